@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The contract between a compiled model (`model.so`) and a runtime.
+ *
+ * A compiled model exports one symbol, `accc_model`, which returns a constant
+ * description: what it stores, what can be called, and which library calls it
+ * makes. It imports nothing but the C library; the runtime hands it a table of
+ * services. Any runtime of the same ABI version can load it.
+ *
+ * All sizes and offsets are bytes, all shapes are row-major (last dimension
+ * contiguous), all strings UTF-8 and NUL-terminated. Everything the
+ * description points to is constant and lives as long as the library is loaded.
+ */
+#ifndef ACCC_ABI_H
+#define ACCC_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised whenever a struct or the meaning of a field changes. */
+#define ACCC_ABI_VERSION 1
+
+/* Alignment of every buffer: the state block, the arena, every slice of them,
+ * and what the runtime passes as inputs and outputs. */
+#define ACCC_ALIGNMENT 64
+
+/* Element types. A boolean is one byte, 0 or 1. */
+typedef enum accc_dtype {
+  ACCC_F32 = 1,
+  ACCC_F64 = 2,
+  ACCC_F16 = 3,
+  ACCC_BF16 = 4,
+  ACCC_BOOL = 5,
+  ACCC_I8 = 6,
+  ACCC_I16 = 7,
+  ACCC_I32 = 8,
+  ACCC_I64 = 9,
+  ACCC_U8 = 10,
+  ACCC_U16 = 11,
+  ACCC_U32 = 12,
+  ACCC_U64 = 13
+} accc_dtype;
+
+typedef struct accc_tensor {
+  const char *name;
+  int32_t dtype; /* accc_dtype */
+  int32_t rank;
+  const int64_t *shape; /* `rank` extents; NULL for rank 0 */
+} accc_tensor;
+
+/* What persists between calls. */
+typedef enum accc_role {
+  ACCC_PARAMETER = 1,      /* trained; has a gradient unless frozen */
+  ACCC_BUFFER = 2,         /* not trained: running statistics, constants of the model */
+  ACCC_OPTIMIZER_STATE = 3 /* moments, step count; starts as zeros */
+} accc_role;
+
+typedef struct accc_variable {
+  accc_tensor tensor;
+  int32_t role;         /* accc_role */
+  int32_t trainable;    /* 1: an optimizer updates it */
+  uint64_t offset;      /* into the state block */
+  const void *initial;  /* its initial bytes, or NULL: see accc_model.weights_file */
+} accc_variable;
+
+/* How the caller is expected to treat an input or output of an entry point. */
+typedef enum accc_usage {
+  ACCC_DATA = 1,          /* an input or output of the model itself */
+  ACCC_TARGET = 2,        /* the input that a loss compares with */
+  ACCC_LEARNING_RATE = 3, /* f32 scalar */
+  ACCC_SEED = 4,          /* i64 scalar: the run's random seed */
+  ACCC_STEP = 5,          /* i64 scalar: how many steps were done before this call; draws fresh random bits */
+  ACCC_LOSS = 6,          /* f32 scalar output */
+  ACCC_GRADIENT = 7       /* output of grad_step, input of apply_step: `grad.<parameter>` */
+} accc_usage;
+
+typedef struct accc_value {
+  accc_tensor tensor;
+  int32_t usage; /* accc_usage */
+} accc_value;
+
+/* ---- Library calls: contractions that the runtime hands to a library. ---- */
+
+#define ACCC_MAX_BATCH_DIMS 4
+#define ACCC_MAX_SPATIAL_DIMS 3
+
+typedef enum accc_call_kind {
+  /* buffers: A, B, C.       C[b,m,n] = sum_k A[b,m,k] * B[b,k,n]  (+ C[b,m,n] if accumulate) */
+  ACCC_CALL_MATMUL = 1,
+  /* buffers: x, w, y        y = conv(x, w) */
+  ACCC_CALL_CONVOLUTION = 2,
+  /* buffers: dy, w, dx      the gradient of ACCC_CALL_CONVOLUTION with respect to x */
+  ACCC_CALL_CONVOLUTION_BACKWARD_DATA = 3,
+  /* buffers: x, dy, dw      ... with respect to w */
+  ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS = 4
+} accc_call_kind;
+
+/* Strides are in elements. Of (row, column) of each matrix at least one is 1. */
+typedef struct accc_matmul {
+  int64_t m, n, k;
+  int32_t batch_rank; /* <= ACCC_MAX_BATCH_DIMS */
+  int32_t accumulate;
+  int64_t batch[ACCC_MAX_BATCH_DIMS];
+  int64_t a_batch_strides[ACCC_MAX_BATCH_DIMS], a_row_stride, a_column_stride;
+  int64_t b_batch_strides[ACCC_MAX_BATCH_DIMS], b_row_stride, b_column_stride;
+  int64_t c_batch_strides[ACCC_MAX_BATCH_DIMS], c_row_stride, c_column_stride;
+} accc_matmul;
+
+typedef enum accc_layout {
+  ACCC_CHANNELS_FIRST = 0, /* N C spatial... ; weights O I spatial... */
+  ACCC_CHANNELS_LAST = 1   /* N spatial... C ; weights stay O I spatial... */
+} accc_layout;
+
+/* Shapes as in ONNX Conv: x [N, C, spatial], w [O, C/groups, kernel], y [N, O, spatial']. */
+typedef struct accc_convolution {
+  int32_t spatial_rank; /* 1 to 3 */
+  int32_t layout;       /* accc_layout of x, y, dx and dy */
+  int64_t batch, in_channels, out_channels, groups;
+  int64_t in_size[ACCC_MAX_SPATIAL_DIMS], out_size[ACCC_MAX_SPATIAL_DIMS];
+  int64_t kernel[ACCC_MAX_SPATIAL_DIMS], stride[ACCC_MAX_SPATIAL_DIMS],
+      dilation[ACCC_MAX_SPATIAL_DIMS]; /* dilation 1 is dense */
+  int64_t pad_low[ACCC_MAX_SPATIAL_DIMS], pad_high[ACCC_MAX_SPATIAL_DIMS];
+} accc_convolution;
+
+typedef struct accc_library_call {
+  int32_t kind;  /* accc_call_kind */
+  int32_t dtype; /* accc_dtype of all operands */
+  union {
+    accc_matmul matmul;
+    accc_convolution convolution;
+  } u;
+} accc_library_call;
+
+/* ---- What the runtime gives to a running step. ---- */
+
+/* One kernel over the half-open range [begin, end) of its task indices. Calls
+ * for disjoint ranges may run at the same time on different threads. */
+typedef void (*accc_kernel)(char *const *buffers, int64_t begin, int64_t end);
+
+typedef struct accc_services {
+  uint32_t abi_version;
+  uint32_t struct_size;
+  void *context; /* passed back as the first argument of every service */
+  /* Runs `kernel` over [0, tasks), split among the team's threads; returns when all are done.
+   * How the range is split never changes the result. */
+  void (*parallel_for)(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks);
+  /* Runs library call number `call` of the entry point being executed. 0: done. */
+  int32_t (*library_call)(void *context, int32_t call, char *const *buffers);
+} accc_services;
+
+/* Runs the entry once.
+ *   state  the state block (accc_model.state_size bytes), read and updated in place
+ *   arena  accc_entry.arena_size bytes of scratch, contents undefined on entry
+ *   io     one pointer for each input, then one for each output
+ * Returns 0, or 1 + i where accc_entry.errors[i] says what was wrong with the data, or
+ * a negative number if a library call failed. On any non-zero value the state is unchanged. */
+typedef int32_t (*accc_entry_function)(const accc_services *services, char *state, char *arena,
+                                       char *const *io);
+
+typedef struct accc_entry {
+  const char *name; /* train_step, grad_step, apply_step, eval_step */
+  accc_entry_function function;
+  uint64_t arena_size;
+  int32_t num_inputs, num_outputs, num_library_calls, num_errors, num_launches;
+  const accc_value *inputs;
+  const accc_value *outputs;
+  const accc_library_call *library_calls;
+  const char *const *errors;
+} accc_entry;
+
+typedef struct accc_model_description {
+  uint32_t abi_version; /* first, so that a runtime can read it whatever follows */
+  uint32_t struct_size;
+  const char *name;             /* the model's name */
+  const char *compiler_version; /* "accc 0.1.0" */
+  const char *target;           /* "cpu" */
+  const char *arch;             /* the instruction set needed, as LLVM names it: "x86-64-v3" */
+  const char *manifest;         /* JSON: options, input hash, loss, optimizer */
+  /* Where variables with no `initial` start from: the name of a safetensors file in the folder of
+   * the library, or NULL where the caller must give them. Optimizer state starts as zeros. */
+  const char *weights_file;
+  uint64_t state_size;
+  int32_t num_variables, num_entries;
+  const accc_variable *variables;
+  const accc_entry *entries;
+} accc_model_description;
+
+#define ACCC_MODEL_SYMBOL "accc_model"
+typedef const accc_model_description *(*accc_model_function)(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# How the rooms under lib/ become libraries. Sources are globbed: a file that is there is built.
+
+set(ACCC_WARNINGS -Wall -Wextra -Werror -Wno-unused-parameter)
+
+# accc_compiler_library(<name> DIRS <dir>... [LINK <lib>...] [DEPENDS <target>...])
+# A static library of the compiler: every .cpp below the folders, against LLVM and MLIR.
+function(accc_compiler_library name)
+  cmake_parse_arguments(ARG "" "" "DIRS;LINK;DEPENDS" ${ARGN})
+  set(sources)
+  foreach(dir ${ARG_DIRS})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cpp)
+    list(APPEND sources ${found})
+  endforeach()
+  add_library(${name} STATIC ${sources})
+  accc_compiler_settings(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  if(TARGET accc_ir_generated)
+    add_dependencies(${name} accc_ir_generated)
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# Flags and include folders of everything that includes LLVM's headers.
+function(accc_compiler_settings name)
+  target_compile_options(${name} PRIVATE ${ACCC_WARNINGS} -fno-rtti)
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/lib ${CMAKE_BINARY_DIR}/lib)
+  target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  if(NOT name STREQUAL accc_pch)
+    if(TARGET accc_pch)
+      target_precompile_headers(${name} REUSE_FROM accc_pch)
+      target_link_libraries(${name} PUBLIC accc_pch)
+    endif()
+  endif()
+endfunction()
+
+# accc_tablegen(<file.td> <generator> <output>): one mlir-tblgen run, collected for accc_ir_generated.
+macro(accc_tablegen td generator output)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${output} ${generator} -I${CMAKE_SOURCE_DIR}/lib -I${MLIR_INCLUDE_DIRS} ${ARGN})
+endmacro()

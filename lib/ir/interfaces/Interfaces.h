@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The interfaces through which the compiler knows an op, and the types their methods speak of.
+#ifndef ACCC_IR_INTERFACES_INTERFACES_H
+#define ACCC_IR_INTERFACES_INTERFACES_H
+
+#include "ir/interfaces/ElementEmitter.h"
+#include "ir/interfaces/Gradients.h"
+#include "ir/interfaces/ReferenceArray.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace accc {
+
+/// How fusion treats an op; see the interface `Fusible`.
+enum class FusionClass { Pointwise, View, Reduction, Window, Scatter, Opaque };
+
+/// The gradient with respect to every operand is zero: comparisons, rounding, random bits, ...
+template <typename ConcreteType>
+class ZeroGradient : public mlir::OpTrait::TraitBase<ConcreteType, ZeroGradient> {};
+
+} // namespace accc
+
+#include "ir/interfaces/Interfaces.h.inc"
+
+#endif

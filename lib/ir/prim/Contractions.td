@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ACCC_IR_PRIM_CONTRACTIONS
+#define ACCC_IR_PRIM_CONTRACTIONS
+
+include "ir/prim/PrimDialect.td"
+
+def Prim_DotGeneralOp : Prim_Op<"dot_general", "Opaque", [], Prim_HasGradient # Prim_Infers> {
+  let summary = "sums products over contracted dimensions, for every index of the batch dimensions";
+  let description = [{
+    shape(result) = batch extents + free extents of lhs + free extents of rhs, each in operand order.
+    Accumulates in f32 for f16 and bf16.
+    dot_general_c1: batch and contracting lists have equal length on both sides, distinct and in range.
+    dot_general_c2: paired dimensions have equal extents.
+    dot_general_c3: both operands have the same element type.}];
+  let arguments = (ins Prim_FloatTensor:$lhs, Prim_FloatTensor:$rhs,
+                       DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
+                       DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting);
+  let results = (outs Prim_FloatTensor:$result);
+}
+
+// The three convolutions are one trilinear form <dy, conv(x, w)>, each op its derivative with respect to
+// one argument; so the derivative of each is made of the other two.
+
+class Prim_ConvolutionLike<string mnemonic> : Prim_Op<mnemonic, "Opaque", [], Prim_HasGradient> {
+  dag geometry = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                      DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high, I64Attr:$groups,
+                      DefaultValuedAttr<BoolAttr, "false">:$channels_last);
+  let hasVerifier = 1;
+}
+
+def Prim_ConvolutionOp : Prim_ConvolutionLike<"convolution"> {
+  let summary = "y = conv(x, w), a cross-correlation as in ONNX Conv";
+  let description = [{
+    x [N, C, spatial...] (or [N, spatial..., C] if channels_last), w [O, C / groups, kernel...],
+    y [N, O, spatial'...] (or channels last). 1 to 3 spatial dimensions.
+    dim(y) = floor((dim(x) + low + high - ((kernel - 1) * dilation + 1)) / stride) + 1.
+    convolution_c1: geometry attributes have one entry for each spatial dimension; strides, dilations >= 1.
+    convolution_c2: groups divides C and O, dim(w, 1) = C / groups.
+    convolution_c3: the result type follows from the formula.}];
+  let arguments = !con((ins Prim_FloatTensor:$x, Prim_FloatTensor:$w), geometry);
+  let results = (outs Prim_FloatTensor:$result);
+}
+
+def Prim_ConvolutionBackwardDataOp : Prim_ConvolutionLike<"convolution_backward_data"> {
+  let summary = "dx for y = conv(x, w)";
+  let description = [{The result's type gives the shape of x. Constraints as convolution_c1 to c3.}];
+  let arguments = !con((ins Prim_FloatTensor:$dy, Prim_FloatTensor:$w), geometry);
+  let results = (outs Prim_FloatTensor:$result);
+}
+
+def Prim_ConvolutionBackwardWeightsOp : Prim_ConvolutionLike<"convolution_backward_weights"> {
+  let summary = "dw for y = conv(x, w)";
+  let description = [{The result's type gives the shape of w. Constraints as convolution_c1 to c3.}];
+  let arguments = !con((ins Prim_FloatTensor:$x, Prim_FloatTensor:$dy), geometry);
+  let results = (outs Prim_FloatTensor:$result);
+}
+
+#endif

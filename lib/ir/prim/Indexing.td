@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ACCC_IR_PRIM_INDEXING
+#define ACCC_IR_PRIM_INDEXING
+
+include "ir/prim/PrimDialect.td"
+
+// One axis is enough: indexing by tuples is a linear index into a reshaped tensor, and indexing along a
+// dimension with the other coordinates kept is a linear index built with iota.
+
+def Prim_GatherOp : Prim_ViewOp<"gather", Prim_HasGradient # Prim_Infers> {
+  let summary = "takes slices along one axis";
+  let description = [{
+    result = data[..., indices, ...] with the indices in place of dimension `axis`:
+    shape(result) = shape(data)[:axis] + shape(indices) + shape(data)[axis+1:].
+    An index outside [0, dim(data, axis)) is a data error at run time: the step fails and memory outside
+    the tensor is never read.
+    gather_c1: 0 <= axis < rank(data).}];
+  let arguments = (ins Prim_Tensor:$data, Prim_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs Prim_Tensor:$result);
+}
+
+def Prim_ScatterOp : Prim_Op<"scatter", "Scatter", [], Prim_HasGradient # Prim_Infers> {
+  let summary = "combines updates into the data along one axis, in the order of the indices";
+  let description = [{
+    The transpose of gather: for each index position i, data[..., indices[i], ...] =
+    combine(data[..., indices[i], ...], updates[..., i, ...]), in row-major order of the index positions,
+    which makes duplicates deterministic (`set`: the last one wins). An index out of range is a data
+    error, as for gather. Gradients exist for set (distinct indices) and add.
+    scatter_c1: 0 <= axis < rank(data).
+    scatter_c2: shape(updates) is the shape of gather(data, indices).}];
+  let arguments = (ins Prim_Tensor:$data, Prim_IndexTensor:$indices, Prim_Tensor:$updates, I64Attr:$axis,
+                       Prim_ScatterKindAttr:$kind);
+  let results = (outs Prim_Tensor:$result);
+}
+
+#endif

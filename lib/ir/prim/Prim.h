@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The dialect `prim`: what is computed.
+#ifndef ACCC_IR_PRIM_PRIM_H
+#define ACCC_IR_PRIM_PRIM_H
+
+#include "ir/interfaces/Interfaces.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/prim/PrimDialect.h.inc"
+#include "ir/prim/PrimDialectEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/prim/PrimDialectAttrs.h.inc"
+
+#include "ir/prim/Families.h.inc"
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The enums of `prim` and the base classes that require an op's rules.
+#ifndef ACCC_IR_PRIM_DIALECT
+#define ACCC_IR_PRIM_DIALECT
+
+include "ir/prim/PrimTypes.td"
+
+// ---- Enums ----
+
+class Prim_Enum<string name, string mnemonic, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, "", cases> {
+  let cppNamespace = "::accc::prim";
+  let genSpecializedAttr = 0;
+}
+def Prim_Direction : Prim_Enum<"Direction", "direction", [
+  I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
+  I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]>;
+def Prim_DirectionAttr : EnumAttr<Prim_Dialect, Prim_Direction, "direction">;
+def Prim_ReduceKind : Prim_Enum<"ReduceKind", "reduce_kind", [
+  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>, I32EnumAttrCase<"max", 2>,
+  I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"all", 4>, I32EnumAttrCase<"any", 5>]>;
+def Prim_ReduceKindAttr : EnumAttr<Prim_Dialect, Prim_ReduceKind, "reduce_kind">;
+def Prim_ScatterKind : Prim_Enum<"ScatterKind", "scatter_kind", [
+  I32EnumAttrCase<"set", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>,
+  I32EnumAttrCase<"max", 3>, I32EnumAttrCase<"min", 4>]>;
+def Prim_ScatterKindAttr : EnumAttr<Prim_Dialect, Prim_ScatterKind, "scatter_kind">;
+
+// ---- Base classes ----
+
+def Prim_ZeroGradient : NativeOpTrait<"ZeroGradient"> { let cppNamespace = "::accc"; }
+
+// Every primitive: pure, a shape rule, a value, a fusion class with its rule.
+class Prim_Op<string mnemonic, string fusionClass, list<string> rules, list<Trait> traits = []>
+    : Op<Prim_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Evaluable>,
+                                           DeclareOpInterfaceMethods<Fusible, rules>]> {
+  string fusionClassDeclaration =
+      "static constexpr ::accc::FusionClass kFusionClass = ::accc::FusionClass::" # fusionClass # ";";
+  let extraClassDeclaration = fusionClassDeclaration;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+class Prim_PointwiseOp<string mnemonic, list<Trait> traits = []>
+    : Prim_Op<mnemonic, "Pointwise", ["emitScalar"], traits>;
+class Prim_ViewOp<string mnemonic, list<Trait> traits = []>
+    : Prim_Op<mnemonic, "View", ["emitElement"], traits>;
+
+// Every primitive says one of these two.
+defvar Prim_HasGradient = [DeclareOpInterfaceMethods<Differentiable>];
+defvar Prim_NoGradient = [Prim_ZeroGradient];
+
+// Its result types follow from its operands and attributes.
+defvar Prim_Infers = [InferTypeOpAdaptor];
+
+#endif

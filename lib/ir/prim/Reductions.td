@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ACCC_IR_PRIM_REDUCTIONS
+#define ACCC_IR_PRIM_REDUCTIONS
+
+include "ir/prim/PrimDialect.td"
+
+def Prim_ReduceOp : Prim_Op<"reduce", "Reduction", ["getInitial", "emitCombine"], Prim_HasGradient # Prim_Infers> {
+  let summary = "combines all elements along the given dimensions, which disappear";
+  let description = [{
+    sum, prod, max, min of numbers; all, any of booleans. Of no elements: 0, 1, the least, the greatest
+    value of the type, true, false. max and min give NaN if any element is NaN; their gradient is split
+    evenly among ties. Sums of f16 and bf16 accumulate in f32.
+    reduce_c1: dimensions are strictly increasing and in range.
+    reduce_c2: all and any take i1, the others do not.}];
+  let arguments = (ins Prim_Tensor:$operand, Prim_ReduceKindAttr:$kind, DenseI64ArrayAttr:$dimensions);
+  let results = (outs Prim_Tensor:$result);
+  let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
+}
+
+def Prim_ArgReduceOp : Prim_Op<"arg_reduce", "Opaque", [], Prim_NoGradient # Prim_Infers> {
+  let summary = "the first index of the greatest (max) or least (min) element along a dimension";
+  let description = [{
+    NaN counts as the extreme value. The result is i64, the dimension disappears.
+    arg_reduce_c1: kind is max or min. arg_reduce_c2: the dimension is in range, its extent positive.}];
+  let arguments = (ins Prim_NumberTensor:$operand, Prim_ReduceKindAttr:$kind, I64Attr:$dimension);
+  let results = (outs Prim_TensorOf<[I64]>:$result);
+  let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
+}
+
+def Prim_CumulativeOp : Prim_Op<"cumulative", "Opaque", [], Prim_HasGradient> {
+  let summary = "running sum, product, maximum or minimum along a dimension";
+  let description = [{
+    Inclusive, from the first element on; reverse and exclusive forms are made with reverse, pad, slice.
+    cumulative_c1: the dimension is in range. cumulative_c2: kind is sum, prod, max or min.}];
+  let arguments = (ins Prim_NumberTensor:$operand, Prim_ReduceKindAttr:$kind, I64Attr:$dimension);
+  let results = (outs Prim_NumberTensor:$result);
+  let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def Prim_SortOp : Prim_Op<"sort", "Opaque", [], Prim_HasGradient # Prim_Infers> {
+  let summary = "sorts along a dimension, stably; gives the values and where they came from";
+  let description = [{
+    Ascending, or descending if so asked; NaN is the greatest. `indices` is i64.
+    sort_c1: the dimension is in range.}];
+  let arguments = (ins Prim_NumberTensor:$operand, I64Attr:$dimension, BoolAttr:$descending);
+  let results = (outs Prim_NumberTensor:$values, Prim_TensorOf<[I64]>:$indices);
+}
+
+#endif

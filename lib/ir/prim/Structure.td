@@ -16,8 +16,8 @@ def Prim_FusionOp : Op<Prim_Dialect, "fusion", [IsolatedFromAbove, SingleBlock, 
   let assemblyFormat = "$kind $name `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs) $body";
 }
 
-def Prim_YieldOp : Op<Prim_Dialect, "yield", [Pure, Terminator, HasParent<"FusionOp">]> {
-  let summary = "the results of a fusion";
+def Prim_YieldOp : Op<Prim_Dialect, "yield", [Pure, Terminator]> {
+  let summary = "the results of a fusion or a kernel";
   let arguments = (ins Variadic<Prim_Tensor>:$results);
   let assemblyFormat = "$results attr-dict `:` type($results)";
 }

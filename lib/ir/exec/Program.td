@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a compiled model is made of. A module of exec.variable, exec.constant, exec.kernel, exec.entry.
+#ifndef ACCC_IR_EXEC_PROGRAM
+#define ACCC_IR_EXEC_PROGRAM
+
+include "ir/exec/ExecDialect.td"
+
+class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
+
+def Exec_VariableOp : Exec_Op<"variable"> {
+  let summary = "what persists between calls, at a fixed offset of the state block";
+  let description = [{`role` is parameter, buffer or optimizer_state; `offset` counts bytes.}];
+  let arguments = (ins StrAttr:$name, StrAttr:$role, TypeAttrOf<AnyRankedTensor>:$type, I64Attr:$offset,
+                       UnitAttr:$trainable);
+  let assemblyFormat = "$name $role $type `at` $offset (`trainable` $trainable^)? attr-dict";
+}
+
+def Exec_ConstantOp : Exec_Op<"constant", [Symbol]> {
+  let summary = "a read-only tensor inside the library";
+  let arguments = (ins SymbolNameAttr:$sym_name, ElementsAttr:$value);
+  let assemblyFormat = "$sym_name $value attr-dict";
+}
+
+def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
+  let summary = "what a launch computes";
+  let description = [{
+    The body is that of a `prim.fusion`: block arguments are the inputs, `prim.yield` gives the outputs.
+    `kind` names the emitter; `label` says what it computes, for reports.}];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind, StrAttr:$label);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $kind $label attr-dict-with-keyword $body";
+}
+
+def Exec_EntryOp : Exec_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
+  let summary = "what a caller can run";
+  let description = [{
+    `inputs` and `outputs` list {name, role, type} of what the caller passes, in order; roles are those of
+    docs/function-contract.md. `arena_size` in bytes. The first 64 bytes of the arena hold the status word.
+    Body: slices, launches and library calls in execution order.}];
+  let arguments = (ins SymbolNameAttr:$sym_name, DictArrayAttr:$inputs, DictArrayAttr:$outputs,
+                       I64Attr:$arena_size);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Exec_SliceOp : Exec_Op<"slice", [Pure]> {
+  let summary = "names a buffer";
+  let description = [{
+    `offset` is bytes in state and arena, the number of the value for input and output, 0 for constant;
+    `symbol` names the constant.}];
+  let arguments = (ins Exec_SpaceAttr:$space, I64Attr:$offset, OptionalAttr<FlatSymbolRefAttr>:$symbol);
+  let results = (outs Exec_Buffer:$buffer);
+  let assemblyFormat = "$space $offset ($symbol^)? attr-dict `:` type($buffer)";
+}
+
+def Exec_LaunchOp : Exec_Op<"launch", [AttrSizedOperandSegments]> {
+  let summary = "runs a kernel over all its tasks";
+  let description = [{
+    Inputs and outputs in the kernel's order. An output may be the same buffer as an input only if the
+    kernel reads each element of that input before it writes the element of the same index, and no other.}];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$inputs,
+                       Variadic<Exec_Buffer>:$outputs);
+  let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` attr-dict `:` type($inputs) `->` type($outputs)";
+}
+
+def Exec_LibraryCallOp : Exec_Op<"library_call", [AttrSizedOperandSegments]> {
+  let summary = "runs a contraction in a library";
+  let description = [{
+    `callee` is the mnemonic of the prim op (dot_general, convolution, convolution_backward_data,
+    convolution_backward_weights) and `config` its attributes.}];
+  let arguments = (ins StrAttr:$callee, DictionaryAttr:$config, Variadic<Exec_Buffer>:$inputs,
+                       Variadic<Exec_Buffer>:$outputs);
+  let assemblyFormat = "$callee $config `(` $inputs `)` `->` `(` $outputs `)` attr-dict `:` type($inputs) `->` type($outputs)";
+}
+
+def Exec_CheckOp : Exec_Op<"check"> {
+  let summary = "ends the call here with its status if a kernel has reported a data error";
+  let description = [{Stands before the first launch that changes the state.}];
+  let assemblyFormat = "attr-dict";
+}
+
+#endif

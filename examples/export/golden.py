@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The truth about a case: PyTorch eager, on the CPU, once in float32 and once in float64."""
+
+import copy
+
+import torch
+
+STEPS = 10
+
+
+def make_optimizer(spec, lr, parameters):
+    """Builds the torch optimizer that a spec in accc's command-line syntax names."""
+    name, *options = spec.split(",")
+    values = {}
+    for option in options:
+        key, _, value = option.partition("=")
+        values[key] = float(value) if value else True
+    if name in ("adam", "adamw") and ("beta1" in values or "beta2" in values):
+        values["betas"] = (values.pop("beta1", 0.9), values.pop("beta2", 0.999))
+    kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+    return kinds[name](parameters, lr=lr, **values)
+
+
+def run(case, names, dtype):
+    """Trains a copy of the case's module for STEPS steps on its one batch.
+
+    `names` is what `bind_names` returned. Returns {tensor name: tensor}, detached: `loss`, the
+    outputs and `grad.<initialiser>` of the first step, `losses` of all steps, and `param.<initialiser>`
+    (parameters and moving statistics) after the last one. Tensors that the exporter stored transposed
+    come out transposed.
+    """
+    torch.manual_seed(0)
+    module = copy.deepcopy(case.module).to(dtype).train()
+    inputs = [x.to(dtype) if x.is_floating_point() else x for x in case.inputs.values()]
+    target = case.target.to(dtype) if case.target.is_floating_point() else case.target
+    tensors = dict(module.named_parameters(remove_duplicate=False))
+    tensors.update(module.named_buffers(remove_duplicate=False))
+    optimizer = make_optimizer(case.optimizer, case.lr, module.parameters())
+    losses = {"cross_entropy": torch.nn.functional.cross_entropy, "mse": torch.nn.functional.mse_loss}
+    golden, history = {}, []
+
+    def put(prefix, get):
+        for initializer, (name, transposed) in names.items():
+            value = get(tensors[name])
+            if value is not None:
+                golden[prefix + initializer] = (value.T if transposed else value).detach().clone()
+
+    for step in range(STEPS):
+        outputs = module(*inputs)
+        outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        loss = losses[case.loss](outputs[0], target)
+        optimizer.zero_grad()
+        loss.backward()
+        if step == 0:
+            golden["loss"] = loss.detach().clone()
+            golden.update((name, x.detach().clone()) for name, x in zip(case.outputs, outputs))
+            put("grad.", lambda tensor: tensor.grad)
+        optimizer.step()
+        history.append(loss.detach().clone())
+    golden["losses"] = torch.stack(history)
+    put("param.", lambda tensor: tensor)
+    return {name: tensor.contiguous() for name, tensor in golden.items()}
+
+
+def dropout_losses(case, seeds=32):
+    """The mean and the standard deviation of the first step's loss over dropout masks."""
+    values = []
+    for seed in range(seeds):
+        torch.manual_seed(seed)
+        module = copy.deepcopy(case.module).train()
+        outputs = module(*case.inputs.values())
+        outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        values.append(torch.nn.functional.cross_entropy(outputs[0], case.target).item())
+    values = torch.tensor(values, dtype=torch.float64)
+    return values.mean().item(), values.std().item()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/prim/Prim.h"
+#include "ir/prim/Pointwise.h"
 
 using namespace mlir;
 using namespace accc;
@@ -7,3 +7,101 @@ using namespace accc::prim;
 
 #define GET_OP_CLASSES
 #include "ir/prim/Random.cpp.inc"
+
+// The constants of Philox 4x32 (Salmon et al., table 2): multipliers and Weyl increments of the
+// key.
+static constexpr uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
+static constexpr uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
+static constexpr int kRounds = 10;
+
+// ---- random_bits ----
+
+LogicalResult RandomBitsOp::verify() {
+  if (getKey().getType().getShape() != ArrayRef<int64_t>(2))
+    return emitOpError("random_bits_c1: key is ")
+           << getKey().getType() << ", expected tensor<2xi64> of [seed, step]";
+  return success();
+}
+
+static uint32_t philox(std::array<uint32_t, 4> counter, uint32_t key0, uint32_t key1) {
+  for (int round = 0; round < kRounds; ++round) {
+    uint64_t product0 = uint64_t(kMultiplier0) * counter[0];
+    uint64_t product1 = uint64_t(kMultiplier1) * counter[2];
+    counter = {
+        static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key0, static_cast<uint32_t>(product1),
+        static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key1, static_cast<uint32_t>(product0)};
+    key0 += kWeyl0;
+    key1 += kWeyl1;
+  }
+  return counter[0];
+}
+
+LogicalResult RandomBitsOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                     SmallVectorImpl<ReferenceArray> &results) {
+  uint64_t seed = integerBits(operands[0].values[0]), step = integerBits(operands[0].values[1]);
+  ReferenceArray &result = results.emplace_back(getType().getShape());
+  for (uint64_t i = 0, e = result.values.size(); i < e; ++i)
+    result.values[i] = philox({static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32),
+                               static_cast<uint32_t>(step), static_cast<uint32_t>(getStream())},
+                              static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
+  return success();
+}
+
+namespace {
+/// 32-bit words of a 64-bit value, and the full product of two words.
+struct Words {
+  const ScalarBuilder &scalar;
+
+  Value low(Value wide) const { return scalar.make<arith::TruncIOp>(narrow(wide.getType()), wide); }
+  Value high(Value wide) const {
+    Value shift = scalar.number(wide.getType(), 32);
+    return low(scalar.make<arith::ShRUIOp>(wide, shift));
+  }
+  Value product(Value word, uint32_t multiplier) const {
+    Type wide = withElement(word.getType(), scalar.builder.getI64Type());
+    return scalar.make<arith::MulIOp>(scalar.make<arith::ExtUIOp>(wide, word),
+                                      scalar.integer(wide, APInt(64, multiplier)));
+  }
+  Value constant(Type word, uint32_t value) const { return scalar.integer(word, APInt(32, value)); }
+  Type narrow(Type wide) const { return withElement(wide, scalar.builder.getI32Type()); }
+};
+} // namespace
+
+Value RandomBitsOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
+  OpBuilder &builder = emitter.builder();
+  AffineExpr linear = builder.getAffineConstantExpr(0);
+  for (auto [expression, extent] : llvm::zip_equal(index, getType().getShape()))
+    linear = linear * extent + expression;
+
+  // Fewer than 2^32 elements, nearly always, leave the upper word of the counter 0.
+  bool isSmall = getType().getNumElements() <= int64_t(1) << 32;
+  Value position =
+      emitter.indexValue(linear, isSmall ? builder.getI32Type() : builder.getI64Type());
+  Value seed = emitter.element(getKey(), builder.getAffineConstantExpr(0));
+  Value step = emitter.element(getKey(), builder.getAffineConstantExpr(1));
+  if (!position || !seed || !step) // only asked which elements are read
+    return {};
+
+  ScalarBuilder scalar{builder, getLoc()};
+  Words words{scalar};
+  Type word = words.narrow(position.getType());
+  Value counter0 = isSmall ? position : words.low(position);
+  Value counter1 = isSmall ? words.constant(word, 0) : words.high(position);
+  Value counter2 = words.low(step);
+  Value counter3 = words.constant(word, static_cast<uint32_t>(getStream()));
+  Value key0 = words.low(seed), key1 = words.high(seed);
+  for (int round = 0; round < kRounds; ++round) {
+    Value product0 = words.product(counter0, kMultiplier0);
+    Value product1 = words.product(counter2, kMultiplier1);
+    auto mixed = [&](Value a, Value b, Value c) -> Value {
+      return scalar.make<arith::XOrIOp>(scalar.make<arith::XOrIOp>(a, b), c);
+    };
+    counter0 = mixed(words.high(product1), counter1, key0);
+    counter1 = words.low(product1);
+    counter2 = mixed(words.high(product0), counter3, key1);
+    counter3 = words.low(product0);
+    key0 = scalar.make<arith::AddIOp>(key0, words.constant(word, kWeyl0));
+    key1 = scalar.make<arith::AddIOp>(key1, words.constant(word, kWeyl1));
+  }
+  return counter0;
+}

@@ -10,6 +10,7 @@ def Prim_RandomBitsOp : Prim_ViewOp<"random_bits", Prim_NoGradient> {
     Element i (row-major) is word 0 of Philox4x32-10 with the counter (i mod 2^32, i / 2^32, step, stream)
     and the key (seed mod 2^32, seed / 2^32), where key = [seed, step]. Equal operands and attributes give
     equal bits, so that recomputation replays them.
+    random_bits_c1: key is a tensor<2xi64>.
     Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.}];
   let arguments = (ins Prim_TensorOf<[I64]>:$key, I64Attr:$stream);
   let results = (outs Prim_TensorOf<[UI32]>:$result);

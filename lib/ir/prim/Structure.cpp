@@ -7,3 +7,20 @@ using namespace accc::prim;
 
 #define GET_OP_CLASSES
 #include "ir/prim/Structure.cpp.inc"
+
+// ---- fusion ----
+
+LogicalResult FusionOp::verify() {
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("fusion_c1: the region's arguments have the types (")
+           << block.getArgumentTypes() << "), the inputs (" << getInputs().getTypes() << ")";
+  auto yield = dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
+  if (!yield)
+    return emitOpError("fusion_c2: the region does not end in prim.yield");
+  if (yield.getResults().getTypes() != getOutputs().getTypes())
+    return emitOpError("fusion_c3: the region yields the types (")
+           << yield.getResults().getTypes() << "), the results have (" << getOutputs().getTypes()
+           << ")";
+  return success();
+}

@@ -8,7 +8,11 @@ def Prim_FusionOp : Op<Prim_Dialect, "fusion", [IsolatedFromAbove, SingleBlock, 
   let summary = "ops that run as one kernel";
   let description = [{
     The region's arguments are the operands; it ends in `prim.yield` of the results. `kind` names the
-    emitter: loop, reduce, window, scatter or opaque (see lib/codegen/kernel). `name` says what the kernel does, for profiles.}];
+    emitter: loop, reduce, window, scatter or opaque (see lib/codegen/kernel). `name` says what the kernel does, for profiles.
+
+    fusion_c1: the region's arguments have the types of the inputs.
+    fusion_c2: the region ends in prim.yield.
+    fusion_c3: the types yielded are those of the results.}];
   let arguments = (ins Variadic<Prim_Tensor>:$inputs, StrAttr:$kind, StrAttr:$name);
   let results = (outs Variadic<Prim_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);

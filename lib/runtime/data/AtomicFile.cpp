@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "AtomicFile.h"
+
+#include "accc/error.h"
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace accc::detail {
+
+namespace {
+
+std::string resolved(const std::string &path) {
+  char *real = ::realpath(path.c_str(), nullptr);
+  if (!real)
+    return path; // nothing there yet, or the open below says what is wrong
+  std::string result = real;
+  std::free(real);
+  return result;
+}
+
+std::string folderOf(const std::string &path) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos)
+    return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string nameOf(const std::string &path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+/// A name that no other process and no other writer of this one uses; a name too long for the file
+/// system once decorated is cut.
+std::string temporaryName(const std::string &target) {
+  static std::atomic<unsigned> counter{0};
+  std::string name = nameOf(target).substr(0, NAME_MAX - 64);
+  return folderOf(target) + "/." + name + ".tmp-" + std::to_string(::getpid()) + "-" +
+         std::to_string(counter++);
+}
+
+} // namespace
+
+AtomicFile::AtomicFile(const std::string &path) : path(path), target(resolved(path)) {
+  struct stat existing = {};
+  bool exists = ::stat(target.c_str(), &existing) == 0;
+  if (exists && !S_ISREG(existing.st_mode))
+    throw Error(ErrorKind::usage, "cannot write " + path + ": it is there and is not a file");
+  temporary = temporaryName(target);
+  file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) {
+    int error = errno;
+    temporary.clear();
+    fail("create a file in its folder", error);
+  }
+  if (exists && ::fchmod(file, existing.st_mode & 07777) != 0)
+    fail("keep the file's permissions", errno);
+}
+
+AtomicFile::~AtomicFile() {
+  if (file >= 0)
+    ::close(file);
+  if (!temporary.empty())
+    ::unlink(temporary.c_str());
+}
+
+void AtomicFile::write(const void *data, size_t bytes) {
+  const char *position = static_cast<const char *>(data);
+  while (bytes) {
+    // Linux writes at most 2 GiB in one call.
+    ssize_t written = ::write(file, position, bytes < (1u << 30) ? bytes : (1u << 30));
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      fail("write", errno);
+    position += written;
+    bytes -= static_cast<size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(file) != 0)
+    fail("bring the data to disk", errno);
+  int closed = ::close(file);
+  file = -1;
+  if (closed != 0)
+    fail("close", errno);
+  if (::rename(temporary.c_str(), target.c_str()) != 0)
+    fail("rename the new file into place", errno);
+  temporary.clear();
+  // The rename itself is durable only once the folder is. Some file systems cannot synchronise a
+  // folder (EINVAL); there is no more to be done on those.
+  int folder = ::open(folderOf(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0)
+    return;
+  int synced = ::fsync(folder), error = errno;
+  ::close(folder);
+  if (synced != 0 && error != EINVAL)
+    throw Error(ErrorKind::machine, path + " is written, but its folder could not be brought to " +
+                                        "disk: " + std::strerror(error));
+}
+
+void AtomicFile::fail(const std::string &action, int error) {
+  std::string message = "cannot write " + path + ": could not " + action + ": " +
+                        std::strerror(error);
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+    message += "; make room or choose another folder";
+  struct stat existing = {};
+  if (::stat(target.c_str(), &existing) == 0)
+    message += "; the file that was there is unchanged";
+  throw Error(ErrorKind::machine, message);
+}
+
+} // namespace accc::detail

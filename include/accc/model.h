@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A compiled model as loaded from disk: what it is, not yet what it has learnt.
+#ifndef ACCC_MODEL_H
+#define ACCC_MODEL_H
+
+#include "accc/abi.h"
+#include "accc/tensor.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace accc {
+
+/// A loaded model.so. Immutable, cheap to copy; the library is unloaded with the last copy.
+class Model {
+public:
+  /// Loads a library that `accc compile` wrote. Throws Error: usage where the file is not there; data
+  /// where it is no compiled model or speaks another ABI version; machine where this machine lacks
+  /// the instructions or the runtime the half for its target.
+  static Model load(const std::string &path);
+
+  /// Absolute.
+  const std::string &path() const;
+  const accc_model_description &description() const;
+  std::string_view name() const { return description().name; }
+
+  std::span<const accc_entry> entries() const;
+  std::span<const accc_variable> variables() const;
+  /// nullptr where there is none of that name.
+  const accc_entry *find_entry(std::string_view name) const;
+  const accc_variable *find_variable(std::string_view name) const;
+  /// Throws Error (usage) that lists the entries there are.
+  const accc_entry &entry(std::string_view name) const;
+
+private:
+  struct Library;
+  explicit Model(std::shared_ptr<const Library> library);
+  std::shared_ptr<const Library> library_;
+};
+
+/// The extents of a tensor of the description.
+inline std::span<const int64_t> shape_of(const accc_tensor &tensor) {
+  return {tensor.shape, static_cast<size_t>(tensor.rank)};
+}
+/// "f32[64, 10]"
+std::string to_string(const accc_tensor &tensor);
+
+} // namespace accc
+
+#endif // ACCC_MODEL_H

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A model with its state: parameters, buffers, optimizer state. Runs entry
+// points by name. Trainer (trainer.h) is the friendlier face of it.
+#ifndef ACCC_SESSION_H
+#define ACCC_SESSION_H
+
+#include "accc/model.h"
+#include "accc/tensor.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace accc {
+
+struct SessionOptions {
+  float learning_rate = 1e-3f;
+  /// Seeds dropout and every other random operator.
+  int64_t seed = 0;
+  /// Threads of the team that kernels and library calls share; 0: what OpenMP would take
+  /// (OMP_NUM_THREADS, or the cores that this process may use).
+  int threads = 0;
+};
+
+struct LoadOptions {
+  /// Keep the present value of parameters and buffers that the file does not hold.
+  bool allow_missing = false;
+  /// Skip tensors of the file that the model does not have.
+  bool allow_extra = false;
+};
+
+/// What one call gave. Refers to buffers of the session: valid as long as the session, and
+/// overwritten by the next call of the same entry point (clone() what is to stay).
+class Result {
+public:
+  /// Throws Error (usage) where the entry point has no loss.
+  float loss() const;
+  bool has_loss() const;
+  /// An output by name; throws Error (usage) that lists the outputs there are.
+  const Tensor &operator[](std::string_view name) const;
+  /// nullptr where there is none of that name.
+  const Tensor *find(std::string_view name) const;
+  /// All outputs by name, the loss among them, sharing the session's buffers.
+  TensorMap tensors() const;
+
+private:
+  friend class Session;
+  struct Access;
+  explicit Result(const Access &access) : access_(&access) {}
+  const Access *access_;
+};
+
+/// Not for use from several threads at once. When a call throws, the state is as it was before.
+class Session {
+public:
+  /// Allocates the state and gives it its initial values. Parameters that come with neither the
+  /// library nor a file beside it must be loaded before the first run.
+  explicit Session(Model model, const SessionOptions &options = {});
+  Session(Session &&) noexcept;
+  Session &operator=(Session &&) noexcept;
+  ~Session();
+
+  const Model &model() const;
+  int threads() const;
+
+  /// Runs an entry point. `inputs` holds the entry's inputs by name; learning rate, seed and step
+  /// may be left out and are then the session's own. Names that belong to another entry point of
+  /// the model are ignored; any other unknown name, and all missing names and wrong shapes or types,
+  /// are reported together as one Error (usage). Labels or indices out of range are Error (data).
+  /// After the first run of an entry point no memory is allocated.
+  Result run(std::string_view entry, const TensorMap &inputs);
+  /// As above, where `more` (a result of grad_step) holds what `inputs` does not.
+  Result run(std::string_view entry, const TensorMap &inputs, const Result &more);
+  /// Does the work of an entry point's first run (buffers, library kernels) without running it.
+  void prepare(std::string_view entry);
+
+  float learning_rate() const;
+  void set_learning_rate(float value);
+  int64_t seed() const;
+  void set_seed(int64_t value);
+  /// How many calls that draw random numbers or count steps were done.
+  int64_t step() const;
+  void set_step(int64_t value);
+
+  /// A parameter, buffer or piece of optimizer state: its bytes in the state block.
+  Tensor variable(std::string_view name);
+
+  /// Parameters and buffers as safetensors under the exporter's names. load() holds names, shapes and
+  /// types against the model's, reports all differences as one Error (data) and changes nothing
+  /// then. Tensors "*.num_batches_tracked", which PyTorch keeps and compiled models do not, are skipped.
+  void save(const std::string &path) const;
+  void load(const std::string &path, const LoadOptions &options = {});
+
+  /// Everything that a run needs to go on as if it had not stopped: as save(), and the
+  /// optimizer state, step, seed and learning rate.
+  void save_checkpoint(const std::string &path) const;
+  void load_checkpoint(const std::string &path);
+
+  /// Bytes held for the state, and for the arena, outputs and library scratch of the entry points
+  /// prepared so far.
+  uint64_t state_bytes() const;
+  uint64_t working_bytes() const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace accc
+
+#endif // ACCC_SESSION_H

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a training program needs:
+//
+//   auto model   = accc::Model::load("resnet18.so");
+//   auto trainer = accc::Trainer(model, {.learning_rate = 1e-3f, .seed = 42});
+//   for (const accc::TensorMap &batch : loader)
+//     std::printf("%f\n", trainer.step(batch).loss());
+//   trainer.save("resnet18.safetensors");
+#ifndef ACCC_TRAINER_H
+#define ACCC_TRAINER_H
+
+#include "accc/session.h"
+
+#include <string>
+
+namespace accc {
+
+using TrainerOptions = SessionOptions;
+
+/// Time spent inside step(), grad_step() and apply_step(), without the first call of each (which also
+/// prepares buffers and library kernels).
+struct Throughput {
+  int64_t steps = 0;
+  int64_t examples = 0; ///< rows of the first input
+  double seconds = 0;
+  double steps_per_second() const { return seconds > 0 ? double(steps) / seconds : 0; }
+  double examples_per_second() const { return seconds > 0 ? double(examples) / seconds : 0; }
+};
+
+/// Trains one model. Batches are the model's inputs by name, and `target` where the loss compares with
+/// one. Errors are those of Session::run.
+class Trainer {
+public:
+  explicit Trainer(Model model, const TrainerOptions &options = {});
+
+  /// Loss, gradients and update in one: parameters, buffers and optimizer state are changed.
+  Result step(const TensorMap &batch);
+  /// Loss and gradients (as outputs `grad.<parameter>`) only; running statistics are updated.
+  Result grad_step(const TensorMap &batch);
+  /// The update by the gradients of a grad_step ...
+  Result apply_step(const Result &gradients);
+  /// ... or by gradients `grad.<parameter>` of one's own making (accumulated, clipped, ...).
+  Result apply_step(const TensorMap &gradients);
+  /// The model's outputs in evaluation mode: nothing is changed.
+  Result eval(const TensorMap &batch);
+
+  /// Takes effect from the next step.
+  float learning_rate() const { return session_.learning_rate(); }
+  void set_learning_rate(float value) { session_.set_learning_rate(value); }
+  int64_t step_count() const { return session_.step(); }
+
+  /// See Session.
+  void save(const std::string &path) const { session_.save(path); }
+  void load(const std::string &path, const LoadOptions &options = {}) {
+    session_.load(path, options);
+  }
+  void save_checkpoint(const std::string &path) const { session_.save_checkpoint(path); }
+  void load_checkpoint(const std::string &path) { session_.load_checkpoint(path); }
+  Tensor parameter(std::string_view name) { return session_.variable(name); }
+
+  /// Since the trainer was made or reset_throughput() was called.
+  const Throughput &throughput() const { return throughput_; }
+  void reset_throughput() { throughput_ = {}; }
+
+  /// The rows of a batch: the first extent of the first input of the model; 1 where it has none.
+  int64_t batch_size() const;
+
+  const Model &model() const { return session_.model(); }
+  Session &session() { return session_; }
+
+private:
+  template <typename Call> Result timed(bool &warm, int64_t steps, int64_t examples, Call &&call);
+
+  Session session_;
+  Throughput throughput_;
+  bool warm_step_ = false, warm_grad_ = false, warm_apply_ = false;
+};
+
+} // namespace accc
+
+#endif // ACCC_TRAINER_H

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ACCC_RUNTIME_CORE_CHECKDESCRIPTION_H
+#define ACCC_RUNTIME_CORE_CHECKDESCRIPTION_H
+
+#include "accc/abi.h"
+
+#include <string>
+
+namespace accc::detail {
+
+/// Holds what a library says of itself against what this runtime and this machine can do. Throws
+/// Error that starts with `path`: data for another ABI version, machine for a target or
+/// instructions that are not here, bug for a description that breaks the contract of abi.h.
+void checkDescription(const accc_model_description *description, const std::string &path);
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CORE_CHECKDESCRIPTION_H

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "EntryState.h"
+
+#include <cstring>
+
+namespace accc::detail {
+
+namespace {
+
+bool isKnownToSession(int32_t usage) {
+  return usage == ACCC_LEARNING_RATE || usage == ACCC_SEED || usage == ACCC_STEP;
+}
+
+Tensor makeTensor(const accc_tensor &tensor) {
+  auto shape = shape_of(tensor);
+  return Tensor(static_cast<DType>(tensor.dtype), Shape(shape.begin(), shape.end()));
+}
+
+bool matches(const Tensor &tensor, const accc_tensor &wanted) {
+  auto shape = shape_of(wanted);
+  return tensor.dtype() == static_cast<DType>(wanted.dtype) &&
+         std::equal(shape.begin(), shape.end(), tensor.shape().begin(), tensor.shape().end());
+}
+
+bool isAligned(const void *data) {
+  return reinterpret_cast<uintptr_t>(data) % ACCC_ALIGNMENT == 0;
+}
+
+} // namespace
+
+EntryState::EntryState(const accc_entry &entry, const Team &team) {
+  this->entry = &entry;
+  io.resize(static_cast<size_t>(entry.num_inputs + entry.num_outputs));
+  staging.resize(static_cast<size_t>(entry.num_inputs));
+  for (int32_t i = 0; i < entry.num_inputs; ++i)
+    if (isKnownToSession(entry.inputs[i].usage))
+      staging[i] = makeTensor(entry.inputs[i].tensor);
+  for (int32_t i = 0; i < entry.num_outputs; ++i) {
+    outputs.push_back(makeTensor(entry.outputs[i].tensor));
+    io[entry.num_inputs + i] = static_cast<char *>(outputs.back().raw());
+  }
+  Team::Scope scope(team); // oneDNN fixes the number of threads when it generates its code
+  for (int32_t i = 0; i < entry.num_library_calls; ++i) {
+    calls.push_back(createLibraryCall(entry.library_calls[i], team));
+    scratchBytes = std::max(scratchBytes, calls.back()->scratchBytes());
+  }
+}
+
+void EntryState::bind(const Find &find, const Defaults &defaults, std::string problems) {
+  for (int32_t i = 0; i < entry->num_inputs; ++i) {
+    const accc_value &input = entry->inputs[i];
+    const Tensor *given = find(input.tensor.name);
+    if (!given && isKnownToSession(input.usage)) {
+      char *bytes = static_cast<char *>(staging[i].raw());
+      if (input.usage == ACCC_LEARNING_RATE)
+        std::memcpy(bytes, &defaults.learningRate, sizeof defaults.learningRate);
+      else
+        std::memcpy(bytes, input.usage == ACCC_SEED ? &defaults.seed : &defaults.step,
+                    sizeof(int64_t));
+      io[i] = bytes;
+      continue;
+    }
+    if (!given || !matches(*given, input.tensor)) {
+      problems += std::string("\n  ") + input.tensor.name + ": expected " +
+                  to_string(input.tensor) + ", " +
+                  (given ? "got " + to_string(given->dtype(), given->shape()) : "not given");
+      continue;
+    }
+    if (isAligned(given->raw())) {
+      // Entry points only read their inputs.
+      io[i] = const_cast<char *>(static_cast<const char *>(given->raw()));
+      continue;
+    }
+    if (!matches(staging[i], input.tensor) || !staging[i].raw())
+      staging[i] = makeTensor(input.tensor);
+    std::memcpy(staging[i].raw(), given->raw(), given->size_bytes());
+    io[i] = static_cast<char *>(staging[i].raw());
+  }
+  if (!problems.empty())
+    throw Error(ErrorKind::usage,
+                std::string(entry->name) + " cannot take these inputs:" + problems);
+}
+
+bool EntryState::counts() const {
+  for (int32_t i = 0; i < entry->num_inputs; ++i)
+    if (entry->inputs[i].usage == ACCC_STEP)
+      return true;
+  return false;
+}
+
+} // namespace accc::detail
+
+namespace accc {
+
+const Tensor *Result::find(std::string_view name) const {
+  for (int32_t i = 0; i < access_->entry->num_outputs; ++i)
+    if (access_->entry->outputs[i].tensor.name == name)
+      return &access_->outputs[static_cast<size_t>(i)];
+  return nullptr;
+}
+
+const Tensor &Result::operator[](std::string_view name) const {
+  if (const Tensor *found = find(name))
+    return *found;
+  std::string list;
+  for (int32_t i = 0; i < access_->entry->num_outputs; ++i)
+    list += (i ? ", " : "") + std::string(access_->entry->outputs[i].tensor.name);
+  throw Error(ErrorKind::usage, std::string(access_->entry->name) + " has no output " +
+                                    std::string(name) + "; it has: " + list);
+}
+
+namespace {
+int lossIndex(const accc_entry &entry) {
+  for (int32_t i = 0; i < entry.num_outputs; ++i)
+    if (entry.outputs[i].usage == ACCC_LOSS)
+      return i;
+  return -1;
+}
+} // namespace
+
+bool Result::has_loss() const { return lossIndex(*access_->entry) >= 0; }
+
+float Result::loss() const {
+  int index = lossIndex(*access_->entry);
+  if (index < 0)
+    throw Error(ErrorKind::usage, std::string(access_->entry->name) +
+                                      " has no loss: the model was compiled without --loss");
+  return access_->outputs[static_cast<size_t>(index)].item<float>();
+}
+
+TensorMap Result::tensors() const {
+  TensorMap result;
+  for (int32_t i = 0; i < access_->entry->num_outputs; ++i)
+    result.emplace(access_->entry->outputs[i].tensor.name,
+                   access_->outputs[static_cast<size_t>(i)]);
+  return result;
+}
+
+} // namespace accc

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a session holds for one entry point from its first run on.
+#ifndef ACCC_RUNTIME_CORE_ENTRYSTATE_H
+#define ACCC_RUNTIME_CORE_ENTRYSTATE_H
+
+#include "accc/session.h"
+#include "cpu/LibraryCall.h"
+
+#include <functional>
+#include <vector>
+
+namespace accc {
+
+/// What a Result shows.
+struct Result::Access {
+  const accc_entry *entry = nullptr;
+  std::vector<Tensor> outputs; // in the order of the entry's outputs
+};
+
+namespace detail {
+
+struct EntryState : Result::Access {
+  std::vector<char *> io; // the entry's inputs, then its outputs
+  std::vector<Tensor> staging; // one an input: aligned copies, made where an input needs them
+  std::vector<std::unique_ptr<LibraryCall>> calls;
+  uint64_t scratchBytes = 0; // the most that one of `calls` needs
+
+  EntryState(const accc_entry &entry, const Team &team);
+
+  /// The caller's tensor for an input, or nullptr.
+  using Find = std::function<const Tensor *(const char *name)>;
+  /// Values of the inputs that a session knows itself.
+  struct Defaults {
+    float learningRate;
+    int64_t seed, step;
+  };
+  /// Fills `io` with the inputs; throws Error (usage) that lists all that is wrong with them, after
+  /// the caller's own `problems` (lines that start with "\n  ").
+  void bind(const Find &find, const Defaults &defaults, std::string problems);
+
+  /// Whether the entry is told how many steps were done.
+  bool counts() const;
+};
+
+} // namespace detail
+} // namespace accc
+
+#endif // ACCC_RUNTIME_CORE_ENTRYSTATE_H

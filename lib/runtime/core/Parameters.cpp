@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Parameters and checkpoints of a session as files.
+#include "SessionImpl.h"
+
+#include "accc/safetensors.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace accc {
+
+namespace {
+
+constexpr const char *checkpointFormat = "accc.checkpoint.1";
+
+/// PyTorch counts batches in its batch norms; only momentum=None would need it.
+bool isBatchCounter(std::string_view name) { return name.ends_with("num_batches_tracked"); }
+
+/// One line for each thing in which the file differs from what the model has.
+std::string differences(const SafetensorsReader &file, const Model &model, bool withOptimizer,
+                        const LoadOptions &options) {
+  std::string lines;
+  for (const accc_variable &variable : model.variables()) {
+    if (variable.role == ACCC_OPTIMIZER_STATE && !withOptimizer)
+      continue;
+    const SafetensorsEntry *entry = file.find(variable.tensor.name);
+    std::string name = variable.tensor.name, expected = to_string(variable.tensor);
+    if (!entry) {
+      if (!options.allow_missing)
+        lines += "\n  " + name + ": missing, expected " + expected;
+      continue;
+    }
+    std::string got = to_string(entry->dtype, entry->shape);
+    if (got != expected)
+      lines += "\n  " + name + ": expected " + expected + ", the file has " + got;
+  }
+  for (const SafetensorsEntry &entry : file.entries()) {
+    const accc_variable *variable = model.find_variable(entry.name);
+    bool wanted = variable && (withOptimizer || variable->role != ACCC_OPTIMIZER_STATE);
+    if (!wanted && !options.allow_extra && !isBatchCounter(entry.name))
+      lines += "\n  " + entry.name + ": the model has no such parameter (" +
+               to_string(entry.dtype, entry.shape) + " in the file)";
+  }
+  return lines;
+}
+
+template <typename Number>
+Number metadataNumber(const SafetensorsReader &file, const std::string &key) {
+  auto found = file.metadata().find(key);
+  Number value{};
+  if (found != file.metadata().end()) {
+    const std::string &text = found->second;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size())
+      return value;
+  }
+  throw Error(ErrorKind::data, file.path() + " is no checkpoint of accc: its metadata holds no " +
+                                   key);
+}
+
+std::string shortest(float value) {
+  char text[32];
+  auto result = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, result.ptr);
+}
+
+} // namespace
+
+NamedTensors Session::Impl::tensors(bool withOptimizer) const {
+  NamedTensors result;
+  for (const accc_variable &variable : model.variables())
+    if (withOptimizer || variable.role != ACCC_OPTIMIZER_STATE)
+      result.emplace_back(variable.tensor.name, view(variable));
+  return result;
+}
+
+void Session::Impl::load(const SafetensorsReader &file, bool withOptimizer,
+                         const LoadOptions &options) {
+  std::string lines = differences(file, model, withOptimizer, options);
+  if (!lines.empty())
+    throw Error(ErrorKind::data, file.path() + " does not fit the model " +
+                                     std::string(model.name()) + " (nothing was loaded):" + lines);
+  // All is read before anything is changed: a disk that fails half way leaves the model as it was.
+  std::vector<std::pair<const accc_variable *, Tensor>> values;
+  for (const SafetensorsEntry &entry : file.entries()) {
+    const accc_variable *variable = model.find_variable(entry.name);
+    if (variable && (withOptimizer || variable->role != ACCC_OPTIMIZER_STATE))
+      values.emplace_back(variable, file.read(entry));
+  }
+  for (const auto &[variable, value] : values) {
+    if (value.size_bytes())
+      std::memcpy(address(*variable), value.raw(), value.size_bytes());
+    unset.erase(variable->tensor.name);
+  }
+}
+
+void Session::save(const std::string &path) const {
+  impl_->requireValues();
+  // "pt" is what PyTorch's loaders look for.
+  save_safetensors(path, impl_->tensors(/*withOptimizer=*/false), {{"format", "pt"}});
+}
+
+void Session::load(const std::string &path, const LoadOptions &options) {
+  impl_->load(SafetensorsReader(path), /*withOptimizer=*/false, options);
+}
+
+void Session::save_checkpoint(const std::string &path) const {
+  impl_->requireValues();
+  save_safetensors(path, impl_->tensors(/*withOptimizer=*/true),
+                   {{"format", checkpointFormat},
+                    {"model", std::string(impl_->model.name())},
+                    {"step", std::to_string(step())},
+                    {"seed", std::to_string(seed())},
+                    {"learning_rate", shortest(learning_rate())}});
+}
+
+void Session::load_checkpoint(const std::string &path) {
+  SafetensorsReader file(path);
+  auto format = file.metadata().find("format");
+  if (format == file.metadata().end() || format->second != checkpointFormat)
+    throw Error(ErrorKind::data, path + " is no checkpoint of accc; parameters alone are read " +
+                                     "with load()");
+  detail::EntryState::Defaults values{metadataNumber<float>(file, "learning_rate"),
+                                      metadataNumber<int64_t>(file, "seed"),
+                                      metadataNumber<int64_t>(file, "step")};
+  impl_->load(file, /*withOptimizer=*/true, {});
+  impl_->defaults = values;
+}
+
+} // namespace accc

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "SessionImpl.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace accc {
+
+namespace {
+
+// As a float of any width this is a NaN, as an integer -1: what is read before it is written shows.
+constexpr int poisonByte = 0xff;
+
+bool environmentFlag(const char *name) {
+  const char *value = std::getenv(name);
+  return value && *value && std::string_view(value) != "0";
+}
+
+void growTo(detail::Memory &memory, uint64_t bytes, const std::string &what) {
+  if (memory.size() < bytes) {
+    memory = {}; // first, so that both are never there together; its contents are nobody's
+    memory = detail::Memory(bytes, what);
+  }
+}
+
+} // namespace
+
+Session::Impl::Impl(Model loaded, const SessionOptions &options)
+    : model(std::move(loaded)), team(options.threads),
+      defaults{options.learning_rate, options.seed, 0},
+      state(model.description().state_size, "the model's state"),
+      entries(model.entries().size()), poison(environmentFlag("ACCC_POISON")) {
+  services = {ACCC_ABI_VERSION, sizeof(accc_services), this, parallelFor, libraryCall};
+  for (const accc_entry &entry : model.entries())
+    for (int32_t i = 0; i < entry.num_inputs; ++i)
+      inputNames.insert(entry.inputs[i].tensor.name);
+  initialiseState();
+}
+
+Tensor Session::Impl::view(const accc_variable &variable) const {
+  auto shape = shape_of(variable.tensor);
+  return Tensor::borrow(static_cast<DType>(variable.tensor.dtype),
+                        Shape(shape.begin(), shape.end()), address(variable));
+}
+
+void Session::Impl::initialiseState() {
+  for (const accc_variable &variable : model.variables()) {
+    if (variable.initial)
+      std::memcpy(address(variable), variable.initial, view(variable).size_bytes());
+    else if (variable.role != ACCC_OPTIMIZER_STATE)
+      unset.insert(variable.tensor.name);
+  }
+  if (!unset.empty() && model.description().weights_file)
+    readWeightsFile();
+}
+
+void Session::Impl::readWeightsFile() {
+  std::string name = model.description().weights_file;
+  if (name.empty() || name.find('/') != std::string::npos)
+    throw Error(ErrorKind::bug, model.path() + " names a weights file that is not beside it: " +
+                                    name);
+  weightsLookedFor = model.path().substr(0, model.path().rfind('/') + 1) + name;
+  if (::access(weightsLookedFor.c_str(), F_OK) != 0)
+    return; // the caller may still load() others
+  SafetensorsReader file(weightsLookedFor);
+  std::string problems;
+  for (const std::string &wanted : std::set(unset)) {
+    const accc_variable &variable = *model.find_variable(wanted);
+    const SafetensorsEntry *entry = file.find(wanted);
+    std::string expected = to_string(variable.tensor);
+    if (!entry || to_string(entry->dtype, entry->shape) != expected) {
+      problems += "\n  " + wanted + ": expected " + expected + ", the file has " +
+                  (entry ? to_string(entry->dtype, entry->shape) : "no such tensor");
+      continue;
+    }
+    file.read_into(*entry, address(variable));
+    unset.erase(wanted);
+  }
+  if (!problems.empty())
+    throw Error(ErrorKind::data, weightsLookedFor + " does not belong to " + model.path() +
+                                     "; compile the model again to get both:" + problems);
+}
+
+void Session::Impl::requireValues() const {
+  if (unset.empty())
+    return;
+  std::string message = "model " + std::string(model.name()) + ": " +
+                        std::to_string(unset.size()) + " parameters have no value yet (" +
+                        *unset.begin() + (unset.size() > 1 ? ", ..." : "") + "); ";
+  message += weightsLookedFor.empty()
+                 ? "it was compiled with --weights none"
+                 : "they were to be in " + weightsLookedFor + ", which is not there";
+  throw Error(ErrorKind::usage, message + ": load them from a safetensors file");
+}
+
+detail::EntryState &Session::Impl::prepare(std::string_view name) {
+  const accc_entry &entry = model.entry(name);
+  auto index = static_cast<size_t>(&entry - model.entries().data());
+  if (!entries[index]) {
+    auto made = std::make_unique<detail::EntryState>(entry, team);
+    growTo(arena, entry.arena_size, "the arena of " + std::string(name));
+    growTo(scratch, made->scratchBytes, "the library's scratch of " + std::string(name));
+    entries[index] = std::move(made);
+  }
+  return *entries[index];
+}
+
+std::string Session::Impl::unknownNames(const TensorMap &inputs) const {
+  std::string problems;
+  for (const auto &[name, tensor] : inputs)
+    if (!inputNames.contains(name))
+      problems += "\n  " + name + ": the model has no such input";
+  return problems;
+}
+
+Result Session::Impl::run(std::string_view name, const detail::EntryState::Find &find,
+                          std::string problems) {
+  detail::EntryState &entry = prepare(name);
+  requireValues();
+  entry.bind(find, defaults, std::move(problems));
+  int32_t status = callEntry(entry);
+  if (status > 0 && status <= entry.entry->num_errors)
+    throw Error(ErrorKind::data,
+                std::string(entry.entry->name) + ": " + entry.entry->errors[status - 1]);
+  if (status < 0)
+    throw Error(ErrorKind::machine, std::string(entry.entry->name) + ": " + libraryError);
+  if (status != 0)
+    throw Error(ErrorKind::bug, std::string(entry.entry->name) + " returned the unknown status " +
+                                    std::to_string(status));
+  if (entry.counts())
+    ++defaults.step;
+  return Result(entry);
+}
+
+int32_t Session::Impl::callEntry(detail::EntryState &entry) {
+  if (poison) {
+    std::memset(arena.data(), poisonByte, arena.size());
+    for (Tensor &output : entry.outputs)
+      std::memset(output.raw(), poisonByte, output.size_bytes());
+  }
+  detail::Team::Scope scope(team);
+  running = &entry;
+  int32_t status =
+      entry.entry->function(&services, state.data(), arena.data(), entry.io.data());
+  running = nullptr;
+  return status;
+}
+
+void Session::Impl::parallelFor(void *context, accc_kernel kernel, char *const *buffers,
+                                int64_t tasks) {
+  const auto &self = *static_cast<Impl *>(context);
+  if (tasks <= 1) { // nothing to share: waking the team costs more than most single tasks
+    if (tasks == 1)
+      kernel(buffers, 0, 1);
+    return;
+  }
+  self.team.run([&](int thread, int threads) {
+    auto [begin, end] = detail::share(tasks, thread, threads);
+    if (begin < end)
+      kernel(buffers, begin, end);
+  });
+}
+
+int32_t Session::Impl::libraryCall(void *context, int32_t call, char *const *buffers) {
+  auto &self = *static_cast<Impl *>(context);
+  try { // nothing may be thrown through the model's frames
+    self.running->calls.at(static_cast<size_t>(call))->run(buffers, self.scratch.data());
+    return 0;
+  } catch (const std::exception &error) {
+    self.libraryError = "library call " + std::to_string(call) + " failed: " + error.what();
+    return 1;
+  }
+}
+
+Session::Session(Model model, const SessionOptions &options)
+    : impl_(std::make_unique<Impl>(std::move(model), options)) {}
+Session::Session(Session &&) noexcept = default;
+Session &Session::operator=(Session &&) noexcept = default;
+Session::~Session() = default;
+
+const Model &Session::model() const { return impl_->model; }
+int Session::threads() const { return impl_->team.threads(); }
+
+Result Session::run(std::string_view entry, const TensorMap &inputs) {
+  auto find = [&inputs](const char *name) -> const Tensor * {
+    auto found = inputs.find(std::string_view(name));
+    return found == inputs.end() ? nullptr : &found->second;
+  };
+  return impl_->run(entry, find, impl_->unknownNames(inputs));
+}
+
+Result Session::run(std::string_view entry, const TensorMap &inputs, const Result &more) {
+  auto find = [&inputs, &more](const char *name) -> const Tensor * {
+    auto found = inputs.find(std::string_view(name));
+    return found == inputs.end() ? more.find(name) : &found->second;
+  };
+  return impl_->run(entry, find, impl_->unknownNames(inputs));
+}
+
+void Session::prepare(std::string_view entry) { impl_->prepare(entry); }
+
+float Session::learning_rate() const { return impl_->defaults.learningRate; }
+void Session::set_learning_rate(float value) { impl_->defaults.learningRate = value; }
+int64_t Session::seed() const { return impl_->defaults.seed; }
+void Session::set_seed(int64_t value) { impl_->defaults.seed = value; }
+int64_t Session::step() const { return impl_->defaults.step; }
+void Session::set_step(int64_t value) { impl_->defaults.step = value; }
+
+Tensor Session::variable(std::string_view name) {
+  const accc_variable *found = impl_->model.find_variable(name);
+  if (!found)
+    throw Error(ErrorKind::usage, "model " + std::string(impl_->model.name()) +
+                                      " has no parameter " + std::string(name));
+  return impl_->view(*found);
+}
+
+uint64_t Session::state_bytes() const { return impl_->state.size(); }
+
+uint64_t Session::working_bytes() const {
+  uint64_t bytes = impl_->arena.size() + impl_->scratch.size();
+  for (const auto &entry : impl_->entries)
+    if (entry)
+      for (const Tensor &output : entry->outputs)
+        bytes += output.size_bytes();
+  return bytes;
+}
+
+} // namespace accc

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ACCC_RUNTIME_CORE_SESSIONIMPL_H
+#define ACCC_RUNTIME_CORE_SESSIONIMPL_H
+
+#include "EntryState.h"
+#include "accc/safetensors.h"
+#include "cpu/Memory.h"
+
+#include <set>
+
+namespace accc {
+
+struct Session::Impl {
+  Impl(Model model, const SessionOptions &options);
+  Impl(const Impl &) = delete; // `services.context` points here
+
+  detail::EntryState &prepare(std::string_view name);
+  Result run(std::string_view name, const detail::EntryState::Find &find, std::string problems);
+  /// A line for every name that no entry point of the model takes.
+  std::string unknownNames(const TensorMap &inputs) const;
+
+  char *address(const accc_variable &variable) const { return state.data() + variable.offset; }
+  Tensor view(const accc_variable &variable) const;
+  /// Throws Error (usage) where a parameter has no value yet.
+  void requireValues() const;
+
+  /// Parameters and buffers, and where wanted the optimizer's state, in the model's order.
+  NamedTensors tensors(bool withOptimizer) const;
+  void load(const SafetensorsReader &file, bool withOptimizer, const LoadOptions &options);
+
+  Model model;
+  detail::Team team;
+  detail::EntryState::Defaults defaults; // learning rate, seed, step
+  detail::Memory state, arena, scratch;
+  std::vector<std::unique_ptr<detail::EntryState>> entries; // in the order of the model's; or null
+  std::set<std::string_view> inputNames;                    // of all entry points
+  /// Variables without a value yet, and where their values were looked for.
+  std::set<std::string, std::less<>> unset;
+  std::string weightsLookedFor;
+
+private:
+  void initialiseState();
+  void readWeightsFile();
+  int32_t callEntry(detail::EntryState &entry);
+
+  static void parallelFor(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks);
+  static int32_t libraryCall(void *context, int32_t call, char *const *buffers);
+
+  accc_services services;
+  detail::EntryState *running = nullptr;
+  std::string libraryError; // of the call that failed
+  bool poison;              // ACCC_POISON=1
+};
+
+} // namespace accc
+
+#endif // ACCC_RUNTIME_CORE_SESSIONIMPL_H

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Convolutions and their two gradients as oneDNN primitives.
+#include "LibraryCall.h"
+
+#include "accc/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <vector>
+
+namespace accc::detail {
+
+namespace {
+
+using dnnl::memory;
+
+dnnl::engine &cpuEngine() {
+  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+/// The tensors of a convolution in oneDNN's terms, without a layout.
+struct Geometry {
+  memory::dims x, w, y, strides, dilates, low, high;
+  memory::format_tag activations, weights;
+
+  explicit Geometry(const accc_convolution &c)
+      : x{c.batch, c.in_channels}, y{c.batch, c.out_channels} {
+    bool grouped = c.groups != 1;
+    w = grouped ? memory::dims{c.groups, c.out_channels / c.groups, c.in_channels / c.groups}
+                : memory::dims{c.out_channels, c.in_channels};
+    for (int32_t i = 0; i < c.spatial_rank; ++i) {
+      x.push_back(c.in_size[i]);
+      w.push_back(c.kernel[i]);
+      y.push_back(c.out_size[i]);
+      strides.push_back(c.stride[i]);
+      dilates.push_back(c.dilation[i] - 1); // oneDNN counts the elements left out
+      low.push_back(c.pad_low[i]);
+      // What the last window leaves over is not read, and oneDNN insists on not being told of it.
+      high.push_back((c.out_size[i] - 1) * c.stride[i] + (c.kernel[i] - 1) * c.dilation[i] + 1 -
+                     c.in_size[i] - c.pad_low[i]);
+    }
+    using tag = memory::format_tag;
+    const tag first[] = {tag::ncw, tag::nchw, tag::ncdhw};
+    const tag last[] = {tag::nwc, tag::nhwc, tag::ndhwc};
+    const tag plain[] = {tag::oiw, tag::oihw, tag::oidhw};
+    const tag perGroup[] = {tag::goiw, tag::goihw, tag::goidhw};
+    activations = (c.layout == ACCC_CHANNELS_LAST ? last : first)[c.spatial_rank - 1];
+    weights = (grouped ? perGroup : plain)[c.spatial_rank - 1];
+  }
+};
+
+memory::desc describe(const memory::dims &dims, memory::format_tag tag) {
+  return {dims, memory::data_type::f32, tag};
+}
+
+/// A primitive of one of the three kinds with the layouts it works in. Which of x, w and y is the
+/// result is the kind's.
+struct Kernel {
+  dnnl::primitive primitive;
+  memory::desc x, w, y, scratchpad;
+  std::string implementation;
+};
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user); // ours: nothing is allocated in a step
+  return attr;
+}
+
+/// The best kernel that oneDNN has where the activations have the layout `tag` (or any).
+Kernel makeKernel(accc_call_kind kind, const Geometry &g, memory::format_tag tag) {
+  const auto algorithm = dnnl::algorithm::convolution_direct;
+  const memory::desc x = describe(g.x, tag), y = describe(g.y, tag),
+                     w = describe(g.w, memory::format_tag::any);
+  dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, algorithm, x, w, y,
+                                          g.strides, g.dilates, g.low, g.high);
+  dnnl::convolution_forward::primitive_desc forwardDesc(forward, attributes(), cpuEngine());
+  if (kind == ACCC_CALL_CONVOLUTION)
+    return {dnnl::convolution_forward(forwardDesc),
+            forwardDesc.src_desc(),
+            forwardDesc.weights_desc(),
+            forwardDesc.dst_desc(),
+            forwardDesc.scratchpad_desc(),
+            forwardDesc.impl_info_str()};
+  if (kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA) {
+    dnnl::convolution_backward_data::desc desc(algorithm, x, w, y, g.strides, g.dilates, g.low,
+                                               g.high);
+    dnnl::convolution_backward_data::primitive_desc found(desc, attributes(), cpuEngine(),
+                                                          forwardDesc);
+    return {dnnl::convolution_backward_data(found),
+            found.diff_src_desc(),
+            found.weights_desc(),
+            found.diff_dst_desc(),
+            found.scratchpad_desc(),
+            found.impl_info_str()};
+  }
+  dnnl::convolution_backward_weights::desc desc(algorithm, x, w, y, g.strides, g.dilates, g.low,
+                                                g.high);
+  dnnl::convolution_backward_weights::primitive_desc found(desc, attributes(), cpuEngine(),
+                                                           forwardDesc);
+  return {dnnl::convolution_backward_weights(found),
+          found.src_desc(),
+          found.diff_weights_desc(),
+          found.diff_dst_desc(),
+          found.scratchpad_desc(),
+          found.impl_info_str()};
+}
+
+/// Whether an implementation is one of the slow ones that are there so that everything works.
+bool isFallback(const std::string &implementation) {
+  return implementation.find("ref") != std::string::npos ||
+         implementation.find("gemm") != std::string::npos;
+}
+
+Kernel chooseKernel(accc_call_kind kind, const Geometry &g) {
+  Kernel plain = makeKernel(kind, g, g.activations);
+  if (!isFallback(plain.implementation))
+    return plain;
+  Kernel free = makeKernel(kind, g, memory::format_tag::any);
+  return isFallback(free.implementation) ? plain : free;
+}
+
+/// x, w or y: the caller's buffer, and where the kernel works in another layout one of our own and
+/// the copy between them.
+struct Slot {
+  memory outer, inner;
+  dnnl::primitive reorder; // unset where outer and inner are the same
+  dnnl::memory::desc reorderScratchpad;
+  uint64_t innerOffset = 0;
+  bool converts = false;
+};
+
+class Convolution : public LibraryCall {
+public:
+  Convolution(accc_call_kind kind, const accc_convolution &call)
+      : stream(cpuEngine()), kind(kind) {
+    Geometry geometry(call);
+    Kernel kernel = chooseKernel(kind, geometry);
+    primitive = kernel.primitive;
+    slots = {makeSlot(describe(geometry.x, geometry.activations), kernel.x, resultIndex() == 0),
+             makeSlot(describe(geometry.w, geometry.weights), kernel.w, resultIndex() == 1),
+             makeSlot(describe(geometry.y, geometry.activations), kernel.y, resultIndex() == 2)};
+    // One scratchpad serves the kernel and, before and after it, the copies.
+    uint64_t pad = kernel.scratchpad.get_size();
+    for (const Slot &slot : slots)
+      if (slot.converts)
+        pad = std::max<uint64_t>(pad, slot.reorderScratchpad.get_size());
+    scratchpad = memory(kernel.scratchpad, cpuEngine(), nullptr);
+    scratchBytesNeeded = place(pad);
+    for (Slot &slot : slots)
+      if (slot.converts)
+        slot.innerOffset = std::exchange(
+            scratchBytesNeeded, scratchBytesNeeded + place(slot.inner.get_desc().get_size()));
+    const int names[3][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+                             {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
+                             {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}};
+    for (int i = 0; i < 3; ++i)
+      arguments.push_back({names[kind - ACCC_CALL_CONVOLUTION][i], slots[i].inner.get()});
+    arguments.push_back({DNNL_ARG_SCRATCHPAD, scratchpad.get()});
+  }
+
+  uint64_t scratchBytes() const override { return scratchBytesNeeded; }
+
+  void run(char *const *buffers, char *scratch) override {
+    // The order in which the ABI names the buffers of each kind, as indices of x, w, y.
+    static constexpr int order[3][3] = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}};
+    for (int i = 0; i < 3; ++i) {
+      Slot &slot = slots[static_cast<size_t>(order[kind - ACCC_CALL_CONVOLUTION][i])];
+      slot.outer.set_data_handle(buffers[i]);
+      slot.inner.set_data_handle(slot.converts ? scratch + slot.innerOffset : buffers[i]);
+    }
+    scratchpad.set_data_handle(scratch);
+    for (int i = 0; i < 3; ++i)
+      if (slots[i].converts && i != resultIndex())
+        copy(slots[i], slots[i].outer, slots[i].inner, scratch);
+    check(dnnl_primitive_execute(primitive.get(), stream.get(),
+                                 static_cast<int>(arguments.size()), arguments.data()));
+    Slot &result = slots[static_cast<size_t>(resultIndex())];
+    if (result.converts)
+      copy(result, result.inner, result.outer, scratch);
+  }
+
+private:
+  static uint64_t place(uint64_t bytes) { // room for an aligned buffer
+    return (bytes + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+  }
+
+  /// Of x, w and y the one that the kind computes.
+  int resultIndex() const {
+    return kind == ACCC_CALL_CONVOLUTION                 ? 2
+           : kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? 0
+                                                         : 1;
+  }
+
+  static Slot makeSlot(const memory::desc &outer, const memory::desc &inner, bool isResult) {
+    Slot slot;
+    slot.outer = memory(outer, cpuEngine(), nullptr);
+    slot.inner = memory(inner, cpuEngine(), nullptr);
+    slot.converts = outer != inner;
+    if (slot.converts) {
+      dnnl::reorder::primitive_desc desc(cpuEngine(), isResult ? inner : outer, cpuEngine(),
+                                         isResult ? outer : inner, attributes());
+      slot.reorder = dnnl::reorder(desc);
+      slot.reorderScratchpad = desc.scratchpad_desc();
+    }
+    return slot;
+  }
+
+  // Through the C interface: its C++ face builds a map and a vector for every call.
+  void copy(const Slot &slot, const memory &from, const memory &to, char *scratch) {
+    memory pad = scratchpadOf(slot, scratch);
+    const dnnl_exec_arg_t copyArguments[] = {{DNNL_ARG_FROM, from.get()},
+                                             {DNNL_ARG_TO, to.get()},
+                                             {DNNL_ARG_SCRATCHPAD, pad.get()}};
+    check(dnnl_primitive_execute(slot.reorder.get(), stream.get(), 3, copyArguments));
+  }
+
+  memory scratchpadOf(const Slot &slot, char *scratch) const {
+    return memory(slot.reorderScratchpad, cpuEngine(), scratch);
+  }
+
+  static void check(dnnl_status_t status) {
+    if (status != dnnl_success)
+      throw Error(ErrorKind::machine,
+                  std::string("oneDNN refused a convolution: ") + dnnl_status2str(status));
+  }
+
+  dnnl::stream stream;
+  accc_call_kind kind;
+  dnnl::primitive primitive;
+  std::array<Slot, 3> slots; // x, w, y
+  memory scratchpad;
+  uint64_t scratchBytesNeeded = 0;
+  std::vector<dnnl_exec_arg_t> arguments;
+};
+
+/// Without elements on one side: nothing to do, or a result of zeros.
+class EmptyConvolution : public LibraryCall {
+public:
+  explicit EmptyConvolution(uint64_t zeroBytes) : zeroBytes(zeroBytes) {}
+  void run(char *const *buffers, char *) override {
+    if (zeroBytes)
+      std::memset(buffers[2], 0, zeroBytes); // every kind names its result last
+  }
+
+private:
+  uint64_t zeroBytes;
+};
+
+uint64_t bytesOf(const memory::dims &dims) {
+  uint64_t bytes = sizeof(float);
+  for (int64_t extent : dims)
+    bytes *= static_cast<uint64_t>(extent);
+  return bytes;
+}
+
+} // namespace
+
+std::unique_ptr<LibraryCall> createConvolution(accc_call_kind kind, const accc_convolution &call,
+                                               const Team &) {
+  Geometry g(call);
+  if (!bytesOf(g.x) || !bytesOf(g.w) || !bytesOf(g.y))
+    return std::make_unique<EmptyConvolution>(
+        bytesOf(kind == ACCC_CALL_CONVOLUTION                 ? g.y
+                : kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? g.x
+                                                              : g.w));
+  try {
+    return std::make_unique<Convolution>(kind, call);
+  } catch (const dnnl::error &error) {
+    throw Error(ErrorKind::machine,
+                std::string("oneDNN has no kernel for a convolution: ") + error.what());
+  }
+}
+
+} // namespace accc::detail

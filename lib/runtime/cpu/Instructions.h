@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ACCC_RUNTIME_CPU_INSTRUCTIONS_H
+#define ACCC_RUNTIME_CPU_INSTRUCTIONS_H
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace accc::detail {
+
+/// What of `arch` (accc_model_description.arch) this CPU lacks: the level "x86-64-v4", or the
+/// features of "znver4:avx512f,avx512bf16" that are missing; nothing where it can run the code.
+std::optional<std::string> missingInstructions(std::string_view arch);
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CPU_INSTRUCTIONS_H

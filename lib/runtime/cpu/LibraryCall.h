@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The contractions that a compiled step hands to oneDNN.
+#ifndef ACCC_RUNTIME_CPU_LIBRARYCALL_H
+#define ACCC_RUNTIME_CPU_LIBRARYCALL_H
+
+#include "Team.h"
+#include "accc/abi.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace accc::detail {
+
+/// One library call of an entry point, made ready once and run in every step.
+class LibraryCall {
+public:
+  virtual ~LibraryCall() = default;
+  /// Bytes that run() needs as `scratch`, aligned to ACCC_ALIGNMENT. Calls run one after the other
+  /// and share one block.
+  virtual uint64_t scratchBytes() const { return 0; }
+  /// `buffers` as the call's kind defines them. Throws Error (machine) where the library refuses.
+  virtual void run(char *const *buffers, char *scratch) = 0;
+};
+
+/// Why this runtime cannot do the call ("convolution of f64: ..."), or nothing. Cheap, so that a
+/// model is turned down when it is loaded and not in its first step.
+std::optional<std::string> whyUnsupported(const accc_library_call &call);
+
+/// Chooses and generates the library's kernels for the number of threads of `team`, which must outlive
+/// the call. `call` must be supported and outlive it too.
+std::unique_ptr<LibraryCall> createLibraryCall(const accc_library_call &call, const Team &team);
+
+// One a kind, for createLibraryCall.
+std::unique_ptr<LibraryCall> createMatmul(const accc_matmul &matmul, const Team &team);
+std::unique_ptr<LibraryCall> createConvolution(accc_call_kind kind,
+                                               const accc_convolution &convolution,
+                                               const Team &team);
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CPU_LIBRARYCALL_H

@@ -60,10 +60,10 @@ typedef enum accc_role {
 
 typedef struct accc_variable {
   accc_tensor tensor;
-  int32_t role;         /* accc_role */
-  int32_t trainable;    /* 1: an optimizer updates it */
-  uint64_t offset;      /* into the state block */
-  const void *initial;  /* its initial bytes, or NULL: see accc_model.weights_file */
+  int32_t role;        /* accc_role */
+  int32_t trainable;   /* 1: an optimizer updates it */
+  uint64_t offset;     /* into the state block */
+  const void *initial; /* its initial bytes, or NULL: see accc_model.weights_file */
 } accc_variable;
 
 /* How the caller is expected to treat an input or output of an entry point. */
@@ -72,9 +72,10 @@ typedef enum accc_usage {
   ACCC_TARGET = 2,        /* the input that a loss compares with */
   ACCC_LEARNING_RATE = 3, /* f32 scalar */
   ACCC_SEED = 4,          /* i64 scalar: the run's random seed */
-  ACCC_STEP = 5,          /* i64 scalar: how many steps were done before this call; draws fresh random bits */
-  ACCC_LOSS = 6,          /* f32 scalar output */
-  ACCC_GRADIENT = 7       /* output of grad_step, input of apply_step: `grad.<parameter>` */
+  ACCC_STEP =
+      5, /* i64 scalar: how many steps were done before this call; draws fresh random bits */
+  ACCC_LOSS = 6,    /* f32 scalar output */
+  ACCC_GRADIENT = 7 /* output of grad_step, input of apply_step: `grad.<parameter>` */
 } accc_usage;
 
 typedef struct accc_value {
@@ -177,8 +178,11 @@ typedef struct accc_model_description {
   const char *name;             /* the model's name */
   const char *compiler_version; /* "accc 0.1.0" */
   const char *target;           /* "cpu" */
-  const char *arch;             /* the instruction set needed, as LLVM names it: "x86-64-v3" */
-  const char *manifest;         /* JSON: options, input hash, loss, optimizer */
+  /* The instructions needed, as LLVM names them: a level ("x86-64-v3"), or a CPU and the features
+   * of it that the code may use ("znver4:avx512f,avx512bf16,fma"), against which the runtime holds
+   * the CPU. */
+  const char *arch;
+  const char *manifest; /* JSON: options, input hash, loss, optimizer */
   /* Where variables with no `initial` start from: the name of a safetensors file in the folder of
    * the library, or NULL where the caller must give them. Optimizer state starts as zeros. */
   const char *weights_file;

@@ -17,9 +17,9 @@ namespace accc {
 /// A loaded model.so. Immutable, cheap to copy; the library is unloaded with the last copy.
 class Model {
 public:
-  /// Loads a library that `accc compile` wrote. Throws Error: usage where the file is not there; data
-  /// where it is no compiled model or speaks another ABI version; machine where this machine lacks
-  /// the instructions or the runtime the half for its target.
+  /// Loads a library that `accc compile` wrote. Throws Error: usage where the file is not there;
+  /// data where it is no compiled model or speaks another ABI version; machine where this machine
+  /// lacks the instructions or the runtime the half for its target.
   static Model load(const std::string &path);
 
   /// Absolute.

@@ -10,6 +10,7 @@
 
 #include "accc/tensor.h"
 
+#include <concepts>
 #include <map>
 #include <string>
 #include <string_view>
@@ -71,14 +72,18 @@ TensorMap load_safetensors(const std::string &path);
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 /// Writes a file atomically: into a temporary file in the same folder, synchronised, renamed over
-/// `path`, folder synchronised. When it throws, the file that was at `path` is as it was. A file that
-/// existed keeps its permissions; a symbolic link is written through. The same tensors give the same
-/// bytes. Throws Error (machine) where the system refuses (a full disk, say) and Error (usage) for
-/// names that are twice there, not UTF-8 or "__metadata__".
+/// `path`, folder synchronised. When it throws, the file that was at `path` is as it was. A file
+/// that existed keeps its permissions; a symbolic link is written through. The same tensors give
+/// the same bytes. Throws Error (machine) where the system refuses (a full disk, say) and Error
+/// (usage) for names that are twice there, not UTF-8 or "__metadata__".
 void save_safetensors(const std::string &path, const NamedTensors &tensors,
                       const Metadata &metadata = {});
-void save_safetensors(const std::string &path, const TensorMap &tensors,
-                      const Metadata &metadata = {});
+/// The same for a TensorMap, in the order of the names. (A template, so that a braced list of
+/// tensors is never ambiguous.)
+template <std::same_as<TensorMap> Map>
+void save_safetensors(const std::string &path, const Map &tensors, const Metadata &metadata = {}) {
+  save_safetensors(path, NamedTensors(tensors.begin(), tensors.end()), metadata);
+}
 
 } // namespace accc
 

@@ -45,9 +45,10 @@ public:
   /// All outputs by name, the loss among them, sharing the session's buffers.
   TensorMap tensors() const;
 
+  struct Access; // the runtime's own
+
 private:
   friend class Session;
-  struct Access;
   explicit Result(const Access &access) : access_(&access) {}
   const Access *access_;
 };
@@ -67,9 +68,9 @@ public:
 
   /// Runs an entry point. `inputs` holds the entry's inputs by name; learning rate, seed and step
   /// may be left out and are then the session's own. Names that belong to another entry point of
-  /// the model are ignored; any other unknown name, and all missing names and wrong shapes or types,
-  /// are reported together as one Error (usage). Labels or indices out of range are Error (data).
-  /// After the first run of an entry point no memory is allocated.
+  /// the model are ignored; any other unknown name, and all missing names and wrong shapes or
+  /// types, are reported together as one Error (usage). Labels or indices out of range are Error
+  /// (data). After the first run of an entry point no memory is allocated.
   Result run(std::string_view entry, const TensorMap &inputs);
   /// As above, where `more` (a result of grad_step) holds what `inputs` does not.
   Result run(std::string_view entry, const TensorMap &inputs, const Result &more);
@@ -87,9 +88,10 @@ public:
   /// A parameter, buffer or piece of optimizer state: its bytes in the state block.
   Tensor variable(std::string_view name);
 
-  /// Parameters and buffers as safetensors under the exporter's names. load() holds names, shapes and
-  /// types against the model's, reports all differences as one Error (data) and changes nothing
-  /// then. Tensors "*.num_batches_tracked", which PyTorch keeps and compiled models do not, are skipped.
+  /// Parameters and buffers as safetensors under the exporter's names. load() holds names, shapes
+  /// and types against the model's, reports all differences as one Error (data) and changes nothing
+  /// then. Tensors "*.num_batches_tracked", which PyTorch keeps and compiled models do not, are
+  /// skipped.
   void save(const std::string &path) const;
   void load(const std::string &path, const LoadOptions &options = {});
 

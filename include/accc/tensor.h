@@ -136,7 +136,8 @@ private:
   std::shared_ptr<void> data_;
 };
 
-/// Tensors by name: a batch, a set of parameters, gradients. Look-ups by string_view do not allocate.
+/// Tensors by name: a batch, a set of parameters, gradients. Look-ups by string_view do not
+/// allocate.
 using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
 } // namespace accc

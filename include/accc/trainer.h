@@ -18,8 +18,8 @@ namespace accc {
 
 using TrainerOptions = SessionOptions;
 
-/// Time spent inside step(), grad_step() and apply_step(), without the first call of each (which also
-/// prepares buffers and library kernels).
+/// Time spent inside step(), grad_step() and apply_step(), without the first call of each (which
+/// also prepares buffers and library kernels).
 struct Throughput {
   int64_t steps = 0;
   int64_t examples = 0; ///< rows of the first input
@@ -28,8 +28,8 @@ struct Throughput {
   double examples_per_second() const { return seconds > 0 ? double(examples) / seconds : 0; }
 };
 
-/// Trains one model. Batches are the model's inputs by name, and `target` where the loss compares with
-/// one. Errors are those of Session::run.
+/// Trains one model. Batches are the model's inputs by name, and `target` where the loss compares
+/// with one. Errors are those of Session::run.
 class Trainer {
 public:
   explicit Trainer(Model model, const TrainerOptions &options = {});

@@ -79,9 +79,8 @@ private:
     std::sort(ranges.begin(), ranges.end(),
               [](const Range &a, const Range &b) { return a.begin < b.begin; });
     for (size_t i = 1; i < ranges.size(); ++i)
-      require(ranges[i - 1].end <= ranges[i].begin,
-              std::string("variables ") + ranges[i - 1].name + " and " + ranges[i].name +
-                  " overlap");
+      require(ranges[i - 1].end <= ranges[i].begin, std::string("variables ") + ranges[i - 1].name +
+                                                        " and " + ranges[i].name + " overlap");
   }
 
   void checkEntry(const accc_entry &entry) const {
@@ -105,7 +104,9 @@ private:
     std::string name = entry + "'s " + value.tensor.name;
     require(value.usage >= ACCC_DATA && value.usage <= ACCC_GRADIENT,
             name + " has an unknown usage");
-    auto isScalar = [&](int32_t type) { return value.tensor.dtype == type && bytes == size_of(*dtype_of(type)); };
+    auto isScalar = [&](int32_t type) {
+      return value.tensor.dtype == type && bytes == size_of(*dtype_of(type));
+    };
     if (value.usage == ACCC_LEARNING_RATE || value.usage == ACCC_LOSS)
       require(isScalar(ACCC_F32), name + " must be an f32 scalar");
     if (value.usage == ACCC_SEED || value.usage == ACCC_STEP)

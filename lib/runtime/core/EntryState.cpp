@@ -22,9 +22,7 @@ bool matches(const Tensor &tensor, const accc_tensor &wanted) {
          std::equal(shape.begin(), shape.end(), tensor.shape().begin(), tensor.shape().end());
 }
 
-bool isAligned(const void *data) {
-  return reinterpret_cast<uintptr_t>(data) % ACCC_ALIGNMENT == 0;
-}
+bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % ACCC_ALIGNMENT == 0; }
 
 } // namespace
 

@@ -21,7 +21,7 @@ struct Result::Access {
 namespace detail {
 
 struct EntryState : Result::Access {
-  std::vector<char *> io; // the entry's inputs, then its outputs
+  std::vector<char *> io;      // the entry's inputs, then its outputs
   std::vector<Tensor> staging; // one an input: aligned copies, made where an input needs them
   std::vector<std::unique_ptr<LibraryCall>> calls;
   uint64_t scratchBytes = 0; // the most that one of `calls` needs

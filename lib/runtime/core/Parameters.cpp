@@ -55,8 +55,8 @@ Number metadataNumber(const SafetensorsReader &file, const std::string &key) {
     if (error == std::errc() && end == text.data() + text.size())
       return value;
   }
-  throw Error(ErrorKind::data, file.path() + " is no checkpoint of accc: its metadata holds no " +
-                                   key);
+  throw Error(ErrorKind::data,
+              file.path() + " is no checkpoint of accc: its metadata holds no " + key);
 }
 
 std::string shortest(float value) {
@@ -119,8 +119,8 @@ void Session::load_checkpoint(const std::string &path) {
   SafetensorsReader file(path);
   auto format = file.metadata().find("format");
   if (format == file.metadata().end() || format->second != checkpointFormat)
-    throw Error(ErrorKind::data, path + " is no checkpoint of accc; parameters alone are read " +
-                                     "with load()");
+    throw Error(ErrorKind::data,
+                path + " is no checkpoint of accc; parameters alone are read " + "with load()");
   detail::EntryState::Defaults values{metadataNumber<float>(file, "learning_rate"),
                                       metadataNumber<int64_t>(file, "seed"),
                                       metadataNumber<int64_t>(file, "step")};

@@ -27,10 +27,10 @@ void growTo(detail::Memory &memory, uint64_t bytes, const std::string &what) {
 } // namespace
 
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
-    : model(std::move(loaded)), team(options.threads),
-      defaults{options.learning_rate, options.seed, 0},
-      state(model.description().state_size, "the model's state"),
-      entries(model.entries().size()), poison(environmentFlag("ACCC_POISON")) {
+    : model(std::move(loaded)),
+      team(options.threads), defaults{options.learning_rate, options.seed, 0},
+      state(model.description().state_size, "the model's state"), entries(model.entries().size()),
+      poison(environmentFlag("ACCC_POISON")) {
   services = {ACCC_ABI_VERSION, sizeof(accc_services), this, parallelFor, libraryCall};
   for (const accc_entry &entry : model.entries())
     for (int32_t i = 0; i < entry.num_inputs; ++i)
@@ -58,8 +58,8 @@ void Session::Impl::initialiseState() {
 void Session::Impl::readWeightsFile() {
   std::string name = model.description().weights_file;
   if (name.empty() || name.find('/') != std::string::npos)
-    throw Error(ErrorKind::bug, model.path() + " names a weights file that is not beside it: " +
-                                    name);
+    throw Error(ErrorKind::bug,
+                model.path() + " names a weights file that is not beside it: " + name);
   weightsLookedFor = model.path().substr(0, model.path().rfind('/') + 1) + name;
   if (::access(weightsLookedFor.c_str(), F_OK) != 0)
     return; // the caller may still load() others
@@ -85,9 +85,9 @@ void Session::Impl::readWeightsFile() {
 void Session::Impl::requireValues() const {
   if (unset.empty())
     return;
-  std::string message = "model " + std::string(model.name()) + ": " +
-                        std::to_string(unset.size()) + " parameters have no value yet (" +
-                        *unset.begin() + (unset.size() > 1 ? ", ..." : "") + "); ";
+  std::string message = "model " + std::string(model.name()) + ": " + std::to_string(unset.size()) +
+                        " parameters have no value yet (" + *unset.begin() +
+                        (unset.size() > 1 ? ", ..." : "") + "); ";
   message += weightsLookedFor.empty()
                  ? "it was compiled with --weights none"
                  : "they were to be in " + weightsLookedFor + ", which is not there";
@@ -141,8 +141,7 @@ int32_t Session::Impl::callEntry(detail::EntryState &entry) {
   }
   detail::Team::Scope scope(team);
   running = &entry;
-  int32_t status =
-      entry.entry->function(&services, state.data(), arena.data(), entry.io.data());
+  int32_t status = entry.entry->function(&services, state.data(), arena.data(), entry.io.data());
   running = nullptr;
   return status;
 }

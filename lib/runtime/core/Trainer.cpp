@@ -32,8 +32,7 @@ Result Trainer::grad_step(const TensorMap &batch) {
 
 Result Trainer::apply_step(const Result &gradients) {
   static const TensorMap none;
-  return timed(warm_apply_, 1, 0,
-               [&] { return session_.run("apply_step", none, gradients); });
+  return timed(warm_apply_, 1, 0, [&] { return session_.run("apply_step", none, gradients); });
 }
 
 Result Trainer::apply_step(const TensorMap &gradients) {

@@ -9,6 +9,8 @@
 #include <array>
 #include <cstring>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <oneapi/dnnl/dnnl_debug.h>
+#include <utility>
 #include <vector>
 
 namespace accc::detail {
@@ -129,15 +131,14 @@ Kernel chooseKernel(accc_call_kind kind, const Geometry &g) {
 struct Slot {
   memory outer, inner;
   dnnl::primitive reorder; // unset where outer and inner are the same
-  dnnl::memory::desc reorderScratchpad;
+  memory reorderScratchpad;
   uint64_t innerOffset = 0;
   bool converts = false;
 };
 
 class Convolution : public LibraryCall {
 public:
-  Convolution(accc_call_kind kind, const accc_convolution &call)
-      : stream(cpuEngine()), kind(kind) {
+  Convolution(accc_call_kind kind, const accc_convolution &call) : stream(cpuEngine()), kind(kind) {
     Geometry geometry(call);
     Kernel kernel = chooseKernel(kind, geometry);
     primitive = kernel.primitive;
@@ -148,7 +149,7 @@ public:
     uint64_t pad = kernel.scratchpad.get_size();
     for (const Slot &slot : slots)
       if (slot.converts)
-        pad = std::max<uint64_t>(pad, slot.reorderScratchpad.get_size());
+        pad = std::max<uint64_t>(pad, slot.reorderScratchpad.get_desc().get_size());
     scratchpad = memory(kernel.scratchpad, cpuEngine(), nullptr);
     scratchBytesNeeded = place(pad);
     for (Slot &slot : slots)
@@ -177,8 +178,8 @@ public:
     for (int i = 0; i < 3; ++i)
       if (slots[i].converts && i != resultIndex())
         copy(slots[i], slots[i].outer, slots[i].inner, scratch);
-    check(dnnl_primitive_execute(primitive.get(), stream.get(),
-                                 static_cast<int>(arguments.size()), arguments.data()));
+    check(dnnl_primitive_execute(primitive.get(), stream.get(), static_cast<int>(arguments.size()),
+                                 arguments.data()));
     Slot &result = slots[static_cast<size_t>(resultIndex())];
     if (result.converts)
       copy(result, result.inner, result.outer, scratch);
@@ -191,9 +192,7 @@ private:
 
   /// Of x, w and y the one that the kind computes.
   int resultIndex() const {
-    return kind == ACCC_CALL_CONVOLUTION                 ? 2
-           : kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? 0
-                                                         : 1;
+    return kind == ACCC_CALL_CONVOLUTION ? 2 : kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? 0 : 1;
   }
 
   static Slot makeSlot(const memory::desc &outer, const memory::desc &inner, bool isResult) {
@@ -205,22 +204,18 @@ private:
       dnnl::reorder::primitive_desc desc(cpuEngine(), isResult ? inner : outer, cpuEngine(),
                                          isResult ? outer : inner, attributes());
       slot.reorder = dnnl::reorder(desc);
-      slot.reorderScratchpad = desc.scratchpad_desc();
+      slot.reorderScratchpad = memory(desc.scratchpad_desc(), cpuEngine(), nullptr);
     }
     return slot;
   }
 
   // Through the C interface: its C++ face builds a map and a vector for every call.
-  void copy(const Slot &slot, const memory &from, const memory &to, char *scratch) {
-    memory pad = scratchpadOf(slot, scratch);
+  void copy(Slot &slot, const memory &from, const memory &to, char *scratch) {
+    slot.reorderScratchpad.set_data_handle(scratch);
     const dnnl_exec_arg_t copyArguments[] = {{DNNL_ARG_FROM, from.get()},
                                              {DNNL_ARG_TO, to.get()},
-                                             {DNNL_ARG_SCRATCHPAD, pad.get()}};
+                                             {DNNL_ARG_SCRATCHPAD, slot.reorderScratchpad.get()}};
     check(dnnl_primitive_execute(slot.reorder.get(), stream.get(), 3, copyArguments));
-  }
-
-  memory scratchpadOf(const Slot &slot, char *scratch) const {
-    return memory(slot.reorderScratchpad, cpuEngine(), scratch);
   }
 
   static void check(dnnl_status_t status) {
@@ -264,10 +259,10 @@ std::unique_ptr<LibraryCall> createConvolution(accc_call_kind kind, const accc_c
                                                const Team &) {
   Geometry g(call);
   if (!bytesOf(g.x) || !bytesOf(g.w) || !bytesOf(g.y))
-    return std::make_unique<EmptyConvolution>(
-        bytesOf(kind == ACCC_CALL_CONVOLUTION                 ? g.y
-                : kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? g.x
-                                                              : g.w));
+    return std::make_unique<EmptyConvolution>(bytesOf(kind == ACCC_CALL_CONVOLUTION ? g.y
+                                                      : kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA
+                                                          ? g.x
+                                                          : g.w));
   try {
     return std::make_unique<Convolution>(kind, call);
   } catch (const dnnl::error &error) {

@@ -5,13 +5,14 @@ namespace accc::detail {
 
 namespace {
 
-/// Whether the CPU has a feature or level of LLVM's name; nothing where the name is not one we know.
+/// Whether the CPU has a feature or level of LLVM's name; nothing where the name is not one we
+/// know.
 std::optional<bool> has(std::string_view name) {
 #if defined(__x86_64__)
   // __builtin_cpu_supports takes literals only. The names are those of LLVM's feature strings, in
   // which a few differ from the compiler built-in's.
-#define ACCC_FEATURE(LLVM_NAME, BUILTIN_NAME)                                                     \
-  if (name == LLVM_NAME)                                                                          \
+#define ACCC_FEATURE(LLVM_NAME, BUILTIN_NAME)                                                      \
+  if (name == LLVM_NAME)                                                                           \
     return __builtin_cpu_supports(BUILTIN_NAME) != 0;
   ACCC_FEATURE("x86-64", "x86-64")
   ACCC_FEATURE("x86-64-v2", "x86-64-v2")

@@ -28,15 +28,14 @@ public:
 /// model is turned down when it is loaded and not in its first step.
 std::optional<std::string> whyUnsupported(const accc_library_call &call);
 
-/// Chooses and generates the library's kernels for the number of threads of `team`, which must outlive
-/// the call. `call` must be supported and outlive it too.
+/// Chooses and generates the library's kernels for the number of threads of `team`, which must
+/// outlive the call. `call` must be supported and outlive it too.
 std::unique_ptr<LibraryCall> createLibraryCall(const accc_library_call &call, const Team &team);
 
 // One a kind, for createLibraryCall.
 std::unique_ptr<LibraryCall> createMatmul(const accc_matmul &matmul, const Team &team);
-std::unique_ptr<LibraryCall> createConvolution(accc_call_kind kind,
-                                               const accc_convolution &convolution,
-                                               const Team &team);
+std::unique_ptr<LibraryCall>
+createConvolution(accc_call_kind kind, const accc_convolution &convolution, const Team &team);
 
 } // namespace accc::detail
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <oneapi/dnnl/dnnl.h>
+#include <oneapi/dnnl/dnnl_debug.h>
 #include <vector>
 
 namespace accc::detail {
@@ -66,13 +67,13 @@ public:
   }
 
 private:
-  /// A batch dimension over which one operand stands still, and the others go on where their rows (or
-  /// columns) end, is more rows of one larger product.
+  /// A batch dimension over which one operand stands still, and the others go on where their rows
+  /// (or columns) end, is more rows of one larger product.
   void foldBatch() {
     while (!batch.empty()) {
       const BatchDim &dim = batch.back();
-      bool rows = dim.b == 0 && dim.a == call.m * call.a_row_stride &&
-                  dim.c == call.m * call.c_row_stride;
+      bool rows =
+          dim.b == 0 && dim.a == call.m * call.a_row_stride && dim.c == call.m * call.c_row_stride;
       bool columns = dim.a == 0 && dim.b == call.n * call.b_column_stride &&
                      dim.c == call.n * call.c_column_stride;
       if (!rows && !columns)
@@ -96,8 +97,8 @@ private:
     result = asOperandOfResult(call.m, call.n, call.c_row_stride, call.c_column_stride);
   }
 
-  static std::optional<Operand> asOperandOfResult(int64_t rows, int64_t columns,
-                                                  int64_t rowStride, int64_t columnStride) {
+  static std::optional<Operand> asOperandOfResult(int64_t rows, int64_t columns, int64_t rowStride,
+                                                  int64_t columnStride) {
     auto operand = asOperand(rows, columns, rowStride, columnStride);
     return operand && !operand->transposed ? operand : std::nullopt;
   }
@@ -131,10 +132,9 @@ private:
       return call.accumulate ? void() : clear(c);
     if (!left || !right || !result)
       return general(a, b, c);
-    dnnl_status_t status =
-        dnnl_sgemm(left->transposed ? 'T' : 'N', right->transposed ? 'T' : 'N', call.m, call.n,
-                   call.k, 1.0f, a, left->lead, b, right->lead, call.accumulate ? 1.0f : 0.0f, c,
-                   result->lead);
+    dnnl_status_t status = dnnl_sgemm(left->transposed ? 'T' : 'N', right->transposed ? 'T' : 'N',
+                                      call.m, call.n, call.k, 1.0f, a, left->lead, b, right->lead,
+                                      call.accumulate ? 1.0f : 0.0f, c, result->lead);
     if (status != dnnl_success)
       throw Error(ErrorKind::machine,
                   std::string("oneDNN refused a matrix product: ") + dnnl_status2str(status));

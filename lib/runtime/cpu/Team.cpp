@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Team.h"
 
-// The calls that `#pragma omp parallel` of gcc turns into, a stable interface of libgomp which LLVM's
-// libomp offers as well. clang's own pragma would bring a second OpenMP runtime, and with it a second
-// team of threads, into a process where oneDNN already has libgomp's.
+// The calls that `#pragma omp parallel` of gcc turns into, a stable interface of libgomp which
+// LLVM's libomp offers as well. clang's own pragma would bring a second OpenMP runtime, and with it
+// a second team of threads, into a process where oneDNN already has libgomp's.
 extern "C" {
 void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
 int omp_get_thread_num();

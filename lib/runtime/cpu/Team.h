@@ -45,7 +45,8 @@ private:
   int count;
 };
 
-/// The part [first, second) of `tasks` that `thread` of `threads` does: sizes differ by one at most.
+/// The part [first, second) of `tasks` that `thread` of `threads` does: sizes differ by one at
+/// most.
 inline std::pair<int64_t, int64_t> share(int64_t tasks, int thread, int threads) {
   return {tasks * thread / threads, tasks * (thread + 1) / threads};
 }

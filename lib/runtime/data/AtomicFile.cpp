@@ -108,8 +108,8 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::fail(const std::string &action, int error) {
-  std::string message = "cannot write " + path + ": could not " + action + ": " +
-                        std::strerror(error);
+  std::string message =
+      "cannot write " + path + ": could not " + action + ": " + std::strerror(error);
   if (error == ENOSPC || error == EDQUOT || error == EFBIG)
     message += "; make room or choose another folder";
   struct stat existing = {};

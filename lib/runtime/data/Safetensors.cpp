@@ -21,13 +21,12 @@ namespace accc {
 namespace {
 
 /// Reads exactly `bytes` at `offset`, or throws.
-void readAt(int file, uint64_t offset, void *destination, uint64_t bytes,
-            const std::string &path) {
+void readAt(int file, uint64_t offset, void *destination, uint64_t bytes, const std::string &path) {
   char *position = static_cast<char *>(destination);
   while (bytes) {
     // Linux reads at most 2 GiB in one call.
-    ssize_t got = ::pread(file, position, std::min<uint64_t>(bytes, 1u << 30),
-                          static_cast<off_t>(offset));
+    ssize_t got =
+        ::pread(file, position, std::min<uint64_t>(bytes, 1u << 30), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
@@ -76,12 +75,11 @@ SafetensorsReader::SafetensorsReader(const std::string &path)
     readAt(file_, 0, prefix, sizeof prefix, path);
     length = littleEndian(prefix);
     if (length > detail::maxHeaderBytes || length > size - sizeof prefix)
-      throw Error(ErrorKind::data,
-                  path + ": not a valid safetensors file: its header would take " +
-                      std::to_string(length) + " bytes, " +
-                      (length > detail::maxHeaderBytes
-                           ? "more than the 100 MB that the format allows"
-                           : "more than the file has (is it truncated?)"));
+      throw Error(ErrorKind::data, path + ": not a valid safetensors file: its header would take " +
+                                       std::to_string(length) + " bytes, " +
+                                       (length > detail::maxHeaderBytes
+                                            ? "more than the 100 MB that the format allows"
+                                            : "more than the file has (is it truncated?)"));
     std::string header(length, '\0');
     readAt(file_, sizeof prefix, header.data(), length, path);
     data_offset_ = sizeof prefix + length;
@@ -170,11 +168,6 @@ void save_safetensors(const std::string &path, const NamedTensors &tensors,
   for (const auto &[name, tensor] : tensors)
     file.write(tensor.raw(), tensor.size_bytes());
   file.commit();
-}
-
-void save_safetensors(const std::string &path, const TensorMap &tensors,
-                      const Metadata &metadata) {
-  save_safetensors(path, NamedTensors(tensors.begin(), tensors.end()), metadata);
 }
 
 } // namespace accc

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace accc::detail {
 
@@ -16,7 +17,7 @@ constexpr std::string_view metadataKey = "__metadata__";
   throw Error(ErrorKind::data, path + ": not a valid safetensors file: " + what);
 }
 
-std::string quoted(std::string_view name) { return "\"" + std::string(name) + "\""; }
+std::string inQuotes(std::string_view name) { return "\"" + std::string(name) + "\""; }
 
 /// A tensor as the header spells it, before its numbers are held against each other.
 struct RawEntry {
@@ -51,13 +52,13 @@ public:
     switch (state) {
     case State::top:
       if (!topKeys.insert(text).second)
-        fail(path, "the key " + quoted(text) + " appears twice");
+        fail(path, "the key " + inQuotes(text) + " appears twice");
       topKey = text;
       state = State::topValue;
       return true;
     case State::metadata:
       if (metadata.count(text))
-        fail(path, "__metadata__ holds the key " + quoted(text) + " twice");
+        fail(path, "__metadata__ holds the key " + inQuotes(text) + " twice");
       field = text;
       state = State::metadataValue;
       return true;
@@ -72,7 +73,7 @@ public:
     if (state == State::entry) {
       const RawEntry &entry = entries.back();
       if (!entry.dtype || !entry.shape || !entry.offsets)
-        fail(path, "tensor " + quoted(entry.name) + " lacks \"" +
+        fail(path, "tensor " + inQuotes(entry.name) + " lacks \"" +
                        (!entry.dtype   ? "dtype"
                         : !entry.shape ? "shape"
                                        : "data_offsets") +
@@ -120,8 +121,7 @@ public:
                    " where a size or offset is expected");
   }
   bool number_float(number_float_t, const string_t &text) override {
-    fail(path,
-         where() + "the number " + text + " where a size or offset below 2^64 is expected");
+    fail(path, where() + "the number " + text + " where a size or offset below 2^64 is expected");
   }
   bool null() override { unexpected("null"); }
   bool boolean(bool) override { unexpected("a boolean"); }
@@ -160,12 +160,12 @@ private:
     RawEntry &entry = entries.back();
     bool known = text == "dtype" || text == "shape" || text == "data_offsets";
     if (!known)
-      fail(path, where() + "the unknown key " + quoted(text));
+      fail(path, where() + "the unknown key " + inQuotes(text));
     bool repeated = text == "dtype"   ? entry.dtype.has_value()
                     : text == "shape" ? entry.shape.has_value()
                                       : entry.offsets.has_value();
     if (repeated)
-      fail(path, where() + "the key " + quoted(text) + " twice");
+      fail(path, where() + "the key " + inQuotes(text) + " twice");
     state = text == "dtype" ? State::dtype : text == "shape" ? State::shape : State::offsets;
     return true;
   }
@@ -173,7 +173,7 @@ private:
   std::string where() const {
     if (topKey.empty() && entries.empty())
       return "its header holds ";
-    return (topKey == metadataKey ? topKey : "tensor " + quoted(topKey)) + " holds ";
+    return (topKey == metadataKey ? topKey : "tensor " + inQuotes(topKey)) + " holds ";
   }
   [[noreturn]] void unexpected(const std::string &what) const {
     fail(path, where() + what + " where the format has none");
@@ -188,10 +188,10 @@ private:
 };
 
 SafetensorsEntry checkEntry(const RawEntry &raw, uint64_t dataBytes, const std::string &path) {
-  const std::string tensor = "tensor " + quoted(raw.name);
+  const std::string tensor = "tensor " + inQuotes(raw.name);
   std::optional<DType> type = dtype_of_safetensors_name(*raw.dtype);
   if (!type)
-    throw Error(ErrorKind::data, path + ": " + tensor + " has the type " + quoted(*raw.dtype) +
+    throw Error(ErrorKind::data, path + ": " + tensor + " has the type " + inQuotes(*raw.dtype) +
                                      ", which accc does not know");
   uint64_t bytes = size_of(*type);
   Shape shape;
@@ -223,7 +223,7 @@ void checkCover(const std::vector<SafetensorsEntry> &entries, uint64_t dataBytes
   uint64_t position = 0;
   for (const SafetensorsEntry &entry : entries) {
     if (entry.begin != position)
-      fail(path, "tensor " + quoted(entry.name) + " begins at byte " +
+      fail(path, "tensor " + inQuotes(entry.name) + " begins at byte " +
                      std::to_string(entry.begin) + " of the data, " +
                      (entry.begin < position ? "inside another tensor" : "after a hole") +
                      " (expected " + std::to_string(position) + ")");
@@ -248,6 +248,9 @@ SafetensorsHeader parseSafetensorsHeader(std::string_view text, uint64_t dataByt
                                          const std::string &path) {
   if (text.empty() || text.front() != '{')
     fail(path, "its header does not start with '{'");
+  // The JSON parser takes a NUL for the end and would not look at what follows.
+  if (size_t nul = text.find('\0'); nul != std::string_view::npos)
+    fail(path, "its header is no JSON at byte " + std::to_string(nul) + ": a NUL");
   std::vector<RawEntry> raw;
   SafetensorsHeader header;
   HeaderHandler handler(path, raw, header.metadata);
@@ -255,10 +258,10 @@ SafetensorsHeader parseSafetensorsHeader(std::string_view text, uint64_t dataByt
   for (const RawEntry &entry : raw)
     header.entries.push_back(checkEntry(entry, dataBytes, path));
   // By end as well, so that an empty tensor may share its offset with the one that starts there.
-  std::stable_sort(header.entries.begin(), header.entries.end(),
-                   [](const SafetensorsEntry &a, const SafetensorsEntry &b) {
-                     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-                   });
+  std::sort(header.entries.begin(), header.entries.end(),
+            [](const SafetensorsEntry &a, const SafetensorsEntry &b) {
+              return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+            });
   checkCover(header.entries, dataBytes, path);
   return header;
 }
@@ -286,7 +289,7 @@ std::string writeSafetensorsHeader(const NamedTensors &tensors, const Metadata &
       throw Error(ErrorKind::usage, "cannot write " + path + ": " +
                                         (name == metadataKey ? "a tensor may not be called "
                                                              : "two tensors are called ") +
-                                        quoted(name));
+                                        inQuotes(name));
     nlohmann::json shape(tensor.shape());
     uint64_t end = position + tensor.size_bytes();
     member(name) += "{\"dtype\":\"" + std::string(safetensors_name(tensor.dtype())) +

@@ -49,8 +49,8 @@ int64_t elementCount(DType type, const Shape &shape) {
     return 0;
   int64_t bytes = 0;
   if (tooLarge || __builtin_mul_overflow(count, static_cast<int64_t>(size_of(type)), &bytes))
-    throw Error(ErrorKind::usage, "a tensor of shape " + to_string(type, shape) +
-                                      " does not fit the address space");
+    throw Error(ErrorKind::usage,
+                "a tensor of shape " + to_string(type, shape) + " does not fit the address space");
   return count;
 }
 

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Models, sessions and trainers on a compiled model written by hand (fake_model.c).
+#include "Support.h"
+#include "accc/accc.h"
+
+#include <atomic>
+#include <cmath>
+#include <new>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+std::atomic<int64_t> allocations{0};
+
+std::string fake(const std::string &name) { return std::string(FAKE_MODELS) + "/" + name + ".so"; }
+
+TensorMap batch() {
+  return {{"x", Tensor::of<float>({4, 3}, {1, 0, 2, -1, 1, 0, 0.5f, 0.5f, 1, 2, -1, 1})},
+          {"target", Tensor::of<float>({4, 1}, {1, -1, 0.5f, 2})}};
+}
+
+std::vector<float> parameters(Session &session) {
+  std::vector<float> values;
+  for (const char *name : {"linear.weight", "linear.bias"})
+    for (float value : session.variable(name).data<float>())
+      values.push_back(value);
+  return values;
+}
+} // namespace
+
+// Counted, to see that a step allocates nothing.
+void *operator new(size_t bytes) {
+  ++allocations;
+  if (void *memory = std::malloc(bytes ? bytes : 1))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+TEST_CASE("model: a compiled model describes itself") {
+  Model model = Model::load(fake("good"));
+  CHECK(model.name() == "linear");
+  CHECK(model.entries().size() == 5);
+  CHECK(to_string(model.find_variable("linear.weight")->tensor) == "f32[3, 1]");
+  CHECK(model.find_entry("absent") == nullptr);
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { model.entry("absent"); }),
+             Contains("absent") && Contains("train_step, grad_step"));
+}
+
+TEST_CASE("model: what cannot be loaded says why") {
+  auto [name, kind, expected] = GENERATE(table<std::string, ErrorKind, std::string>({
+      {"absent", ErrorKind::usage, "No such file"},
+      {"no_symbol", ErrorKind::data, "no symbol 'accc_model'"},
+      {"wrong_version", ErrorKind::data, "compile it again"},
+      {"wrong_size", ErrorKind::bug, "another size"},
+      {"wrong_target", ErrorKind::machine, "compiled for cuda"},
+      {"overlap", ErrorKind::bug, "linear.weight and linear.bias overlap"},
+      {"f64_matmul", ErrorKind::machine, "matmul of f64"},
+  }));
+  CHECK_THAT(errorOf(kind, [&] { Model::load(fake(name)); }), Contains(name) && Contains(expected));
+  Folder folder;
+  writeFile(folder / "text.so", "not a library");
+  CHECK_THAT(errorOf(ErrorKind::data, [&] { Model::load(folder / "text.so"); }),
+             Contains("text.so"));
+  // The features it names are all here or unknown.
+  CHECK_NOTHROW(Model::load(fake("wrong_arch")));
+}
+
+TEST_CASE("trainer: steps reduce the loss and equal gradients applied apart") {
+  Model model = Model::load(fake("good"));
+  Trainer whole(model, {.learning_rate = 0.1f, .seed = 3});
+  Trainer parts(model, {.learning_rate = 0.1f, .seed = 3, .threads = 1});
+  float first = 0, last = 0;
+  for (int i = 0; i < 20; ++i) {
+    Result result = whole.step(batch());
+    CHECK(result["random"].item<int64_t>() == 3000 + i);
+    last = result.loss();
+    first = i ? first : last;
+    Result gradients = parts.grad_step(batch());
+    CHECK(gradients.loss() == Approx(last));
+    parts.apply_step(gradients);
+  }
+  CHECK(last < first / 10);
+  CHECK(parameters(whole.session()) == parameters(parts.session()));
+  CHECK(whole.step_count() == 20);
+  CHECK(whole.throughput().steps == 19); // all but the first
+  CHECK(whole.throughput().examples == 19 * 4);
+  CHECK(whole.throughput().steps_per_second() > 0);
+
+  SECTION("the learning rate is set between steps") {
+    std::vector<float> before = parameters(whole.session());
+    whole.set_learning_rate(0);
+    whole.step(batch());
+    CHECK(parameters(whole.session()) == before);
+  }
+  SECTION("eval takes the same batch, whose target it does not need") {
+    float loss = 0;
+    Result result = whole.eval(batch());
+    for (size_t i = 0; i < 4; ++i)
+      loss += std::pow(result["y"].data<float>()[i] - batch().at("target").data<float>()[i], 2) / 4;
+    CHECK(whole.grad_step(batch()).loss() == Approx(loss));
+    CHECK_FALSE(result.has_loss());
+    CHECK_THAT(errorOf(ErrorKind::usage, [&] { result.loss(); }), Contains("no loss"));
+    CHECK_THAT(errorOf(ErrorKind::usage, [&] { result["z"]; }), Contains("it has: y"));
+  }
+  SECTION("gradients of one's own") {
+    whole.apply_step({{"grad.linear.weight", Tensor(DType::f32, {3, 1})},
+                      {"grad.linear.bias", Tensor(DType::f32, {1})}});
+    CHECK(whole.throughput().steps == 19); // the first apply_step again
+  }
+}
+
+TEST_CASE("session: wrong inputs are listed at once") {
+  Session session(Model::load(fake("good")));
+  std::vector<float> before = parameters(session);
+  std::string message = errorOf(ErrorKind::usage, [&] {
+    session.run("train_step", {{"x", Tensor(DType::f32, {4, 4})}, {"foo", Tensor()}});
+  });
+  CHECK_THAT(message, Contains("x: expected f32[4, 3], got f32[4, 4]") &&
+                          Contains("target: expected f32[4, 1], not given") &&
+                          Contains("foo: the model has no such input"));
+  TensorMap wrong = batch();
+  wrong.at("x") = Tensor(DType::f64, {4, 3});
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.run("train_step", wrong); }),
+             Contains("got f64[4, 3]"));
+  TensorMap bad = batch();
+  bad.at("target").data<float>()[0] = NAN;
+  CHECK_THAT(errorOf(ErrorKind::data, [&] { session.run("train_step", bad); }),
+             Contains("target[0] is not a number"));
+  CHECK(parameters(session) == before);
+  CHECK(session.step() == 0);
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.variable("absent"); }), Contains("absent"));
+}
+
+TEST_CASE("session: inputs of any alignment") {
+  Session session(Model::load(fake("good")));
+  float expected = session.run("grad_step", batch()).loss();
+  std::vector<float> storage(13);
+  TensorMap shifted = batch();
+  auto values = shifted.at("x").data<float>();
+  std::copy(values.begin(), values.end(), storage.begin() + 1);
+  shifted.at("x") = Tensor::borrow(DType::f32, {4, 3}, storage.data() + 1);
+  CHECK(session.run("grad_step", shifted).loss() == expected);
+}
+
+TEST_CASE("session: a step allocates nothing") {
+  Trainer trainer(Model::load(fake("good")));
+  TensorMap data = batch();
+  trainer.step(data);
+  int64_t before = allocations;
+  for (int i = 0; i < 10; ++i)
+    trainer.step(data).loss();
+  CHECK(allocations == before);
+}
+
+TEST_CASE("session: a poisoned arena shows what is read before it is written") {
+  ::setenv("ACCC_POISON", "1", 1);
+  Session session(Model::load(fake("good")));
+  ::unsetenv("ACCC_POISON");
+  Result result = session.run("peek", {});
+  CHECK(std::isnan(result.loss()));
+  CHECK(std::isnan(result["y"].data<float>()[0])); // an output that nobody writes
+}
+
+TEST_CASE("parameters: saved under their names and read back") {
+  Folder folder;
+  Trainer trainer(Model::load(fake("good")), {.learning_rate = 0.1f});
+  trainer.step(batch());
+  trainer.save(folder / "p.safetensors");
+  TensorMap saved = load_safetensors(folder / "p.safetensors");
+  CHECK(saved.size() == 3); // no optimizer state
+  CHECK(saved.at("scale").item<int64_t>() == 7);
+
+  Trainer other(Model::load(fake("good")));
+  other.load(folder / "p.safetensors");
+  CHECK(parameters(other.session()) == parameters(trainer.session()));
+
+  SECTION("all differences are listed and nothing is loaded") {
+    saved.erase("linear.bias");
+    saved.at("linear.weight") = Tensor(DType::f32, {3});
+    saved["extra"] = Tensor(DType::i32, {2});
+    saved["bn.num_batches_tracked"] = Tensor::scalar<int64_t>(5); // PyTorch's; skipped
+    save_safetensors(folder / "bad", saved);
+    std::vector<float> before = parameters(other.session());
+    std::string message = errorOf(ErrorKind::data, [&] { other.load(folder / "bad"); });
+    CHECK_THAT(message, Contains("linear.bias: missing, expected f32[1]") &&
+                            Contains("linear.weight: expected f32[3, 1], the file has f32[3]") &&
+                            Contains("extra: the model has no such parameter (i32[2]") &&
+                            !Contains("num_batches"));
+    CHECK(parameters(other.session()) == before);
+  }
+  SECTION("missing and extra ones may be allowed") {
+    saved.erase("linear.bias");
+    saved["extra"] = Tensor(DType::i32, {2});
+    save_safetensors(folder / "part", saved);
+    CHECK_NOTHROW(other.load(folder / "part", {.allow_missing = true, .allow_extra = true}));
+  }
+}
+
+TEST_CASE("checkpoint: a resumed run equals one that never stopped") {
+  Folder folder;
+  Model model = Model::load(fake("good"));
+  Trainer straight(model, {.learning_rate = 0.05f, .seed = 11});
+  for (int i = 0; i < 5; ++i)
+    straight.step(batch());
+  straight.save_checkpoint(folder / "c");
+  Trainer resumed(model, {.learning_rate = 1, .seed = 1});
+  resumed.load_checkpoint(folder / "c");
+  CHECK(resumed.learning_rate() == 0.05f);
+  CHECK(resumed.step_count() == 5);
+  for (int i = 0; i < 5; ++i)
+    CHECK(straight.step(batch())["random"].item<int64_t>() ==
+          resumed.step(batch())["random"].item<int64_t>());
+  CHECK(parameters(straight.session()) == parameters(resumed.session()));
+
+  straight.save(folder / "p");
+  CHECK_THAT(errorOf(ErrorKind::data, [&] { resumed.load_checkpoint(folder / "p"); }),
+             Contains("no checkpoint"));
+}
+
+TEST_CASE("parameters: a library without its weights") {
+  Folder folder;
+  Session good(Model::load(fake("good")));
+  good.save(folder / "p");
+
+  Session session(Model::load(fake("no_weights")));
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.run("train_step", batch()); }),
+             Contains("3 parameters have no value") && Contains("--weights none"));
+  session.load(folder / "p");
+  CHECK(session.run("grad_step", batch()).loss() == good.run("grad_step", batch()).loss());
+
+  // Beside the library: absent, then right, then of another model.
+  std::filesystem::copy_file(fake("weights_beside"), folder / "m.so");
+  Session absent(Model::load(folder / "m.so"));
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { absent.run("train_step", batch()); }),
+             Contains("weights_beside.safetensors, which is not there"));
+  std::filesystem::copy_file(folder / "p", folder / "weights_beside.safetensors");
+  Session beside(Model::load(folder / "m.so"));
+  CHECK(beside.run("grad_step", batch()).loss() == good.run("grad_step", batch()).loss());
+  save_safetensors(folder / "weights_beside.safetensors", TensorMap{});
+  CHECK_THAT(errorOf(ErrorKind::data, [&] { Session(Model::load(folder / "m.so")); }),
+             Contains("linear.bias: expected f32[1], the file has no such tensor"));
+}

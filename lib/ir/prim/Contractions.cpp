@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/prim/Prim.h"
+// dot_general; the convolutions of this family are in Convolutions.cpp.
+#include "ir/prim/Infer.h"
+#include "ir/prim/StridedLoop.h"
+#include "ir/prim/Tensor.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace accc;
@@ -7,3 +12,175 @@ using namespace accc::prim;
 
 #define GET_OP_CLASSES
 #include "ir/prim/Contractions.cpp.inc"
+
+namespace {
+
+/// The dimensions of one side that are neither batch nor contracted.
+SmallVector<int64_t> freeDimensions(int64_t rank, ArrayRef<int64_t> batch,
+                                    ArrayRef<int64_t> contracting) {
+  SmallVector<int64_t> result;
+  for (int64_t d = 0; d < rank; ++d)
+    if (!llvm::is_contained(batch, d) && !llvm::is_contained(contracting, d))
+      result.push_back(d);
+  return result;
+}
+
+SmallVector<int64_t> range(int64_t from, int64_t to) {
+  SmallVector<int64_t> result(to - from);
+  std::iota(result.begin(), result.end(), from);
+  return result;
+}
+
+/// The array with its dimensions in the given order, as plain doubles.
+std::vector<double> permuted(const ReferenceArray &x, ArrayRef<int64_t> order) {
+  SmallVector<int64_t> shape, strides = x.strides();
+  StridedWalk walk;
+  for (int64_t d : order) {
+    shape.push_back(x.shape[d]);
+    walk.strides.push_back(strides[d]);
+  }
+  std::vector<double> result;
+  result.reserve(x.values.size());
+  stridedLoop<1>(shape, {walk}, [&](int64_t at) { result.push_back(x.values[at]); });
+  return result;
+}
+
+int64_t extentOf(const ReferenceArray &x, ArrayRef<int64_t> dimensions) {
+  int64_t product = 1;
+  for (int64_t d : dimensions)
+    product *= x.shape[d];
+  return product;
+}
+
+/// One side of a dot_general.
+struct Side {
+  Value value;
+  SmallVector<int64_t> batch, contracting, free;
+
+  Side(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting)
+      : value(value), batch(batch), contracting(contracting),
+        free(freeDimensions(tensorType(value).getRank(), batch, contracting)) {}
+};
+
+/// The cotangent of `self`, where dy = [batch, free of lhs, free of rhs] and `dyFree`, `dyOther`
+/// are the dimensions of dy that came from self's and other's free dimensions: dy contracted with
+/// other over other's free dimensions, then self's dimensions in their own order.
+Tensor cotangent(Tensor dy, const Side &self, const Side &other, ArrayRef<int64_t> dyFree,
+                 ArrayRef<int64_t> dyOther) {
+  int64_t batches = static_cast<int64_t>(self.batch.size());
+  int64_t frees = static_cast<int64_t>(self.free.size());
+  int64_t contracted = static_cast<int64_t>(self.contracting.size());
+  // The contracted dimensions come out in other's order.
+  SmallVector<int64_t> pairs = range(0, contracted);
+  llvm::sort(pairs,
+             [&](int64_t a, int64_t b) { return other.contracting[a] < other.contracting[b]; });
+
+  auto permutationFor = [&](int64_t firstFree, int64_t firstContracted) {
+    SmallVector<int64_t> permutation(batches + frees + contracted);
+    for (auto [k, d] : llvm::enumerate(self.batch))
+      permutation[d] = static_cast<int64_t>(k);
+    for (auto [k, d] : llvm::enumerate(self.free))
+      permutation[d] = firstFree + static_cast<int64_t>(k);
+    for (auto [k, pair] : llvm::enumerate(pairs))
+      permutation[self.contracting[pair]] = firstContracted + static_cast<int64_t>(k);
+    return permutation;
+  };
+  // Of the two orders of the operands take the one that leaves nothing to transpose, if there is
+  // one.
+  Tensor o = dy.wrap(other.value);
+  SmallVector<int64_t> dyBatch = range(0, batches);
+  SmallVector<int64_t> swapped = permutationFor(batches + contracted, batches);
+  if (llvm::is_sorted(swapped))
+    return dotGeneral(o, dy, other.batch, dyBatch, other.free, dyOther);
+  return dotGeneral(dy, o, dyBatch, other.batch, dyOther, other.free)
+      .transpose(permutationFor(batches, batches + frees));
+}
+
+} // namespace
+
+// ---- dot_general ----
+
+LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType lhs = tensorType(adaptor.getLhs()), rhs = tensorType(adaptor.getRhs());
+  ArrayRef<int64_t> lhsBatch = adaptor.getLhsBatch(), rhsBatch = adaptor.getRhsBatch();
+  ArrayRef<int64_t> lhsContracting = adaptor.getLhsContracting();
+  ArrayRef<int64_t> rhsContracting = adaptor.getRhsContracting();
+  if (lhsBatch.size() != rhsBatch.size())
+    return inferError<DotGeneralOp>(loc, "has ", lhsBatch.size(),
+                                    " batch dimensions on the left and ", rhsBatch.size(),
+                                    " on the right");
+  if (lhsContracting.size() != rhsContracting.size())
+    return inferError<DotGeneralOp>(loc, "contracts ", lhsContracting.size(),
+                                    " dimensions on the left and ", rhsContracting.size(),
+                                    " on the right");
+  SmallVector<int64_t> lhsUsed(lhsBatch), rhsUsed(rhsBatch);
+  llvm::append_range(lhsUsed, lhsContracting);
+  llvm::append_range(rhsUsed, rhsContracting);
+  if (failed(checkDimensions<DotGeneralOp>(loc, "lhs_batch and lhs_contracting", lhsUsed,
+                                           lhs.getRank())) ||
+      failed(checkDimensions<DotGeneralOp>(loc, "rhs_batch and rhs_contracting", rhsUsed,
+                                           rhs.getRank())))
+    return failure();
+  for (auto [l, r] : llvm::zip(lhsUsed, rhsUsed))
+    if (lhs.getDimSize(l) != rhs.getDimSize(r))
+      return inferError<DotGeneralOp>(loc, "pairs lhs dimension ", l, " of extent ",
+                                      lhs.getDimSize(l), " with rhs dimension ", r, " of extent ",
+                                      rhs.getDimSize(r));
+  if (lhs.getElementType() != rhs.getElementType())
+    return inferError<DotGeneralOp>(loc, "lhs has element type ", lhs.getElementType(), " but rhs ",
+                                    rhs.getElementType());
+  SmallVector<int64_t> shape;
+  for (int64_t d : lhsBatch)
+    shape.push_back(lhs.getDimSize(d));
+  for (int64_t d : freeDimensions(lhs.getRank(), lhsBatch, lhsContracting))
+    shape.push_back(lhs.getDimSize(d));
+  for (int64_t d : freeDimensions(rhs.getRank(), rhsBatch, rhsContracting))
+    shape.push_back(rhs.getDimSize(d));
+  types.push_back(lhs.clone(shape));
+  return success();
+}
+
+LogicalResult DotGeneralOp::differentiate(Gradients &gradients) {
+  Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
+  Side lhs(getLhs(), getLhsBatch(), getLhsContracting()),
+      rhs(getRhs(), getRhsBatch(), getRhsContracting());
+  int64_t batches = static_cast<int64_t>(lhs.batch.size());
+  int64_t split = batches + static_cast<int64_t>(lhs.free.size());
+  SmallVector<int64_t> lhsFree = range(batches, split), rhsFree = range(split, dy.rank());
+  if (gradients.wants(getLhs()))
+    gradients.add(getLhs(), cotangent(dy, lhs, rhs, lhsFree, rhsFree));
+  if (gradients.wants(getRhs()))
+    gradients.add(getRhs(), cotangent(dy, rhs, lhs, rhsFree, lhsFree));
+  return success();
+}
+
+// As [batch, m, k] times [batch, k, n], so that the inner loop runs along memory.
+LogicalResult DotGeneralOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                     SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &x = operands[0], &y = operands[1];
+  Side lhs(getLhs(), getLhsBatch(), getLhsContracting()),
+      rhs(getRhs(), getRhsBatch(), getRhsContracting());
+  SmallVector<int64_t> lhsOrder(lhs.batch), rhsOrder(rhs.batch);
+  llvm::append_range(lhsOrder, lhs.free);
+  llvm::append_range(lhsOrder, lhs.contracting);
+  llvm::append_range(rhsOrder, rhs.contracting);
+  llvm::append_range(rhsOrder, rhs.free);
+  std::vector<double> left = permuted(x, lhsOrder), right = permuted(y, rhsOrder);
+  int64_t batch = extentOf(x, lhs.batch), m = extentOf(x, lhs.free),
+          k = extentOf(x, lhs.contracting);
+  int64_t n = extentOf(y, rhs.free);
+
+  ReferenceArray result(tensorType(getResult()).getShape());
+  for (int64_t row = 0; row < batch * m; ++row) {
+    double *to = result.values.data() + row * n;
+    for (int64_t c = 0; c < k; ++c) {
+      double a = left[row * k + c];
+      const double *from = right.data() + (row / m * k + c) * n;
+      for (int64_t j = 0; j < n; ++j)
+        to[j] += a * from[j];
+    }
+  }
+  results.push_back(std::move(result));
+  return success();
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/prim/Prim.h"
+#include "ir/prim/Infer.h"
+#include "ir/prim/Tensor.h"
 
 using namespace mlir;
 using namespace accc;
@@ -7,3 +8,152 @@ using namespace accc::prim;
 
 #define GET_OP_CLASSES
 #include "ir/prim/Indexing.cpp.inc"
+
+namespace {
+
+/// The shape of data[..., indices, ...].
+SmallVector<int64_t> gatheredShape(ArrayRef<int64_t> data, ArrayRef<int64_t> indices,
+                                   int64_t axis) {
+  SmallVector<int64_t> shape(data.take_front(axis));
+  llvm::append_range(shape, indices);
+  llvm::append_range(shape, data.drop_front(axis + 1));
+  return shape;
+}
+
+/// Data seen as [outer, extent, inner] around the axis.
+struct AxisView {
+  int64_t outer, extent, inner;
+  AxisView(ArrayRef<int64_t> shape, int64_t axis)
+      : outer(ReferenceArray::count(shape.take_front(axis))), extent(shape[axis]),
+        inner(ReferenceArray::count(shape.drop_front(axis + 1))) {}
+};
+
+/// Indices lie in [0, extent).
+LogicalResult checkIndices(Operation *op, const ReferenceArray &indices, int64_t extent) {
+  for (double index : indices.values)
+    if (!(index >= 0 && index < static_cast<double>(extent)))
+      return op->emitOpError("index ")
+             << static_cast<int64_t>(index) << " is out of range for extent " << extent;
+  return success();
+}
+
+} // namespace
+
+// ---- gather ----
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType data = tensorType(adaptor.getData());
+  int64_t axis = adaptor.getAxis();
+  if (failed(checkDimension<GatherOp>(loc, "axis", axis, data.getRank())))
+    return failure();
+  types.push_back(data.clone(
+      gatheredShape(data.getShape(), tensorType(adaptor.getIndices()).getShape(), axis)));
+  return success();
+}
+
+// Every element of dy goes back to where its value came from; repeated indices add up.
+LogicalResult GatherOp::differentiate(Gradients &gradients) {
+  if (!gradients.wants(getData()))
+    return success();
+  Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
+  Tensor zeros = dy.full(tensorType(getData()), 0.0);
+  gradients.add(getData(), zeros.scatter(dy.wrap(getIndices()), dy, getAxis(), ScatterKind::add));
+  return success();
+}
+
+LogicalResult GatherOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                 SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &data = operands[0], &indices = operands[1];
+  AxisView view(data.shape, getAxis());
+  if (failed(checkIndices(*this, indices, view.extent)))
+    return failure();
+  ReferenceArray result(tensorType(getResult()).getShape());
+  auto to = result.values.begin();
+  for (int64_t o = 0; o < view.outer; ++o)
+    for (double index : indices.values)
+      to = std::copy_n(data.values.begin() +
+                           (o * view.extent + static_cast<int64_t>(index)) * view.inner,
+                       view.inner, to);
+  results.push_back(std::move(result));
+  return success();
+}
+
+Value GatherOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
+  int64_t axis = getAxis(), indicesRank = tensorType(getIndices()).getRank();
+  Value position = emitter.element(getIndices(), index.slice(axis, indicesRank));
+  SmallVector<AffineExpr> from(index.take_front(axis));
+  from.push_back(emitter.symbol(position, tensorType(getData()).getDimSize(axis),
+                                "an index of a gather is out of range"));
+  llvm::append_range(from, index.drop_front(axis + indicesRank));
+  return emitter.element(getData(), from);
+}
+
+// ---- scatter ----
+
+LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType data = tensorType(adaptor.getData()), updates = tensorType(adaptor.getUpdates());
+  int64_t axis = adaptor.getAxis();
+  if (failed(checkDimension<ScatterOp>(loc, "axis", axis, data.getRank())))
+    return failure();
+  auto expected =
+      data.clone(gatheredShape(data.getShape(), tensorType(adaptor.getIndices()).getShape(), axis));
+  if (updates != expected)
+    return inferError<ScatterOp>(loc, "'updates' is ", updates, ", but data and indices ask for ",
+                                 expected);
+  types.push_back(data);
+  return success();
+}
+
+// set: what was overwritten has no gradient, what was written takes it. add: both have it.
+LogicalResult ScatterOp::differentiate(Gradients &gradients) {
+  if (getKind() != ScatterKind::set && getKind() != ScatterKind::add)
+    return emitOpError("of kind ")
+           << stringifyScatterKind(getKind()) << " has no gradient: only 'set' and 'add' have one";
+  Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
+  Tensor indices = dy.wrap(getIndices());
+  if (gradients.wants(getData())) {
+    Tensor zeros = dy.full(tensorType(getUpdates()), 0.0);
+    gradients.add(getData(), getKind() == ScatterKind::add
+                                 ? dy
+                                 : dy.scatter(indices, zeros, getAxis(), ScatterKind::set));
+  }
+  if (gradients.wants(getUpdates()))
+    gradients.add(getUpdates(), dy.gather(indices, getAxis()));
+  return success();
+}
+
+LogicalResult ScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                  SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &indices = operands[1], &updates = operands[2];
+  AxisView view(operands[0].shape, getAxis());
+  if (failed(checkIndices(*this, indices, view.extent)))
+    return failure();
+  ReferenceArray result = operands[0];
+  auto combine = [kind = getKind()](double a, double b) {
+    switch (kind) {
+    case ScatterKind::set:
+      return b;
+    case ScatterKind::add:
+      return a + b;
+    case ScatterKind::mul:
+      return a * b;
+    case ScatterKind::max:
+      return std::isnan(a) || a > b ? a : b;
+    case ScatterKind::min:
+      return std::isnan(a) || a < b ? a : b;
+    }
+    llvm_unreachable("unknown kind");
+  };
+  const double *update = updates.values.data();
+  for (int64_t o = 0; o < view.outer; ++o)
+    for (double index : indices.values) {
+      double *to =
+          result.values.data() + (o * view.extent + static_cast<int64_t>(index)) * view.inner;
+      for (int64_t i = 0; i < view.inner; ++i)
+        to[i] = combine(to[i], *update++);
+    }
+  results.push_back(std::move(result));
+  return success();
+}

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/prim/Prim.h"
+#include "ir/prim/Combine.h"
+#include "ir/prim/Infer.h"
+#include "ir/prim/StridedLoop.h"
+#include "ir/prim/Tensor.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace accc;
@@ -7,3 +12,267 @@ using namespace accc::prim;
 
 #define GET_OP_CLASSES
 #include "ir/prim/Reductions.cpp.inc"
+
+namespace {
+
+/// Calls body(offset of the first element, step to the next) for every line along `dimension`.
+template <typename Body> void forEachLine(const ReferenceArray &x, int64_t dimension, Body body) {
+  SmallVector<int64_t> lines(x.shape), strides = x.strides();
+  lines[dimension] = 1;
+  stridedLoop<1>(lines, {StridedWalk{SmallVector<int64_t, 6>(strides)}},
+                 [&](int64_t start) { body(start, strides[dimension]); });
+}
+
+/// The running product of x along its last dimension, without the element itself.
+Tensor exclusiveProduct(Tensor x) {
+  int64_t last = x.rank() - 1;
+  SmallVector<int64_t> low(x.rank(), 0), high(x.rank(), 0);
+  low[last] = 1;
+  high[last] = -1;
+  Tensor shifted = x.pad(1.0, low, high);
+  return x.wrap(
+      x.getBuilder().create<CumulativeOp>(x.getLoc(), x.type(), shifted, ReduceKind::prod, last));
+}
+
+/// For every element the product of all others along the last dimension: of those before it times
+/// those after it, so that zeros need no division.
+Tensor productOfOthers(Tensor x) {
+  int64_t last = x.rank() - 1;
+  return exclusiveProduct(x) * exclusiveProduct(x.reverse(last)).reverse(last);
+}
+
+/// prim.reduce of products: moves the reduced dimensions last and makes them one.
+Tensor productOfOthers(Tensor x, ArrayRef<int64_t> dimensions) {
+  SmallVector<int64_t> permutation, shape;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (!llvm::is_contained(dimensions, d))
+      permutation.push_back(d);
+  llvm::append_range(permutation, dimensions);
+  Tensor moved = x.transpose(permutation);
+  int64_t kept = x.rank() - static_cast<int64_t>(dimensions.size());
+  llvm::append_range(shape, moved.shape().take_front(kept));
+  shape.push_back(ReferenceArray::count(moved.shape().drop_front(kept)));
+  SmallVector<int64_t> inverse(x.rank());
+  for (auto [to, from] : llvm::enumerate(permutation))
+    inverse[from] = static_cast<int64_t>(to);
+  return productOfOthers(moved.reshape(shape)).reshape(moved.shape()).transpose(inverse);
+}
+
+} // namespace
+
+// ---- reduce ----
+
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType operand = tensorType(adaptor.getOperand());
+  ArrayRef<int64_t> dimensions = adaptor.getDimensions();
+  if (failed(checkDimensions<ReduceOp>(loc, "dimensions", dimensions, operand.getRank())))
+    return failure();
+  if (!llvm::is_sorted(dimensions))
+    return inferError<ReduceOp>(loc, "'dimensions' must increase");
+  bool logical = adaptor.getKind() == ReduceKind::all || adaptor.getKind() == ReduceKind::any;
+  if (logical != operand.getElementType().isInteger(1))
+    return inferError<ReduceOp>(loc, "of kind ", stringifyReduceKind(adaptor.getKind()), " takes ",
+                                logical ? "booleans" : "numbers", ", but the operand is ", operand);
+  SmallVector<int64_t> shape;
+  for (int64_t d = 0; d < operand.getRank(); ++d)
+    if (!llvm::is_contained(dimensions, d))
+      shape.push_back(operand.getDimSize(d));
+  types.push_back(operand.clone(shape));
+  return success();
+}
+
+// sum: dy everywhere. max, min: dy shared evenly by the elements that equal the result. prod: dy
+// times the product of the other elements. all and any have no float operand.
+LogicalResult ReduceOp::differentiate(Gradients &gradients) {
+  if (!gradients.wants(getOperand()))
+    return success();
+  OpBuilder &builder = gradients.builder();
+  Tensor x(builder, getLoc(), getOperand()), dy = x.wrap(gradients.of(getResult()));
+  auto spread = [&](Tensor t) { return t.broadcastAlong(x.shape(), getDimensions()); };
+  switch (getKind()) {
+  case ReduceKind::sum:
+    gradients.add(getOperand(), spread(dy));
+    break;
+  case ReduceKind::prod:
+    gradients.add(getOperand(), spread(dy) * productOfOthers(x, getDimensions()));
+    break;
+  case ReduceKind::max:
+  case ReduceKind::min: {
+    Tensor ties = equal(x, spread(x.wrap(getResult())));
+    Tensor share = dy / sum(ties.convert(x.elementType()), getDimensions());
+    gradients.add(getOperand(), select(ties, spread(share), 0.0));
+    break;
+  }
+  case ReduceKind::all:
+  case ReduceKind::any:
+    break;
+  }
+  return success();
+}
+
+LogicalResult ReduceOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                 SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &x = operands[0];
+  RankedTensorType type = tensorType(getResult());
+  ReferenceArray y(type.getShape(), neutralValue(getKind(), type.getElementType()));
+  StridedWalk from{SmallVector<int64_t, 6>(x.strides())}, to;
+  SmallVector<int64_t> toStrides = y.strides();
+  for (int64_t d = 0, next = 0; d < x.rank(); ++d)
+    to.strides.push_back(llvm::is_contained(getDimensions(), d) ? 0 : toStrides[next++]);
+  stridedLoop<2>(x.shape, {from, to}, [&, kind = getKind()](int64_t i, int64_t o) {
+    y.values[o] = combineValues(kind, y.values[o], x.values[i]);
+  });
+  results.push_back(std::move(y));
+  return success();
+}
+
+TypedAttr ReduceOp::getInitial(Type elementType) {
+  return neutralElement(getKind(), elementType,
+                        getElementTypeOrSelf(getOperand()).isUnsignedInteger());
+}
+
+Value ReduceOp::emitCombine(OpBuilder &builder, Value a, Value b) {
+  return emitCombiner(builder, getLoc(), getKind(),
+                      getElementTypeOrSelf(getOperand()).isUnsignedInteger(), a, b);
+}
+
+// ---- arg_reduce ----
+
+LogicalResult ArgReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType operand = tensorType(adaptor.getOperand());
+  int64_t dimension = adaptor.getDimension();
+  if (adaptor.getKind() != ReduceKind::max && adaptor.getKind() != ReduceKind::min)
+    return inferError<ArgReduceOp>(loc, "'kind' must be max or min, but is ",
+                                   stringifyReduceKind(adaptor.getKind()));
+  if (failed(checkDimension<ArgReduceOp>(loc, "dimension", dimension, operand.getRank())))
+    return failure();
+  if (operand.getDimSize(dimension) == 0)
+    return inferError<ArgReduceOp>(loc, "dimension ", dimension, " has no elements");
+  SmallVector<int64_t> shape(operand.getShape());
+  shape.erase(shape.begin() + dimension);
+  types.push_back(RankedTensorType::get(shape, IntegerType::get(context, 64)));
+  return success();
+}
+
+LogicalResult ArgReduceOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                    SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &x = operands[0];
+  ReferenceArray y(tensorType(getResult()).getShape());
+  int64_t extent = x.shape[getDimension()], next = 0;
+  bool max = getKind() == ReduceKind::max;
+  forEachLine(x, getDimension(), [&](int64_t start, int64_t step) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < extent; ++i) {
+      double value = x.values[start + i * step], extreme = x.values[start + best * step];
+      if (!std::isnan(extreme) && (std::isnan(value) || (max ? value > extreme : value < extreme)))
+        best = i;
+    }
+    y.values[next++] = static_cast<double>(best);
+  });
+  results.push_back(std::move(y));
+  return success();
+}
+
+// ---- cumulative ----
+
+LogicalResult CumulativeOp::verify() {
+  if (getOperand().getType() != getResult().getType())
+    return emitOpError("operand is ")
+           << getOperand().getType() << " but the result " << getResult().getType();
+  if (getKind() == ReduceKind::all || getKind() == ReduceKind::any)
+    return emitOpError("'kind' must be sum, prod, max or min, but is ")
+           << stringifyReduceKind(getKind());
+  return checkDimension<CumulativeOp>(getLoc(), "dimension", getDimension(),
+                                      tensorType(getOperand()).getRank());
+}
+
+// Element i goes into the sums i, i + 1, ...: the running sum from the other end.
+LogicalResult CumulativeOp::differentiate(Gradients &gradients) {
+  if (!gradients.wants(getOperand()))
+    return success();
+  if (getKind() != ReduceKind::sum)
+    return emitOpError("of kind ")
+           << stringifyReduceKind(getKind()) << " has no gradient: only 'sum' has one";
+  Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
+  int64_t dimension = getDimension();
+  Tensor running = dy.wrap(gradients.builder().create<CumulativeOp>(
+      getLoc(), dy.type(), dy.reverse(dimension), ReduceKind::sum, dimension));
+  gradients.add(getOperand(), running.reverse(dimension));
+  return success();
+}
+
+LogicalResult CumulativeOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                     SmallVectorImpl<ReferenceArray> &results) {
+  ReferenceArray y = operands[0];
+  int64_t extent = y.shape[getDimension()];
+  if (extent > 0)
+    forEachLine(y, getDimension(), [&, kind = getKind()](int64_t start, int64_t step) {
+      for (int64_t i = 1; i < extent; ++i)
+        y.values[start + i * step] =
+            combineValues(kind, y.values[start + (i - 1) * step], y.values[start + i * step]);
+    });
+  results.push_back(std::move(y));
+  return success();
+}
+
+// ---- sort ----
+
+LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType operand = tensorType(adaptor.getOperand());
+  if (failed(checkDimension<SortOp>(loc, "dimension", adaptor.getDimension(), operand.getRank())))
+    return failure();
+  types.push_back(operand);
+  types.push_back(operand.clone(IntegerType::get(context, 64)));
+  return success();
+}
+
+// Every cotangent goes back to where its value came from. The place is a row-major index: the index
+// found along the dimension, and the element's own coordinates along the others.
+LogicalResult SortOp::differentiate(Gradients &gradients) {
+  if (!gradients.wants(getOperand()) || !gradients.has(getValues()))
+    return success();
+  OpBuilder &builder = gradients.builder();
+  Tensor dy(builder, getLoc(), gradients.of(getValues()));
+  RankedTensorType indexType = tensorType(getIndices());
+  SmallVector<int64_t> strides = ReferenceArray(dy.shape()).strides();
+  int64_t dimension = getDimension();
+  Tensor place = dy.wrap(getIndices()) * static_cast<double>(strides[dimension]);
+  for (int64_t d = 0; d < dy.rank(); ++d)
+    if (d != dimension && dy.dim(d) > 1)
+      place = place + iota(builder, getLoc(), indexType, d) * static_cast<double>(strides[d]);
+  Tensor zeros = dy.full(RankedTensorType::get({dy.size()}, dy.elementType()), 0.0);
+  Tensor dx =
+      zeros.scatter(place.reshape({dy.size()}), dy.reshape({dy.size()}), 0, ScatterKind::set);
+  gradients.add(getOperand(), dx.reshape(dy.shape()));
+  return success();
+}
+
+LogicalResult SortOp::evaluate(ArrayRef<ReferenceArray> operands,
+                               SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &x = operands[0];
+  ReferenceArray values(x.shape), indices(x.shape);
+  int64_t extent = x.shape[getDimension()];
+  bool descending = getDescending();
+  std::vector<int64_t> order(extent);
+  auto less = [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; };
+  if (extent > 0)
+    forEachLine(x, getDimension(), [&](int64_t start, int64_t step) {
+      std::iota(order.begin(), order.end(), 0);
+      llvm::sort(order, [&](int64_t i, int64_t j) {
+        double a = x.values[start + i * step], b = x.values[start + j * step];
+        if (descending)
+          std::swap(a, b);
+        return less(a, b) || (!less(b, a) && i < j);
+      });
+      for (auto [to, from] : llvm::enumerate(order)) {
+        values.values[start + to * step] = x.values[start + from * step];
+        indices.values[start + to * step] = static_cast<double>(from);
+      }
+    });
+  results.push_back(std::move(values));
+  results.push_back(std::move(indices));
+  return success();
+}

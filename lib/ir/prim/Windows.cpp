@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/prim/Prim.h"
+#include "ir/prim/Combine.h"
+#include "ir/prim/Geometry.h"
+#include "ir/prim/StridedLoop.h"
+#include "ir/prim/Tensor.h"
 
 using namespace mlir;
 using namespace accc;
@@ -7,3 +10,194 @@ using namespace accc::prim;
 
 #define GET_OP_CLASSES
 #include "ir/prim/Windows.cpp.inc"
+
+namespace {
+
+/// Calls body(row-major offset of the element) for the elements of the window at `position` that
+/// lie in the operand, row-major.
+template <typename Body>
+void forEachInWindow(const WindowGeometry &geometry, ArrayRef<int64_t> strides,
+                     ArrayRef<int64_t> position, Body body) {
+  SmallVector<int64_t, 6> counts;
+  StridedWalk walk;
+  for (size_t d = 0; d < position.size(); ++d) {
+    int64_t dilation = geometry.dilations[d];
+    int64_t origin = position[d] * geometry.strides[d] - geometry.low[d];
+    int64_t first = origin >= 0 ? 0 : llvm::divideCeil(-origin, dilation);
+    int64_t last =
+        geometry.extents[d] <= origin ? 0 : (geometry.extents[d] - 1 - origin) / dilation + 1;
+    last = std::min(last, geometry.window[d]);
+    counts.push_back(std::max<int64_t>(last - first, 0));
+    walk.strides.push_back(dilation * strides[d]);
+    walk.start += (origin + first * dilation) * strides[d];
+  }
+  stridedLoop<1>(counts, {walk}, body);
+}
+
+/// Where the first greatest element of the window is, NaN being the greatest; -1 if it has no
+/// element.
+int64_t greatestInWindow(const WindowGeometry &geometry, const ReferenceArray &x,
+                         ArrayRef<int64_t> strides, ArrayRef<int64_t> position) {
+  int64_t best = -1;
+  forEachInWindow(geometry, strides, position, [&](int64_t at) {
+    double value = x.values[at];
+    if (best < 0 || (!std::isnan(x.values[best]) && (std::isnan(value) || value > x.values[best])))
+      best = at;
+  });
+  return best;
+}
+
+/// dx of a window sum: dx[i] = sum of dy[o] over all o, w with o * stride + w * dilation - low = i.
+/// With dy spread by the stride this is again a window sum, now of stride 1.
+Tensor windowSumGradient(ReduceWindowOp op, Tensor dy) {
+  SmallVector<int64_t> low, high, interior, ones(dy.rank(), 1), zeros(dy.rank(), 0);
+  for (int64_t d = 0; d < dy.rank(); ++d) {
+    int64_t spread = dy.dim(d) == 0 ? 0 : (dy.dim(d) - 1) * op.getStrides()[d] + 1;
+    int64_t reach = (op.getWindow()[d] - 1) * op.getDilations()[d];
+    low.push_back(reach - op.getPadLow()[d]);
+    high.push_back(tensorType(op.getOperand()).getDimSize(d) + op.getPadLow()[d] - spread);
+    interior.push_back(op.getStrides()[d] - 1);
+  }
+  Tensor spread = dy.pad(0.0, low, high, interior);
+  return dy.wrap(dy.getBuilder().create<ReduceWindowOp>(
+      dy.getLoc(), spread, ReduceKind::sum, op.getWindow(), ones, op.getDilations(), zeros, zeros));
+}
+
+} // namespace
+
+// ---- reduce_window ----
+
+LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  WindowGeometry geometry = WindowGeometry::of(adaptor, adaptor.getOperand());
+  if (failed(geometry.check<ReduceWindowOp>(loc)))
+    return failure();
+  ReduceKind kind = adaptor.getKind();
+  if (kind != ReduceKind::sum && kind != ReduceKind::max && kind != ReduceKind::min)
+    return inferError<ReduceWindowOp>(loc, "'kind' must be sum, max or min, but is ",
+                                      stringifyReduceKind(kind));
+  types.push_back(tensorType(adaptor.getOperand()).clone(geometry.positions()));
+  return success();
+}
+
+// sum: the transposed window sum. max: each window's dy to its first greatest element; min: the
+// same of -x.
+LogicalResult ReduceWindowOp::differentiate(Gradients &gradients) {
+  if (!gradients.wants(getOperand()))
+    return success();
+  OpBuilder &builder = gradients.builder();
+  Tensor x(builder, getLoc(), getOperand()), dy = x.wrap(gradients.of(getResult()));
+  if (getKind() == ReduceKind::sum) {
+    gradients.add(getOperand(), windowSumGradient(*this, dy));
+    return success();
+  }
+  Tensor greatest = getKind() == ReduceKind::max ? x : -x;
+  gradients.add(getOperand(),
+                builder.create<WindowScatterOp>(getLoc(), greatest, dy, getWindow(), getStrides(),
+                                                getDilations(), getPadLow(), getPadHigh()));
+  return success();
+}
+
+LogicalResult ReduceWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                       SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &x = operands[0];
+  WindowGeometry geometry = WindowGeometry::of(*this, getOperand());
+  RankedTensorType type = tensorType(getResult());
+  ReferenceArray y(type.getShape());
+  SmallVector<int64_t> strides = x.strides();
+  double initial = neutralValue(getKind(), type.getElementType());
+  int64_t next = 0;
+  ReferenceArray::forEachIndex(y.shape, [&, kind = getKind()](ArrayRef<int64_t> position) {
+    double accumulator = initial;
+    forEachInWindow(geometry, strides, position, [&](int64_t at) {
+      accumulator = combineValues(kind, accumulator, x.values[at]);
+    });
+    y.values[next++] = accumulator;
+  });
+  results.push_back(std::move(y));
+  return success();
+}
+
+TypedAttr ReduceWindowOp::getInitial(Type elementType) {
+  return neutralElement(getKind(), elementType,
+                        getElementTypeOrSelf(getOperand()).isUnsignedInteger());
+}
+
+Value ReduceWindowOp::emitCombine(OpBuilder &builder, Value a, Value b) {
+  return emitCombiner(builder, getLoc(), getKind(),
+                      getElementTypeOrSelf(getOperand()).isUnsignedInteger(), a, b);
+}
+
+// ---- window_scatter ----
+
+LogicalResult WindowScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  WindowGeometry geometry = WindowGeometry::of(adaptor, adaptor.getOperand());
+  if (failed(geometry.check<WindowScatterOp>(loc)))
+    return failure();
+  RankedTensorType operand = tensorType(adaptor.getOperand());
+  RankedTensorType expected = operand.clone(geometry.positions());
+  if (adaptor.getSource().getType() != expected)
+    return inferError<WindowScatterOp>(loc, "'source' is ", adaptor.getSource().getType(),
+                                       ", but the windows ask for ", expected);
+  types.push_back(operand);
+  return success();
+}
+
+// Linear in the source: dsource[o] = dy at the greatest element of window o. The choice itself is
+// constant almost everywhere, so the operand's gradient is zero.
+LogicalResult WindowScatterOp::differentiate(Gradients &gradients) {
+  if (!gradients.wants(getSource()))
+    return success();
+  OpBuilder &builder = gradients.builder();
+  Tensor dy(builder, getLoc(), gradients.of(getResult()));
+  Tensor places =
+      dy.wrap(builder.create<ArgWindowOp>(getLoc(), getOperand(), getWindow(), getStrides(),
+                                          getDilations(), getPadLow(), getPadHigh()));
+  gradients.add(getSource(), dy.reshape({dy.size()}).gather(places, 0));
+  return success();
+}
+
+LogicalResult WindowScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                        SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &x = operands[0], &source = operands[1];
+  WindowGeometry geometry = WindowGeometry::of(*this, getOperand());
+  ReferenceArray y(x.shape);
+  SmallVector<int64_t> strides = x.strides();
+  int64_t next = 0;
+  ReferenceArray::forEachIndex(source.shape, [&](ArrayRef<int64_t> position) {
+    int64_t at = greatestInWindow(geometry, x, strides, position);
+    if (at >= 0)
+      y.values[at] += source.values[next];
+    ++next;
+  });
+  results.push_back(std::move(y));
+  return success();
+}
+
+// ---- arg_window ----
+
+LogicalResult ArgWindowOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  WindowGeometry geometry = WindowGeometry::of(adaptor, adaptor.getOperand());
+  if (failed(geometry.check<ArgWindowOp>(loc)))
+    return failure();
+  types.push_back(RankedTensorType::get(geometry.positions(), IntegerType::get(context, 64)));
+  return success();
+}
+
+// A window without elements gives 0, an index that may be read.
+LogicalResult ArgWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                    SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &x = operands[0];
+  WindowGeometry geometry = WindowGeometry::of(*this, getOperand());
+  ReferenceArray y(tensorType(getResult()).getShape());
+  SmallVector<int64_t> strides = x.strides();
+  int64_t next = 0;
+  ReferenceArray::forEachIndex(y.shape, [&](ArrayRef<int64_t> position) {
+    int64_t at = greatestInWindow(geometry, x, strides, position);
+    y.values[next++] = static_cast<double>(std::max<int64_t>(at, 0));
+  });
+  results.push_back(std::move(y));
+  return success();
+}

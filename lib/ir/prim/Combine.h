@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The combiners that reductions share: neutral element, scalar code, and value.
+#ifndef ACCC_IR_PRIM_COMBINE_H
+#define ACCC_IR_PRIM_COMBINE_H
+
+#include "ir/prim/Prim.h"
+
+namespace accc::prim {
+
+/// The neutral element of `kind`, of the accumulator's type (float, integer or i1). `isUnsigned`
+/// says how an integer is read if its own type does not.
+mlir::TypedAttr neutralElement(ReduceKind kind, mlir::Type elementType, bool isUnsigned);
+
+/// The neutral element as the interpreter sees it, for elements of type `elementType`.
+double neutralValue(ReduceKind kind, mlir::Type elementType);
+
+/// `a` combined with `b`, scalars or vectors: one op of `arith`.
+mlir::Value emitCombiner(mlir::OpBuilder &builder, mlir::Location loc, ReduceKind kind,
+                         bool isUnsigned, mlir::Value a, mlir::Value b);
+
+/// `a` combined with `b`; NaN wins for max and min.
+inline double combineValues(ReduceKind kind, double a, double b) {
+  switch (kind) {
+  case ReduceKind::sum:
+    return a + b;
+  case ReduceKind::prod:
+    return a * b;
+  case ReduceKind::max:
+    return std::isnan(a) || a > b ? a : b;
+  case ReduceKind::min:
+    return std::isnan(a) || a < b ? a : b;
+  case ReduceKind::all:
+    return a != 0 && b != 0;
+  case ReduceKind::any:
+    return a != 0 || b != 0;
+  }
+  llvm_unreachable("unknown kind");
+}
+
+} // namespace accc::prim
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The geometry of sliding windows, which pooling and convolution share.
+#ifndef ACCC_IR_PRIM_GEOMETRY_H
+#define ACCC_IR_PRIM_GEOMETRY_H
+
+#include "ir/prim/Infer.h"
+
+namespace accc::prim {
+
+/// How many positions a window of `window` elements, `dilation` apart, has along an extent padded
+/// by `low` and `high`, moving by `stride`; 0 if it does not fit once.
+inline int64_t windowPositions(int64_t extent, int64_t low, int64_t high, int64_t window,
+                               int64_t dilation, int64_t stride) {
+  int64_t room = extent + low + high - ((window - 1) * dilation + 1);
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+/// The attributes of a window op, one entry for each dimension of the operand.
+struct WindowGeometry {
+  llvm::ArrayRef<int64_t> extents, window, strides, dilations, low, high;
+
+  template <typename OpOrAdaptor> static WindowGeometry of(OpOrAdaptor op, mlir::Value operand) {
+    return {tensorType(operand).getShape(),
+            op.getWindow(),
+            op.getStrides(),
+            op.getDilations(),
+            op.getPadLow(),
+            op.getPadHigh()};
+  }
+
+  /// reduce_window_c1, as an error of `Op`.
+  template <typename Op> mlir::LogicalResult check(std::optional<mlir::Location> loc) const {
+    int64_t rank = static_cast<int64_t>(extents.size());
+    for (auto [name, list, least] :
+         {std::tuple("window", window, 1), std::tuple("strides", strides, 1),
+          std::tuple("dilations", dilations, 1), std::tuple("pad_low", low, 0),
+          std::tuple("pad_high", high, 0)})
+      if (failed(checkEntries<Op>(loc, name, list, rank)) ||
+          failed(checkLeast<Op>(loc, name, list, least)))
+        return mlir::failure();
+    return mlir::success();
+  }
+
+  /// The extents of the result: the positions of the window.
+  llvm::SmallVector<int64_t> positions() const {
+    llvm::SmallVector<int64_t> result;
+    for (size_t d = 0; d < extents.size(); ++d)
+      result.push_back(
+          windowPositions(extents[d], low[d], high[d], window[d], dilations[d], strides[d]));
+    return result;
+  }
+};
+
+} // namespace accc::prim
+
+#endif

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/kernel/BodyEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+int64_t ErrorTable::statusFor(StringRef message) {
+  for (auto [i, known] : llvm::enumerate(messages))
+    if (known == message)
+      return static_cast<int64_t>(i) + 1;
+  messages.push_back(message.str());
+  return static_cast<int64_t>(messages.size());
+}
+
+Type BodyEmitter::registerType(Type elementType) {
+  if (auto integer = dyn_cast<IntegerType>(elementType))
+    return IntegerType::get(elementType.getContext(), integer.getWidth());
+  return elementType;
+}
+
+namespace {
+/// The type of an element in memory: a boolean is one byte.
+Type memoryType(Type elementType) {
+  if (elementType.isInteger(1))
+    return IntegerType::get(elementType.getContext(), 8);
+  return BodyEmitter::registerType(elementType);
+}
+
+unsigned alignment(Type type) {
+  unsigned bits = type.getIntOrFloatBitWidth();
+  return bits / 8;
+}
+} // namespace
+
+BodyEmitter::BodyEmitter(exec::KernelOp kernel, func::FuncOp function, ErrorTable &errors,
+                         unsigned numDims)
+    : b(function.getContext()), location(kernel.getLoc()), errors(errors),
+      index(b, kernel.getLoc(), numDims) {
+  memo.emplace_back();
+  b.setInsertionPointToStart(&function.getBody().front());
+  Value buffers = function.getArgument(0);
+  auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
+  auto pointer = [&](int32_t i) -> Value {
+    Value slot = b.create<LLVM::GEPOp>(location, pointerType, pointerType, buffers,
+                                       ArrayRef<LLVM::GEPArg>{i});
+    return b.create<LLVM::LoadOp>(location, pointerType, slot);
+  };
+  Block &body = kernel.getBody().front();
+  int32_t next = 0;
+  for (BlockArgument argument : body.getArguments())
+    pointers[argument] = pointer(next++);
+  for (Value result : body.getTerminator()->getOperands()) {
+    outputs.push_back(pointer(next++));
+    outputTypes.push_back(result.getType());
+  }
+  status = pointer(next);
+}
+
+RankedTensorType BodyEmitter::outputType(unsigned output) const {
+  return cast<RankedTensorType>(outputTypes[output]);
+}
+
+BodyEmitter::Scope::Scope(BodyEmitter &emitter) : emitter(emitter) {
+  emitter.memo.emplace_back();
+  emitter.index.pushScope();
+}
+
+BodyEmitter::Scope::~Scope() {
+  emitter.memo.pop_back();
+  emitter.index.popScope();
+}
+
+Value BodyEmitter::toVector(Value value) {
+  if (isa<VectorType>(value.getType()) || index.width() == 1)
+    return value;
+  return b.create<vector::SplatOp>(location, VectorType::get({index.width()}, value.getType()), value);
+}
+
+// ---- Elements ----
+
+Value BodyEmitter::element(Value tensor, ArrayRef<AffineExpr> position) {
+  SmallVector<AffineExpr> simplified;
+  for (AffineExpr e : position)
+    simplified.push_back(index.simplify(e));
+  AffineMap key = AffineMap::get(64, 64, simplified, b.getContext());
+  for (auto &scope : llvm::reverse(memo))
+    if (auto it = scope.find({tensor, key}); it != scope.end())
+      return it->second;
+  Value result = compute(tensor, simplified);
+  memo.back()[{tensor, key}] = result;
+  return result;
+}
+
+Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (auto it = bound.find(tensor); it != bound.end()) {
+    AffineExpr offset = linearise(type.getShape(), position);
+    if (recorder)
+      recorder->expressions.push_back(offset);
+    if (offset == it->second.offset)
+      return it->second.value;
+  }
+  if (auto it = pointers.find(tensor); it != pointers.end())
+    return load(it->second, type, position);
+  Operation *op = tensor.getDefiningOp();
+  auto fusible = cast<Fusible>(op);
+  switch (fusible.getFusionClass()) {
+  case FusionClass::Pointwise: {
+    SmallVector<Value> operands;
+    bool anyVector = false;
+    for (Value operand : op->getOperands()) {
+      operands.push_back(element(operand, position));
+      anyVector |= isa<VectorType>(operands.back().getType());
+    }
+    if (anyVector)
+      for (Value &operand : operands)
+        operand = toVector(operand);
+    return fusible.emitScalar(b, operands);
+  }
+  case FusionClass::View:
+    return fusible.emitElement(*this, position);
+  case FusionClass::Window:
+    return window(op, position);
+  default:
+    // Fusion formed a kernel that its emitter does not handle; keep going with a value of the right type
+    // so that the diagnostic, not a crash, ends the compile.
+    op->emitError("bug in accc: this op's value is read inside a kernel at an index other than its own");
+    return constant(cast<TypedAttr>(b.getZeroAttr(registerType(type.getElementType()))));
+  }
+}
+
+// A window reduction with few positions, unrolled; positions outside the operand do not count.
+Value BodyEmitter::window(Operation *op, ArrayRef<AffineExpr> position) {
+  auto reduce = dyn_cast<prim::ReduceWindowOp>(op);
+  Type elementType = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  Type scalar = registerType(elementType);
+  if (!reduce) {
+    op->emitError("bug in accc: no element rule for this window op");
+    return constant(cast<TypedAttr>(b.getZeroAttr(scalar)));
+  }
+  auto operandShape = cast<RankedTensorType>(reduce.getOperand().getType()).getShape();
+  Value total;
+  ReferenceArray::forEachIndex(reduce.getWindow(), [&](ArrayRef<int64_t> offset) {
+    SmallVector<AffineExpr> at;
+    SmallVector<IndexRange> ranges;
+    for (size_t d = 0; d < offset.size(); ++d) {
+      AffineExpr e = position[d] * reduce.getStrides()[d] +
+                     (offset[d] * reduce.getDilations()[d] - reduce.getPadLow()[d]);
+      at.push_back(e);
+      ranges.push_back({e, 0, operandShape[d]});
+    }
+    Value x = select(
+        ranges, [&] { return element(reduce.getOperand(), at); },
+        [&] { return constant(reduce.getInitial(scalar)); });
+    if (!total) {
+      total = x;
+      return;
+    }
+    if (isa<VectorType>(x.getType()) != isa<VectorType>(total.getType())) {
+      x = toVector(x);
+      total = toVector(total);
+    }
+    total = reduce.emitCombine(b, total, x);
+  });
+  return total;
+}
+
+Value BodyEmitter::constant(TypedAttr value) {
+  Type type = registerType(value.getType());
+  if (auto integer = dyn_cast<IntegerAttr>(value))
+    value = IntegerAttr::get(type, integer.getValue());
+  return b.create<arith::ConstantOp>(location, value);
+}
+
+Value BodyEmitter::indexValue(AffineExpr expression, Type elementType) {
+  expression = index.simplify(expression);
+  if (recorder)
+    recorder->expressions.push_back(expression);
+  Value value = index.materialise(index.evaluate(expression));
+  Type scalar = registerType(elementType), target = scalar;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    target = vector.clone(scalar);
+  if (isa<FloatType>(scalar))
+    return b.create<arith::SIToFPOp>(location, target, value);
+  if (scalar.getIntOrFloatBitWidth() < 64)
+    return b.create<arith::TruncIOp>(location, target, value);
+  return value;
+}
+
+AffineExpr BodyEmitter::symbol(Value integer, int64_t bound, StringRef message) {
+  Type type = integer.getType();
+  auto vector = dyn_cast<VectorType>(type);
+  Type scalar = vector ? vector.getElementType() : type;
+  if (scalar.getIntOrFloatBitWidth() < 64) {
+    Type wide = vector ? Type(vector.clone(b.getI64Type())) : b.getI64Type();
+    integer = b.create<arith::ExtSIOp>(location, wide, integer);
+  }
+  auto splat = [&](int64_t n) -> Value {
+    Value c = index.constant(n);
+    return vector ? Value(b.create<vector::SplatOp>(location, integer.getType(), c)) : c;
+  };
+  // Unsigned comparison finds negative indices too.
+  Value good = b.create<arith::CmpIOp>(location, arith::CmpIPredicate::ult, integer, splat(bound));
+  Value bad = b.create<arith::XOrIOp>(
+      location, good,
+      b.create<arith::ConstantOp>(location, good.getType(),
+                                  vector ? TypedAttr(DenseElementsAttr::get(cast<VectorType>(good.getType()), true))
+                                         : TypedAttr(b.getBoolAttr(true))));
+  Value anyBad = bad;
+  if (vector) {
+    if (Value mask = currentMask())
+      bad = b.create<arith::AndIOp>(location, bad, mask);
+    anyBad = b.create<vector::ReductionOp>(location, vector::CombiningKind::OR, bad);
+  }
+  Value code = index.constant(errors.statusFor(message));
+  auto report = b.create<scf::IfOp>(location, anyBad, /*withElseRegion=*/false);
+  OpBuilder inner = report.getThenBodyBuilder();
+  inner.create<LLVM::StoreOp>(location, code, status);
+  // Whatever it was, memory inside the tensor is read instead.
+  return index.addSymbol(b.create<arith::SelectOp>(location, good, integer, splat(0)), bound);
+}
+
+Value BodyEmitter::currentMask() {
+  Value mask = tailMask;
+  for (Value m : masks)
+    mask = mask ? Value(b.create<arith::AndIOp>(location, mask, m)) : m;
+  return mask;
+}
+
+Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> inside,
+                          function_ref<Value()> outside) {
+  Value condition;
+  for (const IndexRange &range : ranges) {
+    if (recorder)
+      recorder->expressions.push_back(index.simplify(range.expression));
+    Value c = index.inRange(range.expression, range.low, range.high);
+    if (!c)
+      continue;
+    if (condition && isa<VectorType>(c.getType()) != isa<VectorType>(condition.getType())) {
+      c = toVector(c);
+      condition = toVector(condition);
+    }
+    condition = condition ? Value(b.create<arith::AndIOp>(location, condition, c)) : c;
+  }
+  if (!condition)
+    return inside();
+  if (isa<VectorType>(condition.getType())) {
+    Value a, c;
+    {
+      Scope scope(*this);
+      masks.push_back(condition);
+      a = toVector(inside());
+      masks.pop_back();
+    }
+    {
+      Scope scope(*this);
+      Value flipped = b.create<arith::XOrIOp>(
+          location, condition,
+          b.create<arith::ConstantOp>(location, DenseElementsAttr::get(cast<VectorType>(condition.getType()), true)));
+      masks.push_back(flipped);
+      c = toVector(outside());
+      masks.pop_back();
+    }
+    return b.create<arith::SelectOp>(location, condition, a, c);
+  }
+  // The same for all lanes: a branch.
+  OpBuilder::InsertPoint before = b.saveInsertionPoint();
+  auto emitBranch = [&](Block *block, function_ref<Value()> body) {
+    Scope scope(*this);
+    b.setInsertionPointToStart(block);
+    return toVector(body());
+  };
+  // The type of the result is known only once a branch has been emitted: build the regions first.
+  auto thenBlock = std::make_unique<Block>(), elseBlock = std::make_unique<Block>();
+  Value a = emitBranch(thenBlock.get(), inside), c = emitBranch(elseBlock.get(), outside);
+  b.restoreInsertionPoint(before);
+  auto branch = b.create<scf::IfOp>(location, TypeRange{a.getType()}, condition, false, false);
+  branch.getThenRegion().push_back(thenBlock.release());
+  branch.getElseRegion().push_back(elseBlock.release());
+  OpBuilder::atBlockEnd(&branch.getThenRegion().front()).create<scf::YieldOp>(location, a);
+  OpBuilder::atBlockEnd(&branch.getElseRegion().front()).create<scf::YieldOp>(location, c);
+  return branch.getResult(0);
+}
+
+void BodyEmitter::bind(Value tensor, ArrayRef<AffineExpr> position, Value value) {
+  bound[tensor] = {linearise(cast<RankedTensorType>(tensor.getType()).getShape(), position), value};
+}
+
+// ---- Memory ----
+
+AffineExpr BodyEmitter::linearise(ArrayRef<int64_t> shape, ArrayRef<AffineExpr> position) {
+  AffineExpr offset = getAffineConstantExpr(0, b.getContext());
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    offset = offset + position[d] * stride;
+    stride *= shape[d];
+  }
+  return index.simplify(offset);
+}
+
+Value BodyEmitter::address(Value pointer, Type memoryType, Value offset) {
+  auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
+  Type resultType = pointerType;
+  if (auto vector = dyn_cast<VectorType>(offset.getType()))
+    resultType = LLVM::getFixedVectorType(pointerType, static_cast<unsigned>(vector.getNumElements()));
+  return b.create<LLVM::GEPOp>(location, resultType, memoryType, pointer, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value BodyEmitter::load(Value pointer, RankedTensorType type, ArrayRef<AffineExpr> position) {
+  AffineExpr offset = linearise(type.getShape(), position);
+  if (recorder)
+    recorder->expressions.push_back(offset);
+  LaneIndex at = index.evaluate(offset);
+  Type scalar = memoryType(type.getElementType());
+  unsigned align = alignment(scalar);
+  Value result;
+  if (at.isUniform() && masks.empty()) {
+    result = b.create<LLVM::LoadOp>(location, scalar, address(pointer, scalar, at.base), align);
+  } else if (index.width() == 1) {
+    result = b.create<LLVM::LoadOp>(location, scalar, address(pointer, scalar, at.base), align);
+  } else {
+    auto vectorType = VectorType::get({index.width()}, scalar);
+    Value mask = currentMask();
+    if (!at.lanes && at.stride == 1) {
+      Value from = address(pointer, scalar, at.base);
+      if (!mask)
+        result = b.create<LLVM::LoadOp>(location, vectorType, from, align);
+      else
+        result = b.create<LLVM::MaskedLoadOp>(
+            location, vectorType, from, mask,
+            ValueRange{b.create<arith::ConstantOp>(location, b.getZeroAttr(vectorType))},
+            b.getI32IntegerAttr(static_cast<int32_t>(align)));
+    } else {
+      Value offsets = index.materialise(at);
+      if (!isa<VectorType>(offsets.getType()))
+        offsets = b.create<vector::SplatOp>(location, VectorType::get({index.width()}, b.getI64Type()), offsets);
+      if (!mask)
+        mask = b.create<arith::ConstantOp>(
+            location, DenseElementsAttr::get(VectorType::get({index.width()}, b.getI1Type()), true));
+      result = b.create<LLVM::masked_gather>(
+          location, vectorType, address(pointer, scalar, offsets), mask,
+          ValueRange{b.create<arith::ConstantOp>(location, b.getZeroAttr(vectorType))},
+          b.getI32IntegerAttr(static_cast<int32_t>(align)));
+    }
+  }
+  if (!type.getElementType().isInteger(1))
+    return result;
+  Value zero = b.create<arith::ConstantOp>(location, b.getZeroAttr(result.getType()));
+  return b.create<arith::CmpIOp>(location, arith::CmpIPredicate::ne, result, zero);
+}
+
+Value BodyEmitter::loadOutput(unsigned output, ArrayRef<AffineExpr> position) {
+  return load(outputs[output], outputType(output), position);
+}
+
+void BodyEmitter::store(unsigned output, ArrayRef<AffineExpr> position, Value value) {
+  RankedTensorType type = outputType(output);
+  AffineExpr offset = linearise(type.getShape(), position);
+  if (recorder)
+    recorder->expressions.push_back(offset);
+  Type scalar = memoryType(type.getElementType());
+  LaneIndex at = index.evaluate(offset);
+  if (at.isUniform() && index.width() > 1 && isa<VectorType>(value.getType()))
+    value = b.create<vector::ExtractOp>(location, value, ArrayRef<int64_t>{0});
+  if (!at.isUniform())
+    value = toVector(value);
+  if (type.getElementType().isInteger(1)) {
+    Type wide = scalar;
+    if (auto vector = dyn_cast<VectorType>(value.getType()))
+      wide = vector.clone(scalar);
+    value = b.create<arith::ExtUIOp>(location, wide, value);
+  }
+  Value pointer = outputs[output];
+  unsigned align = alignment(scalar);
+  Value mask = currentMask();
+  if (at.isUniform()) {
+    b.create<LLVM::StoreOp>(location, value, address(pointer, scalar, at.base), align);
+  } else if (!at.lanes && at.stride == 1) {
+    Value to = address(pointer, scalar, at.base);
+    if (mask)
+      b.create<LLVM::MaskedStoreOp>(location, value, to, mask, align);
+    else
+      b.create<LLVM::StoreOp>(location, value, to, align);
+  } else {
+    Value offsets = index.materialise(at);
+    if (!mask)
+      mask = b.create<arith::ConstantOp>(
+          location, DenseElementsAttr::get(VectorType::get({index.width()}, b.getI1Type()), true));
+    b.create<LLVM::masked_scatter>(location, value, address(pointer, scalar, offsets), mask,
+                                   b.getI32IntegerAttr(static_cast<int32_t>(align)));
+  }
+}

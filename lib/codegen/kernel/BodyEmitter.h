@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The element emitter: the value of any tensor of a kernel's body at an index, as a scalar or a vector.
+#ifndef ACCC_CODEGEN_KERNEL_BODYEMITTER_H
+#define ACCC_CODEGEN_KERNEL_BODYEMITTER_H
+
+#include "codegen/kernel/Kernel.h"
+#include "codegen/kernel/IndexEmitter.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace accc::codegen {
+
+/// Emits the body of one kernel function. The loop emitters set loop variables and ask for elements;
+/// this class recurses through the body's ops by their element rules, down to loads.
+///
+/// A value that does not depend on the vector's loop variable is emitted as a scalar and broadcast where
+/// it meets a vector. Values are remembered by (tensor, index) in scopes, so that within a scope nothing
+/// is emitted twice.
+class BodyEmitter final : public ElementEmitter {
+public:
+  BodyEmitter(exec::KernelOp kernel, mlir::func::FuncOp function, ErrorTable &errors,
+              unsigned numDims);
+
+  // ---- ElementEmitter ----
+  mlir::OpBuilder &builder() override { return b; }
+  mlir::Value element(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index) override;
+  mlir::Value constant(mlir::TypedAttr value) override;
+  mlir::Value indexValue(mlir::AffineExpr expression, mlir::Type elementType) override;
+  mlir::AffineExpr symbol(mlir::Value integer, int64_t bound, llvm::StringRef message) override;
+  mlir::Value select(llvm::ArrayRef<IndexRange> ranges, llvm::function_ref<mlir::Value()> inside,
+                     llvm::function_ref<mlir::Value()> outside) override;
+
+  // ---- For loop emitters ----
+  /// Index arithmetic and the loop variables.
+  IndexEmitter &indices() { return index; }
+  mlir::Location loc() const { return location; }
+
+  /// Lanes that take part; null for all. Set around the last, partial vector of a row.
+  void setTailMask(mlir::Value mask) { tailMask = mask; }
+
+  /// Stores to the tensor that is output number `output`, at `position` (an expression for each
+  /// dimension of the output).
+  void store(unsigned output, llvm::ArrayRef<mlir::AffineExpr> position, mlir::Value value);
+  /// Stores / loads through a pointer of a buffer directly.
+  mlir::Value outputPointer(unsigned output) const { return outputs[output]; }
+  mlir::RankedTensorType outputType(unsigned output) const;
+  unsigned numOutputs() const { return static_cast<unsigned>(outputs.size()); }
+  /// Loads an element of an output, for read-modify-write.
+  mlir::Value loadOutput(unsigned output, llvm::ArrayRef<mlir::AffineExpr> position);
+
+  /// The value of a reduction that has been computed for the current loop variables. Reading it anywhere
+  /// but at `position` is a bug of fusion.
+  void bind(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position, mlir::Value value);
+  void unbindAll() { bound.clear(); }
+
+  /// What is emitted between is remembered only until the scope ends.
+  struct Scope {
+    explicit Scope(BodyEmitter &emitter);
+    ~Scope();
+    BodyEmitter &emitter;
+  };
+
+  /// `value` as a vector of the current width.
+  mlir::Value toVector(mlir::Value value);
+  /// The register type of a tensor's element: signless integers, i1 for booleans.
+  static mlir::Type registerType(mlir::Type elementType);
+
+  /// Every index expression that decided about memory or masks: what a collapse of loops must respect.
+  struct Recorder {
+    llvm::SmallVector<mlir::AffineExpr> expressions;
+  };
+  void setRecorder(Recorder *newRecorder) { recorder = newRecorder; }
+
+private:
+  mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position);
+  mlir::Value load(mlir::Value pointer, mlir::RankedTensorType type,
+                   llvm::ArrayRef<mlir::AffineExpr> position);
+  mlir::Value window(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> position);
+  mlir::Value currentMask();
+  mlir::AffineExpr linearise(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::AffineExpr> position);
+  mlir::Value address(mlir::Value pointer, mlir::Type memoryType, mlir::Value offset);
+
+  mlir::OpBuilder b;
+  mlir::Location location;
+  ErrorTable &errors;
+  IndexEmitter index;
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers; // block argument -> !llvm.ptr
+  llvm::SmallVector<mlir::Value> outputs;
+  llvm::SmallVector<mlir::Type> outputTypes;
+  mlir::Value status;
+  mlir::Value tailMask;
+  llvm::SmallVector<mlir::Value> masks;
+  struct Bound {
+    mlir::AffineExpr offset;
+    mlir::Value value;
+  };
+  llvm::DenseMap<mlir::Value, Bound> bound;
+  std::vector<llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value>> memo;
+  Recorder *recorder = nullptr;
+
+  friend struct Scope;
+};
+
+} // namespace accc::codegen
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/kernel/Domain.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+int64_t Domain::count(bool ofReduced) const {
+  int64_t n = 1;
+  for (size_t i = 0; i < extents.size(); ++i)
+    if (isReduced(i) == ofReduced)
+      n *= extents[i];
+  return n;
+}
+
+int64_t Domain::innermost() const {
+  for (int64_t i = static_cast<int64_t>(extents.size()) - 1; i >= 0; --i)
+    if (extents[i] != 1)
+      return i;
+  return static_cast<int64_t>(extents.size()) - 1;
+}
+
+SmallVector<AffineExpr> Domain::position(MLIRContext *context) const {
+  SmallVector<AffineExpr> result;
+  for (auto [i, extent] : llvm::enumerate(extents))
+    result.push_back(extent == 1 ? getAffineConstantExpr(0, context)
+                                 : getAffineDimExpr(static_cast<unsigned>(i), context));
+  return result;
+}
+
+namespace {
+/// The factor of loop variable `dim` in a sum, or nothing if it stands inside a division.
+std::optional<int64_t> coefficient(AffineExpr expression, unsigned dim) {
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(expression)) {
+    auto lhs = coefficient(sum.getLHS(), dim), rhs = coefficient(sum.getRHS(), dim);
+    if (!lhs || !rhs)
+      return std::nullopt;
+    if (sum.getKind() == AffineExprKind::Add)
+      return *lhs + *rhs;
+    if (*lhs == 0 && *rhs == 0)
+      return 0;
+    if (sum.getKind() == AffineExprKind::Mul)
+      if (auto factor = dyn_cast<AffineConstantExpr>(sum.getRHS()))
+        return *lhs * factor.getValue();
+    return std::nullopt;
+  }
+  auto variable = dyn_cast<AffineDimExpr>(expression);
+  return variable && variable.getPosition() == dim ? 1 : 0;
+}
+} // namespace
+
+void Domain::collapse(ArrayRef<AffineExpr> expressions) {
+  int64_t inner = innermost();
+  for (int64_t outer = inner - 1; outer >= 0; --outer) {
+    if (extents[outer] == 1)
+      continue;
+    bool together = isReduced(outer) == isReduced(inner);
+    for (AffineExpr e : expressions) {
+      if (!together)
+        break;
+      auto a = coefficient(e, static_cast<unsigned>(outer));
+      auto c = coefficient(e, static_cast<unsigned>(inner));
+      together = a && c && *a == *c * extents[inner];
+    }
+    if (together) {
+      extents[inner] *= extents[outer];
+      extents[outer] = 1;
+    } else {
+      inner = outer;
+    }
+  }
+}
+
+func::FuncOp codegen::createKernelFunction(exec::KernelOp kernel, ModuleOp module) {
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
+  auto function = b.create<func::FuncOp>(kernel.getLoc(), kernel.getSymName(),
+                                         b.getFunctionType({pointer, i64, i64}, {}));
+  Block *entry = function.addEntryBlock();
+  OpBuilder::atBlockEnd(entry).create<func::ReturnOp>(kernel.getLoc());
+  return function;
+}
+
+SmallVector<AffineExpr> codegen::recordAccesses(exec::KernelOp kernel, const Domain &domain,
+                                                function_ref<void(BodyEmitter &)> emit) {
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(kernel.getLoc());
+  func::FuncOp function = createKernelFunction(kernel, *scratch);
+  ErrorTable errors;
+  BodyEmitter emitter(kernel, function, errors, static_cast<unsigned>(domain.extents.size()));
+  BodyEmitter::Recorder recorder;
+  emitter.setRecorder(&recorder);
+  for (auto [i, extent] : llvm::enumerate(domain.extents))
+    emitter.indices().setDim(static_cast<unsigned>(i), emitter.indices().constant(0), extent);
+  emit(emitter);
+  return recorder.expressions;
+}
+
+void codegen::forLoop(BodyEmitter &emitter, Value low, Value high, int64_t step,
+                      function_ref<void(Value)> body) {
+  forLoop(emitter, low, high, step, {}, [&](Value i, ValueRange) {
+    body(i);
+    return SmallVector<Value>();
+  });
+}
+
+SmallVector<Value>
+codegen::forLoop(BodyEmitter &emitter, Value low, Value high, int64_t step, ValueRange carried,
+                 function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  OpBuilder &b = emitter.builder();
+  Value stepValue = emitter.indices().constant(step);
+  auto loop = b.create<scf::ForOp>(emitter.loc(), low, high, stepValue, carried);
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = loop.getBody();
+  if (block->mightHaveTerminator() && !block->empty())
+    block->getTerminator()->erase();
+  b.setInsertionPointToEnd(block);
+  BodyEmitter::Scope scope(emitter);
+  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  b.create<scf::YieldOp>(emitter.loc(), next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value>
+codegen::vectorLoop(BodyEmitter &emitter, unsigned dim, int64_t extent, Value low, Value high, bool exact,
+                    ValueRange carried,
+                    function_ref<SmallVector<Value>(ValueRange, Value)> body) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  IndexEmitter &index = emitter.indices();
+  int64_t width = index.width();
+  Value full = high;
+  if (!exact) {
+    Value count = b.create<arith::SubIOp>(loc, high, low);
+    Value rest = b.create<arith::RemUIOp>(loc, count, index.constant(width));
+    full = b.create<arith::SubIOp>(loc, high, rest);
+  }
+  SmallVector<Value> values = forLoop(emitter, low, full, width, carried, [&](Value i, ValueRange in) {
+    index.setDim(dim, i, extent);
+    return body(in, nullptr);
+  });
+  if (exact)
+    return values;
+  // The partial vector at the end, once or not at all.
+  return forLoop(emitter, full, high, width, values, [&](Value i, ValueRange in) {
+    index.setDim(dim, i, extent);
+    auto type = VectorType::get({width}, b.getI64Type());
+    SmallVector<int64_t> lanes(width);
+    for (int64_t l = 0; l < width; ++l)
+      lanes[l] = l;
+    Value lane = b.create<arith::ConstantOp>(loc, DenseIntElementsAttr::get(type, lanes));
+    Value left = b.create<vector::SplatOp>(loc, type, b.create<arith::SubIOp>(loc, high, i));
+    Value mask = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lane, left);
+    emitter.setTailMask(width == 1 ? Value() : mask);
+    SmallVector<Value> out = body(in, width == 1 ? Value() : mask);
+    emitter.setTailMask(nullptr);
+    return out;
+  });
+}
+
+void codegen::setRow(BodyEmitter &emitter, const Domain &domain, ArrayRef<unsigned> dims, Value row) {
+  OpBuilder &b = emitter.builder();
+  for (size_t i = dims.size(); i-- > 0;) {
+    int64_t extent = domain.extents[dims[i]];
+    if (i == 0) {
+      emitter.indices().setDim(dims[i], row, extent);
+      return;
+    }
+    Value n = emitter.indices().constant(extent);
+    emitter.indices().setDim(dims[i], b.create<arith::RemUIOp>(emitter.loc(), row, n), extent);
+    row = b.create<arith::DivUIOp>(emitter.loc(), row, n);
+  }
+}
+
+int64_t codegen::forEachRow(BodyEmitter &emitter, func::FuncOp function, int64_t rows,
+                            int64_t rowElements, function_ref<void(Value)> body) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  int64_t rowsPerTask = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, rowElements));
+  int64_t tasks = llvm::divideCeil(rows, rowsPerTask);
+  Value perTask = emitter.indices().constant(rowsPerTask);
+  Value first = b.create<arith::MulIOp>(loc, function.getArgument(1), perTask);
+  Value last = b.create<arith::MulIOp>(loc, function.getArgument(2), perTask);
+  last = b.create<arith::MinUIOp>(loc, last, emitter.indices().constant(rows));
+  forLoop(emitter, first, last, 1, body);
+  return tasks;
+}
+
+int64_t codegen::chooseWidth(int64_t extent, const KernelOptions &options, int64_t unroll) {
+  int64_t width = options.vectorBits / 32;
+  if (extent < width)
+    return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
+  while (unroll > 1 && extent < width * unroll)
+    unroll /= 2;
+  return width * unroll;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One emitter for each kind of kernel.
+#ifndef ACCC_CODEGEN_KERNEL_EMITTERS_H
+#define ACCC_CODEGEN_KERNEL_EMITTERS_H
+
+#include "codegen/kernel/Kernel.h"
+
+namespace accc::codegen {
+
+using Emitter = mlir::FailureOr<KernelFunction>(exec::KernelOp, mlir::ModuleOp, const KernelOptions &,
+                                                ErrorTable &);
+
+/// `loop`: pointwise ops, views and window reductions; all outputs have the same shape, which is the
+/// iteration space.
+Emitter emitLoopKernel;
+
+/// `reduce`: reductions that share operand shape S and reduced dimensions Q, with pointwise ops and views
+/// before, between and after them. Outputs have shape S, or S without Q. For each index of the kept
+/// dimensions the reductions are computed level by level, then the outputs.
+Emitter emitReduceKernel;
+
+/// `scatter`: one prim.scatter, the only output, with pointwise ops and views before it.
+Emitter emitScatterKernel;
+
+/// `window_scatter`: one prim.window_scatter or prim.arg_window, the only output.
+Emitter emitWindowScatterKernel;
+
+/// `scan`: one prim.arg_reduce, prim.cumulative or prim.sort with pointwise ops and views before it:
+/// one dimension is walked in order, the others are independent.
+Emitter emitScanKernel;
+
+} // namespace accc::codegen
+
+#endif

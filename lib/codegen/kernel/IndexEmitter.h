@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Index arithmetic: affine expressions over loop variables, evaluated for all lanes of a vector.
+#ifndef ACCC_CODEGEN_KERNEL_INDEXEMITTER_H
+#define ACCC_CODEGEN_KERNEL_INDEXEMITTER_H
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <optional>
+#include <vector>
+
+namespace accc::codegen {
+
+/// An index for every lane: `base + lane * stride` if `lanes` is null, else `lanes` (vector of i64).
+struct LaneIndex {
+  mlir::Value base;
+  int64_t stride = 0;
+  mlir::Value lanes;
+
+  bool isUniform() const { return !lanes && stride == 0; }
+};
+
+/// Evaluates affine expressions over loop variables (dimensions) and run-time integers (symbols).
+class IndexEmitter {
+public:
+  IndexEmitter(mlir::OpBuilder &builder, mlir::Location loc, unsigned numDims);
+
+  mlir::AffineExpr dim(unsigned i) const;
+  unsigned numDims() const { return static_cast<unsigned>(dims.size()); }
+
+  /// Loop variable `i` has the value `base` (i64) and lies in [0, extent).
+  void setDim(unsigned i, mlir::Value base, int64_t extent);
+  /// Vectors run along loop variable `dim` with `width` lanes; its base is a multiple of `width`.
+  void setVector(unsigned dim, int64_t width);
+  int64_t width() const { return lanes; }
+  unsigned vectorDim() const { return vectorDimension; }
+
+  /// A new symbol in [0, bound) whose value is a scalar i64 or a vector of i64.
+  mlir::AffineExpr addSymbol(mlir::Value value, int64_t bound);
+
+  LaneIndex evaluate(mlir::AffineExpr expression);
+  /// The index as a value: scalar i64 if uniform, else a vector of i64.
+  mlir::Value materialise(const LaneIndex &index);
+
+  /// The least and greatest value that the expression can take, if known.
+  std::optional<std::pair<int64_t, int64_t>> range(mlir::AffineExpr expression);
+  /// Removes floordiv and mod that the ranges of loop variables make superfluous.
+  mlir::AffineExpr simplify(mlir::AffineExpr expression);
+
+  /// 1 where low <= expression < high; i1 or a vector of i1; null if always true.
+  mlir::Value inRange(mlir::AffineExpr expression, int64_t low, int64_t high);
+
+  mlir::Value constant(int64_t value);
+
+  // Evaluated expressions are remembered in scopes, as BodyEmitter's values are.
+  void pushScope() { memo.emplace_back(); }
+  void popScope() { memo.pop_back(); }
+
+private:
+  LaneIndex compute(mlir::AffineExpr expression);
+  LaneIndex divide(mlir::AffineBinaryOpExpr expression);
+  bool lanesStayTogether(mlir::AffineExpr expression, int64_t divisor);
+
+  struct Dimension {
+    mlir::Value base;
+    int64_t extent = 0;
+  };
+  struct Symbol {
+    mlir::Value value;
+    int64_t bound;
+  };
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  std::vector<Dimension> dims;
+  std::vector<Symbol> symbols;
+  unsigned vectorDimension = ~0u;
+  int64_t lanes = 1;
+  std::vector<llvm::DenseMap<mlir::AffineExpr, LaneIndex>> memo;
+};
+
+} // namespace accc::codegen
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a kernel's `prim` body to a function of loops over vectors.
+//
+// The function is `void name(char *const *buffers, int64_t begin, int64_t end)` (accc_kernel of
+// include/accc/abi.h): buffers are the kernel's inputs, then its outputs, then the status word. It does
+// the tasks [begin, end); tasks are independent of each other and the result of a task does not depend on
+// how the range is split. It is made of `func`, `scf`, `arith`, `math`, `vector` and `llvm` ops.
+#ifndef ACCC_CODEGEN_KERNEL_KERNEL_H
+#define ACCC_CODEGEN_KERNEL_KERNEL_H
+
+#include "ir/exec/Exec.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <string>
+#include <vector>
+
+namespace accc::codegen {
+
+struct KernelOptions {
+  /// Width of a vector register in bits; short vectors are this many bits of f32.
+  int64_t vectorBits = 256;
+};
+
+/// What kernels may report at run time. Status word 1 + i means errors[i]; shared by the whole library.
+struct ErrorTable {
+  std::vector<std::string> messages;
+  /// The status word for `message`, adding it if it is new.
+  int64_t statusFor(llvm::StringRef message);
+};
+
+struct KernelFunction {
+  mlir::func::FuncOp function;
+  int64_t tasks; // what the launch passes to parallel_for
+};
+
+/// Emits `kernel` at the end of `module`. Fails with a diagnostic on a body that no emitter takes.
+mlir::FailureOr<KernelFunction> emitKernel(exec::KernelOp kernel, mlir::ModuleOp module,
+                                           const KernelOptions &options, ErrorTable &errors);
+
+} // namespace accc::codegen
+
+#endif

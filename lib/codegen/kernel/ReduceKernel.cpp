@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions in passes: softmax, normalisations, sums along any dimensions.
+#include "codegen/kernel/Domain.h"
+#include "codegen/kernel/Emitters.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+namespace {
+
+/// One kernel being emitted. Vectors run along the innermost dimension: if that is reduced, partial
+/// results are combined across lanes at the end of a row; if it is kept, each lane has its own result.
+class ReduceKernel {
+public:
+  ReduceKernel(exec::KernelOp kernel, const KernelOptions &options) : kernel(kernel), options(options) {}
+
+  LogicalResult analyse();
+  FailureOr<KernelFunction> emit(ModuleOp module, ErrorTable &errors);
+
+private:
+  struct Output {
+    Value value;
+    bool full; // of shape S, else of the kept dimensions
+  };
+
+  void emitRow(BodyEmitter &emitter);
+  void emitLevel(BodyEmitter &emitter, MutableArrayRef<prim::ReduceOp> reductions);
+  void emitOutputs(BodyEmitter &emitter);
+  SmallVector<Value> overReduced(BodyEmitter &emitter, size_t next, ValueRange carried,
+                                 function_ref<SmallVector<Value>(ValueRange, Value)> body);
+  Value combineLanes(BodyEmitter &emitter, prim::ReduceOp reduction, Value vector);
+  SmallVector<AffineExpr> keptPosition() const;
+
+  exec::KernelOp kernel;
+  const KernelOptions &options;
+  Domain domain{ArrayRef<int64_t>()};
+  SmallVector<AffineExpr> position;
+  SmallVector<SmallVector<prim::ReduceOp>> levels;
+  SmallVector<Output> outputs;
+  unsigned vectorDim = 0;
+  bool lanesReduced = false;
+};
+
+LogicalResult ReduceKernel::analyse() {
+  Block &body = kernel.getBody().front();
+  DenseMap<Operation *, size_t> depth; // how many reductions lie on the way to this op
+  prim::ReduceOp first;
+  for (Operation &op : body.without_terminator()) {
+    size_t level = 0;
+    for (Value operand : op.getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        level = std::max(level, depth[producer]);
+    if (auto reduction = dyn_cast<prim::ReduceOp>(op)) {
+      if (!first)
+        first = reduction;
+      if (reduction.getOperand().getType().getShape() != first.getOperand().getType().getShape() ||
+          reduction.getDimensions() != first.getDimensions())
+        return kernel.emitError("bug in accc: the reductions of a kernel differ in shape");
+      if (levels.size() <= level)
+        levels.resize(level + 1);
+      levels[level++].push_back(reduction);
+    }
+    depth[&op] = level;
+  }
+  if (!first)
+    return kernel.emitError("bug in accc: a reduce kernel without a reduction");
+  auto shape = cast<RankedTensorType>(first.getOperand().getType()).getShape();
+  domain = Domain(shape);
+  domain.reduced.assign(shape.size(), false);
+  for (int64_t d : first.getDimensions())
+    domain.reduced[d] = true;
+  SmallVector<int64_t> kept;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!domain.reduced[i])
+      kept.push_back(shape[i]);
+  for (Value result : body.getTerminator()->getOperands()) {
+    auto resultShape = cast<RankedTensorType>(result.getType()).getShape();
+    bool full = resultShape == shape;
+    if (!full && resultShape != ArrayRef<int64_t>(kept))
+      return kernel.emitError("bug in accc: an output of a reduce kernel has neither the reduced nor the full shape");
+    outputs.push_back({result, full});
+  }
+  return success();
+}
+
+SmallVector<AffineExpr> ReduceKernel::keptPosition() const {
+  SmallVector<AffineExpr> result;
+  for (size_t i = 0; i < position.size(); ++i)
+    if (!domain.reduced[i])
+      result.push_back(position[i]);
+  return result;
+}
+
+/// Loops over the reduced dimensions from `next` on; the innermost one in vectors if lanes run along it.
+SmallVector<Value>
+ReduceKernel::overReduced(BodyEmitter &emitter, size_t next, ValueRange carried,
+                          function_ref<SmallVector<Value>(ValueRange, Value)> body) {
+  IndexEmitter &index = emitter.indices();
+  while (next < domain.extents.size() && (!domain.reduced[next] || domain.extents[next] == 1 ||
+                                          (lanesReduced && next == vectorDim)))
+    ++next;
+  if (next < domain.extents.size()) {
+    int64_t extent = domain.extents[next];
+    return forLoop(emitter, index.constant(0), index.constant(extent), 1, carried,
+                   [&](Value i, ValueRange in) {
+                     index.setDim(static_cast<unsigned>(next), i, extent);
+                     return overReduced(emitter, next + 1, in, body);
+                   });
+  }
+  if (!lanesReduced)
+    return body(carried, nullptr);
+  int64_t extent = domain.extents[vectorDim];
+  return vectorLoop(emitter, vectorDim, extent, index.constant(0), index.constant(extent),
+                    extent % index.width() == 0, carried, body);
+}
+
+Value ReduceKernel::combineLanes(BodyEmitter &emitter, prim::ReduceOp reduction, Value vector) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  auto type = dyn_cast<VectorType>(vector.getType());
+  if (!type)
+    return vector;
+  // Halves are combined with each other: a tree of fixed shape.
+  for (int64_t width = type.getNumElements(); width > 1; width /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t i = 0; i < width / 2; ++i) {
+      low.push_back(i);
+      high.push_back(i + width / 2);
+    }
+    Value a = b.create<vector::ShuffleOp>(loc, vector, vector, low);
+    Value c = b.create<vector::ShuffleOp>(loc, vector, vector, high);
+    vector = reduction.emitCombine(b, a, c);
+  }
+  return b.create<vector::ExtractOp>(loc, vector, ArrayRef<int64_t>{0});
+}
+
+void ReduceKernel::emitLevel(BodyEmitter &emitter, MutableArrayRef<prim::ReduceOp> reductions) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  SmallVector<Value> initial;
+  for (prim::ReduceOp reduction : reductions) {
+    Type scalar = BodyEmitter::registerType(
+        cast<RankedTensorType>(reduction.getResult().getType()).getElementType());
+    initial.push_back(emitter.toVector(emitter.constant(reduction.getInitial(scalar))));
+  }
+  SmallVector<Value> totals = overReduced(emitter, 0, initial, [&](ValueRange in, Value mask) {
+    SmallVector<Value> out;
+    for (auto [i, reduction] : llvm::enumerate(reductions)) {
+      Value x = emitter.toVector(emitter.element(reduction.getOperand(), position));
+      // Lanes past the end of the row count as the neutral element.
+      if (mask)
+        x = b.create<arith::SelectOp>(loc, mask, x, initial[i]);
+      out.push_back(reduction.emitCombine(b, in[i], x));
+    }
+    return out;
+  });
+  for (auto [i, reduction] : llvm::enumerate(reductions)) {
+    Value total = lanesReduced ? combineLanes(emitter, reduction, totals[i]) : totals[i];
+    emitter.bind(reduction.getResult(), keptPosition(), total);
+  }
+}
+
+void ReduceKernel::emitOutputs(BodyEmitter &emitter) {
+  SmallVector<std::pair<unsigned, Value>> small;
+  bool anyFull = false;
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    if (output.full)
+      anyFull = true;
+    else
+      small.push_back({static_cast<unsigned>(i), emitter.element(output.value, keptPosition())});
+  }
+  if (anyFull) {
+    overReduced(emitter, 0, {}, [&](ValueRange, Value) {
+      SmallVector<std::pair<unsigned, Value>> values;
+      for (auto [i, output] : llvm::enumerate(outputs))
+        if (output.full)
+          values.push_back({static_cast<unsigned>(i), emitter.element(output.value, position)});
+      for (auto [i, value] : values)
+        emitter.store(i, position, value);
+      return SmallVector<Value>();
+    });
+  }
+  for (auto [i, value] : small)
+    emitter.store(i, keptPosition(), value);
+}
+
+void ReduceKernel::emitRow(BodyEmitter &emitter) {
+  emitter.unbindAll();
+  for (SmallVector<prim::ReduceOp> &reductions : levels)
+    emitLevel(emitter, reductions);
+  emitOutputs(emitter);
+}
+
+FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors) {
+  MLIRContext *context = kernel.getContext();
+  position = domain.position(context);
+  domain.collapse(recordAccesses(kernel, domain, [&](BodyEmitter &emitter) {
+    vectorDim = ~0u;
+    emitRow(emitter);
+  }));
+  position = domain.position(context);
+
+  func::FuncOp function = createKernelFunction(kernel, module);
+  BodyEmitter emitter(kernel, function, errors, static_cast<unsigned>(position.size()));
+  IndexEmitter &index = emitter.indices();
+  vectorDim = static_cast<unsigned>(domain.innermost());
+  lanesReduced = domain.reduced[vectorDim];
+  for (unsigned i = 0; i < position.size(); ++i)
+    index.setDim(i, index.constant(0), domain.extents[i]);
+
+  // Several registers as one vector hide the latency of the combiner; long bodies would spill.
+  auto bodySize = std::distance(kernel.getBody().front().begin(), kernel.getBody().front().end());
+  int64_t extent = domain.extents[vectorDim];
+  int64_t width = chooseWidth(extent, options, bodySize <= 6 ? 4 : bodySize <= 16 ? 2 : 1);
+  index.setVector(vectorDim, width);
+
+  SmallVector<unsigned> kept;
+  int64_t rows = 1;
+  for (unsigned i = 0; i < position.size(); ++i)
+    if (!domain.reduced[i] && i != vectorDim && domain.extents[i] != 1) {
+      kept.push_back(i);
+      rows *= domain.extents[i];
+    }
+  if (domain.count(false) == 0)
+    return KernelFunction{function, 0};
+  int64_t reducedCount = domain.count(true);
+  if (lanesReduced) {
+    int64_t tasks = forEachRow(emitter, function, rows, reducedCount, [&](Value row) {
+      setRow(emitter, domain, kept, row);
+      emitRow(emitter);
+    });
+    return KernelFunction{function, tasks};
+  }
+  // Lanes are kept: a row is one vector of results.
+  OpBuilder &b = emitter.builder();
+  Location loc = kernel.getLoc();
+  int64_t vectors = (extent + width - 1) / width;
+  int64_t tasks = forEachRow(emitter, function, rows * vectors, reducedCount * width, [&](Value row) {
+    Value n = index.constant(vectors);
+    Value block = b.create<arith::RemUIOp>(loc, row, n);
+    setRow(emitter, domain, kept, b.create<arith::DivUIOp>(loc, row, n));
+    Value low = b.create<arith::MulIOp>(loc, block, index.constant(width));
+    Value high = b.create<arith::MinUIOp>(
+        loc, b.create<arith::AddIOp>(loc, low, index.constant(width)), index.constant(extent));
+    vectorLoop(emitter, vectorDim, extent, low, high, extent % width == 0, {}, [&](ValueRange, Value) {
+      emitRow(emitter);
+      return SmallVector<Value>();
+    });
+  });
+  return KernelFunction{function, tasks};
+}
+
+} // namespace
+
+FailureOr<KernelFunction> codegen::emitReduceKernel(exec::KernelOp kernel, ModuleOp module,
+                                                    const KernelOptions &options, ErrorTable &errors) {
+  ReduceKernel reduce(kernel, options);
+  if (failed(reduce.analyse()))
+    return failure();
+  return reduce.emit(module, errors);
+}

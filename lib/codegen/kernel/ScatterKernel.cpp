@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Scatter: each task owns a piece of the result that no other touches (a slab before the axis, a block of
+// lanes after it) and applies all updates to it in order, so that duplicates need no atomics and the
+// result does not depend on the number of threads.
+#include "codegen/kernel/Domain.h"
+#include "codegen/kernel/Emitters.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+namespace {
+Value combine(OpBuilder &b, Location loc, prim::ScatterKind kind, Value old, Value update) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(old.getType()));
+  switch (kind) {
+  case prim::ScatterKind::set:
+    return update;
+  case prim::ScatterKind::add:
+    return isFloat ? Value(b.create<arith::AddFOp>(loc, old, update))
+                   : Value(b.create<arith::AddIOp>(loc, old, update));
+  case prim::ScatterKind::mul:
+    return isFloat ? Value(b.create<arith::MulFOp>(loc, old, update))
+                   : Value(b.create<arith::MulIOp>(loc, old, update));
+  case prim::ScatterKind::max:
+    return isFloat ? Value(b.create<arith::MaximumFOp>(loc, old, update))
+                   : Value(b.create<arith::MaxSIOp>(loc, old, update));
+  case prim::ScatterKind::min:
+    return isFloat ? Value(b.create<arith::MinimumFOp>(loc, old, update))
+                   : Value(b.create<arith::MinSIOp>(loc, old, update));
+  }
+  llvm_unreachable("covered switch");
+}
+} // namespace
+
+// Loop variables: those of the result (before the axis, the axis, after it), then those of the indices.
+FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, ModuleOp module,
+                                                     const KernelOptions &options, ErrorTable &errors) {
+  Operation *yield = kernel.getBody().front().getTerminator();
+  auto scatter = yield->getNumOperands() == 1
+                     ? yield->getOperand(0).getDefiningOp<prim::ScatterOp>()
+                     : prim::ScatterOp();
+  if (!scatter)
+    return kernel.emitError("bug in accc: a scatter kernel yields one scatter");
+  auto shape = cast<RankedTensorType>(scatter.getResult().getType()).getShape();
+  auto indexShape = cast<RankedTensorType>(scatter.getIndices().getType()).getShape();
+  auto axis = static_cast<unsigned>(scatter.getAxis());
+  auto rank = static_cast<unsigned>(shape.size());
+
+  Domain domain(shape);
+  func::FuncOp function = createKernelFunction(kernel, module);
+  BodyEmitter emitter(kernel, function, errors, rank + static_cast<unsigned>(indexShape.size()));
+  OpBuilder &b = emitter.builder();
+  Location loc = kernel.getLoc();
+  IndexEmitter &index = emitter.indices();
+
+  // Lanes run along the last dimension, unless that is the axis.
+  bool vectors = axis + 1 < rank;
+  unsigned vectorDim = rank - 1;
+  int64_t lanesExtent = vectors ? shape[vectorDim] : 1;
+  int64_t width = chooseWidth(lanesExtent, options, 4);
+  if (vectors)
+    index.setVector(vectorDim, width);
+
+  SmallVector<unsigned> outer;
+  int64_t rows = 1;
+  for (unsigned i = 0; i < rank; ++i) {
+    index.setDim(i, index.constant(0), shape[i]);
+    if (i != axis && !(vectors && i == vectorDim)) {
+      outer.push_back(i);
+      rows *= shape[i];
+    }
+  }
+  int64_t blocks = (lanesExtent + width - 1) / width;
+  int64_t indexCount = ReferenceArray::count(indexShape);
+  if (rows * lanesExtent == 0)
+    return KernelFunction{function, 0};
+
+  SmallVector<AffineExpr> target, update, indexPosition;
+  for (unsigned i = 0; i < rank; ++i)
+    target.push_back(index.dim(i));
+  for (unsigned i = 0; i < indexShape.size(); ++i)
+    indexPosition.push_back(index.dim(rank + i));
+  update.append(target.begin(), target.begin() + axis);
+  update.append(indexPosition.begin(), indexPosition.end());
+  update.append(target.begin() + axis + 1, target.end());
+
+  auto body = [&] {
+    forLoop(emitter, index.constant(0), index.constant(shape[axis]), 1, [&](Value i) {
+      index.setDim(axis, i, shape[axis]);
+      emitter.store(0, target, emitter.element(scatter.getData(), target));
+    });
+    SmallVector<unsigned> indexDims;
+    Domain all(shape);
+    for (unsigned i = 0; i < indexShape.size(); ++i) {
+      indexDims.push_back(rank + i);
+      all.extents.push_back(indexShape[i]);
+      index.setDim(rank + i, index.constant(0), indexShape[i]);
+    }
+    forLoop(emitter, index.constant(0), index.constant(indexCount), 1, [&](Value i) {
+      if (!indexDims.empty())
+        setRow(emitter, all, indexDims, i);
+      AffineExpr at = emitter.symbol(emitter.element(scatter.getIndices(), indexPosition), shape[axis],
+                                     "an index of a scatter is out of range");
+      SmallVector<AffineExpr> to(target);
+      to[axis] = at;
+      Value next = emitter.toVector(emitter.element(scatter.getUpdates(), update));
+      if (scatter.getKind() != prim::ScatterKind::set)
+        next = combine(b, loc, scatter.getKind(), emitter.toVector(emitter.loadOutput(0, to)), next);
+      emitter.store(0, to, next);
+    });
+  };
+
+  int64_t rowElements = (shape[axis] + indexCount) * width;
+  int64_t tasks = forEachRow(emitter, function, rows * blocks, rowElements, [&](Value row) {
+    Value n = index.constant(blocks);
+    if (!outer.empty())
+      setRow(emitter, domain, outer, b.create<arith::DivUIOp>(loc, row, n));
+    if (!vectors) {
+      body();
+      return;
+    }
+    Value low = b.create<arith::MulIOp>(loc, b.create<arith::RemUIOp>(loc, row, n), index.constant(width));
+    Value high = b.create<arith::MinUIOp>(
+        loc, b.create<arith::AddIOp>(loc, low, index.constant(width)), index.constant(lanesExtent));
+    vectorLoop(emitter, vectorDim, lanesExtent, low, high, lanesExtent % width == 0, {},
+               [&](ValueRange, Value) {
+                 body();
+                 return SmallVector<Value>();
+               });
+  });
+  return KernelFunction{function, tasks};
+}

@@ -26,7 +26,8 @@ endfunction()
 # Flags and include folders of everything that includes LLVM's headers.
 function(accc_compiler_settings name)
   target_compile_options(${name} PRIVATE ${ACCC_WARNINGS} -fno-rtti)
-  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/lib ${CMAKE_BINARY_DIR}/lib)
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/lib ${CMAKE_BINARY_DIR}/lib
+                                            ${CMAKE_SOURCE_DIR}/include)
   target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   if(NOT name STREQUAL accc_pch)
     if(TARGET accc_pch)

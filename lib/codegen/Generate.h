@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The last stage: a scheduled program becomes a shared library.
+#ifndef ACCC_CODEGEN_GENERATE_H
+#define ACCC_CODEGEN_GENERATE_H
+
+#include "ir/exec/Exec.h"
+#include "support/WeightTable.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace accc {
+
+struct GenerateOptions {
+  std::string modelName;
+  std::string compilerVersion;
+  std::string manifest; // JSON
+  /// "native", or a CPU as LLVM names it: "x86-64-v3", "x86-64-v4", "znver4".
+  std::string arch = "x86-64-v3";
+  /// Initial values of parameters and buffers go into the library.
+  bool embedWeights = true;
+  /// Where the runtime finds them otherwise: a file name beside the library; empty: given at run time.
+  std::string weightsFile;
+  /// If set, the kernels' MLIR and LLVM IR and the assembly are written to this folder.
+  std::string dumpDir;
+};
+
+/// Compiles the module of exec ops and writes the shared library to `path` (the caller makes that atomic).
+/// Fails with a diagnostic at the module's location.
+mlir::LogicalResult generateLibrary(mlir::ModuleOp program, const WeightTable &weights,
+                                    const GenerateOptions &options, llvm::StringRef path);
+
+} // namespace accc
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/cpu/Cpu.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace accc;
+
+LogicalResult codegen::lowerToLLVM(ModuleOp module) {
+  PassManager pm(module.getContext());
+  pm.enableVerifier(false);
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createConvertSCFToCFPass());
+  ConvertVectorToLLVMPassOptions vectorOptions;
+  pm.addPass(createConvertVectorToLLVMPass(vectorOptions));
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  return pm.run(module);
+}
+
+std::unique_ptr<llvm::Module> codegen::translate(ModuleOp module, llvm::LLVMContext &context,
+                                                 const CpuTarget &target) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context, "kernels");
+  if (!result)
+    return nullptr;
+  result->setDataLayout(target.machine->createDataLayout());
+  result->setTargetTriple(target.machine->getTargetTriple().str());
+  std::string width = std::to_string(target.vectorBits);
+  for (llvm::Function &function : *result) {
+    if (function.isDeclaration())
+      continue;
+    // Without these LLVM splits 512-bit vectors on machines that prefer 256 bits.
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("min-legal-vector-width", width);
+    function.addFnAttr("target-cpu", target.machine->getTargetCPU());
+    function.addFnAttr("target-features", target.machine->getTargetFeatureString());
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  return result;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/cpu/Cpu.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace accc;
+
+FailureOr<codegen::CpuTarget> codegen::createCpuTarget(StringRef arch, Location loc) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  std::string triple = llvm::sys::getDefaultTargetTriple(), error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return emitError(loc) << "LLVM has no target for " << triple << ": " << error;
+  std::string cpu = arch.str(), features;
+  llvm::StringMap<bool> known;
+  if (arch == "native") {
+    cpu = llvm::sys::getHostCPUName().str();
+    for (auto &feature : llvm::sys::getHostCPUFeatures())
+      features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+  }
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Fast; // a * b + c is one rounding, as elsewhere in the field
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(cpu))
+    return emitError(loc) << "unknown --arch '" << arch
+                          << "': use native, x86-64-v3, x86-64-v4 or a CPU that LLVM 19 knows";
+  const llvm::MCSubtargetInfo &info = *machine->getMCSubtargetInfo();
+  bool avx512 = info.checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
+  if (!avx512 && !info.checkFeatures("+avx2,+fma"))
+    return emitError(loc) << "--arch " << arch << " lacks AVX2 and FMA, which generated code needs";
+  return CpuTarget{std::move(machine), avx512 ? 512 : 256, avx512 ? "x86-64-v4" : "x86-64-v3"};
+}
+
+LogicalResult codegen::emitObject(llvm::Module &module, const CpuTarget &target, StringRef path,
+                                  Location loc) {
+  llvm::PipelineTuningOptions tuning;
+  // Kernels are vectorised where they are emitted; doing it again only costs compile time.
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(target.machine.get(), tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code, llvm::sys::fs::OF_None);
+  if (code)
+    return emitError(loc) << "cannot write " << path << ": " << code.message();
+  llvm::legacy::PassManager passes;
+  if (target.machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return emitError(loc) << "bug in accc: LLVM cannot emit object files for this target";
+  passes.run(module);
+  stream.close();
+  if (stream.has_error()) {
+    std::string message = stream.error().message();
+    stream.clear_error();
+    return emitError(loc) << "cannot write " << path << ": " << message;
+  }
+  return success();
+}
+
+LogicalResult codegen::linkLibrary(ArrayRef<std::string> objects, StringRef symbol, StringRef path,
+                                   Location loc) {
+  llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("ld.lld-19");
+  if (!linker)
+    linker = llvm::sys::findProgramByName("ld.lld-19", {"/usr/lib/llvm-19/bin"});
+  if (!linker)
+    linker = llvm::sys::findProgramByName("ld.lld");
+  if (!linker)
+    return emitError(loc) << "cannot find the linker ld.lld-19: install the package lld-19";
+  std::string exported = "--undefined=" + symbol.str();
+  SmallVector<StringRef> arguments{*linker, "-shared", "--build-id=none", "--gc-sections", "-z", "relro",
+                                   "-z", "now", "--hash-style=gnu", exported, "-o", path};
+  for (const std::string &object : objects)
+    arguments.push_back(object);
+  // The vector paths for f64 and the like call the C library's libm.
+  arguments.push_back("--allow-shlib-undefined");
+  std::string message;
+  int status = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 300, 0, &message);
+  if (status != 0)
+    return emitError(loc) << "the linker failed (" << *linker << ", status " << status << ") " << message;
+  return success();
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/host/Host.h"
+
+#include "llvm/IR/Constants.h"
+
+using namespace accc;
+using namespace accc::codegen;
+
+accc_dtype codegen::dtypeOf(mlir::Type type) {
+  if (type.isF32())
+    return ACCC_F32;
+  if (type.isF64())
+    return ACCC_F64;
+  if (type.isF16())
+    return ACCC_F16;
+  if (type.isBF16())
+    return ACCC_BF16;
+  auto integer = mlir::cast<mlir::IntegerType>(type);
+  bool isUnsigned = integer.isUnsigned();
+  switch (integer.getWidth()) {
+  case 1:
+    return ACCC_BOOL;
+  case 8:
+    return isUnsigned ? ACCC_U8 : ACCC_I8;
+  case 16:
+    return isUnsigned ? ACCC_U16 : ACCC_I16;
+  case 32:
+    return isUnsigned ? ACCC_U32 : ACCC_I32;
+  default:
+    return isUnsigned ? ACCC_U64 : ACCC_I64;
+  }
+}
+
+llvm::Constant *ConstantWriter::i32(int64_t value) {
+  return llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(value), true);
+}
+
+llvm::Constant *ConstantWriter::i64(int64_t value) {
+  return llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), static_cast<uint64_t>(value), true);
+}
+
+llvm::Constant *ConstantWriter::null() {
+  return llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(context));
+}
+
+llvm::Constant *ConstantWriter::global(llvm::Constant *initial, llvm::StringRef name, uint64_t alignment) {
+  auto *variable = new llvm::GlobalVariable(module, initial->getType(), /*isConstant=*/true,
+                                            llvm::GlobalValue::InternalLinkage, initial, name);
+  variable->setAlignment(llvm::Align(alignment));
+  return variable;
+}
+
+llvm::Constant *ConstantWriter::string(llvm::StringRef text) {
+  llvm::Constant *&known = strings[text];
+  if (!known)
+    known = global(llvm::ConstantDataArray::getString(context, text), "text", 1);
+  return known;
+}
+
+llvm::Constant *ConstantWriter::bytes(llvm::ArrayRef<char> data, llvm::StringRef name) {
+  return global(llvm::ConstantDataArray::getRaw(llvm::StringRef(data.data(), data.size()), data.size(),
+                                                llvm::Type::getInt8Ty(context)),
+                name, ACCC_ALIGNMENT);
+}
+
+llvm::Constant *ConstantWriter::structure(llvm::ArrayRef<llvm::Constant *> fields) {
+  return llvm::ConstantStruct::getAnon(context, fields);
+}
+
+llvm::Constant *ConstantWriter::array(llvm::ArrayRef<llvm::Constant *> elements, llvm::StringRef name) {
+  if (elements.empty())
+    return null();
+  auto *type = llvm::ArrayType::get(elements.front()->getType(), elements.size());
+  return global(llvm::ConstantArray::get(type, elements), name, 8);
+}
+
+llvm::Constant *ConstantWriter::tensor(llvm::StringRef name, mlir::RankedTensorType type) {
+  llvm::SmallVector<llvm::Constant *> shape;
+  for (int64_t extent : type.getShape())
+    shape.push_back(i64(extent));
+  return structure({string(name), i32(dtypeOf(type.getElementType())), i32(type.getRank()),
+                    array(shape, "shape")});
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Entry points and the model's description.
+#include "codegen/host/Host.h"
+#include "support/Attributes.h"
+
+#include "llvm/IR/IRBuilder.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+namespace {
+
+/// One accc_entry_function: launches and library calls in order.
+class EntryEmitter {
+public:
+  EntryEmitter(exec::EntryOp entry, llvm::Module &module, const KernelTasks &tasks)
+      : entry(entry), module(module), tasks(tasks), b(module.getContext()),
+        pointer(llvm::PointerType::getUnqual(module.getContext())) {}
+
+  LogicalResult emit();
+
+  llvm::Function *function = nullptr;
+  SmallVector<accc_library_call> calls;
+  int64_t launches = 0;
+
+private:
+  llvm::Value *serviceField(unsigned offset) {
+    llvm::Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(0), offset);
+    return b.CreateLoad(pointer, address);
+  }
+  llvm::Value *slice(exec::SliceOp op);
+  llvm::Value *fill(ValueRange inputs, ValueRange outputs, bool withStatus);
+  void returnIf(llvm::Value *condition, llvm::Value *value);
+
+  exec::EntryOp entry;
+  llvm::Module &module;
+  const KernelTasks &tasks;
+  llvm::IRBuilder<> b;
+  llvm::PointerType *pointer;
+  llvm::AllocaInst *buffers = nullptr;
+  DenseMap<Value, llvm::Value *> values;
+};
+
+llvm::Value *EntryEmitter::slice(exec::SliceOp op) {
+  int64_t offset = static_cast<int64_t>(op.getOffset());
+  switch (op.getSpace()) {
+  case exec::Space::state:
+    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(1), static_cast<uint64_t>(offset));
+  case exec::Space::arena:
+    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(2), static_cast<uint64_t>(offset));
+  case exec::Space::output:
+    offset += static_cast<int64_t>(entry.getInputs().size());
+    [[fallthrough]];
+  case exec::Space::input:
+    return b.CreateLoad(pointer, b.CreateConstInBoundsGEP1_64(pointer, function->getArg(3),
+                                                             static_cast<uint64_t>(offset)));
+  case exec::Space::constant:
+    return module.getNamedGlobal(("constant." + *op.getSymbol()).str());
+  }
+  llvm_unreachable("covered switch");
+}
+
+llvm::Value *EntryEmitter::fill(ValueRange inputs, ValueRange outputs, bool withStatus) {
+  SmallVector<llvm::Value *> pointers;
+  for (Value v : inputs)
+    pointers.push_back(values[v]);
+  for (Value v : outputs)
+    pointers.push_back(values[v]);
+  if (withStatus)
+    pointers.push_back(function->getArg(2));
+  for (auto [i, p] : llvm::enumerate(pointers))
+    b.CreateStore(p, b.CreateConstInBoundsGEP1_64(pointer, buffers, i));
+  return buffers;
+}
+
+void EntryEmitter::returnIf(llvm::Value *condition, llvm::Value *value) {
+  auto *leave = llvm::BasicBlock::Create(module.getContext(), "leave", function);
+  auto *next = llvm::BasicBlock::Create(module.getContext(), "next", function);
+  b.CreateCondBr(condition, leave, next);
+  b.SetInsertPoint(leave);
+  b.CreateRet(value);
+  b.SetInsertPoint(next);
+}
+
+LogicalResult EntryEmitter::emit() {
+  auto *type = llvm::FunctionType::get(b.getInt32Ty(), {pointer, pointer, pointer, pointer}, false);
+  function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                                    "entry." + entry.getSymName(), module);
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "start", function));
+  size_t most = 1;
+  entry.walk([&](Operation *op) { most = std::max<size_t>(most, op->getNumOperands() + 1); });
+  buffers = b.CreateAlloca(llvm::ArrayType::get(pointer, most));
+  llvm::Value *context = serviceField(offsetof(accc_services, context));
+  llvm::Value *parallelFor = serviceField(offsetof(accc_services, parallel_for));
+  llvm::Value *libraryCall = serviceField(offsetof(accc_services, library_call));
+  auto *launchType = llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, pointer, b.getInt64Ty()}, false);
+  auto *callType = llvm::FunctionType::get(b.getInt32Ty(), {pointer, b.getInt32Ty(), pointer}, false);
+  b.CreateStore(b.getInt64(0), function->getArg(2));
+
+  auto loadStatus = [&] { return b.CreateTrunc(b.CreateLoad(b.getInt64Ty(), function->getArg(2)), b.getInt32Ty()); };
+  for (Operation &op : entry.getBody().front()) {
+    if (auto sliceOp = dyn_cast<exec::SliceOp>(op)) {
+      values[sliceOp.getBuffer()] = slice(sliceOp);
+    } else if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
+      int64_t count = tasks.lookup(launch.getKernel());
+      if (count == 0)
+        continue; // nothing to compute: a tensor with an extent of 0
+      ++launches;
+      llvm::Value *list = fill(launch.getInputs(), launch.getOutputs(), true);
+      b.CreateCall(launchType, parallelFor,
+                   {context, module.getFunction(launch.getKernel()), list, b.getInt64(static_cast<uint64_t>(count))});
+    } else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
+      FailureOr<accc_library_call> description = describeCall(call);
+      if (failed(description))
+        return failure();
+      llvm::Value *list = fill(call.getInputs(), call.getOutputs(), false);
+      llvm::Value *status = b.CreateCall(
+          callType, libraryCall, {context, b.getInt32(static_cast<uint32_t>(calls.size())), list});
+      calls.push_back(*description);
+      returnIf(b.CreateICmpNE(status, b.getInt32(0)), status);
+    } else if (isa<exec::CheckOp>(op)) {
+      llvm::Value *status = loadStatus();
+      returnIf(b.CreateICmpNE(status, b.getInt32(0)), status);
+    } else {
+      return op.emitError("bug in accc: not an op of an entry");
+    }
+  }
+  b.CreateRet(loadStatus());
+  return success();
+}
+
+int32_t usageOf(StringRef roleName) {
+  return llvm::StringSwitch<int32_t>(roleName)
+      .Case(role::kTarget, ACCC_TARGET)
+      .Case(role::kLearningRate, ACCC_LEARNING_RATE)
+      .Case(role::kSeed, ACCC_SEED)
+      .Case(role::kStep, ACCC_STEP)
+      .Case(role::kLoss, ACCC_LOSS)
+      .Case(role::kGradient, ACCC_GRADIENT)
+      .Default(ACCC_DATA);
+}
+
+int32_t roleOf(StringRef roleName) {
+  return llvm::StringSwitch<int32_t>(roleName)
+      .Case(role::kParameter, ACCC_PARAMETER)
+      .Case(role::kOptimizerState, ACCC_OPTIMIZER_STATE)
+      .Default(ACCC_BUFFER);
+}
+
+/// accc_value for each of {name, role, type}.
+SmallVector<llvm::Constant *> describeValues(ConstantWriter &w, ArrayAttr list) {
+  SmallVector<llvm::Constant *> result;
+  for (auto value : list.getAsRange<DictionaryAttr>()) {
+    auto type = cast<RankedTensorType>(cast<TypeAttr>(value.get("type")).getValue());
+    result.push_back(w.structure({w.tensor(cast<StringAttr>(value.get("name")).getValue(), type),
+                                  w.i32(usageOf(cast<StringAttr>(value.get("role")).getValue())), w.i32(0)}));
+  }
+  return result;
+}
+
+/// Row-major bytes of a constant; booleans one byte each.
+std::vector<char> constantBytes(ElementsAttr value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
+  std::vector<char> bytes;
+  if (element.isInteger(1)) {
+    for (bool bit : value.getValues<bool>())
+      bytes.push_back(bit ? 1 : 0);
+    return bytes;
+  }
+  auto append = [&](const APInt &bits) {
+    const char *raw = reinterpret_cast<const char *>(bits.getRawData());
+    bytes.insert(bytes.end(), raw, raw + bits.getBitWidth() / 8);
+  };
+  if (isa<FloatType>(element))
+    for (const APFloat &x : value.getValues<APFloat>())
+      append(x.bitcastToAPInt());
+  else
+    for (const APInt &x : value.getValues<APInt>())
+      append(x);
+  return bytes;
+}
+} // namespace
+
+LogicalResult codegen::addHost(ModuleOp program, const WeightTable &weights,
+                               const GenerateOptions &options, const KernelTasks &tasks,
+                               const ErrorTable &errors, StringRef level, llvm::Module &module) {
+  ConstantWriter w(module);
+  uint64_t stateSize = 0;
+  SmallVector<llvm::Constant *> variables, entries, messages;
+  for (auto constant : program.getOps<exec::ConstantOp>())
+    w.bytes(constantBytes(constant.getValue()), ("constant." + constant.getSymName()).str());
+  for (auto variable : program.getOps<exec::VariableOp>()) {
+    auto type = cast<RankedTensorType>(variable.getType());
+    uint64_t size = static_cast<uint64_t>(type.getNumElements()) *
+                    (type.getElementTypeBitWidth() < 8 ? 1 : type.getElementTypeBitWidth() / 8);
+    stateSize = std::max(stateSize, static_cast<uint64_t>(variable.getOffset()) + size);
+    llvm::Constant *initial = w.null();
+    if (options.embedWeights)
+      if (auto it = weights.find(variable.getName().str()); it != weights.end())
+        initial = w.bytes(it->second.bytes, "weight");
+    variables.push_back(w.structure({w.tensor(variable.getName(), type), w.i32(roleOf(variable.getRole())),
+                                     w.i32(variable.getTrainable()), w.i64(static_cast<int64_t>(variable.getOffset())), initial}));
+  }
+  for (const std::string &message : errors.messages)
+    messages.push_back(w.string(message));
+  llvm::Constant *errorList = w.array(messages, "errors");
+
+  for (auto entry : program.getOps<exec::EntryOp>()) {
+    EntryEmitter emitter(entry, module, tasks);
+    if (failed(emitter.emit()))
+      return failure();
+    SmallVector<llvm::Constant *> inputs = describeValues(w, entry.getInputs()),
+                                  outputs = describeValues(w, entry.getOutputs());
+    llvm::Constant *calls = w.null();
+    if (!emitter.calls.empty())
+      calls = w.bytes(ArrayRef(reinterpret_cast<const char *>(emitter.calls.data()),
+                               emitter.calls.size() * sizeof(accc_library_call)),
+                      "library_calls");
+    entries.push_back(w.structure(
+        {w.string(entry.getSymName()), emitter.function, w.i64(static_cast<int64_t>(entry.getArenaSize())),
+         w.i32(static_cast<int64_t>(inputs.size())), w.i32(static_cast<int64_t>(outputs.size())),
+         w.i32(static_cast<int64_t>(emitter.calls.size())), w.i32(static_cast<int64_t>(messages.size())),
+         w.i32(emitter.launches), w.i32(0), w.array(inputs, "inputs"), w.array(outputs, "outputs"), calls,
+         errorList}));
+  }
+
+  stateSize = (stateSize + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+  llvm::Constant *description = w.structure(
+      {w.i32(ACCC_ABI_VERSION), w.i32(sizeof(accc_model_description)), w.string(options.modelName),
+       w.string(options.compilerVersion), w.string("cpu"), w.string(level), w.string(options.manifest),
+       options.weightsFile.empty() ? w.null() : w.string(options.weightsFile),
+       w.i64(static_cast<int64_t>(stateSize)), w.i32(static_cast<int64_t>(variables.size())),
+       w.i32(static_cast<int64_t>(entries.size())), w.array(variables, "variables"),
+       w.array(entries, "entries")});
+  llvm::Constant *global = w.array({description}, "description");
+
+  llvm::IRBuilder<> b(module.getContext());
+  auto *accessor = llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), false),
+                                          llvm::GlobalValue::ExternalLinkage, ACCC_MODEL_SYMBOL, module);
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", accessor));
+  b.CreateRet(global);
+  return success();
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contractions as the runtime's library calls see them: extents and strides.
+#include "codegen/host/Host.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+namespace {
+RankedTensorType tensorOf(Value buffer) { return cast<exec::BufferType>(buffer.getType()).getTensor(); }
+
+SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+ArrayRef<int64_t> dims(DictionaryAttr config, StringRef name) {
+  return cast<DenseI64ArrayAttr>(config.get(name)).asArrayRef();
+}
+
+/// Several dimensions walked as one: extent and stride, or nothing if they do not lie one inside the other.
+std::optional<std::pair<int64_t, int64_t>> merge(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
+                                                 ArrayRef<int64_t> which) {
+  int64_t extent = 1, stride = 1;
+  bool first = true;
+  for (int64_t d : llvm::reverse(which)) {
+    if (shape[d] == 1)
+      continue;
+    if (first)
+      stride = strides[d];
+    else if (strides[d] != stride * extent)
+      return std::nullopt;
+    first = false;
+    extent *= shape[d];
+  }
+  return std::pair(extent, stride);
+}
+
+LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
+  DictionaryAttr config = call.getConfig();
+  RankedTensorType types[2] = {tensorOf(call.getInputs()[0]), tensorOf(call.getInputs()[1])};
+  ArrayRef<int64_t> batch[2] = {dims(config, "lhs_batch"), dims(config, "rhs_batch")};
+  ArrayRef<int64_t> contracting[2] = {dims(config, "lhs_contracting"), dims(config, "rhs_contracting")};
+  if (batch[0].size() > ACCC_MAX_BATCH_DIMS)
+    return call.emitError("a contraction with more than ") << ACCC_MAX_BATCH_DIMS << " batch dimensions";
+  int64_t free[2], freeStride[2], inner[2], innerStride[2];
+  for (int side = 0; side < 2; ++side) {
+    ArrayRef<int64_t> shape = types[side].getShape();
+    SmallVector<int64_t> strides = stridesOf(shape), rest;
+    for (int64_t d = 0; d < types[side].getRank(); ++d)
+      if (!llvm::is_contained(batch[side], d) && !llvm::is_contained(contracting[side], d))
+        rest.push_back(d);
+    auto k = merge(shape, strides, contracting[side]), f = merge(shape, strides, rest);
+    if (!k || !f)
+      return call.emitError("bug in accc: the dimensions of a contraction were not made contiguous");
+    std::tie(free[side], freeStride[side]) = *f;
+    std::tie(inner[side], innerStride[side]) = *k;
+    int64_t *batchStrides = side == 0 ? m.a_batch_strides : m.b_batch_strides;
+    for (auto [i, d] : llvm::enumerate(batch[side])) {
+      m.batch[i] = shape[d];
+      batchStrides[i] = strides[d];
+    }
+  }
+  m.m = free[0];
+  m.n = free[1];
+  m.k = inner[0];
+  m.a_row_stride = freeStride[0];
+  m.a_column_stride = innerStride[0];
+  m.b_row_stride = innerStride[1];
+  m.b_column_stride = freeStride[1];
+  m.batch_rank = static_cast<int32_t>(batch[0].size());
+  m.c_row_stride = m.n;
+  m.c_column_stride = 1;
+  int64_t stride = m.m * m.n;
+  for (int32_t i = m.batch_rank; i-- > 0;) {
+    m.c_batch_strides[i] = stride;
+    stride *= m.batch[i];
+  }
+  // A matrix of one row or column may be read with any stride: make it one that libraries know.
+  if (m.m == 1)
+    m.a_row_stride = m.k * m.a_column_stride;
+  if (m.k == 1) {
+    m.a_column_stride = 1;
+    m.b_row_stride = std::max<int64_t>(m.n * m.b_column_stride, 1);
+  }
+  if (m.n == 1)
+    m.b_column_stride = m.b_row_stride == 1 ? m.k : 1;
+  if (m.a_row_stride != 1 && m.a_column_stride != 1)
+    return call.emitError("bug in accc: the left operand of a contraction has no contiguous dimension");
+  if (m.b_row_stride != 1 && m.b_column_stride != 1)
+    return call.emitError("bug in accc: the right operand of a contraction has no contiguous dimension");
+  return success();
+}
+
+/// x, w, y: the shapes of the three tensors of the trilinear form.
+LogicalResult describeConvolution(exec::LibraryCallOp call, RankedTensorType x, RankedTensorType w,
+                                  RankedTensorType y, accc_convolution &c) {
+  DictionaryAttr config = call.getConfig();
+  int64_t spatial = w.getRank() - 2;
+  if (spatial < 1 || spatial > ACCC_MAX_SPATIAL_DIMS)
+    return call.emitError("a convolution with ") << spatial << " spatial dimensions; 1 to 3 are supported";
+  bool last = config.get("channels_last") && cast<BoolAttr>(config.get("channels_last")).getValue();
+  c.spatial_rank = static_cast<int32_t>(spatial);
+  c.layout = last ? ACCC_CHANNELS_LAST : ACCC_CHANNELS_FIRST;
+  c.groups = cast<IntegerAttr>(config.get("groups")).getInt();
+  c.batch = x.getDimSize(0);
+  c.in_channels = w.getDimSize(1) * c.groups;
+  c.out_channels = w.getDimSize(0);
+  for (int64_t i = 0; i < spatial; ++i) {
+    auto d = static_cast<unsigned>(i + (last ? 1 : 2));
+    c.in_size[i] = x.getDimSize(d);
+    c.out_size[i] = y.getDimSize(d);
+    c.kernel[i] = w.getDimSize(static_cast<unsigned>(i + 2));
+    c.stride[i] = dims(config, "strides")[i];
+    c.dilation[i] = dims(config, "dilations")[i];
+    c.pad_low[i] = dims(config, "pad_low")[i];
+    c.pad_high[i] = dims(config, "pad_high")[i];
+  }
+  return success();
+}
+} // namespace
+
+FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call) {
+  accc_library_call result = {};
+  RankedTensorType a = tensorOf(call.getInputs()[0]), b = tensorOf(call.getInputs()[1]),
+                   c = tensorOf(call.getOutputs()[0]);
+  result.dtype = dtypeOf(a.getElementType());
+  StringRef callee = call.getCallee();
+  LogicalResult status = failure();
+  if (callee == "dot_general") {
+    result.kind = ACCC_CALL_MATMUL;
+    status = describeMatmul(call, result.u.matmul);
+  } else if (callee == "convolution") {
+    result.kind = ACCC_CALL_CONVOLUTION;
+    status = describeConvolution(call, a, b, c, result.u.convolution);
+  } else if (callee == "convolution_backward_data") {
+    result.kind = ACCC_CALL_CONVOLUTION_BACKWARD_DATA;
+    status = describeConvolution(call, c, b, a, result.u.convolution);
+  } else if (callee == "convolution_backward_weights") {
+    result.kind = ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS;
+    status = describeConvolution(call, a, c, b, result.u.convolution);
+  } else {
+    return call.emitError("no library call '") << callee << "'";
+  }
+  if (failed(status))
+    return failure();
+  return result;
+}

@@ -46,6 +46,6 @@ ProblemCollector::ProblemCollector(MLIRContext *context)
       }) {}
 
 bool ProblemCollector::hasErrors() const {
-  return llvm::any_of(
-      problems, [](const Problem &p) { return p.severity == Problem::Severity::Error; });
+  return llvm::any_of(problems,
+                      [](const Problem &p) { return p.severity == Problem::Severity::Error; });
 }

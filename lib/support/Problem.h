@@ -21,15 +21,16 @@ struct Problem {
   bool operator==(const Problem &other) const = default;
 };
 
-/// The name of the model's node behind a location: the innermost name of a NameLoc, or a file and line.
-/// Of a fused location the first that has one. Empty for an unknown location.
+/// The name of the model's node behind a location: the innermost name of a NameLoc, or a file and
+/// line. Of a fused location the first that has one. Empty for an unknown location.
 std::string nodeName(mlir::Location loc);
 
 /// "node: message", or the message alone.
 std::string describe(const Problem &problem);
 
-/// While it lives, every warning and error of the context is kept here and nothing is printed. Notes are
-/// appended to the message they belong to; remarks are dropped. Equal problems are kept once.
+/// While it lives, every warning and error of the context is kept here and nothing is printed.
+/// Notes are appended to the message they belong to; remarks are dropped. Equal problems are kept
+/// once.
 class ProblemCollector {
 public:
   explicit ProblemCollector(mlir::MLIRContext *context);

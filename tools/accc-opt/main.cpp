@@ -2,6 +2,7 @@
 // accc-opt: runs passes on IR text, for tests. See `accc-opt --help`.
 #include "ir/nn/Nn.h"
 #include "ir/prim/Prim.h"
+#include "training/MakeTrainable.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -10,6 +11,7 @@
 int main(int argc, char **argv) {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
+  accc::registerTrainingPasses();
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, accc::prim::PrimDialect, accc::nn::NnDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "accc's passes on IR text\n", registry));

@@ -9,11 +9,12 @@
 
 namespace accc {
 
-/// Activity of the values of one block with respect to a loss and the values it is differentiated by.
+/// Activity of the values of one block with respect to a loss and the values it is differentiated
+/// by.
 ///
-/// A value *varies* if it depends on a wanted value along a path on which every value is a float and no
-/// op has a gradient that is zero. It is *useful* if the loss depends on it along such a path. A value
-/// that is both is *active*; all others cost nothing in the reverse walk.
+/// A value *varies* if it depends on a wanted value along a path on which every value is a float
+/// and no op has a gradient that is zero. It is *useful* if the loss depends on it along such a
+/// path. A value that is both is *active*; all others cost nothing in the reverse walk.
 class Activity {
 public:
   Activity(mlir::Value loss, llvm::ArrayRef<mlir::Value> wanted);

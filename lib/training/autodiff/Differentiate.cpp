@@ -34,7 +34,8 @@ public:
       return;
     }
     Value &sum = cotangents[operand];
-    sum = sum ? build.create<prim::AddOp>(current->getLoc(), sum, cotangent).getResult() : cotangent;
+    sum =
+        sum ? build.create<prim::AddOp>(current->getLoc(), sum, cotangent).getResult() : cotangent;
   }
 
   /// d loss / d loss = 1.
@@ -73,8 +74,8 @@ static LogicalResult decomposeInPlace(Operation *op, MutableArrayRef<Value> trac
   return success();
 }
 
-/// Decomposes the active ops that have no rule, until all active ops have one. `loss` and `wanted` are
-/// updated where a decomposition replaces them.
+/// Decomposes the active ops that have no rule, until all active ops have one. `loss` and `wanted`
+/// are updated where a decomposition replaces them.
 static FailureOr<Activity> giveEveryActiveOpARule(Value &loss, MutableArrayRef<Value> wanted) {
   while (true) {
     Activity activity(loss, wanted);
@@ -87,8 +88,9 @@ static FailureOr<Activity> giveEveryActiveOpARule(Value &loss, MutableArrayRef<V
         composites.push_back(&op);
         continue;
       }
-      emitError(op.getLoc()) << "'" << op.getName()
-                             << "' has no derivative, and lies between a trained parameter and the loss";
+      emitError(op.getLoc())
+          << "'" << op.getName()
+          << "' has no derivative, and lies between a trained parameter and the loss";
       stuck = true;
     }
     if (stuck)

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/Spec.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cmath>
+
+using namespace accc;
+using llvm::StringRef;
+
+static std::string quoted(StringRef text) { return ("'" + text + "'").str(); }
+
+Spec::Spec(StringRef what, StringRef text) : what(what), text(text) {
+  llvm::SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    auto [key, rest] = part.split('=');
+    std::optional<std::string> value;
+    if (part.contains('='))
+      value = rest.str();
+    if (i == 0) {
+      name = key.str();
+      this->value = value;
+      continue;
+    }
+    if (key.empty())
+      addError("an option is missing its name");
+    else if (find(key))
+      addError("option " + quoted(key) + " is given twice");
+    else
+      options.push_back({key.str(), value});
+  }
+}
+
+Spec::Option *Spec::find(StringRef option) {
+  for (Option &candidate : options)
+    if (candidate.name == option)
+      return &candidate;
+  return nullptr;
+}
+
+static std::optional<double> parseNumber(StringRef text) {
+  double result;
+  if (text.empty() || text.getAsDouble(result, /*AllowInexact=*/true) || !std::isfinite(result))
+    return std::nullopt;
+  return result;
+}
+
+double Spec::number(StringRef option, double fallback, double low, double high) {
+  asked.push_back(option.str() + "=NUMBER");
+  Option *found = find(option);
+  if (!found)
+    return fallback;
+  found->known = true;
+  std::optional<double> result = parseNumber(found->value.value_or(""));
+  if (!result) {
+    addError(quoted(option) + " needs a number, as in " + option.str() + "=" +
+             llvm::formatv("{0}", fallback).str());
+    return fallback;
+  }
+  if (*result < low || *result > high) {
+    std::string range = std::isinf(high) ? llvm::formatv("at least {0}", low).str()
+                                         : llvm::formatv("between {0} and {1}", low, high).str();
+    addError(quoted(option) + " must be " + range + ", and is " + *found->value);
+    return fallback;
+  }
+  return *result;
+}
+
+std::optional<int64_t> Spec::integer(StringRef option) {
+  asked.push_back(option.str() + "=INTEGER");
+  Option *found = find(option);
+  if (!found)
+    return std::nullopt;
+  found->known = true;
+  int64_t result;
+  if (StringRef(found->value.value_or("")).getAsInteger(10, result)) {
+    addError(quoted(option) + " needs an integer");
+    return std::nullopt;
+  }
+  return result;
+}
+
+bool Spec::flag(StringRef option) {
+  asked.push_back(option.str());
+  Option *found = find(option);
+  if (!found)
+    return false;
+  found->known = true;
+  StringRef given = found->value ? StringRef(*found->value) : StringRef("true");
+  if (given != "true" && given != "false")
+    addError(quoted(option) + " is true or false, not " + quoted(given));
+  return given == "true";
+}
+
+std::vector<double> Spec::numbers(StringRef option) {
+  asked.push_back(option.str() + "=NUMBER:NUMBER:...|FILE");
+  Option *found = find(option);
+  if (!found)
+    return {};
+  found->known = true;
+  std::string list = found->value.value_or("");
+  std::unique_ptr<llvm::MemoryBuffer> file;
+  llvm::SmallVector<StringRef> words;
+  if (StringRef(list).find_first_not_of("0123456789.:+-eE") == StringRef::npos) {
+    StringRef(list).split(words, ':');
+  } else if (auto buffer = llvm::MemoryBuffer::getFile(list, /*IsText=*/true)) {
+    file = std::move(*buffer);
+    llvm::SplitString(file->getBuffer(), words, " \t\r\n,:");
+  } else {
+    addError("the file " + quoted(list) + " of " + quoted(option) +
+             " cannot be read: " + buffer.getError().message());
+    return {};
+  }
+  std::vector<double> result;
+  for (StringRef word : words) {
+    std::optional<double> number = parseNumber(word);
+    if (!number) {
+      addError(quoted(option) + " needs numbers, and " + quoted(word) + " is none");
+      return {};
+    }
+    result.push_back(*number);
+  }
+  return result;
+}
+
+void Spec::addError(const std::string &message) { errors.push_back(message); }
+
+std::string Spec::error() const {
+  std::vector<std::string> all = errors;
+  for (const Option &option : options)
+    if (!option.known)
+      all.push_back("there is no option " + quoted(option.name) + "; " + name + " knows " +
+                    (asked.empty() ? "none" : llvm::join(asked, ", ")));
+  if (all.empty())
+    return "";
+  return what + " " + text + ": " + llvm::join(all, "; ");
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The small language of `--loss` and `--optimizer`.
+#ifndef ACCC_SUPPORT_SPEC_H
+#define ACCC_SUPPORT_SPEC_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace accc {
+
+/// A name with an optional value, and options: `name[=value][,option[=value]]...`, as in
+/// `adamw,weight_decay=0.01` or `cross_entropy=logits,label_smoothing=0.1`. No spaces around `=`
+/// and `,`.
+///
+/// Whoever understands the name asks for the options he knows, with their defaults, and at the end
+/// for error(), which is empty if all was well, and otherwise says everything that was wrong: text
+/// that does not parse, values out of range, options nobody asked for (together with those that
+/// exist).
+class Spec {
+public:
+  /// `what` names the thing in messages: "--loss".
+  Spec(llvm::StringRef what, llvm::StringRef text);
+
+  llvm::StringRef getName() const { return name; }
+  llvm::StringRef getText() const { return text; }
+  /// The value of the name itself, `cross_entropy=VALUE`.
+  std::optional<std::string> getValue() const { return value; }
+
+  /// A number in [low, high]; `fallback` where the option is absent.
+  double number(llvm::StringRef option, double fallback, double low, double high);
+  std::optional<int64_t> integer(llvm::StringRef option);
+  /// True if the option stands there without a value, or with =true.
+  bool flag(llvm::StringRef option);
+  /// Numbers separated by colons, `1:0.5:2`, or the name of a text file of numbers. Empty where
+  /// absent.
+  std::vector<double> numbers(llvm::StringRef option);
+
+  void addError(const std::string &message);
+  std::string error() const;
+
+private:
+  struct Option {
+    std::string name;
+    std::optional<std::string> value;
+    bool known = false;
+  };
+  Option *find(llvm::StringRef option);
+
+  std::string what, text, name;
+  std::optional<std::string> value;
+  std::vector<Option> options;
+  std::vector<std::string> asked, errors;
+};
+
+} // namespace accc
+
+#endif

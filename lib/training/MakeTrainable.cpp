@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "training/MakeTrainable.h"
+
+#include "training/EvaluationMode.h"
+#include "training/StepFunction.h"
+#include "training/autodiff/Differentiate.h"
+#include "training/loss/Loss.h"
+#include "training/optimizer/ApplyOptimizer.h"
+
+#include "llvm/Support/Regex.h"
+
+using namespace mlir;
+using namespace accc;
+using accc::prim::Tensor;
+
+static RankedTensorType scalar(Type elementType) { return RankedTensorType::get({}, elementType); }
+
+/// Marks the parameters that the user does not want trained.
+static LogicalResult freezeParameters(StepFunction forward, ArrayRef<std::string> expressions) {
+  Location loc = forward.get().getLoc();
+  for (const std::string &text : expressions) {
+    llvm::Regex expression(text);
+    std::string error;
+    if (!expression.isValid(error))
+      return emitError(loc) << "--freeze " << text << ": " << error;
+    bool found = false;
+    for (unsigned i : forward.argumentsOf(role::kParameter)) {
+      if (!expression.match(forward.argumentName(i)))
+        continue;
+      forward.freeze(i);
+      found = true;
+    }
+    if (!found)
+      return emitError(loc) << "--freeze " << text << ": no parameter has such a name";
+  }
+  return success();
+}
+
+/// Replaces the random key by [seed, step], inputs of the step; if nothing is random, by nothing.
+static void takeSeedAndStep(StepFunction step) {
+  for (unsigned i : llvm::reverse(step.argumentsOf(role::kRandomKey))) {
+    Value key = step.get().getArgument(i);
+    if (!key.use_empty()) {
+      OpBuilder builder = OpBuilder::atBlockBegin(&step.body());
+      Type i64 = builder.getI64Type();
+      Tensor seed(builder, key.getLoc(), step.addArgument("seed", role::kSeed, scalar(i64)));
+      Tensor count(builder, key.getLoc(), step.addArgument("step", role::kStep, scalar(i64)));
+      key.replaceAllUsesWith(prim::concatenate({seed.reshape({1}), count.reshape({1})}, 0));
+    }
+    step.eraseArgument(i);
+  }
+}
+
+/// The output that the loss is about: the named one, or the first.
+static FailureOr<unsigned> findOutput(StepFunction step, StringRef name) {
+  std::string known;
+  for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
+    if (step.resultRole(i) != role::kOutput)
+      continue;
+    if (name.empty() || step.resultName(i) == name)
+      return i;
+    known += (known.empty() ? "'" : ", '") + step.resultName(i).str() + "'";
+  }
+  Location loc = step.get().getLoc();
+  if (name.empty())
+    return emitError(loc) << "the model has no output for a loss";
+  return emitError(loc) << "--loss names the output '" << name << "', and the model has " << known;
+}
+
+/// Appends the result `loss`, and the input `target` where the loss compares with one.
+static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
+  FailureOr<unsigned> index = findOutput(step, choice.output);
+  if (failed(index))
+    return failure();
+  Value output = step.result(*index);
+  auto type = cast<RankedTensorType>(output.getType());
+  Location loc = NameLoc::get(StringAttr::get(output.getContext(), step.resultName(*index)));
+
+  if (!choice.loss && (type.getRank() != 0 || !isa<FloatType>(type.getElementType())))
+    return emitError(loc) << "--loss output:" << choice.output
+                          << " needs a scalar float, and it is " << type;
+  for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
+    if (step.resultName(i) != "loss" || step.resultRole(i) != role::kOutput)
+      continue;
+    if (choice.loss || i != *index)
+      return emitError(step.get().getLoc()) << "the model has an output named 'loss' already: use "
+                                               "--loss output:loss, or rename it";
+    // The model's own name for it is ours, too.
+    if (type.getElementType().isF32()) {
+      step.setResultRole(i, role::kLoss);
+      return success();
+    }
+  }
+
+  OpBuilder builder = step.builder();
+  Value loss = output;
+  if (choice.loss) {
+    FailureOr<RankedTensorType> targetType = choice.loss->targetType(type, loc);
+    if (failed(targetType))
+      return failure();
+    if (step.hasArgument("target"))
+      return emitError(step.get().getLoc()) << "the model has an input named 'target', which is "
+                                               "the name of the loss's input: rename it";
+    Value target = step.addArgument("target", role::kTarget, *targetType);
+    loss = choice.loss->build(Tensor(builder, loc, output), target);
+  }
+  step.addResult(Tensor(builder, loc, loss).convert(builder.getF32Type()), "loss", role::kLoss);
+  return success();
+}
+
+static Value findLoss(StepFunction step) {
+  for (unsigned i = 0, e = step.numResults(); i < e; ++i)
+    if (step.resultRole(i) == role::kLoss)
+      return step.result(i);
+  return {};
+}
+
+/// Appends `grad.<parameter>` for every trained parameter. Those that do not reach the loss are
+/// frozen, here and in `forward`: as in PyTorch, where they have no gradient, an optimizer leaves
+/// them alone.
+static LogicalResult addGradients(StepFunction step, StepFunction forward) {
+  SmallVector<unsigned> trained;
+  SmallVector<Value> wanted;
+  for (unsigned i : step.argumentsOf(role::kParameter)) {
+    if (step.isFrozen(i))
+      continue;
+    trained.push_back(i);
+    wanted.push_back(step.get().getArgument(i));
+  }
+  OpBuilder builder = step.builder();
+  FailureOr<SmallVector<Value>> gradients = differentiate(findLoss(step), wanted, builder);
+  if (failed(gradients))
+    return failure();
+
+  bool any = false;
+  for (auto [i, gradient] : llvm::zip_equal(trained, *gradients)) {
+    StringRef name = step.argumentName(i);
+    if (gradient) {
+      step.addResult(gradient, ("grad." + name).str(), role::kGradient);
+      any = true;
+      continue;
+    }
+    emitWarning(NameLoc::get(StringAttr::get(builder.getContext(), name)))
+        << "the parameter does not reach the loss, and is not trained";
+    step.freeze(i);
+    forward.freeze(i);
+  }
+  if (!any)
+    return emitError(forward.get().getLoc())
+           << "there is nothing to train: no parameter that is not frozen reaches the loss";
+  return success();
+}
+
+/// The parameters, gradients and names that a step's optimizer works on.
+static SmallVector<TrainedParameter> takeGradientResults(StepFunction step) {
+  llvm::StringMap<Value> parameters;
+  for (unsigned i : step.argumentsOf(role::kParameter))
+    parameters[step.argumentName(i)] = step.get().getArgument(i);
+  SmallVector<TrainedParameter> trained;
+  for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
+    StringRef name = step.resultName(i);
+    if (step.resultRole(i) == role::kGradient && name.consume_front("grad."))
+      trained.push_back({name.str(), parameters.lookup(name), step.result(i)});
+  }
+  step.eraseResultsOf(role::kGradient);
+  return trained;
+}
+
+/// apply_step: gradients in, new parameters out.
+static void buildApplyStep(StepFunction gradStep, const Optimizer &optimizer) {
+  func::FuncOp source = gradStep.get();
+  StepFunction step =
+      StepFunction::create(cast<ModuleOp>(source->getParentOp()), source.getLoc(), "apply_step");
+  SmallVector<TrainedParameter> trained;
+  for (unsigned i : gradStep.argumentsOf(role::kParameter)) {
+    if (gradStep.isFrozen(i))
+      continue;
+    StringRef name = gradStep.argumentName(i);
+    Value parameter = step.addArgument(name, role::kParameter, source.getArgument(i).getType());
+    trained.push_back({name.str(), parameter, {}});
+  }
+  for (TrainedParameter &each : trained)
+    each.gradient = step.addArgument("grad." + each.name, role::kGradient, each.value.getType());
+  applyOptimizer(step, optimizer, trained);
+}
+
+static FailureOr<LossChoice> readLoss(Location loc, StringRef text) {
+  llvm::Expected<LossChoice> choice = parseLoss(text);
+  if (!choice)
+    return emitError(loc) << llvm::toString(choice.takeError());
+  return std::move(*choice);
+}
+
+static FailureOr<std::unique_ptr<Optimizer>> readOptimizer(Location loc, StringRef text) {
+  llvm::Expected<std::unique_ptr<Optimizer>> optimizer = parseOptimizer(text);
+  if (!optimizer)
+    return emitError(loc) << llvm::toString(optimizer.takeError());
+  return std::move(*optimizer);
+}
+
+LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &options) {
+  auto function = module.lookupSymbol<func::FuncOp>("forward");
+  if (!function || !llvm::hasSingleElement(function.getBody()))
+    return emitError(module.getLoc()) << "the module has no function @forward of one block";
+  StepFunction forward(function);
+  Location loc = function.getLoc();
+  if (failed(freezeParameters(forward, options.freeze)))
+    return failure();
+
+  if (options.loss.empty()) {
+    if (!options.optimizer.empty())
+      return emitError(loc) << "--optimizer needs a --loss";
+    takeSeedAndStep(forward);
+    function.setName("eval_step");
+    return success();
+  }
+
+  FailureOr<LossChoice> loss = readLoss(loc, options.loss);
+  if (failed(loss))
+    return failure();
+  std::unique_ptr<Optimizer> optimizer;
+  if (!options.optimizer.empty()) {
+    auto read = readOptimizer(loc, options.optimizer);
+    if (failed(read))
+      return failure();
+    optimizer = std::move(*read);
+  }
+
+  StepFunction gradStep = StepFunction::copy(function, "grad_step");
+  if (failed(addLoss(gradStep, *loss)) || failed(addGradients(gradStep, forward)))
+    return failure();
+  takeSeedAndStep(gradStep);
+  gradStep.eraseDeadCode();
+
+  if (optimizer) {
+    StepFunction trainStep = StepFunction::copy(gradStep.get(), "train_step");
+    SmallVector<TrainedParameter> trained = takeGradientResults(trainStep);
+    applyOptimizer(trainStep, *optimizer, trained);
+    trainStep.get()->moveBefore(gradStep.get());
+    buildApplyStep(gradStep, *optimizer);
+  }
+
+  StepFunction evalStep = StepFunction::copy(function, "eval_step");
+  if (failed(addLoss(evalStep, *loss)))
+    return failure();
+  useEvaluationMode(evalStep);
+  takeSeedAndStep(evalStep);
+  function.erase();
+  return success();
+}
+
+std::vector<Problem> accc::checkTrainable(ModuleOp module, const TrainingOptions &options) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  ProblemCollector collector(module.getContext());
+  (void)makeTrainable(*copy, options);
+  return collector.take();
+}

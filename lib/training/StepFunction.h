@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A function that carries a model, while it is being changed; docs/function-contract.md says what
+// its arguments and results are.
+#ifndef ACCC_TRAINING_STEPFUNCTION_H
+#define ACCC_TRAINING_STEPFUNCTION_H
+
+#include "support/Attributes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace accc {
+
+/// A handle on a function of one block that ends in `func.return`. Results are held by the
+/// terminator, so that they follow when ops are replaced.
+class StepFunction {
+public:
+  explicit StepFunction(mlir::func::FuncOp function) : function(function) {}
+  /// A copy of `source`, at the end of its module.
+  static StepFunction copy(mlir::func::FuncOp source, llvm::StringRef name);
+  /// An empty function, at the end of the module.
+  static StepFunction create(mlir::ModuleOp module, mlir::Location loc, llvm::StringRef name);
+
+  mlir::func::FuncOp get() const { return function; }
+  mlir::Block &body() const { return function.front(); }
+  mlir::Operation *terminator() const { return body().getTerminator(); }
+  /// Inserts before the terminator.
+  mlir::OpBuilder builder() const { return mlir::OpBuilder(terminator()); }
+
+  // ---- arguments ----
+  llvm::StringRef argumentName(unsigned i) const;
+  llvm::StringRef argumentRole(unsigned i) const;
+  bool isFrozen(unsigned i) const { return bool(function.getArgAttr(i, kFrozenAttr)); }
+  void freeze(unsigned i) const;
+  /// The arguments of a role, in order.
+  llvm::SmallVector<unsigned> argumentsOf(llvm::StringRef role) const;
+  bool hasArgument(llvm::StringRef name) const;
+  mlir::Value addArgument(llvm::StringRef name, llvm::StringRef role, mlir::Type type) const;
+  /// The argument must have no uses.
+  void eraseArgument(unsigned i) const { function.eraseArgument(i); }
+
+  // ---- results ----
+  unsigned numResults() const { return function.getNumResults(); }
+  mlir::Value result(unsigned i) const { return terminator()->getOperand(i); }
+  llvm::StringRef resultName(unsigned i) const;
+  llvm::StringRef resultRole(unsigned i) const;
+  /// `updates`: for the role update, the name of the variable.
+  void addResult(mlir::Value value, llvm::StringRef name, llvm::StringRef role,
+                 llvm::StringRef updates = "") const;
+  void setResultRole(unsigned i, llvm::StringRef role) const;
+  void eraseResultsOf(llvm::StringRef role) const;
+
+  /// Erases ops without effect whose results nobody uses.
+  void eraseDeadCode() const;
+
+private:
+  llvm::StringRef argumentString(unsigned i, llvm::StringRef attribute) const;
+  llvm::StringRef resultString(unsigned i, llvm::StringRef attribute) const;
+
+  mutable mlir::func::FuncOp function; // a handle: its methods are not const
+};
+
+} // namespace accc
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "training/loss/ClassLosses.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace accc;
+using accc::prim::Tensor;
+
+// -100 is what PyTorch ignores where nothing is said.
+ClassLoss::ClassLoss(Spec &spec)
+    : ignoreIndex(spec.integer("ignore_index").value_or(-100)), classDim(spec.integer("class_dim")),
+      weight(spec.numbers("weight")) {}
+
+int64_t ClassLoss::classDimension(int64_t rank) const {
+  int64_t dimension = classDim.value_or(rank == 1 ? 0 : 1);
+  if (dimension < 0)
+    dimension += rank;
+  return dimension < 0 || dimension >= rank ? -1 : dimension;
+}
+
+FailureOr<RankedTensorType> ClassLoss::targetType(RankedTensorType output, Location loc) const {
+  int64_t dimension = classDimension(output.getRank());
+  if (!isa<FloatType>(output.getElementType()) || dimension < 0)
+    return emitError(loc) << "the loss needs float scores of shape [N, C, ...] for C classes"
+                          << (classDim ? " at class_dim=" + std::to_string(*classDim)
+                                       : std::string())
+                          << ", and the output is " << output;
+  int64_t classes = output.getDimSize(dimension);
+  if (!weight.empty() && static_cast<int64_t>(weight.size()) != classes)
+    return emitError(loc) << "the loss has " << weight.size() << " class weights for " << classes
+                          << " classes";
+  SmallVector<int64_t> shape(output.getShape());
+  shape.erase(shape.begin() + dimension);
+  return RankedTensorType::get(shape, IntegerType::get(output.getContext(), 64));
+}
+
+Tensor ClassLoss::classesSecond(Tensor output) const {
+  int64_t dimension = classDimension(output.rank());
+  if (output.rank() == 1)
+    return output;
+  SmallVector<int64_t> permutation;
+  for (int64_t i = 0; i < output.rank(); ++i)
+    if (i != dimension)
+      permutation.push_back(i);
+  permutation.insert(permutation.begin() + 1, dimension);
+  return output.transpose(permutation);
+}
+
+Value ClassLoss::weightConstant(Tensor output) const {
+  if (weight.empty())
+    return {};
+  auto type = RankedTensorType::get({static_cast<int64_t>(weight.size())}, output.elementType());
+  SmallVector<Attribute> values;
+  for (double w : weight)
+    values.push_back(FloatAttr::get(output.elementType(), w));
+  return output.getBuilder().create<prim::ConstantOp>(output.getLoc(),
+                                                      DenseElementsAttr::get(type, values));
+}
+
+IntegerAttr ClassLoss::ignoreIndexAttr(OpBuilder &builder) const {
+  return builder.getI64IntegerAttr(ignoreIndex);
+}

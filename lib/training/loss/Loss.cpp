@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "training/loss/Loss.h"
+
+using namespace accc;
+
+static llvm::Error usageError(const std::string &message) {
+  return llvm::createStringError(std::errc::invalid_argument, message.c_str());
+}
+
+llvm::Expected<LossChoice> accc::parseLoss(llvm::StringRef text) {
+  LossChoice choice;
+  if (llvm::StringRef name = text; name.consume_front("output:")) {
+    if (name.empty())
+      return usageError("--loss output: needs the name of an output, as in output:loss");
+    choice.output = name.str();
+    return choice;
+  }
+
+  Spec spec("--loss", text);
+  std::string known;
+#define ACCC_LOSS(name, Name)                                                                      \
+  known += #name ", ";                                                                             \
+  if (spec.getName() == #name)                                                                     \
+    choice.loss = create##Name##Loss(spec);
+#include "training/loss/Losses.def"
+  if (!choice.loss)
+    return usageError("--loss " + text.str() + ": there is no loss '" + spec.getName().str() +
+                      "'; there are " + known +
+                      "and output:NAME for a loss that the model computes");
+  if (std::string error = spec.error(); !error.empty())
+    return usageError(error);
+  choice.output = spec.getValue().value_or("");
+  return choice;
+}

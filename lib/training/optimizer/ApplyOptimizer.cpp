@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "training/optimizer/ApplyOptimizer.h"
+
+using namespace mlir;
+using namespace accc;
+using accc::prim::Tensor;
+
+void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
+                          ArrayRef<TrainedParameter> parameters) {
+  OpBuilder builder = step.builder();
+  Location loc = NameLoc::get(builder.getStringAttr("optimizer"));
+  auto wrap = [&](Value value) { return Tensor(builder, loc, value); };
+  auto update = [&](Tensor value, const std::string &name) {
+    step.addResult(value, name, role::kUpdate, name);
+  };
+  auto f32 = RankedTensorType::get({}, builder.getF32Type());
+  auto i64 = RankedTensorType::get({}, builder.getI64Type());
+
+  Tensor rate = wrap(step.addArgument("learning_rate", role::kLearningRate, f32));
+  std::optional<Tensor> count;
+  if (optimizer.countsSteps()) {
+    Tensor done = wrap(step.addArgument("optimizer.step", role::kOptimizerState, i64));
+    update(done + 1.0, "optimizer.step");
+    count = wrap(step.result(step.numResults() - 1)).convert(builder.getF32Type());
+  }
+
+  SmallVector<Tensor> gradients;
+  for (const TrainedParameter &each : parameters)
+    gradients.push_back(wrap(each.gradient));
+  if (optimizer.clipGradNorm)
+    clipGradNorm(gradients, *optimizer.clipGradNorm);
+
+  SmallVector<Tensor> shared = optimizer.prepare(rate, count);
+  for (auto [each, gradient] : llvm::zip_equal(parameters, gradients)) {
+    Tensor parameter = wrap(each.value);
+    SmallVector<Tensor> local;
+    for (Tensor scalar : shared)
+      local.push_back(scalar.convert(parameter.elementType()));
+    std::vector<std::string> names = optimizer.slots();
+    SmallVector<Tensor> state;
+    for (std::string &slot : names) {
+      slot = "optimizer." + slot + "." + each.name;
+      state.push_back(wrap(step.addArgument(slot, role::kOptimizerState, parameter.type())));
+    }
+    update(optimizer.update(parameter, gradient, state, local), each.name);
+    for (auto [name, value] : llvm::zip_equal(names, state))
+      update(value, name);
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The optimizer's part of a step function.
+#ifndef ACCC_TRAINING_OPTIMIZER_APPLYOPTIMIZER_H
+#define ACCC_TRAINING_OPTIMIZER_APPLYOPTIMIZER_H
+
+#include "training/StepFunction.h"
+#include "training/optimizer/Optimizer.h"
+
+namespace accc {
+
+struct TrainedParameter {
+  std::string name;
+  mlir::Value value, gradient;
+};
+
+/// Appends to the function: the arguments `learning_rate` and the optimizer's state
+/// (`optimizer.<slot>.<parameter>`, and `optimizer.step` if it counts), and an `update` of every
+/// parameter and state.
+void applyOptimizer(StepFunction step, const Optimizer &optimizer,
+                    llvm::ArrayRef<TrainedParameter> parameters);
+
+} // namespace accc
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "training/optimizer/Optimizer.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using accc::prim::Tensor;
+
+static llvm::Error usageError(const std::string &message) {
+  return llvm::createStringError(std::errc::invalid_argument, message.c_str());
+}
+
+llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef text) {
+  Spec spec("--optimizer", text);
+  std::unique_ptr<Optimizer> optimizer;
+  std::string known;
+#define ACCC_OPTIMIZER(name, Name)                                                                 \
+  known += (known.empty() ? "" : ", ") + std::string(#name);                                       \
+  if (spec.getName() == #name)                                                                     \
+    optimizer = create##Name##Optimizer(spec);
+#include "training/optimizer/Optimizers.def"
+  if (!optimizer)
+    return usageError("--optimizer " + text.str() + ": there is no optimizer '" +
+                      spec.getName().str() + "'; there are " + known);
+
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  optimizer->learningRate = spec.number("lr", optimizer->learningRate, 0.0, infinity);
+  if (double norm = spec.number("clip_grad_norm", 0.0, 0.0, infinity); norm > 0.0)
+    optimizer->clipGradNorm = norm;
+  if (spec.getValue())
+    spec.addError("the name of an optimizer takes no value");
+  if (std::string error = spec.error(); !error.empty())
+    return usageError(error);
+  return optimizer;
+}
+
+void accc::clipGradNorm(MutableArrayRef<Tensor> gradients, double maxNorm) {
+  if (gradients.empty())
+    return;
+  // Squares are summed in f32 or wider, whatever the gradients' type.
+  std::optional<Tensor> total;
+  for (Tensor g : gradients) {
+    OpBuilder &builder = g.getBuilder();
+    Tensor wide =
+        g.elementType().getIntOrFloatBitWidth() < 32 ? g.convert(builder.getF32Type()) : g;
+    Tensor square = sumAll(wide * wide).convert(builder.getF32Type());
+    total = total ? *total + square : square;
+  }
+  Tensor scale = min(maxNorm / (sqrt(*total) + 1e-6), 1.0);
+  for (Tensor &g : gradients)
+    g = g * scale.convert(g.elementType());
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Optimizers as functions in `prim`, with the formulas and defaults of torch.optim.
+#ifndef ACCC_TRAINING_OPTIMIZER_OPTIMIZER_H
+#define ACCC_TRAINING_OPTIMIZER_OPTIMIZER_H
+
+#include "ir/prim/Tensor.h"
+#include "support/Spec.h"
+
+#include "llvm/Support/Error.h"
+
+#include <memory>
+
+namespace accc {
+
+class Optimizer {
+public:
+  virtual ~Optimizer() = default;
+
+  /// The tensors kept for each parameter, by torch's names ("exp_avg"). Each has the parameter's
+  /// type and starts as zeros.
+  virtual std::vector<std::string> slots() const = 0;
+
+  /// True if the update depends on how many were done before.
+  virtual bool countsSteps() const = 0;
+
+  /// What all parameters share, computed once for an update: tensors of rank 0, f32.
+  ///   learningRate  f32, rank 0
+  ///   step          f32, rank 0: 1 at the first update; null unless countsSteps()
+  virtual llvm::SmallVector<prim::Tensor> prepare(prim::Tensor learningRate,
+                                                  std::optional<prim::Tensor> step) const = 0;
+
+  /// The new value of a parameter. `state` holds the values of slots() and receives the new ones;
+  /// `shared` is what prepare() gave, in the parameter's element type.
+  virtual prim::Tensor update(prim::Tensor parameter, prim::Tensor gradient,
+                              llvm::MutableArrayRef<prim::Tensor> state,
+                              llvm::ArrayRef<prim::Tensor> shared) const = 0;
+
+  /// `lr=`: what a trainer uses where it says nothing else. The rate itself is an input of each
+  /// step.
+  double learningRate = 1e-3;
+  /// `clip_grad_norm=`: all gradients are scaled so that their common 2-norm is at most this.
+  std::optional<double> clipGradNorm;
+};
+
+/// Reads a spec whose name is in Optimizers.def. The error is one line, fit for a user.
+llvm::Expected<std::unique_ptr<Optimizer>> parseOptimizer(llvm::StringRef text);
+
+/// torch.nn.utils.clip_grad_norm_: scales all gradients by min(1, maxNorm / (norm + 1e-6)), where
+/// norm is the 2-norm of all of them together.
+void clipGradNorm(llvm::MutableArrayRef<prim::Tensor> gradients, double maxNorm);
+
+// One for each line of Optimizers.def: takes its options from the spec.
+#define ACCC_OPTIMIZER(name, Name) std::unique_ptr<Optimizer> create##Name##Optimizer(Spec &spec);
+#include "training/optimizer/Optimizers.def"
+
+} // namespace accc
+
+#endif

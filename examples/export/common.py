@@ -3,11 +3,12 @@
 
 Both of PyTorch's exporters are made for inference. Three things keep a training graph intact:
 
-* TorchScript: `training=PRESERVE` and `do_constant_folding=False`; with folding, Linear weights turn
-  into transposed constants named `onnx::MatMul_123`.
-* dynamo: `optimize=False`. The optimizer that runs by default fuses batch normalisation into the
-  convolution before it, also in training mode, and merges parameters that happen to start with equal
-  values (all of a transformer's layer-norm weights), which ties them for ever.
+* TorchScript: `training=PRESERVE` and `do_constant_folding=False`; with folding, Linear weights
+  turn into transposed constants named `onnx::MatMul_123`.
+* dynamo: `optimize=False`. The optimizer that runs by default takes parameters for constants: it
+  fuses batch normalisation into the convolution before it, also in training mode, folds position
+  embeddings and LSTM weights away, and merges parameters that start with equal values (all of a
+  transformer's layer-norm scales), which ties them for ever.
 * dynamo: `TRANSLATIONS` below. The exporter's own rule writes every BatchNormalization in inference
   mode, whatever the module's mode is.
 """
@@ -19,12 +20,18 @@ import numpy as np
 import onnx
 import onnx.numpy_helper
 import torch
+from onnxscript import optimizer
 from onnxscript import opset18 as op
 
-EXPORTERS = {"torchscript": 17, "dynamo": None, "dynamo-newest": 23}
-"""The ways to export and the opset each asks for; None is the exporter's own default (20 here).
+EXPORTERS = {
+    "torchscript": dict(dynamo=False, opset_version=17),
+    "dynamo": dict(dynamo=True),
+    "dynamo-folded": dict(dynamo=True, opset_version=23),
+}
+"""The ways to export. `dynamo` is what the exporter writes at its own opset (20 here).
 
-The newest opset keeps attention, RMS norm and rotary embedding as single operators.
+`dynamo-folded` asks for the newest opset, which keeps attention as one operator, and computes
+beforehand what depends on no input and no parameter.
 """
 
 
@@ -60,7 +67,8 @@ class Case:
 def perturb(module, seed=1):
     """Moves one-dimensional parameters off their ones and zeros.
 
-    A golden in which every bias is zero and every scale one does not notice a missing gradient path.
+    A golden in which every bias is zero and every scale one misses some wrong gradients, and an
+    exporter may merge equal tensors.
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -80,46 +88,105 @@ TRANSLATIONS = {torch.ops.aten._native_batch_norm_legit_functional.default: _bat
 
 
 def export(case, exporter, path, external_data=False):
-    """Writes `case.module`, in training mode, to `path` and returns the ONNX model as loaded again."""
+    """Writes `case.module`, in training mode, to `path` and returns the ONNX model."""
     case.module.train()
     buffers = {name: value.clone() for name, value in case.module.named_buffers()}
-    names = dict(input_names=list(case.inputs), output_names=list(case.outputs))
-    args = tuple(case.inputs.values())
+    options = dict(EXPORTERS[exporter])
+    if options["dynamo"]:
+        options.update(
+            optimize=False,
+            verbose=False,
+            dynamic_shapes=_dynamic_shapes(case),
+            custom_translation_table=TRANSLATIONS,
+        )
+    else:
+        options.update(
+            training=torch.onnx.TrainingMode.PRESERVE,
+            do_constant_folding=False,
+            dynamic_axes=case.dynamic or None,
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if exporter == "torchscript":
-            torch.onnx.export(
-                case.module,
-                args,
-                str(path),
-                dynamo=False,
-                opset_version=EXPORTERS[exporter],
-                training=torch.onnx.TrainingMode.PRESERVE,
-                do_constant_folding=False,
-                dynamic_axes=case.dynamic or None,
-                **names,
-            )
-        else:
-            torch.onnx.export(
-                case.module,
-                args,
-                str(path),
-                dynamo=True,
-                opset_version=EXPORTERS[exporter],
-                optimize=False,
-                verbose=False,
-                external_data=external_data,
-                dynamic_shapes=_dynamic_shapes(case),
-                custom_translation_table=TRANSLATIONS,
-                **names,
-            )
+        program = torch.onnx.export(
+            case.module,
+            tuple(case.inputs.values()),
+            None if options["dynamo"] else str(path),
+            input_names=list(case.inputs),
+            output_names=list(case.outputs),
+            **options,
+        )
+    if options["dynamo"]:
+        if exporter == "dynamo-folded":
+            _fold_constants(program.model, case.module)
+        program.save(str(path), external_data=external_data)
     with torch.no_grad():  # tracing a batch norm in training mode moves its statistics
         for name, buffer in case.module.named_buffers():
             buffer.copy_(buffers[name])
-    return _clean(path, external_data)
+    return _clean(path, case.module, exporter == "dynamo-folded", external_data)
 
 
-def _clean(path, external_data):
+def _fold_constants(model, module):
+    """Folds the shape arithmetic and mask building, but nothing that reads a parameter."""
+    trained = {name for name, _ in module.named_parameters(remove_duplicate=False)}
+
+    def may_fold(node):
+        return False if any(x is not None and x.name in trained for x in node.inputs) else None
+
+    optimizer.fold_constants(model, should_fold=may_fold)
+    optimizer.remove_unused_nodes(model)
+
+
+def _inline_constants(model, module):
+    """Turns initialisers that are no state of the module into Constant nodes.
+
+    A float initialiser counts as a trainable parameter; a folded constant is none.
+    """
+    state = module.state_dict().keys()
+    graph = model.graph
+    constants = [i for i in graph.initializer if i.name not in state]
+    nodes = [
+        onnx.helper.make_node("Constant", [], [i.name], name=f"constant/{i.name}", value=i)
+        for i in constants
+    ]
+    nodes.extend(graph.node)
+    kept = [i for i in graph.initializer if i.name in state]
+    del graph.node[:], graph.initializer[:]
+    graph.node.extend(nodes)
+    graph.initializer.extend(kept)
+
+
+def frozen(model, names):
+    """The floating-point initialisers that are neither parameters nor moving statistics.
+
+    ONNX does not tell a parameter from a buffer such as an attention mask; accc needs --freeze.
+    """
+    norms = [node for node in model.graph.node if node.op_type == "BatchNormalization"]
+    statistics = {name for node in norms for name in node.input[3:5]}
+    floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
+    bound = set(names) | statistics
+    return [
+        i.name for i in model.graph.initializer if i.data_type in floats and i.name not in bound
+    ]
+
+
+def _name_tied(model, module):
+    """Gives a tied parameter the first of its names; the exporters differ in which they take."""
+    first, rename = {}, {}
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        rename[name] = first.setdefault(id(parameter), name)
+    rename = {old: new for old, new in rename.items() if old != new}
+    present = {i.name for i in model.graph.initializer}
+    for old, new in rename.items():
+        if old not in present or new in present:
+            continue
+        for initializer in model.graph.initializer:
+            if initializer.name == old:
+                initializer.name = new
+        for node in model.graph.node:
+            node.input[:] = [new if x == old else x for x in node.input]
+
+
+def _clean(path, module, fold, external_data):
     """Drops the stack traces, which hold paths of the exporting machine; returns the model."""
     model = onnx.load(str(path))
     slim = onnx.load(str(path), load_external_data=False) if external_data else model
@@ -132,8 +199,11 @@ def _clean(path, external_data):
         for value in (*getattr(function, "input", ()), *function.value_info):
             if not isinstance(value, str):
                 del value.metadata_props[:]
+    if fold:
+        _inline_constants(slim, module)
+    _name_tied(slim, module)
     onnx.save(slim, str(path))
-    return model
+    return model if external_data else slim
 
 
 def _dynamic_shapes(case):
@@ -150,15 +220,14 @@ def bind_names(model, module):
     """Maps the initialisers of `model` to the tensors of `module` that they came from.
 
     Returns {initialiser name: (name in the module, transposed?)} for every parameter and every
-    floating-point buffer in the module's state. A tied parameter appears once. Raises ValueError when
+    moving statistic. A tied parameter appears once. Raises ValueError when
     a trainable parameter cannot be found or when two of them share an initialiser.
     """
     initializers = {i.name: i for i in model.graph.initializer}
     found, missing = {}, []
     tensors = dict(module.named_parameters(remove_duplicate=False))
-    persistent = module.state_dict(keep_vars=True)
     for name, buffer in module.named_buffers():
-        if buffer.is_floating_point() and name in persistent:
+        if name.endswith(("running_mean", "running_var")):
             tensors[name] = buffer
     seen = {}
     for name, tensor in tensors.items():

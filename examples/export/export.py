@@ -19,7 +19,7 @@ import torch
 from safetensors.torch import save_file
 
 import golden
-from common import EXPORTERS, bind_names, export
+from common import EXPORTERS, bind_names, export, frozen
 from models import MODELS
 
 
@@ -41,6 +41,8 @@ def export_all(case, exporters, out):
         names = bound
         opset = next(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
         files.append({"file": path.name, "exporter": exporter, "opset": opset})
+        if constant := frozen(model, bound):
+            files[-1]["freeze"] = constant
     return files, names
 
 
@@ -62,7 +64,9 @@ def main():
     parser.add_argument("--config", choices=("small", "full"), default="small")
     parser.add_argument("--exporter", default="torchscript", help=f"any of {', '.join(EXPORTERS)}")
     parser.add_argument("--out", type=pathlib.Path, help="directory for the model and its goldens")
-    parser.add_argument("--model-only", type=pathlib.Path, metavar="FILE", help="just the ONNX file")
+    parser.add_argument(
+        "--model-only", type=pathlib.Path, metavar="FILE", help="just the ONNX file"
+    )
     parser.add_argument("--no-double", action="store_true", help="skip the float64 run")
     options = parser.parse_args()
     exporters = options.exporter.split(",")

@@ -25,9 +25,9 @@ def run(case, names, dtype):
     """Trains a copy of the case's module for STEPS steps on its one batch.
 
     `names` is what `bind_names` returned. Returns {tensor name: tensor}, detached: `loss`, the
-    outputs and `grad.<initialiser>` of the first step, `losses` of all steps, and `param.<initialiser>`
-    (parameters and moving statistics) after the last one. Tensors that the exporter stored transposed
-    come out transposed.
+    outputs and `grad.<initialiser>` of the first step, `losses` of all steps, and
+    `param.<initialiser>` (parameters and moving statistics) after the last one. Tensors that the
+    exporter stored transposed come out transposed.
     """
     torch.manual_seed(0)
     module = copy.deepcopy(case.module).to(dtype).train()
@@ -36,7 +36,10 @@ def run(case, names, dtype):
     tensors = dict(module.named_parameters(remove_duplicate=False))
     tensors.update(module.named_buffers(remove_duplicate=False))
     optimizer = make_optimizer(case.optimizer, case.lr, module.parameters())
-    losses = {"cross_entropy": torch.nn.functional.cross_entropy, "mse": torch.nn.functional.mse_loss}
+    losses = {
+        "cross_entropy": torch.nn.functional.cross_entropy,
+        "mse": torch.nn.functional.mse_loss,
+    }
     golden, history = {}, []
 
     def put(prefix, get):

@@ -3,11 +3,19 @@
 
 import functools
 
-from models import digits
+from models import digits, language, recurrent, vision
 
 MODELS = {
-    "digits_cnn": digits.cnn,
-    "digits_cnn_dropout": functools.partial(digits.cnn, dropout=0.25),
     "digits_mlp": digits.mlp,
     "digits_mlp_dropout": functools.partial(digits.mlp, dropout=0.25),
+    "digits_cnn": digits.cnn,
+    "digits_cnn_dropout": functools.partial(digits.cnn, dropout=0.25),
+    "resnet18": vision.resnet18,
+    "efficientnet_b0": vision.efficientnet_b0,
+    "swin_t": vision.swin_t,
+    "bert": language.bert,
+    "bert_dropout": functools.partial(language.bert, dropout=0.1),
+    "gpt2": language.gpt2,
+    "llama15m": language.llama15m,
+    "lstm": recurrent.lstm,
 }

@@ -55,8 +55,9 @@ LogicalResult declareVariables(ModuleOp module, OpBuilder &b, VariableTable &tab
       if (variable.roleName != wanted)
         continue;
       bool trainable = wanted == role::kParameter && !variable.frozen;
-      b.create<exec::VariableOp>(module.getLoc(), StringRef(variable.name), StringRef(variable.roleName),
-                                 Type(variable.type), static_cast<uint64_t>(offset), trainable);
+      b.create<exec::VariableOp>(module.getLoc(), b.getStringAttr(variable.name),
+                                 b.getStringAttr(variable.roleName), TypeAttr::get(variable.type),
+                                 b.getI64IntegerAttr(offset), trainable ? b.getUnitAttr() : UnitAttr());
       table[variable.name] = offset;
       offset += (bytesOf(variable.type) + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/cpu/Cpu.h"
+#include "codegen/kernel/Math.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -15,15 +16,27 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace accc;
 
 LogicalResult codegen::lowerToLLVM(ModuleOp module) {
+  // Before the conversion to LLVM would make calls of them.
+  RewritePatternSet functions(module.getContext());
+  populateElementaryFunctionPatterns(functions);
+  populateLibmCallPatterns(functions);
+  GreedyRewriteConfig config;
+  config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled; // LLVM's work
+  if (failed(applyPatternsAndFoldGreedily(module, std::move(functions), config)))
+    return failure();
   PassManager pm(module.getContext());
   pm.enableVerifier(false);
-  pm.addPass(arith::createArithExpandOpsPass());
+  // Rounding to bf16 would call the compiler's library on machines without the instruction.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(createConvertSCFToCFPass());
   ConvertVectorToLLVMPassOptions vectorOptions;
   pm.addPass(createConvertVectorToLLVMPass(vectorOptions));

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which op becomes which formula, and the calls for f64.
+
+#include "codegen/kernel/Math.h"
+#include "codegen/kernel/MathFunctions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace accc::codegen {
+
+/// The element type where `type` is a float scalar or a vector of known length, else null.
+static FloatType elementOf(Type type) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.isScalable() ? FloatType() : dyn_cast<FloatType>(vector.getElementType());
+  return dyn_cast<FloatType>(type);
+}
+
+namespace {
+template <typename Op, auto formula> struct ExpandFunction : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    FloatType element = elementOf(op.getType());
+    if (!element || element.getWidth() > 32)
+      return rewriter.notifyMatchFailure(op, "not f32, f16 or bf16, scalar or vector");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    auto operand = [&](unsigned i) {
+      return convert(Expr(builder, op->getOperand(i)), builder.getF32Type());
+    };
+    Expr result = [&] {
+      if constexpr (std::is_invocable_v<decltype(formula), Expr, Expr>)
+        return formula(operand(0), operand(1));
+      else
+        return formula(operand(0));
+    }();
+    rewriter.replaceOp(op, convert(result, element).getValue());
+    return success();
+  }
+};
+
+/// On f64, `name(operands...)` for each element.
+struct CallLibm : RewritePattern {
+  CallLibm(MLIRContext *context, PatternBenefit benefit, StringRef op, StringRef function)
+      : RewritePattern(op, benefit, context), function(function) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    Type type = op->getResult(0).getType();
+    FloatType element = elementOf(type);
+    if (!element || !element.isF64())
+      return rewriter.notifyMatchFailure(op, "not f64, scalar or vector");
+    func::FuncOp callee = declare(op, element, rewriter);
+    auto call = [&](ValueRange operands) {
+      return rewriter.create<func::CallOp>(op->getLoc(), callee, operands).getResult(0);
+    };
+    auto vector = dyn_cast<VectorType>(type);
+    if (!vector) {
+      rewriter.replaceOp(op, call(op->getOperands()));
+      return success();
+    }
+    Value result = rewriter.create<arith::ConstantOp>(op->getLoc(), rewriter.getZeroAttr(vector));
+    SmallVector<int64_t> strides = computeStrides(vector.getShape());
+    for (int64_t i = 0; i < vector.getNumElements(); ++i) {
+      SmallVector<int64_t> at = delinearize(i, strides);
+      SmallVector<Value> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(rewriter.create<vector::ExtractOp>(op->getLoc(), operand, at));
+      result = rewriter.create<vector::InsertOp>(op->getLoc(), call(operands), result, at);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  func::FuncOp declare(Operation *op, FloatType element, PatternRewriter &rewriter) const {
+    Operation *table = SymbolTable::getNearestSymbolTable(op);
+    if (auto known = SymbolTable::lookupSymbolIn(table, function))
+      return cast<func::FuncOp>(known);
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(&table->getRegion(0).front());
+    SmallVector<Type> operands(op->getNumOperands(), element);
+    auto callee = rewriter.create<func::FuncOp>(
+        op->getLoc(), function, rewriter.getFunctionType(operands, TypeRange(element)));
+    callee.setPrivate();
+    return callee;
+  }
+
+  StringRef function;
+};
+
+/// f64: the reciprocal of the native root.
+struct ExpandRsqrtF64 : OpRewritePattern<math::RsqrtOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::RsqrtOp op, PatternRewriter &rewriter) const override {
+    FloatType element = elementOf(op.getType());
+    if (!element || !element.isF64())
+      return rewriter.notifyMatchFailure(op, "not f64, scalar or vector");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, elementary::rsqrt(Expr(builder, op.getOperand())).getValue());
+    return success();
+  }
+};
+} // namespace
+
+void populateElementaryFunctionPatterns(RewritePatternSet &patterns, PatternBenefit benefit) {
+#define ACCC_FUNCTION(OP, NAME, LIBM, ULP)                                                         \
+  patterns.add<ExpandFunction<math::OP, &elementary::NAME>>(patterns.getContext(), benefit);
+#include "codegen/kernel/MathBounds.def"
+}
+
+void populateLibmCallPatterns(RewritePatternSet &patterns, PatternBenefit benefit) {
+  patterns.add<ExpandRsqrtF64>(patterns.getContext(), benefit);
+#define ACCC_FUNCTION(OP, NAME, LIBM, ULP)                                                         \
+  if (StringRef(LIBM) != "")                                                                       \
+    patterns.add<CallLibm>(patterns.getContext(), benefit, math::OP::getOperationName(), LIBM);
+#include "codegen/kernel/MathBounds.def"
+}
+
+} // namespace accc::codegen

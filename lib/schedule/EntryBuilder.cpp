@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "schedule/EntryBuilder.h"
+
+#include "accc/abi.h"
+#include "support/Attributes.h"
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+bool isLibraryCall(Operation *op) {
+  return isa<prim::DotGeneralOp, prim::ConvolutionOp, prim::ConvolutionBackwardDataOp,
+             prim::ConvolutionBackwardWeightsOp>(op);
+}
+
+int64_t bytesOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  unsigned bits = tensor.getElementTypeBitWidth();
+  return tensor.getNumElements() * (bits < 8 ? 1 : bits / 8);
+}
+
+StringRef attribute(func::FuncOp function, bool result, unsigned i, StringRef name) {
+  auto attr = result ? function.getResultAttrOfType<StringAttr>(i, name)
+                     : function.getArgAttrOfType<StringAttr>(i, name);
+  return attr ? attr.getValue() : StringRef();
+}
+
+/// The prim attributes of a contraction, without MLIR's own.
+DictionaryAttr configOf(Operation *op) {
+  return op->getAttrDictionary();
+}
+} // namespace
+
+Value EntryBuilder::storage(Value value) {
+  while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
+    value = reshape.getOperand();
+  return value;
+}
+
+// Program order, except that steps whose results are nothing but new values of variables go to the end.
+LogicalResult EntryBuilder::orderSteps() {
+  auto *yield = function.getBody().front().getTerminator();
+  SmallVector<Operation *> updates;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (isa<prim::ReshapeOp, prim::ConstantOp>(op))
+      continue;
+    if (!isa<prim::FusionOp>(op) && !isLibraryCall(&op))
+      return op.emitError("bug in accc: this op reached the schedule outside a fusion");
+    bool onlyUpdates = true;
+    for (Value result : op.getResults())
+      for (OpOperand &use : result.getUses())
+        onlyUpdates &= use.getOwner() == yield &&
+                       attribute(function, true, use.getOperandNumber(), kRoleAttr) == role::kUpdate;
+    (onlyUpdates ? updates : steps).push_back(&op);
+  }
+  numUpdates = updates.size();
+  steps.append(updates.begin(), updates.end());
+  for (auto [i, op] : llvm::enumerate(steps))
+    stepOf[op] = static_cast<int64_t>(i);
+  return success();
+}
+
+LogicalResult EntryBuilder::placeArguments() {
+  int64_t input = 0;
+  for (BlockArgument argument : function.getArguments()) {
+    StringRef roleName = attribute(function, false, argument.getArgNumber(), kRoleAttr);
+    StringRef name = attribute(function, false, argument.getArgNumber(), kNameAttr);
+    if (auto it = variables.find(name);
+        it != variables.end() &&
+        (roleName == role::kParameter || roleName == role::kBuffer || roleName == role::kOptimizerState))
+      places[argument] = {exec::Space::state, it->second, {}, -1};
+    else
+      places[argument] = {exec::Space::input, input++, {}, -1};
+  }
+  return success();
+}
+
+bool EntryBuilder::readsInPlace(Operation *step, Value old) {
+  auto fusion = dyn_cast<prim::FusionOp>(step);
+  if (!fusion || fusion.getKind() != "loop")
+    return false;
+  // Every way from the argument to an output is pointwise.
+  SmallVector<Value> pending;
+  for (auto [i, operand] : llvm::enumerate(fusion.getInputs()))
+    if (storage(operand) == old)
+      pending.push_back(fusion.getBody().getArgument(static_cast<unsigned>(i)));
+  DenseSet<Operation *> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      if (isa<prim::YieldOp>(user) || !seen.insert(user).second)
+        continue;
+      auto fusible = dyn_cast<Fusible>(user);
+      if (!fusible || fusible.getFusionClass() != FusionClass::Pointwise)
+        return false;
+      pending.append(user->result_begin(), user->result_end());
+    }
+  }
+  return true;
+}
+
+bool EntryBuilder::mayOverwrite(Operation *writer, Value old) {
+  int64_t at = stepOf[writer];
+  SmallVector<Value> pending{old};
+  while (!pending.empty()) {
+    for (Operation *user : pending.pop_back_val().getUsers()) {
+      if (isa<prim::ReshapeOp>(user)) {
+        pending.push_back(user->getResult(0));
+        continue;
+      }
+      auto it = stepOf.find(user);
+      if (it == stepOf.end())
+        return false; // returned as it is
+      if (it->second > at || (it->second == at && !readsInPlace(user, old)))
+        return false;
+    }
+  }
+  return true;
+}
+
+// A returned value is written where the caller, or the variable, wants it, if it can be; else copied.
+LogicalResult EntryBuilder::placeResults() {
+  auto *yield = function.getBody().front().getTerminator();
+  int64_t output = 0;
+  int64_t firstUpdate = static_cast<int64_t>(steps.size() - numUpdates);
+  for (OpOperand &use : yield->getOpOperands()) {
+    unsigned i = use.getOperandNumber();
+    StringRef roleName = attribute(function, true, i, kRoleAttr);
+    Value source = storage(use.get());
+    Operation *producer = source.getDefiningOp();
+    bool isStep = producer && stepOf.count(producer);
+    Place place;
+    bool direct = isStep && !places.count(source);
+    if (roleName == role::kUpdate) {
+      StringRef name = attribute(function, true, i, kUpdatesAttr);
+      auto it = variables.find(name);
+      if (it == variables.end())
+        return function.emitError("bug in accc: result ") << i << " updates the unknown variable '" << name << "'";
+      place = {exec::Space::state, it->second, {}, -1};
+      direct &= isStep && stepOf[producer] >= firstUpdate;
+      for (BlockArgument argument : function.getArguments())
+        if (direct && attribute(function, false, argument.getArgNumber(), kNameAttr) == name &&
+            places[argument].space == exec::Space::state)
+          direct = mayOverwrite(producer, argument);
+    } else {
+      place = {exec::Space::output, output++, {}, -1};
+    }
+    if (direct)
+      places[source] = place;
+    else
+      copies.push_back({use.get(), place, roleName == role::kUpdate});
+  }
+  return success();
+}
+
+void EntryBuilder::plan() {
+  auto last = static_cast<int64_t>(steps.size());
+  for (auto [i, step] : llvm::enumerate(steps))
+    for (Value result : step->getResults()) {
+      if (places.count(result))
+        continue;
+      lifetimes.push_back({bytesOf(result.getType()), static_cast<int64_t>(i), static_cast<int64_t>(i)});
+      places[result] = {exec::Space::arena, 0, {}, static_cast<int64_t>(lifetimes.size()) - 1};
+    }
+  auto extend = [&](Value value, int64_t at) {
+    auto it = places.find(storage(value));
+    if (it != places.end() && it->second.lifetime >= 0)
+      lifetimes[it->second.lifetime].last = std::max(lifetimes[it->second.lifetime].last, at);
+  };
+  for (auto [i, step] : llvm::enumerate(steps))
+    for (Value operand : step->getOperands())
+      extend(operand, static_cast<int64_t>(i));
+  for (const Copy &copy : copies)
+    extend(copy.from, last);
+  // The first bytes hold the status word.
+  arenaSize = planMemory(lifetimes, ACCC_ALIGNMENT, ACCC_ALIGNMENT);
+}
+
+Value EntryBuilder::slice(OpBuilder &b, const Place &place, RankedTensorType type, Location loc) {
+  int64_t offset = place.lifetime >= 0 ? lifetimes[place.lifetime].offset : place.offset;
+  return b.create<exec::SliceOp>(loc, exec::BufferType::get(b.getContext(), type), place.space, offset,
+                                 place.symbol);
+}
+
+Value EntryBuilder::buffer(OpBuilder &b, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Value source = storage(value);
+  auto it = places.find(source);
+  if (it == places.end()) {
+    auto constant = source.getDefiningOp<prim::ConstantOp>();
+    Place place{exec::Space::constant, 0,
+                FlatSymbolRefAttr::get(kernels.getConstant(constant.getValue(), constant.getLoc()).getSymNameAttr()), -1};
+    it = places.try_emplace(source, place).first;
+  }
+  return slice(b, it->second, type, value.getLoc());
+}
+
+void EntryBuilder::emitCopy(OpBuilder &b, Value from, const Place &to) {
+  auto type = cast<RankedTensorType>(from.getType());
+  auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
+  exec::KernelOp kernel = kernels.getCopy(type, from.getLoc());
+  Place source = places.lookup(storage(from));
+  if (!places.count(storage(from))) {
+    buffer(b, from); // a constant: gives it a place
+    source = places.lookup(storage(from));
+  }
+  Value input = slice(b, source, flat, from.getLoc()), output = slice(b, to, flat, from.getLoc());
+  b.create<exec::LaunchOp>(from.getLoc(), kernel.getSymName(), ValueRange{input}, ValueRange{output});
+}
+
+LogicalResult EntryBuilder::emit() {
+  OpBuilder b = OpBuilder::atBlockEnd(program.getBody());
+  SmallVector<Attribute> inputs, outputs;
+  auto describe = [&](StringRef name, StringRef roleName, Type type) {
+    return b.getDictionaryAttr({b.getNamedAttr("name", b.getStringAttr(name)),
+                                b.getNamedAttr("role", b.getStringAttr(roleName)),
+                                b.getNamedAttr("type", TypeAttr::get(type))});
+  };
+  for (BlockArgument argument : function.getArguments())
+    if (places[argument].space == exec::Space::input)
+      inputs.push_back(describe(attribute(function, false, argument.getArgNumber(), kNameAttr),
+                                attribute(function, false, argument.getArgNumber(), kRoleAttr), argument.getType()));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (attribute(function, true, i, kRoleAttr) != role::kUpdate)
+      outputs.push_back(describe(attribute(function, true, i, kNameAttr),
+                                 attribute(function, true, i, kRoleAttr), function.getResultTypes()[i]));
+  auto entry = b.create<exec::EntryOp>(function.getLoc(), function.getSymName(), b.getArrayAttr(inputs),
+                                       b.getArrayAttr(outputs), static_cast<uint64_t>(arenaSize));
+  b.setInsertionPointToEnd(&entry.getBody().emplaceBlock());
+
+  bool checked = false;
+  auto check = [&] {
+    if (!checked)
+      b.create<exec::CheckOp>(function.getLoc());
+    checked = true;
+  };
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    if (i >= steps.size() - numUpdates)
+      check();
+    SmallVector<Value> in, out;
+    for (Value operand : step->getOperands())
+      in.push_back(buffer(b, operand));
+    for (Value result : step->getResults())
+      out.push_back(buffer(b, result));
+    if (auto fusion = dyn_cast<prim::FusionOp>(step))
+      b.create<exec::LaunchOp>(step->getLoc(), kernels.get(fusion).getSymName(), in, out);
+    else
+      b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(), configOf(step), in, out);
+  }
+  // Outputs first: they may show the value that a variable had before its update.
+  for (const Copy &copy : copies)
+    if (!copy.update)
+      emitCopy(b, copy.from, copy.to);
+  for (const Copy &copy : copies)
+    if (copy.update) {
+      check();
+      emitCopy(b, copy.from, copy.to);
+    }
+  return success();
+}
+
+LogicalResult EntryBuilder::build() {
+  if (failed(orderSteps()) || failed(placeArguments()) || failed(placeResults()))
+    return failure();
+  plan();
+  return emit();
+}

@@ -3,13 +3,14 @@
 """Derives the polynomials of lib/codegen/kernel/Math*.cpp. Needs mpmath.
 
 A fit finds the coefficients of sum(c[i] * t(x)**i) closest to f(x) on [lo, hi] under the weight
-w(x), by Lawson's reweighted least squares. Coefficients are rounded to the working type one after the other, lowest
-power first, and the rest is fitted again after each, so that later ones make up for the rounding
-of earlier ones. The error printed is log2 of the weighted error of the rounded polynomial, in exact
-arithmetic.
+w(x), by Lawson's reweighted least squares. Coefficients are rounded to the working type one after
+the other, lowest power first, and the rest is fitted again after each, so that later ones make up
+for the rounding of earlier ones. The error printed is log2 of the weighted error of the rounded
+polynomial, in exact arithmetic.
 
     minimax.py            every polynomial
-    minimax.py exp erf    these
+    minimax.py exp2 erf   these
+    minimax.py erf=5      this, of degree 5
 """
 
 import struct
@@ -73,31 +74,35 @@ ln2 = log(2)
 square = lambda x: x * x
 third, half_ln2, quarter_pi = mpf(1) / 3, ln2 / 2 * mpf("1.001"), pi / 4 * mpf("1.01")
 
+low = mpf("1e-3")
+
+# name: the fit, by degree. What p is for stands beside the coefficients in the sources.
 FITS = {
-    # exp(r) = 1 + r + r^2 p(r); weighted for expm1, which needs the most of it.
+    # Weighted for expm1(r), which needs the most of it.
     "expm1": lambda d=4: fit("expm1", lambda r: (expm1(r) - r) / r**2, lambda r: r**2 / expm1(r),
                              -half_ln2, half_ln2, d, fixed=(0.5,)),
-    # 2^r = 1 + r p(r)
-    "exp2": lambda d=5: fit("exp2", lambda r: expm1(r * ln2) / r, lambda r: r / exp(r * ln2), -0.501, 0.501, d),
-    # log1p(f) = f + f^2 p(f)
+    "exp2": lambda d=5: fit("exp2", lambda r: expm1(r * ln2) / r, lambda r: r / exp(r * ln2),
+                            -0.501, 0.501, d),
     "log": lambda d=8: fit("log", lambda f: (log1p(f) - f) / f**2, lambda f: f**2 / log1p(f),
                            -third, third, d, fixed=(-0.5,)),
-    # log2(1 + f) = f p(f)
-    "log2": lambda d=9: fit("log2", lambda f: log1p(f) / ln2 / f, lambda f: f * ln2 / log1p(f), -third, third, d),
-    # The same in double for pow: f p(f).
-    "log2_f64": lambda d=14: fit("log2_f64", lambda f: log1p(f) / ln2 / f, lambda f: f * ln2 / log1p(f),
-                                 -third, third, d, fmt="d"),
-    # sin(r) = r + r^3 p(r^2), cos(r) = 1 - r^2/2 + r^4 p(r^2), tan(r) = r + r^3 p(r^2)
-    "sin": lambda d=2: fit("sin", lambda r: (sin(r) - r) / r**3, lambda r: r**3 / sin(r), 0, quarter_pi, d, square),
-    "cos": lambda d=2: fit("cos", lambda r: (cos(r) - 1 + r**2 / 2) / r**4, lambda r: r**4 / cos(r), mpf("1e-3"), quarter_pi, d, square),
-    "tan": lambda d=5: fit("tan", lambda r: (tan(r) - r) / r**3, lambda r: r**3 / tan(r), mpf("1e-3"), quarter_pi, d, square),
-    # asin(x) = x + x^3 p(x^2) on [0, 1/2], atan(x) = x + x^3 p(x^2) on [0, 1]
-    "asin": lambda d=4: fit("asin", lambda x: (asin(x) - x) / x**3, lambda x: x**3 / asin(x), mpf("1e-3"), 0.5, d, square),
-    "atan": lambda d=8: fit("atan", lambda x: (atan(x) - x) / x**3, lambda x: x**3 / atan(x), mpf("1e-3"), 1, d, square),
-    # erf(x) = x + x p(x^2) on [0, 1]
-    "erf": lambda d=5: fit("erf", lambda x: erf(x) / x - 1, lambda x: x / erf(x), 0, 1, d, square),
-    # erfc(x)^(1/8) = p(x) on [1, 4]; the error wanted is that of erf, absolute.
-    "erfc": lambda d=7: fit("erfc", lambda x: erfc(x) ** (mpf(1) / 8), lambda x: 8 * erfc(x) ** (mpf(7) / 8), 1, 4, d),
+    "log2": lambda d=9: fit("log2", lambda f: log1p(f) / ln2 / f, lambda f: f * ln2 / log1p(f),
+                            -third, third, d),
+    "log2_f64": lambda d=12: fit("log2_f64", lambda f: log1p(f) / ln2 / f,
+                                 lambda f: f * ln2 / log1p(f), -third, third, d, fmt="d"),
+    "sin": lambda d=2: fit("sin", lambda r: (sin(r) - r) / r**3, lambda r: r**3 / sin(r),
+                           0, quarter_pi, d, square),
+    "cos": lambda d=2: fit("cos", lambda r: (cos(r) - 1 + r**2 / 2) / r**4, lambda r: r**4 / cos(r),
+                           low, quarter_pi, d, square),
+    "tan": lambda d=6: fit("tan", lambda r: (tan(r) - r) / r**3, lambda r: r**3 / tan(r),
+                           low, quarter_pi, d, square),
+    "asin": lambda d=4: fit("asin", lambda x: (asin(x) - x) / x**3, lambda x: x**3 / asin(x),
+                            low, 0.5, d, square),
+    "atan": lambda d=8: fit("atan", lambda x: (atan(x) - x) / x**3, lambda x: x**3 / atan(x),
+                            low, 1, d, square),
+    "erf": lambda d=6: fit("erf", lambda x: erf(x) / x - 1, lambda x: x / erf(x), 0, 1, d, square),
+    # The error wanted is that of erf, absolute.
+    "erfc": lambda d=7: fit("erfc", lambda x: erfc(x) ** (mpf(1) / 8),
+                            lambda x: 8 * erfc(x) ** (mpf(7) / 8), 1, 4, d),
 }
 
 if __name__ == "__main__":

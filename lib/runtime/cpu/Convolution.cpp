@@ -2,14 +2,11 @@
 //
 // Convolutions and their two gradients as oneDNN primitives.
 #include "LibraryCall.h"
-
-#include "accc/error.h"
+#include "OneDnn.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <oneapi/dnnl/dnnl.hpp>
-#include <oneapi/dnnl/dnnl_debug.h>
 #include <utility>
 #include <vector>
 
@@ -18,11 +15,6 @@ namespace accc::detail {
 namespace {
 
 using dnnl::memory;
-
-dnnl::engine &cpuEngine() {
-  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
-}
 
 /// The tensors of a convolution in oneDNN's terms, without a layout.
 struct Geometry {
@@ -67,12 +59,6 @@ struct Kernel {
   std::string implementation;
 };
 
-dnnl::primitive_attr attributes() {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user); // ours: nothing is allocated in a step
-  return attr;
-}
-
 /// The best kernel that oneDNN has where the activations have the layout `tag` (or any).
 Kernel makeKernel(accc_call_kind kind, const Geometry &g, memory::format_tag tag) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
@@ -80,7 +66,7 @@ Kernel makeKernel(accc_call_kind kind, const Geometry &g, memory::format_tag tag
                      w = describe(g.w, memory::format_tag::any);
   dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, algorithm, x, w, y,
                                           g.strides, g.dilates, g.low, g.high);
-  dnnl::convolution_forward::primitive_desc forwardDesc(forward, attributes(), cpuEngine());
+  dnnl::convolution_forward::primitive_desc forwardDesc(forward, userScratchpad(), cpuEngine());
   if (kind == ACCC_CALL_CONVOLUTION)
     return {dnnl::convolution_forward(forwardDesc),
             forwardDesc.src_desc(),
@@ -91,7 +77,7 @@ Kernel makeKernel(accc_call_kind kind, const Geometry &g, memory::format_tag tag
   if (kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA) {
     dnnl::convolution_backward_data::desc desc(algorithm, x, w, y, g.strides, g.dilates, g.low,
                                                g.high);
-    dnnl::convolution_backward_data::primitive_desc found(desc, attributes(), cpuEngine(),
+    dnnl::convolution_backward_data::primitive_desc found(desc, userScratchpad(), cpuEngine(),
                                                           forwardDesc);
     return {dnnl::convolution_backward_data(found),
             found.diff_src_desc(),
@@ -102,7 +88,7 @@ Kernel makeKernel(accc_call_kind kind, const Geometry &g, memory::format_tag tag
   }
   dnnl::convolution_backward_weights::desc desc(algorithm, x, w, y, g.strides, g.dilates, g.low,
                                                 g.high);
-  dnnl::convolution_backward_weights::primitive_desc found(desc, attributes(), cpuEngine(),
+  dnnl::convolution_backward_weights::primitive_desc found(desc, userScratchpad(), cpuEngine(),
                                                            forwardDesc);
   return {dnnl::convolution_backward_weights(found),
           found.src_desc(),
@@ -138,7 +124,7 @@ struct Slot {
 
 class Convolution : public LibraryCall {
 public:
-  Convolution(accc_call_kind kind, const accc_convolution &call) : stream(cpuEngine()), kind(kind) {
+  Convolution(accc_call_kind kind, const accc_convolution &call) : kind(kind) {
     Geometry geometry(call);
     Kernel kernel = chooseKernel(kind, geometry);
     primitive = kernel.primitive;
@@ -178,8 +164,8 @@ public:
     for (int i = 0; i < 3; ++i)
       if (slots[i].converts && i != resultIndex())
         copy(slots[i], slots[i].outer, slots[i].inner, scratch);
-    check(dnnl_primitive_execute(primitive.get(), stream.get(), static_cast<int>(arguments.size()),
-                                 arguments.data()));
+    check(dnnl_primitive_execute(primitive.get(), cpuStream().get(),
+                                 static_cast<int>(arguments.size()), arguments.data()));
     Slot &result = slots[static_cast<size_t>(resultIndex())];
     if (result.converts)
       copy(result, result.inner, result.outer, scratch);
@@ -202,7 +188,7 @@ private:
     slot.converts = outer != inner;
     if (slot.converts) {
       dnnl::reorder::primitive_desc desc(cpuEngine(), isResult ? inner : outer, cpuEngine(),
-                                         isResult ? outer : inner, attributes());
+                                         isResult ? outer : inner, userScratchpad());
       slot.reorder = dnnl::reorder(desc);
       slot.reorderScratchpad = memory(desc.scratchpad_desc(), cpuEngine(), nullptr);
     }
@@ -215,7 +201,7 @@ private:
     const dnnl_exec_arg_t copyArguments[] = {{DNNL_ARG_FROM, from.get()},
                                              {DNNL_ARG_TO, to.get()},
                                              {DNNL_ARG_SCRATCHPAD, slot.reorderScratchpad.get()}};
-    check(dnnl_primitive_execute(slot.reorder.get(), stream.get(), 3, copyArguments));
+    check(dnnl_primitive_execute(slot.reorder.get(), cpuStream().get(), 3, copyArguments));
   }
 
   static void check(dnnl_status_t status) {
@@ -224,7 +210,6 @@ private:
                   std::string("oneDNN refused a convolution: ") + dnnl_status2str(status));
   }
 
-  dnnl::stream stream;
   accc_call_kind kind;
   dnnl::primitive primitive;
   std::array<Slot, 3> slots; // x, w, y

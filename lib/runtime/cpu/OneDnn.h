@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What all uses of oneDNN share.
+#ifndef ACCC_RUNTIME_CPU_ONEDNN_H
+#define ACCC_RUNTIME_CPU_ONEDNN_H
+
+#include "accc/error.h"
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <oneapi/dnnl/dnnl_debug.h>
+
+namespace accc::detail {
+
+inline dnnl::engine &cpuEngine() {
+  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+/// Executes in order and returns when done; holds nothing else.
+inline dnnl::stream &cpuStream() {
+  static dnnl::stream stream(cpuEngine());
+  return stream;
+}
+
+/// Primitives work in scratch that the caller gives: nothing is allocated in a step.
+inline dnnl::primitive_attr userScratchpad() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CPU_ONEDNN_H

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Calls.h"
+#include "Support.h"
+
+#include <cmath>
+
+using namespace accc;
+using namespace accc::test;
+
+namespace {
+
+/// The definition in abi.h, in double precision, with the strides as they are.
+std::vector<double> expected(const accc_matmul &p, const std::vector<float> &a,
+                             const std::vector<float> &b, const std::vector<float> &c) {
+  std::vector<double> result(c.begin(), c.end());
+  int64_t batches = 1;
+  for (int32_t d = 0; d < p.batch_rank; ++d)
+    batches *= p.batch[d];
+  for (int64_t flat = 0; flat < batches; ++flat) {
+    int64_t ia = 0, ib = 0, ic = 0, rest = flat;
+    for (int32_t d = p.batch_rank; d-- > 0;) {
+      int64_t i = rest % p.batch[d];
+      rest /= p.batch[d];
+      ia += i * p.a_batch_strides[d], ib += i * p.b_batch_strides[d];
+      ic += i * p.c_batch_strides[d];
+    }
+    for (int64_t i = 0; i < p.m; ++i)
+      for (int64_t j = 0; j < p.n; ++j) {
+        auto at = static_cast<size_t>(ic + i * p.c_row_stride + j * p.c_column_stride);
+        double sum = p.accumulate ? c[at] : 0;
+        for (int64_t k = 0; k < p.k; ++k)
+          sum += double(a[static_cast<size_t>(ia + i * p.a_row_stride + k * p.a_column_stride)]) *
+                 b[static_cast<size_t>(ib + k * p.b_row_stride + j * p.b_column_stride)];
+        result[at] = sum;
+      }
+  }
+  return result;
+}
+
+void check(const accc_library_call &call, size_t a, size_t b, size_t c) {
+  REQUIRE_FALSE(detail::whyUnsupported(call));
+  auto fillA = randomFloats(a, 1), fillB = randomFloats(b, 2), fillC = randomFloats(c, 3);
+  std::vector<double> right = expected(call.u.matmul, fillA, fillB, fillC);
+  for (int threads : {1, 2, 3}) {
+    PreparedCall prepared(call, threads, {fillA, fillB, fillC});
+    prepared.run();
+    double worst = 0;
+    for (size_t i = 0; i < c; ++i) {
+      double error = std::abs(prepared.buffer(2)[i] - right[i]);
+      worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+    }
+    INFO("threads " << threads);
+    CHECK(worst < 1e-6 * double(std::max<int64_t>(call.u.matmul.k, 8)));
+  }
+}
+
+void checkDense(accc_library_call call) {
+  const accc_matmul &p = call.u.matmul;
+  check(call, size_t(p.batch[0] * p.m * p.k), size_t(p.batch[0] * p.k * p.n),
+        size_t(p.batch[0] * p.m * p.n));
+}
+
+} // namespace
+
+TEST_CASE("matmul: every layout of every operand") {
+  auto flags = GENERATE(range(0, 16));
+  auto [batch, m, n, k] = GENERATE(table<int64_t, int64_t, int64_t, int64_t>({{1, 5, 7, 3},
+                                                                              {4, 33, 17, 20},
+                                                                              {2, 1, 9, 4},
+                                                                              {3, 6, 1, 5},
+                                                                              {1, 1, 1, 1},
+                                                                              {1, 64, 48, 1},
+                                                                              {2, 1, 1, 70},
+                                                                              {1, 130, 140, 150}}));
+  INFO("flags " << flags << ", " << batch << " x " << m << " x " << n << " x " << k);
+  accc_library_call call = matmul(batch, m, n, k, flags & 1, flags & 2, flags & 4);
+  call.u.matmul.accumulate = (flags & 8) != 0;
+  checkDense(call);
+}
+
+TEST_CASE("matmul: empty extents") {
+  auto accumulate = GENERATE(0, 1);
+  auto [batch, m, n, k] = GENERATE(table<int64_t, int64_t, int64_t, int64_t>(
+      {{1, 3, 4, 0}, {2, 0, 4, 5}, {2, 3, 0, 5}, {0, 3, 4, 5}, {3, 2, 2, 0}}));
+  accc_library_call call = matmul(batch, m, n, k);
+  call.u.matmul.accumulate = accumulate;
+  checkDense(call);
+}
+
+TEST_CASE("matmul: no batch dimension, and several with gaps") {
+  accc_library_call call = matmul(1, 6, 5, 4);
+  call.u.matmul.batch_rank = 0;
+  checkDense(call);
+
+  // Attention's q k^T out of a [batch 2, sequence 3, heads 4, width 5] tensor.
+  call = matmul(1, 3, 3, 5);
+  accc_matmul &p = call.u.matmul;
+  p.batch_rank = 2;
+  p.batch[0] = 2, p.batch[1] = 4;
+  p.a_batch_strides[0] = p.b_batch_strides[0] = 60, p.a_batch_strides[1] = p.b_batch_strides[1] = 5;
+  p.a_row_stride = 20, p.a_column_stride = 1;
+  p.b_row_stride = 1, p.b_column_stride = 20;
+  p.c_batch_strides[0] = 36, p.c_batch_strides[1] = 9;
+  check(call, 120, 120, 72);
+}
+
+TEST_CASE("matmul: a batch that is more rows or columns of one product") {
+  auto leftStands = GENERATE(false, true);
+  accc_library_call call = matmul(3, 4, 5, 6);
+  accc_matmul &p = call.u.matmul;
+  if (leftStands) {
+    p.a_batch_strides[0] = 0;
+    p.b_row_stride = 15, p.b_batch_strides[0] = 5; // b is [6, 3 * 5]
+    p.c_row_stride = 15, p.c_batch_strides[0] = 5;
+  } else {
+    p.b_batch_strides[0] = 0; // x [3, 4, 6] times one [6, 5]
+  }
+  check(call, 72, 90, 60);
+}
+
+TEST_CASE("matmul: strides that no BLAS has words for") {
+  accc_library_call call = matmul(1, 4, 5, 6);
+  accc_matmul &p = call.u.matmul;
+  SECTION("one row broadcast") { p.a_row_stride = 0; }
+  SECTION("one column broadcast") { p.b_column_stride = 0, p.b_row_stride = 1; }
+  SECTION("gaps both ways") { p.a_row_stride = 24, p.a_column_stride = 2; }
+  check(call, 200, 200, 20);
+}

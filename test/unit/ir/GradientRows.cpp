@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "GradientRows.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+namespace accc::test {
+
+static std::string tensor(const std::string &type) { return "tensor<" + type + ">"; }
+
+std::string GradientRow::text() const {
+  std::vector<std::string> arguments, names, types, resultTypes;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    names.push_back(llvm::formatv("%{0}", i));
+    types.push_back(tensor(input.type));
+    arguments.push_back(names.back() + ": " + types.back());
+  }
+  for (const std::string &type : results)
+    resultTypes.push_back(tensor(type));
+  std::string all = llvm::join(resultTypes, ", ");
+  std::string returned = "%r";
+  for (size_t i = 0; results.size() > 1 && i < results.size(); ++i)
+    returned = i == 0 ? "%r#0" : returned + llvm::formatv(", %r#{0}", i).str();
+  return llvm::formatv("func.func @f({0}) -> ({1}) {{\n"
+                       "  %r{2} = prim.{3} {4} {5} : ({6}) -> ({1})\n  return {7} : {1}\n}\n",
+                       llvm::join(arguments, ", "), all,
+                       results.size() > 1 ? llvm::formatv(":{0}", results.size()).str() : "", op,
+                       llvm::join(names, ", "), attributes, llvm::join(types, ", "), returned);
+}
+
+/// The extents of "2x3xf64".
+static llvm::SmallVector<int64_t> shapeOf(llvm::StringRef type) {
+  llvm::SmallVector<int64_t> shape;
+  int64_t extent;
+  while (!type.consumeInteger(10, extent)) {
+    shape.push_back(extent);
+    type.consume_front("x");
+  }
+  return shape;
+}
+
+std::vector<ReferenceArray> GradientRow::arguments() const {
+  std::vector<ReferenceArray> arrays;
+  double position = 0.37; // of a low-discrepancy sequence: no two values alike
+  for (const Input &input : inputs) {
+    ReferenceArray &array = arrays.emplace_back(shapeOf(input.type));
+    for (size_t i = 0; i < array.values.size(); ++i) {
+      position = std::fmod(position + 0.6180339887498949, 1.0);
+      array.values[i] = input.values.empty() ? input.low + (input.high - input.low) * position
+                                             : input.values[i % input.values.size()];
+    }
+  }
+  return arrays;
+}
+
+/// A row of an op with operands and result of one type.
+static GradientRow same(std::string op, std::vector<Input> inputs) {
+  std::string type = inputs.front().type;
+  return {std::move(op), std::move(inputs), {type}};
+}
+
+static std::vector<GradientRow> makeRows() {
+  auto of = [](double low, double high) { return Input{"5xf64", low, high}; };
+  std::string geometry =
+      "strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, "
+      "pad_low = array<i64: 1, 0>, pad_high = array<i64: 0, 1>, groups = 2 : i64";
+  std::string window = "{window = array<i64: 1, 2>, strides = array<i64: 1, 1>, "
+                       "dilations = array<i64: 1, 2>, pad_low = array<i64: 0, 1>, "
+                       "pad_high = array<i64: 0, 0>}";
+  return {
+      // ---- unary ----
+      same("neg", {of(-2, 2)}),
+      same("abs", {of(-2, 2)}),
+      same("exp", {of(-2, 2)}),
+      same("expm1", {of(-2, 2)}),
+      same("log", {of(0.1, 3)}),
+      same("log1p", {of(-0.9, 3)}),
+      same("sqrt", {of(0.1, 3)}),
+      same("rsqrt", {of(0.1, 3)}),
+      same("sin", {of(-4, 4)}),
+      same("cos", {of(-4, 4)}),
+      same("asin", {of(-0.9, 0.9)}),
+      same("acos", {of(-0.9, 0.9)}),
+      same("atan", {of(-3, 3)}),
+      same("tanh", {of(-3, 3)}),
+      same("logistic", {of(-3, 3)}),
+      same("erf", {of(-2, 2)}),
+      same("exp", {Input{"f64"}}),
+      same("exp", {Input{"0x3xf64"}}),
+
+      // ---- binary ----
+      same("add", {of(-2, 2), of(-2, 2)}),
+      same("sub", {of(-2, 2), of(-2, 2)}),
+      same("mul", {of(-2, 2), of(-2, 2)}),
+      same("div", {of(-2, 2), of(0.5, 2)}),
+      same("div", {of(-2, 2), of(-2, -0.5)}),
+      same("rem", {of(-9, 9), of(1.1, 2)}),
+      same("max", {of(-2, 2), of(-2, 2)}),
+      same("min", {of(-2, 2), of(-2, 2)}),
+      same("pow", {of(0.2, 2), of(-2, 3)}),
+      same("atan2", {of(-2, 2), of(-2, 2)}),
+
+      // ---- choice ----
+      {"select", {{"5xi1", 0, 1, {0, 1, 1, 0, 1}}, of(-2, 2), of(-2, 2)}, {"5xf64"}},
+      {"convert", {of(-2, 2)}, {"5xf32"}},
+
+      // ---- views ----
+      {"broadcast", {{"3x1xf64"}}, {"2x3x4xf64"}, "{dimensions = array<i64: 1, 2>}"},
+      {"broadcast", {{"f64"}}, {"2x3xf64"}, "{dimensions = array<i64>}"},
+      {"reshape", {{"2x6xf64"}}, {"3x4xf64"}},
+      {"transpose", {{"2x3x4xf64"}}, {"4x2x3xf64"}, "{permutation = array<i64: 2, 0, 1>}"},
+      {"slice",
+       {{"5x6xf64"}},
+       {"2x3xf64"},
+       "{starts = array<i64: 1, 0>, limits = array<i64: 3, 6>, strides = array<i64: 1, 2>}"},
+      {"pad",
+       {{"2x3xf64"}, {"f64"}},
+       {"4x6xf64"},
+       "{low = array<i64: 1, -1>, high = array<i64: 1, 2>, interior = array<i64: 0, 1>}"},
+      {"concatenate", {{"2x3xf64"}, {"2x1xf64"}}, {"2x4xf64"}, "{dimension = 1 : i64}"},
+      {"reverse", {{"2x3xf64"}}, {"2x3xf64"}, "{dimensions = array<i64: 0, 1>}"},
+
+      // ---- indexing ----
+      {"gather", {{"4x3xf64"}, {"2x2xi64", 0, 0, {3, 1, 1, 0}}}, {"2x2x3xf64"}, "{axis = 0 : i64}"},
+      {"scatter",
+       {{"4x2xf64"}, {"3xi32", 0, 0, {3, 1, 1}}, {"3x2xf64"}},
+       {"4x2xf64"},
+       "{axis = 0 : i64, kind = #prim<scatter_kind add>}"},
+      {"scatter",
+       {{"2x4xf64"}, {"2xi64", 0, 0, {3, 1}}, {"2x2xf64"}},
+       {"2x4xf64"},
+       "{axis = 1 : i64, kind = #prim<scatter_kind set>}"},
+
+      // ---- reductions ----
+      {"reduce sum", {{"2x3x2xf64"}}, {"3xf64"}, "{dimensions = array<i64: 0, 2>}"},
+      {"reduce prod", {{"2x3xf64"}}, {"2xf64"}, "{dimensions = array<i64: 1>}"},
+      {"reduce prod", {{"3xf64", 0, 0, {2, 0, 3}}}, {"f64"}, "{dimensions = array<i64: 0>}"},
+      {"reduce max", {{"2x3xf64"}}, {"2xf64"}, "{dimensions = array<i64: 1>}"},
+      {"reduce min", {{"2x3xf64"}}, {"3xf64"}, "{dimensions = array<i64: 0>}"},
+      {"cumulative sum", {{"2x4xf64"}}, {"2x4xf64"}, "{dimension = 1 : i64}"},
+      {"sort", {{"2x4xf64"}}, {"2x4xf64", "2x4xi64"}, "{dimension = 1 : i64, descending = true}"},
+
+      // ---- windows ----
+      {"reduce_window sum", {{"2x5xf64"}}, {"2x4xf64"}, window},
+      {"window_scatter", {{"2x5xf64"}, {"2x4xf64"}}, {"2x5xf64"}, window},
+
+      // ---- contractions ----
+      {"dot_general",
+       {{"2x3x4xf64"}, {"4x2x5xf64"}},
+       {"2x3x5xf64"},
+       "{lhs_batch = array<i64: 0>, rhs_batch = array<i64: 1>, lhs_contracting = array<i64: 2>, "
+       "rhs_contracting = array<i64: 0>}"},
+      {"convolution", {{"2x4x5x5xf64"}, {"2x2x2x2xf64"}}, {"2x2x3x4xf64"}, "{" + geometry + "}"},
+      {"convolution",
+       {{"1x5x5x4xf64"}, {"2x2x2x2xf64"}},
+       {"1x3x4x2xf64"},
+       "{" + geometry + ", channels_last = true}"},
+      {"convolution_backward_data",
+       {{"2x2x3x4xf64"}, {"2x2x2x2xf64"}},
+       {"2x4x5x5xf64"},
+       "{" + geometry + "}"},
+      {"convolution_backward_weights",
+       {{"2x4x5x5xf64"}, {"2x2x3x4xf64"}},
+       {"2x2x2x2xf64"},
+       "{" + geometry + "}"},
+  };
+}
+
+const std::vector<GradientRow> &gradientRows() {
+  static const std::vector<GradientRow> rows = makeRows();
+  return rows;
+}
+
+} // namespace accc::test

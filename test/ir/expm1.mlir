@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s | accc-opt | FileCheck %s
+
+// CHECK-LABEL: @case0
+// CHECK: prim.expm1 %arg0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+func.func @case0(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %r = prim.expm1 %a : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: @case1
+// CHECK: prim.expm1 %arg0 : (tensor<bf16>) -> tensor<bf16>
+func.func @case1(%a: tensor<bf16>) -> tensor<bf16> {
+  %r = prim.expm1 %a : (tensor<bf16>) -> tensor<bf16>
+  return %r : tensor<bf16>
+}

@@ -24,6 +24,7 @@ public:
   // ---- ElementEmitter ----
   mlir::OpBuilder &builder() override { return b; }
   mlir::Value element(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index) override;
+  mlir::Value lanes(mlir::Value value) override { return toVector(value); }
   mlir::Value constant(mlir::TypedAttr value) override;
   mlir::Value indexValue(mlir::AffineExpr expression, mlir::Type elementType) override;
   mlir::AffineExpr symbol(mlir::Value integer, int64_t bound, llvm::StringRef message) override;

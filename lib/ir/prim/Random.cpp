@@ -82,6 +82,9 @@ Value RandomBitsOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> in
   if (!position || !seed || !step) // only asked which elements are read
     return {};
 
+  position = emitter.lanes(position);
+  seed = emitter.lanes(seed);
+  step = emitter.lanes(step);
   ScalarBuilder scalar{builder, getLoc()};
   Words words{scalar};
   Type word = words.narrow(position.getType());

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Compiles a function of prim ops and compares what it computes with the interpreter.
+#ifndef ACCC_TEST_UNIT_KERNELS_HARNESS_H
+#define ACCC_TEST_UNIT_KERNELS_HARNESS_H
+
+#include <cstdint>
+#include <string>
+
+namespace accc::test {
+
+struct KernelCase {
+  const char *name;
+  /// `func.func @f(...) -> ...`; float arguments are random in [-2, 2], integers in [0, integerBound).
+  const char *text;
+  int64_t integerBound = 3;
+  double tolerance = 2e-6; // relative, in the 2-norm: f32 arithmetic against f64
+};
+
+struct KernelOutcome {
+  std::string error; // empty: all results agree
+  int launches = 0;
+};
+
+/// `arch` as for --arch. The library is written to a temporary folder and removed.
+KernelOutcome runKernelCase(const KernelCase &test, const std::string &arch);
+
+} // namespace accc::test
+
+#endif

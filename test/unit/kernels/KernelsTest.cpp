@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#define CATCH_CONFIG_MAIN
+#include "kernels/Harness.h"
+
+#include <catch2/catch.hpp>
+
+using accc::test::KernelCase;
+
+// clang-format off
+static const KernelCase kCases[] = {
+  {"add", R"(func.func @f(%a: tensor<37xf32>, %b: tensor<37xf32>) -> tensor<37xf32> {
+    %0 = prim.add %a, %b : (tensor<37xf32>, tensor<37xf32>) -> tensor<37xf32>
+    return %0 : tensor<37xf32> })"},
+  {"scalar", R"(func.func @f(%a: tensor<f32>) -> tensor<f32> {
+    %0 = prim.mul %a, %a : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    return %0 : tensor<f32> })"},
+  {"large", R"(func.func @f(%a: tensor<300x1000xf32>, %b: tensor<300x1000xf32>) -> tensor<300x1000xf32> {
+    %0 = prim.mul %a, %b : (tensor<300x1000xf32>, tensor<300x1000xf32>) -> tensor<300x1000xf32>
+    return %0 : tensor<300x1000xf32> })"},
+  {"broadcast_row", R"(func.func @f(%a: tensor<24xf32>) -> tensor<5x7x24xf32> {
+    %0 = prim.broadcast %a {dimensions = array<i64: 2>} : (tensor<24xf32>) -> tensor<5x7x24xf32>
+    return %0 : tensor<5x7x24xf32> })"},
+  {"broadcast_channel", R"(func.func @f(%a: tensor<6xf32>) -> tensor<3x6x5x5xf32> {
+    %0 = prim.broadcast %a {dimensions = array<i64: 1>} : (tensor<6xf32>) -> tensor<3x6x5x5xf32>
+    return %0 : tensor<3x6x5x5xf32> })"},
+  {"transpose", R"(func.func @f(%a: tensor<19x33xf32>) -> tensor<33x19xf32> {
+    %0 = prim.transpose %a {permutation = array<i64: 1, 0>} : (tensor<19x33xf32>) -> tensor<33x19xf32>
+    return %0 : tensor<33x19xf32> })"},
+  {"slice", R"(func.func @f(%a: tensor<9x40xf32>) -> tensor<4x19xf32> {
+    %0 = prim.slice %a {starts = array<i64: 1, 2>, limits = array<i64: 9, 40>, strides = array<i64: 2, 2>} : (tensor<9x40xf32>) -> tensor<4x19xf32>
+    return %0 : tensor<4x19xf32> })"},
+  {"pad", R"(func.func @f(%a: tensor<3x18xf32>) -> tensor<7x42xf32> {
+    %v = prim.constant dense<1.5> : tensor<f32>
+    %0 = prim.pad %a, %v {low = array<i64: 1, 3>, high = array<i64: 1, 4>, interior = array<i64: 1, 1>} : (tensor<3x18xf32>, tensor<f32>) -> tensor<7x42xf32>
+    return %0 : tensor<7x42xf32> })"},
+  {"pad_negative", R"(func.func @f(%a: tensor<5x18xf32>) -> tensor<5x17xf32> {
+    %v = prim.constant dense<0.0> : tensor<f32>
+    %0 = prim.pad %a, %v {low = array<i64: 1, -2>, high = array<i64: -1, 1>, interior = array<i64: 0, 0>} : (tensor<5x18xf32>, tensor<f32>) -> tensor<5x17xf32>
+    return %0 : tensor<5x17xf32> })"},
+  {"concatenate", R"(func.func @f(%a: tensor<4x5xf32>, %b: tensor<4x30xf32>) -> tensor<4x40xf32> {
+    %0 = prim.concatenate %a, %b, %a {dimension = 1 : i64} : (tensor<4x5xf32>, tensor<4x30xf32>, tensor<4x5xf32>) -> tensor<4x40xf32>
+    return %0 : tensor<4x40xf32> })"},
+  {"concatenate_outer", R"(func.func @f(%a: tensor<4x5xf32>, %b: tensor<2x5xf32>) -> tensor<6x5xf32> {
+    %0 = prim.concatenate %a, %b {dimension = 0 : i64} : (tensor<4x5xf32>, tensor<2x5xf32>) -> tensor<6x5xf32>
+    return %0 : tensor<6x5xf32> })"},
+  {"reverse", R"(func.func @f(%a: tensor<4x35xf32>) -> tensor<4x35xf32> {
+    %0 = prim.reverse %a {dimensions = array<i64: 0, 1>} : (tensor<4x35xf32>) -> tensor<4x35xf32>
+    return %0 : tensor<4x35xf32> })"},
+  {"gather", R"(func.func @f(%a: tensor<11x24xf32>, %i: tensor<3x5xi64>) -> tensor<3x5x24xf32> {
+    %0 = prim.gather %a, %i {axis = 0 : i64} : (tensor<11x24xf32>, tensor<3x5xi64>) -> tensor<3x5x24xf32>
+    return %0 : tensor<3x5x24xf32> })", 11},
+  {"gather_inner", R"(func.func @f(%a: tensor<4x11xf32>, %i: tensor<37xi32>) -> tensor<4x37xf32> {
+    %0 = prim.gather %a, %i {axis = 1 : i64} : (tensor<4x11xf32>, tensor<37xi32>) -> tensor<4x37xf32>
+    return %0 : tensor<4x37xf32> })", 11},
+  {"scatter_add", R"(func.func @f(%a: tensor<7x24xf32>, %i: tensor<3x5xi64>, %u: tensor<3x5x24xf32>) -> tensor<7x24xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<7x24xf32>, tensor<3x5xi64>, tensor<3x5x24xf32>) -> tensor<7x24xf32>
+    return %0 : tensor<7x24xf32> })", 7},
+  {"scatter_scalar", R"(func.func @f(%a: tensor<7xf32>, %i: tensor<12xi64>, %u: tensor<12xf32>) -> tensor<7xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind set>} : (tensor<7xf32>, tensor<12xi64>, tensor<12xf32>) -> tensor<7xf32>
+    return %0 : tensor<7xf32> })", 7},
+  {"reduce_rows", R"(func.func @f(%a: tensor<6x1000xf32>) -> tensor<6xf32> {
+    %0 = prim.reduce sum %a {dimensions = array<i64: 1>} : (tensor<6x1000xf32>) -> tensor<6xf32>
+    return %0 : tensor<6xf32> })"},
+  {"reduce_columns", R"(func.func @f(%a: tensor<50x133xf32>) -> tensor<133xf32> {
+    %0 = prim.reduce sum %a {dimensions = array<i64: 0>} : (tensor<50x133xf32>) -> tensor<133xf32>
+    return %0 : tensor<133xf32> })"},
+  {"reduce_channels", R"(func.func @f(%a: tensor<4x6x5x7xf32>) -> tensor<6xf32> {
+    %0 = prim.reduce max %a {dimensions = array<i64: 0, 2, 3>} : (tensor<4x6x5x7xf32>) -> tensor<6xf32>
+    return %0 : tensor<6xf32> })"},
+  {"reduce_all", R"(func.func @f(%a: tensor<4x77xf32>) -> tensor<f32> {
+    %0 = prim.reduce sum %a {dimensions = array<i64: 0, 1>} : (tensor<4x77xf32>) -> tensor<f32>
+    return %0 : tensor<f32> })"},
+  {"max_pool", R"(func.func @f(%a: tensor<2x3x11x11xf32>) -> tensor<2x3x5x5xf32> {
+    %0 = prim.reduce_window max %a {window = array<i64: 1, 1, 3, 3>, strides = array<i64: 1, 1, 2, 2>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 0, 0>, pad_high = array<i64: 0, 0, 0, 0>} : (tensor<2x3x11x11xf32>) -> tensor<2x3x5x5xf32>
+    return %0 : tensor<2x3x5x5xf32> })"},
+  {"sum_pool_padded", R"(func.func @f(%a: tensor<2x3x8x8xf32>) -> tensor<2x3x8x8xf32> {
+    %0 = prim.reduce_window sum %a {window = array<i64: 1, 1, 3, 3>, strides = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>} : (tensor<2x3x8x8xf32>) -> tensor<2x3x8x8xf32>
+    return %0 : tensor<2x3x8x8xf32> })"},
+  {"window_scatter", R"(func.func @f(%a: tensor<2x3x8x8xf32>, %s: tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32> {
+    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 1, 3, 3>, strides = array<i64: 1, 1, 2, 2>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>} : (tensor<2x3x8x8xf32>, tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32>
+    return %0 : tensor<2x3x8x8xf32> })"},
+  {"arg_reduce", R"(func.func @f(%a: tensor<5x30xf32>) -> tensor<5xi64> {
+    %0 = prim.arg_reduce max %a {dimension = 1 : i64} : (tensor<5x30xf32>) -> tensor<5xi64>
+    return %0 : tensor<5xi64> })"},
+  {"cumulative", R"(func.func @f(%a: tensor<5x30xf32>) -> tensor<5x30xf32> {
+    %0 = prim.cumulative sum %a {dimension = 1 : i64} : (tensor<5x30xf32>) -> tensor<5x30xf32>
+    return %0 : tensor<5x30xf32> })"},
+  {"compare_select", R"(func.func @f(%a: tensor<45xf32>, %b: tensor<45xf32>) -> (tensor<45xi1>, tensor<45xf32>) {
+    %0 = prim.compare lt %a, %b : (tensor<45xf32>, tensor<45xf32>) -> tensor<45xi1>
+    %1 = prim.select %0, %a, %b : (tensor<45xi1>, tensor<45xf32>, tensor<45xf32>) -> tensor<45xf32>
+    return %0, %1 : tensor<45xi1>, tensor<45xf32> })"},
+  {"iota_convert", R"(func.func @f() -> tensor<3x21xf32> {
+    %0 = prim.iota {dimension = 1 : i64} : () -> tensor<3x21xi64>
+    %1 = prim.convert %0 : (tensor<3x21xi64>) -> tensor<3x21xf32>
+    return %1 : tensor<3x21xf32> })"},
+  {"random_bits", R"(func.func @f(%k: tensor<2xi64>) -> tensor<3x21xui32> {
+    %0 = prim.random_bits %k {stream = 5 : i64} : (tensor<2xi64>) -> tensor<3x21xui32>
+    return %0 : tensor<3x21xui32> })", 1000, 0},
+  {"dot", R"(func.func @f(%a: tensor<7x12xf32>, %b: tensor<12x5xf32>) -> tensor<7x5xf32> {
+    %0 = prim.dot_general %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<7x12xf32>, tensor<12x5xf32>) -> tensor<7x5xf32>
+    return %0 : tensor<7x5xf32> })"},
+  {"dot_batched", R"(func.func @f(%a: tensor<3x4x7x12xf32>, %b: tensor<3x4x5x12xf32>) -> tensor<3x4x7x5xf32> {
+    %0 = prim.dot_general %a, %b {lhs_batch = array<i64: 0, 1>, rhs_batch = array<i64: 0, 1>, lhs_contracting = array<i64: 3>, rhs_contracting = array<i64: 3>} : (tensor<3x4x7x12xf32>, tensor<3x4x5x12xf32>) -> tensor<3x4x7x5xf32>
+    return %0 : tensor<3x4x7x5xf32> })"},
+  {"convolution", R"(func.func @f(%a: tensor<2x4x9x9xf32>, %b: tensor<6x4x3x3xf32>) -> tensor<2x6x5x5xf32> {
+    %0 = prim.convolution %a, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, pad_high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x4x9x9xf32>, tensor<6x4x3x3xf32>) -> tensor<2x6x5x5xf32>
+    return %0 : tensor<2x6x5x5xf32> })"},
+  {"elementary", R"(func.func @f(%a: tensor<999xf32>) -> (tensor<999xf32>, tensor<999xf32>, tensor<999xf32>, tensor<999xf32>) {
+    %0 = prim.exp %a : (tensor<999xf32>) -> tensor<999xf32>
+    %1 = prim.tanh %a : (tensor<999xf32>) -> tensor<999xf32>
+    %2 = prim.erf %a : (tensor<999xf32>) -> tensor<999xf32>
+    %3 = prim.logistic %a : (tensor<999xf32>) -> tensor<999xf32>
+    return %0, %1, %2, %3 : tensor<999xf32>, tensor<999xf32>, tensor<999xf32>, tensor<999xf32> })"},
+  {"softmax", R"(func.func @f(%a: tensor<9x77xf32>) -> tensor<9x77xf32> {
+    %m = prim.reduce max %a {dimensions = array<i64: 1>} : (tensor<9x77xf32>) -> tensor<9xf32>
+    %mb = prim.broadcast %m {dimensions = array<i64: 0>} : (tensor<9xf32>) -> tensor<9x77xf32>
+    %s = prim.sub %a, %mb : (tensor<9x77xf32>, tensor<9x77xf32>) -> tensor<9x77xf32>
+    %e = prim.exp %s : (tensor<9x77xf32>) -> tensor<9x77xf32>
+    %t = prim.reduce sum %e {dimensions = array<i64: 1>} : (tensor<9x77xf32>) -> tensor<9xf32>
+    %tb = prim.broadcast %t {dimensions = array<i64: 0>} : (tensor<9xf32>) -> tensor<9x77xf32>
+    %r = prim.div %e, %tb : (tensor<9x77xf32>, tensor<9x77xf32>) -> tensor<9x77xf32>
+    return %r : tensor<9x77xf32> })"},
+};
+// clang-format on
+
+TEST_CASE("kernels compute what the interpreter computes") {
+  for (const KernelCase &test : kCases)
+    for (const char *arch : {"x86-64-v3", "native"}) {
+      DYNAMIC_SECTION(test.name << " on " << arch) {
+        accc::test::KernelOutcome outcome = accc::test::runKernelCase(test, arch);
+        INFO(outcome.error);
+        CHECK(outcome.error.empty());
+      }
+    }
+}

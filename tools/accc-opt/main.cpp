@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // accc-opt: runs passes on IR text, for tests. See `accc-opt --help`.
+#include "AllPasses.h.inc"
 #include "ir/nn/Nn.h"
 #include "ir/prim/Prim.h"
 #include "training/MakeTrainable.h"
@@ -12,6 +13,7 @@ int main(int argc, char **argv) {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   accc::registerTrainingPasses();
+  accc::registerAcccPasses();
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, accc::prim::PrimDialect, accc::nn::NnDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "accc's passes on IR text\n", registry));

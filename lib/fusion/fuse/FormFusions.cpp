@@ -11,7 +11,8 @@ using namespace accc;
 namespace {
 bool staysOutside(Operation *op) {
   return isa<prim::DotGeneralOp, prim::ConvolutionOp, prim::ConvolutionBackwardDataOp,
-             prim::ConvolutionBackwardWeightsOp, prim::ReshapeOp, prim::ConstantOp, prim::FusionOp>(op);
+             prim::ConvolutionBackwardWeightsOp, prim::ReshapeOp, prim::ConstantOp, prim::FusionOp>(
+      op);
 }
 
 bool isSplat(Operation *op) {
@@ -56,7 +57,8 @@ void wrap(Operation *op) {
 
 LogicalResult accc::formFusions(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator()))
+    for (Operation &op :
+         llvm::make_early_inc_range(function.getBody().front().without_terminator()))
       if (!staysOutside(&op))
         wrap(&op);
   return success();

@@ -8,7 +8,8 @@
 
 namespace accc {
 
-/// Puts every op of every function that is not a contraction, a reshape or a constant into a prim.fusion.
+/// Puts every op of every function that is not a contraction, a reshape or a constant into a
+/// prim.fusion.
 mlir::LogicalResult formFusions(mlir::ModuleOp module);
 
 } // namespace accc

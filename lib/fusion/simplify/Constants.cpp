@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is known at compile time is computed at compile time, by the ops' own values.
+#include "fusion/simplify/Patterns.h"
+#include "ir/interfaces/ReferenceValues.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::fusion;
+using namespace accc::prim;
+
+namespace {
+
+/// The most elements that a folded constant may have.
+constexpr int64_t kGreatestFold = 64 * 1024;
+
+std::optional<DenseElementsAttr> constantOf(Value value) {
+  DenseElementsAttr elements;
+  if (matchPattern(value, m_Constant(&elements)))
+    return elements;
+  return std::nullopt;
+}
+
+FusionClass classOf(Operation *op) {
+  auto fusible = dyn_cast<Fusible>(op);
+  return fusible ? fusible.getFusionClass() : FusionClass::Opaque;
+}
+
+void replaceByConstant(Operation *op, PatternRewriter &rewriter, ElementsAttr value) {
+  rewriter.replaceOpWithNewOp<ConstantOp>(op, value);
+}
+
+/// A pointwise op on constants that are the same number everywhere: computed once.
+struct FoldSplats : OpInterfaceRewritePattern<Evaluable> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(Evaluable op, PatternRewriter &rewriter) const override {
+    if (classOf(op) != FusionClass::Pointwise || op->getNumResults() != 1 ||
+        op->getNumOperands() == 0)
+      return failure();
+    SmallVector<ReferenceArray> operands, results;
+    for (Value operand : op->getOperands()) {
+      std::optional<DenseElementsAttr> elements = constantOf(operand);
+      if (!elements || !elements->isSplat())
+        return failure();
+      RankedTensorType scalar = RankedTensorType::get({}, elements->getElementType());
+      operands.push_back(toReference(elements->resizeSplat(scalar)));
+    }
+    if (failed(op.evaluate(operands, results)))
+      return failure();
+    RankedTensorType type = tensorType(op->getResult(0));
+    RankedTensorType scalar = RankedTensorType::get({}, type.getElementType());
+    replaceByConstant(op, rewriter, toElements(results[0], scalar).resizeSplat(type));
+    return success();
+  }
+};
+
+/// A view of one number is that number.
+struct FoldViewOfSplat : OpInterfaceRewritePattern<Fusible> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(Fusible op, PatternRewriter &rewriter) const override {
+    if (!isa<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatenateOp, ReverseOp,
+             GatherOp>(op.getOperation()))
+      return failure();
+    // All data operands must be the same number; a gather's indices do not matter.
+    auto data =
+        isa<GatherOp>(op.getOperation()) ? op->getOperands().take_front() : op->getOperands();
+    std::optional<DenseElementsAttr> first;
+    for (Value operand : data) {
+      std::optional<DenseElementsAttr> elements = constantOf(operand);
+      if (!elements || !elements->isSplat())
+        return failure();
+      if (first && first->getSplatValue<Attribute>() != elements->getSplatValue<Attribute>())
+        return failure();
+      first = elements;
+    }
+    replaceByConstant(op, rewriter, first->resizeSplat(tensorType(op->getResult(0))));
+    return success();
+  }
+};
+
+/// Any op on constants, where the result is small. Views are left alone that make more of what
+/// there is.
+struct FoldConstants : OpInterfaceRewritePattern<Evaluable> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(Evaluable op, PatternRewriter &rewriter) const override {
+    if (op->getNumOperands() == 0 || op->getNumResults() != 1 ||
+        isa<RandomBitsOp>(op.getOperation()))
+      return failure();
+    RankedTensorType type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type || type.getNumElements() > kGreatestFold)
+      return failure();
+    int64_t greatest = 0;
+    for (Value operand : op->getOperands()) {
+      std::optional<DenseElementsAttr> elements = constantOf(operand);
+      if (!elements || elements->getNumElements() > kGreatestFold)
+        return failure();
+      greatest = std::max(greatest, elements->getNumElements());
+    }
+    if (classOf(op) == FusionClass::View && type.getNumElements() > greatest)
+      return failure();
+    SmallVector<ReferenceArray> operands, results;
+    for (Value operand : op->getOperands())
+      operands.push_back(toReference(*constantOf(operand)));
+    if (failed(
+            op.evaluate(operands, results))) // the error stays for the run, where data may avoid it
+      return failure();
+    replaceByConstant(op, rewriter, toElements(results[0], type));
+    return success();
+  }
+};
+
+// The sum of n equal numbers, whatever n.
+LogicalResult reduceOfSplat(ReduceOp op, PatternRewriter &rewriter) {
+  std::optional<double> number = splatNumber(op.getOperand());
+  int64_t elements = tensorType(op.getOperand()).getNumElements(),
+          results = op.getType().getNumElements();
+  if (!number || elements == 0 || results == 0 || op.getKind() == ReduceKind::prod)
+    return failure();
+  double count = static_cast<double>(elements / results);
+  double value = op.getKind() == ReduceKind::sum ? *number * count : *number;
+  return replace(op, rewriter, tensor(rewriter, op, op.getOperand()).full(op.getType(), value));
+}
+
+} // namespace
+
+void fusion::populateConstantRules(RewritePatternSet &patterns) {
+  patterns.add<FoldSplats, FoldViewOfSplat, FoldConstants>(patterns.getContext());
+  patterns.add(reduceOfSplat);
+}

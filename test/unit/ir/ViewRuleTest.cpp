@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every view's element rule, element by element, against the op's value in the interpreter.
+#include "GradientRows.h"
+#include "Program.h"
+
+#include "ir/interfaces/Interfaces.h"
+#include "ir/interfaces/ReferenceValues.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include <catch2/catch.hpp>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::test;
+
+namespace {
+
+/// An emitter that knows everything: indices are constants, operands are arrays, so that a rule's
+/// element folds to a constant.
+class ConstantEmitter : public ElementEmitter {
+public:
+  ConstantEmitter(OpBuilder &builder, Operation *op, ArrayRef<ReferenceArray> operands,
+                  const ReferenceArray &result)
+      : opBuilder(builder), op(op), operands(operands), result(result) {}
+
+  OpBuilder &builder() override { return opBuilder; }
+
+  Value element(Value tensor, ArrayRef<AffineExpr> index) override {
+    const ReferenceArray *array = tensor == op->getResult(0) ? &result : nullptr;
+    for (auto [operand, value] : llvm::zip_equal(op->getOperands(), operands))
+      array = operand == tensor ? &value : array;
+    REQUIRE(array);
+    REQUIRE(index.size() == array->shape.size());
+    SmallVector<int64_t> position;
+    for (auto [expression, extent] : llvm::zip_equal(index, array->shape)) {
+      position.push_back(number(expression));
+      REQUIRE((position.back() >= 0 && position.back() < extent));
+    }
+    return constantOf(getElementTypeOrSelf(tensor), array->at(position));
+  }
+  Value constant(TypedAttr value) override {
+    return opBuilder.create<arith::ConstantOp>(op->getLoc(), value);
+  }
+  Value indexValue(AffineExpr expression, Type elementType) override {
+    return constantOf(elementType, static_cast<double>(number(expression)));
+  }
+  AffineExpr symbol(Value integer, int64_t bound, StringRef) override {
+    APInt value;
+    REQUIRE(matchPattern(integer, m_ConstantInt(&value)));
+    REQUIRE((value.getSExtValue() >= 0 && value.getSExtValue() < bound));
+    return opBuilder.getAffineConstantExpr(value.getSExtValue());
+  }
+  Value select(ArrayRef<IndexRange> ranges, function_ref<Value()> inside,
+               function_ref<Value()> outside) override {
+    bool holds = llvm::all_of(ranges, [&](const IndexRange &range) {
+      int64_t value = number(range.expression);
+      return range.low <= value && value < range.high;
+    });
+    return holds ? inside() : outside();
+  }
+
+private:
+  static int64_t number(AffineExpr expression) {
+    auto constant = dyn_cast<AffineConstantExpr>(expression);
+    REQUIRE(constant);
+    return constant.getValue();
+  }
+  Value constantOf(Type element, double value) {
+    if (isa<FloatType>(element))
+      return constant(opBuilder.getFloatAttr(element, value));
+    unsigned width = element.getIntOrFloatBitWidth();
+    return constant(
+        opBuilder.getIntegerAttr(opBuilder.getIntegerType(width), elementBits(element, value)));
+  }
+
+  OpBuilder &opBuilder;
+  Operation *op;
+  ArrayRef<ReferenceArray> operands;
+  const ReferenceArray &result;
+};
+
+/// What the element of `op` at `index` folds to.
+double foldElement(Operation *op, ArrayRef<ReferenceArray> operands, const ReferenceArray &result,
+                   ArrayRef<int64_t> index) {
+  OpBuilder builder(&context());
+  Type element = getElementTypeOrSelf(op->getResult(0));
+  Type kept =
+      isa<FloatType>(element) ? element : builder.getIntegerType(element.getIntOrFloatBitWidth());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(op->getLoc());
+  builder.setInsertionPointToStart(module->getBody());
+  auto function =
+      builder.create<func::FuncOp>(op->getLoc(), "element", builder.getFunctionType({}, kept));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+
+  ConstantEmitter emitter(builder, op, operands, result);
+  SmallVector<AffineExpr> expressions;
+  for (int64_t i : index)
+    expressions.push_back(builder.getAffineConstantExpr(i));
+  Value value = cast<Fusible>(op).emitElement(emitter, expressions);
+  REQUIRE(value.getType() == kept);
+  auto terminator = builder.create<func::ReturnOp>(op->getLoc(), value);
+  REQUIRE(succeeded(applyPatternsAndFoldGreedily(function, RewritePatternSet(&context()))));
+
+  Attribute folded;
+  REQUIRE(matchPattern(terminator.getOperand(0), m_Constant(&folded)));
+  if (auto number = dyn_cast<FloatAttr>(folded))
+    return elementFromBits(element, number.getValue().bitcastToAPInt());
+  return elementFromBits(element, cast<IntegerAttr>(folded).getValue());
+}
+
+} // namespace
+
+/// Views without a gradient, which have no row there.
+static std::vector<GradientRow> moreRows() {
+  return {
+      {"iota", {}, {"2x3xi32"}, "{dimension = 1 : i64}"},
+      {"iota", {}, {"3xui8"}, "{dimension = 0 : i64}"},
+      {"iota", {}, {"2x3xf16"}, "{dimension = 0 : i64}"},
+      {"random_bits", {{"2xi64", 0, 0, {0x123456789, 77}}}, {"2x3xui32"}, "{stream = 5 : i64}"},
+      {"random_bits", {{"2xi64", 0, 0, {-1, -2}}}, {"4xui32"}, "{stream = -3 : i64}"},
+      {"gather",
+       {{"4xi1", 0, 0, {0, 1, 1, 0}}, {"3xi32", 0, 0, {3, 1, 2}}},
+       {"3xi1"},
+       "{axis = 0 : i64}"},
+  };
+}
+
+TEST_CASE("element rules of views pick the elements of the op's value") {
+  context().loadDialect<arith::ArithDialect>();
+  std::vector<GradientRow> rows = gradientRows();
+  llvm::append_range(rows, moreRows());
+  for (const GradientRow &row : rows) {
+    Program program(row.text());
+    Operation *op = &program.function().getBody().front().front();
+    if (cast<Fusible>(op).getFusionClass() != FusionClass::View)
+      continue;
+    INFO(row.text());
+    std::vector<ReferenceArray> operands = row.arguments();
+    ReferenceArray expected = program.run(operands)[0];
+    ReferenceArray::forEachIndex(expected.shape, [&](ArrayRef<int64_t> index) {
+      CHECK(foldElement(op, operands, expected, index) == expected.at(index));
+    });
+  }
+}
+
+TEST_CASE("element rules of constants") {
+  context().loadDialect<arith::ArithDialect>();
+  for (const char *constant :
+       {"dense<1.5> : tensor<2xf32>", "dense<true> : tensor<2xi1>", "dense<200> : tensor<2xui8>",
+        "dense<-3> : tensor<2xi64>", "dense<[1.5, 2.5]> : tensor<2xf32>"}) {
+    std::string text = std::string("func.func @f() { %r = prim.constant ") + constant + " return }";
+    INFO(text);
+    Program program(text);
+    Operation *op = &program.function().getBody().front().front();
+    SmallVector<ReferenceArray> results;
+    REQUIRE(succeeded(cast<Evaluable>(op).evaluate({}, results)));
+    for (int64_t i : {0, 1})
+      CHECK(foldElement(op, {}, results[0], i) == results[0].values[i]);
+  }
+}

@@ -13,13 +13,13 @@
 
 include "ir/nn/NnDialect.td"
 
-def Nn_LstmOp : Nn_Op<"lstm", [AttrSizedOperandSegments] # Nn_Infers> {
+def Nn_LstmOp : Nn_OpWithGradient<"lstm", [AttrSizedOperandSegments] # Nn_Infers> {
   let summary = "long short-term memory; gates in the order i, o, f, c";
   let description = [{
     i = logistic(Wi x + Ri h + bi [+ Pi c]), f likewise, g = tanh(Wc x + Rc h + bc), c' = f c + i g,
     o = logistic(Wo x + Ro h + bo [+ Po c']), h' = o tanh(c'). p [d, 3 H] are peepholes in the order i, o, f.
     Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997; ONNX LSTM.
-    lstm_c1: shapes are as the table at the top of the family says.}];
+    lstm_c1: shapes are as the table at the top of the family says, T >= 1.}];
   let arguments = (ins Prim_FloatTensor:$x, Prim_FloatTensor:$w, Prim_FloatTensor:$r,
                        Optional<Prim_FloatTensor>:$b, Optional<Prim_FloatTensor>:$initial_h,
                        Optional<Prim_FloatTensor>:$initial_c, Optional<Prim_FloatTensor>:$p,
@@ -36,7 +36,7 @@ def Nn_GruOp : Nn_Op<"gru", [AttrSizedOperandSegments] # Nn_Infers> {
     z = logistic(Wz x + Rz h + bz), r likewise, n = tanh(Wn x + r (Rn h + rbn) + wbn) if
     linear_before_reset (as PyTorch), else tanh(Wn x + Rn (r h) + rbn + wbn); h' = (1 - z) n + z h.
     Source: Cho et al., "Learning phrase representations", 2014; ONNX GRU.
-    gru_c1: shapes are as the table at the top of the family says.}];
+    gru_c1: shapes are as the table at the top of the family says, T >= 1.}];
   let arguments = (ins Prim_FloatTensor:$x, Prim_FloatTensor:$w, Prim_FloatTensor:$r,
                        Optional<Prim_FloatTensor>:$b, Optional<Prim_FloatTensor>:$initial_h,
                        Nn_RnnDirectionAttr:$direction, BoolAttr:$batch_first,
@@ -50,7 +50,7 @@ def Nn_RnnOp : Nn_Op<"rnn", [AttrSizedOperandSegments] # Nn_Infers> {
   let summary = "h' = tanh(W x + R h + b), or relu in place of tanh";
   let description = [{
     Source: Elman, "Finding structure in time", 1990; ONNX RNN.
-    rnn_c1: shapes are as the table at the top of the family says.}];
+    rnn_c1: shapes are as the table at the top of the family says, T >= 1.}];
   let arguments = (ins Prim_FloatTensor:$x, Prim_FloatTensor:$w, Prim_FloatTensor:$r,
                        Optional<Prim_FloatTensor>:$b, Optional<Prim_FloatTensor>:$initial_h,
                        Nn_RnnDirectionAttr:$direction, BoolAttr:$batch_first, BoolAttr:$relu);

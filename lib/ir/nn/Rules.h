@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the rules of several families share: numpy's broadcasting and its transpose, channels,
+// precision.
+#ifndef ACCC_IR_NN_RULES_H
+#define ACCC_IR_NN_RULES_H
+
+#include "ir/nn/Nn.h"
+#include "ir/prim/Tensor.h"
+
+namespace accc::nn {
+
+inline mlir::RankedTensorType typeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType());
+}
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
+
+/// [first, end).
+llvm::SmallVector<int64_t> dimensionRange(int64_t first, int64_t end);
+/// All dimensions of a tensor of this rank but one.
+llvm::SmallVector<int64_t> allBut(int64_t rank, int64_t dimension);
+
+/// True if a tensor of shape `from` can be repeated to exactly the shape `to` by numpy's rule.
+bool broadcastsTo(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
+
+/// The transpose of `Tensor::broadcastTo`: sums x over what repeating `shape` to x's shape
+/// repeated.
+prim::Tensor sumTo(prim::Tensor x, llvm::ArrayRef<int64_t> shape);
+
+/// A vector with one element for each channel, repeated to a shape [N, C, ...].
+prim::Tensor alongChannels(prim::Tensor vector, llvm::ArrayRef<int64_t> shape);
+
+/// A constant of the given shape and row-major values, of the element type and beside `like`.
+prim::Tensor constantLike(prim::Tensor like, llvm::ArrayRef<int64_t> shape,
+                          llvm::ArrayRef<double> values);
+
+/// x in the type that statistics and sums are computed in: f32 for f16 and bf16, else x's own.
+prim::Tensor widen(prim::Tensor x);
+
+/// Adds a cotangent computed in widened precision.
+inline void addNarrowed(Gradients &gradients, mlir::Value operand, prim::Tensor cotangent) {
+  gradients.add(operand, cotangent.convert(typeOf(operand).getElementType()));
+}
+
+/// The shared part of softmax, log_softmax and cross_entropy along one dimension, which disappears
+/// from `shift` and `total`: shift = max x, exps = e^(x - shift), total = sum exps. A row of -inf,
+/// where everything is masked, has shift 0, exps 0 and total 1, so that nothing becomes NaN.
+struct SoftmaxTerms {
+  prim::Tensor shift, exps, total;
+};
+SoftmaxTerms softmaxTerms(prim::Tensor x, int64_t dimension);
+
+} // namespace accc::nn
+
+#endif

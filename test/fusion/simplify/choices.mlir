@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s --simplify | FileCheck %s
+
+// CHECK-LABEL: @known_choice
+// CHECK-NEXT: return %arg1
+func.func @known_choice(%p: tensor<3xi1>, %x: tensor<3xf32>) -> tensor<3xf32> {
+  %true = prim.constant dense<true> : tensor<3xi1>
+  %0 = prim.or %p, %true : (tensor<3xi1>, tensor<3xi1>) -> tensor<3xi1>
+  %1 = prim.neg %x : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = prim.select %0, %x, %1 : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %3 = prim.select %p, %2, %2 : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %3 : tensor<3xf32>
+}
+
+// CHECK-LABEL: @choice_of_choices
+// CHECK-NEXT: prim.select %arg0, %arg1, %arg2
+// CHECK-NEXT: return
+func.func @choice_of_choices(%p: tensor<3xi1>, %x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = prim.not %p : (tensor<3xi1>) -> tensor<3xi1>
+  %1 = prim.select %0, %y, %x : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %2 = prim.select %p, %1, %y : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %2 : tensor<3xf32>
+}
+
+// CHECK-LABEL: @idle_guard
+// CHECK-NEXT: prim.constant dense<2.000000e+00>
+// CHECK-NEXT: prim.mul %arg0
+// CHECK-NEXT: return
+func.func @idle_guard(%dy: tensor<3xf32>) -> tensor<3xf32> {
+  %zero = prim.constant dense<0.0> : tensor<3xf32>
+  %two = prim.constant dense<2.0> : tensor<3xf32>
+  %0 = prim.compare eq %dy, %zero : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  %1 = prim.mul %dy, %two : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %2 = prim.select %0, %zero, %1 : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %2 : tensor<3xf32>
+}
+
+// CHECK-LABEL: @compare
+// CHECK-DAG: %[[T:.*]] = prim.constant dense<true> : tensor<3xi1>
+// CHECK-DAG: %[[E:.*]] = prim.compare eq %arg1, %arg1
+// CHECK: return %[[T]], %[[E]]
+func.func @compare(%i: tensor<3xi32>, %x: tensor<3xf32>) -> (tensor<3xi1>, tensor<3xi1>) {
+  %0 = prim.compare le %i, %i : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi1>
+  %1 = prim.compare eq %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  return %0, %1 : tensor<3xi1>, tensor<3xi1>
+}
+
+// CHECK-LABEL: @convert
+// CHECK-NEXT: %[[N:.*]] = prim.convert %arg0 : (tensor<3xf32>) -> tensor<3xf16>
+// CHECK-NEXT: %[[W:.*]] = prim.convert %[[N]] : (tensor<3xf16>) -> tensor<3xf32>
+// CHECK-NEXT: return %arg0, %[[W]]
+func.func @convert(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %0 = prim.convert %x : (tensor<3xf32>) -> tensor<3xf64>
+  %1 = prim.convert %0 : (tensor<3xf64>) -> tensor<3xf32>
+  %2 = prim.convert %x : (tensor<3xf32>) -> tensor<3xf16>
+  %3 = prim.convert %2 : (tensor<3xf16>) -> tensor<3xf32>
+  return %1, %3 : tensor<3xf32>, tensor<3xf32>
+}

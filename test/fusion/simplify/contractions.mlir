@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s --simplify | FileCheck %s
+
+// CHECK-LABEL: @of_transposed
+// CHECK-NEXT: prim.dot_general %arg0, %arg1 {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 1>} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+// CHECK-NEXT: return
+func.func @of_transposed(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) -> tensor<2x4xf32> {
+  %0 = prim.transpose %w {permutation = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %1 = prim.dot_general %x, %0 {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// Attention's heads, read where they lie.
+// CHECK-LABEL: @heads
+// CHECK-NEXT: prim.dot_general %arg0, %arg1 {lhs_batch = array<i64: 0, 2>, lhs_contracting = array<i64: 3>, rhs_batch = array<i64: 0, 2>, rhs_contracting = array<i64: 3>}
+// CHECK-NEXT: return
+func.func @heads(%q: tensor<2x5x3x4xf32>, %k: tensor<2x5x3x4xf32>) -> tensor<2x3x5x5xf32> {
+  %0 = prim.transpose %q {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x5x4xf32>
+  %1 = prim.transpose %k {permutation = array<i64: 0, 2, 3, 1>} : (tensor<2x5x3x4xf32>) -> tensor<2x3x4x5xf32>
+  %2 = prim.dot_general %0, %1 {lhs_batch = array<i64: 0, 1>, lhs_contracting = array<i64: 3>, rhs_batch = array<i64: 0, 1>, rhs_contracting = array<i64: 2>} : (tensor<2x3x5x4xf32>, tensor<2x3x4x5xf32>) -> tensor<2x3x5x5xf32>
+  return %2 : tensor<2x3x5x5xf32>
+}
+
+// CHECK-LABEL: @result_transposed
+// CHECK-NEXT: prim.dot_general %arg1, %arg0 {lhs_batch = array<i64>, lhs_contracting = array<i64: 0>, rhs_batch = array<i64>, rhs_contracting = array<i64: 1>} : (tensor<3x4xf32>, tensor<2x3xf32>) -> tensor<4x2xf32>
+// CHECK-NEXT: return
+func.func @result_transposed(%x: tensor<2x3xf32>, %w: tensor<3x4xf32>) -> tensor<4x2xf32> {
+  %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %1 = prim.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  return %1 : tensor<4x2xf32>
+}

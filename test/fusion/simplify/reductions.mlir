@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s --simplify | FileCheck %s
+
+// CHECK-LABEL: @of_units
+// CHECK-NEXT: prim.reshape %arg0 : (tensor<2x1xf32>) -> tensor<2xf32>
+func.func @of_units(%x: tensor<2x1xf32>) -> tensor<2xf32> {
+  %0 = prim.reduce max %x {dimensions = array<i64: 1>} : (tensor<2x1xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// CHECK-LABEL: @of_reduce
+// CHECK-NEXT: prim.reduce sum %arg0 {dimensions = array<i64: 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3xf32>
+func.func @of_reduce(%x: tensor<2x3x4xf32>) -> tensor<3xf32> {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0>} : (tensor<2x3x4xf32>) -> tensor<3x4xf32>
+  %1 = prim.reduce sum %0 {dimensions = array<i64: 1>} : (tensor<3x4xf32>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+
+// CHECK-LABEL: @of_broadcast
+// CHECK-NEXT: %[[C:.*]] = prim.constant dense<8.000000e+00> : tensor<3xf32>
+// CHECK-NEXT: %[[M:.*]] = prim.mul %arg0, %[[C]]
+// CHECK-NEXT: return %[[M]], %arg0
+func.func @of_broadcast(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %0 = prim.broadcast %x {dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<2x3x4xf32>
+  %1 = prim.reduce sum %0 {dimensions = array<i64: 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3xf32>
+  %2 = prim.reduce max %0 {dimensions = array<i64: 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3xf32>
+  return %1, %2 : tensor<3xf32>, tensor<3xf32>
+}
+
+// CHECK-LABEL: @of_transpose
+// CHECK-NEXT: prim.reduce sum %arg0 {dimensions = array<i64: 1>} : (tensor<2x3x4xf32>) -> tensor<2x4xf32>
+// CHECK-NEXT: return
+func.func @of_transpose(%x: tensor<2x3x4xf32>) -> tensor<2x4xf32> {
+  %0 = prim.transpose %x {permutation = array<i64: 1, 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %1 = prim.reduce sum %0 {dimensions = array<i64: 0>} : (tensor<3x2x4xf32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: @of_squeezed
+// CHECK-NEXT: prim.reduce sum %arg0 {dimensions = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
+// CHECK-NEXT: return
+func.func @of_squeezed(%x: tensor<2x3xf32>) -> tensor<3xf32> {
+  %0 = prim.reshape %x : (tensor<2x3xf32>) -> tensor<2x1x3xf32>
+  %1 = prim.reduce sum %0 {dimensions = array<i64: 0, 1>} : (tensor<2x1x3xf32>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+
+// CHECK-LABEL: @of_constant
+// CHECK-NEXT: prim.constant dense<1.000000e+06> : tensor<f32>
+func.func @of_constant() -> tensor<f32> {
+  %0 = prim.constant dense<1.0> : tensor<1000x1000xf32>
+  %1 = prim.reduce sum %0 {dimensions = array<i64: 0, 1>} : (tensor<1000x1000xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}

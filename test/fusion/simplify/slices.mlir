@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s --simplify | FileCheck %s
+
+// CHECK-LABEL: @slice_of_slice
+// CHECK-NEXT: prim.slice %arg0 {limits = array<i64: 8>, starts = array<i64: 3>, strides = array<i64: 4>} : (tensor<10xf32>) -> tensor<2xf32>
+func.func @slice_of_slice(%x: tensor<10xf32>) -> tensor<2xf32> {
+  %0 = prim.slice %x {starts = array<i64: 1>, limits = array<i64: 10>, strides = array<i64: 2>} : (tensor<10xf32>) -> tensor<5xf32>
+  %1 = prim.slice %0 {starts = array<i64: 1>, limits = array<i64: 4>, strides = array<i64: 2>} : (tensor<5xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// CHECK-LABEL: @slice_of_one_input
+// CHECK-NEXT: return %arg1
+func.func @slice_of_one_input(%a: tensor<2xf32>, %b: tensor<3xf32>, %c: tensor<2xf32>) -> tensor<3xf32> {
+  %0 = prim.concatenate %a, %b, %c {dimension = 0 : i64} : (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<7xf32>
+  %1 = prim.slice %0 {starts = array<i64: 2>, limits = array<i64: 5>, strides = array<i64: 1>} : (tensor<7xf32>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+
+// CHECK-LABEL: @slice_of_two_inputs
+// CHECK-NEXT: %[[C:.*]] = prim.concatenate %arg1, %arg2
+// CHECK-NEXT: prim.slice %[[C]] {limits = array<i64: 4>, starts = array<i64: 1>
+func.func @slice_of_two_inputs(%a: tensor<2xf32>, %b: tensor<3xf32>, %c: tensor<2xf32>) -> tensor<3xf32> {
+  %0 = prim.concatenate %a, %b, %c {dimension = 0 : i64} : (tensor<2xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<7xf32>
+  %1 = prim.slice %0 {starts = array<i64: 3>, limits = array<i64: 6>, strides = array<i64: 1>} : (tensor<7xf32>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+
+// CHECK-LABEL: @slice_of_padded
+// CHECK-NEXT: return %arg0
+func.func @slice_of_padded(%x: tensor<3xf32>, %v: tensor<f32>) -> tensor<3xf32> {
+  %0 = prim.pad %x, %v {low = array<i64: 2>, high = array<i64: 1>, interior = array<i64: 1>} : (tensor<3xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = prim.slice %0 {starts = array<i64: 2>, limits = array<i64: 8>, strides = array<i64: 2>} : (tensor<8xf32>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+
+// CHECK-LABEL: @slice_of_padding
+// CHECK-NEXT: prim.broadcast %arg1 {dimensions = array<i64>} : (tensor<f32>) -> tensor<2xf32>
+func.func @slice_of_padding(%x: tensor<3xf32>, %v: tensor<f32>) -> tensor<2xf32> {
+  %0 = prim.pad %x, %v {low = array<i64: 2>, high = array<i64: 0>, interior = array<i64: 0>} : (tensor<3xf32>, tensor<f32>) -> tensor<5xf32>
+  %1 = prim.slice %0 {starts = array<i64: 0>, limits = array<i64: 2>, strides = array<i64: 1>} : (tensor<5xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// CHECK-LABEL: @pad_of_pad
+// CHECK-NEXT: prim.pad %arg0, %arg1 {high = array<i64: 3>, interior = array<i64: 0>, low = array<i64: 2>}
+func.func @pad_of_pad(%x: tensor<3xf32>, %v: tensor<f32>) -> tensor<8xf32> {
+  %0 = prim.pad %x, %v {low = array<i64: 1>, high = array<i64: 1>, interior = array<i64: 0>} : (tensor<3xf32>, tensor<f32>) -> tensor<5xf32>
+  %1 = prim.pad %0, %v {low = array<i64: 1>, high = array<i64: 2>, interior = array<i64: 0>} : (tensor<5xf32>, tensor<f32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// CHECK-LABEL: @concatenate_of_concatenate
+// CHECK-NEXT: prim.concatenate %arg0, %arg1, %arg2 {dimension = 0 : i64}
+func.func @concatenate_of_concatenate(%a: tensor<2xf32>, %b: tensor<3xf32>, %c: tensor<2xf32>, %d: tensor<0xf32>) -> tensor<7xf32> {
+  %0 = prim.concatenate %a, %b {dimension = 0 : i64} : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  %1 = prim.concatenate %0, %d, %c {dimension = 0 : i64} : (tensor<5xf32>, tensor<0xf32>, tensor<2xf32>) -> tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+
+// The gradient of a tensor that was split in three.
+// CHECK-LABEL: @add_of_neighbouring_pads
+// CHECK-NEXT: prim.concatenate %arg0, %arg1, %arg2 {dimension = 1 : i64}
+// CHECK-NEXT: return
+func.func @add_of_neighbouring_pads(%q: tensor<4x2xf32>, %k: tensor<4x2xf32>, %v: tensor<4x2xf32>) -> tensor<4x6xf32> {
+  %zero = prim.constant dense<0.0> : tensor<f32>
+  %0 = prim.pad %q, %zero {low = array<i64: 0, 0>, high = array<i64: 0, 4>, interior = array<i64: 0, 0>} : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %1 = prim.pad %k, %zero {low = array<i64: 0, 2>, high = array<i64: 0, 2>, interior = array<i64: 0, 0>} : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %2 = prim.pad %v, %zero {low = array<i64: 0, 4>, high = array<i64: 0, 0>, interior = array<i64: 0, 0>} : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %3 = prim.add %2, %1 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %4 = prim.add %3, %0 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %4 : tensor<4x6xf32>
+}

@@ -41,6 +41,7 @@ public:
     }
     return constantOf(getElementTypeOrSelf(tensor), array->at(position));
   }
+  Value lanes(Value value) override { return value; }
   Value constant(TypedAttr value) override {
     return opBuilder.create<arith::ConstantOp>(op->getLoc(), value);
   }

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/kernel/IndexEmitter.h"
 
+#include "ir/prim/IndexRanges.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AffineExprVisitor.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace accc;
 using namespace accc::codegen;
 
 IndexEmitter::IndexEmitter(OpBuilder &builder, Location loc, unsigned numDims)
-    : b(builder), loc(loc), dims(numDims) {
+    : b(builder), loc(loc), dims(numDims), dimExtents(numDims, 0) {
   memo.emplace_back();
 }
 
 AffineExpr IndexEmitter::dim(unsigned i) const { return getAffineDimExpr(i, b.getContext()); }
 
-void IndexEmitter::setDim(unsigned i, Value base, int64_t extent) { dims[i] = {base, extent}; }
+void IndexEmitter::setDim(unsigned i, Value base, int64_t extent) {
+  dims[i] = base;
+  dimExtents[i] = extent;
+}
 
 void IndexEmitter::setVector(unsigned dim, int64_t width) {
   vectorDimension = dim;
@@ -24,7 +30,8 @@ void IndexEmitter::setVector(unsigned dim, int64_t width) {
 }
 
 AffineExpr IndexEmitter::addSymbol(Value value, int64_t bound) {
-  symbols.push_back({value, bound});
+  symbols.push_back(value);
+  symbolBounds.push_back(bound);
   return getAffineSymbolExpr(static_cast<unsigned>(symbols.size() - 1), b.getContext());
 }
 
@@ -33,82 +40,11 @@ Value IndexEmitter::constant(int64_t value) {
 }
 
 std::optional<std::pair<int64_t, int64_t>> IndexEmitter::range(AffineExpr expression) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
-    return std::pair(constant.getValue(), constant.getValue());
-  if (auto dim = dyn_cast<AffineDimExpr>(expression))
-    return std::pair<int64_t, int64_t>(0, dims[dim.getPosition()].extent - 1);
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
-    return std::pair<int64_t, int64_t>(0, symbols[symbol.getPosition()].bound - 1);
-  auto binary = cast<AffineBinaryOpExpr>(expression);
-  auto lhs = range(binary.getLHS()), rhs = range(binary.getRHS());
-  if (!lhs || !rhs)
-    return std::nullopt;
-  switch (expression.getKind()) {
-  case AffineExprKind::Add:
-    return std::pair(lhs->first + rhs->first, lhs->second + rhs->second);
-  case AffineExprKind::Mul: {
-    int64_t corners[] = {lhs->first * rhs->first, lhs->first * rhs->second, lhs->second * rhs->first,
-                         lhs->second * rhs->second};
-    return std::pair(*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4));
-  }
-  case AffineExprKind::FloorDiv:
-    if (rhs->first != rhs->second || rhs->first <= 0)
-      return std::nullopt;
-    return std::pair(llvm::divideFloorSigned(lhs->first, rhs->first),
-                     llvm::divideFloorSigned(lhs->second, rhs->first));
-  case AffineExprKind::Mod:
-    if (rhs->first != rhs->second || rhs->first <= 0)
-      return std::nullopt;
-    if (lhs->first >= 0 && lhs->second < rhs->first)
-      return lhs;
-    return std::pair<int64_t, int64_t>(0, rhs->first - 1);
-  default:
-    return std::nullopt;
-  }
+  return prim::indexRange(expression, {dimExtents, symbolBounds});
 }
 
-namespace {
-/// Splits a sum into its terms.
-void addTerms(AffineExpr expression, SmallVectorImpl<AffineExpr> &terms) {
-  if (expression.getKind() == AffineExprKind::Add) {
-    auto sum = cast<AffineBinaryOpExpr>(expression);
-    addTerms(sum.getLHS(), terms);
-    addTerms(sum.getRHS(), terms);
-  } else {
-    terms.push_back(expression);
-  }
-}
-} // namespace
-
-// (a * n + r) floordiv n = a and (a * n + r) mod n = r wherever 0 <= r < n.
 AffineExpr IndexEmitter::simplify(AffineExpr expression) {
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
-  if (!binary)
-    return expression;
-  AffineExpr lhs = simplify(binary.getLHS()), rhs = simplify(binary.getRHS());
-  AffineExprKind kind = expression.getKind();
-  if (kind == AffineExprKind::Add)
-    return lhs + rhs;
-  if (kind == AffineExprKind::Mul)
-    return lhs * rhs;
-  auto divisor = dyn_cast<AffineConstantExpr>(rhs);
-  if (divisor && divisor.getValue() > 0 &&
-      (kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod)) {
-    int64_t n = divisor.getValue();
-    SmallVector<AffineExpr> terms;
-    addTerms(lhs, terms);
-    AffineExpr multiple = getAffineConstantExpr(0, b.getContext()), rest = multiple;
-    for (AffineExpr term : terms)
-      (term.isMultipleOf(n) ? multiple : rest) = (term.isMultipleOf(n) ? multiple : rest) + term;
-    auto bounds = range(rest);
-    if (bounds && bounds->first >= 0 && bounds->second < n)
-      return kind == AffineExprKind::Mod ? rest : multiple.floorDiv(n);
-  }
-  if (kind == AffineExprKind::FloorDiv)
-    return lhs.floorDiv(rhs);
-  if (kind == AffineExprKind::Mod)
-    return lhs % rhs;
-  return lhs.ceilDiv(rhs);
+  return prim::simplifyIndex(expression, {dimExtents, symbolBounds});
 }
 
 LaneIndex IndexEmitter::evaluate(AffineExpr expression) {
@@ -174,10 +110,10 @@ LaneIndex IndexEmitter::compute(AffineExpr expression) {
     return {constant(value.getValue()), 0, nullptr};
   if (auto dim = dyn_cast<AffineDimExpr>(expression)) {
     unsigned i = dim.getPosition();
-    return {dims[i].base, i == vectorDimension && lanes > 1 ? 1 : 0, nullptr};
+    return {dims[i], i == vectorDimension && lanes > 1 ? 1 : 0, nullptr};
   }
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expression)) {
-    Value value = symbols[symbol.getPosition()].value;
+    Value value = symbols[symbol.getPosition()];
     if (isa<VectorType>(value.getType()))
       return {nullptr, 0, value};
     return {value, 0, nullptr};

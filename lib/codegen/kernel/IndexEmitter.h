@@ -62,18 +62,10 @@ private:
   LaneIndex divide(mlir::AffineBinaryOpExpr expression);
   bool lanesStayTogether(mlir::AffineExpr expression, int64_t divisor);
 
-  struct Dimension {
-    mlir::Value base;
-    int64_t extent = 0;
-  };
-  struct Symbol {
-    mlir::Value value;
-    int64_t bound;
-  };
   mlir::OpBuilder &b;
   mlir::Location loc;
-  std::vector<Dimension> dims;
-  std::vector<Symbol> symbols;
+  std::vector<mlir::Value> dims, symbols;
+  std::vector<int64_t> dimExtents, symbolBounds;
   unsigned vectorDimension = ~0u;
   int64_t lanes = 1;
   std::vector<llvm::DenseMap<mlir::AffineExpr, LaneIndex>> memo;

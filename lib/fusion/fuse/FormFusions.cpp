@@ -1,65 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "fusion/fuse/Fuse.h"
-
-#include "ir/prim/Prim.h"
-
-#include "mlir/IR/IRMapping.h"
+#include "fusion/fuse/Groups.h"
+#include "fusion/fuse/Outline.h"
 
 using namespace mlir;
 using namespace accc;
 
 namespace {
-bool staysOutside(Operation *op) {
-  return isa<prim::DotGeneralOp, prim::ConvolutionOp, prim::ConvolutionBackwardDataOp,
-             prim::ConvolutionBackwardWeightsOp, prim::ReshapeOp, prim::ConstantOp, prim::FusionOp>(
-      op);
+std::string describe(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op->getName().stripDialect();
+  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
+    os << " of " << name.getName().getValue();
+  return text;
 }
 
-bool isSplat(Operation *op) {
-  auto constant = dyn_cast_or_null<prim::ConstantOp>(op);
-  return constant && constant.getValue().isSplat();
-}
+class Former {
+public:
+  Former(func::FuncOp function, std::vector<FusionNote> *notes)
+      : function(function), block(function.getBody().front()), groups(block), notes(notes) {}
 
-StringRef kindOf(Operation *op) {
-  if (isa<prim::ReduceOp>(op))
-    return "reduce";
-  if (isa<prim::ScatterOp>(op))
-    return "scatter";
-  if (isa<prim::WindowScatterOp, prim::ArgWindowOp>(op))
-    return "window_scatter";
-  if (isa<prim::ArgReduceOp, prim::CumulativeOp, prim::SortOp>(op))
-    return "scan";
-  return "loop";
-}
+  void run() {
+    // Consumers first, so that a producer meets the whole of what reads it.
+    for (int64_t producer = groups.size(); producer-- > 0;)
+      intoReaders(producer);
+    for (Operation &op : block.without_terminator())
+      for (Value result : op.getResults())
+        siblings(result);
+    for (BlockArgument argument : block.getArguments())
+      siblings(argument);
+    outlineGroups(block, groups);
+  }
 
-void wrap(Operation *op) {
-  OpBuilder b(op);
-  SmallVector<Value> inputs;
-  for (Value operand : op->getOperands())
-    if (!isSplat(operand.getDefiningOp()) && !llvm::is_contained(inputs, operand))
-      inputs.push_back(operand);
-  auto fusion = b.create<prim::FusionOp>(op->getLoc(), op->getResultTypes(), inputs, kindOf(op),
-                                         op->getName().stripDialect());
-  Block &body = fusion.getBody().emplaceBlock();
-  IRMapping mapping;
-  for (Value input : inputs)
-    mapping.map(input, body.addArgument(input.getType(), input.getLoc()));
-  b.setInsertionPointToEnd(&body);
-  for (Value operand : op->getOperands())
-    if (isSplat(operand.getDefiningOp()) && !mapping.contains(operand))
-      mapping.map(operand, b.clone(*operand.getDefiningOp())->getResult(0));
-  Operation *clone = b.clone(*op, mapping);
-  b.create<prim::YieldOp>(op->getLoc(), clone->getResults());
-  op->replaceAllUsesWith(fusion);
-  op->erase();
-}
+private:
+  bool tryMerge(int64_t a, int64_t b) {
+    Operation *producer = groups.members(a).back(), *consumer = groups.members(b).front();
+    FusionDecision decision = groups.merge(a, b);
+    if (notes)
+      notes->push_back({function.getSymName().str(), describe(producer), describe(consumer), decision});
+    return decision.allowed;
+  }
+
+  // merge(a, b) leaves the result in b, which may find further readers.
+  void intoReaders(int64_t producer) {
+    bool merged = true;
+    while (merged && !groups.members(producer).empty()) {
+      merged = false;
+      for (int64_t reader : groups.readers(producer))
+        if (tryMerge(producer, reader)) {
+          producer = reader;
+          merged = true;
+          break;
+        }
+    }
+  }
+
+  // Groups that read the same large value share the reading of it.
+  void siblings(Value value) {
+    constexpr int64_t kWorthSharing = 4096; // elements
+    if (cast<RankedTensorType>(value.getType()).getNumElements() < kWorthSharing)
+      return;
+    SmallVector<int64_t> readers;
+    for (Operation *user : value.getUsers()) {
+      int64_t reader = groups.groupOf(user);
+      if (reader >= 0 && !llvm::is_contained(readers, reader))
+        readers.push_back(reader);
+    }
+    llvm::sort(readers);
+    for (size_t i = 0; i + 1 < readers.size() && readers.size() <= 16; ++i)
+      for (size_t j = i + 1; j < readers.size(); ++j)
+        if (tryMerge(readers[i], readers[j]))
+          break; // what was i is now part of j
+  }
+
+  func::FuncOp function;
+  Block &block;
+  Groups groups;
+  std::vector<FusionNote> *notes;
+};
 } // namespace
 
-LogicalResult accc::formFusions(ModuleOp module) {
+LogicalResult accc::formFusions(ModuleOp module, std::vector<FusionNote> *notes) {
   for (auto function : module.getOps<func::FuncOp>())
-    for (Operation &op :
-         llvm::make_early_inc_range(function.getBody().front().without_terminator()))
-      if (!staysOutside(&op))
-        wrap(&op);
+    Former(function, notes).run();
   return success();
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/fuse/Groups.h"
+
+#include "fusion/fuse/AccessAnalysis.h"
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+constexpr size_t kMaxOps = 96;    // longer bodies spill registers
+constexpr size_t kMaxBuffers = 32; // inputs and outputs: streams the hardware cannot prefetch
+
+bool isLibraryCall(Operation *op) {
+  return isa<prim::DotGeneralOp, prim::ConvolutionOp, prim::ConvolutionBackwardDataOp,
+             prim::ConvolutionBackwardWeightsOp>(op);
+}
+
+/// Ops whose emitter walks the iteration space in a way of its own.
+bool isAnchor(Operation *op) {
+  return isa<prim::ScatterOp, prim::WindowScatterOp, prim::ArgWindowOp, prim::ArgReduceOp,
+             prim::CumulativeOp, prim::SortOp>(op);
+}
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+} // namespace
+
+Groups::Groups(Block &block) {
+  int64_t next = 0;
+  for (Operation &op : block.without_terminator()) {
+    position[&op] = next++;
+    if (partOf(&op) != Part::Member)
+      continue;
+    group[&op] = size();
+    groups.push_back({{&op}});
+  }
+}
+
+Part Groups::partOf(Operation *op) const {
+  if (isLibraryCall(op))
+    return Part::Library;
+  if (isa<prim::ReshapeOp>(op))
+    return Part::Alias;
+  if (auto constant = dyn_cast<prim::ConstantOp>(op))
+    return constant.getValue().isSplat() ? Part::Free : Part::Library;
+  // Free only if kernels alone read it: a library or the caller needs it in memory.
+  if (isa<prim::IotaOp, prim::BroadcastOp>(op)) {
+    SmallVector<Operation *> pending{op};
+    while (!pending.empty())
+      for (Operation *user : pending.pop_back_val()->getUsers()) {
+        if (user->hasTrait<OpTrait::IsTerminator>() || isLibraryCall(user))
+          return Part::Member;
+        if (isa<prim::ReshapeOp>(user))
+          pending.push_back(user);
+      }
+    return Part::Free;
+  }
+  return Part::Member;
+}
+
+int64_t Groups::groupOf(Operation *op) const {
+  auto it = group.find(op);
+  return it == group.end() ? -1 : it->second;
+}
+
+// Looks through free ops and reshapes: what really reads the value.
+void Groups::forEachUser(Value value, function_ref<void(Operation *)> visit) const {
+  SmallVector<Value> pending{value};
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val().getUsers()) {
+      if (!user->hasTrait<OpTrait::IsTerminator>()) {
+        Part part = partOf(user);
+        if (part == Part::Free || part == Part::Alias) {
+          pending.push_back(user->getResult(0));
+          if (part == Part::Free)
+            continue;
+          // A reshape that is itself returned or read by a library is seen through its own users.
+          continue;
+        }
+      }
+      visit(user);
+    }
+}
+
+SmallVector<int64_t> Groups::readers(int64_t which) const {
+  llvm::SmallSetVector<int64_t, 8> found;
+  for (Operation *op : groups[which].ops)
+    for (Value result : op->getResults())
+      forEachUser(result, [&](Operation *user) {
+        int64_t other = groupOf(user);
+        if (other >= 0 && other != which)
+          found.insert(other);
+      });
+  SmallVector<int64_t> result(found.begin(), found.end());
+  llvm::sort(result, [&](int64_t a, int64_t b) {
+    return position.lookup(groups[a].ops.front()) < position.lookup(groups[b].ops.front());
+  });
+  return result;
+}
+
+SmallVector<Value> Groups::outputs(ArrayRef<Operation *> ops) const {
+  DenseSet<Operation *> inside(ops.begin(), ops.end());
+  SmallVector<Value> result;
+  for (Operation *op : ops)
+    for (Value value : op->getResults()) {
+      bool needed = false;
+      forEachUser(value, [&](Operation *user) { needed |= !inside.contains(user); });
+      if (needed)
+        result.push_back(value);
+    }
+  return result;
+}
+
+FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
+  if (ops.size() > kMaxOps)
+    return FusionDecision::forbid("the kernel would be longer than " + std::to_string(kMaxOps) + " ops");
+  SmallVector<Value> results = outputs(ops);
+  if (results.empty())
+    return FusionDecision::forbid("nothing is computed");
+  DenseSet<Operation *> inside(ops.begin(), ops.end());
+  auto isInside = [&](Operation *op) {
+    if (inside.contains(op))
+      return true;
+    Part part = partOf(op);
+    return part == Part::Free || part == Part::Alias;
+  };
+  SmallVector<prim::ReduceOp> reductions;
+  Operation *anchor = nullptr;
+  for (Operation *op : ops) {
+    if (auto reduction = dyn_cast<prim::ReduceOp>(op))
+      reductions.push_back(reduction);
+    if (isAnchor(op)) {
+      if (anchor)
+        return FusionDecision::forbid("two ops that each walk the data in an order of their own");
+      anchor = op;
+    }
+  }
+  MLIRContext *context = ops.front()->getContext();
+  if (anchor) {
+    if (!reductions.empty())
+      return FusionDecision::forbid("a reduction and an op that walks the data in an order of its own");
+    if (results.size() != anchor->getNumResults() || results.front().getDefiningOp() != anchor)
+      return FusionDecision::forbid("such a kernel gives one result");
+    for (Operation *op : ops)
+      if (op != anchor && !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp, prim::AddOp,
+                               prim::SubOp, prim::NegOp, prim::DivOp>(op))
+        return FusionDecision::forbid("only cheap pointwise ops are read by such a kernel");
+    return FusionDecision::allow();
+  }
+
+  // The iteration space: the operand of the reductions, or the results.
+  SmallVector<int64_t> space(shapeOf(reductions.empty() ? results.front() : reductions.front().getOperand()));
+  SmallVector<bool> reduced(space.size(), false);
+  SmallVector<int64_t> keptShape(space);
+  if (!reductions.empty()) {
+    prim::ReduceOp first = reductions.front();
+    for (prim::ReduceOp other : reductions)
+      if (shapeOf(other.getOperand()) != ArrayRef<int64_t>(space) ||
+          other.getDimensions() != first.getDimensions())
+        return FusionDecision::forbid("reductions over different spaces");
+    for (int64_t d : first.getDimensions())
+      reduced[d] = true;
+    keptShape.assign(shapeOf(first.getResult()).begin(), shapeOf(first.getResult()).end());
+  }
+  AccessAnalysis analysis(context, space, isInside);
+  SmallVector<AffineExpr> full = analysis.identity(), kept;
+  for (size_t i = 0; i < space.size(); ++i)
+    if (!reduced[i])
+      kept.push_back(full[i]);
+  for (Value result : results) {
+    if (shapeOf(result) == ArrayRef<int64_t>(space))
+      analysis.element(result, full);
+    else if (!reductions.empty() && shapeOf(result) == ArrayRef<int64_t>(keptShape))
+      analysis.element(result, kept);
+    else
+      return FusionDecision::forbid("results of different shapes");
+  }
+  for (prim::ReduceOp reduction : reductions) {
+    analysis.element(reduction.getResult(), kept);
+    analysis.element(reduction.getOperand(), full);
+  }
+  AffineExpr own = reductions.empty() ? AffineExpr() : analysis.offsetOf(reductions.front().getResult(), kept);
+  for (const AccessAnalysis::Read &read : analysis.reductionReads)
+    if (read.offset != own)
+      return FusionDecision::forbid("a reduction is read at other indices than where it is computed");
+  if (analysis.leaves.size() + results.size() > kMaxBuffers)
+    return FusionDecision::forbid("more than " + std::to_string(kMaxBuffers) + " buffers");
+  int64_t expensive = 0;
+  for (Operation *op : ops)
+    expensive += isa<prim::ExpOp, prim::Expm1Op, prim::LogOp, prim::Log1pOp, prim::TanhOp, prim::ErfOp,
+                     prim::LogisticOp, prim::SinOp, prim::CosOp, prim::PowOp, prim::RandomBitsOp>(op);
+  if (analysis.expensiveEvaluations > expensive ||
+      analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24)
+    return FusionDecision::forbid("values would be computed several times");
+  return FusionDecision::allow();
+}
+
+// True if a path leads from a group to another through something that belongs to neither.
+bool Groups::reaches(int64_t from, int64_t to) const {
+  DenseSet<Operation *> seen;
+  DenseSet<int64_t> seenGroups{from};
+  SmallVector<Operation *> pending;
+  bool found = false;
+  auto visitUsers = [&](Operation *op, bool direct) {
+    for (Value result : op->getResults())
+      forEachUser(result, [&](Operation *user) {
+        if (user->hasTrait<OpTrait::IsTerminator>())
+          return;
+        int64_t other = groupOf(user);
+        if (other == to) {
+          found |= !direct;
+          return;
+        }
+        if (other == from)
+          return;
+        if (other >= 0) {
+          if (seenGroups.insert(other).second)
+            pending.append(groups[other].ops.begin(), groups[other].ops.end());
+        } else if (seen.insert(user).second) {
+          pending.push_back(user);
+        }
+      });
+  };
+  for (Operation *op : groups[from].ops)
+    visitUsers(op, true);
+  while (!pending.empty() && !found)
+    visitUsers(pending.pop_back_val(), false);
+  return found;
+}
+
+FusionDecision Groups::merge(int64_t a, int64_t b) {
+  SmallVector<Operation *> ops(groups[a].ops);
+  ops.append(groups[b].ops);
+  llvm::sort(ops, [&](Operation *x, Operation *y) { return position.lookup(x) < position.lookup(y); });
+  FusionDecision decision = mayBeOne(ops);
+  if (!decision)
+    return decision;
+  if (reaches(a, b) || reaches(b, a))
+    return FusionDecision::forbid("something between the two needs the one and is needed by the other");
+  groups[b].ops = ops;
+  groups[a].ops.clear();
+  for (Operation *op : ops)
+    group[op] = b;
+  return decision;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The groups of ops that become kernels, and what may be one.
+#ifndef ACCC_FUSION_FUSE_GROUPS_H
+#define ACCC_FUSION_FUSE_GROUPS_H
+
+#include "fusion/fuse/Fuse.h"
+#include "ir/prim/Prim.h"
+
+#include "llvm/ADT/SetVector.h"
+
+#include <vector>
+
+namespace accc {
+
+/// How an op of a function takes part in fusion.
+enum class Part {
+  Library, // a contraction: runs alone, in a library
+  Alias,   // a reshape between kernels: no code; free inside a kernel
+  Free,    // constants, iota, broadcasts: computed again in every kernel that reads them
+  Member   // belongs to exactly one group
+};
+
+/// Partitions the ops of one block.
+class Groups {
+public:
+  explicit Groups(mlir::Block &block);
+
+  Part partOf(mlir::Operation *op) const;
+  /// -1 for ops that are not members.
+  int64_t groupOf(mlir::Operation *op) const;
+  const llvm::SmallVector<mlir::Operation *> &members(int64_t group) const { return groups[group].ops; }
+  int64_t size() const { return static_cast<int64_t>(groups.size()); }
+
+  /// Groups that read a value of `group`, directly or through free ops, in program order.
+  llvm::SmallVector<int64_t> readers(int64_t group) const;
+
+  /// Makes `a` and `b` one if they may be; says why not otherwise.
+  FusionDecision merge(int64_t a, int64_t b);
+
+  /// Values of a set of ops that are used outside of it.
+  llvm::SmallVector<mlir::Value> outputs(llvm::ArrayRef<mlir::Operation *> ops) const;
+
+private:
+  struct Group {
+    llvm::SmallVector<mlir::Operation *> ops; // in program order; empty once merged into another
+  };
+  FusionDecision mayBeOne(llvm::ArrayRef<mlir::Operation *> ops) const;
+  bool reaches(int64_t from, int64_t to) const;
+  void forEachUser(mlir::Value value, llvm::function_ref<void(mlir::Operation *)> visit) const;
+
+  llvm::DenseMap<mlir::Operation *, int64_t> position, group;
+  std::vector<Group> groups;
+};
+
+} // namespace accc
+
+#endif

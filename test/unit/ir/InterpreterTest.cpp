@@ -39,6 +39,15 @@ TEST_CASE("a fusion runs its region, a call its function") {
   CHECK(program.run({array({1, -2})})[0].values == std::vector<double>{-2, 4});
 }
 
+TEST_CASE("a composite runs as what it decomposes into, and stays as it was") {
+  Program program("func.func @f(%0: tensor<3xf32>) -> tensor<3xf32> {\n"
+                  "  %1 = nn.relu %0 : (tensor<3xf32>) -> tensor<3xf32>\n"
+                  "  return %1 : tensor<3xf32>\n}\n");
+  CHECK(program.run({array({1, -2, 0})})[0].values == std::vector<double>{1, 0, 0});
+  mlir::Operation &op = program.function().getBody().front().front();
+  CHECK(op.getName().getStringRef() == "nn.relu");
+}
+
 TEST_CASE("constants, iota and random bits") {
   Program program(
       "func.func @f(%key: tensor<2xi64>) -> (tensor<3xi1>, tensor<2x2xui8>, tensor<2x3xf16>, "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Program.h"
 
+#include "ir/nn/Nn.h"
 #include "ir/prim/Prim.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -20,7 +21,7 @@ namespace accc::test {
 MLIRContext &context() {
   static MLIRContext *shared = [] {
     DialectRegistry registry;
-    registry.insert<func::FuncDialect, prim::PrimDialect>();
+    registry.insert<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
     auto *created = new MLIRContext(registry, MLIRContext::Threading::DISABLED);
     created->loadAllAvailableDialects();
     return created;

@@ -72,7 +72,7 @@ typedef enum accc_usage {
   ACCC_TARGET = 2,        /* the input that a loss compares with */
   ACCC_LEARNING_RATE = 3, /* f32 scalar */
   ACCC_SEED = 4,          /* i64 scalar: the run's random seed */
-  ACCC_STEP = 5,          /* i64 scalar: how many such calls were done before; draws fresh random bits */
+  ACCC_STEP = 5,          /* i64 scalar: how many such calls were done before; seeds random bits */
   ACCC_LOSS = 6,          /* f32 scalar output */
   ACCC_GRADIENT = 7       /* output of grad_step, input of apply_step: `grad.<parameter>` */
 } accc_usage;

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# cmake --install: the runtime and its headers, the compiler, and the package that find_package(accc) reads.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/accc)
+set(targets accc_runtime accc_safetensors)
+set_target_properties(accc_runtime PROPERTIES EXPORT_NAME runtime)
+set_target_properties(accc_safetensors PROPERTIES EXPORT_NAME safetensors)
+if(TARGET accc)
+  list(APPEND targets accc)
+  # LLVM's libraries are not where the loader looks.
+  set_target_properties(accc PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
+install(TARGETS ${targets} EXPORT acccTargets
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/accc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+install(EXPORT acccTargets NAMESPACE accc:: DESTINATION ${package})
+
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/acccConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/acccConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/acccConfigVersion.cmake
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/acccConfig.cmake ${CMAKE_BINARY_DIR}/acccConfigVersion.cmake
+  ${CMAKE_SOURCE_DIR}/cmake/AcccAddModel.cmake DESTINATION ${package})

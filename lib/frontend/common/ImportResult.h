@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What every importer takes and gives, whatever the file format.
+#ifndef ACCC_FRONTEND_COMMON_IMPORTRESULT_H
+#define ACCC_FRONTEND_COMMON_IMPORTRESULT_H
+
+#include "support/WeightTable.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace accc {
+
+struct ImportOptions {
+  /// Values of dimensions that the exporter left open: by the dimension's name (`batch`), or by position
+  /// (`input.0`).
+  std::map<std::string, int64_t> dimensions;
+  /// Parameters whose whole name matches one of these regular expressions are not trained.
+  std::vector<std::string> frozen;
+  /// The module will be trained: warnings about what was exported for inference are wanted.
+  bool training = true;
+  /// A dropout without a training flag drops (trap: exporters of attention leave the flag out).
+  bool assumeDropoutTraining = false;
+  /// Whether running variances are updated with the unbiased variance, as PyTorch does. By default: yes
+  /// if the file was written by PyTorch.
+  std::optional<bool> unbiasedRunningVar;
+};
+
+/// One thing that stands in the way of an import, at a node of the model (or nowhere in particular).
+struct ImportProblem {
+  std::string node;   // the node's name as the exporter gave it; may be empty
+  std::string opType; // its operator, with the domain unless that is the standard one; may be empty
+  std::string message;
+
+  /// "node 'conv1' (Conv): message"
+  std::string text() const;
+};
+
+/// `module` holds the function @forward (docs/function-contract.md), verified, or is null if there are
+/// problems; `weights` holds the initial value of each of its parameters and buffers.
+struct ImportResult {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  WeightTable weights;
+  std::vector<std::string> warnings;
+  std::vector<ImportProblem> problems;
+};
+
+} // namespace accc
+
+#endif

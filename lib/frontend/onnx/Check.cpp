@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The structure of a model: names, order, functions. Values and types are checked where they are used.
+#include "frontend/onnx/Error.h"
+#include "frontend/onnx/Reader.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <vector>
+
+using namespace accc::onnx_import;
+
+namespace {
+
+std::string describe(const onnx::NodeProto &node) {
+  std::string name = !node.name().empty()     ? node.name()
+                     : node.output_size() > 0 ? node.output(0)
+                                              : "without a name";
+  return "node '" + name + "' (" + node.op_type() + ")";
+}
+
+/// The names that a graph can see, one set a level.
+class Names {
+public:
+  void push() { levels.emplace_back(); }
+  void pop() { levels.pop_back(); }
+  bool define(llvm::StringRef name) { return levels.back().insert(name).second; }
+  bool knows(llvm::StringRef name) const {
+    for (const llvm::StringSet<> &level : levels)
+      if (level.contains(name))
+        return true;
+    return false;
+  }
+
+private:
+  std::vector<llvm::StringSet<>> levels;
+};
+
+void checkGraph(const onnx::GraphProto &graph, Names &names, bool isMain);
+
+void checkNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Names &names) {
+  // To tell an unknown name from one that comes too late.
+  llvm::StringSet<> later;
+  for (const onnx::NodeProto &node : nodes)
+    for (const std::string &output : node.output())
+      later.insert(output);
+  for (const onnx::NodeProto &node : nodes) {
+    for (const std::string &input : node.input()) {
+      if (input.empty() || names.knows(input))
+        continue;
+      if (later.contains(input))
+        fail(describe(node) + " uses '" + input +
+             "' before it is produced: the graph has a cycle or is not in topological order");
+      fail(describe(node) + " uses '" + input + "', which nothing produces");
+    }
+    for (const onnx::AttributeProto &attribute : node.attribute()) {
+      if (attribute.has_g())
+        checkGraph(attribute.g(), names, /*isMain=*/false);
+      for (const onnx::GraphProto &graph : attribute.graphs())
+        checkGraph(graph, names, /*isMain=*/false);
+    }
+    for (const std::string &output : node.output())
+      if (!output.empty() && !names.define(output))
+        fail(describe(node) + " produces '" + output + "', which has been produced before");
+  }
+}
+
+void checkGraph(const onnx::GraphProto &graph, Names &names, bool isMain) {
+  names.push();
+  for (const onnx::ValueInfoProto &input : graph.input())
+    if (!names.define(input.name()))
+      fail("the graph's input '" + input.name() + "' is declared twice");
+  llvm::StringSet<> initializers;
+  auto initializer = [&](const std::string &name) {
+    if (!initializers.insert(name).second)
+      fail("the initializer '" + name + "' is given twice");
+    names.define(name); // may be an input with a default, too
+  };
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    initializer(tensor.name());
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    initializer(tensor.values().name());
+  checkNodes(graph.node(), names);
+  for (const onnx::ValueInfoProto &output : graph.output())
+    if (!names.knows(output.name()))
+      fail("the graph's output '" + output.name() + "' is never produced");
+  if (isMain && graph.output_size() == 0)
+    fail("the graph has no outputs");
+  names.pop();
+}
+
+using Functions = llvm::StringMap<const onnx::FunctionProto *>;
+
+std::string key(llvm::StringRef domain, llvm::StringRef name) { return (domain + ":" + name).str(); }
+
+/// Depth-first over the calls of functions; `state` is 1 on the way down and 2 when done.
+void checkCalls(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, const Functions &functions,
+                llvm::StringMap<int> &state, int depth) {
+  if (depth > 200)
+    fail("model-local functions are nested too deeply");
+  for (const onnx::NodeProto &node : nodes) {
+    for (const onnx::AttributeProto &attribute : node.attribute()) {
+      if (attribute.has_g())
+        checkCalls(attribute.g().node(), functions, state, depth + 1);
+      for (const onnx::GraphProto &graph : attribute.graphs())
+        checkCalls(graph.node(), functions, state, depth + 1);
+    }
+    auto callee = functions.find(key(node.domain(), node.op_type()));
+    if (callee == functions.end())
+      continue;
+    std::string name = callee->first().str();
+    if (state[name] == 1)
+      fail("the model-local function '" + node.op_type() + "' calls itself");
+    if (state[name] == 2)
+      continue;
+    state[name] = 1;
+    checkCalls(callee->second->node(), functions, state, depth + 1);
+    state[name] = 2;
+  }
+}
+
+} // namespace
+
+void accc::onnx_import::checkModel(const onnx::ModelProto &model) {
+  if (!model.has_graph())
+    fail("not an ONNX model: it holds no graph");
+  if (model.opset_import_size() == 0)
+    fail("not an ONNX model: it does not say which version of the operators it uses (opset_import)");
+
+  Functions functions;
+  for (const onnx::FunctionProto &function : model.functions()) {
+    functions[key(function.domain(), function.name())] = &function;
+    Names names;
+    names.push();
+    for (const std::string &input : function.input())
+      names.define(input);
+    checkNodes(function.node(), names);
+    for (const std::string &output : function.output())
+      if (!names.knows(output))
+        fail("the output '" + output + "' of the model-local function '" + function.name() +
+             "' is never produced");
+  }
+  llvm::StringMap<int> state;
+  for (const onnx::FunctionProto &function : model.functions())
+    checkCalls(function.node(), functions, state, 0);
+  checkCalls(model.graph().node(), functions, state, 0);
+
+  Names names;
+  checkGraph(model.graph(), names, /*isMain=*/true);
+}

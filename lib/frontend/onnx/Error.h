@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How a rule of the importer gives up. Thrown and caught inside this room only.
+#ifndef ACCC_FRONTEND_ONNX_ERROR_H
+#define ACCC_FRONTEND_ONNX_ERROR_H
+
+#include "llvm/ADT/Twine.h"
+
+#include <string>
+
+namespace accc::onnx_import {
+
+/// What stands in the way, in words for the model's author.
+struct ImportError {
+  std::string message;
+};
+
+[[noreturn]] inline void fail(const llvm::Twine &message) { throw ImportError{message.str()}; }
+
+} // namespace accc::onnx_import
+
+#endif

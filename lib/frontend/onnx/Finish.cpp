@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The end of an import: results, roles, what nobody uses, and a last look by the verifier.
+#include "frontend/onnx/Error.h"
+#include "frontend/onnx/GraphImporter.h"
+#include "support/Attributes.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::onnx_import;
+
+namespace {
+
+/// Removes ops that nobody needs, last ones first.
+void removeUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+} // namespace
+
+void GraphImporter::finish(ImportResult &result) {
+  SmallVector<Value> values;
+  SmallVector<NamedAttrList> attributes;
+  auto addResult = [&](Value value, StringRef name, StringRef role) -> NamedAttrList & {
+    values.push_back(value);
+    NamedAttrList list;
+    list.set(kNameAttr, opBuilder.getStringAttr(name));
+    list.set(kRoleAttr, opBuilder.getStringAttr(role));
+    return attributes.emplace_back(std::move(list));
+  };
+  for (const onnx::ValueInfoProto &output : model->graph().output()) {
+    try {
+      Entity entity = lookup(output.name(), main);
+      if (entity.isBroken)
+        continue; // its problem is known
+      if (!entity.tensor)
+        fail("the output '" + output.name() + "' is not a tensor");
+      addResult(entity.tensor, output.name(), role::kOutput);
+    } catch (const ImportError &error) {
+      problems.push_back({"", "", error.message});
+    }
+  }
+  if (!problems.empty())
+    return;
+  for (const Variable &variable : variables.all)
+    if (variable.update)
+      addResult(variable.update, variable.name, role::kUpdate)
+          .set(kUpdatesAttr, opBuilder.getStringAttr(variable.name));
+  opBuilder.create<func::ReturnOp>(opBuilder.getUnknownLoc(), values);
+  removeUnused(*body);
+
+  llvm::BitVector unused(body->getNumArguments());
+  for (const Variable &variable : variables.all)
+    if (variable.argument.use_empty())
+      unused.set(cast<BlockArgument>(variable.argument).getArgNumber());
+    else if (!result.weights.insert({variable.name, variable.weight}).second)
+      problems.push_back({"", "", "two initializers are called '" + variable.name + "'"});
+
+  // Attributes of arguments are set by number, before the unused ones go.
+  forward.setType(opBuilder.getFunctionType(body->getArgumentTypes(), ValueRange(values).getTypes()));
+  auto setArgument = [&](Value argument, StringRef name, StringRef role) {
+    unsigned number = cast<BlockArgument>(argument).getArgNumber();
+    forward.setArgAttr(number, kNameAttr, opBuilder.getStringAttr(name));
+    forward.setArgAttr(number, kRoleAttr, opBuilder.getStringAttr(role));
+    return number;
+  };
+  for (auto [argument, role] : inputs)
+    setArgument(argument, cast<NameLoc>(argument.getLoc()).getName(), role);
+  for (const Variable &variable : variables.all) {
+    bool isBuffer = variable.kind == InitializerKind::Buffer;
+    unsigned number = setArgument(variable.argument, variable.name, isBuffer ? role::kBuffer : role::kParameter);
+    if (!isBuffer && variables.isFrozen(variable.name))
+      forward.setArgAttr(number, kFrozenAttr, opBuilder.getUnitAttr());
+  }
+  for (auto [i, list] : llvm::enumerate(attributes))
+    forward.setResultAttrs(i, list.getDictionary(&context));
+  forward.eraseArguments(unused);
+
+  if (problems.empty() && failed(mlir::verify(*module)))
+    problems.push_back({"", "", "the imported module is not valid: " + diagnostics});
+  result.module = std::move(module);
+}

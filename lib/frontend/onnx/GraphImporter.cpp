@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/onnx/GraphImporter.h"
+#include "frontend/common/Fold.h"
+#include "frontend/onnx/Error.h"
+#include "frontend/onnx/OpTable.h"
+#include "ir/nn/Nn.h"
+#include "support/Attributes.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::onnx_import;
+
+namespace {
+
+// Unrolled loops must end, and fit in memory.
+constexpr int64_t kNodeLimit = 1000000;
+
+std::string functionKey(StringRef domain, StringRef name) {
+  return ((domain == "ai.onnx" ? "" : domain) + ":" + name).str();
+}
+
+std::string nodeName(const onnx::NodeProto &node) {
+  return !node.name().empty() ? node.name() : node.output_size() > 0 ? node.output(0) : std::string();
+}
+
+std::string fullOpType(const onnx::NodeProto &node) {
+  bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  return standard ? node.op_type() : node.domain() + "." + node.op_type();
+}
+
+} // namespace
+
+GraphImporter::GraphImporter(std::shared_ptr<const onnx::ModelProto> model, StringRef directory,
+                             const ImportOptions &options, MLIRContext &context)
+    : model(model), importOptions(options), context(context), tensorReader(context, model, directory),
+      variables(*model, options), opBuilder(&context), main(nullptr) {
+  context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
+  for (const onnx::FunctionProto &function : model->functions())
+    functions[functionKey(function.domain(), function.name())] = &function;
+  main.opsets = &model->opset_import();
+}
+
+// ---- services for rules ----
+
+bool GraphImporter::writtenByPyTorch() const { return StringRef(model->producer_name()).starts_with("pytorch"); }
+
+void GraphImporter::warn(std::string message) {
+  if (warned.insert(message).second)
+    warnings.push_back(std::move(message));
+}
+
+Value GraphImporter::addArgument(RankedTensorType type, StringRef name) {
+  return body->addArgument(type, NameLoc::get(opBuilder.getStringAttr(name)));
+}
+
+Value GraphImporter::randomKey() {
+  if (!key) {
+    key = addArgument(RankedTensorType::get({2}, opBuilder.getI64Type()), "random_key");
+    inputs.push_back({key, role::kRandomKey});
+  }
+  return key;
+}
+
+bool GraphImporter::bindUpdate(Value variable, Value update) {
+  Variable *found = variables.find(variable);
+  if (!found || found->update)
+    return false;
+  found->kind = InitializerKind::Buffer;
+  found->update = update;
+  return true;
+}
+
+void GraphImporter::markBuffer(Value variable) {
+  if (Variable *found = variables.find(variable))
+    found->kind = InitializerKind::Buffer;
+}
+
+// ---- names ----
+
+Entity GraphImporter::initializer(const onnx::TensorProto &tensor) {
+  if (auto known = variables.byTensor.find(&tensor); known != variables.byTensor.end())
+    return Entity(variables.all[known->second].argument);
+  Weight weight = tensorReader.weight(tensor);
+  InitializerKind kind = variables.classify(tensor, weight);
+  Location loc = NameLoc::get(opBuilder.getStringAttr(tensor.name()));
+  if (kind == InitializerKind::Constant)
+    return Entity(opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight)).getResult());
+  if (variables.isFolded(tensor))
+    warn("the initializer '" + tensor.name() +
+         "' is none of the module's own parameters: PyTorch optimised the graph after exporting it, which folds "
+         "parameters and removes dropout and batch statistics; for training, export with optimize=False");
+  Value argument = addArgument(weight.type, tensor.name());
+  variables.byTensor[&tensor] = variables.all.size();
+  variables.all.push_back({tensor.name(), argument, kind, weight, Value()});
+  return Entity(argument);
+}
+
+std::optional<Entity> GraphImporter::find(StringRef name, Frame &frame) {
+  for (Frame *at = &frame; at; at = at->outer) {
+    if (auto value = at->values.find(name); value != at->values.end())
+      return value->second;
+    std::optional<Entity> made;
+    if (auto tensor = at->initializers.find(name); tensor != at->initializers.end())
+      made = initializer(*tensor->second);
+    else if (auto sparse = at->sparseInitializers.find(name); sparse != at->sparseInitializers.end()) {
+      DenseElementsAttr value = tensorReader.attribute(*sparse->second);
+      made = Entity(opBuilder.create<prim::ConstantOp>(opBuilder.getUnknownLoc(), value.getType(), value)
+                        .getResult());
+    }
+    if (made) {
+      at->values[name] = *made;
+      return made;
+    }
+  }
+  return std::nullopt;
+}
+
+Entity GraphImporter::lookup(StringRef name, Frame &frame) {
+  if (name.empty())
+    return Entity();
+  std::optional<Entity> found = find(name, frame);
+  if (!found)
+    fail("uses '" + name + "', which nothing produces");
+  return *found;
+}
+
+void GraphImporter::declare(const onnx::GraphProto &graph, Frame &frame) {
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    frame.initializers[tensor.name()] = &tensor;
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer())
+    frame.sparseInitializers[tensor.values().name()] = &tensor;
+}
+
+// ---- inputs ----
+
+void GraphImporter::importInputs() {
+  for (const onnx::ValueInfoProto &info : model->graph().input()) {
+    if (main.initializers.contains(info.name()) || main.sparseInitializers.contains(info.name()))
+      continue; // old files list their parameters among the inputs
+    try {
+      if (!info.type().has_tensor_type())
+        fail("the input '" + info.name() + "' is not a tensor");
+      const onnx::TypeProto::Tensor &type = info.type().tensor_type();
+      if (!type.has_shape())
+        fail("the input '" + info.name() + "' has no shape");
+      SmallVector<int64_t> shape;
+      std::string open;
+      for (const auto &[i, dimension] : llvm::enumerate(type.shape().dim())) {
+        std::string position = info.name() + "." + std::to_string(i);
+        std::string name = dimension.dim_param().empty() ? position : dimension.dim_param();
+        auto given = importOptions.dimensions.find(name);
+        if (given == importOptions.dimensions.end())
+          given = importOptions.dimensions.find(position);
+        if (dimension.has_dim_value())
+          shape.push_back(dimension.dim_value());
+        else if (given != importOptions.dimensions.end())
+          shape.push_back(given->second);
+        else
+          open += (open.empty() ? "-D " : " -D ") + name + "=N";
+      }
+      if (!open.empty())
+        fail("the input '" + info.name() + "' has open dimensions: fix them with " + open);
+      Value argument = addArgument(tensorType(shape, elementType(context, type.elem_type())), info.name());
+      inputs.push_back({argument, role::kInput});
+      main.values[info.name()] = Entity(argument);
+    } catch (const ImportError &error) {
+      problems.push_back({"", "", error.message});
+      main.values[info.name()] = Entity::broken();
+    }
+  }
+}
+
+// ---- nodes ----
+
+int64_t GraphImporter::opset(const onnx::NodeProto &node, const Frame &frame) const {
+  bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  for (const Frame *at = &frame; at; at = at->outer)
+    if (at->opsets)
+      for (const onnx::OperatorSetIdProto &set : *at->opsets)
+        if (set.domain() == node.domain() || (standard && (set.domain().empty() || set.domain() == "ai.onnx")))
+          return set.version();
+  // A function need not repeat what the model says.
+  return &frame != &main ? opset(node, main) : 1;
+}
+
+Location GraphImporter::location(const onnx::NodeProto &node) {
+  return NameLoc::get(opBuilder.getStringAttr(nodeName(node)),
+                      NameLoc::get(opBuilder.getStringAttr(fullOpType(node))));
+}
+
+void GraphImporter::settle(Operation *last, Entities &results) {
+  SmallVector<Operation *> built;
+  if (body->empty())
+    return;
+  for (Operation *op = last ? last->getNextNode() : &body->front(); op; op = op->getNextNode())
+    built.push_back(op);
+  // Sizes first: verifiers and folding multiply extents.
+  for (Operation *op : built)
+    for (Type type : op->getResultTypes()) {
+      auto tensor = cast<RankedTensorType>(type);
+      tensorType(tensor.getShape(), tensor.getElementType());
+    }
+  for (Operation *op : built)
+    if (failed(mlir::verify(op, /*verifyRecursively=*/false)))
+      fail("is not valid here");
+  llvm::DenseMap<Value, Value> folded;
+  for (Operation *op : built) {
+    SmallVector<Value> constants = foldConstant(op);
+    for (auto [result, constant] : llvm::zip(op->getResults(), constants)) {
+      folded[result] = constant;
+      result.replaceAllUsesWith(constant);
+    }
+  }
+  for (Entity &entity : results)
+    if (auto found = folded.find(entity.tensor); entity.tensor && found != folded.end())
+      entity.tensor = found->second;
+}
+
+Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entities inputs) {
+  bool broken = llvm::any_of(inputs, [](const Entity &input) { return input.isBroken; });
+  auto function = functions.find(functionKey(node.domain(), node.op_type()));
+  if (function != functions.end()) // a broken input spoils only what depends on it
+    return importCall(*function->second, node, frame, inputs);
+  Rule rule = findRule(node.domain(), node.op_type());
+  if (!rule)
+    fail("the operator is not supported");
+  if (broken)
+    return {};
+  Operation *last = body->empty() ? nullptr : &body->back();
+  Node view(*this, frame, node, opset(node, frame), location(node), std::move(inputs));
+  Entities results = rule(view);
+  if (diagnostics.empty())
+    settle(last, results);
+  if (!diagnostics.empty())
+    fail("is not valid here");
+  return results;
+}
+
+void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
+  if (++importedNodes > kNodeLimit)
+    throw ImportError{"more than " + std::to_string(kNodeLimit) + " nodes, loops unrolled"};
+  std::string outer = std::move(diagnostics);
+  diagnostics.clear();
+  Entities results;
+  try {
+    Entities inputs;
+    for (const std::string &name : node.input())
+      inputs.push_back(lookup(name, frame));
+    results = runRule(node, frame, std::move(inputs));
+  } catch (const ImportError &error) {
+    std::string message = diagnostics.empty() ? error.message : diagnostics;
+    problems.push_back({nodeName(node), fullOpType(node), message});
+    results.clear();
+  }
+  diagnostics = std::move(outer);
+  for (const auto &[i, name] : llvm::enumerate(node.output()))
+    if (!name.empty())
+      frame.values[name] = i < results.size() ? results[i] : Entity::broken();
+  if (problems.size() > 1000)
+    throw ImportError{"more than 1000 problems"};
+}
+
+void GraphImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Frame &frame) {
+  for (const onnx::NodeProto &node : nodes)
+    importNode(node, frame);
+}
+
+Entities GraphImporter::importSubgraph(const onnx::GraphProto &graph, Frame &outer, ArrayRef<Entity> inputs) {
+  Frame frame(&outer);
+  declare(graph, frame);
+  if (static_cast<size_t>(graph.input_size()) != inputs.size())
+    fail("a subgraph takes " + Twine(graph.input_size()) + " inputs but is given " + Twine(inputs.size()));
+  for (auto [info, input] : llvm::zip(graph.input(), inputs))
+    frame.values[info.name()] = input;
+  importNodes(graph.node(), frame);
+  Entities results;
+  for (const onnx::ValueInfoProto &output : graph.output())
+    results.push_back(lookup(output.name(), frame));
+  return results;
+}
+
+Entities GraphImporter::importCall(const onnx::FunctionProto &function, const onnx::NodeProto &node,
+                                   Frame &caller, ArrayRef<Entity> inputs) {
+  Frame frame(nullptr);
+  frame.opsets = &function.opset_import();
+  Node call(*this, caller, node, opset(node, caller), location(node), {});
+  for (const onnx::AttributeProto &attribute : node.attribute())
+    if (const onnx::AttributeProto *value = call.find(attribute.name()))
+      frame.attributes[attribute.name()] = value;
+  for (const auto &[i, name] : llvm::enumerate(function.input()))
+    frame.values[name] = i < inputs.size() ? inputs[i] : Entity();
+  importNodes(function.node(), frame);
+  Entities results;
+  for (const std::string &name : function.output())
+    results.push_back(lookup(name, frame));
+  return results;
+}
+
+// ---- the function ----
+
+ImportResult GraphImporter::run() {
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
+    return success();
+  });
+  module = ModuleOp::create(opBuilder.getUnknownLoc());
+  opBuilder.setInsertionPointToEnd(module->getBody());
+  forward = opBuilder.create<func::FuncOp>(opBuilder.getUnknownLoc(), "forward",
+                                           opBuilder.getFunctionType({}, {}));
+  body = forward.addEntryBlock();
+  opBuilder.setInsertionPointToEnd(body);
+
+  declare(model->graph(), main);
+  importInputs();
+  importNodes(model->graph().node(), main);
+
+  ImportResult result;
+  finish(result);
+  result.warnings = std::move(warnings);
+  result.problems = std::move(problems);
+  if (!result.problems.empty()) {
+    result.module = nullptr;
+    result.weights.clear();
+  }
+  return result;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/onnx/Import.h"
+#include "frontend/onnx/Error.h"
+#include "frontend/onnx/GraphImporter.h"
+#include "frontend/onnx/Reader.h"
+
+#include "llvm/Support/Path.h"
+
+#include <new>
+
+using namespace accc;
+using namespace accc::onnx_import;
+
+namespace {
+template <typename Read>
+ImportResult import(Read read, llvm::StringRef directory, const ImportOptions &options,
+                    mlir::MLIRContext &context) {
+  ImportResult result;
+  try {
+    std::shared_ptr<const onnx::ModelProto> model = read();
+    checkModel(*model);
+    return GraphImporter(model, directory, options, context).run();
+  } catch (const ImportError &error) {
+    result.problems.push_back({"", "", error.message});
+  } catch (const std::bad_alloc &) {
+    result.problems.push_back({"", "", "not enough memory to read the model"});
+  }
+  return result;
+}
+} // namespace
+
+ImportResult accc::importOnnx(llvm::StringRef path, const ImportOptions &options, mlir::MLIRContext &context) {
+  return import([&] { return readModel(path); }, llvm::sys::path::parent_path(path), options, context);
+}
+
+ImportResult accc::importOnnxBytes(llvm::StringRef bytes, llvm::StringRef directory,
+                                   const ImportOptions &options, mlir::MLIRContext &context) {
+  return import([&] { return parseModel(bytes); }, directory, options, context);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One ONNX node while it is imported: what a rule asks and builds with.
+#ifndef ACCC_FRONTEND_ONNX_NODE_H
+#define ACCC_FRONTEND_ONNX_NODE_H
+
+#include "frontend/onnx/Entity.h"
+#include "frontend/onnx/Error.h"
+#include "frontend/onnx/Proto.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <optional>
+
+namespace accc::onnx_import {
+
+class GraphImporter;
+class Frame;
+
+/// Every query throws ImportError if the model does not hold what is asked for, and every builder if what
+/// would be built is not valid; the importer reports it at the node.
+class Node {
+public:
+  Node(GraphImporter &importer, Frame &frame, const onnx::NodeProto &proto, int64_t opset,
+       mlir::Location loc, Entities inputs);
+
+  const onnx::NodeProto &proto() const { return node; }
+  int64_t opset() const { return version; }
+  GraphImporter &importer() const { return parent; }
+  Frame &scope() const { return frame; }
+  mlir::OpBuilder &builder() const;
+  mlir::Location loc() const { return location; }
+  mlir::MLIRContext &context() const;
+
+  // ---- inputs and outputs ----
+  size_t inputs() const { return operands.size(); }
+  bool has(size_t i) const { return i < operands.size() && !isAbsent(operands[i]); }
+  const Entity &entity(size_t i) const;
+  prim::Tensor in(size_t i) const;
+  /// A float tensor.
+  prim::Tensor floatIn(size_t i) const;
+  /// The tensor, or null if the input is left out.
+  mlir::Value optional(size_t i) const { return has(i) ? in(i).get() : mlir::Value(); }
+  size_t outputs() const { return static_cast<size_t>(node.output_size()); }
+  bool wants(size_t output) const { return output < outputs() && !node.output(output).empty(); }
+
+  // ---- attributes ----
+  const onnx::AttributeProto *find(llvm::StringRef name) const;
+  bool hasAttribute(llvm::StringRef name) const { return find(name); }
+  int64_t integer(llvm::StringRef name, std::optional<int64_t> otherwise = {}) const;
+  double real(llvm::StringRef name, std::optional<double> otherwise = {}) const;
+  std::string string(llvm::StringRef name, std::optional<std::string> otherwise = {}) const;
+  llvm::SmallVector<int64_t> integers(llvm::StringRef name) const;
+  llvm::SmallVector<double> reals(llvm::StringRef name) const;
+  llvm::SmallVector<std::string> strings(llvm::StringRef name) const;
+  const onnx::GraphProto &graph(llvm::StringRef name) const;
+
+  // ---- values known while importing ----
+  mlir::DenseElementsAttr known(size_t i) const;
+  bool isKnown(size_t i) const { return has(i) && known(i); }
+  /// All elements of an input that must be known, as integers or as doubles. `what` names it in the error.
+  llvm::SmallVector<int64_t> knownIntegers(size_t i, llvm::StringRef what) const;
+  llvm::SmallVector<double> knownReals(size_t i, llvm::StringRef what) const;
+  int64_t knownInteger(size_t i, llvm::StringRef what) const;
+  double knownReal(size_t i, llvm::StringRef what) const;
+  /// A list that is an attribute in old operator sets and an input in new ones; nothing if left out.
+  std::optional<llvm::SmallVector<int64_t>> integersFrom(llvm::StringRef attribute, size_t input) const;
+
+  // ---- checks ----
+  /// An axis in [-rank, rank), made positive.
+  int64_t axis(int64_t value, int64_t rank) const;
+  /// Distinct axes, made positive and sorted.
+  llvm::SmallVector<int64_t> axes(llvm::ArrayRef<int64_t> values, int64_t rank) const;
+
+  // ---- building ----
+  prim::Tensor wrap(mlir::Value value) const { return prim::Tensor(builder(), loc(), value); }
+  prim::Tensor constant(mlir::DenseElementsAttr value) const;
+  prim::Tensor integers(llvm::ArrayRef<int64_t> values, llvm::ArrayRef<int64_t> shape) const;
+  prim::Tensor scalar(double value, mlir::Type elementType) const;
+  prim::Tensor full(llvm::ArrayRef<int64_t> shape, mlir::Type elementType, double value) const;
+  /// Both operands in their common shape, by numpy's rule.
+  std::pair<prim::Tensor, prim::Tensor> broadcast(prim::Tensor a, prim::Tensor b) const;
+  prim::Tensor broadcastTo(prim::Tensor a, llvm::ArrayRef<int64_t> shape) const;
+  prim::Tensor reshape(prim::Tensor a, llvm::ArrayRef<int64_t> shape) const;
+  prim::Tensor concatenate(llvm::ArrayRef<prim::Tensor> inputs, int64_t axis) const;
+
+  /// Builds an op from operands (null ones are left out) and attributes. Without result types they are
+  /// inferred.
+  template <typename Op>
+  mlir::Operation *create(llvm::ArrayRef<mlir::Value> operands,
+                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+                          llvm::ArrayRef<mlir::Type> types = {}) const {
+    return createOp(Op::getOperationName(), Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>(),
+                    operands, attributes, types);
+  }
+  template <typename Op>
+  prim::Tensor make(llvm::ArrayRef<mlir::Value> operands,
+                    llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+                    llvm::ArrayRef<mlir::Type> types = {}) const {
+    return wrap(create<Op>(operands, attributes, types)->getResult(0));
+  }
+  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) const;
+  mlir::NamedAttribute i64(llvm::StringRef name, int64_t value) const;
+  mlir::NamedAttribute f64(llvm::StringRef name, double value) const;
+  mlir::NamedAttribute flag(llvm::StringRef name, bool value) const;
+  mlir::NamedAttribute list(llvm::StringRef name, llvm::ArrayRef<int64_t> value) const;
+
+  void warn(const llvm::Twine &message) const;
+
+private:
+  static bool isAbsent(const Entity &entity) {
+    return !entity.tensor && !entity.sequence && !entity.isNone;
+  }
+  mlir::Operation *createOp(llvm::StringRef name, bool segments, llvm::ArrayRef<mlir::Value> operands,
+                            llvm::ArrayRef<mlir::NamedAttribute> attributes,
+                            llvm::ArrayRef<mlir::Type> types) const;
+
+  GraphImporter &parent;
+  Frame &frame;
+  const onnx::NodeProto &node;
+  int64_t version;
+  mlir::Location location;
+  Entities operands;
+};
+
+/// "[2, 3]"
+std::string show(llvm::ArrayRef<int64_t> shape);
+
+/// Builds a node's outputs, as many as it has rules for; surplus ones are ignored.
+using Rule = Entities (*)(Node &node);
+
+} // namespace accc::onnx_import
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The ONNX operators, one family a file (Ops<Family>.cpp).
+#ifndef ACCC_FRONTEND_ONNX_OPTABLE_H
+#define ACCC_FRONTEND_ONNX_OPTABLE_H
+
+#include "frontend/onnx/Node.h"
+
+namespace accc::onnx_import {
+
+struct OpRow {
+  const char *name;
+  Rule rule;
+  const char *domain = "";
+};
+
+/// The rule of an operator, or null.
+Rule findRule(llvm::StringRef domain, llvm::StringRef name);
+
+/// All rows, family by family.
+std::vector<OpRow> allOps();
+
+// clang-format off
+#define ACCC_ONNX_FAMILIES(X)                                                                            \
+  X(elementwiseOps) X(logicOps) X(activationOps) X(normalizationOps) X(convolutionOps) X(poolingOps)     \
+  X(linearOps) X(shapeOps) X(indexingOps) X(reductionOps) X(constantOps)     \
+  X(randomOps) X(lossOps) X(recurrentOps)
+// clang-format on
+#define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
+ACCC_ONNX_FAMILIES(ACCC_DECLARE_FAMILY)
+#undef ACCC_DECLARE_FAMILY
+
+} // namespace accc::onnx_import
+
+#endif

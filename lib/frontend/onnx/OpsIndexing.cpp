@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Elements taken from, and put to, positions that are data.
+#include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/Tensors.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::onnx_import;
+using accc::prim::ScatterKind;
+using accc::prim::Tensor;
+
+namespace {
+
+Tensor indicesOf(Node &node, size_t input) {
+  Tensor indices = node.in(input);
+  if (isa<FloatType>(indices.elementType()) || indices.elementType().isInteger(1))
+    fail("the indices (input " + Twine(input) + ") must be integers");
+  bool fits = indices.elementType().isSignlessInteger(32) || indices.elementType().isSignlessInteger(64);
+  return fits ? indices : indices.convert(node.builder().getI64Type());
+}
+
+/// Negative indices count from the end.
+Tensor wrapNegative(Tensor indices, int64_t extent) {
+  return prim::select(indices < 0.0, indices + static_cast<double>(extent), indices);
+}
+
+Entities gather(Node &node) {
+  Tensor x = node.in(0), indices = indicesOf(node, 1);
+  int64_t axis = node.axis(node.integer("axis", 0), x.rank());
+  SmallVector<int64_t> shape(x.shape().take_front(axis));
+  shape.append(indices.shape().begin(), indices.shape().end());
+  shape.append(x.shape().begin() + axis + 1, x.shape().end());
+  tensorType(shape, x.elementType());
+  // One known position is a slice.
+  if (node.isKnown(1) && indices.size() == 1) {
+    int64_t at = node.knownIntegers(1, "indices").front();
+    if (at < -x.dim(axis) || at >= x.dim(axis))
+      fail("the index " + Twine(at) + " is outside an axis of " + Twine(x.dim(axis)) + " elements");
+    at = at < 0 ? at + x.dim(axis) : at;
+    return {x.sliceDim(axis, at, at + 1).reshape(shape)};
+  }
+  return {x.gather(wrapNegative(indices, x.dim(axis)), axis)};
+}
+
+// ---- linear indices ----
+
+Tensor flat(Tensor x) { return x.reshape({x.size()}); }
+
+SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int64_t d = static_cast<int64_t>(shape.size()) - 2; d >= 0; --d)
+    strides[d] = strides[d + 1] * shape[d + 1];
+  return strides;
+}
+
+/// The row-major position in a tensor of `shape` of: this index along `axis`, its own position elsewhere.
+Tensor alongAxis(Node &node, Tensor indices, ArrayRef<int64_t> shape, int64_t axis) {
+  if (indices.rank() != static_cast<int64_t>(shape.size()))
+    fail("the indices have the shape " + show(indices.shape()) + " for data of shape " + show(shape));
+  SmallVector<int64_t> strides = stridesOf(shape);
+  Tensor wide = indices.convert(node.builder().getI64Type());
+  Tensor linear = wrapNegative(wide, shape[axis]) * static_cast<double>(strides[axis]);
+  for (int64_t d = 0; d < indices.rank(); ++d) {
+    if (d == axis)
+      continue;
+    if (indices.dim(d) > shape[d])
+      fail("the indices have the shape " + show(indices.shape()) + " for data of shape " + show(shape));
+    linear = linear + prim::iota(node.builder(), node.loc(), linear.type(), d) * static_cast<double>(strides[d]);
+  }
+  return linear;
+}
+
+/// The row-major position among the first dimensions of data that index tuples (the last dimension of
+/// `indices`) name, after `batch` dimensions that both have.
+Tensor ofTuples(Node &node, Tensor indices, ArrayRef<int64_t> data, int64_t batch) {
+  int64_t k = indices.dim(-1), last = indices.rank() - 1;
+  SmallVector<int64_t> strides = stridesOf(data.take_front(batch + k));
+  SmallVector<int64_t> shape(indices.shape().drop_back());
+  Type i64 = node.builder().getI64Type();
+  Tensor wide = indices.convert(i64);
+  Tensor linear = node.full(shape, i64, 0);
+  for (int64_t d = 0; d < batch; ++d)
+    linear = linear + prim::iota(node.builder(), node.loc(), linear.type(), d) * static_cast<double>(strides[d]);
+  for (int64_t i = 0; i < k; ++i) {
+    Tensor index = wrapNegative(wide.sliceDim(last, i, i + 1).reshape(shape), data[batch + i]);
+    linear = linear + index * static_cast<double>(strides[batch + i]);
+  }
+  return linear;
+}
+
+/// Data as rows: its first `dimensions` dimensions become one.
+Tensor asRows(Node &node, Tensor data, int64_t dimensions) {
+  SmallVector<int64_t> shape = {1};
+  for (int64_t d = 0; d < dimensions; ++d)
+    shape[0] *= data.dim(d);
+  shape.append(data.shape().begin() + dimensions, data.shape().end());
+  return node.reshape(data, shape);
+}
+
+void checkTuples(Tensor data, Tensor indices, int64_t batch) {
+  bool fits = batch >= 0 && indices.rank() > batch && data.rank() > batch && indices.dim(-1) <= data.rank() - batch &&
+              data.shape().take_front(batch) == indices.shape().take_front(batch);
+  if (!fits)
+    fail("the indices have the shape " + show(indices.shape()) + " for data of shape " + show(data.shape()));
+}
+
+Entities gatherElements(Node &node) {
+  Tensor x = node.in(0), indices = indicesOf(node, 1);
+  int64_t axis = node.axis(node.integer("axis", 0), x.rank());
+  return {flat(x).gather(alongAxis(node, indices, x.shape(), axis), 0)};
+}
+
+Entities gatherNd(Node &node) {
+  Tensor x = node.in(0), indices = indicesOf(node, 1);
+  int64_t batch = node.integer("batch_dims", 0);
+  checkTuples(x, indices, batch);
+  Tensor rows = asRows(node, x, batch + indices.dim(-1));
+  return {rows.gather(ofTuples(node, indices, x.shape(), batch), 0)};
+}
+
+ScatterKind scatterKind(Node &node) {
+  std::string reduction = node.string("reduction", "none");
+  if (reduction == "none")
+    return ScatterKind::set;
+  if (reduction == "add")
+    return ScatterKind::add;
+  if (reduction == "mul")
+    return ScatterKind::mul;
+  if (reduction == "max")
+    return ScatterKind::max;
+  if (reduction == "min")
+    return ScatterKind::min;
+  fail("unknown reduction '" + reduction + "'");
+}
+
+Entities scatterElements(Node &node) {
+  Tensor x = node.in(0), indices = indicesOf(node, 1), updates = node.in(2);
+  int64_t axis = node.axis(node.integer("axis", 0), x.rank());
+  if (updates.shape() != indices.shape() || updates.elementType() != x.elementType())
+    fail("the updates have the shape " + show(updates.shape()) + " for indices of shape " +
+         show(indices.shape()) + ", or another element type than the data");
+  Tensor linear = alongAxis(node, indices, x.shape(), axis);
+  return {flat(x).scatter(flat(linear), flat(updates), 0, scatterKind(node)).reshape(x.shape())};
+}
+
+Entities scatterNd(Node &node) {
+  Tensor x = node.in(0), indices = indicesOf(node, 1), updates = node.in(2);
+  checkTuples(x, indices, 0);
+  int64_t k = indices.dim(-1);
+  SmallVector<int64_t> expected(indices.shape().drop_back());
+  expected.append(x.shape().begin() + k, x.shape().end());
+  if (updates.shape() != ArrayRef(expected) || updates.elementType() != x.elementType())
+    fail("the updates have the shape " + show(updates.shape()) + " where " + show(expected) +
+         " is needed, or another element type than the data");
+  Tensor linear = ofTuples(node, indices, x.shape(), 0);
+  return {asRows(node, x, k).scatter(linear, updates, 0, scatterKind(node)).reshape(x.shape())};
+}
+
+// ---- others ----
+
+Entities oneHot(Node &node) {
+  Tensor indices = node.in(0), values = node.in(2);
+  int64_t depth = static_cast<int64_t>(node.knownReal(1, "depth"));
+  int64_t rank = indices.rank() + 1, axis = node.axis(node.integer("axis", -1), rank);
+  if (values.rank() != 1 || values.dim(0) != 2)
+    fail("the values must be [off, on]");
+  if (depth < 0 || depth > int64_t(1) << 40)
+    fail("the depth is " + Twine(depth));
+  Type i64 = node.builder().getI64Type();
+  SmallVector<int64_t> shape(indices.shape());
+  shape.insert(shape.begin() + axis, depth);
+  RankedTensorType type = tensorType(shape, i64);
+  Tensor wide = wrapNegative(indices.convert(i64), depth);
+  Tensor hit = prim::equal(wide.broadcastAlong(shape, {axis}), prim::iota(node.builder(), node.loc(), type, axis));
+  Tensor off = values.sliceDim(0, 0, 1).reshape({}), on = values.sliceDim(0, 1, 2).reshape({});
+  return {prim::select(hit, on.broadcast(shape, {}), off.broadcast(shape, {}))};
+}
+
+/// Which elements stay must be known, for the shape depends on it.
+Entities compress(Node &node) {
+  Tensor x = node.in(0);
+  SmallVector<int64_t> kept;
+  for (auto [i, keep] : llvm::enumerate(node.knownIntegers(1, "condition")))
+    if (keep)
+      kept.push_back(static_cast<int64_t>(i));
+  int64_t axis = 0;
+  if (node.hasAttribute("axis"))
+    axis = node.axis(node.integer("axis"), x.rank());
+  else
+    x = flat(x);
+  if (!kept.empty() && kept.back() >= x.dim(axis))
+    fail("the condition is longer than the axis");
+  return {x.gather(node.integers(kept, {static_cast<int64_t>(kept.size())}), axis)};
+}
+
+Entities nonZero(Node &node) {
+  Tensor x = node.in(0);
+  SmallVector<double> values = node.knownReals(0, "input");
+  SmallVector<int64_t> positions;
+  for (auto [i, value] : llvm::enumerate(values))
+    if (value != 0)
+      positions.push_back(static_cast<int64_t>(i));
+  int64_t count = static_cast<int64_t>(positions.size());
+  SmallVector<int64_t> strides = stridesOf(x.shape()), indices;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    for (int64_t position : positions)
+      indices.push_back(position / strides[d] % x.dim(d));
+  return {node.integers(indices, {x.rank(), count})};
+}
+
+/// The first `length` elements along the time axis in reverse order, the others where they are.
+Entities reverseSequence(Node &node) {
+  Tensor x = node.in(0), lengths = node.in(1);
+  int64_t time = node.axis(node.integer("time_axis", 0), x.rank());
+  int64_t batch = node.axis(node.integer("batch_axis", 1), x.rank());
+  if (time == batch || lengths.rank() != 1 || lengths.dim(0) != x.dim(batch))
+    fail("the lengths have the shape " + show(lengths.shape()) + " for data of shape " + show(x.shape()));
+  RankedTensorType type = x.type().clone(node.builder().getI64Type());
+  Tensor at = prim::iota(node.builder(), node.loc(), type, time);
+  Tensor length = lengths.convert(node.builder().getI64Type()).broadcast(x.shape(), {batch});
+  Tensor from = prim::select(at < length, length - 1.0 - at, at);
+  return {flat(x).gather(alongAxis(node, from, x.shape(), time), 0)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::onnx_import::indexingOps() {
+  static const OpRow rows[] = {
+      {"Gather", gather},
+      {"GatherElements", gatherElements},
+      {"GatherND", gatherNd},
+      {"Scatter", scatterElements},
+      {"ScatterElements", scatterElements},
+      {"ScatterND", scatterNd},
+      {"OneHot", oneHot},
+      {"Compress", compress},
+      {"NonZero", nonZero},
+      {"ReverseSequence", reverseSequence},
+  };
+  return rows;
+}

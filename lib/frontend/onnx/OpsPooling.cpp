@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Pooling.
+#include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/Windows.h"
+#include "ir/nn/Nn.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::onnx_import;
+using accc::prim::Tensor;
+
+namespace {
+
+WindowGeometry geometryOf(Node &node, Tensor x) {
+  if (x.rank() < 3 || x.rank() > 5)
+    fail("supported are 1 to 3 spatial dimensions, but the input has the shape " + show(x.shape()));
+  ArrayRef<int64_t> spatial = x.shape().drop_front(2);
+  WindowGeometry g = readGeometry(node, spatial, node.integers("kernel_shape"));
+  for (size_t i = 0; i < g.rank(); ++i)
+    if (g.count(i, spatial[i]) < 1 || g.low[i] >= g.extent(i) || g.high[i] >= g.extent(i))
+      fail("the kernel " + show(g.window) + " does not fit the input of shape " + show(x.shape()) +
+           " padded by " + show(g.low) + " and " + show(g.high));
+  return g;
+}
+
+SmallVector<NamedAttribute> attributesOf(Node &node, const WindowGeometry &g) {
+  return {node.list("window", g.window),      node.list("strides", g.strides),
+          node.list("dilations", g.dilations), node.list("pad_low", g.low),
+          node.list("pad_high", g.high),       node.flag("ceil_mode", g.ceilMode)};
+}
+
+/// The same window for prim's window ops: all dimensions, and high padding instead of ceil_mode (positions
+/// outside the operand do not count there).
+SmallVector<NamedAttribute> primitiveAttributes(Node &node, const WindowGeometry &g, Tensor x) {
+  SmallVector<int64_t> window(2, 1), strides(2, 1), dilations(2, 1), low(2, 0), high(2, 0);
+  for (size_t i = 0; i < g.rank(); ++i) {
+    int64_t extent = x.dim(i + 2), windows = g.count(i, extent);
+    window.push_back(g.window[i]);
+    strides.push_back(g.strides[i]);
+    dilations.push_back(g.dilations[i]);
+    low.push_back(g.low[i]);
+    high.push_back(std::max<int64_t>(0, (windows - 1) * g.strides[i] + g.extent(i) - extent - g.low[i]));
+  }
+  return {node.list("window", window), node.list("strides", strides), node.list("dilations", dilations),
+          node.list("pad_low", low), node.list("pad_high", high)};
+}
+
+Tensor reduceWindow(Node &node, Tensor x, const WindowGeometry &g, prim::ReduceKind kind) {
+  SmallVector<NamedAttribute> attributes = primitiveAttributes(node, g, x);
+  attributes.push_back(node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)));
+  return node.make<prim::ReduceWindowOp>({x}, attributes);
+}
+
+/// Row-major positions in the tensor as positions that count the spatial dimensions column-major.
+Tensor columnMajor(Tensor position, Tensor x) {
+  Tensor result = position.full(0.0);
+  int64_t place = 1;
+  Tensor rest = position;
+  SmallVector<int64_t> indices;
+  int64_t inner = 1;
+  for (int64_t d = 2; d < x.rank(); ++d)
+    inner *= x.dim(d);
+  // index of dimension d = rest / (product of later extents) mod extent
+  int64_t later = inner;
+  for (int64_t d = 2; d < x.rank(); ++d) {
+    later /= x.dim(d);
+    Tensor index = prim::rem(rest / static_cast<double>(later), rest.full(static_cast<double>(x.dim(d))));
+    result = result + index * static_cast<double>(place);
+    place *= x.dim(d);
+  }
+  return result + (position / static_cast<double>(inner)) * static_cast<double>(inner);
+}
+
+Entities maxPool(Node &node) {
+  Tensor x = node.in(0);
+  WindowGeometry g = geometryOf(node, x);
+  bool isFloat = isa<FloatType>(x.elementType());
+  Entities results;
+  results.push_back(isFloat ? node.make<nn::MaxPoolOp>({x}, attributesOf(node, g))
+                            : reduceWindow(node, x, g, prim::ReduceKind::max));
+  if (node.wants(1)) {
+    Tensor position = node.make<prim::ArgWindowOp>({x}, primitiveAttributes(node, g, x));
+    results.push_back(node.integer("storage_order", 0) ? columnMajor(position, x) : position);
+  }
+  return results;
+}
+
+Entities averagePool(Node &node) {
+  Tensor x = node.floatIn(0);
+  WindowGeometry g = geometryOf(node, x);
+  SmallVector<NamedAttribute> attributes = attributesOf(node, g);
+  attributes.push_back(node.flag("count_include_pad", node.integer("count_include_pad", 0) != 0));
+  return {node.make<nn::AveragePoolOp>({x}, attributes)};
+}
+
+/// (sum |x|^p)^(1/p)
+Tensor norm(Tensor sum, double p) { return p == 1 ? sum : p == 2 ? prim::sqrt(sum) : prim::pow(sum, 1.0 / p); }
+Tensor power(Tensor x, double p) {
+  return p == 1 ? prim::abs(x) : p == 2 ? x * x : prim::pow(prim::abs(x), p);
+}
+
+/// Operator set 1 gave p as a float.
+double exponent(Node &node) {
+  const onnx::AttributeProto *p = node.find("p");
+  return p && p->has_f() ? node.real("p") : static_cast<double>(node.integer("p", 2));
+}
+
+Entities lpPool(Node &node) {
+  Tensor x = node.floatIn(0);
+  double p = exponent(node);
+  return {norm(reduceWindow(node, power(x, p), geometryOf(node, x), prim::ReduceKind::sum), p)};
+}
+
+// ---- over everything ----
+
+SmallVector<int64_t> spatialOf(Tensor x) {
+  if (x.rank() < 2)
+    fail("needs batch and channels, but the input has the shape " + show(x.shape()));
+  SmallVector<int64_t> dimensions(x.rank() - 2);
+  std::iota(dimensions.begin(), dimensions.end(), 2);
+  return dimensions;
+}
+
+Tensor keep(Tensor reduced, Tensor x) {
+  SmallVector<int64_t> shape(x.rank(), 1);
+  shape[0] = x.dim(0);
+  shape[1] = x.dim(1);
+  return reduced.reshape(shape);
+}
+
+Entities globalAveragePool(Node &node) {
+  Tensor x = node.floatIn(0);
+  return {keep(prim::mean(x, spatialOf(x)), x)};
+}
+Entities globalMaxPool(Node &node) {
+  Tensor x = node.floatIn(0);
+  return {keep(prim::reduce(prim::ReduceKind::max, x, spatialOf(x)), x)};
+}
+Entities globalLpPool(Node &node) {
+  Tensor x = node.floatIn(0);
+  double p = exponent(node);
+  return {keep(norm(prim::sum(power(x, p), spatialOf(x)), p), x)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::onnx_import::poolingOps() {
+  static const OpRow rows[] = {
+      {"MaxPool", maxPool},
+      {"AveragePool", averagePool},
+      {"LpPool", lpPool},
+      {"GlobalAveragePool", globalAveragePool},
+      {"GlobalMaxPool", globalMaxPool},
+      {"GlobalLpPool", globalLpPool},
+  };
+  return rows;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/onnx/Variables.h"
+#include "frontend/onnx/Error.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringExtras.h"
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/unknown_field_set.h>
+
+#include <cstring>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::onnx_import;
+
+namespace {
+
+// ValueInfoProto.metadata_props came with ONNX 1.16, after the messages that this is built with.
+constexpr int kValueInfoMetadata = 4;
+constexpr const char kSpecKind[] = "pkg.torch.export.graph_signature.InputSpec.kind";
+constexpr const char kSpecPersistent[] = "pkg.torch.export.graph_signature.InputSpec.persistent";
+
+llvm::StringMap<std::string> metadata(const onnx::ValueInfoProto &info) {
+  llvm::StringMap<std::string> result;
+  const google::protobuf::UnknownFieldSet &fields = info.GetReflection()->GetUnknownFields(info);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField &field = fields.field(i);
+    onnx::StringStringEntryProto entry;
+    if (field.number() == kValueInfoMetadata &&
+        field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+        entry.ParseFromString(field.length_delimited()))
+      result[entry.key()] = entry.value();
+  }
+  return result;
+}
+
+/// The last part of a dotted name.
+llvm::StringRef leaf(llvm::StringRef name) { return name.rsplit('.').second.empty() ? name : name.rsplit('.').second; }
+
+/// PyTorch numbers the values it makes up; modules' own names are dotted or words.
+bool isMadeUp(llvm::StringRef name) {
+  llvm::StringRef number = name;
+  bool torch = number.consume_front("val_") && !number.empty() && llvm::all_of(number, llvm::isDigit);
+  return torch || name.starts_with("onnx::") || name.contains("Constant") || name.starts_with("/") ||
+         llvm::all_of(name, llvm::isDigit);
+}
+
+template <typename Predicate> bool allElements(const Weight &weight, Predicate predicate) {
+  auto element = cast<FloatType>(weight.type.getElementType());
+  size_t width = element.getWidth() / 8;
+  for (size_t i = 0; i + width <= weight.bytes.size(); i += width) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, weight.bytes.data() + i, width);
+    llvm::APFloat value(element.getFloatSemantics(), llvm::APInt(element.getWidth(), bits));
+    bool lost = false;
+    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
+    if (!predicate(value.convertToDouble()))
+      return false;
+  }
+  return true;
+}
+
+/// What is added to scores to hide some of them. No trained value looks like that.
+bool isMask(const Weight &weight) {
+  double limit = weight.type.getElementTypeBitWidth() == 16 ? -6e4 : -1e30;
+  bool hides = false;
+  return allElements(weight, [&](double x) {
+           hides |= x <= limit;
+           return x == 0 || x <= limit;
+         }) && hides;
+}
+
+bool isUniform(const Weight &weight) {
+  size_t width = weight.type.getElementTypeBitWidth() / 8;
+  for (size_t i = width; i + width <= weight.bytes.size(); i += width)
+    if (std::memcmp(weight.bytes.data(), weight.bytes.data() + i, width) != 0)
+      return false;
+  return true;
+}
+
+} // namespace
+
+Variables::Variables(const onnx::ModelProto &model, const ImportOptions &options) {
+  for (const onnx::ValueInfoProto &info : model.graph().value_info()) {
+    llvm::StringMap<std::string> entries = metadata(info);
+    auto kind = entries.find(kSpecKind);
+    if (kind == entries.end())
+      continue;
+    // A buffer that the module does not save is a constant.
+    auto persistent = entries.find(kSpecPersistent);
+    bool kept = persistent == entries.end() || persistent->second != "False";
+    kinds[info.name()] = kind->second == "BUFFER" && !kept ? "CONSTANT_TENSOR" : kind->second;
+  }
+  for (const std::string &pattern : options.frozen) {
+    llvm::Regex regex("^(" + pattern + ")$");
+    std::string error;
+    if (!regex.isValid(error))
+      fail("'" + pattern + "' is not a regular expression: " + error);
+    frozen.push_back(std::move(regex));
+  }
+}
+
+InitializerKind Variables::classify(const onnx::TensorProto &tensor, const Weight &weight) const {
+  if (!isa<FloatType>(weight.type.getElementType()))
+    return InitializerKind::Constant;
+  if (auto kind = kinds.find(tensor.name()); kind != kinds.end())
+    return kind->second == "PARAMETER"         ? InitializerKind::Parameter
+           : kind->second == "CONSTANT_TENSOR" ? InitializerKind::Constant
+                                               : InitializerKind::Buffer;
+  if (isMask(weight))
+    return InitializerKind::Constant;
+  bool madeUp = isMadeUp(tensor.name());
+  if (madeUp && weight.type.getNumElements() <= 1)
+    return InitializerKind::Constant;
+  if (isFolded(tensor) && (weight.type.getNumElements() <= 16 || isUniform(weight)))
+    return InitializerKind::Constant;
+  // What PyTorch's own and the common model libraries' modules register as buffers.
+  for (const char *buffer : {"running_mean", "running_var", "attn_mask", "inv_freq", "causal_mask"})
+    if (leaf(tensor.name()) == buffer)
+      return InitializerKind::Buffer;
+  return InitializerKind::Parameter;
+}
+
+bool Variables::isFolded(const onnx::TensorProto &tensor) const {
+  return !kinds.empty() && !kinds.contains(tensor.name()) && isMadeUp(tensor.name());
+}
+
+bool Variables::isFrozen(llvm::StringRef name) const {
+  return llvm::any_of(frozen, [&](const llvm::Regex &regex) { return regex.match(name); });
+}
+
+Variable *Variables::find(Value argument) {
+  for (Variable &variable : all)
+    if (variable.argument == argument)
+      return &variable;
+  return nullptr;
+}

@@ -303,9 +303,12 @@ Operation *Node::createOp(StringRef name, bool segments, ArrayRef<Value> operand
   auto emitError = [&] { return mlir::emitError(loc()) << "in " << name << ": "; };
   std::vector<uint64_t> storage(info->getOpPropertyByteSize() / sizeof(uint64_t) + 1);
   OpaqueProperties properties(storage.data());
-  info->initOpProperties(properties, OpaqueProperties(nullptr));
-  info->populateDefaultProperties(properties);
-  bool good = succeeded(info->setOpPropertiesFromAttribute(*info, properties, dictionary, emitError));
+  bool good = true;
+  if (info->getOpPropertyByteSize() > 0) {
+    info->initOpProperties(properties, OpaqueProperties(nullptr));
+    info->populateDefaultProperties(properties);
+    good = succeeded(info->setOpPropertiesFromAttribute(*info, properties, dictionary, emitError));
+  }
   if (good && types.empty()) {
     auto *inference = info->getInterface<InferTypeOpInterface>();
     SmallVector<Type> inferred;
@@ -313,7 +316,8 @@ Operation *Node::createOp(StringRef name, bool segments, ArrayRef<Value> operand
                                                               properties, {}, inferred));
     state.types.assign(inferred.begin(), inferred.end());
   }
-  info->destroyOpProperties(properties);
+  if (info->getOpPropertyByteSize() > 0)
+    info->destroyOpProperties(properties);
   if (!good)
     fail("is not valid here"); // the diagnostics that MLIR gave say why
   state.attributes = all;

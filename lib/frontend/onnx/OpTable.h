@@ -20,10 +20,11 @@ Rule findRule(llvm::StringRef domain, llvm::StringRef name);
 std::vector<OpRow> allOps();
 
 // clang-format off
-#define ACCC_ONNX_FAMILIES(X)                                                                            \
-  X(elementwiseOps) X(logicOps) X(activationOps) X(normalizationOps) X(convolutionOps) X(poolingOps)     \
-  X(linearOps) X(shapeOps) X(indexingOps) X(reductionOps) X(constantOps)     \
-  X(randomOps) X(lossOps) X(recurrentOps)
+#define ACCC_ONNX_FAMILIES(X)                                                                      \
+  X(elementwiseOps) X(logicOps) X(activationOps) X(normalizationOps) X(convolutionOps)             \
+  X(poolingOps) X(linearOps) X(shapeOps) X(indexingOps) X(reductionOps) X(constantOps)             \
+  X(randomOps) X(lossOps) X(recurrentOps) X(controlFlowOps) X(sequenceOps) X(attentionOps)         \
+  X(resizeOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ONNX_FAMILIES(ACCC_DECLARE_FAMILY)

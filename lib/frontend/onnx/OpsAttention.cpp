@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention and rotary embeddings.
+#include "frontend/onnx/OpTable.h"
+#include "ir/nn/Nn.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::onnx_import;
+using accc::prim::Tensor;
+
+namespace {
+
+/// [B, T, H D] as [B, H, T, D].
+Tensor splitHeads(Node &node, Tensor x, int64_t heads) {
+  if (x.rank() != 3 || heads < 1 || x.dim(2) % heads != 0)
+    fail("a tensor of shape " + show(x.shape()) + " does not have " + Twine(heads) + " heads");
+  return x.reshape({x.dim(0), x.dim(1), heads, x.dim(2) / heads}).transpose({0, 2, 1, 3});
+}
+Tensor joinHeads(Tensor x) {
+  return x.transpose({0, 2, 1, 3}).reshape({x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
+}
+
+/// What is known of a position's visibility, as something to add to the scores or as booleans.
+class Mask {
+public:
+  Mask(Node &node, Tensor q, Tensor k) : node(node), queries(q.dim(2)), keys(k.dim(2)), type(q.elementType()) {}
+
+  void add(Tensor given) {
+    // A mask may be shorter than the keys: what it does not reach is hidden.
+    if (given.rank() >= 1 && given.dim(-1) != 1 && given.dim(-1) < keys) {
+      SmallVector<int64_t> low(given.rank(), 0), high(given.rank(), 0);
+      high.back() = keys - given.dim(-1);
+      bool boolean = given.elementType().isInteger(1);
+      given = boolean ? given.convert(type).pad(0.0, low, high).convert(given.elementType())
+                      : given.pad(-std::numeric_limits<double>::infinity(), low, high);
+    }
+    if (!mask) {
+      mask = given;
+      return;
+    }
+    auto [a, b] = node.broadcast(asFloat(node.wrap(mask)), asFloat(given));
+    mask = a + b;
+  }
+
+  /// Hides keys after the query's own, the queries being the last of `offset` more.
+  void addCausal(int64_t offset) {
+    RankedTensorType indices = RankedTensorType::get({queries, keys}, node.builder().getI64Type());
+    Tensor query = prim::iota(node.builder(), node.loc(), indices, 0);
+    Tensor key = prim::iota(node.builder(), node.loc(), indices, 1);
+    add(key - query <= static_cast<double>(offset));
+  }
+
+  /// Hides keys from each sample's length on; `lengths` is [B].
+  void addLengths(Tensor lengths) {
+    Type i64 = node.builder().getI64Type();
+    SmallVector<int64_t> shape = {lengths.dim(0), 1, 1, keys};
+    Tensor key = prim::iota(node.builder(), node.loc(), RankedTensorType::get(shape, i64), 3);
+    add(key < lengths.convert(i64).broadcast(shape, {0}));
+  }
+
+  Value get() const { return mask; }
+  /// Booleans as 0 and -inf.
+  Tensor asFloat(Tensor x) const {
+    if (!x.elementType().isInteger(1))
+      return x.convert(type);
+    Tensor zero = node.full(x.shape(), type, 0);
+    return prim::select(x, zero, -std::numeric_limits<double>::infinity());
+  }
+
+private:
+  Node &node;
+  int64_t queries, keys;
+  Type type;
+  Value mask;
+};
+
+/// The intermediate that output 3 asks for: scores before, after the mask, capped, or their softmax.
+Tensor scores(Node &node, Tensor q, Tensor k, const Mask &mask, double scale, double softcap, int64_t mode) {
+  if (k.dim(1) == 0 || q.dim(1) % k.dim(1) != 0)
+    fail("the number of query heads is no multiple of that of key heads");
+  int64_t shared = q.dim(1) / k.dim(1);
+  Tensor repeated = k.broadcast({k.dim(0), k.dim(1), shared, k.dim(2), k.dim(3)}, {0, 1, 3, 4})
+                        .reshape({k.dim(0), q.dim(1), k.dim(2), k.dim(3)});
+  Tensor s = prim::dotGeneral(q, repeated, {0, 1}, {0, 1}, {3}, {3}) * scale;
+  if (mode == 0)
+    return s;
+  if (softcap > 0 && mode != 1)
+    s = prim::tanh(s / softcap) * softcap;
+  if (mode == 2 && node.opset() >= 24)
+    return s;
+  if (mask.get())
+    s = s + node.broadcastTo(mask.asFloat(node.wrap(mask.get())), s.shape());
+  return mode == 3 ? node.make<nn::SoftmaxOp>({s}, {node.i64("dimension", 3)}) : s;
+}
+
+Entities attention(Node &node) {
+  Tensor q = node.floatIn(0), k = node.floatIn(1), v = node.floatIn(2);
+  bool flat = q.rank() == 3;
+  if (flat) {
+    q = splitHeads(node, q, node.integer("q_num_heads"));
+    k = splitHeads(node, k, node.integer("kv_num_heads"));
+    v = splitHeads(node, v, node.integer("kv_num_heads"));
+  }
+  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4)
+    fail("queries, keys and values must have three or four dimensions each");
+  int64_t past = 0;
+  if (node.has(4) != node.has(5))
+    fail("past keys and past values come together");
+  if (node.has(4)) {
+    if (node.in(4).rank() != 4 || node.in(5).rank() != 4)
+      fail("past keys and values must have four dimensions");
+    past = node.in(4).dim(2);
+    k = node.concatenate({node.floatIn(4), k}, 2);
+    v = node.concatenate({node.floatIn(5), v}, 2);
+  }
+  Mask mask(node, q, k);
+  if (node.has(3))
+    mask.add(node.in(3));
+  if (node.has(6)) {
+    if (node.in(6).rank() != 1)
+      fail("the lengths of keys must have one dimension");
+    mask.addLengths(node.in(6));
+  }
+  bool causal = node.integer("is_causal", 0) != 0;
+  bool explicitCausal = causal && (past != 0 || node.wants(3));
+  if (explicitCausal)
+    mask.addCausal(past);
+  double scale = node.real("scale", 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dim(3), 1))));
+  double softcap = node.real("softcap", 0.0);
+  Tensor y = node.make<nn::AttentionOp>({q, k, v, mask.get()},
+                                        {node.f64("scale", scale), node.flag("causal", causal && !explicitCausal),
+                                         node.f64("softcap", softcap)});
+  Entities results = {flat ? joinHeads(y) : y, k, v};
+  if (node.wants(3))
+    results.push_back(scores(node, q, k, mask, scale, softcap, node.integer("qk_matmul_output_mode", 0)));
+  return results;
+}
+
+Entities rotaryEmbedding(Node &node) {
+  Tensor x = node.floatIn(0), cos = node.floatIn(1), sin = node.floatIn(2);
+  bool flat = x.rank() == 3;
+  if (flat)
+    x = splitHeads(node, x, node.integer("num_heads"));
+  if (x.rank() != 4)
+    fail("the input must have three or four dimensions");
+  if (node.has(3)) {
+    Tensor positions = node.in(3);
+    cos = cos.gather(positions, 0);
+    sin = sin.gather(positions, 0);
+  }
+  int64_t rotated = node.integer("rotary_embedding_dim", 0);
+  if (rotated > 0 && cos.rank() > 0 && (cos.dim(-1) < rotated / 2 || sin.dim(-1) < rotated / 2))
+    fail("the caches are narrower than half of rotary_embedding_dim");
+  Tensor y = node.make<nn::RotaryEmbeddingOp>({x, cos, sin},
+                                              {node.flag("interleaved", node.integer("interleaved", 0) != 0)},
+                                              {x.type()});
+  return {flat ? joinHeads(y) : y};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::onnx_import::attentionOps() {
+  static const OpRow rows[] = {
+      {"Attention", attention},
+      {"RotaryEmbedding", rotaryEmbedding},
+  };
+  return rows;
+}

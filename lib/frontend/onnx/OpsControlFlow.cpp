@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Control flow. What decides must be known while importing, so that a branch is chosen and a loop is
+// unrolled; a branch that depends on data computes both sides and selects.
+#include "frontend/common/Fold.h"
+#include "frontend/onnx/GraphImporter.h"
+#include "frontend/onnx/OpTable.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::onnx_import;
+using accc::prim::Tensor;
+
+namespace {
+
+bool isBroken(const Entities &entities) {
+  return llvm::any_of(entities, [](const Entity &entity) { return entity.isBroken; });
+}
+
+Entities branch(Node &node) {
+  GraphImporter &importer = node.importer();
+  if (node.in(0).size() != 1)
+    fail("the condition must be one boolean");
+  if (node.isKnown(0)) {
+    bool taken = node.knownInteger(0, "condition") != 0;
+    return importer.importSubgraph(node.graph(taken ? "then_branch" : "else_branch"), node.scope(), {});
+  }
+  Entities yes = importer.importSubgraph(node.graph("then_branch"), node.scope(), {});
+  Entities no = importer.importSubgraph(node.graph("else_branch"), node.scope(), {});
+  if (isBroken(yes) || isBroken(no))
+    return {};
+  if (yes.size() != no.size())
+    fail("its branches give different numbers of results");
+  Entities results;
+  for (auto [a, b] : llvm::zip(yes, no)) {
+    if (!a.tensor || !b.tensor || a.tensor.getType() != b.tensor.getType())
+      fail("a branch that depends on data must give tensors of the same type on both sides");
+    Tensor then = node.wrap(a.tensor), otherwise = node.wrap(b.tensor);
+    Tensor condition = node.reshape(node.in(0), {}).broadcast(then.shape(), {});
+    results.push_back(prim::select(condition, then, otherwise));
+  }
+  return results;
+}
+
+/// Tensors of one shape as one with a new dimension.
+Entity stack(Node &node, ArrayRef<Entity> elements, int64_t axis) {
+  SmallVector<Tensor> rows;
+  for (const Entity &element : elements) {
+    if (!element.tensor)
+      fail("the values that a loop collects must be tensors");
+    Tensor row = node.wrap(element.tensor);
+    SmallVector<int64_t> shape(row.shape());
+    shape.insert(shape.begin() + node.axis(axis, row.rank() + 1), 1);
+    rows.push_back(row.reshape(shape));
+  }
+  return Entity(node.concatenate(rows, node.axis(axis, rows.front().rank())));
+}
+
+/// The type of something that was never collected: what the body declares, with unknown extents as 1.
+Entity emptyStack(Node &node, const onnx::ValueInfoProto &info) {
+  const onnx::TypeProto::Tensor &type = info.type().tensor_type();
+  SmallVector<int64_t> shape = {0};
+  for (const auto &dimension : type.shape().dim())
+    shape.push_back(dimension.has_dim_value() ? dimension.dim_value() : 1);
+  return Entity(node.full(shape, elementType(node.context(), type.elem_type()), 0));
+}
+
+/// Body: (iteration, condition, carried...) -> (condition, carried..., collected...)
+Entities loop(Node &node) {
+  GraphImporter &importer = node.importer();
+  const onnx::GraphProto &body = node.graph("body");
+  int64_t trips = node.has(0) ? node.knownInteger(0, "trip count") : std::numeric_limits<int64_t>::max();
+  Entity condition = node.has(1) ? node.entity(1) : Entity(node.full({}, node.builder().getI1Type(), 1));
+  Entities carried;
+  for (size_t i = 2; i < node.inputs(); ++i)
+    carried.push_back(node.has(i) ? node.entity(i) : Entity());
+  size_t outputs = static_cast<size_t>(body.output_size());
+  if (outputs < 1 + carried.size())
+    fail("its body gives fewer values than it carries");
+  SmallVector<std::vector<Entity>> collected(outputs - 1 - carried.size());
+  for (int64_t i = 0; i < trips; ++i) {
+    DenseElementsAttr more = condition.tensor ? knownValue(condition.tensor) : DenseElementsAttr();
+    if (!more || more.getNumElements() != 1 || !more.getElementType().isInteger(1))
+      fail("a loop that ends depending on data is not supported");
+    if (!*more.value_begin<bool>())
+      break;
+    Entities inputs = {Entity(node.integers({i}, {})), condition};
+    inputs.append(carried.begin(), carried.end());
+    Entities results = importer.importSubgraph(body, node.scope(), inputs);
+    if (isBroken(results))
+      return {};
+    condition = results.front();
+    for (size_t c = 0; c < carried.size(); ++c)
+      carried[c] = results[1 + c];
+    for (size_t c = 0; c < collected.size(); ++c)
+      collected[c].push_back(results[1 + carried.size() + c]);
+  }
+  Entities results = carried;
+  for (auto [c, elements] : llvm::enumerate(collected))
+    results.push_back(elements.empty() ? emptyStack(node, body.output(static_cast<int>(1 + carried.size() + c)))
+                                       : stack(node, elements, 0));
+  return results;
+}
+
+/// Body: (states..., one element of each scanned input...) -> (states..., collected...)
+Entities scan(Node &node) {
+  if (node.opset() < 9)
+    fail("the form of operator sets before 9 is not supported");
+  const onnx::GraphProto &body = node.graph("body");
+  int64_t scanned = node.integer("num_scan_inputs");
+  int64_t states = static_cast<int64_t>(node.inputs()) - scanned;
+  int64_t outputs = body.output_size() - states;
+  if (scanned < 1 || states < 0 || outputs < 0)
+    fail("num_scan_inputs does not fit its inputs");
+  auto listOr = [&](StringRef name, int64_t size) {
+    SmallVector<int64_t> list = node.integers(name);
+    if (list.empty())
+      list.assign(size, 0);
+    if (static_cast<int64_t>(list.size()) != size)
+      fail("the attribute '" + name + "' needs " + Twine(size) + " entries");
+    return list;
+  };
+  SmallVector<int64_t> inputAxes = listOr("scan_input_axes", scanned), inputBack = listOr("scan_input_directions", scanned);
+  SmallVector<int64_t> outputAxes = listOr("scan_output_axes", outputs), outputBack = listOr("scan_output_directions", outputs);
+
+  Entities state;
+  for (int64_t i = 0; i < states; ++i)
+    state.push_back(node.entity(i));
+  std::optional<int64_t> steps;
+  for (int64_t i = 0; i < scanned; ++i) {
+    Tensor x = node.in(states + i);
+    inputAxes[i] = node.axis(inputAxes[i], x.rank());
+    int64_t extent = x.dim(inputAxes[i]);
+    if (steps && *steps != extent)
+      fail("the scanned inputs have different lengths");
+    steps = extent;
+  }
+  SmallVector<std::vector<Entity>> collected(outputs);
+  for (int64_t t = 0; t < *steps; ++t) {
+    Entities inputs = state;
+    for (int64_t i = 0; i < scanned; ++i) {
+      Tensor x = node.in(states + i);
+      int64_t at = inputBack[i] ? *steps - 1 - t : t;
+      SmallVector<int64_t> shape(x.shape());
+      shape.erase(shape.begin() + inputAxes[i]);
+      inputs.push_back(x.sliceDim(inputAxes[i], at, at + 1).reshape(shape));
+    }
+    Entities results = node.importer().importSubgraph(body, node.scope(), inputs);
+    if (isBroken(results))
+      return {};
+    state.assign(results.begin(), results.begin() + states);
+    for (int64_t c = 0; c < outputs; ++c)
+      collected[c].push_back(results[states + c]);
+  }
+  Entities results = state;
+  for (int64_t c = 0; c < outputs; ++c) {
+    if (outputBack[c])
+      std::reverse(collected[c].begin(), collected[c].end());
+    results.push_back(collected[c].empty() ? emptyStack(node, body.output(static_cast<int>(states + c)))
+                                           : stack(node, collected[c], outputAxes[c]));
+  }
+  return results;
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::onnx_import::controlFlowOps() {
+  static const OpRow rows[] = {
+      {"If", branch},
+      {"Loop", loop},
+      {"Scan", scan},
+  };
+  return rows;
+}

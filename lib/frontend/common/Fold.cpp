@@ -8,6 +8,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace accc;
 
@@ -23,6 +25,18 @@ bool small(Type type) {
     return false;
   bool indices = tensor.getElementType().isInteger(64) && tensor.getRank() <= 1;
   return tensor.getNumElements() <= (indices ? kIndices : kElements);
+}
+
+/// Saturates, so that 2^63 - 1, which means "to the end" and is 2^63 as a double, stays what it is.
+DenseElementsAttr toKnown(const ReferenceArray &array, RankedTensorType type) {
+  if (!type.getElementType().isSignlessInteger(64))
+    return toElements(array, type);
+  SmallVector<int64_t> values;
+  for (double value : array.values)
+    values.push_back(value >= 0x1p63    ? std::numeric_limits<int64_t>::max()
+                     : value <= -0x1p63 ? std::numeric_limits<int64_t>::min()
+                                        : static_cast<int64_t>(value));
+  return DenseElementsAttr::get(type, ArrayRef<int64_t>(values));
 }
 
 } // namespace
@@ -54,7 +68,7 @@ SmallVector<Value> accc::foldConstant(Operation *op) {
   OpBuilder builder(op);
   for (auto [array, result] : llvm::zip(results, op->getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
-    constants.push_back(builder.create<prim::ConstantOp>(op->getLoc(), type, toElements(array, type)));
+    constants.push_back(builder.create<prim::ConstantOp>(op->getLoc(), type, toKnown(array, type)));
   }
   return constants;
 }

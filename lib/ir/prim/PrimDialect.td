@@ -7,20 +7,20 @@ include "ir/prim/PrimTypes.td"
 
 // ---- Enums ----
 
-class Prim_Enum<string name, string mnemonic, list<I32EnumAttrCase> cases>
+class Prim_Enum<string name, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, "", cases> {
   let cppNamespace = "::accc::prim";
   let genSpecializedAttr = 0;
 }
-def Prim_Direction : Prim_Enum<"Direction", "direction", [
+def Prim_Direction : Prim_Enum<"Direction", [
   I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
   I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]>;
 def Prim_DirectionAttr : EnumAttr<Prim_Dialect, Prim_Direction, "direction">;
-def Prim_ReduceKind : Prim_Enum<"ReduceKind", "reduce_kind", [
+def Prim_ReduceKind : Prim_Enum<"ReduceKind", [
   I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>, I32EnumAttrCase<"max", 2>,
   I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"all", 4>, I32EnumAttrCase<"any", 5>]>;
 def Prim_ReduceKindAttr : EnumAttr<Prim_Dialect, Prim_ReduceKind, "reduce_kind">;
-def Prim_ScatterKind : Prim_Enum<"ScatterKind", "scatter_kind", [
+def Prim_ScatterKind : Prim_Enum<"ScatterKind", [
   I32EnumAttrCase<"set", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>,
   I32EnumAttrCase<"max", 3>, I32EnumAttrCase<"min", 4>]>;
 def Prim_ScatterKindAttr : EnumAttr<Prim_Dialect, Prim_ScatterKind, "scatter_kind">;

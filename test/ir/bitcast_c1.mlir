@@ -2,7 +2,7 @@
 // RUN: accc-opt %s -verify-diagnostics
 
 func.func @widths(%a: tensor<4xf32>) -> tensor<4xi16> {
-  // expected-error@+1 {{bitcast_c1: element types 'f32' and 'i16' differ in width}}
+  // expected-error@+1 {{element types 'f32' and 'i16' differ in width}}
   %r = prim.bitcast %a : (tensor<4xf32>) -> tensor<4xi16>
   return %r : tensor<4xi16>
 }

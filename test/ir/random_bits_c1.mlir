@@ -2,7 +2,7 @@
 // RUN: accc-opt %s -verify-diagnostics
 
 func.func @key(%key: tensor<3xi64>) -> tensor<4xui32> {
-  // expected-error@+1 {{random_bits_c1: key is 'tensor<3xi64>', expected tensor<2xi64> of [seed, step]}}
+  // expected-error@+1 {{key is 'tensor<3xi64>', expected tensor<2xi64> of [seed, step]}}
   %r = prim.random_bits %key {stream = 0 : i64} : (tensor<3xi64>) -> tensor<4xui32>
   return %r : tensor<4xui32>
 }

@@ -188,9 +188,10 @@ Value ConvertOp::emitScalar(OpBuilder &builder, ValueRange operands) {
 // ---- bitcast ----
 
 LogicalResult BitcastOp::verify() {
+  // bitcast_c1
   Type from = getOperand().getType().getElementType(), to = getType().getElementType();
   if (from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth())
-    return emitOpError("bitcast_c1: element types ") << from << " and " << to << " differ in width";
+    return emitOpError("element types ") << from << " and " << to << " differ in width";
   return success();
 }
 LogicalResult BitcastOp::evaluate(ArrayRef<ReferenceArray> operands,

@@ -36,10 +36,10 @@ Value ConstantOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> inde
 // ---- iota ----
 
 LogicalResult IotaOp::verify() {
+  // iota_c1
   if (getDimension() >= static_cast<uint64_t>(getType().getRank()))
-    return emitOpError("iota_c1: dimension ")
-           << static_cast<int64_t>(getDimension()) << " is out of range for rank "
-           << getType().getRank();
+    return emitOpError("dimension ") << static_cast<int64_t>(getDimension())
+                                     << " is out of range for rank " << getType().getRank();
   return success();
 }
 

@@ -17,9 +17,10 @@ static constexpr int kRounds = 10;
 // ---- random_bits ----
 
 LogicalResult RandomBitsOp::verify() {
+  // random_bits_c1
   if (getKey().getType().getShape() != ArrayRef<int64_t>(2))
-    return emitOpError("random_bits_c1: key is ")
-           << getKey().getType() << ", expected tensor<2xi64> of [seed, step]";
+    return emitOpError("key is ") << getKey().getType()
+                                  << ", expected tensor<2xi64> of [seed, step]";
   return success();
 }
 

@@ -12,14 +12,17 @@ using namespace accc::prim;
 
 LogicalResult FusionOp::verify() {
   Block &block = getBody().front();
+  // fusion_c1
   if (block.getArgumentTypes() != getInputs().getTypes())
-    return emitOpError("fusion_c1: the region's arguments have the types (")
+    return emitOpError("the region's arguments have the types (")
            << block.getArgumentTypes() << "), the inputs (" << getInputs().getTypes() << ")";
   auto yield = dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
+  // fusion_c2
   if (!yield)
-    return emitOpError("fusion_c2: the region does not end in prim.yield");
+    return emitOpError("the region does not end in prim.yield");
+  // fusion_c3
   if (yield.getResults().getTypes() != getOutputs().getTypes())
-    return emitOpError("fusion_c3: the region yields the types (")
+    return emitOpError("the region yields the types (")
            << yield.getResults().getTypes() << "), the results have (" << getOutputs().getTypes()
            << ")";
   return success();

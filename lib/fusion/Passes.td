@@ -21,4 +21,13 @@ def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def LayOutContractionsPass : Pass<"lay-out-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Makes the operands of contractions readable for matrix libraries";
+  let description = [{
+    Afterwards every dot_general has at most four batch dimensions, and in each operand the free dimensions
+    can be walked as one, the contracted ones as another, and one of the two is contiguous. What is not
+    so is copied by a transpose.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 #endif

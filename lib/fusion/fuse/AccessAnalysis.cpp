@@ -45,8 +45,9 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
   switch (fusible.getFusionClass()) {
   case FusionClass::Pointwise:
     ++evaluations;
-    if (isa<prim::ExpOp, prim::Expm1Op, prim::LogOp, prim::Log1pOp, prim::TanhOp, prim::ErfOp, prim::LogisticOp,
-            prim::SinOp, prim::CosOp, prim::PowOp, prim::AsinOp, prim::AcosOp, prim::AtanOp, prim::Atan2Op>(op))
+    if (isa<prim::ExpOp, prim::Expm1Op, prim::LogOp, prim::Log1pOp, prim::TanhOp, prim::ErfOp,
+            prim::LogisticOp, prim::SinOp, prim::CosOp, prim::PowOp, prim::AsinOp, prim::AcosOp,
+            prim::AtanOp, prim::Atan2Op>(op))
       ++expensiveEvaluations;
     for (Value operand : op->getOperands())
       element(operand, at);

@@ -37,7 +37,8 @@ private:
     Operation *producer = groups.members(a).back(), *consumer = groups.members(b).front();
     FusionDecision decision = groups.merge(a, b);
     if (notes)
-      notes->push_back({function.getSymName().str(), describe(producer), describe(consumer), decision});
+      notes->push_back(
+          {function.getSymName().str(), describe(producer), describe(consumer), decision});
     return decision.allowed;
   }
 

@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace accc;
 
 namespace {
-constexpr size_t kMaxOps = 96;    // longer bodies spill registers
+constexpr size_t kMaxOps = 96;     // longer bodies spill registers
 constexpr size_t kMaxBuffers = 32; // inputs and outputs: streams the hardware cannot prefetch
 
 bool isLibraryCall(Operation *op) {
@@ -21,7 +21,9 @@ bool isAnchor(Operation *op) {
              prim::CumulativeOp, prim::SortOp>(op);
 }
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 } // namespace
 
 Groups::Groups(Block &block) {
@@ -112,7 +114,8 @@ SmallVector<Value> Groups::outputs(ArrayRef<Operation *> ops) const {
 
 FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   if (ops.size() > kMaxOps)
-    return FusionDecision::forbid("the kernel would be longer than " + std::to_string(kMaxOps) + " ops");
+    return FusionDecision::forbid("the kernel would be longer than " + std::to_string(kMaxOps) +
+                                  " ops");
   SmallVector<Value> results = outputs(ops);
   if (results.empty())
     return FusionDecision::forbid("nothing is computed");
@@ -137,18 +140,20 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   MLIRContext *context = ops.front()->getContext();
   if (anchor) {
     if (!reductions.empty())
-      return FusionDecision::forbid("a reduction and an op that walks the data in an order of its own");
+      return FusionDecision::forbid(
+          "a reduction and an op that walks the data in an order of its own");
     if (results.size() != anchor->getNumResults() || results.front().getDefiningOp() != anchor)
       return FusionDecision::forbid("such a kernel gives one result");
     for (Operation *op : ops)
-      if (op != anchor && !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp, prim::AddOp,
-                               prim::SubOp, prim::NegOp, prim::DivOp>(op))
+      if (op != anchor && !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp,
+                               prim::AddOp, prim::SubOp, prim::NegOp, prim::DivOp>(op))
         return FusionDecision::forbid("only cheap pointwise ops are read by such a kernel");
     return FusionDecision::allow();
   }
 
   // The iteration space: the operand of the reductions, or the results.
-  SmallVector<int64_t> space(shapeOf(reductions.empty() ? results.front() : reductions.front().getOperand()));
+  SmallVector<int64_t> space(
+      shapeOf(reductions.empty() ? results.front() : reductions.front().getOperand()));
   SmallVector<bool> reduced(space.size(), false);
   SmallVector<int64_t> keptShape(space);
   if (!reductions.empty()) {
@@ -178,16 +183,19 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
     analysis.element(reduction.getResult(), kept);
     analysis.element(reduction.getOperand(), full);
   }
-  AffineExpr own = reductions.empty() ? AffineExpr() : analysis.offsetOf(reductions.front().getResult(), kept);
+  AffineExpr own =
+      reductions.empty() ? AffineExpr() : analysis.offsetOf(reductions.front().getResult(), kept);
   for (const AccessAnalysis::Read &read : analysis.reductionReads)
     if (read.offset != own)
-      return FusionDecision::forbid("a reduction is read at other indices than where it is computed");
+      return FusionDecision::forbid(
+          "a reduction is read at other indices than where it is computed");
   if (analysis.leaves.size() + results.size() > kMaxBuffers)
     return FusionDecision::forbid("more than " + std::to_string(kMaxBuffers) + " buffers");
   int64_t expensive = 0;
   for (Operation *op : ops)
-    expensive += isa<prim::ExpOp, prim::Expm1Op, prim::LogOp, prim::Log1pOp, prim::TanhOp, prim::ErfOp,
-                     prim::LogisticOp, prim::SinOp, prim::CosOp, prim::PowOp, prim::RandomBitsOp>(op);
+    expensive +=
+        isa<prim::ExpOp, prim::Expm1Op, prim::LogOp, prim::Log1pOp, prim::TanhOp, prim::ErfOp,
+            prim::LogisticOp, prim::SinOp, prim::CosOp, prim::PowOp, prim::RandomBitsOp>(op);
   if (analysis.expensiveEvaluations > expensive ||
       analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24)
     return FusionDecision::forbid("values would be computed several times");
@@ -230,12 +238,14 @@ bool Groups::reaches(int64_t from, int64_t to) const {
 FusionDecision Groups::merge(int64_t a, int64_t b) {
   SmallVector<Operation *> ops(groups[a].ops);
   ops.append(groups[b].ops);
-  llvm::sort(ops, [&](Operation *x, Operation *y) { return position.lookup(x) < position.lookup(y); });
+  llvm::sort(ops,
+             [&](Operation *x, Operation *y) { return position.lookup(x) < position.lookup(y); });
   FusionDecision decision = mayBeOne(ops);
   if (!decision)
     return decision;
   if (reaches(a, b) || reaches(b, a))
-    return FusionDecision::forbid("something between the two needs the one and is needed by the other");
+    return FusionDecision::forbid(
+        "something between the two needs the one and is needed by the other");
   groups[b].ops = ops;
   groups[a].ops.clear();
   for (Operation *op : ops)

@@ -28,7 +28,9 @@ public:
   Part partOf(mlir::Operation *op) const;
   /// -1 for ops that are not members.
   int64_t groupOf(mlir::Operation *op) const;
-  const llvm::SmallVector<mlir::Operation *> &members(int64_t group) const { return groups[group].ops; }
+  const llvm::SmallVector<mlir::Operation *> &members(int64_t group) const {
+    return groups[group].ops;
+  }
   int64_t size() const { return static_cast<int64_t>(groups.size()); }
 
   /// Groups that read a value of `group`, directly or through free ops, in program order.

@@ -83,8 +83,9 @@ prim::FusionOp outline(ArrayRef<Operation *> ops, const Groups &groups) {
     body.append(needed);
     body.push_back(op);
   }
-  auto fusion = b.create<prim::FusionOp>(FusedLoc::get(b.getContext(), locations), types, inputs,
-                                         b.getStringAttr(kindOf(ops)), b.getStringAttr(nameOf(ops)));
+  auto fusion =
+      b.create<prim::FusionOp>(FusedLoc::get(b.getContext(), locations), types, inputs,
+                               b.getStringAttr(kindOf(ops)), b.getStringAttr(nameOf(ops)));
   Block &block = fusion.getBody().emplaceBlock();
   IRMapping mapping;
   for (Value input : inputs)
@@ -150,7 +151,8 @@ void accc::outlineGroups(Block &block, const Groups &groups) {
   for (Operation &op : block.without_terminator())
     rest.push_back(&op);
   for (Operation *op : llvm::reverse(rest))
-    if (op->use_empty() && isa<prim::ReshapeOp, prim::ConstantOp, prim::IotaOp, prim::BroadcastOp>(op))
+    if (op->use_empty() &&
+        isa<prim::ReshapeOp, prim::ConstantOp, prim::IotaOp, prim::BroadcastOp>(op))
       op->erase();
   sortBlock(block, rank);
 }

@@ -6,8 +6,8 @@
 
 namespace accc {
 
-/// Replaces the ops of every group by one prim.fusion and orders the block so that everything stands after
-/// what it reads, as late as its last op stood.
+/// Replaces the ops of every group by one prim.fusion and orders the block so that everything
+/// stands after what it reads, as late as its last op stood.
 void outlineGroups(mlir::Block &block, const Groups &groups);
 
 } // namespace accc

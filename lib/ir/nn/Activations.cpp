@@ -234,10 +234,11 @@ LogicalResult ClampOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &res
   });
 }
 
+// dx = dy strictly between the ends, as in PyTorch.
 LogicalResult ClampOp::differentiate(Gradients &gradients) {
   return pullBack(*this, gradients, [&](Tensor x, Tensor y, Tensor dy) {
-    Tensor dx = std::isinf(getMin()) ? dy : select(x >= getMin(), dy, 0.0);
-    return std::isinf(getMax()) ? dx : select(x <= getMax(), dx, 0.0);
+    Tensor dx = std::isinf(getMin()) ? dy : select(x > getMin(), dy, 0.0);
+    return std::isinf(getMax()) ? dx : select(x < getMax(), dx, 0.0);
   });
 }
 

@@ -67,7 +67,7 @@ def Nn_ThresholdedReluOp : Nn_Activation<"thresholded_relu", (ins Nn_NumberAttr:
 }
 
 def Nn_ClampOp : Nn_Activation<"clamp", (ins Nn_NumberAttr:$min, Nn_NumberAttr:$max)> {
-  let summary = "min(max(x, min), max); an open end is infinite; the gradient passes where min <= x <= max";
+  let summary = "min(max(x, min), max); an open end is infinite; the gradient at an end is 0";
 }
 
 def Nn_PreluOp : Nn_OpWithGradient<"prelu", [AllTypesMatch<["x", "result"]>]> {

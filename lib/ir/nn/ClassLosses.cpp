@@ -119,9 +119,13 @@ struct CrossEntropyParts {
   Tensor weighted(Tensor y) const {
     return weight ? y * weight->broadcast(x.shape(), {dimension}) : y;
   }
-  /// The probabilities with smoothing: (1 - e) target + e / C, weighted.
+  /// The probabilities with smoothing: (1 - e) target + e / C.
   Tensor smoothed() const {
-    return weighted(smoothing == 0.0 ? target : target * (1.0 - smoothing) + smoothing / classes());
+    return smoothing == 0.0 ? target : target * (1.0 - smoothing) + smoothing / classes();
+  }
+  /// -log softmax(x) of every class.
+  Tensor negativeLog(const SoftmaxTerms &terms) const {
+    return along(log(terms.total)) - (x - along(terms.shift));
   }
   Indexed indexed(CrossEntropyOp op) const {
     return Indexed(x, target, weight, op.getIgnoreIndex());
@@ -145,64 +149,74 @@ LogicalResult CrossEntropyOp::decompose(OpBuilder &builder, SmallVectorImpl<Valu
   int64_t d = parts.dimension;
   double e = parts.smoothing;
   SoftmaxTerms terms = softmaxTerms(parts.x, d);
-  Tensor logTotal = log(terms.total);
 
   auto finish = [&](Tensor losses, Tensor count) {
     Tensor loss = reduceLoss(losses, getReduction(), count);
     results.push_back(loss.convert(getType().getElementType()));
     return success();
   };
-  auto negativeLog = [&] { return parts.along(logTotal) - (parts.x - parts.along(terms.shift)); };
   if (parts.probabilities)
-    return finish(sum(parts.smoothed() * negativeLog(), {d}), parts.positionCount());
+    return finish(sum(parts.weighted(parts.smoothed()) * parts.negativeLog(terms), {d}),
+                  parts.positionCount());
 
   Indexed index = parts.indexed(*this);
-  Tensor losses = index.weight * (logTotal - (index.pick(parts.x) - terms.shift));
+  Tensor losses = index.weight * (log(terms.total) - (index.pick(parts.x) - terms.shift));
   if (e != 0.0)
-    losses = losses * (1.0 - e) + sum(parts.weighted(negativeLog()), {d}) * (e / parts.classes());
+    losses = losses * (1.0 - e) +
+             sum(parts.weighted(parts.negativeLog(terms)), {d}) * (e / parts.classes());
   return finish(index.masked(losses), index.count);
 }
 
-// With s = softmax(x), and g the cotangent of a position's loss:
-//   probabilities: dx = g (s sum_c q[c] - q), dtarget = (1 - e) g weight (-log s), with q the
-//   smoothed,
-//     weighted target;
-//   indices: the same with q[c] = (1 - e) weight[t] [c = t] + e / C weight[c], and g = 0 where
-//   ignored.
+// With s = softmax(x), n = -log s, and g the cotangent of a position's loss (0 where ignored),
+// every loss is sum_c q[c] n[c], where q[c] = weight[c] r[c] and
+//   probabilities: r[c] = (1 - e) target[c] + e / C,
+//   indices:       r[c] = (1 - e) [c = t] + e / C.
+// Hence dx = g (s sum_c q[c] - q), dtarget = g (1 - e) weight n, dweight[c] = sum g r[c] n[c]; and
+// a mean over indices, L = sum / W, also depends on weight through W = sum weight[t].
 LogicalResult CrossEntropyOp::differentiate(Gradients &gradients) {
-  if (getWeight() && gradients.wants(getWeight()))
-    return emitOpError("has no gradient with respect to its class weights");
   CrossEntropyParts parts(*this, gradients.builder());
   int64_t d = parts.dimension;
-  double e = parts.smoothing;
+  double e = parts.smoothing, share = e / parts.classes();
   SoftmaxTerms terms = softmaxTerms(parts.x, d);
   Tensor s = terms.exps / parts.along(terms.total);
   Tensor dy = widen(parts.x.wrap(gradients.of(getResult())));
-  SmallVector<int64_t> positions = positionsOf(parts.x.shape());
+  SmallVector<int64_t> positions = positionsOf(parts.x.shape()), others = allBut(s.rank(), d);
+  bool wantsWeight = getWeight() && gradients.wants(getWeight());
+  auto negativeLog = [&] { return parts.negativeLog(terms); };
 
   if (parts.probabilities) {
     Tensor g = spreadLoss(dy, getReduction(), parts.positionCount(), positions);
-    Tensor q = parts.smoothed();
+    Tensor r = parts.smoothed(), q = parts.weighted(r);
     if (gradients.wants(getLogits()))
       addNarrowed(gradients, getLogits(), parts.along(g) * (s * parts.along(sum(q, {d})) - q));
-    if (gradients.wants(getTarget())) {
-      Tensor negativeLog = parts.along(log(terms.total)) - (parts.x - parts.along(terms.shift));
-      addNarrowed(gradients, getTarget(), parts.weighted(parts.along(g * (1.0 - e)) * negativeLog));
-    }
+    if (gradients.wants(getTarget()))
+      addNarrowed(gradients, getTarget(),
+                  parts.weighted(parts.along(g * (1.0 - e)) * negativeLog()));
+    if (wantsWeight)
+      addNarrowed(gradients, getWeight(), sum(parts.along(g) * r * negativeLog(), others));
     return success();
   }
-  if (!gradients.wants(getLogits()))
-    return success();
+
   Indexed index = parts.indexed(*this);
   Tensor g = spreadLoss(dy, getReduction(), index.count, positions);
-  Tensor chosenPart = index.masked(g * index.weight * (1.0 - e));
-  Tensor dx = parts.along(chosenPart) * (s - index.chosen.convert(s.elementType()));
-  if (e != 0.0) {
-    Tensor rest = parts.along(index.masked(g * (e / parts.classes())));
-    Tensor total = parts.weightTotal().broadcast(s.shape(), {});
-    dx = dx + rest * (s * total - parts.weighted(s.full(1.0)));
+  Tensor oneHot = index.chosen.convert(s.elementType());
+  if (gradients.wants(getLogits())) {
+    Tensor dx = parts.along(index.masked(g * index.weight * (1.0 - e))) * (s - oneHot);
+    if (e != 0.0) {
+      Tensor total = parts.weightTotal().broadcast(s.shape(), {});
+      dx = dx + parts.along(index.masked(g * share)) * (s * total - parts.weighted(s.full(1.0)));
+    }
+    addNarrowed(gradients, getLogits(), dx);
   }
-  addNarrowed(gradients, getLogits(), dx);
+  if (wantsWeight) {
+    Tensor r = e == 0.0 ? oneHot : oneHot * (1.0 - e) + share;
+    Tensor dw = sum(parts.along(index.masked(g)) * r * negativeLog(), others);
+    if (getReduction() == Reduction::mean) {
+      Tensor counts = sum(parts.along(index.masked(index.weight.full(1.0))) * oneHot, others);
+      dw = dw - counts * (dy * widen(parts.x.wrap(getResult())) / index.count);
+    }
+    addNarrowed(gradients, getWeight(), dw);
+  }
   return success();
 }
 

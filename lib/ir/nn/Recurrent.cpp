@@ -144,7 +144,8 @@ LogicalResult LstmOp::differentiate(Gradients &gradients) {
     Tensor dh = sequence.ownState(gradients.of(getYH())),
            dc = sequence.ownState(gradients.of(getYC()));
     SmallVector<Tensor> das(shape.steps, dh);
-    for (int64_t t : llvm::reverse(sequence.order())) {
+    SmallVector<int64_t> order = sequence.order();
+    for (int64_t t : llvm::reverse(order)) {
       const LstmStep &s = steps[t];
       auto throughLogistic = [](Tensor dGate, Tensor gate) {
         return dGate * (gate * (1.0 - gate));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/MakeTrainable.h"
 
+#include "support/ProblemCollector.h"
 #include "training/EvaluationMode.h"
 #include "training/StepFunction.h"
 #include "training/autodiff/Differentiate.h"

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/Cost.h"
+
+#include "ir/prim/Prim.h"
+
+using namespace mlir;
+using namespace accc;
+
+static double elements(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? static_cast<double>(type.getNumElements()) : 0;
+}
+
+/// 2 y-elements times the products for each; w is [O, C / groups, kernel...].
+static double convolutionFlops(Value y, Value w) {
+  auto type = cast<RankedTensorType>(w.getType());
+  double outputs = type.getRank() ? static_cast<double>(type.getDimSize(0)) : 1;
+  return 2 * elements(y) * elements(w) / std::max(outputs, 1.0);
+}
+
+double accc::flopsOf(Operation *op) {
+  if (op->getNumRegions() > 0) {
+    double sum = 0;
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        sum += flopsOf(&inner);
+    return sum;
+  }
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case([](prim::DotGeneralOp dot) {
+        auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
+        double flops = 2 * elements(dot.getResult());
+        for (int64_t dimension : dot.getLhsContracting())
+          flops *= static_cast<double>(lhs.getDimSize(dimension));
+        return flops;
+      })
+      .Case([](prim::ConvolutionOp c) { return convolutionFlops(c.getResult(), c.getW()); })
+      .Case([](prim::ConvolutionBackwardDataOp c) { return convolutionFlops(c.getDy(), c.getW()); })
+      .Case([](prim::ConvolutionBackwardWeightsOp c) {
+        return convolutionFlops(c.getDy(), c.getResult());
+      })
+      .Case([](prim::ReduceWindowOp reduce) {
+        double flops = elements(reduce.getResult());
+        for (int64_t extent : reduce.getWindow())
+          flops *= static_cast<double>(extent);
+        return flops;
+      })
+      .Default([](Operation *other) {
+        auto fusible = dyn_cast<Fusible>(other);
+        if (!fusible || fusible.getFusionClass() == FusionClass::View || other->getNumOperands() == 0)
+          return 0.0;
+        return std::max(elements(other->getResult(0)), elements(other->getOperand(0)));
+      });
+}
+
+double accc::bytesOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.getElementType().isIntOrFloat())
+    return 0;
+  unsigned bits = std::max(8u, tensor.getElementType().getIntOrFloatBitWidth());
+  return static_cast<double>(tensor.getNumElements()) * bits / 8;
+}

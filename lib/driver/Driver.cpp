@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/Driver.h"
+
+#include "driver/Files.h"
+#include "driver/Pipeline.h"
+#include "training/loss/Loss.h"
+#include "training/optimizer/Optimizer.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Regex.h"
+
+using namespace mlir;
+using namespace accc;
+
+/// What is wrong with the options, before any file is read. Everything at once.
+static std::vector<Problem> checkOptions(const CompileOptions &options) {
+  std::vector<Problem> problems;
+  auto add = [&](const std::string &message) { problems.push_back({.message = message}); };
+  auto need = [&](llvm::Error error) {
+    if (error)
+      add(llvm::toString(std::move(error)));
+  };
+  if (!options.loss.empty())
+    need(parseLoss(options.loss).takeError());
+  if (!options.optimizer.empty())
+    need(parseOptimizer(options.optimizer).takeError());
+  if (!options.optimizer.empty() && options.loss.empty())
+    add("--optimizer needs a --loss");
+  for (const std::string &text : options.freeze) {
+    std::string error;
+    if (!llvm::Regex(text).isValid(error))
+      add("--freeze " + text + ": " + error);
+  }
+  for (const auto &[name, sizes] : options.dimensions)
+    if (sizes.size() != 1)
+      add("-D " + name + ": several sizes in one library are not supported; compile one for each");
+  if (options.target != "cpu")
+    add("--target " + options.target + ": this accc compiles for cpu only");
+  if (options.arch.find(',') != std::string::npos)
+    add("--arch " + options.arch + ": several in one library are not supported; compile one for each");
+  if (options.precision != "fp32")
+    add("--precision " + options.precision + " is not supported; there is fp32");
+  if (!options.weights.empty() && options.weights != "embed" && options.weights != "beside" &&
+      options.weights != "none")
+    add("--weights " + options.weights + ": there are embed, beside and none");
+  if (!options.stopAfter.empty() && !llvm::is_contained(phaseNames(), options.stopAfter))
+    add("--stop-after " + options.stopAfter + ": the phases are " + llvm::join(phaseNames(), ", "));
+  if (options.output.empty() && (options.stopAfter.empty() || options.stopAfter == "generate"))
+    add("-o LIB.so is missing");
+  if (!llvm::sys::fs::exists(options.model))
+    add(options.model + ": there is no such file");
+  return problems;
+}
+
+static Outcome finish(Compilation &c, ExitCode code) {
+  Outcome outcome;
+  outcome.code = code;
+  outcome.problems = c.problems.take();
+  outcome.reproducer = c.reproducer;
+  return outcome;
+}
+
+Outcome accc::compileModel(const CompileOptions &options, const Progress &progress) {
+  if (std::vector<Problem> problems = checkOptions(options); !problems.empty())
+    return {.code = ExitCode::Usage, .problems = std::move(problems), .text = "", .reproducer = ""};
+
+  MLIRContext context;
+  registerDialects(context);
+  Compilation compilation(context, options);
+  ExitCode code = runPipeline(compilation, options.stopAfter, progress);
+  Outcome outcome = finish(compilation, code);
+  if (code == ExitCode::Done && !options.stopAfter.empty() && options.stopAfter != "generate") {
+    llvm::raw_string_ostream stream(outcome.text);
+    compilation.module->print(stream);
+    if (!options.output.empty()) {
+      if (llvm::Error error = writeTextAtomically(options.output, outcome.text)) {
+        outcome.problems.push_back({.message = llvm::toString(std::move(error))});
+        outcome.code = ExitCode::Machine;
+      }
+      outcome.text.clear();
+    }
+  }
+  return outcome;
+}
+
+Outcome accc::checkModel(const CompileOptions &options, const Progress &progress) {
+  CompileOptions checked = options;
+  checked.output.clear();
+  checked.stopAfter = "schedule";
+  if (std::vector<Problem> problems = checkOptions(checked); !problems.empty())
+    return {.code = ExitCode::Usage, .problems = std::move(problems), .text = "", .reproducer = ""};
+
+  MLIRContext context;
+  registerDialects(context);
+  Compilation compilation(context, checked);
+  return finish(compilation, runPipeline(compilation, checked.stopAfter, progress));
+}

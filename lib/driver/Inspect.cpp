@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/Cost.h"
+#include "driver/Pipeline.h"
+#include "support/Attributes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace accc;
+
+static std::string typeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto tensor = cast<RankedTensorType>(type);
+  stream << tensor.getElementType() << "[";
+  llvm::interleaveComma(tensor.getShape(), stream);
+  stream << "]";
+  return text;
+}
+
+static llvm::json::Object describeValue(DictionaryAttr attributes, Type type) {
+  auto text = [&](StringRef name) {
+    auto value = attributes ? attributes.getAs<StringAttr>(name) : StringAttr();
+    return value ? value.getValue() : StringRef();
+  };
+  return {{"name", text(kNameAttr)}, {"type", typeText(type)}, {"role", text(kRoleAttr)}};
+}
+
+static llvm::json::Object describeForward(func::FuncOp forward) {
+  llvm::json::Array inputs, outputs, variables;
+  int64_t parameters = 0;
+  double parameterBytes = 0;
+  for (unsigned i = 0, e = forward.getNumArguments(); i < e; ++i) {
+    Type type = forward.getArgumentTypes()[i];
+    llvm::json::Object value = describeValue(forward.getArgAttrDict(i), type);
+    StringRef role = *value.getString("role");
+    if (role == role::kParameter) {
+      parameters += cast<RankedTensorType>(type).getNumElements();
+      parameterBytes += bytesOf(type);
+    }
+    bool isVariable = role == role::kParameter || role == role::kBuffer;
+    (isVariable ? variables : inputs).push_back(std::move(value));
+  }
+  for (unsigned i = 0, e = forward.getNumResults(); i < e; ++i)
+    if (llvm::json::Object value =
+            describeValue(forward.getResultAttrDict(i), forward.getResultTypes()[i]);
+        *value.getString("role") == role::kOutput)
+      outputs.push_back(std::move(value));
+  return {{"inputs", std::move(inputs)},
+          {"outputs", std::move(outputs)},
+          {"variables", std::move(variables)},
+          {"parameters", parameters},
+          {"parameter_bytes", parameterBytes}};
+}
+
+Outcome accc::inspectModel(const CompileOptions &options) {
+  MLIRContext context;
+  registerDialects(context);
+  CompileOptions forwardOnly = options;
+  forwardOnly.loss.clear();
+  forwardOnly.optimizer.clear();
+  Compilation compilation(context, forwardOnly);
+  Outcome outcome;
+  outcome.code = runPipeline(compilation, "trainable", {});
+  if (outcome.code == ExitCode::Done) {
+    auto forward = *compilation.module->getOps<func::FuncOp>().begin();
+    llvm::json::Object json = describeForward(forward);
+    json["model"] = llvm::sys::path::filename(options.model);
+
+    std::map<std::string, int64_t> counts;
+    for (Operation &op : forward.front().without_terminator())
+      ++counts[op.getName().getStringRef().str()];
+    llvm::json::Object ops;
+    for (const auto &[name, count] : counts)
+      ops[name] = count;
+    json["ops"] = std::move(ops);
+
+    double flops = 0, bytes = 0;
+    if (succeeded(decomposeModel(compilation)))
+      for (Operation &op : forward.front().without_terminator()) {
+        flops += flopsOf(&op);
+        for (Type type : op.getResultTypes())
+          bytes += bytesOf(type);
+      }
+    json["flops"] = flops;
+    json["activation_bytes"] = bytes;
+    outcome.text = llvm::formatv("{0:2}", llvm::json::Value(std::move(json)));
+  }
+  outcome.problems = compilation.problems.take();
+  return outcome;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/Manifest.h"
+
+#include "driver/Driver.h"
+#include "training/optimizer/Optimizer.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+
+using namespace accc;
+
+std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef inputHash) {
+  llvm::json::Object manifest{
+      {"compiler", kCompilerVersion},
+      {"model", llvm::sys::path::filename(options.model)},
+      {"model_sha256", inputHash},
+      {"target", options.target},
+      {"arch", options.arch},
+      {"precision", options.precision},
+  };
+  if (!options.loss.empty())
+    manifest["loss"] = options.loss;
+  if (!options.optimizer.empty()) {
+    manifest["optimizer"] = options.optimizer;
+    if (auto optimizer = parseOptimizer(options.optimizer))
+      manifest["learning_rate"] = (*optimizer)->learningRate;
+    else
+      llvm::consumeError(optimizer.takeError());
+  }
+  llvm::json::Object dimensions;
+  for (const auto &[name, sizes] : options.dimensions)
+    dimensions[name] = llvm::json::Array(sizes);
+  manifest["dimensions"] = std::move(dimensions);
+  manifest["freeze"] = llvm::json::Array(options.freeze);
+  return llvm::formatv("{0}", llvm::json::Value(std::move(manifest)));
+}
+
+std::string accc::describeOptions(const CompileOptions &options) {
+  std::string text = "accc compile " + llvm::sys::path::filename(options.model).str();
+  auto add = [&](const char *name, const std::string &value) {
+    if (!value.empty())
+      text += std::string(" ") + name + " '" + value + "'";
+  };
+  add("--loss", options.loss);
+  add("--optimizer", options.optimizer);
+  add("--target", options.target);
+  add("--arch", options.arch);
+  add("--precision", options.precision);
+  for (const std::string &expression : options.freeze)
+    add("--freeze", expression);
+  for (const auto &[name, sizes] : options.dimensions)
+    for (int64_t size : sizes)
+      add("-D", name + "=" + std::to_string(size));
+  add("--weights", options.weights);
+  return text;
+}

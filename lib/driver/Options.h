@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the command line says about a compilation. Free of LLVM, so that the tool is, too.
+#ifndef ACCC_DRIVER_OPTIONS_H
+#define ACCC_DRIVER_OPTIONS_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace accc {
+
+struct CompileOptions {
+  /// The model file: .onnx, or .mlir with a function @forward.
+  std::string model;
+  /// The library to write; with stopAfter the IR (empty: it goes to Outcome::text).
+  std::string output;
+
+  std::string loss, optimizer;
+  std::vector<std::string> freeze;
+  /// By the dimension's name.
+  std::map<std::string, std::vector<int64_t>> dimensions;
+
+  std::string target = "cpu";
+  std::string arch = "x86-64-v3";
+  std::string precision = "fp32";
+
+  /// embed, beside, none; empty: embed up to 16 MB, else beside.
+  std::string weights;
+  /// Files to write beside the library; empty: none.
+  std::string header, report;
+  /// A folder for the IR after every phase, as <number>-<phase>.mlir; empty: none.
+  std::string dumpDir;
+  /// The name of a phase (Phases.def); empty: all.
+  std::string stopAfter;
+};
+
+} // namespace accc
+
+#endif

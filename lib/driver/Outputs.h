@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a compilation leaves behind: the library, and on request the files beside it.
+#ifndef ACCC_DRIVER_OUTPUTS_H
+#define ACCC_DRIVER_OUTPUTS_H
+
+#include "driver/Pipeline.h"
+
+namespace accc {
+
+/// Generates the library from the scheduled program, and the weights beside it. Sets machineFault
+/// where a file cannot be written.
+mlir::LogicalResult writeLibrary(Compilation &compilation);
+
+} // namespace accc
+
+#endif

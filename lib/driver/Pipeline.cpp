@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/Pipeline.h"
+
+#include "codegen/Generate.h"
+#include "driver/Files.h"
+#include "driver/Manifest.h"
+#include "driver/Outputs.h"
+#include "frontend/onnx/Import.h"
+#include "fusion/Passes.h"
+#include "fusion/fuse/Fuse.h"
+#include "ir/exec/Exec.h"
+#include "ir/nn/Nn.h"
+#include "schedule/Schedule.h"
+#include "training/MakeTrainable.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace accc;
+
+void accc::registerDialects(MLIRContext &context) {
+  context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect, exec::ExecDialect>();
+}
+
+// ---- the phases ----
+
+static LogicalResult importModel(Compilation &c) {
+  const std::string &path = c.options.model;
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file) {
+    c.problems.add({.message = path + ": " + file.getError().message()});
+    return failure();
+  }
+  auto digest = llvm::SHA256::hash(llvm::arrayRefFromStringRef((*file)->getBuffer()));
+  c.inputHash = llvm::toHex(digest, /*LowerCase=*/true);
+
+  if (llvm::sys::path::extension(path) == ".mlir") {
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+    c.module = parseSourceFile<ModuleOp>(sources, ParserConfig(&c.context));
+    return success(bool(c.module));
+  }
+
+  ImportOptions options;
+  options.training = !c.options.loss.empty();
+  for (const auto &[name, sizes] : c.options.dimensions)
+    options.dimensions[name] = sizes.front();
+  ImportResult result = importOnnx(path, options, c.context);
+  for (const std::string &warning : result.warnings)
+    c.problems.add({.severity = Problem::Severity::Warning, .message = warning});
+  for (const ImportProblem &problem : result.problems)
+    c.problems.add({.node = problem.node, .op = problem.opType, .message = problem.message});
+  c.module = std::move(result.module);
+  c.weights = std::move(result.weights);
+  return success(bool(c.module));
+}
+
+static LogicalResult makeModelTrainable(Compilation &c) {
+  return makeTrainable(*c.module, {c.options.loss, c.options.optimizer, c.options.freeze});
+}
+
+static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
+  PassManager passes(&c.context);
+  passes.enableVerifier(false); // the pipeline verifies after each phase
+  passes.addNestedPass<func::FuncOp>(std::move(pass));
+  return passes.run(*c.module);
+}
+
+LogicalResult accc::decomposeModel(Compilation &c) { return runPasses(c, createDecomposePass()); }
+static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createSimplifyPass()); }
+static LogicalResult fuseModel(Compilation &c) { return formFusions(*c.module); }
+
+static LogicalResult scheduleModel(Compilation &c) {
+  FailureOr<OwningOpRef<ModuleOp>> program = schedule(*c.module);
+  if (failed(program))
+    return failure();
+  c.module = std::move(*program);
+  return verifySchedule(*c.module);
+}
+
+static LogicalResult generateModel(Compilation &c) { return writeLibrary(c); }
+
+// ---- the pipeline ----
+
+namespace {
+struct PhaseEntry {
+  const char *name;
+  LogicalResult (*run)(Compilation &);
+  ExitCode blame;
+};
+constexpr PhaseEntry kPhases[] = {
+#define ACCC_PHASE(name, function, blame) {#name, function, ExitCode::blame},
+#include "driver/Phases.def"
+};
+} // namespace
+
+std::vector<std::string> accc::phaseNames() {
+  std::vector<std::string> names;
+  for (const PhaseEntry &phase : kPhases)
+    names.push_back(phase.name);
+  return names;
+}
+
+static std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, OpPrintingFlags().assumeVerified());
+  return text;
+}
+
+/// Writes <number>-<phase>.mlir, if the user asked for dumps.
+static LogicalResult dump(Compilation &c, const PhaseEntry &phase) {
+  if (c.options.dumpDir.empty())
+    return success();
+  llvm::SmallString<128> path(c.options.dumpDir);
+  auto number = std::to_string(&phase - kPhases + 1);
+  llvm::sys::path::append(path, number + "-" + phase.name + ".mlir");
+  if (llvm::Error error = writeTextAtomically(path, print(*c.module))) {
+    c.problems.add({.message = llvm::toString(std::move(error))});
+    return failure();
+  }
+  return success();
+}
+
+/// Keeps the IR that a failing phase was given.
+static void writeReproducer(Compilation &c, const PhaseEntry &phase, StringRef before) {
+  std::string stem = c.options.output.empty() ? llvm::sys::path::stem(c.options.model).str()
+                                              : c.options.output;
+  std::string path = stem + ".reproducer.mlir";
+  std::string text = std::string("// ") + kCompilerVersion + ": the phase '" + phase.name +
+                     "' fails on this module.\n// " + describeOptions(c.options) + "\n" +
+                     before.str();
+  if (llvm::Error error = writeTextAtomically(path, text))
+    c.problems.add({.message = llvm::toString(std::move(error))});
+  else
+    c.reproducer = path;
+}
+
+ExitCode accc::runPipeline(Compilation &c, StringRef lastPhase, const Progress &progress) {
+  if (!c.options.dumpDir.empty())
+    if (std::error_code code = llvm::sys::fs::create_directories(c.options.dumpDir)) {
+      c.problems.add({.message = c.options.dumpDir + ": " + code.message()});
+      return ExitCode::Machine;
+    }
+  int count = 0;
+  for (const PhaseEntry &phase : kPhases) {
+    if (progress)
+      progress(phase.name, ++count, std::size(kPhases));
+    // A phase that may fail by our fault works on a copy, so that what it was given can be kept.
+    OwningOpRef<ModuleOp> before;
+    if (phase.blame == ExitCode::Bug)
+      before = c.module->clone();
+    if (failed(phase.run(c))) {
+      if (c.machineFault)
+        return ExitCode::Machine;
+      if (phase.blame == ExitCode::Bug)
+        writeReproducer(c, phase, print(*before));
+      return phase.blame;
+    }
+    if (failed(verify(*c.module))) {
+      c.problems.add({.message = std::string("the phase '") + phase.name + "' made invalid IR"});
+      writeReproducer(c, phase, before ? print(*before) : "");
+      return ExitCode::Bug;
+    }
+    if (failed(dump(c, phase)))
+      return ExitCode::Machine;
+    if (lastPhase == phase.name)
+      break;
+  }
+  return ExitCode::Done;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/ProblemCollector.h"
+
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace accc;
+
+std::string accc::nodeName(Location loc) {
+  return llvm::TypeSwitch<LocationAttr, std::string>(loc)
+      .Case([](NameLoc name) { return name.getName().str(); })
+      .Case([](FileLineColLoc file) {
+        return file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" +
+               std::to_string(file.getColumn());
+      })
+      .Case([](CallSiteLoc call) { return nodeName(call.getCallee()); })
+      .Case([](FusedLoc fused) {
+        for (Location part : fused.getLocations())
+          if (std::string name = nodeName(part); !name.empty())
+            return name;
+        return std::string();
+      })
+      .Default([](LocationAttr) { return std::string(); });
+}
+
+ProblemCollector::ProblemCollector(MLIRContext *context)
+    : handler(context, [this](Diagnostic &diagnostic) {
+        DiagnosticSeverity severity = diagnostic.getSeverity();
+        if (severity != DiagnosticSeverity::Error && severity != DiagnosticSeverity::Warning)
+          return success();
+        Problem problem;
+        if (severity == DiagnosticSeverity::Warning)
+          problem.severity = Problem::Severity::Warning;
+        problem.node = nodeName(diagnostic.getLocation());
+        problem.message = diagnostic.str();
+        for (Diagnostic &note : diagnostic.getNotes())
+          problem.message += "\n  " + note.str();
+        add(std::move(problem));
+        return success();
+      }) {}
+
+void ProblemCollector::add(Problem problem) {
+  if (!llvm::is_contained(problems, problem))
+    problems.push_back(std::move(problem));
+}

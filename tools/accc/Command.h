@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the subcommands share. Results go to standard output, diagnostics to standard error.
+#ifndef ACCC_TOOLS_ACCC_COMMAND_H
+#define ACCC_TOOLS_ACCC_COMMAND_H
+
+#include "accc/accc.h"
+#include "driver/Driver.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+
+namespace accc::tool {
+
+/// Set by the subcommand that was chosen; gives the exit code. May throw accc::Error.
+using Action = std::function<int()>;
+
+// One file each. They add the subcommand to `app`, and set `action` when it is chosen.
+void addCompile(CLI::App &app, Action &action);
+void addCheck(CLI::App &app, Action &action);
+void addInspect(CLI::App &app, Action &action);
+void addRun(CLI::App &app, Action &action);
+void addDiff(CLI::App &app, Action &action);
+void addBench(CLI::App &app, Action &action);
+
+/// Adds MODEL and the options of a compilation that `compile` and `check` share. `options` must live
+/// as long as the app.
+void addCompileOptions(CLI::App &command, CompileOptions &options);
+
+/// Prints problems to standard error, and a last line that counts them where there are several.
+void printProblems(const Outcome &outcome);
+
+/// Shows phases on one line of standard error if that is a terminal; otherwise nothing.
+class ProgressLine {
+public:
+  ProgressLine();
+  ~ProgressLine();
+  void operator()(const std::string &what, int number, int count);
+
+private:
+  bool terminal;
+  bool shown = false;
+};
+
+/// True if the file is a compiled model (an ELF shared library) rather than a model file.
+bool isLibrary(const std::string &path);
+
+/// Says that the compiler crashed, and writes how to reproduce it. `options` are those it ran with.
+void reportCrash(const CompileOptions &options, const std::string &signal);
+
+/// The default learning rate from a library's manifest.
+float manifestLearningRate(const Model &model);
+
+/// Inputs for an entry point that are valid for any model: floats are random, integers 0 or 1.
+TensorMap randomInputs(const accc_entry &entry, uint64_t seed);
+
+/// "12.3 MB", "640 B".
+std::string humanBytes(double bytes);
+
+} // namespace accc::tool
+
+#endif

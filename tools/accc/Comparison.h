@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors held against goldens by PyTorch's own rule.
+#ifndef ACCC_TOOLS_ACCC_COMPARISON_H
+#define ACCC_TOOLS_ACCC_COMPARISON_H
+
+#include "accc/tensor.h"
+
+#include <string>
+#include <vector>
+
+namespace accc::tool {
+
+/// How one tensor compares.
+struct Verdict {
+  std::string name, shape;
+  double worst = 0;    ///< the greatest absolute difference
+  double relative = 0; ///< RMSE over the golden's root mean square
+  /// "close", "rmse" (both pass), or what is wrong.
+  std::string how;
+  bool passed() const { return how == "close" || how == "rmse"; }
+};
+
+/// Passes if |result - golden| <= tolerance (1 + |golden|) everywhere ("close"), or else if the RMSE
+/// against `golden64`, a float64 run, is at most 2 times the golden's own (3 times for fewer than 1000
+/// elements and 1x1 convolutions, where a mean says little) plus tolerance / 10 ("rmse").
+/// `result` and `golden64` may be null: missing, and not known.
+/// Source: torch/_dynamo/utils.py, `same`.
+Verdict judge(const std::string &name, const Tensor *result, const Tensor &golden,
+              const Tensor *golden64, double tolerance);
+
+/// Prints the table; only what failed if `failedOnly`. Returns how many failed.
+int printVerdicts(const std::vector<Verdict> &verdicts, bool failedOnly);
+
+} // namespace accc::tool
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The options that say what to compile and how.
+#include "Command.h"
+
+using namespace accc;
+using namespace accc::tool;
+
+/// DIM=N[,N...]
+static void addDimension(CompileOptions &options, const std::string &text) {
+  size_t equals = text.find('=');
+  std::string name = text.substr(0, equals);
+  if (equals == std::string::npos || name.empty())
+    throw CLI::ValidationError("-D", "needs DIM=N, as in -D batch=32, not " + text);
+  std::vector<int64_t> sizes;
+  for (const std::string &part : CLI::detail::split(text.substr(equals + 1), ',')) {
+    int64_t size = 0;
+    if (!CLI::detail::lexical_cast(part, size) || size < 1)
+      throw CLI::ValidationError("-D", "needs a positive number, not '" + part + "' in " + text);
+    sizes.push_back(size);
+  }
+  options.dimensions[name] = sizes;
+}
+
+void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
+  command.add_option("MODEL", options.model, "the model: an ONNX file")->required();
+  command.add_option("--loss", options.loss,
+                     "cross_entropy, nll, mse, l1 or bce_with_logits of the first output (or "
+                     "=OUTPUT) and an input `target`, or output:NAME");
+  command.add_option("--optimizer", options.optimizer,
+                     "sgd, adam or adamw with options, as in sgd,momentum=0.9,nesterov");
+  command.add_option("--target", options.target, "cpu")->capture_default_str();
+  command.add_option("--arch", options.arch, "the CPU as LLVM names it, or native")
+      ->capture_default_str();
+  command.add_option("--precision", options.precision, "fp32")->capture_default_str();
+  command
+      .add_option_function<std::vector<std::string>>(
+          "-D",
+          [&options](const std::vector<std::string> &values) {
+            for (const std::string &value : values)
+              addDimension(options, value);
+          },
+          "fixes a dimension that the exporter left open: DIM=N")
+      ->allow_extra_args(false);
+  command
+      .add_option("--freeze", options.freeze, "parameters with this in their name are not trained")
+      ->type_name("REGEX")
+      ->allow_extra_args(false);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the subcommands that run libraries share.
+#include "Command.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+using namespace accc;
+using namespace accc::tool;
+
+bool accc::tool::isLibrary(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[4] = {};
+  file.read(magic, sizeof magic);
+  return std::string_view(magic, 4) == "\x7f"
+                                       "ELF";
+}
+
+float accc::tool::manifestLearningRate(const Model &model) {
+  auto manifest = nlohmann::json::parse(model.description().manifest, nullptr, false);
+  if (manifest.is_object() && manifest.contains("learning_rate"))
+    return manifest["learning_rate"].get<float>();
+  return SessionOptions().learning_rate;
+}
+
+TensorMap accc::tool::randomInputs(const accc_entry &entry, uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  std::normal_distribution<float> normal;
+  TensorMap inputs;
+  for (int i = 0; i < entry.num_inputs; ++i) {
+    const accc_value &value = entry.inputs[i];
+    if (value.usage != ACCC_DATA && value.usage != ACCC_TARGET && value.usage != ACCC_GRADIENT)
+      continue;
+    auto shape = shape_of(value.tensor);
+    DType type = *dtype_of(value.tensor.dtype);
+    Tensor tensor(type, Shape(shape.begin(), shape.end()));
+    switch (type) {
+    case DType::f32:
+      for (float &element : tensor.data<float>())
+        element = normal(engine);
+      break;
+    case DType::f64:
+      for (double &element : tensor.data<double>())
+        element = normal(engine);
+      break;
+    case DType::i32:
+      for (int32_t &element : tensor.data<int32_t>())
+        element = engine() & 1;
+      break;
+    case DType::i64:
+      for (int64_t &element : tensor.data<int64_t>())
+        element = engine() & 1;
+      break;
+    case DType::boolean:
+      for (bool &element : tensor.data<bool>())
+        element = engine() & 1;
+      break;
+    default:
+      break; // zeros
+    }
+    inputs.emplace(value.tensor.name, std::move(tensor));
+  }
+  return inputs;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What goes to standard error.
+#include "Command.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <unistd.h>
+
+using namespace accc;
+using namespace accc::tool;
+
+void accc::tool::printProblems(const Outcome &outcome) {
+  size_t errors = 0, warnings = 0;
+  for (const Problem &problem : outcome.problems) {
+    bool isError = problem.severity == Problem::Severity::Error;
+    ++(isError ? errors : warnings);
+    std::cerr << "accc: " << (isError ? "error: " : "warning: ") << describe(problem) << "\n";
+  }
+  if (errors > 1)
+    std::cerr << "accc: " << errors << " errors, " << warnings << " warnings\n";
+  if (outcome.code == ExitCode::Bug)
+    std::cerr << "accc: this is a bug in accc"
+              << (outcome.reproducer.empty() ? "" : "; " + outcome.reproducer + " reproduces it")
+              << "\n";
+}
+
+ProgressLine::ProgressLine() : terminal(isatty(STDERR_FILENO)) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown)
+    std::fputs("\r\033[K", stderr);
+}
+
+void ProgressLine::operator()(const std::string &what, int number, int count) {
+  if (!terminal)
+    return;
+  std::fprintf(stderr, "\r\033[K[%d/%d] %s", number, count, what.c_str());
+  shown = true;
+}
+
+void accc::tool::reportCrash(const CompileOptions &options, const std::string &signal) {
+  std::cerr << "accc: error: the compiler crashed (" << signal << "): this is a bug in accc\n";
+  // The compiler is deterministic: run again with dumps, the last of which was given to the phase that
+  // crashed.
+  namespace fs = std::filesystem;
+  std::string stem = options.output.empty() ? fs::path(options.model).stem().string() : options.output;
+  CompileOptions again = options;
+  again.dumpDir = stem + ".reproducer";
+  guardAgainstCrashes([&] { return static_cast<int>(compileModel(again).code); },
+                      [](const std::string &) {});
+  std::error_code ignored;
+  std::ofstream(again.dumpDir + "/model.txt") << fs::absolute(options.model).string() << "\n";
+  if (fs::exists(again.dumpDir, ignored))
+    std::cerr << "accc: " << again.dumpDir
+              << " holds the IR before the crash; please send it, or the model, with a bug report\n";
+}
+
+std::string accc::tool::humanBytes(double bytes) {
+  const char *units[] = {"B", "kB", "MB", "GB", "TB"};
+  int unit = 0;
+  while (bytes >= 1000 && unit < 4) {
+    bytes /= 1000;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+  return text;
+}

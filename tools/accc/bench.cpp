@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// accc bench LIB: how long a step takes.
+#include "Command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+using namespace accc;
+using namespace accc::tool;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+struct BenchOptions {
+  std::string library, entry, inputs;
+  int steps = 0, warmup = 3, threads = 0;
+  double seconds = 3;
+  bool json = false;
+};
+} // namespace
+
+static double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+static double quantile(const std::vector<double> &sorted, double q) {
+  return sorted[static_cast<size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
+static int bench(const BenchOptions &options) {
+  auto start = Clock::now();
+  Model model = Model::load(options.library);
+  SessionOptions settings;
+  settings.threads = options.threads;
+  settings.learning_rate = 0; // the same work at every step, whatever the data
+  Session session(model, settings);
+  std::string name = options.entry;
+  if (name.empty())
+    name = model.find_entry("train_step") ? "train_step" : model.entries().front().name;
+  const accc_entry &entry = model.entry(name);
+  session.prepare(name);
+  double loadSeconds = secondsSince(start);
+
+  TensorMap inputs =
+      options.inputs.empty() ? randomInputs(entry, 42) : load_safetensors(options.inputs);
+  for (int i = 0; i < options.warmup; ++i)
+    session.run(name, inputs);
+  std::vector<double> times;
+  start = Clock::now();
+  while (options.steps ? times.size() < static_cast<size_t>(options.steps)
+                       : times.size() < 5 || secondsSince(start) < options.seconds) {
+    auto begin = Clock::now();
+    session.run(name, inputs);
+    times.push_back(secondsSince(begin) * 1e3);
+  }
+  std::sort(times.begin(), times.end());
+
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  nlohmann::ordered_json report{
+      {"library", options.library},
+      {"entry", name},
+      {"threads", session.threads()},
+      {"steps", times.size()},
+      {"median_ms", quantile(times, 0.5)},
+      {"min_ms", times.front()},
+      {"p10_ms", quantile(times, 0.1)},
+      {"p90_ms", quantile(times, 0.9)},
+      {"launches", entry.num_launches},
+      {"library_calls", entry.num_library_calls},
+      {"arena_bytes", entry.arena_size},
+      {"state_bytes", session.state_bytes()},
+      {"working_bytes", session.working_bytes()},
+      {"peak_bytes", static_cast<uint64_t>(usage.ru_maxrss) * 1024},
+      {"load_ms", loadSeconds * 1e3},
+  };
+  if (options.json) {
+    std::cout << report.dump(2) << "\n";
+    return 0;
+  }
+  std::printf("%s %s, %d threads, %zu steps\n", options.library.c_str(), name.c_str(),
+              session.threads(), times.size());
+  std::printf("  step        %.3f ms median, %.3f to %.3f (10%% to 90%%)\n", quantile(times, 0.5),
+              quantile(times, 0.1), quantile(times, 0.9));
+  std::printf("  launches    %d kernels, %d library calls\n", entry.num_launches,
+              entry.num_library_calls);
+  std::printf("  memory      %s state, %s arena, %s at the peak of the process\n",
+              humanBytes(session.state_bytes()).c_str(), humanBytes(entry.arena_size).c_str(),
+              humanBytes(static_cast<double>(usage.ru_maxrss) * 1024).c_str());
+  std::printf("  load        %.1f ms\n", loadSeconds * 1e3);
+  return 0;
+}
+
+void accc::tool::addBench(CLI::App &app, Action &action) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App *command = app.add_subcommand("bench", "times an entry point of a library");
+  command->add_option("LIB", options->library, "the library")->required();
+  command->add_option("--entry", options->entry, "by default train_step, or the first there is");
+  command->add_option("--inputs", options->inputs, "by default floats are random, integers 0 or 1")
+      ->type_name("IN.safetensors");
+  command->add_option("--steps", options->steps, "how many to time; by default --seconds says");
+  command->add_option("--seconds", options->seconds, "how long to time")->capture_default_str();
+  command->add_option("--warmup", options->warmup, "steps before")->capture_default_str();
+  command->add_option("--threads", options->threads, "0: what OpenMP would take")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "prints the figures as JSON");
+  command->callback([options, &action] { action = [options] { return bench(*options); }; });
+}

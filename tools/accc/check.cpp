@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// accc check MODEL: all that stands in the way, at once.
+#include "Command.h"
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+using namespace accc;
+using namespace accc::tool;
+
+static nlohmann::json toJson(const Outcome &outcome) {
+  nlohmann::json problems = nlohmann::json::array();
+  for (const Problem &problem : outcome.problems)
+    problems.push_back(
+        {{"severity", problem.severity == Problem::Severity::Error ? "error" : "warning"},
+         {"node", problem.node},
+         {"op", problem.op},
+         {"message", problem.message}});
+  return {{"ok", outcome.code == ExitCode::Done}, {"problems", problems}};
+}
+
+static int check(const CompileOptions &options, bool json) {
+  auto work = [&] {
+    Outcome outcome;
+    {
+      ProgressLine line;
+      outcome = checkModel(options, std::ref(line));
+    }
+    if (json) {
+      std::cout << toJson(outcome).dump(2) << "\n";
+      return static_cast<int>(outcome.code);
+    }
+    printProblems(outcome);
+    if (outcome.code == ExitCode::Done)
+      std::cout << options.model << ": nothing stands in the way\n";
+    return static_cast<int>(outcome.code);
+  };
+  return guardAgainstCrashes(work,
+                             [&](const std::string &signal) { reportCrash(options, signal); });
+}
+
+void accc::tool::addCheck(CLI::App &app, Action &action) {
+  auto options = std::make_shared<CompileOptions>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App *command = app.add_subcommand(
+      "check", "lists all that stands in the way of compiling a model: missing ops and gradients");
+  addCompileOptions(*command, *options);
+  command->add_flag("--json", *json, "prints {ok, problems: [{severity, node, op, message}]}");
+  command->callback(
+      [options, json, &action] { action = [options, json] { return check(*options, *json); }; });
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// accc diff A B: a library or model against its goldens, or two libraries.
+#include "Command.h"
+#include "Comparison.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using namespace accc;
+using namespace accc::tool;
+namespace fs = std::filesystem;
+
+namespace {
+struct DiffOptions {
+  std::string a, b;
+  double tolerance = 1e-4;
+  bool failedOnly = false;
+  CompileOptions compile;
+};
+
+/// What a golden directory says of the run (meta.json of examples/export).
+struct Meta {
+  std::string loss, optimizer;
+  double learningRate = 1e-3;
+  int64_t steps = 10;
+  std::map<std::string, std::vector<int64_t>> dimensions;
+  std::vector<std::string> freeze;
+  bool dropout = false;
+  double lossMean = 0, lossDeviation = 0;
+};
+
+/// A folder that goes away with its owner.
+struct TemporaryFolder {
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "accc-diff-XXXXXX").string();
+    if (!mkdtemp(pattern.data()))
+      throw Error(ErrorKind::machine, "cannot make a temporary folder " + pattern);
+    path = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  fs::path path;
+};
+} // namespace
+
+static Meta readMeta(const fs::path &folder, const std::string &model) {
+  std::ifstream file(folder / "meta.json");
+  auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object())
+    throw Error(ErrorKind::usage, (folder / "meta.json").string() + " is missing or no JSON object");
+  Meta meta;
+  try {
+    meta.loss = json.value("loss", "");
+    meta.optimizer = json.value("optimizer", "");
+    meta.learningRate = json.value("lr", meta.learningRate);
+    meta.steps = json.value("steps", meta.steps);
+    meta.dropout = json.value("dropout", false);
+    meta.lossMean = json.value("loss_mean", 0.0);
+    meta.lossDeviation = json.value("loss_std", 0.0);
+    for (const auto &[name, size] : json.value("dims", nlohmann::json::object()).items())
+      meta.dimensions[name] = {size.get<int64_t>()};
+    for (const auto &entry : json.value("files", nlohmann::json::array()))
+      if (entry.value("file", "") == fs::path(model).filename().string())
+        for (const auto &name : entry.value("freeze", nlohmann::json::array())) {
+          std::string exact = "^";
+          for (char c : name.get<std::string>()) {
+            if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_')
+              exact += '\\';
+            exact += c;
+          }
+          meta.freeze.push_back(exact + "$");
+        }
+  } catch (const nlohmann::json::exception &error) {
+    throw Error(ErrorKind::data, (folder / "meta.json").string() + ": " + error.what());
+  }
+  return meta;
+}
+
+static const Tensor *find(const TensorMap &tensors, const std::string &name) {
+  auto found = tensors.find(name);
+  return found == tensors.end() ? nullptr : &found->second;
+}
+
+/// The first step's outputs, loss and gradients, then losses and parameters of all steps.
+static TensorMap runAsGoldens(const Model &model, const TensorMap &inputs, const Meta &meta) {
+  SessionOptions settings;
+  settings.learning_rate = static_cast<float>(meta.learningRate);
+  TensorMap results;
+  {
+    Session session(model, settings);
+    const char *entry = model.find_entry("grad_step") ? "grad_step" : "eval_step";
+    for (const auto &[name, tensor] : session.run(entry, inputs).tensors())
+      results.emplace(name, tensor.clone());
+  }
+  if (!model.find_entry("train_step"))
+    return results;
+  Session session(model, settings);
+  std::vector<float> losses;
+  for (int64_t step = 0; step < meta.steps; ++step)
+    losses.push_back(session.run("train_step", inputs).loss());
+  results.emplace("losses", Tensor::of<float>({meta.steps}, std::span<const float>(losses)));
+  for (const accc_variable &variable : model.variables())
+    if (variable.role != ACCC_OPTIMIZER_STATE)
+      results.emplace(std::string("param.") + variable.tensor.name,
+                      session.variable(variable.tensor.name).clone());
+  return results;
+}
+
+static int diffGoldens(const DiffOptions &options, const std::string &library) {
+  fs::path folder = options.b;
+  Meta meta = readMeta(folder, options.a);
+  Model model = Model::load(library);
+  TensorMap inputs = load_safetensors(folder / "inputs.safetensors");
+  TensorMap results = runAsGoldens(model, inputs, meta);
+  std::vector<Verdict> verdicts;
+  if (meta.dropout) {
+    // No two implementations draw the same masks; the loss must lie where losses lie.
+    Verdict verdict{.name = "loss", .shape = "f32[]"};
+    double loss = results.at("loss").item<float>();
+    verdict.worst = std::abs(loss - meta.lossMean);
+    verdict.relative = verdict.worst / std::abs(meta.lossMean);
+    verdict.how = verdict.worst <= 6 * meta.lossDeviation ? "rmse" : "FAILED";
+    verdicts.push_back(verdict);
+  } else {
+    TensorMap goldens = load_safetensors(folder / "golden.safetensors"), exact;
+    if (fs::exists(folder / "golden64.safetensors"))
+      exact = load_safetensors(folder / "golden64.safetensors");
+    // Forward, backward, update: the first bad tensor is then the nearest to the cause.
+    auto rank = [](const std::string &name) {
+      return name.starts_with("param.") ? 3 : name == "losses" ? 2 : name.starts_with("grad.");
+    };
+    for (int group = 0; group < 4; ++group)
+      for (const auto &[name, golden] : goldens)
+        if (rank(name) == group)
+          verdicts.push_back(judge(name, find(results, name), golden, find(exact, name),
+                                   options.tolerance));
+  }
+  return printVerdicts(verdicts, options.failedOnly) ? static_cast<int>(ExitCode::Data) : 0;
+}
+
+/// Compiles the model as its goldens were made, and compares.
+static int diffModel(const DiffOptions &options) {
+  TemporaryFolder folder;
+  Meta meta = readMeta(options.b, options.a);
+  CompileOptions compile = options.compile;
+  compile.model = options.a;
+  compile.output = folder.path / "model.so";
+  compile.loss = meta.loss;
+  compile.optimizer = meta.optimizer;
+  compile.dimensions = meta.dimensions;
+  compile.freeze = meta.freeze;
+  auto work = [&] {
+    Outcome outcome = compileModel(compile);
+    printProblems(outcome);
+    return static_cast<int>(outcome.code);
+  };
+  int code = guardAgainstCrashes(
+      work, [&](const std::string &signal) { reportCrash(compile, signal); });
+  return code ? code : diffGoldens(options, compile.output);
+}
+
+/// Sizes, kernels and numbers of two libraries.
+static int diffLibraries(const DiffOptions &options) {
+  Model a = Model::load(options.a), b = Model::load(options.b);
+  int differences = 0;
+  auto compare = [&](const std::string &what, auto x, auto y) {
+    std::cout << (x == y ? "  " : "* ") << what << ": " << x;
+    if (!(x == y)) {
+      std::cout << " -> " << y;
+      ++differences;
+    }
+    std::cout << "\n";
+  };
+  compare("state bytes", a.description().state_size, b.description().state_size);
+  std::vector<Verdict> verdicts;
+  for (const accc_entry &entry : a.entries()) {
+    const accc_entry *other = b.find_entry(entry.name);
+    std::string name = entry.name;
+    if (!other) {
+      std::cout << "* " << name << " is missing in " << options.b << "\n";
+      ++differences;
+      continue;
+    }
+    compare(name + " launches", entry.num_launches, other->num_launches);
+    compare(name + " library calls", entry.num_library_calls, other->num_library_calls);
+    compare(name + " arena bytes", entry.arena_size, other->arena_size);
+    TensorMap inputs = randomInputs(entry, 42);
+    Session first(a), second(b);
+    TensorMap x = first.run(name, inputs).tensors(), y = second.run(name, inputs).tensors();
+    for (const auto &[tensorName, tensor] : x)
+      verdicts.push_back(judge(name + " " + tensorName, find(y, tensorName), tensor, nullptr,
+                               options.tolerance));
+  }
+  for (const accc_entry &entry : b.entries())
+    if (!a.find_entry(entry.name)) {
+      std::cout << "* " << entry.name << " is missing in " << options.a << "\n";
+      ++differences;
+    }
+  differences += printVerdicts(verdicts, options.failedOnly);
+  return differences ? static_cast<int>(ExitCode::Data) : 0;
+}
+
+static int diff(const DiffOptions &options) {
+  if (fs::is_directory(options.b))
+    return isLibrary(options.a) ? diffGoldens(options, options.a) : diffModel(options);
+  for (const std::string &path : {options.a, options.b})
+    if (!isLibrary(path))
+      throw Error(ErrorKind::usage,
+                  path + " is no library: compare LIB GOLDENS, MODEL GOLDENS or LIB LIB");
+  return diffLibraries(options);
+}
+
+void accc::tool::addDiff(CLI::App &app, Action &action) {
+  auto options = std::make_shared<DiffOptions>();
+  CLI::App *command = app.add_subcommand(
+      "diff", "compares a library or model with its goldens, or two libraries: numbers, kernels, memory");
+  command->add_option("A", options->a, "a library, or a model (with goldens)")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("B", options->b, "a folder of goldens as examples/export writes, or a library")
+      ->required()
+      ->check(CLI::ExistingPath);
+  command->add_option("--tolerance", options->tolerance, "absolute and relative")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--failed", options->failedOnly, "lists only what failed");
+  command->add_option("--arch", options->compile.arch, "for a model: what to compile for")
+      ->capture_default_str();
+  command->callback([options, &action] { action = [options] { return diff(*options); }; });
+}

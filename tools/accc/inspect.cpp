@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// accc inspect MODEL|LIB: what is in it.
+#include "Command.h"
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+using namespace accc;
+using namespace accc::tool;
+using nlohmann::ordered_json;
+
+static ordered_json describeValues(const accc_value *values, int count) {
+  static const char *usages[] = {"",     "data", "target", "learning_rate",
+                                 "seed", "step", "loss",   "gradient"};
+  ordered_json list = ordered_json::array();
+  for (int i = 0; i < count; ++i)
+    list.push_back({{"name", values[i].tensor.name},
+                    {"type", to_string(values[i].tensor)},
+                    {"usage", usages[values[i].usage]}});
+  return list;
+}
+
+static ordered_json describeLibrary(const Model &model) {
+  static const char *roles[] = {"", "parameter", "buffer", "optimizer_state"};
+  const accc_model_description &d = model.description();
+  ordered_json json{{"model", d.name},
+                    {"compiler", d.compiler_version},
+                    {"target", d.target},
+                    {"arch", d.arch},
+                    {"weights_file", d.weights_file ? d.weights_file : ""},
+                    {"state_bytes", d.state_size}};
+  auto manifest = ordered_json::parse(d.manifest, nullptr, false);
+  json["manifest"] = manifest.is_discarded() ? ordered_json(d.manifest) : manifest;
+  for (const accc_entry &entry : model.entries())
+    json["entries"].push_back({{"name", entry.name},
+                               {"launches", entry.num_launches},
+                               {"library_calls", entry.num_library_calls},
+                               {"arena_bytes", entry.arena_size},
+                               {"inputs", describeValues(entry.inputs, entry.num_inputs)},
+                               {"outputs", describeValues(entry.outputs, entry.num_outputs)}});
+  for (const accc_variable &variable : model.variables())
+    json["variables"].push_back({{"name", variable.tensor.name},
+                                 {"type", to_string(variable.tensor)},
+                                 {"role", roles[variable.role]},
+                                 {"trainable", variable.trainable != 0}});
+  return json;
+}
+
+static void printList(const ordered_json &list, const char *indent) {
+  for (const auto &item : list) {
+    std::cout << indent << item["name"].get<std::string>() << "  " << item["type"].get<std::string>();
+    for (const char *key : {"usage", "role"})
+      if (item.contains(key) && item[key] != "data")
+        std::cout << "  " << item[key].get<std::string>();
+    std::cout << "\n";
+  }
+}
+
+static void printLibrary(const ordered_json &json) {
+  std::cout << json["model"].get<std::string>() << ": " << json["compiler"].get<std::string>()
+            << ", " << json["target"].get<std::string>() << " " << json["arch"].get<std::string>()
+            << ", " << humanBytes(json["state_bytes"].get<double>()) << " state\n";
+  for (const auto &entry : json.value("entries", ordered_json::array())) {
+    std::cout << entry["name"].get<std::string>() << ": " << entry["launches"] << " launches, "
+              << entry["library_calls"] << " library calls, "
+              << humanBytes(entry["arena_bytes"].get<double>()) << " arena\n";
+    std::cout << "  inputs\n";
+    printList(entry["inputs"], "    ");
+    std::cout << "  outputs\n";
+    printList(entry["outputs"], "    ");
+  }
+  std::cout << "variables\n";
+  printList(json.value("variables", ordered_json::array()), "  ");
+}
+
+static void printModel(const ordered_json &json) {
+  std::cout << json["model"].get<std::string>() << ": "
+            << json["parameters"].get<int64_t>() << " parameters, "
+            << humanBytes(json["parameter_bytes"].get<double>()) << ", "
+            << json["flops"].get<double>() / 1e6 << " MFLOPs forward, "
+            << humanBytes(json["activation_bytes"].get<double>()) << " of values\n";
+  for (const char *key : {"inputs", "outputs", "variables"}) {
+    std::cout << key << "\n";
+    printList(json[key], "  ");
+  }
+  std::cout << "ops\n";
+  for (const auto &[name, count] : json["ops"].items())
+    std::cout << "  " << name << "  " << count << "\n";
+}
+
+static int inspect(const CompileOptions &options, bool json) {
+  if (isLibrary(options.model)) {
+    ordered_json description = describeLibrary(Model::load(options.model));
+    if (json)
+      std::cout << description.dump(2) << "\n";
+    else
+      printLibrary(description);
+    return 0;
+  }
+  auto work = [&] {
+    Outcome outcome = inspectModel(options);
+    printProblems(outcome);
+    if (outcome.code != ExitCode::Done)
+      return static_cast<int>(outcome.code);
+    if (json)
+      std::cout << outcome.text << "\n";
+    else
+      printModel(ordered_json::parse(outcome.text));
+    return 0;
+  };
+  return guardAgainstCrashes(work,
+                             [&](const std::string &signal) { reportCrash(options, signal); });
+}
+
+void accc::tool::addInspect(CLI::App &app, Action &action) {
+  auto options = std::make_shared<CompileOptions>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App *command = app.add_subcommand(
+      "inspect", "shows a model's inputs, parameters and ops, or a library's entry points");
+  addCompileOptions(*command, *options);
+  command->get_option("MODEL")->description("a model file, or a library");
+  command->add_flag("--json", *json, "prints all of it as JSON");
+  command->callback(
+      [options, json, &action] { action = [options, json] { return inspect(*options, *json); }; });
+}

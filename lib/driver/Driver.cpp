@@ -62,7 +62,7 @@ static Outcome finish(Compilation &c, ExitCode code) {
 
 Outcome accc::compileModel(const CompileOptions &options, const Progress &progress) {
   if (std::vector<Problem> problems = checkOptions(options); !problems.empty())
-    return {.code = ExitCode::Usage, .problems = std::move(problems), .text = "", .reproducer = ""};
+    return {.code = ExitCode::Usage, .problems = std::move(problems)};
 
   MLIRContext context;
   registerDialects(context);
@@ -88,7 +88,7 @@ Outcome accc::checkModel(const CompileOptions &options, const Progress &progress
   checked.output.clear();
   checked.stopAfter = "schedule";
   if (std::vector<Problem> problems = checkOptions(checked); !problems.empty())
-    return {.code = ExitCode::Usage, .problems = std::move(problems), .text = "", .reproducer = ""};
+    return {.code = ExitCode::Usage, .problems = std::move(problems)};
 
   MLIRContext context;
   registerDialects(context);

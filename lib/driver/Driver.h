@@ -24,11 +24,11 @@ enum class ExitCode {
 struct Outcome {
   ExitCode code = ExitCode::Done;
   /// Errors and warnings, in the order they were found.
-  std::vector<Problem> problems;
+  std::vector<Problem> problems = {};
   /// What belongs on standard output.
-  std::string text;
+  std::string text = {};
   /// Where a bug showed: a file that reproduces it.
-  std::string reproducer;
+  std::string reproducer = {};
 };
 
 /// Told the phase that begins, and its number of how many.

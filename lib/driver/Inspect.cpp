@@ -27,7 +27,7 @@ static llvm::json::Object describeValue(DictionaryAttr attributes, Type type) {
     auto value = attributes ? attributes.getAs<StringAttr>(name) : StringAttr();
     return value ? value.getValue() : StringRef();
   };
-  return {{"name", text(kNameAttr)}, {"type", typeText(type)}, {"role", text(kRoleAttr)}};
+  return llvm::json::Object{{"name", text(kNameAttr)}, {"type", typeText(type)}, {"role", text(kRoleAttr)}};
 }
 
 static llvm::json::Object describeForward(func::FuncOp forward) {
@@ -50,7 +50,7 @@ static llvm::json::Object describeForward(func::FuncOp forward) {
             describeValue(forward.getResultAttrDict(i), forward.getResultTypes()[i]);
         *value.getString("role") == role::kOutput)
       outputs.push_back(std::move(value));
-  return {{"inputs", std::move(inputs)},
+  return llvm::json::Object{{"inputs", std::move(inputs)},
           {"outputs", std::move(outputs)},
           {"variables", std::move(variables)},
           {"parameters", parameters},

@@ -12,11 +12,11 @@ struct Problem {
   enum class Severity { Warning, Error };
   Severity severity = Severity::Error;
   /// The node of the model as the exporter called it; empty where the model as a whole is meant.
-  std::string node;
+  std::string node = {};
   /// The node's operator in the words of the model's format; may be empty.
-  std::string op;
+  std::string op = {};
   /// What was expected, what was found, what to do. One sentence or more, without the node.
-  std::string message;
+  std::string message = {};
 
   bool operator==(const Problem &other) const = default;
 };

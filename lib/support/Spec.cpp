@@ -3,13 +3,20 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
 
 using namespace accc;
 using llvm::StringRef;
+
+static std::string decimal(double number) {
+  std::string result;
+  llvm::raw_string_ostream(result) << llvm::format("%g", number);
+  return result;
+}
 
 static std::string quoted(StringRef text) { return ("'" + text + "'").str(); }
 
@@ -58,12 +65,12 @@ double Spec::number(StringRef option, double fallback, double low, double high) 
   std::optional<double> result = parseNumber(found->value.value_or(""));
   if (!result) {
     addError(quoted(option) + " needs a number, as in " + option.str() + "=" +
-             llvm::formatv("{0}", fallback).str());
+             decimal(fallback));
     return fallback;
   }
   if (*result < low || *result > high) {
-    std::string range = std::isinf(high) ? llvm::formatv("at least {0}", low).str()
-                                         : llvm::formatv("between {0} and {1}", low, high).str();
+    std::string range = std::isinf(high) ? "at least " + decimal(low)
+                                         : "between " + decimal(low) + " and " + decimal(high);
     addError(quoted(option) + " must be " + range + ", and is " + *found->value);
     return fallback;
   }

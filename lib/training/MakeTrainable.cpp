@@ -16,9 +16,12 @@ using accc::prim::Tensor;
 
 static RankedTensorType scalar(Type elementType) { return RankedTensorType::get({}, elementType); }
 
+/// Where problems belong that are no node's.
+static Location wholeModel(func::FuncOp function) { return UnknownLoc::get(function.getContext()); }
+
 /// Marks the parameters that the user does not want trained.
 static LogicalResult freezeParameters(StepFunction forward, ArrayRef<std::string> expressions) {
-  Location loc = forward.get().getLoc();
+  Location loc = wholeModel(forward.get());
   for (const std::string &text : expressions) {
     llvm::Regex expression(text);
     std::string error;
@@ -62,7 +65,7 @@ static FailureOr<unsigned> findOutput(StepFunction step, StringRef name) {
       return i;
     known += (known.empty() ? "'" : ", '") + step.resultName(i).str() + "'";
   }
-  Location loc = step.get().getLoc();
+  Location loc = wholeModel(step.get());
   if (name.empty())
     return emitError(loc) << "the model has no output for a loss";
   return emitError(loc) << "--loss names the output '" << name << "', and the model has " << known;
@@ -84,7 +87,7 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
     if (step.resultName(i) != "loss" || step.resultRole(i) != role::kOutput)
       continue;
     if (choice.loss || i != *index)
-      return emitError(step.get().getLoc()) << "the model has an output named 'loss' already: use "
+      return emitError(wholeModel(step.get())) << "the model has an output named 'loss' already: use "
                                                "--loss output:loss, or rename it";
     // The model's own name for it is ours, too.
     if (type.getElementType().isF32()) {
@@ -100,7 +103,7 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
     if (failed(targetType))
       return failure();
     if (step.hasArgument("target"))
-      return emitError(step.get().getLoc()) << "the model has an input named 'target', which is "
+      return emitError(wholeModel(step.get())) << "the model has an input named 'target', which is "
                                                "the name of the loss's input: rename it";
     Value target = step.addArgument("target", role::kTarget, *targetType);
     loss = choice.loss->build(Tensor(builder, loc, output), target);
@@ -147,7 +150,7 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
     forward.freeze(i);
   }
   if (!any)
-    return emitError(forward.get().getLoc())
+    return emitError(wholeModel(forward.get()))
            << "there is nothing to train: no parameter that is not frozen reaches the loss";
   return success();
 }
@@ -202,9 +205,9 @@ static FailureOr<std::unique_ptr<Optimizer>> readOptimizer(Location loc, StringR
 LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &options) {
   auto function = module.lookupSymbol<func::FuncOp>("forward");
   if (!function || !llvm::hasSingleElement(function.getBody()))
-    return emitError(module.getLoc()) << "the module has no function @forward of one block";
+    return emitError(UnknownLoc::get(module.getContext())) << "the module has no function @forward of one block";
   StepFunction forward(function);
-  Location loc = function.getLoc();
+  Location loc = wholeModel(function);
   if (failed(freezeParameters(forward, options.freeze)))
     return failure();
 

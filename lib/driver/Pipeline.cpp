@@ -5,10 +5,7 @@
 #include "driver/Files.h"
 #include "driver/Manifest.h"
 #include "driver/Outputs.h"
-#if __has_include("frontend/onnx/Import.h")
 #include "frontend/onnx/Import.h"
-#define ACCC_HAS_ONNX
-#endif
 #include "fusion/Passes.h"
 #include "fusion/fuse/Fuse.h"
 #include "ir/exec/Exec.h"
@@ -51,7 +48,6 @@ static LogicalResult importModel(Compilation &c) {
     return success(bool(c.module));
   }
 
-#ifdef ACCC_HAS_ONNX
   ImportOptions options;
   options.training = !c.options.loss.empty();
   for (const auto &[name, sizes] : c.options.dimensions)
@@ -64,10 +60,6 @@ static LogicalResult importModel(Compilation &c) {
   c.module = std::move(result.module);
   c.weights = std::move(result.weights);
   return success(bool(c.module));
-#else
-  c.problems.add({.message = path + ": this accc reads .mlir only"});
-  return failure();
-#endif
 }
 
 static LogicalResult makeModelTrainable(Compilation &c) {

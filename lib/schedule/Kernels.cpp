@@ -60,7 +60,9 @@ exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
   Block &block = body.emplaceBlock();
   auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
   Value argument = block.addArgument(flat, loc);
-  OpBuilder::atBlockEnd(&block).create<prim::YieldOp>(loc, argument);
+  OpBuilder b(type.getContext()); // the free region has none to give
+  b.setInsertionPointToEnd(&block);
+  b.create<prim::YieldOp>(loc, argument);
   return insert(body, "loop", "copy", loc);
 }
 

@@ -48,6 +48,8 @@ void accc::tool::reportCrash(const CompileOptions &options, const std::string &s
   std::string stem = options.output.empty() ? fs::path(options.model).stem().string() : options.output;
   CompileOptions again = options;
   again.dumpDir = stem + ".reproducer";
+  if (again.output.empty())
+    again.stopAfter = "schedule";
   guardAgainstCrashes([&] { return static_cast<int>(compileModel(again).code); },
                       [](const std::string &) {});
   std::error_code ignored;

@@ -64,11 +64,14 @@ static Meta readMeta(const fs::path &folder, const std::string &model) {
     meta.dropout = json.value("dropout", false);
     meta.lossMean = json.value("loss_mean", 0.0);
     meta.lossDeviation = json.value("loss_std", 0.0);
-    for (const auto &[name, size] : json.value("dims", nlohmann::json::object()).items())
+    const auto dimensions = json.value("dims", nlohmann::json::object());
+    for (const auto &[name, size] : dimensions.items())
       meta.dimensions[name] = {size.get<int64_t>()};
-    for (const auto &entry : json.value("files", nlohmann::json::array()))
+    const auto files = json.value("files", nlohmann::json::array());
+    for (const auto &entry : files) {
+      const auto frozen = entry.value("freeze", nlohmann::json::array());
       if (entry.value("file", "") == fs::path(model).filename().string())
-        for (const auto &name : entry.value("freeze", nlohmann::json::array())) {
+        for (const auto &name : frozen) {
           std::string exact = "^";
           for (char c : name.get<std::string>()) {
             if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_')
@@ -77,6 +80,7 @@ static Meta readMeta(const fs::path &folder, const std::string &model) {
           }
           meta.freeze.push_back(exact + "$");
         }
+    }
   } catch (const nlohmann::json::exception &error) {
     throw Error(ErrorKind::data, (folder / "meta.json").string() + ": " + error.what());
   }

@@ -5,6 +5,7 @@
 
 #include "support/WeightTable.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -28,6 +29,8 @@ struct ImportOptions {
   /// Whether running variances are updated with the unbiased variance, as PyTorch does. By default: yes
   /// if the file was written by PyTorch.
   std::optional<bool> unbiasedRunningVar;
+  /// Inputs that always have the same value: they become constants, and shapes may depend on them.
+  std::map<std::string, mlir::DenseElementsAttr> inputs;
 };
 
 /// One thing that stands in the way of an import, at a node of the model (or nowhere in particular).

@@ -144,6 +144,14 @@ void GraphImporter::importInputs() {
       if (!info.type().has_tensor_type())
         fail("the input '" + info.name() + "' is not a tensor");
       const onnx::TypeProto::Tensor &type = info.type().tensor_type();
+      if (auto known = importOptions.inputs.find(info.name()); known != importOptions.inputs.end()) {
+        if (known->second.getElementType() != elementType(context, type.elem_type()))
+          fail("the value given for the input '" + info.name() + "' has another element type");
+        Location loc = NameLoc::get(opBuilder.getStringAttr(info.name()));
+        main.values[info.name()] =
+            Entity(opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second).getResult());
+        continue;
+      }
       if (!type.has_shape())
         fail("the input '" + info.name() + "' has no shape");
       SmallVector<int64_t> shape;

@@ -6,6 +6,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <charconv>
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -78,13 +80,23 @@ int64_t Node::integer(StringRef name, std::optional<int64_t> otherwise) const {
   return attribute->i();
 }
 
+double accc::onnx_import::asWritten(float value) {
+  if (!std::isfinite(value))
+    return value;
+  char text[64];
+  auto end = std::to_chars(text, text + sizeof(text), value).ptr;
+  double result = 0;
+  std::from_chars(text, end, result);
+  return result;
+}
+
 double Node::real(StringRef name, std::optional<double> otherwise) const {
   const onnx::AttributeProto *attribute = find(name);
   if (!attribute)
     return otherwise ? *otherwise : (missing(name), 0.0);
   if (!attribute->has_f())
     wrongKind(name, "a float");
-  return attribute->f();
+  return asWritten(attribute->f());
 }
 
 std::string Node::string(StringRef name, std::optional<std::string> otherwise) const {
@@ -107,7 +119,7 @@ SmallVector<double> Node::reals(StringRef name) const {
   const onnx::AttributeProto *attribute = find(name);
   if (!attribute)
     return {};
-  return SmallVector<double>(attribute->floats().begin(), attribute->floats().end());
+  return SmallVector<double>(llvm::map_range(attribute->floats(), asWritten));
 }
 
 SmallVector<std::string> Node::strings(StringRef name) const {
@@ -154,6 +166,10 @@ SmallVector<double> Node::knownReals(size_t i, StringRef what) const {
   }
   for (APFloat element : value.getValues<APFloat>()) {
     bool lost = false;
+    if (&element.getSemantics() == &APFloat::IEEEsingle()) {
+      result.push_back(asWritten(element.convertToFloat()));
+      continue;
+    }
     element.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
     result.push_back(element.convertToDouble());
   }

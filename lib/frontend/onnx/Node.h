@@ -122,6 +122,10 @@ private:
   Entities operands;
 };
 
+/// The shortest decimal number that rounds to this float, in double precision: 0.1f, the closest a model
+/// file comes to what its author wrote, becomes 0.1.
+double asWritten(float value);
+
 /// "[2, 3]"
 std::string show(llvm::ArrayRef<int64_t> shape);
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which tests of a foreign suite do not pass, and why.
+#ifndef ACCC_TEST_CONFORMANCE_EXPECTATIONS_H
+#define ACCC_TEST_CONFORMANCE_EXPECTATIONS_H
+
+#include <map>
+#include <string>
+
+/// Lines of "test reason..."; `#` begins a comment. A test that is not listed must pass.
+class Expectations {
+public:
+  /// Ends the process if the file cannot be read.
+  explicit Expectations(const std::string &path);
+
+  /// Notes an outcome (`failure` is empty for a pass) and reports it if it is not the expected one.
+  void note(const std::string &test, const std::string &failure);
+  /// Reports listed tests that do not exist. True if all was as expected.
+  bool finish();
+
+  int passed() const { return passes; }
+  int failed() const { return failures; }
+
+private:
+  std::map<std::string, std::string> reasons;
+  std::map<std::string, bool> seen;
+  int passes = 0, failures = 0, surprises = 0;
+};
+
+#endif

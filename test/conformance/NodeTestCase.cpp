@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "NodeTestCase.h"
+
+#include "frontend/onnx/Error.h"
+#include "frontend/onnx/Reader.h"
+#include "frontend/onnx/Tensors.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cmath>
+
+using namespace accc;
+using namespace accc::onnx_import;
+
+namespace {
+
+/// input_0.pb, input_1.pb ... of a data set.
+void readTensors(const std::string &prefix, int count, TensorReader &reader, std::vector<mlir::DenseElementsAttr> &tensors) {
+  for (int i = 0; i < count; ++i) {
+    auto buffer = llvm::MemoryBuffer::getFile(prefix + std::to_string(i) + ".pb");
+    if (!buffer)
+      fail("no " + prefix + llvm::Twine(i) + ".pb");
+    onnx::TensorProto tensor;
+    llvm::StringRef bytes = (*buffer)->getBuffer();
+    if (!tensor.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      fail("not a tensor");
+    tensors.push_back(reader.attribute(tensor));
+  }
+}
+
+bool tensorsOnly(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> &values) {
+  for (const onnx::ValueInfoProto &value : values)
+    if (!value.type().has_tensor_type())
+      return false;
+  return true;
+}
+
+} // namespace
+
+std::string readNodeTest(const std::string &model, const std::string &dataSet, mlir::MLIRContext &context,
+                         NodeTestCase &test) {
+  try {
+    auto proto = readModel(model);
+    if (!tensorsOnly(proto->graph().input()) || !tensorsOnly(proto->graph().output()))
+      fail("sequences and optionals as inputs or outputs");
+    TensorReader reader(context, proto, "");
+    readTensors(dataSet + "/input_", proto->graph().input_size(), reader, test.inputs);
+    readTensors(dataSet + "/output_", proto->graph().output_size(), reader, test.outputs);
+    for (const auto &value : proto->graph().input())
+      test.inputNames.push_back(value.name());
+    for (const auto &value : proto->graph().output())
+      test.outputNames.push_back(value.name());
+    return "";
+  } catch (const ImportError &error) {
+    return error.message;
+  }
+}
+
+std::string compare(mlir::DenseElementsAttr expected, mlir::Type actualType, const ReferenceArray &actual) {
+  auto type = llvm::cast<mlir::RankedTensorType>(expected.getType());
+  if (actualType != type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << "gives " << actualType << " where " << type << " is expected";
+    return text;
+  }
+  ReferenceArray wanted = toReference(expected);
+  bool isFloat = llvm::isa<mlir::FloatType>(type.getElementType());
+  for (int64_t i = 0; i < wanted.size(); ++i) {
+    double w = wanted.values[i], a = roundToElement(type.getElementType(), actual.values[i]);
+    bool close = (std::isnan(w) && std::isnan(a)) || w == a ||
+                 (isFloat && std::abs(w - a) <= 1e-7 + 1e-3 * std::abs(w));
+    if (!close)
+      return "element " + std::to_string(i) + " is " + std::to_string(a) + " where " + std::to_string(w) + " is expected";
+  }
+  return "";
+}

@@ -199,11 +199,21 @@ def _clean(path, module, fold, external_data):
         for value in (*getattr(function, "input", ()), *function.value_info):
             if not isinstance(value, str):
                 del value.metadata_props[:]
+    _restore_statistics(slim, module)
     if fold:
         _inline_constants(slim, module)
     _name_tied(slim, module)
     onnx.save(slim, str(path))
     return model if external_data else slim
+
+
+def _restore_statistics(model, module):
+    """Gives batch norms the statistics that the module had before tracing moved them."""
+    buffers = dict(module.named_buffers())
+    for initializer in model.graph.initializer:
+        if initializer.name.endswith(("running_mean", "running_var")) and initializer.name in buffers:
+            value = buffers[initializer.name].detach().numpy()
+            initializer.CopyFrom(onnx.numpy_helper.from_array(value, initializer.name))
 
 
 def _dynamic_shapes(case):

@@ -70,7 +70,9 @@ def bert(config, dropout=0.0):
     return Case(
         module=module,
         inputs={
-            "input_ids": torch.randint(settings.vocab_size, (batch, time), generator=generator),
+            # From 1 on: 0 is the padding word, whose embedding PyTorch does not train, and ONNX has no way
+            # to say so.
+            "input_ids": torch.randint(1, settings.vocab_size, (batch, time), generator=generator),
             "attention_mask": mask,
         },
         target=torch.randint(2, (batch,), generator=generator),

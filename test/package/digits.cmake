@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Installs the build folder BUILD to a prefix below WORK, copies the project EXAMPLE out of the tree,
+# builds it against the installation with the compiler CXX, and trains.
+
 function(run)
-  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE status)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status COMMAND_ECHO STDOUT)
   if(NOT status EQUAL 0)
-    message(FATAL_ERROR "exit code ${status}")
+    message(FATAL_ERROR "failed: ${ARGV}")
   endif()
 endfunction()
 
-file(REMOVE_RECURSE ${FOLDER})
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${FOLDER}/prefix)
-file(COPY ${EXAMPLE} DESTINATION ${FOLDER})
-run(${CMAKE_COMMAND} -S ${FOLDER}/digits -B ${FOLDER}/build -D CMAKE_BUILD_TYPE=Release
-    -D CMAKE_PREFIX_PATH=${FOLDER}/prefix -D CMAKE_CXX_COMPILER=${COMPILER})
-run(${CMAKE_COMMAND} --build ${FOLDER}/build)
-# The program itself fails where the accuracy stays under 97 %.
-run(${FOLDER}/build/digits --output ${FOLDER}/digits.safetensors)
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+# A prefix that has been moved must work as well.
+file(RENAME ${WORK}/prefix ${WORK}/moved)
+file(COPY ${EXAMPLE} DESTINATION ${WORK})
+run(${CMAKE_COMMAND} -G Ninja -S ${WORK}/digits -B ${WORK}/build -DCMAKE_BUILD_TYPE=Release
+    -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${WORK}/moved)
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+# The trainer fails under 97 % accuracy.
+run(${WORK}/build/digits --output ${WORK}/digits.safetensors)
+file(SIZE ${WORK}/digits.safetensors size)
+if(size LESS 1000)
+  message(FATAL_ERROR "the weights are missing: ${size} bytes")
+endif()
+file(REMOVE_RECURSE ${WORK})

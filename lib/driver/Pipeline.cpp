@@ -75,6 +75,9 @@ static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
 
 LogicalResult accc::decomposeModel(Compilation &c) { return runPasses(c, createDecomposePass()); }
 static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createSimplifyPass()); }
+static LogicalResult layOutModel(Compilation &c) {
+  return runPasses(c, createLayOutContractionsPass());
+}
 static LogicalResult fuseModel(Compilation &c) { return formFusions(*c.module); }
 
 static LogicalResult scheduleModel(Compilation &c) {

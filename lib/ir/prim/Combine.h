@@ -3,6 +3,7 @@
 #ifndef ACCC_IR_PRIM_COMBINE_H
 #define ACCC_IR_PRIM_COMBINE_H
 
+#include "ir/interfaces/ReferenceValues.h"
 #include "ir/prim/Prim.h"
 
 namespace accc::prim {
@@ -18,13 +19,14 @@ double neutralValue(ReduceKind kind, mlir::Type elementType);
 mlir::Value emitCombiner(mlir::OpBuilder &builder, mlir::Location loc, ReduceKind kind,
                          bool isUnsigned, mlir::Value a, mlir::Value b);
 
-/// `a` combined with `b`; NaN wins for max and min.
-inline double combineValues(ReduceKind kind, double a, double b) {
+/// `a` combined with `b`; NaN wins for max and min. Sums and products of `integer`s wrap; null for
+/// floats.
+inline double combineValues(ReduceKind kind, mlir::IntegerType integer, double a, double b) {
   switch (kind) {
   case ReduceKind::sum:
-    return a + b;
+    return integer ? wrapInteger(integer, integerBits(a) + integerBits(b)) : a + b;
   case ReduceKind::prod:
-    return a * b;
+    return integer ? wrapInteger(integer, integerBits(a) * integerBits(b)) : a * b;
   case ReduceKind::max:
     return std::isnan(a) || a > b ? a : b;
   case ReduceKind::min:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/prim/Combine.h"
 #include "ir/prim/Infer.h"
 #include "ir/prim/Tensor.h"
 
@@ -131,18 +132,19 @@ LogicalResult ScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
   if (failed(checkIndices(*this, indices, view.extent)))
     return failure();
   ReferenceArray result = operands[0];
-  auto combine = [kind = getKind()](double a, double b) {
+  auto integer = dyn_cast<IntegerType>(tensorType(getResult()).getElementType());
+  auto combine = [integer, kind = getKind()](double a, double b) {
     switch (kind) {
     case ScatterKind::set:
       return b;
     case ScatterKind::add:
-      return a + b;
+      return combineValues(ReduceKind::sum, integer, a, b);
     case ScatterKind::mul:
-      return a * b;
+      return combineValues(ReduceKind::prod, integer, a, b);
     case ScatterKind::max:
-      return std::isnan(a) || a > b ? a : b;
+      return combineValues(ReduceKind::max, integer, a, b);
     case ScatterKind::min:
-      return std::isnan(a) || a < b ? a : b;
+      return combineValues(ReduceKind::min, integer, a, b);
     }
     llvm_unreachable("unknown kind");
   };

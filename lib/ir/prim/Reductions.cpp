@@ -120,8 +120,9 @@ LogicalResult ReduceOp::evaluate(ArrayRef<ReferenceArray> operands,
   SmallVector<int64_t> toStrides = y.strides();
   for (int64_t d = 0, next = 0; d < x.rank(); ++d)
     to.strides.push_back(llvm::is_contained(getDimensions(), d) ? 0 : toStrides[next++]);
+  auto integer = dyn_cast<IntegerType>(type.getElementType());
   stridedLoop<2>(x.shape, {from, to}, [&, kind = getKind()](int64_t i, int64_t o) {
-    y.values[o] = combineValues(kind, y.values[o], x.values[i]);
+    y.values[o] = combineValues(kind, integer, y.values[o], x.values[i]);
   });
   results.push_back(std::move(y));
   return success();
@@ -207,11 +208,12 @@ LogicalResult CumulativeOp::evaluate(ArrayRef<ReferenceArray> operands,
                                      SmallVectorImpl<ReferenceArray> &results) {
   ReferenceArray y = operands[0];
   int64_t extent = y.shape[getDimension()];
+  auto integer = dyn_cast<IntegerType>(tensorType(getResult()).getElementType());
   if (extent > 0)
     forEachLine(y, getDimension(), [&, kind = getKind()](int64_t start, int64_t step) {
       for (int64_t i = 1; i < extent; ++i)
         y.values[start + i * step] =
-            combineValues(kind, y.values[start + (i - 1) * step], y.values[start + i * step]);
+            combineValues(kind, integer, y.values[start + (i - 1) * step], y.values[start + i * step]);
     });
   results.push_back(std::move(y));
   return success();

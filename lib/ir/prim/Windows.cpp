@@ -106,11 +106,12 @@ LogicalResult ReduceWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
   ReferenceArray y(type.getShape());
   SmallVector<int64_t> strides = x.strides();
   double initial = neutralValue(getKind(), type.getElementType());
+  auto integer = dyn_cast<IntegerType>(type.getElementType());
   int64_t next = 0;
   ReferenceArray::forEachIndex(y.shape, [&, kind = getKind()](ArrayRef<int64_t> position) {
     double accumulator = initial;
     forEachInWindow(geometry, strides, position, [&](int64_t at) {
-      accumulator = combineValues(kind, accumulator, x.values[at]);
+      accumulator = combineValues(kind, integer, accumulator, x.values[at]);
     });
     y.values[next++] = accumulator;
   });

@@ -12,6 +12,7 @@ Prints the failures and the reasons of skips; the last line is "N passed, N fail
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -83,6 +84,18 @@ def tests_of(suite, command, results):
     return tests
 
 
+def skips(tests):
+    """A line for each reason that tests were skipped for."""
+    names = {}
+    for status, name, reason in tests:
+        if status == "skipped":
+            # "(Adam): the operator is not supported" is one reason for all operators.
+            names.setdefault(re.sub(r"^\(.*?\): ", "", reason) or "no reason given", []).append(name)
+    for reason, which in sorted(names.items(), key=lambda item: -len(item[1])):
+        shown = which if len(which) <= 4 else which[:3] + ["..."]
+        yield f"skipped: {len(which)} because: {reason} ({', '.join(shown)})"
+
+
 def main():
     build, select = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     results = build / "test-results"
@@ -101,10 +114,11 @@ def main():
         tests += tests_of(suite, command.get(suite.get("name"), []), results)
 
     print()
-    for status in ("skipped", "failed"):
-        for found, name, reason in tests:
-            if found == status:
-                print(f"{status}: {name}" + (f" ({reason})" if reason else ""))
+    for line in skips(tests):
+        print(line)
+    for status, name, reason in tests:
+        if status == "failed":
+            print(f"failed: {name}" + (f" ({reason})" if reason else ""))
     count = {status: sum(test[0] == status for test in tests) for status in ("passed", "failed", "skipped")}
     if not tests:
         print("no suite was selected")

@@ -3,6 +3,7 @@
 #ifndef ACCC_TEST_CONFORMANCE_EXPECTATIONS_H
 #define ACCC_TEST_CONFORMANCE_EXPECTATIONS_H
 
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -12,7 +13,8 @@ public:
   /// Ends the process if the file cannot be read.
   explicit Expectations(const std::string &path);
 
-  /// Notes an outcome (`failure` is empty for a pass) and reports it if it is not the expected one.
+  /// Notes an outcome (`failure` is empty for a pass) and reports it if it is not the expected one. Also
+  /// tells test/run.py, as one line for each test, where it asks for that.
   void note(const std::string &test, const std::string &failure);
   /// Reports listed tests that do not exist. True if all was as expected.
   bool finish();
@@ -23,6 +25,7 @@ public:
 private:
   std::map<std::string, std::string> reasons;
   std::map<std::string, bool> seen;
+  std::ofstream results;
   int passes = 0, failures = 0, surprises = 0;
 };
 

@@ -169,6 +169,9 @@ typedef struct accc_entry {
   const accc_value *outputs;
   const accc_library_call *library_calls;
   const char *const *errors;
+  /* What runs, in order: a label for each of the num_launches + num_library_calls calls of a service, for
+   * profiles; or NULL. */
+  const char *const *steps;
 } accc_entry;
 
 typedef struct accc_model_description {

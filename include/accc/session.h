@@ -24,6 +24,12 @@ struct SessionOptions {
   int threads = 0;
 };
 
+/// What one kernel or library call of an entry point took, over all runs of a profiling session.
+struct ProfiledStep {
+  std::string label; ///< what it computes
+  double seconds = 0;
+};
+
 struct LoadOptions {
   /// Keep the present value of parameters and buffers that the file does not hold.
   bool allow_missing = false;
@@ -99,6 +105,11 @@ public:
   /// optimizer state, step, seed and learning rate.
   void save_checkpoint(const std::string &path) const;
   void load_checkpoint(const std::string &path);
+
+  /// From now on measures every kernel and library call, which costs a little time.
+  void start_profile();
+  /// What the entry point's runs since then took, in the order of execution.
+  std::vector<ProfiledStep> profile(std::string_view entry) const;
 
   /// Bytes held for the state, and for the arena, outputs and library scratch of the entry points
   /// prepared so far.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
@@ -18,7 +19,7 @@ struct BenchOptions {
   std::string library, entry, inputs;
   int steps = 0, warmup = 3, threads = 0;
   double seconds = 3;
-  bool json = false;
+  bool json = false, profile = false;
 };
 } // namespace
 
@@ -28,6 +29,31 @@ static double secondsSince(Clock::time_point start) {
 
 static double quantile(const std::vector<double> &sorted, double q) {
   return sorted[static_cast<size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
+/// The steps that take longest, equal labels together.
+static void printProfile(const std::vector<ProfiledStep> &steps, size_t runs) {
+  struct Total {
+    double seconds = 0;
+    int count = 0;
+  };
+  std::map<std::string, Total> byLabel;
+  double all = 0;
+  for (const ProfiledStep &step : steps) {
+    Total &total = byLabel[step.label];
+    total.seconds += step.seconds;
+    ++total.count;
+    all += step.seconds;
+  }
+  std::vector<std::pair<std::string, Total>> sorted(byLabel.begin(), byLabel.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto &a, const auto &b) { return a.second.seconds > b.second.seconds; });
+  std::printf("  %8s %6s %6s  step\n", "ms", "%", "count");
+  for (size_t i = 0; i < std::min<size_t>(sorted.size(), 40); ++i)
+    std::printf("  %8.3f %6.1f %6d  %s\n",
+                sorted[i].second.seconds * 1e3 / static_cast<double>(runs),
+                100 * sorted[i].second.seconds / all, sorted[i].second.count,
+                sorted[i].first.c_str());
 }
 
 static int bench(const BenchOptions &options) {
@@ -48,6 +74,8 @@ static int bench(const BenchOptions &options) {
       options.inputs.empty() ? randomInputs(entry, 42) : load_safetensors(options.inputs);
   for (int i = 0; i < options.warmup; ++i)
     session.run(name, inputs);
+  if (options.profile)
+    session.start_profile();
   std::vector<double> times;
   start = Clock::now();
   while (options.steps ? times.size() < static_cast<size_t>(options.steps)
@@ -91,6 +119,8 @@ static int bench(const BenchOptions &options) {
               humanBytes(session.state_bytes()).c_str(), humanBytes(entry.arena_size).c_str(),
               humanBytes(static_cast<double>(usage.ru_maxrss) * 1024).c_str());
   std::printf("  load        %.1f ms\n", loadSeconds * 1e3);
+  if (options.profile)
+    printProfile(session.profile(name), times.size());
   return 0;
 }
 
@@ -106,6 +136,7 @@ void accc::tool::addBench(CLI::App &app, Action &action) {
   command->add_option("--warmup", options->warmup, "steps before")->capture_default_str();
   command->add_option("--threads", options->threads, "0: what OpenMP would take")
       ->capture_default_str();
+  command->add_flag("--profile", options->profile, "prints which kernels and calls take the time");
   command->add_flag("--json", options->json, "prints the figures as JSON");
   command->callback([options, &action] { action = [options] { return bench(*options); }; });
 }

@@ -11,6 +11,26 @@ using namespace accc::codegen;
 
 namespace {
 
+std::string shapesOf(ValueRange buffers) {
+  std::string text;
+  for (Value buffer : buffers) {
+    text += text.empty() ? "" : " ";
+    std::string dims;
+    for (int64_t extent : cast<exec::BufferType>(buffer.getType()).getTensor().getShape())
+      dims += (dims.empty() ? "" : "x") + std::to_string(extent);
+    text += dims.empty() ? "scalar" : dims;
+  }
+  return text;
+}
+
+/// What a profile calls a step: the kernel or callee, and the shapes.
+std::string labelOf(exec::LaunchOp launch) {
+  return launch.getKernel().str() + " -> " + shapesOf(launch.getOutputs().take_front(1));
+}
+std::string labelOf(exec::LibraryCallOp call) {
+  return call.getCallee().str() + " " + shapesOf(call.getInputs()) + " -> " + shapesOf(call.getOutputs());
+}
+
 /// One accc_entry_function: launches and library calls in order.
 class EntryEmitter {
 public:
@@ -22,6 +42,7 @@ public:
 
   llvm::Function *function = nullptr;
   SmallVector<accc_library_call> calls;
+  SmallVector<std::string> labels; // of what runs, in order
   int64_t launches = 0;
 
 private:
@@ -107,6 +128,7 @@ LogicalResult EntryEmitter::emit() {
       if (count == 0)
         continue; // nothing to compute: a tensor with an extent of 0
       ++launches;
+      labels.push_back(labelOf(launch));
       llvm::Value *list = fill(launch.getInputs(), launch.getOutputs(), true);
       b.CreateCall(launchType, parallelFor,
                    {context, module.getFunction(launch.getKernel()), list, b.getInt64(static_cast<uint64_t>(count))});
@@ -118,6 +140,7 @@ LogicalResult EntryEmitter::emit() {
       llvm::Value *status = b.CreateCall(
           callType, libraryCall, {context, b.getInt32(static_cast<uint32_t>(calls.size())), list});
       calls.push_back(*description);
+      labels.push_back(labelOf(call));
       returnIf(b.CreateICmpNE(status, b.getInt32(0)), status);
     } else if (isa<exec::CheckOp>(op)) {
       llvm::Value *status = loadStatus();
@@ -213,6 +236,9 @@ LogicalResult codegen::addHost(ModuleOp program, const WeightTable &weights,
       return failure();
     SmallVector<llvm::Constant *> inputs = describeValues(w, entry.getInputs()),
                                   outputs = describeValues(w, entry.getOutputs());
+    SmallVector<llvm::Constant *> steps;
+    for (const std::string &label : emitter.labels)
+      steps.push_back(w.string(label));
     llvm::Constant *calls = w.null();
     if (!emitter.calls.empty())
       calls = w.bytes(ArrayRef(reinterpret_cast<const char *>(emitter.calls.data()),
@@ -223,7 +249,7 @@ LogicalResult codegen::addHost(ModuleOp program, const WeightTable &weights,
          w.i32(static_cast<int64_t>(inputs.size())), w.i32(static_cast<int64_t>(outputs.size())),
          w.i32(static_cast<int64_t>(emitter.calls.size())), w.i32(static_cast<int64_t>(messages.size())),
          w.i32(emitter.launches), w.i32(0), w.array(inputs, "inputs"), w.array(outputs, "outputs"), calls,
-         errorList}));
+         errorList, w.array(steps, "steps")}));
   }
 
   stateSize = (stateSize + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;

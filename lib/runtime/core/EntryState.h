@@ -25,6 +25,8 @@ struct EntryState : Result::Access {
   std::vector<Tensor> staging; // one an input: aligned copies, made where an input needs them
   std::vector<std::unique_ptr<LibraryCall>> calls;
   uint64_t scratchBytes = 0; // the most that one of `calls` needs
+  std::vector<double> seconds; // one for each step; empty unless a profile is taken
+  size_t nextStep = 0;         // of the present run
 
   EntryState(const accc_entry &entry, const Team &team);
 

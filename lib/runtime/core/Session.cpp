@@ -2,6 +2,7 @@
 #include "SessionImpl.h"
 
 #include <cstdlib>
+#include <chrono>
 #include <cstring>
 #include <unistd.h>
 
@@ -141,30 +142,50 @@ int32_t Session::Impl::callEntry(detail::EntryState &entry) {
   }
   detail::Team::Scope scope(team);
   running = &entry;
+  entry.nextStep = 0;
+  if (profiling && entry.seconds.empty())
+    entry.seconds.resize(
+        static_cast<size_t>(entry.entry->num_launches + entry.entry->num_library_calls));
   int32_t status = entry.entry->function(&services, state.data(), arena.data(), entry.io.data());
   running = nullptr;
   return status;
 }
 
-void Session::Impl::parallelFor(void *context, accc_kernel kernel, char *const *buffers,
-                                int64_t tasks) {
-  const auto &self = *static_cast<Impl *>(context);
-  if (tasks <= 1) { // nothing to share: waking the team costs more than most single tasks
-    if (tasks == 1)
-      kernel(buffers, 0, 1);
+template <typename Work> void Session::Impl::step(Work work) {
+  if (running->seconds.empty()) {
+    work();
     return;
   }
-  self.team.run([&](int thread, int threads) {
-    auto [begin, end] = detail::share(tasks, thread, threads);
-    if (begin < end)
-      kernel(buffers, begin, end);
+  auto start = std::chrono::steady_clock::now();
+  work();
+  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  if (running->nextStep < running->seconds.size())
+    running->seconds[running->nextStep++] += taken.count();
+}
+
+void Session::Impl::parallelFor(void *context, accc_kernel kernel, char *const *buffers,
+                                int64_t tasks) {
+  auto &self = *static_cast<Impl *>(context);
+  self.step([&] {
+    if (tasks <= 1) { // nothing to share: waking the team costs more than most single tasks
+      if (tasks == 1)
+        kernel(buffers, 0, 1);
+      return;
+    }
+    self.team.run([&](int thread, int threads) {
+      auto [begin, end] = detail::share(tasks, thread, threads);
+      if (begin < end)
+        kernel(buffers, begin, end);
+    });
   });
 }
 
 int32_t Session::Impl::libraryCall(void *context, int32_t call, char *const *buffers) {
   auto &self = *static_cast<Impl *>(context);
   try { // nothing may be thrown through the model's frames
-    self.running->calls.at(static_cast<size_t>(call))->run(buffers, self.scratch.data());
+    self.step([&] {
+      self.running->calls.at(static_cast<size_t>(call))->run(buffers, self.scratch.data());
+    });
     return 0;
   } catch (const std::exception &error) {
     self.libraryError = "library call " + std::to_string(call) + " failed: " + error.what();
@@ -198,6 +219,22 @@ Result Session::run(std::string_view entry, const TensorMap &inputs, const Resul
 }
 
 void Session::prepare(std::string_view entry) { impl_->prepare(entry); }
+
+void Session::start_profile() {
+  impl_->profiling = true;
+  for (auto &entry : impl_->entries)
+    if (entry)
+      entry->seconds.clear();
+}
+
+std::vector<ProfiledStep> Session::profile(std::string_view name) const {
+  const detail::EntryState &entry = impl_->prepare(name);
+  std::vector<ProfiledStep> steps;
+  for (size_t i = 0; i < entry.seconds.size(); ++i)
+    steps.push_back({entry.entry->steps ? entry.entry->steps[i] : "step " + std::to_string(i),
+                     entry.seconds[i]});
+  return steps;
+}
 
 float Session::learning_rate() const { return impl_->defaults.learningRate; }
 void Session::set_learning_rate(float value) { impl_->defaults.learningRate = value; }

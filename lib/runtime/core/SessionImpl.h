@@ -43,6 +43,8 @@ private:
   void readWeightsFile();
   int32_t callEntry(detail::EntryState &entry);
 
+  /// Runs one service call, measured if a profile is taken.
+  template <typename Work> void step(Work work);
   static void parallelFor(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks);
   static int32_t libraryCall(void *context, int32_t call, char *const *buffers);
 
@@ -50,6 +52,9 @@ private:
   detail::EntryState *running = nullptr;
   std::string libraryError; // of the call that failed
   bool poison;              // ACCC_POISON=1
+
+public:
+  bool profiling = false;
 };
 
 } // namespace accc

@@ -15,7 +15,8 @@ using namespace accc::onnx_import;
 namespace {
 
 /// input_0.pb, input_1.pb ... of a data set.
-void readTensors(const std::string &prefix, int count, TensorReader &reader, std::vector<mlir::DenseElementsAttr> &tensors) {
+void readTensors(const std::string &prefix, int count, TensorReader &reader,
+                 std::vector<mlir::DenseElementsAttr> &tensors) {
   for (int i = 0; i < count; ++i) {
     auto buffer = llvm::MemoryBuffer::getFile(prefix + std::to_string(i) + ".pb");
     if (!buffer)
@@ -37,8 +38,8 @@ bool tensorsOnly(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> 
 
 } // namespace
 
-std::string readNodeTest(const std::string &model, const std::string &dataSet, mlir::MLIRContext &context,
-                         NodeTestCase &test) {
+std::string readNodeTest(const std::string &model, const std::string &dataSet,
+                         mlir::MLIRContext &context, NodeTestCase &test) {
   try {
     auto proto = readModel(model);
     if (!tensorsOnly(proto->graph().input()) || !tensorsOnly(proto->graph().output()))
@@ -56,7 +57,8 @@ std::string readNodeTest(const std::string &model, const std::string &dataSet, m
   }
 }
 
-std::string compare(mlir::DenseElementsAttr expected, mlir::Type actualType, const ReferenceArray &actual) {
+std::string compare(mlir::DenseElementsAttr expected, mlir::Type actualType,
+                    const ReferenceArray &actual) {
   auto type = llvm::cast<mlir::RankedTensorType>(expected.getType());
   if (actualType != type) {
     std::string text;
@@ -70,7 +72,8 @@ std::string compare(mlir::DenseElementsAttr expected, mlir::Type actualType, con
     bool close = (std::isnan(w) && std::isnan(a)) || w == a ||
                  (isFloat && std::abs(w - a) <= 1e-7 + 1e-3 * std::abs(w));
     if (!close)
-      return "element " + std::to_string(i) + " is " + std::to_string(a) + " where " + std::to_string(w) + " is expected";
+      return "element " + std::to_string(i) + " is " + std::to_string(a) + " where " +
+             std::to_string(w) + " is expected";
   }
   return "";
 }

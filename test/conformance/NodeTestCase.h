@@ -15,13 +15,14 @@ struct NodeTestCase {
   std::vector<mlir::DenseElementsAttr> inputs, outputs;
 };
 
-/// Reads the model's signature and one data set. Gives a reason if it holds something other than tensors of
-/// the element types that accc has.
-std::string readNodeTest(const std::string &model, const std::string &dataSet, mlir::MLIRContext &context,
-                         NodeTestCase &test);
+/// Reads the model's signature and one data set. Gives a reason if it holds something other than
+/// tensors of the element types that accc has.
+std::string readNodeTest(const std::string &model, const std::string &dataSet,
+                         mlir::MLIRContext &context, NodeTestCase &test);
 
-/// A reason if `actual`, of the given type, is not `expected`: floats within 1e-7 + 1e-3 |expected|, NaN and
-/// infinities alike, everything else exactly.
-std::string compare(mlir::DenseElementsAttr expected, mlir::Type actualType, const accc::ReferenceArray &actual);
+/// A reason if `actual`, of the given type, is not `expected`: floats within 1e-7 + 1e-3
+/// |expected|, NaN and infinities alike, everything else exactly.
+std::string compare(mlir::DenseElementsAttr expected, mlir::Type actualType,
+                    const accc::ReferenceArray &actual);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// onnx_node_tests FOLDER EXPECTATIONS [PREFIX]: imports each node test's model, interprets it, and compares.
+// onnx_node_tests FOLDER EXPECTATIONS [PREFIX]: imports each node test's model, interprets it, and
+// compares.
 #include "Expectations.h"
 #include "NodeTestCase.h"
 
@@ -17,8 +18,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Which inputs are given as constants: shapes and axes must be known to the compiler, and the tests feed
-/// them like data. First none, then the integers and booleans after the first input, then all.
+/// Which inputs are given as constants: shapes and axes must be known to the compiler, and the
+/// tests feed them like data. First none, then the integers and booleans after the first input,
+/// then all.
 enum class Bind { None, Integers, All };
 
 ImportOptions optionsFor(const NodeTestCase &test, Bind bind) {
@@ -63,7 +65,8 @@ std::string interpretAndCompare(mlir::ModuleOp module, const NodeTestCase &test)
   if (failed(interpret(forward, arguments, results)))
     return "interpreting fails: " + diagnostics;
   for (unsigned i = 0; i < test.outputs.size(); ++i)
-    if (std::string reason = compare(test.outputs[i], forward.getResultTypes()[i], results[i]); !reason.empty())
+    if (std::string reason = compare(test.outputs[i], forward.getResultTypes()[i], results[i]);
+        !reason.empty())
       return "output '" + test.outputNames[i] + "': " + reason;
   return "";
 }
@@ -105,7 +108,8 @@ int main(int argc, char **argv) {
   Expectations expectations(argv[2]);
   std::vector<fs::path> folders;
   for (const fs::directory_entry &entry : fs::directory_iterator(argv[1]))
-    if (fs::exists(entry.path() / "model.onnx") && entry.path().filename().string().rfind(prefix, 0) == 0)
+    if (fs::exists(entry.path() / "model.onnx") &&
+        entry.path().filename().string().rfind(prefix, 0) == 0)
       folders.push_back(entry.path());
   std::sort(folders.begin(), folders.end());
   for (const fs::path &folder : folders)

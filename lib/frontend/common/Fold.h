@@ -12,8 +12,9 @@ namespace accc {
 /// The value of a constant, or null.
 mlir::DenseElementsAttr knownValue(mlir::Value value);
 
-/// If `op` is a primitive of known operands and few results (index lists may be longer), replaces it by
-/// constants before it and gives them; else gives nothing and changes nothing. The op stays, unused.
+/// If `op` is a primitive of known operands and few results (index lists may be longer), replaces
+/// it by constants before it and gives them; else gives nothing and changes nothing. The op stays,
+/// unused.
 llvm::SmallVector<mlir::Value> foldConstant(mlir::Operation *op);
 
 } // namespace accc

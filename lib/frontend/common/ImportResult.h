@@ -17,7 +17,8 @@
 namespace accc {
 
 struct ImportOptions {
-  /// Values of dimensions that the exporter left open: by the dimension's name (`batch`), or by position
+  /// Values of dimensions that the exporter left open: by the dimension's name (`batch`), or by
+  /// position
   /// (`input.0`).
   std::map<std::string, int64_t> dimensions;
   /// Parameters whose whole name matches one of these regular expressions are not trained.
@@ -26,14 +27,15 @@ struct ImportOptions {
   bool training = true;
   /// A dropout without a training flag drops (trap: exporters of attention leave the flag out).
   bool assumeDropoutTraining = false;
-  /// Whether running variances are updated with the unbiased variance, as PyTorch does. By default: yes
-  /// if the file was written by PyTorch.
+  /// Whether running variances are updated with the unbiased variance, as PyTorch does. By default:
+  /// yes if the file was written by PyTorch.
   std::optional<bool> unbiasedRunningVar;
   /// Inputs that always have the same value: they become constants, and shapes may depend on them.
   std::map<std::string, mlir::DenseElementsAttr> inputs;
 };
 
-/// One thing that stands in the way of an import, at a node of the model (or nowhere in particular).
+/// One thing that stands in the way of an import, at a node of the model (or nowhere in
+/// particular).
 struct ImportProblem {
   std::string node;   // the node's name as the exporter gave it; may be empty
   std::string opType; // its operator, with the domain unless that is the standard one; may be empty
@@ -43,8 +45,8 @@ struct ImportProblem {
   std::string text() const;
 };
 
-/// `module` holds the function @forward (docs/function-contract.md), verified, or is null if there are
-/// problems; `weights` holds the initial value of each of its parameters and buffers.
+/// `module` holds the function @forward (docs/function-contract.md), verified, or is null if there
+/// are problems; `weights` holds the initial value of each of its parameters and buffers.
 struct ImportResult {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   WeightTable weights;

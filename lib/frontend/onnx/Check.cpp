@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The structure of a model: names, order, functions. Values and types are checked where they are used.
+// The structure of a model: names, order, functions. Values and types are checked where they are
+// used.
 #include "frontend/onnx/Error.h"
 #include "frontend/onnx/Reader.h"
 
@@ -91,11 +92,13 @@ void checkGraph(const onnx::GraphProto &graph, Names &names, bool isMain) {
 
 using Functions = llvm::StringMap<const onnx::FunctionProto *>;
 
-std::string key(llvm::StringRef domain, llvm::StringRef name) { return (domain + ":" + name).str(); }
+std::string key(llvm::StringRef domain, llvm::StringRef name) {
+  return (domain + ":" + name).str();
+}
 
 /// Depth-first over the calls of functions; `state` is 1 on the way down and 2 when done.
-void checkCalls(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, const Functions &functions,
-                llvm::StringMap<int> &state, int depth) {
+void checkCalls(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
+                const Functions &functions, llvm::StringMap<int> &state, int depth) {
   if (depth > 200)
     fail("model-local functions are nested too deeply");
   for (const onnx::NodeProto &node : nodes) {
@@ -125,7 +128,8 @@ void accc::onnx_import::checkModel(const onnx::ModelProto &model) {
   if (!model.has_graph())
     fail("not an ONNX model: it holds no graph");
   if (model.opset_import_size() == 0)
-    fail("not an ONNX model: it does not say which version of the operators it uses (opset_import)");
+    fail(
+        "not an ONNX model: it does not say which version of the operators it uses (opset_import)");
 
   Functions functions;
   for (const onnx::FunctionProto &function : model.functions()) {

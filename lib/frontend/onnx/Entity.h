@@ -10,8 +10,8 @@
 
 namespace accc::onnx_import {
 
-/// A tensor; or a sequence, whose length is always known and which exists only while importing; or an
-/// optional without a value; or what a node that could not be imported would have given.
+/// A tensor; or a sequence, whose length is always known and which exists only while importing; or
+/// an optional without a value; or what a node that could not be imported would have given.
 struct Entity {
   mlir::Value tensor;
   std::shared_ptr<const std::vector<Entity>> sequence;

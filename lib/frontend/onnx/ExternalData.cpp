@@ -57,7 +57,8 @@ llvm::SmallVector<std::string> parts(const std::string &location) {
 }
 
 std::string reason() {
-  return errno == ELOOP || errno == ENOTDIR ? "symbolic links are not followed" : std::strerror(errno);
+  return errno == ELOOP || errno == ENOTDIR ? "symbolic links are not followed"
+                                            : std::strerror(errno);
 }
 
 uint64_t number(llvm::StringRef text, llvm::StringRef key) {
@@ -79,8 +80,8 @@ struct ExternalData::Mapping {
   }
 };
 
-// Opens one part after the other, each relative to the folder before it and none of them a link: nothing
-// that another process does to the path in the meantime leads out of the folder.
+// Opens one part after the other, each relative to the folder before it and none of them a link:
+// nothing that another process does to the path in the meantime leads out of the folder.
 std::shared_ptr<const ExternalData::Mapping> ExternalData::map(const std::string &location) {
   std::string what = "external data at '" + location + "': ";
   auto path = parts(location);
@@ -126,8 +127,8 @@ ExternalData::Bytes ExternalData::read(const onnx::TensorProto &tensor, uint64_t
       length = number(entry.value(), "length");
   }
   if (length != size)
-    fail("external data at '" + location + "' has " + llvm::Twine(length) + " bytes where its type needs " +
-         llvm::Twine(size));
+    fail("external data at '" + location + "' has " + llvm::Twine(length) +
+         " bytes where its type needs " + llvm::Twine(size));
   auto known = mappings.find(location);
   if (known == mappings.end())
     known = mappings.insert({location, map(location)}).first;

@@ -14,12 +14,13 @@
 
 namespace accc::onnx_import {
 
-/// Maps files below one folder. A model must not make the importer read anything else, so a location is
-/// refused if it is empty, absolute or contains `..`, if any part of it is a symbolic link, and if the
-/// file is not a regular one or has more than one hard link.
+/// Maps files below one folder. A model must not make the importer read anything else, so a
+/// location is refused if it is empty, absolute or contains `..`, if any part of it is a symbolic
+/// link, and if the file is not a regular one or has more than one hard link.
 class ExternalData {
 public:
-  explicit ExternalData(llvm::StringRef directory) : directory(directory.empty() ? "." : directory) {}
+  explicit ExternalData(llvm::StringRef directory)
+      : directory(directory.empty() ? "." : directory) {}
 
   struct Bytes {
     llvm::ArrayRef<char> bytes;

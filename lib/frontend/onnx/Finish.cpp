@@ -61,7 +61,8 @@ void GraphImporter::finish(ImportResult &result) {
       problems.push_back({"", "", "two initializers are called '" + variable.name + "'"});
 
   // Attributes of arguments are set by number, before the unused ones go.
-  forward.setType(opBuilder.getFunctionType(body->getArgumentTypes(), ValueRange(values).getTypes()));
+  forward.setType(
+      opBuilder.getFunctionType(body->getArgumentTypes(), ValueRange(values).getTypes()));
   auto setArgument = [&](Value argument, StringRef name, StringRef role) {
     unsigned number = cast<BlockArgument>(argument).getArgNumber();
     forward.setArgAttr(number, kNameAttr, opBuilder.getStringAttr(name));
@@ -72,7 +73,8 @@ void GraphImporter::finish(ImportResult &result) {
     setArgument(argument, cast<NameLoc>(argument.getLoc()).getName(), role);
   for (const Variable &variable : variables.all) {
     bool isBuffer = variable.kind == InitializerKind::Buffer;
-    unsigned number = setArgument(variable.argument, variable.name, isBuffer ? role::kBuffer : role::kParameter);
+    unsigned number =
+        setArgument(variable.argument, variable.name, isBuffer ? role::kBuffer : role::kParameter);
     if (!isBuffer && variables.isFrozen(variable.name))
       forward.setArgAttr(number, kFrozenAttr, opBuilder.getUnitAttr());
   }

@@ -23,7 +23,9 @@ std::string functionKey(StringRef domain, StringRef name) {
 }
 
 std::string nodeName(const onnx::NodeProto &node) {
-  return !node.name().empty() ? node.name() : node.output_size() > 0 ? node.output(0) : std::string();
+  return !node.name().empty()     ? node.name()
+         : node.output_size() > 0 ? node.output(0)
+                                  : std::string();
 }
 
 std::string fullOpType(const onnx::NodeProto &node) {
@@ -35,8 +37,9 @@ std::string fullOpType(const onnx::NodeProto &node) {
 
 GraphImporter::GraphImporter(std::shared_ptr<const onnx::ModelProto> model, StringRef directory,
                              const ImportOptions &options, MLIRContext &context)
-    : model(model), importOptions(options), context(context), tensorReader(context, model, directory),
-      variables(*model, options), opBuilder(&context), main(nullptr) {
+    : model(model), importOptions(options), context(context),
+      tensorReader(context, model, directory), variables(*model, options), opBuilder(&context),
+      main(nullptr) {
   context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
   for (const onnx::FunctionProto &function : model->functions())
     functions[functionKey(function.domain(), function.name())] = &function;
@@ -45,7 +48,9 @@ GraphImporter::GraphImporter(std::shared_ptr<const onnx::ModelProto> model, Stri
 
 // ---- services for rules ----
 
-bool GraphImporter::writtenByPyTorch() const { return StringRef(model->producer_name()).starts_with("pytorch"); }
+bool GraphImporter::writtenByPyTorch() const {
+  return StringRef(model->producer_name()).starts_with("pytorch");
+}
 
 void GraphImporter::warn(std::string message) {
   if (warned.insert(message).second)
@@ -87,11 +92,14 @@ Entity GraphImporter::initializer(const onnx::TensorProto &tensor) {
   InitializerKind kind = variables.classify(tensor, weight);
   Location loc = NameLoc::get(opBuilder.getStringAttr(tensor.name()));
   if (kind == InitializerKind::Constant)
-    return Entity(opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight)).getResult());
+    return Entity(
+        opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight)).getResult());
   if (variables.isFolded(tensor))
     warn("the initializer '" + tensor.name() +
-         "' is none of the module's own parameters: PyTorch optimised the graph after exporting it, which folds "
-         "parameters and removes dropout and batch statistics; for training, export with optimize=False");
+         "' is none of the module's own parameters: PyTorch optimised the graph after exporting "
+         "it, which folds "
+         "parameters and removes dropout and batch statistics; for training, export with "
+         "optimize=False");
   Value argument = addArgument(weight.type, tensor.name());
   variables.byTensor[&tensor] = variables.all.size();
   variables.all.push_back({tensor.name(), argument, kind, weight, Value()});
@@ -105,10 +113,12 @@ std::optional<Entity> GraphImporter::find(StringRef name, Frame &frame) {
     std::optional<Entity> made;
     if (auto tensor = at->initializers.find(name); tensor != at->initializers.end())
       made = initializer(*tensor->second);
-    else if (auto sparse = at->sparseInitializers.find(name); sparse != at->sparseInitializers.end()) {
+    else if (auto sparse = at->sparseInitializers.find(name);
+             sparse != at->sparseInitializers.end()) {
       DenseElementsAttr value = tensorReader.attribute(*sparse->second);
-      made = Entity(opBuilder.create<prim::ConstantOp>(opBuilder.getUnknownLoc(), value.getType(), value)
-                        .getResult());
+      made = Entity(
+          opBuilder.create<prim::ConstantOp>(opBuilder.getUnknownLoc(), value.getType(), value)
+              .getResult());
     }
     if (made) {
       at->values[name] = *made;
@@ -144,12 +154,14 @@ void GraphImporter::importInputs() {
       if (!info.type().has_tensor_type())
         fail("the input '" + info.name() + "' is not a tensor");
       const onnx::TypeProto::Tensor &type = info.type().tensor_type();
-      if (auto known = importOptions.inputs.find(info.name()); known != importOptions.inputs.end()) {
+      if (auto known = importOptions.inputs.find(info.name());
+          known != importOptions.inputs.end()) {
         if (known->second.getElementType() != elementType(context, type.elem_type()))
           fail("the value given for the input '" + info.name() + "' has another element type");
         Location loc = NameLoc::get(opBuilder.getStringAttr(info.name()));
         main.values[info.name()] =
-            Entity(opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second).getResult());
+            Entity(opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second)
+                       .getResult());
         continue;
       }
       if (!type.has_shape())
@@ -171,7 +183,8 @@ void GraphImporter::importInputs() {
       }
       if (!open.empty())
         fail("the input '" + info.name() + "' has open dimensions: fix them with " + open);
-      Value argument = addArgument(tensorType(shape, elementType(context, type.elem_type())), info.name());
+      Value argument =
+          addArgument(tensorType(shape, elementType(context, type.elem_type())), info.name());
       inputs.push_back({argument, role::kInput});
       main.values[info.name()] = Entity(argument);
     } catch (const ImportError &error) {
@@ -188,7 +201,8 @@ int64_t GraphImporter::opset(const onnx::NodeProto &node, const Frame &frame) co
   for (const Frame *at = &frame; at; at = at->outer)
     if (at->opsets)
       for (const onnx::OperatorSetIdProto &set : *at->opsets)
-        if (set.domain() == node.domain() || (standard && (set.domain().empty() || set.domain() == "ai.onnx")))
+        if (set.domain() == node.domain() ||
+            (standard && (set.domain().empty() || set.domain() == "ai.onnx")))
           return set.version();
   // A function need not repeat what the model says.
   return &frame != &main ? opset(node, main) : 1;
@@ -271,16 +285,19 @@ void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
     throw ImportError{"more than 1000 problems"};
 }
 
-void GraphImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Frame &frame) {
+void GraphImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
+                                Frame &frame) {
   for (const onnx::NodeProto &node : nodes)
     importNode(node, frame);
 }
 
-Entities GraphImporter::importSubgraph(const onnx::GraphProto &graph, Frame &outer, ArrayRef<Entity> inputs) {
+Entities GraphImporter::importSubgraph(const onnx::GraphProto &graph, Frame &outer,
+                                       ArrayRef<Entity> inputs) {
   Frame frame(&outer);
   declare(graph, frame);
   if (static_cast<size_t>(graph.input_size()) != inputs.size())
-    fail("a subgraph takes " + Twine(graph.input_size()) + " inputs but is given " + Twine(inputs.size()));
+    fail("a subgraph takes " + Twine(graph.input_size()) + " inputs but is given " +
+         Twine(inputs.size()));
   for (auto [info, input] : llvm::zip(graph.input(), inputs))
     frame.values[info.name()] = input;
   importNodes(graph.node(), frame);

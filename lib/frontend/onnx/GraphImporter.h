@@ -16,8 +16,8 @@
 
 namespace accc::onnx_import {
 
-/// The names that a graph, subgraph or function body sees, and the attributes that a function was called
-/// with.
+/// The names that a graph, subgraph or function body sees, and the attributes that a function was
+/// called with.
 class Frame {
 public:
   /// A graph whose body also sees the names of `outer`.
@@ -45,24 +45,26 @@ public:
   const ImportOptions &options() const { return importOptions; }
   TensorReader &tensors() { return tensorReader; }
   bool writtenByPyTorch() const;
-  /// The argument [seed, step] of role random_key, and the next number that tells one random op from another.
+  /// The argument [seed, step] of role random_key, and the next number that tells one random op
+  /// from another.
   mlir::Value randomKey();
   int64_t nextStream() { return streams++; }
   void warn(std::string message);
-  /// The value of `variable` (an argument made from an initialiser) after the step: it becomes a buffer.
-  /// False if the value is no such argument.
+  /// The value of `variable` (an argument made from an initialiser) after the step: it becomes a
+  /// buffer. False if the value is no such argument.
   bool bindUpdate(mlir::Value variable, mlir::Value update);
   /// The argument is a buffer, not a parameter.
   void markBuffer(mlir::Value variable);
   /// Imports a subgraph in place; it sees the names of `frame`.
-  Entities importSubgraph(const onnx::GraphProto &graph, Frame &frame, llvm::ArrayRef<Entity> inputs);
+  Entities importSubgraph(const onnx::GraphProto &graph, Frame &frame,
+                          llvm::ArrayRef<Entity> inputs);
 
 private:
   void importInputs();
   void importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Frame &frame);
   void importNode(const onnx::NodeProto &node, Frame &frame);
-  Entities importCall(const onnx::FunctionProto &function, const onnx::NodeProto &node, Frame &frame,
-                      llvm::ArrayRef<Entity> inputs);
+  Entities importCall(const onnx::FunctionProto &function, const onnx::NodeProto &node,
+                      Frame &frame, llvm::ArrayRef<Entity> inputs);
   Entities runRule(const onnx::NodeProto &node, Frame &frame, Entities inputs);
   void declare(const onnx::GraphProto &graph, Frame &frame);
   Entity lookup(llvm::StringRef name, Frame &frame);

@@ -29,8 +29,10 @@ ImportResult import(Read read, llvm::StringRef directory, const ImportOptions &o
 }
 } // namespace
 
-ImportResult accc::importOnnx(llvm::StringRef path, const ImportOptions &options, mlir::MLIRContext &context) {
-  return import([&] { return readModel(path); }, llvm::sys::path::parent_path(path), options, context);
+ImportResult accc::importOnnx(llvm::StringRef path, const ImportOptions &options,
+                              mlir::MLIRContext &context) {
+  return import([&] { return readModel(path); }, llvm::sys::path::parent_path(path), options,
+                context);
 }
 
 ImportResult accc::importOnnxBytes(llvm::StringRef bytes, llvm::StringRef directory,

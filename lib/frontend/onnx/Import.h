@@ -9,17 +9,18 @@
 
 namespace accc {
 
-/// Reads the model at `path` (with its external data, from the same folder or below). The file need not
-/// be trusted: whatever is wrong with it becomes a problem. Never throws.
+/// Reads the model at `path` (with its external data, from the same folder or below). The file need
+/// not be trusted: whatever is wrong with it becomes a problem. Never throws.
 ///
-/// Float initialisers become parameters, running statistics and PyTorch's buffers become buffers, other
-/// initialisers constants. Open dimensions are fixed by `options.dimensions`. All that stands in the way
-/// is collected; the module is null then.
-ImportResult importOnnx(llvm::StringRef path, const ImportOptions &options, mlir::MLIRContext &context);
+/// Float initialisers become parameters, running statistics and PyTorch's buffers become buffers,
+/// other initialisers constants. Open dimensions are fixed by `options.dimensions`. All that stands
+/// in the way is collected; the module is null then.
+ImportResult importOnnx(llvm::StringRef path, const ImportOptions &options,
+                        mlir::MLIRContext &context);
 
 /// The same for a model in memory; external data is looked up below `directory`.
-ImportResult importOnnxBytes(llvm::StringRef bytes, llvm::StringRef directory, const ImportOptions &options,
-                             mlir::MLIRContext &context);
+ImportResult importOnnxBytes(llvm::StringRef bytes, llvm::StringRef directory,
+                             const ImportOptions &options, mlir::MLIRContext &context);
 
 /// The operators that the importer knows, "Domain.Name" for other than the standard domain, sorted.
 std::vector<std::string> onnxOperators();

@@ -15,9 +15,10 @@ using namespace accc;
 using namespace accc::onnx_import;
 using accc::prim::Tensor;
 
-Node::Node(GraphImporter &importer, Frame &frame, const onnx::NodeProto &proto, int64_t opset, Location loc,
-           Entities inputs)
-    : parent(importer), frame(frame), node(proto), version(opset), location(loc), operands(std::move(inputs)) {}
+Node::Node(GraphImporter &importer, Frame &frame, const onnx::NodeProto &proto, int64_t opset,
+           Location loc, Entities inputs)
+    : parent(importer), frame(frame), node(proto), version(opset), location(loc),
+      operands(std::move(inputs)) {}
 
 OpBuilder &Node::builder() const { return parent.builder(); }
 MLIRContext &Node::context() const { return *parent.builder().getContext(); }
@@ -57,7 +58,8 @@ const onnx::AttributeProto *Node::find(StringRef name) const {
     if (attribute.ref_attr_name().empty())
       return &attribute;
     for (Frame *at = &frame; at; at = at->outer)
-      if (auto found = at->attributes.find(attribute.ref_attr_name()); found != at->attributes.end())
+      if (auto found = at->attributes.find(attribute.ref_attr_name());
+          found != at->attributes.end())
         return found->second;
     return nullptr; // the caller left it out
   }
@@ -150,9 +152,11 @@ SmallVector<int64_t> Node::knownIntegers(size_t i, StringRef what) const {
   if (!value.getElementType().isIntOrIndex())
     fail("the " + what + " (input " + Twine(i) + ") must be integers");
   SmallVector<int64_t> result;
-  bool isUnsigned = value.getElementType().isUnsignedInteger() || value.getElementType().isInteger(1);
+  bool isUnsigned =
+      value.getElementType().isUnsignedInteger() || value.getElementType().isInteger(1);
   for (const APInt &element : value.getValues<APInt>())
-    result.push_back(isUnsigned ? static_cast<int64_t>(element.getZExtValue()) : element.getSExtValue());
+    result.push_back(isUnsigned ? static_cast<int64_t>(element.getZExtValue())
+                                : element.getSExtValue());
   return result;
 }
 
@@ -219,7 +223,9 @@ SmallVector<int64_t> Node::axes(ArrayRef<int64_t> values, int64_t rank) const {
 // ---- building ----
 
 std::string accc::onnx_import::show(ArrayRef<int64_t> shape) {
-  return "[" + llvm::join(llvm::map_range(shape, [](int64_t d) { return std::to_string(d); }), ", ") + "]";
+  return "[" +
+         llvm::join(llvm::map_range(shape, [](int64_t d) { return std::to_string(d); }), ", ") +
+         "]";
 }
 
 Tensor Node::constant(DenseElementsAttr value) const {
@@ -271,7 +277,8 @@ Tensor Node::concatenate(ArrayRef<Tensor> inputs, int64_t axis) const {
     fail("nothing to concatenate");
   int64_t extent = 0;
   for (const Tensor &input : inputs) {
-    bool fits = input.elementType() == inputs.front().elementType() && input.rank() == inputs.front().rank();
+    bool fits = input.elementType() == inputs.front().elementType() &&
+                input.rank() == inputs.front().rank();
     for (int64_t d = 0; fits && d < input.rank(); ++d)
       fits = d == axis || input.dim(d) == inputs.front().dim(d);
     if (!fits)
@@ -285,14 +292,18 @@ Tensor Node::concatenate(ArrayRef<Tensor> inputs, int64_t axis) const {
   return prim::concatenate(inputs, axis);
 }
 
-NamedAttribute Node::attr(StringRef name, Attribute value) const { return builder().getNamedAttr(name, value); }
+NamedAttribute Node::attr(StringRef name, Attribute value) const {
+  return builder().getNamedAttr(name, value);
+}
 NamedAttribute Node::i64(StringRef name, int64_t value) const {
   return attr(name, builder().getI64IntegerAttr(value));
 }
 NamedAttribute Node::f64(StringRef name, double value) const {
   return attr(name, builder().getF64FloatAttr(value));
 }
-NamedAttribute Node::flag(StringRef name, bool value) const { return attr(name, builder().getBoolAttr(value)); }
+NamedAttribute Node::flag(StringRef name, bool value) const {
+  return attr(name, builder().getBoolAttr(value));
+}
 NamedAttribute Node::list(StringRef name, ArrayRef<int64_t> value) const {
   return attr(name, builder().getDenseI64ArrayAttr(value));
 }
@@ -328,8 +339,9 @@ Operation *Node::createOp(StringRef name, bool segments, ArrayRef<Value> operand
   if (good && types.empty()) {
     auto *inference = info->getInterface<InferTypeOpInterface>();
     SmallVector<Type> inferred;
-    good = inference && succeeded(inference->inferReturnTypes(&context(), loc(), state.operands, dictionary,
-                                                              properties, {}, inferred));
+    good =
+        inference && succeeded(inference->inferReturnTypes(&context(), loc(), state.operands,
+                                                           dictionary, properties, {}, inferred));
     state.types.assign(inferred.begin(), inferred.end());
   }
   if (info->getOpPropertyByteSize() > 0)

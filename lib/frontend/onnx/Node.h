@@ -16,8 +16,8 @@ namespace accc::onnx_import {
 class GraphImporter;
 class Frame;
 
-/// Every query throws ImportError if the model does not hold what is asked for, and every builder if what
-/// would be built is not valid; the importer reports it at the node.
+/// Every query throws ImportError if the model does not hold what is asked for, and every builder
+/// if what would be built is not valid; the importer reports it at the node.
 class Node {
 public:
   Node(GraphImporter &importer, Frame &frame, const onnx::NodeProto &proto, int64_t opset,
@@ -57,13 +57,16 @@ public:
   // ---- values known while importing ----
   mlir::DenseElementsAttr known(size_t i) const;
   bool isKnown(size_t i) const { return has(i) && known(i); }
-  /// All elements of an input that must be known, as integers or as doubles. `what` names it in the error.
+  /// All elements of an input that must be known, as integers or as doubles. `what` names it in the
+  /// error.
   llvm::SmallVector<int64_t> knownIntegers(size_t i, llvm::StringRef what) const;
   llvm::SmallVector<double> knownReals(size_t i, llvm::StringRef what) const;
   int64_t knownInteger(size_t i, llvm::StringRef what) const;
   double knownReal(size_t i, llvm::StringRef what) const;
-  /// A list that is an attribute in old operator sets and an input in new ones; nothing if left out.
-  std::optional<llvm::SmallVector<int64_t>> integersFrom(llvm::StringRef attribute, size_t input) const;
+  /// A list that is an attribute in old operator sets and an input in new ones; nothing if left
+  /// out.
+  std::optional<llvm::SmallVector<int64_t>> integersFrom(llvm::StringRef attribute,
+                                                         size_t input) const;
 
   // ---- checks ----
   /// An axis in [-rank, rank), made positive.
@@ -83,14 +86,15 @@ public:
   prim::Tensor reshape(prim::Tensor a, llvm::ArrayRef<int64_t> shape) const;
   prim::Tensor concatenate(llvm::ArrayRef<prim::Tensor> inputs, int64_t axis) const;
 
-  /// Builds an op from operands (null ones are left out) and attributes. Without result types they are
-  /// inferred.
+  /// Builds an op from operands (null ones are left out) and attributes. Without result types they
+  /// are inferred.
   template <typename Op>
   mlir::Operation *create(llvm::ArrayRef<mlir::Value> operands,
                           llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
                           llvm::ArrayRef<mlir::Type> types = {}) const {
-    return createOp(Op::getOperationName(), Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>(),
-                    operands, attributes, types);
+    return createOp(Op::getOperationName(),
+                    Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>(), operands,
+                    attributes, types);
   }
   template <typename Op>
   prim::Tensor make(llvm::ArrayRef<mlir::Value> operands,
@@ -110,7 +114,8 @@ private:
   static bool isAbsent(const Entity &entity) {
     return !entity.tensor && !entity.sequence && !entity.isNone;
   }
-  mlir::Operation *createOp(llvm::StringRef name, bool segments, llvm::ArrayRef<mlir::Value> operands,
+  mlir::Operation *createOp(llvm::StringRef name, bool segments,
+                            llvm::ArrayRef<mlir::Value> operands,
                             llvm::ArrayRef<mlir::NamedAttribute> attributes,
                             llvm::ArrayRef<mlir::Type> types) const;
 
@@ -122,8 +127,8 @@ private:
   Entities operands;
 };
 
-/// The shortest decimal number that rounds to this float, in double precision: 0.1f, the closest a model
-/// file comes to what its author wrote, becomes 0.1.
+/// The shortest decimal number that rounds to this float, in double precision: 0.1f, the closest a
+/// model file comes to what its author wrote, becomes 0.1.
 double asWritten(float value);
 
 /// "[2, 3]"

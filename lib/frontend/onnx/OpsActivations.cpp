@@ -13,7 +13,9 @@ using accc::prim::Tensor;
 namespace {
 
 template <typename Op> Entities plain(Node &node) { return {node.make<Op>({node.floatIn(0)})}; }
-template <Tensor (*Operator)(Tensor)> Entities primitive(Node &node) { return {Operator(node.floatIn(0))}; }
+template <Tensor (*Operator)(Tensor)> Entities primitive(Node &node) {
+  return {Operator(node.floatIn(0))};
+}
 
 Entities relu(Node &node) {
   Tensor x = node.in(0);
@@ -42,12 +44,14 @@ Entities selu(Node &node) {
   bool old = node.opset() < 6;
   double alpha = node.real("alpha", old ? 1.6732 : 1.67326319217681884765625);
   double gamma = node.real("gamma", old ? 1.0507 : 1.05070102214813232421875);
-  return {node.make<nn::SeluOp>({node.floatIn(0)}, {node.f64("alpha", alpha), node.f64("gamma", gamma)})};
+  return {node.make<nn::SeluOp>({node.floatIn(0)},
+                                {node.f64("alpha", alpha), node.f64("gamma", gamma)})};
 }
 
 Entities hardSigmoid(Node &node) {
-  return {node.make<nn::HardSigmoidOp>({node.floatIn(0)}, {node.f64("alpha", node.real("alpha", 0.2)),
-                                                           node.f64("beta", node.real("beta", 0.5))})};
+  return {
+      node.make<nn::HardSigmoidOp>({node.floatIn(0)}, {node.f64("alpha", node.real("alpha", 0.2)),
+                                                       node.f64("beta", node.real("beta", 0.5))})};
 }
 
 Entities swish(Node &node) {

@@ -26,7 +26,8 @@ Tensor joinHeads(Tensor x) {
 /// What is known of a position's visibility, as something to add to the scores or as booleans.
 class Mask {
 public:
-  Mask(Node &node, Tensor q, Tensor k) : node(node), queries(q.dim(2)), keys(k.dim(2)), type(q.elementType()) {}
+  Mask(Node &node, Tensor q, Tensor k)
+      : node(node), queries(q.dim(2)), keys(k.dim(2)), type(q.elementType()) {}
 
   void add(Tensor given) {
     // A mask may be shorter than the keys: what it does not reach is hidden.
@@ -77,8 +78,10 @@ private:
   Value mask;
 };
 
-/// The intermediate that output 3 asks for: scores before, after the mask, capped, or their softmax.
-Tensor scores(Node &node, Tensor q, Tensor k, const Mask &mask, double scale, double softcap, int64_t mode) {
+/// The intermediate that output 3 asks for: scores before, after the mask, capped, or their
+/// softmax.
+Tensor scores(Node &node, Tensor q, Tensor k, const Mask &mask, double scale, double softcap,
+              int64_t mode) {
   if (k.dim(1) == 0 || q.dim(1) % k.dim(1) != 0)
     fail("the number of query heads is no multiple of that of key heads");
   int64_t shared = q.dim(1) / k.dim(1);
@@ -128,14 +131,17 @@ Entities attention(Node &node) {
   bool explicitCausal = causal && (past != 0 || node.wants(3));
   if (explicitCausal)
     mask.addCausal(past);
-  double scale = node.real("scale", 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dim(3), 1))));
+  double scale =
+      node.real("scale", 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dim(3), 1))));
   double softcap = node.real("softcap", 0.0);
   Tensor y = node.make<nn::AttentionOp>({q, k, v, mask.get()},
-                                        {node.f64("scale", scale), node.flag("causal", causal && !explicitCausal),
+                                        {node.f64("scale", scale),
+                                         node.flag("causal", causal && !explicitCausal),
                                          node.f64("softcap", softcap)});
   Entities results = {flat ? joinHeads(y) : y, k, v};
   if (node.wants(3))
-    results.push_back(scores(node, q, k, mask, scale, softcap, node.integer("qk_matmul_output_mode", 0)));
+    results.push_back(
+        scores(node, q, k, mask, scale, softcap, node.integer("qk_matmul_output_mode", 0)));
   return results;
 }
 
@@ -154,9 +160,8 @@ Entities rotaryEmbedding(Node &node) {
   int64_t rotated = node.integer("rotary_embedding_dim", 0);
   if (rotated > 0 && cos.rank() > 0 && (cos.dim(-1) < rotated / 2 || sin.dim(-1) < rotated / 2))
     fail("the caches are narrower than half of rotary_embedding_dim");
-  Tensor y = node.make<nn::RotaryEmbeddingOp>({x, cos, sin},
-                                              {node.flag("interleaved", node.integer("interleaved", 0) != 0)},
-                                              {x.type()});
+  Tensor y = node.make<nn::RotaryEmbeddingOp>(
+      {x, cos, sin}, {node.flag("interleaved", node.integer("interleaved", 0) != 0)}, {x.type()});
   return {flat ? joinHeads(y) : y};
 }
 

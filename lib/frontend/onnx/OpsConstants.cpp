@@ -34,7 +34,8 @@ Entities constant(Node &node) {
     return {node.integers(values, {static_cast<int64_t>(values.size())})};
   }
   if (node.hasAttribute("value_floats")) {
-    SmallVector<float> values(llvm::map_range(node.reals("value_floats"), [](double x) { return float(x); }));
+    SmallVector<float> values(
+        llvm::map_range(node.reals("value_floats"), [](double x) { return float(x); }));
     auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, b.getF32Type());
     return {node.constant(DenseElementsAttr::get(type, ArrayRef<float>(values)))};
   }
@@ -57,7 +58,8 @@ Entities constantOfShape(Node &node) {
 
 /// start, start + delta, ... below limit
 Entities range(Node &node) {
-  double start = node.knownReal(0, "start"), limit = node.knownReal(1, "limit"), delta = node.knownReal(2, "delta");
+  double start = node.knownReal(0, "start"), limit = node.knownReal(1, "limit"),
+         delta = node.knownReal(2, "delta");
   if (delta == 0)
     fail("the step is 0");
   double count = std::ceil((limit - start) / delta);
@@ -82,7 +84,8 @@ Entities eyeLike(Node &node) {
   return {prim::equal(distance, static_cast<double>(node.integer("k", 0))).convert(type)};
 }
 
-/// a - b cos(2 pi i / n) + c cos(4 pi i / n) for i = 0 ... size - 1, where n is size if periodic, else size - 1
+/// a - b cos(2 pi i / n) + c cos(4 pi i / n) for i = 0 ... size - 1, where n is size if periodic,
+/// else size - 1
 Entities window(Node &node, double a, double b, double c) {
   int64_t size = node.knownInteger(0, "size");
   Type type = elementType(node.context(), static_cast<int32_t>(node.integer("output_datatype", 1)));
@@ -100,8 +103,12 @@ Entities blackman(Node &node) { return window(node, 0.42, 0.5, 0.08); }
 
 ArrayRef<OpRow> accc::onnx_import::constantOps() {
   static const OpRow rows[] = {
-      {"Constant", constant},   {"ConstantOfShape", constantOfShape}, {"Range", range},
-      {"EyeLike", eyeLike},     {"HannWindow", hann},                 {"HammingWindow", hamming},
+      {"Constant", constant},
+      {"ConstantOfShape", constantOfShape},
+      {"Range", range},
+      {"EyeLike", eyeLike},
+      {"HannWindow", hann},
+      {"HammingWindow", hamming},
       {"BlackmanWindow", blackman},
   };
   return rows;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Control flow. What decides must be known while importing, so that a branch is chosen and a loop is
-// unrolled; a branch that depends on data computes both sides and selects.
+// Control flow. What decides must be known while importing, so that a branch is chosen and a loop
+// is unrolled; a branch that depends on data computes both sides and selects.
 #include "frontend/common/Fold.h"
 #include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
@@ -24,7 +24,8 @@ Entities branch(Node &node) {
     fail("the condition must be one boolean");
   if (node.isKnown(0)) {
     bool taken = node.knownInteger(0, "condition") != 0;
-    return importer.importSubgraph(node.graph(taken ? "then_branch" : "else_branch"), node.scope(), {});
+    return importer.importSubgraph(node.graph(taken ? "then_branch" : "else_branch"), node.scope(),
+                                   {});
   }
   Entities yes = importer.importSubgraph(node.graph("then_branch"), node.scope(), {});
   Entities no = importer.importSubgraph(node.graph("else_branch"), node.scope(), {});
@@ -57,7 +58,8 @@ Entity stack(Node &node, ArrayRef<Entity> elements, int64_t axis) {
   return Entity(node.concatenate(rows, node.axis(axis, rows.front().rank())));
 }
 
-/// The type of something that was never collected: what the body declares, with unknown extents as 1.
+/// The type of something that was never collected: what the body declares, with unknown extents
+/// as 1.
 Entity emptyStack(Node &node, const onnx::ValueInfoProto &info) {
   const onnx::TypeProto::Tensor &type = info.type().tensor_type();
   SmallVector<int64_t> shape = {0};
@@ -70,8 +72,10 @@ Entity emptyStack(Node &node, const onnx::ValueInfoProto &info) {
 Entities loop(Node &node) {
   GraphImporter &importer = node.importer();
   const onnx::GraphProto &body = node.graph("body");
-  int64_t trips = node.has(0) ? node.knownInteger(0, "trip count") : std::numeric_limits<int64_t>::max();
-  Entity condition = node.has(1) ? node.entity(1) : Entity(node.full({}, node.builder().getI1Type(), 1));
+  int64_t trips =
+      node.has(0) ? node.knownInteger(0, "trip count") : std::numeric_limits<int64_t>::max();
+  Entity condition =
+      node.has(1) ? node.entity(1) : Entity(node.full({}, node.builder().getI1Type(), 1));
   Entities carried;
   for (size_t i = 2; i < node.inputs(); ++i)
     carried.push_back(node.has(i) ? node.entity(i) : Entity());
@@ -98,8 +102,9 @@ Entities loop(Node &node) {
   }
   Entities results = carried;
   for (auto [c, elements] : llvm::enumerate(collected))
-    results.push_back(elements.empty() ? emptyStack(node, body.output(static_cast<int>(1 + carried.size() + c)))
-                                       : stack(node, elements, 0));
+    results.push_back(elements.empty()
+                          ? emptyStack(node, body.output(static_cast<int>(1 + carried.size() + c)))
+                          : stack(node, elements, 0));
   return results;
 }
 
@@ -121,8 +126,10 @@ Entities scan(Node &node) {
       fail("the attribute '" + name + "' needs " + Twine(size) + " entries");
     return list;
   };
-  SmallVector<int64_t> inputAxes = listOr("scan_input_axes", scanned), inputBack = listOr("scan_input_directions", scanned);
-  SmallVector<int64_t> outputAxes = listOr("scan_output_axes", outputs), outputBack = listOr("scan_output_directions", outputs);
+  SmallVector<int64_t> inputAxes = listOr("scan_input_axes", scanned),
+                       inputBack = listOr("scan_input_directions", scanned);
+  SmallVector<int64_t> outputAxes = listOr("scan_output_axes", outputs),
+                       outputBack = listOr("scan_output_directions", outputs);
 
   Entities state;
   for (int64_t i = 0; i < states; ++i)
@@ -157,8 +164,9 @@ Entities scan(Node &node) {
   for (int64_t c = 0; c < outputs; ++c) {
     if (outputBack[c])
       std::reverse(collected[c].begin(), collected[c].end());
-    results.push_back(collected[c].empty() ? emptyStack(node, body.output(static_cast<int>(states + c)))
-                                           : stack(node, collected[c], outputAxes[c]));
+    results.push_back(collected[c].empty()
+                          ? emptyStack(node, body.output(static_cast<int>(states + c)))
+                          : stack(node, collected[c], outputAxes[c]));
   }
   return results;
 }

@@ -18,14 +18,16 @@ Value biasOf(Node &node, size_t input) {
     return Value();
   Tensor bias = node.floatIn(input);
   DenseElementsAttr known = knownValue(bias);
-  return known && known.isSplat() && known.getSplatValue<APFloat>().isPosZero() ? Value() : bias.get();
+  return known && known.isSplat() && known.getSplatValue<APFloat>().isPosZero() ? Value()
+                                                                                : bias.get();
 }
 
 void checkRanks(Tensor x, Tensor w) {
   if (x.rank() < 3 || x.rank() > 5)
     fail("supported are 1 to 3 spatial dimensions, but the input has the shape " + show(x.shape()));
   if (w.rank() != x.rank())
-    fail("the weights have the shape " + show(w.shape()) + " for an input of shape " + show(x.shape()));
+    fail("the weights have the shape " + show(w.shape()) + " for an input of shape " +
+         show(x.shape()));
 }
 
 void checkKernelShape(Node &node, ArrayRef<int64_t> kernel) {
@@ -40,14 +42,16 @@ Entities conv(Node &node) {
   ArrayRef<int64_t> kernel = w.shape().drop_front(2);
   checkKernelShape(node, kernel);
   WindowGeometry g = readGeometry(node, x.shape().drop_front(2), kernel);
-  return {node.make<nn::ConvolutionOp>(
-      {x, w, biasOf(node, 2)},
-      {node.list("strides", g.strides), node.list("dilations", g.dilations), node.list("pad_low", g.low),
-       node.list("pad_high", g.high), node.i64("groups", node.integer("group", 1))})};
+  return {node.make<nn::ConvolutionOp>({x, w, biasOf(node, 2)},
+                                       {node.list("strides", g.strides),
+                                        node.list("dilations", g.dilations),
+                                        node.list("pad_low", g.low), node.list("pad_high", g.high),
+                                        node.i64("groups", node.integer("group", 1))})};
 }
 
-/// What `output_shape` or `auto_pad` ask for, as padding: the total along each dimension is split, with the
-/// odd one at the end for SAME_UPPER, else at the start; what is missing is added at the end.
+/// What `output_shape` or `auto_pad` ask for, as padding: the total along each dimension is split,
+/// with the odd one at the end for SAME_UPPER, else at the start; what is missing is added at the
+/// end.
 void fitOutput(Node &node, Tensor x, WindowGeometry &g, SmallVector<int64_t> &outputPadding) {
   std::string autoPad = node.string("auto_pad", "NOTSET");
   SmallVector<int64_t> output = node.integers("output_shape");
@@ -90,9 +94,9 @@ Entities convTranspose(Node &node) {
   fitOutput(node, x, g, outputPadding);
   return {node.make<nn::ConvTransposeOp>(
       {x, w, biasOf(node, 2)},
-      {node.list("strides", g.strides), node.list("dilations", g.dilations), node.list("pad_low", g.low),
-       node.list("pad_high", g.high), node.list("output_padding", outputPadding),
-       node.i64("groups", node.integer("group", 1))})};
+      {node.list("strides", g.strides), node.list("dilations", g.dilations),
+       node.list("pad_low", g.low), node.list("pad_high", g.high),
+       node.list("output_padding", outputPadding), node.i64("groups", node.integer("group", 1))})};
 }
 
 } // namespace

@@ -42,7 +42,8 @@ Entities mod(Node &node) {
   Tensor remainder = prim::rem(a, b);
   if (node.integer("fmod", 0) != 0)
     return {remainder};
-  Tensor differs = prim::bitAnd(prim::notEqual(remainder, 0.0), prim::notEqual(remainder < 0.0, b < 0.0));
+  Tensor differs =
+      prim::bitAnd(prim::notEqual(remainder, 0.0), prim::notEqual(remainder < 0.0, b < 0.0));
   return {prim::select(differs, remainder + b, remainder)};
 }
 
@@ -100,13 +101,15 @@ template <Tensor (*Operator)(Tensor, Tensor)> Entities variadic(Node &node) {
 }
 
 Entities mean(Node &node) {
-  return {accumulate<prim::operator+>(node) * (1.0 / static_cast<double>(node.inputs()))};
+  return {accumulate<prim::operator+ >(node) * (1.0 / static_cast<double>(node.inputs()))};
 }
 
 // ---- one operand ----
 
 template <Tensor (*Operator)(Tensor)> Entities unary(Node &node) { return {Operator(node.in(0))}; }
-template <Tensor (*Operator)(Tensor)> Entities unaryFloat(Node &node) { return {Operator(node.floatIn(0))}; }
+template <Tensor (*Operator)(Tensor)> Entities unaryFloat(Node &node) {
+  return {Operator(node.floatIn(0))};
+}
 
 Tensor reciprocal(Tensor x) { return 1.0 / x; }
 Tensor tan(Tensor x) { return prim::sin(x) / prim::cos(x); }
@@ -158,7 +161,8 @@ Entities clip(Node &node) {
 // ---- element types ----
 
 Entities cast(Node &node) {
-  return {node.in(0).convert(elementType(node.context(), static_cast<int32_t>(node.integer("to"))))};
+  return {
+      node.in(0).convert(elementType(node.context(), static_cast<int32_t>(node.integer("to"))))};
 }
 Entities castLike(Node &node) { return {node.in(0).convert(node.in(1).elementType())}; }
 
@@ -174,16 +178,16 @@ Entities bitCast(Node &node) {
 
 ArrayRef<OpRow> accc::onnx_import::elementwiseOps() {
   static const OpRow rows[] = {
-      {"Add", binary<prim::operator+>},
+      {"Add", binary<prim::operator+ >},
       {"Sub", binary<subtract>},
       {"Mul", binary<prim::operator*>},
-      {"Div", binary<prim::operator/>},
+      {"Div", binary<prim::operator/ >},
       {"Mod", mod},
       {"Pow", pow},
       {"BitShift", bitShift},
       {"Max", variadic<prim::max>},
       {"Min", variadic<prim::min>},
-      {"Sum", variadic<prim::operator+>},
+      {"Sum", variadic<prim::operator+ >},
       {"Mean", mean},
       {"Neg", unary<negate>},
       {"Abs", unary<prim::abs>},

@@ -17,7 +17,8 @@ Tensor indicesOf(Node &node, size_t input) {
   Tensor indices = node.in(input);
   if (isa<FloatType>(indices.elementType()) || indices.elementType().isInteger(1))
     fail("the indices (input " + Twine(input) + ") must be integers");
-  bool fits = indices.elementType().isSignlessInteger(32) || indices.elementType().isSignlessInteger(64);
+  bool fits =
+      indices.elementType().isSignlessInteger(32) || indices.elementType().isSignlessInteger(64);
   return fits ? indices : indices.convert(node.builder().getI64Type());
 }
 
@@ -55,10 +56,12 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// The row-major position in a tensor of `shape` of: this index along `axis`, its own position elsewhere.
+/// The row-major position in a tensor of `shape` of: this index along `axis`, its own position
+/// elsewhere.
 Tensor alongAxis(Node &node, Tensor indices, ArrayRef<int64_t> shape, int64_t axis) {
   if (indices.rank() != static_cast<int64_t>(shape.size()))
-    fail("the indices have the shape " + show(indices.shape()) + " for data of shape " + show(shape));
+    fail("the indices have the shape " + show(indices.shape()) + " for data of shape " +
+         show(shape));
   SmallVector<int64_t> strides = stridesOf(shape);
   Tensor wide = indices.convert(node.builder().getI64Type());
   Tensor linear = wrapNegative(wide, shape[axis]) * static_cast<double>(strides[axis]);
@@ -66,14 +69,16 @@ Tensor alongAxis(Node &node, Tensor indices, ArrayRef<int64_t> shape, int64_t ax
     if (d == axis)
       continue;
     if (indices.dim(d) > shape[d])
-      fail("the indices have the shape " + show(indices.shape()) + " for data of shape " + show(shape));
-    linear = linear + prim::iota(node.builder(), node.loc(), linear.type(), d) * static_cast<double>(strides[d]);
+      fail("the indices have the shape " + show(indices.shape()) + " for data of shape " +
+           show(shape));
+    linear = linear + prim::iota(node.builder(), node.loc(), linear.type(), d) *
+                          static_cast<double>(strides[d]);
   }
   return linear;
 }
 
-/// The row-major position among the first dimensions of data that index tuples (the last dimension of
-/// `indices`) name, after `batch` dimensions that both have.
+/// The row-major position among the first dimensions of data that index tuples (the last dimension
+/// of `indices`) name, after `batch` dimensions that both have.
 Tensor ofTuples(Node &node, Tensor indices, ArrayRef<int64_t> data, int64_t batch) {
   int64_t k = indices.dim(-1), last = indices.rank() - 1;
   SmallVector<int64_t> strides = stridesOf(data.take_front(batch + k));
@@ -82,7 +87,8 @@ Tensor ofTuples(Node &node, Tensor indices, ArrayRef<int64_t> data, int64_t batc
   Tensor wide = indices.convert(i64);
   Tensor linear = node.full(shape, i64, 0);
   for (int64_t d = 0; d < batch; ++d)
-    linear = linear + prim::iota(node.builder(), node.loc(), linear.type(), d) * static_cast<double>(strides[d]);
+    linear = linear + prim::iota(node.builder(), node.loc(), linear.type(), d) *
+                          static_cast<double>(strides[d]);
   for (int64_t i = 0; i < k; ++i) {
     Tensor index = wrapNegative(wide.sliceDim(last, i, i + 1).reshape(shape), data[batch + i]);
     linear = linear + index * static_cast<double>(strides[batch + i]);
@@ -100,10 +106,12 @@ Tensor asRows(Node &node, Tensor data, int64_t dimensions) {
 }
 
 void checkTuples(Tensor data, Tensor indices, int64_t batch) {
-  bool fits = batch >= 0 && indices.rank() > batch && data.rank() > batch && indices.dim(-1) <= data.rank() - batch &&
+  bool fits = batch >= 0 && indices.rank() > batch && data.rank() > batch &&
+              indices.dim(-1) <= data.rank() - batch &&
               data.shape().take_front(batch) == indices.shape().take_front(batch);
   if (!fits)
-    fail("the indices have the shape " + show(indices.shape()) + " for data of shape " + show(data.shape()));
+    fail("the indices have the shape " + show(indices.shape()) + " for data of shape " +
+         show(data.shape()));
 }
 
 Entities gatherElements(Node &node) {
@@ -173,7 +181,8 @@ Entities oneHot(Node &node) {
   shape.insert(shape.begin() + axis, depth);
   RankedTensorType type = tensorType(shape, i64);
   Tensor wide = wrapNegative(indices.convert(i64), depth);
-  Tensor hit = prim::equal(wide.broadcastAlong(shape, {axis}), prim::iota(node.builder(), node.loc(), type, axis));
+  Tensor hit = prim::equal(wide.broadcastAlong(shape, {axis}),
+                           prim::iota(node.builder(), node.loc(), type, axis));
   Tensor off = values.sliceDim(0, 0, 1).reshape({}), on = values.sliceDim(0, 1, 2).reshape({});
   return {prim::select(hit, on.broadcast(shape, {}), off.broadcast(shape, {}))};
 }
@@ -216,7 +225,8 @@ Entities reverseSequence(Node &node) {
   int64_t time = node.axis(node.integer("time_axis", 0), x.rank());
   int64_t batch = node.axis(node.integer("batch_axis", 1), x.rank());
   if (time == batch || lengths.rank() != 1 || lengths.dim(0) != x.dim(batch))
-    fail("the lengths have the shape " + show(lengths.shape()) + " for data of shape " + show(x.shape()));
+    fail("the lengths have the shape " + show(lengths.shape()) + " for data of shape " +
+         show(x.shape()));
   RankedTensorType type = x.type().clone(node.builder().getI64Type());
   Tensor at = prim::iota(node.builder(), node.loc(), type, time);
   Tensor length = lengths.convert(node.builder().getI64Type()).broadcast(x.shape(), {batch});

@@ -26,7 +26,8 @@ Entities gemm(Node &node) {
   Tensor a = node.in(0), b = node.in(1);
   Type type = a.elementType();
   if (a.rank() != 2 || b.rank() != 2)
-    fail("the operands must be matrices, but have the shapes " + show(a.shape()) + " and " + show(b.shape()));
+    fail("the operands must be matrices, but have the shapes " + show(a.shape()) + " and " +
+         show(b.shape()));
   bool transposeB = node.integer("transB", 0) != 0;
   double alpha = node.real("alpha", 1.0), beta = node.real("beta", 1.0);
   if (!isa<FloatType>(type)) {
@@ -40,7 +41,8 @@ Entities gemm(Node &node) {
   if (hasC && alpha == 1.0 && beta == 1.0 && isa<FloatType>(type)) {
     Tensor c = node.in(2);
     if ((c.rank() == 1 || (c.rank() == 2 && c.dim(0) == 1)) && c.size() == columns)
-      return {node.make<nn::LinearOp>({a, b, c.reshape({columns})}, {node.flag("transpose_w", transposeB)})};
+      return {node.make<nn::LinearOp>({a, b, c.reshape({columns})},
+                                      {node.flag("transpose_w", transposeB)})};
   }
   Tensor product = node.make<nn::LinearOp>({a, b, Value()}, {node.flag("transpose_w", transposeB)});
   if (alpha != 1.0)
@@ -54,7 +56,8 @@ Entities gemm(Node &node) {
 
 // ---- einsum ----
 
-/// An operand and the label of each of its dimensions; labels of an ellipsis are 256 + position from the right.
+/// An operand and the label of each of its dimensions; labels of an ellipsis are 256 + position
+/// from the right.
 struct Labelled {
   Tensor value;
   SmallVector<int> labels;
@@ -139,7 +142,8 @@ Labelled contract(Labelled a, Labelled b, llvm::function_ref<bool(int)> isWanted
     }
     int64_t j = at - y.labels.begin();
     if (x.value.dim(i) != y.value.dim(j))
-      fail("a label stands for the extents " + Twine(x.value.dim(i)) + " and " + Twine(y.value.dim(j)));
+      fail("a label stands for the extents " + Twine(x.value.dim(i)) + " and " +
+           Twine(y.value.dim(j)));
     (isWanted(label) ? xBatch : xContracting).push_back(i);
     (isWanted(label) ? yBatch : yContracting).push_back(j);
     if (isWanted(label))
@@ -148,7 +152,8 @@ Labelled contract(Labelled a, Labelled b, llvm::function_ref<bool(int)> isWanted
   for (int label : y.labels)
     if (!llvm::is_contained(x.labels, label))
       yFree.push_back(label);
-  Labelled result{prim::dotGeneral(x.value, y.value, xBatch, yBatch, xContracting, yContracting), batch};
+  Labelled result{prim::dotGeneral(x.value, y.value, xBatch, yBatch, xContracting, yContracting),
+                  batch};
   result.labels.append(xFree);
   result.labels.append(yFree);
   return result;
@@ -162,9 +167,11 @@ Entities einsum(Node &node) {
   SmallVector<StringRef> terms;
   left.split(terms, ',');
   if (terms.size() != node.inputs() || terms.empty())
-    fail("the equation has " + Twine(terms.size()) + " terms for " + Twine(node.inputs()) + " operands");
+    fail("the equation has " + Twine(terms.size()) + " terms for " + Twine(node.inputs()) +
+         " operands");
 
-  Type type = node.in(0).elementType(), wide = isa<FloatType>(type) ? type : Type(node.builder().getF64Type());
+  Type type = node.in(0).elementType(),
+       wide = isa<FloatType>(type) ? type : Type(node.builder().getF64Type());
   SmallVector<Labelled> operands;
   std::map<int, int> uses;
   int64_t ellipsisRank = 0;
@@ -194,16 +201,17 @@ Entities einsum(Node &node) {
   // Left to right; a label is summed as soon as neither the output nor a later operand has it.
   auto wantedAfter = [&](size_t next) {
     return [&, next](int label) {
-      return llvm::is_contained(output, label) || llvm::any_of(ArrayRef(operands).drop_front(next), [&](auto &o) {
-               return llvm::is_contained(o.labels, label);
-             });
+      return llvm::is_contained(output, label) ||
+             llvm::any_of(ArrayRef(operands).drop_front(next),
+                          [&](auto &o) { return llvm::is_contained(o.labels, label); });
     };
   };
   Labelled result = sumAway(operands[0], wantedAfter(1));
   for (size_t i = 1; i < operands.size(); ++i) {
     auto inResult = [&](int label) { return llvm::is_contained(result.labels, label); };
     auto wanted = wantedAfter(i + 1);
-    Labelled next = sumAway(operands[i], [&](int label) { return inResult(label) || wanted(label); });
+    Labelled next =
+        sumAway(operands[i], [&](int label) { return inResult(label) || wanted(label); });
     result = sumAway(contract(result, next, wanted), wanted);
   }
   SmallVector<int64_t> permutation;

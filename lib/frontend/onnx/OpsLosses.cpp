@@ -23,7 +23,8 @@ nn::Reduction reductionOf(Node &node) {
 
 Tensor targetOf(Node &node) {
   Tensor target = node.in(1);
-  bool fits = target.elementType().isSignlessInteger(32) || target.elementType().isSignlessInteger(64);
+  bool fits =
+      target.elementType().isSignlessInteger(32) || target.elementType().isSignlessInteger(64);
   return fits ? target : target.convert(node.builder().getI64Type());
 }
 
@@ -36,16 +37,19 @@ SmallVector<NamedAttribute> attributesOf(Node &node) {
 }
 
 Entities nll(Node &node) {
-  return {node.make<nn::NllLossOp>({node.floatIn(0), targetOf(node), node.optional(2)}, attributesOf(node))};
+  return {node.make<nn::NllLossOp>({node.floatIn(0), targetOf(node), node.optional(2)},
+                                   attributesOf(node))};
 }
 
 Entities softmaxCrossEntropy(Node &node) {
   Tensor logits = node.floatIn(0);
   SmallVector<NamedAttribute> attributes = attributesOf(node);
   attributes.push_back(node.f64("label_smoothing", 0.0));
-  Entities results = {node.make<nn::CrossEntropyOp>({logits, targetOf(node), node.optional(2)}, attributes)};
+  Entities results = {
+      node.make<nn::CrossEntropyOp>({logits, targetOf(node), node.optional(2)}, attributes)};
   if (node.wants(1))
-    results.push_back(node.make<nn::LogSoftmaxOp>({logits}, {node.i64("dimension", logits.rank() > 1 ? 1 : 0)}));
+    results.push_back(
+        node.make<nn::LogSoftmaxOp>({logits}, {node.i64("dimension", logits.rank() > 1 ? 1 : 0)}));
   return results;
 }
 

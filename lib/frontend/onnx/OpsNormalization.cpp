@@ -15,8 +15,8 @@ namespace {
 
 // ---- batch normalisation ----
 
-/// Whether the node updates its statistics: said by an attribute since operator set 14, and before that
-/// by how many outputs it has.
+/// Whether the node updates its statistics: said by an attribute since operator set 14, and before
+/// that by how many outputs it has.
 bool isTraining(Node &node) {
   if (node.opset() >= 14)
     return node.integer("training_mode", 0) != 0;
@@ -36,24 +36,30 @@ Entities batchNormalization(Node &node) {
   importer.markBuffer(var);
   if (!isTraining(node)) {
     if (importer.options().training)
-      importer.warn("the model was exported for inference: BatchNormalization keeps its statistics as they are "
-                    "and does not use those of the batch; export it in training mode to train them");
+      importer.warn(
+          "the model was exported for inference: BatchNormalization keeps its statistics as they "
+          "are "
+          "and does not use those of the batch; export it in training mode to train them");
     return {node.make<nn::BatchNormInferenceOp>(operands, {epsilon})};
   }
-  // ONNX keeps `momentum` of the old value, PyTorch and nn take it of the new one; and PyTorch updates the
-  // variance with the unbiased one, where ONNX says the biased one.
+  // ONNX keeps `momentum` of the old value, PyTorch and nn take it of the new one; and PyTorch
+  // updates the variance with the unbiased one, where ONNX says the biased one.
   bool unbiased = importer.options().unbiasedRunningVar.value_or(importer.writtenByPyTorch());
   if (unbiased && !importer.options().unbiasedRunningVar)
-    importer.warn("running variances are updated with the unbiased variance, as PyTorch, which wrote this file, "
+    importer.warn("running variances are updated with the unbiased variance, as PyTorch, which "
+                  "wrote this file, "
                   "does (ONNX: the biased one)");
   Operation *op = node.create<nn::BatchNormTrainingOp>(
-      operands, {epsilon, node.f64("momentum", 1.0 - node.real("momentum", 0.9)), node.flag("unbiased", unbiased)});
-  // The exporter leaves the updated statistics dangling; they belong to inputs 3 and 4, by position. Those
-  // are no variables where an instance normalisation is written as a batch normalisation.
+      operands, {epsilon, node.f64("momentum", 1.0 - node.real("momentum", 0.9)),
+                 node.flag("unbiased", unbiased)});
+  // The exporter leaves the updated statistics dangling; they belong to inputs 3 and 4, by
+  // position. Those are no variables where an instance normalisation is written as a batch
+  // normalisation.
   bool meanBound = importer.bindUpdate(mean, op->getResult(1));
   bool varBound = importer.bindUpdate(var, op->getResult(2));
   if (meanBound != varBound)
-    node.warn("only one of its running statistics is a variable of its own; the other is not updated");
+    node.warn(
+        "only one of its running statistics is a variable of its own; the other is not updated");
   return {op->getResult(0), op->getResult(1), op->getResult(2)};
 }
 
@@ -76,8 +82,9 @@ Entities layerNormalization(Node &node) {
   double epsilon = node.real("epsilon", 1e-5);
   ArrayRef<int64_t> shape = x.shape().drop_front(axis);
   Entities results;
-  results.push_back(node.make<nn::LayerNormOp>({x, inShape(node, 1, shape), inShape(node, 2, shape)},
-                                               {node.i64("axis", axis), node.f64("epsilon", epsilon)}));
+  results.push_back(
+      node.make<nn::LayerNormOp>({x, inShape(node, 1, shape), inShape(node, 2, shape)},
+                                 {node.i64("axis", axis), node.f64("epsilon", epsilon)}));
   if (node.wants(1) || node.wants(2)) {
     SmallVector<int64_t> dimensions(x.rank() - axis), kept(x.shape());
     std::iota(dimensions.begin(), dimensions.end(), axis);
@@ -95,8 +102,9 @@ Entities layerNormalization(Node &node) {
 Entities rmsNormalization(Node &node) {
   Tensor x = node.floatIn(0);
   int64_t axis = node.axis(node.integer("axis", -1), x.rank());
-  return {node.make<nn::RmsNormOp>({x, inShape(node, 1, x.shape().drop_front(axis))},
-                                   {node.i64("axis", axis), node.f64("epsilon", node.real("epsilon", 1e-5))})};
+  return {node.make<nn::RmsNormOp>(
+      {x, inShape(node, 1, x.shape().drop_front(axis))},
+      {node.i64("axis", axis), node.f64("epsilon", node.real("epsilon", 1e-5))})};
 }
 
 // ---- over groups of channels ----
@@ -135,16 +143,19 @@ Entities lrn(Node &node) {
   low[1] = (size - 1) / 2;
   high[1] = size - 1 - low[1];
   Tensor squares = node.make<prim::ReduceWindowOp>(
-      {x * x}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum)),
-                node.list("window", window), node.list("strides", ones), node.list("dilations", ones),
-                node.list("pad_low", low), node.list("pad_high", high)});
-  double alpha = node.real("alpha", 1e-4), beta = node.real("beta", 0.75), bias = node.real("bias", 1.0);
+      {x * x},
+      {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum)),
+       node.list("window", window), node.list("strides", ones), node.list("dilations", ones),
+       node.list("pad_low", low), node.list("pad_high", high)});
+  double alpha = node.real("alpha", 1e-4), beta = node.real("beta", 0.75),
+         bias = node.real("bias", 1.0);
   return {x * prim::pow(squares * (alpha / static_cast<double>(size)) + bias, -beta)};
 }
 
 Entities meanVarianceNormalization(Node &node) {
   Tensor x = node.floatIn(0);
-  SmallVector<int64_t> given = node.hasAttribute("axes") ? node.integers("axes") : SmallVector<int64_t>{0, 2, 3};
+  SmallVector<int64_t> given =
+      node.hasAttribute("axes") ? node.integers("axes") : SmallVector<int64_t>{0, 2, 3};
   SmallVector<int64_t> axes = node.axes(given, x.rank());
   Tensor centred = x - prim::mean(x, axes).broadcastAlong(x.shape(), axes);
   Tensor deviation = prim::sqrt(prim::mean(centred * centred, axes)) + 1e-9;

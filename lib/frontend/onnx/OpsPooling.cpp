@@ -26,13 +26,13 @@ WindowGeometry geometryOf(Node &node, Tensor x) {
 }
 
 SmallVector<NamedAttribute> attributesOf(Node &node, const WindowGeometry &g) {
-  return {node.list("window", g.window),      node.list("strides", g.strides),
+  return {node.list("window", g.window),       node.list("strides", g.strides),
           node.list("dilations", g.dilations), node.list("pad_low", g.low),
           node.list("pad_high", g.high),       node.flag("ceil_mode", g.ceilMode)};
 }
 
-/// The same window for prim's window ops: all dimensions, and high padding instead of ceil_mode (positions
-/// outside the operand do not count there).
+/// The same window for prim's window ops: all dimensions, and high padding instead of ceil_mode
+/// (positions outside the operand do not count there).
 SmallVector<NamedAttribute> primitiveAttributes(Node &node, const WindowGeometry &g, Tensor x) {
   SmallVector<int64_t> window(2, 1), strides(2, 1), dilations(2, 1), low(2, 0), high(2, 0);
   for (size_t i = 0; i < g.rank(); ++i) {
@@ -41,10 +41,12 @@ SmallVector<NamedAttribute> primitiveAttributes(Node &node, const WindowGeometry
     strides.push_back(g.strides[i]);
     dilations.push_back(g.dilations[i]);
     low.push_back(g.low[i]);
-    high.push_back(std::max<int64_t>(0, (windows - 1) * g.strides[i] + g.extent(i) - extent - g.low[i]));
+    high.push_back(
+        std::max<int64_t>(0, (windows - 1) * g.strides[i] + g.extent(i) - extent - g.low[i]));
   }
-  return {node.list("window", window), node.list("strides", strides), node.list("dilations", dilations),
-          node.list("pad_low", low), node.list("pad_high", high)};
+  return {node.list("window", window), node.list("strides", strides),
+          node.list("dilations", dilations), node.list("pad_low", low),
+          node.list("pad_high", high)};
 }
 
 Tensor reduceWindow(Node &node, Tensor x, const WindowGeometry &g, prim::ReduceKind kind) {
@@ -66,7 +68,8 @@ Tensor columnMajor(Tensor position, Tensor x) {
   int64_t later = inner;
   for (int64_t d = 2; d < x.rank(); ++d) {
     later /= x.dim(d);
-    Tensor index = prim::rem(rest / static_cast<double>(later), rest.full(static_cast<double>(x.dim(d))));
+    Tensor index =
+        prim::rem(rest / static_cast<double>(later), rest.full(static_cast<double>(x.dim(d))));
     result = result + index * static_cast<double>(place);
     place *= x.dim(d);
   }
@@ -96,7 +99,9 @@ Entities averagePool(Node &node) {
 }
 
 /// (sum |x|^p)^(1/p)
-Tensor norm(Tensor sum, double p) { return p == 1 ? sum : p == 2 ? prim::sqrt(sum) : prim::pow(sum, 1.0 / p); }
+Tensor norm(Tensor sum, double p) {
+  return p == 1 ? sum : p == 2 ? prim::sqrt(sum) : prim::pow(sum, 1.0 / p);
+}
 Tensor power(Tensor x, double p) {
   return p == 1 ? prim::abs(x) : p == 2 ? x * x : prim::pow(prim::abs(x), p);
 }

@@ -11,8 +11,8 @@ using accc::prim::Tensor;
 
 namespace {
 
-/// Whether the node says that it drops. Exporters of attention leave the flag out, which by the standard
-/// means that it does not.
+/// Whether the node says that it drops. Exporters of attention leave the flag out, which by the
+/// standard means that it does not.
 bool isTraining(Node &node, double ratio) {
   const ImportOptions &options = node.importer().options();
   if (node.opset() < 7)
@@ -22,15 +22,18 @@ bool isTraining(Node &node, double ratio) {
   if (ratio == 0 || !options.training)
     return false;
   if (!options.assumeDropoutTraining)
-    node.importer().warn("dropout without the flag training_mode does nothing, as ONNX says, though its ratio is "
-                         "not 0 (PyTorch exports the dropout of attention like that): give "
-                         "--assume-dropout-training to let it drop");
+    node.importer().warn(
+        "dropout without the flag training_mode does nothing, as ONNX says, though its ratio is "
+        "not 0 (PyTorch exports the dropout of attention like that): give "
+        "--assume-dropout-training to let it drop");
   return options.assumeDropoutTraining;
 }
 
 Entities dropout(Node &node) {
   Tensor x = node.floatIn(0);
-  double ratio = node.opset() < 12 ? node.real("ratio", 0.5) : node.has(1) ? node.knownReal(1, "ratio") : 0.5;
+  double ratio = node.opset() < 12 ? node.real("ratio", 0.5)
+                 : node.has(1)     ? node.knownReal(1, "ratio")
+                                   : 0.5;
   if (!(ratio >= 0 && ratio <= 1))
     fail("the ratio must lie between 0 and 1");
   Type boolean = node.builder().getI1Type();
@@ -40,7 +43,8 @@ Entities dropout(Node &node) {
   int64_t stream = importer.nextStream();
   auto drop = [&](Tensor value) {
     return node.make<nn::DropoutOp>({value, importer.randomKey()},
-                                    {node.f64("ratio", ratio), node.i64("stream", stream)}, {value.type()});
+                                    {node.f64("ratio", ratio), node.i64("stream", stream)},
+                                    {value.type()});
   };
   Entities results = {drop(x)};
   if (node.wants(1)) // the same stream gives the same mask
@@ -52,35 +56,37 @@ Entities dropout(Node &node) {
 
 /// The type of the result: the shape given or that of the input, with the element type `dtype`.
 RankedTensorType resultType(Node &node, bool like) {
-  SmallVector<int64_t> shape = like ? SmallVector<int64_t>(node.in(0).shape()) : node.integers("shape");
+  SmallVector<int64_t> shape =
+      like ? SmallVector<int64_t>(node.in(0).shape()) : node.integers("shape");
   Type element = node.hasAttribute("dtype")
                      ? elementType(node.context(), static_cast<int32_t>(node.integer("dtype")))
                  : like && isa<FloatType>(node.in(0).elementType()) ? node.in(0).elementType()
-                                                                     : node.builder().getF32Type();
+                                                                    : node.builder().getF32Type();
   return tensorType(shape, element);
 }
 
 void ignoreSeed(Node &node) {
   if (node.hasAttribute("seed"))
-    node.importer().warn("the seeds of random nodes are ignored: numbers come from the seed of training");
+    node.importer().warn(
+        "the seeds of random nodes are ignored: numbers come from the seed of training");
 }
 
 template <bool like> Entities randomUniform(Node &node) {
   ignoreSeed(node);
-  return {node.make<nn::RandomUniformOp>(
-      {node.importer().randomKey()},
-      {node.f64("low", node.real("low", 0.0)), node.f64("high", node.real("high", 1.0)),
-       node.i64("stream", node.importer().nextStream())},
-      {resultType(node, like)})};
+  return {node.make<nn::RandomUniformOp>({node.importer().randomKey()},
+                                         {node.f64("low", node.real("low", 0.0)),
+                                          node.f64("high", node.real("high", 1.0)),
+                                          node.i64("stream", node.importer().nextStream())},
+                                         {resultType(node, like)})};
 }
 
 template <bool like> Entities randomNormal(Node &node) {
   ignoreSeed(node);
-  return {node.make<nn::RandomNormalOp>(
-      {node.importer().randomKey()},
-      {node.f64("mean", node.real("mean", 0.0)), node.f64("scale", node.real("scale", 1.0)),
-       node.i64("stream", node.importer().nextStream())},
-      {resultType(node, like)})};
+  return {node.make<nn::RandomNormalOp>({node.importer().randomKey()},
+                                        {node.f64("mean", node.real("mean", 0.0)),
+                                         node.f64("scale", node.real("scale", 1.0)),
+                                         node.i64("stream", node.importer().nextStream())},
+                                        {resultType(node, like)})};
 }
 
 Entities bernoulli(Node &node) {
@@ -104,12 +110,15 @@ Entities multinomial(Node &node) {
     fail("needs log probabilities of shape [batch, classes]");
   Type element = elementType(node.context(), static_cast<int32_t>(node.integer("dtype", 6)));
   RankedTensorType type = tensorType({x.dim(0), samples, x.dim(1)}, x.elementType());
-  Tensor uniform = node.make<nn::RandomUniformOp>(
-      {node.importer().randomKey()},
-      {node.f64("low", 1e-7), node.f64("high", 1.0), node.i64("stream", node.importer().nextStream())}, {type});
+  Tensor uniform =
+      node.make<nn::RandomUniformOp>({node.importer().randomKey()},
+                                     {node.f64("low", 1e-7), node.f64("high", 1.0),
+                                      node.i64("stream", node.importer().nextStream())},
+                                     {type});
   Tensor noisy = x.broadcast(type.getShape(), {0, 2}) - prim::log(-prim::log(uniform));
   return {node.make<prim::ArgReduceOp>(
-                  {noisy}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::max)),
+                  {noisy}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(),
+                                                                        prim::ReduceKind::max)),
                             node.i64("dimension", 2)})
               .convert(element)};
 }

@@ -21,7 +21,8 @@ nn::RnnDirection directionOf(Node &node) {
   fail("unknown direction '" + direction + "'");
 }
 
-/// What all three have in common: layout, direction, and attributes that must have their default values.
+/// What all three have in common: layout, direction, and attributes that must have their default
+/// values.
 SmallVector<NamedAttribute> commonAttributes(Node &node, ArrayRef<StringRef> activations) {
   Tensor x = node.floatIn(0);
   if (x.rank() != 3)
@@ -32,7 +33,8 @@ SmallVector<NamedAttribute> commonAttributes(Node &node, ArrayRef<StringRef> act
     fail("parameters of activations are not supported");
   SmallVector<std::string> given = node.strings("activations");
   for (auto [i, name] : llvm::enumerate(given))
-    if (!activations.empty() && !StringRef(name).equals_insensitive(activations[i % activations.size()]))
+    if (!activations.empty() &&
+        !StringRef(name).equals_insensitive(activations[i % activations.size()]))
       fail("the activation '" + name + "' is not supported here");
   bool batchFirst = node.integer("layout", 0) != 0;
   if (node.has(4)) {
@@ -45,7 +47,9 @@ SmallVector<NamedAttribute> commonAttributes(Node &node, ArrayRef<StringRef> act
           node.flag("batch_first", batchFirst)};
 }
 
-Value optionalFloat(Node &node, size_t input) { return node.has(input) ? node.floatIn(input).get() : Value(); }
+Value optionalFloat(Node &node, size_t input) {
+  return node.has(input) ? node.floatIn(input).get() : Value();
+}
 
 Entities resultsOf(Operation *op) {
   Entities results;
@@ -58,16 +62,19 @@ Entities lstm(Node &node) {
   auto attributes = commonAttributes(node, {"Sigmoid", "Tanh", "Tanh"});
   if (node.integer("input_forget", 0) != 0)
     fail("input_forget is not supported");
-  return resultsOf(node.create<nn::LstmOp>({node.floatIn(0), node.floatIn(1), node.floatIn(2), optionalFloat(node, 3),
-                                            optionalFloat(node, 5), optionalFloat(node, 6), optionalFloat(node, 7)},
+  return resultsOf(node.create<nn::LstmOp>({node.floatIn(0), node.floatIn(1), node.floatIn(2),
+                                            optionalFloat(node, 3), optionalFloat(node, 5),
+                                            optionalFloat(node, 6), optionalFloat(node, 7)},
                                            attributes));
 }
 
 Entities gru(Node &node) {
   auto attributes = commonAttributes(node, {"Sigmoid", "Tanh"});
-  attributes.push_back(node.flag("linear_before_reset", node.integer("linear_before_reset", 0) != 0));
-  return resultsOf(node.create<nn::GruOp>(
-      {node.floatIn(0), node.floatIn(1), node.floatIn(2), optionalFloat(node, 3), optionalFloat(node, 5)}, attributes));
+  attributes.push_back(
+      node.flag("linear_before_reset", node.integer("linear_before_reset", 0) != 0));
+  return resultsOf(node.create<nn::GruOp>({node.floatIn(0), node.floatIn(1), node.floatIn(2),
+                                           optionalFloat(node, 3), optionalFloat(node, 5)},
+                                          attributes));
 }
 
 Entities rnn(Node &node) {
@@ -75,8 +82,9 @@ Entities rnn(Node &node) {
   bool relu = !activations.empty() && StringRef(activations.front()).equals_insensitive("relu");
   auto attributes = commonAttributes(node, {relu ? "Relu" : "Tanh"});
   attributes.push_back(node.flag("relu", relu));
-  return resultsOf(node.create<nn::RnnOp>(
-      {node.floatIn(0), node.floatIn(1), node.floatIn(2), optionalFloat(node, 3), optionalFloat(node, 5)}, attributes));
+  return resultsOf(node.create<nn::RnnOp>({node.floatIn(0), node.floatIn(1), node.floatIn(2),
+                                           optionalFloat(node, 3), optionalFloat(node, 5)},
+                                          attributes));
 }
 
 } // namespace

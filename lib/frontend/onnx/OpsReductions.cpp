@@ -52,8 +52,8 @@ Tensor logSumExpOf(Tensor x, ArrayRef<int64_t> dims) {
   return shift + prim::log(prim::sum(prim::exp(x - shift.broadcastAlong(x.shape(), dims)), dims));
 }
 
-/// `axes` is an attribute in old operator sets, an input in new ones; left out it means all, or none if
-/// noop_with_empty_axes says so (the elementwise part of the reduction is done then, too).
+/// `axes` is an attribute in old operator sets, an input in new ones; left out it means all, or
+/// none if noop_with_empty_axes says so (the elementwise part of the reduction is done then, too).
 template <Reduction reduction> Entities reduce(Node &node) {
   Tensor x = node.in(0);
   auto given = node.integersFrom("axes", 1);
@@ -84,7 +84,8 @@ template <ReduceKind kind> Entities arg(Node &node) {
   if (last)
     x = x.reverse({axis});
   Tensor index = node.make<prim::ArgReduceOp>(
-      {x}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)), node.i64("dimension", axis)});
+      {x}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)),
+            node.i64("dimension", axis)});
   if (last)
     index = static_cast<double>(x.dim(axis) - 1) - index;
   if (node.integer("keepdims", 1) == 0)
@@ -108,7 +109,9 @@ template <ReduceKind kind> Entities cumulative(Node &node) {
     x = x.pad(kind == ReduceKind::sum ? 0.0 : 1.0, low, high);
   }
   Tensor y = node.make<prim::CumulativeOp>(
-      {x}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)), node.i64("dimension", axis)},
+      {x},
+      {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)),
+       node.i64("dimension", axis)},
       {x.type()});
   return {reverse ? y.reverse({axis}) : y};
 }
@@ -120,8 +123,8 @@ Entities topK(Node &node) {
   if (k < 0 || k > x.dim(axis))
     fail("k is " + Twine(k) + " but the axis has " + Twine(x.dim(axis)) + " elements");
   bool descending = node.integer("largest", 1) != 0;
-  Operation *sorted =
-      node.create<prim::SortOp>({x}, {node.i64("dimension", axis), node.flag("descending", descending)});
+  Operation *sorted = node.create<prim::SortOp>(
+      {x}, {node.i64("dimension", axis), node.flag("descending", descending)});
   return {node.wrap(sorted->getResult(0)).sliceDim(axis, 0, k),
           node.wrap(sorted->getResult(1)).sliceDim(axis, 0, k)};
 }

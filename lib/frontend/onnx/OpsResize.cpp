@@ -105,7 +105,8 @@ nn::ResizeNearest nearestOf(Node &node) {
 }
 
 /// keep_aspect_ratio_policy: one scale for all axes, the least or the greatest.
-void keepAspect(Node &node, Tensor x, ArrayRef<int64_t> axes, SmallVector<double> &scales, SmallVector<int64_t> &shape) {
+void keepAspect(Node &node, Tensor x, ArrayRef<int64_t> axes, SmallVector<double> &scales,
+                SmallVector<int64_t> &shape) {
   std::string policy = node.string("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch")
     return;
@@ -149,7 +150,8 @@ Entities resize(Node &node) {
     }
     keepAspect(node, x, axes, scales, shape);
   } else {
-    SmallVector<double> given = node.has(scalesInput) ? node.knownReals(scalesInput, "scales") : node.reals("scales");
+    SmallVector<double> given =
+        node.has(scalesInput) ? node.knownReals(scalesInput, "scales") : node.reals("scales");
     if (given.size() != axes.size())
       fail("there are " + Twine(given.size()) + " scales for " + Twine(axes.size()) + " axes");
     for (auto [axis, scale] : llvm::zip(axes, given)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sequences and optionals, which exist only while importing: their lengths and positions must be known.
+// Sequences and optionals, which exist only while importing: their lengths and positions must be
+// known.
 #include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
 
@@ -42,7 +43,8 @@ Entities at(Node &node) {
 
 Entities insert(Node &node) {
   std::vector<Entity> sequence = sequenceIn(node, 0);
-  size_t where = node.has(2) ? position(node, 2, sequence.size(), /*mayBeEnd=*/true) : sequence.size();
+  size_t where =
+      node.has(2) ? position(node, 2, sequence.size(), /*mayBeEnd=*/true) : sequence.size();
   sequence.insert(sequence.begin() + static_cast<ptrdiff_t>(where), node.entity(1));
   return {Entity::ofSequence(std::move(sequence))};
 }
@@ -51,12 +53,15 @@ Entities erase(Node &node) {
   std::vector<Entity> sequence = sequenceIn(node, 0);
   if (sequence.empty())
     fail("nothing to erase from an empty sequence");
-  size_t where = node.has(1) ? position(node, 1, sequence.size(), /*mayBeEnd=*/false) : sequence.size() - 1;
+  size_t where =
+      node.has(1) ? position(node, 1, sequence.size(), /*mayBeEnd=*/false) : sequence.size() - 1;
   sequence.erase(sequence.begin() + static_cast<ptrdiff_t>(where));
   return {Entity::ofSequence(std::move(sequence))};
 }
 
-Entities length(Node &node) { return {node.integers({static_cast<int64_t>(sequenceIn(node, 0).size())}, {})}; }
+Entities length(Node &node) {
+  return {node.integers({static_cast<int64_t>(sequenceIn(node, 0).size())}, {})};
+}
 
 /// Pieces of the given lengths, or of one length (the last may be shorter), or single elements.
 Entities splitToSequence(Node &node) {
@@ -128,7 +133,8 @@ Entities map(Node &node) {
         fail("the sequences have different lengths");
       inputs.push_back(entity.sequence ? (*entity.sequence)[i] : entity);
     }
-    for (auto [o, result] : llvm::enumerate(node.importer().importSubgraph(body, node.scope(), inputs)))
+    for (auto [o, result] :
+         llvm::enumerate(node.importer().importSubgraph(body, node.scope(), inputs)))
       results[o].push_back(result);
   }
   Entities sequences;

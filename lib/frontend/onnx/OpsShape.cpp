@@ -28,7 +28,8 @@ Entities sizeOf(Node &node) { return {node.integers({node.in(0).size()}, {})}; }
 /// 0 copies the input's extent (unless allowzero), -1 is what remains.
 Entities reshape(Node &node) {
   Tensor x = node.in(0);
-  SmallVector<int64_t> shape = node.opset() < 5 ? node.integers("shape") : node.knownIntegers(1, "shape");
+  SmallVector<int64_t> shape =
+      node.opset() < 5 ? node.integers("shape") : node.knownIntegers(1, "shape");
   bool allowZero = node.integer("allowzero", 0) != 0;
   int64_t product = 1, open = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -37,7 +38,8 @@ Entities reshape(Node &node) {
         fail("the shape copies dimension " + Twine(i) + " of a tensor of rank " + Twine(x.rank()));
       shape[i] = x.dim(i);
       if (shape[i] == 0)
-        node.warn("a 0 in the shape of an empty tensor is read as 'copy this extent' (allowzero=0)");
+        node.warn(
+            "a 0 in the shape of an empty tensor is read as 'copy this extent' (allowzero=0)");
     }
     if (shape[i] == -1) {
       if (open >= 0)
@@ -104,7 +106,8 @@ Entities transpose(Node &node) {
     std::iota(permutation.rbegin(), permutation.rend(), 0);
   }
   if (static_cast<int64_t>(permutation.size()) != x.rank())
-    fail("the permutation " + show(permutation) + " does not fit a tensor of rank " + Twine(x.rank()));
+    fail("the permutation " + show(permutation) + " does not fit a tensor of rank " +
+         Twine(x.rank()));
   for (int64_t &p : permutation)
     p = node.axis(p, x.rank());
   node.axes(permutation, x.rank());
@@ -117,8 +120,10 @@ Entities concat(Node &node) {
     inputs.push_back(node.in(i));
   if (inputs.empty())
     fail("nothing to concatenate");
-  return {node.concatenate(inputs, node.axis(node.integer("axis", node.opset() < 4 ? std::optional<int64_t>(1) : std::nullopt),
-                                             inputs.front().rank()))};
+  return {node.concatenate(
+      inputs,
+      node.axis(node.integer("axis", node.opset() < 4 ? std::optional<int64_t>(1) : std::nullopt),
+                inputs.front().rank()))};
 }
 
 Entities split(Node &node) {
@@ -150,7 +155,8 @@ Entities split(Node &node) {
 Entities slice(Node &node) {
   Tensor x = node.in(0);
   bool attributes = node.opset() < 10;
-  SmallVector<int64_t> starts = attributes ? node.integers("starts") : node.knownIntegers(1, "starts");
+  SmallVector<int64_t> starts =
+      attributes ? node.integers("starts") : node.knownIntegers(1, "starts");
   SmallVector<int64_t> ends = attributes ? node.integers("ends") : node.knownIntegers(2, "ends");
   SmallVector<int64_t> axes(starts.size()), steps(starts.size(), 1);
   std::iota(axes.begin(), axes.end(), 0);
@@ -242,7 +248,8 @@ Entities spaceToDepth(Node &node) {
   if (x.rank() != 4 || b < 1 || b > 65536 || x.dim(2) % b != 0 || x.dim(3) % b != 0)
     fail("the block size " + Twine(b) + " does not fit the shape " + show(x.shape()));
   int64_t n = x.dim(0), c = x.dim(1), h = x.dim(2) / b, w = x.dim(3) / b;
-  return {x.reshape({n, c, h, b, w, b}).transpose({0, 3, 5, 1, 2, 4}).reshape({n, c * b * b, h, w})};
+  return {
+      x.reshape({n, c, h, b, w, b}).transpose({0, 3, 5, 1, 2, 4}).reshape({n, c * b * b, h, w})};
 }
 
 Entities trilu(Node &node) {

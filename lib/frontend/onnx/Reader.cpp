@@ -18,7 +18,8 @@ constexpr uint64_t kByteLimit = std::numeric_limits<int32_t>::max();
 
 std::shared_ptr<const onnx::ModelProto> accc::onnx_import::parseModel(llvm::StringRef bytes) {
   if (bytes.size() > kByteLimit)
-    fail("the model file is larger than 2 GiB, which protobuf cannot hold; save its weights as external data");
+    fail("the model file is larger than 2 GiB, which protobuf cannot hold; save its weights as "
+         "external data");
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(static_cast<int>(kByteLimit));
@@ -36,8 +37,10 @@ std::shared_ptr<const onnx::ModelProto> accc::onnx_import::readModel(llvm::Strin
   if (status.type() != llvm::sys::fs::file_type::regular_file)
     fail("cannot read '" + path + "': it is not a regular file");
   if (status.getSize() > kByteLimit)
-    fail("the model file is larger than 2 GiB, which protobuf cannot hold; save its weights as external data");
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    fail("the model file is larger than 2 GiB, which protobuf cannot hold; save its weights as "
+         "external data");
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     fail("cannot read '" + path + "': " + buffer.getError().message());
   return parseModel((*buffer)->getBuffer());

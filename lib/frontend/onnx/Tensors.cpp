@@ -135,7 +135,8 @@ Weight TensorReader::weight(const onnx::TensorProto &tensor) {
     ExternalData::Bytes bytes = files.read(tensor, size);
     weight = Weight{type, bytes.bytes, bytes.owner};
   } else if (tensor.has_raw_data()) {
-    weight = Weight{type, ArrayRef<char>(tensor.raw_data().data(), tensor.raw_data().size()), model};
+    weight =
+        Weight{type, ArrayRef<char>(tensor.raw_data().data(), tensor.raw_data().size()), model};
   } else {
     weight = owned(type, typedField(tensor));
   }
@@ -158,7 +159,8 @@ DenseElementsAttr accc::onnx_import::attributeOf(const Weight &weight) {
   bool splat = count > 1;
   for (int64_t i = 1; splat && i < count; ++i)
     splat = std::memcmp(weight.bytes.data(), weight.bytes.data() + i * width, width) == 0;
-  return DenseElementsAttr::getFromRawBuffer(weight.type, splat ? weight.bytes.take_front(width) : weight.bytes);
+  return DenseElementsAttr::getFromRawBuffer(weight.type,
+                                             splat ? weight.bytes.take_front(width) : weight.bytes);
 }
 
 DenseElementsAttr TensorReader::attribute(const onnx::TensorProto &tensor) {
@@ -177,7 +179,8 @@ DenseElementsAttr TensorReader::attribute(const onnx::SparseTensorProto &tensor)
   SmallVector<int64_t> flat(positions.getValues<int64_t>());
   int64_t count = values.type.getNumElements(), rank = type.getRank();
   bool linear = positions.getType().getRank() == 1;
-  if (values.type.getRank() != 1 || static_cast<int64_t>(flat.size()) != (linear ? count : count * rank))
+  if (values.type.getRank() != 1 ||
+      static_cast<int64_t>(flat.size()) != (linear ? count : count * rank))
     fail("a sparse tensor whose values and indices do not fit each other");
   size_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
   std::vector<char> bytes(byteSize(type), 0);

@@ -11,11 +11,13 @@
 
 namespace accc::onnx_import {
 
-/// The element type of an ONNX data type (TensorProto.DataType). Throws ImportError, naming the type, for
-/// those that accc does not have: strings, complex numbers, 8-bit floats and everything narrower.
+/// The element type of an ONNX data type (TensorProto.DataType). Throws ImportError, naming the
+/// type, for those that accc does not have: strings, complex numbers, 8-bit floats and everything
+/// narrower.
 mlir::Type elementType(mlir::MLIRContext &context, int32_t dataType);
 
-/// A tensor type whose extents are not negative and whose size in bytes fits 2^40. Throws ImportError.
+/// A tensor type whose extents are not negative and whose size in bytes fits 2^40. Throws
+/// ImportError.
 mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
 
 /// Where the bytes of a model's tensors are: in the message, or in files beside it.
@@ -25,8 +27,8 @@ public:
                llvm::StringRef directory)
       : context(context), model(std::move(model)), files(directory) {}
 
-  /// The tensor's bytes, without a copy where the file already holds them as we do. Throws ImportError if
-  /// their number does not fit the type.
+  /// The tensor's bytes, without a copy where the file already holds them as we do. Throws
+  /// ImportError if their number does not fit the type.
   Weight weight(const onnx::TensorProto &tensor);
   /// The tensor as an attribute.
   mlir::DenseElementsAttr attribute(const onnx::TensorProto &tensor);

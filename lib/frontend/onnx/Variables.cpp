@@ -36,14 +36,17 @@ llvm::StringMap<std::string> metadata(const onnx::ValueInfoProto &info) {
 }
 
 /// The last part of a dotted name.
-llvm::StringRef leaf(llvm::StringRef name) { return name.rsplit('.').second.empty() ? name : name.rsplit('.').second; }
+llvm::StringRef leaf(llvm::StringRef name) {
+  return name.rsplit('.').second.empty() ? name : name.rsplit('.').second;
+}
 
 /// PyTorch numbers the values it makes up; modules' own names are dotted or words.
 bool isMadeUp(llvm::StringRef name) {
   llvm::StringRef number = name;
-  bool torch = number.consume_front("val_") && !number.empty() && llvm::all_of(number, llvm::isDigit);
-  return torch || name.starts_with("onnx::") || name.contains("Constant") || name.starts_with("/") ||
-         llvm::all_of(name, llvm::isDigit);
+  bool torch =
+      number.consume_front("val_") && !number.empty() && llvm::all_of(number, llvm::isDigit);
+  return torch || name.starts_with("onnx::") || name.contains("Constant") ||
+         name.starts_with("/") || llvm::all_of(name, llvm::isDigit);
 }
 
 template <typename Predicate> bool allElements(const Weight &weight, Predicate predicate) {
@@ -65,10 +68,12 @@ template <typename Predicate> bool allElements(const Weight &weight, Predicate p
 bool isMask(const Weight &weight) {
   double limit = weight.type.getElementTypeBitWidth() == 16 ? -6e4 : -1e30;
   bool hides = false;
-  return allElements(weight, [&](double x) {
-           hides |= x <= limit;
-           return x == 0 || x <= limit;
-         }) && hides;
+  return allElements(weight,
+                     [&](double x) {
+                       hides |= x <= limit;
+                       return x == 0 || x <= limit;
+                     }) &&
+         hides;
 }
 
 bool isUniform(const Weight &weight) {

@@ -29,13 +29,13 @@ public:
   /// Throws ImportError for a bad regular expression in `options.frozen`.
   Variables(const onnx::ModelProto &model, const ImportOptions &options);
 
-  /// What an initialiser is. PyTorch's exporter since 2.5 says so itself, in the metadata of value_info;
-  /// else: floats are parameters, unless they are masks (all elements 0 or beyond -1e30), or scalars with
-  /// a name that the exporter made up. Integers and booleans are constants.
+  /// What an initialiser is. PyTorch's exporter since 2.5 says so itself, in the metadata of
+  /// value_info; else: floats are parameters, unless they are masks (all elements 0 or beyond
+  /// -1e30), or scalars with a name that the exporter made up. Integers and booleans are constants.
   InitializerKind classify(const onnx::TensorProto &tensor, const Weight &weight) const;
 
-  /// PyTorch's own optimisation of the exported graph went over this float initialiser: it is none of the
-  /// module's parameters, though the others say that they are.
+  /// PyTorch's own optimisation of the exported graph went over this float initialiser: it is none
+  /// of the module's parameters, though the others say that they are.
   bool isFolded(const onnx::TensorProto &tensor) const;
 
   bool isFrozen(llvm::StringRef name) const;

@@ -25,26 +25,31 @@ SmallVector<int64_t> accc::onnx_import::positiveList(Node &node, StringRef name,
   if (values.empty())
     values.assign(rank, 1);
   if (values.size() != rank)
-    fail("the attribute '" + name + "' needs " + Twine(rank) + " entries but has " + Twine(values.size()));
+    fail("the attribute '" + name + "' needs " + Twine(rank) + " entries but has " +
+         Twine(values.size()));
   for (int64_t value : values)
     if (value < 1 || value > kLargest)
       fail("the attribute '" + name + "' has the entry " + Twine(value));
   return values;
 }
 
-std::pair<SmallVector<int64_t>, SmallVector<int64_t>> accc::onnx_import::padsOf(Node &node, size_t rank) {
+std::pair<SmallVector<int64_t>, SmallVector<int64_t>> accc::onnx_import::padsOf(Node &node,
+                                                                                size_t rank) {
   SmallVector<int64_t> pads = node.integers("pads");
   if (pads.empty())
     pads.assign(2 * rank, 0);
   if (pads.size() != 2 * rank)
-    fail("the attribute 'pads' needs " + Twine(2 * rank) + " entries but has " + Twine(pads.size()));
+    fail("the attribute 'pads' needs " + Twine(2 * rank) + " entries but has " +
+         Twine(pads.size()));
   for (int64_t pad : pads)
     if (pad < 0 || pad > kLargest)
       fail("the attribute 'pads' has the entry " + Twine(pad));
-  return {SmallVector<int64_t>(ArrayRef(pads).take_front(rank)), SmallVector<int64_t>(ArrayRef(pads).drop_front(rank))};
+  return {SmallVector<int64_t>(ArrayRef(pads).take_front(rank)),
+          SmallVector<int64_t>(ArrayRef(pads).drop_front(rank))};
 }
 
-WindowGeometry accc::onnx_import::readGeometry(Node &node, ArrayRef<int64_t> spatial, ArrayRef<int64_t> window) {
+WindowGeometry accc::onnx_import::readGeometry(Node &node, ArrayRef<int64_t> spatial,
+                                               ArrayRef<int64_t> window) {
   WindowGeometry geometry;
   size_t rank = spatial.size();
   if (window.size() != rank)
@@ -69,7 +74,8 @@ WindowGeometry accc::onnx_import::readGeometry(Node &node, ArrayRef<int64_t> spa
     fail("auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, not '" + autoPad + "'");
   for (size_t i = 0; i < rank; ++i) {
     int64_t windows = (spatial[i] + geometry.strides[i] - 1) / geometry.strides[i];
-    int64_t total = std::max<int64_t>(0, (windows - 1) * geometry.strides[i] + geometry.extent(i) - spatial[i]);
+    int64_t total =
+        std::max<int64_t>(0, (windows - 1) * geometry.strides[i] + geometry.extent(i) - spatial[i]);
     geometry.low[i] = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
     geometry.high[i] = total - geometry.low[i];
   }

@@ -15,14 +15,16 @@ struct WindowGeometry {
   size_t rank() const { return window.size(); }
   /// The extent that a window covers.
   int64_t extent(size_t i) const { return (window[i] - 1) * dilations[i] + 1; }
-  /// How many windows there are along a dimension of `input` elements. Windows that would start in the high
-  /// padding or after it do not count.
+  /// How many windows there are along a dimension of `input` elements. Windows that would start in
+  /// the high padding or after it do not count.
   int64_t count(size_t i, int64_t input) const;
 };
 
-/// Reads strides, dilations, pads, auto_pad and ceil_mode of a node whose window is `window`, over the
-/// `spatial` extents. Throws ImportError for lists of another length, or numbers that make no sense.
-WindowGeometry readGeometry(Node &node, llvm::ArrayRef<int64_t> spatial, llvm::ArrayRef<int64_t> window);
+/// Reads strides, dilations, pads, auto_pad and ceil_mode of a node whose window is `window`, over
+/// the `spatial` extents. Throws ImportError for lists of another length, or numbers that make no
+/// sense.
+WindowGeometry readGeometry(Node &node, llvm::ArrayRef<int64_t> spatial,
+                            llvm::ArrayRef<int64_t> window);
 
 /// A list attribute with one positive entry for each spatial dimension, ones by default.
 llvm::SmallVector<int64_t> positiveList(Node &node, llvm::StringRef name, size_t rank);

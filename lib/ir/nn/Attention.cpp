@@ -18,23 +18,24 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   auto q = typeOf(adaptor.getQ()), k = typeOf(adaptor.getK()), v = typeOf(adaptor.getV());
   // attention_c1
   if (q.getRank() != 4 || k.getRank() != 4 || v.getRank() != 4)
-    return emitOptionalError(location, "q, k and v of types ", q, ", ", k, " and ", v,
-                             " do not have rank 4");
+    return prim::inferError<AttentionOp>(location, "q, k and v of types ", q, ", ", k, " and ", v,
+                                         " do not have rank 4");
   auto agree = [](RankedTensorType a, RankedTensorType b, int64_t d) {
     return a.getDimSize(d) == b.getDimSize(d);
   };
   int64_t groups = k.getDimSize(1);
   if (!agree(q, k, 0) || !agree(q, k, 3) || !agree(k, v, 0) || !agree(k, v, 1) || !agree(k, v, 2) ||
       groups < 1 || q.getDimSize(1) % groups != 0)
-    return emitOptionalError(location, "the extents of q ", q, ", k ", k, " and v ", v,
-                             " do not agree");
+    return prim::inferError<AttentionOp>(location, "the extents of q ", q, ", k ", k, " and v ", v,
+                                         " do not agree");
   if (q.getElementType() != k.getElementType() || q.getElementType() != v.getElementType())
-    return emitOptionalError(location, "q, k and v have different element types");
+    return prim::inferError<AttentionOp>(location, "q, k and v have different element types");
   // attention_c2
   int64_t scores[] = {q.getDimSize(0), q.getDimSize(1), q.getDimSize(2), k.getDimSize(2)};
   if (adaptor.getMask() && !broadcastsTo(shapeOf(adaptor.getMask()), scores))
-    return emitOptionalError(location, "mask of type ", adaptor.getMask().getType(),
-                             " does not broadcast to the scores of q ", q, " and k ", k);
+    return prim::inferError<AttentionOp>(location, "mask of type ", adaptor.getMask().getType(),
+                                         " does not broadcast to the scores of q ", q, " and k ",
+                                         k);
   types.push_back(q.clone({q.getDimSize(0), q.getDimSize(1), q.getDimSize(2), v.getDimSize(3)}));
   return success();
 }

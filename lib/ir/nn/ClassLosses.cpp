@@ -18,24 +18,25 @@ SmallVector<int64_t> positionsOf(ArrayRef<int64_t> scores) {
   return positions;
 }
 
+template <typename Op>
 LogicalResult inferClassLoss(std::optional<Location> location, RankedTensorType scores,
                              RankedTensorType target, Value weight, Reduction reduction,
                              SmallVectorImpl<Type> &types) {
   // cross_entropy_c1
   if (scores.getRank() == 0)
-    return emitOptionalError(location, "scores have rank 0");
+    return prim::inferError<Op>(location, "scores have rank 0");
   SmallVector<int64_t> positions = positionsOf(scores.getShape());
   bool probabilities = isa<FloatType>(target.getElementType());
   if (target.getShape() != (probabilities ? scores.getShape() : ArrayRef<int64_t>(positions)))
-    return emitOptionalError(location, "target of type ", target, " does not fit scores of type ",
-                             scores, ": expected ",
-                             probabilities ? "the same shape" : "the shape without the classes");
+    return prim::inferError<Op>(location, "target of type ", target,
+                                " does not fit scores of type ", scores, ": expected ",
+                                probabilities ? "the same shape" : "the shape without the classes");
   // cross_entropy_c2
   int64_t classes = scores.getDimSize(classDimension(scores.getRank()));
   if (weight && (shapeOf(weight) != ArrayRef<int64_t>(classes) ||
                  typeOf(weight).getElementType() != scores.getElementType()))
-    return emitOptionalError(location, "weight of type ", weight.getType(), " is not one ",
-                             scores.getElementType(), " for each of the ", classes, " classes");
+    return prim::inferError<Op>(location, "weight of type ", weight.getType(), " is not one ",
+                                scores.getElementType(), " for each of the ", classes, " classes");
   types.push_back(lossType(positions, scores.getElementType(), reduction));
   return success();
 }
@@ -88,9 +89,11 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Loca
   // cross_entropy_c3
   double smoothing = adaptor.getLabelSmoothing();
   if (!(smoothing >= 0.0 && smoothing <= 1.0))
-    return emitOptionalError(location, "label_smoothing ", smoothing, " is outside [0, 1]");
-  return inferClassLoss(location, typeOf(adaptor.getLogits()), typeOf(adaptor.getTarget()),
-                        adaptor.getWeight(), adaptor.getReduction(), types);
+    return prim::inferError<CrossEntropyOp>(location, "label_smoothing ", smoothing,
+                                            " is outside [0, 1]");
+  return inferClassLoss<CrossEntropyOp>(location, typeOf(adaptor.getLogits()),
+                                        typeOf(adaptor.getTarget()), adaptor.getWeight(),
+                                        adaptor.getReduction(), types);
 }
 
 namespace {
@@ -225,8 +228,9 @@ LogicalResult CrossEntropyOp::differentiate(Gradients &gradients) {
 LogicalResult NllLossOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // nll_loss_c1, nll_loss_c2
-  return inferClassLoss(location, typeOf(adaptor.getLogProbs()), typeOf(adaptor.getTarget()),
-                        adaptor.getWeight(), adaptor.getReduction(), types);
+  return inferClassLoss<NllLossOp>(location, typeOf(adaptor.getLogProbs()),
+                                   typeOf(adaptor.getTarget()), adaptor.getWeight(),
+                                   adaptor.getReduction(), types);
 }
 
 LogicalResult NllLossOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {

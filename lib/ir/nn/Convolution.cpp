@@ -11,8 +11,9 @@ using accc::prim::Tensor;
 
 namespace {
 /// convolution_c1, c3 and the parts of c2 that both ops share; `outputs` is O.
-template <typename Adaptor>
-LogicalResult checkGeometry(std::optional<Location> location, Adaptor op, int64_t outputs) {
+template <typename Op>
+LogicalResult checkGeometry(std::optional<Location> location, typename Op::Adaptor op,
+                            int64_t outputs) {
   auto x = typeOf(op.getX());
   size_t spatial = x.getRank() - 2;
   for (auto [name, entries] : {std::pair<StringRef, ArrayRef<int64_t>>("strides", op.getStrides()),
@@ -20,25 +21,26 @@ LogicalResult checkGeometry(std::optional<Location> location, Adaptor op, int64_
                                {"pad_low", op.getPadLow()},
                                {"pad_high", op.getPadHigh()}})
     if (entries.size() != spatial)
-      return emitOptionalError(location, name, " has ", entries.size(), " entries for ", spatial,
-                               " spatial dimensions");
+      return prim::inferError<Op>(location, name, " has ", entries.size(), " entries for ", spatial,
+                                  " spatial dimensions");
   for (ArrayRef<int64_t> steps : {op.getStrides(), op.getDilations()})
     if (llvm::any_of(steps, [](int64_t step) { return step < 1; }))
-      return emitOptionalError(location, "strides and dilations must be at least 1");
+      return prim::inferError<Op>(location, "strides and dilations must be at least 1");
   for (Value operand : op.getOperands().drop_front())
     if (typeOf(operand).getElementType() != x.getElementType())
-      return emitOptionalError(location, "operands have different element types, ", x, " and ",
-                               operand.getType());
+      return prim::inferError<Op>(location, "operands have different element types, ", x, " and ",
+                                  operand.getType());
   if (op.getBias() && shapeOf(op.getBias()) != ArrayRef<int64_t>(outputs))
-    return emitOptionalError(location, "bias of type ", op.getBias().getType(), " does not have ",
-                             outputs, " elements");
+    return prim::inferError<Op>(location, "bias of type ", op.getBias().getType(),
+                                " does not have ", outputs, " elements");
   return success();
 }
 
+template <typename Op>
 LogicalResult checkRanks(std::optional<Location> location, RankedTensorType x, RankedTensorType w) {
   if (x.getRank() < 3 || x.getRank() > 5 || w.getRank() != x.getRank())
-    return emitOptionalError(location, "x of type ", x, " and w of type ", w,
-                             " do not have the same 1 to 3 spatial dimensions");
+    return prim::inferError<Op>(location, "x of type ", x, " and w of type ", w,
+                                " do not have the same 1 to 3 spatial dimensions");
   return success();
 }
 
@@ -53,22 +55,22 @@ LogicalResult ConvolutionOp::inferReturnTypes(MLIRContext *, std::optional<Locat
                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto x = typeOf(adaptor.getX()), w = typeOf(adaptor.getW());
   // convolution_c1, convolution_c3
-  if (failed(checkRanks(location, x, w)) ||
-      failed(checkGeometry(location, adaptor, w.getDimSize(0))))
+  if (failed(checkRanks<ConvolutionOp>(location, x, w)) ||
+      failed(checkGeometry<ConvolutionOp>(location, adaptor, w.getDimSize(0))))
     return failure();
   // convolution_c2
   int64_t groups = adaptor.getGroups(), channels = x.getDimSize(1), outputs = w.getDimSize(0);
   if (groups < 1 || channels % groups || outputs % groups || w.getDimSize(1) != channels / groups)
-    return emitOptionalError(location, groups, " groups do not fit x of type ", x,
-                             " and w of type ", w);
+    return prim::inferError<ConvolutionOp>(location, groups, " groups do not fit x of type ", x,
+                                           " and w of type ", w);
   SmallVector<int64_t> shape{x.getDimSize(0), outputs};
   for (int64_t i = 0, e = x.getRank() - 2; i < e; ++i) {
     int64_t padded = x.getDimSize(i + 2) + adaptor.getPadLow()[i] + adaptor.getPadHigh()[i];
     int64_t reach = (w.getDimSize(i + 2) - 1) * adaptor.getDilations()[i] + 1;
     // convolution_c4
     if (reach < 1 || padded < reach)
-      return emitOptionalError(location, "the kernel of w ", w, " does not fit x ", x,
-                               " padded to ", padded, " in spatial dimension ", i);
+      return prim::inferError<ConvolutionOp>(location, "the kernel of w ", w, " does not fit x ", x,
+                                             " padded to ", padded, " in spatial dimension ", i);
     shape.push_back((padded - reach) / adaptor.getStrides()[i] + 1);
   }
   types.push_back(x.clone(shape));
@@ -90,33 +92,34 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Loc
                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto x = typeOf(adaptor.getX()), w = typeOf(adaptor.getW());
   int64_t groups = adaptor.getGroups();
-  if (failed(checkRanks(location, x, w)))
+  if (failed(checkRanks<ConvTransposeOp>(location, x, w)))
     return failure();
   // conv_transpose_c2
   if (groups < 1 || x.getDimSize(1) % groups || w.getDimSize(0) != x.getDimSize(1))
-    return emitOptionalError(location, groups, " groups do not fit x of type ", x,
-                             " and w of type ", w);
+    return prim::inferError<ConvTransposeOp>(location, groups, " groups do not fit x of type ", x,
+                                             " and w of type ", w);
   int64_t outputs = w.getDimSize(1) * groups;
   // conv_transpose_c1, conv_transpose_c3
-  if (failed(checkGeometry(location, adaptor, outputs)))
+  if (failed(checkGeometry<ConvTransposeOp>(location, adaptor, outputs)))
     return failure();
   // conv_transpose_c4
   ArrayRef<int64_t> extra = adaptor.getOutputPadding();
   if (extra.size() != adaptor.getStrides().size())
-    return emitOptionalError(location, "output_padding has ", extra.size(), " entries for ",
-                             adaptor.getStrides().size(), " spatial dimensions");
+    return prim::inferError<ConvTransposeOp>(location, "output_padding has ", extra.size(),
+                                             " entries for ", adaptor.getStrides().size(),
+                                             " spatial dimensions");
   SmallVector<int64_t> shape{x.getDimSize(0), outputs};
   for (int64_t i = 0, e = x.getRank() - 2; i < e; ++i) {
     int64_t stride = adaptor.getStrides()[i];
     if (extra[i] < 0 || extra[i] >= stride)
-      return emitOptionalError(location, "output_padding ", extra[i], " is outside [0, stride ",
-                               stride, ")");
+      return prim::inferError<ConvTransposeOp>(location, "output_padding ", extra[i],
+                                               " is outside [0, stride ", stride, ")");
     int64_t reach = (w.getDimSize(i + 2) - 1) * adaptor.getDilations()[i] + 1;
     shape.push_back((x.getDimSize(i + 2) - 1) * stride + reach - adaptor.getPadLow()[i] -
                     adaptor.getPadHigh()[i] + extra[i]);
     if (shape.back() < 0)
-      return emitOptionalError(location, "spatial dimension ", i,
-                               " of the result would be negative");
+      return prim::inferError<ConvTransposeOp>(location, "spatial dimension ", i,
+                                               " of the result would be negative");
   }
   types.push_back(x.clone(shape));
   return success();

@@ -18,13 +18,13 @@ LogicalResult inferElementLoss(Adaptor adaptor, SmallVectorImpl<Type> &types) {
 }
 
 /// Weights, if there are any, broadcast to x.
-template <typename Adaptor>
-LogicalResult checkWeights(std::optional<Location> location, Adaptor adaptor) {
+template <typename Op>
+LogicalResult checkWeights(std::optional<Location> location, typename Op::Adaptor adaptor) {
   auto x = typeOf(adaptor.getX());
   for (Value weight : adaptor.getOperands().drop_front(2))
     if (!broadcastsTo(shapeOf(weight), x.getShape()))
-      return emitOptionalError(location, "a weight of type ", weight.getType(),
-                               " does not broadcast to x of type ", x);
+      return prim::inferError<Op>(location, "a weight of type ", weight.getType(),
+                                  " does not broadcast to x of type ", x);
   return success();
 }
 
@@ -102,7 +102,7 @@ LogicalResult L1LossOp::differentiate(Gradients &gradients) {
 LogicalResult SmoothL1LossOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
   if (!(adaptor.getBeta() >= 0.0))
-    return emitOptionalError(location, "beta is negative");
+    return prim::inferError<SmoothL1LossOp>(location, "beta is negative");
   return inferElementLoss(adaptor, types);
 }
 
@@ -130,7 +130,7 @@ LogicalResult SmoothL1LossOp::differentiate(Gradients &gradients) {
 LogicalResult HuberLossOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
   if (!(adaptor.getDelta() > 0.0))
-    return emitOptionalError(location, "delta is not positive");
+    return prim::inferError<HuberLossOp>(location, "delta is not positive");
   return inferElementLoss(adaptor, types);
 }
 
@@ -154,7 +154,7 @@ LogicalResult HuberLossOp::differentiate(Gradients &gradients) {
 LogicalResult BceWithLogitsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // bce_with_logits_c1
-  if (failed(checkWeights(location, adaptor)))
+  if (failed(checkWeights<BceWithLogitsOp>(location, adaptor)))
     return failure();
   return inferElementLoss(adaptor, types);
 }
@@ -210,7 +210,7 @@ LogicalResult BceWithLogitsOp::differentiate(Gradients &gradients) {
 LogicalResult BceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // bce_c1
-  if (failed(checkWeights(location, adaptor)))
+  if (failed(checkWeights<BceOp>(location, adaptor)))
     return failure();
   return inferElementLoss(adaptor, types);
 }

@@ -42,20 +42,20 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   ArrayRef<int64_t> a = aType.getShape(), b = bType.getShape();
   // matmul_c1
   if (a.empty() || b.empty())
-    return emitOptionalError(location, "an operand has rank 0");
+    return prim::inferError<MatmulOp>(location, "an operand has rank 0");
   if (aType.getElementType() != bType.getElementType())
-    return emitOptionalError(location, "a and b have different element types, ", aType, " and ",
-                             bType);
+    return prim::inferError<MatmulOp>(location, "a and b have different element types, ", aType,
+                                      " and ", bType);
   // matmul_c2
   if (a.back() != b[b.size() == 1 ? 0 : b.size() - 2])
-    return emitOptionalError(location, "the contracted extents of ", aType, " and ", bType,
-                             " differ");
+    return prim::inferError<MatmulOp>(location, "the contracted extents of ", aType, " and ", bType,
+                                      " differ");
   // matmul_c3
   auto batch = commonBatch(a.drop_back(std::min<size_t>(a.size(), 2)),
                            b.drop_back(std::min<size_t>(b.size(), 2)));
   if (!batch)
-    return emitOptionalError(location, "the batch dimensions of ", aType, " and ", bType,
-                             " do not broadcast");
+    return prim::inferError<MatmulOp>(location, "the batch dimensions of ", aType, " and ", bType,
+                                      " do not broadcast");
   SmallVector<int64_t> shape(*batch);
   if (a.size() > 1)
     shape.push_back(a[a.size() - 2]);
@@ -96,20 +96,21 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   auto x = typeOf(adaptor.getX()), w = typeOf(adaptor.getW());
   // linear_c1
   if (x.getRank() < 1 || w.getRank() != 2)
-    return emitOptionalError(location, "x of type ", x, " and w of type ", w,
-                             " need a rank of at least 1 and of 2");
+    return prim::inferError<LinearOp>(location, "x of type ", x, " and w of type ", w,
+                                      " need a rank of at least 1 and of 2");
   for (Value operand : adaptor.getOperands().drop_front())
     if (typeOf(operand).getElementType() != x.getElementType())
-      return emitOptionalError(location, "operands have different element types, ", x, " and ",
-                               operand.getType());
+      return prim::inferError<LinearOp>(location, "operands have different element types, ", x,
+                                        " and ", operand.getType());
   // linear_c2
   int64_t outputs = w.getDimSize(adaptor.getTransposeW() ? 0 : 1);
   if (x.getShape().back() != w.getDimSize(adaptor.getTransposeW() ? 1 : 0))
-    return emitOptionalError(location, "the contracted extents of x ", x, " and w ", w, " differ");
+    return prim::inferError<LinearOp>(location, "the contracted extents of x ", x, " and w ", w,
+                                      " differ");
   // linear_c3
   if (adaptor.getBias() && shapeOf(adaptor.getBias()) != ArrayRef<int64_t>(outputs))
-    return emitOptionalError(location, "bias of type ", adaptor.getBias().getType(),
-                             " does not have ", outputs, " elements");
+    return prim::inferError<LinearOp>(location, "bias of type ", adaptor.getBias().getType(),
+                                      " does not have ", outputs, " elements");
   SmallVector<int64_t> shape(x.getShape().drop_back());
   shape.push_back(outputs);
   types.push_back(x.clone(shape));

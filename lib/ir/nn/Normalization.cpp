@@ -29,31 +29,33 @@ double countAlong(Tensor x, ArrayRef<int64_t> dimensions) {
 }
 
 /// One value for each channel is asked of every operand after x.
+template <typename Op>
 LogicalResult checkChannels(std::optional<Location> location, ValueRange operands,
                             int64_t leastRank) {
   auto x = typeOf(operands.front());
   if (x.getRank() < leastRank)
-    return emitOptionalError(location, "x of type ", x, " has a rank below ", leastRank);
+    return prim::inferError<Op>(location, "x of type ", x, " has a rank below ", leastRank);
   for (Value vector : operands.drop_front())
     if (shapeOf(vector) != ArrayRef<int64_t>(x.getDimSize(1)))
-      return emitOptionalError(location, "an operand of type ", vector.getType(),
-                               " does not have one "
-                               "element for each of the ",
-                               x.getDimSize(1), " channels of x");
+      return prim::inferError<Op>(location, "an operand of type ", vector.getType(),
+                                  " does not have one "
+                                  "element for each of the ",
+                                  x.getDimSize(1), " channels of x");
   return success();
 }
 
 /// The operands after x have the shape of the trailing dimensions.
+template <typename Op>
 LogicalResult checkTrailing(std::optional<Location> location, ValueRange operands, int64_t axis) {
   auto x = typeOf(operands.front());
   if (axis < 0 || axis >= x.getRank())
-    return emitOptionalError(location, "axis ", axis, " is outside [0, ", x.getRank(), ")");
+    return prim::inferError<Op>(location, "axis ", axis, " is outside [0, ", x.getRank(), ")");
   for (Value factor : operands.drop_front())
     if (shapeOf(factor) != x.getShape().drop_front(axis))
-      return emitOptionalError(location, "an operand of type ", factor.getType(),
-                               " does not have the "
-                               "shape of the normalised dimensions of x, ",
-                               x, " from ", axis);
+      return prim::inferError<Op>(location, "an operand of type ", factor.getType(),
+                                  " does not have the "
+                                  "shape of the normalised dimensions of x, ",
+                                  x, " from ", axis);
   return success();
 }
 } // namespace
@@ -63,7 +65,7 @@ LogicalResult checkTrailing(std::optional<Location> location, ValueRange operand
 LogicalResult BatchNormTrainingOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                     Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // batch_norm_c1
-  if (failed(checkChannels(location, adaptor.getOperands(), 2)))
+  if (failed(checkChannels<BatchNormTrainingOp>(location, adaptor.getOperands(), 2)))
     return failure();
   types.assign({adaptor.getX().getType(), adaptor.getRunningMean().getType(),
                 adaptor.getRunningVar().getType()});
@@ -159,7 +161,7 @@ LogicalResult BatchNormInferenceOp::inferReturnTypes(MLIRContext *,
                                                      Adaptor adaptor,
                                                      SmallVectorImpl<Type> &types) {
   // batch_norm_c1
-  if (failed(checkChannels(location, adaptor.getOperands(), 2)))
+  if (failed(checkChannels<BatchNormInferenceOp>(location, adaptor.getOperands(), 2)))
     return failure();
   types.push_back(adaptor.getX().getType());
   return success();
@@ -180,7 +182,7 @@ LogicalResult BatchNormInferenceOp::decompose(OpBuilder &builder, SmallVectorImp
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // layer_norm_c1, layer_norm_c2
-  if (failed(checkTrailing(location, adaptor.getOperands(), adaptor.getAxis())))
+  if (failed(checkTrailing<LayerNormOp>(location, adaptor.getOperands(), adaptor.getAxis())))
     return failure();
   types.push_back(adaptor.getX().getType());
   return success();
@@ -232,7 +234,7 @@ LogicalResult LayerNormOp::differentiate(Gradients &gradients) {
 LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // rms_norm_c1, rms_norm_c2
-  if (failed(checkTrailing(location, adaptor.getOperands(), adaptor.getAxis())))
+  if (failed(checkTrailing<RmsNormOp>(location, adaptor.getOperands(), adaptor.getAxis())))
     return failure();
   types.push_back(adaptor.getX().getType());
   return success();
@@ -286,13 +288,13 @@ Value groupNorm(Tensor x, Value scale, Value bias, int64_t groups, double epsilo
 LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // group_norm_c1
-  if (failed(checkChannels(location, adaptor.getOperands(), 2)))
+  if (failed(checkChannels<GroupNormOp>(location, adaptor.getOperands(), 2)))
     return failure();
   // group_norm_c2
   int64_t channels = shapeOf(adaptor.getX())[1], groups = adaptor.getGroups();
   if (groups < 1 || channels % groups != 0)
-    return emitOptionalError(location, "cannot form ", groups, " groups of ", channels,
-                             " channels");
+    return prim::inferError<GroupNormOp>(location, "cannot form ", groups, " groups of ", channels,
+                                         " channels");
   types.push_back(adaptor.getX().getType());
   return success();
 }
@@ -306,7 +308,7 @@ LogicalResult GroupNormOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> 
 LogicalResult InstanceNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // instance_norm_c1
-  if (failed(checkChannels(location, adaptor.getOperands(), 3)))
+  if (failed(checkChannels<InstanceNormOp>(location, adaptor.getOperands(), 3)))
     return failure();
   types.push_back(adaptor.getX().getType());
   return success();

@@ -14,7 +14,7 @@ int64_t reachOf(int64_t window, int64_t dilation) { return (window - 1) * dilati
 
 /// The number of windows along one spatial dimension; see the op's description. The same as
 /// PyTorch's pooling_output_shape.
-template <typename Op> int64_t windowCount(Op op, int64_t extent, size_t i) {
+template <typename Adaptor> int64_t windowCount(Adaptor op, int64_t extent, size_t i) {
   int64_t stride = op.getStrides()[i], low = op.getPadLow()[i];
   int64_t room =
       extent + low + op.getPadHigh()[i] - reachOf(op.getWindow()[i], op.getDilations()[i]);
@@ -24,33 +24,34 @@ template <typename Op> int64_t windowCount(Op op, int64_t extent, size_t i) {
   return (count - 1) * stride >= extent + low ? count - 1 : count;
 }
 
-template <typename Adaptor>
-LogicalResult inferPooling(std::optional<Location> location, Adaptor op,
+template <typename Op>
+LogicalResult inferPooling(std::optional<Location> location, typename Op::Adaptor op,
                            SmallVectorImpl<Type> &types) {
   auto x = typeOf(op.getX());
   // pool_c1
   if (x.getRank() < 3 || x.getRank() > 5)
-    return emitOptionalError(location, "x of type ", x, " does not have 1 to 3 spatial dimensions");
+    return prim::inferError<Op>(location, "x of type ", x,
+                                " does not have 1 to 3 spatial dimensions");
   size_t spatial = x.getRank() - 2;
   for (ArrayRef<int64_t> entries :
        {op.getWindow(), op.getStrides(), op.getDilations(), op.getPadLow(), op.getPadHigh()})
     if (entries.size() != spatial)
-      return emitOptionalError(location, "an attribute has ", entries.size(), " entries for ",
-                               spatial, " spatial dimensions");
+      return prim::inferError<Op>(location, "an attribute has ", entries.size(), " entries for ",
+                                  spatial, " spatial dimensions");
   SmallVector<int64_t> shape(x.getShape().take_front(2));
   for (size_t i = 0; i < spatial; ++i) {
     int64_t window = op.getWindow()[i], stride = op.getStrides()[i],
             dilation = op.getDilations()[i];
     int64_t low = op.getPadLow()[i], high = op.getPadHigh()[i], extent = x.getDimSize(i + 2);
     if (window < 1 || stride < 1 || dilation < 1 || low < 0 || high < 0)
-      return emitOptionalError(location,
-                               "window, strides and dilations must be at least 1, pads at least 0");
+      return prim::inferError<Op>(
+          location, "window, strides and dilations must be at least 1, pads at least 0");
     // pool_c2
     int64_t reach = reachOf(window, dilation);
     if (extent + low + high < reach || low >= reach || high >= reach)
-      return emitOptionalError(location, "a window that reaches over ", reach,
-                               " elements does not fit extent ", extent, " padded by ", low,
-                               " and ", high);
+      return prim::inferError<Op>(location, "a window that reaches over ", reach,
+                                  " elements does not fit extent ", extent, " padded by ", low,
+                                  " and ", high);
     shape.push_back(windowCount(op, extent, i));
   }
   types.push_back(x.clone(shape));
@@ -82,7 +83,7 @@ template <typename Op> Windows windowsOf(Op op) {
 
 LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  return inferPooling(location, adaptor, types);
+  return inferPooling<MaxPoolOp>(location, adaptor, types);
 }
 
 LogicalResult MaxPoolOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
@@ -105,7 +106,7 @@ LogicalResult MaxPoolOp::differentiate(Gradients &gradients) {
 
 LogicalResult AveragePoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  return inferPooling(location, adaptor, types);
+  return inferPooling<AveragePoolOp>(location, adaptor, types);
 }
 
 namespace {

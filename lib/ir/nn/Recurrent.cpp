@@ -11,22 +11,22 @@ using accc::prim::Tensor;
 
 namespace {
 /// Types of y and of the final states, after checking every operand against Recurrent.td's table.
-template <typename Adaptor>
-LogicalResult inferRecurrent(std::optional<Location> location, Adaptor op, int64_t gates,
-                             ArrayRef<std::pair<StringRef, Value>> states, Value peepholes,
-                             SmallVectorImpl<Type> &types) {
+template <typename Op>
+LogicalResult inferRecurrent(std::optional<Location> location, typename Op::Adaptor op,
+                             int64_t gates, ArrayRef<std::pair<StringRef, Value>> states,
+                             Value peepholes, SmallVectorImpl<Type> &types) {
   auto x = typeOf(op.getX()), r = typeOf(op.getR());
   if (x.getRank() != 3 || r.getRank() != 3)
-    return emitOptionalError(location, "x of type ", x, " and r of type ", r,
-                             " do not have rank 3");
+    return prim::inferError<Op>(location, "x of type ", x, " and r of type ", r,
+                                " do not have rank 3");
   SequenceShape s = SequenceShape::of(op);
   if (s.steps < 1)
-    return emitOptionalError(location, "x of type ", x, " has no steps");
+    return prim::inferError<Op>(location, "x of type ", x, " has no steps");
   auto check = [&](StringRef name, Value value, ArrayRef<int64_t> shape) -> LogicalResult {
     auto expected = x.clone(shape);
     if (value && value.getType() != expected)
-      return emitOptionalError(location, name, " has type ", value.getType(), ", expected ",
-                               expected);
+      return prim::inferError<Op>(location, name, " has type ", value.getType(), ", expected ",
+                                  expected);
     return success();
   };
   int64_t rows = gates * s.hidden;
@@ -62,7 +62,7 @@ std::optional<Tensor> wholeBias(const Sequence &sequence, Value b) {
 LogicalResult LstmOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // lstm_c1
-  return inferRecurrent(
+  return inferRecurrent<LstmOp>(
       location, adaptor, 4,
       {{"initial_h", adaptor.getInitialH()}, {"initial_c", adaptor.getInitialC()}}, adaptor.getP(),
       types);
@@ -240,8 +240,8 @@ LogicalResult decomposeRecurrent(Op op, OpBuilder &builder, SmallVectorImpl<Valu
 LogicalResult GruOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // gru_c1
-  return inferRecurrent(location, adaptor, 3, {{"initial_h", adaptor.getInitialH()}}, Value(),
-                        types);
+  return inferRecurrent<GruOp>(location, adaptor, 3, {{"initial_h", adaptor.getInitialH()}},
+                               Value(), types);
 }
 
 LogicalResult GruOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
@@ -285,8 +285,8 @@ LogicalResult GruOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &resul
 LogicalResult RnnOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
   // rnn_c1
-  return inferRecurrent(location, adaptor, 1, {{"initial_h", adaptor.getInitialH()}}, Value(),
-                        types);
+  return inferRecurrent<RnnOp>(location, adaptor, 1, {{"initial_h", adaptor.getInitialH()}},
+                               Value(), types);
 }
 
 LogicalResult RnnOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {

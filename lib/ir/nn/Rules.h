@@ -5,6 +5,7 @@
 #define ACCC_IR_NN_RULES_H
 
 #include "ir/nn/Nn.h"
+#include "ir/prim/Infer.h"
 #include "ir/prim/Tensor.h"
 
 namespace accc::nn {

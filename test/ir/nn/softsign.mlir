@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s | accc-opt | FileCheck %s
+// RUN: accc-opt %s --decompose --cse | FileCheck %s --check-prefix=DECOMPOSE
+
+// CHECK-LABEL: @f
+// CHECK: nn.softsign %arg0 : (tensor<4xf32>) -> tensor<4xf32>
+// DECOMPOSE-LABEL: @f
+// DECOMPOSE: [[V0:%.+]] = prim.abs %arg0 : (tensor<4xf32>) -> tensor<4xf32>
+// DECOMPOSE-NEXT: [[V1:%.+]] = prim.constant dense<1.000000e+00> : tensor<4xf32>
+// DECOMPOSE-NEXT: [[V2:%.+]] = prim.add [[V1]], [[V0]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// DECOMPOSE-NEXT: [[V3:%.+]] = prim.div %arg0, [[V2]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// DECOMPOSE-NEXT: return [[V3]] : tensor<4xf32>
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = nn.softsign %a : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -47,7 +47,8 @@ double accc::flopsOf(Operation *op) {
       })
       .Default([](Operation *other) {
         auto fusible = dyn_cast<Fusible>(other);
-        if (!fusible || fusible.getFusionClass() == FusionClass::View || other->getNumOperands() == 0)
+        if (!fusible || fusible.getFusionClass() == FusionClass::View ||
+            other->getNumOperands() == 0)
           return 0.0;
         return std::max(elements(other->getResult(0)), elements(other->getOperand(0)));
       });

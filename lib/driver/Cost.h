@@ -7,9 +7,9 @@
 
 namespace accc {
 
-/// Floating-point operations of a primitive: two for each multiply-add of a contraction, one for each
-/// element of everything else that computes; views, gathers and constants are free. A fusion, and any
-/// other op with a body, costs the sum of its body.
+/// Floating-point operations of a primitive: two for each multiply-add of a contraction, one for
+/// each element of everything else that computes; views, gathers and constants are free. A fusion,
+/// and any other op with a body, costs the sum of its body.
 double flopsOf(mlir::Operation *op);
 
 /// Bytes of a tensor; 0 for other types.

@@ -37,7 +37,8 @@ static std::vector<Problem> checkOptions(const CompileOptions &options) {
   if (options.target != "cpu")
     add("--target " + options.target + ": this accc compiles for cpu only");
   if (options.arch.find(',') != std::string::npos)
-    add("--arch " + options.arch + ": several in one library are not supported; compile one for each");
+    add("--arch " + options.arch +
+        ": several in one library are not supported; compile one for each");
   if (options.precision != "fp32")
     add("--precision " + options.precision + " is not supported; there is fp32");
   if (!options.weights.empty() && options.weights != "embed" && options.weights != "beside" &&

@@ -36,15 +36,16 @@ using Progress = std::function<void(const std::string &phase, int number, int co
 
 inline constexpr const char kCompilerVersion[] = "accc 0.1.0";
 
-/// Compiles a model to a library, or to the IR after options.stopAfter. Files appear whole or not at
-/// all. On a failure in which accc is at fault, the IR before the failing phase is kept in a
+/// Compiles a model to a library, or to the IR after options.stopAfter. Files appear whole or not
+/// at all. On a failure in which accc is at fault, the IR before the failing phase is kept in a
 /// reproducer file beside the output.
 Outcome compileModel(const CompileOptions &options, const Progress &progress = {});
 
 /// Finds all that stands in the way of compiling a model, without generating code.
 Outcome checkModel(const CompileOptions &options, const Progress &progress = {});
 
-/// What a model file holds, as JSON: inputs, outputs, parameters, ops, FLOPs and bytes of a forward run.
+/// What a model file holds, as JSON: inputs, outputs, parameters, ops, FLOPs and bytes of a forward
+/// run.
 Outcome inspectModel(const CompileOptions &options);
 
 /// The names of the phases, in order.

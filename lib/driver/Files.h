@@ -9,9 +9,9 @@
 
 namespace accc {
 
-/// Calls `write` with the name of a new file beside `path`, and gives that file the name `path` if the
-/// write succeeded. Otherwise nothing of it stays. `write` returns false if it failed and has said why;
-/// the error is then llvm::Error::success() and `written` false.
+/// Calls `write` with the name of a new file beside `path`, and gives that file the name `path` if
+/// the write succeeded. Otherwise nothing of it stays. `write` returns false if it failed and has
+/// said why; the error is then llvm::Error::success() and `written` false.
 llvm::Error writeAtomically(llvm::StringRef path, llvm::function_ref<bool(llvm::StringRef)> write,
                             bool &written);
 

@@ -27,7 +27,8 @@ static llvm::json::Object describeValue(DictionaryAttr attributes, Type type) {
     auto value = attributes ? attributes.getAs<StringAttr>(name) : StringAttr();
     return value ? value.getValue() : StringRef();
   };
-  return llvm::json::Object{{"name", text(kNameAttr)}, {"type", typeText(type)}, {"role", text(kRoleAttr)}};
+  return llvm::json::Object{
+      {"name", text(kNameAttr)}, {"type", typeText(type)}, {"role", text(kRoleAttr)}};
 }
 
 static llvm::json::Object describeForward(func::FuncOp forward) {
@@ -51,10 +52,10 @@ static llvm::json::Object describeForward(func::FuncOp forward) {
         *value.getString("role") == role::kOutput)
       outputs.push_back(std::move(value));
   return llvm::json::Object{{"inputs", std::move(inputs)},
-          {"outputs", std::move(outputs)},
-          {"variables", std::move(variables)},
-          {"parameters", parameters},
-          {"parameter_bytes", parameterBytes}};
+                            {"outputs", std::move(outputs)},
+                            {"variables", std::move(variables)},
+                            {"parameters", parameters},
+                            {"parameter_bytes", parameterBytes}};
 }
 
 Outcome accc::inspectModel(const CompileOptions &options) {

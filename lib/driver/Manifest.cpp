@@ -11,12 +11,9 @@ using namespace accc;
 
 std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef inputHash) {
   llvm::json::Object manifest{
-      {"compiler", kCompilerVersion},
-      {"model", llvm::sys::path::filename(options.model)},
-      {"model_sha256", inputHash},
-      {"target", options.target},
-      {"arch", options.arch},
-      {"precision", options.precision},
+      {"compiler", kCompilerVersion}, {"model", llvm::sys::path::filename(options.model)},
+      {"model_sha256", inputHash},    {"target", options.target},
+      {"arch", options.arch},         {"precision", options.precision},
   };
   if (!options.loss.empty())
     manifest["loss"] = options.loss;

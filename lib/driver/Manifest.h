@@ -11,9 +11,9 @@
 
 namespace accc {
 
-/// JSON: compiler, model (file name and hash), loss, optimizer, learning_rate (what a trainer uses where
-/// it says nothing else), target, arch, precision, dimensions, freeze. Holds no path, time or machine, so
-/// that the same input gives the same bytes.
+/// JSON: compiler, model (file name and hash), loss, optimizer, learning_rate (what a trainer uses
+/// where it says nothing else), target, arch, precision, dimensions, freeze. Holds no path, time or
+/// machine, so that the same input gives the same bytes.
 std::string makeManifest(const CompileOptions &options, llvm::StringRef inputHash);
 
 /// The options as a command line, without the files that are read and written.

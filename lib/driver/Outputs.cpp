@@ -2,10 +2,14 @@
 #include "driver/Outputs.h"
 
 #include "accc/safetensors.h"
+#include "accc/session.h"
 #include "codegen/Generate.h"
 #include "codegen/host/Host.h"
 #include "driver/Files.h"
+#include "driver/Header.h"
 #include "driver/Manifest.h"
+#include "driver/Report.h"
+#include "training/optimizer/Optimizer.h"
 
 #include "llvm/Support/Path.h"
 
@@ -36,13 +40,33 @@ static LogicalResult writeWeights(Compilation &c, const std::string &path) {
   for (const auto &[name, weight] : c.weights) {
     auto type = static_cast<DType>(codegen::dtypeOf(weight.type.getElementType()));
     Shape shape(weight.type.getShape().begin(), weight.type.getShape().end());
-    tensors.emplace_back(name, Tensor::borrow(type, shape, const_cast<char *>(weight.bytes.data())));
+    tensors.emplace_back(name,
+                         Tensor::borrow(type, shape, const_cast<char *>(weight.bytes.data())));
   }
   try {
     save_safetensors(path, tensors);
   } catch (const Error &error) {
     return machineFault(c, error.what());
   }
+  return success();
+}
+
+/// The files that say something of the library: the typed header and the report.
+static LogicalResult writeDescriptions(Compilation &c, const std::string &manifest) {
+  if (!c.options.header.empty()) {
+    double learningRate = SessionOptions().learning_rate;
+    if (!c.options.optimizer.empty())
+      if (auto optimizer = parseOptimizer(c.options.optimizer))
+        learningRate = (*optimizer)->learningRate;
+    StringRef name = llvm::sys::path::stem(c.options.header);
+    if (llvm::Error error =
+            writeTextAtomically(c.options.header, makeHeader(*c.module, name, learningRate)))
+      return machineFault(c, llvm::toString(std::move(error)));
+  }
+  if (!c.options.report.empty())
+    if (llvm::Error error =
+            writeTextAtomically(c.options.report, makeReport(*c.module, manifest, c.fusionNotes)))
+      return machineFault(c, llvm::toString(std::move(error)));
   return success();
 }
 
@@ -63,6 +87,8 @@ LogicalResult accc::writeLibrary(Compilation &c) {
       return failure();
   }
 
+  if (failed(writeDescriptions(c, options.manifest)))
+    return failure();
   bool written = false;
   auto write = [&](StringRef temporary) {
     return succeeded(generateLibrary(*c.module, c.weights, options, temporary));

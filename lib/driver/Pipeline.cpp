@@ -78,7 +78,7 @@ static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createS
 static LogicalResult layOutModel(Compilation &c) {
   return runPasses(c, createLayOutContractionsPass());
 }
-static LogicalResult fuseModel(Compilation &c) { return formFusions(*c.module); }
+static LogicalResult fuseModel(Compilation &c) { return formFusions(*c.module, &c.fusionNotes); }
 
 static LogicalResult scheduleModel(Compilation &c) {
   FailureOr<OwningOpRef<ModuleOp>> program = schedule(*c.module);
@@ -134,8 +134,8 @@ static LogicalResult dump(Compilation &c, const PhaseEntry &phase) {
 
 /// Keeps the IR that a failing phase was given.
 static void writeReproducer(Compilation &c, const PhaseEntry &phase, StringRef before) {
-  std::string stem = c.options.output.empty() ? llvm::sys::path::stem(c.options.model).str()
-                                              : c.options.output;
+  std::string stem =
+      c.options.output.empty() ? llvm::sys::path::stem(c.options.model).str() : c.options.output;
   std::string path = stem + ".reproducer.mlir";
   std::string text = std::string("// ") + kCompilerVersion + ": the phase '" + phase.name +
                      "' fails on this module.\n// " + describeOptions(c.options) + "\n" +

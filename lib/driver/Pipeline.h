@@ -4,6 +4,7 @@
 #define ACCC_DRIVER_PIPELINE_H
 
 #include "driver/Driver.h"
+#include "fusion/fuse/Fuse.h"
 #include "support/ProblemCollector.h"
 #include "support/WeightTable.h"
 
@@ -23,6 +24,8 @@ struct Compilation {
   ProblemCollector problems;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   WeightTable weights;
+  /// What became one kernel and what did not, with reasons.
+  std::vector<FusionNote> fusionNotes;
   /// Hexadecimal SHA-256 of the model file.
   std::string inputHash;
   /// Where the IR before a phase that failed by our fault was kept; empty: nowhere.
@@ -34,8 +37,8 @@ struct Compilation {
 /// Makes the dialects of all phases known.
 void registerDialects(mlir::MLIRContext &context);
 
-/// Runs the phases of Phases.def up to and with `lastPhase` (empty: all). Between two phases the IR is
-/// verified, and dumped where options.dumpDir says so.
+/// Runs the phases of Phases.def up to and with `lastPhase` (empty: all). Between two phases the IR
+/// is verified, and dumped where options.dumpDir says so.
 ExitCode runPipeline(Compilation &compilation, llvm::StringRef lastPhase, const Progress &progress);
 
 /// The phase `decompose` alone.

@@ -34,8 +34,8 @@ static LogicalResult freezeParameters(StepFunction forward, ArrayRef<std::string
       forward.freeze(i);
       found = true;
     }
-    if (!found)
-      return emitError(loc) << "--freeze " << text << ": no parameter has such a name";
+    if (!found) // the name may be one that the importer took for a buffer or a constant
+      emitWarning(loc) << "--freeze " << text << ": no parameter has such a name";
   }
   return success();
 }

@@ -75,7 +75,7 @@ TEST_CASE("a frozen parameter has no gradient and no state") {
   CHECK(values["a"].values == std::vector<double>{-2.5, -2.25});
 
   CHECK(Trainable(text).make({"output:loss", "", {"c"}}) ==
-        "error: --freeze c: no parameter has such a name\n");
+        "warning: --freeze c: no parameter has such a name\n");
   CHECK(Trainable(text).make({"output:loss", "", {"a|b"}}) ==
         "error: there is nothing to train: no parameter that is not frozen reaches the loss\n");
 }

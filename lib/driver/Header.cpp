@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/Header.h"
+
+#include "accc/tensor.h"
+#include "codegen/host/Host.h"
+#include "driver/Driver.h"
+#include "ir/exec/Exec.h"
+#include "support/Attributes.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+/// One input or output of an entry point.
+struct Field {
+  std::string name;       // the exporter's
+  std::string identifier; // C++'s
+  std::string role;
+  RankedTensorType type;
+};
+
+/// Text with {N} marks is clearer than a stream of pieces, but braces are C++'s: so pieces it is.
+class Writer {
+public:
+  explicit Writer(std::string &text) : stream(text) {}
+  template <typename... Parts> void line(const Parts &...parts) {
+    ((stream << parts), ...);
+    stream << "\n";
+  }
+
+private:
+  llvm::raw_string_ostream stream;
+};
+} // namespace
+
+/// A C++ identifier for a name: other characters become underscores.
+static std::string identifierFor(StringRef name) {
+  static const llvm::StringSet<> reserved = {
+      "bool",   "case",      "catch",  "char",     "class",   "const",    "default", "delete",
+      "do",     "double",    "else",   "enum",     "float",   "for",      "if",      "int",
+      "long",   "namespace", "new",    "operator", "private", "public",   "return",  "short",
+      "signed", "sizeof",    "static", "struct",   "switch",  "template", "this",    "throw",
+      "try",    "typename",  "union",  "unsigned", "using",   "virtual",  "void",    "while",
+      "and",    "or",        "not",    "xor",      "auto",    "tensors",  "result"};
+  std::string text;
+  for (char c : name)
+    text += llvm::isAlnum(c) ? c : '_';
+  if (text.empty() || llvm::isDigit(text[0]) || reserved.contains(text))
+    text += "_";
+  if (llvm::isDigit(text[0]))
+    text.insert(0, "_");
+  return text;
+}
+
+static std::string quoted(StringRef text) {
+  std::string result = "\"";
+  llvm::raw_string_ostream stream(result);
+  llvm::printEscapedString(text, stream);
+  return result + "\"";
+}
+
+static std::vector<Field> fieldsOf(ArrayAttr values, ArrayRef<StringRef> roles) {
+  std::vector<Field> fields;
+  llvm::StringSet<> taken;
+  for (Attribute value : values) {
+    auto dictionary = cast<DictionaryAttr>(value);
+    StringRef role = dictionary.getAs<StringAttr>("role").getValue();
+    if (!llvm::is_contained(roles, role))
+      continue;
+    StringRef name = dictionary.getAs<StringAttr>("name").getValue();
+    std::string identifier = identifierFor(name);
+    while (!taken.insert(identifier).second)
+      identifier += "_";
+    fields.push_back({name.str(), identifier, role.str(),
+                      cast<RankedTensorType>(dictionary.getAs<TypeAttr>("type").getValue())});
+  }
+  return fields;
+}
+
+static std::string typeName(RankedTensorType type) {
+  return std::string(to_string(static_cast<DType>(codegen::dtypeOf(type.getElementType()))));
+}
+
+static std::string dtypeText(RankedTensorType type) {
+  std::string name = typeName(type);
+  return "accc::DType::" + (name == "bool" ? "boolean" : name);
+}
+
+static std::string shapeText(RankedTensorType type) {
+  std::string text = "{";
+  for (auto [i, extent] : llvm::enumerate(type.getShape()))
+    text += (i ? ", " : "") + std::to_string(extent);
+  return text + "}";
+}
+
+static void writeInputs(Writer &w, ArrayRef<Field> fields) {
+  w.line("/// A batch: one tensor for each input, allocated and filled with zeros.");
+  w.line("struct Inputs {");
+  for (const Field &field : fields)
+    w.line("  accc::Tensor ", field.identifier, "{", dtypeText(field.type), ", accc::Shape",
+           shapeText(field.type), "};");
+  w.line("  accc::TensorMap tensors() const {");
+  w.line("    return {");
+  for (const Field &field : fields)
+    w.line("        {", quoted(field.name), ", ", field.identifier, "},");
+  w.line("    };");
+  w.line("  }");
+  w.line("};");
+  w.line();
+}
+
+static void writeOutputs(Writer &w, ArrayRef<Field> fields, bool hasLoss) {
+  w.line("/// What a call gave: valid until the next call of the same entry point.");
+  w.line("struct Outputs {");
+  w.line("  accc::Result result;");
+  if (hasLoss)
+    w.line("  float loss() const { return result.loss(); }");
+  for (const Field &field : fields) {
+    w.line("  /// ", typeName(field.type), " ", shapeText(field.type));
+    w.line("  const accc::Tensor &", field.identifier, "() const { return result[",
+           quoted(field.name), "]; }");
+  }
+  w.line("};");
+  w.line();
+}
+
+std::string accc::makeHeader(ModuleOp program, StringRef name, double learningRate) {
+  llvm::StringMap<exec::EntryOp> entries;
+  for (auto entry : program.getOps<exec::EntryOp>())
+    entries[entry.getSymName()] = entry;
+  // The inputs and outputs of evaluation are those of training, but for what only training has.
+  exec::EntryOp main = entries.count("train_step")  ? entries["train_step"]
+                       : entries.count("grad_step") ? entries["grad_step"]
+                                                    : entries["eval_step"];
+  std::vector<Field> inputs = fieldsOf(main.getInputs(), {role::kInput, role::kTarget});
+  std::vector<Field> outputs = fieldsOf(main.getOutputs(), {role::kOutput});
+  bool hasLoss = !fieldsOf(main.getOutputs(), {role::kLoss}).empty();
+  llvm::erase_if(outputs, [](const Field &field) { return field.identifier == "loss"; });
+
+  std::string space = identifierFor(name);
+  std::string guard = "ACCC_MODEL_HEADER_" + StringRef(space).upper();
+  std::string text;
+  Writer w(text);
+  w.line("// Written by ", kCompilerVersion, ": the typed face of the model ", name, ".");
+  w.line("#ifndef ", guard);
+  w.line("#define ", guard);
+  w.line();
+  w.line("#include \"accc/accc.h\"");
+  w.line();
+  w.line("#include <string>");
+  w.line();
+  w.line("namespace ", space, " {");
+  w.line();
+  writeInputs(w, inputs);
+  writeOutputs(w, outputs, hasLoss);
+  w.line("/// See accc::Trainer, which get() gives.");
+  w.line("class Trainer {");
+  w.line("public:");
+  w.line("  static accc::TrainerOptions defaults() {");
+  w.line("    accc::TrainerOptions options;");
+  w.line("    options.learning_rate = ", llvm::format("%#.9g", learningRate), "f;");
+  w.line("    return options;");
+  w.line("  }");
+  w.line("  explicit Trainer(const std::string &library, const accc::TrainerOptions &options = "
+         "defaults())");
+  w.line("      : trainer(accc::Model::load(library), options) {}");
+  w.line();
+  auto call = [&](const char *entry, const char *method) {
+    if (entries.count(entry))
+      w.line("  Outputs ", method, "(const Inputs &batch) { return {trainer.", method,
+             "(batch.tensors())}; }");
+  };
+  call("train_step", "step");
+  call("grad_step", "grad_step");
+  call("eval_step", "eval");
+  w.line();
+  w.line("  accc::Trainer &get() { return trainer; }");
+  w.line();
+  w.line("private:");
+  w.line("  accc::Trainer trainer;");
+  w.line("};");
+  w.line();
+  w.line("} // namespace ", space);
+  w.line();
+  w.line("#endif");
+  return text;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/Report.h"
+
+#include "codegen/host/Host.h"
+#include "driver/Cost.h"
+#include "ir/exec/Exec.h"
+
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace accc;
+namespace json = llvm::json;
+
+static double bytesOf(OperandRange buffers) {
+  double sum = 0;
+  for (Value buffer : buffers)
+    sum += bytesOf(cast<exec::BufferType>(buffer.getType()).getTensor());
+  return sum;
+}
+
+/// Two for each multiply-add.
+static double flopsOf(exec::LibraryCallOp op) {
+  FailureOr<accc_library_call> call = codegen::describeCall(op);
+  if (failed(call))
+    return 0;
+  double flops = 2;
+  if (call->kind == ACCC_CALL_MATMUL) {
+    const accc_matmul &m = call->u.matmul;
+    flops *= static_cast<double>(m.m) * static_cast<double>(m.n) * static_cast<double>(m.k);
+    for (int i = 0; i < m.batch_rank; ++i)
+      flops *= static_cast<double>(m.batch[i]);
+    return flops;
+  }
+  const accc_convolution &c = call->u.convolution;
+  flops *= static_cast<double>(c.batch) * static_cast<double>(c.out_channels) *
+           static_cast<double>(c.in_channels) / static_cast<double>(std::max<int64_t>(c.groups, 1));
+  for (int i = 0; i < c.spatial_rank; ++i)
+    flops *= static_cast<double>(c.out_size[i]) * static_cast<double>(c.kernel[i]);
+  return flops;
+}
+
+static json::Object describeStep(Operation &op, SymbolTable &symbols) {
+  if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
+    auto kernel = symbols.lookup<exec::KernelOp>(launch.getKernel());
+    return json::Object{{"kernel", kernel.getSymName()},
+                        {"kind", kernel.getKind()},
+                        {"label", kernel.getLabel()},
+                        {"flops", flopsOf(kernel.getOperation())},
+                        {"bytes", bytesOf(launch.getInputs()) + bytesOf(launch.getOutputs())}};
+  }
+  auto call = cast<exec::LibraryCallOp>(op);
+  return json::Object{{"library_call", call.getCallee()},
+                      {"flops", flopsOf(call)},
+                      {"bytes", bytesOf(call.getInputs()) + bytesOf(call.getOutputs())}};
+}
+
+static json::Object describeEntry(exec::EntryOp entry, SymbolTable &symbols) {
+  json::Array steps;
+  double flops = 0, bytes = 0;
+  int64_t launches = 0, calls = 0;
+  for (Operation &op : entry.getBody().front()) {
+    if (!isa<exec::LaunchOp, exec::LibraryCallOp>(op))
+      continue;
+    ++(isa<exec::LaunchOp>(op) ? launches : calls);
+    json::Object step = describeStep(op, symbols);
+    flops += *step.getNumber("flops");
+    bytes += *step.getNumber("bytes");
+    steps.push_back(std::move(step));
+  }
+  return json::Object{{"name", entry.getSymName()},
+                      {"arena_bytes", static_cast<int64_t>(entry.getArenaSize())},
+                      {"launches", launches},
+                      {"library_calls", calls},
+                      {"flops", flops},
+                      {"bytes", bytes},
+                      {"steps", std::move(steps)}};
+}
+
+std::string accc::makeReport(ModuleOp program, StringRef manifest, ArrayRef<FusionNote> decisions) {
+  SymbolTable symbols(program);
+  json::Array entries, fusion;
+  double state = 0;
+  for (auto variable : program.getOps<exec::VariableOp>())
+    state += bytesOf(variable.getType());
+  for (auto entry : program.getOps<exec::EntryOp>())
+    entries.push_back(describeEntry(entry, symbols));
+  for (const FusionNote &note : decisions)
+    fusion.push_back(json::Object{{"function", note.function},
+                                  {"producer", note.producer},
+                                  {"consumer", note.consumer},
+                                  {"fused", note.decision.allowed},
+                                  {"reason", note.decision.reason}});
+  json::Object report{
+      {"state_bytes", state}, {"entries", std::move(entries)}, {"fusion", std::move(fusion)}};
+  if (llvm::Expected<json::Value> parsed = json::parse(manifest))
+    report["manifest"] = std::move(*parsed);
+  else
+    llvm::consumeError(parsed.takeError());
+  return llvm::formatv("{0:2}\n", json::Value(std::move(report)));
+}

@@ -37,21 +37,34 @@ Value EntryBuilder::storage(Value value) {
   return value;
 }
 
-// Program order, except that steps whose results are nothing but new values of variables go to the end.
+// Program order, except that steps whose results are nothing but new values of variables go to the end,
+// and with them the few numbers that only they read (the step count, bias corrections).
 LogicalResult EntryBuilder::orderSteps() {
   auto *yield = function.getBody().front().getTerminator();
   SmallVector<Operation *> updates;
+  DenseSet<Operation *> late;
+  constexpr int64_t kFewNumbers = 64;
+  for (Operation &op : llvm::reverse(function.getBody().front())) {
+    bool isLate = isa<prim::FusionOp>(op), isSmall = true;
+    for (Value result : op.getResults()) {
+      bool isRead = false;
+      for (OpOperand &use : result.getUses()) {
+        bool isUpdate = use.getOwner() == yield &&
+                        attribute(function, true, use.getOperandNumber(), kRoleAttr) == role::kUpdate;
+        isLate &= isUpdate || late.contains(use.getOwner());
+        isRead |= !isUpdate;
+      }
+      isSmall &= !isRead || cast<RankedTensorType>(result.getType()).getNumElements() <= kFewNumbers;
+    }
+    if (isLate && isSmall)
+      late.insert(&op);
+  }
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (isa<prim::ReshapeOp, prim::ConstantOp>(op))
       continue;
     if (!isa<prim::FusionOp>(op) && !isLibraryCall(&op))
       return op.emitError("bug in accc: this op reached the schedule outside a fusion");
-    bool onlyUpdates = true;
-    for (Value result : op.getResults())
-      for (OpOperand &use : result.getUses())
-        onlyUpdates &= use.getOwner() == yield &&
-                       attribute(function, true, use.getOperandNumber(), kRoleAttr) == role::kUpdate;
-    (onlyUpdates ? updates : steps).push_back(&op);
+    (late.contains(&op) ? updates : steps).push_back(&op);
   }
   numUpdates = updates.size();
   steps.append(updates.begin(), updates.end());
@@ -208,6 +221,73 @@ void EntryBuilder::emitCopy(OpBuilder &b, Value from, const Place &to) {
   b.create<exec::LaunchOp>(from.getLoc(), kernel.getSymName(), ValueRange{input}, ValueRange{output});
 }
 
+void EntryBuilder::emitStep(OpBuilder &b, Operation *step) {
+  SmallVector<Value> in, out;
+  for (Value operand : step->getOperands())
+    in.push_back(buffer(b, operand));
+  for (Value result : step->getResults())
+    out.push_back(buffer(b, result));
+  if (auto fusion = dyn_cast<prim::FusionOp>(step))
+    b.create<exec::LaunchOp>(step->getLoc(), kernels.get(fusion).getSymName(), in, out);
+  else
+    b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(), configOf(step), in, out);
+}
+
+void EntryBuilder::emitUpdates(OpBuilder &b, size_t first) {
+  struct Segments {
+    exec::KernelOp kernel;
+    SmallVector<Operation *> steps;
+    DenseSet<std::pair<int64_t, int64_t>> reads, writes; // space and offset
+  };
+  SmallVector<Segments> buckets;
+  auto touched = [&](ValueRange values, DenseSet<std::pair<int64_t, int64_t>> &into) {
+    for (Value value : values) {
+      const Place &place = places[storage(value)];
+      if (place.space == exec::Space::state)
+        into.insert({static_cast<int64_t>(place.space), place.offset});
+    }
+  };
+  auto meet = [](const auto &a, const auto &c) { return llvm::any_of(a, [&](auto x) { return c.contains(x); }); };
+  for (Operation *step : ArrayRef(steps).drop_front(first)) {
+    auto fusion = dyn_cast<prim::FusionOp>(step);
+    exec::KernelOp kernel = fusion ? kernels.getEach(fusion) : exec::KernelOp();
+    Segments alone{kernel, {step}, {}, {}};
+    touched(step->getOperands(), alone.reads);
+    touched(step->getResults(), alone.writes);
+    if (!kernel) { // in order, before the launches over segments, which may read what it computes
+      emitStep(b, step);
+      continue;
+    }
+    // A step's own in-place update is fine; another's is not.
+    auto *bucket = llvm::find_if(buckets, [&](const Segments &other) {
+      return other.kernel == kernel && !meet(other.reads, alone.writes) && !meet(other.writes, alone.reads);
+    });
+    if (bucket == buckets.end()) {
+      buckets.push_back(std::move(alone));
+      continue;
+    }
+    bucket->steps.push_back(step);
+    bucket->reads.insert(alone.reads.begin(), alone.reads.end());
+    bucket->writes.insert(alone.writes.begin(), alone.writes.end());
+  }
+  for (Segments &bucket : buckets) {
+    if (bucket.steps.size() == 1) {
+      emitStep(b, bucket.steps.front());
+      continue;
+    }
+    SmallVector<Value> in, out;
+    SmallVector<int64_t> sizes;
+    for (Operation *step : bucket.steps) {
+      for (Value operand : step->getOperands())
+        in.push_back(buffer(b, operand));
+      for (Value result : step->getResults())
+        out.push_back(buffer(b, result));
+      sizes.push_back(cast<RankedTensorType>(step->getResult(0).getType()).getNumElements());
+    }
+    b.create<exec::LaunchEachOp>(bucket.steps.front()->getLoc(), bucket.kernel.getSymName(), sizes, in, out);
+  }
+}
+
 LogicalResult EntryBuilder::emit() {
   OpBuilder b = OpBuilder::atBlockEnd(program.getBody());
   SmallVector<Attribute> inputs, outputs;
@@ -234,18 +314,12 @@ LogicalResult EntryBuilder::emit() {
       b.create<exec::CheckOp>(function.getLoc());
     checked = true;
   };
-  for (auto [i, step] : llvm::enumerate(steps)) {
-    if (i >= steps.size() - numUpdates)
-      check();
-    SmallVector<Value> in, out;
-    for (Value operand : step->getOperands())
-      in.push_back(buffer(b, operand));
-    for (Value result : step->getResults())
-      out.push_back(buffer(b, result));
-    if (auto fusion = dyn_cast<prim::FusionOp>(step))
-      b.create<exec::LaunchOp>(step->getLoc(), kernels.get(fusion).getSymName(), in, out);
-    else
-      b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(), configOf(step), in, out);
+  size_t firstUpdate = steps.size() - numUpdates;
+  for (Operation *step : ArrayRef(steps).take_front(firstUpdate))
+    emitStep(b, step);
+  if (numUpdates > 0) {
+    check();
+    emitUpdates(b, firstUpdate);
   }
   // Outputs first: they may show the value that a variable had before its update.
   for (const Copy &copy : copies)

@@ -44,6 +44,9 @@ private:
   bool mayOverwrite(mlir::Operation *writer, mlir::Value old);
   mlir::Value buffer(mlir::OpBuilder &b, mlir::Value value);
   mlir::Value slice(mlir::OpBuilder &b, const Place &place, mlir::RankedTensorType type, mlir::Location loc);
+  /// Emits the steps from `first` on, equal ones that touch nothing of each other's as one launch.
+  void emitUpdates(mlir::OpBuilder &b, size_t first);
+  void emitStep(mlir::OpBuilder &b, mlir::Operation *step);
   void emitCopy(mlir::OpBuilder &b, mlir::Value from, const Place &to);
 
   mlir::func::FuncOp function;

@@ -55,6 +55,78 @@ exec::KernelOp KernelTable::get(prim::FusionOp fusion) {
   return insert(fusion.getBody(), fusion.getKind(), fusion.getName(), fusion.getLoc());
 }
 
+namespace {
+/// The extent that stands for any in the body of a kernel of kind `each`.
+constexpr int64_t kAnyExtent = int64_t(1) << 30;
+
+/// Rewrites the body of a fusion for flat tensors into `flat`; false if it is not elementwise.
+bool flatten(prim::FusionOp fusion, Block &flat) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(fusion.getOutputs().front().getType()).getShape();
+  if (fusion.getKind() != "loop" || shape.empty())
+    return false;
+  auto flatType = [&](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    return tensor.getRank() == 0 ? tensor : tensor.clone(ArrayRef<int64_t>{kAnyExtent});
+  };
+  int64_t elements = ReferenceArray::count(shape);
+  auto fits = [&](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    return tensor.getRank() == 0 || tensor.getNumElements() == elements;
+  };
+  IRMapping mapping;
+  Block &body = fusion.getBody().front();
+  for (BlockArgument argument : body.getArguments()) {
+    if (!fits(argument.getType()))
+      return false;
+    mapping.map(argument, flat.addArgument(flatType(argument.getType()), argument.getLoc()));
+  }
+  OpBuilder b(fusion.getContext());
+  b.setInsertionPointToEnd(&flat);
+  for (Operation &op : body) {
+    if (isa<prim::YieldOp>(op)) {
+      b.clone(op, mapping);
+      continue;
+    }
+    Type type = op.getResult(0).getType();
+    if (op.getNumResults() != 1 || !fits(type))
+      return false;
+    if (isa<prim::ReshapeOp>(op)) {
+      if (op.getOperand(0).getType() != type &&
+          cast<RankedTensorType>(op.getOperand(0).getType()).getRank() == 0)
+        return false;
+      mapping.map(op.getResult(0), mapping.lookup(op.getOperand(0)));
+    } else if (auto constant = dyn_cast<prim::ConstantOp>(op)) {
+      auto value = cast<DenseElementsAttr>(constant.getValue());
+      mapping.map(op.getResult(0),
+                  b.create<prim::ConstantOp>(op.getLoc(), flatType(type), value.resizeSplat(cast<ShapedType>(flatType(type)))));
+    } else if (auto broadcast = dyn_cast<prim::BroadcastOp>(op)) {
+      if (broadcast.getOperand().getType().getRank() != 0)
+        return false;
+      mapping.map(op.getResult(0), b.create<prim::BroadcastOp>(op.getLoc(), flatType(type),
+                                                               mapping.lookup(broadcast.getOperand()),
+                                                               broadcast.getDimensions()));
+    } else if (cast<Fusible>(op).getFusionClass() == FusionClass::Pointwise) {
+      OperationState state(op.getLoc(), op.getName());
+      for (Value operand : op.getOperands())
+        state.addOperands(mapping.lookup(operand));
+      state.addTypes(flatType(type));
+      state.addAttributes(op.getAttrs());
+      mapping.map(op.getResult(0), b.create(state)->getResult(0));
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+} // namespace
+
+exec::KernelOp KernelTable::getEach(prim::FusionOp fusion) {
+  Region body;
+  if (!flatten(fusion, body.emplaceBlock()))
+    return {};
+  return insert(body, "each", fusion.getName(), fusion.getLoc());
+}
+
 exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
   Region body;
   Block &block = body.emplaceBlock();

@@ -15,6 +15,9 @@ public:
 
   /// The kernel that computes what `fusion` computes.
   exec::KernelOp get(prim::FusionOp fusion);
+  /// The kernel of kind `each` that computes what `fusion` computes on any number of elements, or null if
+  /// the fusion does more than elementwise arithmetic on tensors of one shape and on scalars.
+  exec::KernelOp getEach(prim::FusionOp fusion);
   /// The kernel that copies a tensor of this type.
   exec::KernelOp getCopy(mlir::RankedTensorType type, mlir::Location loc);
   /// The read-only tensor with this value.

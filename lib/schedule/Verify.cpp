@@ -40,6 +40,9 @@ LogicalResult verifyEntry(exec::EntryOp entry) {
     if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
       inputs = launch.getInputs();
       outputs = launch.getOutputs();
+    } else if (auto each = dyn_cast<exec::LaunchEachOp>(op)) {
+      inputs = each.getInputs();
+      outputs = each.getOutputs();
     } else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
       inputs = call.getInputs();
       outputs = call.getOutputs();

@@ -34,8 +34,8 @@ std::string labelOf(exec::LibraryCallOp call) {
 /// One accc_entry_function: launches and library calls in order.
 class EntryEmitter {
 public:
-  EntryEmitter(exec::EntryOp entry, llvm::Module &module, const KernelTasks &tasks)
-      : entry(entry), module(module), tasks(tasks), b(module.getContext()),
+  EntryEmitter(exec::EntryOp entry, llvm::Module &module, const KernelTasks &tasks, ConstantWriter &constants)
+      : entry(entry), module(module), tasks(tasks), constants(constants), b(module.getContext()),
         pointer(llvm::PointerType::getUnqual(module.getContext())) {}
 
   LogicalResult emit();
@@ -52,11 +52,13 @@ private:
   }
   llvm::Value *slice(exec::SliceOp op);
   llvm::Value *fill(ValueRange inputs, ValueRange outputs, bool withStatus);
+  llvm::Value *fillSegments(exec::LaunchEachOp launch, llvm::Constant *table);
   void returnIf(llvm::Value *condition, llvm::Value *value);
 
   exec::EntryOp entry;
   llvm::Module &module;
   const KernelTasks &tasks;
+  ConstantWriter &constants;
   llvm::IRBuilder<> b;
   llvm::PointerType *pointer;
   llvm::AllocaInst *buffers = nullptr;
@@ -92,6 +94,21 @@ llvm::Value *EntryEmitter::fill(ValueRange inputs, ValueRange outputs, bool with
     pointers.push_back(function->getArg(2));
   for (auto [i, p] : llvm::enumerate(pointers))
     b.CreateStore(p, b.CreateConstInBoundsGEP1_64(pointer, buffers, i));
+  return buffers;
+}
+
+llvm::Value *EntryEmitter::fillSegments(exec::LaunchEachOp launch, llvm::Constant *table) {
+  size_t segments = launch.getSizes().size();
+  size_t ins = launch.getInputs().size() / segments, outs = launch.getOutputs().size() / segments;
+  uint64_t slot = 0;
+  auto put = [&](llvm::Value *p) { b.CreateStore(p, b.CreateConstInBoundsGEP1_64(pointer, buffers, slot++)); };
+  put(table);
+  for (size_t s = 0; s < segments; ++s) {
+    for (Value v : launch.getInputs().slice(s * ins, ins))
+      put(values[v]);
+    for (Value v : launch.getOutputs().slice(s * outs, outs))
+      put(values[v]);
+  }
   return buffers;
 }
 
@@ -132,6 +149,16 @@ LogicalResult EntryEmitter::emit() {
       llvm::Value *list = fill(launch.getInputs(), launch.getOutputs(), true);
       b.CreateCall(launchType, parallelFor,
                    {context, module.getFunction(launch.getKernel()), list, b.getInt64(static_cast<uint64_t>(count))});
+    } else if (auto each = dyn_cast<exec::LaunchEachOp>(op)) {
+      SegmentTable table(each.getSizes());
+      if (table.tasks == 0)
+        continue;
+      ++launches;
+      labels.push_back(each.getKernel().str() + " -> " + std::to_string(each.getSizes().size()) + " tensors");
+      ArrayRef<char> raw(reinterpret_cast<const char *>(table.words.data()), table.words.size() * sizeof(int64_t));
+      llvm::Value *list = fillSegments(each, constants.bytes(raw, "segments"));
+      b.CreateCall(launchType, parallelFor,
+                   {context, module.getFunction(each.getKernel()), list, b.getInt64(static_cast<uint64_t>(table.tasks))});
     } else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
       FailureOr<accc_library_call> description = describeCall(call);
       if (failed(description))
@@ -231,7 +258,7 @@ LogicalResult codegen::addHost(ModuleOp program, const WeightTable &weights,
   llvm::Constant *errorList = w.array(messages, "errors");
 
   for (auto entry : program.getOps<exec::EntryOp>()) {
-    EntryEmitter emitter(entry, module, tasks);
+    EntryEmitter emitter(entry, module, tasks, w);
     if (failed(emitter.emit()))
       return failure();
     SmallVector<llvm::Constant *> inputs = describeValues(w, entry.getInputs()),

@@ -41,7 +41,7 @@ unsigned alignment(Type type) {
 BodyEmitter::BodyEmitter(exec::KernelOp kernel, func::FuncOp function, ErrorTable &errors,
                          unsigned numDims)
     : b(function.getContext()), location(kernel.getLoc()), errors(errors),
-      index(b, kernel.getLoc(), numDims) {
+      index(b, kernel.getLoc(), numDims), body(kernel.getBody().front()) {
   memo.emplace_back();
   b.setInsertionPointToStart(&function.getBody().front());
   Value buffers = function.getArgument(0);
@@ -51,7 +51,6 @@ BodyEmitter::BodyEmitter(exec::KernelOp kernel, func::FuncOp function, ErrorTabl
                                        ArrayRef<LLVM::GEPArg>{i});
     return b.create<LLVM::LoadOp>(location, pointerType, slot);
   };
-  Block &body = kernel.getBody().front();
   int32_t next = 0;
   for (BlockArgument argument : body.getArguments())
     pointers[argument] = pointer(next++);
@@ -60,6 +59,12 @@ BodyEmitter::BodyEmitter(exec::KernelOp kernel, func::FuncOp function, ErrorTabl
     outputTypes.push_back(result.getType());
   }
   status = pointer(next);
+}
+
+void BodyEmitter::setBuffers(ArrayRef<Value> newPointers) {
+  for (BlockArgument argument : body.getArguments())
+    pointers[argument] = newPointers[argument.getArgNumber()];
+  outputs.assign(newPointers.begin() + body.getNumArguments(), newPointers.end());
 }
 
 RankedTensorType BodyEmitter::outputType(unsigned output) const {

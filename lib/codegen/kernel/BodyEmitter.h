@@ -36,6 +36,9 @@ public:
   IndexEmitter &indices() { return index; }
   mlir::Location loc() const { return location; }
 
+  /// Takes other buffers from here on: pointers of the inputs, then of the outputs.
+  void setBuffers(llvm::ArrayRef<mlir::Value> newPointers);
+
   /// Lanes that take part; null for all. Set around the last, partial vector of a row.
   void setTailMask(mlir::Value mask) { tailMask = mask; }
 
@@ -85,6 +88,7 @@ private:
   mlir::Location location;
   ErrorTable &errors;
   IndexEmitter index;
+  mlir::Block &body;
   llvm::DenseMap<mlir::Value, mlir::Value> pointers; // block argument -> !llvm.ptr
   llvm::SmallVector<mlir::Value> outputs;
   llvm::SmallVector<mlir::Type> outputTypes;

@@ -29,6 +29,10 @@ Emitter emitWindowScatterKernel;
 /// one dimension is walked in order, the others are independent.
 Emitter emitScanKernel;
 
+/// `each`: pointwise ops on flat tensors of any size, over several segments (exec.launch_each). The number
+/// of tasks is that of the launch's SegmentTable.
+Emitter emitEachKernel;
+
 } // namespace accc::codegen
 
 #endif

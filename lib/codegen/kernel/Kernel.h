@@ -34,6 +34,15 @@ struct KernelFunction {
   int64_t tasks; // what the launch passes to parallel_for
 };
 
+/// Segments of a launch of a kernel of kind `each`. Its function gets, as its first buffer, a table of
+/// int64: the number of segments, then for each its first task and its number of elements; after it the
+/// buffers of the segments, one segment after the other.
+struct SegmentTable {
+  llvm::SmallVector<int64_t> words;
+  int64_t tasks = 0;
+  explicit SegmentTable(llvm::ArrayRef<int64_t> sizes);
+};
+
 /// Emits `kernel` at the end of `module`. Fails with a diagnostic on a body that no emitter takes.
 mlir::FailureOr<KernelFunction> emitKernel(exec::KernelOp kernel, mlir::ModuleOp module,
                                            const KernelOptions &options, ErrorTable &errors);

@@ -21,6 +21,18 @@ bool isAnchor(Operation *op) {
              prim::CumulativeOp, prim::SortOp>(op);
 }
 
+/// Part of the optimizer. Its ops carry that name as their location, which outlives rewriting; it decides
+/// about grouping, never about values.
+bool belongsToOptimizer(Operation *op) {
+  bool found = false;
+  op->getLoc()->walk([&](Location loc) {
+    if (auto name = dyn_cast<NameLoc>(loc))
+      found |= name.getName() == "optimizer";
+    return WalkResult::advance();
+  });
+  return found;
+}
+
 ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
@@ -236,6 +248,8 @@ bool Groups::reaches(int64_t from, int64_t to) const {
 }
 
 FusionDecision Groups::merge(int64_t a, int64_t b) {
+  if (belongsToOptimizer(groups[a].ops.front()) != belongsToOptimizer(groups[b].ops.front()))
+    return FusionDecision::forbid("the optimizer runs over all parameters at once");
   SmallVector<Operation *> ops(groups[a].ops);
   ops.append(groups[b].ops);
   llvm::sort(ops,

@@ -63,6 +63,17 @@ def Exec_LaunchOp : Exec_Op<"launch", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` attr-dict `:` type($inputs) `->` type($outputs)";
 }
 
+def Exec_LaunchEachOp : Exec_Op<"launch_each", [AttrSizedOperandSegments]> {
+  let summary = "runs a kernel of kind each over several segments at once";
+  let description = [{
+    The kernel's body is written for tensors of one dimension, whose extent `sizes` gives for each segment
+    anew. `inputs` are the kernel's inputs for the first segment, then for the second, ...; `outputs`
+    likewise. Segments run at the same time: none reads what another writes.}];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, DenseI64ArrayAttr:$sizes, Variadic<Exec_Buffer>:$inputs,
+                       Variadic<Exec_Buffer>:$outputs);
+  let assemblyFormat = "$kernel $sizes `(` $inputs `)` `->` `(` $outputs `)` attr-dict `:` type($inputs) `->` type($outputs)";
+}
+
 def Exec_LibraryCallOp : Exec_Op<"library_call", [AttrSizedOperandSegments]> {
   let summary = "runs a contraction in a library";
   let description = [{

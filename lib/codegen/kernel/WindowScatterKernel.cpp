@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace accc;
@@ -41,10 +42,10 @@ Value firstMaximum(BodyEmitter &emitter, const Geometry &g, ArrayRef<AffineExpr>
                        ? emitter.constant(b.getFloatAttr(scalar, -INFINITY))
                        : emitter.constant(b.getIntegerAttr(
                              scalar, APInt::getSignedMinValue(scalar.getIntOrFloatBitWidth())));
-    Value x = emitter.select(
-        ranges, [&] { return emitter.element(g.operand, at); }, [&] { return lowest; });
-    Value here = emitter.select(
-        ranges, [&] { return emitter.indexValue(linear, b.getI64Type()); }, [&] { return none; });
+    Value x = emitter.toVector(emitter.select(
+        ranges, [&] { return emitter.element(g.operand, at); }, [&] { return lowest; }));
+    Value here = emitter.toVector(emitter.select(
+        ranges, [&] { return emitter.indexValue(linear, b.getI64Type()); }, [&] { return none; }));
     if (!best) {
       best = x;
       where = here;
@@ -59,12 +60,50 @@ Value firstMaximum(BodyEmitter &emitter, const Geometry &g, ArrayRef<AffineExpr>
     } else {
       greater = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, x, best);
     }
-    Value first = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, where, emitter.indices().constant(0));
+    Value first = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, where,
+                                         emitter.toVector(emitter.indices().constant(0)));
     Value better = b.create<arith::OrIOp>(loc, greater, first);
     best = b.create<arith::SelectOp>(loc, better, x, best);
     where = b.create<arith::SelectOp>(loc, better, here, where);
   });
   return where;
+}
+
+/// Adds the lanes of `source` at the row-major indices `where` of output 0, one after the other, because
+/// windows overlap.
+void addAt(BodyEmitter &emitter, Value where, Value source, Value mask, ArrayRef<int64_t> shape) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  auto vector = dyn_cast<VectorType>(where.getType());
+  int64_t count = ReferenceArray::count(shape);
+  auto one = [&](Value at, Value value) {
+    AffineExpr linear = emitter.indices().addSymbol(at, count);
+    SmallVector<AffineExpr> to;
+    int64_t stride = count;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      AffineExpr rest = d == 0 ? linear : linear % stride;
+      stride /= shape[d];
+      to.push_back(rest.floorDiv(stride));
+    }
+    emitter.store(0, to, b.create<arith::AddFOp>(loc, emitter.loadOutput(0, to), value));
+  };
+  if (!vector) {
+    one(where, source);
+    return;
+  }
+  for (int64_t lane = 0; lane < vector.getNumElements(); ++lane) {
+    auto extract = [&](Value v) -> Value { return b.create<vector::ExtractOp>(loc, v, ArrayRef<int64_t>{lane}); };
+    BodyEmitter::Scope scope(emitter);
+    OpBuilder::InsertionGuard guard(b);
+    Value at = extract(where), value = extract(source);
+    if (mask) {
+      auto inside = b.create<scf::IfOp>(loc, extract(mask), /*withElseRegion=*/false);
+      b.setInsertionPointToStart(inside.thenBlock());
+      one(at, value);
+    } else {
+      one(at, value);
+    }
+  }
 }
 
 template <typename Op> Geometry geometryOf(Op op) {
@@ -117,6 +156,9 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
   Type scalar = BodyEmitter::registerType(
       cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
 
+  int64_t lanesDim = inner.empty() ? -1 : inner.back();
+  int64_t width = lanesDim < 0 ? 1 : chooseWidth(g.positions[lanesDim], options);
+
   int64_t tasks = forEachRow(emitter, function, planes, cost, [&](Value plane) {
     if (!outer.empty())
       setRow(emitter, domain, outer, plane);
@@ -125,27 +167,33 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
         setRow(emitter, elements, inner, i);
         emitter.store(0, position, emitter.constant(cast<TypedAttr>(b.getZeroAttr(scalar))));
       });
-    forLoop(emitter, index.constant(0), index.constant(planePositions), 1, [&](Value i) {
-      if (!inner.empty())
-        setRow(emitter, domain, inner, i);
+    // Maxima are found for a vector of positions along the last dimension of the windows.
+    SmallVector<unsigned> lines(inner);
+    int64_t lineCount = planePositions, extent = 1;
+    if (lanesDim >= 0) {
+      lines.pop_back();
+      extent = g.positions[lanesDim];
+      lineCount /= extent;
+      index.setVector(static_cast<unsigned>(lanesDim), width);
+    }
+    auto atPositions = [&](ValueRange, Value mask) {
       Value where = firstMaximum(emitter, g, position);
-      if (argWindow) {
+      if (argWindow)
         emitter.store(0, position, where);
-        return;
-      }
-      Value source = emitter.element(scatter.getSource(), position);
-      // The result is addressed by its row-major index.
-      AffineExpr linear = index.addSymbol(where, ReferenceArray::count(shape));
-      SmallVector<AffineExpr> to;
-      int64_t stride = ReferenceArray::count(shape);
-      for (unsigned d = 0; d < rank; ++d) {
-        AffineExpr rest = d == 0 ? linear : linear % stride;
-        stride /= shape[d];
-        to.push_back(rest.floorDiv(stride));
-      }
-      Value old = emitter.loadOutput(0, to);
-      emitter.store(0, to, b.create<arith::AddFOp>(emitter.loc(), old, source));
+      else
+        addAt(emitter, where, emitter.toVector(emitter.element(scatter.getSource(), position)), mask, shape);
+      return SmallVector<Value>();
+    };
+    forLoop(emitter, index.constant(0), index.constant(lineCount), 1, [&](Value line) {
+      if (!lines.empty())
+        setRow(emitter, domain, lines, line);
+      if (lanesDim < 0)
+        atPositions({}, nullptr);
+      else
+        vectorLoop(emitter, static_cast<unsigned>(lanesDim), std::max(extent, shape[lanesDim]), index.constant(0),
+                   index.constant(extent), extent % width == 0, {}, atPositions);
     });
+    index.setVector(~0u, 1);
   });
   return KernelFunction{function, tasks};
 }

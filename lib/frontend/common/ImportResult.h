@@ -30,6 +30,8 @@ struct ImportOptions {
   /// Whether running variances are updated with the unbiased variance, as PyTorch does. By default:
   /// yes if the file was written by PyTorch.
   std::optional<bool> unbiasedRunningVar;
+  /// Composite operators that the exporter took apart are put together again (Raise.h).
+  bool raise = true;
   /// Inputs that always have the same value: they become constants, and shapes may depend on them.
   std::map<std::string, mlir::DenseElementsAttr> inputs;
 };

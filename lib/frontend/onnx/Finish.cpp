@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The end of an import: results, roles, what nobody uses, and a last look by the verifier.
+#include "frontend/common/Raise.h"
 #include "frontend/onnx/Error.h"
 #include "frontend/onnx/GraphImporter.h"
 #include "support/Attributes.h"
@@ -51,6 +52,9 @@ void GraphImporter::finish(ImportResult &result) {
       addResult(variable.update, variable.name, role::kUpdate)
           .set(kUpdatesAttr, opBuilder.getStringAttr(variable.name));
   opBuilder.create<func::ReturnOp>(opBuilder.getUnknownLoc(), values);
+  removeUnused(*body); // first, for rules ask who else needs a value
+  if (importOptions.raise)
+    raiseComposites(*body);
   removeUnused(*body);
 
   llvm::BitVector unused(body->getNumArguments());

@@ -4,6 +4,7 @@
 #include "codegen/kernel/Emitters.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -11,6 +12,11 @@ using namespace accc;
 using namespace accc::codegen;
 
 namespace {
+
+Value initialOf(BodyEmitter &emitter, prim::ReduceOp reduction) {
+  return emitter.constant(
+      reduction.getInitial(BodyEmitter::registerType(reduction.getResult().getType().getElementType())));
+}
 
 /// One kernel being emitted. Vectors run along the innermost dimension: if that is reduced, partial
 /// results are combined across lanes at the end of a row; if it is kept, each lane has its own result.
@@ -24,12 +30,16 @@ public:
 private:
   struct Output {
     Value value;
-    bool full; // of shape S, else of the kept dimensions
+    bool full;    // of shape S, else of the kept dimensions
+    size_t depth; // how many levels of reductions it needs
   };
 
   void emitRow(BodyEmitter &emitter);
-  void emitLevel(BodyEmitter &emitter, MutableArrayRef<prim::ReduceOp> reductions);
+  void emitLevel(BodyEmitter &emitter, size_t level);
   void emitOutputs(BodyEmitter &emitter);
+  void storeFull(BodyEmitter &emitter, size_t depth);
+  void emitBlock(BodyEmitter &emitter, func::FuncOp function, Value low, Value high, int64_t blockExtent);
+  bool keepsTotalsInMemory(int64_t vectors) const;
   SmallVector<Value> overReduced(BodyEmitter &emitter, size_t next, ValueRange carried,
                                  function_ref<SmallVector<Value>(ValueRange, Value)> body);
   Value combineLanes(BodyEmitter &emitter, prim::ReduceOp reduction, Value vector);
@@ -82,7 +92,8 @@ LogicalResult ReduceKernel::analyse() {
     bool full = resultShape == shape;
     if (!full && resultShape != ArrayRef<int64_t>(kept))
       return kernel.emitError("bug in accc: an output of a reduce kernel has neither the reduced nor the full shape");
-    outputs.push_back({result, full});
+    Operation *producer = result.getDefiningOp();
+    outputs.push_back({result, full, producer ? depth[producer] : 0});
   }
   return success();
 }
@@ -138,15 +149,25 @@ Value ReduceKernel::combineLanes(BodyEmitter &emitter, prim::ReduceOp reduction,
   return b.create<vector::ExtractOp>(loc, vector, ArrayRef<int64_t>{0});
 }
 
-void ReduceKernel::emitLevel(BodyEmitter &emitter, MutableArrayRef<prim::ReduceOp> reductions) {
+/// Stores the full outputs that need exactly `depth` levels, at the loop variables' present values.
+void ReduceKernel::storeFull(BodyEmitter &emitter, size_t depth) {
+  SmallVector<std::pair<unsigned, Value>> values;
+  for (auto [i, output] : llvm::enumerate(outputs))
+    if (output.full && output.depth == depth)
+      values.push_back({static_cast<unsigned>(i), emitter.element(output.value, position)});
+  for (auto [i, value] : values)
+    emitter.store(i, position, value);
+}
+
+/// One pass over the reduced dimensions: the reductions of a level, and the full outputs that need only
+/// the levels before it.
+void ReduceKernel::emitLevel(BodyEmitter &emitter, size_t level) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
+  MutableArrayRef<prim::ReduceOp> reductions = levels[level];
   SmallVector<Value> initial;
-  for (prim::ReduceOp reduction : reductions) {
-    Type scalar = BodyEmitter::registerType(
-        cast<RankedTensorType>(reduction.getResult().getType()).getElementType());
-    initial.push_back(emitter.toVector(emitter.constant(reduction.getInitial(scalar))));
-  }
+  for (prim::ReduceOp reduction : reductions)
+    initial.push_back(emitter.toVector(initialOf(emitter, reduction)));
   SmallVector<Value> totals = overReduced(emitter, 0, initial, [&](ValueRange in, Value mask) {
     SmallVector<Value> out;
     for (auto [i, reduction] : llvm::enumerate(reductions)) {
@@ -156,6 +177,7 @@ void ReduceKernel::emitLevel(BodyEmitter &emitter, MutableArrayRef<prim::ReduceO
         x = b.create<arith::SelectOp>(loc, mask, x, initial[i]);
       out.push_back(reduction.emitCombine(b, in[i], x));
     }
+    storeFull(emitter, level);
     return out;
   });
   for (auto [i, reduction] : llvm::enumerate(reductions)) {
@@ -165,34 +187,104 @@ void ReduceKernel::emitLevel(BodyEmitter &emitter, MutableArrayRef<prim::ReduceO
 }
 
 void ReduceKernel::emitOutputs(BodyEmitter &emitter) {
-  SmallVector<std::pair<unsigned, Value>> small;
-  bool anyFull = false;
-  for (auto [i, output] : llvm::enumerate(outputs)) {
-    if (output.full)
-      anyFull = true;
-    else
-      small.push_back({static_cast<unsigned>(i), emitter.element(output.value, keptPosition())});
-  }
-  if (anyFull) {
+  if (llvm::any_of(outputs, [&](const Output &o) { return o.full && o.depth == levels.size(); }))
     overReduced(emitter, 0, {}, [&](ValueRange, Value) {
-      SmallVector<std::pair<unsigned, Value>> values;
-      for (auto [i, output] : llvm::enumerate(outputs))
-        if (output.full)
-          values.push_back({static_cast<unsigned>(i), emitter.element(output.value, position)});
-      for (auto [i, value] : values)
-        emitter.store(i, position, value);
+      storeFull(emitter, levels.size());
       return SmallVector<Value>();
     });
-  }
-  for (auto [i, value] : small)
-    emitter.store(i, keptPosition(), value);
+  for (auto [i, output] : llvm::enumerate(outputs))
+    if (!output.full)
+      emitter.store(static_cast<unsigned>(i), keptPosition(), emitter.element(output.value, keptPosition()));
 }
 
 void ReduceKernel::emitRow(BodyEmitter &emitter) {
   emitter.unbindAll();
-  for (SmallVector<prim::ReduceOp> &reductions : levels)
-    emitLevel(emitter, reductions);
+  for (size_t level = 0; level < levels.size(); ++level)
+    emitLevel(emitter, level);
   emitOutputs(emitter);
+}
+
+/// Columns: lanes have their own results. Totals of a block of columns stay in memory (in the first-level
+/// cache), so that the data is walked row by row, as it lies.
+bool ReduceKernel::keepsTotalsInMemory(int64_t vectors) const {
+  if (vectors < 2 || domain.count(true) < 8)
+    return false;
+  for (const auto &level : levels)
+    for (prim::ReduceOp reduction : level)
+      if (reduction.getResult().getType().getElementType().isInteger(1))
+        return false;
+  return true;
+}
+
+void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value low, Value high,
+                             int64_t blockExtent) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  IndexEmitter &index = emitter.indices();
+  int64_t extent = domain.extents[vectorDim];
+  bool exact = extent % index.width() == 0;
+  auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
+  DenseMap<Operation *, Value> memory;
+  for (auto &level : levels)
+    for (prim::ReduceOp reduction : level) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(&function.getBody().front());
+      Type scalar = BodyEmitter::registerType(reduction.getResult().getType().getElementType());
+      memory[reduction] = b.create<LLVM::AllocaOp>(loc, pointerType, scalar, index.constant(blockExtent), 64);
+    }
+  auto address = [&](prim::ReduceOp reduction) -> Value {
+    Value at = b.create<arith::SubIOp>(loc, index.evaluate(index.dim(vectorDim)).base, low);
+    Type scalar = BodyEmitter::registerType(reduction.getResult().getType().getElementType());
+    return b.create<LLVM::GEPOp>(loc, pointerType, scalar, memory[reduction], ArrayRef<LLVM::GEPArg>{at});
+  };
+  auto load = [&](prim::ReduceOp reduction) -> Value {
+    Type scalar = BodyEmitter::registerType(reduction.getResult().getType().getElementType());
+    Type type = index.width() == 1 ? scalar : Type(VectorType::get({index.width()}, scalar));
+    return b.create<LLVM::LoadOp>(loc, type, address(reduction), 4);
+  };
+  auto bindBelow = [&](size_t level) {
+    emitter.unbindAll();
+    for (size_t l = 0; l < level; ++l)
+      for (prim::ReduceOp reduction : levels[l])
+        emitter.bind(reduction.getResult(), keptPosition(), load(reduction));
+  };
+  auto columns = [&](function_ref<void()> body) {
+    vectorLoop(emitter, vectorDim, extent, low, high, exact, {}, [&](ValueRange, Value) {
+      body();
+      return SmallVector<Value>();
+    });
+  };
+  auto overRows = [&](function_ref<void()> body) {
+    overReduced(emitter, 0, {}, [&](ValueRange, Value) {
+      columns(body);
+      return SmallVector<Value>();
+    });
+  };
+  for (size_t level = 0; level < levels.size(); ++level) {
+    columns([&] {
+      for (prim::ReduceOp reduction : levels[level])
+        b.create<LLVM::StoreOp>(loc, emitter.toVector(initialOf(emitter, reduction)), address(reduction), 4);
+    });
+    overRows([&] {
+      bindBelow(level);
+      for (prim::ReduceOp reduction : levels[level]) {
+        Value x = emitter.toVector(emitter.element(reduction.getOperand(), position));
+        b.create<LLVM::StoreOp>(loc, reduction.emitCombine(b, load(reduction), x), address(reduction), 4);
+      }
+      storeFull(emitter, level);
+    });
+  }
+  if (llvm::any_of(outputs, [&](const Output &o) { return o.full && o.depth == levels.size(); }))
+    overRows([&] {
+      bindBelow(levels.size());
+      storeFull(emitter, levels.size());
+    });
+  columns([&] {
+    bindBelow(levels.size());
+    for (auto [i, output] : llvm::enumerate(outputs))
+      if (!output.full)
+        emitter.store(static_cast<unsigned>(i), keptPosition(), emitter.element(output.value, keptPosition()));
+  });
 }
 
 FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors) {
@@ -235,17 +327,31 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
     });
     return KernelFunction{function, tasks};
   }
-  // Lanes are kept: a row is one vector of results.
+  // Lanes are kept: a row is a block of columns.
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
-  int64_t vectors = (extent + width - 1) / width;
-  int64_t tasks = forEachRow(emitter, function, rows * vectors, reducedCount * width, [&](Value row) {
-    Value n = index.constant(vectors);
+  int64_t registerWidth = chooseWidth(extent, options), vectors = (extent + registerWidth - 1) / registerWidth;
+  bool inMemory = keepsTotalsInMemory(vectors);
+  int64_t blockExtent = width;
+  if (inMemory) {
+    // Some blocks for the threads, each wide enough to stream.
+    constexpr int64_t kBlocks = 4, kLeast = 8, kMost = 64; // in vectors
+    int64_t wanted = std::clamp((vectors + kBlocks - 1) / kBlocks, std::min(kLeast, vectors), kMost);
+    blockExtent = (rows >= kBlocks ? std::min(vectors, kMost) : wanted) * registerWidth;
+    index.setVector(vectorDim, registerWidth);
+  }
+  int64_t blocks = (extent + blockExtent - 1) / blockExtent;
+  int64_t tasks = forEachRow(emitter, function, rows * blocks, reducedCount * blockExtent, [&](Value row) {
+    Value n = index.constant(blocks);
     Value block = b.create<arith::RemUIOp>(loc, row, n);
     setRow(emitter, domain, kept, b.create<arith::DivUIOp>(loc, row, n));
-    Value low = b.create<arith::MulIOp>(loc, block, index.constant(width));
+    Value low = b.create<arith::MulIOp>(loc, block, index.constant(blockExtent));
     Value high = b.create<arith::MinUIOp>(
-        loc, b.create<arith::AddIOp>(loc, low, index.constant(width)), index.constant(extent));
+        loc, b.create<arith::AddIOp>(loc, low, index.constant(blockExtent)), index.constant(extent));
+    if (inMemory) {
+      emitBlock(emitter, function, low, high, blockExtent);
+      return;
+    }
     vectorLoop(emitter, vectorDim, extent, low, high, extent % width == 0, {}, [&](ValueRange, Value) {
       emitRow(emitter);
       return SmallVector<Value>();

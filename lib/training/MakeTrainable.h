@@ -33,9 +33,6 @@ mlir::LogicalResult makeTrainable(mlir::ModuleOp module, const TrainingOptions &
 /// What stands in the way of makeTrainable, errors and warnings. The module stays as it is.
 std::vector<Problem> checkTrainable(mlir::ModuleOp module, const TrainingOptions &options);
 
-/// Registers --make-trainable="loss=SPEC optimizer=SPEC freeze=REGEX".
-void registerTrainingPasses();
-
 } // namespace accc
 
 #endif

@@ -4,7 +4,6 @@
 #include "Import.h"
 #include "ir/nn/Nn.h"
 #include "ir/prim/Prim.h"
-#include "training/MakeTrainable.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -15,7 +14,6 @@ int main(int argc, char **argv) {
     return importAndPrint(argc - 2, argv + 2);
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
-  accc::registerTrainingPasses();
   accc::registerAcccPasses();
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, accc::prim::PrimDialect, accc::nn::NnDialect>();

@@ -24,8 +24,8 @@ void addRun(CLI::App &app, Action &action);
 void addDiff(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
 
-/// Adds MODEL and the options of a compilation that `compile` and `check` share. `options` must live
-/// as long as the app.
+/// Adds MODEL and the options of a compilation that `compile` and `check` share. `options` must
+/// live as long as the app.
 void addCompileOptions(CLI::App &command, CompileOptions &options);
 
 /// Prints problems to standard error, and a last line that counts them where there are several.

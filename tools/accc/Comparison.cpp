@@ -19,20 +19,31 @@ template <typename T> std::vector<double> widen(const Tensor &tensor) {
 
 std::vector<double> toDoubles(const Tensor &tensor) {
   switch (tensor.dtype()) {
-  case DType::f32: return widen<float>(tensor);
-  case DType::f64: return widen<double>(tensor);
-  case DType::boolean: return widen<bool>(tensor);
-  case DType::i8: return widen<int8_t>(tensor);
-  case DType::i16: return widen<int16_t>(tensor);
-  case DType::i32: return widen<int32_t>(tensor);
-  case DType::i64: return widen<int64_t>(tensor);
-  case DType::u8: return widen<uint8_t>(tensor);
-  case DType::u16: return widen<uint16_t>(tensor);
-  case DType::u32: return widen<uint32_t>(tensor);
-  case DType::u64: return widen<uint64_t>(tensor);
+  case DType::f32:
+    return widen<float>(tensor);
+  case DType::f64:
+    return widen<double>(tensor);
+  case DType::boolean:
+    return widen<bool>(tensor);
+  case DType::i8:
+    return widen<int8_t>(tensor);
+  case DType::i16:
+    return widen<int16_t>(tensor);
+  case DType::i32:
+    return widen<int32_t>(tensor);
+  case DType::i64:
+    return widen<int64_t>(tensor);
+  case DType::u8:
+    return widen<uint8_t>(tensor);
+  case DType::u16:
+    return widen<uint16_t>(tensor);
+  case DType::u32:
+    return widen<uint32_t>(tensor);
+  case DType::u64:
+    return widen<uint64_t>(tensor);
   default:
-    throw Error(ErrorKind::data, "tensors of " + std::string(to_string(tensor.dtype())) +
-                                     " cannot be compared");
+    throw Error(ErrorKind::data,
+                "tensors of " + std::string(to_string(tensor.dtype())) + " cannot be compared");
   }
 }
 
@@ -105,8 +116,8 @@ int accc::tool::printVerdicts(const std::vector<Verdict> &verdicts, bool failedO
       std::printf("%-*s  %-*s  %9.2e  %9.2e  %s\n", width, v.name.c_str(), shapeWidth,
                   v.shape.c_str(), v.worst, v.relative, v.how.c_str());
   std::printf("%zu of %zu tensors pass\n", verdicts.size() - failed, verdicts.size());
-  auto bad = std::find_if(verdicts.begin(), verdicts.end(),
-                          [](const Verdict &v) { return !v.passed(); });
+  auto bad =
+      std::find_if(verdicts.begin(), verdicts.end(), [](const Verdict &v) { return !v.passed(); });
   if (bad != verdicts.end())
     std::printf("first bad tensor: %s (%s)\n", bad->name.c_str(), bad->how.c_str());
   return failed;

@@ -20,9 +20,9 @@ struct Verdict {
   bool passed() const { return how == "close" || how == "rmse"; }
 };
 
-/// Passes if |result - golden| <= tolerance (1 + |golden|) everywhere ("close"), or else if the RMSE
-/// against `golden64`, a float64 run, is at most 2 times the golden's own (3 times for fewer than 1000
-/// elements and 1x1 convolutions, where a mean says little) plus tolerance / 10 ("rmse").
+/// Passes if |result - golden| <= tolerance (1 + |golden|) everywhere ("close"), or else if the
+/// RMSE against `golden64`, a float64 run, is at most 2 times the golden's own (3 times for fewer
+/// than 1000 elements and 1x1 convolutions, where a mean says little) plus tolerance / 10 ("rmse").
 /// `result` and `golden64` may be null: missing, and not known.
 /// Source: torch/_dynamo/utils.py, `same`.
 Verdict judge(const std::string &name, const Tensor *result, const Tensor &golden,

@@ -42,10 +42,11 @@ void ProgressLine::operator()(const std::string &what, int number, int count) {
 
 void accc::tool::reportCrash(const CompileOptions &options, const std::string &signal) {
   std::cerr << "accc: error: the compiler crashed (" << signal << "): this is a bug in accc\n";
-  // The compiler is deterministic: run again with dumps, the last of which was given to the phase that
-  // crashed.
+  // The compiler is deterministic: run again with dumps, the last of which was given to the phase
+  // that crashed.
   namespace fs = std::filesystem;
-  std::string stem = options.output.empty() ? fs::path(options.model).stem().string() : options.output;
+  std::string stem =
+      options.output.empty() ? fs::path(options.model).stem().string() : options.output;
   CompileOptions again = options;
   again.dumpDir = stem + ".reproducer";
   if (again.output.empty())
@@ -55,8 +56,9 @@ void accc::tool::reportCrash(const CompileOptions &options, const std::string &s
   std::error_code ignored;
   std::ofstream(again.dumpDir + "/model.txt") << fs::absolute(options.model).string() << "\n";
   if (fs::exists(again.dumpDir, ignored))
-    std::cerr << "accc: " << again.dumpDir
-              << " holds the IR before the crash; please send it, or the model, with a bug report\n";
+    std::cerr
+        << "accc: " << again.dumpDir
+        << " holds the IR before the crash; please send it, or the model, with a bug report\n";
 }
 
 std::string accc::tool::humanBytes(double bytes) {

@@ -50,10 +50,9 @@ static void printProfile(const std::vector<ProfiledStep> &steps, size_t runs) {
             [](const auto &a, const auto &b) { return a.second.seconds > b.second.seconds; });
   std::printf("  %8s %6s %6s  step\n", "ms", "%", "count");
   for (size_t i = 0; i < std::min<size_t>(sorted.size(), 40); ++i)
-    std::printf("  %8.3f %6.1f %6d  %s\n",
-                sorted[i].second.seconds * 1e3 / static_cast<double>(runs),
-                100 * sorted[i].second.seconds / all, sorted[i].second.count,
-                sorted[i].first.c_str());
+    std::printf(
+        "  %8.3f %6.1f %6d  %s\n", sorted[i].second.seconds * 1e3 / static_cast<double>(runs),
+        100 * sorted[i].second.seconds / all, sorted[i].second.count, sorted[i].first.c_str());
 }
 
 static int bench(const BenchOptions &options) {

@@ -54,7 +54,8 @@ static Meta readMeta(const fs::path &folder, const std::string &model) {
   std::ifstream file(folder / "meta.json");
   auto json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object())
-    throw Error(ErrorKind::usage, (folder / "meta.json").string() + " is missing or no JSON object");
+    throw Error(ErrorKind::usage,
+                (folder / "meta.json").string() + " is missing or no JSON object");
   Meta meta;
   try {
     meta.loss = json.value("loss", "");
@@ -143,8 +144,8 @@ static int diffGoldens(const DiffOptions &options, const std::string &library) {
     for (int group = 0; group < 4; ++group)
       for (const auto &[name, golden] : goldens)
         if (rank(name) == group)
-          verdicts.push_back(judge(name, find(results, name), golden, find(exact, name),
-                                   options.tolerance));
+          verdicts.push_back(
+              judge(name, find(results, name), golden, find(exact, name), options.tolerance));
   }
   return printVerdicts(verdicts, options.failedOnly) ? static_cast<int>(ExitCode::Data) : 0;
 }
@@ -165,8 +166,8 @@ static int diffModel(const DiffOptions &options) {
     printProblems(outcome);
     return static_cast<int>(outcome.code);
   };
-  int code = guardAgainstCrashes(
-      work, [&](const std::string &signal) { reportCrash(compile, signal); });
+  int code =
+      guardAgainstCrashes(work, [&](const std::string &signal) { reportCrash(compile, signal); });
   return code ? code : diffGoldens(options, compile.output);
 }
 
@@ -199,8 +200,8 @@ static int diffLibraries(const DiffOptions &options) {
     Session first(a), second(b);
     TensorMap x = first.run(name, inputs).tensors(), y = second.run(name, inputs).tensors();
     for (const auto &[tensorName, tensor] : x)
-      verdicts.push_back(judge(name + " " + tensorName, find(y, tensorName), tensor, nullptr,
-                               options.tolerance));
+      verdicts.push_back(
+          judge(name + " " + tensorName, find(y, tensorName), tensor, nullptr, options.tolerance));
   }
   for (const accc_entry &entry : b.entries())
     if (!a.find_entry(entry.name)) {
@@ -224,11 +225,13 @@ static int diff(const DiffOptions &options) {
 void accc::tool::addDiff(CLI::App &app, Action &action) {
   auto options = std::make_shared<DiffOptions>();
   CLI::App *command = app.add_subcommand(
-      "diff", "compares a library or model with its goldens, or two libraries: numbers, kernels, memory");
+      "diff",
+      "compares a library or model with its goldens, or two libraries: numbers, kernels, memory");
   command->add_option("A", options->a, "a library, or a model (with goldens)")
       ->required()
       ->check(CLI::ExistingFile);
-  command->add_option("B", options->b, "a folder of goldens as examples/export writes, or a library")
+  command
+      ->add_option("B", options->b, "a folder of goldens as examples/export writes, or a library")
       ->required()
       ->check(CLI::ExistingPath);
   command->add_option("--tolerance", options->tolerance, "absolute and relative")

@@ -49,7 +49,8 @@ static ordered_json describeLibrary(const Model &model) {
 
 static void printList(const ordered_json &list, const char *indent) {
   for (const auto &item : list) {
-    std::cout << indent << item["name"].get<std::string>() << "  " << item["type"].get<std::string>();
+    std::cout << indent << item["name"].get<std::string>() << "  "
+              << item["type"].get<std::string>();
     for (const char *key : {"usage", "role"})
       if (item.contains(key) && item[key] != "data")
         std::cout << "  " << item[key].get<std::string>();
@@ -75,9 +76,8 @@ static void printLibrary(const ordered_json &json) {
 }
 
 static void printModel(const ordered_json &json) {
-  std::cout << json["model"].get<std::string>() << ": "
-            << json["parameters"].get<int64_t>() << " parameters, "
-            << humanBytes(json["parameter_bytes"].get<double>()) << ", "
+  std::cout << json["model"].get<std::string>() << ": " << json["parameters"].get<int64_t>()
+            << " parameters, " << humanBytes(json["parameter_bytes"].get<double>()) << ", "
             << json["flops"].get<double>() / 1e6 << " MFLOPs forward, "
             << humanBytes(json["activation_bytes"].get<double>()) << " of values\n";
   for (const char *key : {"inputs", "outputs", "variables"}) {

@@ -12,8 +12,9 @@ int main(int argc, char **argv) {
   CLI::App app("Compiles exported models into training steps, and runs them.", "accc");
   app.set_version_flag("--version", kCompilerVersion);
   app.require_subcommand(1);
-  app.footer("Exit codes: 0 done, 1 the model or data is at fault, 2 wrong usage, 3 the machine is at "
-             "fault, 4 a bug in accc.");
+  app.footer(
+      "Exit codes: 0 done, 1 the model or data is at fault, 2 wrong usage, 3 the machine is at "
+      "fault, 4 a bug in accc.");
   Action action;
   addCompile(app, action);
   addCheck(app, action);

@@ -67,7 +67,8 @@ void accc::tool::addRun(CLI::App &app, Action &action) {
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of dropout and other random ops")
       ->capture_default_str();
-  command->add_option("--lr", options->learningRate, "the learning rate; by default the optimizer's");
+  command->add_option("--lr", options->learningRate,
+                      "the learning rate; by default the optimizer's");
   command->add_option("--threads", options->threads, "0: what OpenMP would take")
       ->capture_default_str();
   command

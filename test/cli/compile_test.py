@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+import unittest
+
+from command_line import BUG, DATA, MACHINE, MLP, SMALL, TRAINING, USAGE, CommandLineTest
+
+
+class Compile(CommandLineTest):
+    def test_same_input_gives_same_bytes(self):
+        first = self.library().read_bytes()
+        (self.folder / "other").mkdir()
+        second = self.folder / "other" / "name.so"
+        self.accc("compile", MLP / "model.onnx", "-o", second, *TRAINING)
+        self.assertEqual(first, second.read_bytes())
+
+    def test_is_quiet_in_a_pipe(self):
+        self.small()
+        self.assertEqual(self.accc("compile", "small.mlir", "-o", "a.so"), ("", ""))
+        self.assertEqual(self.files(), ["a.so", "small.mlir"])
+
+    def test_stops_after_each_phase(self):
+        self.small()
+        marks = {
+            "import": "@forward",
+            "trainable": "nn.mse_loss",
+            "decompose": "prim.tanh",
+            "simplify": "prim.tanh",
+            "layout": "prim.tanh",
+            "fuse": "prim.fusion",
+            "schedule": "exec.launch",
+        }
+        for phase, mark in marks.items():
+            out, error = self.accc("compile", "small.mlir", "--loss", "mse", "--stop-after", phase)
+            self.assertIn(mark, out)
+            self.assertEqual(error, "")
+        self.accc("compile", "small.mlir", "--stop-after", "fuse", "-o", "out.mlir")
+        self.assertIn("prim.fusion", (self.folder / "out.mlir").read_text())
+
+    def test_dumps_every_phase(self):
+        self.small()
+        self.accc("compile", "small.mlir", "-o", "a.so", "--dump-dir", "dump")
+        names = [path.name for path in sorted((self.folder / "dump").glob("?-*.mlir"))]
+        self.assertEqual(
+            [name[2:-5] for name in names],
+            "import trainable decompose simplify layout fuse schedule generate".split(),
+        )
+
+    def test_writes_header_and_report(self):
+        self.small()
+        self.accc(
+            *("compile", "small.mlir", "-o", "a.so", "--loss", "mse", "--optimizer", "sgd,lr=0.5"),
+            *("--header", "tiny.h", "--report", "a.json"),
+        )
+        header = (self.folder / "tiny.h").read_text()
+        self.assertIn("namespace tiny {", header)
+        self.assertIn("accc::Tensor x{accc::DType::f32, accc::Shape{2, 4}};", header)
+        self.assertIn("options.learning_rate = 0.500000000f;", header)
+        report = json.loads((self.folder / "a.json").read_text())
+        self.assertEqual(report["manifest"]["optimizer"], "sgd,lr=0.5")
+        entries = {entry["name"]: entry for entry in report["entries"]}
+        self.assertEqual(list(entries), ["train_step", "grad_step", "apply_step", "eval_step"])
+        products = [s for s in entries["eval_step"]["steps"] if "library_call" in s]
+        self.assertEqual([s["flops"] for s in products], [2 * 2 * 4 * 3])
+
+    def test_weights_inside_beside_or_left_out(self):
+        for where, files in (("embed", 1), ("beside", 2), ("none", 1)):
+            folder = self.folder / where
+            folder.mkdir()
+            self.accc(
+                *("compile", MLP / "model.onnx", "-o", folder / "m.so", *TRAINING),
+                *("--weights", where),
+            )
+            self.assertEqual(len(list(folder.iterdir())), files)
+            self.accc(
+                *("run", folder / "m.so", "--entry", "eval_step"),
+                *("--inputs", MLP / "inputs.safetensors"),
+                code=USAGE if where == "none" else 0,
+            )
+
+    def test_all_wrong_options_are_named_at_once(self):
+        self.small()
+        _, error = self.accc(
+            *("compile", "small.mlir", "--loss", "hinge", "--optimizer", "sgd,momentum=x"),
+            *("--precision", "fp8", "--freeze", "("),
+            code=USAGE,
+        )
+        for part in ("'hinge'", "'momentum' needs a number", "fp8", "--freeze (", "-o LIB.so"):
+            self.assertIn(part, error)
+        self.assertIn("5 errors", error)
+
+    def test_wrong_usage(self):
+        self.small()
+        for arguments in (
+            [],
+            ["compile"],
+            ["frobnicate"],
+            ["compile", "small.mlir", "-o", "a.so", "--frobnicate"],
+            ["compile", "small.mlir", "-o", "a.so", "-D", "batch"],
+            ["compile", "small.mlir", "-o", "a.so", "-D", "batch=0"],
+            ["compile", "none.onnx", "-o", "a.so"],
+            ["compile", "small.mlir", "-o", "a.so", "--stop-after", "lunch"],
+            ["compile", "small.mlir", "-o", "a.so", "--target", "cuda"],
+            ["compile", "small.mlir", "-o", "a.so", "--optimizer", "adam"],
+            ["compile", "small.mlir", "-o", "a.so", "--memory-budget", "1GB"],
+        ):
+            out, error = self.accc(*arguments, code=USAGE)
+            self.assertEqual(out, "")
+            self.assertTrue(error)
+        self.assertEqual(self.files(), ["small.mlir"])
+
+    def test_a_bad_model_leaves_no_file(self):
+        for name, content in (
+            ("cut.onnx", (MLP / "model.onnx").read_bytes()[:1000]),
+            ("empty.onnx", b""),
+            ("text.onnx", b"this is no model"),
+            ("bad.mlir", SMALL.replace("tensor<4x3xf32>)", "tensor<5x3xf32>)").encode()),
+            ("wrong.mlir", b"func.func @backward() { return }"),
+        ):
+            (self.folder / name).write_bytes(content)
+            _, error = self.accc("compile", name, "-o", "a.so", "--loss", "mse", code=DATA)
+            self.assertIn("accc: error: ", error)
+            self.assertFalse((self.folder / "a.so").exists())
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_a_folder_that_is_closed(self):
+        self.small()
+        closed = self.folder / "closed"
+        closed.mkdir(mode=0o500)
+        self.accc("compile", "small.mlir", "-o", closed / "a.so", code=MACHINE)
+
+    def test_a_folder_that_is_not_there(self):
+        self.small()
+        _, error = self.accc("compile", "small.mlir", "-o", "no/a.so", code=MACHINE)
+        self.assertIn("no/a.so", error)
+
+    def test_open_dimensions_are_named(self):
+        _, error = self.accc("compile", MLP / "model.onnx", "-o", "a.so", code=DATA)
+        self.assertIn("batch", error)
+
+    def test_help_says_what_there_is(self):
+        out, _ = self.accc("--help")
+        for command in ("compile", "check", "inspect", "run", "diff", "bench"):
+            self.assertIn(command, out)
+        self.assertIn("accc 0.1.0", self.accc("--version")[0])
+        self.assertIn("4 a bug", out)
+        self.assertEqual(BUG, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import shutil
+import unittest
+
+from command_line import DATA, GOLDENS, MLP, USAGE, CommandLineTest
+
+
+class Diff(CommandLineTest):
+    def test_a_library_and_a_model_against_goldens(self):
+        out, _ = self.accc("diff", self.library(), MLP)
+        self.assertIn("15 of 15 tensors pass", out)
+        self.assertIn("grad.1.weight", out)
+        out, _ = self.accc("diff", MLP / "model.onnx", MLP, "--failed")
+        self.assertNotIn("grad.1.weight", out)
+
+    def test_what_differs_is_named(self):
+        wrong = self.folder / "wrong"
+        shutil.copytree(MLP, wrong)
+        meta = json.loads((wrong / "meta.json").read_text())
+        meta["lr"] *= 2
+        (wrong / "meta.json").write_text(json.dumps(meta))
+        out, _ = self.accc("diff", self.library(), wrong, code=DATA)
+        self.assertIn("first bad tensor: ", out)
+        self.assertIn("FAILED", out)
+        # The forward and backward of the first step do not depend on the learning rate.
+        for line in out.splitlines():
+            if line.startswith("grad."):
+                self.assertIn("close", line)
+
+    def test_two_libraries(self):
+        one = self.library()
+        self.assertIn("tensors pass", self.accc("diff", one, one)[0])
+        other = self.folder / "sgd.so"
+        self.accc(
+            *("compile", MLP / "model.onnx", "-o", other, "--loss", "cross_entropy"),
+            *("-D", "batch=64"),
+        )
+        out, _ = self.accc("diff", one, other, code=DATA)
+        self.assertIn("* train_step is missing", out)
+
+    def test_wrong_usage(self):
+        self.accc("diff", MLP / "model.onnx", MLP / "model.onnx", code=USAGE)
+        self.accc("diff", "none.so", MLP, code=USAGE)
+        self.accc("diff", self.library(), GOLDENS, code=USAGE)  # no meta.json
+
+
+if __name__ == "__main__":
+    unittest.main()

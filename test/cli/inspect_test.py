@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import unittest
+
+from command_line import MLP, CommandLineTest
+
+
+class Inspect(CommandLineTest):
+    def test_a_model(self):
+        out, _ = self.accc("inspect", MLP / "model.onnx", "-D", "batch=64", "--json")
+        found = json.loads(out)
+        self.assertEqual([value["name"] for value in found["inputs"]], ["images"])
+        self.assertEqual([value["name"] for value in found["outputs"]], ["logits"])
+        # 64 -> 16 -> 16 -> 10 with biases
+        self.assertEqual(found["parameters"], 64 * 16 + 16 + 16 * 16 + 16 + 16 * 10 + 10)
+        self.assertGreater(found["flops"], 2 * 64 * (64 * 16 + 16 * 16 + 16 * 10))
+        self.assertIn("images", self.accc("inspect", MLP / "model.onnx", "-D", "batch=64")[0])
+
+    def test_a_library(self):
+        library = self.library()
+        found = json.loads(self.accc("inspect", library, "--json")[0])
+        self.assertEqual(
+            [entry["name"] for entry in found["entries"]],
+            ["train_step", "grad_step", "apply_step", "eval_step"],
+        )
+        names = {variable["name"]: variable["role"] for variable in found["variables"]}
+        self.assertEqual(names["1.weight"], "parameter")
+        self.assertEqual(names["optimizer.exp_avg.1.weight"], "optimizer_state")
+        self.assertEqual(found["manifest"]["learning_rate"], 1e-3)
+        self.assertNotIn(str(self.folder), json.dumps(found["manifest"]))
+        self.assertIn("train_step", self.accc("inspect", library)[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import math
+import unittest
+
+from command_line import DATA, GOLDENS, MLP, USAGE, CommandLineTest, floats, read_safetensors
+
+INPUTS = ["--inputs", MLP / "inputs.safetensors"]
+
+
+class Run(CommandLineTest):
+    def test_outputs_of_each_entry(self):
+        library = self.library()
+        parameters = [f"{layer}.{kind}" for layer in (1, 4, 6) for kind in ("bias", "weight")]
+        for entry, extra in (
+            ("eval_step", []),
+            ("train_step", []),
+            ("grad_step", [f"grad.{name}" for name in parameters]),
+        ):
+            self.accc("run", library, "--entry", entry, *INPUTS, "--outputs", "o.safetensors")
+            found = read_safetensors(self.folder / "o.safetensors")
+            self.assertEqual(sorted(found), sorted(["logits", "loss", *extra]))
+
+    def test_training_goes_on_from_saved_parameters(self):
+        library = self.library()
+        train = ["run", library, *INPUTS, "--lr", "0.01"]
+        self.accc(*train, "--steps", 5, "--save-params", "five.safetensors")
+        out, _ = self.accc(
+            *("run", library, "--entry", "eval_step", *INPUTS, "--params", "five.safetensors")
+        )
+        trained = float(out.split()[-1])
+        first = float(self.accc("run", library, "--entry", "eval_step", *INPUTS)[0].split()[-1])
+        self.assertLess(trained, first)
+        names = read_safetensors(self.folder / "five.safetensors")
+        self.assertEqual(len(names), 6)
+
+    def test_steps_and_losses(self):
+        library = self.library()
+        out, _ = self.accc("run", library, *INPUTS, "--steps", 3, "--outputs", "o.safetensors")
+        printed = [float(line.split()[-1]) for line in out.splitlines()]
+        found = read_safetensors(self.folder / "o.safetensors")
+        self.assertEqual(len(printed), 3)
+        for a, b in zip(printed, floats(found["losses"])):
+            self.assertTrue(math.isclose(a, b, rel_tol=1e-6))
+
+    def test_the_seed_decides_what_is_random(self):
+        model = GOLDENS / "digits_mlp_dropout"
+        meta = json.loads((model / "meta.json").read_text())
+        options = ["--loss", meta["loss"], "--optimizer", meta["optimizer"]]
+        for name, size in meta["dims"].items():
+            options += ["-D", f"{name}={size}"]
+        self.accc("compile", model / "model.onnx", "-o", "d.so", *options)
+        run = ["run", "d.so", "--entry", "grad_step", "--inputs", model / "inputs.safetensors"]
+        one, again, two = (self.accc(*run, "--seed", seed)[0] for seed in (1, 1, 2))
+        self.assertEqual(one, again)
+        self.assertNotEqual(one, two)
+
+    def test_wrong_usage_and_wrong_data(self):
+        library = self.library()
+        for arguments in (
+            ["run", library],  # no inputs
+            ["run", library, "--entry", "fly", *INPUTS],
+            ["run", library, *INPUTS, "--steps", "0"],
+            ["run", "none.so", *INPUTS],
+            ["run", library, "--inputs", "none.safetensors"],
+        ):
+            _, error = self.accc(*arguments, code=USAGE)
+            self.assertTrue(error)
+        (self.folder / "bad.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0{}")
+        self.accc("run", library, "--inputs", "bad.safetensors", code=DATA)
+        self.accc("run", MLP / "model.onnx", *INPUTS, code=DATA)
+
+
+if __name__ == "__main__":
+    unittest.main()

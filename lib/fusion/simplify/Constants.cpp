@@ -3,6 +3,10 @@
 #include "fusion/simplify/Patterns.h"
 #include "ir/interfaces/ReferenceValues.h"
 
+#include "mlir/IR/Matchers.h"
+
+#include <numeric>
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::fusion;
@@ -123,9 +127,68 @@ LogicalResult reduceOfSplat(ReduceOp op, PatternRewriter &rewriter) {
   return replace(op, rewriter, tensor(rewriter, op, op.getOperand()).full(op.getType(), value));
 }
 
+/// The bytes of every element; booleans, which are stored as bits, as bytes.
+std::vector<char> elementBytes(DenseElementsAttr elements) {
+  if (!elements.getElementType().isInteger(1)) {
+    ArrayRef<char> raw = elements.getRawData();
+    return std::vector<char>(raw.begin(), raw.end());
+  }
+  std::vector<char> bytes;
+  for (bool value : elements.getValues<bool>())
+    bytes.push_back(value);
+  return bytes;
+}
+
+/// Constants smaller than this are not looked into.
+constexpr int64_t kLeastRepeated = 256;
+
+// A constant that repeats itself along a dimension is a broadcast of less: exporters and importers
+// expand masks to every batch and head.
+LogicalResult repeatedConstant(ConstantOp op, PatternRewriter &rewriter) {
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  RankedTensorType type = op.getType();
+  if (!elements || elements.isSplat() || type.getNumElements() < kLeastRepeated)
+    return failure();
+  std::vector<char> bytes = elementBytes(elements);
+  size_t width = bytes.size() / type.getNumElements();
+  SmallVector<int64_t> shape(type.getShape());
+  // From the outermost dimension on: keep the first of equal slices.
+  size_t outer = 1, inner = bytes.size();
+  for (int64_t &extent : shape) {
+    inner /= extent;
+    bool repeats = extent > 1;
+    for (size_t o = 0; repeats && o < outer; ++o) {
+      const char *first = bytes.data() + o * extent * inner;
+      for (int64_t i = 1; repeats && i < extent; ++i)
+        repeats = std::equal(first, first + inner, first + i * inner);
+    }
+    if (repeats) {
+      for (size_t o = 0; o < outer; ++o)
+        std::copy_n(bytes.begin() + o * extent * inner, inner, bytes.begin() + o * inner);
+      bytes.resize(outer * inner);
+      extent = 1;
+    }
+    outer *= extent;
+  }
+  if (shape == type.getShape())
+    return failure();
+  RankedTensorType smaller = type.clone(shape);
+  DenseElementsAttr value;
+  if (type.getElementType().isInteger(1))
+    value = DenseElementsAttr::get(smaller,
+                                   ArrayRef(reinterpret_cast<bool *>(bytes.data()), bytes.size()));
+  else
+    value = DenseElementsAttr::getFromRawBuffer(smaller, ArrayRef(bytes.data(), outer * width));
+  SmallVector<int64_t> dimensions(type.getRank());
+  std::iota(dimensions.begin(), dimensions.end(), 0);
+  Value less = rewriter.create<ConstantOp>(op.getLoc(), value);
+  rewriter.replaceOpWithNewOp<BroadcastOp>(op, type, less, dimensions);
+  return success();
+}
+
 } // namespace
 
 void fusion::populateConstantRules(RewritePatternSet &patterns) {
   patterns.add<FoldSplats, FoldViewOfSplat, FoldConstants>(patterns.getContext());
-  patterns.add(reduceOfSplat);
+  patterns.add(reduceOfSplat).add(repeatedConstant);
 }

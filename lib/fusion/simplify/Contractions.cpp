@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Transposes around dot_general, which reads its dimensions in any order.
+// Transposes and factors around dot_general, which reads its dimensions in any order.
 #include "fusion/layout/ContractionSide.h"
 #include "fusion/simplify/Patterns.h"
 
@@ -41,6 +41,29 @@ LogicalResult dotOfTranspose(DotGeneralOp op, PatternRewriter &rewriter) {
   return replace(op, rewriter, createContraction(rewriter, op.getLoc(), lhs, rhs));
 }
 
+// A factor of an operand becomes a factor of the result, where it can join what follows; and the
+// operand can be read where it lies.
+LogicalResult dotOfScaled(DotGeneralOp op, PatternRewriter &rewriter) {
+  ContractionSide lhs = ContractionSide::lhsOf(op), rhs = ContractionSide::rhsOf(op);
+  double factor = 1.0;
+  for (ContractionSide *side : {&lhs, &rhs}) {
+    auto mul = side->value.getDefiningOp<MulOp>();
+    std::optional<double> own = mul ? splatNumber(mul.getRhs()) : std::nullopt;
+    if (!own ||
+        !llvm::all_of(mul->getUsers(), [](Operation *user) { return isa<DotGeneralOp>(user); }))
+      continue;
+    factor *= *own;
+    side->value = mul.getLhs();
+  }
+  // Far from 1 it may be there to keep the sum in the range of the type.
+  if (lhs.value == op.getLhs() && rhs.value == op.getRhs())
+    return failure();
+  if (std::abs(factor) < 1e-3 || std::abs(factor) > 1e3 || op.getType().getElementType().isF16())
+    return failure();
+  Value product = createContraction(rewriter, op.getLoc(), lhs, rhs);
+  return replace(op, rewriter, tensor(rewriter, op, product) * factor);
+}
+
 // Swapping the operands swaps the free dimensions of the result.
 LogicalResult transposeOfDot(TransposeOp op, PatternRewriter &rewriter) {
   auto dot = op.getOperand().getDefiningOp<DotGeneralOp>();
@@ -60,8 +83,19 @@ LogicalResult transposeOfDot(TransposeOp op, PatternRewriter &rewriter) {
                             dot.getRhsContracting(), dot.getLhsContracting()));
 }
 
+// The same with a factor in between.
+LogicalResult transposeOfScaledDot(TransposeOp op, PatternRewriter &rewriter) {
+  auto mul = op.getOperand().getDefiningOp<MulOp>();
+  auto dot = mul ? mul.getLhs().getDefiningOp<DotGeneralOp>() : DotGeneralOp();
+  std::optional<double> factor = mul ? splatNumber(mul.getRhs()) : std::nullopt;
+  if (!dot || !factor || !mul->hasOneUse() || !dot->hasOneUse())
+    return failure();
+  Tensor x = tensor(rewriter, op, dot);
+  return replace(op, rewriter, x.transpose(op.getPermutation()) * *factor);
+}
+
 } // namespace
 
 void fusion::populateContractionRules(RewritePatternSet &patterns) {
-  patterns.add(dotOfTranspose).add(transposeOfDot);
+  patterns.add(dotOfTranspose).add(dotOfScaled).add(transposeOfDot).add(transposeOfScaledDot);
 }

@@ -16,7 +16,9 @@ void populateArithmeticRules(mlir::RewritePatternSet &patterns);  // algebra of 
 void populateChoiceRules(mlir::RewritePatternSet &patterns);      // booleans, select, convert
 void populateReductionRules(mlir::RewritePatternSet &patterns);   // reductions of views
 void populateContractionRules(mlir::RewritePatternSet &patterns); // dot_general of views
-void populateConstantRules(mlir::RewritePatternSet &patterns);    // what is known at compile time
+void populateKnownIndexRules(
+    mlir::RewritePatternSet &patterns);                        // gathers and scatters by constants
+void populateConstantRules(mlir::RewritePatternSet &patterns); // what is known at compile time
 
 /// The number that every element of a constant is, if it is such a constant.
 std::optional<double> splatNumber(mlir::Value value);

@@ -83,30 +83,60 @@ LogicalResult reduceOfTranspose(ReduceOp op, PatternRewriter &rewriter) {
   return replace(op, rewriter, smaller.transpose(permutation));
 }
 
-// A reshape that only puts in or takes out extents of 1 is not worth a view.
-LogicalResult reduceOfSqueezed(ReduceOp op, PatternRewriter &rewriter) {
-  auto inner = op.getOperand().getDefiningOp<ReshapeOp>();
-  if (!inner)
-    return failure();
-  ArrayRef<int64_t> from = tensorType(inner.getOperand()).getShape(),
-                    to = inner.getType().getShape();
-  SmallVector<int64_t> fromProper, toProper, reduced;
-  for (auto [d, extent] : llvm::enumerate(from))
-    if (extent != 1)
-      fromProper.push_back(static_cast<int64_t>(d));
-  for (auto [d, extent] : llvm::enumerate(to))
-    if (extent != 1)
-      toProper.push_back(static_cast<int64_t>(d));
-  if (fromProper.size() != toProper.size())
-    return failure();
-  for (auto [f, t] : llvm::zip(fromProper, toProper)) {
-    if (from[f] != to[t])
-      return failure();
-    if (llvm::is_contained(op.getDimensions(), t))
-      reduced.push_back(f);
+/// Dimensions of two shapes of the same elements, in the smallest groups of equal products.
+struct DimensionGroup {
+  SmallVector<int64_t> from, to;
+};
+
+SmallVector<DimensionGroup> matchGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  SmallVector<DimensionGroup> groups;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    DimensionGroup &group = groups.emplace_back();
+    int64_t fromProduct = 1, toProduct = 1;
+    auto takeFrom = [&] { fromProduct *= from[i], group.from.push_back(i++); };
+    auto takeTo = [&] { toProduct *= to[j], group.to.push_back(j++); };
+    if (i < from.size())
+      takeFrom();
+    if (j < to.size() && (group.from.empty() || fromProduct != 1))
+      takeTo();
+    while (fromProduct != toProduct) {
+      if (fromProduct < toProduct)
+        takeFrom();
+      else
+        takeTo();
+    }
   }
-  Tensor value = reduce(op.getKind(), tensor(rewriter, op, inner.getOperand()), reduced);
-  return replace(op, rewriter, value.reshape(op.getType().getShape()));
+  return groups;
+}
+
+// Reduces what was reshaped in its own shape, where a group of dimensions is reduced wholly or not
+// at all. Other users of the reshape must not mind; those that a kernel could share with the
+// reduction would.
+LogicalResult reduceOfReshape(ReduceOp op, PatternRewriter &rewriter) {
+  auto inner = op.getOperand().getDefiningOp<ReshapeOp>();
+  if (!inner || inner.getType().getNumElements() == 0)
+    return failure();
+  for (Operation *user : inner->getUsers())
+    if (!isa<ReduceOp, DotGeneralOp>(user))
+      return failure();
+  SmallVector<int64_t> reduced;
+  for (const DimensionGroup &group :
+       matchGroups(tensorType(inner.getOperand()).getShape(), inner.getType().getShape())) {
+    int64_t all = 0, hit = 0;
+    for (int64_t d : group.to)
+      if (inner.getType().getDimSize(d) != 1) {
+        ++all;
+        hit += llvm::is_contained(op.getDimensions(), d);
+      }
+    if (hit == 0)
+      continue;
+    if (hit != all)
+      return failure();
+    llvm::append_range(reduced, group.from);
+  }
+  Tensor x = tensor(rewriter, op, inner.getOperand());
+  return replace(op, rewriter, reduce(op.getKind(), x, reduced).reshape(op.getType().getShape()));
 }
 
 // -x of sums outside, where there are fewer elements.
@@ -121,5 +151,5 @@ LogicalResult sumOfNegated(ReduceOp op, PatternRewriter &rewriter) {
 
 void fusion::populateReductionRules(RewritePatternSet &patterns) {
   patterns.add(reduceOfUnits).add(reduceOfReduce).add(reduceOfBroadcast);
-  patterns.add(reduceOfTranspose).add(reduceOfSqueezed).add(sumOfNegated);
+  patterns.add(reduceOfTranspose).add(reduceOfReshape).add(sumOfNegated);
 }

@@ -37,6 +37,7 @@ struct SimplifyPass : accc::impl::SimplifyPassBase<SimplifyPass> {
     fusion::populateConstantRules(set);
     fusion::populateViewRules(set);
     fusion::populateSliceRules(set);
+    fusion::populateKnownIndexRules(set);
     fusion::populateCancellingRules(set);
     fusion::populateArithmeticRules(set);
     fusion::populateChoiceRules(set);

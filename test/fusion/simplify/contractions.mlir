@@ -29,3 +29,28 @@ func.func @result_transposed(%x: tensor<2x3xf32>, %w: tensor<3x4xf32>) -> tensor
   %1 = prim.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
   return %1 : tensor<4x2xf32>
 }
+
+// CHECK-LABEL: @scaled
+// CHECK-NEXT: %[[C:.*]] = prim.constant dense<2.500000e-01> : tensor<2x4xf32>
+// CHECK-NEXT: %[[D:.*]] = prim.dot_general %arg0, %arg1
+// CHECK-NEXT: prim.mul %[[D]], %[[C]]
+func.func @scaled(%x: tensor<2x3xf32>, %w: tensor<3x4xf32>) -> tensor<2x4xf32> {
+  %half = prim.constant dense<0.5> : tensor<2x3xf32>
+  %other = prim.constant dense<0.5> : tensor<3x4xf32>
+  %0 = prim.mul %x, %half : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = prim.mul %w, %other : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %2 = prim.dot_general %0, %1 {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return %2 : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: @scaled_result_transposed
+// CHECK-NEXT: %[[C:.*]] = prim.constant dense<5.000000e-01> : tensor<4x2xf32>
+// CHECK-NEXT: %[[D:.*]] = prim.dot_general %arg1, %arg0
+// CHECK-NEXT: prim.mul %[[D]], %[[C]]
+func.func @scaled_result_transposed(%x: tensor<2x3xf32>, %w: tensor<3x4xf32>) -> tensor<4x2xf32> {
+  %half = prim.constant dense<0.5> : tensor<2x4xf32>
+  %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %1 = prim.mul %0, %half : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %2 = prim.transpose %1 {permutation = array<i64: 1, 0>} : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  return %2 : tensor<4x2xf32>
+}

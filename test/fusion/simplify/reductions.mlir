@@ -52,3 +52,13 @@ func.func @of_constant() -> tensor<f32> {
   %1 = prim.reduce sum %0 {dimensions = array<i64: 0, 1>} : (tensor<1000x1000xf32>) -> tensor<f32>
   return %1 : tensor<f32>
 }
+
+// The bias of a linear layer whose batch dimensions were made one.
+// CHECK-LABEL: @of_reshape
+// CHECK-NEXT: prim.reduce sum %arg0 {dimensions = array<i64: 0, 1>} : (tensor<2x3x4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: return
+func.func @of_reshape(%x: tensor<2x3x4xf32>) -> tensor<4xf32> {
+  %0 = prim.reshape %x : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  %1 = prim.reduce sum %0 {dimensions = array<i64: 0>} : (tensor<6x4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

@@ -174,11 +174,11 @@ static int32_t peek(const accc_services *services, char *state, char *arena, cha
 
 static const accc_entry entries[] = {
     {"train_step", train_step, ARENA_SIZE, 5, 2, 1, 1, 1, train_inputs, train_outputs, calls,
-     errors},
-    {"grad_step", grad_step, ARENA_SIZE, 4, 3, 1, 1, 1, grad_inputs, grad_outputs, calls, errors},
-    {"apply_step", apply_step, ARENA_SIZE, 3, 0, 0, 0, 0, apply_inputs, NULL, NULL, NULL},
-    {"eval_step", eval_step, ARENA_SIZE, 1, 1, 1, 0, 1, eval_inputs, eval_outputs, calls, NULL},
-    {"peek", peek, ARENA_SIZE, 0, 2, 0, 0, 0, NULL, peek_outputs, NULL, NULL}};
+     errors, NULL},
+    {"grad_step", grad_step, ARENA_SIZE, 4, 3, 1, 1, 1, grad_inputs, grad_outputs, calls, errors, NULL},
+    {"apply_step", apply_step, ARENA_SIZE, 3, 0, 0, 0, 0, apply_inputs, NULL, NULL, NULL, NULL},
+    {"eval_step", eval_step, ARENA_SIZE, 1, 1, 1, 0, 1, eval_inputs, eval_outputs, calls, NULL, NULL},
+    {"peek", peek, ARENA_SIZE, 0, 2, 0, 0, 0, NULL, peek_outputs, NULL, NULL, NULL}};
 
 static const accc_model_description description = {
 #ifdef WRONG_VERSION

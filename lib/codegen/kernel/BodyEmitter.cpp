@@ -317,6 +317,24 @@ Value BodyEmitter::address(Value pointer, Type memoryType, Value offset) {
   return b.create<LLVM::GEPOp>(location, resultType, memoryType, pointer, ArrayRef<LLVM::GEPArg>{offset});
 }
 
+// Two registers and a shuffle cost far less than a gather. The last element between is masked out: it may
+// lie behind the end of the buffer.
+Value BodyEmitter::loadEverySecond(Value pointer, Type scalar, Value base) {
+  int64_t width = index.width();
+  auto wide = VectorType::get({2 * width}, scalar);
+  SmallVector<bool> mask(2 * width, true);
+  mask.back() = false;
+  SmallVector<int64_t> even;
+  for (int64_t i = 0; i < width; ++i)
+    even.push_back(2 * i);
+  Value both = b.create<LLVM::MaskedLoadOp>(
+      location, wide, address(pointer, scalar, base),
+      b.create<arith::ConstantOp>(location, DenseElementsAttr::get(VectorType::get({2 * width}, b.getI1Type()), mask)),
+      ValueRange{b.create<arith::ConstantOp>(location, b.getZeroAttr(wide))},
+      b.getI32IntegerAttr(static_cast<int32_t>(alignment(scalar))));
+  return b.create<vector::ShuffleOp>(location, both, both, even);
+}
+
 Value BodyEmitter::load(Value pointer, RankedTensorType type, ArrayRef<AffineExpr> position) {
   AffineExpr offset = linearise(type.getShape(), position);
   if (recorder)
@@ -341,6 +359,8 @@ Value BodyEmitter::load(Value pointer, RankedTensorType type, ArrayRef<AffineExp
             location, vectorType, from, mask,
             ValueRange{b.create<arith::ConstantOp>(location, b.getZeroAttr(vectorType))},
             b.getI32IntegerAttr(static_cast<int32_t>(align)));
+    } else if (!at.lanes && at.stride == 2 && !mask) {
+      result = loadEverySecond(pointer, scalar, at.base);
     } else {
       Value offsets = index.materialise(at);
       if (!isa<VectorType>(offsets.getType()))

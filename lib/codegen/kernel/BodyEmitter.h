@@ -79,6 +79,7 @@ private:
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value load(mlir::Value pointer, mlir::RankedTensorType type,
                    llvm::ArrayRef<mlir::AffineExpr> position);
+  mlir::Value loadEverySecond(mlir::Value pointer, mlir::Type scalar, mlir::Value base);
   mlir::Value window(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value currentMask();
   mlir::AffineExpr linearise(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::AffineExpr> position);

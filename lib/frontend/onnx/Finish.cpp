@@ -51,7 +51,7 @@ void GraphImporter::finish(ImportResult &result) {
     if (variable.update)
       addResult(variable.update, variable.name, role::kUpdate)
           .set(kUpdatesAttr, opBuilder.getStringAttr(variable.name));
-  opBuilder.create<func::ReturnOp>(opBuilder.getUnknownLoc(), values);
+  auto last = opBuilder.create<func::ReturnOp>(opBuilder.getUnknownLoc(), values);
   removeUnused(*body); // first, for rules ask who else needs a value
   if (importOptions.raise)
     raiseComposites(*body);
@@ -66,7 +66,7 @@ void GraphImporter::finish(ImportResult &result) {
 
   // Attributes of arguments are set by number, before the unused ones go.
   forward.setType(
-      opBuilder.getFunctionType(body->getArgumentTypes(), ValueRange(values).getTypes()));
+      opBuilder.getFunctionType(body->getArgumentTypes(), last.getOperandTypes()));
   auto setArgument = [&](Value argument, StringRef name, StringRef role) {
     unsigned number = cast<BlockArgument>(argument).getArgNumber();
     forward.setArgAttr(number, kNameAttr, opBuilder.getStringAttr(name));

@@ -68,6 +68,7 @@ def main():
         "--model-only", type=pathlib.Path, metavar="FILE", help="just the ONNX file"
     )
     parser.add_argument("--no-double", action="store_true", help="skip the float64 run")
+    parser.add_argument("--no-goldens", action="store_true", help="no runs at all: to be timed only")
     options = parser.parse_args()
     exporters = options.exporter.split(",")
     if unknown := set(exporters) - set(EXPORTERS):
@@ -99,7 +100,9 @@ def main():
     if renamed := {i: {"from": n, "transposed": t} for i, (n, t) in names.items() if i != n}:
         meta["renamed"] = renamed
     save_file({**case.inputs, "target": case.target}, out / "inputs.safetensors")
-    if case.dropout:
+    if options.no_goldens:
+        pass
+    elif case.dropout:
         meta["loss_mean"], meta["loss_std"] = golden.dropout_losses(case)
     else:
         write_goldens(case, names, out, not options.no_double)

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
+#include <optional>
+#include <string>
 
 using namespace accc;
 using namespace accc::tool;
@@ -55,7 +57,21 @@ static void printProfile(const std::vector<ProfiledStep> &steps, size_t runs) {
         100 * sorted[i].second.seconds / all, sorted[i].second.count, sorted[i].first.c_str());
 }
 
+/// A line of /proc/self/status in bytes: VmRSS is what is resident now, VmHWM the most there was; 0
+/// where there is no such file.
+static uint64_t processMemory(const std::string &field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ":"))
+      return std::stoull(line.substr(field.size() + 1)) * 1024;
+  return 0;
+}
+
+/// Makes VmHWM start again from what is resident now; without effect where the system cannot.
+static void resetPeakMemory() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
 static int bench(const BenchOptions &options) {
+  uint64_t baseBytes = processMemory("VmRSS");
   auto start = Clock::now();
   Model model = Model::load(options.library);
   SessionOptions settings;
@@ -71,10 +87,15 @@ static int bench(const BenchOptions &options) {
 
   TensorMap inputs =
       options.inputs.empty() ? randomInputs(entry, 42) : load_safetensors(options.inputs);
-  for (int i = 0; i < options.warmup; ++i)
+  std::optional<float> loss; // of the first step
+  if (Result result = session.run(name, inputs); result.has_loss())
+    loss = result.loss();
+  for (int i = 1; i < options.warmup; ++i)
     session.run(name, inputs);
   if (options.profile)
     session.start_profile();
+  uint64_t loadPeakBytes = processMemory("VmHWM");
+  resetPeakMemory();
   std::vector<double> times;
   start = Clock::now();
   while (options.steps ? times.size() < static_cast<size_t>(options.steps)
@@ -85,8 +106,8 @@ static int bench(const BenchOptions &options) {
   }
   std::sort(times.begin(), times.end());
 
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
+  uint64_t stepPeakBytes = processMemory("VmHWM");
+  uint64_t peakBytes = std::max(loadPeakBytes, stepPeakBytes);
   nlohmann::ordered_json report{
       {"library", options.library},
       {"entry", name},
@@ -101,9 +122,12 @@ static int bench(const BenchOptions &options) {
       {"arena_bytes", entry.arena_size},
       {"state_bytes", session.state_bytes()},
       {"working_bytes", session.working_bytes()},
-      {"peak_bytes", static_cast<uint64_t>(usage.ru_maxrss) * 1024},
+      {"peak_bytes", peakBytes},
+      {"step_peak_bytes", stepPeakBytes - std::min(baseBytes, stepPeakBytes)},
       {"load_ms", loadSeconds * 1e3},
   };
+  if (loss)
+    report["loss"] = *loss;
   if (options.json) {
     std::cout << report.dump(2) << "\n";
     return 0;
@@ -116,7 +140,7 @@ static int bench(const BenchOptions &options) {
               entry.num_library_calls);
   std::printf("  memory      %s state, %s arena, %s at the peak of the process\n",
               humanBytes(session.state_bytes()).c_str(), humanBytes(entry.arena_size).c_str(),
-              humanBytes(static_cast<double>(usage.ru_maxrss) * 1024).c_str());
+              humanBytes(peakBytes).c_str());
   std::printf("  load        %.1f ms\n", loadSeconds * 1e3);
   if (options.profile)
     printProfile(session.profile(name), times.size());
@@ -132,7 +156,8 @@ void accc::tool::addBench(CLI::App &app, Action &action) {
       ->type_name("IN.safetensors");
   command->add_option("--steps", options->steps, "how many to time; by default --seconds says");
   command->add_option("--seconds", options->seconds, "how long to time")->capture_default_str();
-  command->add_option("--warmup", options->warmup, "steps before")->capture_default_str();
+  command->add_option("--warmup", options->warmup, "steps before, at least one")
+      ->capture_default_str();
   command->add_option("--threads", options->threads, "0: what OpenMP would take")
       ->capture_default_str();
   command->add_flag("--profile", options->profile, "prints which kernels and calls take the time");

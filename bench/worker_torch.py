@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One PyTorch contender in its own process: worker_torch.py MODEL CONFIG KIND THREADS
+
+KIND is `eager` or `compile`, with `-cl` for the channels-last layout of images. Attention is torch's
+fused one wherever the model asks for it, and the optimizer is the fused one. The learning rate is
+zero, so that all steps are alike; nothing in the step looks at it.
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples" / "export"))
+
+import torch  # noqa: E402
+
+import worker  # noqa: E402
+from golden import make_optimizer  # noqa: E402
+from models import MODELS  # noqa: E402
+
+
+def import_model_code(name):
+    """What building the model will import, so that its memory counts as the process's."""
+    MODELS[name]("small")
+
+
+def main():
+    name, config, kind, threads = sys.argv[1:]
+    torch.set_num_threads(int(threads))
+    import_model_code(name)
+    base = worker.memory("VmRSS")
+
+    torch.manual_seed(0)
+    case = MODELS[name](config)
+    module, inputs, target = case.module.train(), list(case.inputs.values()), case.target
+    if kind.endswith("-cl"):
+        module = module.to(memory_format=torch.channels_last)
+        inputs = [
+            x.contiguous(memory_format=torch.channels_last) if x.dim() == 4 else x for x in inputs
+        ]
+    optimizer = make_optimizer(case.optimizer + ",fused", 0.0, module.parameters())
+
+    def forward():
+        outputs = module(*inputs)
+        logits = outputs if isinstance(outputs, torch.Tensor) else outputs[0]
+        return torch.nn.functional.cross_entropy(logits, target)
+
+    if kind.startswith("compile"):
+        forward = torch.compile(forward)
+
+    def step():
+        loss = forward()
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    worker.serve(step, base, {"version": torch.__version__})
+
+
+main()

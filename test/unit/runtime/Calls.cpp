@@ -20,7 +20,8 @@ PreparedCall::PreparedCall(const accc_library_call &call, int threads,
     : call(call), team(threads) {
   for (const std::vector<float> &values : contents) {
     memory.emplace_back(values.size() * sizeof(float) + 1, "a buffer");
-    std::memcpy(memory.back().data(), values.data(), values.size() * sizeof(float));
+    if (!values.empty())
+      std::memcpy(memory.back().data(), values.data(), values.size() * sizeof(float));
     pointers.push_back(memory.back().data());
   }
   detail::Team::Scope scope(team);

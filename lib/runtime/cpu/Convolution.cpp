@@ -17,13 +17,13 @@
 //
 // Channels last is the layout to compile for. Channels first goes by way of the library's blocked
 // layouts, except 1x1 convolutions over large images, which are matrix products as they are.
+#include "DepthwiseWeights.h"
 #include "LibraryCall.h"
 #include "OneDnn.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 namespace accc::detail {
@@ -146,42 +146,88 @@ Kernel chooseKernel(accc_call_kind kind, const Geometry &g) {
   return isFallback(free.implementation) ? plain : free;
 }
 
-/// x, w or y: the caller's buffer, and where the kernel works in another layout one of our own and
-/// the copy between them.
+void check(dnnl_status_t status) {
+  if (status != dnnl_success)
+    throw Error(ErrorKind::machine,
+                std::string("oneDNN refused a convolution: ") + dnnl_status2str(status));
+}
+
+uint64_t roundedUp(uint64_t bytes) {
+  return (bytes + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+}
+
+/// x, w or y: the caller's buffer, and where the kernel works in another layout one in the scratch
+/// block and the copy between them.
 struct Slot {
   memory outer, inner;
-  dnnl::primitive reorder; // unset where outer and inner are the same
-  memory reorderScratchpad;
-  uint64_t innerOffset = 0;
   bool converts = false;
+  dnnl::primitive reorder;
+  memory reorderScratchpad;
+  uint64_t innerOffset = 0, padOffset = 0;
+
+  /// Reserves scratch from `offset` on; gives where the next may begin.
+  uint64_t place(uint64_t offset) {
+    if (!converts)
+      return offset;
+    innerOffset = offset;
+    padOffset = innerOffset + roundedUp(inner.get_desc().get_size());
+    return padOffset + roundedUp(reorderScratchpad.get_desc().get_size());
+  }
+
+  void bind(char *buffer, char *scratch) {
+    outer.set_data_handle(buffer);
+    inner.set_data_handle(converts ? scratch + innerOffset : buffer);
+    if (converts)
+      reorderScratchpad.set_data_handle(scratch + padOffset);
+  }
+
+  void copyIn() const { copy(outer, inner); }
+  void copyOut() const { copy(inner, outer); }
+
+private:
+  // Through the C interface: its C++ face builds a map and a vector for every call.
+  void copy(const memory &from, const memory &to) const {
+    if (!converts)
+      return;
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from.get()},
+                                         {DNNL_ARG_TO, to.get()},
+                                         {DNNL_ARG_SCRATCHPAD, reorderScratchpad.get()}};
+    check(dnnl_primitive_execute(reorder.get(), cpuStream().get(), 3, arguments));
+  }
 };
+
+Slot makeSlot(const memory::desc &outer, const memory::desc &inner, bool isResult = false) {
+  Slot slot;
+  slot.outer = memory(outer, cpuEngine(), nullptr);
+  slot.inner = memory(inner, cpuEngine(), nullptr);
+  slot.converts = outer != inner;
+  if (slot.converts) {
+    dnnl::reorder::primitive_desc desc(cpuEngine(), isResult ? inner : outer, cpuEngine(),
+                                       isResult ? outer : inner, userScratchpad());
+    slot.reorder = dnnl::reorder(desc);
+    slot.reorderScratchpad = memory(desc.scratchpad_desc(), cpuEngine(), nullptr);
+  }
+  return slot;
+}
 
 class Convolution : public LibraryCall {
 public:
-  Convolution(accc_call_kind kind, const accc_convolution &call) : kind(kind) {
-    Geometry geometry(call);
+  Convolution(accc_call_kind kind, const Geometry &geometry) : kind(kind) {
     Kernel kernel = chooseKernel(kind, geometry);
     primitive = kernel.primitive;
     slots = {makeSlot(describe(geometry.x, geometry.activations), kernel.x, resultIndex() == 0),
              makeSlot(describe(geometry.w, geometry.weights), kernel.w, resultIndex() == 1),
              makeSlot(describe(geometry.y, geometry.activations), kernel.y, resultIndex() == 2)};
-    // One scratchpad serves the kernel and, before and after it, the copies.
-    uint64_t pad = kernel.scratchpad.get_size();
-    for (const Slot &slot : slots)
-      if (slot.converts)
-        pad = std::max<uint64_t>(pad, slot.reorderScratchpad.get_desc().get_size());
     scratchpad = memory(kernel.scratchpad, cpuEngine(), nullptr);
-    scratchBytesNeeded = place(pad);
+    scratchBytesNeeded = roundedUp(kernel.scratchpad.get_size());
     for (Slot &slot : slots)
-      if (slot.converts)
-        slot.innerOffset = std::exchange(
-            scratchBytesNeeded, scratchBytesNeeded + place(slot.inner.get_desc().get_size()));
+      scratchBytesNeeded = slot.place(scratchBytesNeeded);
     const int names[3][3] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
                              {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
                              {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}};
     for (int i = 0; i < 3; ++i)
-      arguments.push_back({names[kind - ACCC_CALL_CONVOLUTION][i], slots[i].inner.get()});
-    arguments.push_back({DNNL_ARG_SCRATCHPAD, scratchpad.get()});
+      arguments[i] = {names[kind - ACCC_CALL_CONVOLUTION][i], slots[i].inner.get()};
+    arguments[3] = {DNNL_ARG_SCRATCHPAD, scratchpad.get()};
   }
 
   uint64_t scratchBytes() const override { return scratchBytesNeeded; }
@@ -189,59 +235,21 @@ public:
   void run(char *const *buffers, char *scratch) override {
     // The order in which the ABI names the buffers of each kind, as indices of x, w, y.
     static constexpr int order[3][3] = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}};
-    for (int i = 0; i < 3; ++i) {
-      Slot &slot = slots[static_cast<size_t>(order[kind - ACCC_CALL_CONVOLUTION][i])];
-      slot.outer.set_data_handle(buffers[i]);
-      slot.inner.set_data_handle(slot.converts ? scratch + slot.innerOffset : buffers[i]);
-    }
+    for (int i = 0; i < 3; ++i)
+      slots[order[kind - ACCC_CALL_CONVOLUTION][i]].bind(buffers[i], scratch);
     scratchpad.set_data_handle(scratch);
     for (int i = 0; i < 3; ++i)
-      if (slots[i].converts && i != resultIndex())
-        copy(slots[i], slots[i].outer, slots[i].inner, scratch);
+      if (i != resultIndex())
+        slots[i].copyIn();
     check(dnnl_primitive_execute(primitive.get(), cpuStream().get(),
                                  static_cast<int>(arguments.size()), arguments.data()));
-    Slot &result = slots[static_cast<size_t>(resultIndex())];
-    if (result.converts)
-      copy(result, result.inner, result.outer, scratch);
+    slots[resultIndex()].copyOut();
   }
 
 private:
-  static uint64_t place(uint64_t bytes) { // room for an aligned buffer
-    return (bytes + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
-  }
-
   /// Of x, w and y the one that the kind computes.
   int resultIndex() const {
     return kind == ACCC_CALL_CONVOLUTION ? 2 : kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? 0 : 1;
-  }
-
-  static Slot makeSlot(const memory::desc &outer, const memory::desc &inner, bool isResult) {
-    Slot slot;
-    slot.outer = memory(outer, cpuEngine(), nullptr);
-    slot.inner = memory(inner, cpuEngine(), nullptr);
-    slot.converts = outer != inner;
-    if (slot.converts) {
-      dnnl::reorder::primitive_desc desc(cpuEngine(), isResult ? inner : outer, cpuEngine(),
-                                         isResult ? outer : inner, userScratchpad());
-      slot.reorder = dnnl::reorder(desc);
-      slot.reorderScratchpad = memory(desc.scratchpad_desc(), cpuEngine(), nullptr);
-    }
-    return slot;
-  }
-
-  // Through the C interface: its C++ face builds a map and a vector for every call.
-  void copy(Slot &slot, const memory &from, const memory &to, char *scratch) {
-    slot.reorderScratchpad.set_data_handle(scratch);
-    const dnnl_exec_arg_t copyArguments[] = {{DNNL_ARG_FROM, from.get()},
-                                             {DNNL_ARG_TO, to.get()},
-                                             {DNNL_ARG_SCRATCHPAD, slot.reorderScratchpad.get()}};
-    check(dnnl_primitive_execute(slot.reorder.get(), cpuStream().get(), 3, copyArguments));
-  }
-
-  static void check(dnnl_status_t status) {
-    if (status != dnnl_success)
-      throw Error(ErrorKind::machine,
-                  std::string("oneDNN refused a convolution: ") + dnnl_status2str(status));
   }
 
   accc_call_kind kind;
@@ -249,7 +257,39 @@ private:
   std::array<Slot, 3> slots; // x, w, y
   memory scratchpad;
   uint64_t scratchBytesNeeded = 0;
-  std::vector<dnnl_exec_arg_t> arguments;
+  std::array<dnnl_exec_arg_t, 4> arguments;
+};
+
+/// The gradient of depthwise weights by our own kernel, to which activations that lie channels
+/// first are copied channels last.
+class DepthwiseWeights : public LibraryCall {
+public:
+  DepthwiseWeights(const accc_convolution &call, const Geometry &g, const Team &team)
+      : call(call), team(team), slots{makeSlot(describe(g.x, g.activations),
+                                               describe(g.x, memory::format_tag::nhwc)),
+                                      makeSlot(describe(g.y, g.activations),
+                                               describe(g.y, memory::format_tag::nhwc))} {
+    for (Slot &slot : slots)
+      scratchBytesNeeded = slot.place(scratchBytesNeeded);
+  }
+
+  uint64_t scratchBytes() const override { return scratchBytesNeeded; }
+
+  void run(char *const *buffers, char *scratch) override {
+    for (int i = 0; i < 2; ++i) {
+      slots[i].bind(buffers[i], scratch);
+      slots[i].copyIn();
+    }
+    depthwiseWeights(call, static_cast<const float *>(slots[0].inner.get_data_handle()),
+                     static_cast<const float *>(slots[1].inner.get_data_handle()),
+                     reinterpret_cast<float *>(buffers[2]), team);
+  }
+
+private:
+  accc_convolution call;
+  const Team &team;
+  std::array<Slot, 2> slots; // x, dy
+  uint64_t scratchBytesNeeded = 0;
 };
 
 /// Without elements on one side: nothing to do, or a result of zeros.
@@ -268,7 +308,7 @@ private:
 } // namespace
 
 std::unique_ptr<LibraryCall> createConvolution(accc_call_kind kind, const accc_convolution &call,
-                                               const Team &) {
+                                               const Team &team) {
   Geometry g(call);
   if (!bytesOf(g.x) || !bytesOf(g.w) || !bytesOf(g.y))
     return std::make_unique<EmptyConvolution>(bytesOf(kind == ACCC_CALL_CONVOLUTION ? g.y
@@ -276,7 +316,9 @@ std::unique_ptr<LibraryCall> createConvolution(accc_call_kind kind, const accc_c
                                                           ? g.x
                                                           : g.w));
   try {
-    return std::make_unique<Convolution>(kind, call);
+    if (kind == ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS && isDepthwiseForWeights(call))
+      return std::make_unique<DepthwiseWeights>(call, g, team);
+    return std::make_unique<Convolution>(kind, g);
   } catch (const dnnl::error &error) {
     throw Error(ErrorKind::machine,
                 std::string("oneDNN has no kernel for a convolution: ") + error.what());

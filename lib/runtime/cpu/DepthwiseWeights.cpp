@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "DepthwiseWeights.h"
+
+#include <algorithm>
+
+namespace accc::detail {
+
+namespace {
+
+constexpr int lanes = 16;  // of one vector: channels, which lie side by side
+constexpr int vectors = 2; // side by side, so that additions do not wait for each other
+
+/// As unaligned loads and stores of any pixel need it.
+typedef float Vector __attribute__((vector_size(lanes * sizeof(float)), aligned(sizeof(float))));
+
+/// By reference: vectors as results of functions depend on the instruction set.
+[[gnu::always_inline]] inline const Vector &load(const float *address) {
+  return *reinterpret_cast<const Vector *>(address);
+}
+
+/// The columns [first, second) of the output whose input column for kernel column `k` is inside.
+std::pair<int64_t, int64_t> inside(const accc_convolution &c, int dim, int64_t k) {
+  int64_t offset = k * c.dilation[dim] - c.pad_low[dim]; // input = output * stride + offset
+  int64_t first = offset >= 0 ? 0 : (-offset + c.stride[dim] - 1) / c.stride[dim];
+  int64_t last = (c.in_size[dim] - 1 - offset);
+  int64_t end = last < 0 ? 0 : last / c.stride[dim] + 1;
+  return {std::min(first, c.out_size[dim]), std::min(end, c.out_size[dim])};
+}
+
+/// The sums of lanes * N channels from `channel` on, into sums[kh][kw][lane]. Always inlined, into
+/// functions that are compiled for different instruction sets.
+template <int Columns, int N>
+[[gnu::always_inline]] inline void sumChannels(const accc_convolution &c, const float *x,
+                                               const float *dy, int64_t channel, Vector *sums) {
+  const int64_t channels = c.in_channels, rows = c.kernel[0];
+  for (int64_t i = 0; i < rows * Columns * N; ++i)
+    sums[i] = Vector{};
+  // The columns where the whole kernel row is inside, which is nearly all of them.
+  int64_t begin = 0, end = c.out_size[1];
+  for (int k = 0; k < Columns; ++k) {
+    begin = std::max(begin, inside(c, 1, k).first);
+    end = std::min(end, inside(c, 1, k).second);
+  }
+  if (begin >= end)
+    begin = end = 0;
+  const int64_t step = c.stride[1] * channels, dilation = c.dilation[1] * channels;
+  for (int64_t n = 0; n < c.batch; ++n)
+    for (int64_t oh = 0; oh < c.out_size[0]; ++oh)
+      for (int64_t kh = 0; kh < rows; ++kh) {
+        int64_t ih = oh * c.stride[0] + kh * c.dilation[0] - c.pad_low[0];
+        if (ih < 0 || ih >= c.in_size[0])
+          continue;
+        const float *g = dy + (n * c.out_size[0] + oh) * c.out_size[1] * channels + channel;
+        // Where column 0 of input, kernel and output would be: maybe before the row.
+        const int64_t row =
+            ((n * c.in_size[0] + ih) * c.in_size[1] - c.pad_low[1]) * channels + channel;
+        Vector sum[Columns][N];
+        Vector *target = sums + kh * Columns * N;
+        for (int i = 0; i < Columns * N; ++i)
+          sum[i / N][i % N] = target[i];
+        for (int64_t ow = begin; ow < end; ++ow)
+          for (int v = 0; v < N; ++v) {
+            Vector gradient = load(g + ow * channels + v * lanes);
+            const float *pixel = x + row + ow * step + v * lanes;
+            for (int k = 0; k < Columns; ++k)
+              sum[k][v] += load(pixel + k * dilation) * gradient;
+          }
+        for (int k = 0; k < Columns; ++k) {
+          auto [first, last] = inside(c, 1, k);
+          for (int64_t ow = first; ow < last; ++ow) {
+            if (ow == begin && begin < end)
+              ow = end; // done above
+            if (ow >= last)
+              break;
+            for (int v = 0; v < N; ++v)
+              sum[k][v] += load(x + row + ow * step + k * dilation + v * lanes) *
+                           load(g + ow * channels + v * lanes);
+          }
+        }
+        for (int i = 0; i < Columns * N; ++i)
+          target[i] = sum[i / N][i % N];
+      }
+}
+
+constexpr int64_t maxRows = 16;
+
+/// Tasks [begin, end): each lanes * vectors channels, the last ones maybe fewer.
+template <int Columns>
+[[gnu::always_inline]] inline void someChannels(const accc_convolution &c, const float *x,
+                                                const float *dy, float *dw, int64_t begin,
+                                                int64_t end) {
+  Vector sums[maxRows * Columns * vectors];
+  const int64_t rows = c.kernel[0], area = rows * Columns;
+  for (int64_t task = begin; task < end; ++task) {
+    int64_t fresh = task * lanes * vectors; // the first channel that is this task's
+    int64_t stop = std::min(fresh + lanes * vectors, c.in_channels);
+    while (fresh < stop) {
+      bool wide = stop - fresh == lanes * vectors;
+      // A last vector that is not full goes back over channels that are done already.
+      int64_t first = wide ? fresh : std::min(fresh, c.in_channels - lanes);
+      int64_t past = std::min(stop, first + (wide ? lanes * vectors : lanes));
+      if (wide)
+        sumChannels<Columns, vectors>(c, x, dy, first, sums);
+      else
+        sumChannels<Columns, 1>(c, x, dy, first, sums);
+      const int count = wide ? vectors : 1;
+      for (int64_t channel = fresh; channel < past; ++channel)
+        for (int64_t k = 0; k < area; ++k) {
+          int64_t at = channel - first;
+          dw[channel * area + k] = sums[k * count + at / lanes][at % lanes];
+        }
+      fresh = past;
+    }
+  }
+}
+
+using Function = void (*)(const accc_convolution &, const float *, const float *, float *, int64_t,
+                          int64_t);
+
+template <int Columns>
+[[gnu::target("avx512f,fma")]] void withAvx512(const accc_convolution &c, const float *x,
+                                               const float *dy, float *dw, int64_t begin,
+                                               int64_t end) {
+  someChannels<Columns>(c, x, dy, dw, begin, end);
+}
+
+template <int Columns>
+[[gnu::target("avx2,fma")]] void withAvx2(const accc_convolution &c, const float *x,
+                                          const float *dy, float *dw, int64_t begin, int64_t end) {
+  someChannels<Columns>(c, x, dy, dw, begin, end);
+}
+
+template <int Columns>
+void withAny(const accc_convolution &c, const float *x, const float *dy, float *dw, int64_t begin,
+             int64_t end) {
+  someChannels<Columns>(c, x, dy, dw, begin, end);
+}
+
+template <int Columns> Function forThisCpu() {
+  if (__builtin_cpu_supports("avx512f"))
+    return withAvx512<Columns>;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return withAvx2<Columns>;
+  return withAny<Columns>;
+}
+
+} // namespace
+
+bool isDepthwiseForWeights(const accc_convolution &c) {
+  return c.spatial_rank == 2 && c.groups == c.in_channels && c.groups == c.out_channels &&
+         c.groups >= lanes && c.kernel[0] <= maxRows && (c.kernel[1] == 5 || c.kernel[1] == 7);
+}
+
+void depthwiseWeights(const accc_convolution &call, const float *x, const float *dy, float *dw,
+                      const Team &team) {
+  static const Function five = forThisCpu<5>(), seven = forThisCpu<7>();
+  const Function function = call.kernel[1] == 5 ? five : seven;
+  const int64_t tasks = (call.in_channels + lanes * vectors - 1) / (lanes * vectors);
+  team.run([&](int thread, int threads) {
+    auto [begin, end] = share(tasks, thread, threads);
+    function(call, x, dy, dw, begin, end);
+  });
+}
+
+} // namespace accc::detail

@@ -8,6 +8,7 @@ import platform
 import statistics
 
 LOSS_TOLERANCE = 1e-3
+STEPS = 100
 TITLES = {
     "accc": "accc",
     "eager": "eager",
@@ -100,6 +101,18 @@ def cell(row):
     return text
 
 
+def mean_ratio(flat, kind):
+    """The geometric mean of the ratios to accc, over the models that the contender has done."""
+    own = [row["ratio"] for row in flat if row["contender"] == kind and row.get("ratio")]
+    return f"({statistics.geometric_mean(own):.2f}×)" if own and kind != "accc" else "–"
+
+
+def time_to_steps(row):
+    if row is None or row.get("median_ms") is None:
+        return "–"
+    return number((row["compile_s"] or 0) + STEPS * row["median_ms"] / 1e3)
+
+
 def table(header, lines):
     yield "| " + " | ".join(header) + " |"
     yield "| --- |" + " ---: |" * (len(header) - 1)
@@ -127,9 +140,13 @@ def markdown(results):
         return text + f" ({row['planned'] / 1e6:.0f} planned)" if row["planned"] else text
 
     yield "Step time in ms, median of rounds (and how many times accc's it is, median of rounds' ratios):\n"
-    yield from table(header, each(cell))
+    yield from table(
+        header, [*each(cell), ["geometric mean"] + [mean_ratio(flat, k) for k in kinds]]
+    )
     yield "\nCold compile in s (for torch.compile and JAX the first step):\n"
     yield from table(header, each(seconds))
+    yield f"\nFrom the model file to the end of step {STEPS}, compile included, in s:\n"
+    yield from table(header, each(time_to_steps))
     yield "\nMemory while stepping in MB, beyond that of the process before it had the model:\n"
     yield from table(header, each(megabytes))
     yield ""

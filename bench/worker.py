@@ -37,7 +37,7 @@ def step_memory(step, base):
     reset_peak()
     for _ in range(3):
         step()
-    return memory("VmHWM") - base
+    return max(0, memory("VmHWM") - base)
 
 
 def quantile(ordered, q):

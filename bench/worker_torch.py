@@ -18,31 +18,43 @@ from golden import make_optimizer  # noqa: E402
 from models import MODELS  # noqa: E402
 
 
-def import_model_code(name):
-    """What building the model will import, so that its memory counts as the process's."""
-    MODELS[name]("small")
+def loss_of(case, inputs):
+    outputs = case.module(*inputs)
+    logits = outputs if isinstance(outputs, torch.Tensor) else outputs[0]
+    return torch.nn.functional.cross_entropy(logits, case.target)
+
+
+def make_fused_optimizer(case):
+    return make_optimizer(case.optimizer + ",fused", 0.0, case.module.parameters())
+
+
+def load_code(name):
+    """Takes one step of the small model: what it imports and loads is not the real one's memory."""
+    case = MODELS[name]("small")
+    optimizer = make_fused_optimizer(case)
+    loss_of(case, case.inputs.values()).backward()
+    optimizer.step()
 
 
 def main():
     name, config, kind, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
-    import_model_code(name)
+    load_code(name)
     base = worker.memory("VmRSS")
 
     torch.manual_seed(0)
     case = MODELS[name](config)
-    module, inputs, target = case.module.train(), list(case.inputs.values()), case.target
+    case.module.train()
+    inputs = list(case.inputs.values())
     if kind.endswith("-cl"):
-        module = module.to(memory_format=torch.channels_last)
+        case.module.to(memory_format=torch.channels_last)
         inputs = [
             x.contiguous(memory_format=torch.channels_last) if x.dim() == 4 else x for x in inputs
         ]
-    optimizer = make_optimizer(case.optimizer + ",fused", 0.0, module.parameters())
+    optimizer = make_fused_optimizer(case)
 
     def forward():
-        outputs = module(*inputs)
-        logits = outputs if isinstance(outputs, torch.Tensor) else outputs[0]
-        return torch.nn.functional.cross_entropy(logits, target)
+        return loss_of(case, inputs)
 
     if kind.startswith("compile"):
         forward = torch.compile(forward)

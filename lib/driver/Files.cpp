@@ -16,6 +16,11 @@ static llvm::Error failure(llvm::StringRef path, std::error_code code) {
 llvm::Error accc::writeAtomically(llvm::StringRef path,
                                   llvm::function_ref<bool(llvm::StringRef)> write, bool &written) {
   written = false;
+  // Renaming would put a file in the place of a device or a pipe.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::exists(status) &&
+      !llvm::sys::fs::is_regular_file(status))
+    return failure(path, std::make_error_code(std::errc::not_supported));
   llvm::SmallString<128> temporary;
   int descriptor;
   if (std::error_code code =

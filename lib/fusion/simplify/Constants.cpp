@@ -58,19 +58,17 @@ struct FoldSplats : OpInterfaceRewritePattern<Evaluable> {
   }
 };
 
-/// A view of one number is that number.
+/// A view of one number is that number. Not so a gather: it also checks its indices, and the check is how
+/// labels out of range are found.
 struct FoldViewOfSplat : OpInterfaceRewritePattern<Fusible> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(Fusible op, PatternRewriter &rewriter) const override {
-    if (!isa<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatenateOp, ReverseOp,
-             GatherOp>(op.getOperation()))
+    if (!isa<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatenateOp, ReverseOp>(
+            op.getOperation()))
       return failure();
-    // All data operands must be the same number; a gather's indices do not matter.
-    auto data =
-        isa<GatherOp>(op.getOperation()) ? op->getOperands().take_front() : op->getOperands();
     std::optional<DenseElementsAttr> first;
-    for (Value operand : data) {
+    for (Value operand : op->getOperands()) {
       std::optional<DenseElementsAttr> elements = constantOf(operand);
       if (!elements || !elements->isSplat())
         return failure();

@@ -31,3 +31,12 @@ func.func @not_a_run(%x: tensor<8x3xf32>) -> tensor<3x3xf32> {
   %1 = prim.gather %x, %0 {axis = 0 : i64} : (tensor<8x3xf32>, tensor<3xi64>) -> tensor<3x3xf32>
   return %1 : tensor<3x3xf32>
 }
+
+// The check of the indices must stay, whatever is gathered: labels out of range are found by it.
+// CHECK-LABEL: @gather_of_one_number
+// CHECK: prim.gather
+func.func @gather_of_one_number(%i: tensor<64xi64>) -> tensor<64xf32> {
+  %w = prim.constant dense<1.0> : tensor<10xf32>
+  %0 = prim.gather %w, %i {axis = 0 : i64} : (tensor<10xf32>, tensor<64xi64>) -> tensor<64xf32>
+  return %0 : tensor<64xf32>
+}

@@ -22,7 +22,8 @@ struct KernelOutcome {
 };
 
 /// `arch` as for --arch. The library is written to a temporary folder and removed.
-KernelOutcome runKernelCase(const KernelCase &test, const std::string &arch);
+/// Without `interpreted` the results are not compared: the case is about what the run says.
+KernelOutcome runKernelCase(const KernelCase &test, const std::string &arch, bool interpreted = true);
 
 } // namespace accc::test
 

@@ -25,9 +25,12 @@ Emitter emitScatterKernel;
 /// `window_scatter`: one prim.window_scatter or prim.arg_window, the only output.
 Emitter emitWindowScatterKernel;
 
-/// `scan`: one prim.arg_reduce, prim.cumulative or prim.sort with pointwise ops and views before it:
+/// `scan`: one prim.arg_reduce or prim.cumulative with pointwise ops and views before it:
 /// one dimension is walked in order, the others are independent.
 Emitter emitScanKernel;
+
+/// `sort`: one prim.sort with pointwise ops and views before it; yields its values, its indices, or both.
+Emitter emitSortKernel;
 
 /// `each`: pointwise ops on flat tensors of any size, over several segments (exec.launch_each). The number
 /// of tasks is that of the launch's SegmentTable.

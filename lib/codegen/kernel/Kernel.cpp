@@ -17,6 +17,7 @@ FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp mo
                       .Case("scatter", emitScatterKernel)
                       .Case("window_scatter", emitWindowScatterKernel)
                       .Case("scan", emitScanKernel)
+                      .Case("sort", emitSortKernel)
                       .Case("each", emitEachKernel)
                       .Default(nullptr);
   if (!emit)

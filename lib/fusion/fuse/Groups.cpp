@@ -154,8 +154,9 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
     if (!reductions.empty())
       return FusionDecision::forbid(
           "a reduction and an op that walks the data in an order of its own");
-    if (results.size() != anchor->getNumResults() || results.front().getDefiningOp() != anchor)
-      return FusionDecision::forbid("such a kernel gives one result");
+    for (Value result : results)
+      if (result.getDefiningOp() != anchor)
+        return FusionDecision::forbid("such a kernel gives nothing but that op's results");
     for (Operation *op : ops)
       if (op != anchor && !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp,
                                prim::AddOp, prim::SubOp, prim::NegOp, prim::DivOp>(op))

@@ -19,8 +19,10 @@ StringRef kindOf(ArrayRef<Operation *> ops) {
       kind = "scatter";
     else if (isa<prim::WindowScatterOp, prim::ArgWindowOp>(op))
       kind = "window_scatter";
-    else if (isa<prim::ArgReduceOp, prim::CumulativeOp, prim::SortOp>(op))
+    else if (isa<prim::ArgReduceOp, prim::CumulativeOp>(op))
       kind = "scan";
+    else if (isa<prim::SortOp>(op))
+      kind = "sort";
   }
   return kind;
 }

@@ -84,6 +84,10 @@ static const KernelCase kCases[] = {
   {"cumulative", R"(func.func @f(%a: tensor<5x30xf32>) -> tensor<5x30xf32> {
     %0 = prim.cumulative sum %a {dimension = 1 : i64} : (tensor<5x30xf32>) -> tensor<5x30xf32>
     return %0 : tensor<5x30xf32> })"},
+  {"sort", R"(func.func @f(%a: tensor<5x30xf32>, %b: tensor<7x20x3xi32>) -> (tensor<5x30xf32>, tensor<5x30xi64>, tensor<7x20x3xi64>) {
+    %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<5x30xf32>) -> (tensor<5x30xf32>, tensor<5x30xi64>)
+    %2, %3 = prim.sort %b {dimension = 1 : i64, descending = false} : (tensor<7x20x3xi32>) -> (tensor<7x20x3xi32>, tensor<7x20x3xi64>)
+    return %0, %1, %3 : tensor<5x30xf32>, tensor<5x30xi64>, tensor<7x20x3xi64> })", 5},
   {"compare_select", R"(func.func @f(%a: tensor<45xf32>, %b: tensor<45xf32>) -> (tensor<45xi1>, tensor<45xf32>) {
     %0 = prim.compare lt %a, %b : (tensor<45xf32>, tensor<45xf32>) -> tensor<45xi1>
     %1 = prim.select %0, %a, %b : (tensor<45xi1>, tensor<45xf32>, tensor<45xf32>) -> tensor<45xf32>

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stable sorting along one dimension by ranks: an element's place is the number of elements that go before
+// it. Needs no scratch and no branches; the work grows with the square of the extent, which suits the top
+// few of some thousand classes and not whole vocabularies.
+#include "codegen/kernel/Domain.h"
+#include "codegen/kernel/Emitters.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+namespace {
+/// True where `a` goes before `c` in ascending order; NaN is the greatest.
+Value isLess(OpBuilder &b, Location loc, Value a, Value c) {
+  if (!isa<FloatType>(a.getType()))
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, a, c);
+  Value less = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, a, c);
+  Value aIsNumber = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::ORD, a, a);
+  Value cIsNan = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, c, c);
+  return b.create<arith::OrIOp>(loc, less, b.create<arith::AndIOp>(loc, aIsNumber, cIsNan));
+}
+} // namespace
+
+// Loop variables: those of the operand, then one more along the sorted dimension.
+FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleOp module,
+                                                  const KernelOptions &options, ErrorTable &errors) {
+  ValueRange results = kernel.getBody().front().getTerminator()->getOperands();
+  auto sort = results.front().getDefiningOp<prim::SortOp>();
+  for (Value result : results)
+    if (!sort || result.getDefiningOp() != sort)
+      return kernel.emitError("bug in accc: a sort kernel yields results of one sort");
+  ArrayRef<int64_t> shape = sort.getOperand().getType().getShape();
+  auto rank = static_cast<unsigned>(shape.size());
+  auto along = static_cast<unsigned>(sort.getDimension());
+  int64_t extent = shape[along];
+
+  Domain domain(shape);
+  func::FuncOp function = createKernelFunction(kernel, module);
+  BodyEmitter emitter(kernel, function, errors, rank + 1);
+  OpBuilder &b = emitter.builder();
+  Location loc = kernel.getLoc();
+  IndexEmitter &index = emitter.indices();
+  SmallVector<unsigned> outer;
+  SmallVector<AffineExpr> own, other;
+  int64_t rows = 1;
+  for (unsigned i = 0; i < rank; ++i) {
+    index.setDim(i, index.constant(0), shape[i]);
+    own.push_back(index.dim(i));
+    other.push_back(i == along ? index.dim(rank) : index.dim(i));
+    if (i == along)
+      continue;
+    outer.push_back(i);
+    rows *= shape[i];
+  }
+  if (ReferenceArray::count(shape) == 0)
+    return KernelFunction{function, 0};
+
+  int64_t tasks = forEachRow(emitter, function, rows, extent * extent, [&](Value row) {
+    if (!outer.empty())
+      setRow(emitter, domain, outer, row);
+    forLoop(emitter, index.constant(0), index.constant(extent), 1, [&](Value i) {
+      index.setDim(along, i, extent);
+      Value x = emitter.element(sort.getOperand(), own);
+      SmallVector<Value> place = forLoop(
+          emitter, index.constant(0), index.constant(extent), 1, ValueRange{index.constant(0)},
+          [&](Value j, ValueRange in) -> SmallVector<Value> {
+            index.setDim(rank, j, extent);
+            Value y = emitter.element(sort.getOperand(), other);
+            Value less = isLess(b, loc, x, y), greater = isLess(b, loc, y, x);
+            Value before = sort.getDescending() ? less : greater;
+            Value after = sort.getDescending() ? greater : less;
+            // Equal elements keep their order.
+            Value earlier = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, j, i);
+            Value flag = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+            Value equal = b.create<arith::AndIOp>(loc, b.create<arith::XOrIOp>(loc, before, flag),
+                                                  b.create<arith::XOrIOp>(loc, after, flag));
+            Value goes = b.create<arith::OrIOp>(loc, before, b.create<arith::AndIOp>(loc, equal, earlier));
+            return {b.create<arith::AddIOp>(loc, in[0], b.create<arith::ExtUIOp>(loc, b.getI64Type(), goes))};
+          });
+      SmallVector<AffineExpr> to(own);
+      to[along] = index.addSymbol(place.front(), extent);
+      for (auto [output, result] : llvm::enumerate(results))
+        emitter.store(static_cast<unsigned>(output), to, result == sort.getValues() ? x : i);
+    });
+  });
+  return KernelFunction{function, tasks};
+}

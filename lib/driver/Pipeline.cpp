@@ -174,6 +174,8 @@ ExitCode accc::runPipeline(Compilation &c, StringRef lastPhase, const Progress &
     }
     if (failed(dump(c, phase)))
       return ExitCode::Machine;
+    if (c.afterPhase && failed(c.afterPhase(phase.name)))
+      return ExitCode::Data;
     if (lastPhase == phase.name)
       break;
   }

@@ -30,6 +30,8 @@ struct Compilation {
   std::string inputHash;
   /// Where the IR before a phase that failed by our fault was kept; empty: nowhere.
   std::string reproducer;
+  /// Called after each phase; a failure ends the pipeline.
+  std::function<mlir::LogicalResult(llvm::StringRef phase)> afterPhase;
   /// The last failure was the machine's fault: a file that cannot be written.
   bool machineFault = false;
 };

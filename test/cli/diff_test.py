@@ -28,6 +28,21 @@ class Diff(CommandLineTest):
             if line.startswith("grad."):
                 self.assertIn("close", line)
 
+    def test_bisect(self):
+        out, _ = self.accc("diff", MLP / "model.onnx", MLP, "--bisect")
+        for phase in ("trainable", "decompose", "simplify", "layout", "fuse"):
+            self.assertIn(f"{phase:10} keeps every value", out)
+        self.assertIn("kernels and library calls give what they should", out)
+        # Goldens of another loss: what is wrong was so before the first phase.
+        wrong = self.folder / "wrong"
+        shutil.copytree(MLP, wrong)
+        meta = json.loads((wrong / "meta.json").read_text())
+        meta["loss"] = "cross_entropy,label_smoothing=0.5"
+        (wrong / "meta.json").write_text(json.dumps(meta))
+        out, _ = self.accc("diff", MLP / "model.onnx", wrong, "--bisect", code=DATA)
+        self.assertIn("the model as imported and differentiated is wrong: ", out)
+        self.accc("diff", self.library(), MLP, "--bisect", code=USAGE)
+
     def test_two_libraries(self):
         one = self.library()
         self.assertIn("tensors pass", self.accc("diff", one, one)[0])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // accc diff A B: a library or model against its goldens, or two libraries.
+#include "Bisection.h"
 #include "Command.h"
 #include "Comparison.h"
 
@@ -19,7 +20,7 @@ namespace {
 struct DiffOptions {
   std::string a, b;
   double tolerance = 1e-4;
-  bool failedOnly = false;
+  bool failedOnly = false, bisect = false;
   CompileOptions compile;
 };
 
@@ -161,6 +162,14 @@ static int diffModel(const DiffOptions &options) {
   compile.optimizer = meta.optimizer;
   compile.dimensions = meta.dimensions;
   compile.freeze = meta.freeze;
+  if (options.bisect) {
+    TensorMap inputs = load_safetensors(fs::path(options.b) / "inputs.safetensors");
+    auto work = [&] {
+      return bisectAndPrint(compile, inputs, meta.learningRate, options.b, folder.path);
+    };
+    return guardAgainstCrashes(work,
+                               [&](const std::string &signal) { reportCrash(compile, signal); });
+  }
   auto work = [&] {
     Outcome outcome = compileModel(compile);
     printProblems(outcome);
@@ -213,6 +222,8 @@ static int diffLibraries(const DiffOptions &options) {
 }
 
 static int diff(const DiffOptions &options) {
+  if (options.bisect && (isLibrary(options.a) || !fs::is_directory(options.b)))
+    throw Error(ErrorKind::usage, "--bisect needs a model and its goldens");
   if (fs::is_directory(options.b))
     return isLibrary(options.a) ? diffGoldens(options, options.a) : diffModel(options);
   for (const std::string &path : {options.a, options.b})
@@ -238,6 +249,9 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--failed", options->failedOnly, "lists only what failed");
+  command->add_flag("--bisect", options->bisect,
+                    "for a model: finds the phase, op or kernel that is wrong, with the reference "
+                    "interpreter");
   command->add_option("--arch", options->compile.arch, "for a model: what to compile for")
       ->capture_default_str();
   command->callback([options, &action] { action = [options] { return diff(*options); }; });

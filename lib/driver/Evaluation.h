@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Step functions in the reference interpreter, on values by name.
+#ifndef ACCC_DRIVER_EVALUATION_H
+#define ACCC_DRIVER_EVALUATION_H
+
+#include "accc/tensor.h"
+#include "ir/interfaces/ReferenceArray.h"
+#include "support/WeightTable.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace accc {
+
+using NamedArrays = llvm::StringMap<ReferenceArray>;
+
+/// Values for the arguments of any step of a model: inputs, initial weights, the learning rate;
+/// seed 0 and step 0. What is not there (optimizer state) counts as zeros.
+NamedArrays startingValues(const TensorMap &inputs, const WeightTable &weights,
+                           double learningRate);
+
+/// The arguments of a function, in its order.
+llvm::SmallVector<ReferenceArray> argumentsOf(mlir::func::FuncOp function,
+                                              const NamedArrays &values);
+
+/// The results of a function by name.
+mlir::FailureOr<NamedArrays> evaluate(mlir::func::FuncOp function, const NamedArrays &values);
+
+/// Every value that the function's block defines (arguments not among them).
+mlir::FailureOr<llvm::DenseMap<mlir::Value, ReferenceArray>>
+evaluateAll(mlir::func::FuncOp function, const NamedArrays &values);
+
+/// Rounded to the type's elements.
+Tensor toTensor(const ReferenceArray &array, mlir::RankedTensorType type);
+
+/// RMSE of a - b over the root mean square of b; infinite if they differ in size or one is not
+/// finite where the other is.
+double relativeDifference(const ReferenceArray &a, const ReferenceArray &b);
+
+} // namespace accc
+
+#endif

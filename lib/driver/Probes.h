@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels as libraries of their own.
+#ifndef ACCC_DRIVER_PROBES_H
+#define ACCC_DRIVER_PROBES_H
+
+#include "driver/Bisect.h"
+#include "driver/Evaluation.h"
+
+namespace accc {
+
+/// One probe for every fusion and contraction of a fused step function, in order, compiled for
+/// `arch` into `folder`. A kernel whose library cannot be made fails with a diagnostic.
+mlir::LogicalResult makeProbes(mlir::func::FuncOp step, const NamedArrays &values,
+                               const std::string &arch, const std::string &folder,
+                               std::vector<KernelProbe> &probes);
+
+} // namespace accc
+
+#endif

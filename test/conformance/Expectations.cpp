@@ -26,8 +26,10 @@ void Expectations::note(const std::string &test, const std::string &failure) {
   bool listed = reasons.count(test);
   (failure.empty() ? passes : failures) += 1;
   bool expected = failure.empty() != listed;
-  results << (!expected ? "failed" : listed ? "skipped" : "passed") << '\t' << test << '\t'
-          << (listed ? reasons[test] : "") << std::endl;
+  results << (!expected ? "failed"
+              : listed  ? "skipped"
+                        : "passed")
+          << '\t' << test << '\t' << (listed ? reasons[test] : "") << std::endl;
   if (!failure.empty() && !listed)
     std::cout << "FAIL " << test << ": " << failure << "\n";
   else if (failure.empty() && listed)

@@ -13,8 +13,8 @@ public:
   /// Ends the process if the file cannot be read.
   explicit Expectations(const std::string &path);
 
-  /// Notes an outcome (`failure` is empty for a pass) and reports it if it is not the expected one. Also
-  /// tells test/run.py, as one line for each test, where it asks for that.
+  /// Notes an outcome (`failure` is empty for a pass) and reports it if it is not the expected one.
+  /// Also tells test/run.py, as one line for each test, where it asks for that.
   void note(const std::string &test, const std::string &failure);
   /// Reports listed tests that do not exist. True if all was as expected.
   bool finish();

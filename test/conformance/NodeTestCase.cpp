@@ -67,10 +67,11 @@ std::string compare(mlir::DenseElementsAttr expected, mlir::Type actualType,
   }
   ReferenceArray wanted = toReference(expected);
   bool isFloat = llvm::isa<mlir::FloatType>(type.getElementType());
+  double relative = type.getElementType().isBF16() ? 0x1p-6 : 1e-3;
   for (int64_t i = 0; i < wanted.size(); ++i) {
     double w = wanted.values[i], a = roundToElement(type.getElementType(), actual.values[i]);
     bool close = (std::isnan(w) && std::isnan(a)) || w == a ||
-                 (isFloat && std::abs(w - a) <= 1e-7 + 1e-3 * std::abs(w));
+                 (isFloat && std::abs(w - a) <= 1e-7 + relative * std::abs(w));
     if (!close)
       return "element " + std::to_string(i) + " is " + std::to_string(a) + " where " +
              std::to_string(w) + " is expected";

@@ -49,15 +49,20 @@ Value match::plus(Value value, double constant) {
   return parts ? parts->second : Value();
 }
 
-match::Product match::product(Value value) {
+// No formula nests deeper, and a model may.
+match::Product match::product(Value value, int depth) {
   Product result;
+  if (depth > 6) {
+    result.factors.push_back(value);
+    return result;
+  }
   if (auto mul = value.getDefiningOp<prim::MulOp>()) {
     for (Value side : {mul.getLhs(), mul.getRhs()}) {
       if (auto known = number(side)) {
         result.coefficient *= *known;
         continue;
       }
-      Product inner = product(side);
+      Product inner = product(side, depth + 1);
       result.coefficient *= inner.coefficient;
       result.factors.append(inner.factors);
     }
@@ -65,7 +70,7 @@ match::Product match::product(Value value) {
   }
   if (auto div = value.getDefiningOp<prim::DivOp>()) {
     if (auto known = number(div.getRhs()); known && *known != 0) {
-      result = product(div.getLhs());
+      result = product(div.getLhs(), depth + 1);
       result.coefficient /= *known;
       return result;
     }

@@ -39,7 +39,7 @@ struct Product {
   double coefficient = 1.0;
   llvm::SmallVector<mlir::Value> factors;
 };
-Product product(mlir::Value value);
+Product product(mlir::Value value, int depth = 0);
 
 /// value = sum(x) / n along dimensions of x, which may be kept with extent 1. Gives x and the
 /// dimensions.

@@ -14,6 +14,12 @@ struct ImportError {
   std::string message;
 };
 
+/// What ends an import at once, whatever else may be wrong with the model. Only the entry point
+/// catches it.
+struct ImportAbort {
+  std::string message;
+};
+
 [[noreturn]] inline void fail(const llvm::Twine &message) { throw ImportError{message.str()}; }
 
 } // namespace accc::onnx_import

@@ -65,8 +65,7 @@ void GraphImporter::finish(ImportResult &result) {
       problems.push_back({"", "", "two initializers are called '" + variable.name + "'"});
 
   // Attributes of arguments are set by number, before the unused ones go.
-  forward.setType(
-      opBuilder.getFunctionType(body->getArgumentTypes(), last.getOperandTypes()));
+  forward.setType(opBuilder.getFunctionType(body->getArgumentTypes(), last.getOperandTypes()));
   auto setArgument = [&](Value argument, StringRef name, StringRef role) {
     unsigned number = cast<BlockArgument>(argument).getArgNumber();
     forward.setArgAttr(number, kNameAttr, opBuilder.getStringAttr(name));

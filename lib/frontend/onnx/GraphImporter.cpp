@@ -16,7 +16,8 @@ using namespace accc::onnx_import;
 namespace {
 
 // Unrolled loops must end, and fit in memory.
-constexpr int64_t kNodeLimit = 1000000;
+constexpr int64_t kNodeLimit = 250000;
+constexpr size_t kProblemLimit = 1000;
 
 std::string functionKey(StringRef domain, StringRef name) {
   return ((domain == "ai.onnx" ? "" : domain) + ":" + name).str();
@@ -76,6 +77,11 @@ bool GraphImporter::bindUpdate(Value variable, Value update) {
   found->kind = InitializerKind::Buffer;
   found->update = update;
   return true;
+}
+
+DenseElementsAttr GraphImporter::initialValue(Value variable) {
+  Variable *found = variables.find(variable);
+  return found ? attributeOf(found->weight) : DenseElementsAttr();
 }
 
 void GraphImporter::markBuffer(Value variable) {
@@ -261,9 +267,14 @@ Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entit
   return results;
 }
 
-void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
+void GraphImporter::count() {
   if (++importedNodes > kNodeLimit)
-    throw ImportError{"more than " + std::to_string(kNodeLimit) + " nodes, loops unrolled"};
+    throw ImportAbort{"the model has more than " + std::to_string(kNodeLimit) +
+                      " nodes once its loops are unrolled and its functions inlined"};
+}
+
+void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
+  count();
   std::string outer = std::move(diagnostics);
   diagnostics.clear();
   Entities results;
@@ -281,8 +292,9 @@ void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
   for (const auto &[i, name] : llvm::enumerate(node.output()))
     if (!name.empty())
       frame.values[name] = i < results.size() ? results[i] : Entity::broken();
-  if (problems.size() > 1000)
-    throw ImportError{"more than 1000 problems"};
+  if (problems.size() > kProblemLimit)
+    throw ImportAbort{"more than " + std::to_string(kProblemLimit) +
+                      " problems; the first: " + problems.front().text()};
 }
 
 void GraphImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
@@ -293,6 +305,7 @@ void GraphImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::N
 
 Entities GraphImporter::importSubgraph(const onnx::GraphProto &graph, Frame &outer,
                                        ArrayRef<Entity> inputs) {
+  count();
   Frame frame(&outer);
   declare(graph, frame);
   if (static_cast<size_t>(graph.input_size()) != inputs.size())

@@ -53,6 +53,8 @@ public:
   /// The value of `variable` (an argument made from an initialiser) after the step: it becomes a
   /// buffer. False if the value is no such argument.
   bool bindUpdate(mlir::Value variable, mlir::Value update);
+  /// What a variable starts with, or null if the value is no variable.
+  mlir::DenseElementsAttr initialValue(mlir::Value variable);
   /// The argument is a buffer, not a parameter.
   void markBuffer(mlir::Value variable);
   /// Imports a subgraph in place; it sees the names of `frame`.
@@ -61,6 +63,8 @@ public:
 
 private:
   void importInputs();
+  /// One more node or iteration; throws ImportAbort when there are too many.
+  void count();
   void importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Frame &frame);
   void importNode(const onnx::NodeProto &node, Frame &frame);
   Entities importCall(const onnx::FunctionProto &function, const onnx::NodeProto &node,

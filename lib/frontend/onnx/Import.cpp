@@ -22,6 +22,8 @@ ImportResult import(Read read, llvm::StringRef directory, const ImportOptions &o
     return GraphImporter(model, directory, options, context).run();
   } catch (const ImportError &error) {
     result.problems.push_back({"", "", error.message});
+  } catch (const ImportAbort &error) {
+    result.problems.push_back({"", "", error.message});
   } catch (const std::bad_alloc &) {
     result.problems.push_back({"", "", "not enough memory to read the model"});
   }

@@ -144,8 +144,24 @@ const onnx::GraphProto &Node::graph(StringRef name) const {
 
 DenseElementsAttr Node::known(size_t i) const { return knownValue(in(i)); }
 
-SmallVector<int64_t> Node::knownIntegers(size_t i, StringRef what) const {
+namespace {
+/// A constant may stand for more elements than memory holds.
+void checkListable(DenseElementsAttr value, StringRef what) {
+  if (value && value.getNumElements() > (int64_t(1) << 24))
+    fail("the " + what + " has " + Twine(value.getNumElements()) + " elements");
+}
+} // namespace
+
+// Where a value must be known, an initialiser is taken at its word, though its type made it a
+// parameter.
+DenseElementsAttr Node::given(size_t i) const {
   DenseElementsAttr value = known(i);
+  return value ? value : parent.initialValue(in(i));
+}
+
+SmallVector<int64_t> Node::knownIntegers(size_t i, StringRef what) const {
+  DenseElementsAttr value = given(i);
+  checkListable(value, what);
   if (!value)
     fail("the " + what + " (input " + Twine(i) +
          ") must be known at compile time, but depends on the model's inputs or parameters");
@@ -161,7 +177,8 @@ SmallVector<int64_t> Node::knownIntegers(size_t i, StringRef what) const {
 }
 
 SmallVector<double> Node::knownReals(size_t i, StringRef what) const {
-  DenseElementsAttr value = known(i);
+  DenseElementsAttr value = given(i);
+  checkListable(value, what);
   SmallVector<double> result;
   if (!value || !isa<FloatType>(value.getElementType())) {
     for (int64_t element : knownIntegers(i, what))

@@ -111,6 +111,7 @@ public:
   void warn(const llvm::Twine &message) const;
 
 private:
+  mlir::DenseElementsAttr given(size_t i) const;
   static bool isAbsent(const Entity &entity) {
     return !entity.tensor && !entity.sequence && !entity.isNone;
   }

@@ -46,12 +46,18 @@ public:
     mask = a + b;
   }
 
-  /// Hides keys after the query's own, the queries being the last of `offset` more.
-  void addCausal(int64_t offset) {
-    RankedTensorType indices = RankedTensorType::get({queries, keys}, node.builder().getI64Type());
-    Tensor query = prim::iota(node.builder(), node.loc(), indices, 0);
-    Tensor key = prim::iota(node.builder(), node.loc(), indices, 1);
-    add(key - query <= static_cast<double>(offset));
+  /// Hides keys outside [p - left, p + right] for a query at position p = i + offset; -1 is no
+  /// bound. `offset` is [1] or, one for each sample, [B].
+  void addWindow(Tensor offset, int64_t left, int64_t right) {
+    SmallVector<int64_t> shape = {offset.dim(0), 1, queries, keys};
+    RankedTensorType indices = RankedTensorType::get(shape, node.builder().getI64Type());
+    Tensor query =
+        prim::iota(node.builder(), node.loc(), indices, 2) + offset.broadcast(shape, {0});
+    Tensor ahead = prim::iota(node.builder(), node.loc(), indices, 3) - query;
+    if (left >= 0)
+      add(ahead >= -static_cast<double>(left));
+    if (right >= 0)
+      add(ahead <= static_cast<double>(right));
   }
 
   /// Hides keys from each sample's length on; `lengths` is [B].
@@ -78,21 +84,19 @@ private:
   Value mask;
 };
 
-/// The intermediate that output 3 asks for: scores before, after the mask, capped, or their
-/// softmax.
-Tensor scores(Node &node, Tensor q, Tensor k, const Mask &mask, double scale, double softcap,
-              int64_t mode) {
+/// The intermediate that output 3 asks for: 0 and 1 the scores (capped), 2 those with the mask, 3
+/// their softmax.
+Tensor scores(Node &node, Tensor q, Tensor k, const Mask &mask, double scale, double softcap) {
+  int64_t mode = node.integer("qk_matmul_output_mode", 0);
   if (k.dim(1) == 0 || q.dim(1) % k.dim(1) != 0)
     fail("the number of query heads is no multiple of that of key heads");
   int64_t shared = q.dim(1) / k.dim(1);
   Tensor repeated = k.broadcast({k.dim(0), k.dim(1), shared, k.dim(2), k.dim(3)}, {0, 1, 3, 4})
                         .reshape({k.dim(0), q.dim(1), k.dim(2), k.dim(3)});
   Tensor s = prim::dotGeneral(q, repeated, {0, 1}, {0, 1}, {3}, {3}) * scale;
-  if (mode == 0)
-    return s;
-  if (softcap > 0 && mode != 1)
+  if (softcap > 0)
     s = prim::tanh(s / softcap) * softcap;
-  if (mode == 2 && node.opset() >= 24)
+  if (mode == 0 || (mode == 1 && softcap > 0))
     return s;
   if (mask.get())
     s = s + node.broadcastTo(mask.asFloat(node.wrap(mask.get())), s.shape());
@@ -127,10 +131,16 @@ Entities attention(Node &node) {
       fail("the lengths of keys must have one dimension");
     mask.addLengths(node.in(6));
   }
+  // Where the first query stands among the keys. Without a past, nn hides what lies ahead itself.
+  Type i64 = node.builder().getI64Type();
+  Tensor offset = node.has(6) ? node.in(6).convert(i64) - static_cast<double>(q.dim(2))
+                              : node.integers({past}, {1});
   bool causal = node.integer("is_causal", 0) != 0;
-  bool explicitCausal = causal && (past != 0 || node.wants(3));
+  bool explicitCausal = causal && (past != 0 || node.has(6) || node.wants(3));
   if (explicitCausal)
-    mask.addCausal(past);
+    mask.addWindow(offset, -1, 0);
+  mask.addWindow(offset, node.integer("left_window_size", -1),
+                 node.integer("right_window_size", -1));
   double scale =
       node.real("scale", 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dim(3), 1))));
   double softcap = node.real("softcap", 0.0);
@@ -140,8 +150,7 @@ Entities attention(Node &node) {
                                          node.f64("softcap", softcap)});
   Entities results = {flat ? joinHeads(y) : y, k, v};
   if (node.wants(3))
-    results.push_back(
-        scores(node, q, k, mask, scale, softcap, node.integer("qk_matmul_output_mode", 0)));
+    results.push_back(scores(node, q, k, mask, scale, softcap));
   return results;
 }
 

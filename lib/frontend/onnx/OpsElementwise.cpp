@@ -171,6 +171,8 @@ Entities bitCast(Node &node) {
   Type to = elementType(node.context(), static_cast<int32_t>(node.integer("to")));
   if (to == x.elementType())
     return {x};
+  if (x.elementType().isInteger(1) || to.isInteger(1)) // a byte of 0 or 1
+    return {x.convert(to)};
   return {node.make<prim::BitcastOp>({x}, {}, {x.type().clone(to)})};
 }
 

@@ -63,6 +63,8 @@ Entities pad(Node &node) {
       continue;
     if (x.dim(d) == 0)
       fail("an axis without elements cannot be padded by mode " + mode);
+    if (shape[d] > int64_t(1) << 24)
+      fail("an axis of " + Twine(shape[d]) + " elements is too long for mode " + mode);
     SmallVector<int64_t> from;
     for (int64_t at = -low[d]; at < x.dim(d) + high[d]; ++at)
       from.push_back(reflected(mode, at, x.dim(d)));

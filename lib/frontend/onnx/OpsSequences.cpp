@@ -69,6 +69,8 @@ Entities splitToSequence(Node &node) {
   int64_t axis = node.axis(node.integer("axis", 0), x.rank()), extent = x.dim(axis);
   SmallVector<int64_t> parts;
   bool keep = true;
+  if (extent > 65536)
+    fail("an axis of " + Twine(extent) + " elements is too long for a sequence");
   if (!node.has(1)) {
     keep = node.integer("keepdims", 1) != 0;
     parts.assign(extent, 1);

@@ -248,8 +248,11 @@ Entities spaceToDepth(Node &node) {
   if (x.rank() != 4 || b < 1 || b > 65536 || x.dim(2) % b != 0 || x.dim(3) % b != 0)
     fail("the block size " + Twine(b) + " does not fit the shape " + show(x.shape()));
   int64_t n = x.dim(0), c = x.dim(1), h = x.dim(2) / b, w = x.dim(3) / b;
-  return {
-      x.reshape({n, c, h, b, w, b}).transpose({0, 3, 5, 1, 2, 4}).reshape({n, c * b * b, h, w})};
+  bool channelFirst = node.string("mode", "DCR") == "CRD";
+  Tensor blocks = x.reshape({n, c, h, b, w, b});
+  Tensor y =
+      channelFirst ? blocks.transpose({0, 1, 3, 5, 2, 4}) : blocks.transpose({0, 3, 5, 1, 2, 4});
+  return {y.reshape({n, c * b * b, h, w})};
 }
 
 Entities trilu(Node &node) {

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Files made to break the importer: each gives an error in words, none a crash.
+#include "ModelText.h"
+
+#include "frontend/onnx/Proto.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <catch2/catch.hpp>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A model of every kind of field: weights, attributes, a subgraph, a function.
+std::string smallModel() {
+  return modelBytes(R"(
+    g (float[2,3] x, bool c) => (float[2,3] y) <float[3] w = {1,2,3}, int64[2] s = {2,3}> {
+      a = local.twice(x)
+      b = Mul(a, w)
+      r = Reshape(b, s)
+      y = If (c) <then_branch = t () => (float[2,3] u) { u = Clip(r) }, else_branch = e () => (float[2,3] v) { v = LeakyRelu <alpha = 0.5> (r) }>
+    })",
+                    17, "", R"(
+    <opset_import: ["" : 17], domain: "local"> twice (a) => (b) { b = Add(a, a) })");
+}
+
+std::string problemsOf(const std::string &bytes) { return importBytes(bytes).problems(); }
+std::string problemsOfText(const std::string &graph) { return importText(graph).problems(); }
+
+/// The small model, changed.
+template <typename Change> std::string changed(Change change) {
+  onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(smallModel()));
+  change(model);
+  return model.SerializeAsString();
+}
+
+} // namespace
+
+TEST_CASE("truncated and damaged files", "[hostile]") {
+  std::string bytes = smallModel();
+  REQUIRE(importBytes(bytes).result.module);
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    auto model = importBytes(bytes.substr(0, length));
+    CHECK((model.result.module || !model.result.problems.empty()));
+  }
+  for (size_t i = 0; i < bytes.size(); ++i)
+    for (int flip : {0x01, 0x08, 0x80, 0xff}) {
+      std::string damaged = bytes;
+      damaged[i] = static_cast<char>(damaged[i] ^ flip);
+      auto model = importBytes(damaged);
+      CHECK((model.result.module || !model.result.problems.empty()));
+    }
+}
+
+TEST_CASE("no model at all", "[hostile]") {
+  CHECK_THAT(problemsOf(""), Contains("no graph"));
+  CHECK_THAT(problemsOf("PK\x03\x04 something else"), Contains("not an ONNX model"));
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  auto missing = importOnnx("/no/such/file.onnx", {}, context);
+  REQUIRE(missing.problems.size() == 1);
+  CHECK_THAT(missing.problems[0].text(), Contains("/no/such/file.onnx"));
+  auto folder = importOnnx("/", {}, context);
+  REQUIRE(folder.problems.size() == 1);
+  CHECK_THAT(folder.problems[0].text(), Contains("not a regular file"));
+}
+
+TEST_CASE("graphs that are none", "[hostile]") {
+  CHECK_THAT(problemsOfText("g (float[2] x) => (float[2] y) { y = Add(x, nowhere) }"),
+             Contains("'nowhere', which nothing"));
+  CHECK_THAT(
+      problemsOfText("g (float[2] x) => (float[2] y) { a = Add(x, b)  b = Neg(a)  y = Neg(b) }"),
+      Contains("has a cycle"));
+  CHECK_THAT(problemsOfText("g (float[2] x) => (float[2] y) { y = Neg(x)  y = Exp(x) }"),
+             Contains("produced before"));
+  CHECK_THAT(problemsOfText("g (float[2] x) => (float[2] z) { y = Neg(x) }"),
+             Contains("'z' is never produced"));
+  CHECK_THAT(problemsOfText("g (float[2] x, float[2] x) => (float[2] y) { y = Neg(x) }"),
+             Contains("declared twice"));
+}
+
+TEST_CASE("functions that call themselves", "[hostile]") {
+  CHECK_THAT(problemsOf(changed([](onnx::ModelProto &model) {
+               onnx::NodeProto *node = model.mutable_functions(0)->mutable_node(0);
+               node->set_op_type("twice");
+               node->set_domain("local");
+             })),
+             Contains("calls itself"));
+  // f0 calls f1 twice, f1 calls f2 twice ...
+  CHECK_THAT(problemsOf(changed([](onnx::ModelProto &model) {
+               for (int i = 0; i < 40; ++i) {
+                 onnx::FunctionProto *function = model.add_functions();
+                 *function = model.functions(0);
+                 function->set_name("f" + std::to_string(i));
+                 for (onnx::NodeProto &node : *function->mutable_node()) {
+                   node.set_domain("local");
+                   node.set_op_type(i == 0 ? "twice" : "f" + std::to_string(i - 1));
+                 }
+                 *function->add_node() = function->node(0);
+                 function->mutable_node(1)->set_output(0, "other");
+               }
+               model.mutable_graph()->mutable_node(0)->set_op_type("f39");
+             })),
+             Contains("nodes once its loops are unrolled"));
+}
+
+TEST_CASE("tensors whose bytes do not fit", "[hostile]") {
+  auto weight = [](auto change) {
+    return problemsOf(changed(
+        [&](onnx::ModelProto &model) { change(*model.mutable_graph()->mutable_initializer(0)); }));
+  };
+  CHECK_THAT(weight([](onnx::TensorProto &t) { t.set_dims(0, 4); }),
+             Contains("12 bytes where its type needs 16"));
+  CHECK_THAT(weight([](onnx::TensorProto &t) { t.set_dims(0, -3); }), Contains("negative extent"));
+  CHECK_THAT(weight([](onnx::TensorProto &t) { t.set_raw_data("abc"); }),
+             Contains("3 bytes where"));
+  CHECK_THAT(weight([](onnx::TensorProto &t) {
+               t.clear_dims();
+               for (int i = 0; i < 4; ++i)
+                 t.add_dims(int64_t(1) << 40);
+             }),
+             Contains("larger than 2^40"));
+  CHECK_THAT(weight([](onnx::TensorProto &t) {
+               t.clear_dims();
+               t.add_dims(0);
+               t.add_dims(int64_t(1) << 62);
+               t.add_dims(int64_t(1) << 62);
+             }),
+             Contains("larger than 2^40"));
+  CHECK_THAT(weight([](onnx::TensorProto &t) { t.set_data_type(8); }),
+             Contains("strings are not supported"));
+  CHECK_THAT(weight([](onnx::TensorProto &t) { t.set_data_type(-77); }), Contains("data type -77"));
+  CHECK_THAT(weight([](onnx::TensorProto &t) {
+               for (int i = 0; i < 100; ++i)
+                 t.add_dims(1);
+             }),
+             Contains("101 dimensions"));
+}
+
+TEST_CASE("sizes that overflow, and loops that do not end", "[hostile]") {
+  CHECK_THAT(problemsOfText(
+                 R"(g (float[2] x) => (float[2] y) <int64[2] s = {1099511627776, 1099511627776}> {
+      a = Expand(x, s)  y = Neg(a) })"),
+             Contains("(Expand)"));
+  CHECK_THAT(problemsOfText(R"(g (float[2] x) => (float[2] y) <int64[1] s = {4611686018427387904}> {
+      y = ConstantOfShape(s) })"),
+             Contains("larger than 2^40"));
+  CHECK_THAT(
+      problemsOfText(
+          R"(g (float[2] x) => (float[2] y) <int64[2] p = {4611686018427387904, 4611686018427387904}> {
+      y = Pad(x, p) })"),
+      Contains("(Pad)"));
+  CHECK_THAT(
+      problemsOfText(
+          R"(g (float[2] x) => (float[2] y) <int64[1] r = {9223372036854775807}> { y = Tile(x, r) })"),
+      Contains("(Tile)"));
+  CHECK_THAT(problemsOfText(
+                 R"(g (float[2] x) => (float[2] y) <int64 n = {9223372036854775807}, bool c = {1}> {
+      y = Loop (n, c, x) <body = b (int64 i, bool k, float[2] v) => (bool k, float[2] v) { }> })"),
+             Contains("once its loops are unrolled"));
+  CHECK_THAT(
+      problemsOfText(
+          R"(g (float[1,1,8,8] x) => (float[1,1,8,8] y) <float[1,1,3,3] w = {1,2,3,4,5,6,7,8,9}> {
+      y = Conv <strides = [0, 0]> (x, w) })"),
+      Contains("strides"));
+  CHECK_THAT(problemsOfText(R"(g (float[1,1,8,8] x) => (float[1,1,8,8] y) {
+      y = MaxPool <kernel_shape = [9223372036854775807, 2]> (x) })"),
+             Contains("(MaxPool)"));
+}
+
+TEST_CASE("ranks and types that do not fit an operator", "[hostile]") {
+  for (const char *node : {"y = Conv(x, x)",
+                           "y = MatMul(x, i)",
+                           "y = Gemm(s, s)",
+                           "y = Softmax <axis = 7> (x)",
+                           "y = Gather(x, x)",
+                           "y = Concat <axis = 3> (x, x)",
+                           "y = Transpose <perm = [0, 0]> (x)",
+                           "y = LSTM <hidden_size = 3> (x, x, x)",
+                           "y = BatchNormalization(s, s, s, s, s)",
+                           "y = LayerNormalization <axis = 5> (x, s)",
+                           "y = Slice(x, s, s)",
+                           "y = ReduceSum <axes = [9]> (x)",
+                           "y = Einsum <equation = \"ab,bc->ac\"> (x)",
+                           "y = Einsum <equation = \"a->b\"> (s)",
+                           "y = GatherND(x, i)",
+                           "y = ScatterND(x, i, x)",
+                           "y = TopK(x, i)",
+                           "y = Where(x, x, x)",
+                           "y = Cast <to = 99> (x)",
+                           "y = Split <axis = 9> (x)",
+                           "y = Resize(x)",
+                           "y = Dropout(i)",
+                           "y = Pad(x, i)",
+                           "y = OneHot(x, x, x)",
+                           "y = DepthToSpace <blocksize = 0> (x)",
+                           "y = Range(x, x, x)",
+                           "y = Attention(x, x, x)",
+                           "y = Loop(i)",
+                           "y = If(x)",
+                           "y = GroupNormalization <num_groups = 0> (x, s, s)",
+                           "y = Squeeze <axes = [0]> (x)",
+                           "y = Add()",
+                           "y = SequenceAt(x, i)"})
+    for (int opset : {6, 9, 12, 17, 23}) {
+      INFO(node << " " << opset);
+      auto model = importText(
+          std::string("g (float[2,3] x, float s, int64[2] i) => (float[2,3] y) { ") + node + " }",
+          {}, opset);
+      CHECK((model.result.module || !model.result.problems.empty()));
+    }
+}

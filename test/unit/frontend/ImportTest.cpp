@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What an import makes of names, roles, shapes, control flow and functions.
+#include "ModelText.h"
+
+#include "frontend/onnx/Proto.h"
+#include <catch2/catch.hpp>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("roles: floats are parameters, integers constants") {
+  auto model = importText(R"(
+    g (float[2,3] x) => (float[2,2] y) <float[3,2] w = {1,2,3,4,5,6}, int64[2] shape = {2,2}, float[2] b = {1,2}> {
+      a = MatMul(x, w)
+      c = Add(a, b)
+      y = Reshape(c, shape)
+    })");
+  CHECK(model.role("x") == "input");
+  CHECK(model.role("w") == "parameter");
+  CHECK(model.role("b") == "parameter");
+  CHECK(model.role("shape") == "none");
+  CHECK(model.result.weights.size() == 2);
+  CHECK(model.result.weights.find("w")->second.bytes.size() == 24);
+  CHECK_THAT(model.text(), Contains("nn.linear"));
+}
+
+TEST_CASE("an initializer used twice is one parameter; an unused one is none") {
+  auto model = importText(R"(
+    g (float[2,2] x) => (float[2,2] y) <float[2,2] w = {1,2,3,4}, float[2] unused = {1,2}> {
+      a = MatMul(x, w)
+      y = MatMul(a, w)
+    })");
+  CHECK(model.result.weights.size() == 1);
+  CHECK(model.role("unused") == "none");
+}
+
+TEST_CASE("frozen parameters stay parameters") {
+  ImportOptions options;
+  options.frozen = {"encoder\\..*"};
+  auto model = importText(R"(
+    g (float[2] x) => (float[2] y) <float[2] encoder__w = {1,2}, float[2] head__w = {3,4}> {
+      a = Mul(x, encoder__w)
+      y = Mul(a, head__w)
+    })",
+                          options);
+  CHECK(model.role("encoder.w") == "parameter");
+  CHECK(model.argument("encoder.w", "accc.frozen") == "set");
+  CHECK(model.argument("head.w", "accc.frozen").empty());
+  options.frozen = {"("};
+  CHECK_THAT(importText("g (float[2] x) => (float[2] y) { y = Relu(x) }", options).problems(),
+             Contains("not a regular expression"));
+}
+
+TEST_CASE("masks and made-up scalars are constants") {
+  auto model = importText(R"(
+    g (float[2] x) => (float[2] y) <float[2] m = {0, -3.4e38}, float Constant_output_0 = {2}> {
+      a = Add(x, m)
+      y = Mul(a, Constant_output_0)
+    })");
+  CHECK(model.result.weights.empty());
+}
+
+TEST_CASE("open dimensions are fixed by name or position, or all asked for") {
+  const char *text = "g (float[batch,3] x, float[N,3] z) => (float[batch,3] y) { y = Add(x, z) }";
+  CHECK_THAT(importText(text).problems(), Contains("-D batch=N") && Contains("-D N=N"));
+  ImportOptions options;
+  options.dimensions = {{"batch", 4}, {"z.0", 1}};
+  CHECK_THAT(importText(text, options).text(), Contains("tensor<4x3xf32>"));
+}
+
+TEST_CASE("all that stands in the way is reported, by node") {
+  auto model = importText(R"(
+    g (float[2,3] x) => (float[2,3] y) {
+      a = NoSuchOperator(x)
+      b = AlsoUnknown(a)
+      c = MatMul(x, x)
+      y = Add(b, c)
+    })");
+  CHECK(model.result.problems.size() == 3);
+  CHECK_THAT(model.problems(), Contains("(NoSuchOperator)") && Contains("(AlsoUnknown)") &&
+                                   Contains("node 'c' (MatMul)"));
+  CHECK(!model.result.module);
+}
+
+TEST_CASE("shapes computed from shapes are known") {
+  auto model = importText(R"(
+    g (float[4,6] x) => (float[4,2,3] y) <int64[1] zero = {0}, int64 one = {1}, int64[1] two = {2}> {
+      s = Shape(x)
+      n = Gather(s, zero)
+      m = Gather(s, one)
+      k = Div(m, two)
+      shape = Concat <axis = 0> (n, two, k)
+      y = Reshape(x, shape)
+    })");
+  CHECK_THAT(model.text(), Contains("tensor<4x2x3xf32>") && !Contains("prim.concatenate"));
+}
+
+TEST_CASE("a branch with a known condition is taken, another computes both") {
+  const char *known = R"(
+    g (float[2] x) => (float[2] y) <bool c = {1}> {
+      y = If (c) <then_branch = t () => (float[2] a) { a = Neg(x) }, else_branch = e () => (float[2] b) { b = Exp(x) }>
+    })";
+  CHECK_THAT(importText(known).text(), Contains("prim.neg") && !Contains("prim.exp"));
+  const char *open = R"(
+    g (float[2] x, bool c) => (float[2] y) {
+      y = If (c) <then_branch = t () => (float[2] a) { a = Neg(x) }, else_branch = e () => (float[2] b) { b = Exp(x) }>
+    })";
+  CHECK_THAT(importText(open).text(), Contains("prim.select"));
+}
+
+TEST_CASE("model-local functions are inlined with the caller's attributes") {
+  std::string bytes = modelBytes(
+      "g (float[2] x) => (float[2] y) { y = local.leaky <slope = 0.25> (x) }", 17, "", R"(
+    <opset_import: ["" : 17], domain: "local"> leaky <slope> (a) => (b) { b = LeakyRelu <alpha : float = @slope> (a) })");
+  CHECK_THAT(importBytes(bytes).text(), Contains("alpha = 2.5"));
+}
+
+TEST_CASE("numbers are read as their author wrote them") {
+  auto model = importText("g (float[2] x) => (float[2] y) { y = LeakyRelu <alpha = 0.1> (x) }");
+  CHECK_THAT(model.text(), Contains("alpha = 1.000000e-01 : f64"));
+}

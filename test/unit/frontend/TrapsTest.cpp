@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What exporters write that does not mean what its author meant.
+#include "ModelText.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+ReferenceArray array(std::vector<int64_t> shape, std::vector<double> values) {
+  ReferenceArray result;
+  result.shape.assign(shape.begin(), shape.end());
+  result.values = std::move(values);
+  return result;
+}
+
+const char *kBatchNorm = R"(
+    g (float[4,1] x) => (float[4,1] y)
+      <float[1] s = {1}, float[1] b = {0}, float[1] bn__running_mean = {1}, float[1] bn__running_var = {2}> {
+      y, m, v = BatchNormalization <training_mode = 1, momentum = 0.75> (x, s, b, bn__running_mean, bn__running_var)
+    })";
+} // namespace
+
+TEST_CASE(
+    "dropout without a training flag does nothing, with a warning, unless it is asked to drop") {
+  const char *text = "g (float[64] x) => (float[64] y) <float r = {0.5}> { y = Dropout(x, r) }";
+  auto model = importText(text);
+  CHECK_THAT(model.text(), !Contains("nn.dropout"));
+  CHECK_THAT(model.warnings(), Contains("--assume-dropout-training"));
+  CHECK(model.role("random_key") == "none");
+  ImportOptions options;
+  options.assumeDropoutTraining = true;
+  auto dropping = importText(text, options);
+  CHECK_THAT(dropping.text(), Contains("nn.dropout"));
+  CHECK(dropping.role("random_key") == "random_key");
+  CHECK(dropping.warnings().empty());
+}
+
+TEST_CASE("dropout with its flag drops; its mask is that of the values") {
+  auto model = importText(R"(
+    g (float[64] x) => (float[64] y, bool[64] m) <float r = {0.5}, bool t = {1}> { y, m = Dropout(x, r, t) })");
+  auto results = model.run({{"x", ReferenceArray({64}, 1.0)}});
+  int dropped = 0;
+  for (int i = 0; i < 64; ++i) {
+    CHECK((results["y"].values[i] != 0) == (results["m"].values[i] != 0));
+    dropped += results["y"].values[i] == 0;
+  }
+  CHECK(dropped > 16);
+  CHECK(dropped < 48);
+}
+
+TEST_CASE("running statistics that dangle are bound to their variables") {
+  // mean 2.5, biased variance 1.25, unbiased 5/3
+  auto x = array({4, 1}, {1, 2, 3, 4});
+  auto onnx = importText(kBatchNorm);
+  CHECK(onnx.role("bn.running_mean") == "buffer");
+  CHECK(onnx.role("s") == "parameter");
+  auto results = onnx.run({{"x", x}});
+  CHECK(results["update bn.running_mean"].values[0] == Approx(0.75 * 1 + 0.25 * 2.5));
+  CHECK(results["update bn.running_var"].values[0] == Approx(0.75 * 2 + 0.25 * 1.25));
+
+  auto torch = importText(kBatchNorm, {}, 17, "pytorch");
+  CHECK_THAT(torch.warnings(), Contains("unbiased"));
+  CHECK(torch.run({{"x", x}})["update bn.running_var"].values[0] ==
+        Approx(0.75 * 2 + 0.25 * 5 / 3));
+
+  ImportOptions options;
+  options.unbiasedRunningVar = false;
+  auto biased = importText(kBatchNorm, options, 17, "pytorch");
+  CHECK(biased.run({{"x", x}})["update bn.running_var"].values[0] ==
+        Approx(0.75 * 2 + 0.25 * 1.25));
+}
+
+TEST_CASE("an instance normalisation written as a batch normalisation updates nothing") {
+  auto model = importText(R"(
+    g (float[1,2,4] x) => (float[1,2,4] y) <float[2] s = {1,1}, float[2] b = {0,0}> {
+      m = ConstantOfShape <value = float[1] {0}> (n)
+      v = ConstantOfShape <value = float[1] {1}> (n)
+      y, a, c = BatchNormalization <training_mode = 1> (x, s, b, m, v)
+    })"
+                          "");
+  // `n` is produced by nothing: the text above must not import.
+  CHECK_THAT(model.problems(), Contains("'n'"));
+  auto good = importText(R"(
+    g (float[1,2,4] x) => (float[1,2,4] y) <float[2] s = {1,1}, float[2] b = {0,0}, int64[1] n = {2}> {
+      m = ConstantOfShape <value = float[1] {0}> (n)
+      v = ConstantOfShape <value = float[1] {1}> (n)
+      y, a, c = BatchNormalization <training_mode = 1> (x, s, b, m, v)
+    })");
+  CHECK(good.forward().getNumResults() == 1);
+}
+
+TEST_CASE("an inference-mode batch normalisation in training is warned of") {
+  const char *text = R"(
+    g (float[4,1] x) => (float[4,1] y) <float[1] s = {1}, float[1] b = {0}, float[1] m = {1}, float[1] v = {2}> {
+      y = BatchNormalization(x, s, b, m, v)
+    })";
+  auto model = importText(text);
+  CHECK_THAT(model.warnings(), Contains("exported for inference"));
+  CHECK(model.role("m") == "buffer");
+  ImportOptions options;
+  options.training = false;
+  CHECK(importText(text, options).warnings().empty());
+}
+
+TEST_CASE("log of a sigmoid neither overflows nor gives NaN") {
+  auto model = importText(R"(
+    g (float[3] x) => (float[3] a, float[3] b) <float one = {1}> {
+      s = Sigmoid(x)
+      a = Log(s)
+      r = Sub(one, s)
+      b = Log(r)
+    })");
+  // `one` is a parameter by its name; the rule needs a known number.
+  CHECK(model.role("one") == "parameter");
+  auto stable = importText(R"(
+    g (float[3] x) => (float[3] a, float[3] b) {
+      one = Constant <value = float {1}> ()
+      s = Sigmoid(x)
+      a = Log(s)
+      r = Sub(one, s)
+      b = Log(r)
+    })");
+  auto results = stable.run({{"x", array({3}, {-1000, 0, 1000})}});
+  CHECK(results["a"].values[0] == Approx(-1000));
+  CHECK(results["a"].values[1] == Approx(-std::log(2)));
+  CHECK(results["b"].values[2] == Approx(-1000));
+}
+
+TEST_CASE("a 0 in the shape of a reshape copies, or with allowzero is 0") {
+  auto copies = importText(
+      "g (float[2,3] x) => (float[2,3,1] y) <int64[3] s = {0,-1,1}> { y = Reshape(x, s) }");
+  CHECK_THAT(copies.text(), Contains("tensor<2x3x1xf32>"));
+  auto zero = importText("g (float[0,3] x) => (float[3,0] y) <int64[2] s = {3,0}> { y = Reshape "
+                         "<allowzero = 1> (x, s) }");
+  CHECK_THAT(zero.text(), Contains("tensor<3x0xf32>"));
+}

@@ -71,7 +71,9 @@ std::vector<std::string> Bisector::findSuspects(StringRef entry, ModuleOp now) {
   for (ReferenceArray &argument : argumentsOf(before, start))
     signatures.emplace_back(argument);
   std::vector<std::string> suspects;
-  for (Operation &op : after.front().without_terminator())
+  for (Operation &op : after.front().without_terminator()) {
+    if (op.getNumOperands() == 0)
+      continue; // a new constant says nothing before it is used
     for (Value result : op.getResults()) {
       Signature signature((*newValues)[result]);
       if (suspects.size() < 3 &&
@@ -79,6 +81,7 @@ std::vector<std::string> Bisector::findSuspects(StringRef entry, ModuleOp now) {
         suspects.push_back(op.getName().getStringRef().str() + " at '" + nodeName(op.getLoc()) +
                            "'");
     }
+  }
   return suspects;
 }
 

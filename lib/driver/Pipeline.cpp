@@ -132,6 +132,28 @@ static LogicalResult dump(Compilation &c, const PhaseEntry &phase) {
   return success();
 }
 
+/// Whose fault a failing phase says it is: errors of the later phases begin with words for it.
+static ExitCode blameFor(const Compilation &c, const PhaseEntry &phase) {
+  if (c.machineFault)
+    return ExitCode::Machine;
+  if (phase.blame != ExitCode::Bug)
+    return phase.blame;
+  for (const Problem &problem : c.problems.get()) {
+    if (problem.severity != Problem::Severity::Error)
+      continue;
+    StringRef message = problem.message;
+    if (message.contains("bug in accc"))
+      return ExitCode::Bug;
+    if (message.contains("--arch "))
+      return ExitCode::Usage;
+    for (const char *words : {"cannot write", "cannot create", "cannot find", "the linker failed"})
+      if (message.starts_with(words))
+        return ExitCode::Machine;
+    return ExitCode::Data; // it names what is not supported
+  }
+  return ExitCode::Bug;
+}
+
 /// Keeps the IR that a failing phase was given.
 static void writeReproducer(Compilation &c, const PhaseEntry &phase, StringRef before) {
   std::string stem =
@@ -161,11 +183,10 @@ ExitCode accc::runPipeline(Compilation &c, StringRef lastPhase, const Progress &
     if (phase.blame == ExitCode::Bug)
       before = c.module->clone();
     if (failed(phase.run(c))) {
-      if (c.machineFault)
-        return ExitCode::Machine;
-      if (phase.blame == ExitCode::Bug)
+      ExitCode blame = blameFor(c, phase);
+      if (blame == ExitCode::Bug)
         writeReproducer(c, phase, print(*before));
-      return phase.blame;
+      return blame;
     }
     if (failed(verify(*c.module))) {
       c.problems.add({.message = std::string("the phase '") + phase.name + "' made invalid IR"});

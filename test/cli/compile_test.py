@@ -129,6 +129,12 @@ class Compile(CommandLineTest):
         closed.mkdir(mode=0o500)
         self.accc("compile", "small.mlir", "-o", closed / "a.so", code=MACHINE)
 
+    def test_an_arch_that_is_none(self):
+        self.small()
+        _, error = self.accc("compile", "small.mlir", "-o", "a.so", "--arch", "z80", code=USAGE)
+        self.assertIn("z80", error)
+        self.assertEqual(self.files(), ["small.mlir"])
+
     def test_a_folder_that_is_not_there(self):
         self.small()
         _, error = self.accc("compile", "small.mlir", "-o", "no/a.so", code=MACHINE)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "EntryState.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace accc::detail {
@@ -26,7 +27,8 @@ bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % AC
 
 } // namespace
 
-EntryState::EntryState(const accc_entry &entry, const Team &team) {
+EntryState::EntryState(const accc_entry &entry, const Team &team)
+    : launches(static_cast<size_t>(std::max(entry.num_launches, 0)), team) {
   this->entry = &entry;
   io.resize(static_cast<size_t>(entry.num_inputs + entry.num_outputs));
   staging.resize(static_cast<size_t>(entry.num_inputs));

@@ -5,6 +5,7 @@
 #define ACCC_RUNTIME_CORE_ENTRYSTATE_H
 
 #include "accc/session.h"
+#include "cpu/Launches.h"
 #include "cpu/LibraryCall.h"
 
 #include <functional>
@@ -23,8 +24,9 @@ namespace detail {
 struct EntryState : Result::Access {
   std::vector<char *> io;      // the entry's inputs, then its outputs
   std::vector<Tensor> staging; // one an input: aligned copies, made where an input needs them
+  Launches launches;
   std::vector<std::unique_ptr<LibraryCall>> calls;
-  uint64_t scratchBytes = 0; // the most that one of `calls` needs
+  uint64_t scratchBytes = 0;   // the most that one of `calls` needs
   std::vector<double> seconds; // one for each step; empty unless a profile is taken
   size_t nextStep = 0;         // of the present run
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SessionImpl.h"
 
-#include <cstdlib>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <unistd.h>
 
@@ -142,6 +142,7 @@ int32_t Session::Impl::callEntry(detail::EntryState &entry) {
   }
   detail::Team::Scope scope(team);
   running = &entry;
+  entry.launches.begin();
   entry.nextStep = 0;
   if (profiling && entry.seconds.empty())
     entry.seconds.resize(
@@ -166,18 +167,7 @@ template <typename Work> void Session::Impl::step(Work work) {
 void Session::Impl::parallelFor(void *context, accc_kernel kernel, char *const *buffers,
                                 int64_t tasks) {
   auto &self = *static_cast<Impl *>(context);
-  self.step([&] {
-    if (tasks <= 1) { // nothing to share: waking the team costs more than most single tasks
-      if (tasks == 1)
-        kernel(buffers, 0, 1);
-      return;
-    }
-    self.team.run([&](int thread, int threads) {
-      auto [begin, end] = detail::share(tasks, thread, threads);
-      if (begin < end)
-        kernel(buffers, begin, end);
-    });
-  });
+  self.step([&] { self.running->launches.run(kernel, buffers, tasks); });
 }
 
 int32_t Session::Impl::libraryCall(void *context, int32_t call, char *const *buffers) {

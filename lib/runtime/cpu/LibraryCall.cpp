@@ -52,6 +52,48 @@ std::optional<std::string> whyConvolutionIsWrong(const accc_convolution &call) {
   return std::nullopt;
 }
 
+/// Below this a single core is done in some 8 us. Waking the team saves half of that at best, costs
+/// about 1 us, and a time slice of some ms where another process has one of the cores.
+constexpr double worthSharing = 2e6;
+
+double flops(const accc_library_call &call) {
+  double product = 2;
+  if (call.kind == ACCC_CALL_MATMUL) {
+    const accc_matmul &p = call.u.matmul;
+    for (int32_t i = 0; i < p.batch_rank; ++i)
+      product *= double(p.batch[i]);
+    return product * double(p.m) * double(p.n) * double(p.k);
+  }
+  const accc_convolution &c = call.u.convolution;
+  for (int32_t i = 0; i < c.spatial_rank; ++i)
+    product *= double(c.out_size[i] * c.kernel[i]);
+  return product * double(c.batch * c.out_channels) * double(c.in_channels / c.groups);
+}
+
+std::unique_ptr<LibraryCall> create(const accc_library_call &call, const Team &team) {
+  if (call.kind == ACCC_CALL_MATMUL)
+    return createMatmul(call.u.matmul, team);
+  return createConvolution(static_cast<accc_call_kind>(call.kind), call.u.convolution, team);
+}
+
+/// A call that the calling thread does alone.
+class OnOneThread : public LibraryCall {
+public:
+  explicit OnOneThread(const accc_library_call &call) {
+    Team::Scope scope(one); // oneDNN fixes the number of threads when it generates its code
+    inner = create(call, one);
+  }
+  uint64_t scratchBytes() const override { return inner->scratchBytes(); }
+  void run(char *const *buffers, char *scratch) override {
+    Team::Scope scope(one);
+    inner->run(buffers, scratch);
+  }
+
+private:
+  Team one{1};
+  std::unique_ptr<LibraryCall> inner;
+};
+
 } // namespace
 
 std::optional<std::string> whyUnsupported(const accc_library_call &call) {
@@ -68,9 +110,9 @@ std::optional<std::string> whyUnsupported(const accc_library_call &call) {
 }
 
 std::unique_ptr<LibraryCall> createLibraryCall(const accc_library_call &call, const Team &team) {
-  if (call.kind == ACCC_CALL_MATMUL)
-    return createMatmul(call.u.matmul, team);
-  return createConvolution(static_cast<accc_call_kind>(call.kind), call.u.convolution, team);
+  if (team.threads() > 1 && flops(call) < worthSharing)
+    return std::make_unique<OnOneThread>(call);
+  return create(call, team);
 }
 
 } // namespace accc::detail

@@ -17,7 +17,7 @@ std::vector<float> randomFloats(size_t count, uint32_t seed) {
 
 PreparedCall::PreparedCall(const accc_library_call &call, int threads,
                            std::initializer_list<std::vector<float>> contents)
-    : call(call), team(threads) {
+    : team(threads) {
   for (const std::vector<float> &values : contents) {
     memory.emplace_back(values.size() * sizeof(float) + 1, "a buffer");
     if (!values.empty())
@@ -25,7 +25,11 @@ PreparedCall::PreparedCall(const accc_library_call &call, int threads,
     pointers.push_back(memory.back().data());
   }
   detail::Team::Scope scope(team);
-  prepared = detail::createLibraryCall(this->call, team);
+  // Not createLibraryCall, which would leave calls as small as a test's to one thread.
+  prepared = call.kind == ACCC_CALL_MATMUL
+                 ? detail::createMatmul(call.u.matmul, team)
+                 : detail::createConvolution(static_cast<accc_call_kind>(call.kind),
+                                             call.u.convolution, team);
   scratch = detail::Memory(prepared->scratchBytes(), "scratch");
 }
 

@@ -27,7 +27,6 @@ public:
   uint64_t scratchBytes() const { return scratch.size(); }
 
 private:
-  accc_library_call call;
   detail::Team team;
   std::vector<detail::Memory> memory;
   std::vector<char *> pointers;

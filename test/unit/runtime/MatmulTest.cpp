@@ -126,3 +126,21 @@ TEST_CASE("matmul: strides that no BLAS has words for") {
   SECTION("gaps both ways") { p.a_row_stride = 24, p.a_column_stride = 2; }
   check(call, 200, 200, 20);
 }
+
+TEST_CASE("matmul: small ones by one thread, large ones by all, with the same result") {
+  detail::Team team(2);
+  auto size = GENERATE(int64_t(8), int64_t(160)); // 2 * 160^3 is above what is worth sharing
+  accc_library_call call = matmul(1, size, size, size);
+  auto count = static_cast<size_t>(size * size);
+  auto a = randomFloats(count, 1), b = randomFloats(count, 2);
+  std::vector<float> c(count);
+  std::vector<double> right = expected(call.u.matmul, a, b, c);
+  detail::Team::Scope scope(team);
+  auto made = detail::createLibraryCall(call, team);
+  char *buffers[] = {reinterpret_cast<char *>(a.data()), reinterpret_cast<char *>(b.data()),
+                     reinterpret_cast<char *>(c.data())};
+  std::vector<char> scratch(made->scratchBytes() + 1);
+  made->run(buffers, scratch.data());
+  for (size_t i = 0; i < count; ++i)
+    REQUIRE(c[i] == Approx(right[i]).margin(1e-4));
+}

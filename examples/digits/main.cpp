@@ -149,8 +149,9 @@ int train(const Options &options) {
       showProgress(epoch, i + 1, batches, loss * double(batches) / double(i + 1));
     }
     correct = accuracy(trainer, batch, testing);
-    std::printf("%sepoch %2d  loss %.4f  accuracy on held-out digits %.2f %%%20s\n",
-                ::isatty(STDOUT_FILENO) ? "\r" : "", epoch, loss, 100 * correct, "");
+    // On a terminal over the progress bar, of which nothing stays.
+    std::printf("%sepoch %2d  loss %.4f  accuracy on held-out digits %.2f %%\n",
+                ::isatty(STDOUT_FILENO) ? "\r\033[K" : "", epoch, loss, 100 * correct);
   }
 
   trainer.save(options.output);

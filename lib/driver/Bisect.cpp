@@ -4,6 +4,7 @@
 #include "driver/Evaluation.h"
 #include "driver/Pipeline.h"
 #include "driver/Probes.h"
+#include "reference/bisect/WrongRewrite.h"
 
 #include <cmath>
 
@@ -50,6 +51,8 @@ public:
 
 private:
   std::vector<std::string> findSuspects(StringRef entry, ModuleOp now);
+  std::string findRewrite(const std::string &phase, Compilation &c, StringRef entry,
+                          const NamedArrays &expected);
 
   const TensorMap &inputs;
   double learningRate;
@@ -85,6 +88,26 @@ std::vector<std::string> Bisector::findSuspects(StringRef entry, ModuleOp now) {
   return suspects;
 }
 
+/// The rewrite of a phase after which an entry no longer computes `expected`.
+std::string Bisector::findRewrite(const std::string &phase, Compilation &c, StringRef entry,
+                                  const NamedArrays &expected) {
+  auto transform = [&](ModuleOp module) {
+    // A phase runs on the compilation's module.
+    OwningOpRef<ModuleOp> kept = std::exchange(c.module, OwningOpRef<ModuleOp>(module));
+    LogicalResult status = runPhase(c, phase);
+    c.module.release();
+    c.module = std::move(kept);
+    return status;
+  };
+  auto isWrong = [&](ModuleOp module) {
+    auto results = evaluate(module.lookupSymbol<func::FuncOp>(entry), start);
+    return failed(results) || llvm::any_of(*results, [&](const auto &result) {
+             return relativeDifference(result.second, expected.lookup(result.first())) > kTolerance;
+           });
+  };
+  return findWrongRewrite(*previous, transform, isWrong);
+}
+
 LogicalResult Bisector::judge(const std::string &phase, Compilation &c) {
   if (phase == "import" || phase == "schedule" || phase == "generate")
     return success();
@@ -92,6 +115,7 @@ LogicalResult Bisector::judge(const std::string &phase, Compilation &c) {
     start = startingValues(inputs, c.weights, learningRate);
   PhaseVerdict verdict{.phase = phase};
   std::string worstEntry;
+  NamedArrays expected;
   for (const char *entry : kEntries) {
     auto function = c.module->lookupSymbol<func::FuncOp>(entry);
     if (!function)
@@ -107,14 +131,17 @@ LogicalResult Bisector::judge(const std::string &phase, Compilation &c) {
         verdict.tensor = entry + (" " + name.str());
         verdict.difference = difference;
         worstEntry = entry;
+        expected = old->second;
       }
     if (StringRef(entry) != "train_step" && exact.empty())
       exact = *results;
     known[entry] = std::move(*results);
   }
   verdict.broken = verdict.difference > kTolerance;
-  if (verdict.broken)
+  if (verdict.broken) {
     verdict.suspects = findSuspects(worstEntry, *c.module);
+    verdict.rewrite = findRewrite(phase, c, worstEntry, expected);
+  }
   previous = c.module->clone();
   verdicts.push_back(std::move(verdict));
   return success();
@@ -123,7 +150,8 @@ LogicalResult Bisector::judge(const std::string &phase, Compilation &c) {
 Bisection accc::bisectModel(const CompileOptions &options, const TensorMap &inputs,
                             double learningRate, const std::string &folder) {
   Bisection result;
-  MLIRContext context;
+  // One thread, so that a phase does its rewrites in the same order each time.
+  MLIRContext context(MLIRContext::Threading::DISABLED);
   registerDialects(context);
   CompileOptions fused = options;
   fused.output = folder + "/model.so"; // names the reproducer

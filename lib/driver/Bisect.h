@@ -20,6 +20,8 @@ struct PhaseVerdict {
   /// If broken: values of the new IR that equal none of the old, in order; the first is the likely
   /// one.
   std::vector<std::string> suspects = {};
+  /// If broken by one rewrite alone: its pattern and the op it was applied to.
+  std::string rewrite = {};
 };
 
 /// One kernel or library call as a library of its own (its entry is `probe`), with the

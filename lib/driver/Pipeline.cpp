@@ -111,6 +111,13 @@ std::vector<std::string> accc::phaseNames() {
   return names;
 }
 
+LogicalResult accc::runPhase(Compilation &c, StringRef name) {
+  for (const PhaseEntry &phase : kPhases)
+    if (name == phase.name)
+      return phase.run(c);
+  llvm_unreachable("no phase has this name");
+}
+
 static std::string print(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -43,6 +43,9 @@ void registerDialects(mlir::MLIRContext &context);
 /// is verified, and dumped where options.dumpDir says so.
 ExitCode runPipeline(Compilation &compilation, llvm::StringRef lastPhase, const Progress &progress);
 
+/// One phase alone, on the compilation's module; neither verified nor dumped.
+mlir::LogicalResult runPhase(Compilation &compilation, llvm::StringRef name);
+
 /// The phase `decompose` alone.
 mlir::LogicalResult decomposeModel(Compilation &compilation);
 

@@ -43,6 +43,20 @@ class Diff(CommandLineTest):
         self.assertIn("the model as imported and differentiated is wrong: ", out)
         self.accc("diff", self.library(), MLP, "--bisect", code=USAGE)
 
+    def test_what_a_run_wrote(self):
+        run = ["run", self.library(), "--inputs", MLP / "inputs.safetensors", "--lr", "0.001"]
+        self.accc(*run, "--entry", "grad_step", "--outputs", "out.safetensors")
+        self.accc(*run, "--steps", "10", "--save-params", "trained.safetensors")
+        out, _ = self.accc("diff", "out.safetensors", MLP)
+        self.assertIn("grad.1.weight", out)
+        self.assertNotIn("param.", out)
+        out, _ = self.accc("diff", "out.safetensors", MLP, "--params", "trained.safetensors")
+        self.assertIn("param.1.weight", out)
+        # Parameters of another number of steps are others.
+        self.accc(*run, "--steps", "1", "--save-params", "early.safetensors")
+        out, _ = self.accc("diff", "out.safetensors", MLP, "--params", "early.safetensors", code=DATA)
+        self.assertIn("first bad tensor: param.", out)
+
     def test_two_libraries(self):
         one = self.library()
         self.assertIn("tensors pass", self.accc("diff", one, one)[0])

@@ -76,6 +76,8 @@ int accc::tool::bisectAndPrint(const CompileOptions &options, const TensorMap &i
     std::printf("\n");
     for (const std::string &suspect : phase.suspects)
       std::printf("    suspect: %s\n", suspect.c_str());
+    if (!phase.rewrite.empty())
+      std::printf("    first wrong rewrite: %s\n", phase.rewrite.c_str());
     if (phase.broken)
       return static_cast<int>(ExitCode::Data);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// accc diff A B: a library or model against its goldens, or two libraries.
+// accc diff A B: a library, a model or what `accc run` wrote against goldens, or two libraries.
 #include "Bisection.h"
 #include "Command.h"
 #include "Comparison.h"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 struct DiffOptions {
-  std::string a, b;
+  std::string a, b, params;
   double tolerance = 1e-4;
   bool failedOnly = false, bisect = false;
   CompileOptions compile;
@@ -119,17 +119,18 @@ static TensorMap runAsGoldens(const Model &model, const TensorMap &inputs, const
   return results;
 }
 
-static int diffGoldens(const DiffOptions &options, const std::string &library) {
+/// Holds results against the goldens, without those that `leftOut` says were not asked for.
+static int judgeGoldens(const DiffOptions &options, const Meta &meta, const TensorMap &results,
+                        const std::function<bool(const std::string &)> &leftOut = {}) {
   fs::path folder = options.b;
-  Meta meta = readMeta(folder, options.a);
-  Model model = Model::load(library);
-  TensorMap inputs = load_safetensors(folder / "inputs.safetensors");
-  TensorMap results = runAsGoldens(model, inputs, meta);
   std::vector<Verdict> verdicts;
   if (meta.dropout) {
     // No two implementations draw the same masks; the loss must lie where losses lie.
     Verdict verdict{.name = "loss", .shape = "f32[]"};
-    double loss = results.at("loss").item<float>();
+    const Tensor *found = find(results, "loss");
+    if (!found)
+      throw Error(ErrorKind::data, options.a + " has no loss");
+    double loss = found->item<float>();
     verdict.worst = std::abs(loss - meta.lossMean);
     verdict.relative = verdict.worst / std::abs(meta.lossMean);
     verdict.how = verdict.worst <= 6 * meta.lossDeviation ? "rmse" : "FAILED";
@@ -144,11 +145,30 @@ static int diffGoldens(const DiffOptions &options, const std::string &library) {
     };
     for (int group = 0; group < 4; ++group)
       for (const auto &[name, golden] : goldens)
-        if (rank(name) == group)
+        if (rank(name) == group && !(leftOut && leftOut(name)))
           verdicts.push_back(
               judge(name, find(results, name), golden, find(exact, name), options.tolerance));
   }
   return printVerdicts(verdicts, options.failedOnly) ? static_cast<int>(ExitCode::Data) : 0;
+}
+
+static int diffGoldens(const DiffOptions &options, const std::string &library) {
+  Meta meta = readMeta(options.b, options.a);
+  TensorMap inputs = load_safetensors(fs::path(options.b) / "inputs.safetensors");
+  return judgeGoldens(options, meta, runAsGoldens(Model::load(library), inputs, meta));
+}
+
+/// What `accc run` wrote: outputs, loss and gradients of the first step, and with --params the
+/// variables after the last.
+static int diffResults(const DiffOptions &options) {
+  Meta meta = readMeta(options.b, options.a);
+  TensorMap results = load_safetensors(options.a);
+  if (!options.params.empty())
+    for (const auto &[name, tensor] : load_safetensors(options.params))
+      results.emplace("param." + name, tensor);
+  return judgeGoldens(options, meta, results, [&](const std::string &name) {
+    return name == "losses" || (name.starts_with("param.") && options.params.empty());
+  });
 }
 
 /// Compiles the model as its goldens were made, and compares.
@@ -222,14 +242,19 @@ static int diffLibraries(const DiffOptions &options) {
 }
 
 static int diff(const DiffOptions &options) {
-  if (options.bisect && (isLibrary(options.a) || !fs::is_directory(options.b)))
+  bool results = fs::path(options.a).extension() == ".safetensors";
+  if (!options.params.empty() && !results)
+    throw Error(ErrorKind::usage, "--params goes with the outputs of a run");
+  if (options.bisect && (results || isLibrary(options.a) || !fs::is_directory(options.b)))
     throw Error(ErrorKind::usage, "--bisect needs a model and its goldens");
+  if (fs::is_directory(options.b) && results)
+    return diffResults(options);
   if (fs::is_directory(options.b))
     return isLibrary(options.a) ? diffGoldens(options, options.a) : diffModel(options);
   for (const std::string &path : {options.a, options.b})
     if (!isLibrary(path))
-      throw Error(ErrorKind::usage,
-                  path + " is no library: compare LIB GOLDENS, MODEL GOLDENS or LIB LIB");
+      throw Error(ErrorKind::usage, path + " is no library: compare LIB GOLDENS, MODEL GOLDENS, "
+                                           "OUT.safetensors GOLDENS or LIB LIB");
   return diffLibraries(options);
 }
 
@@ -238,7 +263,8 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
       "diff",
       "compares a library or model with its goldens, or two libraries: numbers, kernels, memory");
-  command->add_option("A", options->a, "a library, or a model (with goldens)")
+  command
+      ->add_option("A", options->a, "a library; with goldens also a model, or the outputs of a run")
       ->required()
       ->check(CLI::ExistingFile);
   command
@@ -248,6 +274,11 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
   command->add_option("--tolerance", options->tolerance, "absolute and relative")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command
+      ->add_option("--params", options->params,
+                   "with the outputs of a first grad_step: the parameters after all train_steps")
+      ->type_name("P2.safetensors")
+      ->check(CLI::ExistingFile);
   command->add_flag("--failed", options->failedOnly, "lists only what failed");
   command->add_flag("--bisect", options->bisect,
                     "for a model: finds the phase, op or kernel that is wrong, with the reference "

@@ -3,13 +3,17 @@
 
 #include "accc/accc.h"
 #include "codegen/Generate.h"
+#include "fusion/Passes.h"
 #include "fusion/fuse/Fuse.h"
 #include "ir/exec/Exec.h"
+#include "ir/nn/Nn.h"
+#include "reference/interpreter/GradientCheck.h"
 #include "reference/interpreter/Interpreter.h"
 #include "schedule/Schedule.h"
 #include "support/Attributes.h"
 
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 
@@ -82,7 +86,8 @@ std::string compare(const Tensor &got, const ReferenceArray &want, double tolera
       continue;
     difference += (a - b) * (a - b);
     if (!(difference < 1e300))
-      return "element " + std::to_string(i) + " is " + std::to_string(a) + ", not " + std::to_string(b);
+      return "element " + std::to_string(i) + " is " + std::to_string(a) + ", not " +
+             std::to_string(b);
   }
   for (double b : want.values)
     if (std::isfinite(b))
@@ -97,14 +102,38 @@ std::string compare(const Tensor &got, const ReferenceArray &want, double tolera
 }
 } // namespace
 
+namespace {
+/// Puts the vector-Jacobian product of the module's function in its place.
+LogicalResult replaceByGradient(ModuleOp module) {
+  auto function = *module.getOps<func::FuncOp>().begin();
+  OwningOpRef<func::FuncOp> vjp = buildVjp(function);
+  if (!vjp)
+    return failure();
+  vjp->setName(function.getName());
+  function.erase();
+  module.push_back(vjp.release());
+  return success();
+}
+
+LogicalResult runPasses(ModuleOp module) {
+  PassManager passes(module.getContext());
+  passes.addNestedPass<func::FuncOp>(createDecomposePass());
+  passes.addNestedPass<func::FuncOp>(createSimplifyPass());
+  passes.addNestedPass<func::FuncOp>(createLayOutContractionsPass());
+  return passes.run(module);
+}
+} // namespace
+
 KernelOutcome runKernelCase(const KernelCase &test, const std::string &arch, bool interpreted) {
   MLIRContext context;
-  context.loadDialect<func::FuncDialect, prim::PrimDialect, exec::ExecDialect>();
+  context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect, exec::ExecDialect>();
   std::string diagnostics;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) { diagnostics += d.str() + "\n"; });
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(test.text, &context);
   if (!module)
     return {"cannot be parsed: " + diagnostics};
+  if (test.gradient && failed(replaceByGradient(*module)))
+    return {"has no gradient: " + diagnostics};
   auto function = *module->getOps<func::FuncOp>().begin();
   OpBuilder b(&context);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -122,7 +151,8 @@ KernelOutcome runKernelCase(const KernelCase &test, const std::string &arch, boo
   SmallVector<ReferenceArray> arguments, expected;
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
-    Tensor tensor(dtypeFor(type.getElementType()), Shape(type.getShape().begin(), type.getShape().end()));
+    Tensor tensor(dtypeFor(type.getElementType()),
+                  Shape(type.getShape().begin(), type.getShape().end()));
     ReferenceArray array(type.getShape());
     for (int64_t i = 0; i < tensor.size(); ++i) {
       double value = isa<FloatType>(type.getElementType())
@@ -137,6 +167,8 @@ KernelOutcome runKernelCase(const KernelCase &test, const std::string &arch, boo
   if (interpreted && failed(interpret(function, arguments, expected)))
     return {"cannot be interpreted: " + diagnostics};
 
+  if (test.passes && failed(runPasses(*module)))
+    return {"the passes fail: " + diagnostics};
   if (failed(formFusions(*module)))
     return {"fusion failed: " + diagnostics};
   auto program = schedule(*module);

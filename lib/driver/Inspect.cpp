@@ -64,6 +64,7 @@ Outcome accc::inspectModel(const CompileOptions &options) {
   CompileOptions forwardOnly = options;
   forwardOnly.loss.clear();
   forwardOnly.optimizer.clear();
+  forwardOnly.openDimension = 1; // to look at a model, nobody should have to know its dimensions
   Compilation compilation(context, forwardOnly);
   Outcome outcome;
   outcome.code = runPipeline(compilation, "trainable", {});

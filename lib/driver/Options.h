@@ -20,6 +20,8 @@ struct CompileOptions {
   std::vector<std::string> freeze;
   /// By the dimension's name.
   std::map<std::string, std::vector<int64_t>> dimensions;
+  /// What other open dimensions are taken as; 0: they are an error.
+  int64_t openDimension = 0;
 
   std::string target = "cpu";
   std::string arch = "x86-64-v3";

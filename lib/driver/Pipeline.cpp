@@ -52,6 +52,8 @@ static LogicalResult importModel(Compilation &c) {
   options.training = !c.options.loss.empty();
   for (const auto &[name, sizes] : c.options.dimensions)
     options.dimensions[name] = sizes.front();
+  if (c.options.openDimension)
+    options.openDimension = c.options.openDimension;
   ImportResult result = importOnnx(path, options, c.context);
   for (const std::string &warning : result.warnings)
     c.problems.add({.severity = Problem::Severity::Warning, .message = warning});

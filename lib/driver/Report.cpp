@@ -39,14 +39,33 @@ static double flopsOf(exec::LibraryCallOp op) {
   return flops;
 }
 
+static json::Object describeLaunch(exec::KernelOp kernel, double flops, OperandRange inputs,
+                                   OperandRange outputs) {
+  return json::Object{{"kernel", kernel.getSymName()},
+                      {"kind", kernel.getKind()},
+                      {"label", kernel.getLabel()},
+                      {"flops", flops},
+                      {"bytes", bytesOf(inputs) + bytesOf(outputs)}};
+}
+
 static json::Object describeStep(Operation &op, SymbolTable &symbols) {
   if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
     auto kernel = symbols.lookup<exec::KernelOp>(launch.getKernel());
-    return json::Object{{"kernel", kernel.getSymName()},
-                        {"kind", kernel.getKind()},
-                        {"label", kernel.getLabel()},
-                        {"flops", flopsOf(kernel.getOperation())},
-                        {"bytes", bytesOf(launch.getInputs()) + bytesOf(launch.getOutputs())}};
+    return describeLaunch(kernel, flopsOf(kernel.getOperation()), launch.getInputs(),
+                          launch.getOutputs());
+  }
+  if (auto launch = dyn_cast<exec::LaunchEachOp>(op)) {
+    // The body is written for one nominal extent, which its results have.
+    auto kernel = symbols.lookup<exec::KernelOp>(launch.getKernel());
+    Type result = kernel.getBody().front().getTerminator()->getOperand(0).getType();
+    auto extent = static_cast<double>(cast<RankedTensorType>(result).getNumElements());
+    double elements = 0;
+    for (int64_t size : launch.getSizes())
+      elements += static_cast<double>(size);
+    json::Object step = describeLaunch(kernel, flopsOf(kernel.getOperation()) * elements / extent,
+                                       launch.getInputs(), launch.getOutputs());
+    step["segments"] = static_cast<int64_t>(launch.getSizes().size());
+    return step;
   }
   auto call = cast<exec::LibraryCallOp>(op);
   return json::Object{{"library_call", call.getCallee()},
@@ -59,9 +78,9 @@ static json::Object describeEntry(exec::EntryOp entry, SymbolTable &symbols) {
   double flops = 0, bytes = 0;
   int64_t launches = 0, calls = 0;
   for (Operation &op : entry.getBody().front()) {
-    if (!isa<exec::LaunchOp, exec::LibraryCallOp>(op))
+    if (!isa<exec::LaunchOp, exec::LaunchEachOp, exec::LibraryCallOp>(op))
       continue;
-    ++(isa<exec::LaunchOp>(op) ? launches : calls);
+    ++(isa<exec::LibraryCallOp>(op) ? calls : launches);
     json::Object step = describeStep(op, symbols);
     flops += *step.getNumber("flops");
     bytes += *step.getNumber("bytes");

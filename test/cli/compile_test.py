@@ -63,6 +63,17 @@ class Compile(CommandLineTest):
         products = [s for s in entries["eval_step"]["steps"] if "library_call" in s]
         self.assertEqual([s["flops"] for s in products], [2 * 2 * 4 * 3])
 
+    def test_the_report_counts_every_launch(self):
+        self.accc("compile", MLP / "model.onnx", "-o", "m.so", *TRAINING, "--report", "m.json")
+        reported = json.loads((self.folder / "m.json").read_text())["entries"]
+        inspected = json.loads(self.accc("inspect", "m.so", "--json")[0])["entries"]
+        for key in ("name", "launches", "library_calls", "arena_bytes"):
+            self.assertEqual([e[key] for e in reported], [e[key] for e in inspected])
+        # Adam over all parameters at once: three states and a dozen operations an element.
+        updates = [s for s in reported[0]["steps"] if "segments" in s]
+        self.assertEqual(len(updates), 1)
+        self.assertGreater(updates[0]["flops"], updates[0]["bytes"] / 4)
+
     def test_weights_inside_beside_or_left_out(self):
         for where, files in (("embed", 1), ("beside", 2), ("none", 1)):
             folder = self.folder / where

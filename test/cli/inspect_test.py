@@ -16,6 +16,11 @@ class Inspect(CommandLineTest):
         self.assertGreater(found["flops"], 2 * 64 * (64 * 16 + 16 * 16 + 16 * 10))
         self.assertIn("images", self.accc("inspect", MLP / "model.onnx", "-D", "batch=64")[0])
 
+    def test_open_dimensions_are_taken_as_one(self):
+        out, messages = self.accc("inspect", MLP / "model.onnx")
+        self.assertIn("f32[1, 1, 8, 8]", out)
+        self.assertIn("the open dimensions of the input 'images' are taken as 1; others with -D batch=N", messages)
+
     def test_a_library(self):
         library = self.library()
         found = json.loads(self.accc("inspect", library, "--json")[0])

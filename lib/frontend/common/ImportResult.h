@@ -18,9 +18,11 @@ namespace accc {
 
 struct ImportOptions {
   /// Values of dimensions that the exporter left open: by the dimension's name (`batch`), or by
-  /// position
-  /// (`input.0`).
+  /// position (`input.0`).
   std::map<std::string, int64_t> dimensions;
+  /// What open dimensions without a value are taken as, with a warning; by default they are an
+  /// error.
+  std::optional<int64_t> openDimension;
   /// Parameters whose whole name matches one of these regular expressions are not trained.
   std::vector<std::string> frozen;
   /// The module will be trained: warnings about what was exported for inference are wanted.

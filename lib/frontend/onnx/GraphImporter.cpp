@@ -184,10 +184,15 @@ void GraphImporter::importInputs() {
           shape.push_back(dimension.dim_value());
         else if (given != importOptions.dimensions.end())
           shape.push_back(given->second);
-        else
+        else {
           open += (open.empty() ? "-D " : " -D ") + name + "=N";
+          shape.push_back(importOptions.openDimension.value_or(ShapedType::kDynamic));
+        }
       }
-      if (!open.empty())
+      if (!open.empty() && importOptions.openDimension)
+        warn("the open dimensions of the input '" + info.name() + "' are taken as " +
+             std::to_string(*importOptions.openDimension) + "; others with " + open);
+      else if (!open.empty())
         fail("the input '" + info.name() + "' has open dimensions: fix them with " + open);
       Value argument =
           addArgument(tensorType(shape, elementType(context, type.elem_type())), info.name());

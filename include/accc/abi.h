@@ -162,6 +162,10 @@ typedef int32_t (*accc_entry_function)(const accc_services *services, char *stat
 
 typedef struct accc_entry {
   const char *name; /* train_step, grad_step, apply_step, eval_step */
+  /* Where a model was compiled for several sizes, those of this entry: "batch=32,seq=64". There is
+   * then one entry of the name for each, and they differ in the shapes of their inputs, by which a
+   * caller's tensors choose. "" where an entry fits all sizes. */
+  const char *sizes;
   accc_entry_function function;
   uint64_t arena_size;
   int32_t num_inputs, num_outputs, num_library_calls, num_errors, num_launches;
@@ -169,10 +173,20 @@ typedef struct accc_entry {
   const accc_value *outputs;
   const accc_library_call *library_calls;
   const char *const *errors;
-  /* What runs, in order: a label for each of the num_launches + num_library_calls calls of a service, for
-   * profiles; or NULL. */
+  /* What runs, in order: a label for each of the num_launches + num_library_calls calls of a
+   * service, for profiles; or NULL. */
   const char *const *steps;
 } accc_entry;
+
+/* All entries as machine code for one kind of CPU. */
+typedef struct accc_code {
+  /* The instructions needed, as LLVM names them: a level ("x86-64-v3"), or a CPU and the features
+   * of it that the code may use ("znver4:avx512f,avx512bf16,fma"), against which the runtime holds
+   * the CPU. */
+  const char *arch;
+  int32_t num_entries;
+  const accc_entry *entries;
+} accc_code;
 
 typedef struct accc_model_description {
   uint32_t abi_version; /* first, so that a runtime can read it whatever follows */
@@ -180,18 +194,16 @@ typedef struct accc_model_description {
   const char *name;             /* the model's name */
   const char *compiler_version; /* "accc 0.1.0" */
   const char *target;           /* "cpu" */
-  /* The instructions needed, as LLVM names them: a level ("x86-64-v3"), or a CPU and the features
-   * of it that the code may use ("znver4:avx512f,avx512bf16,fma"), against which the runtime holds
-   * the CPU. */
-  const char *arch;
-  const char *manifest; /* JSON: options, input hash, loss, optimizer */
+  const char *manifest;         /* JSON: options, input hash, loss, optimizer */
   /* Where variables with no `initial` start from: the name of a safetensors file in the folder of
    * the library, or NULL where the caller must give them. Optimizer state starts as zeros. */
   const char *weights_file;
   uint64_t state_size;
-  int32_t num_variables, num_entries;
-  const accc_variable *variables;
-  const accc_entry *entries;
+  int32_t num_variables, num_codes;
+  const accc_variable *variables; /* of every entry */
+  /* The same entries for other CPUs, the best first: a runtime takes the first that its CPU can
+   * run. */
+  const accc_code *codes;
 } accc_model_description;
 
 #define ACCC_MODEL_SYMBOL "accc_model"

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace accc {
 
@@ -19,7 +20,7 @@ class Model {
 public:
   /// Loads a library that `accc compile` wrote. Throws Error: usage where the file is not there;
   /// data where it is no compiled model or speaks another ABI version; machine where this machine
-  /// lacks the instructions or the runtime the half for its target.
+  /// lacks the instructions of all code in it, or the runtime the half for its target.
   static Model load(const std::string &path);
 
   /// Absolute.
@@ -27,13 +28,21 @@ public:
   const accc_model_description &description() const;
   std::string_view name() const { return description().name; }
 
+  /// What of the library this machine runs: the best code for its CPU, or that for the CPU that the
+  /// environment variable ACCC_ARCH names ("x86-64-v3").
+  const accc_code &code() const;
+  /// Of that code. Entries of one name differ in the shapes of what they take.
   std::span<const accc_entry> entries() const;
   std::span<const accc_variable> variables() const;
-  /// nullptr where there is none of that name.
-  const accc_entry *find_entry(std::string_view name) const;
+  /// The sizes that the library was compiled for, "batch=32,seq=64" and others; one, "", where it
+  /// was compiled for no choice of them.
+  std::vector<std::string_view> sizes() const;
+
+  /// nullptr where there is none of that name and those sizes; without sizes the first of the name.
+  const accc_entry *find_entry(std::string_view name, std::string_view sizes = {}) const;
   const accc_variable *find_variable(std::string_view name) const;
-  /// Throws Error (usage) that lists the entries there are.
-  const accc_entry &entry(std::string_view name) const;
+  /// The same, but throws Error (usage) that lists what there is.
+  const accc_entry &entry(std::string_view name, std::string_view sizes = {}) const;
 
 private:
   struct Library;

@@ -38,7 +38,8 @@ struct LoadOptions {
 };
 
 /// What one call gave. Refers to buffers of the session: valid as long as the session, and
-/// overwritten by the next call of the same entry point (clone() what is to stay).
+/// overwritten by the next call of the same entry point at the same sizes (clone() what is to
+/// stay).
 class Result {
 public:
   /// Throws Error (usage) where the entry point has no loss.
@@ -50,6 +51,8 @@ public:
   const Tensor *find(std::string_view name) const;
   /// All outputs by name, the loss among them, sharing the session's buffers.
   TensorMap tensors() const;
+  /// What ran: its `sizes` are those of the inputs given.
+  const accc_entry &entry() const;
 
   struct Access; // the runtime's own
 
@@ -72,16 +75,20 @@ public:
   const Model &model() const;
   int threads() const;
 
-  /// Runs an entry point. `inputs` holds the entry's inputs by name; learning rate, seed and step
+  /// Runs an entry point; where the library holds several sizes of it, that whose inputs have the
+  /// shapes of those given. `inputs` holds the entry's inputs by name; learning rate, seed and step
   /// may be left out and are then the session's own. Names that belong to another entry point of
   /// the model are ignored; any other unknown name, and all missing names and wrong shapes or
   /// types, are reported together as one Error (usage). Labels or indices out of range are Error
-  /// (data). After the first run of an entry point no memory is allocated.
+  /// (data). After the first run of an entry point (at these sizes) no memory is allocated.
   Result run(std::string_view entry, const TensorMap &inputs);
   /// As above, where `more` (a result of grad_step) holds what `inputs` does not.
   Result run(std::string_view entry, const TensorMap &inputs, const Result &more);
-  /// Does the work of an entry point's first run (buffers, library kernels) without running it.
-  void prepare(std::string_view entry);
+  /// The entry point that run() takes for these inputs. Throws as it does where none fits.
+  const accc_entry &choose(std::string_view entry, const TensorMap &inputs) const;
+  /// Does the work of an entry point's first run (buffers, library kernels) without running it: at
+  /// the sizes named ("seq=64"), or at all that the library holds.
+  void prepare(std::string_view entry, std::string_view sizes = {});
 
   float learning_rate() const;
   void set_learning_rate(float value);
@@ -108,11 +115,12 @@ public:
 
   /// From now on measures every kernel and library call, which costs a little time.
   void start_profile();
-  /// What the entry point's runs since then took, in the order of execution.
-  std::vector<ProfiledStep> profile(std::string_view entry) const;
+  /// What the entry point's runs since then took, in the order of execution; of several sizes those
+  /// named, or the first.
+  std::vector<ProfiledStep> profile(std::string_view entry, std::string_view sizes = {}) const;
 
-  /// Bytes held for the state, and for the arena, outputs and library scratch of the entry points
-  /// prepared so far.
+  /// Bytes held for the state, and for the outputs, arena and library scratch of the entry points
+  /// prepared so far, which share the latter two.
   uint64_t state_bytes() const;
   uint64_t working_bytes() const;
 

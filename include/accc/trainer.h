@@ -12,17 +12,18 @@
 
 #include "accc/session.h"
 
+#include <set>
 #include <string>
 
 namespace accc {
 
 using TrainerOptions = SessionOptions;
 
-/// Time spent inside step(), grad_step() and apply_step(), without the first call of each (which
-/// also prepares buffers and library kernels).
+/// Time spent inside step(), grad_step() and apply_step(), without the first call of each at each
+/// size (which also prepares buffers and library kernels).
 struct Throughput {
   int64_t steps = 0;
-  int64_t examples = 0; ///< rows of the first input
+  int64_t examples = 0; ///< rows of the first input of each batch
   double seconds = 0;
   double steps_per_second() const { return seconds > 0 ? double(steps) / seconds : 0; }
   double examples_per_second() const { return seconds > 0 ? double(examples) / seconds : 0; }
@@ -63,18 +64,19 @@ public:
   const Throughput &throughput() const { return throughput_; }
   void reset_throughput() { throughput_ = {}; }
 
-  /// The rows of a batch: the first extent of the first input of the model; 1 where it has none.
+  /// The rows of a batch: the first extent of the first input of the model (compiled for several
+  /// sizes: of the first of them); 1 where it has none.
   int64_t batch_size() const;
 
   const Model &model() const { return session_.model(); }
   Session &session() { return session_; }
 
 private:
-  template <typename Call> Result timed(bool &warm, int64_t steps, int64_t examples, Call &&call);
+  template <typename Call> Result timed(int64_t steps, Call &&call);
 
   Session session_;
   Throughput throughput_;
-  bool warm_step_ = false, warm_grad_ = false, warm_apply_ = false;
+  std::set<const accc_entry *> warm_; // called before
 };
 
 } // namespace accc

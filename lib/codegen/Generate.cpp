@@ -14,7 +14,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -22,31 +21,44 @@ using namespace accc;
 using namespace accc::codegen;
 
 namespace {
+
 /// Writes text for people to look at; failing to is no error of the compile.
-void dump(const GenerateOptions &options, StringRef name, llvm::function_ref<void(llvm::raw_ostream &)> print) {
-  if (options.dumpDir.empty())
+void dump(const SmallString<128> &folder, StringRef name,
+          llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  if (folder.empty())
     return;
-  SmallString<128> path(options.dumpDir);
+  SmallString<128> path(folder);
   llvm::sys::path::append(path, name);
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
   if (!code)
     print(stream);
 }
-} // namespace
 
-LogicalResult accc::generateLibrary(ModuleOp program, const WeightTable &weights,
-                                    const GenerateOptions &options, StringRef path) {
+/// Object files that go away with their owner.
+class Objects {
+public:
+  ~Objects() {
+    for (const std::string &path : paths)
+      llvm::sys::fs::remove(path);
+  }
+  LogicalResult add(llvm::Module &module, const CpuTarget &target, Location loc) {
+    SmallString<128> path;
+    if (std::error_code code = llvm::sys::fs::createTemporaryFile("accc", "o", path))
+      return emitError(loc) << "cannot create a temporary file: " << code.message();
+    paths.push_back(path.str().str());
+    return emitObject(module, target, path, loc);
+  }
+  std::vector<std::string> paths;
+};
+
+/// The machine code of all kernels and entry points for one CPU.
+LogicalResult generateCode(ModuleOp program, const CpuTarget &target, StringRef symbol,
+                           const SmallString<128> &dumps, Objects &objects) {
   MLIRContext *context = program.getContext();
-  context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
-                       math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
   Location loc = program.getLoc();
-  FailureOr<CpuTarget> target = createCpuTarget(options.arch, loc);
-  if (failed(target))
-    return failure();
-
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(loc);
-  KernelOptions kernelOptions{target->vectorBits};
+  KernelOptions kernelOptions{target.vectorBits};
   ErrorTable errors;
   KernelTasks tasks;
   bool good = true;
@@ -66,22 +78,65 @@ LogicalResult accc::generateLibrary(ModuleOp program, const WeightTable &weights
   }
   if (!good)
     return failure();
-  dump(options, "kernels.mlir", [&](llvm::raw_ostream &os) { kernels->print(os); });
+  dump(dumps, "kernels.mlir", [&](llvm::raw_ostream &os) { kernels->print(os); });
   if (failed(lowerToLLVM(*kernels)))
     return failure();
   llvm::LLVMContext llvmContext;
-  std::unique_ptr<llvm::Module> module = translate(*kernels, llvmContext, *target);
+  std::unique_ptr<llvm::Module> module = translate(*kernels, llvmContext, target);
   if (!module)
     return emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
-  if (failed(addHost(program, weights, options, tasks, errors, target->level, *module)))
+  if (failed(addEntries(program, tasks, errors, symbol, *module)))
     return failure();
-  dump(options, "library.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
+  dump(dumps, "library.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
+  return objects.add(*module, target, loc);
+}
 
-  SmallString<128> object;
-  if (std::error_code code = llvm::sys::fs::createTemporaryFile("accc", "o", object))
-    return emitError(loc) << "cannot create a temporary file: " << code.message();
-  llvm::FileRemover remove(object);
-  if (failed(emitObject(*module, *target, object, loc)))
+/// The machines to generate for, the best first: of two the one with wider vectors, or more
+/// features.
+FailureOr<std::vector<CpuTarget>> createTargets(const GenerateOptions &options, Location loc) {
+  std::vector<CpuTarget> targets;
+  for (const std::string &arch : options.archs) {
+    FailureOr<CpuTarget> target = createCpuTarget(arch, loc);
+    if (failed(target))
+      return failure();
+    auto isWorse = [&](const CpuTarget &other) {
+      return std::pair(other.vectorBits, other.features) <
+             std::pair(target->vectorBits, target->features);
+    };
+    targets.insert(llvm::find_if(targets, isWorse), std::move(*target));
+  }
+  return targets;
+}
+} // namespace
+
+LogicalResult accc::generateLibrary(ModuleOp program, const WeightTable &weights,
+                                    const GenerateOptions &options, StringRef path) {
+  program.getContext()
+      ->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                    LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  Location loc = program.getLoc();
+  FailureOr<std::vector<CpuTarget>> targets = createTargets(options, loc);
+  if (failed(targets))
     return failure();
-  return linkLibrary({object.str().str()}, ACCC_MODEL_SYMBOL, path, loc);
+
+  Objects objects;
+  std::vector<Code> codes;
+  for (const CpuTarget &target : *targets) {
+    SmallString<128> dumps(options.dumpDir);
+    if (!dumps.empty() && targets->size() > 1) {
+      llvm::sys::path::append(dumps, target.name);
+      llvm::sys::fs::create_directories(dumps);
+    }
+    codes.push_back({target.arch, "entries." + std::to_string(codes.size())});
+    if (failed(generateCode(program, target, codes.back().entries, dumps, objects)))
+      return failure();
+  }
+  llvm::LLVMContext llvmContext;
+  llvm::Module description("description", llvmContext);
+  description.setDataLayout(targets->back().machine->createDataLayout());
+  description.setTargetTriple(targets->back().machine->getTargetTriple().str());
+  addDescription(program, weights, options, codes, description);
+  if (failed(objects.add(description, targets->back(), loc)))
+    return failure();
+  return linkLibrary(objects.paths, ACCC_MODEL_SYMBOL, path, loc);
 }

@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
+#include <vector>
 
 namespace accc {
 
@@ -16,18 +17,21 @@ struct GenerateOptions {
   std::string modelName;
   std::string compilerVersion;
   std::string manifest; // JSON
-  /// "native", or a CPU as LLVM names it: "x86-64-v3", "x86-64-v4", "znver4".
-  std::string arch = "x86-64-v3";
+  /// What to generate code for, each "native" or a CPU as LLVM names it: "x86-64-v3", "znver4". A
+  /// runtime takes the best that its CPU can run.
+  std::vector<std::string> archs = {"x86-64-v3"};
   /// Initial values of parameters and buffers go into the library.
   bool embedWeights = true;
-  /// Where the runtime finds them otherwise: a file name beside the library; empty: given at run time.
+  /// Where the runtime finds them otherwise: a file name beside the library; empty: given at run
+  /// time.
   std::string weightsFile;
-  /// If set, the kernels' MLIR and LLVM IR and the assembly are written to this folder.
+  /// If set, the kernels' MLIR and the library's LLVM IR are written to this folder; of several
+  /// archs each to a folder of its own in it.
   std::string dumpDir;
 };
 
-/// Compiles the module of exec ops and writes the shared library to `path` (the caller makes that atomic).
-/// Fails with a diagnostic at the module's location.
+/// Compiles the module of exec ops and writes the shared library to `path` (the caller makes that
+/// atomic). Fails with a diagnostic at the module's location.
 mlir::LogicalResult generateLibrary(mlir::ModuleOp program, const WeightTable &weights,
                                     const GenerateOptions &options, llvm::StringRef path);
 

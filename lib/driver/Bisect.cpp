@@ -169,7 +169,7 @@ Bisection accc::bisectModel(const CompileOptions &options, const TensorMap &inpu
         for (auto &[name, array] : bisector.exact)
           if (name.starts_with("grad."))
             values[name] = array;
-        if (failed(makeProbes(function, values, options.arch, folder, result.kernels)))
+        if (failed(makeProbes(function, values, options.archs, folder, result.kernels)))
           result.outcome.code = ExitCode::Bug;
       }
   for (auto &[name, array] : bisector.exact) {

@@ -3,6 +3,7 @@
 
 #include "driver/Files.h"
 #include "driver/Pipeline.h"
+#include "driver/Sizes.h"
 #include "training/loss/Loss.h"
 #include "training/optimizer/Optimizer.h"
 
@@ -12,8 +13,7 @@
 using namespace mlir;
 using namespace accc;
 
-/// What is wrong with the options, before any file is read. Everything at once.
-static std::vector<Problem> checkOptions(const CompileOptions &options) {
+std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   std::vector<Problem> problems;
   auto add = [&](const std::string &message) { problems.push_back({.message = message}); };
   auto need = [&](llvm::Error error) {
@@ -32,13 +32,21 @@ static std::vector<Problem> checkOptions(const CompileOptions &options) {
       add("--freeze " + text + ": " + error);
   }
   for (const auto &[name, sizes] : options.dimensions)
-    if (sizes.size() != 1)
-      add("-D " + name + ": several sizes in one library are not supported; compile one for each");
+    for (int64_t size : sizes)
+      if (llvm::count(sizes, size) > 1) {
+        add("-D " + name + " names " + std::to_string(size) + " twice");
+        break;
+      }
+  if (countSizes(options) > kMaxSizes)
+    add("-D: each size of a dimension with each of the others makes more than the " +
+        std::to_string(kMaxSizes) + " that one library can hold; compile several");
   if (options.target != "cpu")
     add("--target " + options.target + ": this accc compiles for cpu only");
-  if (options.arch.find(',') != std::string::npos)
-    add("--arch " + options.arch +
-        ": several in one library are not supported; compile one for each");
+  for (const std::string &arch : options.archs)
+    if (llvm::count(options.archs, arch) > 1) {
+      add("--arch names " + arch + " twice");
+      break;
+    }
   if (options.precision != "fp32")
     add("--precision " + options.precision + " is not supported; there is fp32");
   if (!options.weights.empty() && options.weights != "embed" && options.weights != "beside" &&
@@ -72,7 +80,12 @@ Outcome accc::compileModel(const CompileOptions &options, const Progress &progre
   Outcome outcome = finish(compilation, code);
   if (code == ExitCode::Done && !options.stopAfter.empty() && options.stopAfter != "generate") {
     llvm::raw_string_ostream stream(outcome.text);
-    compilation.module->print(stream);
+    if (compilation.programs.empty())
+      compilation.module->print(stream);
+    for (SizedProgram &sized : compilation.programs) {
+      stream << "// ----- " << sized.sizes << "\n";
+      sized.program->print(stream);
+    }
     if (!options.output.empty()) {
       if (llvm::Error error = writeTextAtomically(options.output, outcome.text)) {
         outcome.problems.push_back({.message = llvm::toString(std::move(error))});

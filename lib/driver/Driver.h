@@ -45,7 +45,7 @@ Outcome compileModel(const CompileOptions &options, const Progress &progress = {
 Outcome checkModel(const CompileOptions &options, const Progress &progress = {});
 
 /// What a model file holds, as JSON: inputs, outputs, parameters, ops, FLOPs and bytes of a forward
-/// run.
+/// run; of several sizes an array of that.
 Outcome inspectModel(const CompileOptions &options);
 
 /// The names of the phases, in order.

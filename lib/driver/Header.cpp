@@ -7,6 +7,7 @@
 #include "ir/exec/Exec.h"
 #include "support/Attributes.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 
@@ -44,7 +45,7 @@ static std::string identifierFor(StringRef name) {
       "long",   "namespace", "new",    "operator", "private", "public",   "return",  "short",
       "signed", "sizeof",    "static", "struct",   "switch",  "template", "this",    "throw",
       "try",    "typename",  "union",  "unsigned", "using",   "virtual",  "void",    "while",
-      "and",    "or",        "not",    "xor",      "auto",    "tensors",  "result"};
+      "and",    "or",        "not",    "xor",      "auto",    "tensors",  "result",  "sizes"};
   std::string text;
   for (char c : name)
     text += llvm::isAlnum(c) ? c : '_';
@@ -96,15 +97,68 @@ static std::string shapeText(RankedTensorType type) {
   return text + "}";
 }
 
-static void writeInputs(Writer &w, ArrayRef<Field> fields) {
+namespace {
+/// What one entry point takes and gives, at one of the sizes.
+struct Face {
+  std::string sizes; // empty where there is but one
+  std::vector<Field> inputs, outputs;
+  bool hasLoss;
+};
+} // namespace
+
+/// The inputs and outputs of evaluation are those of training, but for what only training has.
+static std::vector<Face> facesOf(ModuleOp program) {
+  std::vector<Face> faces;
+  for (StringRef name : {"train_step", "grad_step", "eval_step"}) {
+    for (auto entry : program.getOps<exec::EntryOp>()) {
+      if (entry.getEntryName() != name)
+        continue;
+      Face &face = faces.emplace_back(Face{
+          entry.getSizesText().str(), fieldsOf(entry.getInputs(), {role::kInput, role::kTarget}),
+          fieldsOf(entry.getOutputs(), {role::kOutput}),
+          !fieldsOf(entry.getOutputs(), {role::kLoss}).empty()});
+      llvm::erase_if(face.outputs, [](const Field &field) { return field.identifier == "loss"; });
+    }
+    if (!faces.empty())
+      break;
+  }
+  return faces;
+}
+
+static void writeSizes(Writer &w, ArrayRef<Face> faces) {
+  w.line("/// The sizes that the library holds; they share its parameters.");
+  w.line("enum class Sizes {");
+  for (const Face &face : faces)
+    w.line("  ", identifierFor(face.sizes), ",");
+  w.line("};");
+  w.line();
+}
+
+static void writeInputs(Writer &w, ArrayRef<Face> faces) {
   w.line("/// A batch: one tensor for each input, allocated and filled with zeros.");
   w.line("struct Inputs {");
-  for (const Field &field : fields)
-    w.line("  accc::Tensor ", field.identifier, "{", dtypeText(field.type), ", accc::Shape",
-           shapeText(field.type), "};");
+  if (faces.size() > 1) {
+    w.line("  explicit Inputs(Sizes sizes) {");
+    w.line("    switch (sizes) {");
+    for (const Face &face : faces) {
+      w.line("    case Sizes::", identifierFor(face.sizes), ":");
+      for (const Field &field : face.inputs)
+        w.line("      ", field.identifier, " = accc::Tensor(", dtypeText(field.type),
+               ", accc::Shape", shapeText(field.type), ");");
+      w.line("      break;");
+    }
+    w.line("    }");
+    w.line("  }");
+  }
+  for (const Field &field : faces.front().inputs)
+    if (faces.size() > 1)
+      w.line("  accc::Tensor ", field.identifier, ";");
+    else
+      w.line("  accc::Tensor ", field.identifier, "{", dtypeText(field.type), ", accc::Shape",
+             shapeText(field.type), "};");
   w.line("  accc::TensorMap tensors() const {");
   w.line("    return {");
-  for (const Field &field : fields)
+  for (const Field &field : faces.front().inputs)
     w.line("        {", quoted(field.name), ", ", field.identifier, "},");
   w.line("    };");
   w.line("  }");
@@ -112,14 +166,19 @@ static void writeInputs(Writer &w, ArrayRef<Field> fields) {
   w.line();
 }
 
-static void writeOutputs(Writer &w, ArrayRef<Field> fields, bool hasLoss) {
-  w.line("/// What a call gave: valid until the next call of the same entry point.");
+static void writeOutputs(Writer &w, ArrayRef<Face> faces) {
+  w.line("/// What a call gave: valid until the next call of the same entry point",
+         faces.size() > 1 ? " at the same sizes." : ".");
   w.line("struct Outputs {");
   w.line("  accc::Result result;");
-  if (hasLoss)
+  if (faces.front().hasLoss)
     w.line("  float loss() const { return result.loss(); }");
-  for (const Field &field : fields) {
-    w.line("  /// ", typeName(field.type), " ", shapeText(field.type));
+  for (auto [i, field] : llvm::enumerate(faces.front().outputs)) {
+    std::vector<std::string> shapes;
+    for (const Face &face : faces)
+      if (std::string shape = shapeText(face.outputs[i].type); !llvm::is_contained(shapes, shape))
+        shapes.push_back(shape);
+    w.line("  /// ", typeName(field.type), " ", llvm::join(shapes, " or "));
     w.line("  const accc::Tensor &", field.identifier, "() const { return result[",
            quoted(field.name), "]; }");
   }
@@ -128,17 +187,10 @@ static void writeOutputs(Writer &w, ArrayRef<Field> fields, bool hasLoss) {
 }
 
 std::string accc::makeHeader(ModuleOp program, StringRef name, double learningRate) {
-  llvm::StringMap<exec::EntryOp> entries;
+  llvm::StringSet<> entries;
   for (auto entry : program.getOps<exec::EntryOp>())
-    entries[entry.getSymName()] = entry;
-  // The inputs and outputs of evaluation are those of training, but for what only training has.
-  exec::EntryOp main = entries.count("train_step")  ? entries["train_step"]
-                       : entries.count("grad_step") ? entries["grad_step"]
-                                                    : entries["eval_step"];
-  std::vector<Field> inputs = fieldsOf(main.getInputs(), {role::kInput, role::kTarget});
-  std::vector<Field> outputs = fieldsOf(main.getOutputs(), {role::kOutput});
-  bool hasLoss = !fieldsOf(main.getOutputs(), {role::kLoss}).empty();
-  llvm::erase_if(outputs, [](const Field &field) { return field.identifier == "loss"; });
+    entries.insert(entry.getEntryName());
+  std::vector<Face> faces = facesOf(program);
 
   std::string space = identifierFor(name);
   std::string guard = "ACCC_MODEL_HEADER_" + StringRef(space).upper();
@@ -154,8 +206,10 @@ std::string accc::makeHeader(ModuleOp program, StringRef name, double learningRa
   w.line();
   w.line("namespace ", space, " {");
   w.line();
-  writeInputs(w, inputs);
-  writeOutputs(w, outputs, hasLoss);
+  if (faces.size() > 1)
+    writeSizes(w, faces);
+  writeInputs(w, faces);
+  writeOutputs(w, faces);
   w.line("/// See accc::Trainer, which get() gives.");
   w.line("class Trainer {");
   w.line("public:");
@@ -169,7 +223,7 @@ std::string accc::makeHeader(ModuleOp program, StringRef name, double learningRa
   w.line("      : trainer(accc::Model::load(library), options) {}");
   w.line();
   auto call = [&](const char *entry, const char *method) {
-    if (entries.count(entry))
+    if (entries.contains(entry))
       w.line("  Outputs ", method, "(const Inputs &batch) { return {trainer.", method,
              "(batch.tensors())}; }");
   };

@@ -58,20 +58,16 @@ static llvm::json::Object describeForward(func::FuncOp forward) {
                             {"parameter_bytes", parameterBytes}};
 }
 
-Outcome accc::inspectModel(const CompileOptions &options) {
-  MLIRContext context;
-  registerDialects(context);
-  CompileOptions forwardOnly = options;
-  forwardOnly.loss.clear();
-  forwardOnly.optimizer.clear();
-  forwardOnly.openDimension = 1; // to look at a model, nobody should have to know its dimensions
-  Compilation compilation(context, forwardOnly);
-  Outcome outcome;
+/// The model at given sizes, in words that live as long as the context; adds to the outcome's
+/// problems.
+static llvm::json::Object describeModel(MLIRContext &context, const CompileOptions &options,
+                                        Outcome &outcome) {
+  Compilation compilation(context, options);
+  llvm::json::Object json;
   outcome.code = runPipeline(compilation, "trainable", {});
   if (outcome.code == ExitCode::Done) {
     auto forward = *compilation.module->getOps<func::FuncOp>().begin();
-    llvm::json::Object json = describeForward(forward);
-    json["model"] = llvm::sys::path::filename(options.model);
+    json = describeForward(forward);
 
     std::map<std::string, int64_t> counts;
     for (Operation &op : forward.front().without_terminator())
@@ -90,8 +86,39 @@ Outcome accc::inspectModel(const CompileOptions &options) {
       }
     json["flops"] = flops;
     json["activation_bytes"] = bytes;
-    outcome.text = llvm::formatv("{0:2}", llvm::json::Value(std::move(json)));
   }
-  outcome.problems = compilation.problems.take();
+  for (Problem &problem : compilation.problems.take())
+    if (!llvm::is_contained(outcome.problems, problem))
+      outcome.problems.push_back(std::move(problem));
+  return json;
+}
+
+Outcome accc::inspectModel(const CompileOptions &options) {
+  CompileOptions forwardOnly = options;
+  forwardOnly.loss.clear();
+  forwardOnly.optimizer.clear();
+  forwardOnly.stopAfter = "trainable";
+  forwardOnly.openDimension = 1; // to look at a model, nobody should have to know its dimensions
+  Outcome outcome;
+  outcome.problems = checkOptions(forwardOnly);
+  if (!outcome.problems.empty()) {
+    outcome.code = ExitCode::Usage;
+    return outcome;
+  }
+  MLIRContext context;
+  registerDialects(context);
+  llvm::json::Array models;
+  for (const Sizes &sizes : allSizes(options)) {
+    for (const auto &[name, size] : sizes.dimensions)
+      forwardOnly.dimensions[name] = {size};
+    llvm::json::Object json = describeModel(context, forwardOnly, outcome);
+    if (outcome.code != ExitCode::Done)
+      return outcome;
+    json["model"] = llvm::sys::path::filename(options.model);
+    json["sizes"] = sizes.text;
+    models.push_back(std::move(json));
+  }
+  outcome.text = llvm::formatv("{0:2}", models.size() == 1 ? std::move(models.front())
+                                                           : llvm::json::Value(std::move(models)));
   return outcome;
 }

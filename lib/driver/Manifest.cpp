@@ -4,6 +4,7 @@
 #include "driver/Driver.h"
 #include "training/optimizer/Optimizer.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
@@ -11,9 +12,12 @@ using namespace accc;
 
 std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef inputHash) {
   llvm::json::Object manifest{
-      {"compiler", kCompilerVersion}, {"model", llvm::sys::path::filename(options.model)},
-      {"model_sha256", inputHash},    {"target", options.target},
-      {"arch", options.arch},         {"precision", options.precision},
+      {"compiler", kCompilerVersion},
+      {"model", llvm::sys::path::filename(options.model)},
+      {"model_sha256", inputHash},
+      {"target", options.target},
+      {"arch", llvm::join(options.archs, ",")},
+      {"precision", options.precision},
   };
   if (!options.loss.empty())
     manifest["loss"] = options.loss;
@@ -41,13 +45,16 @@ std::string accc::describeOptions(const CompileOptions &options) {
   add("--loss", options.loss);
   add("--optimizer", options.optimizer);
   add("--target", options.target);
-  add("--arch", options.arch);
+  add("--arch", llvm::join(options.archs, ","));
   add("--precision", options.precision);
   for (const std::string &expression : options.freeze)
     add("--freeze", expression);
-  for (const auto &[name, sizes] : options.dimensions)
+  for (const auto &[name, sizes] : options.dimensions) {
+    std::string list;
     for (int64_t size : sizes)
-      add("-D", name + "=" + std::to_string(size));
+      list += (list.empty() ? "" : ",") + std::to_string(size);
+    add("-D", name + "=" + list);
+  }
   add("--weights", options.weights);
   return text;
 }

@@ -18,13 +18,15 @@ struct CompileOptions {
 
   std::string loss, optimizer;
   std::vector<std::string> freeze;
-  /// By the dimension's name.
+  /// By the dimension's name. Several values make a library for each of them, and for each
+  /// combination with those of other dimensions.
   std::map<std::string, std::vector<int64_t>> dimensions;
   /// What other open dimensions are taken as; 0: they are an error.
   int64_t openDimension = 0;
 
   std::string target = "cpu";
-  std::string arch = "x86-64-v3";
+  /// Of several the library takes the best that the CPU can run.
+  std::vector<std::string> archs = {"x86-64-v3"};
   std::string precision = "fp32";
 
   /// embed, beside, none; empty: embed up to 16 MB, else beside.

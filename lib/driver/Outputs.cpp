@@ -76,7 +76,7 @@ LogicalResult accc::writeLibrary(Compilation &c) {
   options.modelName = llvm::sys::path::stem(c.options.model).str();
   options.compilerVersion = kCompilerVersion;
   options.manifest = makeManifest(c.options, c.inputHash);
-  options.arch = c.options.arch;
+  options.archs = c.options.archs;
   options.dumpDir = c.options.dumpDir;
   options.embedWeights = embedsWeights(c);
   if (!options.embedWeights && c.options.weights != "none") {

@@ -5,6 +5,7 @@
 #include "driver/Files.h"
 #include "driver/Manifest.h"
 #include "driver/Outputs.h"
+#include "driver/SharedVariables.h"
 #include "frontend/onnx/Import.h"
 #include "fusion/Passes.h"
 #include "fusion/fuse/Fuse.h"
@@ -45,13 +46,13 @@ static LogicalResult importModel(Compilation &c) {
     llvm::SourceMgr sources;
     sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
     c.module = parseSourceFile<ModuleOp>(sources, ParserConfig(&c.context));
-    return success(bool(c.module));
+    return success(c.module && succeeded(shareVariables(c, {})));
   }
 
   ImportOptions options;
   options.training = !c.options.loss.empty();
-  for (const auto &[name, sizes] : c.options.dimensions)
-    options.dimensions[name] = sizes.front();
+  for (const auto &[name, size] : c.sizes.dimensions)
+    options.dimensions[name] = size;
   if (c.options.openDimension)
     options.openDimension = c.options.openDimension;
   ImportResult result = importOnnx(path, options, c.context);
@@ -60,8 +61,7 @@ static LogicalResult importModel(Compilation &c) {
   for (const ImportProblem &problem : result.problems)
     c.problems.add({.node = problem.node, .op = problem.opType, .message = problem.message});
   c.module = std::move(result.module);
-  c.weights = std::move(result.weights);
-  return success(bool(c.module));
+  return success(c.module && succeeded(shareVariables(c, std::move(result.weights))));
 }
 
 static LogicalResult makeModelTrainable(Compilation &c) {
@@ -80,7 +80,10 @@ static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createS
 static LogicalResult layOutModel(Compilation &c) {
   return runPasses(c, createLayOutContractionsPass());
 }
-static LogicalResult fuseModel(Compilation &c) { return formFusions(*c.module, &c.fusionNotes); }
+static LogicalResult fuseModel(Compilation &c) {
+  return formFusions(*c.module,
+                     &c.fusionNotes.emplace_back(c.sizes.text, std::vector<FusionNote>()).second);
+}
 
 static LogicalResult scheduleModel(Compilation &c) {
   FailureOr<OwningOpRef<ModuleOp>> program = schedule(*c.module);
@@ -90,18 +93,33 @@ static LogicalResult scheduleModel(Compilation &c) {
   return verifySchedule(*c.module);
 }
 
+/// The program for all sizes, from those for each.
+static LogicalResult mergeModels(Compilation &c) {
+  if (c.programs.empty())
+    return success();
+  FailureOr<OwningOpRef<ModuleOp>> program = mergePrograms(c.programs);
+  if (failed(program))
+    return failure();
+  c.module = std::move(*program);
+  c.programs.clear();
+  return verifySchedule(*c.module);
+}
+
 static LogicalResult generateModel(Compilation &c) { return writeLibrary(c); }
 
 // ---- the pipeline ----
 
 namespace {
+enum class Runs { Each, Once };
+
 struct PhaseEntry {
   const char *name;
   LogicalResult (*run)(Compilation &);
   ExitCode blame;
+  Runs runs;
 };
 constexpr PhaseEntry kPhases[] = {
-#define ACCC_PHASE(name, function, blame) {#name, function, ExitCode::blame},
+#define ACCC_PHASE(name, function, blame, runs) {#name, function, ExitCode::blame, Runs::runs},
 #include "driver/Phases.def"
 };
 } // namespace
@@ -127,11 +145,19 @@ static std::string print(ModuleOp module) {
   return text;
 }
 
-/// Writes <number>-<phase>.mlir, if the user asked for dumps.
+/// Writes <number>-<phase>.mlir, if the user asked for dumps; of several sizes each to a folder of
+/// its own.
 static LogicalResult dump(Compilation &c, const PhaseEntry &phase) {
   if (c.options.dumpDir.empty())
     return success();
   llvm::SmallString<128> path(c.options.dumpDir);
+  if (phase.runs == Runs::Each && !c.sizes.text.empty()) {
+    llvm::sys::path::append(path, c.sizes.text);
+    if (std::error_code code = llvm::sys::fs::create_directories(path)) {
+      c.problems.add({.message = path.str().str() + ": " + code.message()});
+      return failure();
+    }
+  }
   auto number = std::to_string(&phase - kPhases + 1);
   llvm::sys::path::append(path, number + "-" + phase.name + ".mlir");
   if (llvm::Error error = writeTextAtomically(path, print(*c.module))) {
@@ -177,37 +203,84 @@ static void writeReproducer(Compilation &c, const PhaseEntry &phase, StringRef b
     c.reproducer = path;
 }
 
+/// Runs one phase, verifies what it gave and dumps it.
+static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
+  // A phase that may fail by our fault works on a copy, so that what it was given can be kept.
+  OwningOpRef<ModuleOp> before;
+  if (phase.blame == ExitCode::Bug)
+    before = c.module->clone();
+  if (failed(phase.run(c))) {
+    ExitCode blame = blameFor(c, phase);
+    if (blame == ExitCode::Bug)
+      writeReproducer(c, phase, print(*before));
+    return blame;
+  }
+  if (failed(verify(*c.module))) {
+    c.problems.add({.message = std::string("the phase '") + phase.name + "' made invalid IR"});
+    writeReproducer(c, phase, before ? print(*before) : "");
+    return ExitCode::Bug;
+  }
+  if (failed(dump(c, phase)))
+    return ExitCode::Machine;
+  if (c.afterPhase && failed(c.afterPhase(phase.name)))
+    return ExitCode::Data;
+  return ExitCode::Done;
+}
+
+namespace {
+/// Counts the phases for who watches.
+struct Counter {
+  const Progress &progress;
+  int count, number = 0;
+  void next(const PhaseEntry &phase, const std::string &sizes) {
+    if (progress)
+      progress(phase.name + (sizes.empty() ? "" : " " + sizes), ++number, count);
+  }
+};
+} // namespace
+
+/// The phases that run at each of the sizes, at c.sizes, or those that run once.
+static ExitCode runPhases(Compilation &c, StringRef lastPhase, Runs runs, Counter &counter) {
+  for (const PhaseEntry &phase : kPhases) {
+    if (phase.runs != runs)
+      continue;
+    counter.next(phase, runs == Runs::Each ? c.sizes.text : "");
+    if (ExitCode code = runGuarded(c, phase); code != ExitCode::Done)
+      return code;
+    if (lastPhase == phase.name)
+      break;
+  }
+  return ExitCode::Done;
+}
+
 ExitCode accc::runPipeline(Compilation &c, StringRef lastPhase, const Progress &progress) {
   if (!c.options.dumpDir.empty())
     if (std::error_code code = llvm::sys::fs::create_directories(c.options.dumpDir)) {
       c.problems.add({.message = c.options.dumpDir + ": " + code.message()});
       return ExitCode::Machine;
     }
-  int count = 0;
-  for (const PhaseEntry &phase : kPhases) {
-    if (progress)
-      progress(phase.name, ++count, std::size(kPhases));
-    // A phase that may fail by our fault works on a copy, so that what it was given can be kept.
-    OwningOpRef<ModuleOp> before;
-    if (phase.blame == ExitCode::Bug)
-      before = c.module->clone();
-    if (failed(phase.run(c))) {
-      ExitCode blame = blameFor(c, phase);
-      if (blame == ExitCode::Bug)
-        writeReproducer(c, phase, print(*before));
-      return blame;
-    }
-    if (failed(verify(*c.module))) {
-      c.problems.add({.message = std::string("the phase '") + phase.name + "' made invalid IR"});
-      writeReproducer(c, phase, before ? print(*before) : "");
-      return ExitCode::Bug;
-    }
-    if (failed(dump(c, phase)))
-      return ExitCode::Machine;
-    if (c.afterPhase && failed(c.afterPhase(phase.name)))
-      return ExitCode::Data;
-    if (lastPhase == phase.name)
-      break;
+  std::vector<Sizes> all = allSizes(c.options);
+  auto isEach = [](const PhaseEntry &phase) { return phase.runs == Runs::Each; };
+  auto each = static_cast<size_t>(llvm::count_if(kPhases, isEach));
+  Counter counter{progress, static_cast<int>(each * all.size() + std::size(kPhases) - each)};
+
+  ExitCode worst = ExitCode::Done;
+  for (const Sizes &sizes : all) {
+    c.sizes = sizes;
+    c.problems.setSizes(sizes.text);
+    ExitCode code = runPhases(c, lastPhase, Runs::Each, counter);
+    if (code != ExitCode::Done && code != ExitCode::Data)
+      return code;
+    worst = std::max(worst, code);
+    if (all.size() > 1)
+      c.programs.push_back({sizes.text, std::move(c.module)});
   }
-  return ExitCode::Done;
+  c.problems.setSizes("");
+  if (worst != ExitCode::Done)
+    return worst;
+  if (llvm::any_of(kPhases, [&](auto &phase) { return isEach(phase) && lastPhase == phase.name; }))
+    return ExitCode::Done;
+  if (failed(mergeModels(c)))
+    return blameFor(c, {"merge", mergeModels, ExitCode::Bug, Runs::Once});
+  return runPhases(c, lastPhase, Runs::Once, counter);
 }

@@ -4,7 +4,9 @@
 #define ACCC_DRIVER_PIPELINE_H
 
 #include "driver/Driver.h"
+#include "driver/Sizes.h"
 #include "fusion/fuse/Fuse.h"
+#include "schedule/Merge.h"
 #include "support/ProblemCollector.h"
 #include "support/WeightTable.h"
 
@@ -12,7 +14,13 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <map>
+#include <optional>
+
 namespace accc {
+
+/// What a variable is, by name.
+using VariableTypes = std::map<std::string, std::string>;
 
 /// A model on its way.
 struct Compilation {
@@ -22,10 +30,17 @@ struct Compilation {
   mlir::MLIRContext &context;
   const CompileOptions &options;
   ProblemCollector problems;
+  /// One size for each open dimension: those that `module` has now.
+  Sizes sizes;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// The initial values of variables, at all sizes the same.
   WeightTable weights;
-  /// What became one kernel and what did not, with reasons.
-  std::vector<FusionNote> fusionNotes;
+  /// The first sizes imported, and the variables there.
+  std::optional<std::pair<std::string, VariableTypes>> variables;
+  /// Where there are several sizes, what became of the model at each, once all are there.
+  std::vector<SizedProgram> programs;
+  /// What became one kernel and what did not, with reasons, by sizes.
+  std::vector<std::pair<std::string, std::vector<FusionNote>>> fusionNotes;
   /// Hexadecimal SHA-256 of the model file.
   std::string inputHash;
   /// Where the IR before a phase that failed by our fault was kept; empty: nowhere.
@@ -36,11 +51,16 @@ struct Compilation {
   bool machineFault = false;
 };
 
+/// What is wrong with the options, before any file is read. Everything at once.
+std::vector<Problem> checkOptions(const CompileOptions &options);
+
 /// Makes the dialects of all phases known.
 void registerDialects(mlir::MLIRContext &context);
 
-/// Runs the phases of Phases.def up to and with `lastPhase` (empty: all). Between two phases the IR
-/// is verified, and dumped where options.dumpDir says so.
+/// Runs the phases of Phases.def up to and with `lastPhase` (empty: all): those that work at given
+/// sizes for all that the options name, one after the other, then on what they gave together.
+/// Between two phases the IR is verified, and dumped where options.dumpDir says so. Where the model
+/// is at fault at some sizes, the others are still looked at, so that all problems are found.
 ExitCode runPipeline(Compilation &compilation, llvm::StringRef lastPhase, const Progress &progress);
 
 /// One phase alone, on the compilation's module; neither verified nor dumped.

@@ -49,7 +49,7 @@ static std::string labelOf(Operation &op) {
 }
 
 LogicalResult accc::makeProbes(func::FuncOp step, const NamedArrays &values,
-                               const std::string &arch, const std::string &folder,
+                               const std::vector<std::string> &archs, const std::string &folder,
                                std::vector<KernelProbe> &probes) {
   FailureOr<DenseMap<Value, ReferenceArray>> all = evaluateAll(step, values);
   if (failed(all))
@@ -77,7 +77,7 @@ LogicalResult accc::makeProbes(func::FuncOp step, const NamedArrays &values,
     FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
     GenerateOptions options;
     options.modelName = "probe";
-    options.arch = arch;
+    options.archs = archs;
     if (failed(program) || failed(generateLibrary(**program, {}, options, probe.library)))
       return emitError(op.getLoc()) << "no library can be made of the kernel " << probe.label;
     probes.push_back(std::move(probe));

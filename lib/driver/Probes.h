@@ -9,9 +9,9 @@
 namespace accc {
 
 /// One probe for every fusion and contraction of a fused step function, in order, compiled for
-/// `arch` into `folder`. A kernel whose library cannot be made fails with a diagnostic.
+/// `archs` into `folder`. A kernel whose library cannot be made fails with a diagnostic.
 mlir::LogicalResult makeProbes(mlir::func::FuncOp step, const NamedArrays &values,
-                               const std::string &arch, const std::string &folder,
+                               const std::vector<std::string> &archs, const std::string &folder,
                                std::vector<KernelProbe> &probes);
 
 } // namespace accc

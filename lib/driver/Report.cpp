@@ -86,7 +86,8 @@ static json::Object describeEntry(exec::EntryOp entry, SymbolTable &symbols) {
     bytes += *step.getNumber("bytes");
     steps.push_back(std::move(step));
   }
-  return json::Object{{"name", entry.getSymName()},
+  return json::Object{{"name", entry.getEntryName()},
+                      {"sizes", entry.getSizesText()},
                       {"arena_bytes", static_cast<int64_t>(entry.getArenaSize())},
                       {"launches", launches},
                       {"library_calls", calls},
@@ -95,7 +96,8 @@ static json::Object describeEntry(exec::EntryOp entry, SymbolTable &symbols) {
                       {"steps", std::move(steps)}};
 }
 
-std::string accc::makeReport(ModuleOp program, StringRef manifest, ArrayRef<FusionNote> decisions) {
+std::string accc::makeReport(ModuleOp program, StringRef manifest,
+                             ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions) {
   SymbolTable symbols(program);
   json::Array entries, fusion;
   double state = 0;
@@ -103,12 +105,14 @@ std::string accc::makeReport(ModuleOp program, StringRef manifest, ArrayRef<Fusi
     state += bytesOf(variable.getType());
   for (auto entry : program.getOps<exec::EntryOp>())
     entries.push_back(describeEntry(entry, symbols));
-  for (const FusionNote &note : decisions)
-    fusion.push_back(json::Object{{"function", note.function},
-                                  {"producer", note.producer},
-                                  {"consumer", note.consumer},
-                                  {"fused", note.decision.allowed},
-                                  {"reason", note.decision.reason}});
+  for (const auto &[sizes, notes] : decisions)
+    for (const FusionNote &note : notes)
+      fusion.push_back(json::Object{{"function", note.function},
+                                    {"sizes", sizes},
+                                    {"producer", note.producer},
+                                    {"consumer", note.consumer},
+                                    {"fused", note.decision.allowed},
+                                    {"reason", note.decision.reason}});
   json::Object report{
       {"state_bytes", state}, {"entries", std::move(entries)}, {"fusion", std::move(fusion)}};
   if (llvm::Expected<json::Value> parsed = json::parse(manifest))

@@ -9,12 +9,12 @@
 
 namespace accc {
 
-/// JSON: `manifest`; `state_bytes`; `entries`, each with its arena_bytes, flops, bytes and `steps`
-/// in the order of execution (a launch with its kernel and what it computes, or a library call;
-/// with flops and the bytes of the buffers it reads and writes); `fusion`, the decisions with their
-/// reasons.
+/// JSON: `manifest`; `state_bytes`; `entries`, each with its sizes ("seq=64", or empty),
+/// arena_bytes, flops, bytes and `steps` in the order of execution (a launch with its kernel and
+/// what it computes, or a library call; with flops and the bytes of the buffers it reads and
+/// writes); `fusion`, the decisions with their reasons, which `decisions` lists by sizes.
 std::string makeReport(mlir::ModuleOp program, llvm::StringRef manifest,
-                       llvm::ArrayRef<FusionNote> decisions);
+                       llvm::ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions);
 
 } // namespace accc
 

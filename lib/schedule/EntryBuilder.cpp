@@ -305,7 +305,8 @@ LogicalResult EntryBuilder::emit() {
       outputs.push_back(describe(attribute(function, true, i, kNameAttr),
                                  attribute(function, true, i, kRoleAttr), function.getResultTypes()[i]));
   auto entry = b.create<exec::EntryOp>(function.getLoc(), function.getSymName(), b.getArrayAttr(inputs),
-                                       b.getArrayAttr(outputs), static_cast<uint64_t>(arenaSize));
+                                       b.getArrayAttr(outputs), static_cast<uint64_t>(arenaSize),
+                                       /*sizes=*/StringAttr());
   b.setInsertionPointToEnd(&entry.getBody().emplaceBlock());
 
   bool checked = false;

@@ -55,13 +55,18 @@ exec::KernelOp KernelTable::get(prim::FusionOp fusion) {
   return insert(fusion.getBody(), fusion.getKind(), fusion.getName(), fusion.getLoc());
 }
 
+exec::KernelOp KernelTable::get(exec::KernelOp kernel) {
+  return insert(kernel.getBody(), kernel.getKind(), kernel.getLabel(), kernel.getLoc());
+}
+
 namespace {
 /// The extent that stands for any in the body of a kernel of kind `each`.
 constexpr int64_t kAnyExtent = int64_t(1) << 30;
 
 /// Rewrites the body of a fusion for flat tensors into `flat`; false if it is not elementwise.
 bool flatten(prim::FusionOp fusion, Block &flat) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(fusion.getOutputs().front().getType()).getShape();
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(fusion.getOutputs().front().getType()).getShape();
   if (fusion.getKind() != "loop" || shape.empty())
     return false;
   auto flatType = [&](Type type) {
@@ -98,13 +103,15 @@ bool flatten(prim::FusionOp fusion, Block &flat) {
     } else if (auto constant = dyn_cast<prim::ConstantOp>(op)) {
       auto value = cast<DenseElementsAttr>(constant.getValue());
       mapping.map(op.getResult(0),
-                  b.create<prim::ConstantOp>(op.getLoc(), flatType(type), value.resizeSplat(cast<ShapedType>(flatType(type)))));
+                  b.create<prim::ConstantOp>(op.getLoc(), flatType(type),
+                                             value.resizeSplat(cast<ShapedType>(flatType(type)))));
     } else if (auto broadcast = dyn_cast<prim::BroadcastOp>(op)) {
       if (broadcast.getOperand().getType().getRank() != 0)
         return false;
-      mapping.map(op.getResult(0), b.create<prim::BroadcastOp>(op.getLoc(), flatType(type),
-                                                               mapping.lookup(broadcast.getOperand()),
-                                                               broadcast.getDimensions()));
+      mapping.map(op.getResult(0),
+                  b.create<prim::BroadcastOp>(op.getLoc(), flatType(type),
+                                              mapping.lookup(broadcast.getOperand()),
+                                              broadcast.getDimensions()));
     } else if (cast<Fusible>(op).getFusionClass() == FusionClass::Pointwise) {
       OperationState state(op.getLoc(), op.getName());
       for (Value operand : op.getOperands())

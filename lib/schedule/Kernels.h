@@ -15,8 +15,11 @@ public:
 
   /// The kernel that computes what `fusion` computes.
   exec::KernelOp get(prim::FusionOp fusion);
-  /// The kernel of kind `each` that computes what `fusion` computes on any number of elements, or null if
-  /// the fusion does more than elementwise arithmetic on tensors of one shape and on scalars.
+  /// The kernel that computes what one of another program computes.
+  exec::KernelOp get(exec::KernelOp kernel);
+  /// The kernel of kind `each` that computes what `fusion` computes on any number of elements, or
+  /// null if the fusion does more than elementwise arithmetic on tensors of one shape and on
+  /// scalars.
   exec::KernelOp getEach(prim::FusionOp fusion);
   /// The kernel that copies a tensor of this type.
   exec::KernelOp getCopy(mlir::RankedTensorType type, mlir::Location loc);
@@ -24,7 +27,8 @@ public:
   exec::ConstantOp getConstant(mlir::ElementsAttr value, mlir::Location loc);
 
 private:
-  exec::KernelOp insert(mlir::Region &body, llvm::StringRef kind, llvm::StringRef label, mlir::Location loc);
+  exec::KernelOp insert(mlir::Region &body, llvm::StringRef kind, llvm::StringRef label,
+                        mlir::Location loc);
 
   mlir::ModuleOp program;
   llvm::StringMap<exec::KernelOp> byBody;

@@ -2,10 +2,10 @@
 #include "support/Problem.h"
 
 std::string accc::describe(const Problem &problem) {
-  std::string where;
+  std::string where, at = problem.sizes.empty() ? "" : "with -D " + problem.sizes + ": ";
   if (!problem.node.empty())
     where = "node '" + problem.node + "'";
   if (!problem.op.empty())
     where += (where.empty() ? "(" : " (") + problem.op + ")";
-  return where.empty() ? problem.message : where + ": " + problem.message;
+  return at + (where.empty() ? problem.message : where + ": " + problem.message);
 }

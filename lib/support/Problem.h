@@ -17,11 +17,17 @@ struct Problem {
   std::string op = {};
   /// What was expected, what was found, what to do. One sentence or more, without the node.
   std::string message = {};
+  /// Of a model compiled for several sizes, those at which it was found first: "seq=64".
+  std::string sizes = {};
 
-  bool operator==(const Problem &other) const = default;
+  /// The same at other sizes is the same.
+  bool operator==(const Problem &other) const {
+    return severity == other.severity && node == other.node && op == other.op &&
+           message == other.message;
+  }
 };
 
-/// "node 'conv1' (Conv): message", as far as known.
+/// "with -D seq=64: node 'conv1' (Conv): message", as far as known.
 std::string describe(const Problem &problem);
 
 } // namespace accc

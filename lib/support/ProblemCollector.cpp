@@ -41,6 +41,8 @@ ProblemCollector::ProblemCollector(MLIRContext *context)
       }) {}
 
 void ProblemCollector::add(Problem problem) {
-  if (!llvm::is_contained(problems, problem))
-    problems.push_back(std::move(problem));
+  if (llvm::is_contained(problems, problem))
+    return;
+  problem.sizes = sizes;
+  problems.push_back(std::move(problem));
 }

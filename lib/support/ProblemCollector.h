@@ -13,8 +13,9 @@ namespace accc {
 /// line. Of a fused location the first that has one. Empty for an unknown location.
 std::string nodeName(mlir::Location loc);
 
-/// While it lives, every warning and error of the context is kept here and nothing is printed. Notes
-/// are appended to the message they belong to; remarks are dropped. Equal problems are kept once.
+/// While it lives, every warning and error of the context is kept here and nothing is printed.
+/// Notes are appended to the message they belong to; remarks are dropped. Equal problems are kept
+/// once.
 class ProblemCollector {
 public:
   explicit ProblemCollector(mlir::MLIRContext *context);
@@ -22,9 +23,12 @@ public:
   const std::vector<Problem> &get() const { return problems; }
   std::vector<Problem> take() { return std::move(problems); }
   void add(Problem problem);
+  /// Problems from now on are found at these sizes.
+  void setSizes(std::string text) { sizes = std::move(text); }
 
 private:
   std::vector<Problem> problems;
+  std::string sizes;
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -73,6 +73,20 @@ def read_safetensors(path):
     }
 
 
+def write_safetensors(path, tensors):
+    """Writes what read_safetensors gives."""
+    header, body = {}, b""
+    for name, (dtype, shape, data) in tensors.items():
+        header[name] = {
+            "dtype": dtype,
+            "shape": shape,
+            "data_offsets": [len(body), len(body) + len(data)],
+        }
+        body += data
+    text = json.dumps(header).encode()
+    pathlib.Path(path).write_bytes(struct.pack("<Q", len(text)) + text + body)
+
+
 def floats(entry):
     dtype, _, data = entry
     assert dtype == "F32", dtype

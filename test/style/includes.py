@@ -13,12 +13,13 @@ import sys
 
 # What the files of a folder may include beside their own folder, first match wins. The names are those
 # of the folders under lib/; `accc` is include/accc, of which the compiler may use the ABI alone.
+ABI = ["accc/abi.h", "accc/cpu_features.h"]
 STAGES = ["frontend", "training", "fusion", "schedule", "codegen", "reference"]
 MAY_INCLUDE = [
     ("include/accc", []),
     ("lib/runtime", ["accc"]),
     ("lib/driver", STAGES + ["target", "ir", "support", "accc"]),
-    *[(f"lib/{stage}", ["target", "ir", "support", "accc/abi.h"]) for stage in STAGES],
+    *[(f"lib/{stage}", ["target", "ir", "support", *ABI]) for stage in STAGES],
     ("lib/target", ["ir", "support"]),
     ("lib/ir/nn", ["ir/prim", "ir/interfaces", "support"]),
     ("lib/ir/exec", ["ir/prim", "ir/interfaces", "support"]),

@@ -55,6 +55,13 @@ float manifestLearningRate(const Model &model);
 /// Inputs for an entry point that are valid for any model: floats are random, integers 0 or 1.
 TensorMap randomInputs(const accc_entry &entry, uint64_t seed);
 
+/// Of the sizes that a library holds the first that has all of `wanted` ("seq=64"). Throws Error
+/// (usage) that lists them.
+std::string_view chooseSizes(const Model &model, const std::vector<std::string> &wanted);
+
+/// The CPU that code is for, without its features.
+std::string archName(const std::string &arch);
+
 /// "12.3 MB", "640 B".
 std::string humanBytes(double bytes);
 

@@ -18,7 +18,8 @@ static void addDimension(CompileOptions &options, const std::string &text) {
       throw CLI::ValidationError("-D", "needs a positive number, not '" + part + "' in " + text);
     sizes.push_back(size);
   }
-  options.dimensions[name] = sizes;
+  std::vector<int64_t> &all = options.dimensions[name];
+  all.insert(all.end(), sizes.begin(), sizes.end());
 }
 
 void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
@@ -29,7 +30,14 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
   command.add_option("--optimizer", options.optimizer,
                      "sgd, adam or adamw with options, as in sgd,momentum=0.9,nesterov");
   command.add_option("--target", options.target, "cpu")->capture_default_str();
-  command.add_option("--arch", options.arch, "the CPU as LLVM names it, or native")
+  command
+      .add_option(
+          "--arch", options.archs,
+          "the CPU as LLVM names it, or native; of several, A,B, the library takes the best "
+          "that a machine can run")
+      ->type_name("A[,B]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   command.add_option("--precision", options.precision, "fp32")->capture_default_str();
   command
@@ -39,7 +47,9 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
             for (const std::string &value : values)
               addDimension(options, value);
           },
-          "fixes a dimension that the exporter left open: DIM=N")
+          "fixes a dimension that the exporter left open; several sizes, with those of other "
+          "dimensions all combinations, share one set of parameters in the library")
+      ->type_name("DIM=N[,N...]")
       ->allow_extra_args(false);
   command
       .add_option("--freeze", options.freeze, "parameters with this in their name are not trained")

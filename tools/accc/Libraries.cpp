@@ -2,6 +2,7 @@
 // What the subcommands that run libraries share.
 #include "Command.h"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -62,4 +63,25 @@ TensorMap accc::tool::randomInputs(const accc_entry &entry, uint64_t seed) {
     inputs.emplace(value.tensor.name, std::move(tensor));
   }
   return inputs;
+}
+
+std::string accc::tool::archName(const std::string &arch) { return arch.substr(0, arch.find(':')); }
+
+std::string_view accc::tool::chooseSizes(const Model &model,
+                                         const std::vector<std::string> &wanted) {
+  auto has = [](std::string_view sizes, const std::string &part) {
+    return ("," + std::string(sizes) + ",").find("," + part + ",") != std::string::npos;
+  };
+  std::string list;
+  for (std::string_view sizes : model.sizes()) {
+    if (std::ranges::all_of(wanted, [&](const std::string &part) { return has(sizes, part); }))
+      return sizes;
+    list += (list.empty() ? "" : ", ") + std::string(sizes);
+  }
+  std::string text;
+  for (const std::string &part : wanted)
+    text += " -D " + part;
+  throw Error(ErrorKind::usage,
+              model.path() + " was not compiled for" + text +
+                  (list.empty() ? "; it has no choice of sizes" : "; it has: " + list));
 }

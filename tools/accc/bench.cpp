@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 struct BenchOptions {
   std::string library, entry, inputs;
+  std::vector<std::string> sizes;
   int steps = 0, warmup = 3, threads = 0;
   double seconds = 3;
   bool json = false, profile = false;
@@ -81,12 +82,17 @@ static int bench(const BenchOptions &options) {
   std::string name = options.entry;
   if (name.empty())
     name = model.find_entry("train_step") ? "train_step" : model.entries().front().name;
-  const accc_entry &entry = model.entry(name);
-  session.prepare(name);
+  TensorMap inputs;
+  if (!options.inputs.empty())
+    inputs = load_safetensors(options.inputs);
+  const accc_entry &entry = options.inputs.empty()
+                                ? model.entry(name, chooseSizes(model, options.sizes))
+                                : session.choose(name, inputs);
+  session.prepare(name, entry.sizes);
   double loadSeconds = secondsSince(start);
 
-  TensorMap inputs =
-      options.inputs.empty() ? randomInputs(entry, 42) : load_safetensors(options.inputs);
+  if (options.inputs.empty())
+    inputs = randomInputs(entry, 42);
   std::optional<float> loss; // of the first step
   if (Result result = session.run(name, inputs); result.has_loss())
     loss = result.loss();
@@ -111,6 +117,8 @@ static int bench(const BenchOptions &options) {
   nlohmann::ordered_json report{
       {"library", options.library},
       {"entry", name},
+      {"sizes", entry.sizes},
+      {"arch", model.code().arch},
       {"threads", session.threads()},
       {"steps", times.size()},
       {"median_ms", quantile(times, 0.5)},
@@ -132,7 +140,8 @@ static int bench(const BenchOptions &options) {
     std::cout << report.dump(2) << "\n";
     return 0;
   }
-  std::printf("%s %s, %d threads, %zu steps\n", options.library.c_str(), name.c_str(),
+  std::printf("%s %s%s%s, %s, %d threads, %zu steps\n", options.library.c_str(), name.c_str(),
+              *entry.sizes ? " " : "", entry.sizes, archName(model.code().arch).c_str(),
               session.threads(), times.size());
   std::printf("  step        %.3f ms median, %.3f to %.3f (10%% to 90%%)\n", quantile(times, 0.5),
               quantile(times, 0.1), quantile(times, 0.9));
@@ -143,7 +152,7 @@ static int bench(const BenchOptions &options) {
               humanBytes(peakBytes).c_str());
   std::printf("  load        %.1f ms\n", loadSeconds * 1e3);
   if (options.profile)
-    printProfile(session.profile(name), times.size());
+    printProfile(session.profile(name, entry.sizes), times.size());
   return 0;
 }
 
@@ -154,6 +163,14 @@ void accc::tool::addBench(CLI::App &app, Action &action) {
   command->add_option("--entry", options->entry, "by default train_step, or the first there is");
   command->add_option("--inputs", options->inputs, "by default floats are random, integers 0 or 1")
       ->type_name("IN.safetensors");
+  command
+      ->add_option(
+          "-D", options->sizes,
+          "of a library for several sizes: which to time; by default those of --inputs, or "
+          "the first")
+      ->type_name("DIM=N")
+      ->allow_extra_args(false)
+      ->excludes("--inputs");
   command->add_option("--steps", options->steps, "how many to time; by default --seconds says");
   command->add_option("--seconds", options->seconds, "how long to time")->capture_default_str();
   command->add_option("--warmup", options->warmup, "steps before, at least one")

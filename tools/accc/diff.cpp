@@ -4,10 +4,13 @@
 #include "Command.h"
 #include "Comparison.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -200,6 +203,57 @@ static int diffModel(const DiffOptions &options) {
   return code ? code : diffGoldens(options, compile.output);
 }
 
+static std::string fullName(const accc_entry &entry) {
+  return std::string(entry.name) + (*entry.sizes ? " " : "") + entry.sizes;
+}
+
+/// The entry of another library that takes the same; where neither has several of the name, the one
+/// of the name.
+static const accc_entry *findTwin(const accc_entry &entry, const Model &other) {
+  auto sameValue = [](const accc_value &x, const accc_value &y) {
+    return std::string_view(x.tensor.name) == y.tensor.name &&
+           to_string(x.tensor) == to_string(y.tensor);
+  };
+  for (const accc_entry &twin : other.entries())
+    if (std::string_view(twin.name) == entry.name &&
+        std::equal(entry.inputs, entry.inputs + entry.num_inputs, twin.inputs,
+                   twin.inputs + twin.num_inputs, sameValue))
+      return &twin;
+  const accc_entry *named = other.find_entry(entry.name);
+  return named && !*named->sizes && !*entry.sizes ? named : nullptr;
+}
+
+/// A step's label without the number that tells kernels of one name apart, "add.2 -> 4x3".
+static std::string withoutNumber(const std::string &label) {
+  size_t end = label.find(' '), dot = label.rfind('.', end);
+  if (end == std::string::npos || dot == std::string::npos ||
+      !std::all_of(label.begin() + static_cast<long>(dot) + 1,
+                   label.begin() + static_cast<long>(end),
+                   [](unsigned char c) { return std::isdigit(c); }))
+    return label;
+  return label.substr(0, dot) + label.substr(end);
+}
+
+/// Prints the kernels and library calls of which two entries do not run the same number, each with
+/// what it gives; returns how many these are.
+static int compareKernels(const std::string &name, const accc_entry &a, const accc_entry &b) {
+  std::map<std::string, std::pair<int, int>> counts;
+  auto count = [&](const accc_entry &entry, int std::pair<int, int>::*which) {
+    for (int i = 0; entry.steps && i < entry.num_launches + entry.num_library_calls; ++i)
+      ++(counts[withoutNumber(entry.steps[i])].*which);
+  };
+  count(a, &std::pair<int, int>::first);
+  count(b, &std::pair<int, int>::second);
+  int differences = 0;
+  for (const auto &[label, both] : counts)
+    if (both.first != both.second) {
+      std::cout << "* " << name << " " << label << ": " << both.first << " -> " << both.second
+                << "\n";
+      ++differences;
+    }
+  return differences;
+}
+
 /// Sizes, kernels and numbers of two libraries.
 static int diffLibraries(const DiffOptions &options) {
   Model a = Model::load(options.a), b = Model::load(options.b);
@@ -215,26 +269,28 @@ static int diffLibraries(const DiffOptions &options) {
   compare("state bytes", a.description().state_size, b.description().state_size);
   std::vector<Verdict> verdicts;
   for (const accc_entry &entry : a.entries()) {
-    const accc_entry *other = b.find_entry(entry.name);
-    std::string name = entry.name;
+    const accc_entry *other = findTwin(entry, b);
+    std::string name = fullName(entry);
     if (!other) {
       std::cout << "* " << name << " is missing in " << options.b << "\n";
       ++differences;
       continue;
     }
+    differences += compareKernels(name, entry, *other);
     compare(name + " launches", entry.num_launches, other->num_launches);
     compare(name + " library calls", entry.num_library_calls, other->num_library_calls);
     compare(name + " arena bytes", entry.arena_size, other->arena_size);
     TensorMap inputs = randomInputs(entry, 42);
     Session first(a), second(b);
-    TensorMap x = first.run(name, inputs).tensors(), y = second.run(name, inputs).tensors();
+    TensorMap x = first.run(entry.name, inputs).tensors(),
+              y = second.run(entry.name, inputs).tensors();
     for (const auto &[tensorName, tensor] : x)
       verdicts.push_back(
           judge(name + " " + tensorName, find(y, tensorName), tensor, nullptr, options.tolerance));
   }
   for (const accc_entry &entry : b.entries())
-    if (!a.find_entry(entry.name)) {
-      std::cout << "* " << entry.name << " is missing in " << options.a << "\n";
+    if (!findTwin(entry, a)) {
+      std::cout << "* " << fullName(entry) << " is missing in " << options.a << "\n";
       ++differences;
     }
   differences += printVerdicts(verdicts, options.failedOnly);
@@ -283,7 +339,10 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
   command->add_flag("--bisect", options->bisect,
                     "for a model: finds the phase, op or kernel that is wrong, with the reference "
                     "interpreter");
-  command->add_option("--arch", options->compile.arch, "for a model: what to compile for")
+  command->add_option("--arch", options->compile.archs, "for a model: what to compile for")
+      ->type_name("A[,B]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   command->callback([options, &action] { action = [options] { return diff(*options); }; });
 }

@@ -24,16 +24,22 @@ static ordered_json describeValues(const accc_value *values, int count) {
 static ordered_json describeLibrary(const Model &model) {
   static const char *roles[] = {"", "parameter", "buffer", "optimizer_state"};
   const accc_model_description &d = model.description();
+  ordered_json archs = ordered_json::array();
+  for (int i = 0; i < d.num_codes; ++i)
+    archs.push_back(d.codes[i].arch);
   ordered_json json{{"model", d.name},
                     {"compiler", d.compiler_version},
                     {"target", d.target},
-                    {"arch", d.arch},
+                    {"arch", model.code().arch},
+                    {"archs", archs},
+                    {"sizes", model.sizes()},
                     {"weights_file", d.weights_file ? d.weights_file : ""},
                     {"state_bytes", d.state_size}};
   auto manifest = ordered_json::parse(d.manifest, nullptr, false);
   json["manifest"] = manifest.is_discarded() ? ordered_json(d.manifest) : manifest;
   for (const accc_entry &entry : model.entries())
     json["entries"].push_back({{"name", entry.name},
+                               {"sizes", entry.sizes},
                                {"launches", entry.num_launches},
                                {"library_calls", entry.num_library_calls},
                                {"arena_bytes", entry.arena_size},
@@ -60,12 +66,19 @@ static void printList(const ordered_json &list, const char *indent) {
 
 static void printLibrary(const ordered_json &json) {
   std::cout << json["model"].get<std::string>() << ": " << json["compiler"].get<std::string>()
-            << ", " << json["target"].get<std::string>() << " " << json["arch"].get<std::string>()
-            << ", " << humanBytes(json["state_bytes"].get<double>()) << " state\n";
+            << ", " << json["target"].get<std::string>() << " " << archName(json["arch"]);
+  if (json["archs"].size() > 1) {
+    std::cout << " of";
+    for (const auto &arch : json["archs"])
+      std::cout << " " << archName(arch);
+  }
+  std::cout << ", " << humanBytes(json["state_bytes"].get<double>()) << " state\n";
   for (const auto &entry : json.value("entries", ordered_json::array())) {
-    std::cout << entry["name"].get<std::string>() << ": " << entry["launches"] << " launches, "
-              << entry["library_calls"] << " library calls, "
-              << humanBytes(entry["arena_bytes"].get<double>()) << " arena\n";
+    std::cout << entry["name"].get<std::string>();
+    if (entry["sizes"] != "")
+      std::cout << " " << entry["sizes"].get<std::string>();
+    std::cout << ": " << entry["launches"] << " launches, " << entry["library_calls"]
+              << " library calls, " << humanBytes(entry["arena_bytes"].get<double>()) << " arena\n";
     std::cout << "  inputs\n";
     printList(entry["inputs"], "    ");
     std::cout << "  outputs\n";
@@ -76,8 +89,15 @@ static void printLibrary(const ordered_json &json) {
 }
 
 static void printModel(const ordered_json &json) {
-  std::cout << json["model"].get<std::string>() << ": " << json["parameters"].get<int64_t>()
-            << " parameters, " << humanBytes(json["parameter_bytes"].get<double>()) << ", "
+  if (json.is_array()) {
+    for (const ordered_json &model : json)
+      printModel(model);
+    return;
+  }
+  std::string sizes = json["sizes"];
+  std::cout << json["model"].get<std::string>() << (sizes.empty() ? "" : " " + sizes) << ": "
+            << json["parameters"].get<int64_t>() << " parameters, "
+            << humanBytes(json["parameter_bytes"].get<double>()) << ", "
             << json["flops"].get<double>() / 1e6 << " MFLOPs forward, "
             << humanBytes(json["activation_bytes"].get<double>()) << " of values\n";
   for (const char *key : {"inputs", "outputs", "variables"}) {

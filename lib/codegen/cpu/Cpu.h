@@ -14,11 +14,14 @@ namespace accc::codegen {
 /// The machine to generate for.
 struct CpuTarget {
   std::unique_ptr<llvm::TargetMachine> machine;
+  std::string name;   // as the user wrote it
   int64_t vectorBits; // of its widest registers
-  std::string level;  // the least x86-64 level that has what the code may use
+  std::string arch;   // accc_code.arch
+  int features;       // how many of ACCC_CPU_FEATURES the code may use
 };
 
-/// Looks up `arch` ("native" or a CPU name of LLVM). Fails with a diagnostic that lists what is known.
+/// Looks up `arch` ("native" or a CPU name of LLVM). Fails with a diagnostic that lists what is
+/// known.
 mlir::FailureOr<CpuTarget> createCpuTarget(llvm::StringRef arch, mlir::Location loc);
 
 /// Lowers func, scf, arith, math and vector ops to the LLVM dialect, in place.

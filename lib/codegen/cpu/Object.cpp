@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/cpu/Cpu.h"
 
+#include "accc/cpu_features.h"
+
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -26,12 +29,15 @@ FailureOr<codegen::CpuTarget> codegen::createCpuTarget(StringRef arch, Location 
   if (arch == "native") {
     cpu = llvm::sys::getHostCPUName().str();
     for (auto &feature : llvm::sys::getHostCPUFeatures())
-      features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+      features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") +
+                  feature.first().str();
   }
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Fast; // a * b + c is one rounding, as elsewhere in the field
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  options.AllowFPOpFusion =
+      llvm::FPOpFusion::Fast; // a * b + c is one rounding, as elsewhere in the field
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt,
+                                  llvm::CodeGenOptLevel::Aggressive));
   if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(cpu))
     return emitError(loc) << "unknown --arch '" << arch
                           << "': use native, x86-64-v3, x86-64-v4 or a CPU that LLVM 19 knows";
@@ -39,7 +45,19 @@ FailureOr<codegen::CpuTarget> codegen::createCpuTarget(StringRef arch, Location 
   bool avx512 = info.checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
   if (!avx512 && !info.checkFeatures("+avx2,+fma"))
     return emitError(loc) << "--arch " << arch << " lacks AVX2 and FMA, which generated code needs";
-  return CpuTarget{std::move(machine), avx512 ? 512 : 256, avx512 ? "x86-64-v4" : "x86-64-v3"};
+  SmallVector<StringRef> used;
+  for (const char *feature : {
+#define ACCC_FEATURE(NAME) NAME,
+           ACCC_CPU_FEATURES(ACCC_FEATURE)
+#undef ACCC_FEATURE
+       })
+    if (info.checkFeatures(std::string("+") + feature))
+      used.push_back(feature);
+  // Of a level every CPU that has it has all of it.
+  std::string described =
+      StringRef(cpu).starts_with("x86-64-v") ? cpu : cpu + ":" + llvm::join(used, ",");
+  return CpuTarget{std::move(machine), arch.str(), avx512 ? 512 : 256, std::move(described),
+                   static_cast<int>(used.size())};
 }
 
 LogicalResult codegen::emitObject(llvm::Module &module, const CpuTarget &target, StringRef path,
@@ -65,7 +83,8 @@ LogicalResult codegen::emitObject(llvm::Module &module, const CpuTarget &target,
   if (code)
     return emitError(loc) << "cannot write " << path << ": " << code.message();
   llvm::legacy::PassManager passes;
-  if (target.machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+  if (target.machine->addPassesToEmitFile(passes, stream, nullptr,
+                                          llvm::CodeGenFileType::ObjectFile))
     return emitError(loc) << "bug in accc: LLVM cannot emit object files for this target";
   passes.run(module);
   stream.close();
@@ -87,8 +106,9 @@ LogicalResult codegen::linkLibrary(ArrayRef<std::string> objects, StringRef symb
   if (!linker)
     return emitError(loc) << "cannot find the linker ld.lld-19: install the package lld-19";
   std::string exported = "--undefined=" + symbol.str();
-  SmallVector<StringRef> arguments{*linker, "-shared", "--build-id=none", "--gc-sections", "-z", "relro",
-                                   "-z", "now", "--hash-style=gnu", exported, "-o", path};
+  SmallVector<StringRef> arguments{
+      *linker, "-shared", "--build-id=none",  "--gc-sections", "-z", "relro",
+      "-z",    "now",     "--hash-style=gnu", exported,        "-o", path};
   for (const std::string &object : objects)
     arguments.push_back(object);
   // The vector paths for f64 and the like call the C library's libm.
@@ -96,6 +116,7 @@ LogicalResult codegen::linkLibrary(ArrayRef<std::string> objects, StringRef symb
   std::string message;
   int status = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 300, 0, &message);
   if (status != 0)
-    return emitError(loc) << "the linker failed (" << *linker << ", status " << status << ") " << message;
+    return emitError(loc) << "the linker failed (" << *linker << ", status " << status << ") "
+                          << message;
   return success();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Entry points and the model's description.
+// Entry points: what each runs, and what a runtime needs to know to call it.
 #include "codegen/host/Host.h"
 #include "support/Attributes.h"
 
@@ -28,13 +28,15 @@ std::string labelOf(exec::LaunchOp launch) {
   return launch.getKernel().str() + " -> " + shapesOf(launch.getOutputs().take_front(1));
 }
 std::string labelOf(exec::LibraryCallOp call) {
-  return call.getCallee().str() + " " + shapesOf(call.getInputs()) + " -> " + shapesOf(call.getOutputs());
+  return call.getCallee().str() + " " + shapesOf(call.getInputs()) + " -> " +
+         shapesOf(call.getOutputs());
 }
 
 /// One accc_entry_function: launches and library calls in order.
 class EntryEmitter {
 public:
-  EntryEmitter(exec::EntryOp entry, llvm::Module &module, const KernelTasks &tasks, ConstantWriter &constants)
+  EntryEmitter(exec::EntryOp entry, llvm::Module &module, const KernelTasks &tasks,
+               ConstantWriter &constants)
       : entry(entry), module(module), tasks(tasks), constants(constants), b(module.getContext()),
         pointer(llvm::PointerType::getUnqual(module.getContext())) {}
 
@@ -69,15 +71,17 @@ llvm::Value *EntryEmitter::slice(exec::SliceOp op) {
   int64_t offset = static_cast<int64_t>(op.getOffset());
   switch (op.getSpace()) {
   case exec::Space::state:
-    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(1), static_cast<uint64_t>(offset));
+    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(1),
+                                        static_cast<uint64_t>(offset));
   case exec::Space::arena:
-    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(2), static_cast<uint64_t>(offset));
+    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(2),
+                                        static_cast<uint64_t>(offset));
   case exec::Space::output:
     offset += static_cast<int64_t>(entry.getInputs().size());
     [[fallthrough]];
   case exec::Space::input:
     return b.CreateLoad(pointer, b.CreateConstInBoundsGEP1_64(pointer, function->getArg(3),
-                                                             static_cast<uint64_t>(offset)));
+                                                              static_cast<uint64_t>(offset)));
   case exec::Space::constant:
     return module.getNamedGlobal(("constant." + *op.getSymbol()).str());
   }
@@ -101,7 +105,9 @@ llvm::Value *EntryEmitter::fillSegments(exec::LaunchEachOp launch, llvm::Constan
   size_t segments = launch.getSizes().size();
   size_t ins = launch.getInputs().size() / segments, outs = launch.getOutputs().size() / segments;
   uint64_t slot = 0;
-  auto put = [&](llvm::Value *p) { b.CreateStore(p, b.CreateConstInBoundsGEP1_64(pointer, buffers, slot++)); };
+  auto put = [&](llvm::Value *p) {
+    b.CreateStore(p, b.CreateConstInBoundsGEP1_64(pointer, buffers, slot++));
+  };
   put(table);
   for (size_t s = 0; s < segments; ++s) {
     for (Value v : launch.getInputs().slice(s * ins, ins))
@@ -132,11 +138,15 @@ LogicalResult EntryEmitter::emit() {
   llvm::Value *context = serviceField(offsetof(accc_services, context));
   llvm::Value *parallelFor = serviceField(offsetof(accc_services, parallel_for));
   llvm::Value *libraryCall = serviceField(offsetof(accc_services, library_call));
-  auto *launchType = llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, pointer, b.getInt64Ty()}, false);
-  auto *callType = llvm::FunctionType::get(b.getInt32Ty(), {pointer, b.getInt32Ty(), pointer}, false);
+  auto *launchType =
+      llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, pointer, b.getInt64Ty()}, false);
+  auto *callType =
+      llvm::FunctionType::get(b.getInt32Ty(), {pointer, b.getInt32Ty(), pointer}, false);
   b.CreateStore(b.getInt64(0), function->getArg(2));
 
-  auto loadStatus = [&] { return b.CreateTrunc(b.CreateLoad(b.getInt64Ty(), function->getArg(2)), b.getInt32Ty()); };
+  auto loadStatus = [&] {
+    return b.CreateTrunc(b.CreateLoad(b.getInt64Ty(), function->getArg(2)), b.getInt32Ty());
+  };
   for (Operation &op : entry.getBody().front()) {
     if (auto sliceOp = dyn_cast<exec::SliceOp>(op)) {
       values[sliceOp.getBuffer()] = slice(sliceOp);
@@ -148,17 +158,21 @@ LogicalResult EntryEmitter::emit() {
       labels.push_back(labelOf(launch));
       llvm::Value *list = fill(launch.getInputs(), launch.getOutputs(), true);
       b.CreateCall(launchType, parallelFor,
-                   {context, module.getFunction(launch.getKernel()), list, b.getInt64(static_cast<uint64_t>(count))});
+                   {context, module.getFunction(launch.getKernel()), list,
+                    b.getInt64(static_cast<uint64_t>(count))});
     } else if (auto each = dyn_cast<exec::LaunchEachOp>(op)) {
       SegmentTable table(each.getSizes());
       if (table.tasks == 0)
         continue;
       ++launches;
-      labels.push_back(each.getKernel().str() + " -> " + std::to_string(each.getSizes().size()) + " tensors");
-      ArrayRef<char> raw(reinterpret_cast<const char *>(table.words.data()), table.words.size() * sizeof(int64_t));
+      labels.push_back(each.getKernel().str() + " -> " + std::to_string(each.getSizes().size()) +
+                       " tensors");
+      ArrayRef<char> raw(reinterpret_cast<const char *>(table.words.data()),
+                         table.words.size() * sizeof(int64_t));
       llvm::Value *list = fillSegments(each, constants.bytes(raw, "segments"));
       b.CreateCall(launchType, parallelFor,
-                   {context, module.getFunction(each.getKernel()), list, b.getInt64(static_cast<uint64_t>(table.tasks))});
+                   {context, module.getFunction(each.getKernel()), list,
+                    b.getInt64(static_cast<uint64_t>(table.tasks))});
     } else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
       FailureOr<accc_library_call> description = describeCall(call);
       if (failed(description))
@@ -191,68 +205,27 @@ int32_t usageOf(StringRef roleName) {
       .Default(ACCC_DATA);
 }
 
-int32_t roleOf(StringRef roleName) {
-  return llvm::StringSwitch<int32_t>(roleName)
-      .Case(role::kParameter, ACCC_PARAMETER)
-      .Case(role::kOptimizerState, ACCC_OPTIMIZER_STATE)
-      .Default(ACCC_BUFFER);
-}
-
 /// accc_value for each of {name, role, type}.
 SmallVector<llvm::Constant *> describeValues(ConstantWriter &w, ArrayAttr list) {
   SmallVector<llvm::Constant *> result;
   for (auto value : list.getAsRange<DictionaryAttr>()) {
     auto type = cast<RankedTensorType>(cast<TypeAttr>(value.get("type")).getValue());
-    result.push_back(w.structure({w.tensor(cast<StringAttr>(value.get("name")).getValue(), type),
-                                  w.i32(usageOf(cast<StringAttr>(value.get("role")).getValue())), w.i32(0)}));
+    result.push_back(
+        w.structure({w.tensor(cast<StringAttr>(value.get("name")).getValue(), type),
+                     w.i32(usageOf(cast<StringAttr>(value.get("role")).getValue())), w.i32(0)}));
   }
   return result;
 }
 
-/// Row-major bytes of a constant; booleans one byte each.
-std::vector<char> constantBytes(ElementsAttr value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  Type element = type.getElementType();
-  std::vector<char> bytes;
-  if (element.isInteger(1)) {
-    for (bool bit : value.getValues<bool>())
-      bytes.push_back(bit ? 1 : 0);
-    return bytes;
-  }
-  auto append = [&](const APInt &bits) {
-    const char *raw = reinterpret_cast<const char *>(bits.getRawData());
-    bytes.insert(bytes.end(), raw, raw + bits.getBitWidth() / 8);
-  };
-  if (isa<FloatType>(element))
-    for (const APFloat &x : value.getValues<APFloat>())
-      append(x.bitcastToAPInt());
-  else
-    for (const APInt &x : value.getValues<APInt>())
-      append(x);
-  return bytes;
-}
 } // namespace
 
-LogicalResult codegen::addHost(ModuleOp program, const WeightTable &weights,
-                               const GenerateOptions &options, const KernelTasks &tasks,
-                               const ErrorTable &errors, StringRef level, llvm::Module &module) {
+LogicalResult codegen::addEntries(ModuleOp program, const KernelTasks &tasks,
+                                  const ErrorTable &errors, StringRef symbol,
+                                  llvm::Module &module) {
   ConstantWriter w(module);
-  uint64_t stateSize = 0;
-  SmallVector<llvm::Constant *> variables, entries, messages;
+  SmallVector<llvm::Constant *> entries, messages;
   for (auto constant : program.getOps<exec::ConstantOp>())
-    w.bytes(constantBytes(constant.getValue()), ("constant." + constant.getSymName()).str());
-  for (auto variable : program.getOps<exec::VariableOp>()) {
-    auto type = cast<RankedTensorType>(variable.getType());
-    uint64_t size = static_cast<uint64_t>(type.getNumElements()) *
-                    (type.getElementTypeBitWidth() < 8 ? 1 : type.getElementTypeBitWidth() / 8);
-    stateSize = std::max(stateSize, static_cast<uint64_t>(variable.getOffset()) + size);
-    llvm::Constant *initial = w.null();
-    if (options.embedWeights)
-      if (auto it = weights.find(variable.getName().str()); it != weights.end())
-        initial = w.bytes(it->second.bytes, "weight");
-    variables.push_back(w.structure({w.tensor(variable.getName(), type), w.i32(roleOf(variable.getRole())),
-                                     w.i32(variable.getTrainable()), w.i64(static_cast<int64_t>(variable.getOffset())), initial}));
-  }
+    w.declare(constantSymbol(constant));
   for (const std::string &message : errors.messages)
     messages.push_back(w.string(message));
   llvm::Constant *errorList = w.array(messages, "errors");
@@ -272,27 +245,16 @@ LogicalResult codegen::addHost(ModuleOp program, const WeightTable &weights,
                                emitter.calls.size() * sizeof(accc_library_call)),
                       "library_calls");
     entries.push_back(w.structure(
-        {w.string(entry.getSymName()), emitter.function, w.i64(static_cast<int64_t>(entry.getArenaSize())),
+        {w.string(entry.getEntryName()), w.string(entry.getSizesText()), emitter.function,
+         w.i64(static_cast<int64_t>(entry.getArenaSize())),
          w.i32(static_cast<int64_t>(inputs.size())), w.i32(static_cast<int64_t>(outputs.size())),
-         w.i32(static_cast<int64_t>(emitter.calls.size())), w.i32(static_cast<int64_t>(messages.size())),
-         w.i32(emitter.launches), w.i32(0), w.array(inputs, "inputs"), w.array(outputs, "outputs"), calls,
-         errorList, w.array(steps, "steps")}));
+         w.i32(static_cast<int64_t>(emitter.calls.size())),
+         w.i32(static_cast<int64_t>(messages.size())), w.i32(emitter.launches), w.i32(0),
+         w.array(inputs, "inputs"), w.array(outputs, "outputs"), calls, errorList,
+         w.array(steps, "steps")}));
   }
-
-  stateSize = (stateSize + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
-  llvm::Constant *description = w.structure(
-      {w.i32(ACCC_ABI_VERSION), w.i32(sizeof(accc_model_description)), w.string(options.modelName),
-       w.string(options.compilerVersion), w.string("cpu"), w.string(level), w.string(options.manifest),
-       options.weightsFile.empty() ? w.null() : w.string(options.weightsFile),
-       w.i64(static_cast<int64_t>(stateSize)), w.i32(static_cast<int64_t>(variables.size())),
-       w.i32(static_cast<int64_t>(entries.size())), w.array(variables, "variables"),
-       w.array(entries, "entries")});
-  llvm::Constant *global = w.array({description}, "description");
-
-  llvm::IRBuilder<> b(module.getContext());
-  auto *accessor = llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), false),
-                                          llvm::GlobalValue::ExternalLinkage, ACCC_MODEL_SYMBOL, module);
-  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", accessor));
-  b.CreateRet(global);
+  if (entries.empty())
+    return program.emitError("bug in accc: the program has no entry point");
+  w.share(w.array(entries, "entries"), symbol);
   return success();
 }

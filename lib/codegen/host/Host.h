@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The host half of a library: one function an entry point, and the description that a runtime reads.
+// The host half of a library: one function an entry point, and the description that a runtime
+// reads. The entry points lie in one object a CPU, beside the kernels; the description in an object
+// of its own.
 #ifndef ACCC_CODEGEN_HOST_HOST_H
 #define ACCC_CODEGEN_HOST_HOST_H
 
@@ -14,13 +16,29 @@ namespace accc::codegen {
 /// Kernel symbol -> number of tasks.
 using KernelTasks = llvm::StringMap<int64_t>;
 
-/// Adds the entry points of `program` to `module`, which holds the kernels already, and the description
-/// with its accessor (ACCC_MODEL_SYMBOL).
-mlir::LogicalResult addHost(mlir::ModuleOp program, const WeightTable &weights,
-                            const GenerateOptions &options, const KernelTasks &tasks,
-                            const ErrorTable &errors, llvm::StringRef level, llvm::Module &module);
+/// Adds the entry points of `program` to `module`, which holds the kernels for one CPU already, and
+/// a table of them (accc_entry[]) that the library's other objects know as `symbol`.
+mlir::LogicalResult addEntries(mlir::ModuleOp program, const KernelTasks &tasks,
+                               const ErrorTable &errors, llvm::StringRef symbol,
+                               llvm::Module &module);
 
-/// What the runtime needs to know of a library call. Fails with a diagnostic on what no library call does.
+/// One accc_code.
+struct Code {
+  std::string arch;
+  std::string entries; // the symbol of its table
+};
+
+/// Adds the description to `module`, with its accessor (ACCC_MODEL_SYMBOL) and the constants that
+/// the entry points of all codes read.
+void addDescription(mlir::ModuleOp program, const WeightTable &weights,
+                    const GenerateOptions &options, llvm::ArrayRef<Code> codes,
+                    llvm::Module &module);
+
+/// What the library's objects call a constant.
+std::string constantSymbol(exec::ConstantOp constant);
+
+/// What the runtime needs to know of a library call. Fails with a diagnostic on what no library
+/// call does.
 mlir::FailureOr<accc_library_call> describeCall(exec::LibraryCallOp call);
 
 /// The ABI's element type.
@@ -39,6 +57,10 @@ public:
   llvm::Constant *structure(llvm::ArrayRef<llvm::Constant *> fields);
   /// A pointer to the elements as an array; null if there are none.
   llvm::Constant *array(llvm::ArrayRef<llvm::Constant *> elements, llvm::StringRef name);
+  /// Makes data that this writer gave known to the library's other objects.
+  void share(llvm::Constant *data, llvm::StringRef symbol);
+  /// Data that another object of the library shares.
+  llvm::Constant *declare(llvm::StringRef symbol);
   /// An accc_tensor.
   llvm::Constant *tensor(llvm::StringRef name, mlir::RankedTensorType type);
 

@@ -36,11 +36,19 @@ def Exec_EntryOp : Exec_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoT
   let description = [{
     `inputs` and `outputs` list {name, role, type} of what the caller passes, in order; roles are those of
     docs/function-contract.md. `arena_size` in bytes. The first 64 bytes of the arena hold the status word.
-    Body: slices, launches and library calls in execution order.}];
+    Body: slices, launches and library calls in execution order.
+
+    In a program for several sizes there is an entry for each, named `train_step[seq=64]`, whose `sizes`
+    ("seq=64") stand in its name; an entry that fits all of them has none.}];
   let arguments = (ins SymbolNameAttr:$sym_name, DictArrayAttr:$inputs, DictArrayAttr:$outputs,
-                       I64Attr:$arena_size);
+                       I64Attr:$arena_size, OptionalAttr<StrAttr>:$sizes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// What a caller asks for, "train_step", and at which sizes: empty where all.
+    ::llvm::StringRef getEntryName() { return getSymName().split('[').first; }
+    ::llvm::StringRef getSizesText() { return getSizes().value_or(""); }
+  }];
 }
 
 def Exec_SliceOp : Exec_Op<"slice", [Pure]> {

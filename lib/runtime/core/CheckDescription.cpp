@@ -6,7 +6,9 @@
 #include "cpu/LibraryCall.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace accc::detail {
@@ -18,15 +20,26 @@ public:
   Checker(const accc_model_description &model, const std::string &path)
       : model(model), path(path) {}
 
-  void check() {
-    require(model.name && model.target && model.arch && model.manifest, "a string is missing");
-    require(model.num_variables >= 0 && model.num_entries >= 0, "a count is negative");
-    checkMachine();
+  const accc_code &check() {
+    require(model.name && model.target && model.manifest, "a string is missing");
+    require(model.num_variables >= 0 && (model.num_variables == 0 || model.variables),
+            "variables without a table");
+    require(model.num_codes > 0 && model.codes, "it has no code");
+    for (const accc_code &code : codes()) {
+      require(code.arch != nullptr, "code for no CPU");
+      require(code.num_entries >= 0 && (code.num_entries == 0 || code.entries),
+              "entry points without a table");
+    }
+    const accc_code &code = chooseCode();
     for (int32_t i = 0; i < model.num_variables; ++i)
       checkVariable(model.variables[i]);
     checkOverlap();
-    for (int32_t i = 0; i < model.num_entries; ++i)
-      checkEntry(model.entries[i]);
+    for (int32_t i = 0; i < code.num_entries; ++i)
+      checkEntry(code.entries[i]);
+    for (int32_t i = 0; i < code.num_entries; ++i)
+      for (int32_t j = 0; j < i; ++j)
+        checkChoice(code.entries[j], code.entries[i]);
+    return code;
   }
 
 private:
@@ -36,15 +49,37 @@ private:
                                       "); this is a bug in accc, please report it");
   }
 
-  void checkMachine() const {
+  std::span<const accc_code> codes() const {
+    return {model.codes, static_cast<size_t>(model.num_codes)};
+  }
+
+  /// The first that this CPU can run, or that the user asked for.
+  const accc_code &chooseCode() const {
     if (std::string_view(model.target) != "cpu")
       throw Error(ErrorKind::machine, path + " was compiled for " + model.target +
                                           ", but this runtime was built for the CPU only; " +
                                           "compile it with --target cpu");
-    if (auto missing = missingInstructions(model.arch))
-      throw Error(ErrorKind::machine,
-                  path + " was compiled for " + model.arch + ", but this CPU lacks " + *missing +
-                      "; compile it with --arch x86-64-v3 or --arch native on this machine");
+    std::string_view wanted;
+    if (const char *name = std::getenv("ACCC_ARCH"))
+      wanted = name;
+    std::string names, reasons;
+    for (const accc_code &code : codes()) {
+      std::string_view name =
+          std::string_view(code.arch).substr(0, std::string_view(code.arch).find(':'));
+      names += (names.empty() ? "" : ", ") + std::string(name);
+      if (!wanted.empty() && name != wanted)
+        continue;
+      auto missing = missingInstructions(code.arch);
+      if (!missing)
+        return code;
+      reasons += (reasons.empty() ? "" : "; ") + std::string(name) + " needs " + *missing;
+    }
+    if (reasons.empty())
+      throw Error(ErrorKind::usage, path + " holds no code for ACCC_ARCH=" + std::string(wanted) +
+                                        "; it was compiled for " + names);
+    throw Error(ErrorKind::machine,
+                path + " was compiled for " + names + ", which this CPU cannot run (" + reasons +
+                    "); compile it with --arch x86-64-v3 or --arch native on this machine");
   }
 
   uint64_t checkTensor(const accc_tensor &tensor) const {
@@ -84,11 +119,16 @@ private:
   }
 
   void checkEntry(const accc_entry &entry) const {
-    require(entry.name && entry.function, "an entry point without a name or function");
+    require(entry.name && entry.function && entry.sizes,
+            "an entry point without a name, sizes or function");
     std::string name = entry.name;
     require(entry.num_inputs >= 0 && entry.num_outputs >= 0 && entry.num_library_calls >= 0 &&
                 entry.num_errors >= 0,
             name + " has a negative count");
+    require((entry.num_inputs == 0 || entry.inputs) && (entry.num_outputs == 0 || entry.outputs) &&
+                (entry.num_library_calls == 0 || entry.library_calls) &&
+                (entry.num_errors == 0 || entry.errors),
+            name + " lacks a table");
     for (int32_t i = 0; i < entry.num_inputs; ++i)
       checkValue(entry.inputs[i], name);
     for (int32_t i = 0; i < entry.num_outputs; ++i)
@@ -97,6 +137,21 @@ private:
       if (auto reason = whyUnsupported(entry.library_calls[i]))
         throw Error(ErrorKind::machine, path + ": " + name + " calls a library for what this " +
                                             "runtime cannot do: " + *reason);
+  }
+
+  /// Tensors that fit one entry must not fit another of its name.
+  void checkChoice(const accc_entry &a, const accc_entry &b) const {
+    if (std::string_view(a.name) != b.name)
+      return;
+    require(*a.sizes && *b.sizes && std::string_view(a.sizes) != b.sizes,
+            std::string("two entry points are called ") + a.name);
+    require(!std::equal(a.inputs, a.inputs + a.num_inputs, b.inputs, b.inputs + b.num_inputs,
+                        [](const accc_value &x, const accc_value &y) {
+                          return std::string_view(x.tensor.name) == y.tensor.name &&
+                                 x.tensor.dtype == y.tensor.dtype &&
+                                 std::ranges::equal(shape_of(x.tensor), shape_of(y.tensor));
+                        }),
+            std::string(a.name) + " takes the same for " + a.sizes + " and " + b.sizes);
   }
 
   void checkValue(const accc_value &value, const std::string &entry) const {
@@ -125,7 +180,8 @@ private:
 
 } // namespace
 
-void checkDescription(const accc_model_description *description, const std::string &path) {
+const accc_code &checkDescription(const accc_model_description *description,
+                                  const std::string &path) {
   if (!description)
     throw Error(ErrorKind::bug, path + ": the compiled model returned no description");
   // Only the first field can be read before the version is known.
@@ -138,7 +194,7 @@ void checkDescription(const accc_model_description *description, const std::stri
   if (description->struct_size != sizeof(accc_model_description))
     throw Error(ErrorKind::bug, path + ": the description has another size than version " +
                                     std::to_string(ACCC_ABI_VERSION) + " of its interface");
-  Checker(*description, path).check();
+  return Checker(*description, path).check();
 }
 
 } // namespace accc::detail

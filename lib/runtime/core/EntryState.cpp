@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace accc::detail {
 
@@ -44,6 +45,47 @@ EntryState::EntryState(const accc_entry &entry, const Team &team)
     calls.push_back(createLibraryCall(entry.library_calls[i], team));
     scratchBytes = std::max(scratchBytes, calls.back()->scratchBytes());
   }
+}
+
+bool EntryState::fits(const accc_entry &entry, const Find &find) {
+  for (int32_t i = 0; i < entry.num_inputs; ++i) {
+    const accc_value &input = entry.inputs[i];
+    const Tensor *given = find(input.tensor.name);
+    if (given ? !matches(*given, input.tensor) : !isKnownToSession(input.usage))
+      return false;
+  }
+  return true;
+}
+
+void EntryState::refuse(std::span<const accc_entry> entries, std::string_view name,
+                        const Find &find, std::string problems) {
+  // By input, in the order of the first entry: where one fits all, it is not the reason.
+  std::vector<std::pair<std::string, std::string>> expected;
+  std::set<std::string> wrong;
+  for (const accc_entry &entry : entries)
+    for (int32_t i = 0; entry.name == name && i < entry.num_inputs; ++i) {
+      const accc_value &input = entry.inputs[i];
+      const Tensor *given = find(input.tensor.name);
+      if (given ? !matches(*given, input.tensor) : !isKnownToSession(input.usage))
+        wrong.insert(input.tensor.name);
+      auto known = std::find_if(expected.begin(), expected.end(),
+                                [&](const auto &line) { return line.first == input.tensor.name; });
+      std::string text = to_string(input.tensor) + " (" + entry.sizes + ")";
+      if (known == expected.end())
+        expected.emplace_back(input.tensor.name, text);
+      else
+        known->second += " or " + text;
+    }
+  for (const auto &[input, list] : expected)
+    if (wrong.contains(input)) {
+      const Tensor *given = find(input.c_str());
+      problems += "\n  " + input + ": expected " + list + ", " +
+                  (given ? "got " + to_string(given->dtype(), given->shape()) : "not given");
+    }
+  throw Error(ErrorKind::usage, std::string(name) +
+                                    " cannot take these inputs at any of the sizes that it was "
+                                    "compiled for:" +
+                                    problems);
 }
 
 void EntryState::bind(const Find &find, const Defaults &defaults, std::string problems) {
@@ -127,6 +169,8 @@ float Result::loss() const {
                                       " has no loss: the model was compiled without --loss");
   return access_->outputs[static_cast<size_t>(index)].item<float>();
 }
+
+const accc_entry &Result::entry() const { return *access_->entry; }
 
 TensorMap Result::tensors() const {
   TensorMap result;

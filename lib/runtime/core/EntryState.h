@@ -9,6 +9,7 @@
 #include "cpu/LibraryCall.h"
 
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace accc {
@@ -34,6 +35,14 @@ struct EntryState : Result::Access {
 
   /// The caller's tensor for an input, or nullptr.
   using Find = std::function<const Tensor *(const char *name)>;
+  /// Whether these are the inputs of `entry`: what a session does not know itself is all there, of
+  /// its shape and type.
+  static bool fits(const accc_entry &entry, const Find &find);
+  /// Throws Error (usage) that says of every input what the entries called `name`, none of which
+  /// fits, would take; after the caller's own `problems` (lines that start with "\n  ").
+  [[noreturn]] static void refuse(std::span<const accc_entry> entries, std::string_view name,
+                                  const Find &find, std::string problems);
+
   /// Values of the inputs that a session knows itself.
   struct Defaults {
     float learningRate;

@@ -3,6 +3,7 @@
 
 #include "CheckDescription.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -16,6 +17,7 @@ struct Model::Library {
   std::string path;
   void *handle = nullptr;
   const accc_model_description *description = nullptr;
+  const accc_code *code = nullptr;
 
   Library() = default;
   Library(const Library &) = delete;
@@ -41,12 +43,16 @@ std::string absolutePath(const std::string &path) {
   return result;
 }
 
-template <typename Item, typename Name>
-const Item *findByName(std::span<const Item> items, std::string_view name, Name &&nameOf) {
-  for (const Item &item : items)
-    if (nameOf(item) == name)
-      return &item;
-  return nullptr;
+void addNew(std::vector<std::string_view> &list, std::string_view text) {
+  if (std::find(list.begin(), list.end(), text) == list.end())
+    list.push_back(text);
+}
+
+std::string join(const std::vector<std::string_view> &list, const char *separator) {
+  std::string text;
+  for (std::string_view item : list)
+    text += (text.empty() ? "" : separator) + std::string(item);
+  return text;
 }
 
 } // namespace
@@ -65,38 +71,59 @@ Model Model::load(const std::string &path) {
     throw Error(ErrorKind::data, path + " is a library but no compiled model: it has no symbol '" +
                                      ACCC_MODEL_SYMBOL + "'");
   library->description = describe();
-  detail::checkDescription(library->description, path);
+  library->code = &detail::checkDescription(library->description, path);
   return Model(std::move(library));
 }
 
 const std::string &Model::path() const { return library_->path; }
 const accc_model_description &Model::description() const { return *library_->description; }
 
+const accc_code &Model::code() const { return *library_->code; }
+
 std::span<const accc_entry> Model::entries() const {
-  return {description().entries, static_cast<size_t>(description().num_entries)};
+  return {code().entries, static_cast<size_t>(code().num_entries)};
 }
 
 std::span<const accc_variable> Model::variables() const {
   return {description().variables, static_cast<size_t>(description().num_variables)};
 }
 
-const accc_entry *Model::find_entry(std::string_view name) const {
-  return findByName(entries(), name, [](const accc_entry &entry) { return entry.name; });
+std::vector<std::string_view> Model::sizes() const {
+  std::vector<std::string_view> result;
+  for (const accc_entry &entry : entries())
+    if (*entry.sizes)
+      addNew(result, entry.sizes);
+  if (result.empty())
+    result.push_back("");
+  return result;
+}
+
+const accc_entry *Model::find_entry(std::string_view name, std::string_view sizes) const {
+  for (const accc_entry &entry : entries())
+    if (entry.name == name && (sizes.empty() || !*entry.sizes || entry.sizes == sizes))
+      return &entry;
+  return nullptr;
 }
 
 const accc_variable *Model::find_variable(std::string_view name) const {
-  return findByName(variables(), name,
-                    [](const accc_variable &variable) { return variable.tensor.name; });
+  for (const accc_variable &variable : variables())
+    if (variable.tensor.name == name)
+      return &variable;
+  return nullptr;
 }
 
-const accc_entry &Model::entry(std::string_view name) const {
-  if (const accc_entry *found = find_entry(name))
+const accc_entry &Model::entry(std::string_view name, std::string_view sizes) const {
+  if (const accc_entry *found = find_entry(name, sizes))
     return *found;
-  std::string list;
+  if (find_entry(name))
+    throw Error(ErrorKind::usage, "model " + std::string(this->name()) + " has no " +
+                                      std::string(name) + " for " + std::string(sizes) +
+                                      "; it was compiled for: " + join(this->sizes(), " or "));
+  std::vector<std::string_view> names;
   for (const accc_entry &entry : entries())
-    list += (list.empty() ? "" : ", ") + std::string(entry.name);
+    addNew(names, entry.name);
   std::string message = "model " + std::string(this->name()) + " has no entry point " +
-                        std::string(name) + "; it has: " + list;
+                        std::string(name) + "; it has: " + join(names, ", ");
   if (!find_entry("train_step"))
     message += " (compile it with --loss and --optimizer to train it)";
   throw Error(ErrorKind::usage, message);

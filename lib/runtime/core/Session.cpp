@@ -28,8 +28,8 @@ void growTo(detail::Memory &memory, uint64_t bytes, const std::string &what) {
 } // namespace
 
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
-    : model(std::move(loaded)),
-      team(options.threads), defaults{options.learning_rate, options.seed, 0},
+    : model(std::move(loaded)), team(options.threads),
+      defaults{options.learning_rate, options.seed, 0},
       state(model.description().state_size, "the model's state"), entries(model.entries().size()),
       poison(environmentFlag("ACCC_POISON")) {
   services = {ACCC_ABI_VERSION, sizeof(accc_services), this, parallelFor, libraryCall};
@@ -95,16 +95,26 @@ void Session::Impl::requireValues() const {
   throw Error(ErrorKind::usage, message + ": load them from a safetensors file");
 }
 
-detail::EntryState &Session::Impl::prepare(std::string_view name) {
-  const accc_entry &entry = model.entry(name);
+detail::EntryState &Session::Impl::prepare(const accc_entry &entry) {
   auto index = static_cast<size_t>(&entry - model.entries().data());
   if (!entries[index]) {
     auto made = std::make_unique<detail::EntryState>(entry, team);
-    growTo(arena, entry.arena_size, "the arena of " + std::string(name));
-    growTo(scratch, made->scratchBytes, "the library's scratch of " + std::string(name));
+    growTo(arena, entry.arena_size, std::string("the arena of ") + entry.name);
+    growTo(scratch, made->scratchBytes, std::string("the library's scratch of ") + entry.name);
     entries[index] = std::move(made);
   }
   return *entries[index];
+}
+
+const accc_entry &Session::Impl::choose(std::string_view name, const detail::EntryState::Find &find,
+                                        const std::string &problems) const {
+  const accc_entry &first = model.entry(name);
+  if (!*first.sizes)
+    return first;
+  for (const accc_entry &entry : model.entries())
+    if (entry.name == name && detail::EntryState::fits(entry, find))
+      return entry;
+  detail::EntryState::refuse(model.entries(), name, find, problems);
 }
 
 std::string Session::Impl::unknownNames(const TensorMap &inputs) const {
@@ -117,7 +127,7 @@ std::string Session::Impl::unknownNames(const TensorMap &inputs) const {
 
 Result Session::Impl::run(std::string_view name, const detail::EntryState::Find &find,
                           std::string problems) {
-  detail::EntryState &entry = prepare(name);
+  detail::EntryState &entry = prepare(choose(name, find, problems));
   requireValues();
   entry.bind(find, defaults, std::move(problems));
   int32_t status = callEntry(entry);
@@ -192,12 +202,16 @@ Session::~Session() = default;
 const Model &Session::model() const { return impl_->model; }
 int Session::threads() const { return impl_->team.threads(); }
 
-Result Session::run(std::string_view entry, const TensorMap &inputs) {
-  auto find = [&inputs](const char *name) -> const Tensor * {
+/// Captures by reference: for the call at hand.
+static auto findIn(const TensorMap &inputs) {
+  return [&inputs](const char *name) -> const Tensor * {
     auto found = inputs.find(std::string_view(name));
     return found == inputs.end() ? nullptr : &found->second;
   };
-  return impl_->run(entry, find, impl_->unknownNames(inputs));
+}
+
+Result Session::run(std::string_view entry, const TensorMap &inputs) {
+  return impl_->run(entry, findIn(inputs), impl_->unknownNames(inputs));
 }
 
 Result Session::run(std::string_view entry, const TensorMap &inputs, const Result &more) {
@@ -208,7 +222,16 @@ Result Session::run(std::string_view entry, const TensorMap &inputs, const Resul
   return impl_->run(entry, find, impl_->unknownNames(inputs));
 }
 
-void Session::prepare(std::string_view entry) { impl_->prepare(entry); }
+const accc_entry &Session::choose(std::string_view entry, const TensorMap &inputs) const {
+  return impl_->choose(entry, findIn(inputs), impl_->unknownNames(inputs));
+}
+
+void Session::prepare(std::string_view name, std::string_view sizes) {
+  impl_->prepare(impl_->model.entry(name, sizes));
+  for (const accc_entry &entry : impl_->model.entries())
+    if (entry.name == name && sizes.empty())
+      impl_->prepare(entry);
+}
 
 void Session::start_profile() {
   impl_->profiling = true;
@@ -217,8 +240,8 @@ void Session::start_profile() {
       entry->seconds.clear();
 }
 
-std::vector<ProfiledStep> Session::profile(std::string_view name) const {
-  const detail::EntryState &entry = impl_->prepare(name);
+std::vector<ProfiledStep> Session::profile(std::string_view name, std::string_view sizes) const {
+  const detail::EntryState &entry = impl_->prepare(impl_->model.entry(name, sizes));
   std::vector<ProfiledStep> steps;
   for (size_t i = 0; i < entry.seconds.size(); ++i)
     steps.push_back({entry.entry->steps ? entry.entry->steps[i] : "step " + std::to_string(i),

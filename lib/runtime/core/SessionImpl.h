@@ -14,7 +14,10 @@ struct Session::Impl {
   Impl(Model model, const SessionOptions &options);
   Impl(const Impl &) = delete; // `services.context` points here
 
-  detail::EntryState &prepare(std::string_view name);
+  detail::EntryState &prepare(const accc_entry &entry);
+  /// The entry point that takes these inputs; `problems` are the caller's own, for the error.
+  const accc_entry &choose(std::string_view name, const detail::EntryState::Find &find,
+                           const std::string &problems) const;
   Result run(std::string_view name, const detail::EntryState::Find &find, std::string problems);
   /// A line for every name that no entry point of the model takes.
   std::string unknownNames(const TensorMap &inputs) const;

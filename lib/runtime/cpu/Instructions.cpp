@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Instructions.h"
 
+#include "accc/cpu_features.h"
+
 namespace accc::detail {
 
 namespace {
@@ -9,36 +11,15 @@ namespace {
 /// know.
 std::optional<bool> has(std::string_view name) {
 #if defined(__x86_64__)
-  // __builtin_cpu_supports takes literals only. The names are those of LLVM's feature strings, in
-  // which a few differ from the compiler built-in's.
-#define ACCC_FEATURE(LLVM_NAME, BUILTIN_NAME)                                                      \
-  if (name == LLVM_NAME)                                                                           \
-    return __builtin_cpu_supports(BUILTIN_NAME) != 0;
-  ACCC_FEATURE("x86-64", "x86-64")
-  ACCC_FEATURE("x86-64-v2", "x86-64-v2")
-  ACCC_FEATURE("x86-64-v3", "x86-64-v3")
-  ACCC_FEATURE("x86-64-v4", "x86-64-v4")
-  ACCC_FEATURE("sse4.2", "sse4.2")
-  ACCC_FEATURE("avx", "avx")
-  ACCC_FEATURE("avx2", "avx2")
-  ACCC_FEATURE("fma", "fma")
-  ACCC_FEATURE("bmi", "bmi")
-  ACCC_FEATURE("bmi2", "bmi2")
-  ACCC_FEATURE("f16c", "f16c")
-  ACCC_FEATURE("lzcnt", "lzcnt")
-  ACCC_FEATURE("popcnt", "popcnt")
-  ACCC_FEATURE("avx512f", "avx512f")
-  ACCC_FEATURE("avx512bw", "avx512bw")
-  ACCC_FEATURE("avx512cd", "avx512cd")
-  ACCC_FEATURE("avx512dq", "avx512dq")
-  ACCC_FEATURE("avx512vl", "avx512vl")
-  ACCC_FEATURE("avx512bf16", "avx512bf16")
-  ACCC_FEATURE("avx512vnni", "avx512vnni")
-  ACCC_FEATURE("avx512ifma", "avx512ifma")
-  ACCC_FEATURE("avx512vbmi", "avx512vbmi")
-  ACCC_FEATURE("avx512vbmi2", "avx512vbmi2")
-  ACCC_FEATURE("avx512bitalg", "avx512bitalg")
-  ACCC_FEATURE("avx512vpopcntdq", "avx512vpopcntdq")
+  // __builtin_cpu_supports takes literals only; its names are LLVM's.
+#define ACCC_FEATURE(NAME)                                                                         \
+  if (name == NAME)                                                                                \
+    return __builtin_cpu_supports(NAME) != 0;
+  ACCC_FEATURE("x86-64")
+  ACCC_FEATURE("x86-64-v2")
+  ACCC_FEATURE("x86-64-v3")
+  ACCC_FEATURE("x86-64-v4")
+  ACCC_CPU_FEATURES(ACCC_FEATURE)
 #undef ACCC_FEATURE
 #endif
   return std::nullopt;

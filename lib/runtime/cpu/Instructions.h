@@ -8,7 +8,7 @@
 
 namespace accc::detail {
 
-/// What of `arch` (accc_model_description.arch) this CPU lacks: the level "x86-64-v4", or the
+/// What of `arch` (accc_code.arch) this CPU lacks: the level "x86-64-v4", or the
 /// features of "znver4:avx512f,avx512bf16" that are missing; nothing where it can run the code.
 std::optional<std::string> missingInstructions(std::string_view arch);
 

@@ -181,7 +181,7 @@ KernelOutcome runKernelCase(const KernelCase &test, const std::string &arch, boo
   path += "/model.so";
   GenerateOptions options;
   options.modelName = test.name;
-  options.arch = arch;
+  options.archs = {arch};
   if (const char *dump = getenv("ACCC_TEST_DUMP"))
     options.dumpDir = dump;
   KernelOutcome outcome;

@@ -60,6 +60,11 @@ TEST_CASE("model: what cannot be loaded says why") {
       {"wrong_version", ErrorKind::data, "compile it again"},
       {"wrong_size", ErrorKind::bug, "another size"},
       {"wrong_target", ErrorKind::machine, "compiled for cuda"},
+      {"no_arch", ErrorKind::machine, "neither, nor, which this CPU cannot run (neither needs "},
+      {"no_code", ErrorKind::bug, "it has no code"},
+      {"no_sizes", ErrorKind::bug, "without a name, sizes or function"},
+      {"twice", ErrorKind::bug, "two entry points are called apply_step"},
+      {"same_inputs", ErrorKind::bug, "train_step takes the same for rows=4 and rows=2"},
       {"overlap", ErrorKind::bug, "linear.weight and linear.bias overlap"},
       {"f64_matmul", ErrorKind::machine, "matmul of f64"},
   }));
@@ -70,6 +75,71 @@ TEST_CASE("model: what cannot be loaded says why") {
              Contains("text.so"));
   // The features it names are all here or unknown.
   CHECK_NOTHROW(Model::load(fake("wrong_arch")));
+}
+
+TEST_CASE("model: the first code that the CPU can run is taken") {
+  Model model = Model::load(fake("archs"));
+  CHECK(model.code().arch == std::string("x86-64-v2"));
+  ::setenv("ACCC_ARCH", "x86-64", 1);
+  CHECK(Model::load(fake("archs")).code().arch == std::string("x86-64"));
+  ::setenv("ACCC_ARCH", "neither", 1);
+  CHECK_THAT(errorOf(ErrorKind::machine, [&] { Model::load(fake("archs")); }),
+             Contains("neither needs"));
+  ::setenv("ACCC_ARCH", "z80", 1);
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { Model::load(fake("archs")); }),
+             Contains("no code for ACCC_ARCH=z80") && Contains("neither, x86-64-v2, x86-64"));
+  ::unsetenv("ACCC_ARCH");
+}
+
+TEST_CASE("sizes: the shapes of a batch choose, and all train the same parameters") {
+  Model model = Model::load(fake("sizes"));
+  CHECK(model.sizes() == std::vector<std::string_view>{"rows=4", "rows=2"});
+  CHECK(Model::load(fake("good")).sizes() == std::vector<std::string_view>{""});
+  CHECK(model.entry("train_step").sizes == std::string("rows=4"));
+  CHECK(model.entry("train_step", "rows=2").inputs[0].tensor.shape[0] == 2);
+  CHECK(model.entry("apply_step", "rows=2").sizes == std::string());
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { model.entry("train_step", "rows=3"); }),
+             Contains("no train_step for rows=3") && Contains("rows=4 or rows=2"));
+
+  // A batch of two rows twice over has the loss and gradients of one of four.
+  TensorMap few{{"x", Tensor::of<float>({2, 3}, {1, 0, 2, -1, 1, 0})},
+                {"target", Tensor::of<float>({2, 1}, {1, -1})}};
+  TensorMap twice{{"x", Tensor::of<float>({4, 3}, {1, 0, 2, -1, 1, 0, 1, 0, 2, -1, 1, 0})},
+                  {"target", Tensor::of<float>({4, 1}, {1, -1, 1, -1})}};
+  Trainer mixed(model, {.learning_rate = 0.1f, .seed = 3});
+  Trainer alone(Model::load(fake("good")), {.learning_rate = 0.1f, .seed = 3});
+  for (int i = 0; i < 6; ++i) {
+    const TensorMap &batch = i % 2 ? few : twice;
+    Result result = mixed.step(batch), expected = alone.step(twice);
+    CHECK(result.entry().sizes == std::string(i % 2 ? "rows=2" : "rows=4"));
+    CHECK(result.loss() == Approx(expected.loss()));
+    // One counter for all sizes.
+    CHECK(result["random"].item<int64_t>() == 3000 + i);
+  }
+  CHECK_THAT(parameters(mixed.session()), Catch::Matchers::Approx(parameters(alone.session())));
+  mixed.apply_step(mixed.grad_step(few));
+  CHECK(mixed.throughput().steps == 4); // without the first of each
+  CHECK(mixed.throughput().examples == 2 * 4 + 2 * 2);
+  CHECK(mixed.batch_size() == 4);
+
+  int64_t before = allocations;
+  mixed.step(few).loss();
+  mixed.step(twice).loss();
+  CHECK(allocations == before);
+
+  Session session(model);
+  session.prepare("train_step");
+  CHECK(session.choose("train_step", few).sizes == std::string("rows=2"));
+  TensorMap wrong = few;
+  wrong.at("x") = Tensor(DType::f32, {5, 3});
+  wrong["foo"] = Tensor();
+  std::string message = errorOf(ErrorKind::usage, [&] { session.run("train_step", wrong); });
+  CHECK_THAT(message,
+             Contains("x: expected f32[4, 3] (rows=4) or f32[2, 3] (rows=2), got f32[5, 3]") &&
+                 Contains("target: expected") && Contains("foo: the model has no such input") &&
+                 !Contains("learning_rate"));
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.run("train_step", {}); }),
+             Contains("x: expected f32[4, 3] (rows=4) or f32[2, 3] (rows=2), not given"));
 }
 
 TEST_CASE("trainer: steps reduce the loss and equal gradients applied apart") {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a library says of itself, once for the code of all CPUs: variables, their values, constants.
+#include "codegen/host/Host.h"
+#include "support/Attributes.h"
+
+#include "llvm/IR/IRBuilder.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+namespace {
+
+int32_t roleOf(StringRef roleName) {
+  return llvm::StringSwitch<int32_t>(roleName)
+      .Case(role::kParameter, ACCC_PARAMETER)
+      .Case(role::kOptimizerState, ACCC_OPTIMIZER_STATE)
+      .Default(ACCC_BUFFER);
+}
+
+/// Row-major bytes of a constant; booleans one byte each.
+std::vector<char> constantBytes(ElementsAttr value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
+  std::vector<char> bytes;
+  if (element.isInteger(1)) {
+    for (bool bit : value.getValues<bool>())
+      bytes.push_back(bit ? 1 : 0);
+    return bytes;
+  }
+  auto append = [&](const APInt &bits) {
+    const char *raw = reinterpret_cast<const char *>(bits.getRawData());
+    bytes.insert(bytes.end(), raw, raw + bits.getBitWidth() / 8);
+  };
+  if (isa<FloatType>(element))
+    for (const APFloat &x : value.getValues<APFloat>())
+      append(x.bitcastToAPInt());
+  else
+    for (const APInt &x : value.getValues<APInt>())
+      append(x);
+  return bytes;
+}
+} // namespace
+
+std::string codegen::constantSymbol(exec::ConstantOp constant) {
+  return ("constant." + constant.getSymName()).str();
+}
+
+void codegen::addDescription(ModuleOp program, const WeightTable &weights, const GenerateOptions &options,
+                             ArrayRef<Code> codes, llvm::Module &module) {
+  ConstantWriter w(module);
+  for (auto constant : program.getOps<exec::ConstantOp>())
+    w.share(w.bytes(constantBytes(constant.getValue()), "constant"), constantSymbol(constant));
+
+  uint64_t stateSize = 0;
+  SmallVector<llvm::Constant *> variables;
+  for (auto variable : program.getOps<exec::VariableOp>()) {
+    auto type = cast<RankedTensorType>(variable.getType());
+    uint64_t size = static_cast<uint64_t>(type.getNumElements()) *
+                    (type.getElementTypeBitWidth() < 8 ? 1 : type.getElementTypeBitWidth() / 8);
+    stateSize = std::max(stateSize, static_cast<uint64_t>(variable.getOffset()) + size);
+    llvm::Constant *initial = w.null();
+    if (options.embedWeights)
+      if (auto it = weights.find(variable.getName().str()); it != weights.end())
+        initial = w.bytes(it->second.bytes, "weight");
+    variables.push_back(w.structure({w.tensor(variable.getName(), type), w.i32(roleOf(variable.getRole())),
+                                     w.i32(variable.getTrainable()), w.i64(static_cast<int64_t>(variable.getOffset())), initial}));
+  }
+  stateSize = (stateSize + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+
+  SmallVector<llvm::Constant *> table;
+  auto numEntries = llvm::range_size(program.getOps<exec::EntryOp>());
+  for (const Code &code : codes)
+    table.push_back(w.structure({w.string(code.arch), w.i32(static_cast<int64_t>(numEntries)), w.i32(0),
+                                 w.declare(code.entries)}));
+
+  llvm::Constant *description = w.structure(
+      {w.i32(ACCC_ABI_VERSION), w.i32(sizeof(accc_model_description)), w.string(options.modelName),
+       w.string(options.compilerVersion), w.string("cpu"), w.string(options.manifest),
+       options.weightsFile.empty() ? w.null() : w.string(options.weightsFile),
+       w.i64(static_cast<int64_t>(stateSize)), w.i32(static_cast<int64_t>(variables.size())),
+       w.i32(static_cast<int64_t>(table.size())), w.array(variables, "variables"), w.array(table, "codes")});
+  llvm::Constant *global = w.array({description}, "description");
+
+  llvm::IRBuilder<> b(module.getContext());
+  auto *accessor = llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), false),
+                                          llvm::GlobalValue::ExternalLinkage, ACCC_MODEL_SYMBOL, module);
+  accessor->addFnAttr("target-cpu", "x86-64"); // it runs before anybody looked at the CPU
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", accessor));
+  b.CreateRet(global);
+}

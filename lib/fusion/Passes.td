@@ -30,4 +30,14 @@ def LayOutContractionsPass : Pass<"lay-out-contractions", "::mlir::func::FuncOp"
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def FormFusionsPass : Pass<"form-fusions", "::mlir::func::FuncOp"> {
+  let summary = "Groups primitives into kernels";
+  let description = [{
+    Puts every op that is not a contraction, a reshape or a non-splat constant into a prim.fusion: first
+    each producer into its consumer where one kernel can compute both, then neighbours that read the
+    same. Then kernels compute pointwise values again that others would write to memory for them, where
+    that is free: no more memory is live at any step, and fewer bytes are moved.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 #endif

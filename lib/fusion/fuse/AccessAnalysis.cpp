@@ -6,6 +6,12 @@
 using namespace mlir;
 using namespace accc;
 
+bool accc::isExpensive(Operation *op) {
+  return isa<prim::ExpOp, prim::Expm1Op, prim::LogOp, prim::Log1pOp, prim::TanhOp, prim::ErfOp,
+             prim::LogisticOp, prim::SinOp, prim::CosOp, prim::PowOp, prim::AsinOp, prim::AcosOp,
+             prim::AtanOp, prim::Atan2Op, prim::RandomBitsOp>(op);
+}
+
 AccessAnalysis::AccessAnalysis(MLIRContext *context, ArrayRef<int64_t> extents,
                                function_ref<bool(Operation *)> isInside)
     : b(context), extents(extents), isInside(isInside) {}
@@ -45,17 +51,13 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
   switch (fusible.getFusionClass()) {
   case FusionClass::Pointwise:
     ++evaluations;
-    if (isa<prim::ExpOp, prim::Expm1Op, prim::LogOp, prim::Log1pOp, prim::TanhOp, prim::ErfOp,
-            prim::LogisticOp, prim::SinOp, prim::CosOp, prim::PowOp, prim::AsinOp, prim::AcosOp,
-            prim::AtanOp, prim::Atan2Op>(op))
-      ++expensiveEvaluations;
+    expensiveEvaluations += isExpensive(op);
     for (Value operand : op->getOperands())
       element(operand, at);
     return {};
   case FusionClass::View:
     ++evaluations;
-    if (isa<prim::RandomBitsOp>(op))
-      ++expensiveEvaluations;
+    expensiveEvaluations += isExpensive(op);
     fusible.emitElement(*this, at);
     return {};
   case FusionClass::Reduction:

@@ -9,6 +9,9 @@
 
 namespace accc {
 
+/// Functions whose evaluation costs more than a few instructions.
+bool isExpensive(mlir::Operation *op);
+
 /// Follows values back through the ops that `isInside` takes, at symbolic indices.
 class AccessAnalysis final : public ElementEmitter {
 public:

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/Passes.h"
 #include "fusion/fuse/Groups.h"
 #include "fusion/fuse/Outline.h"
+#include "fusion/fuse/RecomputeInputs.h"
+
+namespace accc {
+#define GEN_PASS_DEF_FORMFUSIONSPASS
+#include "fusion/Passes.h.inc"
+} // namespace accc
 
 using namespace mlir;
 using namespace accc;
@@ -29,6 +36,13 @@ public:
         siblings(result);
     for (BlockArgument argument : block.getArguments())
       siblings(argument);
+    recomputeInputs(block, groups, [&](Operation *producer, Operation *reader) {
+      if (notes)
+        notes->push_back({function.getSymName().str(),
+                          describe(producer),
+                          describe(reader),
+                          {true, "computed again rather than kept in memory"}});
+    });
     outlineGroups(block, groups);
   }
 
@@ -78,6 +92,10 @@ private:
   Block &block;
   Groups groups;
   std::vector<FusionNote> *notes;
+};
+
+struct FormFusionsPass : accc::impl::FormFusionsPassBase<FormFusionsPass> {
+  void runOnOperation() override { Former(getOperation(), nullptr).run(); }
 };
 } // namespace
 

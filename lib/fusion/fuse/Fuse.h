@@ -28,7 +28,8 @@ struct FusionNote {
 
 /// Puts every op of every function that is not a contraction, a reshape or a non-splat constant
 /// into a prim.fusion: first each producer into its consumer where one kernel can compute both,
-/// then neighbours that read the same. The functions' values are unchanged.
+/// then neighbours that read the same; what kernels can compute again for free is not kept in
+/// memory. The functions' values are unchanged.
 mlir::LogicalResult formFusions(mlir::ModuleOp module, std::vector<FusionNote> *notes = nullptr);
 
 } // namespace accc

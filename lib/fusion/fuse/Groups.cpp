@@ -21,9 +21,13 @@ bool isAnchor(Operation *op) {
              prim::CumulativeOp, prim::SortOp>(op);
 }
 
-/// Part of the optimizer. Its ops carry that name as their location, which outlives rewriting; it decides
-/// about grouping, never about values.
-bool belongsToOptimizer(Operation *op) {
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+} // namespace
+
+// Its ops carry that name as their location, which outlives rewriting.
+bool accc::belongsToOptimizer(Operation *op) {
   bool found = false;
   op->getLoc()->walk([&](Location loc) {
     if (auto name = dyn_cast<NameLoc>(loc))
@@ -32,11 +36,6 @@ bool belongsToOptimizer(Operation *op) {
   });
   return found;
 }
-
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-} // namespace
 
 Groups::Groups(Block &block) {
   int64_t next = 0;
@@ -76,7 +75,6 @@ int64_t Groups::groupOf(Operation *op) const {
   return it == group.end() ? -1 : it->second;
 }
 
-// Looks through free ops and reshapes: what really reads the value.
 void Groups::forEachUser(Value value, function_ref<void(Operation *)> visit) const {
   SmallVector<Value> pending{value};
   while (!pending.empty())
@@ -204,11 +202,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
           "a reduction is read at other indices than where it is computed");
   if (analysis.leaves.size() + results.size() > kMaxBuffers)
     return FusionDecision::forbid("more than " + std::to_string(kMaxBuffers) + " buffers");
-  int64_t expensive = 0;
-  for (Operation *op : ops)
-    expensive +=
-        isa<prim::ExpOp, prim::Expm1Op, prim::LogOp, prim::Log1pOp, prim::TanhOp, prim::ErfOp,
-            prim::LogisticOp, prim::SinOp, prim::CosOp, prim::PowOp, prim::RandomBitsOp>(op);
+  int64_t expensive = llvm::count_if(ops, isExpensive);
   if (analysis.expensiveEvaluations > expensive ||
       analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24)
     return FusionDecision::forbid("values would be computed several times");
@@ -266,4 +260,18 @@ FusionDecision Groups::merge(int64_t a, int64_t b) {
   for (Operation *op : ops)
     group[op] = b;
   return decision;
+}
+
+void Groups::add(Operation *op, Operation *original, int64_t to) {
+  position[op] = position.lookup(original);
+  group[op] = to;
+  auto &ops = groups[to].ops;
+  ops.insert(llvm::find_if(ops, [&](Operation *other) { return op->isBeforeInBlock(other); }), op);
+}
+
+void Groups::remove(Operation *op) {
+  auto it = group.find(op);
+  llvm::erase(groups[it->second].ops, op);
+  group.erase(it);
+  position.erase(op);
 }

@@ -20,6 +20,9 @@ enum class Part {
   Member   // belongs to exactly one group
 };
 
+/// Part of the optimizer: decides about grouping, never about values.
+bool belongsToOptimizer(mlir::Operation *op);
+
 /// Partitions the ops of one block.
 class Groups {
 public:
@@ -39,8 +42,17 @@ public:
   /// Makes `a` and `b` one if they may be; says why not otherwise.
   FusionDecision merge(int64_t a, int64_t b);
 
+  /// Whether a group as it is may be one kernel.
+  FusionDecision check(int64_t group) const { return mayBeOne(groups[group].ops); }
+  /// Puts `op`, a copy of `original` that stands behind it, into a group.
+  void add(mlir::Operation *op, mlir::Operation *original, int64_t group);
+  void remove(mlir::Operation *op);
+
   /// Values of a set of ops that are used outside of it.
   llvm::SmallVector<mlir::Value> outputs(llvm::ArrayRef<mlir::Operation *> ops) const;
+
+  /// Visits what really reads the value: looks through free ops and reshapes.
+  void forEachUser(mlir::Value value, llvm::function_ref<void(mlir::Operation *)> visit) const;
 
 private:
   struct Group {
@@ -48,7 +60,6 @@ private:
   };
   FusionDecision mayBeOne(llvm::ArrayRef<mlir::Operation *> ops) const;
   bool reaches(int64_t from, int64_t to) const;
-  void forEachUser(mlir::Value value, llvm::function_ref<void(mlir::Operation *)> visit) const;
 
   llvm::DenseMap<mlir::Operation *, int64_t> position, group;
   std::vector<Group> groups;

@@ -31,7 +31,7 @@ std::vector<std::string> testFiles() {
   return files;
 }
 
-void checkPass(std::function<std::unique_ptr<Pass>()> create) {
+void checkPass(ArrayRef<std::function<std::unique_ptr<Pass>()>> creators) {
   MLIRContext context;
   context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
   int functions = 0;
@@ -42,7 +42,8 @@ void checkPass(std::function<std::unique_ptr<Pass>()> create) {
     REQUIRE(before);
     OwningOpRef<ModuleOp> after = before->clone();
     PassManager passes(&context);
-    passes.addNestedPass<func::FuncOp>(create());
+    for (const auto &create : creators)
+      passes.addNestedPass<func::FuncOp>(create());
     REQUIRE(succeeded(passes.run(*after)));
     for (auto function : before->getOps<func::FuncOp>()) {
       INFO(function.getName().str());
@@ -60,6 +61,9 @@ void checkPass(std::function<std::unique_ptr<Pass>()> create) {
 
 } // namespace
 
-TEST_CASE("--decompose keeps values") { checkPass(createDecomposePass); }
-TEST_CASE("--simplify keeps values") { checkPass(createSimplifyPass); }
-TEST_CASE("--lay-out-contractions keeps values") { checkPass(createLayOutContractionsPass); }
+TEST_CASE("--decompose keeps values") { checkPass({createDecomposePass}); }
+TEST_CASE("--simplify keeps values") { checkPass({createSimplifyPass}); }
+TEST_CASE("--lay-out-contractions keeps values") { checkPass({createLayOutContractionsPass}); }
+TEST_CASE("--form-fusions keeps values") {
+  checkPass({createDecomposePass, createFormFusionsPass});
+}

@@ -92,7 +92,7 @@ bool EntryBuilder::readsInPlace(Operation *step, Value old) {
   auto fusion = dyn_cast<prim::FusionOp>(step);
   if (!fusion || fusion.getKind() != "loop")
     return false;
-  // Every way from the argument to an output is pointwise.
+  // Every way from the argument to an output is pointwise; a reshape keeps the order of the elements.
   SmallVector<Value> pending;
   for (auto [i, operand] : llvm::enumerate(fusion.getInputs()))
     if (storage(operand) == old)
@@ -104,7 +104,7 @@ bool EntryBuilder::readsInPlace(Operation *step, Value old) {
       if (isa<prim::YieldOp>(user) || !seen.insert(user).second)
         continue;
       auto fusible = dyn_cast<Fusible>(user);
-      if (!fusible || fusible.getFusionClass() != FusionClass::Pointwise)
+      if (!fusible || (fusible.getFusionClass() != FusionClass::Pointwise && !isa<prim::ReshapeOp>(user)))
         return false;
       pending.append(user->result_begin(), user->result_end());
     }
@@ -166,25 +166,48 @@ LogicalResult EntryBuilder::placeResults() {
   return success();
 }
 
+// A kernel that reads an input for the last time, element by element, writes over it. Not so the
+// updates, which change places among each other.
+int64_t EntryBuilder::dyingInput(Operation *step, Value result) {
+  if (stepOf[step] >= static_cast<int64_t>(steps.size() - numUpdates))
+    return -1;
+  for (Value operand : step->getOperands()) {
+    Value old = storage(operand);
+    auto it = places.find(old);
+    if (it == places.end() || it->second.lifetime < 0)
+      continue;
+    const Lifetime &lifetime = lifetimes[it->second.lifetime];
+    bool taken = llvm::any_of(step->getResults(), [&](Value other) {
+      auto place = places.find(other);
+      return place != places.end() && place->second.lifetime == it->second.lifetime;
+    });
+    if (!taken && lifetime.last == stepOf[step] && lifetime.size == bytesOf(result.getType()) &&
+        readsInPlace(step, old))
+      return it->second.lifetime;
+  }
+  return -1;
+}
+
 void EntryBuilder::plan() {
-  auto last = static_cast<int64_t>(steps.size());
-  for (auto [i, step] : llvm::enumerate(steps))
+  DenseMap<Value, int64_t> lastRead;
+  for (Operation *step : steps)
+    for (Value operand : step->getOperands())
+      lastRead[storage(operand)] = stepOf[step];
+  for (const Copy &copy : copies)
+    lastRead[storage(copy.from)] = static_cast<int64_t>(steps.size());
+  for (Operation *step : steps)
     for (Value result : step->getResults()) {
       if (places.count(result))
         continue;
-      lifetimes.push_back({bytesOf(result.getType()), static_cast<int64_t>(i), static_cast<int64_t>(i)});
-      places[result] = {exec::Space::arena, 0, {}, static_cast<int64_t>(lifetimes.size()) - 1};
+      int64_t first = stepOf[step], lifetime = dyingInput(step, result);
+      if (lifetime < 0) {
+        lifetime = static_cast<int64_t>(lifetimes.size());
+        lifetimes.push_back({bytesOf(result.getType()), first, first});
+      }
+      if (auto it = lastRead.find(result); it != lastRead.end())
+        lifetimes[lifetime].last = it->second;
+      places[result] = {exec::Space::arena, 0, {}, lifetime};
     }
-  auto extend = [&](Value value, int64_t at) {
-    auto it = places.find(storage(value));
-    if (it != places.end() && it->second.lifetime >= 0)
-      lifetimes[it->second.lifetime].last = std::max(lifetimes[it->second.lifetime].last, at);
-  };
-  for (auto [i, step] : llvm::enumerate(steps))
-    for (Value operand : step->getOperands())
-      extend(operand, static_cast<int64_t>(i));
-  for (const Copy &copy : copies)
-    extend(copy.from, last);
   // The first bytes hold the status word.
   arenaSize = planMemory(lifetimes, ACCC_ALIGNMENT, ACCC_ALIGNMENT);
 }

@@ -42,6 +42,8 @@ private:
   /// True if `step` may write its result over the argument `old`: it reads it at the same index only.
   static bool readsInPlace(mlir::Operation *step, mlir::Value old);
   bool mayOverwrite(mlir::Operation *writer, mlir::Value old);
+  /// The lifetime of a value in whose place `step` may write `result`; -1 if there is none.
+  int64_t dyingInput(mlir::Operation *step, mlir::Value result);
   mlir::Value buffer(mlir::OpBuilder &b, mlir::Value value);
   mlir::Value slice(mlir::OpBuilder &b, const Place &place, mlir::RankedTensorType type, mlir::Location loc);
   /// Emits the steps from `first` on, equal ones that touch nothing of each other's as one launch.

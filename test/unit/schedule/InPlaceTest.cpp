@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels write over what they read for the last time.
+#include "ir/prim/Prim.h"
+#include "schedule/Schedule.h"
+#include "support/ProblemCollector.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include <catch2/catch.hpp>
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+
+constexpr const char *kProduct =
+    " {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, "
+    "rhs_contracting = array<i64: 0>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n";
+
+/// Whether the launch in `x @ x, then the kernel, then a contraction` writes where it reads: the
+/// body makes %r of %a, which is x @ x; `after` follows the kernel's result %1.
+bool isInPlace(const std::string &body, const std::string &result = "tensor<8x8xf32>",
+               const std::string &after = "") {
+  std::string product = kProduct;
+  std::string text =
+      R"(
+func.func @eval_step(%x: tensor<8x8xf32> {accc.name = "x", accc.role = "input"})
+    -> (tensor<8x8xf32> {accc.name = "y", accc.role = "output"}) {
+  %0 = prim.dot_general %x, %x)" +
+      product + "  %1 = prim.fusion \"loop\" \"kernel\"(%0) : (tensor<8x8xf32>) -> " + result +
+      " {\n  ^bb0(%a: tensor<8x8xf32>):\n" + body + "    prim.yield %r : " + result +
+      "\n  }\n  %2 = prim.reshape %1 : (" + result + ") -> tensor<8x8xf32>\n" + after +
+      "  %y = prim.dot_general %x, %2" + product + "  return %y : tensor<8x8xf32>\n}\n";
+  MLIRContext context;
+  context.loadDialect<func::FuncDialect, prim::PrimDialect>();
+  ProblemCollector problems(&context);
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  INFO(text << (problems.get().empty() ? "" : problems.get().front().message));
+  REQUIRE(module);
+  FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
+  REQUIRE(succeeded(program));
+  bool found = false;
+  (*program)->walk([&](exec::LaunchOp launch) {
+    auto in = launch.getInputs()[0].getDefiningOp<exec::SliceOp>();
+    auto out = launch.getOutputs()[0].getDefiningOp<exec::SliceOp>();
+    found |= in.getSpace() == exec::Space::arena && out.getSpace() == exec::Space::arena &&
+             in.getOffset() == out.getOffset();
+  });
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("a kernel writes over what it reads for the last time") {
+  CHECK(isInPlace("    %r = prim.neg %a : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"));
+  CHECK(isInPlace("    %n = prim.neg %a : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+                  "    %r = prim.reshape %n : (tensor<8x8xf32>) -> tensor<64xf32>\n",
+                  "tensor<64xf32>"));
+}
+
+TEST_CASE("a kernel that reads other elements than it writes does not write over them") {
+  CHECK_FALSE(isInPlace("    %r = prim.transpose %a {permutation = array<i64: 1, 0>} : "
+                        "(tensor<8x8xf32>) -> tensor<8x8xf32>\n"));
+}
+
+TEST_CASE("a kernel does not write over what is read later") {
+  CHECK_FALSE(isInPlace("    %r = prim.neg %a : (tensor<8x8xf32>) -> tensor<8x8xf32>\n",
+                        "tensor<8x8xf32>",
+                        std::string("  %later = prim.dot_general %0, %0") + kProduct));
+}

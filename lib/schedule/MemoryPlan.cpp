@@ -2,16 +2,33 @@
 #include "schedule/MemoryPlan.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
-int64_t accc::planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int64_t base) {
-  std::vector<size_t> order(buffers.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return buffers[a].size != buffers[b].size ? buffers[a].size > buffers[b].size : a < b;
-  });
+using namespace accc;
+
+/// Most plans are as small as can be at once; of the others few get smaller later than this.
+static constexpr int kAttempts = 16;
+
+/// The most bytes that are live at one step: no plan needs fewer.
+static int64_t mostLive(const std::vector<Lifetime> &buffers) {
+  std::map<int64_t, int64_t> change; // by step
+  for (const Lifetime &buffer : buffers) {
+    change[buffer.first] += buffer.size;
+    change[buffer.last + 1] -= buffer.size;
+  }
+  int64_t live = 0, most = 0;
+  for (auto [step, bytes] : change)
+    most = std::max(most, live += bytes);
+  return most;
+}
+
+/// Each in turn at the lowest gap that fits. Returns the buffer that ends highest.
+static size_t place(std::vector<Lifetime> &buffers, const std::vector<size_t> &order,
+                    int64_t alignment, int64_t base) {
+  auto end = [&](size_t i) { return buffers[i].offset + buffers[i].size; };
   std::vector<size_t> placed; // by offset
-  int64_t end = base;
+  size_t top = order.front();
   for (size_t i : order) {
     Lifetime &buffer = buffers[i];
     int64_t offset = base;
@@ -21,14 +38,41 @@ int64_t accc::planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int6
         continue;
       if (offset + buffer.size <= other.offset)
         break; // fits in the gap before it
-      int64_t after = other.offset + other.size;
-      offset = std::max(offset, (after + alignment - 1) / alignment * alignment);
+      offset = std::max(offset, (end(j) + alignment - 1) / alignment * alignment);
     }
     buffer.offset = offset;
-    end = std::max(end, offset + buffer.size);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
-                                   [&](size_t a, size_t b) { return buffers[a].offset < buffers[b].offset; }),
-                  i);
+    if (end(i) > end(top))
+      top = i;
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), i,
+                         [&](size_t a, size_t b) { return buffers[a].offset < buffers[b].offset; }),
+        i);
   }
-  return (end + alignment - 1) / alignment * alignment;
+  return top;
+}
+
+int64_t accc::planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int64_t base) {
+  if (buffers.empty())
+    return (base + alignment - 1) / alignment * alignment;
+  std::vector<size_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return buffers[a].size != buffers[b].size ? buffers[a].size > buffers[b].size : a < b;
+  });
+  int64_t fewest = base + mostLive(buffers), best = 0;
+  std::vector<Lifetime> plan;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    size_t top = place(buffers, order, alignment, base);
+    int64_t end = buffers[top].offset + buffers[top].size;
+    if (plan.empty() || end < best) {
+      plan = buffers;
+      best = end;
+    }
+    if (best < fewest + alignment)
+      break;
+    auto it = std::find(order.begin(), order.end(), top);
+    std::rotate(order.begin(), it, it + 1);
+  }
+  buffers = std::move(plan);
+  return (best + alignment - 1) / alignment * alignment;
 }

@@ -10,7 +10,8 @@ namespace accc {
 /// them from what lies in memory anyway: the sigmoid of SiLU, which the backward needs, from its
 /// input. What a kernel computes again is pointwise arithmetic.
 ///
-/// Only where it is free. At no step is more memory live than before; all kernels together read and
+/// Only where it is free. At no step is more memory live than before (but for such as a mean, of a
+/// few elements beside the value that goes); all kernels together read and
 /// write fewer bytes, by enough to pay for the elementary functions that are evaluated again; and
 /// every kernel stays one that `Groups` allows. Recomputation that trades time for memory is not
 /// meant here. Calls `note(producer, reader)` for each.

@@ -24,31 +24,8 @@ bool isAnchor(Operation *op) {
 ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
-} // namespace
 
-// Its ops carry that name as their location, which outlives rewriting.
-bool accc::belongsToOptimizer(Operation *op) {
-  bool found = false;
-  op->getLoc()->walk([&](Location loc) {
-    if (auto name = dyn_cast<NameLoc>(loc))
-      found |= name.getName() == "optimizer";
-    return WalkResult::advance();
-  });
-  return found;
-}
-
-Groups::Groups(Block &block) {
-  int64_t next = 0;
-  for (Operation &op : block.without_terminator()) {
-    position[&op] = next++;
-    if (partOf(&op) != Part::Member)
-      continue;
-    group[&op] = size();
-    groups.push_back({{&op}});
-  }
-}
-
-Part Groups::partOf(Operation *op) const {
+Part findPart(Operation *op) {
   if (isLibraryCall(op))
     return Part::Library;
   if (isa<prim::ReshapeOp>(op))
@@ -69,10 +46,45 @@ Part Groups::partOf(Operation *op) const {
   }
   return Part::Member;
 }
+} // namespace
+
+// Its ops carry that name as their location, which outlives rewriting.
+bool accc::belongsToOptimizer(Operation *op) {
+  bool found = false;
+  op->getLoc()->walk([&](Location loc) {
+    if (auto name = dyn_cast<NameLoc>(loc))
+      found |= name.getName() == "optimizer";
+    return WalkResult::advance();
+  });
+  return found;
+}
+
+Groups::Groups(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    auto next = static_cast<int64_t>(order.size());
+    position[&op] = place[&op] = next;
+    order.push_back(&op);
+    Part part = parts[&op] = findPart(&op);
+    if (part != Part::Member)
+      continue;
+    group[&op] = size();
+    groups.push_back({{&op}});
+  }
+}
+
+Part Groups::partOf(Operation *op) const {
+  auto it = parts.find(op);
+  return it == parts.end() ? findPart(op) : it->second;
+}
 
 int64_t Groups::groupOf(Operation *op) const {
   auto it = group.find(op);
   return it == group.end() ? -1 : it->second;
+}
+
+Operation *Groups::standFor(Operation *op) const {
+  int64_t which = groupOf(op);
+  return which < 0 ? op : groups[which].ops.front();
 }
 
 void Groups::forEachUser(Value value, function_ref<void(Operation *)> visit) const {
@@ -209,37 +221,48 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   return FusionDecision::allow();
 }
 
-// True if a path leads from a group to another through something that belongs to neither.
-bool Groups::reaches(int64_t from, int64_t to) const {
-  DenseSet<Operation *> seen;
-  DenseSet<int64_t> seenGroups{from};
-  SmallVector<Operation *> pending;
-  bool found = false;
-  auto visitUsers = [&](Operation *op, bool direct) {
-    for (Value result : op->getResults())
-      forEachUser(result, [&](Operation *user) {
-        if (user->hasTrait<OpTrait::IsTerminator>())
-          return;
-        int64_t other = groupOf(user);
-        if (other == to) {
-          found |= !direct;
-          return;
-        }
-        if (other == from)
-          return;
-        if (other >= 0) {
-          if (seenGroups.insert(other).second)
-            pending.append(groups[other].ops.begin(), groups[other].ops.end());
-        } else if (seen.insert(user).second) {
-          pending.push_back(user);
-        }
-      });
+std::optional<DenseSet<Operation *>> Groups::between(Operation *first, Operation *second) const {
+  DenseSet<Operation *> needing;
+  SmallVector<Operation *> pending{first};
+  while (!pending.empty()) {
+    Operation *at = pending.pop_back_val();
+    bool found = false;
+    auto visit = [&](Operation *user) {
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        return;
+      Operation *next = standFor(user);
+      if (next == second)
+        found |= at != first;
+      else if (next != at && place.lookup(next) < place.lookup(second) &&
+               needing.insert(next).second)
+        pending.push_back(next);
+    };
+    int64_t which = groupOf(at);
+    for (Operation *op : which < 0 ? ArrayRef(at) : ArrayRef(groups[which].ops))
+      for (Value result : op->getResults())
+        forEachUser(result, visit);
+    if (found)
+      return std::nullopt;
+  }
+  return needing;
+}
+
+void Groups::moveTogether(int64_t first, int64_t second, Operation *merged,
+                          const DenseSet<Operation *> &needing) {
+  SmallVector<Operation *> before, after;
+  for (int64_t i = first + 1; i < second; ++i)
+    if (Operation *op = order[i])
+      (needing.contains(op) ? after : before).push_back(op);
+  int64_t next = first;
+  auto put = [&](Operation *op) {
+    place[op] = next;
+    order[next++] = op;
   };
-  for (Operation *op : groups[from].ops)
-    visitUsers(op, true);
-  while (!pending.empty() && !found)
-    visitUsers(pending.pop_back_val(), false);
-  return found;
+  llvm::for_each(before, put);
+  put(merged);
+  llvm::for_each(after, put);
+  while (next <= second)
+    order[next++] = nullptr;
 }
 
 FusionDecision Groups::merge(int64_t a, int64_t b) {
@@ -252,9 +275,14 @@ FusionDecision Groups::merge(int64_t a, int64_t b) {
   FusionDecision decision = mayBeOne(ops);
   if (!decision)
     return decision;
-  if (reaches(a, b) || reaches(b, a))
+  Operation *first = groups[a].ops.front(), *second = groups[b].ops.front();
+  if (place.lookup(second) < place.lookup(first))
+    std::swap(first, second);
+  std::optional<DenseSet<Operation *>> needing = between(first, second);
+  if (!needing)
     return FusionDecision::forbid(
         "something between the two needs the one and is needed by the other");
+  moveTogether(place.lookup(first), place.lookup(second), ops.front(), *needing);
   groups[b].ops = ops;
   groups[a].ops.clear();
   for (Operation *op : ops)

@@ -44,7 +44,8 @@ public:
 
   /// Whether a group as it is may be one kernel.
   FusionDecision check(int64_t group) const { return mayBeOne(groups[group].ops); }
-  /// Puts `op`, a copy of `original` that stands behind it, into a group.
+  /// Puts `op`, a copy of `original` that stands behind it, into a group. After the last merge only,
+  /// as is the next.
   void add(mlir::Operation *op, mlir::Operation *original, int64_t group);
   void remove(mlir::Operation *op);
 
@@ -59,10 +60,26 @@ private:
     llvm::SmallVector<mlir::Operation *> ops; // in program order; empty once merged into another
   };
   FusionDecision mayBeOne(llvm::ArrayRef<mlir::Operation *> ops) const;
-  bool reaches(int64_t from, int64_t to) const;
 
+  // What runs, groups and single library calls, stands in an order in which nothing needs what
+  // comes behind it: a search for a way between two need not look beyond the later. The program's
+  // order is one to begin with, and merging keeps it one.
+
+  /// The op that stands for what `op` belongs to: a group's first, or itself.
+  mlir::Operation *standFor(mlir::Operation *op) const;
+  /// What lies between the two in that order and needs the first; nothing if the second needs some
+  /// of that, so that the two cannot be one.
+  std::optional<llvm::DenseSet<mlir::Operation *>> between(mlir::Operation *first,
+                                                           mlir::Operation *second) const;
+  /// Where the two stood stands `merged`, behind what does not need it and before `needing`.
+  void moveTogether(int64_t first, int64_t second, mlir::Operation *merged,
+                    const llvm::DenseSet<mlir::Operation *> &needing);
+
+  llvm::DenseMap<mlir::Operation *, Part> parts;
   llvm::DenseMap<mlir::Operation *, int64_t> position, group;
   std::vector<Group> groups;
+  std::vector<mlir::Operation *> order;             // null where something has moved away
+  llvm::DenseMap<mlir::Operation *, int64_t> place; // in `order`, of what stands there
 };
 
 } // namespace accc

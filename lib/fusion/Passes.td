@@ -30,6 +30,16 @@ def LayOutContractionsPass : Pass<"lay-out-contractions", "::mlir::func::FuncOp"
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def PackOperandsPass : Pass<"pack-operands", "::mlir::func::FuncOp"> {
+  let summary = "Lays a matrix that many products of few rows read out for them once";
+  let description = [{
+    Products of few rows that share their right operand, a matrix [k, n] or [n, k], read it from panels
+    of 16 to 64 columns, [n / width, k, width], which one transpose makes for all of them. Such an operand
+    is what a library would make by itself in every call. The schedule hands the product to the library as
+    one for each panel; the runtime makes one of them.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def FormFusionsPass : Pass<"form-fusions", "::mlir::func::FuncOp"> {
   let summary = "Groups primitives into kernels";
   let description = [{

@@ -46,6 +46,7 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
   if (batch[0].size() > ACCC_MAX_BATCH_DIMS)
     return call.emitError("a contraction with more than ") << ACCC_MAX_BATCH_DIMS << " batch dimensions";
   int64_t free[2], freeStride[2], inner[2], innerStride[2];
+  int64_t panels = 1, panelStride = 0; // of the right operand
   for (int side = 0; side < 2; ++side) {
     ArrayRef<int64_t> shape = types[side].getShape();
     SmallVector<int64_t> strides = stridesOf(shape), rest;
@@ -53,6 +54,11 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
       if (!llvm::is_contained(batch[side], d) && !llvm::is_contained(contracting[side], d))
         rest.push_back(d);
     auto k = merge(shape, strides, contracting[side]), f = merge(shape, strides, rest);
+    if (!f && side == 1) {
+      panels = shape[rest[0]];
+      panelStride = strides[rest[0]];
+      f = merge(shape, strides, ArrayRef(rest).drop_front());
+    }
     if (!k || !f)
       return call.emitError("bug in accc: the dimensions of a contraction were not made contiguous");
     std::tie(free[side], freeStride[side]) = *f;
@@ -71,12 +77,20 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
   m.b_row_stride = innerStride[1];
   m.b_column_stride = freeStride[1];
   m.batch_rank = static_cast<int32_t>(batch[0].size());
-  m.c_row_stride = m.n;
+  m.c_row_stride = m.n * panels;
   m.c_column_stride = 1;
-  int64_t stride = m.m * m.n;
+  int64_t stride = m.m * m.c_row_stride;
   for (int32_t i = m.batch_rank; i-- > 0;) {
     m.c_batch_strides[i] = stride;
     stride *= m.batch[i];
+  }
+  if (panels > 1) { // one product for each, side by side in the result
+    if (m.batch_rank == ACCC_MAX_BATCH_DIMS)
+      return call.emitError("a contraction in panels with ") << m.batch_rank << " batch dimensions";
+    m.batch[m.batch_rank] = panels;
+    m.b_batch_strides[m.batch_rank] = panelStride;
+    m.c_batch_strides[m.batch_rank] = m.n;
+    ++m.batch_rank;
   }
   // A matrix of one row or column may be read with any stride: make it one that libraries know.
   if (m.m == 1)

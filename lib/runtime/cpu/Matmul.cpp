@@ -102,11 +102,37 @@ private:
   const Team &team;
 };
 
-/// All products as one matmul primitive.
-class MatmulPrimitive : public LibraryCall {
-public:
-  MatmulPrimitive(const MatmulShape &p, bool accumulate) : swapped(p.swapped) {
-    using memory = dnnl::memory;
+using dnnl::memory;
+
+/// oneDNN's word for panels of so many columns, where the rows are a multiple of 16.
+std::optional<memory::format_tag> panelsOf(int64_t width) {
+  switch (width) {
+  case 64:
+    return memory::format_tag::BA16a64b;
+  case 48:
+    return memory::format_tag::BA16a48b;
+  case 32:
+    return memory::format_tag::BA16a32b;
+  case 16:
+    return memory::format_tag::BA16a16b;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// The operands as oneDNN sees them.
+struct Descriptions {
+  memory::desc a, b, c;
+
+  explicit Descriptions(const MatmulShape &p) {
+    const auto f32 = memory::data_type::f32;
+    if (isOneWithPanels(p)) {
+      const int64_t n = p.n * p.products;
+      a = {{p.m, p.k}, f32, strides(*p.a)};
+      b = {{p.k, n}, f32, *panelsOf(p.n)};
+      c = {{p.m, n}, f32, strides(*p.c)};
+      return;
+    }
     memory::dims da, db, dc, sa, sb, sc;
     auto add = [](memory::dims &dims, memory::dims &strides, int64_t extent, int64_t stride) {
       dims.push_back(stride ? extent : 1); // oneDNN's word for "the same for all" is extent 1
@@ -117,23 +143,42 @@ public:
       add(db, sb, loop.extent, loop.b);
       add(dc, sc, loop.extent, loop.c);
     }
-    auto addMatrix = [](memory::dims &dims, memory::dims &strides, int64_t rows, int64_t columns,
+    auto addMatrix = [](memory::dims &dims, memory::dims &into, int64_t rows, int64_t columns,
                         const MatrixLayout &layout) {
       dims.insert(dims.end(), {rows, columns});
-      strides.push_back(layout.transposed ? 1 : layout.lead);
-      strides.push_back(layout.transposed ? layout.lead : 1);
+      const memory::dims own = strides(layout);
+      into.insert(into.end(), own.begin(), own.end());
     };
     addMatrix(da, sa, p.m, p.k, *p.a);
     addMatrix(db, sb, p.k, p.n, *p.b);
     addMatrix(dc, sc, p.m, p.n, *p.c);
+    a = {da, f32, sa};
+    b = {db, f32, sb};
+    c = {dc, f32, sc};
+  }
+
+  /// True for products that oneDNN can do as one, as it knows where their panels lie.
+  static bool isOneWithPanels(const MatmulShape &p) {
+    return p.fitsBlas() && p.bInPanels() && p.k % 16 == 0 && panelsOf(p.n);
+  }
+
+private:
+  static memory::dims strides(const MatrixLayout &layout) {
+    return layout.transposed ? memory::dims{1, layout.lead} : memory::dims{layout.lead, 1};
+  }
+};
+
+/// All products as one matmul primitive.
+class MatmulPrimitive : public LibraryCall {
+public:
+  MatmulPrimitive(const MatmulShape &p, bool accumulate) : swapped(p.swapped) {
+    const auto [a, b, c] = Descriptions(p);
     dnnl::primitive_attr attr = userScratchpad();
     if (accumulate) {
       dnnl::post_ops sum;
       sum.append_sum(1.0f);
       attr.set_post_ops(sum);
     }
-    const auto f32 = memory::data_type::f32;
-    const memory::desc a(da, f32, sa), b(db, f32, sb), c(dc, f32, sc);
     dnnl::matmul::primitive_desc desc(dnnl::matmul::desc(a, b, c), attr, cpuEngine());
     implementation = desc.impl_info_str();
     primitive = dnnl::matmul(desc);
@@ -166,7 +211,7 @@ private:
   bool swapped;
   std::string implementation;
   dnnl::primitive primitive;
-  std::array<dnnl::memory, 4> memories; // a, b, c, scratchpad
+  std::array<memory, 4> memories; // a, b, c, scratchpad
   std::array<dnnl_exec_arg_t, 4> arguments;
 };
 
@@ -174,6 +219,8 @@ private:
 bool prefersPrimitive(const MatmulShape &p) {
   if (p.k == 0 || p.m == 0 || p.n == 0 || p.products == 0 || !p.fitsBlas())
     return false;
+  if (Descriptions::isOneWithPanels(p))
+    return true;
   if (p.a->transposed)
     return p.products == 1 && p.k <= 128 && p.m * p.n >= 1 << 16;
   return p.products > 1 || p.b->transposed;

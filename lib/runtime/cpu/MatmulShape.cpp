@@ -46,6 +46,11 @@ MatmulShape::MatmulShape(const accc_matmul &call)
   c = inRows(m, n, cRow, cColumn);
 }
 
+bool MatmulShape::bInPanels() const {
+  return loops.size() == 1 && loops[0].a == 0 && loops[0].b == k * n && loops[0].c == n && b && c &&
+         !b->transposed && b->lead == n && c->lead >= n * products;
+}
+
 /// A loop in which one operand stands still, and the others go on where their rows (or columns)
 /// end, is more rows (or columns) of one larger product.
 void MatmulShape::foldIntoProduct() {

@@ -39,6 +39,9 @@ struct MatmulShape {
   /// Never transposed.
   std::optional<MatrixLayout> c;
   bool fitsBlas() const { return a && b && c; }
+  /// True if the loops walk over panels of n columns that make up a larger b: [products, k, n] in
+  /// memory, with the columns of the results side by side in rows of c and one a for all.
+  bool bInPanels() const;
 
 private:
   void foldIntoProduct();

@@ -64,6 +64,7 @@ void checkPass(ArrayRef<std::function<std::unique_ptr<Pass>()>> creators) {
 TEST_CASE("--decompose keeps values") { checkPass({createDecomposePass}); }
 TEST_CASE("--simplify keeps values") { checkPass({createSimplifyPass}); }
 TEST_CASE("--lay-out-contractions keeps values") { checkPass({createLayOutContractionsPass}); }
+TEST_CASE("--pack-operands keeps values") { checkPass({createPackOperandsPass}); }
 TEST_CASE("--form-fusions keeps values") {
   checkPass({createDecomposePass, createFormFusionsPass});
 }

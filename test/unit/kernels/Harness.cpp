@@ -120,6 +120,7 @@ LogicalResult runPasses(ModuleOp module) {
   passes.addNestedPass<func::FuncOp>(createDecomposePass());
   passes.addNestedPass<func::FuncOp>(createSimplifyPass());
   passes.addNestedPass<func::FuncOp>(createLayOutContractionsPass());
+  passes.addNestedPass<func::FuncOp>(createPackOperandsPass());
   return passes.run(module);
 }
 } // namespace

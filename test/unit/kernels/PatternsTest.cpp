@@ -115,6 +115,13 @@ struct PatternCase {
     %n = prim.neg %s : (tensor<2x8x8x20xf32>) -> tensor<2x8x8x20xf32>
     return %n : tensor<2x8x8x20xf32> })"
 
+// Large enough for its weights to be packed.
+#define LSTM R"(func.func @f(%x: tensor<6x3x16xf32>, %w: tensor<1x256x16xf32>, %r: tensor<1x256x64xf32>) -> tensor<6x1x3x64xf32> {
+    %c = prim.constant dense<0.125> : tensor<1x256x64xf32>
+    %s = prim.mul %r, %c : (tensor<1x256x64xf32>, tensor<1x256x64xf32>) -> tensor<1x256x64xf32>
+    %y:3 = nn.lstm %x, %w, %s {direction = #nn<rnn_direction forward>, batch_first = false} : (tensor<6x3x16xf32>, tensor<1x256x16xf32>, tensor<1x256x64xf32>) -> (tensor<6x1x3x64xf32>, tensor<1x3x64xf32>, tensor<1x3x64xf32>)
+    return %y#0 : tensor<6x1x3x64xf32> })"
+
 static const PatternCase kPatterns[] = {
   {"layer norm", 1, LAYER_NORM}, {"layer norm, backward", 0, LAYER_NORM, true},
   {"rms norm", 1, RMS_NORM}, {"rms norm, backward", 0, RMS_NORM, true},
@@ -133,6 +140,7 @@ static const PatternCase kPatterns[] = {
   {"relu and dropout", 1, DROPOUT, false, 1000}, {"relu and dropout, backward", 1, DROPOUT, true, 1000},
   {"rotation", 1, ROTATE}, {"rotation, backward", 0, ROTATE, true},
   {"window shift", 0, SHIFT}, {"window shift, backward", 0, SHIFT, true},
+  {"lstm", 0, LSTM}, {"lstm, backward", 0, LSTM, true},
 
   {"several results of several shapes", 0, R"(func.func @f(%a: tensor<6x70xf32>) -> (tensor<6x70xf32>, tensor<6xf32>, tensor<70xf32>, tensor<70x6xf32>, tensor<6x70xi1>) {
     %e = prim.tanh %a : (tensor<6x70xf32>) -> tensor<6x70xf32>

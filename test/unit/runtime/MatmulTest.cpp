@@ -118,6 +118,22 @@ TEST_CASE("matmul: a batch that is more rows or columns of one product") {
   check(call, 72, 90, 60);
 }
 
+TEST_CASE("matmul: a right operand in panels") {
+  // Five of them; 32 and 512 rows as the library knows them, 24 as it does not.
+  auto width = GENERATE(int64_t(64), int64_t(48), int64_t(32), int64_t(16), int64_t(20));
+  auto k = GENERATE(int64_t(32), int64_t(512), int64_t(24));
+  auto accumulate = GENERATE(0, 1);
+  auto aTransposed = GENERATE(false, true);
+  INFO("width " << width << ", k " << k);
+  const int64_t panels = 5, m = 18;
+  accc_library_call call = matmul(panels, m, width, k, aTransposed);
+  accc_matmul &p = call.u.matmul;
+  p.accumulate = accumulate;
+  p.a_batch_strides[0] = 0;
+  p.c_row_stride = panels * width, p.c_batch_strides[0] = width;
+  check(call, size_t(m * k), size_t(panels * k * width), size_t(panels * m * width));
+}
+
 TEST_CASE("matmul: strides that no BLAS has words for") {
   accc_library_call call = matmul(1, 4, 5, 6);
   accc_matmul &p = call.u.matmul;

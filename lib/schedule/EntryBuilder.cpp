@@ -2,6 +2,7 @@
 #include "schedule/EntryBuilder.h"
 
 #include "accc/abi.h"
+#include "schedule/NarrowInputs.h"
 #include "support/Attributes.h"
 
 using namespace mlir;
@@ -212,9 +213,9 @@ void EntryBuilder::plan() {
   arenaSize = planMemory(lifetimes, ACCC_ALIGNMENT, ACCC_ALIGNMENT);
 }
 
-Value EntryBuilder::slice(OpBuilder &b, const Place &place, RankedTensorType type, Location loc) {
+Value EntryBuilder::slice(OpBuilder &b, const Place &place, RankedTensorType type, Location loc, int64_t begin) {
   int64_t offset = place.lifetime >= 0 ? lifetimes[place.lifetime].offset : place.offset;
-  return b.create<exec::SliceOp>(loc, exec::BufferType::get(b.getContext(), type), place.space, offset,
+  return b.create<exec::SliceOp>(loc, exec::BufferType::get(b.getContext(), type), place.space, offset + begin,
                                  place.symbol);
 }
 
@@ -244,16 +245,31 @@ void EntryBuilder::emitCopy(OpBuilder &b, Value from, const Place &to) {
   b.create<exec::LaunchOp>(from.getLoc(), kernel.getSymName(), ValueRange{input}, ValueRange{output});
 }
 
+void EntryBuilder::emitLaunch(OpBuilder &b, prim::FusionOp fusion) {
+  // What the caller gives and what the library holds has no offsets.
+  NarrowFusion narrow = narrowInputs(fusion, [&](Value input) {
+    auto it = places.find(storage(input));
+    return it != places.end() && (it->second.space == exec::Space::arena || it->second.space == exec::Space::state);
+  });
+  SmallVector<Value> in, out;
+  for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
+    in.push_back(narrow.inputType(i) == input.getType()
+                     ? buffer(b, input)
+                     : slice(b, places[storage(input)], narrow.inputType(i), input.getLoc(), narrow.begins[i]));
+  for (Value output : fusion.getOutputs())
+    out.push_back(buffer(b, output));
+  b.create<exec::LaunchOp>(fusion.getLoc(), kernels.get(*narrow.fusion).getSymName(), in, out);
+}
+
 void EntryBuilder::emitStep(OpBuilder &b, Operation *step) {
+  if (auto fusion = dyn_cast<prim::FusionOp>(step))
+    return emitLaunch(b, fusion);
   SmallVector<Value> in, out;
   for (Value operand : step->getOperands())
     in.push_back(buffer(b, operand));
   for (Value result : step->getResults())
     out.push_back(buffer(b, result));
-  if (auto fusion = dyn_cast<prim::FusionOp>(step))
-    b.create<exec::LaunchOp>(step->getLoc(), kernels.get(fusion).getSymName(), in, out);
-  else
-    b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(), configOf(step), in, out);
+  b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(), configOf(step), in, out);
 }
 
 void EntryBuilder::emitUpdates(OpBuilder &b, size_t first) {

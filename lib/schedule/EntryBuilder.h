@@ -45,10 +45,13 @@ private:
   /// The lifetime of a value in whose place `step` may write `result`; -1 if there is none.
   int64_t dyingInput(mlir::Operation *step, mlir::Value result);
   mlir::Value buffer(mlir::OpBuilder &b, mlir::Value value);
-  mlir::Value slice(mlir::OpBuilder &b, const Place &place, mlir::RankedTensorType type, mlir::Location loc);
+  /// The buffer of a tensor that begins `begin` bytes into `place`.
+  mlir::Value slice(mlir::OpBuilder &b, const Place &place, mlir::RankedTensorType type, mlir::Location loc,
+                    int64_t begin = 0);
   /// Emits the steps from `first` on, equal ones that touch nothing of each other's as one launch.
   void emitUpdates(mlir::OpBuilder &b, size_t first);
   void emitStep(mlir::OpBuilder &b, mlir::Operation *step);
+  void emitLaunch(mlir::OpBuilder &b, prim::FusionOp fusion);
   void emitCopy(mlir::OpBuilder &b, mlir::Value from, const Place &to);
 
   mlir::func::FuncOp function;

@@ -15,6 +15,9 @@ struct Extent {
   bool equals(const Extent &other) const {
     return space == other.space && begin == other.begin && end == other.end;
   }
+  bool contains(const Extent &other) const {
+    return space == other.space && begin <= other.begin && other.end <= end;
+  }
 };
 
 Extent extentOf(Value buffer) {
@@ -27,7 +30,7 @@ Extent extentOf(Value buffer) {
   return {slice.getSpace(), offset, offset + (inBlock ? size : 1)};
 }
 
-/// Follows who wrote what last: each read must find the whole of what one step wrote.
+/// Follows who wrote what last: each read must find what one step wrote.
 LogicalResult verifyEntry(exec::EntryOp entry) {
   // Arena contents, disjoint, each written whole by one step.
   SmallVector<Extent> written;
@@ -52,7 +55,7 @@ LogicalResult verifyEntry(exec::EntryOp entry) {
     for (Value input : inputs) {
       Extent e = extentOf(input);
       if (e.space == exec::Space::arena && e.begin != e.end &&
-          llvm::none_of(written, [&](const Extent &w) { return w.equals(e); }))
+          llvm::none_of(written, [&](const Extent &w) { return w.contains(e); }))
         return op.emitError("bug in accc: the schedule reads a buffer that is not written, or was overwritten");
       if (e.space == exec::Space::state && llvm::any_of(updated, [&](const Extent &u) { return u.overlaps(e); }))
         return op.emitError("bug in accc: the schedule reads a variable after its update");

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Batched f32 matrix products by oneDNN, which has two ways to them. Measured with oneDNN 2.6.3 on
-// two Zen 5 cores (peak about 530 GFLOP/s), sgemm : matmul primitive on plain layouts, in GFLOP/s:
+// Batched f32 matrix products by oneDNN, which has two ways to them. Measured with oneDNN 2.6.3,
+// sgemm : matmul primitive, in GFLOP/s, m x n x k:
 //
-//   one product, nothing transposed    512 x 768 x 3072   517 : 440    512 x 768 x 50257    507 :
-//   356 b transposed (x w' of a linear)    512 x 768 x 3072   385 : 480     64 x 2048 x 512     220
-//   : 400 a transposed (its dw)             3072 x 768 x 512    492 : 519  50257 x 768 x 512 488 :
-//   447 a transposed, k small             2048 x 512 x 64     214 : 260 (one thread) 24 of 256 x 64
-//   x 256               sgemm a thread, nothing transposed  506 : 529, a transposed 492 : 402 768
-//   of 49 x 32 x 49                nothing transposed 312 : 486, b transposed 175 : 232
+// clang-format off
+//   two Zen 5 cores (peak about 530)
+//   one product, nothing transposed    512 x 768 x 3072   517 : 440    512 x 768 x 50257  507 : 356
+//   b transposed (x w' of a linear)    512 x 768 x 3072   385 : 480     64 x 2048 x 512   220 : 400
+//   a transposed (its dw)             3072 x 768 x 512    492 : 519  50257 x 768 x 512    488 : 447
+//   a transposed, k small             2048 x 512 x 64     214 : 260 (one thread)
+//   24 of 256 x 64 x 256              sgemm a thread, nothing transposed  506 : 529, a transposed 492 : 402
+//   768 of 49 x 32 x 49               nothing transposed 312 : 486, b transposed 175 : 232
+//
+//   one core of a Xeon with AVX-512
+//   a transposed                      2048 x 2048 x 512   106 : 89    3072 x 1024 x 1024   97 : 80
+//   a transposed, many rows, n small  2048 x 512 x 1024    69 : 93    1536 x 384 x 1568    79 : 94
+//                                    32000 x 288 x 1024    94 : 111
+//   a transposed, fewer rows          1152 x 384 x 1568    94 : 89     768 x 192 x 6272    84 : 86
+//   few rows, b transposed              16 x 2048 x 512    55 : 63, of panels : 95
+// clang-format on
 //
 // On Zen 4 the primitive is far worse where nothing is transposed (134 : 205). Copying b into the
-// layout that the primitive would choose costs more than it gains for all but one of these. So:
-// the primitive where b is transposed, where a is and k is small, and for batches; else sgemm.
+// layout that the primitive would choose costs more than it gains for all but one of these, if only
+// one product reads it. So: the primitive where b is transposed or lies in panels, where a is and k
+// is small, or the result long and narrow and k large, and for batches; else sgemm.
 #include "LibraryCall.h"
 #include "MatmulShape.h"
 #include "OneDnn.h"
@@ -221,8 +232,11 @@ bool prefersPrimitive(const MatmulShape &p) {
     return false;
   if (Descriptions::isOneWithPanels(p))
     return true;
-  if (p.a->transposed)
-    return p.products == 1 && p.k <= 128 && p.m * p.n >= 1 << 16;
+  if (p.a->transposed) {
+    bool kSmall = p.k <= 128 && p.m * p.n >= 1 << 16;
+    bool kLarge = p.k >= 1024 && p.m >= 1536 && p.n <= 512;
+    return p.products == 1 && (kSmall || kLarge);
+  }
   return p.products > 1 || p.b->transposed;
 }
 

@@ -71,7 +71,8 @@ TEST_CASE("matmul: every layout of every operand") {
                                                                               {1, 1, 1, 1},
                                                                               {1, 64, 48, 1},
                                                                               {2, 1, 1, 70},
-                                                                              {1, 130, 140, 150}}));
+                                                                              {1, 130, 140, 150},
+                                                                              {1, 1536, 8, 1024}}));
   INFO("flags " << flags << ", " << batch << " x " << m << " x " << n << " x " << k);
   accc_library_call call = matmul(batch, m, n, k, flags & 1, flags & 2, flags & 4);
   call.u.matmul.accumulate = (flags & 8) != 0;

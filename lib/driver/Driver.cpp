@@ -52,6 +52,9 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   if (!options.weights.empty() && options.weights != "embed" && options.weights != "beside" &&
       options.weights != "none")
     add("--weights " + options.weights + ": there are embed, beside and none");
+  if (!options.runningVariance.empty() && options.runningVariance != "biased" &&
+      options.runningVariance != "unbiased")
+    add("--running-variance " + options.runningVariance + ": there are biased and unbiased");
   if (!options.stopAfter.empty() && !llvm::is_contained(phaseNames(), options.stopAfter))
     add("--stop-after " + options.stopAfter + ": the phases are " + llvm::join(phaseNames(), ", "));
   if (options.output.empty() && (options.stopAfter.empty() || options.stopAfter == "generate"))

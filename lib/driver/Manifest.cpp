@@ -33,6 +33,12 @@ std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef in
     dimensions[name] = llvm::json::Array(sizes);
   manifest["dimensions"] = std::move(dimensions);
   manifest["freeze"] = llvm::json::Array(options.freeze);
+  if (options.assumeDropoutTraining)
+    manifest["assume_dropout_training"] = true;
+  if (options.assumeBatchNormTraining)
+    manifest["assume_batchnorm_training"] = true;
+  if (!options.runningVariance.empty())
+    manifest["running_variance"] = options.runningVariance;
   return llvm::formatv("{0}", llvm::json::Value(std::move(manifest)));
 }
 
@@ -55,6 +61,11 @@ std::string accc::describeOptions(const CompileOptions &options) {
       list += (list.empty() ? "" : ",") + std::to_string(size);
     add("-D", name + "=" + list);
   }
+  if (options.assumeDropoutTraining)
+    text += " --assume-dropout-training";
+  if (options.assumeBatchNormTraining)
+    text += " --assume-batchnorm-training";
+  add("--running-variance", options.runningVariance);
   add("--weights", options.weights);
   return text;
 }

@@ -24,6 +24,12 @@ struct CompileOptions {
   /// What other open dimensions are taken as; 0: they are an error.
   int64_t openDimension = 0;
 
+  /// What an exporter left out of the model (ImportOptions): dropouts without a training flag drop,
+  /// batch normalisations in inference mode train, running variances are updated with the `biased`
+  /// or `unbiased` variance (empty: as the program that wrote the file does).
+  bool assumeDropoutTraining = false, assumeBatchNormTraining = false;
+  std::string runningVariance;
+
   std::string target = "cpu";
   /// Of several the library takes the best that the CPU can run.
   std::vector<std::string> archs = {"x86-64-v3"};

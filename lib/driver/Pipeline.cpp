@@ -43,6 +43,10 @@ static LogicalResult importModel(Compilation &c) {
   c.inputHash = llvm::toHex(digest, /*LowerCase=*/true);
 
   if (llvm::sys::path::extension(path) == ".mlir") {
+    for (const auto &[name, size] : c.sizes.dimensions)
+      c.problems.add({.message = "-D " + name + ": the shapes of IR text are fixed"});
+    if (!c.sizes.dimensions.empty())
+      return failure();
     llvm::SourceMgr sources;
     sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
     c.module = parseSourceFile<ModuleOp>(sources, ParserConfig(&c.context));
@@ -53,6 +57,10 @@ static LogicalResult importModel(Compilation &c) {
   options.training = !c.options.loss.empty();
   for (const auto &[name, size] : c.sizes.dimensions)
     options.dimensions[name] = size;
+  options.assumeDropoutTraining = c.options.assumeDropoutTraining;
+  options.assumeBatchNormTraining = c.options.assumeBatchNormTraining;
+  if (!c.options.runningVariance.empty())
+    options.unbiasedRunningVar = c.options.runningVariance == "unbiased";
   if (c.options.openDimension)
     options.openDimension = c.options.openDimension;
   ImportResult result = importOnnx(path, options, c.context);

@@ -3,7 +3,7 @@ import json
 import os
 import unittest
 
-from command_line import BUG, DATA, MACHINE, MLP, SMALL, TRAINING, USAGE, CommandLineTest
+from command_line import BUG, DATA, GOLDENS, MACHINE, MLP, SMALL, TRAINING, USAGE, CommandLineTest
 
 
 class Compile(CommandLineTest):
@@ -93,12 +93,29 @@ class Compile(CommandLineTest):
         self.small()
         _, error = self.accc(
             *("compile", "small.mlir", "--loss", "hinge", "--optimizer", "sgd,momentum=x"),
-            *("--precision", "fp8", "--freeze", "("),
+            *("--precision", "fp8", "--freeze", "(", "--running-variance", "both"),
             code=USAGE,
         )
-        for part in ("'hinge'", "'momentum' needs a number", "fp8", "--freeze (", "-o LIB.so"):
+        for part in ("'hinge'", "'momentum' needs a number", "fp8", "--freeze (", "-o LIB.so", "variance both"):
             self.assertIn(part, error)
-        self.assertIn("5 errors", error)
+        self.assertIn("6 errors", error)
+
+    def test_what_an_exporter_left_out_is_given(self):
+        model = GOLDENS / "digits_cnn" / "model.onnx"
+        command = ("compile", model, "-D", "batch=4", *TRAINING[:4], "--stop-after", "import")
+        text, warnings = self.accc(*command)
+        self.assertIn("unbiased = true", text)
+        self.assertIn("--running-variance biased", warnings)
+        text, warnings = self.accc(*command, "--running-variance", "biased")
+        self.assertIn("unbiased = false", text)
+        self.assertEqual(warnings, "")
+        self.accc(
+            *("compile", model, "-o", "m.so", "-D", "batch=4", "--report", "m.json"),
+            *("--assume-dropout-training", "--assume-batchnorm-training"),
+        )
+        manifest = json.loads((self.folder / "m.json").read_text())["manifest"]
+        self.assertTrue(manifest["assume_dropout_training"])
+        self.assertTrue(manifest["assume_batchnorm_training"])
 
     def test_wrong_usage(self):
         self.small()

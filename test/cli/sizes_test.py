@@ -127,10 +127,11 @@ class Sizes(CommandLineTest):
         _, error = self.compile("m.so", "-D", "rows=64,16", code=DATA)
         self.assertEqual(error.count("open dimensions"), 1)
         self.assertIn("with -D rows=64: ", error)
-        # Sizes that change no input.
+        self.assertIn("-D rows: no input leaves a dimension of this name open (open: 'batch')", error)
+        # Sizes of what has none.
         (self.folder / "m.mlir").write_text(self.small().read_text())
         _, error = self.accc("compile", "m.mlir", "-o", "m.so", "-D", "n=1,2", code=DATA)
-        self.assertIn("with -D n=1 and with -D n=2 eval_step takes inputs of the same shapes", error)
+        self.assertIn("-D n: the shapes of IR text are fixed", error)
         self.accc("check", MLP / "model.onnx", *OPTIONS, "-D", "batch=64,16")
 
 

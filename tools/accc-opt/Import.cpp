@@ -22,6 +22,8 @@ int importAndPrint(int argc, char **argv) {
       options.frozen.push_back(argv[++i]);
     } else if (argument == "--assume-dropout-training") {
       options.assumeDropoutTraining = true;
+    } else if (argument == "--assume-batchnorm-training") {
+      options.assumeBatchNormTraining = true;
     } else if (argument == "--no-raise") {
       options.raise = false;
     } else {

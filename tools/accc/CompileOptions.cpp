@@ -55,4 +55,12 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
       .add_option("--freeze", options.freeze, "parameters with this in their name are not trained")
       ->type_name("REGEX")
       ->allow_extra_args(false);
+  command.add_flag("--assume-dropout-training", options.assumeDropoutTraining,
+                   "dropouts that were exported without their training flag drop");
+  command.add_flag("--assume-batchnorm-training", options.assumeBatchNormTraining,
+                   "batch normalisations that were exported in inference mode use and update "
+                   "statistics of the batch");
+  command.add_option("--running-variance", options.runningVariance,
+                     "biased (as ONNX says) or unbiased (as PyTorch does): the variance that batch "
+                     "normalisations keep; by default as the program that wrote the model does");
 }

@@ -29,6 +29,9 @@ struct ImportOptions {
   bool training = true;
   /// A dropout without a training flag drops (trap: exporters of attention leave the flag out).
   bool assumeDropoutTraining = false;
+  /// A batch normalisation in inference mode is taken as one in training mode (trap: PyTorch's
+  /// dynamo exporter writes inference mode whatever the module's mode).
+  bool assumeBatchNormTraining = false;
   /// Whether running variances are updated with the unbiased variance, as PyTorch does. By default:
   /// yes if the file was written by PyTorch.
   std::optional<bool> unbiasedRunningVar;

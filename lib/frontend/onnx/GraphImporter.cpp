@@ -152,6 +152,26 @@ void GraphImporter::declare(const onnx::GraphProto &graph, Frame &frame) {
 
 // ---- inputs ----
 
+std::optional<int64_t> GraphImporter::givenDimension(const std::string &name) {
+  auto given = importOptions.dimensions.find(name);
+  if (given == importOptions.dimensions.end())
+    return std::nullopt;
+  usedDimensions.insert(name);
+  return given->second;
+}
+
+void GraphImporter::checkDimensions() {
+  for (const auto &[name, size] : importOptions.dimensions)
+    if (!usedDimensions.contains(name)) {
+      std::string has;
+      for (const std::string &open : openDimensions)
+        has += std::string(has.empty() ? "'" : ", '") + open + "'";
+      problems.push_back({"", "",
+                          "-D " + name + ": no input leaves a dimension of this name open (" +
+                              (has.empty() ? "none is open" : "open: " + has) + ")"});
+    }
+}
+
 void GraphImporter::importInputs() {
   for (const onnx::ValueInfoProto &info : model->graph().input()) {
     if (main.initializers.contains(info.name()) || main.sparseInitializers.contains(info.name()))
@@ -164,6 +184,8 @@ void GraphImporter::importInputs() {
           known != importOptions.inputs.end()) {
         if (known->second.getElementType() != elementType(context, type.elem_type()))
           fail("the value given for the input '" + info.name() + "' has another element type");
+        for (int64_t i = 0; i < known->second.getType().getRank(); ++i)
+          givenDimension(info.name() + "." + std::to_string(i)); // its shape says it, too
         Location loc = NameLoc::get(opBuilder.getStringAttr(info.name()));
         main.values[info.name()] =
             Entity(opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second)
@@ -177,13 +199,18 @@ void GraphImporter::importInputs() {
       for (const auto &[i, dimension] : llvm::enumerate(type.shape().dim())) {
         std::string position = info.name() + "." + std::to_string(i);
         std::string name = dimension.dim_param().empty() ? position : dimension.dim_param();
-        auto given = importOptions.dimensions.find(name);
-        if (given == importOptions.dimensions.end())
-          given = importOptions.dimensions.find(position);
-        if (dimension.has_dim_value())
+        std::optional<int64_t> byPosition = givenDimension(position);
+        if (dimension.has_dim_value()) {
+          if (byPosition.value_or(dimension.dim_value()) != dimension.dim_value())
+            fail("-D " + position + "=" + Twine(*byPosition) + ", but the model fixes it at " +
+                 Twine(dimension.dim_value()));
           shape.push_back(dimension.dim_value());
-        else if (given != importOptions.dimensions.end())
-          shape.push_back(given->second);
+          continue;
+        }
+        openDimensions.insert(name);
+        std::optional<int64_t> byName = givenDimension(name);
+        if (byName || byPosition)
+          shape.push_back(byName ? *byName : *byPosition);
         else {
           open += (open.empty() ? "-D " : " -D ") + name + "=N";
           shape.push_back(importOptions.openDimension.value_or(ShapedType::kDynamic));
@@ -203,6 +230,7 @@ void GraphImporter::importInputs() {
       main.values[info.name()] = Entity::broken();
     }
   }
+  checkDimensions();
 }
 
 // ---- nodes ----

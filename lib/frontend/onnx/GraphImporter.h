@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <set>
+
 namespace accc::onnx_import {
 
 /// The names that a graph, subgraph or function body sees, and the attributes that a function was
@@ -63,6 +65,10 @@ public:
 
 private:
   void importInputs();
+  /// The size given for a dimension by its name or position (`input.0`).
+  std::optional<int64_t> givenDimension(const std::string &name);
+  /// A size given for a dimension that is not there is a mistake, not a wish to be ignored.
+  void checkDimensions();
   /// One more node or iteration; throws ImportAbort when there are too many.
   void count();
   void importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Frame &frame);
@@ -97,6 +103,7 @@ private:
   mlir::Value key;
   int64_t streams = 0;
   int64_t importedNodes = 0;
+  std::set<std::string, std::less<>> openDimensions, usedDimensions;
   std::vector<std::string> warnings;
   llvm::StringSet<> warned;
   std::vector<ImportProblem> problems;

@@ -13,6 +13,9 @@ using accc::prim::Tensor;
 
 namespace {
 
+/// More known indices than this are left to the check of the step.
+constexpr int64_t kMostChecked = 1 << 20;
+
 Tensor indicesOf(Node &node, size_t input) {
   Tensor indices = node.in(input);
   if (isa<FloatType>(indices.elementType()) || indices.elementType().isInteger(1))
@@ -34,13 +37,18 @@ Entities gather(Node &node) {
   shape.append(indices.shape().begin(), indices.shape().end());
   shape.append(x.shape().begin() + axis + 1, x.shape().end());
   tensorType(shape, x.elementType());
-  // One known position is a slice.
-  if (node.isKnown(1) && indices.size() == 1) {
-    int64_t at = node.knownIntegers(1, "indices").front();
-    if (at < -x.dim(axis) || at >= x.dim(axis))
-      fail("the index " + Twine(at) + " is outside an axis of " + Twine(x.dim(axis)) + " elements");
-    at = at < 0 ? at + x.dim(axis) : at;
-    return {x.sliceDim(axis, at, at + 1).reshape(shape)};
+  if (node.isKnown(1) && indices.size() <= kMostChecked) {
+    // A table that is too short (positions, of a sequence longer than the model learned) is known
+    // now.
+    SmallVector<int64_t> known = node.knownIntegers(1, "indices");
+    for (int64_t at : known)
+      if (at < -x.dim(axis) || at >= x.dim(axis))
+        fail("the index " + Twine(at) + " is outside an axis of " + Twine(x.dim(axis)) +
+             " elements");
+    if (known.size() == 1) { // a slice
+      int64_t at = known.front() < 0 ? known.front() + x.dim(axis) : known.front();
+      return {x.sliceDim(axis, at, at + 1).reshape(shape)};
+    }
   }
   return {x.gather(wrapNegative(indices, x.dim(axis)), axis)};
 }

@@ -34,12 +34,12 @@ Entities batchNormalization(Node &node) {
   GraphImporter &importer = node.importer();
   importer.markBuffer(mean);
   importer.markBuffer(var);
-  if (!isTraining(node)) {
+  bool assumed = importer.options().training && importer.options().assumeBatchNormTraining;
+  if (!isTraining(node) && !assumed) {
     if (importer.options().training)
-      importer.warn(
-          "the model was exported for inference: BatchNormalization keeps its statistics as they "
-          "are "
-          "and does not use those of the batch; export it in training mode to train them");
+      importer.warn("BatchNormalization was exported in inference mode (PyTorch's dynamo exporter "
+                    "writes it so whatever the module's mode): it keeps its statistics and does "
+                    "not use those of the batch; give --assume-batchnorm-training to train it");
     return {node.make<nn::BatchNormInferenceOp>(operands, {epsilon})};
   }
   // ONNX keeps `momentum` of the old value, PyTorch and nn take it of the new one; and PyTorch
@@ -47,8 +47,7 @@ Entities batchNormalization(Node &node) {
   bool unbiased = importer.options().unbiasedRunningVar.value_or(importer.writtenByPyTorch());
   if (unbiased && !importer.options().unbiasedRunningVar)
     importer.warn("running variances are updated with the unbiased variance, as PyTorch, which "
-                  "wrote this file, "
-                  "does (ONNX: the biased one)");
+                  "wrote this file, does (ONNX: the biased one, --running-variance biased)");
   Operation *op = node.create<nn::BatchNormTrainingOp>(
       operands, {epsilon, node.f64("momentum", 1.0 - node.real("momentum", 0.9)),
                  node.flag("unbiased", unbiased)});

@@ -169,6 +169,13 @@ TEST_CASE("sizes that overflow, and loops that do not end", "[hostile]") {
              Contains("(MaxPool)"));
 }
 
+TEST_CASE("known indices that a table does not have", "[hostile]") {
+  for (const char *indices : {"int64[3] i = {0,1,5}", "int64[1] i = {-6}"})
+    CHECK_THAT(problemsOfText(std::string("g (float[5,4] x) => (float[a,b] y) <") + indices +
+                              "> { y = Gather(x, i) }"),
+               Contains("outside an axis of 5 elements"));
+}
+
 TEST_CASE("ranks and types that do not fit an operator", "[hostile]") {
   for (const char *node : {"y = Conv(x, x)",
                            "y = MatMul(x, i)",

@@ -67,6 +67,11 @@ TEST_CASE("open dimensions are fixed by name or position, or all asked for") {
   ImportOptions options;
   options.dimensions = {{"batch", 4}, {"z.0", 1}};
   CHECK_THAT(importText(text, options).text(), Contains("tensor<4x3xf32>"));
+  options.dimensions = {{"batch", 4}, {"N", 1}, {"bacth", 2}, {"x.1", 3}, {"z.1", 4}};
+  CHECK_THAT(
+      importText(text, options).problems(),
+      Contains("-D bacth: no input leaves a dimension of this name open (open: 'N', 'batch')") &&
+          Contains("-D z.1=4, but the model fixes it at 3") && !Contains("-D x.1"));
 }
 
 TEST_CASE("all that stands in the way is reported, by node") {

@@ -100,9 +100,13 @@ TEST_CASE("an inference-mode batch normalisation in training is warned of") {
       y = BatchNormalization(x, s, b, m, v)
     })";
   auto model = importText(text);
-  CHECK_THAT(model.warnings(), Contains("exported for inference"));
+  CHECK_THAT(model.warnings(), Contains("--assume-batchnorm-training"));
   CHECK(model.role("m") == "buffer");
   ImportOptions options;
+  options.assumeBatchNormTraining = true;
+  auto trained = importText(text, options);
+  CHECK_THAT(trained.text(), Contains("nn.batch_norm_training"));
+  CHECK(trained.warnings().empty());
   options.training = false;
   CHECK(importText(text, options).warnings().empty());
 }

@@ -38,6 +38,14 @@ LogicalResult checkIndices(Operation *op, const ReferenceArray &indices, int64_t
   return success();
 }
 
+/// Of elements that are multiplied into one result: the product of those beside x, given how many
+/// of all are zero and the product of the others. No zero is divided by.
+Tensor productOfOthers(Tensor x, Tensor zeros, Tensor nonzeroProduct) {
+  Tensor isZero = equal(x, 0.0);
+  return select(equal(zeros, isZero.convert(x.elementType())),
+                nonzeroProduct / select(isZero, 1.0, x), 0.0);
+}
+
 } // namespace
 
 // ---- gather ----
@@ -107,21 +115,55 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   return success();
 }
 
-// set: what was overwritten has no gradient, what was written takes it. add: both have it.
+// set: what was overwritten has no gradient, what was written takes it. add: both have it. mul: dy
+// times the product of all else that went into the element. max, min: dy shared evenly by the data
+// and updates that equal the result.
 LogicalResult ScatterOp::differentiate(Gradients &gradients) {
-  if (getKind() != ScatterKind::set && getKind() != ScatterKind::add)
-    return emitOpError("of kind ")
-           << stringifyScatterKind(getKind()) << " has no gradient: only 'set' and 'add' have one";
   Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
-  Tensor indices = dy.wrap(getIndices());
-  if (gradients.wants(getData())) {
-    Tensor zeros = dy.full(tensorType(getUpdates()), 0.0);
-    gradients.add(getData(), getKind() == ScatterKind::add
-                                 ? dy
-                                 : dy.scatter(indices, zeros, getAxis(), ScatterKind::set));
+  Tensor data = dy.wrap(getData()), indices = dy.wrap(getIndices()),
+         updates = dy.wrap(getUpdates());
+  Type element = dy.elementType();
+  auto combined = [&](Tensor ofData, Tensor ofUpdates, ScatterKind kind) {
+    return ofData.scatter(indices, ofUpdates, getAxis(), kind);
+  };
+  auto atUpdates = [&](Tensor ofData) { return ofData.gather(indices, getAxis()); };
+  auto add = [&](auto ofData, auto ofUpdates) {
+    if (gradients.wants(getData()))
+      gradients.add(getData(), ofData());
+    if (gradients.wants(getUpdates()))
+      gradients.add(getUpdates(), ofUpdates());
+  };
+  switch (getKind()) {
+  case ScatterKind::set:
+    add([&] { return combined(dy, updates.full(0.0), ScatterKind::set); },
+        [&] { return atUpdates(dy); });
+    break;
+  case ScatterKind::add:
+    add([&] { return dy; }, [&] { return atUpdates(dy); });
+    break;
+  case ScatterKind::mul: {
+    Tensor zeroData = equal(data, 0.0), zeroUpdates = equal(updates, 0.0);
+    Tensor zeros =
+        combined(zeroData.convert(element), zeroUpdates.convert(element), ScatterKind::add);
+    Tensor product =
+        combined(select(zeroData, 1.0, data), select(zeroUpdates, 1.0, updates), ScatterKind::mul);
+    add([&] { return dy * productOfOthers(data, zeros, product); },
+        [&] {
+          return atUpdates(dy) * productOfOthers(updates, atUpdates(zeros), atUpdates(product));
+        });
+    break;
   }
-  if (gradients.wants(getUpdates()))
-    gradients.add(getUpdates(), dy.gather(indices, getAxis()));
+  case ScatterKind::max:
+  case ScatterKind::min: {
+    Tensor result = dy.wrap(getResult());
+    Tensor tiesData = equal(data, result), tiesUpdates = equal(updates, atUpdates(result));
+    Tensor share =
+        dy / combined(tiesData.convert(element), tiesUpdates.convert(element), ScatterKind::add);
+    add([&] { return select(tiesData, share, 0.0); },
+        [&] { return select(tiesUpdates, atUpdates(share), 0.0); });
+    break;
+  }
+  }
   return success();
 }
 

@@ -25,7 +25,8 @@ def Prim_ScatterOp : Prim_Op<"scatter", "Scatter", [], Prim_HasGradient # Prim_I
     The transpose of gather: for each index position i, data[..., indices[i], ...] =
     combine(data[..., indices[i], ...], updates[..., i, ...]), in row-major order of the index positions,
     which makes duplicates deterministic (`set`: the last one wins). An index out of range is a data
-    error, as for gather. Gradients exist for set (distinct indices) and add.
+    error, as for gather. The gradient of set is that of distinct indices; the gradient of a tie of
+    max or min is split evenly.
     scatter_c1: 0 <= axis < rank(data).
     scatter_c2: shape(updates) is the shape of gather(data, indices).}];
   let arguments = (ins Prim_Tensor:$data, Prim_IndexTensor:$indices, Prim_Tensor:$updates, I64Attr:$axis,

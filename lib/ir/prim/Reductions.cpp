@@ -23,15 +23,17 @@ template <typename Body> void forEachLine(const ReferenceArray &x, int64_t dimen
                  [&](int64_t start) { body(start, strides[dimension]); });
 }
 
+Tensor cumulative(ReduceKind kind, Tensor x, int64_t dimension) {
+  return x.wrap(x.getBuilder().create<CumulativeOp>(x.getLoc(), x.type(), x, kind, dimension));
+}
+
 /// The running product of x along its last dimension, without the element itself.
 Tensor exclusiveProduct(Tensor x) {
   int64_t last = x.rank() - 1;
   SmallVector<int64_t> low(x.rank(), 0), high(x.rank(), 0);
   low[last] = 1;
   high[last] = -1;
-  Tensor shifted = x.pad(1.0, low, high);
-  return x.wrap(
-      x.getBuilder().create<CumulativeOp>(x.getLoc(), x.type(), shifted, ReduceKind::prod, last));
+  return cumulative(ReduceKind::prod, x.pad(1.0, low, high), last);
 }
 
 /// For every element the product of all others along the last dimension: of those before it times
@@ -56,6 +58,50 @@ Tensor productOfOthers(Tensor x, ArrayRef<int64_t> dimensions) {
   for (auto [to, from] : llvm::enumerate(permutation))
     inverse[from] = static_cast<int64_t>(to);
   return productOfOthers(moved.reshape(shape)).reshape(moved.shape()).transpose(inverse);
+}
+
+/// The running sum from the other end: element i has those of i, i + 1, ...
+Tensor sumOfRest(Tensor x, int64_t dimension) {
+  return cumulative(ReduceKind::sum, x.reverse(dimension), dimension).reverse(dimension);
+}
+
+/// dy taken to elements of another place along `dimension`, where what meets adds up: element j of
+/// dy goes to place[j] (i64). As a row-major index: the place along the dimension, and the
+/// element's own coordinates along the others.
+Tensor takeTo(Tensor dy, Tensor place, int64_t dimension) {
+  SmallVector<int64_t> strides = ReferenceArray(dy.shape()).strides();
+  Tensor index = place * static_cast<double>(strides[dimension]);
+  for (int64_t d = 0; d < dy.rank(); ++d)
+    if (d != dimension && dy.dim(d) > 1)
+      index = index +
+              iota(dy.getBuilder(), dy.getLoc(), place.type(), d) * static_cast<double>(strides[d]);
+  Tensor zeros = dy.full(RankedTensorType::get({dy.size()}, dy.elementType()), 0.0);
+  return zeros.scatter(index.reshape({dy.size()}), dy.reshape({dy.size()}), 0, ScatterKind::add)
+      .reshape(dy.shape());
+}
+
+/// Gradient of the running product y of x. An element before the first zero is in the products from
+/// itself on, each y_k / x_i. The first zero itself is in the same, taken without it. What follows
+/// it is in products that stay zero.
+Tensor runningProductGradient(Tensor dy, Tensor x, Tensor y, int64_t dimension) {
+  Tensor isZero = equal(x, 0.0);
+  Tensor zeros = cumulative(ReduceKind::sum, isZero.convert(x.elementType()), dimension);
+  Tensor isFirst = bitAnd(isZero, equal(zeros, 1.0));
+  Tensor without = cumulative(ReduceKind::prod, select(isFirst, 1.0, x), dimension);
+  Tensor before = sumOfRest(dy * y, dimension) / select(isZero, 1.0, x);
+  return select(isFirst, sumOfRest(dy * without, dimension),
+                select(equal(zeros, 0.0), before, 0.0));
+}
+
+/// Gradient of the running maximum or minimum y of x: what is in y_k came from the last place up to
+/// k whose x was the extreme there (as in PyTorch, no split among ties).
+Tensor runningExtremeGradient(Tensor dy, Tensor x, Tensor y, int64_t dimension) {
+  RankedTensorType indexType = x.type().clone(IntegerType::get(x.type().getContext(), 64));
+  Tensor position = iota(x.getBuilder(), x.getLoc(), indexType, dimension);
+  Tensor isOther = bitAnd(notEqual(x, y), equal(x, x)); // NaN is an extreme, too
+  Tensor place =
+      cumulative(ReduceKind::max, select(isOther, position.full(0.0), position), dimension);
+  return takeTo(dy, place, dimension);
 }
 
 } // namespace
@@ -189,18 +235,27 @@ LogicalResult CumulativeOp::verify() {
                                       tensorType(getOperand()).getRank());
 }
 
-// Element i goes into the sums i, i + 1, ...: the running sum from the other end.
 LogicalResult CumulativeOp::differentiate(Gradients &gradients) {
   if (!gradients.wants(getOperand()))
     return success();
-  if (getKind() != ReduceKind::sum)
-    return emitOpError("of kind ")
-           << stringifyReduceKind(getKind()) << " has no gradient: only 'sum' has one";
   Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
+  Tensor x = dy.wrap(getOperand()), y = dy.wrap(getResult());
   int64_t dimension = getDimension();
-  Tensor running = dy.wrap(gradients.builder().create<CumulativeOp>(
-      getLoc(), dy.type(), dy.reverse(dimension), ReduceKind::sum, dimension));
-  gradients.add(getOperand(), running.reverse(dimension));
+  switch (getKind()) {
+  case ReduceKind::sum: // element i goes into the sums i, i + 1, ...
+    gradients.add(getOperand(), sumOfRest(dy, dimension));
+    break;
+  case ReduceKind::prod:
+    gradients.add(getOperand(), runningProductGradient(dy, x, y, dimension));
+    break;
+  case ReduceKind::max:
+  case ReduceKind::min:
+    gradients.add(getOperand(), runningExtremeGradient(dy, x, y, dimension));
+    break;
+  case ReduceKind::all:
+  case ReduceKind::any: // cumulative_c2
+    llvm_unreachable("not a kind of cumulative");
+  }
   return success();
 }
 
@@ -212,8 +267,8 @@ LogicalResult CumulativeOp::evaluate(ArrayRef<ReferenceArray> operands,
   if (extent > 0)
     forEachLine(y, getDimension(), [&, kind = getKind()](int64_t start, int64_t step) {
       for (int64_t i = 1; i < extent; ++i)
-        y.values[start + i * step] =
-            combineValues(kind, integer, y.values[start + (i - 1) * step], y.values[start + i * step]);
+        y.values[start + i * step] = combineValues(kind, integer, y.values[start + (i - 1) * step],
+                                                   y.values[start + i * step]);
     });
   results.push_back(std::move(y));
   return success();
@@ -231,24 +286,12 @@ LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   return success();
 }
 
-// Every cotangent goes back to where its value came from. The place is a row-major index: the index
-// found along the dimension, and the element's own coordinates along the others.
+// Every cotangent goes back to where its value came from.
 LogicalResult SortOp::differentiate(Gradients &gradients) {
   if (!gradients.wants(getOperand()) || !gradients.has(getValues()))
     return success();
-  OpBuilder &builder = gradients.builder();
-  Tensor dy(builder, getLoc(), gradients.of(getValues()));
-  RankedTensorType indexType = tensorType(getIndices());
-  SmallVector<int64_t> strides = ReferenceArray(dy.shape()).strides();
-  int64_t dimension = getDimension();
-  Tensor place = dy.wrap(getIndices()) * static_cast<double>(strides[dimension]);
-  for (int64_t d = 0; d < dy.rank(); ++d)
-    if (d != dimension && dy.dim(d) > 1)
-      place = place + iota(builder, getLoc(), indexType, d) * static_cast<double>(strides[d]);
-  Tensor zeros = dy.full(RankedTensorType::get({dy.size()}, dy.elementType()), 0.0);
-  Tensor dx =
-      zeros.scatter(place.reshape({dy.size()}), dy.reshape({dy.size()}), 0, ScatterKind::set);
-  gradients.add(getOperand(), dx.reshape(dy.shape()));
+  Tensor dy(gradients.builder(), getLoc(), gradients.of(getValues()));
+  gradients.add(getOperand(), takeTo(dy, dy.wrap(getIndices()), getDimension()));
   return success();
 }
 

@@ -31,6 +31,7 @@ def Prim_CumulativeOp : Prim_Op<"cumulative", "Opaque", [], Prim_HasGradient> {
   let summary = "running sum, product, maximum or minimum along a dimension";
   let description = [{
     Inclusive, from the first element on; reverse and exclusive forms are made with reverse, pad, slice.
+    The gradient of max and min goes to the last of what is equal, as in PyTorch.
     cumulative_c1: the dimension is in range. cumulative_c2: kind is sum, prod, max or min.}];
   let arguments = (ins Prim_NumberTensor:$operand, Prim_ReduceKindAttr:$kind, I64Attr:$dimension);
   let results = (outs Prim_NumberTensor:$result);

@@ -22,6 +22,18 @@
 using namespace mlir;
 using namespace accc;
 
+/// Whether anything is computed in 16-bit floats.
+static bool hasHalfArithmetic(ModuleOp module) {
+  auto result = module.walk([](Operation *op) {
+    bool half = llvm::any_of(op->getResultTypes(), [](Type type) {
+      Type element = getElementTypeOrSelf(type);
+      return element.isF16() || element.isBF16();
+    });
+    return half ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 LogicalResult codegen::lowerToLLVM(ModuleOp module) {
   // Before the conversion to LLVM would make calls of them.
   RewritePatternSet functions(module.getContext());
@@ -33,6 +45,14 @@ LogicalResult codegen::lowerToLLVM(ModuleOp module) {
     return failure();
   PassManager pm(module.getContext());
   pm.enableVerifier(false);
+  // 16-bit floats are computed in f32 and rounded after each operation: elsewhere LLVM would do the
+  // same, but by calls of the compiler's library.
+  if (hasHalfArithmetic(module)) {
+    const std::string halves[] = {"f16", "bf16"};
+    arith::ArithEmulateUnsupportedFloatsOptions emulate;
+    emulate.sourceTypeStrs = halves;
+    pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  }
   // Rounding to bf16 would call the compiler's library on machines without the instruction.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;

@@ -9,6 +9,16 @@ using namespace accc::prim;
 
 namespace {
 
+// Sums and products of 16-bit floats are accumulated in f32 (prim.reduce says so); of the rest f32
+// is what CPUs compare.
+LogicalResult reduceOfHalves(ReduceOp op, PatternRewriter &rewriter) {
+  Type element = op.getType().getElementType();
+  if (!element.isF16() && !element.isBF16())
+    return failure();
+  Tensor wide = tensor(rewriter, op, op.getOperand()).convert(rewriter.getF32Type());
+  return replace(op, rewriter, reduce(op.getKind(), wide, op.getDimensions()).convert(element));
+}
+
 // Along extents of 1 there is nothing to combine.
 LogicalResult reduceOfUnits(ReduceOp op, PatternRewriter &rewriter) {
   if (tensorType(op.getOperand()).getNumElements() != op.getType().getNumElements() ||
@@ -150,6 +160,6 @@ LogicalResult sumOfNegated(ReduceOp op, PatternRewriter &rewriter) {
 } // namespace
 
 void fusion::populateReductionRules(RewritePatternSet &patterns) {
-  patterns.add(reduceOfUnits).add(reduceOfReduce).add(reduceOfBroadcast);
+  patterns.add(reduceOfHalves).add(reduceOfUnits).add(reduceOfReduce).add(reduceOfBroadcast);
   patterns.add(reduceOfTranspose).add(reduceOfReshape).add(sumOfNegated);
 }

@@ -62,3 +62,13 @@ func.func @of_reshape(%x: tensor<2x3x4xf32>) -> tensor<4xf32> {
   %1 = prim.reduce sum %0 {dimensions = array<i64: 0>} : (tensor<6x4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// Sums of 16-bit floats accumulate in f32.
+// CHECK-LABEL: @halves
+// CHECK-NEXT: %[[W:.*]] = prim.convert %arg0 : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+// CHECK-NEXT: %[[S:.*]] = prim.reduce sum %[[W]]
+// CHECK-NEXT: prim.convert %[[S]] : (tensor<4xf32>) -> tensor<4xbf16>
+func.func @halves(%a: tensor<4x8xbf16>) -> tensor<4xbf16> {
+  %0 = prim.reduce sum %a {dimensions = array<i64: 1>} : (tensor<4x8xbf16>) -> tensor<4xbf16>
+  return %0 : tensor<4xbf16>
+}

@@ -25,6 +25,10 @@ using namespace mlir;
 namespace accc::test {
 namespace {
 
+const llvm::fltSemantics &halfSemantics(DType type) {
+  return type == DType::f16 ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
+}
+
 void setByType(Tensor &tensor, int64_t i, double value) {
   switch (tensor.dtype()) {
   case DType::f32:
@@ -33,6 +37,15 @@ void setByType(Tensor &tensor, int64_t i, double value) {
   case DType::f64:
     tensor.data<double>()[i] = value;
     break;
+  case DType::f16:
+  case DType::bf16: {
+    llvm::APFloat rounded(value);
+    bool losesInfo;
+    rounded.convert(halfSemantics(tensor.dtype()), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    static_cast<uint16_t *>(tensor.raw())[i] =
+        static_cast<uint16_t>(rounded.bitcastToAPInt().getZExtValue());
+    break;
+  }
   case DType::boolean:
     tensor.data<bool>()[i] = value != 0;
     break;
@@ -53,6 +66,11 @@ double getByType(const Tensor &tensor, int64_t i) {
     return tensor.data<float>()[i];
   case DType::f64:
     return tensor.data<double>()[i];
+  case DType::f16:
+  case DType::bf16:
+    return llvm::APFloat(halfSemantics(tensor.dtype()),
+                         llvm::APInt(16, static_cast<const uint16_t *>(tensor.raw())[i]))
+        .convertToDouble();
   case DType::boolean:
     return tensor.data<bool>()[i];
   case DType::i32:
@@ -69,6 +87,8 @@ DType dtypeFor(Type type) {
     return DType::f32;
   if (type.isF64())
     return DType::f64;
+  if (type.isF16() || type.isBF16())
+    return type.isF16() ? DType::f16 : DType::bf16;
   if (type.isInteger(1))
     return DType::boolean;
   if (type.isUnsignedInteger(32))

@@ -57,6 +57,12 @@ static const KernelCase kCases[] = {
   {"scatter_scalar", R"(func.func @f(%a: tensor<7xf32>, %i: tensor<12xi64>, %u: tensor<12xf32>) -> tensor<7xf32> {
     %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind set>} : (tensor<7xf32>, tensor<12xi64>, tensor<12xf32>) -> tensor<7xf32>
     return %0 : tensor<7xf32> })", 7},
+  {"scatter_max_gradient", R"(func.func @f(%a: tensor<7x24xf32>, %i: tensor<15xi64>, %u: tensor<15x24xf32>) -> tensor<7x24xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind max>} : (tensor<7x24xf32>, tensor<15xi64>, tensor<15x24xf32>) -> tensor<7x24xf32>
+    return %0 : tensor<7x24xf32> })", 7, 2e-6, true, true},
+  {"scatter_mul_gradient", R"(func.func @f(%a: tensor<7x24xf32>, %i: tensor<15xi64>, %u: tensor<15x24xf32>) -> tensor<7x24xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind mul>} : (tensor<7x24xf32>, tensor<15xi64>, tensor<15x24xf32>) -> tensor<7x24xf32>
+    return %0 : tensor<7x24xf32> })", 7, 2e-6, true, true},
   {"reduce_rows", R"(func.func @f(%a: tensor<6x1000xf32>) -> tensor<6xf32> {
     %0 = prim.reduce sum %a {dimensions = array<i64: 1>} : (tensor<6x1000xf32>) -> tensor<6xf32>
     return %0 : tensor<6xf32> })"},
@@ -84,6 +90,12 @@ static const KernelCase kCases[] = {
   {"cumulative", R"(func.func @f(%a: tensor<5x30xf32>) -> tensor<5x30xf32> {
     %0 = prim.cumulative sum %a {dimension = 1 : i64} : (tensor<5x30xf32>) -> tensor<5x30xf32>
     return %0 : tensor<5x30xf32> })"},
+  {"cumulative_prod_gradient", R"(func.func @f(%a: tensor<5x7x30xf32>) -> tensor<5x7x30xf32> {
+    %0 = prim.cumulative prod %a {dimension = 1 : i64} : (tensor<5x7x30xf32>) -> tensor<5x7x30xf32>
+    return %0 : tensor<5x7x30xf32> })", 3, 2e-5, true, true},
+  {"cumulative_max_gradient", R"(func.func @f(%a: tensor<5x30xf32>) -> tensor<5x30xf32> {
+    %0 = prim.cumulative max %a {dimension = 1 : i64} : (tensor<5x30xf32>) -> tensor<5x30xf32>
+    return %0 : tensor<5x30xf32> })", 3, 2e-6, true, true},
   {"sort", R"(func.func @f(%a: tensor<5x30xf32>, %b: tensor<7x20x3xi32>) -> (tensor<5x30xf32>, tensor<5x30xi64>, tensor<7x20x3xi64>) {
     %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<5x30xf32>) -> (tensor<5x30xf32>, tensor<5x30xi64>)
     %2, %3 = prim.sort %b {dimension = 1 : i64, descending = false} : (tensor<7x20x3xi32>) -> (tensor<7x20x3xi32>, tensor<7x20x3xi64>)
@@ -114,6 +126,21 @@ static const KernelCase kCases[] = {
     %2 = prim.erf %a : (tensor<999xf32>) -> tensor<999xf32>
     %3 = prim.logistic %a : (tensor<999xf32>) -> tensor<999xf32>
     return %0, %1, %2, %3 : tensor<999xf32>, tensor<999xf32>, tensor<999xf32>, tensor<999xf32> })"},
+  {"rem", R"(func.func @f(%a: tensor<999xf32>, %b: tensor<999xf32>) -> tensor<999xf32> {
+    %0 = prim.rem %a, %b : (tensor<999xf32>, tensor<999xf32>) -> tensor<999xf32>
+    return %0 : tensor<999xf32> })"},
+  {"bf16", R"(func.func @f(%a: tensor<9x77xbf16>, %b: tensor<77xbf16>) -> (tensor<9x77xbf16>, tensor<9xbf16>) {
+    %0 = prim.broadcast %b {dimensions = array<i64: 1>} : (tensor<77xbf16>) -> tensor<9x77xbf16>
+    %1 = prim.mul %a, %0 : (tensor<9x77xbf16>, tensor<9x77xbf16>) -> tensor<9x77xbf16>
+    %2 = prim.tanh %1 : (tensor<9x77xbf16>) -> tensor<9x77xbf16>
+    %3 = prim.reduce sum %2 {dimensions = array<i64: 1>} : (tensor<9x77xbf16>) -> tensor<9xbf16>
+    return %2, %3 : tensor<9x77xbf16>, tensor<9xbf16> })", 3, 4e-3, false, true},
+  {"f16", R"(func.func @f(%a: tensor<9x77xf16>, %b: tensor<77xf16>) -> (tensor<9x77xf16>, tensor<9xf16>) {
+    %0 = prim.broadcast %b {dimensions = array<i64: 1>} : (tensor<77xf16>) -> tensor<9x77xf16>
+    %1 = prim.mul %a, %0 : (tensor<9x77xf16>, tensor<9x77xf16>) -> tensor<9x77xf16>
+    %2 = prim.tanh %1 : (tensor<9x77xf16>) -> tensor<9x77xf16>
+    %3 = prim.reduce sum %2 {dimensions = array<i64: 1>} : (tensor<9x77xf16>) -> tensor<9xf16>
+    return %2, %3 : tensor<9x77xf16>, tensor<9xf16> })", 3, 5e-4, false, true},
   {"softmax", R"(func.func @f(%a: tensor<9x77xf32>) -> tensor<9x77xf32> {
     %m = prim.reduce max %a {dimensions = array<i64: 1>} : (tensor<9x77xf32>) -> tensor<9xf32>
     %mb = prim.broadcast %m {dimensions = array<i64: 0>} : (tensor<9xf32>) -> tensor<9x77xf32>

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a killed process or a full disk leaves behind: the file that was there, or a whole new one."""
+
+import resource
+import signal
+import subprocess
+import time
+import unittest
+
+from command_line import ACCC, MACHINE, MLP, TRAINING, CommandLineTest
+
+INPUTS = ["--inputs", MLP / "inputs.safetensors"]
+KILLS = 12
+
+
+class Faults(CommandLineTest):
+    def kill_while(self, arguments, target):
+        """Kills the command after more and more of its time, each time with other options beside."""
+        self.accc(*arguments)
+        whole = target.read_bytes()
+        start = time.monotonic()
+        self.accc(*arguments)
+        seconds = time.monotonic() - start
+        self.assertEqual(target.read_bytes(), whole)
+        killed = 0
+        for i in range(KILLS):
+            target.write_bytes(b"what was there")
+            process = subprocess.Popen(
+                [ACCC, *map(str, arguments)],
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            time.sleep(seconds * (i + 0.5) / KILLS)
+            process.send_signal(signal.SIGKILL)
+            killed += process.wait() == -signal.SIGKILL
+            self.assertIn(target.read_bytes(), (b"what was there", whole))
+        self.assertGreater(killed, 0)
+        self.accc(*arguments)  # what was left over is in nobody's way
+        self.assertEqual(target.read_bytes(), whole)
+
+    def test_a_killed_compilation(self):
+        command = ["compile", MLP / "model.onnx", "-o", "m.so", *TRAINING]
+        self.kill_while(command, self.folder / "m.so")
+
+    def test_a_killed_run(self):
+        library = self.library()
+        command = ["run", library, *INPUTS, "--steps", 50, "--save-params", "p.safetensors"]
+        self.kill_while(command, self.folder / "p.safetensors")
+
+    def limited(self, limit, *arguments):
+        """Runs a command that may write no file of more than `limit` bytes, as if the disk were full."""
+
+        def limit_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        command = [ACCC, *map(str, arguments)]
+        return subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, preexec_fn=limit_files
+        )
+
+    def test_no_room_for_the_library(self):
+        command = ["compile", MLP / "model.onnx", "-o", "m.so", *TRAINING]
+        self.accc(*command)
+        size = (self.folder / "m.so").stat().st_size
+        (self.folder / "m.so").write_bytes(b"what was there")
+        before = self.files()
+        for limit in (0, 4096, size - 1):
+            done = self.limited(limit, *command)
+            self.assertEqual(done.returncode, MACHINE, done.stderr)
+            self.assertRegex(done.stderr, r"cannot write \S+: File too large|No room|m\.so")
+            self.assertEqual((self.folder / "m.so").read_bytes(), b"what was there")
+            self.assertEqual(self.files(), before)
+
+    def test_no_room_for_parameters(self):
+        library = self.library()
+        (self.folder / "p.safetensors").write_bytes(b"what was there")
+        before = self.files()
+        command = ["run", library, *INPUTS, "--steps", 2, "--save-params", "p.safetensors"]
+        done = self.limited(4096, *command)
+        self.assertEqual(done.returncode, MACHINE, done.stderr)
+        self.assertIn("p.safetensors", done.stderr)
+        self.assertEqual((self.folder / "p.safetensors").read_bytes(), b"what was there")
+        self.assertEqual(self.files(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

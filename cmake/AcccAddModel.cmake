@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # accc_add_model(<name> MODEL <file>
-#                [LOSS <spec>] [OPTIMIZER <spec>] [TARGET cpu|cuda] [ARCH <arch>[,<arch>...]] [PRECISION <type>]
+#                [LOSS <spec>] [OPTIMIZER <spec>] [TARGET cpu] [ARCH <arch>[,<arch>...]] [PRECISION <type>]
 #                [WEIGHTS embed|beside|none] [FREEZE <regex>]
 #                [DEFINES <dim>=<n>[,<n>...]...] [OPTIONS <option>...])
 #

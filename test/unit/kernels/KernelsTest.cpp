@@ -84,6 +84,15 @@ static const KernelCase kCases[] = {
   {"window_scatter", R"(func.func @f(%a: tensor<2x3x8x8xf32>, %s: tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32> {
     %0 = prim.window_scatter %a, %s {window = array<i64: 1, 1, 3, 3>, strides = array<i64: 1, 1, 2, 2>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>} : (tensor<2x3x8x8xf32>, tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32>
     return %0 : tensor<2x3x8x8xf32> })"},
+  {"window_scatter_columns", R"(func.func @f(%a: tensor<2x8x9x21xf32>, %s: tensor<2x4x5x21xf32>) -> tensor<2x8x9x21xf32> {
+    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 3, 3, 1>, strides = array<i64: 1, 2, 2, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 1, 1, 0>, pad_high = array<i64: 0, 1, 1, 0>} : (tensor<2x8x9x21xf32>, tensor<2x4x5x21xf32>) -> tensor<2x8x9x21xf32>
+    return %0 : tensor<2x8x9x21xf32> })"},
+  {"window_scatter_columns_apart", R"(func.func @f(%a: tensor<7x3x40xf32>, %s: tensor<3x3x40xf32>) -> tensor<7x3x40xf32> {
+    %0 = prim.window_scatter %a, %s {window = array<i64: 2, 1, 1>, strides = array<i64: 2, 1, 1>, dilations = array<i64: 2, 1, 1>, pad_low = array<i64: 0, 0, 0>, pad_high = array<i64: 0, 0, 0>} : (tensor<7x3x40xf32>, tensor<3x3x40xf32>) -> tensor<7x3x40xf32>
+    return %0 : tensor<7x3x40xf32> })"},
+  {"arg_window_columns", R"(func.func @f(%a: tensor<2x8x9x21xf32>) -> tensor<2x4x5x21xi64> {
+    %0 = prim.arg_window %a {window = array<i64: 1, 3, 3, 1>, strides = array<i64: 1, 2, 2, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 1, 1, 0>, pad_high = array<i64: 0, 1, 1, 0>} : (tensor<2x8x9x21xf32>) -> tensor<2x4x5x21xi64>
+    return %0 : tensor<2x4x5x21xi64> })"},
   {"arg_reduce", R"(func.func @f(%a: tensor<5x30xf32>) -> tensor<5xi64> {
     %0 = prim.arg_reduce max %a {dimension = 1 : i64} : (tensor<5x30xf32>) -> tensor<5xi64>
     return %0 : tensor<5xi64> })"},

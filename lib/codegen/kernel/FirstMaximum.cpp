@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/kernel/FirstMaximum.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+template <typename Op> static Windows windowsOf(Op op, Value source) {
+  Windows w{op.getOperand(), source, op.getWindow(), op.getStrides(), op.getDilations(),
+            op.getPadLow(),  {}};
+  for (auto [d, extent] : llvm::enumerate(w.shape()))
+    w.positions.push_back(
+        (extent + w.padLow[d] + op.getPadHigh()[d] - ((w.window[d] - 1) * w.dilations[d] + 1)) /
+            w.strides[d] +
+        1);
+  return w;
+}
+
+Windows Windows::of(exec::KernelOp kernel) {
+  Operation *yield = kernel.getBody().front().getTerminator();
+  Operation *op = yield->getNumOperands() == 1 ? yield->getOperand(0).getDefiningOp() : nullptr;
+  if (auto scatter = dyn_cast_or_null<prim::WindowScatterOp>(op))
+    return windowsOf(scatter, scatter.getSource());
+  if (auto argWindow = dyn_cast_or_null<prim::ArgWindowOp>(op))
+    return windowsOf(argWindow, nullptr);
+  return {};
+}
+
+SmallVector<AffineExpr> Windows::elementAt(ArrayRef<AffineExpr> position,
+                                           ArrayRef<int64_t> offset) const {
+  SmallVector<AffineExpr> at;
+  for (size_t d = 0; d < offset.size(); ++d)
+    at.push_back(position[d] * strides[d] + (offset[d] * dilations[d] - padLow[d]));
+  return at;
+}
+
+SmallVector<IndexRange> Windows::rangesOf(ArrayRef<AffineExpr> at) const {
+  SmallVector<IndexRange> ranges;
+  for (auto [expression, extent] : llvm::zip(at, shape()))
+    ranges.push_back({expression, 0, extent});
+  return ranges;
+}
+
+AffineExpr Windows::linear(ArrayRef<AffineExpr> at) const {
+  AffineExpr result = getAffineConstantExpr(0, operand.getContext());
+  for (auto [expression, extent] : llvm::zip(at, shape()))
+    result = result * extent + expression;
+  return result;
+}
+
+Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> position,
+                            IntegerType labelType,
+                            function_ref<Value(int64_t, ArrayRef<AffineExpr>)> label) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  Type scalar =
+      BodyEmitter::registerType(cast<RankedTensorType>(w.operand.getType()).getElementType());
+  Value none = emitter.constant(b.getIntegerAttr(labelType, -1));
+  Value zero = emitter.constant(b.getIntegerAttr(labelType, 0));
+  Value lowest = isa<FloatType>(scalar)
+                     ? emitter.constant(b.getFloatAttr(scalar, -INFINITY))
+                     : emitter.constant(b.getIntegerAttr(
+                           scalar, APInt::getSignedMinValue(scalar.getIntOrFloatBitWidth())));
+  Value best, where;
+  int64_t number = 0;
+  ReferenceArray::forEachIndex(w.window, [&](ArrayRef<int64_t> offset) {
+    SmallVector<AffineExpr> at = w.elementAt(position, offset);
+    SmallVector<IndexRange> ranges = w.rangesOf(at);
+    Value x = emitter.toVector(emitter.select(
+        ranges, [&] { return emitter.element(w.operand, at); }, [&] { return lowest; }));
+    Value here = emitter.toVector(
+        emitter.select(ranges, [&] { return label(number, at); }, [&] { return none; }));
+    ++number;
+    if (!best) {
+      best = x;
+      where = here;
+      return;
+    }
+    // Greater, or the first element inside the operand, or NaN where there was none before.
+    Value greater;
+    if (isa<FloatType>(scalar)) {
+      Value gt = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UGT, x, best);
+      Value bestIsNumber = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::ORD, best, best);
+      greater = b.create<arith::AndIOp>(loc, gt, bestIsNumber);
+    } else {
+      greater = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, x, best);
+    }
+    Value first =
+        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, where, emitter.toVector(zero));
+    Value better = b.create<arith::OrIOp>(loc, greater, first);
+    best = b.create<arith::SelectOp>(loc, better, x, best);
+    where = b.create<arith::SelectOp>(loc, better, here, where);
+  });
+  return where;
+}

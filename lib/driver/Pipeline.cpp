@@ -90,6 +90,8 @@ static LogicalResult layOutModel(Compilation &c) {
                  failed(runPasses(c, createPackOperandsPass())));
 }
 static LogicalResult fuseModel(Compilation &c) {
+  if (failed(runPasses(c, createSplitReductionsPass())))
+    return failure();
   return formFusions(*c.module,
                      &c.fusionNotes.emplace_back(c.sizes.text, std::vector<FusionNote>()).second);
 }

@@ -30,6 +30,15 @@ def LayOutContractionsPass : Pass<"lay-out-contractions", "::mlir::func::FuncOp"
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def SplitReductionsPass : Pass<"split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Sums over many rows of few columns in two steps";
+  let description = [{
+    A reduction over the leading dimensions that leaves few elements is done in parts first, which run on
+    many threads and stay in their caches, and the parts are reduced then. Deviations from a mean are first
+    taken from the part's own mean.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def PackOperandsPass : Pass<"pack-operands", "::mlir::func::FuncOp"> {
   let summary = "Lays a matrix that many products of few rows read out for them once";
   let description = [{

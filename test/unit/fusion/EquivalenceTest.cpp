@@ -68,3 +68,4 @@ TEST_CASE("--pack-operands keeps values") { checkPass({createPackOperandsPass});
 TEST_CASE("--form-fusions keeps values") {
   checkPass({createDecomposePass, createFormFusionsPass});
 }
+TEST_CASE("--split-reductions keeps values") { checkPass({createSplitReductionsPass}); }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s --split-reductions | FileCheck %s
+
+// Rows of images: enough parts, each small.
+// CHECK-LABEL: @batch
+// CHECK-NEXT: %[[PARTS:.*]] = prim.reduce sum %arg0 {dimensions = array<i64: 1, 2>} : (tensor<16x16x16x32xf32>) -> tensor<16x32xf32>
+// CHECK-NEXT: prim.reduce sum %[[PARTS]] {dimensions = array<i64: 0>} : (tensor<16x32xf32>) -> tensor<32xf32>
+func.func @batch(%x: tensor<16x16x16x32xf32>) -> tensor<32xf32> {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x32xf32>) -> tensor<32xf32>
+  return %0 : tensor<32xf32>
+}
+
+// Too few images.
+// CHECK-LABEL: @few_images
+// CHECK-NEXT: prim.reduce max %arg0 {dimensions = array<i64: 2>} : (tensor<2x32x32x48xf32>) -> tensor<2x32x48xf32>
+// CHECK-NEXT: prim.reduce max {{.*}} {dimensions = array<i64: 0, 1>} : (tensor<2x32x48xf32>) -> tensor<48xf32>
+func.func @few_images(%x: tensor<2x32x32x48xf32>) -> tensor<48xf32> {
+  %0 = prim.reduce max %x {dimensions = array<i64: 0, 1, 2>} : (tensor<2x32x32x48xf32>) -> tensor<48xf32>
+  return %0 : tensor<48xf32>
+}
+
+// Few elements, many columns, and rows as threads like them.
+// CHECK-LABEL: @others
+// CHECK-NEXT: prim.reduce sum %arg0 {dimensions = array<i64: 0, 1, 2>}
+// CHECK-NEXT: prim.reduce sum %arg1 {dimensions = array<i64: 0, 1>}
+// CHECK-NEXT: prim.reduce sum %arg2 {dimensions = array<i64: 0, 2, 3>}
+// CHECK-NEXT: return
+func.func @others(%x: tensor<4x6x6x8xf32>, %y: tensor<8x16x1024xf32>, %z: tensor<16x32x16x16xf32>) -> (tensor<8xf32>, tensor<1024xf32>, tensor<32xf32>) {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 1, 2>} : (tensor<4x6x6x8xf32>) -> tensor<8xf32>
+  %1 = prim.reduce sum %y {dimensions = array<i64: 0, 1>} : (tensor<8x16x1024xf32>) -> tensor<1024xf32>
+  %2 = prim.reduce sum %z {dimensions = array<i64: 0, 2, 3>} : (tensor<16x32x16x16xf32>) -> tensor<32xf32>
+  return %0, %1, %2 : tensor<8xf32>, tensor<1024xf32>, tensor<32xf32>
+}
+
+// A variance: a part's deviations are from its own mean, which is there while the part is in the cache.
+// CHECK-LABEL: @variance
+// CHECK: %[[SUMS:.*]] = prim.reduce sum %arg0 {dimensions = array<i64: 1, 2>} : (tensor<16x16x16x32xf32>) -> tensor<16x32xf32>
+// CHECK: %[[OWN:.*]] = prim.mul %[[SUMS]]
+// CHECK: %[[MEANS:.*]] = prim.broadcast %[[OWN]] {dimensions = array<i64: 0, 3>} : (tensor<16x32xf32>) -> tensor<16x16x16x32xf32>
+// CHECK: %[[D:.*]] = prim.sub %arg0, %[[MEANS]]
+// CHECK: %[[S:.*]] = prim.mul %[[D]], %[[D]]
+// CHECK: %[[P:.*]] = prim.reduce sum %[[S]] {dimensions = array<i64: 1, 2>}
+// CHECK: prim.reduce sum %[[P]] {dimensions = array<i64: 0>}
+func.func @variance(%x: tensor<16x16x16x32xf32>) -> tensor<32xf32> {
+  %n = prim.constant dense<2.44140625e-04> : tensor<32xf32>
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x32xf32>) -> tensor<32xf32>
+  %1 = prim.mul %0, %n : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  %2 = prim.broadcast %1 {dimensions = array<i64: 3>} : (tensor<32xf32>) -> tensor<16x16x16x32xf32>
+  %3 = prim.sub %x, %2 : (tensor<16x16x16x32xf32>, tensor<16x16x16x32xf32>) -> tensor<16x16x16x32xf32>
+  %4 = prim.mul %3, %3 : (tensor<16x16x16x32xf32>, tensor<16x16x16x32xf32>) -> tensor<16x16x16x32xf32>
+  %5 = prim.reduce sum %4 {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x32xf32>) -> tensor<32xf32>
+  return %5 : tensor<32xf32>
+}

@@ -86,7 +86,8 @@ static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
 LogicalResult accc::decomposeModel(Compilation &c) { return runPasses(c, createDecomposePass()); }
 static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createSimplifyPass()); }
 static LogicalResult layOutModel(Compilation &c) {
-  return failure(failed(runPasses(c, createLayOutContractionsPass())) ||
+  return failure(failed(runPasses(c, createLayOutConvolutionsPass())) ||
+                 failed(runPasses(c, createLayOutContractionsPass())) ||
                  failed(runPasses(c, createPackOperandsPass())));
 }
 static LogicalResult fuseModel(Compilation &c) {

@@ -21,6 +21,15 @@ def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def LayOutConvolutionsPass : Pass<"lay-out-convolutions", "::mlir::func::FuncOp"> {
+  let summary = "Convolutions channels last, with what is computed between them";
+  let description = [{
+    Every convolution prefers to read and write activations channels last; what lies between convolutions
+    (pointwise ops, reductions, pooling, slices) follows where that moves fewer bytes than transposing would:
+    a minimum cut. Arguments and results of the function keep their layout, so do weights.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def LayOutContractionsPass : Pass<"lay-out-contractions", "::mlir::func::FuncOp"> {
   let summary = "Makes the operands of contractions readable for matrix libraries";
   let description = [{

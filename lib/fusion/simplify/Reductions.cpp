@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions of nothing, of views and of reductions.
+#include "fusion/DimensionGroups.h"
 #include "fusion/simplify/Patterns.h"
 
 using namespace mlir;
@@ -91,33 +92,6 @@ LogicalResult reduceOfTranspose(ReduceOp op, PatternRewriter &rewriter) {
   for (int64_t d : kept)
     permutation.push_back(llvm::find(order, d) - order.begin());
   return replace(op, rewriter, smaller.transpose(permutation));
-}
-
-/// Dimensions of two shapes of the same elements, in the smallest groups of equal products.
-struct DimensionGroup {
-  SmallVector<int64_t> from, to;
-};
-
-SmallVector<DimensionGroup> matchGroups(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
-  SmallVector<DimensionGroup> groups;
-  size_t i = 0, j = 0;
-  while (i < from.size() || j < to.size()) {
-    DimensionGroup &group = groups.emplace_back();
-    int64_t fromProduct = 1, toProduct = 1;
-    auto takeFrom = [&] { fromProduct *= from[i], group.from.push_back(i++); };
-    auto takeTo = [&] { toProduct *= to[j], group.to.push_back(j++); };
-    if (i < from.size())
-      takeFrom();
-    if (j < to.size() && (group.from.empty() || fromProduct != 1))
-      takeTo();
-    while (fromProduct != toProduct) {
-      if (fromProduct < toProduct)
-        takeFrom();
-      else
-        takeTo();
-    }
-  }
-  return groups;
 }
 
 // Reduces what was reshaped in its own shape, where a group of dimensions is reduced wholly or not

@@ -69,3 +69,4 @@ TEST_CASE("--form-fusions keeps values") {
   checkPass({createDecomposePass, createFormFusionsPass});
 }
 TEST_CASE("--split-reductions keeps values") { checkPass({createSplitReductionsPass}); }
+TEST_CASE("--lay-out-convolutions keeps values") { checkPass({createLayOutConvolutionsPass}); }

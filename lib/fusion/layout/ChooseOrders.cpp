@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/layout/CheapestSplit.h"
+#include "fusion/layout/OrderChoice.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::fusion;
+
+namespace {
+
+/// What starting one more kernel costs, in bytes.
+constexpr int64_t kLaunchBytes = 4096;
+
+int64_t bytesOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+}
+
+class Chooser {
+public:
+  Chooser(Block &block, const OpOrders &possible) : possible(possible) {
+    for (auto &[op, order] : possible)
+      choice[op] = split.add();
+    for (Operation &op : block)
+      if (!isView(&op))
+        needOperands(&op);
+    for (auto &[what, users] : needs)
+      addCosts(values[what.first], what.second, users);
+    for (auto &[op, order] : possible)
+      if (channelsLastOrder(op))
+        split.costOfYesAndNo(split.yes(), choice[op], costOfChannelsFirst(op, order));
+  }
+
+  OpOrders choose() {
+    std::vector<bool> yes = split.choose();
+    OpOrders result;
+    for (auto &[op, order] : possible)
+      if (yes[choice[op]])
+        result.insert({op, order});
+    return result;
+  }
+
+private:
+  using Choice = CheapestSplit::Choice;
+
+  /// Who needs a value in some order: always, or if the choice is yes or no.
+  struct Users {
+    bool always = false;
+    SmallVector<Choice> ifYes, ifNo;
+  };
+
+  void needOperands(Operation *op) {
+    auto it = possible.find(op);
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      DimensionOrder own = ownOrder(shapeOf(operand).size());
+      if (it == possible.end()) {
+        need(operand, own, [](Users &users) { users.always = true; });
+        continue;
+      }
+      need(operand, own, [&](Users &users) { users.ifNo.push_back(choice[op]); });
+      need(operand, it->second.operands[i],
+           [&](Users &users) { users.ifYes.push_back(choice[op]); });
+    }
+  }
+
+  /// Finds what has to be in memory, through views.
+  void need(Value value, DimensionOrder order, function_ref<void(Users &)> add) {
+    while (isView(value.getDefiningOp())) {
+      Operation *view = value.getDefiningOp();
+      std::optional<OrderedValue> operand = operandOfView(view, order);
+      if (!operand) { // copied from what lies in its own order
+        add(needsOf(value, order));
+        operand = OrderedValue{view->getOperand(0), ownOrder(shapeOf(view->getOperand(0)).size())};
+      }
+      value = operand->value;
+      order = operand->order;
+    }
+    if (!isFree(value))
+      add(needsOf(value, order));
+  }
+
+  Users &needsOf(Value value, ArrayRef<int64_t> order) {
+    auto [it, isNew] = number.try_emplace(value, values.size());
+    if (isNew)
+      values.push_back(value);
+    DimensionOrder apart; // orders that are the same memory are one
+    for (int64_t d : order)
+      if (shapeOf(value)[d] != 1)
+        apart.push_back(d);
+    return needs[{it->second, std::vector<int64_t>(apart.begin(), apart.end())}];
+  }
+
+  /// What it costs to have `value` in an order, given the extents other than 1.
+  void addCosts(Value value, ArrayRef<int64_t> order, const Users &users) {
+    auto is = [&](ArrayRef<int64_t> other) {
+      SmallVector<int64_t> apart;
+      for (int64_t d : other)
+        if (shapeOf(value)[d] != 1)
+          apart.push_back(d);
+      return ArrayRef<int64_t>(apart) == order;
+    };
+    auto it = possible.find(value.getDefiningOp());
+    bool isOwn = is(ownOrder(shapeOf(value).size()));
+    bool isOther = it != possible.end() ? is(it->second.result) : isOwn;
+    if (isOwn && isOther)
+      return;
+    int64_t cost = 2 * bytesOf(value) + kLaunchBytes;
+    // Copied if the maker's choice is no and any user's is yes, or the other way round; one copy
+    // serves all users, which the choice `copied` stands for.
+    Choice maker = it != possible.end() ? choice[value.getDefiningOp()] : split.no();
+    Choice copied = split.add();
+    if (isOwn) {
+      split.costOfYesAndNo(maker, copied, cost);
+      for (Choice user : users.ifNo)
+        split.costOfYesAndNo(copied, user, CheapestSplit::kNever);
+      if (users.always || !users.ifYes.empty())
+        split.costOfYesAndNo(copied, split.no(), CheapestSplit::kNever);
+    } else {
+      split.costOfYesAndNo(copied, isOther ? maker : split.no(), cost);
+      for (Choice user : users.ifYes)
+        split.costOfYesAndNo(user, copied, CheapestSplit::kNever);
+      if (users.always || !users.ifNo.empty())
+        split.costOfYesAndNo(split.yes(), copied, CheapestSplit::kNever);
+    }
+  }
+
+  /// The copies that the library makes of activations to its own layouts and back.
+  static int64_t costOfChannelsFirst(Operation *op, const OpOrder &order) {
+    int64_t bytes = 0;
+    for (auto [operand, its] : llvm::zip(op->getOperands(), order.operands))
+      if (!isOwnOrder(operand, its))
+        bytes += 2 * bytesOf(operand);
+    if (!isOwnOrder(op->getResult(0), order.result))
+      bytes += 2 * bytesOf(op->getResult(0));
+    return bytes;
+  }
+
+  const OpOrders &possible;
+  CheapestSplit split;
+  DenseMap<Operation *, Choice> choice;
+  DenseMap<Value, size_t> number;
+  std::vector<Value> values;
+  std::map<std::pair<size_t, std::vector<int64_t>>, Users> needs; // ordered: the same every time
+};
+
+} // namespace
+
+OpOrders fusion::chooseOrders(Block &block, const OpOrders &possible) {
+  return Chooser(block, possible).choose();
+}

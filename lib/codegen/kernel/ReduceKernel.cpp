@@ -13,6 +13,9 @@ using namespace accc::codegen;
 
 namespace {
 
+/// Rows of which a column's sum is kept in a register.
+constexpr int64_t kRun = 16;
+
 Value initialOf(BodyEmitter &emitter, prim::ReduceOp reduction) {
   return emitter.constant(
       reduction.getInitial(BodyEmitter::registerType(reduction.getResult().getType().getElementType())));
@@ -205,9 +208,10 @@ void ReduceKernel::emitRow(BodyEmitter &emitter) {
 }
 
 /// Columns: lanes have their own results. Totals of a block of columns stay in memory (in the first-level
-/// cache), so that the data is walked row by row, as it lies.
+/// cache), so that the data is walked as it lies, some rows at a time: their sum is in a register, and sums
+/// of sums lose less of the small terms than one long sum.
 bool ReduceKernel::keepsTotalsInMemory(int64_t vectors) const {
-  if (vectors < 2 || domain.count(true) < 8)
+  if (domain.count(true) < (vectors < 2 ? 4 * kRun : 8))
     return false;
   for (const auto &level : levels)
     for (prim::ReduceOp reduction : level)
@@ -260,18 +264,48 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
       return SmallVector<Value>();
     });
   };
+  // The innermost of the reduced dimensions, in runs; each for all columns.
+  int64_t runDim = -1;
+  for (auto [d, extent] : llvm::enumerate(domain.extents))
+    if (domain.reduced[d] && extent != 1)
+      runDim = static_cast<int64_t>(d);
+  auto overRuns = [&](function_ref<void(Value, Value)> body) {
+    int64_t rows = std::exchange(domain.extents[runDim], 1); // left out of the loops around
+    overReduced(emitter, 0, {}, [&](ValueRange, Value) {
+      domain.extents[runDim] = rows;
+      Value all = index.constant(rows);
+      forLoop(emitter, index.constant(0), all, kRun, [&](Value first) {
+        Value last = b.create<arith::MinUIOp>(
+            loc, b.create<arith::AddIOp>(loc, first, index.constant(kRun)), all);
+        columns([&] { body(first, last); });
+      });
+      return SmallVector<Value>();
+    });
+    domain.extents[runDim] = rows;
+  };
   for (size_t level = 0; level < levels.size(); ++level) {
     columns([&] {
       for (prim::ReduceOp reduction : levels[level])
         b.create<LLVM::StoreOp>(loc, emitter.toVector(initialOf(emitter, reduction)), address(reduction), 4);
     });
-    overRows([&] {
+    overRuns([&](Value first, Value last) {
       bindBelow(level);
-      for (prim::ReduceOp reduction : levels[level]) {
-        Value x = emitter.toVector(emitter.element(reduction.getOperand(), position));
-        b.create<LLVM::StoreOp>(loc, reduction.emitCombine(b, load(reduction), x), address(reduction), 4);
-      }
-      storeFull(emitter, level);
+      SmallVector<Value> initial;
+      for (prim::ReduceOp reduction : levels[level])
+        initial.push_back(emitter.toVector(initialOf(emitter, reduction)));
+      SmallVector<Value> sums =
+          forLoop(emitter, first, last, 1, initial, [&](Value row, ValueRange in) {
+            index.setDim(static_cast<unsigned>(runDim), row, domain.extents[runDim]);
+            SmallVector<Value> out;
+            for (auto [i, reduction] : llvm::enumerate(levels[level])) {
+              Value x = emitter.toVector(emitter.element(reduction.getOperand(), position));
+              out.push_back(reduction.emitCombine(b, in[i], x));
+            }
+            storeFull(emitter, level);
+            return out;
+          });
+      for (auto [i, reduction] : llvm::enumerate(levels[level]))
+        b.create<LLVM::StoreOp>(loc, reduction.emitCombine(b, load(reduction), sums[i]), address(reduction), 4);
     });
   }
   if (llvm::any_of(outputs, [&](const Output &o) { return o.full && o.depth == levels.size(); }))

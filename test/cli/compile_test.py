@@ -135,6 +135,7 @@ class Compile(CommandLineTest):
             out, error = self.accc(*arguments, code=USAGE)
             self.assertEqual(out, "")
             self.assertTrue(error)
+        self.assertTrue(error.startswith("--memory-budget: is not supported"), error)
         self.assertEqual(self.files(), ["small.mlir"])
 
     def test_a_bad_model_leaves_no_file(self):

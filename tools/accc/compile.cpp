@@ -31,7 +31,7 @@ void accc::tool::addCompile(CLI::App &app, Action &action) {
   command->add_option("--memory-budget", "what a step may use; not supported yet")
       ->type_name("SIZE")
       ->each([](const std::string &) {
-        throw CLI::ValidationError("--memory-budget", "is not supported in this version");
+        throw CLI::ValidationError("is not supported in this version");
       });
   command->add_option("--weights", options->weights,
                       "initial values: embed, beside or none; by default embed up to 16 MB");

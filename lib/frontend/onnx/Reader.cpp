@@ -20,6 +20,9 @@ std::shared_ptr<const onnx::ModelProto> accc::onnx_import::parseModel(llvm::Stri
   if (bytes.size() > kByteLimit)
     fail("the model file is larger than 2 GiB, which protobuf cannot hold; save its weights as "
          "external data");
+  if (bytes.starts_with("PK\x03\x04")) // a ZIP file
+    fail("not an ONNX model: it looks like an archive of PyTorch's (TorchScript, torch.export, "
+         "torch.save); export the module to ONNX with torch.onnx.export");
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(static_cast<int>(kByteLimit));

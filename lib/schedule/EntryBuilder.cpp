@@ -4,6 +4,7 @@
 #include "accc/abi.h"
 #include "schedule/NarrowInputs.h"
 #include "support/Attributes.h"
+#include "support/TensorBytes.h"
 
 using namespace mlir;
 using namespace accc;
@@ -14,11 +15,7 @@ bool isLibraryCall(Operation *op) {
              prim::ConvolutionBackwardWeightsOp>(op);
 }
 
-int64_t bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  unsigned bits = tensor.getElementTypeBitWidth();
-  return tensor.getNumElements() * (bits < 8 ? 1 : bits / 8);
-}
+int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 
 StringRef attribute(func::FuncOp function, bool result, unsigned i, StringRef name) {
   auto attr = result ? function.getResultAttrOfType<StringAttr>(i, name)
@@ -182,7 +179,7 @@ int64_t EntryBuilder::dyingInput(Operation *step, Value result) {
       auto place = places.find(other);
       return place != places.end() && place->second.lifetime == it->second.lifetime;
     });
-    if (!taken && lifetime.last == stepOf[step] && lifetime.size == bytesOf(result.getType()) &&
+    if (!taken && lifetime.last == stepOf[step] && lifetime.size == bytesOf(result) &&
         readsInPlace(step, old))
       return it->second.lifetime;
   }
@@ -203,7 +200,7 @@ void EntryBuilder::plan() {
       int64_t first = stepOf[step], lifetime = dyingInput(step, result);
       if (lifetime < 0) {
         lifetime = static_cast<int64_t>(lifetimes.size());
-        lifetimes.push_back({bytesOf(result.getType()), first, first});
+        lifetimes.push_back({bytesOf(result), first, first});
       }
       if (auto it = lastRead.find(result); it != lastRead.end())
         lifetimes[lifetime].last = it->second;

@@ -2,6 +2,7 @@
 #include "schedule/NarrowInputs.h"
 
 #include "accc/abi.h"
+#include "support/TensorBytes.h"
 
 using namespace mlir;
 using namespace accc;
@@ -121,7 +122,7 @@ NarrowFusion accc::narrowInputs(prim::FusionOp fusion, function_ref<bool(Value)>
     if (!slice || !mayNarrow(fusion.getInputs()[argument.getArgNumber()]))
       continue;
     std::optional<int64_t> begin = contiguousBegin(slice);
-    int64_t bytes = std::max<int64_t>(slice.getType().getElementTypeBitWidth() / 8, 1);
+    int64_t bytes = elementBytes(slice.getType());
     if (!begin || *begin * bytes % ACCC_ALIGNMENT)
       continue;
     result.begins[argument.getArgNumber()] = *begin * bytes;

@@ -5,6 +5,7 @@
 #include "schedule/EntryBuilder.h"
 #include "schedule/Kernels.h"
 #include "support/Attributes.h"
+#include "support/TensorBytes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -12,11 +13,6 @@ using namespace mlir;
 using namespace accc;
 
 namespace {
-int64_t bytesOf(RankedTensorType type) {
-  unsigned bits = type.getElementTypeBitWidth();
-  return type.getNumElements() * (bits < 8 ? 1 : bits / 8);
-}
-
 bool isVariable(StringRef roleName) {
   return roleName == role::kParameter || roleName == role::kBuffer || roleName == role::kOptimizerState;
 }
@@ -59,7 +55,7 @@ LogicalResult declareVariables(ModuleOp module, OpBuilder &b, VariableTable &tab
                                  b.getStringAttr(variable.roleName), TypeAttr::get(variable.type),
                                  b.getI64IntegerAttr(offset), trainable ? b.getUnitAttr() : UnitAttr());
       table[variable.name] = offset;
-      offset += (bytesOf(variable.type) + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+      offset += (tensorBytes(variable.type) + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
     }
   }
   return success();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The verifier that runs on every compile.
 #include "schedule/Schedule.h"
+#include "support/TensorBytes.h"
 
 using namespace mlir;
 using namespace accc;
@@ -23,11 +24,9 @@ struct Extent {
 Extent extentOf(Value buffer) {
   auto slice = buffer.getDefiningOp<exec::SliceOp>();
   RankedTensorType type = cast<exec::BufferType>(buffer.getType()).getTensor();
-  unsigned bits = type.getElementTypeBitWidth();
-  int64_t size = type.getNumElements() * (bits < 8 ? 1 : bits / 8);
   auto offset = static_cast<int64_t>(slice.getOffset());
   bool inBlock = slice.getSpace() == exec::Space::state || slice.getSpace() == exec::Space::arena;
-  return {slice.getSpace(), offset, offset + (inBlock ? size : 1)};
+  return {slice.getSpace(), offset, offset + (inBlock ? tensorBytes(type) : 1)};
 }
 
 /// Follows who wrote what last: each read must find what one step wrote.

@@ -2,6 +2,7 @@
 // What a library says of itself, once for the code of all CPUs: variables, their values, constants.
 #include "codegen/host/Host.h"
 #include "support/Attributes.h"
+#include "support/TensorBytes.h"
 
 #include "llvm/IR/IRBuilder.h"
 
@@ -56,8 +57,7 @@ void codegen::addDescription(ModuleOp program, const WeightTable &weights, const
   SmallVector<llvm::Constant *> variables;
   for (auto variable : program.getOps<exec::VariableOp>()) {
     auto type = cast<RankedTensorType>(variable.getType());
-    uint64_t size = static_cast<uint64_t>(type.getNumElements()) *
-                    (type.getElementTypeBitWidth() < 8 ? 1 : type.getElementTypeBitWidth() / 8);
+    auto size = static_cast<uint64_t>(tensorBytes(type));
     stateSize = std::max(stateSize, static_cast<uint64_t>(variable.getOffset()) + size);
     llvm::Constant *initial = w.null();
     if (options.embedWeights)

@@ -172,6 +172,37 @@ void GraphImporter::checkDimensions() {
     }
 }
 
+SmallVector<int64_t> GraphImporter::inputShape(const onnx::ValueInfoProto &info) {
+  SmallVector<int64_t> shape;
+  std::string open;
+  for (const auto &[i, dimension] : llvm::enumerate(info.type().tensor_type().shape().dim())) {
+    std::string position = info.name() + "." + std::to_string(i);
+    std::string name = dimension.dim_param().empty() ? position : dimension.dim_param();
+    std::optional<int64_t> byPosition = givenDimension(position);
+    if (dimension.has_dim_value()) {
+      if (byPosition.value_or(dimension.dim_value()) != dimension.dim_value())
+        fail("-D " + position + "=" + Twine(*byPosition) + ", but the model fixes it at " +
+             Twine(dimension.dim_value()));
+      shape.push_back(dimension.dim_value());
+      continue;
+    }
+    openDimensions.insert(name);
+    std::optional<int64_t> byName = givenDimension(name);
+    if (byName || byPosition)
+      shape.push_back(byName ? *byName : *byPosition);
+    else {
+      open += (open.empty() ? "-D " : " -D ") + name + "=N";
+      shape.push_back(importOptions.openDimension.value_or(ShapedType::kDynamic));
+    }
+  }
+  if (!open.empty() && importOptions.openDimension)
+    warn("the open dimensions of the input '" + info.name() + "' are taken as " +
+         std::to_string(*importOptions.openDimension) + "; others with " + open);
+  else if (!open.empty())
+    fail("the input '" + info.name() + "' has open dimensions: fix them with " + open);
+  return shape;
+}
+
 void GraphImporter::importInputs() {
   for (const onnx::ValueInfoProto &info : model->graph().input()) {
     if (main.initializers.contains(info.name()) || main.sparseInitializers.contains(info.name()))
@@ -194,35 +225,9 @@ void GraphImporter::importInputs() {
       }
       if (!type.has_shape())
         fail("the input '" + info.name() + "' has no shape");
-      SmallVector<int64_t> shape;
-      std::string open;
-      for (const auto &[i, dimension] : llvm::enumerate(type.shape().dim())) {
-        std::string position = info.name() + "." + std::to_string(i);
-        std::string name = dimension.dim_param().empty() ? position : dimension.dim_param();
-        std::optional<int64_t> byPosition = givenDimension(position);
-        if (dimension.has_dim_value()) {
-          if (byPosition.value_or(dimension.dim_value()) != dimension.dim_value())
-            fail("-D " + position + "=" + Twine(*byPosition) + ", but the model fixes it at " +
-                 Twine(dimension.dim_value()));
-          shape.push_back(dimension.dim_value());
-          continue;
-        }
-        openDimensions.insert(name);
-        std::optional<int64_t> byName = givenDimension(name);
-        if (byName || byPosition)
-          shape.push_back(byName ? *byName : *byPosition);
-        else {
-          open += (open.empty() ? "-D " : " -D ") + name + "=N";
-          shape.push_back(importOptions.openDimension.value_or(ShapedType::kDynamic));
-        }
-      }
-      if (!open.empty() && importOptions.openDimension)
-        warn("the open dimensions of the input '" + info.name() + "' are taken as " +
-             std::to_string(*importOptions.openDimension) + "; others with " + open);
-      else if (!open.empty())
-        fail("the input '" + info.name() + "' has open dimensions: fix them with " + open);
-      Value argument =
-          addArgument(tensorType(shape, elementType(context, type.elem_type())), info.name());
+      RankedTensorType shaped =
+          tensorType(inputShape(info), elementType(context, type.elem_type()));
+      Value argument = addArgument(shaped, info.name());
       inputs.push_back({argument, role::kInput});
       main.values[info.name()] = Entity(argument);
     } catch (const ImportError &error) {

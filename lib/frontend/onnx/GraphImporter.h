@@ -65,6 +65,8 @@ public:
 
 private:
   void importInputs();
+  /// With the sizes given for open dimensions; throws ImportError where one has none.
+  llvm::SmallVector<int64_t> inputShape(const onnx::ValueInfoProto &info);
   /// The size given for a dimension by its name or position (`input.0`).
   std::optional<int64_t> givenDimension(const std::string &name);
   /// A size given for a dimension that is not there is a mistake, not a wish to be ignored.

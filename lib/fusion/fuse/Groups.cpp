@@ -25,6 +25,21 @@ ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
+/// Whether `ops`, one of them the anchor, may be one kernel with these results.
+FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayRef<Value> results) {
+  if (llvm::any_of(ops, [](Operation *op) { return isa<prim::ReduceOp>(op); }))
+    return FusionDecision::forbid(
+        "a reduction and an op that walks the data in an order of its own");
+  for (Value result : results)
+    if (result.getDefiningOp() != anchor)
+      return FusionDecision::forbid("such a kernel gives nothing but that op's results");
+  for (Operation *op : ops)
+    if (op != anchor && !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp,
+                             prim::AddOp, prim::SubOp, prim::NegOp, prim::DivOp>(op))
+      return FusionDecision::forbid("only cheap pointwise ops are read by such a kernel");
+  return FusionDecision::allow();
+}
+
 Part findPart(Operation *op) {
   if (isLibraryCall(op))
     return Part::Library;
@@ -91,17 +106,10 @@ void Groups::forEachUser(Value value, function_ref<void(Operation *)> visit) con
   SmallVector<Value> pending{value};
   while (!pending.empty())
     for (Operation *user : pending.pop_back_val().getUsers()) {
-      if (!user->hasTrait<OpTrait::IsTerminator>()) {
-        Part part = partOf(user);
-        if (part == Part::Free || part == Part::Alias) {
-          pending.push_back(user->getResult(0));
-          if (part == Part::Free)
-            continue;
-          // A reshape that is itself returned or read by a library is seen through its own users.
-          continue;
-        }
-      }
-      visit(user);
+      if (comesAlong(user))
+        pending.push_back(user->getResult(0));
+      else
+        visit(user);
     }
 }
 
@@ -142,12 +150,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   if (results.empty())
     return FusionDecision::forbid("nothing is computed");
   DenseSet<Operation *> inside(ops.begin(), ops.end());
-  auto isInside = [&](Operation *op) {
-    if (inside.contains(op))
-      return true;
-    Part part = partOf(op);
-    return part == Part::Free || part == Part::Alias;
-  };
+  auto isInside = [&](Operation *op) { return inside.contains(op) || comesAlong(op); };
   SmallVector<prim::ReduceOp> reductions;
   Operation *anchor = nullptr;
   for (Operation *op : ops) {
@@ -159,20 +162,8 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
       anchor = op;
     }
   }
-  MLIRContext *context = ops.front()->getContext();
-  if (anchor) {
-    if (!reductions.empty())
-      return FusionDecision::forbid(
-          "a reduction and an op that walks the data in an order of its own");
-    for (Value result : results)
-      if (result.getDefiningOp() != anchor)
-        return FusionDecision::forbid("such a kernel gives nothing but that op's results");
-    for (Operation *op : ops)
-      if (op != anchor && !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp,
-                               prim::AddOp, prim::SubOp, prim::NegOp, prim::DivOp>(op))
-        return FusionDecision::forbid("only cheap pointwise ops are read by such a kernel");
-    return FusionDecision::allow();
-  }
+  if (anchor)
+    return mayBeOneWith(anchor, ops, results);
 
   // The iteration space: the operand of the reductions, or the results.
   SmallVector<int64_t> space(
@@ -189,7 +180,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
       reduced[d] = true;
     keptShape.assign(shapeOf(first.getResult()).begin(), shapeOf(first.getResult()).end());
   }
-  AccessAnalysis analysis(context, space, isInside);
+  AccessAnalysis analysis(ops.front()->getContext(), space, isInside);
   SmallVector<AffineExpr> full = analysis.identity(), kept;
   for (size_t i = 0; i < space.size(); ++i)
     if (!reduced[i])

@@ -29,6 +29,11 @@ public:
   explicit Groups(mlir::Block &block);
 
   Part partOf(mlir::Operation *op) const;
+  /// Belongs to no group: every kernel that reads it computes it, or sees through it.
+  bool comesAlong(mlir::Operation *op) const {
+    Part part = partOf(op);
+    return part == Part::Free || part == Part::Alias;
+  }
   /// -1 for ops that are not members.
   int64_t groupOf(mlir::Operation *op) const;
   const llvm::SmallVector<mlir::Operation *> &members(int64_t group) const {

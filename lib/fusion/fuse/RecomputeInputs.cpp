@@ -2,6 +2,7 @@
 #include "fusion/fuse/RecomputeInputs.h"
 
 #include "fusion/fuse/AccessAnalysis.h"
+#include "support/TensorBytes.h"
 
 using namespace mlir;
 using namespace accc;
@@ -20,10 +21,7 @@ constexpr int kRounds = 3;
 
 int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
-int64_t bytesOf(Value value) {
-  unsigned bits = cast<RankedTensorType>(value.getType()).getElementTypeBitWidth();
-  return elementsOf(value) * std::max<int64_t>(bits / 8, 1);
-}
+int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 
 /// How the readers of a value can do without it.
 struct Recipe {
@@ -57,10 +55,6 @@ public:
 private:
   static bool isPointwise(Operation *op) {
     return cast<Fusible>(op).getFusionClass() == FusionClass::Pointwise;
-  }
-  bool comesAlong(Operation *op) const {
-    Part part = groups.partOf(op);
-    return part == Part::Free || part == Part::Alias;
   }
   bool isInMemory(Value value, int64_t group) const;
   Operation *lastReader(Value value) const;
@@ -131,7 +125,7 @@ bool Recomputation::trace(Value value, bool keepSmall, Recipe &recipe,
   if (!seen.insert(value).second)
     return true;
   Operation *op = value.getDefiningOp();
-  if (!op || !comesAlong(op)) {
+  if (!op || !groups.comesAlong(op)) {
     int64_t producer = groups.groupOf(recipe.value.getDefiningOp());
     bool isSmall = elementsOf(value) * kMuchSmaller <= elementsOf(recipe.value);
     if (value != recipe.value && isInMemory(value, producer)) {
@@ -201,7 +195,7 @@ bool Recomputation::computedFrom(Value value, Value root) const {
   if (value == root)
     return true;
   Operation *op = value.getDefiningOp();
-  return op && comesAlong(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+  return op && groups.comesAlong(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
            return computedFrom(operand, root);
          });
 }
@@ -216,7 +210,7 @@ Value Recomputation::inReader(Value value, int64_t reader, const Recipe &recipe)
   if (recipe.leaves.contains(value) || !op)
     return value;
   bool copied = recipe.copied.contains(op);
-  if (!copied && !comesAlong(op))
+  if (!copied && !groups.comesAlong(op))
     return value;
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
@@ -283,7 +277,7 @@ bool Recomputation::apply(const Recipe &recipe) {
 
 /// Erases an op that nothing reads, and what was there for it alone.
 void Recomputation::eraseDead(Operation *op) {
-  if (!op->use_empty() || dead.contains(op) || (groups.groupOf(op) < 0 && !comesAlong(op)))
+  if (!op->use_empty() || dead.contains(op) || (groups.groupOf(op) < 0 && !groups.comesAlong(op)))
     return;
   SmallVector<Value> operands(op->getOperands());
   discard(op);

@@ -11,10 +11,10 @@ namespace accc {
 /// input. What a kernel computes again is pointwise arithmetic.
 ///
 /// Only where it is free. At no step is more memory live than before (but for such as a mean, of a
-/// few elements beside the value that goes); all kernels together read and
-/// write fewer bytes, by enough to pay for the elementary functions that are evaluated again; and
-/// every kernel stays one that `Groups` allows. Recomputation that trades time for memory is not
-/// meant here. Calls `note(producer, reader)` for each.
+/// few elements beside the value that goes); all kernels together read and write fewer bytes, by
+/// enough to pay for the elementary functions that are evaluated again; and every kernel stays one
+/// that `Groups` allows. Recomputation that trades time for memory is not meant here. Calls
+/// `note(producer, reader)` for each.
 void recomputeInputs(mlir::Block &block, Groups &groups,
                      llvm::function_ref<void(mlir::Operation *, mlir::Operation *)> note);
 

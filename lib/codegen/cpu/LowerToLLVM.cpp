@@ -57,9 +57,11 @@ LogicalResult codegen::lowerToLLVM(ModuleOp module) {
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   pm.addPass(arith::createArithExpandOpsPass(expand));
-  pm.addPass(createConvertSCFToCFPass());
+  // Before branches exist: the pass simplifies regions, and MLIR 19 merges blocks that differ in
+  // which of their values they use.
   ConvertVectorToLLVMPassOptions vectorOptions;
   pm.addPass(createConvertVectorToLLVMPass(vectorOptions));
+  pm.addPass(createConvertSCFToCFPass());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());

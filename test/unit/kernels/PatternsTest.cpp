@@ -207,6 +207,17 @@ static const PatternCase kPatterns[] = {
     %2 = prim.max %0, %1 : (tensor<f32>, tensor<f32>) -> tensor<f32>
     %3 = prim.compare lt %2, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
     return %2, %3 : tensor<f32>, tensor<i1> })"},
+  {"a window shift in two dimensions of what was normalised", 0, R"(func.func @f(%v: tensor<2x8x8xf32>, %x: tensor<2x8x8x8xf32>) -> tensor<2x8x8x8xf32> {
+    %q = prim.mul %v, %v : (tensor<2x8x8xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+    %b = prim.broadcast %q {dimensions = array<i64: 0, 1, 2>} : (tensor<2x8x8xf32>) -> tensor<2x8x8x8xf32>
+    %y = prim.mul %x, %b : (tensor<2x8x8x8xf32>, tensor<2x8x8x8xf32>) -> tensor<2x8x8x8xf32>
+    %0 = prim.slice %y {starts = array<i64: 0, 2, 0, 0>, limits = array<i64: 2, 8, 8, 8>, strides = array<i64: 1, 1, 1, 1>} : (tensor<2x8x8x8xf32>) -> tensor<2x6x8x8xf32>
+    %1 = prim.slice %y {starts = array<i64: 0, 0, 0, 0>, limits = array<i64: 2, 2, 8, 8>, strides = array<i64: 1, 1, 1, 1>} : (tensor<2x8x8x8xf32>) -> tensor<2x2x8x8xf32>
+    %2 = prim.concatenate %0, %1 {dimension = 1 : i64} : (tensor<2x6x8x8xf32>, tensor<2x2x8x8xf32>) -> tensor<2x8x8x8xf32>
+    %3 = prim.slice %2 {starts = array<i64: 0, 0, 2, 0>, limits = array<i64: 2, 8, 8, 8>, strides = array<i64: 1, 1, 1, 1>} : (tensor<2x8x8x8xf32>) -> tensor<2x8x6x8xf32>
+    %4 = prim.slice %2 {starts = array<i64: 0, 0, 0, 0>, limits = array<i64: 2, 8, 2, 8>, strides = array<i64: 1, 1, 1, 1>} : (tensor<2x8x8x8xf32>) -> tensor<2x8x2x8xf32>
+    %5 = prim.concatenate %3, %4 {dimension = 2 : i64} : (tensor<2x8x6x8xf32>, tensor<2x8x2x8xf32>) -> tensor<2x8x8x8xf32>
+    return %5 : tensor<2x8x8x8xf32> })"},
   {"rank 0 in and out of a reduction", 0, R"(func.func @f(%a: tensor<f32>, %x: tensor<7x9xf32>) -> (tensor<f32>, tensor<7x9xf32>) {
     %b = prim.broadcast %a {dimensions = array<i64>} : (tensor<f32>) -> tensor<7x9xf32>
     %m = prim.mul %x, %b : (tensor<7x9xf32>, tensor<7x9xf32>) -> tensor<7x9xf32>

@@ -45,7 +45,7 @@ static LogicalResult writeWeights(Compilation &c, const std::string &path) {
   }
   try {
     save_safetensors(path, tensors);
-  } catch (const Error &error) {
+  } catch (const std::exception &error) { // Error has its type information in code with RTTI alone
     return machineFault(c, error.what());
   }
   return success();

@@ -42,12 +42,13 @@ public:
     for (const std::string &path : paths)
       llvm::sys::fs::remove(path);
   }
-  LogicalResult add(llvm::Module &module, const CpuTarget &target, Location loc) {
+  FailureOr<std::string> add(Location loc) {
     SmallString<128> path;
-    if (std::error_code code = llvm::sys::fs::createTemporaryFile("accc", "o", path))
-      return emitError(loc) << "cannot create a temporary file: " << code.message();
-    paths.push_back(path.str().str());
-    return emitObject(module, target, path, loc);
+    if (std::error_code code = llvm::sys::fs::createTemporaryFile("accc", "o", path)) {
+      emitError(loc) << "cannot create a temporary file: " << code.message();
+      return failure();
+    }
+    return paths.emplace_back(path.str().str());
   }
   std::vector<std::string> paths;
 };
@@ -88,7 +89,7 @@ LogicalResult generateCode(ModuleOp program, const CpuTarget &target, StringRef 
   if (failed(addEntries(program, tasks, errors, symbol, *module)))
     return failure();
   dump(dumps, "library.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
-  return objects.add(*module, target, loc);
+  return emitObjects(std::move(module), target, symbol, loc, [&] { return objects.add(loc); });
 }
 
 /// The machines to generate for, the best first: of two the one with wider vectors, or more
@@ -136,7 +137,8 @@ LogicalResult accc::generateLibrary(ModuleOp program, const WeightTable &weights
   description.setDataLayout(targets->back().machine->createDataLayout());
   description.setTargetTriple(targets->back().machine->getTargetTriple().str());
   addDescription(program, weights, options, codes, description);
-  if (failed(objects.add(description, targets->back(), loc)))
+  FailureOr<std::string> object = objects.add(loc);
+  if (failed(object) || failed(emitObject(description, *targets->back().machine, *object, loc)))
     return failure();
   return linkLibrary(objects.paths, ACCC_MODEL_SYMBOL, path, loc);
 }

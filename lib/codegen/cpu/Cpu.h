@@ -32,8 +32,14 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext
                                         const CpuTarget &target);
 
 /// Optimises and writes an object file.
-mlir::LogicalResult emitObject(llvm::Module &module, const CpuTarget &target, llvm::StringRef path,
-                               mlir::Location loc);
+mlir::LogicalResult emitObject(llvm::Module &module, llvm::TargetMachine &machine,
+                               llvm::StringRef path, mlir::Location loc);
+
+/// The same for many functions, in parts on all cores, each to a file of its own, `newFile`'s. The
+/// module's local names get `prefix`.
+mlir::LogicalResult emitObjects(std::unique_ptr<llvm::Module> module, const CpuTarget &target,
+                                llvm::StringRef prefix, mlir::Location loc,
+                                llvm::function_ref<mlir::FailureOr<std::string>()> newFile);
 
 /// Links objects into a shared library that exports only `symbol`.
 mlir::LogicalResult linkLibrary(llvm::ArrayRef<std::string> objects, llvm::StringRef symbol,

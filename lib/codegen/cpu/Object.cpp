@@ -60,8 +60,8 @@ FailureOr<codegen::CpuTarget> codegen::createCpuTarget(StringRef arch, Location 
                    static_cast<int>(used.size())};
 }
 
-LogicalResult codegen::emitObject(llvm::Module &module, const CpuTarget &target, StringRef path,
-                                  Location loc) {
+LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &machine,
+                                  StringRef path, Location loc) {
   llvm::PipelineTuningOptions tuning;
   // Kernels are vectorised where they are emitted; doing it again only costs compile time.
   tuning.LoopVectorization = false;
@@ -70,7 +70,7 @@ LogicalResult codegen::emitObject(llvm::Module &module, const CpuTarget &target,
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(target.machine.get(), tuning);
+  llvm::PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
@@ -83,8 +83,7 @@ LogicalResult codegen::emitObject(llvm::Module &module, const CpuTarget &target,
   if (code)
     return emitError(loc) << "cannot write " << path << ": " << code.message();
   llvm::legacy::PassManager passes;
-  if (target.machine->addPassesToEmitFile(passes, stream, nullptr,
-                                          llvm::CodeGenFileType::ObjectFile))
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return emitError(loc) << "bug in accc: LLVM cannot emit object files for this target";
   passes.run(module);
   stream.close();

@@ -42,7 +42,8 @@ static LogicalResult freezeParameters(StepFunction forward, ArrayRef<std::string
 
 /// Replaces the random key by [seed, step], inputs of the step; if nothing is random, by nothing.
 static void takeSeedAndStep(StepFunction step) {
-  for (unsigned i : llvm::reverse(step.argumentsOf(role::kRandomKey))) {
+  auto keys = step.argumentsOf(role::kRandomKey); // the loop's own temporary would end before it
+  for (unsigned i : llvm::reverse(keys)) {
     Value key = step.get().getArgument(i);
     if (!key.use_empty()) {
       OpBuilder builder = OpBuilder::atBlockBegin(&step.body());

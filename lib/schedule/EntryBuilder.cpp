@@ -10,11 +10,6 @@ using namespace mlir;
 using namespace accc;
 
 namespace {
-bool isLibraryCall(Operation *op) {
-  return isa<prim::DotGeneralOp, prim::ConvolutionOp, prim::ConvolutionBackwardDataOp,
-             prim::ConvolutionBackwardWeightsOp>(op);
-}
-
 int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 
 StringRef attribute(func::FuncOp function, bool result, unsigned i, StringRef name) {
@@ -60,7 +55,7 @@ LogicalResult EntryBuilder::orderSteps() {
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (isa<prim::ReshapeOp, prim::ConstantOp>(op))
       continue;
-    if (!isa<prim::FusionOp>(op) && !isLibraryCall(&op))
+    if (!isa<prim::FusionOp>(op) && !prim::isContraction(&op))
       return op.emitError("bug in accc: this op reached the schedule outside a fusion");
     (late.contains(&op) ? updates : steps).push_back(&op);
   }

@@ -109,6 +109,17 @@ class Compile(CommandLineTest):
         text, warnings = self.accc(*command, "--running-variance", "biased")
         self.assertIn("unbiased = false", text)
         self.assertEqual(warnings, "")
+        # The same model as dynamo would have written it: batch norm in inference mode.
+        trained, _ = self.accc(*command)
+        inference = model.read_bytes().replace(b"training_mode\x18\x01", b"training_mode\x18\x00")
+        self.assertNotEqual(inference, model.read_bytes())
+        (self.folder / "inference.onnx").write_bytes(inference)
+        command = ("compile", "inference.onnx", *command[2:])
+        text, warnings = self.accc(*command)
+        self.assertNotIn("nn.batch_norm_training", text)
+        self.assertIn("--assume-batchnorm-training", warnings)
+        text, _ = self.accc(*command, "--assume-batchnorm-training")
+        self.assertEqual(text, trained)
         self.accc(
             *("compile", model, "-o", "m.so", "-D", "batch=4", "--report", "m.json"),
             *("--assume-dropout-training", "--assume-batchnorm-training"),

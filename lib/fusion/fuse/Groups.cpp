@@ -10,11 +10,6 @@ namespace {
 constexpr size_t kMaxOps = 96;     // longer bodies spill registers
 constexpr size_t kMaxBuffers = 32; // inputs and outputs: streams the hardware cannot prefetch
 
-bool isLibraryCall(Operation *op) {
-  return isa<prim::DotGeneralOp, prim::ConvolutionOp, prim::ConvolutionBackwardDataOp,
-             prim::ConvolutionBackwardWeightsOp>(op);
-}
-
 /// Ops whose emitter walks the iteration space in a way of its own.
 bool isAnchor(Operation *op) {
   return isa<prim::ScatterOp, prim::WindowScatterOp, prim::ArgWindowOp, prim::ArgReduceOp,
@@ -41,7 +36,7 @@ FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayR
 }
 
 Part findPart(Operation *op) {
-  if (isLibraryCall(op))
+  if (prim::isContraction(op))
     return Part::Library;
   if (isa<prim::ReshapeOp>(op))
     return Part::Alias;
@@ -52,7 +47,7 @@ Part findPart(Operation *op) {
     SmallVector<Operation *> pending{op};
     while (!pending.empty())
       for (Operation *user : pending.pop_back_val()->getUsers()) {
-        if (user->hasTrait<OpTrait::IsTerminator>() || isLibraryCall(user))
+        if (user->hasTrait<OpTrait::IsTerminator>() || prim::isContraction(user))
           return Part::Member;
         if (isa<prim::ReshapeOp>(user))
           pending.push_back(user);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/layout/CheapestSplit.h"
 #include "fusion/layout/OrderChoice.h"
+#include "support/TensorBytes.h"
 
 #include <map>
 
@@ -13,10 +14,7 @@ namespace {
 /// What starting one more kernel costs, in bytes.
 constexpr int64_t kLaunchBytes = 4096;
 
-int64_t bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
-}
+int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 
 class Chooser {
 public:
@@ -85,21 +83,14 @@ private:
     auto [it, isNew] = number.try_emplace(value, values.size());
     if (isNew)
       values.push_back(value);
-    DimensionOrder apart; // orders that are the same memory are one
-    for (int64_t d : order)
-      if (shapeOf(value)[d] != 1)
-        apart.push_back(d);
+    SmallVector<int64_t> apart = withoutUnits(shapeOf(value), order); // one for the same memory
     return needs[{it->second, std::vector<int64_t>(apart.begin(), apart.end())}];
   }
 
-  /// What it costs to have `value` in an order, given the extents other than 1.
+  /// What it costs to have `value` in an order, given without extents of 1.
   void addCosts(Value value, ArrayRef<int64_t> order, const Users &users) {
     auto is = [&](ArrayRef<int64_t> other) {
-      SmallVector<int64_t> apart;
-      for (int64_t d : other)
-        if (shapeOf(value)[d] != 1)
-          apart.push_back(d);
-      return ArrayRef<int64_t>(apart) == order;
+      return ArrayRef<int64_t>(withoutUnits(shapeOf(value), other)) == order;
     };
     auto it = possible.find(value.getDefiningOp());
     bool isOwn = is(ownOrder(shapeOf(value).size()));

@@ -34,8 +34,7 @@ int64_t fusion::placeOf(int64_t dimension, ArrayRef<int64_t> order) {
   return llvm::find(order, dimension) - order.begin();
 }
 
-/// Dimensions of extent 1 lie anywhere.
-static SmallVector<int64_t> withoutUnits(ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
+SmallVector<int64_t> fusion::withoutUnits(ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
   SmallVector<int64_t> result;
   for (int64_t d : order)
     if (shape[d] != 1)

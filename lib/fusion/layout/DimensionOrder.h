@@ -23,6 +23,11 @@ DimensionOrder channelsLast(size_t rank);
 /// One entry for each dimension, in the order of memory.
 llvm::SmallVector<int64_t> inOrder(llvm::ArrayRef<int64_t> entries, llvm::ArrayRef<int64_t> order);
 
+/// The order without the dimensions of extent 1, which lie anywhere: tensors of this shape whose
+/// orders are equal but for those are the same memory.
+llvm::SmallVector<int64_t> withoutUnits(llvm::ArrayRef<int64_t> shape,
+                                        llvm::ArrayRef<int64_t> order);
+
 /// Where in memory's order a dimension is.
 int64_t placeOf(int64_t dimension, llvm::ArrayRef<int64_t> order);
 

@@ -19,4 +19,10 @@
 
 #include "ir/prim/Families.h.inc"
 
+namespace accc::prim {
+/// Whether the op is dot_general or a convolution: what becomes a call into a library and is never
+/// part of a kernel.
+bool isContraction(mlir::Operation *op);
+} // namespace accc::prim
+
 #endif

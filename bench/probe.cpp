@@ -71,6 +71,7 @@ static double triad(double seconds) {
 
 int main(int argc, char **argv) {
   double seconds = argc > 1 ? std::atof(argv[1]) : 0.5;
-  std::printf("{\"fma_gflops\": %.1f, \"triad_gbs\": %.1f}\n", multiplyAdds(seconds), triad(seconds));
+  std::printf("{\"fma_gflops\": %.1f, \"triad_gbs\": %.1f}\n", multiplyAdds(seconds),
+              triad(seconds));
   return 0;
 }

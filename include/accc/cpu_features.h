@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The features of x86-64 CPUs that accc_code.arch names, as LLVM spells them: all that generated code
- * may make use of. A compiler lists those it was allowed to use, a runtime looks for them.
+ * The features of x86-64 CPUs that accc_code.arch names, as LLVM spells them: all that generated
+ * code may make use of. A compiler lists those it was allowed to use, a runtime looks for them.
  */
 #ifndef ACCC_CPU_FEATURES_H
 #define ACCC_CPU_FEATURES_H

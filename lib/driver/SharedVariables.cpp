@@ -33,10 +33,11 @@ LogicalResult accc::shareVariables(Compilation &c, WeightTable weights) {
   const auto &[firstSizes, first] = *c.variables;
   bool same = true;
   auto differs = [&](const std::string &name, const std::string &then, const std::string &now) {
-    c.problems.add({.message = "'" + name + "' is " + then + " with -D " + firstSizes + ", but " + now +
-                               " with -D " + c.sizes.text +
-                               ": all sizes in a library share its parameters and buffers; compile a "
-                               "library for each"});
+    c.problems.add(
+        {.message = "'" + name + "' is " + then + " with -D " + firstSizes + ", but " + now +
+                    " with -D " + c.sizes.text +
+                    ": all sizes in a library share its parameters and buffers; compile a "
+                    "library for each"});
     same = false;
   };
   for (const auto &[name, type] : first) {

@@ -19,9 +19,7 @@ StringRef attribute(func::FuncOp function, bool result, unsigned i, StringRef na
 }
 
 /// The prim attributes of a contraction, without MLIR's own.
-DictionaryAttr configOf(Operation *op) {
-  return op->getAttrDictionary();
-}
+DictionaryAttr configOf(Operation *op) { return op->getAttrDictionary(); }
 } // namespace
 
 Value EntryBuilder::storage(Value value) {
@@ -30,8 +28,8 @@ Value EntryBuilder::storage(Value value) {
   return value;
 }
 
-// Program order, except that steps whose results are nothing but new values of variables go to the end,
-// and with them the few numbers that only they read (the step count, bias corrections).
+// Program order, except that steps whose results are nothing but new values of variables go to the
+// end, and with them the few numbers that only they read (the step count, bias corrections).
 LogicalResult EntryBuilder::orderSteps() {
   auto *yield = function.getBody().front().getTerminator();
   SmallVector<Operation *> updates;
@@ -42,12 +40,13 @@ LogicalResult EntryBuilder::orderSteps() {
     for (Value result : op.getResults()) {
       bool isRead = false;
       for (OpOperand &use : result.getUses()) {
-        bool isUpdate = use.getOwner() == yield &&
-                        attribute(function, true, use.getOperandNumber(), kRoleAttr) == role::kUpdate;
+        bool isUpdate = use.getOwner() == yield && attribute(function, true, use.getOperandNumber(),
+                                                             kRoleAttr) == role::kUpdate;
         isLate &= isUpdate || late.contains(use.getOwner());
         isRead |= !isUpdate;
       }
-      isSmall &= !isRead || cast<RankedTensorType>(result.getType()).getNumElements() <= kFewNumbers;
+      isSmall &=
+          !isRead || cast<RankedTensorType>(result.getType()).getNumElements() <= kFewNumbers;
     }
     if (isLate && isSmall)
       late.insert(&op);
@@ -72,8 +71,8 @@ LogicalResult EntryBuilder::placeArguments() {
     StringRef roleName = attribute(function, false, argument.getArgNumber(), kRoleAttr);
     StringRef name = attribute(function, false, argument.getArgNumber(), kNameAttr);
     if (auto it = variables.find(name);
-        it != variables.end() &&
-        (roleName == role::kParameter || roleName == role::kBuffer || roleName == role::kOptimizerState))
+        it != variables.end() && (roleName == role::kParameter || roleName == role::kBuffer ||
+                                  roleName == role::kOptimizerState))
       places[argument] = {exec::Space::state, it->second, {}, -1};
     else
       places[argument] = {exec::Space::input, input++, {}, -1};
@@ -85,7 +84,8 @@ bool EntryBuilder::readsInPlace(Operation *step, Value old) {
   auto fusion = dyn_cast<prim::FusionOp>(step);
   if (!fusion || fusion.getKind() != "loop")
     return false;
-  // Every way from the argument to an output is pointwise; a reshape keeps the order of the elements.
+  // Every way from the argument to an output is pointwise; a reshape keeps the order of the
+  // elements.
   SmallVector<Value> pending;
   for (auto [i, operand] : llvm::enumerate(fusion.getInputs()))
     if (storage(operand) == old)
@@ -97,7 +97,8 @@ bool EntryBuilder::readsInPlace(Operation *step, Value old) {
       if (isa<prim::YieldOp>(user) || !seen.insert(user).second)
         continue;
       auto fusible = dyn_cast<Fusible>(user);
-      if (!fusible || (fusible.getFusionClass() != FusionClass::Pointwise && !isa<prim::ReshapeOp>(user)))
+      if (!fusible ||
+          (fusible.getFusionClass() != FusionClass::Pointwise && !isa<prim::ReshapeOp>(user)))
         return false;
       pending.append(user->result_begin(), user->result_end());
     }
@@ -124,7 +125,8 @@ bool EntryBuilder::mayOverwrite(Operation *writer, Value old) {
   return true;
 }
 
-// A returned value is written where the caller, or the variable, wants it, if it can be; else copied.
+// A returned value is written where the caller, or the variable, wants it, if it can be; else
+// copied.
 LogicalResult EntryBuilder::placeResults() {
   auto *yield = function.getBody().front().getTerminator();
   int64_t output = 0;
@@ -141,7 +143,8 @@ LogicalResult EntryBuilder::placeResults() {
       StringRef name = attribute(function, true, i, kUpdatesAttr);
       auto it = variables.find(name);
       if (it == variables.end())
-        return function.emitError("bug in accc: result ") << i << " updates the unknown variable '" << name << "'";
+        return function.emitError("bug in accc: result ")
+               << i << " updates the unknown variable '" << name << "'";
       place = {exec::Space::state, it->second, {}, -1};
       direct &= isStep && stepOf[producer] >= firstUpdate;
       for (BlockArgument argument : function.getArguments())
@@ -205,10 +208,11 @@ void EntryBuilder::plan() {
   arenaSize = planMemory(lifetimes, ACCC_ALIGNMENT, ACCC_ALIGNMENT);
 }
 
-Value EntryBuilder::slice(OpBuilder &b, const Place &place, RankedTensorType type, Location loc, int64_t begin) {
+Value EntryBuilder::slice(OpBuilder &b, const Place &place, RankedTensorType type, Location loc,
+                          int64_t begin) {
   int64_t offset = place.lifetime >= 0 ? lifetimes[place.lifetime].offset : place.offset;
-  return b.create<exec::SliceOp>(loc, exec::BufferType::get(b.getContext(), type), place.space, offset + begin,
-                                 place.symbol);
+  return b.create<exec::SliceOp>(loc, exec::BufferType::get(b.getContext(), type), place.space,
+                                 offset + begin, place.symbol);
 }
 
 Value EntryBuilder::buffer(OpBuilder &b, Value value) {
@@ -218,7 +222,9 @@ Value EntryBuilder::buffer(OpBuilder &b, Value value) {
   if (it == places.end()) {
     auto constant = source.getDefiningOp<prim::ConstantOp>();
     Place place{exec::Space::constant, 0,
-                FlatSymbolRefAttr::get(kernels.getConstant(constant.getValue(), constant.getLoc()).getSymNameAttr()), -1};
+                FlatSymbolRefAttr::get(
+                    kernels.getConstant(constant.getValue(), constant.getLoc()).getSymNameAttr()),
+                -1};
     it = places.try_emplace(source, place).first;
   }
   return slice(b, it->second, type, value.getLoc());
@@ -234,20 +240,23 @@ void EntryBuilder::emitCopy(OpBuilder &b, Value from, const Place &to) {
     source = places.lookup(storage(from));
   }
   Value input = slice(b, source, flat, from.getLoc()), output = slice(b, to, flat, from.getLoc());
-  b.create<exec::LaunchOp>(from.getLoc(), kernel.getSymName(), ValueRange{input}, ValueRange{output});
+  b.create<exec::LaunchOp>(from.getLoc(), kernel.getSymName(), ValueRange{input},
+                           ValueRange{output});
 }
 
 void EntryBuilder::emitLaunch(OpBuilder &b, prim::FusionOp fusion) {
   // What the caller gives and what the library holds has no offsets.
   NarrowFusion narrow = narrowInputs(fusion, [&](Value input) {
     auto it = places.find(storage(input));
-    return it != places.end() && (it->second.space == exec::Space::arena || it->second.space == exec::Space::state);
+    return it != places.end() &&
+           (it->second.space == exec::Space::arena || it->second.space == exec::Space::state);
   });
   SmallVector<Value> in, out;
   for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
     in.push_back(narrow.inputType(i) == input.getType()
                      ? buffer(b, input)
-                     : slice(b, places[storage(input)], narrow.inputType(i), input.getLoc(), narrow.begins[i]));
+                     : slice(b, places[storage(input)], narrow.inputType(i), input.getLoc(),
+                             narrow.begins[i]));
   for (Value output : fusion.getOutputs())
     out.push_back(buffer(b, output));
   b.create<exec::LaunchOp>(fusion.getLoc(), kernels.get(*narrow.fusion).getSymName(), in, out);
@@ -261,7 +270,8 @@ void EntryBuilder::emitStep(OpBuilder &b, Operation *step) {
     in.push_back(buffer(b, operand));
   for (Value result : step->getResults())
     out.push_back(buffer(b, result));
-  b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(), configOf(step), in, out);
+  b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(), configOf(step), in,
+                                out);
 }
 
 void EntryBuilder::emitUpdates(OpBuilder &b, size_t first) {
@@ -278,7 +288,9 @@ void EntryBuilder::emitUpdates(OpBuilder &b, size_t first) {
         into.insert({static_cast<int64_t>(place.space), place.offset});
     }
   };
-  auto meet = [](const auto &a, const auto &c) { return llvm::any_of(a, [&](auto x) { return c.contains(x); }); };
+  auto meet = [](const auto &a, const auto &c) {
+    return llvm::any_of(a, [&](auto x) { return c.contains(x); });
+  };
   for (Operation *step : ArrayRef(steps).drop_front(first)) {
     auto fusion = dyn_cast<prim::FusionOp>(step);
     exec::KernelOp kernel = fusion ? kernels.getEach(fusion) : exec::KernelOp();
@@ -291,7 +303,8 @@ void EntryBuilder::emitUpdates(OpBuilder &b, size_t first) {
     }
     // A step's own in-place update is fine; another's is not.
     auto *bucket = llvm::find_if(buckets, [&](const Segments &other) {
-      return other.kernel == kernel && !meet(other.reads, alone.writes) && !meet(other.writes, alone.reads);
+      return other.kernel == kernel && !meet(other.reads, alone.writes) &&
+             !meet(other.writes, alone.reads);
     });
     if (bucket == buckets.end()) {
       buckets.push_back(std::move(alone));
@@ -315,7 +328,8 @@ void EntryBuilder::emitUpdates(OpBuilder &b, size_t first) {
         out.push_back(buffer(b, result));
       sizes.push_back(cast<RankedTensorType>(step->getResult(0).getType()).getNumElements());
     }
-    b.create<exec::LaunchEachOp>(bucket.steps.front()->getLoc(), bucket.kernel.getSymName(), sizes, in, out);
+    b.create<exec::LaunchEachOp>(bucket.steps.front()->getLoc(), bucket.kernel.getSymName(), sizes,
+                                 in, out);
   }
 }
 
@@ -330,14 +344,17 @@ LogicalResult EntryBuilder::emit() {
   for (BlockArgument argument : function.getArguments())
     if (places[argument].space == exec::Space::input)
       inputs.push_back(describe(attribute(function, false, argument.getArgNumber(), kNameAttr),
-                                attribute(function, false, argument.getArgNumber(), kRoleAttr), argument.getType()));
+                                attribute(function, false, argument.getArgNumber(), kRoleAttr),
+                                argument.getType()));
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (attribute(function, true, i, kRoleAttr) != role::kUpdate)
       outputs.push_back(describe(attribute(function, true, i, kNameAttr),
-                                 attribute(function, true, i, kRoleAttr), function.getResultTypes()[i]));
-  auto entry = b.create<exec::EntryOp>(function.getLoc(), function.getSymName(), b.getArrayAttr(inputs),
-                                       b.getArrayAttr(outputs), static_cast<uint64_t>(arenaSize),
-                                       /*sizes=*/StringAttr());
+                                 attribute(function, true, i, kRoleAttr),
+                                 function.getResultTypes()[i]));
+  auto entry =
+      b.create<exec::EntryOp>(function.getLoc(), function.getSymName(), b.getArrayAttr(inputs),
+                              b.getArrayAttr(outputs), static_cast<uint64_t>(arenaSize),
+                              /*sizes=*/StringAttr());
   b.setInsertionPointToEnd(&entry.getBody().emplaceBlock());
 
   bool checked = false;

@@ -39,15 +39,16 @@ private:
 
   /// The value whose memory this one shares: looks through reshapes.
   static mlir::Value storage(mlir::Value value);
-  /// True if `step` may write its result over the argument `old`: it reads it at the same index only.
+  /// True if `step` may write its result over the argument `old`: it reads it at the same index
+  /// only.
   static bool readsInPlace(mlir::Operation *step, mlir::Value old);
   bool mayOverwrite(mlir::Operation *writer, mlir::Value old);
   /// The lifetime of a value in whose place `step` may write `result`; -1 if there is none.
   int64_t dyingInput(mlir::Operation *step, mlir::Value result);
   mlir::Value buffer(mlir::OpBuilder &b, mlir::Value value);
   /// The buffer of a tensor that begins `begin` bytes into `place`.
-  mlir::Value slice(mlir::OpBuilder &b, const Place &place, mlir::RankedTensorType type, mlir::Location loc,
-                    int64_t begin = 0);
+  mlir::Value slice(mlir::OpBuilder &b, const Place &place, mlir::RankedTensorType type,
+                    mlir::Location loc, int64_t begin = 0);
   /// Emits the steps from `first` on, equal ones that touch nothing of each other's as one launch.
   void emitUpdates(mlir::OpBuilder &b, size_t first);
   void emitStep(mlir::OpBuilder &b, mlir::Operation *step);
@@ -58,7 +59,8 @@ private:
   mlir::ModuleOp program;
   const VariableTable &variables;
   KernelTable &kernels;
-  llvm::SmallVector<mlir::Operation *> steps; // in execution order; the last `numUpdates` change the state
+  llvm::SmallVector<mlir::Operation *>
+      steps; // in execution order; the last `numUpdates` change the state
   size_t numUpdates = 0;
   llvm::DenseMap<mlir::Operation *, int64_t> stepOf;
   llvm::DenseMap<mlir::Value, Place> places;

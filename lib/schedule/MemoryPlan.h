@@ -15,10 +15,11 @@ struct Lifetime {
   int64_t offset = -1; // the plan
 };
 
-/// Gives every buffer an offset, a multiple of `alignment`, such that no two that are live at the same step
-/// overlap. Largest first, each at the lowest gap that fits: Pisarchyk and Lee, "Efficient memory management
-/// for deep neural net inference", 2020 (greedy by size). Where that takes more than what is live at one step,
-/// tries again with the buffer that ended highest put first. Returns the bytes needed from `base` on.
+/// Gives every buffer an offset, a multiple of `alignment`, such that no two that are live at the
+/// same step overlap. Largest first, each at the lowest gap that fits: Pisarchyk and Lee,
+/// "Efficient memory management for deep neural net inference", 2020 (greedy by size). Where that
+/// takes more than what is live at one step, tries again with the buffer that ended highest put
+/// first. Returns the bytes needed from `base` on.
 int64_t planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int64_t base);
 
 } // namespace accc

@@ -117,7 +117,8 @@ LogicalResult Merger::addEntries() {
     for (const SizedProgram &sized : programs) {
       entries.push_back((*sized.program).lookupSymbol<exec::EntryOp>(first.getSymName()));
       if (!entries.back())
-        return first.emitError("bug in accc: only some sizes have the entry '") << first.getSymName() << "'";
+        return first.emitError("bug in accc: only some sizes have the entry '")
+               << first.getSymName() << "'";
     }
     if (failed(checkChoice(entries)))
       return failure();

@@ -23,9 +23,10 @@ struct SizedProgram {
 /// variables, and equal kernels and constants are there once. Every entry is there for each of the
 /// sizes, but for `apply_step`: what an optimizer does depends on the variables alone.
 ///
-/// Fails with an error that says what the user can do where a variable is not the same at all sizes,
-/// or where no input tells two of them apart.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> mergePrograms(llvm::ArrayRef<SizedProgram> programs);
+/// Fails with an error that says what the user can do where a variable is not the same at all
+/// sizes, or where no input tells two of them apart.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+mergePrograms(llvm::ArrayRef<SizedProgram> programs);
 
 } // namespace accc
 

@@ -14,11 +14,12 @@ using namespace accc;
 
 namespace {
 bool isVariable(StringRef roleName) {
-  return roleName == role::kParameter || roleName == role::kBuffer || roleName == role::kOptimizerState;
+  return roleName == role::kParameter || roleName == role::kBuffer ||
+         roleName == role::kOptimizerState;
 }
 
-/// Lays out the variables of all functions: parameters, then optimizer state, then buffers, so that what
-/// an optimizer streams through lies together.
+/// Lays out the variables of all functions: parameters, then optimizer state, then buffers, so that
+/// what an optimizer streams through lies together.
 LogicalResult declareVariables(ModuleOp module, OpBuilder &b, VariableTable &table) {
   struct Found {
     std::string name, roleName;
@@ -39,10 +40,12 @@ LogicalResult declareVariables(ModuleOp module, OpBuilder &b, VariableTable &tab
       auto [it, isNew] = known.try_emplace(name, found.size());
       if (!isNew) {
         if (found[it->second].type != type)
-          return function.emitError("bug in accc: variable '") << name.getValue() << "' has two types";
+          return function.emitError("bug in accc: variable '")
+                 << name.getValue() << "' has two types";
         continue;
       }
-      found.push_back({name.str(), roleName.str(), type, function.getArgAttr(i, kFrozenAttr) != nullptr});
+      found.push_back(
+          {name.str(), roleName.str(), type, function.getArgAttr(i, kFrozenAttr) != nullptr});
     }
   }
   int64_t offset = 0;
@@ -53,7 +56,8 @@ LogicalResult declareVariables(ModuleOp module, OpBuilder &b, VariableTable &tab
       bool trainable = wanted == role::kParameter && !variable.frozen;
       b.create<exec::VariableOp>(module.getLoc(), b.getStringAttr(variable.name),
                                  b.getStringAttr(variable.roleName), TypeAttr::get(variable.type),
-                                 b.getI64IntegerAttr(offset), trainable ? b.getUnitAttr() : UnitAttr());
+                                 b.getI64IntegerAttr(offset),
+                                 trainable ? b.getUnitAttr() : UnitAttr());
       table[variable.name] = offset;
       offset += (tensorBytes(variable.type) + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
     }

@@ -55,8 +55,10 @@ LogicalResult verifyEntry(exec::EntryOp entry) {
       Extent e = extentOf(input);
       if (e.space == exec::Space::arena && e.begin != e.end &&
           llvm::none_of(written, [&](const Extent &w) { return w.contains(e); }))
-        return op.emitError("bug in accc: the schedule reads a buffer that is not written, or was overwritten");
-      if (e.space == exec::Space::state && llvm::any_of(updated, [&](const Extent &u) { return u.overlaps(e); }))
+        return op.emitError(
+            "bug in accc: the schedule reads a buffer that is not written, or was overwritten");
+      if (e.space == exec::Space::state &&
+          llvm::any_of(updated, [&](const Extent &u) { return u.overlaps(e); }))
         return op.emitError("bug in accc: the schedule reads a variable after its update");
     }
     for (auto [i, output] : llvm::enumerate(outputs)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The names of the attributes by which functions carry a model; docs/function-contract.md explains them.
+// The names of the attributes by which functions carry a model; docs/function-contract.md explains
+// them.
 #ifndef ACCC_SUPPORT_ATTRIBUTES_H
 #define ACCC_SUPPORT_ATTRIBUTES_H
 

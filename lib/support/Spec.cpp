@@ -64,8 +64,7 @@ double Spec::number(StringRef option, double fallback, double low, double high) 
   found->known = true;
   std::optional<double> result = parseNumber(found->value.value_or(""));
   if (!result) {
-    addError(quoted(option) + " needs a number, as in " + option.str() + "=" +
-             decimal(fallback));
+    addError(quoted(option) + " needs a number, as in " + option.str() + "=" + decimal(fallback));
     return fallback;
   }
   if (*result < low || *result > high) {

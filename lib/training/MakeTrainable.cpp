@@ -88,8 +88,9 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
     if (step.resultName(i) != "loss" || step.resultRole(i) != role::kOutput)
       continue;
     if (choice.loss || i != *index)
-      return emitError(wholeModel(step.get())) << "the model has an output named 'loss' already: use "
-                                               "--loss output:loss, or rename it";
+      return emitError(wholeModel(step.get()))
+             << "the model has an output named 'loss' already: use "
+                "--loss output:loss, or rename it";
     // The model's own name for it is ours, too.
     if (type.getElementType().isF32()) {
       step.setResultRole(i, role::kLoss);
@@ -105,7 +106,7 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
       return failure();
     if (step.hasArgument("target"))
       return emitError(wholeModel(step.get())) << "the model has an input named 'target', which is "
-                                               "the name of the loss's input: rename it";
+                                                  "the name of the loss's input: rename it";
     Value target = step.addArgument("target", role::kTarget, *targetType);
     loss = choice.loss->build(Tensor(builder, loc, output), target);
   }
@@ -206,7 +207,8 @@ static FailureOr<std::unique_ptr<Optimizer>> readOptimizer(Location loc, StringR
 LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &options) {
   auto function = module.lookupSymbol<func::FuncOp>("forward");
   if (!function || !llvm::hasSingleElement(function.getBody()))
-    return emitError(UnknownLoc::get(module.getContext())) << "the module has no function @forward of one block";
+    return emitError(UnknownLoc::get(module.getContext()))
+           << "the module has no function @forward of one block";
   StepFunction forward(function);
   Location loc = wholeModel(function);
   if (failed(freezeParameters(forward, options.freeze)))

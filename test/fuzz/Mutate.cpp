@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Feeds a fuzz target with good files and, for each, a number of damaged copies, always the same ones:
+// Feeds a fuzz target with good files and, for each, a number of damaged copies, always the same
+// ones:
 //   fuzz_onnx COUNT FILE...
 // What makes it crash, or takes longer than kSeconds, is left in ./crash-<target>.
 #include <csignal>
@@ -28,7 +29,8 @@ void leaveInput(int signal) {
   if (file >= 0 && write(file, input.data(), input.size()) >= 0)
     close(file);
   const char *message = signal == SIGALRM ? "no end: input left as " : "crash: input left as ";
-  for (std::string_view part : {std::string_view(message), std::string_view(crashFile), std::string_view("\n")})
+  for (std::string_view part :
+       {std::string_view(message), std::string_view(crashFile), std::string_view("\n")})
     if (write(STDERR_FILENO, part.data(), part.size()) < 0)
       break;
   _exit(1);
@@ -41,8 +43,8 @@ void run(std::string bytes) {
   alarm(0);
 }
 
-/// One to four changes: a bit, a byte, a number where a length might be, a cut, a repetition, a piece
-/// of another place.
+/// One to four changes: a bit, a byte, a number where a length might be, a cut, a repetition, a
+/// piece of another place.
 std::string damaged(std::string bytes, std::mt19937 &random) {
   auto below = [&](size_t limit) { return static_cast<size_t>(random() % (limit ? limit : 1)); };
   for (size_t changes = 1 + below(4); changes > 0 && !bytes.empty(); --changes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "accc/error.h"
 #include "accc/safetensors.h"
+#include "accc/error.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

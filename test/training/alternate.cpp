@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Trains batches of two sizes in turn: with one library that holds both, and with a library for each
-// that hand their state on to each other. Every number must be the same.
+// Trains batches of two sizes in turn: with one library that holds both, and with a library for
+// each that hand their state on to each other. Every number must be the same.
 //
 //   alternate BOTH.so LARGE.so SMALL.so BATCH.safetensors SCRATCH
 //
@@ -36,7 +36,8 @@ int main(int argc, char **argv) {
     return 2;
   accc::TrainerOptions options{.learning_rate = 0.01f, .seed = 7};
   accc::Trainer both(accc::Model::load(argv[1]), options);
-  accc::Trainer large(accc::Model::load(argv[2]), options), small(accc::Model::load(argv[3]), options);
+  accc::Trainer large(accc::Model::load(argv[2]), options),
+      small(accc::Model::load(argv[3]), options);
   TensorMap batches[2] = {accc::load_safetensors(argv[4]), {}};
   batches[1] = half(batches[0]);
   std::string state = std::string(argv[5]) + "/state.safetensors";

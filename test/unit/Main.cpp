@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The main function of every unit test executable, compiled once.
 //
-// Where the environment's ACCC_TEST_RESULTS names a folder, one line for each test case (or, where it has
-// sections, for each innermost section) goes to <program>.tsv there: passed, failed or skipped; the name;
-// the reason of a skip. A test is skipped by `WARN("skipped: <reason>"); return;`.
+// Where the environment's ACCC_TEST_RESULTS names a folder, one line for each test case (or, where
+// it has sections, for each innermost section) goes to <program>.tsv there: passed, failed or
+// skipped; the name; the reason of a skip. A test is skipped by `WARN("skipped: <reason>");
+// return;`.
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
 

@@ -17,5 +17,6 @@ int main(int argc, char **argv) {
   accc::registerAcccPasses();
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, accc::prim::PrimDialect, accc::nn::NnDialect>();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "accc's passes on IR text\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "accc's passes on IR text\n", registry));
 }

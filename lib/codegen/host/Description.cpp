@@ -47,8 +47,9 @@ std::string codegen::constantSymbol(exec::ConstantOp constant) {
   return ("constant." + constant.getSymName()).str();
 }
 
-void codegen::addDescription(ModuleOp program, const WeightTable &weights, const GenerateOptions &options,
-                             ArrayRef<Code> codes, llvm::Module &module) {
+void codegen::addDescription(ModuleOp program, const WeightTable &weights,
+                             const GenerateOptions &options, ArrayRef<Code> codes,
+                             llvm::Module &module) {
   ConstantWriter w(module);
   for (auto constant : program.getOps<exec::ConstantOp>())
     w.share(w.bytes(constantBytes(constant.getValue()), "constant"), constantSymbol(constant));
@@ -63,28 +64,32 @@ void codegen::addDescription(ModuleOp program, const WeightTable &weights, const
     if (options.embedWeights)
       if (auto it = weights.find(variable.getName().str()); it != weights.end())
         initial = w.bytes(it->second.bytes, "weight");
-    variables.push_back(w.structure({w.tensor(variable.getName(), type), w.i32(roleOf(variable.getRole())),
-                                     w.i32(variable.getTrainable()), w.i64(static_cast<int64_t>(variable.getOffset())), initial}));
+    variables.push_back(
+        w.structure({w.tensor(variable.getName(), type), w.i32(roleOf(variable.getRole())),
+                     w.i32(variable.getTrainable()),
+                     w.i64(static_cast<int64_t>(variable.getOffset())), initial}));
   }
   stateSize = (stateSize + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
 
   SmallVector<llvm::Constant *> table;
   auto numEntries = llvm::range_size(program.getOps<exec::EntryOp>());
   for (const Code &code : codes)
-    table.push_back(w.structure({w.string(code.arch), w.i32(static_cast<int64_t>(numEntries)), w.i32(0),
-                                 w.declare(code.entries)}));
+    table.push_back(w.structure({w.string(code.arch), w.i32(static_cast<int64_t>(numEntries)),
+                                 w.i32(0), w.declare(code.entries)}));
 
   llvm::Constant *description = w.structure(
       {w.i32(ACCC_ABI_VERSION), w.i32(sizeof(accc_model_description)), w.string(options.modelName),
        w.string(options.compilerVersion), w.string("cpu"), w.string(options.manifest),
        options.weightsFile.empty() ? w.null() : w.string(options.weightsFile),
        w.i64(static_cast<int64_t>(stateSize)), w.i32(static_cast<int64_t>(variables.size())),
-       w.i32(static_cast<int64_t>(table.size())), w.array(variables, "variables"), w.array(table, "codes")});
+       w.i32(static_cast<int64_t>(table.size())), w.array(variables, "variables"),
+       w.array(table, "codes")});
   llvm::Constant *global = w.array({description}, "description");
 
   llvm::IRBuilder<> b(module.getContext());
-  auto *accessor = llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), false),
-                                          llvm::GlobalValue::ExternalLinkage, ACCC_MODEL_SYMBOL, module);
+  auto *accessor =
+      llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), false),
+                             llvm::GlobalValue::ExternalLinkage, ACCC_MODEL_SYMBOL, module);
   accessor->addFnAttr("target-cpu", "x86-64"); // it runs before anybody looked at the CPU
   b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", accessor));
   b.CreateRet(global);

@@ -7,7 +7,9 @@ using namespace accc;
 using namespace accc::codegen;
 
 namespace {
-RankedTensorType tensorOf(Value buffer) { return cast<exec::BufferType>(buffer.getType()).getTensor(); }
+RankedTensorType tensorOf(Value buffer) {
+  return cast<exec::BufferType>(buffer.getType()).getTensor();
+}
 
 SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size(), 1);
@@ -20,7 +22,8 @@ ArrayRef<int64_t> dims(DictionaryAttr config, StringRef name) {
   return cast<DenseI64ArrayAttr>(config.get(name)).asArrayRef();
 }
 
-/// Several dimensions walked as one: extent and stride, or nothing if they do not lie one inside the other.
+/// Several dimensions walked as one: extent and stride, or nothing if they do not lie one inside
+/// the other.
 std::optional<std::pair<int64_t, int64_t>> merge(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
                                                  ArrayRef<int64_t> which) {
   int64_t extent = 1, stride = 1;
@@ -42,9 +45,11 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
   DictionaryAttr config = call.getConfig();
   RankedTensorType types[2] = {tensorOf(call.getInputs()[0]), tensorOf(call.getInputs()[1])};
   ArrayRef<int64_t> batch[2] = {dims(config, "lhs_batch"), dims(config, "rhs_batch")};
-  ArrayRef<int64_t> contracting[2] = {dims(config, "lhs_contracting"), dims(config, "rhs_contracting")};
+  ArrayRef<int64_t> contracting[2] = {dims(config, "lhs_contracting"),
+                                      dims(config, "rhs_contracting")};
   if (batch[0].size() > ACCC_MAX_BATCH_DIMS)
-    return call.emitError("a contraction with more than ") << ACCC_MAX_BATCH_DIMS << " batch dimensions";
+    return call.emitError("a contraction with more than ")
+           << ACCC_MAX_BATCH_DIMS << " batch dimensions";
   int64_t free[2], freeStride[2], inner[2], innerStride[2];
   int64_t panels = 1, panelStride = 0; // of the right operand
   for (int side = 0; side < 2; ++side) {
@@ -60,7 +65,8 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
       f = merge(shape, strides, ArrayRef(rest).drop_front());
     }
     if (!k || !f)
-      return call.emitError("bug in accc: the dimensions of a contraction were not made contiguous");
+      return call.emitError(
+          "bug in accc: the dimensions of a contraction were not made contiguous");
     std::tie(free[side], freeStride[side]) = *f;
     std::tie(inner[side], innerStride[side]) = *k;
     int64_t *batchStrides = side == 0 ? m.a_batch_strides : m.b_batch_strides;
@@ -102,9 +108,11 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
   if (m.n == 1)
     m.b_column_stride = m.b_row_stride == 1 ? m.k : 1;
   if (m.a_row_stride != 1 && m.a_column_stride != 1)
-    return call.emitError("bug in accc: the left operand of a contraction has no contiguous dimension");
+    return call.emitError(
+        "bug in accc: the left operand of a contraction has no contiguous dimension");
   if (m.b_row_stride != 1 && m.b_column_stride != 1)
-    return call.emitError("bug in accc: the right operand of a contraction has no contiguous dimension");
+    return call.emitError(
+        "bug in accc: the right operand of a contraction has no contiguous dimension");
   return success();
 }
 
@@ -114,7 +122,8 @@ LogicalResult describeConvolution(exec::LibraryCallOp call, RankedTensorType x, 
   DictionaryAttr config = call.getConfig();
   int64_t spatial = w.getRank() - 2;
   if (spatial < 1 || spatial > ACCC_MAX_SPATIAL_DIMS)
-    return call.emitError("a convolution with ") << spatial << " spatial dimensions; 1 to 3 are supported";
+    return call.emitError("a convolution with ")
+           << spatial << " spatial dimensions; 1 to 3 are supported";
   bool last = config.get("channels_last") && cast<BoolAttr>(config.get("channels_last")).getValue();
   c.spatial_rank = static_cast<int32_t>(spatial);
   c.layout = last ? ACCC_CHANNELS_LAST : ACCC_CHANNELS_FIRST;

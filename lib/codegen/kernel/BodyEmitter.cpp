@@ -84,7 +84,8 @@ BodyEmitter::Scope::~Scope() {
 Value BodyEmitter::toVector(Value value) {
   if (isa<VectorType>(value.getType()) || index.width() == 1)
     return value;
-  return b.create<vector::SplatOp>(location, VectorType::get({index.width()}, value.getType()), value);
+  return b.create<vector::SplatOp>(location, VectorType::get({index.width()}, value.getType()),
+                                   value);
 }
 
 // ---- Elements ----
@@ -133,9 +134,10 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
   case FusionClass::Window:
     return window(op, position);
   default:
-    // Fusion formed a kernel that its emitter does not handle; keep going with a value of the right type
-    // so that the diagnostic, not a crash, ends the compile.
-    op->emitError("bug in accc: this op's value is read inside a kernel at an index other than its own");
+    // Fusion formed a kernel that its emitter does not handle; keep going with a value of the right
+    // type so that the diagnostic, not a crash, ends the compile.
+    op->emitError(
+        "bug in accc: this op's value is read inside a kernel at an index other than its own");
     return constant(cast<TypedAttr>(b.getZeroAttr(registerType(type.getElementType()))));
   }
 }
@@ -214,9 +216,10 @@ AffineExpr BodyEmitter::symbol(Value integer, int64_t bound, StringRef message) 
   Value good = b.create<arith::CmpIOp>(location, arith::CmpIPredicate::ult, integer, splat(bound));
   Value bad = b.create<arith::XOrIOp>(
       location, good,
-      b.create<arith::ConstantOp>(location, good.getType(),
-                                  vector ? TypedAttr(DenseElementsAttr::get(cast<VectorType>(good.getType()), true))
-                                         : TypedAttr(b.getBoolAttr(true))));
+      b.create<arith::ConstantOp>(
+          location, good.getType(),
+          vector ? TypedAttr(DenseElementsAttr::get(cast<VectorType>(good.getType()), true))
+                 : TypedAttr(b.getBoolAttr(true))));
   Value anyBad = bad;
   if (vector) {
     if (Value mask = currentMask())
@@ -267,7 +270,8 @@ Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> ins
       Scope scope(*this);
       Value flipped = b.create<arith::XOrIOp>(
           location, condition,
-          b.create<arith::ConstantOp>(location, DenseElementsAttr::get(cast<VectorType>(condition.getType()), true)));
+          b.create<arith::ConstantOp>(
+              location, DenseElementsAttr::get(cast<VectorType>(condition.getType()), true)));
       masks.push_back(flipped);
       c = toVector(outside());
       masks.pop_back();
@@ -313,12 +317,14 @@ Value BodyEmitter::address(Value pointer, Type memoryType, Value offset) {
   auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
   Type resultType = pointerType;
   if (auto vector = dyn_cast<VectorType>(offset.getType()))
-    resultType = LLVM::getFixedVectorType(pointerType, static_cast<unsigned>(vector.getNumElements()));
-  return b.create<LLVM::GEPOp>(location, resultType, memoryType, pointer, ArrayRef<LLVM::GEPArg>{offset});
+    resultType =
+        LLVM::getFixedVectorType(pointerType, static_cast<unsigned>(vector.getNumElements()));
+  return b.create<LLVM::GEPOp>(location, resultType, memoryType, pointer,
+                               ArrayRef<LLVM::GEPArg>{offset});
 }
 
-// Two registers and a shuffle cost far less than a gather. The last element between is masked out: it may
-// lie behind the end of the buffer.
+// Two registers and a shuffle cost far less than a gather. The last element between is masked out:
+// it may lie behind the end of the buffer.
 Value BodyEmitter::loadEverySecond(Value pointer, Type scalar, Value base) {
   int64_t width = index.width();
   auto wide = VectorType::get({2 * width}, scalar);
@@ -329,7 +335,8 @@ Value BodyEmitter::loadEverySecond(Value pointer, Type scalar, Value base) {
     even.push_back(2 * i);
   Value both = b.create<LLVM::MaskedLoadOp>(
       location, wide, address(pointer, scalar, base),
-      b.create<arith::ConstantOp>(location, DenseElementsAttr::get(VectorType::get({2 * width}, b.getI1Type()), mask)),
+      b.create<arith::ConstantOp>(
+          location, DenseElementsAttr::get(VectorType::get({2 * width}, b.getI1Type()), mask)),
       ValueRange{b.create<arith::ConstantOp>(location, b.getZeroAttr(wide))},
       b.getI32IntegerAttr(static_cast<int32_t>(alignment(scalar))));
   return b.create<vector::ShuffleOp>(location, both, both, even);
@@ -364,10 +371,12 @@ Value BodyEmitter::load(Value pointer, RankedTensorType type, ArrayRef<AffineExp
     } else {
       Value offsets = index.materialise(at);
       if (!isa<VectorType>(offsets.getType()))
-        offsets = b.create<vector::SplatOp>(location, VectorType::get({index.width()}, b.getI64Type()), offsets);
+        offsets = b.create<vector::SplatOp>(
+            location, VectorType::get({index.width()}, b.getI64Type()), offsets);
       if (!mask)
         mask = b.create<arith::ConstantOp>(
-            location, DenseElementsAttr::get(VectorType::get({index.width()}, b.getI1Type()), true));
+            location,
+            DenseElementsAttr::get(VectorType::get({index.width()}, b.getI1Type()), true));
       result = b.create<LLVM::masked_gather>(
           location, vectorType, address(pointer, scalar, offsets), mask,
           ValueRange{b.create<arith::ConstantOp>(location, b.getZeroAttr(vectorType))},

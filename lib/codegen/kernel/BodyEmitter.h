@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The element emitter: the value of any tensor of a kernel's body at an index, as a scalar or a vector.
+// The element emitter: the value of any tensor of a kernel's body at an index, as a scalar or a
+// vector.
 #ifndef ACCC_CODEGEN_KERNEL_BODYEMITTER_H
 #define ACCC_CODEGEN_KERNEL_BODYEMITTER_H
 
-#include "codegen/kernel/Kernel.h"
 #include "codegen/kernel/IndexEmitter.h"
+#include "codegen/kernel/Kernel.h"
 
 #include "llvm/ADT/DenseMap.h"
 
 namespace accc::codegen {
 
-/// Emits the body of one kernel function. The loop emitters set loop variables and ask for elements;
-/// this class recurses through the body's ops by their element rules, down to loads.
+/// Emits the body of one kernel function. The loop emitters set loop variables and ask for
+/// elements; this class recurses through the body's ops by their element rules, down to loads.
 ///
-/// A value that does not depend on the vector's loop variable is emitted as a scalar and broadcast where
-/// it meets a vector. Values are remembered by (tensor, index) in scopes, so that within a scope nothing
-/// is emitted twice.
+/// A value that does not depend on the vector's loop variable is emitted as a scalar and broadcast
+/// where it meets a vector. Values are remembered by (tensor, index) in scopes, so that within a
+/// scope nothing is emitted twice.
 class BodyEmitter final : public ElementEmitter {
 public:
   BodyEmitter(exec::KernelOp kernel, mlir::func::FuncOp function, ErrorTable &errors,
@@ -52,8 +53,8 @@ public:
   /// Loads an element of an output, for read-modify-write.
   mlir::Value loadOutput(unsigned output, llvm::ArrayRef<mlir::AffineExpr> position);
 
-  /// The value of a reduction that has been computed for the current loop variables. Reading it anywhere
-  /// but at `position` is a bug of fusion.
+  /// The value of a reduction that has been computed for the current loop variables. Reading it
+  /// anywhere but at `position` is a bug of fusion.
   void bind(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position, mlir::Value value);
   void unbindAll() { bound.clear(); }
 
@@ -69,7 +70,8 @@ public:
   /// The register type of a tensor's element: signless integers, i1 for booleans.
   static mlir::Type registerType(mlir::Type elementType);
 
-  /// Every index expression that decided about memory or masks: what a collapse of loops must respect.
+  /// Every index expression that decided about memory or masks: what a collapse of loops must
+  /// respect.
   struct Recorder {
     llvm::SmallVector<mlir::AffineExpr> expressions;
   };
@@ -82,7 +84,8 @@ private:
   mlir::Value loadEverySecond(mlir::Value pointer, mlir::Type scalar, mlir::Value base);
   mlir::Value window(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value currentMask();
-  mlir::AffineExpr linearise(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<mlir::AffineExpr> position);
+  mlir::AffineExpr linearise(llvm::ArrayRef<int64_t> shape,
+                             llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value address(mlir::Value pointer, mlir::Type memoryType, mlir::Value offset);
 
   mlir::OpBuilder b;

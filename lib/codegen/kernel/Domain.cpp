@@ -109,9 +109,9 @@ void codegen::forLoop(BodyEmitter &emitter, Value low, Value high, int64_t step,
   });
 }
 
-SmallVector<Value>
-codegen::forLoop(BodyEmitter &emitter, Value low, Value high, int64_t step, ValueRange carried,
-                 function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value> codegen::forLoop(BodyEmitter &emitter, Value low, Value high, int64_t step,
+                                    ValueRange carried,
+                                    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   OpBuilder &b = emitter.builder();
   Value stepValue = emitter.indices().constant(step);
   auto loop = b.create<scf::ForOp>(emitter.loc(), low, high, stepValue, carried);
@@ -126,10 +126,9 @@ codegen::forLoop(BodyEmitter &emitter, Value low, Value high, int64_t step, Valu
   return SmallVector<Value>(loop.getResults());
 }
 
-SmallVector<Value>
-codegen::vectorLoop(BodyEmitter &emitter, unsigned dim, int64_t extent, Value low, Value high, bool exact,
-                    ValueRange carried,
-                    function_ref<SmallVector<Value>(ValueRange, Value)> body) {
+SmallVector<Value> codegen::vectorLoop(BodyEmitter &emitter, unsigned dim, int64_t extent,
+                                       Value low, Value high, bool exact, ValueRange carried,
+                                       function_ref<SmallVector<Value>(ValueRange, Value)> body) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
   IndexEmitter &index = emitter.indices();
@@ -140,10 +139,11 @@ codegen::vectorLoop(BodyEmitter &emitter, unsigned dim, int64_t extent, Value lo
     Value rest = b.create<arith::RemUIOp>(loc, count, index.constant(width));
     full = b.create<arith::SubIOp>(loc, high, rest);
   }
-  SmallVector<Value> values = forLoop(emitter, low, full, width, carried, [&](Value i, ValueRange in) {
-    index.setDim(dim, i, extent);
-    return body(in, nullptr);
-  });
+  SmallVector<Value> values =
+      forLoop(emitter, low, full, width, carried, [&](Value i, ValueRange in) {
+        index.setDim(dim, i, extent);
+        return body(in, nullptr);
+      });
   if (exact)
     return values;
   // The partial vector at the end, once or not at all.
@@ -163,7 +163,8 @@ codegen::vectorLoop(BodyEmitter &emitter, unsigned dim, int64_t extent, Value lo
   });
 }
 
-void codegen::setRow(BodyEmitter &emitter, const Domain &domain, ArrayRef<unsigned> dims, Value row) {
+void codegen::setRow(BodyEmitter &emitter, const Domain &domain, ArrayRef<unsigned> dims,
+                     Value row) {
   OpBuilder &b = emitter.builder();
   for (size_t i = dims.size(); i-- > 0;) {
     int64_t extent = domain.extents[dims[i]];
@@ -194,7 +195,8 @@ int64_t codegen::forEachRow(BodyEmitter &emitter, func::FuncOp function, int64_t
 int64_t codegen::chooseWidth(int64_t extent, const KernelOptions &options, int64_t unroll) {
   int64_t width = options.vectorBits / 32;
   if (extent < width)
-    return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
+    return static_cast<int64_t>(
+        llvm::PowerOf2Ceil(static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
   while (unroll > 1 && extent < width * unroll)
     unroll /= 2;
   return width * unroll;

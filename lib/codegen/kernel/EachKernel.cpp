@@ -22,7 +22,8 @@ codegen::SegmentTable::SegmentTable(ArrayRef<int64_t> sizes) {
 }
 
 FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleOp module,
-                                                  const KernelOptions &options, ErrorTable &errors) {
+                                                  const KernelOptions &options,
+                                                  ErrorTable &errors) {
   Block &body = kernel.getBody().front();
   ValueRange results = body.getTerminator()->getOperands();
   int64_t extent = cast<RankedTensorType>(results.front().getType()).getNumElements();
@@ -50,47 +51,52 @@ FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleO
   };
 
   SmallVector<AffineExpr> position{index.dim(0)};
-  forLoop(emitter, function.getArgument(1), function.getArgument(2), 1, ValueRange{index.constant(0)},
-          [&](Value task, ValueRange carried) -> SmallVector<Value> {
-            // The last segment that starts at or before the task.
-            auto search = b.create<scf::WhileOp>(
-                loc, TypeRange{i64}, carried,
-                [&](OpBuilder &inner, Location, ValueRange at) {
-                  OpBuilder::InsertionGuard guard(b);
-                  b.setInsertionPointToEnd(inner.getInsertionBlock());
-                  Value next = b.create<arith::AddIOp>(loc, at[0], one);
-                  Value exists = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, next, segments);
-                  Value last = b.create<arith::SubIOp>(loc, segments, one);
-                  Value start = field(b.create<arith::MinSIOp>(loc, next, last), 0);
-                  Value started = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, start, task);
-                  b.create<scf::ConditionOp>(loc, b.create<arith::AndIOp>(loc, exists, started), at);
-                },
-                [&](OpBuilder &inner, Location, ValueRange at) {
-                  Value next = inner.create<arith::AddIOp>(loc, at[0], one);
-                  inner.create<scf::YieldOp>(loc, next);
-                });
-            Value segment = search.getResult(0);
-            SmallVector<Value> pointers;
-            Value first = b.create<arith::AddIOp>(
-                loc, b.create<arith::MulIOp>(loc, segment, index.constant(buffersPerSegment)), one);
-            for (int64_t i = 0; i < buffersPerSegment; ++i) {
-              Value at = b.create<arith::AddIOp>(loc, first, index.constant(i));
-              Value slot = b.create<LLVM::GEPOp>(loc, pointerType, pointerType, buffers, ArrayRef<LLVM::GEPArg>{at});
-              pointers.push_back(b.create<LLVM::LoadOp>(loc, pointerType, slot));
-            }
-            emitter.setBuffers(pointers);
-            Value size = index.constant(kTaskElements);
-            Value low = b.create<arith::MulIOp>(loc, b.create<arith::SubIOp>(loc, task, field(segment, 0)), size);
-            Value high = b.create<arith::MinSIOp>(loc, b.create<arith::AddIOp>(loc, low, size), field(segment, 1));
-            vectorLoop(emitter, 0, extent, low, high, /*exact=*/false, {}, [&](ValueRange, Value) {
-              SmallVector<Value> values;
-              for (Value result : results)
-                values.push_back(emitter.element(result, position));
-              for (auto [i, value] : llvm::enumerate(values))
-                emitter.store(static_cast<unsigned>(i), position, value);
-              return SmallVector<Value>();
+  forLoop(
+      emitter, function.getArgument(1), function.getArgument(2), 1, ValueRange{index.constant(0)},
+      [&](Value task, ValueRange carried) -> SmallVector<Value> {
+        // The last segment that starts at or before the task.
+        auto search = b.create<scf::WhileOp>(
+            loc, TypeRange{i64}, carried,
+            [&](OpBuilder &inner, Location, ValueRange at) {
+              OpBuilder::InsertionGuard guard(b);
+              b.setInsertionPointToEnd(inner.getInsertionBlock());
+              Value next = b.create<arith::AddIOp>(loc, at[0], one);
+              Value exists =
+                  b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, next, segments);
+              Value last = b.create<arith::SubIOp>(loc, segments, one);
+              Value start = field(b.create<arith::MinSIOp>(loc, next, last), 0);
+              Value started = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, start, task);
+              b.create<scf::ConditionOp>(loc, b.create<arith::AndIOp>(loc, exists, started), at);
+            },
+            [&](OpBuilder &inner, Location, ValueRange at) {
+              Value next = inner.create<arith::AddIOp>(loc, at[0], one);
+              inner.create<scf::YieldOp>(loc, next);
             });
-            return {segment};
-          });
+        Value segment = search.getResult(0);
+        SmallVector<Value> pointers;
+        Value first = b.create<arith::AddIOp>(
+            loc, b.create<arith::MulIOp>(loc, segment, index.constant(buffersPerSegment)), one);
+        for (int64_t i = 0; i < buffersPerSegment; ++i) {
+          Value at = b.create<arith::AddIOp>(loc, first, index.constant(i));
+          Value slot = b.create<LLVM::GEPOp>(loc, pointerType, pointerType, buffers,
+                                             ArrayRef<LLVM::GEPArg>{at});
+          pointers.push_back(b.create<LLVM::LoadOp>(loc, pointerType, slot));
+        }
+        emitter.setBuffers(pointers);
+        Value size = index.constant(kTaskElements);
+        Value low = b.create<arith::MulIOp>(
+            loc, b.create<arith::SubIOp>(loc, task, field(segment, 0)), size);
+        Value high = b.create<arith::MinSIOp>(loc, b.create<arith::AddIOp>(loc, low, size),
+                                              field(segment, 1));
+        vectorLoop(emitter, 0, extent, low, high, /*exact=*/false, {}, [&](ValueRange, Value) {
+          SmallVector<Value> values;
+          for (Value result : results)
+            values.push_back(emitter.element(result, position));
+          for (auto [i, value] : llvm::enumerate(values))
+            emitter.store(static_cast<unsigned>(i), position, value);
+          return SmallVector<Value>();
+        });
+        return {segment};
+      });
   return KernelFunction{function, 0};
 }

@@ -7,16 +7,16 @@
 
 namespace accc::codegen {
 
-using Emitter = mlir::FailureOr<KernelFunction>(exec::KernelOp, mlir::ModuleOp, const KernelOptions &,
-                                                ErrorTable &);
+using Emitter = mlir::FailureOr<KernelFunction>(exec::KernelOp, mlir::ModuleOp,
+                                                const KernelOptions &, ErrorTable &);
 
-/// `loop`: pointwise ops, views and window reductions; all outputs have the same shape, which is the
-/// iteration space.
+/// `loop`: pointwise ops, views and window reductions; all outputs have the same shape, which is
+/// the iteration space.
 Emitter emitLoopKernel;
 
-/// `reduce`: reductions that share operand shape S and reduced dimensions Q, with pointwise ops and views
-/// before, between and after them. Outputs have shape S, or S without Q. For each index of the kept
-/// dimensions the reductions are computed level by level, then the outputs.
+/// `reduce`: reductions that share operand shape S and reduced dimensions Q, with pointwise ops and
+/// views before, between and after them. Outputs have shape S, or S without Q. For each index of
+/// the kept dimensions the reductions are computed level by level, then the outputs.
 Emitter emitReduceKernel;
 
 /// `scatter`: one prim.scatter, the only output, with pointwise ops and views before it.
@@ -29,11 +29,12 @@ Emitter emitWindowScatterKernel;
 /// one dimension is walked in order, the others are independent.
 Emitter emitScanKernel;
 
-/// `sort`: one prim.sort with pointwise ops and views before it; yields its values, its indices, or both.
+/// `sort`: one prim.sort with pointwise ops and views before it; yields its values, its indices, or
+/// both.
 Emitter emitSortKernel;
 
-/// `each`: pointwise ops on flat tensors of any size, over several segments (exec.launch_each). The number
-/// of tasks is that of the launch's SegmentTable.
+/// `each`: pointwise ops on flat tensors of any size, over several segments (exec.launch_each). The
+/// number of tasks is that of the launch's SegmentTable.
 Emitter emitEachKernel;
 
 } // namespace accc::codegen

@@ -92,7 +92,8 @@ LaneIndex IndexEmitter::divide(AffineBinaryOpExpr expression) {
     if (isa<VectorType>(type))
       n = b.create<vector::SplatOp>(loc, type, n);
     if (nonNegative)
-      return isMod ? Value(b.create<arith::RemUIOp>(loc, x, n)) : Value(b.create<arith::DivUIOp>(loc, x, n));
+      return isMod ? Value(b.create<arith::RemUIOp>(loc, x, n))
+                   : Value(b.create<arith::DivUIOp>(loc, x, n));
     Value quotient = b.create<arith::FloorDivSIOp>(loc, x, n);
     if (!isMod)
       return quotient;
@@ -119,7 +120,8 @@ LaneIndex IndexEmitter::compute(AffineExpr expression) {
     return {value, 0, nullptr};
   }
   auto binary = cast<AffineBinaryOpExpr>(expression);
-  if (expression.getKind() == AffineExprKind::FloorDiv || expression.getKind() == AffineExprKind::Mod)
+  if (expression.getKind() == AffineExprKind::FloorDiv ||
+      expression.getKind() == AffineExprKind::Mod)
     return divide(binary);
   LaneIndex lhs = evaluate(binary.getLHS()), rhs = evaluate(binary.getRHS());
   if (expression.getKind() == AffineExprKind::Add) {

@@ -12,7 +12,8 @@
 
 namespace accc::codegen {
 
-/// An index for every lane: `base + lane * stride` if `lanes` is null, else `lanes` (vector of i64).
+/// An index for every lane: `base + lane * stride` if `lanes` is null, else `lanes` (vector of
+/// i64).
 struct LaneIndex {
   mlir::Value base;
   int64_t stride = 0;

@@ -2,9 +2,10 @@
 // From a kernel's `prim` body to a function of loops over vectors.
 //
 // The function is `void name(char *const *buffers, int64_t begin, int64_t end)` (accc_kernel of
-// include/accc/abi.h): buffers are the kernel's inputs, then its outputs, then the status word. It does
-// the tasks [begin, end); tasks are independent of each other and the result of a task does not depend on
-// how the range is split. It is made of `func`, `scf`, `arith`, `math`, `vector` and `llvm` ops.
+// include/accc/abi.h): buffers are the kernel's inputs, then its outputs, then the status word. It
+// does the tasks [begin, end); tasks are independent of each other and the result of a task does
+// not depend on how the range is split. It is made of `func`, `scf`, `arith`, `math`, `vector` and
+// `llvm` ops.
 #ifndef ACCC_CODEGEN_KERNEL_KERNEL_H
 #define ACCC_CODEGEN_KERNEL_KERNEL_H
 
@@ -22,7 +23,8 @@ struct KernelOptions {
   int64_t vectorBits = 256;
 };
 
-/// What kernels may report at run time. Status word 1 + i means errors[i]; shared by the whole library.
+/// What kernels may report at run time. Status word 1 + i means errors[i]; shared by the whole
+/// library.
 struct ErrorTable {
   std::vector<std::string> messages;
   /// The status word for `message`, adding it if it is new.
@@ -34,9 +36,9 @@ struct KernelFunction {
   int64_t tasks; // what the launch passes to parallel_for
 };
 
-/// Segments of a launch of a kernel of kind `each`. Its function gets, as its first buffer, a table of
-/// int64: the number of segments, then for each its first task and its number of elements; after it the
-/// buffers of the segments, one segment after the other.
+/// Segments of a launch of a kernel of kind `each`. Its function gets, as its first buffer, a table
+/// of int64: the number of segments, then for each its first task and its number of elements; after
+/// it the buffers of the segments, one segment after the other.
 struct SegmentTable {
   llvm::SmallVector<int64_t> words;
   int64_t tasks = 0;

@@ -11,8 +11,8 @@ using namespace accc;
 using namespace accc::codegen;
 
 namespace {
-/// All outputs at one index: every value is computed before the first is stored, because an output may
-/// be the same memory as an input.
+/// All outputs at one index: every value is computed before the first is stored, because an output
+/// may be the same memory as an input.
 void emitOutputs(BodyEmitter &emitter, exec::KernelOp kernel, ArrayRef<AffineExpr> position) {
   auto results = kernel.getBody().front().getTerminator()->getOperands();
   SmallVector<Value> values;
@@ -24,7 +24,8 @@ void emitOutputs(BodyEmitter &emitter, exec::KernelOp kernel, ArrayRef<AffineExp
 } // namespace
 
 FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleOp module,
-                                                  const KernelOptions &options, ErrorTable &errors) {
+                                                  const KernelOptions &options,
+                                                  ErrorTable &errors) {
   auto results = kernel.getBody().front().getTerminator()->getOperands();
   auto shape = cast<RankedTensorType>(results.front().getType()).getShape();
   for (Value result : results)
@@ -67,8 +68,8 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
   if (!outer.empty()) {
     int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
       setRow(emitter, domain, outer, row);
-      vectorLoop(emitter, dim, extent, index.constant(0), index.constant(extent), extent % width == 0, {},
-                 body);
+      vectorLoop(emitter, dim, extent, index.constant(0), index.constant(extent),
+                 extent % width == 0, {}, body);
     });
     return KernelFunction{function, tasks};
   }

@@ -17,15 +17,17 @@ namespace {
 constexpr int64_t kRun = 16;
 
 Value initialOf(BodyEmitter &emitter, prim::ReduceOp reduction) {
-  return emitter.constant(
-      reduction.getInitial(BodyEmitter::registerType(reduction.getResult().getType().getElementType())));
+  return emitter.constant(reduction.getInitial(
+      BodyEmitter::registerType(reduction.getResult().getType().getElementType())));
 }
 
 /// One kernel being emitted. Vectors run along the innermost dimension: if that is reduced, partial
-/// results are combined across lanes at the end of a row; if it is kept, each lane has its own result.
+/// results are combined across lanes at the end of a row; if it is kept, each lane has its own
+/// result.
 class ReduceKernel {
 public:
-  ReduceKernel(exec::KernelOp kernel, const KernelOptions &options) : kernel(kernel), options(options) {}
+  ReduceKernel(exec::KernelOp kernel, const KernelOptions &options)
+      : kernel(kernel), options(options) {}
 
   LogicalResult analyse();
   FailureOr<KernelFunction> emit(ModuleOp module, ErrorTable &errors);
@@ -41,7 +43,8 @@ private:
   void emitLevel(BodyEmitter &emitter, size_t level);
   void emitOutputs(BodyEmitter &emitter);
   void storeFull(BodyEmitter &emitter, size_t depth);
-  void emitBlock(BodyEmitter &emitter, func::FuncOp function, Value low, Value high, int64_t blockExtent);
+  void emitBlock(BodyEmitter &emitter, func::FuncOp function, Value low, Value high,
+                 int64_t blockExtent);
   bool keepsTotalsInMemory(int64_t vectors) const;
   SmallVector<Value> overReduced(BodyEmitter &emitter, size_t next, ValueRange carried,
                                  function_ref<SmallVector<Value>(ValueRange, Value)> body);
@@ -94,7 +97,8 @@ LogicalResult ReduceKernel::analyse() {
     auto resultShape = cast<RankedTensorType>(result.getType()).getShape();
     bool full = resultShape == shape;
     if (!full && resultShape != ArrayRef<int64_t>(kept))
-      return kernel.emitError("bug in accc: an output of a reduce kernel has neither the reduced nor the full shape");
+      return kernel.emitError(
+          "bug in accc: an output of a reduce kernel has neither the reduced nor the full shape");
     Operation *producer = result.getDefiningOp();
     outputs.push_back({result, full, producer ? depth[producer] : 0});
   }
@@ -109,7 +113,8 @@ SmallVector<AffineExpr> ReduceKernel::keptPosition() const {
   return result;
 }
 
-/// Loops over the reduced dimensions from `next` on; the innermost one in vectors if lanes run along it.
+/// Loops over the reduced dimensions from `next` on; the innermost one in vectors if lanes run
+/// along it.
 SmallVector<Value>
 ReduceKernel::overReduced(BodyEmitter &emitter, size_t next, ValueRange carried,
                           function_ref<SmallVector<Value>(ValueRange, Value)> body) {
@@ -162,8 +167,8 @@ void ReduceKernel::storeFull(BodyEmitter &emitter, size_t depth) {
     emitter.store(i, position, value);
 }
 
-/// One pass over the reduced dimensions: the reductions of a level, and the full outputs that need only
-/// the levels before it.
+/// One pass over the reduced dimensions: the reductions of a level, and the full outputs that need
+/// only the levels before it.
 void ReduceKernel::emitLevel(BodyEmitter &emitter, size_t level) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
@@ -197,7 +202,8 @@ void ReduceKernel::emitOutputs(BodyEmitter &emitter) {
     });
   for (auto [i, output] : llvm::enumerate(outputs))
     if (!output.full)
-      emitter.store(static_cast<unsigned>(i), keptPosition(), emitter.element(output.value, keptPosition()));
+      emitter.store(static_cast<unsigned>(i), keptPosition(),
+                    emitter.element(output.value, keptPosition()));
 }
 
 void ReduceKernel::emitRow(BodyEmitter &emitter) {
@@ -207,9 +213,9 @@ void ReduceKernel::emitRow(BodyEmitter &emitter) {
   emitOutputs(emitter);
 }
 
-/// Columns: lanes have their own results. Totals of a block of columns stay in memory (in the first-level
-/// cache), so that the data is walked as it lies, some rows at a time: their sum is in a register, and sums
-/// of sums lose less of the small terms than one long sum.
+/// Columns: lanes have their own results. Totals of a block of columns stay in memory (in the
+/// first-level cache), so that the data is walked as it lies, some rows at a time: their sum is in
+/// a register, and sums of sums lose less of the small terms than one long sum.
 bool ReduceKernel::keepsTotalsInMemory(int64_t vectors) const {
   if (domain.count(true) < (vectors < 2 ? 4 * kRun : 8))
     return false;
@@ -234,12 +240,14 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(&function.getBody().front());
       Type scalar = BodyEmitter::registerType(reduction.getResult().getType().getElementType());
-      memory[reduction] = b.create<LLVM::AllocaOp>(loc, pointerType, scalar, index.constant(blockExtent), 64);
+      memory[reduction] =
+          b.create<LLVM::AllocaOp>(loc, pointerType, scalar, index.constant(blockExtent), 64);
     }
   auto address = [&](prim::ReduceOp reduction) -> Value {
     Value at = b.create<arith::SubIOp>(loc, index.evaluate(index.dim(vectorDim)).base, low);
     Type scalar = BodyEmitter::registerType(reduction.getResult().getType().getElementType());
-    return b.create<LLVM::GEPOp>(loc, pointerType, scalar, memory[reduction], ArrayRef<LLVM::GEPArg>{at});
+    return b.create<LLVM::GEPOp>(loc, pointerType, scalar, memory[reduction],
+                                 ArrayRef<LLVM::GEPArg>{at});
   };
   auto load = [&](prim::ReduceOp reduction) -> Value {
     Type scalar = BodyEmitter::registerType(reduction.getResult().getType().getElementType());
@@ -286,7 +294,8 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
   for (size_t level = 0; level < levels.size(); ++level) {
     columns([&] {
       for (prim::ReduceOp reduction : levels[level])
-        b.create<LLVM::StoreOp>(loc, emitter.toVector(initialOf(emitter, reduction)), address(reduction), 4);
+        b.create<LLVM::StoreOp>(loc, emitter.toVector(initialOf(emitter, reduction)),
+                                address(reduction), 4);
     });
     overRuns([&](Value first, Value last) {
       bindBelow(level);
@@ -305,7 +314,8 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
             return out;
           });
       for (auto [i, reduction] : llvm::enumerate(levels[level]))
-        b.create<LLVM::StoreOp>(loc, reduction.emitCombine(b, load(reduction), sums[i]), address(reduction), 4);
+        b.create<LLVM::StoreOp>(loc, reduction.emitCombine(b, load(reduction), sums[i]),
+                                address(reduction), 4);
     });
   }
   if (llvm::any_of(outputs, [&](const Output &o) { return o.full && o.depth == levels.size(); }))
@@ -317,7 +327,8 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
     bindBelow(levels.size());
     for (auto [i, output] : llvm::enumerate(outputs))
       if (!output.full)
-        emitter.store(static_cast<unsigned>(i), keptPosition(), emitter.element(output.value, keptPosition()));
+        emitter.store(static_cast<unsigned>(i), keptPosition(),
+                      emitter.element(output.value, keptPosition()));
   });
 }
 
@@ -364,40 +375,46 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
   // Lanes are kept: a row is a block of columns.
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
-  int64_t registerWidth = chooseWidth(extent, options), vectors = (extent + registerWidth - 1) / registerWidth;
+  int64_t registerWidth = chooseWidth(extent, options),
+          vectors = (extent + registerWidth - 1) / registerWidth;
   bool inMemory = keepsTotalsInMemory(vectors);
   int64_t blockExtent = width;
   if (inMemory) {
     // Some blocks for the threads, each wide enough to stream.
     constexpr int64_t kBlocks = 4, kLeast = 8, kMost = 64; // in vectors
-    int64_t wanted = std::clamp((vectors + kBlocks - 1) / kBlocks, std::min(kLeast, vectors), kMost);
+    int64_t wanted =
+        std::clamp((vectors + kBlocks - 1) / kBlocks, std::min(kLeast, vectors), kMost);
     blockExtent = (rows >= kBlocks ? std::min(vectors, kMost) : wanted) * registerWidth;
     index.setVector(vectorDim, registerWidth);
   }
   int64_t blocks = (extent + blockExtent - 1) / blockExtent;
-  int64_t tasks = forEachRow(emitter, function, rows * blocks, reducedCount * blockExtent, [&](Value row) {
-    Value n = index.constant(blocks);
-    Value block = b.create<arith::RemUIOp>(loc, row, n);
-    setRow(emitter, domain, kept, b.create<arith::DivUIOp>(loc, row, n));
-    Value low = b.create<arith::MulIOp>(loc, block, index.constant(blockExtent));
-    Value high = b.create<arith::MinUIOp>(
-        loc, b.create<arith::AddIOp>(loc, low, index.constant(blockExtent)), index.constant(extent));
-    if (inMemory) {
-      emitBlock(emitter, function, low, high, blockExtent);
-      return;
-    }
-    vectorLoop(emitter, vectorDim, extent, low, high, extent % width == 0, {}, [&](ValueRange, Value) {
-      emitRow(emitter);
-      return SmallVector<Value>();
-    });
-  });
+  int64_t tasks =
+      forEachRow(emitter, function, rows * blocks, reducedCount * blockExtent, [&](Value row) {
+        Value n = index.constant(blocks);
+        Value block = b.create<arith::RemUIOp>(loc, row, n);
+        setRow(emitter, domain, kept, b.create<arith::DivUIOp>(loc, row, n));
+        Value low = b.create<arith::MulIOp>(loc, block, index.constant(blockExtent));
+        Value high = b.create<arith::MinUIOp>(
+            loc, b.create<arith::AddIOp>(loc, low, index.constant(blockExtent)),
+            index.constant(extent));
+        if (inMemory) {
+          emitBlock(emitter, function, low, high, blockExtent);
+          return;
+        }
+        vectorLoop(emitter, vectorDim, extent, low, high, extent % width == 0, {},
+                   [&](ValueRange, Value) {
+                     emitRow(emitter);
+                     return SmallVector<Value>();
+                   });
+      });
   return KernelFunction{function, tasks};
 }
 
 } // namespace
 
 FailureOr<KernelFunction> codegen::emitReduceKernel(exec::KernelOp kernel, ModuleOp module,
-                                                    const KernelOptions &options, ErrorTable &errors) {
+                                                    const KernelOptions &options,
+                                                    ErrorTable &errors) {
   ReduceKernel reduce(kernel, options);
   if (failed(reduce.analyse()))
     return failure();

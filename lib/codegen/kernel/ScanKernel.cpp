@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ops that walk one dimension in order: arg_reduce, cumulative. The other dimensions are independent; a
-// task takes some of their positions, one at a time.
+// Ops that walk one dimension in order: arg_reduce, cumulative. The other dimensions are
+// independent; a task takes some of their positions, one at a time.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
 
@@ -15,9 +15,11 @@ Value combine(OpBuilder &b, Location loc, prim::ReduceKind kind, Value a, Value 
   bool isFloat = isa<FloatType>(a.getType());
   switch (kind) {
   case prim::ReduceKind::sum:
-    return isFloat ? Value(b.create<arith::AddFOp>(loc, a, c)) : Value(b.create<arith::AddIOp>(loc, a, c));
+    return isFloat ? Value(b.create<arith::AddFOp>(loc, a, c))
+                   : Value(b.create<arith::AddIOp>(loc, a, c));
   case prim::ReduceKind::prod:
-    return isFloat ? Value(b.create<arith::MulFOp>(loc, a, c)) : Value(b.create<arith::MulIOp>(loc, a, c));
+    return isFloat ? Value(b.create<arith::MulFOp>(loc, a, c))
+                   : Value(b.create<arith::MulIOp>(loc, a, c));
   case prim::ReduceKind::max:
     return isFloat ? Value(b.create<arith::MaximumFOp>(loc, a, c))
                    : Value(b.create<arith::MaxSIOp>(loc, a, c));
@@ -30,8 +32,8 @@ Value combine(OpBuilder &b, Location loc, prim::ReduceKind kind, Value a, Value 
 /// True where x beats the best so far: greater (less), or the first NaN.
 Value beats(OpBuilder &b, Location loc, bool greatest, Value x, Value best) {
   if (!isa<FloatType>(x.getType()))
-    return b.create<arith::CmpIOp>(loc, greatest ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, x,
-                                   best);
+    return b.create<arith::CmpIOp>(
+        loc, greatest ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, x, best);
   Value better = b.create<arith::CmpFOp>(
       loc, greatest ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT, x, best);
   Value bestIsNumber = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::ORD, best, best);
@@ -40,17 +42,19 @@ Value beats(OpBuilder &b, Location loc, bool greatest, Value x, Value best) {
 } // namespace
 
 FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleOp module,
-                                                  const KernelOptions &options, ErrorTable &errors) {
+                                                  const KernelOptions &options,
+                                                  ErrorTable &errors) {
   Operation *yield = kernel.getBody().front().getTerminator();
   Operation *op = yield->getNumOperands() == 1 ? yield->getOperand(0).getDefiningOp() : nullptr;
   auto argReduce = dyn_cast_or_null<prim::ArgReduceOp>(op);
   auto cumulative = dyn_cast_or_null<prim::CumulativeOp>(op);
   if (!argReduce && !cumulative)
-    return kernel.emitError("code generation for ") << (op ? op->getName().getStringRef() : "this op")
-                                                    << " is not available";
+    return kernel.emitError("code generation for ")
+           << (op ? op->getName().getStringRef() : "this op") << " is not available";
   Value operand = op->getOperand(0);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(operand.getType()).getShape();
-  auto along = static_cast<unsigned>(argReduce ? argReduce.getDimension() : cumulative.getDimension());
+  auto along =
+      static_cast<unsigned>(argReduce ? argReduce.getDimension() : cumulative.getDimension());
   auto rank = static_cast<unsigned>(shape.size());
 
   Domain domain(shape);
@@ -88,20 +92,21 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
     SmallVector<Value> carried{first};
     if (argReduce)
       carried.push_back(index.constant(0));
-    SmallVector<Value> last = forLoop(
-        emitter, index.constant(1), index.constant(shape[along]), 1, carried,
-        [&](Value i, ValueRange in) -> SmallVector<Value> {
-          index.setDim(along, i, shape[along]);
-          Value x = emitter.element(operand, position);
-          if (cumulative) {
-            Value next = combine(b, loc, cumulative.getKind(), in[0], x);
-            emitter.store(0, position, next);
-            return {next};
-          }
-          Value better = beats(b, loc, argReduce.getKind() == prim::ReduceKind::max, x, in[0]);
-          return {b.create<arith::SelectOp>(loc, better, x, in[0]),
-                  b.create<arith::SelectOp>(loc, better, i, in[1])};
-        });
+    SmallVector<Value> last =
+        forLoop(emitter, index.constant(1), index.constant(shape[along]), 1, carried,
+                [&](Value i, ValueRange in) -> SmallVector<Value> {
+                  index.setDim(along, i, shape[along]);
+                  Value x = emitter.element(operand, position);
+                  if (cumulative) {
+                    Value next = combine(b, loc, cumulative.getKind(), in[0], x);
+                    emitter.store(0, position, next);
+                    return {next};
+                  }
+                  Value better =
+                      beats(b, loc, argReduce.getKind() == prim::ReduceKind::max, x, in[0]);
+                  return {b.create<arith::SelectOp>(loc, better, x, in[0]),
+                          b.create<arith::SelectOp>(loc, better, i, in[1])};
+                });
     if (argReduce)
       emitter.store(0, kept, last[1]);
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scatter: each task owns a piece of the result that no other touches (a slab before the axis, a block of
-// lanes after it) and applies all updates to it in order, so that duplicates need no atomics and the
-// result does not depend on the number of threads.
+// Scatter: each task owns a piece of the result that no other touches (a slab before the axis, a
+// block of lanes after it) and applies all updates to it in order, so that duplicates need no
+// atomics and the result does not depend on the number of threads.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
 
@@ -34,9 +34,11 @@ Value combine(OpBuilder &b, Location loc, prim::ScatterKind kind, Value old, Val
 }
 } // namespace
 
-// Loop variables: those of the result (before the axis, the axis, after it), then those of the indices.
+// Loop variables: those of the result (before the axis, the axis, after it), then those of the
+// indices.
 FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, ModuleOp module,
-                                                     const KernelOptions &options, ErrorTable &errors) {
+                                                     const KernelOptions &options,
+                                                     ErrorTable &errors) {
   Operation *yield = kernel.getBody().front().getTerminator();
   auto scatter = yield->getNumOperands() == 1
                      ? yield->getOperand(0).getDefiningOp<prim::ScatterOp>()
@@ -101,13 +103,14 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
     forLoop(emitter, index.constant(0), index.constant(indexCount), 1, [&](Value i) {
       if (!indexDims.empty())
         setRow(emitter, all, indexDims, i);
-      AffineExpr at = emitter.symbol(emitter.element(scatter.getIndices(), indexPosition), shape[axis],
-                                     "an index of a scatter is out of range");
+      AffineExpr at = emitter.symbol(emitter.element(scatter.getIndices(), indexPosition),
+                                     shape[axis], "an index of a scatter is out of range");
       SmallVector<AffineExpr> to(target);
       to[axis] = at;
       Value next = emitter.toVector(emitter.element(scatter.getUpdates(), update));
       if (scatter.getKind() != prim::ScatterKind::set)
-        next = combine(b, loc, scatter.getKind(), emitter.toVector(emitter.loadOutput(0, to)), next);
+        next =
+            combine(b, loc, scatter.getKind(), emitter.toVector(emitter.loadOutput(0, to)), next);
       emitter.store(0, to, next);
     });
   };
@@ -121,7 +124,8 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
       body();
       return;
     }
-    Value low = b.create<arith::MulIOp>(loc, b.create<arith::RemUIOp>(loc, row, n), index.constant(width));
+    Value low =
+        b.create<arith::MulIOp>(loc, b.create<arith::RemUIOp>(loc, row, n), index.constant(width));
     Value high = b.create<arith::MinUIOp>(
         loc, b.create<arith::AddIOp>(loc, low, index.constant(width)), index.constant(lanesExtent));
     vectorLoop(emitter, vectorDim, lanesExtent, low, high, lanesExtent % width == 0, {},

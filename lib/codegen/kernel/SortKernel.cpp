@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stable sorting along one dimension by ranks: an element's place is the number of elements that go before
-// it. Needs no scratch and no branches; the work grows with the square of the extent, which suits the top
-// few of some thousand classes and not whole vocabularies.
+// Stable sorting along one dimension by ranks: an element's place is the number of elements that go
+// before it. Needs no scratch and no branches; the work grows with the square of the extent, which
+// suits the top few of some thousand classes and not whole vocabularies.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
 
@@ -25,7 +25,8 @@ Value isLess(OpBuilder &b, Location loc, Value a, Value c) {
 
 // Loop variables: those of the operand, then one more along the sorted dimension.
 FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleOp module,
-                                                  const KernelOptions &options, ErrorTable &errors) {
+                                                  const KernelOptions &options,
+                                                  ErrorTable &errors) {
   ValueRange results = kernel.getBody().front().getTerminator()->getOperands();
   auto sort = results.front().getDefiningOp<prim::SortOp>();
   for (Value result : results)
@@ -76,8 +77,10 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
             Value flag = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
             Value equal = b.create<arith::AndIOp>(loc, b.create<arith::XOrIOp>(loc, before, flag),
                                                   b.create<arith::XOrIOp>(loc, after, flag));
-            Value goes = b.create<arith::OrIOp>(loc, before, b.create<arith::AndIOp>(loc, equal, earlier));
-            return {b.create<arith::AddIOp>(loc, in[0], b.create<arith::ExtUIOp>(loc, b.getI64Type(), goes))};
+            Value goes =
+                b.create<arith::OrIOp>(loc, before, b.create<arith::AndIOp>(loc, equal, earlier));
+            return {b.create<arith::AddIOp>(loc, in[0],
+                                            b.create<arith::ExtUIOp>(loc, b.getI64Type(), goes))};
           });
       SmallVector<AffineExpr> to(own);
       to[along] = index.addSymbol(place.front(), extent);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The gradient of max-pooling, and where the maxima are. One task is a plane: windows do not cross the
-// dimensions in which the window is 1, so planes are independent.
+// The gradient of max-pooling, and where the maxima are. One task is a plane: windows do not cross
+// the dimensions in which the window is 1, so planes are independent.
 #include "codegen/kernel/FirstMaximum.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,8 +12,8 @@ using namespace accc;
 using namespace accc::codegen;
 
 namespace {
-/// Adds the lanes of `source` at the row-major indices `where` of output 0, one after the other, because
-/// windows overlap.
+/// Adds the lanes of `source` at the row-major indices `where` of output 0, one after the other,
+/// because windows overlap.
 void addAt(BodyEmitter &emitter, Value where, Value source, Value mask, ArrayRef<int64_t> shape) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
@@ -35,7 +35,9 @@ void addAt(BodyEmitter &emitter, Value where, Value source, Value mask, ArrayRef
     return;
   }
   for (int64_t lane = 0; lane < vector.getNumElements(); ++lane) {
-    auto extract = [&](Value v) -> Value { return b.create<vector::ExtractOp>(loc, v, ArrayRef<int64_t>{lane}); };
+    auto extract = [&](Value v) -> Value {
+      return b.create<vector::ExtractOp>(loc, v, ArrayRef<int64_t>{lane});
+    };
     BodyEmitter::Scope scope(emitter);
     OpBuilder::InsertionGuard guard(b);
     Value at = extract(where), value = extract(source);
@@ -55,7 +57,8 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
                                                            ErrorTable &errors) {
   Windows g = Windows::of(kernel);
   if (!g.operand)
-    return kernel.emitError("bug in accc: a window_scatter kernel yields one window_scatter or arg_window");
+    return kernel.emitError(
+        "bug in accc: a window_scatter kernel yields one window_scatter or arg_window");
   ArrayRef<int64_t> shape = g.shape();
   auto rank = static_cast<unsigned>(shape.size());
 
@@ -84,8 +87,8 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
     position.push_back(index.dim(i));
   Domain elements(shape), flat(ArrayRef<int64_t>{ReferenceArray::count(shape)});
   int64_t cost = planeElements + planePositions * ReferenceArray::count(g.window);
-  Type scalar = BodyEmitter::registerType(
-      cast<RankedTensorType>(g.operand.getType()).getElementType());
+  Type scalar =
+      BodyEmitter::registerType(cast<RankedTensorType>(g.operand.getType()).getElementType());
 
   int64_t lanesDim = inner.empty() ? -1 : inner.back();
   int64_t width = lanesDim < 0 ? 1 : chooseWidth(g.positions[lanesDim], options);
@@ -108,9 +111,10 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
       index.setVector(static_cast<unsigned>(lanesDim), width);
     }
     auto atPositions = [&](ValueRange, Value mask) {
-      Value where = firstMaximum(emitter, g, position, b.getI64Type(), [&](int64_t, ArrayRef<AffineExpr> at) {
-        return emitter.indexValue(g.linear(at), b.getI64Type());
-      });
+      Value where =
+          firstMaximum(emitter, g, position, b.getI64Type(), [&](int64_t, ArrayRef<AffineExpr> at) {
+            return emitter.indexValue(g.linear(at), b.getI64Type());
+          });
       if (g.source)
         addAt(emitter, where, emitter.toVector(emitter.element(g.source, position)), mask, shape);
       else
@@ -123,8 +127,8 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
       if (lanesDim < 0)
         atPositions({}, nullptr);
       else
-        vectorLoop(emitter, static_cast<unsigned>(lanesDim), std::max(extent, shape[lanesDim]), index.constant(0),
-                   index.constant(extent), extent % width == 0, {}, atPositions);
+        vectorLoop(emitter, static_cast<unsigned>(lanesDim), std::max(extent, shape[lanesDim]),
+                   index.constant(0), index.constant(extent), extent % width == 0, {}, atPositions);
     });
     index.setVector(~0u, 1);
   });

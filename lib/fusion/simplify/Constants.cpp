@@ -58,8 +58,8 @@ struct FoldSplats : OpInterfaceRewritePattern<Evaluable> {
   }
 };
 
-/// A view of one number is that number. Not so a gather: it also checks its indices, and the check is how
-/// labels out of range are found.
+/// A view of one number is that number. Not so a gather: it also checks its indices, and the check
+/// is how labels out of range are found.
 struct FoldViewOfSplat : OpInterfaceRewritePattern<Fusible> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 

@@ -15,12 +15,12 @@ struct IndexRange {
 };
 
 /// Gives element rules the elements they are made of. Codegen implements it by emitting loads and
-/// arithmetic on scalars or short vectors; fusion implements it to learn which elements an op reads,
-/// emitting nothing (all values are then null, and rules must not look into them).
+/// arithmetic on scalars or short vectors; fusion implements it to learn which elements an op
+/// reads, emitting nothing (all values are then null, and rules must not look into them).
 ///
-/// Indices are affine expressions over the kernel's loop variables (dimensions) and over integers read
-/// at run time (symbols). "An element" is a scalar, or a vector of elements for consecutive values of
-/// the innermost loop variable; rules are the same for both.
+/// Indices are affine expressions over the kernel's loop variables (dimensions) and over integers
+/// read at run time (symbols). "An element" is a scalar, or a vector of elements for consecutive
+/// values of the innermost loop variable; rules are the same for both.
 class ElementEmitter {
 public:
   virtual ~ElementEmitter() = default;
@@ -30,8 +30,9 @@ public:
   /// The element of `tensor` at `index`, which has one expression for each dimension of the tensor.
   virtual mlir::Value element(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index) = 0;
 
-  /// An element that is the same for all lanes comes as a scalar. A rule that combines elements with its
-  /// own arithmetic first brings them to one type with this: a vector wherever elements are vectors.
+  /// An element that is the same for all lanes comes as a scalar. A rule that combines elements
+  /// with its own arithmetic first brings them to one type with this: a vector wherever elements
+  /// are vectors.
   virtual mlir::Value lanes(mlir::Value value) = 0;
 
   /// The constant `value` (a FloatAttr or IntegerAttr).
@@ -44,7 +45,8 @@ public:
   /// that does not is reported as a data error by `message` and never used to read memory.
   virtual mlir::AffineExpr symbol(mlir::Value integer, int64_t bound, llvm::StringRef message) = 0;
 
-  /// inside() where all `ranges` hold and outside() elsewhere; inside() reads nothing where they do not.
+  /// inside() where all `ranges` hold and outside() elsewhere; inside() reads nothing where they do
+  /// not.
   virtual mlir::Value select(llvm::ArrayRef<IndexRange> ranges,
                              llvm::function_ref<mlir::Value()> inside,
                              llvm::function_ref<mlir::Value()> outside) = 0;

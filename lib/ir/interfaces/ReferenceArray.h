@@ -11,8 +11,8 @@
 
 namespace accc {
 
-/// A dense row-major array of doubles, whatever the tensor's element type: floats are kept unrounded,
-/// booleans are 0 or 1, integers are exact up to 2^53.
+/// A dense row-major array of doubles, whatever the tensor's element type: floats are kept
+/// unrounded, booleans are 0 or 1, integers are exact up to 2^53.
 struct ReferenceArray {
   llvm::SmallVector<int64_t> shape;
   std::vector<double> values;

@@ -8,7 +8,8 @@
 using namespace mlir;
 using namespace accc;
 
-std::optional<std::pair<int64_t, int64_t>> prim::indexRange(AffineExpr expression, const IndexExtents &extents) {
+std::optional<std::pair<int64_t, int64_t>> prim::indexRange(AffineExpr expression,
+                                                            const IndexExtents &extents) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expression))
     return std::pair(constant.getValue(), constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expression))
@@ -23,9 +24,10 @@ std::optional<std::pair<int64_t, int64_t>> prim::indexRange(AffineExpr expressio
   case AffineExprKind::Add:
     return std::pair(lhs->first + rhs->first, lhs->second + rhs->second);
   case AffineExprKind::Mul: {
-    int64_t corners[] = {lhs->first * rhs->first, lhs->first * rhs->second, lhs->second * rhs->first,
-                         lhs->second * rhs->second};
-    return std::pair(*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4));
+    int64_t corners[] = {lhs->first * rhs->first, lhs->first * rhs->second,
+                         lhs->second * rhs->first, lhs->second * rhs->second};
+    return std::pair(*std::min_element(corners, corners + 4),
+                     *std::max_element(corners, corners + 4));
   }
   case AffineExprKind::FloorDiv:
     if (rhs->first != rhs->second || rhs->first <= 0)
@@ -60,7 +62,8 @@ AffineExpr prim::simplifyIndex(AffineExpr expression, const IndexExtents &extent
   auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
   if (!binary)
     return expression;
-  AffineExpr lhs = simplifyIndex(binary.getLHS(), extents), rhs = simplifyIndex(binary.getRHS(), extents);
+  AffineExpr lhs = simplifyIndex(binary.getLHS(), extents),
+             rhs = simplifyIndex(binary.getRHS(), extents);
   AffineExprKind kind = expression.getKind();
   if (kind == AffineExprKind::Add)
     return lhs + rhs;

@@ -23,5 +23,6 @@ void PrimDialect::initialize() {
 Operation *PrimDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
                                             Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
-  return elements && elements.getType() == type ? builder.create<ConstantOp>(loc, elements) : nullptr;
+  return elements && elements.getType() == type ? builder.create<ConstantOp>(loc, elements)
+                                                : nullptr;
 }

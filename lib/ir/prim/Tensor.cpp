@@ -12,7 +12,8 @@ DenseElementsAttr accc::prim::splat(RankedTensorType type, double number) {
   if (isa<FloatType>(element))
     return DenseElementsAttr::get(type, FloatAttr::get(element, number).getValue());
   auto integer = cast<IntegerType>(element);
-  return DenseElementsAttr::get(type, APInt(integer.getWidth(), static_cast<uint64_t>(static_cast<int64_t>(number)),
+  return DenseElementsAttr::get(type, APInt(integer.getWidth(),
+                                            static_cast<uint64_t>(static_cast<int64_t>(number)),
                                             /*isSigned=*/number < 0));
 }
 
@@ -57,9 +58,11 @@ Tensor Tensor::broadcastAlong(ArrayRef<int64_t> shape, ArrayRef<int64_t> reduced
   return broadcast(shape, dimensions);
 }
 
-Tensor Tensor::slice(ArrayRef<int64_t> starts, ArrayRef<int64_t> limits, ArrayRef<int64_t> strides) const {
+Tensor Tensor::slice(ArrayRef<int64_t> starts, ArrayRef<int64_t> limits,
+                     ArrayRef<int64_t> strides) const {
   SmallVector<int64_t> ones(rank(), 1);
-  return wrap(builder->create<SliceOp>(loc, value, starts, limits, strides.empty() ? ArrayRef(ones) : strides));
+  return wrap(builder->create<SliceOp>(loc, value, starts, limits,
+                                       strides.empty() ? ArrayRef(ones) : strides));
 }
 
 Tensor Tensor::sliceDim(int64_t dimension, int64_t start, int64_t limit) const {
@@ -205,7 +208,9 @@ Tensor reduce(ReduceKind kind, Tensor a, ArrayRef<int64_t> dimensions) {
   return a.wrap(a.getBuilder().create<ReduceOp>(a.getLoc(), a.get(), kind, sorted));
 }
 
-Tensor sum(Tensor a, ArrayRef<int64_t> dimensions) { return reduce(ReduceKind::sum, a, dimensions); }
+Tensor sum(Tensor a, ArrayRef<int64_t> dimensions) {
+  return reduce(ReduceKind::sum, a, dimensions);
+}
 
 Tensor sumAll(Tensor a) {
   SmallVector<int64_t> all(a.rank());

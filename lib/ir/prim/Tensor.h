@@ -7,11 +7,11 @@
 
 namespace accc::prim {
 
-/// An SSA value together with the builder that makes more of them. Every operation builds one primitive
-/// (or a few) at the builder's insertion point, at the location given at the start.
+/// An SSA value together with the builder that makes more of them. Every operation builds one
+/// primitive (or a few) at the builder's insertion point, at the location given at the start.
 ///
-/// Binary operators take operands of equal type; a number or a tensor of rank 0 is broadcast to the other
-/// side's shape. All other broadcasting is explicit.
+/// Binary operators take operands of equal type; a number or a tensor of rank 0 is broadcast to the
+/// other side's shape. All other broadcasting is explicit.
 class Tensor {
 public:
   Tensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value)
@@ -135,12 +135,15 @@ Tensor sumAll(Tensor a);
 Tensor mean(Tensor a, llvm::ArrayRef<int64_t> dimensions);
 Tensor concatenate(llvm::ArrayRef<Tensor> inputs, int64_t dimension);
 /// Row-major index along a dimension, in the given type.
-Tensor iota(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, int64_t dimension);
+Tensor iota(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type,
+            int64_t dimension);
 /// a contracted with b; see prim.dot_general.
-Tensor dotGeneral(Tensor a, Tensor b, llvm::ArrayRef<int64_t> aBatch, llvm::ArrayRef<int64_t> bBatch,
-                  llvm::ArrayRef<int64_t> aContracting, llvm::ArrayRef<int64_t> bContracting);
+Tensor dotGeneral(Tensor a, Tensor b, llvm::ArrayRef<int64_t> aBatch,
+                  llvm::ArrayRef<int64_t> bBatch, llvm::ArrayRef<int64_t> aContracting,
+                  llvm::ArrayRef<int64_t> bContracting);
 /// Uniform floats in [0, 1): the upper 24 random bits, scaled.
-Tensor randomUniform(Tensor key, int64_t stream, llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+Tensor randomUniform(Tensor key, int64_t stream, llvm::ArrayRef<int64_t> shape,
+                     mlir::Type elementType);
 
 /// `number` as a splat attribute of `type`, whatever its element type.
 mlir::DenseElementsAttr splat(mlir::RankedTensorType type, double number);

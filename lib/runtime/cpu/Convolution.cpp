@@ -265,10 +265,9 @@ private:
 class DepthwiseWeights : public LibraryCall {
 public:
   DepthwiseWeights(const accc_convolution &call, const Geometry &g, const Team &team)
-      : call(call), team(team), slots{makeSlot(describe(g.x, g.activations),
-                                               describe(g.x, memory::format_tag::nhwc)),
-                                      makeSlot(describe(g.y, g.activations),
-                                               describe(g.y, memory::format_tag::nhwc))} {
+      : call(call), team(team),
+        slots{makeSlot(describe(g.x, g.activations), describe(g.x, memory::format_tag::nhwc)),
+              makeSlot(describe(g.y, g.activations), describe(g.y, memory::format_tag::nhwc))} {
     for (Slot &slot : slots)
       scratchBytesNeeded = slot.place(scratchBytesNeeded);
   }

@@ -23,7 +23,8 @@ TEST_CASE("sizes: each value of a dimension with each of the others") {
   CHECK(all.front().text == "height=1,width=3"); // a dimension of one value tells nothing apart
   CHECK(all[1].text == "height=1,width=4");
   CHECK(all.back().text == "height=2,width=5");
-  CHECK(all.back().dimensions == std::map<std::string, int64_t>{{"batch", 32}, {"height", 2}, {"width", 5}});
+  CHECK(all.back().dimensions ==
+        std::map<std::string, int64_t>{{"batch", 32}, {"height", 2}, {"width", 5}});
 
   options.dimensions.clear();
   for (char name = 'a'; name < 'h'; ++name)
@@ -40,8 +41,8 @@ struct Importing {
   LogicalResult import(const std::string &sizes, const std::string &name, const std::string &type,
                        std::vector<char> bytes) {
     c.sizes.text = sizes;
-    c.module = parseSourceString<ModuleOp>("func.func @forward(%w: " + type + " {accc.name = \"" + name +
-                                               "\", accc.role = \"parameter\"}) { return }",
+    c.module = parseSourceString<ModuleOp>("func.func @forward(%w: " + type + " {accc.name = \"" +
+                                               name + "\", accc.role = \"parameter\"}) { return }",
                                            ParserConfig(&context));
     auto owner = std::make_shared<std::vector<char>>(std::move(bytes));
     WeightTable weights;
@@ -68,10 +69,12 @@ TEST_CASE("sizes: variables are the same at all of them, or named") {
   CHECK(failed(importing.import("n=5", "v", "tensor<1xf32>", {1, 2, 3, 4})));
   auto problems = importing.c.problems.take();
   REQUIRE(problems.size() == 4);
-  CHECK_THAT(problems[0].message, Contains("'w' is parameter tensor<1xf32> with -D n=1, but parameter "
-                                           "tensor<2xf32> with -D n=3: "));
-  CHECK_THAT(problems[1].message, Contains("'w' is parameter tensor<1xf32> with -D n=1, but starts from "
-                                           "other values with -D n=4: "));
+  CHECK_THAT(problems[0].message,
+             Contains("'w' is parameter tensor<1xf32> with -D n=1, but parameter "
+                      "tensor<2xf32> with -D n=3: "));
+  CHECK_THAT(problems[1].message,
+             Contains("'w' is parameter tensor<1xf32> with -D n=1, but starts from "
+                      "other values with -D n=4: "));
   CHECK_THAT(problems[2].message, Contains("but not there with -D n=5"));
   CHECK_THAT(problems[3].message, Contains("'v' is not there with -D n=1"));
 }

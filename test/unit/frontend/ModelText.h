@@ -14,7 +14,8 @@
 namespace accc::test {
 
 /// The bytes of a model whose graph is given as text, for an operator set; `functions` follow the
-/// graph. Text that does not parse fails the test. `a__b` stands for the name `a.b`, which the syntax lacks.
+/// graph. Text that does not parse fails the test. `a__b` stands for the name `a.b`, which the
+/// syntax lacks.
 std::string modelBytes(const std::string &graph, int opset = 17, const std::string &producer = "",
                        const std::string &functions = "");
 

@@ -163,15 +163,19 @@ static const KernelCase kCases[] = {
 // clang-format on
 
 TEST_CASE("an index out of range is a data error and nothing is read") {
-  KernelCase test = {"gather", R"(func.func @f(%a: tensor<4x24xf32>, %i: tensor<64xi64>) -> tensor<64x24xf32> {
+  KernelCase test = {
+      "gather", R"(func.func @f(%a: tensor<4x24xf32>, %i: tensor<64xi64>) -> tensor<64x24xf32> {
     %0 = prim.gather %a, %i {axis = 0 : i64} : (tensor<4x24xf32>, tensor<64xi64>) -> tensor<64x24xf32>
-    return %0 : tensor<64x24xf32> })", 1000000};
+    return %0 : tensor<64x24xf32> })",
+      1000000};
   KernelCase ones = {"gather_of_one_number", R"(func.func @f(%i: tensor<64xi64>) -> tensor<64xf32> {
     %w = prim.constant dense<1.0> : tensor<10xf32>
     %0 = prim.gather %w, %i {axis = 0 : i64} : (tensor<10xf32>, tensor<64xi64>) -> tensor<64xf32>
-    return %0 : tensor<64xf32> })", 1000000};
+    return %0 : tensor<64xf32> })",
+                     1000000};
   for (const KernelCase &each : {test, ones}) {
-    accc::test::KernelOutcome outcome = accc::test::runKernelCase(each, "x86-64-v3", /*interpreted=*/false);
+    accc::test::KernelOutcome outcome =
+        accc::test::runKernelCase(each, "x86-64-v3", /*interpreted=*/false);
     INFO(outcome.error);
     CHECK(outcome.error.find("out of range") != std::string::npos);
   }

@@ -225,9 +225,8 @@ TEST_CASE("safetensors: a write that fails loses nothing") {
   struct rlimit small = {4096, saved.rlim_max};
   auto previous = std::signal(SIGXFSZ, SIG_IGN);
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-  std::string message = errorOf(ErrorKind::machine, [&] {
-    save_safetensors(path, {{"a", Tensor(DType::f32, {100'000})}});
-  });
+  std::string message = errorOf(
+      ErrorKind::machine, [&] { save_safetensors(path, {{"a", Tensor(DType::f32, {100'000})}}); });
   ::setrlimit(RLIMIT_FSIZE, &saved);
   std::signal(SIGXFSZ, previous);
 

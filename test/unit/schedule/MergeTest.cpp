@@ -19,9 +19,12 @@ std::string program(const std::string &variable, int rows) {
   return variable + R"(
 exec.constant @c0 dense<2.0> : tensor<3xf32>
 exec.kernel @double "loop" "double" {
-^bb0(%a: )" + type + R"():
-  %0 = prim.add %a, %a : ()" + type + ", " + type + ") -> " + type + R"(
-  prim.yield %0 : )" + type + R"(
+^bb0(%a: )" +
+         type + R"():
+  %0 = prim.add %a, %a : ()" +
+         type + ", " + type + ") -> " + type + R"(
+  prim.yield %0 : )" +
+         type + R"(
 }
 exec.kernel @update "loop" "update" {
 ^bb0(%a: tensor<3xf32>):
@@ -35,11 +38,16 @@ exec.entry @apply_step attributes {arena_size = 64 : i64, inputs = [], outputs =
   exec.launch @update(%c) -> (%w) : !exec.buffer<tensor<3xf32>> -> !exec.buffer<tensor<3xf32>>
 }
 exec.entry @eval_step attributes {arena_size = 64 : i64,
-    inputs = [{name = "x", role = "input", type = )" + type + R"(}],
-    outputs = [{name = "y", role = "output", type = )" + type + R"(}]} {
-  %x = exec.slice input 0 : !exec.buffer<)" + type + R"(>
-  %y = exec.slice output 0 : !exec.buffer<)" + type + R"(>
-  exec.launch @double(%x) -> (%y) : !exec.buffer<)" + type + "> -> !exec.buffer<" + type + R"(>
+    inputs = [{name = "x", role = "input", type = )" +
+         type + R"(}],
+    outputs = [{name = "y", role = "output", type = )" +
+         type + R"(}]} {
+  %x = exec.slice input 0 : !exec.buffer<)" +
+         type + R"(>
+  %y = exec.slice output 0 : !exec.buffer<)" +
+         type + R"(>
+  exec.launch @double(%x) -> (%y) : !exec.buffer<)" +
+         type + "> -> !exec.buffer<" + type + R"(>
 }
 )";
 }
@@ -71,7 +79,8 @@ struct Merging {
 
 } // namespace
 
-TEST_CASE("merge: variables, equal kernels and apply_step are there once, entries at each of the sizes") {
+TEST_CASE(
+    "merge: variables, equal kernels and apply_step are there once, entries at each of the sizes") {
   Merging merging;
   auto merged = merging.merge({program(kVariable, 4), program(kVariable, 5)});
   REQUIRE(succeeded(merged));
@@ -82,21 +91,24 @@ TEST_CASE("merge: variables, equal kernels and apply_step are there once, entrie
                                    : entries.size() == 2                ? "rows=0"
                                                                         : "rows=1"));
   }
-  CHECK(entries == std::vector<std::string>{"apply_step", "eval_step[rows=0]", "eval_step[rows=1]"});
+  CHECK(entries ==
+        std::vector<std::string>{"apply_step", "eval_step[rows=0]", "eval_step[rows=1]"});
   for (auto kernel : (**merged).getOps<exec::KernelOp>())
     kernels.push_back(kernel.getSymName().str());
   CHECK(kernels == std::vector<std::string>{"update", "double", "double.1"});
   CHECK(llvm::range_size((**merged).getOps<exec::VariableOp>()) == 1);
   CHECK(llvm::range_size((**merged).getOps<exec::ConstantOp>()) == 1);
-  for (auto launch : llvm::to_vector((**merged).getOps<exec::EntryOp>()).back().getOps<exec::LaunchOp>())
+  for (auto launch :
+       llvm::to_vector((**merged).getOps<exec::EntryOp>()).back().getOps<exec::LaunchOp>())
     CHECK(launch.getKernel() == "double.1");
 }
 
 TEST_CASE("merge: what cannot be in one library is named") {
   Merging merging;
   SECTION("a variable of another type") {
-    CHECK_THAT(merging.error({program(kVariable, 4),
-                              program("exec.variable \"w\" \"parameter\" tensor<5xf32> at 0 trainable", 5)}),
+    CHECK_THAT(merging.error(
+                   {program(kVariable, 4),
+                    program("exec.variable \"w\" \"parameter\" tensor<5xf32> at 0 trainable", 5)}),
                Contains("the parameter 'w' is trained tensor<3xf32> with -D rows=0, but trained "
                         "tensor<5xf32> with -D rows=1"));
   }
@@ -108,10 +120,12 @@ TEST_CASE("merge: what cannot be in one library is named") {
   SECTION("a variable that one of the sizes lacks") {
     CHECK_THAT(merging.error({program(kVariable, 4), program("", 5)}),
                Contains("with -D rows=0 the model has 1 variables, with -D rows=1 it has 0"));
-    CHECK_THAT(merging.error({program("", 4), program(kVariable, 5)}), Contains("is not there with -D rows=0"));
+    CHECK_THAT(merging.error({program("", 4), program(kVariable, 5)}),
+               Contains("is not there with -D rows=0"));
   }
   SECTION("sizes that no input tells apart") {
-    CHECK_THAT(merging.error({program(kVariable, 4), program(kVariable, 5), program(kVariable, 4)}),
-               Contains("with -D rows=0 and with -D rows=2 eval_step takes inputs of the same shapes"));
+    CHECK_THAT(
+        merging.error({program(kVariable, 4), program(kVariable, 5), program(kVariable, 4)}),
+        Contains("with -D rows=0 and with -D rows=2 eval_step takes inputs of the same shapes"));
   }
 }

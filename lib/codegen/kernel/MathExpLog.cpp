@@ -17,7 +17,8 @@ static constexpr float kMinNormal = std::numeric_limits<float>::min();
 static constexpr float kLog2E = 0x1.715476p+0f, kLn2 = 0x1.62e43p-1f, kLn2Low = -0x1.05c61p-29f;
 static constexpr int kOne = 0x3f800000;               // the bits of 1.0f
 static constexpr int kExponentMask = int(0xff800000); // sign and exponent
-static constexpr float kPerExponent = 0x1p-23f;       // exponent field to exponent
+static constexpr int kMinNormalBits = 0x00800000, k2To23Bits = 0x4b000000, kInfBits = 0x7f800000;
+static constexpr float kPerExponent = 0x1p-23f; // exponent field to exponent
 
 // "expm1": expm1(r) = r + r^2 p(r) on |r| <= ln2 / 2, relative error 2^-26.1.
 static constexpr float kExpm1[] = {0.5f, 0.16666548f, 0.0416668393f, 0.00836611819f,
@@ -34,6 +35,9 @@ static constexpr float kLog2[] = {1.44269502f,  -0.721347511f, 0.480901748f, -0.
                                   0.288475811f, -0.240503579f, 0.204987392f, -0.177708387f,
                                   0.189032987f, -0.177827641f};
 
+static Expr lesser(Expr i, int j) { return select(i < j, i, j); }
+static Expr greater(Expr i, Expr j) { return select(i > j, i, j); }
+
 namespace {
 /// x = k ln 2 + r with |r| <= ln2 / 2: expm1(r), and k << 23.
 struct Reduced {
@@ -49,9 +53,14 @@ static Reduced reduceByLn2(Expr x) {
 }
 
 Expr scale(Expr x, Expr exponent) {
-  // In two steps, of which the first is exact: 2^k itself may be no float where x * 2^k is one.
-  Expr half = (exponent >> 1) & kExponentMask;
-  return x * fromBits(half + kOne) * fromBits(exponent - half + kOne);
+  // On integers: where a product is subnormal, or vanishes, many CPUs take a hundred times as long,
+  // and a masked softmax is full of exp(-inf).
+  Expr i = bits(x) + exponent;
+  // Counted in the smallest float, 2^-149, a subnormal is an integer: that integer is its bits.
+  Expr count = fromBits(lesser(i, kMinNormalBits) + (149 << 23));
+  Expr subnormal = bits(count + 0x1p23f) - k2To23Bits;
+  Expr y = fromBits(greater(subnormal, lesser(i, kInfBits)));
+  return select(x == x, y, x);
 }
 
 Expr exp(Expr x) {
@@ -63,7 +72,7 @@ Expr exp(Expr x) {
 Expr exp2Fraction(Expr r) { return fma(r, polynomial(r, kExp2), 1); }
 
 Expr exp2(Expr x) {
-  x = atLeast(atMost(x, 129), -151);
+  x = atLeast(atMost(x, 128), -151);
   Expr shifted = x + kRoundToInt;
   return scale(exp2Fraction(x - (shifted - kRoundToInt)), bits(shifted) << 23);
 }

@@ -25,7 +25,8 @@ struct Decomposed {
   Expr exponent, fraction;
 };
 Decomposed decompose(Expr x);
-/// x * 2^(exponent / 2^23), rounded once also where it is subnormal; the power is in [-252, 254].
+/// x * 2^(exponent / 2^23), rounded once also where it is subnormal; x is in [0.5, 2) or NaN, the
+/// power in [-151, 128].
 Expr scale(Expr x, Expr exponent);
 /// expm1(x) * 2^-down, for down in {1, 2} and 0 <= x < (127.5 + down) ln 2. A subnormal x loses
 /// its last `down` bits.

@@ -24,7 +24,7 @@ static Expr powOfAbs(Expr a, Expr y) {
   Expr log2 = fma(f, polynomial(f, kLog2), widen(toFloat(exponent) * 0x1p-23f));
   log2 = select(a == 0, -inf, log2);
   log2 = select(a < inf, log2, widen(a));
-  Expr power = atLeast(atMost(log2 * widen(y), 200), -200);
+  Expr power = atLeast(atMost(log2 * widen(y), 128), -151);
   Expr shifted = narrow(power) + kRoundToInt;
   Expr r = narrow(power - widen(shifted - kRoundToInt));
   return scale(exp2Fraction(r), bits(shifted) << 23);

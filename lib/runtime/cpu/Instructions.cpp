@@ -45,4 +45,12 @@ std::optional<std::string> missingInstructions(std::string_view arch) {
   return missing.empty() ? std::nullopt : std::optional(missing);
 }
 
+bool isIntel() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("intel") != 0;
+#else
+  return false;
+#endif
+}
+
 } // namespace accc::detail

@@ -12,6 +12,9 @@ namespace accc::detail {
 /// features of "znver4:avx512f,avx512bf16" that are missing; nothing where it can run the code.
 std::optional<std::string> missingInstructions(std::string_view arch);
 
+/// Whether Intel made this CPU.
+bool isIntel();
+
 } // namespace accc::detail
 
 #endif // ACCC_RUNTIME_CPU_INSTRUCTIONS_H

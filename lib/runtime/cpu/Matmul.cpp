@@ -18,12 +18,18 @@
 //                                    32000 x 288 x 1024    94 : 111
 //   a transposed, fewer rows          1152 x 384 x 1568    94 : 89     768 x 192 x 6272    84 : 86
 //   few rows, b transposed              16 x 2048 x 512    55 : 63, of panels : 95
+//
+//   two cores of a Xeon with AVX-512 (peak about 280), operands not in the cache
+//   b transposed                      1024 x 768 x 768    189 : 174   1024 x 3072 x 768   202 : 171
+//                                     1024 x 2304 x 768   196 : 171   1024 x 768 x 3072   166 : 183
 // clang-format on
 //
 // On Zen 4 the primitive is far worse where nothing is transposed (134 : 205). Copying b into the
 // layout that the primitive would choose costs more than it gains for all but one of these, if only
-// one product reads it. So: the primitive where b is transposed or lies in panels, where a is and k
-// is small, or the result long and narrow and k large, and for batches; else sgemm.
+// one product reads it. So: the primitive where b is transposed (on Intel's CPUs, for which sgemm
+// is made, only with few rows or a large k) or lies in panels, where a is and k is small, or the
+// result long and narrow and k large, and for batches; else sgemm.
+#include "Instructions.h"
 #include "LibraryCall.h"
 #include "MatmulShape.h"
 #include "OneDnn.h"
@@ -237,6 +243,8 @@ bool prefersPrimitive(const MatmulShape &p) {
     bool kLarge = p.k >= 1024 && p.m >= 1536 && p.n <= 512;
     return p.products == 1 && (kSmall || kLarge);
   }
+  if (p.products == 1 && isIntel() && p.m >= 64 && p.k < 2048)
+    return false;
   return p.products > 1 || p.b->transposed;
 }
 

@@ -80,7 +80,8 @@ public:
   /// may be left out and are then the session's own. Names that belong to another entry point of
   /// the model are ignored; any other unknown name, and all missing names and wrong shapes or
   /// types, are reported together as one Error (usage). Labels or indices out of range are Error
-  /// (data). After the first run of an entry point (at these sizes) no memory is allocated.
+  /// (data). After the first run of an entry point (at these sizes) no memory is allocated. While
+  /// it runs, floats below 1.18e-38 (subnormals) count as zero, on its threads only.
   Result run(std::string_view entry, const TensorMap &inputs);
   /// As above, where `more` (a result of grad_step) holds what `inputs` does not.
   Result run(std::string_view entry, const TensorMap &inputs, const Result &more);

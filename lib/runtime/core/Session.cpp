@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SessionImpl.h"
+#include "cpu/Subnormals.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -151,6 +152,7 @@ int32_t Session::Impl::callEntry(detail::EntryState &entry) {
       std::memset(output.raw(), poisonByte, output.size_bytes());
   }
   detail::Team::Scope scope(team);
+  detail::FlushSubnormals flush(team);
   running = &entry;
   entry.launches.begin();
   entry.nextStep = 0;

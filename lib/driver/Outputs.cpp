@@ -75,7 +75,7 @@ LogicalResult accc::writeLibrary(Compilation &c) {
   GenerateOptions options;
   options.modelName = llvm::sys::path::stem(c.options.model).str();
   options.compilerVersion = kCompilerVersion;
-  options.manifest = makeManifest(c.options, c.inputHash);
+  options.manifest = makeManifest(c.options, c.inputHash.get());
   options.archs = c.options.archs;
   options.dumpDir = c.options.dumpDir;
   options.embedWeights = embedsWeights(c);

@@ -39,8 +39,12 @@ static LogicalResult importModel(Compilation &c) {
     c.problems.add({.message = path + ": " + file.getError().message()});
     return failure();
   }
-  auto digest = llvm::SHA256::hash(llvm::arrayRefFromStringRef((*file)->getBuffer()));
-  c.inputHash = llvm::toHex(digest, /*LowerCase=*/true);
+  std::shared_ptr<llvm::MemoryBuffer> bytes = std::move(*file);
+  if (!c.options.output.empty() && !c.inputHash.valid())
+    c.inputHash = std::async(std::launch::async, [bytes] {
+                    auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes->getBuffer()));
+                    return llvm::toHex(hash, /*LowerCase=*/true);
+                  }).share();
 
   if (llvm::sys::path::extension(path) == ".mlir") {
     for (const auto &[name, size] : c.sizes.dimensions)
@@ -48,7 +52,7 @@ static LogicalResult importModel(Compilation &c) {
     if (!c.sizes.dimensions.empty())
       return failure();
     llvm::SourceMgr sources;
-    sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*bytes, false), llvm::SMLoc());
     c.module = parseSourceFile<ModuleOp>(sources, ParserConfig(&c.context));
     return success(c.module && succeeded(shareVariables(c, {})));
   }

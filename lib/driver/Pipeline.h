@@ -14,6 +14,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <future>
 #include <map>
 #include <optional>
 
@@ -41,8 +42,9 @@ struct Compilation {
   std::vector<SizedProgram> programs;
   /// What became one kernel and what did not, with reasons, by sizes.
   std::vector<std::pair<std::string, std::vector<FusionNote>>> fusionNotes;
-  /// Hexadecimal SHA-256 of the model file.
-  std::string inputHash;
+  /// Hexadecimal SHA-256 of the model file, computed beside the phases: for a file of 400 MB that
+  /// takes as long as half of them. Only where a library is written.
+  std::shared_future<std::string> inputHash;
   /// Where the IR before a phase that failed by our fault was kept; empty: nowhere.
   std::string reproducer;
   /// Called after each phase; a failure ends the pipeline.

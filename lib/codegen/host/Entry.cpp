@@ -131,6 +131,9 @@ LogicalResult EntryEmitter::emit() {
   auto *type = llvm::FunctionType::get(b.getInt32Ty(), {pointer, pointer, pointer, pointer}, false);
   function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
                                     "entry." + entry.getSymName(), module);
+  // Hundreds of calls in a row and nothing to optimise; LLVM's scheduler takes the square of it.
+  function->addFnAttr(llvm::Attribute::OptimizeNone);
+  function->addFnAttr(llvm::Attribute::NoInline);
   b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "start", function));
   size_t most = 1;
   entry.walk([&](Operation *op) { most = std::max<size_t>(most, op->getNumOperands() + 1); });

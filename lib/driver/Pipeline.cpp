@@ -40,8 +40,8 @@ static LogicalResult importModel(Compilation &c) {
     return failure();
   }
   std::shared_ptr<llvm::MemoryBuffer> bytes = std::move(*file);
-  if (!c.options.output.empty() && !c.inputHash.valid())
-    c.inputHash = std::async(std::launch::async, [bytes] {
+  if (!c.options.output.empty() && !c.inputHash.valid()) // deferred where no thread is to be had
+    c.inputHash = std::async(std::launch::async | std::launch::deferred, [bytes] {
                     auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes->getBuffer()));
                     return llvm::toHex(hash, /*LowerCase=*/true);
                   }).share();

@@ -43,7 +43,7 @@ struct Compilation {
   /// What became one kernel and what did not, with reasons, by sizes.
   std::vector<std::pair<std::string, std::vector<FusionNote>>> fusionNotes;
   /// Hexadecimal SHA-256 of the model file, computed beside the phases: for a file of 400 MB that
-  /// takes as long as half of them. Only where a library is written.
+  /// takes as long as half of them. Only where there is an output to name it.
   std::shared_future<std::string> inputHash;
   /// Where the IR before a phase that failed by our fault was kept; empty: nowhere.
   std::string reproducer;

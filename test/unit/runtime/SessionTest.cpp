@@ -219,6 +219,15 @@ TEST_CASE("session: inputs of any alignment") {
   CHECK(session.run("grad_step", shifted).loss() == expected);
 }
 
+TEST_CASE("session: a step takes subnormals for zero") {
+  Session session(Model::load(fake("good")));
+  session.run("apply_step", {{"grad.linear.weight", Tensor::of<float>({3, 1}, {1e-40f, 1e-30f, 0})},
+                             {"grad.linear.bias", Tensor::of<float>({1}, {0})}});
+  auto velocity = session.variable("velocity.linear.weight").data<float>();
+  CHECK(velocity[0] == 0);
+  CHECK(velocity[1] == 1e-30f);
+}
+
 TEST_CASE("session: a step allocates nothing") {
   Trainer trainer(Model::load(fake("good")));
   TensorMap data = batch();

@@ -97,8 +97,11 @@ static LogicalResult layOutModel(Compilation &c) {
 static LogicalResult fuseModel(Compilation &c) {
   if (failed(runPasses(c, createSplitReductionsPass())))
     return failure();
-  return formFusions(*c.module,
-                     &c.fusionNotes.emplace_back(c.sizes.text, std::vector<FusionNote>()).second);
+  if (failed(formFusions(
+          *c.module, &c.fusionNotes.emplace_back(c.sizes.text, std::vector<FusionNote>()).second)))
+    return failure();
+  // Last: what it joins must not grow any more.
+  return runPasses(c, createFuseHorizontallyPass());
 }
 
 static LogicalResult scheduleModel(Compilation &c) {

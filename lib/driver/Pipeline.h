@@ -6,7 +6,7 @@
 #include "driver/Driver.h"
 #include "driver/Sizes.h"
 #include "fusion/fuse/Fuse.h"
-#include "schedule/Merge.h"
+#include "schedule/merge/Merge.h"
 #include "support/ProblemCollector.h"
 #include "support/WeightTable.h"
 

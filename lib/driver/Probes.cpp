@@ -35,7 +35,7 @@ static OwningOpRef<ModuleOp> isolate(Operation *op) {
 }
 
 static bool isKernel(Operation &op) {
-  if (isa<prim::FusionOp>(op))
+  if (isa<prim::FusionOp, prim::FusionEachOp>(op))
     return true;
   auto fusible = dyn_cast<Fusible>(op);
   return fusible && fusible.getFusionClass() == FusionClass::Opaque;
@@ -43,8 +43,8 @@ static bool isKernel(Operation &op) {
 
 static std::string labelOf(Operation &op) {
   std::string node = nodeName(op.getLoc());
-  auto fusion = dyn_cast<prim::FusionOp>(op);
-  std::string label = fusion ? fusion.getName().str() : op.getName().getStringRef().str();
+  auto name = op.getAttrOfType<StringAttr>("name"); // of a fusion
+  std::string label = name ? name.str() : op.getName().getStringRef().str();
   return node.empty() ? label : label + " of node '" + node + "'";
 }
 

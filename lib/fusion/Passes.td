@@ -68,4 +68,20 @@ def FormFusionsPass : Pass<"form-fusions", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def FuseHorizontallyPass : Pass<"fuse-horizontally", "::mlir::func::FuncOp"> {
+  let summary = "Fuses the updates of many variables into one launch (multi-tensor apply)";
+  let description = [{
+    Fusions whose results are nothing but new values of variables, and that do the same elementwise
+    arithmetic, become one `prim.fusion_each` with a segment for each of them: the optimizer over all
+    parameters is one kernel. They cannot depend on each other, as no kernel reads what they compute.
+
+        %w1 = prim.fusion "loop" "sgd" (%w, %dw, %lr) ...
+        %b1 = prim.fusion "loop" "sgd" (%b, %db, %lr) ...
+
+    becomes
+
+        %w1, %b1 = prim.fusion_each "sgd" (%w, %dw, %lr, %b, %db, %lr) ...}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 #endif

@@ -10,7 +10,8 @@
 namespace accc {
 
 /// Turns every function of `module` (docs/function-contract.md) into an `exec.entry` of a new
-/// module. The functions hold prim.fusion, contractions, reshapes and constants only.
+/// module. The functions hold prim.fusion, prim.fusion_each, contractions, reshapes and constants
+/// only.
 ///
 /// Variables get offsets in the state block; every other value gets a place in the entry's arena,
 /// an output buffer of the caller, or the place of the variable that it updates. Launches that
@@ -18,9 +19,12 @@ namespace accc {
 /// was.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> schedule(mlir::ModuleOp module);
 
-/// Checks a scheduled program: no two buffers that are live at the same time overlap in the arena,
-/// every buffer is written before it is read, no variable is read after the launch that updates it,
-/// and no variable changes before the check. A violation is a bug in accc, reported as an error.
+/// Proves a scheduled program: follows which value every byte of memory holds, step by step. Every
+/// read finds the value that it names, whole: none that was not written, that another has
+/// overwritten, or that a variable held before or after. Outputs and variables hold what they
+/// should at the end. A step overwrites what it reads itself only where its kernel reads an element
+/// before it writes it. No variable changes before the data has been checked, and no step that may
+/// fail stands behind that. A violation is a bug in accc, reported as an error.
 mlir::LogicalResult verifySchedule(mlir::ModuleOp program);
 
 } // namespace accc

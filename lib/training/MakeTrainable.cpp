@@ -121,7 +121,8 @@ static Value findLoss(StepFunction step) {
   return {};
 }
 
-/// Appends `grad.<parameter>` for every trained parameter. Those that do not reach the loss are
+/// Appends `grad.<parameter>` for every trained parameter, behind a barrier: an optimizer in the
+/// same step changes nothing about how a gradient is computed. Those that do not reach the loss are
 /// frozen, here and in `forward`: as in PyTorch, where they have no gradient, an optimizer leaves
 /// them alone.
 static LogicalResult addGradients(StepFunction step, StepFunction forward) {
@@ -142,7 +143,8 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
   for (auto [i, gradient] : llvm::zip_equal(trained, *gradients)) {
     StringRef name = step.argumentName(i);
     if (gradient) {
-      step.addResult(gradient, ("grad." + name).str(), role::kGradient);
+      Value apart = builder.create<prim::OptimizationBarrierOp>(gradient.getLoc(), gradient);
+      step.addResult(apart, ("grad." + name).str(), role::kGradient);
       any = true;
       continue;
     }

@@ -21,20 +21,14 @@ StepFunction StepFunction::create(ModuleOp module, Location loc, StringRef name)
   return StepFunction(function);
 }
 
-StringRef StepFunction::argumentString(unsigned i, StringRef attribute) const {
-  auto text = function.getArgAttrOfType<StringAttr>(i, attribute);
-  return text ? text.getValue() : StringRef();
+StringRef StepFunction::argumentName(unsigned i) const {
+  return argumentText(function, i, kNameAttr);
 }
-
-StringRef StepFunction::resultString(unsigned i, StringRef attribute) const {
-  auto text = function.getResultAttrOfType<StringAttr>(i, attribute);
-  return text ? text.getValue() : StringRef();
+StringRef StepFunction::argumentRole(unsigned i) const {
+  return argumentText(function, i, kRoleAttr);
 }
-
-StringRef StepFunction::argumentName(unsigned i) const { return argumentString(i, kNameAttr); }
-StringRef StepFunction::argumentRole(unsigned i) const { return argumentString(i, kRoleAttr); }
-StringRef StepFunction::resultName(unsigned i) const { return resultString(i, kNameAttr); }
-StringRef StepFunction::resultRole(unsigned i) const { return resultString(i, kRoleAttr); }
+StringRef StepFunction::resultName(unsigned i) const { return resultText(function, i, kNameAttr); }
+StringRef StepFunction::resultRole(unsigned i) const { return resultText(function, i, kRoleAttr); }
 
 void StepFunction::freeze(unsigned i) const {
   function.setArgAttr(i, kFrozenAttr, UnitAttr::get(function.getContext()));

@@ -4,7 +4,7 @@
 #ifndef ACCC_TRAINING_STEPFUNCTION_H
 #define ACCC_TRAINING_STEPFUNCTION_H
 
-#include "support/Attributes.h"
+#include "support/FunctionAttributes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -53,9 +53,6 @@ public:
   void eraseDeadCode() const;
 
 private:
-  llvm::StringRef argumentString(unsigned i, llvm::StringRef attribute) const;
-  llvm::StringRef resultString(unsigned i, llvm::StringRef attribute) const;
-
   mutable mlir::func::FuncOp function; // a handle: its methods are not const
 };
 

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Trains one export of a golden model as a user would, and holds it against what PyTorch gave.
 
-    train.py ACCC MODEL.onnx
+    train.py ACCC MODEL.onnx APART
 
 compiles MODEL with the options of the meta.json beside it, runs a grad_step and the train_steps
 from the goldens' inputs, and compares the outputs, the loss, every gradient, and the parameters and
 buffers after the last step (`accc diff`, PyTorch's own rule). A model with dropout has no goldens:
 its losses over seeds must have the mean that PyTorch's have, the same seed must give the same bits,
-another seed others.
+another seed others. At last APART (apart.cpp) holds train_step against grad_step and apply_step.
 """
 
 import json
@@ -86,6 +86,8 @@ def main():
         accc("compile", model, "-o", library, *compile_options(meta, model.name))
         check = check_dropout if meta["dropout"] else check_goldens
         check(library, model.parent, meta, scratch)
+        apart = [sys.argv[3], library, model.parent / "inputs.safetensors", str(meta["lr"])]
+        sys.exit(subprocess.run(apart).returncode)
 
 
 if __name__ == "__main__":

@@ -35,8 +35,14 @@ FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayR
   return FusionDecision::allow();
 }
 
+/// What no kernel computes, and what reads its operands from memory.
+bool standsAlone(Operation *op) {
+  return prim::isContraction(op) ||
+         isa<prim::OptimizationBarrierOp, prim::FusionOp, prim::FusionEachOp>(op);
+}
+
 Part findPart(Operation *op) {
-  if (prim::isContraction(op))
+  if (standsAlone(op))
     return Part::Library;
   if (isa<prim::ReshapeOp>(op))
     return Part::Alias;
@@ -47,7 +53,7 @@ Part findPart(Operation *op) {
     SmallVector<Operation *> pending{op};
     while (!pending.empty())
       for (Operation *user : pending.pop_back_val()->getUsers()) {
-        if (user->hasTrait<OpTrait::IsTerminator>() || prim::isContraction(user))
+        if (user->hasTrait<OpTrait::IsTerminator>() || standsAlone(user))
           return Part::Member;
         if (isa<prim::ReshapeOp>(user))
           pending.push_back(user);

@@ -14,7 +14,7 @@ namespace accc {
 
 /// How an op of a function takes part in fusion.
 enum class Part {
-  Library, // a contraction: runs alone, in a library
+  Library, // runs alone: a contraction, what is a kernel already; or a barrier
   Alias,   // a reshape between kernels: no code; free inside a kernel
   Free,    // constants, iota, broadcasts: computed again in every kernel that reads them
   Member   // belongs to exactly one group

@@ -148,6 +148,11 @@ void accc::outlineGroups(Block &block, const Groups &groups) {
     op->dropAllUses();
   for (Operation *op : dead)
     op->erase();
+  // The kernels are what they are: barriers have done their work.
+  for (auto barrier : llvm::make_early_inc_range(block.getOps<prim::OptimizationBarrierOp>())) {
+    barrier.replaceAllUsesWith(barrier.getOperand());
+    barrier.erase();
+  }
   // Free ops that no one reads any more: users stand behind what they read.
   SmallVector<Operation *> rest;
   for (Operation &op : block.without_terminator())

@@ -38,10 +38,15 @@ def Exec_EntryOp : Exec_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoT
     docs/function-contract.md. `arena_size` in bytes. The first 64 bytes of the arena hold the status word.
     Body: slices, launches and library calls in execution order.
 
+    `input_values` and `output_values` are the numbers of the values that the caller's tensors hold, and get.
+    `variables` lists {name, before, after}: the value that a variable holds when the entry begins (-1 where
+    the entry does not read it) and the one it holds at the end.
+
     In a program for several sizes there is an entry for each, named `train_step[seq=64]`, whose `sizes`
     ("seq=64") stand in its name; an entry that fits all of them has none.}];
   let arguments = (ins SymbolNameAttr:$sym_name, DictArrayAttr:$inputs, DictArrayAttr:$outputs,
-                       I64Attr:$arena_size, OptionalAttr<StrAttr>:$sizes);
+                       DenseI64ArrayAttr:$input_values, DenseI64ArrayAttr:$output_values,
+                       DictArrayAttr:$variables, I64Attr:$arena_size, OptionalAttr<StrAttr>:$sizes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
@@ -54,11 +59,14 @@ def Exec_EntryOp : Exec_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoT
 def Exec_SliceOp : Exec_Op<"slice", [Pure]> {
   let summary = "names a buffer";
   let description = [{
-    `offset` is bytes in state and arena, the number of the value for input and output, 0 for constant;
-    `symbol` names the constant.}];
-  let arguments = (ins Exec_SpaceAttr:$space, I64Attr:$offset, OptionalAttr<FlatSymbolRefAttr>:$symbol);
+    `offset` is bytes in state and arena, the number of the tensor for input and output, 0 for constant;
+    `symbol` names the constant. Who reads the buffer expects the value number `value` in it, who writes it
+    leaves that there: its bytes from number `part` on (0 where that is not given). The numbers are those of
+    the values of the function that the entry was made from; verifySchedule proves them.}];
+  let arguments = (ins Exec_SpaceAttr:$space, I64Attr:$offset, OptionalAttr<FlatSymbolRefAttr>:$symbol,
+                       I64Attr:$value, OptionalAttr<I64Attr>:$part);
   let results = (outs Exec_Buffer:$buffer);
-  let assemblyFormat = "$space $offset ($symbol^)? attr-dict `:` type($buffer)";
+  let assemblyFormat = "$space $offset ($symbol^)? `of` $value (`+` $part^)? attr-dict `:` type($buffer)";
 }
 
 def Exec_LaunchOp : Exec_Op<"launch", [AttrSizedOperandSegments]> {

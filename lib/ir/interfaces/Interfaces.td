@@ -62,6 +62,10 @@ def Fusible : OpInterface<"Fusible"> {
     InterfaceMethod<"The op's class.", "::accc::FusionClass", "getFusionClass", (ins), [{}],
       [{ return ConcreteOp::kFusionClass; }]>,
     InterfaceMethod<[{
+        Whether the op's kernel may end the step with a data error: an index out of range. No variable
+        changes before all such kernels have run.
+      }], "bool", "reportsErrors", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
         Pointwise: scalar arithmetic (`arith` and `math` ops) on operands that are all scalars or all
         1-D vectors of the same length. Booleans are i1; element types are those of the op.
       }], "::mlir::Value", "emitScalar",

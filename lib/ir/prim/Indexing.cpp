@@ -88,6 +88,8 @@ LogicalResult GatherOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+bool GatherOp::reportsErrors() { return true; }
+
 Value GatherOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
   int64_t axis = getAxis(), indicesRank = tensorType(getIndices()).getRank();
   Value position = emitter.element(getIndices(), index.slice(axis, indicesRank));
@@ -201,3 +203,5 @@ LogicalResult ScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
   results.push_back(std::move(result));
   return success();
 }
+
+bool ScatterOp::reportsErrors() { return true; }

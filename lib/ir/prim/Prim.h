@@ -23,6 +23,13 @@ namespace accc::prim {
 /// Whether the op is dot_general or a convolution: what becomes a call into a library and is never
 /// part of a kernel.
 bool isContraction(mlir::Operation *op);
+
+/// Text that is equal for equal bodies, whatever their locations: types of the arguments, then
+/// every op with its operands by number, its attributes and result types.
+std::string describeBody(mlir::Block &body);
+
+/// Whether a kernel with this body may end a step with a data error.
+bool mayReportErrors(mlir::Block &body);
 } // namespace accc::prim
 
 #endif

@@ -40,8 +40,8 @@ class Prim_Op<string mnemonic, string fusionClass, list<string> rules, list<Trai
 }
 class Prim_PointwiseOp<string mnemonic, list<Trait> traits = []>
     : Prim_Op<mnemonic, "Pointwise", ["emitScalar"], traits>;
-class Prim_ViewOp<string mnemonic, list<Trait> traits = []>
-    : Prim_Op<mnemonic, "View", ["emitElement"], traits>;
+class Prim_ViewOp<string mnemonic, list<Trait> traits = [], list<string> rules = []>
+    : Prim_Op<mnemonic, "View", ["emitElement"] # rules, traits>;
 
 // Every primitive says one of these two.
 defvar Prim_HasGradient = [DeclareOpInterfaceMethods<Differentiable>];

@@ -98,6 +98,29 @@ LogicalResult runDecomposed(Operation &op, ArrayRef<ReferenceArray> operands, Ar
   return runBlock(block, operands, results);
 }
 
+/// Segment by segment, on flat arrays.
+LogicalResult runEach(prim::FusionEachOp fusion, ArrayRef<ReferenceArray> operands,
+                      Arrays &results) {
+  for (unsigned segment = 0; segment < fusion.segments(); ++segment) {
+    int64_t elements = fusion.segmentElements(segment);
+    std::unique_ptr<Region> body = fusion.instantiate(elements);
+    Arrays inputs, outputs;
+    for (auto [argument, array] : llvm::zip(
+             body->getArguments(), operands.drop_front(segment * fusion.inputsPerSegment()))) {
+      inputs.push_back(array);
+      inputs.back().shape = to_vector(cast<RankedTensorType>(argument.getType()).getShape());
+    }
+    if (failed(runBlock(body->front(), inputs, outputs)))
+      return failure();
+    for (ReferenceArray &output : outputs) {
+      auto type = cast<RankedTensorType>(fusion.getOutputs()[results.size()].getType());
+      output.shape = to_vector(type.getShape());
+      results.push_back(std::move(output));
+    }
+  }
+  return success();
+}
+
 LogicalResult Frame::runOp(Operation &op, ArrayRef<ReferenceArray> operands, Arrays &results) {
   if (auto evaluable = dyn_cast<Evaluable>(op))
     return evaluable.evaluate(operands, results);
@@ -105,6 +128,8 @@ LogicalResult Frame::runOp(Operation &op, ArrayRef<ReferenceArray> operands, Arr
     return runDecomposed(op, operands, results);
   if (auto fusion = dyn_cast<prim::FusionOp>(op))
     return runBlock(fusion.getBody().front(), operands, results);
+  if (auto fusion = dyn_cast<prim::FusionEachOp>(op))
+    return runEach(fusion, operands, results);
   if (auto call = dyn_cast<func::CallOp>(op)) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
     if (callee && !callee.isExternal())

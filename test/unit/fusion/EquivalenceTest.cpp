@@ -68,5 +68,8 @@ TEST_CASE("--pack-operands keeps values") { checkPass({createPackOperandsPass});
 TEST_CASE("--form-fusions keeps values") {
   checkPass({createDecomposePass, createFormFusionsPass});
 }
+TEST_CASE("--fuse-horizontally keeps values") {
+  checkPass({createDecomposePass, createFormFusionsPass, createFuseHorizontallyPass});
+}
 TEST_CASE("--split-reductions keeps values") { checkPass({createSplitReductionsPass}); }
 TEST_CASE("--lay-out-convolutions keeps values") { checkPass({createLayOutConvolutionsPass}); }

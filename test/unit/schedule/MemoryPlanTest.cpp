@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Offsets of buffers: never two at one place at one time, and few bytes in all.
-#include "schedule/MemoryPlan.h"
+#include "schedule/memory/MemoryPlan.h"
 
 #include <catch2/catch.hpp>
 

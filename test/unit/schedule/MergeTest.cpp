@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs for several sizes become one.
-#include "schedule/Merge.h"
+#include "schedule/merge/Merge.h"
+#include "schedule/Schedule.h"
 #include "support/ProblemCollector.h"
 
 #include "mlir/Parser/Parser.h"
@@ -31,20 +32,23 @@ exec.kernel @update "loop" "update" {
   %0 = prim.neg %a : (tensor<3xf32>) -> tensor<3xf32>
   prim.yield %0 : tensor<3xf32>
 }
-exec.entry @apply_step attributes {arena_size = 64 : i64, inputs = [], outputs = []} {
-  %w = exec.slice state 0 : !exec.buffer<tensor<3xf32>>
-  %c = exec.slice constant 0 @c0 : !exec.buffer<tensor<3xf32>>
+exec.entry @apply_step attributes {arena_size = 64 : i64, inputs = [], input_values = array<i64>,
+    outputs = [], output_values = array<i64>,
+    variables = [{name = "w", before = 0, after = 2}]} {
+  %w = exec.slice state 0 of 2 : !exec.buffer<tensor<3xf32>>
+  %c = exec.slice constant 0 @c0 of 1 : !exec.buffer<tensor<3xf32>>
   exec.check
   exec.launch @update(%c) -> (%w) : !exec.buffer<tensor<3xf32>> -> !exec.buffer<tensor<3xf32>>
 }
-exec.entry @eval_step attributes {arena_size = 64 : i64,
+exec.entry @eval_step attributes {arena_size = 64 : i64, input_values = array<i64: 0>,
+    output_values = array<i64: 1>, variables = [],
     inputs = [{name = "x", role = "input", type = )" +
          type + R"(}],
     outputs = [{name = "y", role = "output", type = )" +
          type + R"(}]} {
-  %x = exec.slice input 0 : !exec.buffer<)" +
+  %x = exec.slice input 0 of 0 : !exec.buffer<)" +
          type + R"(>
-  %y = exec.slice output 0 : !exec.buffer<)" +
+  %y = exec.slice output 0 of 1 : !exec.buffer<)" +
          type + R"(>
   exec.launch @double(%x) -> (%y) : !exec.buffer<)" +
          type + "> -> !exec.buffer<" + type + R"(>
@@ -84,6 +88,7 @@ TEST_CASE(
   Merging merging;
   auto merged = merging.merge({program(kVariable, 4), program(kVariable, 5)});
   REQUIRE(succeeded(merged));
+  CHECK(succeeded(verifySchedule(**merged)));
   std::vector<std::string> entries, kernels;
   for (auto entry : (**merged).getOps<exec::EntryOp>()) {
     entries.push_back(entry.getSymName().str());

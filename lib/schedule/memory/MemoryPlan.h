@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Offsets for buffers with known lifetimes.
-#ifndef ACCC_SCHEDULE_MEMORYPLAN_H
-#define ACCC_SCHEDULE_MEMORYPLAN_H
+#ifndef ACCC_SCHEDULE_MEMORY_MEMORYPLAN_H
+#define ACCC_SCHEDULE_MEMORY_MEMORYPLAN_H
 
 #include <cstdint>
 #include <vector>

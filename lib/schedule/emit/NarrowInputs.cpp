@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "schedule/NarrowInputs.h"
+#include "schedule/emit/NarrowInputs.h"
 
 #include "accc/abi.h"
 #include "support/TensorBytes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "schedule/Merge.h"
+#include "schedule/merge/Merge.h"
 
-#include "schedule/Kernels.h"
+#include "schedule/emit/Kernels.h"
 
 using namespace mlir;
 using namespace accc;

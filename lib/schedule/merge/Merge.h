@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One program for several sizes of a model.
-#ifndef ACCC_SCHEDULE_MERGE_H
-#define ACCC_SCHEDULE_MERGE_H
+#ifndef ACCC_SCHEDULE_MERGE_MERGE_H
+#define ACCC_SCHEDULE_MERGE_MERGE_H
 
 #include "ir/exec/Exec.h"
 

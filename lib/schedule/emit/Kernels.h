@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of a program: fusions with equal bodies are one kernel.
-#ifndef ACCC_SCHEDULE_KERNELS_H
-#define ACCC_SCHEDULE_KERNELS_H
+#ifndef ACCC_SCHEDULE_EMIT_KERNELS_H
+#define ACCC_SCHEDULE_EMIT_KERNELS_H
 
 #include "ir/exec/Exec.h"
 
@@ -17,10 +17,8 @@ public:
   exec::KernelOp get(prim::FusionOp fusion);
   /// The kernel that computes what one of another program computes.
   exec::KernelOp get(exec::KernelOp kernel);
-  /// The kernel of kind `each` that computes what `fusion` computes on any number of elements, or
-  /// null if the fusion does more than elementwise arithmetic on tensors of one shape and on
-  /// scalars.
-  exec::KernelOp getEach(prim::FusionOp fusion);
+  /// The kernel, of kind `each`, that computes what `fusion` computes in each of its segments.
+  exec::KernelOp get(prim::FusionEachOp fusion);
   /// The kernel that copies a tensor of this type.
   exec::KernelOp getCopy(mlir::RankedTensorType type, mlir::Location loc);
   /// The read-only tensor with this value.

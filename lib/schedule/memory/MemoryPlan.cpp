@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "schedule/MemoryPlan.h"
+#include "schedule/memory/MemoryPlan.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,9 @@
 using namespace accc;
 
 /// Most plans are as small as can be at once; of the others few get smaller later than this.
-static constexpr int kAttempts = 16;
+static constexpr size_t kAttempts = 16;
+/// An attempt looks at each pair of buffers: of many buffers there are fewer attempts.
+static constexpr size_t kPairs = 1 << 26;
 
 /// The most bytes that are live at one step: no plan needs fewer.
 static int64_t mostLive(const std::vector<Lifetime> &buffers) {
@@ -23,30 +25,40 @@ static int64_t mostLive(const std::vector<Lifetime> &buffers) {
   return most;
 }
 
+namespace {
+/// A buffer that has its offset.
+struct Placed {
+  int64_t offset, end, first, last;
+};
+} // namespace
+
 /// Each in turn at the lowest gap that fits. Returns the buffer that ends highest.
 static size_t place(std::vector<Lifetime> &buffers, const std::vector<size_t> &order,
                     int64_t alignment, int64_t base) {
-  auto end = [&](size_t i) { return buffers[i].offset + buffers[i].size; };
-  std::vector<size_t> placed; // by offset
+  std::vector<Placed> placed; // by offset
+  placed.reserve(order.size());
   size_t top = order.front();
+  int64_t highest = 0;
   for (size_t i : order) {
     Lifetime &buffer = buffers[i];
     int64_t offset = base;
-    for (size_t j : placed) {
-      const Lifetime &other = buffers[j];
+    for (const Placed &other : placed) {
       if (other.last < buffer.first || buffer.last < other.first)
         continue;
       if (offset + buffer.size <= other.offset)
         break; // fits in the gap before it
-      offset = std::max(offset, (end(j) + alignment - 1) / alignment * alignment);
+      offset = std::max(offset, (other.end + alignment - 1) / alignment * alignment);
     }
     buffer.offset = offset;
-    if (end(i) > end(top))
+    Placed here{offset, offset + buffer.size, buffer.first, buffer.last};
+    if (here.end > highest) {
+      highest = here.end;
       top = i;
+    }
     placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), i,
-                         [&](size_t a, size_t b) { return buffers[a].offset < buffers[b].offset; }),
-        i);
+        std::upper_bound(placed.begin(), placed.end(), here,
+                         [](const Placed &a, const Placed &b) { return a.offset < b.offset; }),
+        here);
   }
   return top;
 }
@@ -61,7 +73,8 @@ int64_t accc::planMemory(std::vector<Lifetime> &buffers, int64_t alignment, int6
   });
   int64_t fewest = base + mostLive(buffers), best = 0;
   std::vector<Lifetime> plan;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  size_t attempts = std::clamp<size_t>(kPairs / (buffers.size() * buffers.size()), 1, kAttempts);
+  for (size_t attempt = 0; attempt < attempts; ++attempt) {
     size_t top = place(buffers, order, alignment, base);
     int64_t end = buffers[top].offset + buffers[top].size;
     if (plan.empty() || end < best) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that are given the parts of buffers that they read.
-#ifndef ACCC_SCHEDULE_NARROWINPUTS_H
-#define ACCC_SCHEDULE_NARROWINPUTS_H
+#ifndef ACCC_SCHEDULE_EMIT_NARROWINPUTS_H
+#define ACCC_SCHEDULE_EMIT_NARROWINPUTS_H
 
 #include "ir/prim/Prim.h"
 

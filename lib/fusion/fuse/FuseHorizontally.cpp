@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/Passes.h"
+#include "ir/prim/Prim.h"
+#include "support/FunctionAttributes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace accc {
+#define GEN_PASS_DEF_FUSEHORIZONTALLYPASS
+#include "fusion/Passes.h.inc"
+} // namespace accc
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+/// Writes the body of a fusion for flat tensors into `flat`; false if it does more than elementwise
+/// arithmetic on tensors of one shape and on scalars.
+bool flatten(prim::FusionOp fusion, Block &flat) {
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(fusion.getOutputs().front().getType()).getShape();
+  if (fusion.getKind() != "loop" || shape.empty())
+    return false;
+  auto flatType = [&](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    return tensor.getRank() == 0 ? tensor
+                                 : tensor.clone(ArrayRef<int64_t>{prim::FusionEachOp::kAnyExtent});
+  };
+  int64_t elements = ReferenceArray::count(shape);
+  auto fits = [&](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    return tensor.getRank() == 0 || tensor.getNumElements() == elements;
+  };
+  IRMapping mapping;
+  Block &body = fusion.getBody().front();
+  for (BlockArgument argument : body.getArguments()) {
+    if (!fits(argument.getType()))
+      return false;
+    mapping.map(argument, flat.addArgument(flatType(argument.getType()), argument.getLoc()));
+  }
+  OpBuilder b(fusion.getContext());
+  b.setInsertionPointToEnd(&flat);
+  for (Operation &op : body) {
+    if (isa<prim::YieldOp>(op)) {
+      b.clone(op, mapping);
+      continue;
+    }
+    Type type = op.getResult(0).getType();
+    if (op.getNumResults() != 1 || !fits(type))
+      return false;
+    if (isa<prim::ReshapeOp>(op)) {
+      if (op.getOperand(0).getType() != type &&
+          cast<RankedTensorType>(op.getOperand(0).getType()).getRank() == 0)
+        return false;
+      mapping.map(op.getResult(0), mapping.lookup(op.getOperand(0)));
+    } else if (auto constant = dyn_cast<prim::ConstantOp>(op)) {
+      auto value = cast<DenseElementsAttr>(constant.getValue());
+      mapping.map(op.getResult(0),
+                  b.create<prim::ConstantOp>(op.getLoc(), flatType(type),
+                                             value.resizeSplat(cast<ShapedType>(flatType(type)))));
+    } else if (auto broadcast = dyn_cast<prim::BroadcastOp>(op)) {
+      if (broadcast.getOperand().getType().getRank() != 0)
+        return false;
+      mapping.map(op.getResult(0),
+                  b.create<prim::BroadcastOp>(op.getLoc(), flatType(type),
+                                              mapping.lookup(broadcast.getOperand()),
+                                              broadcast.getDimensions()));
+    } else if (cast<Fusible>(op).getFusionClass() == FusionClass::Pointwise) {
+      OperationState state(op.getLoc(), op.getName());
+      for (Value operand : op.getOperands())
+        state.addOperands(mapping.lookup(operand));
+      state.addTypes(flatType(type));
+      state.addAttributes(op.getAttrs());
+      mapping.map(op.getResult(0), b.create(state)->getResult(0));
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Fusions with equal flat bodies.
+struct Bucket {
+  std::unique_ptr<Region> body;
+  SmallVector<prim::FusionOp> fusions;
+};
+
+struct FuseHorizontallyPass : accc::impl::FuseHorizontallyPassBase<FuseHorizontallyPass> {
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    Block &block = getOperation().getBody().front();
+    llvm::MapVector<StringRef, Bucket> buckets;
+    llvm::BumpPtrAllocator texts;
+    for (auto fusion : block.getOps<prim::FusionOp>()) {
+      auto body = std::make_unique<Region>();
+      if (!isUpdate(fusion) || !flatten(fusion, body->emplaceBlock()))
+        continue;
+      std::string text = prim::describeBody(body->front());
+      Bucket &bucket = buckets[StringRef(text).copy(texts)];
+      if (bucket.fusions.empty())
+        bucket.body = std::move(body);
+      bucket.fusions.push_back(fusion);
+    }
+    for (auto &[text, bucket] : buckets)
+      if (bucket.fusions.size() > 1)
+        merge(bucket, block);
+  }
+
+private:
+  /// All that it computes are new values of variables, which no kernel reads: such fusions do not
+  /// depend on each other.
+  bool isUpdate(prim::FusionOp fusion) {
+    return !fusion->use_empty() && llvm::all_of(fusion->getOpResults(), [&](Value output) {
+      return llvm::all_of(output.getUses(),
+                          [&](OpOperand &use) { return accc::isUpdate(getOperation(), use); });
+    });
+  }
+
+  static void merge(Bucket &bucket, Block &block) {
+    SmallVector<Value> inputs, outputs;
+    for (prim::FusionOp fusion : bucket.fusions) {
+      llvm::append_range(inputs, fusion.getInputs());
+      llvm::append_range(outputs, fusion.getOutputs());
+    }
+    prim::FusionOp first = bucket.fusions.front();
+    OpBuilder b(block.getTerminator());
+    auto each = b.create<prim::FusionEachOp>(first.getLoc(), ValueRange(outputs).getTypes(), inputs,
+                                             first.getName());
+    each.getBody().takeBody(*bucket.body);
+    for (auto [old, now] : llvm::zip_equal(outputs, each.getOutputs()))
+      old.replaceAllUsesWith(now);
+    for (prim::FusionOp fusion : bucket.fusions)
+      fusion.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "schedule/Variables.h"
+
+#include "accc/abi.h"
+#include "support/Attributes.h"
+#include "support/TensorBytes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace accc;
+
+bool accc::isVariableRole(StringRef role) {
+  return role == role::kParameter || role == role::kBuffer || role == role::kOptimizerState;
+}
+
+FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp program) {
+  struct Found {
+    std::string name, role;
+    RankedTensorType type;
+    bool frozen;
+  };
+  std::vector<Found> found;
+  llvm::StringMap<size_t> known;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      auto role = function.getArgAttrOfType<StringAttr>(i, kRoleAttr);
+      auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
+      if (!role || !name)
+        return function.emitError("bug in accc: argument ") << i << " has no role or no name";
+      if (!isVariableRole(role))
+        continue;
+      auto type = cast<RankedTensorType>(function.getArgument(i).getType());
+      auto [it, isNew] = known.try_emplace(name, found.size());
+      if (!isNew) {
+        if (found[it->second].type != type)
+          return function.emitError("bug in accc: variable '")
+                 << name.getValue() << "' has two types";
+        continue;
+      }
+      found.push_back(
+          {name.str(), role.str(), type, function.getArgAttr(i, kFrozenAttr) != nullptr});
+    }
+  }
+  OpBuilder b = OpBuilder::atBlockEnd(program.getBody());
+  VariableTable table;
+  int64_t offset = 0;
+  for (StringRef wanted : {role::kParameter, role::kOptimizerState, role::kBuffer}) {
+    for (const Found &variable : found) {
+      if (variable.role != wanted)
+        continue;
+      bool trainable = wanted == role::kParameter && !variable.frozen;
+      b.create<exec::VariableOp>(module.getLoc(), b.getStringAttr(variable.name),
+                                 b.getStringAttr(variable.role), TypeAttr::get(variable.type),
+                                 b.getI64IntegerAttr(offset),
+                                 trainable ? b.getUnitAttr() : UnitAttr());
+      table[variable.name] = offset;
+      offset += (tensorBytes(variable.type) + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+    }
+  }
+  return table;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "schedule/emit/EmitEntry.h"
+
+#include "schedule/emit/NarrowInputs.h"
+#include "support/FunctionAttributes.h"
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+class EntryEmitter {
+public:
+  EntryEmitter(func::FuncOp function, const Order &order, const Placement &placement,
+               KernelTable &kernels, ModuleOp program)
+      : function(function), order(order), placement(placement), kernels(kernels),
+        b(OpBuilder::atBlockEnd(program.getBody())) {
+    for (BlockArgument argument : function.getArguments())
+      number(argument);
+    for (Operation &op : function.getBody().front().without_terminator())
+      for (Value result : op.getResults())
+        number(result);
+  }
+
+  void emit();
+
+private:
+  void number(Value value) {
+    if (storageOf(value) == value)
+      numbers.try_emplace(value, static_cast<int64_t>(numbers.size()));
+  }
+  int64_t numberOf(Value value) const { return numbers.lookup(storageOf(value)); }
+
+  exec::EntryOp createEntry();
+  Value slice(Place place, Value value, RankedTensorType type, int64_t begin = 0);
+  Value buffer(Value value);
+  SmallVector<Value> buffers(ValueRange values);
+  void emitStep(Operation *step);
+  void emitLaunch(prim::FusionOp fusion);
+  void emitLaunchEach(prim::FusionEachOp fusion);
+  void emitCopy(const Copy &copy);
+
+  func::FuncOp function;
+  const Order &order;
+  const Placement &placement;
+  KernelTable &kernels;
+  OpBuilder b;
+  DenseMap<Value, int64_t> numbers;
+};
+} // namespace
+
+exec::EntryOp EntryEmitter::createEntry() {
+  SmallVector<Attribute> inputs, outputs, contents;
+  SmallVector<int64_t> inputValues, outputValues;
+  auto named = [&](StringRef name, Attribute value) { return b.getNamedAttr(name, value); };
+  auto describe = [&](auto text, unsigned i, Type type) {
+    return b.getDictionaryAttr({named("name", b.getStringAttr(text(function, i, kNameAttr))),
+                                named("role", b.getStringAttr(text(function, i, kRoleAttr))),
+                                named("type", TypeAttr::get(type))});
+  };
+  llvm::StringMap<int64_t> newValues;
+  for (OpOperand &use : function.getBody().front().getTerminator()->getOpOperands()) {
+    unsigned i = use.getOperandNumber();
+    if (isUpdate(function, use)) {
+      newValues[resultText(function, i, kUpdatesAttr)] = numberOf(use.get());
+      continue;
+    }
+    outputs.push_back(describe(resultText, i, use.get().getType()));
+    outputValues.push_back(numberOf(use.get()));
+  }
+  auto contain = [&](StringRef name, int64_t before, int64_t after) {
+    contents.push_back(b.getDictionaryAttr({named("after", b.getI64IntegerAttr(after)),
+                                            named("before", b.getI64IntegerAttr(before)),
+                                            named("name", b.getStringAttr(name))}));
+  };
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    int64_t value = numberOf(argument);
+    if (placement.find(argument)->space == exec::Space::input) {
+      inputs.push_back(describe(argumentText, i, argument.getType()));
+      inputValues.push_back(value);
+      continue;
+    }
+    StringRef name = argumentText(function, i, kNameAttr);
+    auto updated = newValues.find(name);
+    contain(name, value, updated == newValues.end() ? value : updated->second);
+    if (updated != newValues.end())
+      newValues.erase(updated);
+  }
+  // What is written without having been read; in a fixed order.
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (auto it = newValues.find(resultText(function, i, kUpdatesAttr)); it != newValues.end())
+      contain(it->first(), -1, it->second);
+  return b.create<exec::EntryOp>(function.getLoc(), function.getSymName(), b.getArrayAttr(inputs),
+                                 b.getArrayAttr(outputs), inputValues, outputValues,
+                                 b.getArrayAttr(contents),
+                                 static_cast<uint64_t>(placement.arenaSize),
+                                 /*sizes=*/StringAttr());
+}
+
+/// The buffer of a tensor that begins `begin` bytes into `value`, which lies at `place`.
+Value EntryEmitter::slice(Place place, Value value, RankedTensorType type, int64_t begin) {
+  FlatSymbolRefAttr symbol;
+  if (place.space == exec::Space::constant) {
+    auto constant = storageOf(value).getDefiningOp<prim::ConstantOp>();
+    symbol = FlatSymbolRefAttr::get(
+        kernels.getConstant(constant.getValue(), constant.getLoc()).getSymNameAttr());
+  }
+  return b.create<exec::SliceOp>(value.getLoc(), exec::BufferType::get(b.getContext(), type),
+                                 place.space, place.offset + begin, symbol, numberOf(value),
+                                 begin ? b.getI64IntegerAttr(begin) : IntegerAttr());
+}
+
+Value EntryEmitter::buffer(Value value) {
+  return slice(placement.find(value).value_or(Place{exec::Space::constant}), value,
+               cast<RankedTensorType>(value.getType()));
+}
+
+SmallVector<Value> EntryEmitter::buffers(ValueRange values) {
+  return llvm::map_to_vector(values, [&](Value value) { return buffer(value); });
+}
+
+void EntryEmitter::emitCopy(const Copy &copy) {
+  auto type = cast<RankedTensorType>(copy.value.getType());
+  auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
+  exec::KernelOp kernel = kernels.getCopy(type, copy.value.getLoc());
+  b.create<exec::LaunchOp>(copy.value.getLoc(), kernel.getSymName(),
+                           slice(copy.from, copy.value, flat), slice(copy.to, copy.value, flat));
+}
+
+void EntryEmitter::emitLaunch(prim::FusionOp fusion) {
+  // What the caller gives and what the library holds has no offsets.
+  NarrowFusion narrow = narrowInputs(fusion, [&](Value input) {
+    auto place = placement.find(input);
+    return place && (place->space == exec::Space::arena || place->space == exec::Space::state);
+  });
+  SmallVector<Value> in;
+  for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
+    in.push_back(narrow.inputType(i) == input.getType()
+                     ? buffer(input)
+                     : slice(*placement.find(input), input, narrow.inputType(i), narrow.begins[i]));
+  b.create<exec::LaunchOp>(fusion.getLoc(), kernels.get(*narrow.fusion).getSymName(), in,
+                           buffers(fusion.getOutputs()));
+}
+
+void EntryEmitter::emitLaunchEach(prim::FusionEachOp fusion) {
+  SmallVector<int64_t> sizes;
+  for (unsigned i = 0; i < fusion.segments(); ++i)
+    sizes.push_back(fusion.segmentElements(i));
+  b.create<exec::LaunchEachOp>(fusion.getLoc(), kernels.get(fusion).getSymName(), sizes,
+                               buffers(fusion.getInputs()), buffers(fusion.getOutputs()));
+}
+
+void EntryEmitter::emitStep(Operation *step) {
+  if (auto fusion = dyn_cast<prim::FusionOp>(step))
+    return emitLaunch(fusion);
+  if (auto fusion = dyn_cast<prim::FusionEachOp>(step))
+    return emitLaunchEach(fusion);
+  b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(),
+                                step->getAttrDictionary(), buffers(step->getOperands()),
+                                buffers(step->getResults()));
+}
+
+void EntryEmitter::emit() {
+  exec::EntryOp entry = createEntry();
+  b.setInsertionPointToEnd(&entry.getBody().emplaceBlock());
+  ArrayRef<Operation *> steps(order.steps);
+  ArrayRef<Copy> copies(placement.copies);
+  auto check = [&] { b.create<exec::CheckOp>(function.getLoc()); };
+  for (Operation *step : steps.take_front(order.firstUpdate))
+    emitStep(step);
+  bool updates = order.firstUpdate < order.size();
+  if (updates)
+    check();
+  for (Operation *step : steps.drop_front(order.firstUpdate))
+    emitStep(step);
+  for (const Copy &copy : copies.take_front(placement.firstUpdateCopy))
+    emitCopy(copy);
+  if (!updates && placement.firstUpdateCopy < copies.size())
+    check();
+  for (const Copy &copy : copies.drop_front(placement.firstUpdateCopy))
+    emitCopy(copy);
+}
+
+void accc::emitEntry(func::FuncOp function, const Order &order, const Placement &placement,
+                     KernelTable &kernels, ModuleOp program) {
+  EntryEmitter(function, order, placement, kernels, program).emit();
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "schedule/emit/Kernels.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace accc;
+
+exec::KernelOp KernelTable::insert(Region &body, StringRef kind, StringRef label, Location loc) {
+  exec::KernelOp &known = byBody[kind.str() + "\n" + prim::describeBody(body.front())];
+  if (known)
+    return known;
+  std::string name = label.str();
+  for (char &c : name)
+    if (!isalnum(static_cast<unsigned char>(c)))
+      c = '_';
+  unsigned number = names[name]++;
+  if (number > 0)
+    name += "." + std::to_string(number);
+  OpBuilder b = OpBuilder::atBlockEnd(program.getBody());
+  known = b.create<exec::KernelOp>(loc, name, kind, label);
+  IRMapping mapping;
+  body.cloneInto(&known.getBody(), mapping);
+  return known;
+}
+
+exec::KernelOp KernelTable::get(prim::FusionOp fusion) {
+  return insert(fusion.getBody(), fusion.getKind(), fusion.getName(), fusion.getLoc());
+}
+
+exec::KernelOp KernelTable::get(exec::KernelOp kernel) {
+  return insert(kernel.getBody(), kernel.getKind(), kernel.getLabel(), kernel.getLoc());
+}
+
+exec::KernelOp KernelTable::get(prim::FusionEachOp fusion) {
+  return insert(fusion.getBody(), "each", fusion.getName(), fusion.getLoc());
+}
+
+exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
+  Region body;
+  Block &block = body.emplaceBlock();
+  auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
+  Value argument = block.addArgument(flat, loc);
+  OpBuilder b(type.getContext()); // the free region has none to give
+  b.setInsertionPointToEnd(&block);
+  b.create<prim::YieldOp>(loc, argument);
+  return insert(body, "loop", "copy", loc);
+}
+
+exec::ConstantOp KernelTable::getConstant(ElementsAttr value, Location loc) {
+  exec::ConstantOp &known = constants[value];
+  if (!known) {
+    OpBuilder b = OpBuilder::atBlockEnd(program.getBody());
+    known = b.create<exec::ConstantOp>(loc, "c" + std::to_string(constants.size() - 1), value);
+  }
+  return known;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "schedule/memory/Placement.h"
+
+#include "accc/abi.h"
+#include "ir/prim/Prim.h"
+#include "schedule/memory/InPlace.h"
+#include "schedule/memory/MemoryPlan.h"
+#include "support/FunctionAttributes.h"
+#include "support/TensorBytes.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
+
+/// The operands of `step` that lie in the memory of `old`, by number, are all read at the index at
+/// which `result` is written.
+bool readsInPlaceOf(Operation *step, Value old, Value result) {
+  auto fusion = dyn_cast<prim::FusionOp>(step);
+  auto each = dyn_cast<prim::FusionEachOp>(step);
+  if (!fusion && !each)
+    return false;
+  Block &body = step->getRegion(0).front();
+  unsigned perSegment = body.getNumArguments();
+  unsigned segment = each ? cast<OpResult>(result).getResultNumber() / each.outputsPerSegment() : 0;
+  for (OpOperand &operand : step->getOpOperands()) {
+    if (storageOf(operand.get()) != old)
+      continue;
+    // Segments run at the same time.
+    if (operand.getOperandNumber() / perSegment != segment ||
+        !readsInPlace(body, fusion ? fusion.getKind() : "each",
+                      operand.getOperandNumber() % perSegment))
+      return false;
+  }
+  return true;
+}
+} // namespace
+
+namespace accc {
+/// Places arguments, then results, then what lies in the arena.
+class PlacementBuilder {
+public:
+  PlacementBuilder(func::FuncOp function, const Order &order, const VariableTable &variables)
+      : function(function), order(order), variables(variables) {}
+
+  LogicalResult build() {
+    placeArguments();
+    if (failed(placeResults()))
+      return failure();
+    planArena();
+    finishCopies();
+    return success();
+  }
+
+  Placement placement;
+
+private:
+  struct PendingCopy {
+    Value value;
+    Place to;
+    int64_t saved = -1; // a lifetime: where the value waits until its variable has changed
+  };
+
+  void placeArguments();
+  LogicalResult placeResults();
+  bool mayOverwrite(Value result, Value old) const;
+  int64_t dyingInput(int64_t step, Value result);
+  void planArena();
+  void finishCopies();
+  Place placeOf(Value value) const;
+  Place arenaPlace(int64_t lifetime) const {
+    return {exec::Space::arena, lifetimes[lifetime].offset};
+  }
+
+  func::FuncOp function;
+  const Order &order;
+  const VariableTable &variables;
+  llvm::StringMap<BlockArgument> variableArguments;
+  llvm::StringSet<> updated;
+  SmallVector<PendingCopy> results, updates; // copies for the caller, and to variables
+  DenseMap<Value, int64_t> lifetimeOf;       // of what lies in the arena
+  std::vector<Lifetime> lifetimes;
+  std::vector<int64_t> owner; // by lifetime: the step that wrote it last
+};
+} // namespace accc
+
+void PlacementBuilder::placeArguments() {
+  int64_t input = 0;
+  for (BlockArgument argument : function.getArguments()) {
+    StringRef roleName = argumentText(function, argument.getArgNumber(), kRoleAttr);
+    auto variable = variables.find(argumentText(function, argument.getArgNumber(), kNameAttr));
+    if (variable != variables.end() && isVariableRole(roleName)) {
+      placement.places[argument] = {exec::Space::state, variable->second};
+      variableArguments[variable->first()] = argument;
+    } else {
+      placement.places[argument] = {exec::Space::input, input++};
+    }
+  }
+}
+
+/// Whether the step that computes `result` may write it over `old`: no later step reads that, and
+/// it itself only where it writes.
+bool PlacementBuilder::mayOverwrite(Value result, Value old) const {
+  Operation *writer = result.getDefiningOp();
+  int64_t at = order.indexOf(writer);
+  SmallVector<Value> pending{old};
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val().getUsers()) {
+      if (isa<prim::ReshapeOp>(user)) {
+        pending.push_back(user->getResult(0));
+        continue;
+      }
+      int64_t index = order.indexOf(user);
+      if (index < 0 || index > at) // returned as it is, or read later
+        return false;
+      if (index == at && !readsInPlaceOf(user, old, result))
+        return false;
+    }
+  return true;
+}
+
+LogicalResult PlacementBuilder::placeResults() {
+  int64_t output = 0;
+  for (OpOperand &use : function.getBody().front().getTerminator()->getOpOperands()) {
+    unsigned i = use.getOperandNumber();
+    Value source = storageOf(use.get());
+    // Of a value that is returned more than once the first place is written, the others copied.
+    bool direct = source.getDefiningOp() && order.indexOf(source.getDefiningOp()) >= 0 &&
+                  !placement.places.count(source);
+    if (!isUpdate(function, use)) {
+      Place place{exec::Space::output, output++};
+      if (direct)
+        placement.places[source] = place;
+      else
+        results.push_back({use.get(), place});
+      continue;
+    }
+    StringRef name = resultText(function, i, kUpdatesAttr);
+    auto variable = variables.find(name);
+    if (variable == variables.end())
+      return function.emitError("bug in accc: result ")
+             << i << " updates the unknown variable '" << name << "'";
+    if (!updated.insert(name).second)
+      return function.emitError("bug in accc: two results update the variable '") << name << "'";
+    Value old = variableArguments.lookup(name);
+    direct = direct && order.indexOf(source.getDefiningOp()) >= order.firstUpdate &&
+             (!old || mayOverwrite(source, old));
+    Place place{exec::Space::state, variable->second};
+    if (direct)
+      placement.places[source] = place;
+    else if (source != old) // a variable that keeps its value
+      updates.push_back({use.get(), place});
+  }
+  return success();
+}
+
+/// The lifetime of a value that step number `step` reads for the last time, element by element, and
+/// may write `result` over; -1 if there is none. Not for updates, whose results lie in variables.
+int64_t PlacementBuilder::dyingInput(int64_t step, Value result) {
+  if (step >= order.firstUpdate)
+    return -1;
+  for (Value operand : order.steps[step]->getOperands()) {
+    Value old = storageOf(operand);
+    auto it = lifetimeOf.find(old);
+    if (it == lifetimeOf.end() || owner[it->second] == step)
+      continue; // another result has taken it
+    const Lifetime &lifetime = lifetimes[it->second];
+    if (lifetime.last == step && lifetime.size == bytesOf(result) &&
+        readsInPlaceOf(order.steps[step], old, result))
+      return it->second;
+  }
+  return -1;
+}
+
+void PlacementBuilder::planArena() {
+  DenseMap<Value, int64_t> lastRead;
+  for (auto [i, step] : llvm::enumerate(order.steps))
+    for (Value operand : step->getOperands())
+      lastRead[storageOf(operand)] = static_cast<int64_t>(i);
+  for (ArrayRef<PendingCopy> list : {ArrayRef(results), ArrayRef(updates)})
+    for (const PendingCopy &copy : list)
+      lastRead[storageOf(copy.value)] = order.size();
+
+  auto addLifetime = [&](int64_t size, int64_t step) {
+    lifetimes.push_back({size, step, step});
+    owner.push_back(step);
+    return static_cast<int64_t>(lifetimes.size()) - 1;
+  };
+  for (int64_t i = 0; i < order.size(); ++i)
+    for (Value result : order.steps[i]->getResults()) {
+      if (placement.places.count(result))
+        continue;
+      int64_t lifetime = dyingInput(i, result);
+      if (lifetime < 0)
+        lifetime = addLifetime(bytesOf(result), i);
+      owner[lifetime] = i;
+      if (auto it = lastRead.find(result); it != lastRead.end())
+        lifetimes[lifetime].last = it->second;
+      lifetimeOf[result] = lifetime;
+    }
+  // Variables that swap their values: what one held is saved before it changes.
+  for (PendingCopy &copy : updates)
+    if (auto old = dyn_cast<BlockArgument>(storageOf(copy.value));
+        old && updated.contains(argumentText(function, old.getArgNumber(), kNameAttr)))
+      copy.saved = addLifetime(bytesOf(copy.value), order.size());
+  placement.arenaSize = planMemory(lifetimes, ACCC_ALIGNMENT, ACCC_ALIGNMENT);
+  for (auto [value, lifetime] : lifetimeOf)
+    placement.places[value] = arenaPlace(lifetime);
+}
+
+Place PlacementBuilder::placeOf(Value value) const {
+  auto place = placement.find(value);
+  return place ? *place : Place{exec::Space::constant, 0};
+}
+
+void PlacementBuilder::finishCopies() {
+  for (const PendingCopy &copy : results)
+    placement.copies.push_back({copy.value, placeOf(copy.value), copy.to});
+  for (const PendingCopy &copy : updates)
+    if (copy.saved >= 0)
+      placement.copies.push_back({copy.value, placeOf(copy.value), arenaPlace(copy.saved)});
+  placement.firstUpdateCopy = placement.copies.size();
+  for (const PendingCopy &copy : updates)
+    placement.copies.push_back(
+        {copy.value, copy.saved >= 0 ? arenaPlace(copy.saved) : placeOf(copy.value), copy.to});
+}
+
+std::optional<Place> Placement::find(Value value) const {
+  auto it = places.find(storageOf(value));
+  if (it == places.end())
+    return std::nullopt;
+  return it->second;
+}
+
+FailureOr<Placement> Placement::compute(func::FuncOp function, const Order &order,
+                                        const VariableTable &variables) {
+  PlacementBuilder builder(function, order, variables);
+  if (failed(builder.build()))
+    return failure();
+  return std::move(builder.placement);
+}

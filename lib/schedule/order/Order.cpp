@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "schedule/order/Order.h"
+
+#include "ir/prim/Prim.h"
+#include "support/FunctionAttributes.h"
+
+using namespace mlir;
+using namespace accc;
+
+Value accc::storageOf(Value value) {
+  while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
+    value = reshape.getOperand();
+  return value;
+}
+
+namespace {
+bool isFusion(Operation *op) { return isa<prim::FusionOp, prim::FusionEachOp>(op); }
+
+/// Finds the steps that may run behind the check.
+class LateSteps {
+public:
+  explicit LateSteps(func::FuncOp function) : function(function) {
+    for (Operation &op : llvm::reverse(function.getBody().front().without_terminator()))
+      if (isFusion(&op) && isLate(op))
+        late.insert(&op);
+  }
+  bool contains(Operation *op) const { return late.contains(op); }
+
+private:
+  /// More than this is not worth keeping alive to the end of the step.
+  static constexpr int64_t kFewNumbers = 64;
+
+  bool isLate(Operation &op) const {
+    if (prim::mayReportErrors(op.getRegion(0).front()))
+      return false;
+    for (Value result : op.getResults())
+      for (OpOperand &use : result.getUses()) {
+        if (use.getOwner()->hasTrait<OpTrait::IsTerminator>()) {
+          if (!isUpdate(function, use))
+            return false;
+          continue;
+        }
+        if (!late.contains(use.getOwner()) ||
+            cast<RankedTensorType>(result.getType()).getNumElements() > kFewNumbers)
+          return false;
+      }
+    return true;
+  }
+
+  func::FuncOp function;
+  DenseSet<Operation *> late;
+};
+} // namespace
+
+FailureOr<Order> accc::orderSteps(func::FuncOp function) {
+  LateSteps late(function);
+  Order order;
+  SmallVector<Operation *> updates;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (isa<prim::ReshapeOp, prim::ConstantOp>(op))
+      continue;
+    if (!isFusion(&op) && !prim::isContraction(&op))
+      return op.emitError("bug in accc: this op reached the schedule outside a fusion");
+    (late.contains(&op) ? updates : order.steps).push_back(&op);
+  }
+  order.firstUpdate = order.size();
+  order.steps.append(updates);
+  for (auto [i, op] : llvm::enumerate(order.steps))
+    order.index[op] = static_cast<int64_t>(i);
+  return order;
+}

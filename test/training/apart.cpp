@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Trains the same batch with train_step, and with grad_step and apply_step: every loss, parameter,
+// buffer and piece of optimizer state must be the same, to the bit, after each of three steps.
+//
+//   apart MODEL.so BATCH.safetensors LEARNING_RATE
+#include <accc/accc.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using accc::Tensor;
+
+static bool equal(const Tensor &a, const Tensor &b) {
+  return a.size_bytes() == b.size_bytes() && std::memcmp(a.raw(), b.raw(), a.size_bytes()) == 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4)
+    return 2;
+  accc::Model model = accc::Model::load(argv[1]);
+  accc::TensorMap batch = accc::load_safetensors(argv[2]);
+  accc::TrainerOptions options{.learning_rate = std::strtof(argv[3], nullptr), .seed = 7};
+  accc::Trainer together(model, options), apart(model, options);
+  int wrong = 0;
+  for (int step = 0; step < 3; ++step) {
+    accc::Result gradients = apart.grad_step(batch);
+    float loss = gradients.loss();
+    apart.apply_step(gradients);
+    float expected = together.step(batch).loss();
+    if (std::memcmp(&loss, &expected, sizeof loss) != 0) {
+      std::printf("step %d: grad_step's loss is %.9g, train_step's %.9g\n", step, loss, expected);
+      ++wrong;
+    }
+    for (const accc_variable &variable : model.variables())
+      if (!equal(apart.parameter(variable.tensor.name), together.parameter(variable.tensor.name))) {
+        std::printf("step %d: %s differs\n", step, variable.tensor.name);
+        ++wrong;
+      }
+  }
+  std::printf("grad_step and apply_step beside train_step: %d differences\n", wrong);
+  return wrong != 0;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// New values of variables are written in place where nothing still reads the old one, and copied
+// where something does. schedule() verifies what it makes: these cases must be scheduled, and with
+// no more launches than they need.
+#include "ir/prim/Prim.h"
+#include "schedule/Schedule.h"
+#include "support/ProblemCollector.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include <catch2/catch.hpp>
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+
+/// Kernels for the function bodies below: NAME(operands) on tensor<4xf32>.
+std::string kernel(const std::string &result, const std::string &operands, int count,
+                   const std::string &body) {
+  std::string types, arguments;
+  for (int i = 0; i < count; ++i) {
+    types += i ? ", tensor<4xf32>" : "tensor<4xf32>";
+    arguments += (i ? ", %a" : "%a") + std::to_string(i) + ": tensor<4xf32>";
+  }
+  return "  " + result + " = prim.fusion \"loop\" \"k\"(" + operands + ") : (" + types +
+         ") -> tensor<4xf32> {\n  ^bb0(" + arguments + "):\n    " + body +
+         "\n    prim.yield %r : tensor<4xf32>\n  }\n";
+}
+const std::string kNeg = "%r = prim.neg %a0 : (tensor<4xf32>) -> tensor<4xf32>";
+const std::string kReverse = "%r = prim.reverse %a0 {dimensions = array<i64: 0>} : "
+                             "(tensor<4xf32>) -> tensor<4xf32>";
+const std::string kSub = "%r = prim.sub %a0, %a1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
+
+/// The launches of @train_step(v, w, x) with this body, whose results are the named updates and
+/// outputs: "v", "w" or "output".
+int64_t launches(const std::string &body,
+                 const std::vector<std::pair<std::string, std::string>> &results) {
+  std::string types, values, valueTypes;
+  for (const auto &[value, use] : results) {
+    bool isUpdate = use != "output";
+    types += (types.empty() ? "" : ", ") + std::string("tensor<4xf32> {accc.name = \"r") +
+             std::to_string(types.size()) + "\", accc.role = \"" +
+             (isUpdate ? "update" : "output") + "\"" +
+             (isUpdate ? ", accc.updates = \"" + use + "\"" : "") + "}";
+    values += (values.empty() ? "" : ", ") + value;
+    valueTypes += (valueTypes.empty() ? "" : ", ") + std::string("tensor<4xf32>");
+  }
+  std::string text = R"(
+func.func @train_step(%v: tensor<4xf32> {accc.name = "v", accc.role = "parameter"},
+                      %w: tensor<4xf32> {accc.name = "w", accc.role = "parameter"},
+                      %x: tensor<4xf32> {accc.name = "x", accc.role = "input"}) -> ()" +
+                     types + ") {\n" + body + "  return " + values + " : " + valueTypes + "\n}\n";
+  MLIRContext context;
+  context.loadDialect<func::FuncDialect, prim::PrimDialect>();
+  ProblemCollector problems(&context);
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  INFO(text << (problems.get().empty() ? "" : problems.get().front().message));
+  REQUIRE(module);
+  FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
+  INFO((problems.get().empty() ? "" : problems.get().front().message));
+  REQUIRE(succeeded(program));
+  int64_t count = 0;
+  (*program)->walk([&](Operation *op) { count += isa<exec::LaunchOp, exec::LaunchEachOp>(op); });
+  return count;
+}
+
+} // namespace
+
+TEST_CASE("placement: an update is written in place") {
+  CHECK(launches(kernel("%n", "%v, %x", 2, kSub), {{"%n", "v"}}) == 1);
+}
+
+TEST_CASE("placement: an update that reads its variable in another order is copied") {
+  CHECK(launches(kernel("%n", "%v", 1, kReverse), {{"%n", "v"}}) == 2);
+}
+
+TEST_CASE("placement: an update waits for a later reader of the old value") {
+  CHECK(launches(kernel("%n", "%v, %x", 2, kSub) + kernel("%m", "%v, %w", 2, kSub),
+                 {{"%n", "v"}, {"%m", "w"}}) == 3);
+  // The other way round nothing is in the way.
+  CHECK(launches(kernel("%m", "%v, %w", 2, kSub) + kernel("%n", "%v, %x", 2, kSub),
+                 {{"%n", "v"}, {"%m", "w"}}) == 2);
+}
+
+TEST_CASE("placement: variables may swap their values") {
+  // v is saved, both are copied.
+  CHECK(launches("", {{"%w", "v"}, {"%v", "w"}}) == 4);
+  CHECK(launches(kernel("%n", "%v", 1, kNeg), {{"%n", "v"}, {"%v", "w"}}) == 4);
+}
+
+TEST_CASE("placement: a variable that keeps its value is left alone") {
+  CHECK(launches(kernel("%n", "%x", 1, kNeg), {{"%v", "v"}, {"%n", "output"}}) == 1);
+}
+
+TEST_CASE("placement: the old value of a variable is returned, as it was") {
+  CHECK(launches(kernel("%n", "%v, %x", 2, kSub), {{"%n", "v"}, {"%v", "output"}}) == 3);
+}
+
+TEST_CASE("placement: one value for a variable, another and the caller") {
+  CHECK(launches(kernel("%n", "%v, %x", 2, kSub), {{"%n", "v"}, {"%n", "w"}, {"%n", "output"}}) ==
+        3);
+}
+
+TEST_CASE("placement: an update whose kernel may report a data error is copied behind the check") {
+  CHECK(launches(kernel("%n", "%v", 1,
+                        "%i = prim.constant dense<1> : tensor<4xi64>\n"
+                        "    %r = prim.gather %a0, %i {axis = 0 : i64} : (tensor<4xf32>, "
+                        "tensor<4xi64>) -> tensor<4xf32>"),
+                 {{"%n", "w"}}) == 2);
+}

@@ -2,6 +2,7 @@
 #include "training/EvaluationMode.h"
 
 #include "ir/nn/Nn.h"
+#include "support/DeadCode.h"
 
 using namespace mlir;
 using namespace accc;
@@ -20,5 +21,5 @@ void accc::useEvaluationMode(StepFunction step) {
       dropout.getResult().replaceAllUsesWith(dropout.getX());
     }
   }
-  step.eraseDeadCode();
+  eraseDeadCode(step.body());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/MakeTrainable.h"
 
+#include "support/DeadCode.h"
 #include "support/ProblemCollector.h"
 #include "training/EvaluationMode.h"
 #include "training/StepFunction.h"
@@ -239,7 +240,7 @@ LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &option
   if (failed(addLoss(gradStep, *loss)) || failed(addGradients(gradStep, forward)))
     return failure();
   takeSeedAndStep(gradStep);
-  gradStep.eraseDeadCode();
+  eraseDeadCode(gradStep.body());
 
   if (optimizer) {
     StepFunction trainStep = StepFunction::copy(gradStep.get(), "train_step");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/StepFunction.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-
 using namespace mlir;
 using namespace accc;
 
@@ -84,10 +82,4 @@ void StepFunction::eraseResultsOf(StringRef role) const {
     function.eraseResult(i);
     terminator()->eraseOperand(i);
   }
-}
-
-void StepFunction::eraseDeadCode() const {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
 }

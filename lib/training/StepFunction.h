@@ -49,9 +49,6 @@ public:
   void setResultRole(unsigned i, llvm::StringRef role) const;
   void eraseResultsOf(llvm::StringRef role) const;
 
-  /// Erases ops without effect whose results nobody uses.
-  void eraseDeadCode() const;
-
 private:
   mutable mlir::func::FuncOp function; // a handle: its methods are not const
 };

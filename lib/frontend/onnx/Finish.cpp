@@ -4,24 +4,13 @@
 #include "frontend/onnx/Error.h"
 #include "frontend/onnx/GraphImporter.h"
 #include "support/Attributes.h"
+#include "support/DeadCode.h"
 
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace accc;
 using namespace accc::onnx_import;
-
-namespace {
-
-/// Removes ops that nobody needs, last ones first.
-void removeUnused(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
-} // namespace
 
 void GraphImporter::finish(ImportResult &result) {
   SmallVector<Value> values;
@@ -52,10 +41,10 @@ void GraphImporter::finish(ImportResult &result) {
       addResult(variable.update, variable.name, role::kUpdate)
           .set(kUpdatesAttr, opBuilder.getStringAttr(variable.name));
   auto last = opBuilder.create<func::ReturnOp>(opBuilder.getUnknownLoc(), values);
-  removeUnused(*body); // first, for rules ask who else needs a value
+  eraseDeadCode(*body); // first, for rules ask who else needs a value
   if (importOptions.raise)
     raiseComposites(*body);
-  removeUnused(*body);
+  eraseDeadCode(*body);
 
   llvm::BitVector unused(body->getNumArguments());
   for (const Variable &variable : variables.all)

@@ -3,6 +3,7 @@
 #include "fusion/fuse/Groups.h"
 #include "fusion/fuse/Outline.h"
 #include "fusion/fuse/RecomputeInputs.h"
+#include "support/DeadCode.h"
 
 namespace accc {
 #define GEN_PASS_DEF_FORMFUSIONSPASS
@@ -25,7 +26,7 @@ std::string describe(Operation *op) {
 class Former {
 public:
   Former(func::FuncOp function, std::vector<FusionNote> *notes)
-      : function(function), block(function.getBody().front()), groups(block), notes(notes) {}
+      : function(function), block(withoutDeadCode(function.front())), groups(block), notes(notes) {}
 
   void run() {
     // Consumers first, so that a producer meets the whole of what reads it.
@@ -47,6 +48,12 @@ public:
   }
 
 private:
+  /// A group gives what others read: ops that nobody reads must not become one.
+  static Block &withoutDeadCode(Block &block) {
+    eraseDeadCode(block);
+    return block;
+  }
+
   bool tryMerge(int64_t a, int64_t b) {
     Operation *producer = groups.members(a).back(), *consumer = groups.members(b).front();
     FusionDecision decision = groups.merge(a, b);

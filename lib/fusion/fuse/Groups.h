@@ -23,7 +23,7 @@ enum class Part {
 /// Part of the optimizer: decides about grouping, never about values.
 bool belongsToOptimizer(mlir::Operation *op);
 
-/// Partitions the ops of one block.
+/// Partitions the ops of one block, each of which has a user.
 class Groups {
 public:
   explicit Groups(mlir::Block &block);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/fuse/Outline.h"
 
+#include "support/DeadCode.h"
+
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -135,31 +137,19 @@ void accc::outlineGroups(Block &block, const Groups &groups) {
   DenseMap<Operation *, int64_t> rank;
   for (auto [i, op] : llvm::enumerate(block.without_terminator()))
     rank[&op] = static_cast<int64_t>(i);
-  SmallVector<Operation *> dead;
   for (int64_t i = 0; i < groups.size(); ++i) {
     ArrayRef<Operation *> ops = groups.members(i);
     if (ops.empty())
       continue;
     prim::FusionOp fusion = outline(ops, groups);
     rank[fusion] = rank.lookup(ops.back());
-    dead.append(ops.begin(), ops.end());
   }
-  for (Operation *op : dead)
-    op->dropAllUses();
-  for (Operation *op : dead)
-    op->erase();
   // The kernels are what they are: barriers have done their work.
   for (auto barrier : llvm::make_early_inc_range(block.getOps<prim::OptimizationBarrierOp>())) {
     barrier.replaceAllUsesWith(barrier.getOperand());
     barrier.erase();
   }
-  // Free ops that no one reads any more: users stand behind what they read.
-  SmallVector<Operation *> rest;
-  for (Operation &op : block.without_terminator())
-    rest.push_back(&op);
-  for (Operation *op : llvm::reverse(rest))
-    if (op->use_empty() &&
-        isa<prim::ReshapeOp, prim::ConstantOp, prim::IotaOp, prim::BroadcastOp>(op))
-      op->erase();
+  // The groups' ops, and the free ones that every kernel that reads them computes for itself.
+  eraseDeadCode(block);
   sortBlock(block, rank);
 }

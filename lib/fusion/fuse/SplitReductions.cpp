@@ -2,6 +2,7 @@
 #include "fusion/Passes.h"
 #include "fusion/simplify/Patterns.h"
 #include "ir/prim/Tensor.h"
+#include "support/DeadCode.h"
 
 namespace accc {
 #define GEN_PASS_DEF_SPLITREDUCTIONSPASS
@@ -85,6 +86,8 @@ struct SplitReductionsPass : accc::impl::SplitReductionsPassBase<SplitReductions
         op.replaceAllUsesWith(split(op, parts));
         op.erase();
       }
+    // Deviations from the whole mean, where those from the parts' means took their place.
+    eraseDeadCode(getOperation().front());
   }
 
 private:

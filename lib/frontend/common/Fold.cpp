@@ -6,7 +6,8 @@
 #include "ir/prim/Prim.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <limits>
 
@@ -47,23 +48,15 @@ DenseElementsAttr accc::knownValue(Value value) {
   return {};
 }
 
-SmallVector<Value> accc::foldConstant(Operation *op) {
-  auto evaluable = dyn_cast<Evaluable>(op);
-  if (!evaluable || isa<prim::ConstantOp>(op) || op->getNumResults() == 0)
-    return {};
-  if (!llvm::all_of(op->getResultTypes(), small) || !llvm::all_of(op->getOperandTypes(), small))
-    return {};
+/// The values of an op whose operands are all known, or nothing.
+static std::optional<SmallVector<Value>> evaluateKnown(Operation *op) {
   SmallVector<ReferenceArray> operands, results;
-  for (Value operand : op->getOperands()) {
-    DenseElementsAttr value = knownValue(operand);
-    if (!value)
-      return {};
-    operands.push_back(toReference(value));
-  }
+  for (Value operand : op->getOperands())
+    operands.push_back(toReference(knownValue(operand)));
   // Bad data (an index out of range) stays an op, and an error when it runs.
   ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
-  if (failed(evaluable.evaluate(operands, results)))
-    return {};
+  if (failed(cast<Evaluable>(op).evaluate(operands, results)))
+    return std::nullopt;
   SmallVector<Value> constants;
   OpBuilder builder(op);
   for (auto [array, result] : llvm::zip(results, op->getResults())) {
@@ -71,4 +64,92 @@ SmallVector<Value> accc::foldConstant(Operation *op) {
     constants.push_back(builder.create<prim::ConstantOp>(op->getLoc(), type, toKnown(array, type)));
   }
   return constants;
+}
+
+/// The same of a composite: decomposes it, and folds the parts one after the other.
+static std::optional<SmallVector<Value>> evaluateParts(Operation *op) {
+  Operation *before = op->getPrevNode();
+  SmallVector<Value> values;
+  OpBuilder builder(op);
+  bool good;
+  {
+    ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+    good = succeeded(cast<Decomposable>(op).decompose(builder, values));
+  }
+  SmallVector<Operation *> parts;
+  for (Operation *part = before ? before->getNextNode() : &op->getBlock()->front(); part != op;
+       part = part->getNextNode())
+    parts.push_back(part);
+  for (Operation *part : parts) {
+    if (!good || isa<prim::ConstantOp>(part))
+      continue;
+    SmallVector<Value> constants = foldConstant(part);
+    good = !constants.empty();
+    for (auto [result, constant] : llvm::zip(part->getResults(), constants)) {
+      result.replaceAllUsesWith(constant);
+      std::replace(values.begin(), values.end(), Value(result), constant);
+    }
+  }
+  for (Operation *part : llvm::reverse(parts))
+    if (!good || !isa<prim::ConstantOp>(part))
+      part->erase();
+  return good ? std::optional(values) : std::nullopt;
+}
+
+SmallVector<Value> accc::foldConstant(Operation *op) {
+  if (isa<prim::ConstantOp>(op) || op->getNumResults() == 0)
+    return {};
+  if (!llvm::all_of(op->getResultTypes(), small) || !llvm::all_of(op->getOperandTypes(), small) ||
+      !llvm::all_of(op->getOperands(), [](Value operand) { return !!knownValue(operand); }))
+    return {};
+  std::optional<SmallVector<Value>> constants;
+  if (isa<Evaluable>(op))
+    constants = evaluateKnown(op);
+  else if (isa<Decomposable>(op))
+    constants = evaluateParts(op);
+  return constants.value_or(SmallVector<Value>());
+}
+
+/// The ops that `value` is computed with, in program order, where all that they start from are
+/// small constants and values that `given` gives; else nothing.
+static std::optional<SmallVector<Operation *>>
+sliceOf(Value value, function_ref<DenseElementsAttr(Value)> given) {
+  constexpr size_t kMostOps = 1000; // shape arithmetic is short
+  llvm::SetVector<Operation *> ops;
+  SmallVector<Value> pending{value};
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!small(next.getType()) || ops.size() > kMostOps)
+      return std::nullopt;
+    if (op && ops.insert(op))
+      llvm::append_range(pending, op->getOperands());
+    else if (!op && !given(next))
+      return std::nullopt;
+  }
+  SmallVector<Operation *> ordered = ops.takeVector();
+  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ordered;
+}
+
+DenseElementsAttr accc::knownValue(Value value, function_ref<DenseElementsAttr(Value)> given) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return given(value);
+  std::optional<SmallVector<Operation *>> slice = sliceOf(value, given);
+  if (!slice)
+    return {};
+  // Evaluates a copy, in a block of its own.
+  Block scratch;
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointToEnd(&scratch);
+  IRMapping mapping;
+  for (Operation *op : *slice) {
+    for (Value operand : op->getOperands())
+      if (isa<BlockArgument>(operand) && !mapping.contains(operand))
+        mapping.map(operand, builder.create<prim::ConstantOp>(op->getLoc(), given(operand)));
+    Operation *copy = builder.clone(*op, mapping);
+    for (auto [result, constant] : llvm::zip(op->getResults(), foldConstant(copy)))
+      mapping.map(result, constant);
+  }
+  return knownValue(mapping.lookup(value));
 }

@@ -12,9 +12,14 @@ namespace accc {
 /// The value of a constant, or null.
 mlir::DenseElementsAttr knownValue(mlir::Value value);
 
-/// If `op` is a primitive of known operands and few results (index lists may be longer), replaces
-/// it by constants before it and gives them; else gives nothing and changes nothing. The op stays,
-/// unused.
+/// The value of what is computed from constants and from arguments of the block for which `given`
+/// has a value, or null.
+mlir::DenseElementsAttr knownValue(mlir::Value value,
+                                   llvm::function_ref<mlir::DenseElementsAttr(mlir::Value)> given);
+
+/// If the operands of `op`, primitive or composite, are known and its results are few (index lists
+/// may be longer), makes constants of them before it and gives these; else gives nothing and
+/// changes nothing. The op stays, unused.
 llvm::SmallVector<mlir::Value> foldConstant(mlir::Operation *op);
 
 } // namespace accc

@@ -153,10 +153,11 @@ void checkListable(DenseElementsAttr value, StringRef what) {
 } // namespace
 
 // Where a value must be known, an initialiser is taken at its word, though its type made it a
-// parameter.
+// parameter; and so is what is computed from it.
 DenseElementsAttr Node::given(size_t i) const {
   DenseElementsAttr value = known(i);
-  return value ? value : parent.initialValue(in(i));
+  return value ? value
+               : knownValue(in(i), [&](Value variable) { return parent.initialValue(variable); });
 }
 
 SmallVector<int64_t> Node::knownIntegers(size_t i, StringRef what) const {

@@ -17,11 +17,11 @@ template <Tensor (*Operator)(Tensor)> Entities primitive(Node &node) {
   return {Operator(node.floatIn(0))};
 }
 
-/// What is known stays known (nn is not folded), and integers have no composite.
+/// Integers have no composite.
 Entities relu(Node &node) {
   Tensor x = node.in(0);
-  bool primitive = node.isKnown(0) || !isa<FloatType>(x.elementType());
-  return {primitive ? prim::max(x, 0.0) : node.make<nn::ReluOp>({x})};
+  bool isFloat = isa<FloatType>(x.elementType());
+  return {isFloat ? node.make<nn::ReluOp>({x}) : prim::max(x, 0.0)};
 }
 
 Entities gelu(Node &node) {

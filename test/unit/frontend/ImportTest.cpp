@@ -101,6 +101,93 @@ TEST_CASE("shapes computed from shapes are known") {
   CHECK_THAT(model.text(), Contains("tensor<4x2x3xf32>") && !Contains("prim.concatenate"));
 }
 
+// Each line computes `s`, int64 [2, 3] or what broadcasts or converts to it, from the shape [4, 6].
+TEST_CASE("whatever exporters compute shapes with is evaluated") {
+  const char *lines[] = {
+      // composites with a bound or two, on the floats that sizes were cast to
+      "c = Clip(f, zero)  d = Div(c, two)  s = Concat <axis = 0> (d, three)",
+      "c = Clip(f, , four)  d = Div(c, two)  s = Concat <axis = 0> (d, three)",
+      "c = Clip(f, zero, four)  d = Div(c, two)  s = Concat <axis = 0> (d, three)",
+      "c = Relu(f)  d = Div(c, two)  s = Concat <axis = 0> (d, three)",
+      "c = LeakyRelu(f)  d = Div(c, two)  s = Concat <axis = 0> (d, three)",
+      "c = HardSigmoid <alpha = 0.5, beta = -1.0> (four)  d = Add(c, one)  s = Concat <axis = 0> "
+      "(d, three)",
+      "c = Softmax <axis = 0> (f)  d = Mul(c, two)  s = Concat <axis = 0> (d, three)",
+      // arithmetic
+      "c = Div(f, two)  s = Concat <axis = 0> (c, three)",
+      "c = Mod <fmod = 1> (six, four)  s = Concat <axis = 0> (c, three)",
+      "c = Neg(f)  d = Abs(c)  e = Sub(d, two)  s = Concat <axis = 0> (e, three)",
+      "c = Sign(f)  d = Add(c, c)  s = Concat <axis = 0> (d, three)",
+      "c = Div(f, three)  d = Ceil(c)  s = Concat <axis = 0> (d, three)",
+      "c = Div(f, three)  d = Floor(c)  e = Add(d, d)  s = Concat <axis = 0> (e, three)",
+      "c = Div(six, four)  d = Round(c)  s = Concat <axis = 0> (d, three)",
+      "c = Sqrt(f)  s = Concat <axis = 0> (c, three)",
+      "c = Pow(f, half)  s = Concat <axis = 0> (c, three)",
+      "c = Reciprocal(half)  s = Concat <axis = 0> (c, three)",
+      "c = Max(two, one)  d = Min(three, six)  s = Concat <axis = 0> (c, d)",
+      "c = Sum(one, one)  d = Mean(three, three)  s = Concat <axis = 0> (c, d)",
+      // choice
+      "c = Equal(f, four)  d = Where(c, two, six)  s = Concat <axis = 0> (d, three)",
+      "c = Less(f, four)  d = Not(c)  e = Where(d, two, six)  s = Concat <axis = 0> (e, three)",
+      "c = Greater(f, two)  d = LessOrEqual(f, four)  e = And(c, d)  h = Where(e, two, six)"
+      "  s = Concat <axis = 0> (h, three)",
+      "c = GreaterOrEqual(f, two)  d = Equal(f, two)  e = Or(c, d)  i = Xor(e, d)  h = Where(i, "
+      "two, six)"
+      "  s = Concat <axis = 0> (h, three)",
+      // reductions
+      "c = Concat <axis = 0> (two, three)  d = ReduceProd <axes = [0]> (c)  e = Div(d, three)"
+      "  s = Concat <axis = 0> (e, three)",
+      "c = Concat <axis = 0> (one, two)  d = ReduceSum(c)  e = ReduceMax <axes = [0]> (c)"
+      "  s = Concat <axis = 0> (e, d)",
+      "c = Concat <axis = 0> (one, two)  d = CumSum(c, i0)  h = Add(c, one)  s = Identity(h)",
+      "c = Concat <axis = 0> (one, three)  d = ReduceMean <axes = [0]> (c)  s = Concat <axis = 0> "
+      "(d, three)",
+      "c = Concat <axis = 0> (six, two)  a = ArgMax <axis = 0> (c)  d = Cast <to = 1> (a)"
+      "  e = Add(d, two)  s = Concat <axis = 0> (e, three)",
+      // views and lists
+      "n = ConstantOfShape <value = float[1] {2}> (i1)  s = Concat <axis = 0> (n, three)",
+      "r = Range(z, q, o)  d = Slice(r, i2, i4)  s = Cast <to = 7> (d)",
+      "c = Expand(one, i2)  d = Concat <axis = 0> (zero1, one)  e = Add(c, one)  t = Sub(e, one)"
+      "  h = Add(t, d)  s = Add(h, one)",
+      "c = Tile(two, i2)  d = Concat <axis = 0> (zero1, one)  s = Add(c, d)",
+      "c = Concat <axis = 0> (three, two)  d = Gather(c, perm)  s = Identity(d)",
+      "c = Concat <axis = 0> (three, two)  d = Unsqueeze(c, i0l)  e = Transpose(d)  h = Squeeze(e, "
+      "i1)"
+      "  s = Gather(h, perm)",
+      "c, d = Split(pair)  s = Concat <axis = 0> (c, d)",
+      "c = Concat <axis = 0> (two, three)  d = ScatterElements(c, i0l, two)  s = Identity(d)",
+      "c = Concat <axis = 0> (zero1, two, three)  m = NonZero(c)  d = Reshape(m, i2)  e = Cast <to "
+      "= 1> (d)"
+      "  s = Add(e, one)",
+      "c = Pad(two, padding, t0)  s = Identity(c)",
+      "c = OneHot(i1, i2, onoff)  d = Reshape(c, i2)  e = Add(d, two)  s = Identity(e)",
+      "u = Cast <to = 10> (two)  v = Cast <to = 11> (u)  w = Cast <to = 1> (v)  s = Concat <axis = "
+      "0> (w, three)",
+  };
+  for (const char *line : lines) {
+    std::string text = line;
+    for (size_t at; (at = text.find("  ")) != std::string::npos;)
+      text.replace(at, 2, "\n");
+    INFO(text);
+    auto model = importText(R"(
+      g (float[4,6] x) => (float[2,3,4] y)
+        <float zero = {0}, float[1] zero1 = {0}, float[1] one = {1}, float[1] two = {2}, float[1] three = {3},
+         float[1] six = {6}, float four = {4}, float[1] half = {0.5}, float[2] pair = {2, 3}, float t0 = {3},
+         float[2] onoff = {0, 1}, int64 i0 = {0}, int64[1] i0l = {0}, int64[1] i1 = {1}, int64[1] i2 = {2},
+         int64[1] i4 = {4}, int64[2] perm = {1, 0}, int64[2] padding = {0, 1}, int64 z = {0}, int64 q = {6},
+         int64 o = {1}, int64[1] four1 = {4}> {
+        shape = Shape(x)
+        fours = Slice(shape, i0l, i1)
+        f = Cast <to = 1> (fours)
+        )" + text + R"(
+        whole = Cast <to = 7> (s)
+        target = Concat <axis = 0> (whole, four1)
+        y = Reshape(x, target)
+      })");
+    CHECK(model.problems() == "");
+  }
+}
+
 TEST_CASE("a branch with a known condition is taken, another computes both") {
   const char *known = R"(
     g (float[2] x) => (float[2] y) <bool c = {1}> {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/onnx/Windows.h"
 
+#include "ir/prim/Geometry.h"
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::onnx_import;
@@ -11,13 +13,8 @@ constexpr int64_t kLargest = int64_t(1) << 28;
 } // namespace
 
 int64_t WindowGeometry::count(size_t i, int64_t input) const {
-  int64_t room = input + low[i] + high[i] - extent(i);
-  if (room < 0)
-    return 0;
-  int64_t windows = (ceilMode ? (room + strides[i] - 1) / strides[i] : room / strides[i]) + 1;
-  if (ceilMode && (windows - 1) * strides[i] >= input + low[i])
-    --windows;
-  return windows;
+  return prim::poolingPositions(input, low[i], high[i], window[i], dilations[i], strides[i],
+                                ceilMode);
 }
 
 SmallVector<int64_t> accc::onnx_import::positiveList(Node &node, StringRef name, size_t rank) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/nn/Rules.h"
+#include "ir/prim/Geometry.h"
 
 using namespace mlir;
 using namespace accc;
@@ -11,18 +12,6 @@ using accc::prim::Tensor;
 
 namespace {
 int64_t reachOf(int64_t window, int64_t dilation) { return (window - 1) * dilation + 1; }
-
-/// The number of windows along one spatial dimension; see the op's description. The same as
-/// PyTorch's pooling_output_shape.
-template <typename Adaptor> int64_t windowCount(Adaptor op, int64_t extent, size_t i) {
-  int64_t stride = op.getStrides()[i], low = op.getPadLow()[i];
-  int64_t room =
-      extent + low + op.getPadHigh()[i] - reachOf(op.getWindow()[i], op.getDilations()[i]);
-  if (!op.getCeilMode())
-    return room / stride + 1;
-  int64_t count = (room + stride - 1) / stride + 1;
-  return (count - 1) * stride >= extent + low ? count - 1 : count;
-}
 
 template <typename Op>
 LogicalResult inferPooling(std::optional<Location> location, typename Op::Adaptor op,
@@ -48,11 +37,13 @@ LogicalResult inferPooling(std::optional<Location> location, typename Op::Adapto
           location, "window, strides and dilations must be at least 1, pads at least 0");
     // pool_c2
     int64_t reach = reachOf(window, dilation);
-    if (extent + low + high < reach || low >= reach || high >= reach)
+    int64_t positions =
+        prim::poolingPositions(extent, low, high, window, dilation, stride, op.getCeilMode());
+    if (positions < 1 || low >= reach || high >= reach)
       return prim::inferError<Op>(location, "a window that reaches over ", reach,
                                   " elements does not fit extent ", extent, " padded by ", low,
                                   " and ", high);
-    shape.push_back(windowCount(op, extent, i));
+    shape.push_back(positions);
   }
   types.push_back(x.clone(shape));
   return success();

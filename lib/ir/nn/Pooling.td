@@ -19,7 +19,8 @@ def Nn_MaxPoolOp : Nn_OpWithGradient<"max_pool", Nn_Infers> {
     stride) + 1, where round is floor, or with ceil_mode ceil, less the windows that would start in the high
     padding or after it.
     pool_c1: 1 to 3 spatial dimensions, with one entry each; window, strides, dilations >= 1, pads >= 0.
-    pool_c2: the window fits the padded input, and pads are less than the dilated window.}];
+    pool_c2: there is at least one window (without ceil_mode it fits the padded input), and pads are less
+    than the dilated window.}];
   let arguments = Nn_Pooling<(ins)>.operands;
   let results = (outs Prim_FloatTensor:$result);
 }

@@ -5,6 +5,8 @@
 
 #include "ir/prim/Infer.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace accc::prim {
 
 /// How many positions a window of `window` elements, `dilation` apart, has along an extent padded
@@ -13,6 +15,21 @@ inline int64_t windowPositions(int64_t extent, int64_t low, int64_t high, int64_
                                int64_t dilation, int64_t stride) {
   int64_t room = extent + low + high - ((window - 1) * dilation + 1);
   return room < 0 ? 0 : room / stride + 1;
+}
+
+/// The same of a pooling. With `ceilMode` a last window counts that reaches beyond the padded
+/// extent, unless it starts in the high padding or after it: so do PyTorch (pooling_output_shape)
+/// and ONNX. A window larger than the padded extent then has one position where the next would lie
+/// beyond.
+inline int64_t poolingPositions(int64_t extent, int64_t low, int64_t high, int64_t window,
+                                int64_t dilation, int64_t stride, bool ceilMode) {
+  if (!ceilMode)
+    return windowPositions(extent, low, high, window, dilation, stride);
+  int64_t room = extent + low + high - ((window - 1) * dilation + 1);
+  int64_t last = llvm::divideCeilSigned(room, stride);
+  if (last * stride >= extent + low)
+    --last;
+  return std::max<int64_t>(last + 1, 0);
 }
 
 /// The attributes of a window op, one entry for each dimension of the operand.

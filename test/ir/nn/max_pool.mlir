@@ -22,6 +22,15 @@ func.func @ceil(%a: tensor<1x2x5xf32>) -> tensor<1x2x3xf32> {
   return %r : tensor<1x2x3xf32>
 }
 
+// CHECK-LABEL: @ceil_one_window
+// CHECK: nn.max_pool {{.*}} -> tensor<1x2x1xf32>
+// DECOMPOSE-LABEL: @ceil_one_window
+// DECOMPOSE: prim.reduce_window  max %arg0 {dilations = array<i64: 1, 1, 1>, pad_high = array<i64: 0, 0, 1>, pad_low = array<i64: 0, 0, 0>, strides = array<i64: 1, 1, 2>, window = array<i64: 1, 1, 3>} : (tensor<1x2x2xf32>) -> tensor<1x2x1xf32>
+func.func @ceil_one_window(%a: tensor<1x2x2xf32>) -> tensor<1x2x1xf32> {
+  %r = nn.max_pool %a {ceil_mode = true, dilations = array<i64: 1>, pad_high = array<i64: 0>, pad_low = array<i64: 0>, strides = array<i64: 2>, window = array<i64: 3>} : (tensor<1x2x2xf32>) -> tensor<1x2x1xf32>
+  return %r : tensor<1x2x1xf32>
+}
+
 // CHECK-LABEL: @ceil_ends_inside
 // CHECK: nn.max_pool %arg0 {ceil_mode = true, dilations = array<i64: 1>, pad_high = array<i64: 1>, pad_low = array<i64: 1>, strides = array<i64: 2>, window = array<i64: 2>} : (tensor<1x2x3xf32>) -> tensor<1x2x2xf32>
 // DECOMPOSE-LABEL: @ceil_ends_inside

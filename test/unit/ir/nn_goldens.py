@@ -380,6 +380,15 @@ case("resize, linear, corners", resize((1, 1, 5 / 3, 1.5), "linear", "align_corn
 case("resize, cubic", resize((1, 1, 2, 1.5), "cubic", "half_pixel"), [image],
      lambda x: F.interpolate(x, size=(6, 6), mode="bicubic"))
 
+# ---- pooling, windows larger than the padded input ----
+
+case("max_pool, ceil, one window", "max_pool %0 " + pool((3, 4), (2, 2), (0, 1), ceil="true"), [randn(1, 2, 2, 2)],
+     lambda x: F.max_pool2d(x, (3, 4), 2, (0, 1), ceil_mode=True))
+for count in [True, False]:
+    case(f"average_pool, count {count}, ceil, one window", "average_pool %0 " + pool(
+        (4, 3), (3, 2), (1, 0), ceil="true", count_include_pad=str(count).lower()),
+        [randn(1, 2, 1, 2)], lambda x, n=count: F.avg_pool2d(x, (4, 3), (3, 2), (1, 0), True, n))
+
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "NnGoldens.inc")
 with open(path, "w") as out:
     out.write("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"

@@ -3,6 +3,7 @@
 
 #include "support/DeadCode.h"
 #include "support/ProblemCollector.h"
+#include "training/CheckNames.h"
 #include "training/EvaluationMode.h"
 #include "training/StepFunction.h"
 #include "training/autodiff/Differentiate.h"
@@ -97,6 +98,8 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
       step.setResultRole(i, role::kLoss);
       return success();
     }
+    step.eraseResult(i);
+    break;
   }
 
   OpBuilder builder = step.builder();
@@ -105,9 +108,6 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
     FailureOr<RankedTensorType> targetType = choice.loss->targetType(type, loc);
     if (failed(targetType))
       return failure();
-    if (step.hasArgument("target"))
-      return emitError(wholeModel(step.get())) << "the model has an input named 'target', which is "
-                                                  "the name of the loss's input: rename it";
     Value target = step.addArgument("target", role::kTarget, *targetType);
     loss = choice.loss->build(Tensor(builder, loc, output), target);
   }
@@ -222,7 +222,7 @@ LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &option
       return emitError(loc) << "--optimizer needs a --loss";
     takeSeedAndStep(forward);
     function.setName("eval_step");
-    return success();
+    return checkNames(forward);
   }
 
   FailureOr<LossChoice> loss = readLoss(loc, options.loss);
@@ -256,7 +256,11 @@ LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &option
   useEvaluationMode(evalStep);
   takeSeedAndStep(evalStep);
   function.erase();
-  return success();
+
+  bool good = true;
+  for (auto step : module.getOps<func::FuncOp>())
+    good &= succeeded(checkNames(StepFunction(step)));
+  return success(good);
 }
 
 std::vector<Problem> accc::checkTrainable(ModuleOp module, const TrainingOptions &options) {

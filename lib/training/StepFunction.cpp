@@ -40,13 +40,6 @@ SmallVector<unsigned> StepFunction::argumentsOf(StringRef role) const {
   return found;
 }
 
-bool StepFunction::hasArgument(StringRef name) const {
-  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
-    if (argumentName(i) == name)
-      return true;
-  return false;
-}
-
 static DictionaryAttr describe(OpBuilder &builder, StringRef name, StringRef role,
                                StringRef updates) {
   SmallVector<NamedAttribute> attributes = {
@@ -76,10 +69,12 @@ void StepFunction::setResultRole(unsigned i, StringRef role) const {
 }
 
 void StepFunction::eraseResultsOf(StringRef role) const {
-  for (unsigned i = numResults(); i-- > 0;) {
-    if (resultRole(i) != role)
-      continue;
-    function.eraseResult(i);
-    terminator()->eraseOperand(i);
-  }
+  for (unsigned i = numResults(); i-- > 0;)
+    if (resultRole(i) == role)
+      eraseResult(i);
+}
+
+void StepFunction::eraseResult(unsigned i) const {
+  function.eraseResult(i);
+  terminator()->eraseOperand(i);
 }

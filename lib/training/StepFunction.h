@@ -33,7 +33,6 @@ public:
   void freeze(unsigned i) const;
   /// The arguments of a role, in order.
   llvm::SmallVector<unsigned> argumentsOf(llvm::StringRef role) const;
-  bool hasArgument(llvm::StringRef name) const;
   mlir::Value addArgument(llvm::StringRef name, llvm::StringRef role, mlir::Type type) const;
   /// The argument must have no uses.
   void eraseArgument(unsigned i) const { function.eraseArgument(i); }
@@ -47,6 +46,7 @@ public:
   void addResult(mlir::Value value, llvm::StringRef name, llvm::StringRef role,
                  llvm::StringRef updates = "") const;
   void setResultRole(unsigned i, llvm::StringRef role) const;
+  void eraseResult(unsigned i) const;
   void eraseResultsOf(llvm::StringRef role) const;
 
 private:

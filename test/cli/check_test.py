@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from command_line import DATA, MLP, TRAINING, CommandLineTest
+from command_line import DATA, MLP, SMALL, TRAINING, CommandLineTest
 
 
 class Check(CommandLineTest):
@@ -30,6 +30,14 @@ class Check(CommandLineTest):
                              code=DATA)  # fmt: skip
         self.assertIn("'scores'", error)
         self.assertIn("'logits'", error)
+
+    def test_a_name_that_accc_gives_itself(self):
+        path = self.folder / "names.mlir"
+        path.write_text(SMALL.replace('"w"', '"optimizer.step"'))
+        training = ["--loss", "mse", "--optimizer", "adam"]
+        _, error = self.accc("check", path, *training, code=DATA)
+        self.assertRegex(error, "parameter 'optimizer.step' has the name .* state of the optimizer: rename")
+        self.accc("check", path, "--loss", "mse")  # no optimizer, no such state
 
     def test_nothing_is_written(self):
         self.accc("check", MLP / "model.onnx", *TRAINING)

@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Holds train_step of a small net against its grad_step and apply_step (apart.cpp).
+
+    nets.py ACCC APART MODEL.onnx LOSS OPTIMIZER
+
+The nets are ones for which a schedule once updated parameters before their last reader.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from train import accc
+
+model = pathlib.Path(sys.argv[3])
+with tempfile.TemporaryDirectory(prefix="accc-nets-") as folder:
+    library = pathlib.Path(folder) / "model.so"
+    accc("compile", model, "-o", library, "--loss", sys.argv[4], "--optimizer", sys.argv[5])
+    sys.exit(subprocess.run([sys.argv[2], library, model.with_suffix(".safetensors"), "0.05"]).returncode)

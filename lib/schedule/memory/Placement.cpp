@@ -16,26 +16,35 @@ using namespace accc;
 namespace {
 int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 
-/// The operands of `step` that lie in the memory of `old`, by number, are all read at the index at
-/// which `result` is written.
-bool readsInPlaceOf(Operation *step, Value old, Value result) {
-  auto fusion = dyn_cast<prim::FusionOp>(step);
-  auto each = dyn_cast<prim::FusionEachOp>(step);
-  if (!fusion && !each)
-    return false;
-  Block &body = step->getRegion(0).front();
-  unsigned perSegment = body.getNumArguments();
-  unsigned segment = each ? cast<OpResult>(result).getResultNumber() / each.outputsPerSegment() : 0;
-  for (OpOperand &operand : step->getOpOperands()) {
-    if (storageOf(operand.get()) != old)
-      continue;
-    // Segments run at the same time.
-    if (operand.getOperandNumber() / perSegment != segment ||
-        !readsInPlace(body, fusion ? fusion.getKind() : "each",
-                      operand.getOperandNumber() % perSegment))
-      return false;
-  }
+/// Visits every use of the value and of its reshapes until one returns false; returns whether none
+/// did.
+bool allUses(Value value, function_ref<bool(OpOperand &)> visit) {
+  SmallVector<Value> pending{value};
+  while (!pending.empty())
+    for (OpOperand &use : pending.pop_back_val().getUses()) {
+      if (isa<prim::ReshapeOp>(use.getOwner()))
+        pending.push_back(use.getOwner()->getResult(0));
+      else if (!visit(use))
+        return false;
+    }
   return true;
+}
+
+/// Whether the step that computes `result` reads the operand `use` of it at the index at which it
+/// writes that, so that the two may share their memory.
+bool mayShareMemory(OpOperand &use, Value result) {
+  Operation *step = use.getOwner();
+  unsigned operand = use.getOperandNumber();
+  if (auto fusion = dyn_cast<prim::FusionOp>(step))
+    return readsInPlace(fusion.getBody().front(), fusion.getKind(), operand);
+  auto each = dyn_cast<prim::FusionEachOp>(step);
+  if (!each)
+    return false;
+  // Segments run at the same time.
+  unsigned inputs = each.inputsPerSegment();
+  unsigned segment = cast<OpResult>(result).getResultNumber() / each.outputsPerSegment();
+  return operand / inputs == segment &&
+         readsInPlace(each.getBody().front(), "each", operand % inputs);
 }
 } // namespace
 
@@ -104,22 +113,13 @@ void PlacementBuilder::placeArguments() {
 /// Whether the step that computes `result` may write it over `old`: no later step reads that, and
 /// it itself only where it writes.
 bool PlacementBuilder::mayOverwrite(Value result, Value old) const {
-  Operation *writer = result.getDefiningOp();
-  int64_t at = order.indexOf(writer);
-  SmallVector<Value> pending{old};
-  while (!pending.empty())
-    for (Operation *user : pending.pop_back_val().getUsers()) {
-      if (isa<prim::ReshapeOp>(user)) {
-        pending.push_back(user->getResult(0));
-        continue;
-      }
-      int64_t index = order.indexOf(user);
-      if (index < 0 || index > at) // returned as it is, or read later
-        return false;
-      if (index == at && !readsInPlaceOf(user, old, result))
-        return false;
-    }
-  return true;
+  int64_t at = order.indexOf(result.getDefiningOp());
+  return allUses(old, [&](OpOperand &use) {
+    int64_t index = order.indexOf(use.getOwner());
+    if (index < 0) // returned as it is
+      return false;
+    return index < at || (index == at && mayShareMemory(use, result));
+  });
 }
 
 LogicalResult PlacementBuilder::placeResults() {
@@ -168,8 +168,9 @@ int64_t PlacementBuilder::dyingInput(int64_t step, Value result) {
     if (it == lifetimeOf.end() || owner[it->second] == step)
       continue; // another result has taken it
     const Lifetime &lifetime = lifetimes[it->second];
-    if (lifetime.last == step && lifetime.size == bytesOf(result) &&
-        readsInPlaceOf(order.steps[step], old, result))
+    if (lifetime.last == step && lifetime.size == bytesOf(result) && allUses(old, [&](auto &use) {
+          return use.getOwner() != order.steps[step] || mayShareMemory(use, result);
+        }))
       return it->second;
   }
   return -1;

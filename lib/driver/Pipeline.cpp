@@ -2,6 +2,7 @@
 #include "driver/Pipeline.h"
 
 #include "codegen/Generate.h"
+#include "driver/Boundaries.h"
 #include "driver/Files.h"
 #include "driver/Manifest.h"
 #include "driver/Outputs.h"
@@ -16,12 +17,11 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace accc;
@@ -51,9 +51,7 @@ static LogicalResult importModel(Compilation &c) {
       c.problems.add({.message = "-D " + name + ": the shapes of IR text are fixed"});
     if (!c.sizes.dimensions.empty())
       return failure();
-    llvm::SourceMgr sources;
-    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(*bytes, false), llvm::SMLoc());
-    c.module = parseSourceFile<ModuleOp>(sources, ParserConfig(&c.context));
+    c.module = readModelText(bytes->getBuffer(), path, c.context);
     return success(c.module && succeeded(shareVariables(c, {})));
   }
 
@@ -236,6 +234,12 @@ static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
   }
   if (failed(verify(*c.module))) {
     c.problems.add({.message = std::string("the phase '") + phase.name + "' made invalid IR"});
+    writeReproducer(c, phase, before ? print(*before) : "");
+    return ExitCode::Bug;
+  }
+  if (failed(checkBoundary(*c.module, phase.name))) {
+    c.problems.add({.message = std::string("the phase '") + phase.name +
+                               "' made IR that the next cannot take: a bug in accc"});
     writeReproducer(c, phase, before ? print(*before) : "");
     return ExitCode::Bug;
   }

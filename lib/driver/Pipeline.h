@@ -61,7 +61,8 @@ void registerDialects(mlir::MLIRContext &context);
 
 /// Runs the phases of Phases.def up to and with `lastPhase` (empty: all): those that work at given
 /// sizes for all that the options name, one after the other, then on what they gave together.
-/// Between two phases the IR is verified, and dumped where options.dumpDir says so. Where the model
+/// Between two phases the IR is verified, held to what the next phase can take (Boundaries.h), and
+/// dumped where options.dumpDir says so. Where the model
 /// is at fault at some sizes, the others are still looked at, so that all problems are found.
 ExitCode runPipeline(Compilation &compilation, llvm::StringRef lastPhase, const Progress &progress);
 

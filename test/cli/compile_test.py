@@ -156,6 +156,12 @@ class Compile(CommandLineTest):
             ("text.onnx", b"this is no model"),
             ("bad.mlir", SMALL.replace("tensor<4x3xf32>)", "tensor<5x3xf32>)").encode()),
             ("wrong.mlir", b"func.func @backward() { return }"),
+            ("no_names.mlir", SMALL.replace("accc.name", "name").encode()),
+            ("no_roles.mlir", SMALL.replace("accc.role", "role").encode()),
+            ("number.mlir", b"func.func @forward(%x: i32) { return }"),
+            ("blocks.mlir", b"func.func @forward() { return\n^a: return }"),
+            ("fused.mlir", SMALL.replace("prim.tanh %0", 'prim.fusion "loop" "f"(%0)').encode()),
+            ("deep.mlir", b"func.func @forward() attributes {a = " + b"[" * 20000),
         ):
             (self.folder / name).write_bytes(content)
             _, error = self.accc("compile", name, "-o", "a.so", "--loss", "mse", code=DATA)

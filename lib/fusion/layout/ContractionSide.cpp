@@ -48,6 +48,13 @@ bool ContractionSide::isReadable() const {
   return freeStride == 1 || innerStride == 1 || (freeStride == 0 && innerStride == 0);
 }
 
+bool fusion::isReadable(prim::DotGeneralOp op) {
+  ContractionSide rhs = ContractionSide::rhsOf(op), panel = rhs;
+  if (SmallVector<int64_t> free = rhs.free(); !free.empty())
+    panel.batch.push_back(free.front());
+  return ContractionSide::lhsOf(op).isReadable() && (rhs.isReadable() || panel.isReadable());
+}
+
 Value fusion::createContraction(OpBuilder &builder, Location loc, const ContractionSide &lhs,
                                 const ContractionSide &rhs) {
   return builder.create<prim::DotGeneralOp>(loc, lhs.value, rhs.value, lhs.batch, rhs.batch,

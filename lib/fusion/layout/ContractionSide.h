@@ -26,6 +26,10 @@ struct ContractionSide {
   bool isReadable() const;
 };
 
+/// Whether a library call can read both operands as they lie: each side is readable, or the right
+/// one in panels, the first free dimension being the panels (see PackOperands).
+bool isReadable(prim::DotGeneralOp op);
+
 /// A dot_general of the two sides, in place of `op`.
 mlir::Value createContraction(mlir::OpBuilder &builder, mlir::Location loc,
                               const ContractionSide &lhs, const ContractionSide &rhs);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/Signature.h"
+
+#include "support/Attributes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace accc;
+
+// ---- types ----
+
+static bool isElement(Type type) {
+  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type))
+    return true;
+  auto integer = dyn_cast<IntegerType>(type);
+  return integer &&
+         (integer.getWidth() == 1
+              ? integer.isSignless()
+              : !integer.isSigned() && llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth()));
+}
+
+static bool isModest(RankedTensorType type) {
+  constexpr uint64_t limit = uint64_t(1) << 40;
+  uint64_t bytes = std::max(1u, type.getElementTypeBitWidth() / 8);
+  for (int64_t extent : type.getShape()) // an extent of 0 must not hide others that overflow
+    bytes = llvm::SaturatingMultiply(bytes, std::max<uint64_t>(extent, 1));
+  return bytes <= limit && type.getRank() <= 64;
+}
+
+bool accc::hasModestResults(Operation *op) {
+  return llvm::all_of(op->getResultTypes(), [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && isModest(tensor);
+  });
+}
+
+static bool isTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && isElement(tensor.getElementType()) &&
+         isModest(tensor);
+}
+
+static bool isFloat(Type type) {
+  return isa<FloatType>(cast<RankedTensorType>(type).getElementType());
+}
+template <unsigned bits> static bool isInteger(Type type) {
+  return cast<RankedTensorType>(type).getElementType().isInteger(bits);
+}
+static bool isScalarF32(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getRank() == 0 && tensor.getElementType().isF32();
+}
+static bool isScalarI64(Type type) {
+  return cast<RankedTensorType>(type).getRank() == 0 && isInteger<64>(type);
+}
+static bool isKey(Type type) {
+  return cast<RankedTensorType>(type).getShape() == ArrayRef<int64_t>{2} && isInteger<64>(type);
+}
+static bool isAny(Type) { return true; }
+
+// ---- roles ----
+
+namespace {
+enum class Where { Forward, Entries, Both };
+
+struct RoleRule {
+  const char *role;
+  bool isResult;
+  Where where;
+  bool (*fits)(Type type);
+  const char *type; // in words
+};
+
+constexpr RoleRule kRoles[] = {
+    {role::kParameter, false, Where::Both, isFloat, "a tensor of floats"},
+    {role::kBuffer, false, Where::Both, isAny, ""},
+    {role::kInput, false, Where::Both, isAny, ""},
+    {role::kRandomKey, false, Where::Forward, isKey, "tensor<2xi64>"},
+    {role::kOptimizerState, false, Where::Entries, isAny, ""},
+    {role::kTarget, false, Where::Entries, isAny, ""},
+    {role::kLearningRate, false, Where::Entries, isScalarF32, "tensor<f32>"},
+    {role::kSeed, false, Where::Entries, isScalarI64, "tensor<i64>"},
+    {role::kStep, false, Where::Entries, isScalarI64, "tensor<i64>"},
+    {role::kGradient, false, Where::Entries, isFloat, "a tensor of floats"},
+    {role::kOutput, true, Where::Both, isAny, ""},
+    {role::kUpdate, true, Where::Both, isAny, ""},
+    {role::kLoss, true, Where::Entries, isScalarF32, "tensor<f32>"},
+    {role::kGradient, true, Where::Entries, isFloat, "a tensor of floats"},
+};
+
+bool isVariable(StringRef roleName) {
+  return roleName == role::kParameter || roleName == role::kBuffer ||
+         roleName == role::kOptimizerState;
+}
+
+/// One function's arguments and results.
+class Signature {
+public:
+  Signature(func::FuncOp function, bool isForward, llvm::StringMap<Type> &allVariables)
+      : function(function), isForward(isForward), allVariables(allVariables) {}
+
+  LogicalResult check() {
+    FunctionType type = function.getFunctionType();
+    for (auto [i, input] : llvm::enumerate(type.getInputs()))
+      checkValue(i, input, function.getArgAttrDict(i), /*isResult=*/false);
+    for (auto [i, result] : llvm::enumerate(type.getResults()))
+      checkValue(i, result, function.getResultAttrDict(i), /*isResult=*/true);
+    return success(good);
+  }
+
+private:
+  InFlightDiagnostic error(StringRef what, unsigned i) {
+    good = false;
+    return emitError(function.getLoc())
+           << "@" << function.getSymName() << ": " << what << " " << i << " ";
+  }
+
+  void checkValue(unsigned i, Type type, DictionaryAttr attributes, bool isResult) {
+    StringRef what = isResult ? "result" : "argument";
+    auto text = [&](StringRef name) {
+      auto value = attributes ? attributes.getAs<StringAttr>(name) : StringAttr();
+      return value ? value.getValue() : StringRef();
+    };
+    if (!isTensor(type)) {
+      error(what, i) << "has the type " << type
+                     << ", but must be a tensor of fixed shape, of numbers or booleans";
+      return;
+    }
+    StringRef name = text(kNameAttr), roleName = text(kRoleAttr);
+    const auto *rule = llvm::find_if(kRoles, [&](const RoleRule &rule) {
+      return rule.role == roleName && rule.isResult == isResult &&
+             rule.where != (isForward ? Where::Entries : Where::Forward);
+    });
+    if (name.empty())
+      error(what, i) << "has no name (" << kNameAttr << ")";
+    if (rule == std::end(kRoles))
+      error(what, i) << "has no role (" << kRoleAttr << ") that it can have here: '" << roleName
+                     << "'";
+    else if (!rule->fits(type))
+      error(what, i) << "has the role " << roleName << ", but the type " << type << " instead of "
+                     << rule->type;
+    if (roleName == role::kUpdate)
+      checkUpdate(i, type, text(kUpdatesAttr));
+    else if (!(isResult ? results : arguments).insert(name).second)
+      error(what, i) << "has the name of another: '" << name << "'";
+    if (!isResult && isVariable(roleName)) {
+      variables[name] = type;
+      if (Type known = allVariables.try_emplace(name, type).first->second; known != type)
+        error(what, i) << "is the variable '" << name << "' of type " << type
+                       << ", which has the type " << known << " elsewhere";
+    }
+  }
+
+  void checkUpdate(unsigned i, Type type, StringRef variable) {
+    if (variables.lookup(variable) != type)
+      error("result", i) << "of type " << type << " updates '" << variable
+                         << "', which is no variable of that type";
+    else if (!updated.insert(variable).second)
+      error("result", i) << "updates '" << variable << "' once more";
+  }
+
+  func::FuncOp function;
+  bool isForward, good = true;
+  llvm::StringSet<> arguments, results, updated;
+  llvm::StringMap<Type> variables, &allVariables;
+};
+} // namespace
+
+LogicalResult accc::checkSignatures(ModuleOp module, bool isForward) {
+  bool good = true;
+  llvm::StringMap<Type> variables;
+  for (Operation &op : *module.getBody()) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (!function || !llvm::hasSingleElement(function.getBody())) {
+      emitError(op.getLoc()) << "'" << op.getName()
+                             << "' in a module that holds functions of one block alone";
+      good = false;
+      continue;
+    }
+    StringRef name = function.getSymName();
+    bool isEntry = llvm::is_contained({"train_step", "grad_step", "apply_step", "eval_step"}, name);
+    if (isForward ? name != "forward" : !isEntry) {
+      emitError(op.getLoc()) << "@" << name << " is not "
+                             << (isForward ? "@forward" : "an entry point");
+      good = false;
+    }
+    good &= succeeded(Signature(function, isForward, variables).check());
+  }
+  if (isForward && good && module.getBody()->empty())
+    return emitError(module.getLoc()) << "the module has no function @forward";
+  return success(good);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Check.h"
+
+#include "Noise.h"
+#include "Trace.h"
+
+#include "codegen/Generate.h"
+#include "driver/Pipeline.h"
+#include "ir/interfaces/ReferenceValues.h"
+#include "reference/interpreter/Interpreter.h"
+#include "support/Attributes.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::test;
+
+namespace {
+
+using accc::test::Trace;
+constexpr double kTolerance = 3e-6, kNoiseFactor = 8, kUnits = 4;
+constexpr double kIllConditioned = 0.05;
+constexpr int kSteps = 3;
+
+class Checker {
+public:
+  Checker(ModuleOp module, const CheckOptions &how)
+      : how(how), options(CaseOptions::of(module)), c(*module.getContext(), compileOptions) {
+    compileOptions.loss = options.loss;
+    compileOptions.optimizer = options.optimizer;
+    compileOptions.freeze = options.freeze;
+    c.module = module.clone();
+  }
+
+  Verdict run() {
+    if (prepare() && checkPhases() && compile() && how.library)
+      checkLibrary();
+    return std::move(outcome);
+  }
+
+private:
+  bool prepare();
+  bool checkPhases();
+  bool compile();
+  void checkLibrary();
+
+  bool fail(const std::string &kind, const std::string &message) {
+    outcome.status = Verdict::Status::Failed;
+    outcome.kind = kind;
+    outcome.message = message;
+    return false;
+  }
+  bool reject(const std::string &kind, const std::string &message) {
+    outcome.status = Verdict::Status::Rejected;
+    outcome.kind = kind;
+    outcome.message = message;
+    return false;
+  }
+  std::string problems() const {
+    std::string text;
+    for (const Problem &problem : c.problems.get())
+      if (problem.severity == Problem::Severity::Error)
+        text += describe(problem) + "\n";
+    return text;
+  }
+
+  /// Runs the reference with rounding errors, and remembers how far it came from the reference.
+  bool measureNoise(int runs, double units);
+  double toleranceOf(const std::string &key) const {
+    auto found = noise.find(key);
+    return std::max(kTolerance, found == noise.end() ? 0 : kNoiseFactor * found->second);
+  }
+  /// The first difference from the reference; counts what it compares if asked to.
+  std::string difference(const Trace &trace, bool count);
+  bool agree(const Trace &trace, const std::string &kind, bool count);
+
+  const CheckOptions &how;
+  CaseOptions options;
+  CompileOptions compileOptions;
+  Compilation c;
+  Verdict outcome;
+  OwningOpRef<ModuleOp> trainable, primitives;
+  Values start;
+  Trace reference;
+  std::map<std::string, double> noise;
+  Random random{1};
+  llvm::SmallString<128> library;
+};
+
+bool Checker::prepare() {
+  auto forward = c.module->lookupSymbol<func::FuncOp>("forward");
+  if (!forward)
+    return reject("no @forward", "");
+  Values arguments = argumentValues(forward, options.seed);
+  for (unsigned i = 0, e = forward.getNumArguments(); i < e; ++i) {
+    auto role = forward.getArgAttrOfType<StringAttr>(i, kRoleAttr);
+    if (role != role::kParameter && role != role::kBuffer)
+      continue;
+    std::string name = forward.getArgAttrOfType<StringAttr>(i, kNameAttr).str();
+    auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
+    auto bytes = std::make_shared<std::vector<char>>(toBytes(arguments[name], type));
+    c.weights[name] = {type, *bytes, bytes};
+  }
+  if (failed(runPhase(c, "trainable"))) {
+    std::string text = problems();
+    bool ours = StringRef(text).contains("bug in accc") || text.empty();
+    return ours ? fail("trainable fails", text) : reject("not trainable", text);
+  }
+  if (failed(verify(*c.module)))
+    return fail("trainable makes invalid IR", problems());
+  trainable = c.module->clone();
+  start = firstValues(*trainable, std::move(arguments), options);
+  FailureOr<Trace> trace = traceModule(*trainable, start, kSteps, interpret);
+  if (failed(trace))
+    return reject("not interpreted", problems());
+  reference = std::move(*trace);
+  return true;
+}
+
+bool Checker::measureNoise(int runs, double units) {
+  Interpreter noisy = [&](func::FuncOp function, ArrayRef<ReferenceArray> arguments,
+                          SmallVectorImpl<ReferenceArray> &results) {
+    return interpretWithNoise(function, arguments, results, random, units);
+  };
+  for (int run = 0; run < runs; ++run) {
+    FailureOr<Trace> trace = traceModule(*primitives, start, kSteps, noisy);
+    if (failed(trace))
+      return false; // an index that rounding decides
+    for (const auto &[key, array] : *trace)
+      noise[key] = std::max(noise[key], distance(array, reference.at(key)));
+  }
+  return true;
+}
+
+std::string Checker::difference(const Trace &trace, bool count) {
+  for (const auto &[key, found] : trace) {
+    const ReferenceArray &expected = reference.at(key);
+    double tolerance = toleranceOf(key);
+    bool finite = isFinite(expected), conditioned = tolerance <= kIllConditioned;
+    if (count)
+      ++(finite ? conditioned ? outcome.compared : outcome.illConditioned : outcome.notFinite);
+    if (!finite || !conditioned)
+      continue;
+    double far = distance(found, expected);
+    if (far <= tolerance)
+      continue;
+    std::string text =
+        llvm::formatv("{0}: relative difference {1:e}, tolerated {2:e}:", key, far, tolerance);
+    for (size_t i = 0; i < std::min<size_t>(found.values.size(), 12); ++i)
+      text += llvm::formatv(" {0:g}|{1:g}", found.values[i], expected.values[i]);
+    return text;
+  }
+  return "";
+}
+
+bool Checker::agree(const Trace &trace, const std::string &kind, bool count) {
+  std::string text = difference(trace, false);
+  if (!text.empty()) {
+    // Rare kinks: ask again, with more errors and larger ones.
+    if (!measureNoise(40, kUnits) || !measureNoise(20, 4 * kUnits))
+      return reject("rounding decides indices", "");
+    text = difference(trace, false);
+  }
+  if (count)
+    (void)difference(trace, true);
+  return text.empty() || fail(kind, text);
+}
+
+bool Checker::checkPhases() {
+  for (const char *phase : {"decompose", "simplify", "layout", "fuse"}) {
+    if (failed(runPhase(c, phase)))
+      return fail(std::string(phase) + " fails", problems());
+    if (failed(verify(*c.module)))
+      return fail(std::string(phase) + " makes invalid IR", problems());
+    if (how.afterPhase)
+      how.afterPhase(phase, *c.module);
+    if (!primitives) {
+      primitives = c.module->clone();
+      if (!measureNoise(3, kUnits))
+        return reject("rounding decides indices", "");
+    }
+    FailureOr<Trace> trace = traceModule(*c.module, start, /*steps=*/1, interpret);
+    if (failed(trace))
+      return fail(std::string(phase) + " makes IR that cannot be interpreted", problems());
+    if (!agree(*trace, std::string(phase) + " changes values", false))
+      return false;
+  }
+  return true;
+}
+
+bool Checker::compile() {
+  if (failed(runPhase(c, "schedule")))
+    return fail("schedule fails", problems());
+  if (failed(verify(*c.module)))
+    return fail("schedule makes invalid IR", problems());
+  if (!how.library)
+    return true;
+  if (llvm::sys::fs::createTemporaryFile("accc-random", "so", library))
+    return fail("machine", "no temporary file");
+  GenerateOptions generate;
+  generate.modelName = "random";
+  generate.archs = {options.arch};
+  if (failed(generateLibrary(*c.module, c.weights, generate, library))) {
+    llvm::sys::fs::remove(library);
+    return fail("generate fails", problems());
+  }
+  return true;
+}
+
+void Checker::checkLibrary() {
+  std::string error;
+  Trace trace =
+      traceLibrary(library.str().str(), *trainable, start, kSteps, options.threads, error);
+  llvm::sys::fs::remove(library);
+  if (!error.empty()) {
+    fail("a run fails", error);
+    return;
+  }
+  if (!agree(trace, "the library computes other values", true))
+    return;
+  // The halves of a step are the step.
+  bool clips = StringRef(options.optimizer).contains("clip_grad_norm");
+  for (const auto &[key, whole] : trace) {
+    StringRef name = key;
+    if (!name.consume_front("train_step 1 new "))
+      continue;
+    auto half = trace.find(("apply_step new " + name).str());
+    if (half == trace.end())
+      half = trace.find(("grad_step new " + name).str());
+    if (half == trace.end())
+      continue;
+    double far = distance(half->second, whole);
+    if (far > (clips ? 2e-6 : 0)) {
+      fail("train_step is not grad_step and apply_step",
+           llvm::formatv("{0}: relative difference {1:e}", name, far));
+      return;
+    }
+  }
+}
+
+} // namespace
+
+Verdict accc::test::checkCase(ModuleOp module, const CheckOptions &options) {
+  return Checker(module, options).run();
+}

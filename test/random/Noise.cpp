@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Noise.h"
+
+#include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/Prim.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::test;
+
+namespace {
+
+/// Half a unit in the last place of 1; 0 for what is exact, or as good as.
+double unitRoundoff(Type element) {
+  if (element.isF32())
+    return 0x1p-24;
+  if (element.isF16())
+    return 0x1p-11;
+  return element.isBF16() ? 0x1p-8 : 0;
+}
+
+void addNoise(ReferenceArray &array, Type element, Random &random, double units) {
+  double roundoff = unitRoundoff(element);
+  if (roundoff == 0)
+    return;
+  for (double &value : array.values) {
+    if (roundToElement(element, value) != value && std::isfinite(value))
+      value *= 1 + units * roundoff * random.real(-1, 1);
+    if (!element.isF32())
+      continue;
+    if (std::abs(value) < std::numeric_limits<float>::min())
+      value = 0; // sessions flush subnormals
+    else if (std::abs(value) > std::numeric_limits<float>::max())
+      value = std::copysign(std::numeric_limits<double>::infinity(), value);
+  }
+}
+
+/// Sums of products of many terms, and their like, whose result may be smaller than their terms.
+bool accumulates(Operation *op) {
+  return prim::isContraction(op) || isa<prim::ReduceOp, prim::ReduceWindowOp, prim::CumulativeOp,
+                                        prim::ScatterOp, prim::WindowScatterOp>(op);
+}
+
+/// Noise in the terms, more where there are many: errors of partial sums add up.
+void addTermNoise(ReferenceArray &array, Type element, Random &random, double units) {
+  double roundoff = unitRoundoff(element);
+  for (double &value : array.values)
+    if (std::isfinite(value) && value != std::nearbyint(value)) // sums of integers are exact
+      value *= 1 + units * roundoff * random.real(-1, 1);
+}
+
+} // namespace
+
+LogicalResult accc::test::interpretWithNoise(func::FuncOp function,
+                                             ArrayRef<ReferenceArray> arguments,
+                                             SmallVectorImpl<ReferenceArray> &results,
+                                             Random &random, double units) {
+  DenseMap<Value, ReferenceArray> values;
+  for (auto [argument, array] : llvm::zip_equal(function.getArguments(), arguments))
+    values[argument] = array;
+  for (Operation &op : function.front().without_terminator()) {
+    auto evaluable = dyn_cast<Evaluable>(op);
+    if (!evaluable)
+      return op.emitOpError("is no primitive");
+    SmallVector<ReferenceArray> operands, outputs;
+    for (Value operand : op.getOperands()) {
+      operands.push_back(values[operand]);
+      if (accumulates(&op)) {
+        double terms =
+            static_cast<double>(operands.back().size()) /
+            std::max<double>(
+                1, static_cast<double>(
+                       cast<RankedTensorType>(op.getResult(0).getType()).getNumElements()));
+        addTermNoise(operands.back(), cast<RankedTensorType>(operand.getType()).getElementType(),
+                     random, units * std::pow(std::max(terms, 1.0), 0.25));
+      }
+    }
+    if (failed(evaluable.evaluate(operands, outputs)))
+      return failure();
+    bool isView = cast<Fusible>(op).getFusionClass() == FusionClass::View;
+    for (auto [result, array] : llvm::zip_equal(op.getResults(), outputs)) {
+      if (!isView)
+        addNoise(array, cast<RankedTensorType>(result.getType()).getElementType(), random, units);
+      values[result] = std::move(array);
+    }
+  }
+  for (Value result : function.front().getTerminator()->getOperands())
+    results.push_back(values[result]);
+  return success();
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How much rounding may change a result: Monte Carlo arithmetic.
+#ifndef ACCC_TEST_RANDOM_NOISE_H
+#define ACCC_TEST_RANDOM_NOISE_H
+
+#include "Random.h"
+
+#include "ir/interfaces/ReferenceArray.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace accc::test {
+
+/// Interprets a function of primitives as arithmetic with rounding errors: every result that the
+/// element type cannot hold exactly is off by up to `units` of its unit roundoff, at random, and so
+/// is every term of a sum or product of many. What differs between such runs depends on rounding; a
+/// kernel may differ from the reference by as much. Source: Parker, "Monte Carlo arithmetic", 1997.
+mlir::LogicalResult interpretWithNoise(mlir::func::FuncOp function,
+                                       llvm::ArrayRef<ReferenceArray> arguments,
+                                       llvm::SmallVectorImpl<ReferenceArray> &results,
+                                       Random &random, double units);
+
+} // namespace accc::test
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Trace.h"
+
+#include "accc/accc.h"
+#include "driver/Evaluation.h"
+#include "ir/interfaces/ReferenceValues.h"
+#include "support/Attributes.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::test;
+
+static StringRef argumentText(func::FuncOp function, unsigned i, StringRef name) {
+  auto attr = function.getArgAttrOfType<StringAttr>(i, name);
+  return attr ? attr.getValue() : StringRef();
+}
+
+/// The key of a result in the trace, after the call.
+static std::string keyOf(func::FuncOp function, unsigned result) {
+  if (auto variable = function.getResultAttrOfType<StringAttr>(result, kUpdatesAttr))
+    return "new " + variable.str();
+  return function.getResultAttrOfType<StringAttr>(result, kNameAttr).str();
+}
+
+Values accc::test::firstValues(ModuleOp trainable, Values values, const CaseOptions &options) {
+  for (auto function : trainable.getOps<func::FuncOp>())
+    for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
+      auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
+      StringRef role = argumentText(function, i, kRoleAttr);
+      std::string name = argumentText(function, i, kNameAttr).str();
+      if (role == role::kOptimizerState)
+        values[name] = ReferenceArray(type.getShape());
+      else if (role == role::kTarget)
+        values[name] =
+            sampleValues(type, {options.targetLow, options.targetHigh}, name, options.seed);
+    }
+  double rate = static_cast<double>(static_cast<float>(options.learningRate));
+  values["learning_rate"] = ReferenceArray({}, rate);
+  values["seed"] = ReferenceArray({}, static_cast<double>(options.seed & 0xffff));
+  values["step"] = ReferenceArray(ArrayRef<int64_t>());
+  return values;
+}
+
+namespace {
+/// Calls entry points on variables that they change.
+class Caller {
+public:
+  Caller(ModuleOp module, const Interpreter &interpreter, Values values)
+      : module(module), interpreter(interpreter), values(std::move(values)) {}
+
+  /// Gradients stay as values, so that apply_step finds them.
+  LogicalResult call(StringRef entry, const std::string &prefix, Trace &trace) {
+    auto function = module.lookupSymbol<func::FuncOp>(entry);
+    if (!function)
+      return success();
+    SmallVector<ReferenceArray> arguments, results;
+    for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+      arguments.push_back(values[argumentText(function, i, kNameAttr).str()]);
+    if (failed(interpreter(function, arguments, results)))
+      return failure();
+    for (unsigned i = 0, e = function.getNumResults(); i < e; ++i) {
+      std::string key = keyOf(function, i);
+      if (auto variable = function.getResultAttrOfType<StringAttr>(i, kUpdatesAttr))
+        values[variable.str()] = results[i];
+      else if (StringRef(key).starts_with("grad."))
+        values[key] = results[i];
+      trace[prefix + " " + key] = std::move(results[i]);
+    }
+    return success();
+  }
+  void setStep(int64_t step) { values["step"].values = {static_cast<double>(step)}; }
+
+private:
+  ModuleOp module;
+  const Interpreter &interpreter;
+  Values values;
+};
+
+std::string trainStepName(int64_t step) { return "train_step " + std::to_string(step + 1); }
+} // namespace
+
+FailureOr<Trace> accc::test::traceModule(ModuleOp module, const Values &start, int steps,
+                                         const Interpreter &interpreter) {
+  Trace trace;
+  Caller apart(module, interpreter, start);
+  if (failed(apart.call("grad_step", "grad_step", trace)))
+    return failure();
+  // apply_step alone changes parameters, grad_step alone buffers.
+  if (failed(apart.call("apply_step", "apply_step", trace)))
+    return failure();
+  if (failed(Caller(module, interpreter, start).call("eval_step", "eval_step", trace)))
+    return failure();
+  Caller together(module, interpreter, start);
+  for (int64_t step = 0; step < steps; ++step) {
+    together.setStep(step);
+    if (failed(together.call("train_step", trainStepName(step), trace)))
+      return failure();
+  }
+  return trace;
+}
+
+namespace {
+/// The entry points of a library, as numbers of the reference.
+class LibraryCaller {
+public:
+  LibraryCaller(const Model &model, int threads, const TensorMap &inputs)
+      : session(model, {.threads = threads}), inputs(inputs) {}
+
+  Result call(func::FuncOp function, const std::string &prefix, Trace &trace,
+              const Result *more = nullptr) {
+    std::string entry = function.getName().str();
+    Result result = more ? session.run(entry, inputs, *more) : session.run(entry, inputs);
+    for (unsigned i = 0, e = function.getNumResults(); i < e; ++i) {
+      auto type = cast<RankedTensorType>(function.getResultTypes()[i]);
+      auto variable = function.getResultAttrOfType<StringAttr>(i, kUpdatesAttr);
+      std::string key = keyOf(function, i);
+      trace[prefix + " " + key] =
+          toArray(variable ? session.variable(variable.str()) : result[key], type);
+    }
+    return result;
+  }
+  /// Where something is random.
+  void setStep(int64_t step) {
+    if (auto input = inputs.find("step"); input != inputs.end())
+      input->second = Tensor::scalar<int64_t>(step);
+  }
+
+private:
+  static ReferenceArray toArray(const Tensor &tensor, RankedTensorType type) {
+    return fromBytes(type, {static_cast<const char *>(tensor.raw()), tensor.size_bytes()});
+  }
+  Session session;
+  TensorMap inputs;
+};
+} // namespace
+
+Trace accc::test::traceLibrary(const std::string &path, ModuleOp trainable, const Values &start,
+                               int steps, int threads, std::string &error) {
+  Trace trace;
+  auto entry = [&](StringRef name) { return trainable.lookupSymbol<func::FuncOp>(name); };
+  TensorMap inputs;
+  for (auto function : trainable.getOps<func::FuncOp>())
+    for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
+      StringRef role = argumentText(function, i, kRoleAttr);
+      std::string name = argumentText(function, i, kNameAttr).str();
+      if (role == role::kInput || role == role::kTarget || role == role::kLearningRate ||
+          role == role::kSeed || role == role::kStep)
+        inputs.insert_or_assign(
+            name, toTensor(start.at(name), cast<RankedTensorType>(function.getArgumentTypes()[i])));
+    }
+  try {
+    Model model = Model::load(path);
+    LibraryCaller apart(model, threads, inputs);
+    Result gradients = apart.call(entry("grad_step"), "grad_step", trace);
+    if (func::FuncOp apply = entry("apply_step"))
+      apart.call(apply, "apply_step", trace, &gradients);
+    LibraryCaller(model, threads, inputs).call(entry("eval_step"), "eval_step", trace);
+    LibraryCaller together(model, threads, inputs);
+    if (func::FuncOp train = entry("train_step"))
+      for (int64_t step = 0; step < steps; ++step) {
+        together.setStep(step);
+        together.call(train, trainStepName(step), trace);
+      }
+  } catch (const std::exception &caught) { // as code without RTTI must
+    error = caught.what();
+  }
+  return trace;
+}
+
+double accc::test::distance(const ReferenceArray &a, const ReferenceArray &b) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (a.shape != b.shape)
+    return infinity;
+  double difference = 0, norm = 0;
+  for (auto [x, y] : llvm::zip_equal(a.values, b.values)) {
+    if (std::isfinite(y))
+      norm += y * y;
+    if (x == y || (std::isnan(x) && std::isnan(y)))
+      continue;
+    if (!std::isfinite(x) || !std::isfinite(y))
+      return infinity;
+    difference += (x - y) * (x - y);
+  }
+  // What is zero but for underflow must not divide.
+  double least = 1e-12 * std::sqrt(static_cast<double>(std::max<int64_t>(1, b.size())));
+  return std::sqrt(difference) / std::max(std::sqrt(norm), least);
+}
+
+bool accc::test::isFinite(const ReferenceArray &array) {
+  return llvm::all_of(array.values, [](double x) { return std::isfinite(x); });
+}

@@ -2,8 +2,11 @@
 #include "driver/Files.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <fcntl.h>
 #include <unistd.h>
 
 using namespace accc;
@@ -11,6 +14,18 @@ using namespace accc;
 static llvm::Error failure(llvm::StringRef path, std::error_code code) {
   return llvm::createStringError(code, "cannot write '%s': %s", path.str().c_str(),
                                  code.message().c_str());
+}
+
+/// Brings a file, or what a folder lists, to the disk.
+static std::error_code synchronise(llvm::StringRef path) {
+  int descriptor = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return std::error_code(errno, std::generic_category());
+  std::error_code code;
+  if (::fsync(descriptor) != 0)
+    code = std::error_code(errno, std::generic_category());
+  ::close(descriptor);
+  return code;
 }
 
 llvm::Error accc::writeAtomically(llvm::StringRef path,
@@ -32,15 +47,20 @@ llvm::Error accc::writeAtomically(llvm::StringRef path,
     return llvm::Error::success();
   }
   // Whole also after a power cut: the bytes are on the disk before the name is.
-  if (llvm::sys::fs::openFileForRead(temporary, descriptor) == std::error_code()) {
-    ::fsync(descriptor);
-    ::close(descriptor);
-  }
-  if (std::error_code code = llvm::sys::fs::rename(temporary, path)) {
+  std::error_code code = synchronise(temporary);
+  if (!code)
+    code = llvm::sys::fs::rename(temporary, path);
+  if (code) {
     (void)llvm::sys::fs::remove(temporary);
     return failure(path, code);
   }
   written = true;
+  // The name is on the disk once the folder is. There is no more to be done where a file system
+  // cannot synchronise a folder (EINVAL), or where the folder may not be read.
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  if (std::error_code synced = synchronise(folder.empty() ? "." : folder);
+      synced && synced != std::errc::invalid_argument && synced != std::errc::permission_denied)
+    return failure(path, synced);
   return llvm::Error::success();
 }
 

@@ -16,6 +16,9 @@ TRAINING = ["--loss", "cross_entropy", "--optimizer", "adam", "-D", "batch=64"]
 
 DONE, DATA, USAGE, MACHINE, BUG = range(5)
 
+# A command that takes longer hangs: the test fails.
+SECONDS = 300
+
 # y = tanh(x w), w [4, 3]
 SMALL = """
 func.func @forward(%w: tensor<4x3xf32> {accc.name = "w", accc.role = "parameter"},
@@ -41,7 +44,7 @@ class CommandLineTest(unittest.TestCase):
     def accc(self, *arguments, code=DONE):
         """Runs it and checks the exit code; returns (standard output, standard error)."""
         command = [ACCC, *map(str, arguments)]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=SECONDS)
         self.assertEqual(done.returncode, code, f"{command}\n{done.stdout}\n{done.stderr}")
         return done.stdout, done.stderr
 

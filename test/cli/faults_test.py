@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from command_line import ACCC, MACHINE, MLP, TRAINING, CommandLineTest
+from command_line import ACCC, MACHINE, MLP, SECONDS, TRAINING, CommandLineTest
 
 INPUTS = ["--inputs", MLP / "inputs.safetensors"]
 KILLS = 12
@@ -33,7 +33,7 @@ class Faults(CommandLineTest):
             )
             time.sleep(seconds * (i + 0.5) / KILLS)
             process.send_signal(signal.SIGKILL)
-            killed += process.wait() == -signal.SIGKILL
+            killed += process.wait(timeout=SECONDS) == -signal.SIGKILL
             self.assertIn(target.read_bytes(), (b"what was there", whole))
         self.assertGreater(killed, 0)
         self.accc(*arguments)  # what was left over is in nobody's way
@@ -57,7 +57,7 @@ class Faults(CommandLineTest):
 
         command = [ACCC, *map(str, arguments)]
         return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, preexec_fn=limit_files
+            command, cwd=self.folder, capture_output=True, text=True, preexec_fn=limit_files, timeout=SECONDS
         )
 
     def test_no_room_for_the_library(self):

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Files are on the disk before they have their name, and a process killed at any call leaves the old or the new."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from command_line import ACCC, MLP, SECONDS, CommandLineTest
+
+RECORDER = os.environ["ACCC_RECORDER"]
+OLD = b"what was there"
+
+
+class Durability(CommandLineTest):
+    def setUp(self):
+        super().setUp()
+        # Apart from the folder that is watched.
+        log = tempfile.TemporaryDirectory()
+        self.addCleanup(log.cleanup)
+        self.log = pathlib.Path(log.name) / "log"
+
+    def record(self, arguments, kill=None):
+        """Runs the tool, killed at one call if asked for; returns (exit code, the calls)."""
+        self.log.unlink(missing_ok=True)
+        environment = dict(
+            os.environ,
+            LD_PRELOAD=RECORDER,
+            ACCC_RECORD_FOLDER=os.path.realpath(self.folder),
+            ACCC_RECORD_LOG=str(self.log),
+        )
+        if kill:
+            environment["ACCC_RECORD_KILL"] = str(kill)
+        done = subprocess.run(
+            [ACCC, *map(str, arguments)],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            start_new_session=True,
+            timeout=SECONDS,
+        )
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return done.returncode, [tuple(line.split(" ")) for line in lines]
+
+    def check_order(self, calls, target):
+        """Written, synchronised, renamed, and the folder synchronised; returns the place of the renaming."""
+        places = [i for i, call in enumerate(calls) if call[0] == "rename" and call[2] == target]
+        self.assertEqual(len(places), 1, calls)
+        at = places[0]
+        source = calls[at][1]
+        self.assertEqual(os.path.dirname(source), os.path.dirname(target))
+        synced = max(i for i, call in enumerate(calls[:at]) if call == ("sync", source))
+        changes = [("write", source), ("create", source)]
+        self.assertFalse([call for call in calls[synced:at] if call in changes], calls)
+        self.assertTrue([call for call in calls[:synced] if call[-1] == source], calls)
+        self.assertIn(("sync", "."), calls[at + 1 :], "the new name is not brought to disk")
+        self.assertFalse([call for call in calls if target in call[1:2]], "the file itself was written")
+        return at
+
+    def check(self, arguments, targets):
+        self.accc(*arguments)
+        whole = {target: (self.folder / target).read_bytes() for target in targets}
+        inputs = [name for name in self.files() if name not in targets]
+        for target in targets:
+            (self.folder / target).write_bytes(OLD)
+        code, calls = self.record(arguments)
+        self.assertEqual(code, 0)
+        renamed = {target: self.check_order(calls, target) for target in targets}
+        self.assertEqual(self.files(), sorted([*inputs, *targets]))
+
+        for kill in range(1, len(calls) + 1):
+            for name in self.files():
+                if name not in inputs:
+                    (self.folder / name).unlink()
+            for target in targets:
+                (self.folder / target).write_bytes(OLD)
+            code, _ = self.record(arguments, kill)
+            self.assertEqual(code, -signal.SIGKILL, calls[kill - 1])
+            for target in targets:
+                expected = whole[target] if kill > renamed[target] + 1 else OLD
+                self.assertEqual((self.folder / target).read_bytes(), expected, (target, calls[kill - 1]))
+            for name in self.files():
+                self.assertTrue(name in inputs or name in targets or ".tmp" in name, name)
+            if kill % 4 == 0:  # what is left over is in nobody's way
+                self.accc(*arguments)
+                for target in targets:
+                    self.assertEqual((self.folder / target).read_bytes(), whole[target])
+
+    def test_parameters_and_outputs(self):
+        library = self.library()
+        command = ["run", library, "--inputs", MLP / "inputs.safetensors", "--steps", 1]
+        self.check([*command, "--save-params", "p.safetensors", "--outputs", "o.safetensors"], ["p.safetensors", "o.safetensors"])
+
+    def test_a_compiled_model(self):
+        self.small()
+        options = ["--weights", "beside", "--header", "m.h", "--report", "m.json"]
+        self.check(["compile", "small.mlir", "-o", "m.so", *options], ["m.so", "m.safetensors", "m.h", "m.json"])
+
+
+if __name__ == "__main__":
+    unittest.main()

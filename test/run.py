@@ -106,7 +106,7 @@ def main():
     jobs = str(os.cpu_count() or 1)
     ctest(
         build,
-        ["--output-on-failure", "--timeout", "900", "-j", jobs, "--output-junit", str(report)] + select,
+        ["--output-on-failure", "-j", jobs, "--output-junit", str(report)] + select,
         env=dict(os.environ, ACCC_TEST_RESULTS=str(results)),
     )
     tests = []

@@ -3,7 +3,7 @@
 # builds it against the installation with the compiler CXX, and trains.
 
 function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status COMMAND_ECHO STDOUT)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status COMMAND_ECHO STDOUT TIMEOUT 300)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "failed: ${ARGV}")
   endif()

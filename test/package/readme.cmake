@@ -6,7 +6,7 @@ file(COPY_FILE ${GOLDENS}/inputs.safetensors ${WORK}/batch.safetensors)
 foreach(command
     "${ACCC};compile;${GOLDENS}/model.onnx;-o;digits_cnn.so;--loss;cross_entropy;--optimizer;adamw;-D;batch=64"
     "${TRAINER}")
-  execute_process(COMMAND ${command} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE status)
+  execute_process(COMMAND ${command} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE status TIMEOUT 300)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "failed: ${command}")
   endif()

@@ -6,6 +6,7 @@ import unittest
 
 import files
 import includes
+import limits
 
 
 class Includes(unittest.TestCase):
@@ -68,6 +69,20 @@ class Files(unittest.TestCase):
         path = b"/" + b"home/someone/src"
         self.assertEqual(len(self.problems("model.onnx", b"\0\1" + path)), 1)
         self.assertEqual(len(self.problems("docs/a.md", b"see " + path)), 1)
+
+
+class Limits(unittest.TestCase):
+    def lines(self, text):
+        return [line for line, _ in limits.problems_of(text)]
+
+    def test_what_waits_has_a_limit(self):
+        self.assertEqual(self.lines("subprocess.run(command, check=True)\n"), [1])
+        self.assertEqual(self.lines("a = 1\nprocess.wait()\nprocess.communicate(b'')\n"), [2, 3])
+        self.assertEqual(self.lines("subprocess.check_output(['ls'])\n"), [1])
+
+    def test_what_has_one_is_fine(self):
+        self.assertEqual(self.lines("subprocess.run(command, timeout=3)\nprocess.wait(timeout=3)\n"), [])
+        self.assertEqual(self.lines("subprocess.Popen(command)\nqueue.run()\n"), [])
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ TEXT_LIMIT = 4 << 20
 def stored(root):
     """The names of the files of the repository, from its root."""
     listed = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ["git", "-C", str(root), "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60
     )
     if listed.returncode == 0 and listed.stdout:
         return [name for name in listed.stdout.decode().split("\0") if name and (root / name).is_file()]

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from train import accc
+from train import SECONDS, accc
 
 model = pathlib.Path(sys.argv[3])
 meta = json.loads((model.parent / "meta.json").read_text())
@@ -27,4 +27,4 @@ with tempfile.TemporaryDirectory() as name:
     print(accc("diff", folder / "both.so", model.parent, "--failed"), end="")
     libraries = [folder / f"{library}.so" for library in ("both", "large", "small")]
     alternate = [sys.argv[2], *libraries, model.parent / "inputs.safetensors", folder]
-    sys.exit(subprocess.run(alternate).returncode)
+    sys.exit(subprocess.run(alternate, timeout=SECONDS).returncode)

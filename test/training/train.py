@@ -20,12 +20,13 @@ import sys
 import tempfile
 
 SEEDS = 16
+SECONDS = 300  # a command that takes longer hangs
 
 
 def accc(*arguments):
     """Runs the tool; its standard output. Ends the test if it fails."""
     command = [sys.argv[1]] + [str(argument) for argument in arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=SECONDS)
     if done.returncode:
         print(done.stdout, end="")
         sys.exit(f"failed with {done.returncode}: {' '.join(command)}")

@@ -4,11 +4,12 @@
 #define ACCC_CODEGEN_KERNEL_DOMAIN_H
 
 #include "codegen/kernel/BodyEmitter.h"
+#include "support/SizeThreshold.h"
 
 namespace accc::codegen {
 
 /// How many elements make a task worth handing to another thread.
-inline constexpr int64_t kTaskElements = 16384;
+inline constexpr int64_t kTaskElements = sizeThreshold(16384);
 
 /// Extents of the loop variables, one for each dimension of a tensor shape. Adjacent dimensions
 /// that every access walks as one are collapsed: the inner one gets the product, the outer one

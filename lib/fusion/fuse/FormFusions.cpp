@@ -4,6 +4,7 @@
 #include "fusion/fuse/Outline.h"
 #include "fusion/fuse/RecomputeInputs.h"
 #include "support/DeadCode.h"
+#include "support/SizeThreshold.h"
 
 namespace accc {
 #define GEN_PASS_DEF_FORMFUSIONSPASS
@@ -79,7 +80,7 @@ private:
 
   // Groups that read the same large value share the reading of it.
   void siblings(Value value) {
-    constexpr int64_t kWorthSharing = 4096; // elements
+    constexpr int64_t kWorthSharing = sizeThreshold(4096); // elements
     if (cast<RankedTensorType>(value.getType()).getNumElements() < kWorthSharing)
       return;
     SmallVector<int64_t> readers;

@@ -2,6 +2,7 @@
 #include "fusion/fuse/RecomputeInputs.h"
 
 #include "fusion/fuse/AccessAnalysis.h"
+#include "support/SizeThreshold.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;
@@ -9,7 +10,7 @@ using namespace accc;
 
 namespace {
 /// Smaller values do not matter to memory.
-constexpr int64_t kFewElements = 4096;
+constexpr int64_t kFewElements = sizeThreshold(4096);
 /// A value so many times smaller than another costs nothing beside it.
 constexpr int64_t kMuchSmaller = 8;
 /// More memory by this part of a value is no more: the mean that a centred value is computed from.

@@ -3,6 +3,7 @@
 #include "fusion/simplify/Patterns.h"
 #include "ir/prim/Tensor.h"
 #include "support/DeadCode.h"
+#include "support/SizeThreshold.h"
 
 namespace accc {
 #define GEN_PASS_DEF_SPLITREDUCTIONSPASS
@@ -19,11 +20,11 @@ namespace {
 // walks all rows; with few columns there are too few tasks, and with many rows a block falls out of
 // the cache between two passes over it.
 constexpr int64_t kFewColumns = 512;
-constexpr int64_t kManyElements = 1 << 16;
+constexpr int64_t kManyElements = sizeThreshold(1 << 16);
 /// Parts for the threads of most machines, and how small they make them at least.
 constexpr int64_t kParts = 16, kLeastParts = 4, kLeastRows = 8;
 /// Elements of a part that stay in the cache of one core.
-constexpr int64_t kPartElements = 1 << 17;
+constexpr int64_t kPartElements = sizeThreshold(1 << 17);
 
 /// How many of the leading dimensions, which are those that are reduced, the parts are made of; 0
 /// if there is nothing to gain.

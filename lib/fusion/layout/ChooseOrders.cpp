@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/layout/CheapestSplit.h"
 #include "fusion/layout/OrderChoice.h"
+#include "support/SizeThreshold.h"
 #include "support/TensorBytes.h"
 
 #include <map>
@@ -12,7 +13,7 @@ using namespace accc::fusion;
 namespace {
 
 /// What starting one more kernel costs, in bytes.
-constexpr int64_t kLaunchBytes = 4096;
+constexpr int64_t kLaunchBytes = sizeThreshold(4096);
 
 int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 

@@ -7,6 +7,7 @@
 #include "fusion/Passes.h"
 #include "fusion/layout/ContractionSide.h"
 #include "ir/prim/Tensor.h"
+#include "support/SizeThreshold.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -27,7 +28,7 @@ constexpr int64_t kMostRows = 64;
 /// The copy takes as long as one or two of the products.
 constexpr size_t kLeastUses = 4;
 /// Less stays in the nearest cache, however it lies.
-constexpr int64_t kLeastElements = 1 << 14;
+constexpr int64_t kLeastElements = sizeThreshold(1 << 14);
 /// What kernels take for a panel, the best first: a few vectors of any width.
 constexpr int64_t kPanelWidths[] = {64, 48, 32, 16};
 /// Kernels take so many rows of a panel at a time.

@@ -2,6 +2,7 @@
 // What is known at compile time is computed at compile time, by the ops' own values.
 #include "fusion/simplify/Patterns.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "support/SizeThreshold.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -138,7 +139,7 @@ std::vector<char> elementBytes(DenseElementsAttr elements) {
 }
 
 /// Constants smaller than this are not looked into.
-constexpr int64_t kLeastRepeated = 256;
+constexpr int64_t kLeastRepeated = sizeThreshold(256);
 
 // A constant that repeats itself along a dimension is a broadcast of less: exporters and importers
 // expand masks to every batch and head.

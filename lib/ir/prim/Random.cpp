@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/prim/Philox.h"
 #include "ir/prim/Pointwise.h"
 
 using namespace mlir;
@@ -8,11 +9,7 @@ using namespace accc::prim;
 #define GET_OP_CLASSES
 #include "ir/prim/Random.cpp.inc"
 
-// The constants of Philox 4x32 (Salmon et al., table 2): multipliers and Weyl increments of the
-// key.
-static constexpr uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
-static constexpr uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
-static constexpr int kRounds = 10;
+using namespace accc::prim::philox;
 
 // ---- random_bits ----
 
@@ -24,27 +21,14 @@ LogicalResult RandomBitsOp::verify() {
   return success();
 }
 
-static uint32_t philox(std::array<uint32_t, 4> counter, uint32_t key0, uint32_t key1) {
-  for (int round = 0; round < kRounds; ++round) {
-    uint64_t product0 = uint64_t(kMultiplier0) * counter[0];
-    uint64_t product1 = uint64_t(kMultiplier1) * counter[2];
-    counter = {
-        static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key0, static_cast<uint32_t>(product1),
-        static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key1, static_cast<uint32_t>(product0)};
-    key0 += kWeyl0;
-    key1 += kWeyl1;
-  }
-  return counter[0];
-}
-
 LogicalResult RandomBitsOp::evaluate(ArrayRef<ReferenceArray> operands,
                                      SmallVectorImpl<ReferenceArray> &results) {
   uint64_t seed = integerBits(operands[0].values[0]), step = integerBits(operands[0].values[1]);
   ReferenceArray &result = results.emplace_back(getType().getShape());
   for (uint64_t i = 0, e = result.values.size(); i < e; ++i)
-    result.values[i] = philox({static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32),
-                               static_cast<uint32_t>(step), static_cast<uint32_t>(getStream())},
-                              static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
+    result.values[i] = words({static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32),
+                              static_cast<uint32_t>(step), static_cast<uint32_t>(getStream())},
+                             static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32))[0];
   return success();
 }
 
@@ -87,25 +71,25 @@ Value RandomBitsOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> in
   seed = emitter.lanes(seed);
   step = emitter.lanes(step);
   ScalarBuilder scalar{builder, getLoc()};
-  Words words{scalar};
-  Type word = words.narrow(position.getType());
-  Value counter0 = isSmall ? position : words.low(position);
-  Value counter1 = isSmall ? words.constant(word, 0) : words.high(position);
-  Value counter2 = words.low(step);
-  Value counter3 = words.constant(word, static_cast<uint32_t>(getStream()));
-  Value key0 = words.low(seed), key1 = words.high(seed);
+  Words split{scalar};
+  Type word = split.narrow(position.getType());
+  Value counter0 = isSmall ? position : split.low(position);
+  Value counter1 = isSmall ? split.constant(word, 0) : split.high(position);
+  Value counter2 = split.low(step);
+  Value counter3 = split.constant(word, static_cast<uint32_t>(getStream()));
+  Value key0 = split.low(seed), key1 = split.high(seed);
   for (int round = 0; round < kRounds; ++round) {
-    Value product0 = words.product(counter0, kMultiplier0);
-    Value product1 = words.product(counter2, kMultiplier1);
+    Value product0 = split.product(counter0, kMultiplier0);
+    Value product1 = split.product(counter2, kMultiplier1);
     auto mixed = [&](Value a, Value b, Value c) -> Value {
       return scalar.make<arith::XOrIOp>(scalar.make<arith::XOrIOp>(a, b), c);
     };
-    counter0 = mixed(words.high(product1), counter1, key0);
-    counter1 = words.low(product1);
-    counter2 = mixed(words.high(product0), counter3, key1);
-    counter3 = words.low(product0);
-    key0 = scalar.make<arith::AddIOp>(key0, words.constant(word, kWeyl0));
-    key1 = scalar.make<arith::AddIOp>(key1, words.constant(word, kWeyl1));
+    counter0 = mixed(split.high(product1), counter1, key0);
+    counter1 = split.low(product1);
+    counter2 = mixed(split.high(product0), counter3, key1);
+    counter3 = split.low(product0);
+    key0 = scalar.make<arith::AddIOp>(key0, split.constant(word, kWeyl0));
+    key1 = scalar.make<arith::AddIOp>(key1, split.constant(word, kWeyl1));
   }
   return counter0;
 }

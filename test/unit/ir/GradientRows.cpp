@@ -120,6 +120,10 @@ static std::vector<GradientRow> makeRows() {
        {{"2x3xf64"}, {"f64"}},
        {"4x6xf64"},
        "{low = array<i64: 1, -1>, high = array<i64: 1, 2>, interior = array<i64: 0, 1>}"},
+      {"pad",
+       {{"3x4xf64"}, {"f64"}},
+       {"4x2xf64"},
+       "{low = array<i64: 2, -1>, high = array<i64: -1, -1>, interior = array<i64: 0, 0>}"},
       {"concatenate", {{"2x3xf64"}, {"2x1xf64"}}, {"2x4xf64"}, "{dimension = 1 : i64}"},
       {"reverse", {{"2x3xf64"}}, {"2x3xf64"}, "{dimensions = array<i64: 0, 1>}"},
 
@@ -141,6 +145,11 @@ static std::vector<GradientRow> makeRows() {
        {{"2x4xf64"}, {"3xi64", 0, 0, {3, 1, 1}}, {"2x3xf64"}},
        {"2x4xf64"},
        "{axis = 1 : i64, kind = #prim<scatter_kind min>}"},
+      // An element of the data ties with an update, and two updates with each other.
+      {"scatter",
+       {{"3xf64", 0, 0, {2, 0, 3}}, {"3xi64", 0, 0, {0, 1, 1}}, {"3xf64", 0, 0, {2, 5, 5}}},
+       {"3xf64"},
+       "{axis = 0 : i64, kind = #prim<scatter_kind max>}"},
       {"scatter",
        {{"4x2xf64"}, {"3xi64", 0, 0, {3, 1, 1}}, {"3x2xf64"}},
        {"4x2xf64"},
@@ -159,6 +168,12 @@ static std::vector<GradientRow> makeRows() {
       {"reduce prod", {{"3xf64", 0, 0, {2, 0, 3}}}, {"f64"}, "{dimensions = array<i64: 0>}"},
       {"reduce max", {{"2x3xf64"}}, {"2xf64"}, "{dimensions = array<i64: 1>}"},
       {"reduce min", {{"2x3xf64"}}, {"3xf64"}, "{dimensions = array<i64: 0>}"},
+      // At a tie of two the central difference is the half that each has.
+      {"reduce max",
+       {{"2x3xf64", 0, 0, {1, 3, 3, 5, 2, 5}}},
+       {"2xf64"},
+       "{dimensions = array<i64: 1>}"},
+      {"reduce min", {{"4xf64", 0, 0, {2, 1, 4, 1}}}, {"f64"}, "{dimensions = array<i64: 0>}"},
       {"cumulative sum", {{"2x4xf64"}}, {"2x4xf64"}, "{dimension = 1 : i64}"},
       {"cumulative prod", {{"2x4x3xf64"}}, {"2x4x3xf64"}, "{dimension = 1 : i64}"},
       {"cumulative prod",
@@ -171,6 +186,8 @@ static std::vector<GradientRow> makeRows() {
 
       // ---- windows ----
       {"reduce_window sum", {{"2x5xf64"}}, {"2x4xf64"}, window},
+      {"reduce_window max", {{"2x5xf64"}}, {"2x4xf64"}, window},
+      {"reduce_window min", {{"2x5xf64"}}, {"2x4xf64"}, window},
       {"window_scatter", {{"2x5xf64"}, {"2x4xf64"}}, {"2x5xf64"}, window},
 
       // ---- contractions ----
@@ -179,6 +196,12 @@ static std::vector<GradientRow> makeRows() {
        {"2x3x5xf64"},
        "{lhs_batch = array<i64: 0>, rhs_batch = array<i64: 1>, lhs_contracting = array<i64: 2>, "
        "rhs_contracting = array<i64: 0>}"},
+      // Two contracted dimensions, in another order on the right.
+      {"dot_general",
+       {{"2x3x4xf64"}, {"4x3x5xf64"}},
+       {"2x5xf64"},
+       "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1, 2>, "
+       "rhs_contracting = array<i64: 1, 0>}"},
       {"convolution", {{"2x4x5x5xf64"}, {"2x2x2x2xf64"}}, {"2x2x3x4xf64"}, "{" + geometry + "}"},
       {"convolution",
        {{"1x5x5x4xf64"}, {"2x2x2x2xf64"}},

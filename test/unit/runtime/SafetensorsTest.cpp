@@ -97,6 +97,15 @@ TEST_CASE("safetensors: unusual files that are right") {
             .size() == 1);
 }
 
+TEST_CASE("safetensors: a header longer than the format allows is not read") {
+  Folder folder;
+  std::string path = folder / "long.safetensors";
+  writeFile(path, withLength(100'000'001, "{}"));
+  REQUIRE(::truncate(path.c_str(), 100'000'100) == 0); // with a hole: takes no space
+  CHECK_THAT(errorOf(ErrorKind::data, [&] { load_safetensors(path); }),
+             Contains("more than the 100 MB"));
+}
+
 TEST_CASE("safetensors: every malformed file is one clear error") {
   auto [header, data, expected] = GENERATE(table<std::string, size_t, std::string>({
       {"", 0, "does not start with '{'"},

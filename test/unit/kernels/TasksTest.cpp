@@ -8,6 +8,7 @@
 using accc::codegen::kTaskElements;
 using accc::test::KernelCase;
 using accc::test::KernelOutcome;
+using accc::test::runKernelCase;
 
 namespace {
 

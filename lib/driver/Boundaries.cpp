@@ -15,13 +15,15 @@ using namespace accc;
 // ---- what an op may be ----
 
 static bool isPrimitive(Operation *op) {
-  return isa<prim::PrimDialect>(op->getDialect()) && !isa<prim::FusionOp, prim::YieldOp>(op);
+  return isa<prim::PrimDialect>(op->getDialect()) &&
+         !isa<prim::FusionOp, prim::FusionEachOp, prim::YieldOp>(op);
 }
 static bool isOperator(Operation *op) {
   return isPrimitive(op) || isa<nn::NnDialect>(op->getDialect());
 }
 static bool runsAlone(Operation *op) {
-  return isa<prim::FusionOp, prim::ReshapeOp, prim::ConstantOp>(op) || prim::isContraction(op);
+  return isa<prim::FusionOp, prim::FusionEachOp, prim::ReshapeOp, prim::ConstantOp>(op) ||
+         prim::isContraction(op);
 }
 static bool isRead(Operation *op) { return !op->use_empty(); }
 

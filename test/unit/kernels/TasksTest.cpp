@@ -73,18 +73,22 @@ TEST_CASE("many reduced elements for each of several columns") {
 }
 
 TEST_CASE("an optimizer over parameters of all sizes is one launch") {
-  std::string arguments, ops, names, types;
-  int number = 0;
+  std::string arguments, operands, types, results;
   for (int64_t size :
        {kTaskElements, int64_t(1), 2 * kTaskElements + 7, int64_t(33), kTaskElements + 1}) {
-    std::string n = std::to_string(number++), type = tensor({size}), comma = n == "0" ? "" : ", ";
+    std::string n = std::to_string(results.size()), type = tensor({size}),
+                comma = results.empty() ? "" : ", ";
     arguments += comma + "%p" + n + ": " + type + ", %g" + n + ": " + type;
-    ops += "  %r" + n + " = prim.sub %p" + n + ", %g" + n + " : (" + type + ", " + type + ") -> " +
-           type + " loc(\"optimizer\")\n";
-    names += comma + "%r" + n;
-    types += comma + type;
+    operands += comma + "%p" + n + ", %g" + n;
+    types += comma + type + ", " + type;
+    results += comma + type;
   }
-  KernelOutcome outcome = check("func.func @f(" + arguments + ") -> (" + types + ") {\n" + ops +
-                                "  return " + names + " : " + types + "\n}\n");
+  std::string flat = tensor({int64_t(1) << 30});
+  KernelOutcome outcome = check(
+      "func.func @f(" + arguments + ") -> (" + results +
+      ") {\n  %r:5 = prim.fusion_each \"sub\" (" + operands + ") : (" + types + ") -> (" + results +
+      ") {\n  ^bb0(%p: " + flat + ", %g: " + flat + "):\n    %d = prim.sub %p, %g : (" + flat +
+      ", " + flat + ") -> " + flat + "\n    prim.yield %d : " + flat +
+      "\n  }\n  return %r#0, %r#1, %r#2, %r#3, %r#4 : " + results + "\n}\n");
   CHECK(outcome.launches == 1);
 }

@@ -12,10 +12,11 @@ import subprocess
 import sys
 import tempfile
 
-from train import accc
+from train import SECONDS, accc
 
 model = pathlib.Path(sys.argv[3])
 with tempfile.TemporaryDirectory(prefix="accc-nets-") as folder:
     library = pathlib.Path(folder) / "model.so"
     accc("compile", model, "-o", library, "--loss", sys.argv[4], "--optimizer", sys.argv[5])
-    sys.exit(subprocess.run([sys.argv[2], library, model.with_suffix(".safetensors"), "0.05"]).returncode)
+    apart = [sys.argv[2], library, model.with_suffix(".safetensors"), "0.05"]
+    sys.exit(subprocess.run(apart, timeout=SECONDS).returncode)

@@ -88,7 +88,7 @@ def main():
         check = check_dropout if meta["dropout"] else check_goldens
         check(library, model.parent, meta, scratch)
         apart = [sys.argv[3], library, model.parent / "inputs.safetensors", str(meta["lr"])]
-        sys.exit(subprocess.run(apart).returncode)
+        sys.exit(subprocess.run(apart, timeout=SECONDS).returncode)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include "codegen/cpu/Cpu.h"
 #include "codegen/host/Host.h"
 #include "codegen/kernel/Kernel.h"
+#include "support/CompileLog.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -64,6 +65,7 @@ LogicalResult generateCode(ModuleOp program, const CpuTarget &target, StringRef 
   KernelTasks tasks;
   bool good = true;
   {
+    TimedPart part("emit-kernels");
     // A rule that goes wrong says so with a diagnostic: count those too.
     ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
       good &= diagnostic.getSeverity() != DiagnosticSeverity::Error;
@@ -80,15 +82,23 @@ LogicalResult generateCode(ModuleOp program, const CpuTarget &target, StringRef 
   if (!good)
     return failure();
   dump(dumps, "kernels.mlir", [&](llvm::raw_ostream &os) { kernels->print(os); });
-  if (failed(lowerToLLVM(*kernels)))
-    return failure();
   llvm::LLVMContext llvmContext;
-  std::unique_ptr<llvm::Module> module = translate(*kernels, llvmContext, target);
+  std::unique_ptr<llvm::Module> module;
+  {
+    TimedPart part("lower-kernels");
+    if (failed(lowerToLLVM(*kernels)))
+      return failure();
+    module = translate(*kernels, llvmContext, target);
+  }
   if (!module)
     return emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
-  if (failed(addEntries(program, tasks, errors, symbol, *module)))
-    return failure();
+  {
+    TimedPart part("add-entries");
+    if (failed(addEntries(program, tasks, errors, symbol, *module)))
+      return failure();
+  }
   dump(dumps, "library.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
+  TimedPart part("emit-objects");
   return emitObjects(std::move(module), target, symbol, loc, [&] { return objects.add(loc); });
 }
 
@@ -132,6 +142,7 @@ LogicalResult accc::generateLibrary(ModuleOp program, const WeightTable &weights
     if (failed(generateCode(program, target, codes.back().entries, dumps, objects)))
       return failure();
   }
+  TimedPart part("link");
   llvm::LLVMContext llvmContext;
   llvm::Module description("description", llvmContext);
   description.setDataLayout(targets->back().machine->createDataLayout());

@@ -2,6 +2,7 @@
 #include "driver/Driver.h"
 
 #include "driver/Files.h"
+#include "driver/Outputs.h"
 #include "driver/Pipeline.h"
 #include "driver/Sizes.h"
 #include "training/loss/Loss.h"
@@ -80,8 +81,11 @@ Outcome accc::compileModel(const CompileOptions &options, const Progress &progre
   registerDialects(context);
   Compilation compilation(context, options);
   ExitCode code = runPipeline(compilation, options.stopAfter, progress);
+  bool stopped = !options.stopAfter.empty() && options.stopAfter != "generate";
+  if (code == ExitCode::Done && !stopped && failed(writeReport(compilation)))
+    code = ExitCode::Machine;
   Outcome outcome = finish(compilation, code);
-  if (code == ExitCode::Done && !options.stopAfter.empty() && options.stopAfter != "generate") {
+  if (code == ExitCode::Done && stopped) {
     llvm::raw_string_ostream stream(outcome.text);
     if (compilation.programs.empty())
       compilation.module->print(stream);

@@ -51,22 +51,27 @@ static LogicalResult writeWeights(Compilation &c, const std::string &path) {
   return success();
 }
 
-/// The files that say something of the library: the typed header and the report.
-static LogicalResult writeDescriptions(Compilation &c, const std::string &manifest) {
-  if (!c.options.header.empty()) {
-    double learningRate = SessionOptions().learning_rate;
-    if (!c.options.optimizer.empty())
-      if (auto optimizer = parseOptimizer(c.options.optimizer))
-        learningRate = (*optimizer)->learningRate;
-    StringRef name = llvm::sys::path::stem(c.options.header);
-    if (llvm::Error error =
-            writeTextAtomically(c.options.header, makeHeader(*c.module, name, learningRate)))
-      return machineFault(c, llvm::toString(std::move(error)));
-  }
-  if (!c.options.report.empty())
-    if (llvm::Error error =
-            writeTextAtomically(c.options.report, makeReport(*c.module, manifest, c.fusionNotes)))
-      return machineFault(c, llvm::toString(std::move(error)));
+static LogicalResult writeHeader(Compilation &c) {
+  if (c.options.header.empty())
+    return success();
+  double learningRate = SessionOptions().learning_rate;
+  if (!c.options.optimizer.empty())
+    if (auto optimizer = parseOptimizer(c.options.optimizer))
+      learningRate = (*optimizer)->learningRate;
+  StringRef name = llvm::sys::path::stem(c.options.header);
+  if (llvm::Error error =
+          writeTextAtomically(c.options.header, makeHeader(*c.module, name, learningRate)))
+    return machineFault(c, llvm::toString(std::move(error)));
+  return success();
+}
+
+LogicalResult accc::writeReport(Compilation &c) {
+  if (c.options.report.empty())
+    return success();
+  std::string manifest = makeManifest(c.options, c.inputHash.get());
+  if (llvm::Error error = writeTextAtomically(
+          c.options.report, makeReport(*c.module, manifest, c.fusionNotes, c.log)))
+    return machineFault(c, llvm::toString(std::move(error)));
   return success();
 }
 
@@ -87,7 +92,7 @@ LogicalResult accc::writeLibrary(Compilation &c) {
       return failure();
   }
 
-  if (failed(writeDescriptions(c, options.manifest)))
+  if (failed(writeHeader(c)))
     return failure();
   bool written = false;
   auto write = [&](StringRef temporary) {

@@ -11,6 +11,10 @@ namespace accc {
 /// where a file cannot be written.
 mlir::LogicalResult writeLibrary(Compilation &compilation);
 
+/// Writes the report where the options ask for one: the last file, as it tells how long the others
+/// took. Sets machineFault where it cannot be written.
+mlir::LogicalResult writeReport(Compilation &compilation);
+
 } // namespace accc
 
 #endif

@@ -79,6 +79,7 @@ static LogicalResult makeModelTrainable(Compilation &c) {
 }
 
 static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
+  TimedPart part(pass->getArgument());
   PassManager passes(&c.context);
   passes.enableVerifier(false); // the pipeline verifies after each phase
   passes.addNestedPass<func::FuncOp>(std::move(pass));
@@ -95,9 +96,14 @@ static LogicalResult layOutModel(Compilation &c) {
 static LogicalResult fuseModel(Compilation &c) {
   if (failed(runPasses(c, createSplitReductionsPass())))
     return failure();
-  if (failed(formFusions(
-          *c.module, &c.fusionNotes.emplace_back(c.sizes.text, std::vector<FusionNote>()).second)))
-    return failure();
+  {
+    TimedPart part("form-fusions");
+    std::vector<FusionNote> *notes = nullptr;
+    if (!c.options.report.empty())
+      notes = &c.fusionNotes.emplace_back(c.sizes.text, std::vector<FusionNote>()).second;
+    if (failed(formFusions(*c.module, notes)))
+      return failure();
+  }
   // Last: what it joins must not grow any more.
   return runPasses(c, createFuseHorizontallyPass());
 }
@@ -220,6 +226,11 @@ static void writeReproducer(Compilation &c, const PhaseEntry &phase, StringRef b
     c.reproducer = path;
 }
 
+static LogicalResult verifyModule(ModuleOp module) {
+  TimedPart part("verify");
+  return verify(module);
+}
+
 /// Runs one phase, verifies what it gave and dumps it.
 static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
   // A phase that may fail by our fault works on a copy, so that what it was given can be kept.
@@ -232,7 +243,7 @@ static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
       writeReproducer(c, phase, print(*before));
     return blame;
   }
-  if (failed(verify(*c.module))) {
+  if (failed(verifyModule(*c.module))) {
     c.problems.add({.message = std::string("the phase '") + phase.name + "' made invalid IR"});
     writeReproducer(c, phase, before ? print(*before) : "");
     return ExitCode::Bug;
@@ -252,7 +263,7 @@ static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
 
 namespace {
 /// Counts the phases for who watches.
-struct Counter {
+struct PhaseCounter {
   const Progress &progress;
   int count, number = 0;
   void next(const PhaseEntry &phase, const std::string &sizes) {
@@ -263,11 +274,13 @@ struct Counter {
 } // namespace
 
 /// The phases that run at each of the sizes, at c.sizes, or those that run once.
-static ExitCode runPhases(Compilation &c, StringRef lastPhase, Runs runs, Counter &counter) {
+static ExitCode runPhases(Compilation &c, StringRef lastPhase, Runs runs, PhaseCounter &counter) {
   for (const PhaseEntry &phase : kPhases) {
     if (phase.runs != runs)
       continue;
-    counter.next(phase, runs == Runs::Each ? c.sizes.text : "");
+    std::string sizes = runs == Runs::Each ? c.sizes.text : "";
+    counter.next(phase, sizes);
+    TimedPart part(phase.name, sizes);
     if (ExitCode code = runGuarded(c, phase); code != ExitCode::Done)
       return code;
     if (lastPhase == phase.name)
@@ -285,7 +298,7 @@ ExitCode accc::runPipeline(Compilation &c, StringRef lastPhase, const Progress &
   std::vector<Sizes> all = allSizes(c.options);
   auto isEach = [](const PhaseEntry &phase) { return phase.runs == Runs::Each; };
   auto each = static_cast<size_t>(llvm::count_if(kPhases, isEach));
-  Counter counter{progress, static_cast<int>(each * all.size() + std::size(kPhases) - each)};
+  PhaseCounter counter{progress, static_cast<int>(each * all.size() + std::size(kPhases) - each)};
 
   ExitCode worst = ExitCode::Done;
   for (const Sizes &sizes : all) {

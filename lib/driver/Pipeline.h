@@ -7,6 +7,7 @@
 #include "driver/Sizes.h"
 #include "fusion/fuse/Fuse.h"
 #include "schedule/merge/Merge.h"
+#include "support/CompileLog.h"
 #include "support/ProblemCollector.h"
 #include "support/WeightTable.h"
 
@@ -30,6 +31,7 @@ struct Compilation {
 
   mlir::MLIRContext &context;
   const CompileOptions &options;
+  CompileLog log;
   ProblemCollector problems;
   /// One size for each open dimension: those that `module` has now.
   Sizes sizes;
@@ -40,7 +42,7 @@ struct Compilation {
   std::optional<std::pair<std::string, VariableTypes>> variables;
   /// Where there are several sizes, what became of the model at each, once all are there.
   std::vector<SizedProgram> programs;
-  /// What became one kernel and what did not, with reasons, by sizes.
+  /// What became one kernel and what did not, with reasons, by sizes; only where there is a report.
   std::vector<std::pair<std::string, std::vector<FusionNote>>> fusionNotes;
   /// Hexadecimal SHA-256 of the model file, computed beside the phases: for a file of 400 MB that
   /// takes as long as half of them. Only where there is an output to name it.

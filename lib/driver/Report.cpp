@@ -96,8 +96,42 @@ static json::Object describeEntry(exec::EntryOp entry, SymbolTable &symbols) {
                       {"steps", std::move(steps)}};
 }
 
+static json::Object describeTime(const Clock &time) {
+  return json::Object{{"seconds", time.wall}, {"cpu_seconds", time.cpu}};
+}
+
+static json::Array describeParts(ArrayRef<CompileLog::Part> parts) {
+  json::Array list;
+  for (const CompileLog::Part &part : parts) {
+    json::Object described = describeTime(part.time);
+    described["name"] = part.name;
+    described["peak_memory_bytes"] = part.peakMemory;
+    if (!part.sizes.empty())
+      described["sizes"] = part.sizes;
+    if (!part.parts.empty())
+      described["parts"] = describeParts(part.parts);
+    list.push_back(std::move(described));
+  }
+  return list;
+}
+
+static json::Object describeCompile(const CompileLog &log) {
+  Clock total;
+  for (const CompileLog::Part &phase : log.phases())
+    total = {total.wall + phase.time.wall, total.cpu + phase.time.cpu};
+  json::Object work;
+  for (auto [name, value] : llvm::zip_equal(kCounterNames, log.work()))
+    work[name] = value;
+  json::Object compile = describeTime(total);
+  compile["peak_memory_bytes"] = peakMemoryBytes();
+  compile["phases"] = describeParts(log.phases());
+  compile["work"] = std::move(work);
+  return compile;
+}
+
 std::string accc::makeReport(ModuleOp program, StringRef manifest,
-                             ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions) {
+                             ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions,
+                             const CompileLog &log) {
   SymbolTable symbols(program);
   json::Array entries, fusion;
   double state = 0;
@@ -113,8 +147,10 @@ std::string accc::makeReport(ModuleOp program, StringRef manifest,
                                     {"consumer", note.consumer},
                                     {"fused", note.decision.allowed},
                                     {"reason", note.decision.reason}});
-  json::Object report{
-      {"state_bytes", state}, {"entries", std::move(entries)}, {"fusion", std::move(fusion)}};
+  json::Object report{{"state_bytes", state},
+                      {"entries", std::move(entries)},
+                      {"fusion", std::move(fusion)},
+                      {"compile", describeCompile(log)}};
   if (llvm::Expected<json::Value> parsed = json::parse(manifest))
     report["manifest"] = std::move(*parsed);
   else

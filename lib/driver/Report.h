@@ -4,6 +4,7 @@
 #define ACCC_DRIVER_REPORT_H
 
 #include "fusion/fuse/Fuse.h"
+#include "support/CompileLog.h"
 
 #include <string>
 
@@ -12,9 +13,13 @@ namespace accc {
 /// JSON: `manifest`; `state_bytes`; `entries`, each with its sizes ("seq=64", or empty),
 /// arena_bytes, flops, bytes and `steps` in the order of execution (a launch with its kernel and
 /// what it computes, or a library call; with flops and the bytes of the buffers it reads and
-/// writes); `fusion`, the decisions with their reasons, which `decisions` lists by sizes.
+/// writes); `fusion`, the decisions with their reasons, which `decisions` lists by sizes;
+/// `compile`, what the compile itself took: seconds of wall clock and of CPU time and the peak of
+/// memory, `phases` with the same for each and for its parts, and `work`, which is counted and thus
+/// the same on every machine. All but `compile` is the same for the same input.
 std::string makeReport(mlir::ModuleOp program, llvm::StringRef manifest,
-                       llvm::ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions);
+                       llvm::ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions,
+                       const CompileLog &log);
 
 } // namespace accc
 

@@ -36,7 +36,9 @@ void accc::tool::addCompile(CLI::App &app, Action &action) {
   command->add_option("--weights", options->weights,
                       "initial values: embed, beside or none; by default embed up to 16 MB");
   command->add_option("--header", options->header, "writes a typed C++ header")->type_name("LIB.h");
-  command->add_option("--report", options->report, "writes kernels, FLOPs, bytes, memory as JSON")
+  command
+      ->add_option("--report", options->report,
+                   "writes kernels, FLOPs, bytes, memory, compile times as JSON")
       ->type_name("LIB.json");
   command->add_option("--dump-dir", options->dumpDir, "writes the IR after every phase")
       ->type_name("DIR");

@@ -2,6 +2,7 @@
 #include "codegen/cpu/Cpu.h"
 
 #include "accc/cpu_features.h"
+#include "support/CompileLog.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
@@ -76,6 +77,7 @@ LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &mac
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  count(Counter::llvm_instructions, module.getInstructionCount());
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 
   std::error_code code;

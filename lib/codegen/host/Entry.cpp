@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry points: what each runs, and what a runtime needs to know to call it.
 #include "codegen/host/Host.h"
+#include "codegen/host/StepTable.h"
 #include "support/Attributes.h"
-
-#include "llvm/IR/IRBuilder.h"
 
 using namespace mlir;
 using namespace accc;
@@ -37,8 +36,7 @@ class EntryEmitter {
 public:
   EntryEmitter(exec::EntryOp entry, llvm::Module &module, const KernelTasks &tasks,
                ConstantWriter &constants)
-      : entry(entry), module(module), tasks(tasks), constants(constants), b(module.getContext()),
-        pointer(llvm::PointerType::getUnqual(module.getContext())) {}
+      : entry(entry), module(module), tasks(tasks), constants(constants) {}
 
   LogicalResult emit();
 
@@ -48,152 +46,103 @@ public:
   int64_t launches = 0;
 
 private:
-  llvm::Value *serviceField(unsigned offset) {
-    llvm::Value *address = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(0), offset);
-    return b.CreateLoad(pointer, address);
-  }
-  llvm::Value *slice(exec::SliceOp op);
-  llvm::Value *fill(ValueRange inputs, ValueRange outputs, bool withStatus);
-  llvm::Value *fillSegments(exec::LaunchEachOp launch, llvm::Constant *table);
-  void returnIf(llvm::Value *condition, llvm::Value *value);
+  int64_t place(exec::SliceOp op);
+  void append(SmallVectorImpl<int64_t> &list, ValueRange buffers) const;
+  void addLaunch(exec::LaunchOp launch);
+  void addLaunch(exec::LaunchEachOp launch);
+  LogicalResult addCall(exec::LibraryCallOp call);
 
   exec::EntryOp entry;
   llvm::Module &module;
   const KernelTasks &tasks;
   ConstantWriter &constants;
-  llvm::IRBuilder<> b;
-  llvm::PointerType *pointer;
-  llvm::AllocaInst *buffers = nullptr;
-  DenseMap<Value, llvm::Value *> values;
+  StepTable table;
+  DenseMap<Value, int64_t> places; // of buffers, as the table has them
 };
 
-llvm::Value *EntryEmitter::slice(exec::SliceOp op) {
-  int64_t offset = static_cast<int64_t>(op.getOffset());
+int64_t EntryEmitter::place(exec::SliceOp op) {
+  auto offset = static_cast<int64_t>(op.getOffset());
   switch (op.getSpace()) {
   case exec::Space::state:
-    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(1),
-                                        static_cast<uint64_t>(offset));
+    return StepTable::stateBuffer(offset);
   case exec::Space::arena:
-    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), function->getArg(2),
-                                        static_cast<uint64_t>(offset));
+    return StepTable::arenaBuffer(offset);
   case exec::Space::output:
-    offset += static_cast<int64_t>(entry.getInputs().size());
-    [[fallthrough]];
+    return StepTable::argumentBuffer(offset + static_cast<int64_t>(entry.getInputs().size()));
   case exec::Space::input:
-    return b.CreateLoad(pointer, b.CreateConstInBoundsGEP1_64(pointer, function->getArg(3),
-                                                              static_cast<uint64_t>(offset)));
+    return StepTable::argumentBuffer(offset);
   case exec::Space::constant:
-    return module.getNamedGlobal(("constant." + *op.getSymbol()).str());
+    return table.constantBuffer(module.getNamedGlobal(("constant." + *op.getSymbol()).str()));
   }
   llvm_unreachable("covered switch");
 }
 
-llvm::Value *EntryEmitter::fill(ValueRange inputs, ValueRange outputs, bool withStatus) {
-  SmallVector<llvm::Value *> pointers;
-  for (Value v : inputs)
-    pointers.push_back(values[v]);
-  for (Value v : outputs)
-    pointers.push_back(values[v]);
-  if (withStatus)
-    pointers.push_back(function->getArg(2));
-  for (auto [i, p] : llvm::enumerate(pointers))
-    b.CreateStore(p, b.CreateConstInBoundsGEP1_64(pointer, buffers, i));
-  return buffers;
+void EntryEmitter::append(SmallVectorImpl<int64_t> &list, ValueRange buffers) const {
+  for (Value buffer : buffers)
+    list.push_back(places.lookup(buffer));
 }
 
-llvm::Value *EntryEmitter::fillSegments(exec::LaunchEachOp launch, llvm::Constant *table) {
-  size_t segments = launch.getSizes().size();
-  size_t ins = launch.getInputs().size() / segments, outs = launch.getOutputs().size() / segments;
-  uint64_t slot = 0;
-  auto put = [&](llvm::Value *p) {
-    b.CreateStore(p, b.CreateConstInBoundsGEP1_64(pointer, buffers, slot++));
-  };
-  put(table);
-  for (size_t s = 0; s < segments; ++s) {
-    for (Value v : launch.getInputs().slice(s * ins, ins))
-      put(values[v]);
-    for (Value v : launch.getOutputs().slice(s * outs, outs))
-      put(values[v]);
+void EntryEmitter::addLaunch(exec::LaunchOp launch) {
+  int64_t count = tasks.lookup(launch.getKernel());
+  if (count == 0)
+    return; // nothing to compute: a tensor with an extent of 0
+  ++launches;
+  labels.push_back(labelOf(launch));
+  SmallVector<int64_t> buffers;
+  append(buffers, launch.getInputs());
+  append(buffers, launch.getOutputs());
+  buffers.push_back(StepTable::arenaBuffer(0)); // the status
+  table.addLaunch(module.getFunction(launch.getKernel()), count, buffers);
+}
+
+void EntryEmitter::addLaunch(exec::LaunchEachOp launch) {
+  SegmentTable segments(launch.getSizes());
+  if (segments.tasks == 0)
+    return;
+  ++launches;
+  size_t count = launch.getSizes().size();
+  labels.push_back(launch.getKernel().str() + " -> " + std::to_string(count) + " tensors");
+  ArrayRef<char> raw(reinterpret_cast<const char *>(segments.words.data()),
+                     segments.words.size() * sizeof(int64_t));
+  size_t ins = launch.getInputs().size() / count, outs = launch.getOutputs().size() / count;
+  SmallVector<int64_t> buffers{table.constantBuffer(constants.bytes(raw, "segments"))};
+  for (size_t s = 0; s < count; ++s) {
+    append(buffers, launch.getInputs().slice(s * ins, ins));
+    append(buffers, launch.getOutputs().slice(s * outs, outs));
   }
-  return buffers;
+  table.addLaunch(module.getFunction(launch.getKernel()), segments.tasks, buffers);
 }
 
-void EntryEmitter::returnIf(llvm::Value *condition, llvm::Value *value) {
-  auto *leave = llvm::BasicBlock::Create(module.getContext(), "leave", function);
-  auto *next = llvm::BasicBlock::Create(module.getContext(), "next", function);
-  b.CreateCondBr(condition, leave, next);
-  b.SetInsertPoint(leave);
-  b.CreateRet(value);
-  b.SetInsertPoint(next);
+LogicalResult EntryEmitter::addCall(exec::LibraryCallOp call) {
+  FailureOr<accc_library_call> description = describeCall(call);
+  if (failed(description))
+    return failure();
+  SmallVector<int64_t> buffers;
+  append(buffers, call.getInputs());
+  append(buffers, call.getOutputs());
+  table.addLibraryCall(static_cast<int64_t>(calls.size()), buffers);
+  calls.push_back(*description);
+  labels.push_back(labelOf(call));
+  return success();
 }
 
 LogicalResult EntryEmitter::emit() {
-  auto *type = llvm::FunctionType::get(b.getInt32Ty(), {pointer, pointer, pointer, pointer}, false);
-  function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
-                                    "entry." + entry.getSymName(), module);
-  // Hundreds of calls in a row and nothing to optimise; LLVM's scheduler takes the square of it.
-  function->addFnAttr(llvm::Attribute::OptimizeNone);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "start", function));
-  size_t most = 1;
-  entry.walk([&](Operation *op) { most = std::max<size_t>(most, op->getNumOperands() + 1); });
-  buffers = b.CreateAlloca(llvm::ArrayType::get(pointer, most));
-  llvm::Value *context = serviceField(offsetof(accc_services, context));
-  llvm::Value *parallelFor = serviceField(offsetof(accc_services, parallel_for));
-  llvm::Value *libraryCall = serviceField(offsetof(accc_services, library_call));
-  auto *launchType =
-      llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, pointer, b.getInt64Ty()}, false);
-  auto *callType =
-      llvm::FunctionType::get(b.getInt32Ty(), {pointer, b.getInt32Ty(), pointer}, false);
-  b.CreateStore(b.getInt64(0), function->getArg(2));
-
-  auto loadStatus = [&] {
-    return b.CreateTrunc(b.CreateLoad(b.getInt64Ty(), function->getArg(2)), b.getInt32Ty());
-  };
   for (Operation &op : entry.getBody().front()) {
-    if (auto sliceOp = dyn_cast<exec::SliceOp>(op)) {
-      values[sliceOp.getBuffer()] = slice(sliceOp);
-    } else if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
-      int64_t count = tasks.lookup(launch.getKernel());
-      if (count == 0)
-        continue; // nothing to compute: a tensor with an extent of 0
-      ++launches;
-      labels.push_back(labelOf(launch));
-      llvm::Value *list = fill(launch.getInputs(), launch.getOutputs(), true);
-      b.CreateCall(launchType, parallelFor,
-                   {context, module.getFunction(launch.getKernel()), list,
-                    b.getInt64(static_cast<uint64_t>(count))});
-    } else if (auto each = dyn_cast<exec::LaunchEachOp>(op)) {
-      SegmentTable table(each.getSizes());
-      if (table.tasks == 0)
-        continue;
-      ++launches;
-      labels.push_back(each.getKernel().str() + " -> " + std::to_string(each.getSizes().size()) +
-                       " tensors");
-      ArrayRef<char> raw(reinterpret_cast<const char *>(table.words.data()),
-                         table.words.size() * sizeof(int64_t));
-      llvm::Value *list = fillSegments(each, constants.bytes(raw, "segments"));
-      b.CreateCall(launchType, parallelFor,
-                   {context, module.getFunction(each.getKernel()), list,
-                    b.getInt64(static_cast<uint64_t>(table.tasks))});
-    } else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
-      FailureOr<accc_library_call> description = describeCall(call);
-      if (failed(description))
+    if (auto slice = dyn_cast<exec::SliceOp>(op))
+      places[slice.getBuffer()] = place(slice);
+    else if (auto launch = dyn_cast<exec::LaunchOp>(op))
+      addLaunch(launch);
+    else if (auto each = dyn_cast<exec::LaunchEachOp>(op))
+      addLaunch(each);
+    else if (isa<exec::CheckOp>(op))
+      table.addCheck();
+    else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
+      if (failed(addCall(call)))
         return failure();
-      llvm::Value *list = fill(call.getInputs(), call.getOutputs(), false);
-      llvm::Value *status = b.CreateCall(
-          callType, libraryCall, {context, b.getInt32(static_cast<uint32_t>(calls.size())), list});
-      calls.push_back(*description);
-      labels.push_back(labelOf(call));
-      returnIf(b.CreateICmpNE(status, b.getInt32(0)), status);
-    } else if (isa<exec::CheckOp>(op)) {
-      llvm::Value *status = loadStatus();
-      returnIf(b.CreateICmpNE(status, b.getInt32(0)), status);
-    } else {
+    } else
       return op.emitError("bug in accc: not an op of an entry");
-    }
   }
-  b.CreateRet(loadStatus());
+  function = table.emit(module, ("entry." + entry.getSymName()).str(), constants);
   return success();
 }
 

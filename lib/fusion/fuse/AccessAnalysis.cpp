@@ -43,8 +43,7 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
     return {};
   Operation *op = tensor.getDefiningOp();
   if (!op || !isInside(op)) {
-    if (!llvm::is_contained(leaves, tensor))
-      leaves.push_back(tensor);
+    leaves.insert(tensor);
     return {};
   }
   auto fusible = cast<Fusible>(op);

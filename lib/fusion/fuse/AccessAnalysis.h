@@ -4,8 +4,10 @@
 #define ACCC_FUSION_FUSE_ACCESSANALYSIS_H
 
 #include "ir/prim/Prim.h"
+#include "support/CompileLog.h"
 
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace accc {
 
@@ -18,6 +20,9 @@ public:
   /// Loop variable i lies in [0, extents[i]).
   AccessAnalysis(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> extents,
                  llvm::function_ref<bool(mlir::Operation *)> isInside);
+  AccessAnalysis(const AccessAnalysis &) = delete;
+  AccessAnalysis &operator=(const AccessAnalysis &) = delete;
+  ~AccessAnalysis() { count(Counter::fusion_evaluations, static_cast<int64_t>(seen.size())); }
 
   /// The loop variables as an index: dimension i, or 0 where the extent is 1.
   llvm::SmallVector<mlir::AffineExpr> identity() const;
@@ -29,7 +34,7 @@ public:
   };
   llvm::SmallVector<Read> reductionReads;
   /// Values from outside that are read.
-  llvm::SmallVector<mlir::Value> leaves;
+  llvm::SetVector<mlir::Value> leaves;
   /// How many (value, index) pairs were computed: more than there are ops means recomputation.
   int64_t evaluations = 0;
   /// The same for functions that cost more than a few instructions.

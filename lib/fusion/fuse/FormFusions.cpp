@@ -83,14 +83,17 @@ private:
     constexpr int64_t kWorthSharing = sizeThreshold(4096); // elements
     if (cast<RankedTensorType>(value.getType()).getNumElements() < kWorthSharing)
       return;
-    SmallVector<int64_t> readers;
+    constexpr size_t kMostReaders = 16; // each is tried with each
+    llvm::SmallSetVector<int64_t, kMostReaders> found;
     for (Operation *user : value.getUsers()) {
-      int64_t reader = groups.groupOf(user);
-      if (reader >= 0 && !llvm::is_contained(readers, reader))
-        readers.push_back(reader);
+      if (int64_t reader = groups.groupOf(user); reader >= 0)
+        found.insert(reader);
+      if (found.size() > kMostReaders)
+        return;
     }
+    SmallVector<int64_t> readers(found.begin(), found.end());
     llvm::sort(readers);
-    for (size_t i = 0; i + 1 < readers.size() && readers.size() <= 16; ++i)
+    for (size_t i = 0; i + 1 < readers.size(); ++i)
       for (size_t j = i + 1; j < readers.size(); ++j)
         if (tryMerge(readers[i], readers[j]))
           break; // what was i is now part of j

@@ -2,13 +2,16 @@
 #include "fusion/fuse/Groups.h"
 
 #include "fusion/fuse/AccessAnalysis.h"
+#include "support/CompileLog.h"
+
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace accc;
 
 namespace {
-constexpr size_t kMaxOps = 96;     // longer bodies spill registers
-constexpr size_t kMaxBuffers = 32; // inputs and outputs: streams the hardware cannot prefetch
+constexpr size_t kMaxOps = 96;        // longer bodies spill registers
+constexpr size_t kMaxBuffers = 32;    // inputs and outputs: streams the hardware cannot prefetch
 
 /// Ops whose emitter walks the iteration space in a way of its own.
 bool isAnchor(Operation *op) {
@@ -76,16 +79,25 @@ bool accc::belongsToOptimizer(Operation *op) {
 }
 
 Groups::Groups(Block &block) {
+  DenseMap<Operation *, RunOrder::Node> nodes;
   for (Operation &op : block.without_terminator()) {
-    auto next = static_cast<int64_t>(order.size());
-    position[&op] = place[&op] = next;
-    order.push_back(&op);
+    position[&op] = static_cast<int64_t>(position.size());
     Part part = parts[&op] = findPart(&op);
+    if (comesAlong(&op))
+      continue;
+    RunOrder::Node node = nodes[&op] = order.add();
     if (part != Part::Member)
       continue;
     group[&op] = size();
-    groups.push_back({{&op}});
+    groups.push_back({{&op}, node, belongsToOptimizer(&op)});
   }
+  for (Operation &op : block.without_terminator())
+    if (auto from = nodes.find(&op); from != nodes.end())
+      for (Value result : op.getResults())
+        forEachUser(result, [&](Operation *user) {
+          if (auto to = nodes.find(user); to != nodes.end()) // not the terminator
+            order.addEdge(from->second, to->second);
+        });
 }
 
 Part Groups::partOf(Operation *op) const {
@@ -98,20 +110,26 @@ int64_t Groups::groupOf(Operation *op) const {
   return it == group.end() ? -1 : it->second;
 }
 
-Operation *Groups::standFor(Operation *op) const {
-  int64_t which = groupOf(op);
-  return which < 0 ? op : groups[which].ops.front();
-}
-
-void Groups::forEachUser(Value value, function_ref<void(Operation *)> visit) const {
+bool Groups::anyUser(Value value, function_ref<bool(Operation *)> isSuch) const {
+  int64_t visited = 0;
+  auto counted = llvm::make_scope_exit([&] { count(Counter::fusion_users, visited); });
   SmallVector<Value> pending{value};
   while (!pending.empty())
     for (Operation *user : pending.pop_back_val().getUsers()) {
+      ++visited;
       if (comesAlong(user))
         pending.push_back(user->getResult(0));
-      else
-        visit(user);
+      else if (isSuch(user))
+        return true;
     }
+  return false;
+}
+
+void Groups::forEachUser(Value value, function_ref<void(Operation *)> visit) const {
+  anyUser(value, [&](Operation *user) {
+    visit(user);
+    return false;
+  });
 }
 
 SmallVector<int64_t> Groups::readers(int64_t which) const {
@@ -134,12 +152,9 @@ SmallVector<Value> Groups::outputs(ArrayRef<Operation *> ops) const {
   DenseSet<Operation *> inside(ops.begin(), ops.end());
   SmallVector<Value> result;
   for (Operation *op : ops)
-    for (Value value : op->getResults()) {
-      bool needed = false;
-      forEachUser(value, [&](Operation *user) { needed |= !inside.contains(user); });
-      if (needed)
+    for (Value value : op->getResults())
+      if (anyUser(value, [&](Operation *user) { return !inside.contains(user); }))
         result.push_back(value);
-    }
   return result;
 }
 
@@ -181,19 +196,17 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
       reduced[d] = true;
     keptShape.assign(shapeOf(first.getResult()).begin(), shapeOf(first.getResult()).end());
   }
+  auto isFull = [&](Value result) { return shapeOf(result) == ArrayRef<int64_t>(space); };
+  for (Value result : results)
+    if (!isFull(result) && (reductions.empty() || shapeOf(result) != ArrayRef<int64_t>(keptShape)))
+      return FusionDecision::forbid("results of different shapes");
   AccessAnalysis analysis(ops.front()->getContext(), space, isInside);
   SmallVector<AffineExpr> full = analysis.identity(), kept;
   for (size_t i = 0; i < space.size(); ++i)
     if (!reduced[i])
       kept.push_back(full[i]);
-  for (Value result : results) {
-    if (shapeOf(result) == ArrayRef<int64_t>(space))
-      analysis.element(result, full);
-    else if (!reductions.empty() && shapeOf(result) == ArrayRef<int64_t>(keptShape))
-      analysis.element(result, kept);
-    else
-      return FusionDecision::forbid("results of different shapes");
-  }
+  for (Value result : results)
+    analysis.element(result, isFull(result) ? full : kept);
   for (prim::ReduceOp reduction : reductions) {
     analysis.element(reduction.getResult(), kept);
     analysis.element(reduction.getOperand(), full);
@@ -213,72 +226,24 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   return FusionDecision::allow();
 }
 
-std::optional<DenseSet<Operation *>> Groups::between(Operation *first, Operation *second) const {
-  DenseSet<Operation *> needing;
-  SmallVector<Operation *> pending{first};
-  while (!pending.empty()) {
-    Operation *at = pending.pop_back_val();
-    bool found = false;
-    auto visit = [&](Operation *user) {
-      if (user->hasTrait<OpTrait::IsTerminator>())
-        return;
-      Operation *next = standFor(user);
-      if (next == second)
-        found |= at != first;
-      else if (next != at && place.lookup(next) < place.lookup(second) &&
-               needing.insert(next).second)
-        pending.push_back(next);
-    };
-    int64_t which = groupOf(at);
-    for (Operation *op : which < 0 ? ArrayRef(at) : ArrayRef(groups[which].ops))
-      for (Value result : op->getResults())
-        forEachUser(result, visit);
-    if (found)
-      return std::nullopt;
-  }
-  return needing;
-}
-
-void Groups::moveTogether(int64_t first, int64_t second, Operation *merged,
-                          const DenseSet<Operation *> &needing) {
-  SmallVector<Operation *> before, after;
-  for (int64_t i = first + 1; i < second; ++i)
-    if (Operation *op = order[i])
-      (needing.contains(op) ? after : before).push_back(op);
-  int64_t next = first;
-  auto put = [&](Operation *op) {
-    place[op] = next;
-    order[next++] = op;
-  };
-  llvm::for_each(before, put);
-  put(merged);
-  llvm::for_each(after, put);
-  while (next <= second)
-    order[next++] = nullptr;
-}
-
 FusionDecision Groups::merge(int64_t a, int64_t b) {
-  if (belongsToOptimizer(groups[a].ops.front()) != belongsToOptimizer(groups[b].ops.front()))
+  count(Counter::fusion_attempts);
+  if (groups[a].isOptimizer != groups[b].isOptimizer)
     return FusionDecision::forbid("the optimizer runs over all parameters at once");
-  SmallVector<Operation *> ops(groups[a].ops);
-  ops.append(groups[b].ops);
-  llvm::sort(ops,
+  SmallVector<Operation *> ops;
+  std::merge(groups[a].ops.begin(), groups[a].ops.end(), groups[b].ops.begin(), groups[b].ops.end(),
+             std::back_inserter(ops),
              [&](Operation *x, Operation *y) { return position.lookup(x) < position.lookup(y); });
   FusionDecision decision = mayBeOne(ops);
   if (!decision)
     return decision;
-  Operation *first = groups[a].ops.front(), *second = groups[b].ops.front();
-  if (place.lookup(second) < place.lookup(first))
-    std::swap(first, second);
-  std::optional<DenseSet<Operation *>> needing = between(first, second);
-  if (!needing)
+  if (!order.merge(groups[a].node, groups[b].node))
     return FusionDecision::forbid(
         "something between the two needs the one and is needed by the other");
-  moveTogether(place.lookup(first), place.lookup(second), ops.front(), *needing);
-  groups[b].ops = ops;
-  groups[a].ops.clear();
-  for (Operation *op : ops)
+  for (Operation *op : groups[a].ops)
     group[op] = b;
+  groups[b].ops = std::move(ops);
+  groups[a].ops.clear();
   return decision;
 }
 

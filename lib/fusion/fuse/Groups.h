@@ -4,6 +4,7 @@
 #define ACCC_FUSION_FUSE_GROUPS_H
 
 #include "fusion/fuse/Fuse.h"
+#include "fusion/fuse/RunOrder.h"
 #include "ir/prim/Prim.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -59,32 +60,21 @@ public:
 
   /// Visits what really reads the value: looks through free ops and reshapes.
   void forEachUser(mlir::Value value, llvm::function_ref<void(mlir::Operation *)> visit) const;
+  /// Whether something that really reads the value is such; looks no further than the first.
+  bool anyUser(mlir::Value value, llvm::function_ref<bool(mlir::Operation *)> isSuch) const;
 
 private:
   struct Group {
     llvm::SmallVector<mlir::Operation *> ops; // in program order; empty once merged into another
+    RunOrder::Node node;
+    bool isOptimizer;
   };
   FusionDecision mayBeOne(llvm::ArrayRef<mlir::Operation *> ops) const;
-
-  // What runs, groups and single library calls, stands in an order in which nothing needs what
-  // comes behind it: a search for a way between two need not look beyond the later. The program's
-  // order is one to begin with, and merging keeps it one.
-
-  /// The op that stands for what `op` belongs to: a group's first, or itself.
-  mlir::Operation *standFor(mlir::Operation *op) const;
-  /// What lies between the two in that order and needs the first; nothing if the second needs some
-  /// of that, so that the two cannot be one.
-  std::optional<llvm::DenseSet<mlir::Operation *>> between(mlir::Operation *first,
-                                                           mlir::Operation *second) const;
-  /// Where the two stood stands `merged`, behind what does not need it and before `needing`.
-  void moveTogether(int64_t first, int64_t second, mlir::Operation *merged,
-                    const llvm::DenseSet<mlir::Operation *> &needing);
 
   llvm::DenseMap<mlir::Operation *, Part> parts;
   llvm::DenseMap<mlir::Operation *, int64_t> position, group;
   std::vector<Group> groups;
-  std::vector<mlir::Operation *> order;             // null where something has moved away
-  llvm::DenseMap<mlir::Operation *, int64_t> place; // in `order`, of what stands there
+  RunOrder order; // of what runs: groups and single library calls
 };
 
 } // namespace accc

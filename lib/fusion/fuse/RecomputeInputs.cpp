@@ -86,9 +86,7 @@ bool Recomputation::isInMemory(Value value, int64_t group) const {
   Operation *op = value.getDefiningOp();
   if (!op || groups.groupOf(op) != group)
     return true;
-  bool read = false;
-  groups.forEachUser(value, [&](Operation *user) { read |= groups.groupOf(user) != group; });
-  return read;
+  return groups.anyUser(value, [&](Operation *user) { return groups.groupOf(user) != group; });
 }
 
 /// The op at which the last kernel stands that reads the value; null if it lives to the end.
@@ -165,8 +163,8 @@ bool Recomputation::isFree(const Recipe &recipe) const {
   for (int64_t reader : recipe.readers) {
     traffic -= bytesOf(recipe.value);
     for (Value leaf : recipe.leaves) {
-      bool reads = false;
-      groups.forEachUser(leaf, [&](Operation *user) { reads |= groups.groupOf(user) == reader; });
+      bool reads =
+          groups.anyUser(leaf, [&](Operation *user) { return groups.groupOf(user) == reader; });
       traffic += reads ? 0 : bytesOf(leaf);
     }
     for (Operation *op : recipe.copied)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/Passes.h"
 #include "fusion/simplify/Patterns.h"
+#include "support/CompileLog.h"
 
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
@@ -28,6 +29,13 @@ std::optional<double> fusion::splatNumber(Value value) {
 
 namespace {
 
+struct RewriteCounter : RewriterBase::Listener {
+  void notifyOperationInserted(Operation *, OpBuilder::InsertPoint) override {
+    count(Counter::simplify_rewrites);
+  }
+  void notifyOperationModified(Operation *) override { count(Counter::simplify_rewrites); }
+};
+
 /// Rules expose common subexpressions and these expose rules; two or three rounds reach rest.
 constexpr int kRounds = 4;
 
@@ -49,7 +57,9 @@ struct SimplifyPass : accc::impl::SimplifyPassBase<SimplifyPass> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    RewriteCounter counter;
     GreedyRewriteConfig config;
+    config.listener = &counter;
     config.useTopDownTraversal = true;
     config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled;
     for (int round = 0; round < kRounds; ++round) {

@@ -29,14 +29,12 @@ static LogicalResult freezeParameters(StepFunction forward, ArrayRef<std::string
     std::string error;
     if (!expression.isValid(error))
       return emitError(loc) << "--freeze " << text << ": " << error;
-    bool found = false;
-    for (unsigned i : forward.argumentsOf(role::kParameter)) {
-      if (!expression.match(forward.argumentName(i)))
-        continue;
-      forward.freeze(i);
-      found = true;
-    }
-    if (!found) // the name may be one that the importer took for a buffer or a constant
+    SmallVector<unsigned> found;
+    for (unsigned i : forward.argumentsOf(role::kParameter))
+      if (expression.match(forward.argumentName(i)))
+        found.push_back(i);
+    forward.freeze(found);
+    if (found.empty()) // the name may be one that the importer took for a buffer or a constant
       emitWarning(loc) << "--freeze " << text << ": no parameter has such a name";
   }
   return success();
@@ -140,21 +138,22 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
   if (failed(gradients))
     return failure();
 
-  bool any = false;
+  StepAdditions additions(step);
+  SmallVector<unsigned> unreached;
   for (auto [i, gradient] : llvm::zip_equal(trained, *gradients)) {
     StringRef name = step.argumentName(i);
     if (gradient) {
       Value apart = builder.create<prim::OptimizationBarrierOp>(gradient.getLoc(), gradient);
-      step.addResult(apart, ("grad." + name).str(), role::kGradient);
-      any = true;
+      additions.addResult(apart, ("grad." + name).str(), role::kGradient);
       continue;
     }
     emitWarning(NameLoc::get(StringAttr::get(builder.getContext(), name)))
         << "the parameter does not reach the loss, and is not trained";
-    step.freeze(i);
-    forward.freeze(i);
+    unreached.push_back(i);
   }
-  if (!any)
+  step.freeze(unreached);
+  forward.freeze(unreached);
+  if (unreached.size() == trained.size())
     return emitError(wholeModel(forward.get()))
            << "there is nothing to train: no parameter that is not frozen reaches the loss";
   return success();
@@ -180,16 +179,20 @@ static void buildApplyStep(StepFunction gradStep, const Optimizer &optimizer) {
   func::FuncOp source = gradStep.get();
   StepFunction step =
       StepFunction::create(cast<ModuleOp>(source->getParentOp()), source.getLoc(), "apply_step");
+  StepAdditions additions(step);
   SmallVector<TrainedParameter> trained;
   for (unsigned i : gradStep.argumentsOf(role::kParameter)) {
     if (gradStep.isFrozen(i))
       continue;
     StringRef name = gradStep.argumentName(i);
-    Value parameter = step.addArgument(name, role::kParameter, source.getArgument(i).getType());
+    Value parameter =
+        additions.addArgument(name, role::kParameter, source.getArgument(i).getType());
     trained.push_back({name.str(), parameter, {}});
   }
   for (TrainedParameter &each : trained)
-    each.gradient = step.addArgument("grad." + each.name, role::kGradient, each.value.getType());
+    each.gradient =
+        additions.addArgument("grad." + each.name, role::kGradient, each.value.getType());
+  additions.commit();
   applyOptimizer(step, optimizer, trained);
 }
 

@@ -28,8 +28,17 @@ StringRef StepFunction::argumentRole(unsigned i) const {
 StringRef StepFunction::resultName(unsigned i) const { return resultText(function, i, kNameAttr); }
 StringRef StepFunction::resultRole(unsigned i) const { return resultText(function, i, kRoleAttr); }
 
-void StepFunction::freeze(unsigned i) const {
-  function.setArgAttr(i, kFrozenAttr, UnitAttr::get(function.getContext()));
+void StepFunction::freeze(ArrayRef<unsigned> arguments) const {
+  if (arguments.empty())
+    return;
+  SmallVector<DictionaryAttr> attributes;
+  function.getAllArgAttrs(attributes);
+  for (unsigned i : arguments) {
+    NamedAttrList list(attributes[i]);
+    list.set(kFrozenAttr, UnitAttr::get(function.getContext()));
+    attributes[i] = list.getDictionary(function.getContext());
+  }
+  function.setAllArgAttrs(attributes);
 }
 
 SmallVector<unsigned> StepFunction::argumentsOf(StringRef role) const {
@@ -51,17 +60,43 @@ static DictionaryAttr describe(OpBuilder &builder, StringRef name, StringRef rol
 }
 
 Value StepFunction::addArgument(StringRef name, StringRef role, Type type) const {
-  OpBuilder builder(function.getContext());
-  unsigned index = function.getNumArguments();
-  function.insertArgument(index, type, describe(builder, name, role, ""), function.getLoc());
-  return function.getArgument(index);
+  return StepAdditions(*this).addArgument(name, role, type);
 }
 
 void StepFunction::addResult(Value value, StringRef name, StringRef role, StringRef updates) const {
-  OpBuilder builder(function.getContext());
-  function.insertResult(function.getNumResults(), value.getType(),
-                        describe(builder, name, role, updates));
-  terminator()->insertOperands(terminator()->getNumOperands(), value);
+  StepAdditions(*this).addResult(value, name, role, updates);
+}
+
+Value StepAdditions::addArgument(StringRef name, StringRef role, Type type) {
+  OpBuilder builder(type.getContext());
+  arguments.push_back(describe(builder, name, role, ""));
+  return step.body().addArgument(type, step.get().getLoc());
+}
+
+void StepAdditions::addResult(Value value, StringRef name, StringRef role, StringRef updates) {
+  OpBuilder builder(value.getContext());
+  results.push_back(describe(builder, name, role, updates));
+  values.push_back(value);
+}
+
+void StepAdditions::commit() {
+  if (arguments.empty() && results.empty())
+    return;
+  func::FuncOp function = step.get();
+  SmallVector<DictionaryAttr> argumentAttributes, resultAttributes;
+  function.getAllArgAttrs(argumentAttributes);
+  function.getAllResultAttrs(resultAttributes);
+  llvm::append_range(argumentAttributes, arguments);
+  llvm::append_range(resultAttributes, results);
+  Operation *terminator = step.terminator();
+  terminator->insertOperands(terminator->getNumOperands(), values);
+  function.setType(FunctionType::get(function.getContext(), step.body().getArgumentTypes(),
+                                     terminator->getOperandTypes()));
+  function.setAllArgAttrs(argumentAttributes);
+  function.setAllResultAttrs(resultAttributes);
+  arguments.clear();
+  results.clear();
+  values.clear();
 }
 
 void StepFunction::setResultRole(unsigned i, StringRef role) const {
@@ -69,9 +104,12 @@ void StepFunction::setResultRole(unsigned i, StringRef role) const {
 }
 
 void StepFunction::eraseResultsOf(StringRef role) const {
-  for (unsigned i = numResults(); i-- > 0;)
+  llvm::BitVector erased(numResults());
+  for (unsigned i = 0, e = numResults(); i < e; ++i)
     if (resultRole(i) == role)
-      eraseResult(i);
+      erased.set(i);
+  function.eraseResults(erased);
+  terminator()->eraseOperands(erased);
 }
 
 void StepFunction::eraseResult(unsigned i) const {

@@ -30,7 +30,7 @@ public:
   llvm::StringRef argumentName(unsigned i) const;
   llvm::StringRef argumentRole(unsigned i) const;
   bool isFrozen(unsigned i) const { return bool(function.getArgAttr(i, kFrozenAttr)); }
-  void freeze(unsigned i) const;
+  void freeze(llvm::ArrayRef<unsigned> arguments) const;
   /// The arguments of a role, in order.
   llvm::SmallVector<unsigned> argumentsOf(llvm::StringRef role) const;
   mlir::Value addArgument(llvm::StringRef name, llvm::StringRef role, mlir::Type type) const;
@@ -51,6 +51,28 @@ public:
 
 private:
   mutable mlir::func::FuncOp function; // a handle: its methods are not const
+};
+
+/// Adds many arguments and results to a function. One at a time, each would make anew the
+/// function's type and the lists of attributes of all those before it.
+class StepAdditions {
+public:
+  explicit StepAdditions(StepFunction step) : step(step) {}
+  StepAdditions(const StepAdditions &) = delete;
+  StepAdditions &operator=(const StepAdditions &) = delete;
+  ~StepAdditions() { commit(); }
+
+  /// As those of StepFunction. Arguments can be used at once; `step` knows arguments and results
+  /// after the next commit.
+  mlir::Value addArgument(llvm::StringRef name, llvm::StringRef role, mlir::Type type);
+  void addResult(mlir::Value value, llvm::StringRef name, llvm::StringRef role,
+                 llvm::StringRef updates = "");
+  void commit();
+
+private:
+  StepFunction step;
+  llvm::SmallVector<mlir::DictionaryAttr> arguments, results; // the new ones
+  llvm::SmallVector<mlir::Value> values;                      // of the results
 };
 
 } // namespace accc

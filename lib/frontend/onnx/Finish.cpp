@@ -55,23 +55,28 @@ void GraphImporter::finish(ImportResult &result) {
 
   // Attributes of arguments are set by number, before the unused ones go.
   forward.setType(opBuilder.getFunctionType(body->getArgumentTypes(), last.getOperandTypes()));
-  auto setArgument = [&](Value argument, StringRef name, StringRef role) {
-    unsigned number = cast<BlockArgument>(argument).getArgNumber();
-    forward.setArgAttr(number, kNameAttr, opBuilder.getStringAttr(name));
-    forward.setArgAttr(number, kRoleAttr, opBuilder.getStringAttr(role));
-    return number;
+  SmallVector<NamedAttrList> argumentAttributes(body->getNumArguments());
+  auto setArgument = [&](Value argument, StringRef name, StringRef role) -> NamedAttrList & {
+    NamedAttrList &list = argumentAttributes[cast<BlockArgument>(argument).getArgNumber()];
+    list.set(kNameAttr, opBuilder.getStringAttr(name));
+    list.set(kRoleAttr, opBuilder.getStringAttr(role));
+    return list;
+  };
+  auto dictionaries = [&](ArrayRef<NamedAttrList> lists) {
+    return llvm::map_to_vector(
+        lists, [&](const NamedAttrList &list) { return list.getDictionary(&context); });
   };
   for (auto [argument, role] : inputs)
     setArgument(argument, cast<NameLoc>(argument.getLoc()).getName(), role);
   for (const Variable &variable : variables.all) {
     bool isBuffer = variable.kind == InitializerKind::Buffer;
-    unsigned number =
+    NamedAttrList &list =
         setArgument(variable.argument, variable.name, isBuffer ? role::kBuffer : role::kParameter);
     if (!isBuffer && variables.isFrozen(variable.name))
-      forward.setArgAttr(number, kFrozenAttr, opBuilder.getUnitAttr());
+      list.set(kFrozenAttr, opBuilder.getUnitAttr());
   }
-  for (auto [i, list] : llvm::enumerate(attributes))
-    forward.setResultAttrs(i, list.getDictionary(&context));
+  forward.setAllArgAttrs(dictionaries(argumentAttributes));
+  forward.setAllResultAttrs(dictionaries(attributes));
   forward.eraseArguments(unused);
 
   if (problems.empty() && failed(mlir::verify(*module)))

@@ -108,7 +108,7 @@ Entity GraphImporter::initializer(const onnx::TensorProto &tensor) {
          "optimize=False");
   Value argument = addArgument(weight.type, tensor.name());
   variables.byTensor[&tensor] = variables.all.size();
-  variables.all.push_back({tensor.name(), argument, kind, weight, Value()});
+  variables.add({tensor.name(), argument, kind, weight, Value()});
   return Entity(argument);
 }
 

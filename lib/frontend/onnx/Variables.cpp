@@ -136,8 +136,11 @@ bool Variables::isFrozen(llvm::StringRef name) const {
 }
 
 Variable *Variables::find(Value argument) {
-  for (Variable &variable : all)
-    if (variable.argument == argument)
-      return &variable;
-  return nullptr;
+  auto found = byArgument.find(argument);
+  return found == byArgument.end() ? nullptr : &all[found->second];
+}
+
+void Variables::add(Variable variable) {
+  byArgument[variable.argument] = all.size();
+  all.push_back(std::move(variable));
 }

@@ -42,9 +42,11 @@ public:
 
   std::vector<Variable> all;
   llvm::DenseMap<const onnx::TensorProto *, size_t> byTensor;
+  void add(Variable variable);
   Variable *find(mlir::Value argument);
 
 private:
+  llvm::DenseMap<mlir::Value, size_t> byArgument;
   llvm::StringMap<std::string> kinds; // by initialiser name: PARAMETER, BUFFER, CONSTANT_TENSOR ...
   std::vector<llvm::Regex> frozen;
 };

@@ -10,18 +10,20 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
   OpBuilder builder = step.builder();
   Location loc = NameLoc::get(builder.getStringAttr("optimizer"));
   auto wrap = [&](Value value) { return Tensor(builder, loc, value); };
+  StepAdditions additions(step);
   auto update = [&](Tensor value, const std::string &name) {
-    step.addResult(value, name, role::kUpdate, name);
+    additions.addResult(value, name, role::kUpdate, name);
   };
   auto f32 = RankedTensorType::get({}, builder.getF32Type());
   auto i64 = RankedTensorType::get({}, builder.getI64Type());
 
-  Tensor rate = wrap(step.addArgument("learning_rate", role::kLearningRate, f32));
+  Tensor rate = wrap(additions.addArgument("learning_rate", role::kLearningRate, f32));
   std::optional<Tensor> count;
   if (optimizer.countsSteps()) {
-    Tensor done = wrap(step.addArgument("optimizer.step", role::kOptimizerState, i64));
-    update(done + 1.0, "optimizer.step");
-    count = wrap(step.result(step.numResults() - 1)).convert(builder.getF32Type());
+    Tensor done = wrap(additions.addArgument("optimizer.step", role::kOptimizerState, i64));
+    Tensor next = done + 1.0;
+    update(next, "optimizer.step");
+    count = next.convert(builder.getF32Type());
   }
 
   SmallVector<Tensor> gradients;
@@ -40,7 +42,7 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
     SmallVector<Tensor> state;
     for (std::string &slot : names) {
       slot = "optimizer." + slot + "." + each.name;
-      state.push_back(wrap(step.addArgument(slot, role::kOptimizerState, parameter.type())));
+      state.push_back(wrap(additions.addArgument(slot, role::kOptimizerState, parameter.type())));
     }
     update(optimizer.update(parameter, gradient, state, local), each.name);
     for (auto [name, value] : llvm::zip_equal(names, state))

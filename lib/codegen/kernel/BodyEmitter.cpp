@@ -234,11 +234,11 @@ AffineExpr BodyEmitter::symbol(Value integer, int64_t bound, StringRef message) 
   return index.addSymbol(b.create<arith::SelectOp>(location, good, integer, splat(0)), bound);
 }
 
-Value BodyEmitter::currentMask() {
-  Value mask = tailMask;
-  for (Value m : masks)
-    mask = mask ? Value(b.create<arith::AndIOp>(location, mask, m)) : m;
-  return mask;
+Value BodyEmitter::currentMask() { return masks.empty() ? tailMask : masks.back(); }
+
+void BodyEmitter::pushMask(Value condition) {
+  Value outer = currentMask();
+  masks.push_back(outer ? Value(b.create<arith::AndIOp>(location, outer, condition)) : condition);
 }
 
 Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> inside,
@@ -262,7 +262,7 @@ Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> ins
     Value a, c;
     {
       Scope scope(*this);
-      masks.push_back(condition);
+      pushMask(condition);
       a = toVector(inside());
       masks.pop_back();
     }
@@ -272,7 +272,7 @@ Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> ins
           location, condition,
           b.create<arith::ConstantOp>(
               location, DenseElementsAttr::get(cast<VectorType>(condition.getType()), true)));
-      masks.push_back(flipped);
+      pushMask(flipped);
       c = toVector(outside());
       masks.pop_back();
     }

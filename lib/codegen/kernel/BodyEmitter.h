@@ -84,6 +84,7 @@ private:
   mlir::Value loadEverySecond(mlir::Value pointer, mlir::Type scalar, mlir::Value base);
   mlir::Value window(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value currentMask();
+  void pushMask(mlir::Value condition);
   mlir::AffineExpr linearise(llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value address(mlir::Value pointer, mlir::Type memoryType, mlir::Value offset);
@@ -98,7 +99,7 @@ private:
   llvm::SmallVector<mlir::Type> outputTypes;
   mlir::Value status;
   mlir::Value tailMask;
-  llvm::SmallVector<mlir::Value> masks;
+  llvm::SmallVector<mlir::Value> masks; // the lanes that take part, by nested conditions
   struct Bound {
     mlir::AffineExpr offset;
     mlir::Value value;

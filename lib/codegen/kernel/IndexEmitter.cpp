@@ -80,6 +80,16 @@ bool IndexEmitter::lanesStayTogether(AffineExpr expression, int64_t divisor) {
   return scaled.isMultipleOf(lanes);
 }
 
+/// True if `expression`, whose lanes are `at`, is less than `bound` for all lanes or for none.
+bool IndexEmitter::lanesAgree(AffineExpr expression, const LaneIndex &at, int64_t bound) {
+  if (at.lanes || at.stride != 1)
+    return at.isUniform();
+  // The vector's loop variable is a multiple of the width.
+  AffineExpr v = getAffineDimExpr(vectorDimension, b.getContext());
+  AffineExpr first = expression.replace(v, v * lanes) - bound;
+  return first.getLargestKnownDivisor() % lanes == 0;
+}
+
 LaneIndex IndexEmitter::divide(AffineBinaryOpExpr expression) {
   bool isMod = expression.getKind() == AffineExprKind::Mod;
   int64_t divisor = cast<AffineConstantExpr>(expression.getRHS()).getValue();
@@ -156,7 +166,10 @@ Value IndexEmitter::inRange(AffineExpr expression, int64_t low, int64_t high) {
   bool aboveLow = bounds && bounds->first >= low, belowHigh = bounds && bounds->second < high;
   if (aboveLow && belowHigh)
     return nullptr;
-  Value x = materialise(evaluate(expression));
+  LaneIndex at = evaluate(expression);
+  bool together = (aboveLow || lanesAgree(expression, at, low)) &&
+                  (belowHigh || lanesAgree(expression, at, high));
+  Value x = together ? at.base : materialise(at);
   auto limit = [&](int64_t n) -> Value {
     Value c = constant(n);
     return isa<VectorType>(x.getType()) ? Value(b.create<vector::SplatOp>(loc, x.getType(), c)) : c;

@@ -49,7 +49,8 @@ public:
   /// Removes floordiv and mod that the ranges of loop variables make superfluous.
   mlir::AffineExpr simplify(mlir::AffineExpr expression);
 
-  /// 1 where low <= expression < high; i1 or a vector of i1; null if always true.
+  /// 1 where low <= expression < high; i1 where all lanes agree, or a vector of i1; null if always
+  /// true.
   mlir::Value inRange(mlir::AffineExpr expression, int64_t low, int64_t high);
 
   mlir::Value constant(int64_t value);
@@ -61,6 +62,7 @@ public:
 private:
   LaneIndex compute(mlir::AffineExpr expression);
   LaneIndex divide(mlir::AffineBinaryOpExpr expression);
+  bool lanesAgree(mlir::AffineExpr expression, const LaneIndex &at, int64_t bound);
   bool lanesStayTogether(mlir::AffineExpr expression, int64_t divisor);
 
   mlir::OpBuilder &b;

@@ -390,18 +390,26 @@ Value ConcatenateOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> i
   if (inputs.empty())
     inputs.push_back(getInputs().front());
 
-  // The operand that holds the index, found from the first one on; the last needs no check.
-  auto from = [&](auto &self, size_t k, int64_t offset) -> Value {
-    SmallVector<AffineExpr> local(index);
-    local[dimension] = index[dimension] - offset;
-    auto inside = [&] { return emitter.element(inputs[k], local); };
-    if (k + 1 == inputs.size())
-      return inside();
-    int64_t extent = tensorType(inputs[k]).getDimSize(dimension);
-    return emitter.select({{local[dimension], 0, extent}}, inside,
-                          [&] { return self(self, k + 1, offset + extent); });
+  SmallVector<int64_t> starts;
+  int64_t end = 0;
+  for (Value input : inputs) {
+    starts.push_back(end);
+    end += tensorType(input).getDimSize(dimension);
+  }
+
+  // The operand that holds the index, found by halving those from `first` to `last`.
+  auto find = [&](auto &self, size_t first, size_t last) -> Value {
+    if (first + 1 == last) {
+      SmallVector<AffineExpr> local(index);
+      local[dimension] = index[dimension] - starts[first];
+      return emitter.element(inputs[first], local);
+    }
+    size_t middle = (first + last) / 2;
+    return emitter.select(
+        {{index[dimension], 0, starts[middle]}}, [&] { return self(self, first, middle); },
+        [&] { return self(self, middle, last); });
   };
-  return from(from, 0, 0);
+  return find(find, 0, inputs.size());
 }
 
 // ---- reverse ----

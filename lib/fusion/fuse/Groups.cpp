@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace accc;
 
 namespace {
-constexpr size_t kMaxOps = 96;        // longer bodies spill registers
-constexpr size_t kMaxBuffers = 32;    // inputs and outputs: streams the hardware cannot prefetch
+constexpr size_t kMaxOps = 96;     // longer bodies spill registers
+constexpr size_t kMaxBuffers = 32; // inputs and outputs: streams the hardware cannot prefetch
 
 /// Ops whose emitter walks the iteration space in a way of its own.
 bool isAnchor(Operation *op) {

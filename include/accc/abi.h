@@ -147,16 +147,24 @@ typedef struct accc_services {
   /* Runs `kernel` over [0, tasks), split among the team's threads; returns when all are done.
    * How the range is split never changes the result. */
   void (*parallel_for)(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks);
-  /* Runs library call number `call` of the entry point being executed. 0: done. */
+  /* Runs library call number `call` of the entry point being executed. Returns ACCC_DONE, or the
+   * negative accc_status that the entry point then returns at once. */
   int32_t (*library_call)(void *context, int32_t call, char *const *buffers);
 } accc_services;
+
+/* What an entry point returns. Positive: the data is at fault, and accc_entry.errors[status - 1]
+ * says how. Negative: the machine is. */
+typedef enum accc_status {
+  ACCC_DONE = 0,
+  ACCC_FIRST_DATA_ERROR = 1,
+  ACCC_LIBRARY_CALL_FAILED = -1 /* the runtime, which made the call, knows why */
+} accc_status;
 
 /* Runs the entry once.
  *   state  the state block (accc_model.state_size bytes), read and updated in place
  *   arena  accc_entry.arena_size bytes of scratch, contents undefined on entry
  *   io     one pointer for each input, then one for each output
- * Returns 0, or 1 + i where accc_entry.errors[i] says what was wrong with the data, or
- * a negative number if a library call failed. On any non-zero value the state is unchanged. */
+ * Returns an accc_status. The state is unchanged unless that is ACCC_DONE. */
 typedef int32_t (*accc_entry_function)(const accc_services *services, char *state, char *arena,
                                        char *const *io);
 

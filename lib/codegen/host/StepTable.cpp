@@ -69,7 +69,7 @@ llvm::Function *StepTable::getRunner(llvm::Module &module) {
   llvm::Value *services_context = service(offsetof(accc_services, context));
   llvm::Value *parallelFor = service(offsetof(accc_services, parallel_for));
   llvm::Value *libraryCall = service(offsetof(accc_services, library_call));
-  b.CreateStore(b.getInt64(0), arena);
+  b.CreateStore(b.getInt64(ACCC_DONE), arena);
   b.CreateBr(loop);
 
   b.SetInsertPoint(loop);
@@ -125,7 +125,7 @@ llvm::Function *StepTable::getRunner(llvm::Module &module) {
   llvm::PHINode *result = b.CreatePHI(i32, 2);
   result->addIncoming(called, call);
   result->addIncoming(checked, check);
-  b.CreateCondBr(b.CreateICmpEQ(result, b.getInt32(0)), next, leave);
+  b.CreateCondBr(b.CreateICmpEQ(result, b.getInt32(ACCC_DONE)), next, leave);
   b.SetInsertPoint(leave);
   b.CreateRet(result);
   b.SetInsertPoint(next);

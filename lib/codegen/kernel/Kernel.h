@@ -23,8 +23,8 @@ struct KernelOptions {
   int64_t vectorBits = 256;
 };
 
-/// What kernels may report at run time. Status word 1 + i means errors[i]; shared by the whole
-/// library.
+/// What kernels may report at run time. The status word is an accc_status: the data error i is
+/// messages[i]; shared by the whole library.
 struct ErrorTable {
   std::vector<std::string> messages;
   /// The status word for `message`, adding it if it is new.

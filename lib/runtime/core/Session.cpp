@@ -132,12 +132,13 @@ Result Session::Impl::run(std::string_view name, const detail::EntryState::Find 
   requireValues();
   entry.bind(find, defaults, std::move(problems));
   int32_t status = callEntry(entry);
-  if (status > 0 && status <= entry.entry->num_errors)
+  int32_t dataError = status - ACCC_FIRST_DATA_ERROR;
+  if (dataError >= 0 && dataError < entry.entry->num_errors)
     throw Error(ErrorKind::data,
-                std::string(entry.entry->name) + ": " + entry.entry->errors[status - 1]);
-  if (status < 0)
+                std::string(entry.entry->name) + ": " + entry.entry->errors[dataError]);
+  if (status == ACCC_LIBRARY_CALL_FAILED)
     throw Error(ErrorKind::machine, std::string(entry.entry->name) + ": " + libraryError);
-  if (status != 0)
+  if (status != ACCC_DONE)
     throw Error(ErrorKind::bug, std::string(entry.entry->name) + " returned the unknown status " +
                                     std::to_string(status));
   if (entry.counts())
@@ -188,10 +189,10 @@ int32_t Session::Impl::libraryCall(void *context, int32_t call, char *const *buf
     self.step([&] {
       self.running->calls.at(static_cast<size_t>(call))->run(buffers, self.scratch.data());
     });
-    return 0;
+    return ACCC_DONE;
   } catch (const std::exception &error) {
     self.libraryError = "library call " + std::to_string(call) + " failed: " + error.what();
-    return 1;
+    return ACCC_LIBRARY_CALL_FAILED;
   }
 }
 

@@ -70,10 +70,19 @@ double flops(const accc_library_call &call) {
   return product * double(c.batch * c.out_channels) * double(c.in_channels / c.groups);
 }
 
-std::unique_ptr<LibraryCall> create(const accc_library_call &call, const Team &team) {
+/// As if the operands were f32.
+std::unique_ptr<LibraryCall> createInF32(const accc_library_call &call, const Team &team) {
   if (call.kind == ACCC_CALL_MATMUL)
     return createMatmul(call.u.matmul, team);
   return createConvolution(static_cast<accc_call_kind>(call.kind), call.u.convolution, team);
+}
+
+std::unique_ptr<LibraryCall> create(const accc_library_call &call, const Team &team) {
+  if (call.dtype == ACCC_F64)
+    return createDoubleCall(call, team);
+  if (call.dtype == ACCC_F16 || call.dtype == ACCC_BF16)
+    return createHalfCall(call, createInF32(call, team), team);
+  return createInF32(call, team);
 }
 
 /// A call that the calling thread does alone.
@@ -101,9 +110,9 @@ std::optional<std::string> whyUnsupported(const accc_library_call &call) {
   if (call.kind < ACCC_CALL_MATMUL || call.kind > ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS)
     return kind + " is unknown";
   auto type = dtype_of(call.dtype);
-  if (type != DType::f32)
+  if (type != DType::f32 && type != DType::f64 && type != DType::f16 && type != DType::bf16)
     return kind + " of " + (type ? std::string(to_string(*type)) : "an unknown type") +
-           " (f32 is supported)";
+           " (floats are supported)";
   auto wrong = call.kind == ACCC_CALL_MATMUL ? whyMatmulIsWrong(call.u.matmul)
                                              : whyConvolutionIsWrong(call.u.convolution);
   return wrong ? std::optional(kind + ": " + *wrong) : std::nullopt;

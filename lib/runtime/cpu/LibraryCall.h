@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The contractions that a compiled step hands to oneDNN.
+// The contractions that a compiled step hands to the runtime: oneDNN's work in f32.
 #ifndef ACCC_RUNTIME_CPU_LIBRARYCALL_H
 #define ACCC_RUNTIME_CPU_LIBRARYCALL_H
 
@@ -24,7 +24,7 @@ public:
   virtual void run(char *const *buffers, char *scratch) = 0;
 };
 
-/// Why this runtime cannot do the call ("convolution of f64: ..."), or nothing. Cheap, so that a
+/// Why this runtime cannot do the call ("convolution of i32: ..."), or nothing. Cheap, so that a
 /// model is turned down when it is loaded and not in its first step.
 std::optional<std::string> whyUnsupported(const accc_library_call &call);
 
@@ -32,10 +32,15 @@ std::optional<std::string> whyUnsupported(const accc_library_call &call);
 /// outlive the call. `call` must be supported and outlive it too.
 std::unique_ptr<LibraryCall> createLibraryCall(const accc_library_call &call, const Team &team);
 
-// One a kind, for createLibraryCall.
+// What createLibraryCall chooses among. In f32, one a kind:
 std::unique_ptr<LibraryCall> createMatmul(const accc_matmul &matmul, const Team &team);
 std::unique_ptr<LibraryCall>
 createConvolution(accc_call_kind kind, const accc_convolution &convolution, const Team &team);
+// In f64, any kind:
+std::unique_ptr<LibraryCall> createDoubleCall(const accc_library_call &call, const Team &team);
+// In f16 or bf16, any kind; `inner` is the same call in f32:
+std::unique_ptr<LibraryCall> createHalfCall(const accc_library_call &call,
+                                            std::unique_ptr<LibraryCall> inner, const Team &team);
 
 } // namespace accc::detail
 

@@ -66,7 +66,7 @@ TEST_CASE("model: what cannot be loaded says why") {
       {"twice", ErrorKind::bug, "two entry points are called apply_step"},
       {"same_inputs", ErrorKind::bug, "train_step takes the same for rows=4 and rows=2"},
       {"overlap", ErrorKind::bug, "linear.weight and linear.bias overlap"},
-      {"f64_matmul", ErrorKind::machine, "matmul of f64"},
+      {"i32_matmul", ErrorKind::machine, "matmul of i32"},
   }));
   CHECK_THAT(errorOf(kind, [&] { Model::load(fake(name)); }), Contains(name) && Contains(expected));
   Folder folder;
@@ -206,6 +206,16 @@ TEST_CASE("session: wrong inputs are listed at once") {
   CHECK(parameters(session) == before);
   CHECK(session.step() == 0);
   CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.variable("absent"); }), Contains("absent"));
+}
+
+TEST_CASE("session: a failing library call is the machine's fault, not the data's") {
+  Session session(Model::load(fake("failing_call")));
+  std::vector<float> before = parameters(session);
+  for (const char *entry : {"train_step", "grad_step"})
+    CHECK_THAT(errorOf(ErrorKind::machine, [&] { session.run(entry, batch()); }),
+               Contains(std::string(entry) + ": library call 7 failed: "));
+  CHECK(parameters(session) == before);
+  CHECK(session.step() == 0);
 }
 
 TEST_CASE("session: inputs of any alignment") {

@@ -81,8 +81,8 @@ static const accc_value apply_inputs[] = {GRAD_W, GRAD_B, IN_RATE};
 static const accc_value eval_inputs[] = {IN_X};
 static const accc_value eval_outputs[] = {OUT_Y};
 
-#ifdef F64_MATMUL
-#define MATMUL_TYPE ACCC_F64
+#ifdef I32_MATMUL
+#define MATMUL_TYPE ACCC_I32
 #else
 #define MATMUL_TYPE ACCC_F32
 #endif
@@ -116,18 +116,24 @@ static void add_bias(char *const *buffers, int64_t begin, int64_t end) {
 static int32_t forward(const accc_services *services, char *state, float *y, const char *x,
                        int rows) {
   char *matmul[] = {(char *)x, state + W, (char *)y};
-  if (services->library_call(services->context, 0, matmul))
-    return -1;
+#ifdef FAILING_CALL
+  const int32_t call = 7; /* there is none */
+#else
+  const int32_t call = 0;
+#endif
+  int32_t status = services->library_call(services->context, call, matmul);
+  if (status != ACCC_DONE)
+    return status;
   char *bias[] = {(char *)y, state + B};
   services->parallel_for(services->context, add_bias, bias, rows);
-  return 0;
+  return ACCC_DONE;
 }
 
-/* Loss and gradients; 0, or what an entry point returns. */
+/* Loss and gradients; an accc_status. */
 static int32_t gradients(const accc_services *services, char *state, char *arena, const float *x,
                          const float *target, float *loss, float *grad_w, float *grad_b, int rows) {
   if (target[0] != target[0])
-    return 1;
+    return ACCC_FIRST_DATA_ERROR;
   float *y = (float *)(arena + Y);
   int32_t status = forward(services, state, y, (const char *)x, rows);
   if (status)

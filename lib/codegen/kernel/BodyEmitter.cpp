@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/kernel/BodyEmitter.h"
 
+#include "accc/abi.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -11,11 +13,11 @@ using namespace accc;
 using namespace accc::codegen;
 
 int64_t ErrorTable::statusFor(StringRef message) {
-  for (auto [i, known] : llvm::enumerate(messages))
-    if (known == message)
-      return static_cast<int64_t>(i) + 1;
-  messages.push_back(message.str());
-  return static_cast<int64_t>(messages.size());
+  auto known = llvm::find(messages, message);
+  int64_t index = known - messages.begin();
+  if (known == messages.end())
+    messages.push_back(message.str());
+  return ACCC_FIRST_DATA_ERROR + index;
 }
 
 Type BodyEmitter::registerType(Type elementType) {
@@ -88,6 +90,18 @@ Value BodyEmitter::toVector(Value value) {
                                    value);
 }
 
+Value BodyEmitter::convertFloat(Value value, Type to) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == to)
+    return value;
+  Type type = to;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(to);
+  return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth()
+             ? Value(b.create<arith::ExtFOp>(location, type, value))
+             : Value(b.create<arith::TruncFOp>(location, type, value));
+}
+
 // ---- Elements ----
 
 Value BodyEmitter::element(Value tensor, ArrayRef<AffineExpr> position) {
@@ -152,6 +166,7 @@ Value BodyEmitter::window(Operation *op, ArrayRef<AffineExpr> position) {
     return constant(cast<TypedAttr>(b.getZeroAttr(scalar)));
   }
   auto operandShape = cast<RankedTensorType>(reduce.getOperand().getType()).getShape();
+  Type accumulator = reduce.getAccumulatorType(scalar);
   Value total;
   ReferenceArray::forEachIndex(reduce.getWindow(), [&](ArrayRef<int64_t> offset) {
     SmallVector<AffineExpr> at;
@@ -165,6 +180,7 @@ Value BodyEmitter::window(Operation *op, ArrayRef<AffineExpr> position) {
     Value x = select(
         ranges, [&] { return element(reduce.getOperand(), at); },
         [&] { return constant(reduce.getInitial(scalar)); });
+    x = convertFloat(x, accumulator);
     if (!total) {
       total = x;
       return;
@@ -175,7 +191,7 @@ Value BodyEmitter::window(Operation *op, ArrayRef<AffineExpr> position) {
     }
     total = reduce.emitCombine(b, total, x);
   });
-  return total;
+  return convertFloat(total, scalar);
 }
 
 Value BodyEmitter::constant(TypedAttr value) {

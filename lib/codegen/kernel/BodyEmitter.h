@@ -67,6 +67,8 @@ public:
 
   /// `value` as a vector of the current width.
   mlir::Value toVector(mlir::Value value);
+  /// `value`, an element or an accumulator, in the type `to`: another float type, or its own.
+  mlir::Value convertFloat(mlir::Value value, mlir::Type to);
   /// The register type of a tensor's element: signless integers, i1 for booleans.
   static mlir::Type registerType(mlir::Type elementType);
 

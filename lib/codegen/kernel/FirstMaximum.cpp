@@ -8,14 +8,9 @@ using namespace accc;
 using namespace accc::codegen;
 
 template <typename Op> static Windows windowsOf(Op op, Value source) {
-  Windows w{op.getOperand(), source, op.getWindow(), op.getStrides(), op.getDilations(),
-            op.getPadLow(),  {}};
-  for (auto [d, extent] : llvm::enumerate(w.shape()))
-    w.positions.push_back(
-        (extent + w.padLow[d] + op.getPadHigh()[d] - ((w.window[d] - 1) * w.dilations[d] + 1)) /
-            w.strides[d] +
-        1);
-  return w;
+  auto geometry = prim::WindowGeometry::of(op, op.getOperand());
+  return {cast<Fusible>(op.getOperation()), op.getOperand(), source, geometry,
+          geometry.positions()};
 }
 
 Windows Windows::of(exec::KernelOp kernel) {
@@ -32,7 +27,8 @@ SmallVector<AffineExpr> Windows::elementAt(ArrayRef<AffineExpr> position,
                                            ArrayRef<int64_t> offset) const {
   SmallVector<AffineExpr> at;
   for (size_t d = 0; d < offset.size(); ++d)
-    at.push_back(position[d] * strides[d] + (offset[d] * dilations[d] - padLow[d]));
+    at.push_back(position[d] * geometry.strides[d] +
+                 (offset[d] * geometry.dilations[d] - geometry.low[d]));
   return at;
 }
 
@@ -55,17 +51,14 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
                             function_ref<Value(int64_t, ArrayRef<AffineExpr>)> label) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
-  Type scalar =
-      BodyEmitter::registerType(cast<RankedTensorType>(w.operand.getType()).getElementType());
+  Fusible op = w.op;
   Value none = emitter.constant(b.getIntegerAttr(labelType, -1));
   Value zero = emitter.constant(b.getIntegerAttr(labelType, 0));
-  Value lowest = isa<FloatType>(scalar)
-                     ? emitter.constant(b.getFloatAttr(scalar, -INFINITY))
-                     : emitter.constant(b.getIntegerAttr(
-                           scalar, APInt::getSignedMinValue(scalar.getIntOrFloatBitWidth())));
+  Value lowest = emitter.constant(op.getInitial(
+      BodyEmitter::registerType(cast<RankedTensorType>(w.operand.getType()).getElementType())));
   Value best, where;
   int64_t number = 0;
-  ReferenceArray::forEachIndex(w.window, [&](ArrayRef<int64_t> offset) {
+  ReferenceArray::forEachIndex(w.window(), [&](ArrayRef<int64_t> offset) {
     SmallVector<AffineExpr> at = w.elementAt(position, offset);
     SmallVector<IndexRange> ranges = w.rangesOf(at);
     Value x = emitter.toVector(emitter.select(
@@ -78,15 +71,8 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
       where = here;
       return;
     }
-    // Greater, or the first element inside the operand, or NaN where there was none before.
-    Value greater;
-    if (isa<FloatType>(scalar)) {
-      Value gt = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UGT, x, best);
-      Value bestIsNumber = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::ORD, best, best);
-      greater = b.create<arith::AndIOp>(loc, gt, bestIsNumber);
-    } else {
-      greater = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, x, best);
-    }
+    // Greater, or the first element inside the operand.
+    Value greater = op.emitPrecedes(b, x, best);
     Value first =
         b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, where, emitter.toVector(zero));
     Value better = b.create<arith::OrIOp>(loc, greater, first);

@@ -5,25 +5,26 @@
 
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
+#include "ir/prim/Geometry.h"
 
 namespace accc::codegen {
 
 /// The windows of a window_scatter or arg_window.
 struct Windows {
+  Fusible op; // orders the elements
   mlir::Value operand;
   mlir::Value source; // what is scattered; null for arg_window
-  llvm::ArrayRef<int64_t> window, strides, dilations, padLow;
+  prim::WindowGeometry geometry;
   llvm::SmallVector<int64_t> positions; // shape of the window positions
 
-  /// Of a kernel that yields one of the two ops; null operand if it does not.
+  /// Of a kernel that yields one of the two ops; null op if it does not.
   static Windows of(exec::KernelOp kernel);
 
-  llvm::ArrayRef<int64_t> shape() const {
-    return mlir::cast<mlir::RankedTensorType>(operand.getType()).getShape();
-  }
+  llvm::ArrayRef<int64_t> shape() const { return geometry.extents; }
+  llvm::ArrayRef<int64_t> window() const { return geometry.window; }
   /// Windows do not cross this dimension: every position is the element itself.
   bool isIndependent(size_t d) const {
-    return window[d] == 1 && strides[d] == 1 && positions[d] == shape()[d];
+    return geometry.window[d] == 1 && geometry.strides[d] == 1 && positions[d] == shape()[d];
   }
   /// The element `offset` of the window at `position`, and where in the operand it must lie.
   llvm::SmallVector<mlir::AffineExpr> elementAt(llvm::ArrayRef<mlir::AffineExpr> position,

@@ -17,9 +17,23 @@ namespace {
 /// stream a tensor: with 16, GELU's gradient (two read, one written) took 1.7 times as long.
 constexpr int64_t kRun = 8;
 
+Type elementOf(prim::ReduceOp reduction) {
+  return BodyEmitter::registerType(reduction.getResult().getType().getElementType());
+}
+
+/// The type of a reduction's totals, until they are all there.
+Type accumulatorOf(prim::ReduceOp reduction) {
+  return reduction.getAccumulatorType(elementOf(reduction));
+}
+
 Value initialOf(BodyEmitter &emitter, prim::ReduceOp reduction) {
-  return emitter.constant(reduction.getInitial(
-      BodyEmitter::registerType(reduction.getResult().getType().getElementType())));
+  return emitter.constant(reduction.getInitial(accumulatorOf(reduction)));
+}
+
+/// What the reduction combines at `position`, in the accumulator's type, for all lanes.
+Value operandOf(BodyEmitter &emitter, prim::ReduceOp reduction, ArrayRef<AffineExpr> position) {
+  return emitter.toVector(emitter.convertFloat(emitter.element(reduction.getOperand(), position),
+                                               accumulatorOf(reduction)));
 }
 
 /// One kernel being emitted. Vectors run along the innermost dimension: if that is reduced, partial
@@ -180,7 +194,7 @@ void ReduceKernel::emitLevel(BodyEmitter &emitter, size_t level) {
   SmallVector<Value> totals = overReduced(emitter, 0, initial, [&](ValueRange in, Value mask) {
     SmallVector<Value> out;
     for (auto [i, reduction] : llvm::enumerate(reductions)) {
-      Value x = emitter.toVector(emitter.element(reduction.getOperand(), position));
+      Value x = operandOf(emitter, reduction, position);
       // Lanes past the end of the row count as the neutral element.
       if (mask)
         x = b.create<arith::SelectOp>(loc, mask, x, initial[i]);
@@ -191,7 +205,8 @@ void ReduceKernel::emitLevel(BodyEmitter &emitter, size_t level) {
   });
   for (auto [i, reduction] : llvm::enumerate(reductions)) {
     Value total = lanesReduced ? combineLanes(emitter, reduction, totals[i]) : totals[i];
-    emitter.bind(reduction.getResult(), keptPosition(), total);
+    emitter.bind(reduction.getResult(), keptPosition(),
+                 emitter.convertFloat(total, elementOf(reduction)));
   }
 }
 
@@ -240,26 +255,29 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
     for (prim::ReduceOp reduction : level) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(&function.getBody().front());
-      Type scalar = BodyEmitter::registerType(reduction.getResult().getType().getElementType());
-      memory[reduction] =
-          b.create<LLVM::AllocaOp>(loc, pointerType, scalar, index.constant(blockExtent), 64);
+      memory[reduction] = b.create<LLVM::AllocaOp>(loc, pointerType, accumulatorOf(reduction),
+                                                   index.constant(blockExtent), 64);
     }
   auto address = [&](prim::ReduceOp reduction) -> Value {
     Value at = b.create<arith::SubIOp>(loc, index.evaluate(index.dim(vectorDim)).base, low);
-    Type scalar = BodyEmitter::registerType(reduction.getResult().getType().getElementType());
-    return b.create<LLVM::GEPOp>(loc, pointerType, scalar, memory[reduction],
+    return b.create<LLVM::GEPOp>(loc, pointerType, accumulatorOf(reduction), memory[reduction],
                                  ArrayRef<LLVM::GEPArg>{at});
   };
+  // A total is aligned as one element is.
+  auto alignmentOf = [](prim::ReduceOp reduction) {
+    return accumulatorOf(reduction).getIntOrFloatBitWidth() / 8;
+  };
   auto load = [&](prim::ReduceOp reduction) -> Value {
-    Type scalar = BodyEmitter::registerType(reduction.getResult().getType().getElementType());
+    Type scalar = accumulatorOf(reduction);
     Type type = index.width() == 1 ? scalar : Type(VectorType::get({index.width()}, scalar));
-    return b.create<LLVM::LoadOp>(loc, type, address(reduction), 4);
+    return b.create<LLVM::LoadOp>(loc, type, address(reduction), alignmentOf(reduction));
   };
   auto bindBelow = [&](size_t level) {
     emitter.unbindAll();
     for (size_t l = 0; l < level; ++l)
       for (prim::ReduceOp reduction : levels[l])
-        emitter.bind(reduction.getResult(), keptPosition(), load(reduction));
+        emitter.bind(reduction.getResult(), keptPosition(),
+                     emitter.convertFloat(load(reduction), elementOf(reduction)));
   };
   auto columns = [&](function_ref<void()> body) {
     vectorLoop(emitter, vectorDim, extent, low, high, exact, {}, [&](ValueRange, Value) {
@@ -296,7 +314,7 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
     columns([&] {
       for (prim::ReduceOp reduction : levels[level])
         b.create<LLVM::StoreOp>(loc, emitter.toVector(initialOf(emitter, reduction)),
-                                address(reduction), 4);
+                                address(reduction), alignmentOf(reduction));
     });
     overRuns([&](Value first, Value last) {
       bindBelow(level);
@@ -308,7 +326,7 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
             index.setDim(static_cast<unsigned>(runDim), row, domain.extents[runDim]);
             SmallVector<Value> out;
             for (auto [i, reduction] : llvm::enumerate(levels[level])) {
-              Value x = emitter.toVector(emitter.element(reduction.getOperand(), position));
+              Value x = operandOf(emitter, reduction, position);
               out.push_back(reduction.emitCombine(b, in[i], x));
             }
             storeFull(emitter, level);
@@ -316,7 +334,7 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
           });
       for (auto [i, reduction] : llvm::enumerate(levels[level]))
         b.create<LLVM::StoreOp>(loc, reduction.emitCombine(b, load(reduction), sums[i]),
-                                address(reduction), 4);
+                                address(reduction), alignmentOf(reduction));
     });
   }
   if (llvm::any_of(outputs, [&](const Output &o) { return o.full && o.depth == levels.size(); }))

@@ -10,37 +10,6 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-namespace {
-Value combine(OpBuilder &b, Location loc, prim::ReduceKind kind, Value a, Value c) {
-  bool isFloat = isa<FloatType>(a.getType());
-  switch (kind) {
-  case prim::ReduceKind::sum:
-    return isFloat ? Value(b.create<arith::AddFOp>(loc, a, c))
-                   : Value(b.create<arith::AddIOp>(loc, a, c));
-  case prim::ReduceKind::prod:
-    return isFloat ? Value(b.create<arith::MulFOp>(loc, a, c))
-                   : Value(b.create<arith::MulIOp>(loc, a, c));
-  case prim::ReduceKind::max:
-    return isFloat ? Value(b.create<arith::MaximumFOp>(loc, a, c))
-                   : Value(b.create<arith::MaxSIOp>(loc, a, c));
-  default:
-    return isFloat ? Value(b.create<arith::MinimumFOp>(loc, a, c))
-                   : Value(b.create<arith::MinSIOp>(loc, a, c));
-  }
-}
-
-/// True where x beats the best so far: greater (less), or the first NaN.
-Value beats(OpBuilder &b, Location loc, bool greatest, Value x, Value best) {
-  if (!isa<FloatType>(x.getType()))
-    return b.create<arith::CmpIOp>(
-        loc, greatest ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, x, best);
-  Value better = b.create<arith::CmpFOp>(
-      loc, greatest ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT, x, best);
-  Value bestIsNumber = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::ORD, best, best);
-  return b.create<arith::AndIOp>(loc, better, bestIsNumber);
-}
-} // namespace
-
 FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleOp module,
                                                   const KernelOptions &options,
                                                   ErrorTable &errors) {
@@ -56,6 +25,9 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
   auto along =
       static_cast<unsigned>(argReduce ? argReduce.getDimension() : cumulative.getDimension());
   auto rank = static_cast<unsigned>(shape.size());
+
+  Type element = BodyEmitter::registerType(getElementTypeOrSelf(operand)),
+       accumulator = cast<Fusible>(op).getAccumulatorType(element);
 
   Domain domain(shape);
   func::FuncOp function = createKernelFunction(kernel, module);
@@ -86,8 +58,10 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
     {
       BodyEmitter::Scope scope(emitter);
       first = emitter.element(operand, position);
-      if (cumulative)
+      if (cumulative) {
         emitter.store(0, position, first);
+        first = emitter.convertFloat(first, accumulator);
+      }
     }
     SmallVector<Value> carried{first};
     if (argReduce)
@@ -98,12 +72,12 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
                   index.setDim(along, i, shape[along]);
                   Value x = emitter.element(operand, position);
                   if (cumulative) {
-                    Value next = combine(b, loc, cumulative.getKind(), in[0], x);
-                    emitter.store(0, position, next);
+                    Value next =
+                        cumulative.emitCombine(b, in[0], emitter.convertFloat(x, accumulator));
+                    emitter.store(0, position, emitter.convertFloat(next, element));
                     return {next};
                   }
-                  Value better =
-                      beats(b, loc, argReduce.getKind() == prim::ReduceKind::max, x, in[0]);
+                  Value better = argReduce.emitPrecedes(b, x, in[0]);
                   return {b.create<arith::SelectOp>(loc, better, x, in[0]),
                           b.create<arith::SelectOp>(loc, better, i, in[1])};
                 });

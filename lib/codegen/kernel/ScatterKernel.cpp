@@ -11,29 +11,6 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-namespace {
-Value combine(OpBuilder &b, Location loc, prim::ScatterKind kind, Value old, Value update) {
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(old.getType()));
-  switch (kind) {
-  case prim::ScatterKind::set:
-    return update;
-  case prim::ScatterKind::add:
-    return isFloat ? Value(b.create<arith::AddFOp>(loc, old, update))
-                   : Value(b.create<arith::AddIOp>(loc, old, update));
-  case prim::ScatterKind::mul:
-    return isFloat ? Value(b.create<arith::MulFOp>(loc, old, update))
-                   : Value(b.create<arith::MulIOp>(loc, old, update));
-  case prim::ScatterKind::max:
-    return isFloat ? Value(b.create<arith::MaximumFOp>(loc, old, update))
-                   : Value(b.create<arith::MaxSIOp>(loc, old, update));
-  case prim::ScatterKind::min:
-    return isFloat ? Value(b.create<arith::MinimumFOp>(loc, old, update))
-                   : Value(b.create<arith::MinSIOp>(loc, old, update));
-  }
-  llvm_unreachable("covered switch");
-}
-} // namespace
-
 // Loop variables: those of the result (before the axis, the axis, after it), then those of the
 // indices.
 FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, ModuleOp module,
@@ -105,12 +82,13 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
         setRow(emitter, all, indexDims, i);
       AffineExpr at = emitter.symbol(emitter.element(scatter.getIndices(), indexPosition),
                                      shape[axis], "an index of a scatter is out of range");
+      if (shape[axis] == 0) // every index is wrong, and there is nothing to be written
+        return;
       SmallVector<AffineExpr> to(target);
       to[axis] = at;
       Value next = emitter.toVector(emitter.element(scatter.getUpdates(), update));
       if (scatter.getKind() != prim::ScatterKind::set)
-        next =
-            combine(b, loc, scatter.getKind(), emitter.toVector(emitter.loadOutput(0, to)), next);
+        next = scatter.emitCombine(b, emitter.toVector(emitter.loadOutput(0, to)), next);
       emitter.store(0, to, next);
     });
   };

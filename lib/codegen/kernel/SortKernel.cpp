@@ -11,18 +11,6 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-namespace {
-/// True where `a` goes before `c` in ascending order; NaN is the greatest.
-Value isLess(OpBuilder &b, Location loc, Value a, Value c) {
-  if (!isa<FloatType>(a.getType()))
-    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, a, c);
-  Value less = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, a, c);
-  Value aIsNumber = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::ORD, a, a);
-  Value cIsNan = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, c, c);
-  return b.create<arith::OrIOp>(loc, less, b.create<arith::AndIOp>(loc, aIsNumber, cIsNan));
-}
-} // namespace
-
 // Loop variables: those of the operand, then one more along the sorted dimension.
 FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleOp module,
                                                   const KernelOptions &options,
@@ -64,24 +52,21 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
     forLoop(emitter, index.constant(0), index.constant(extent), 1, [&](Value i) {
       index.setDim(along, i, extent);
       Value x = emitter.element(sort.getOperand(), own);
-      SmallVector<Value> place = forLoop(
-          emitter, index.constant(0), index.constant(extent), 1, ValueRange{index.constant(0)},
-          [&](Value j, ValueRange in) -> SmallVector<Value> {
-            index.setDim(rank, j, extent);
-            Value y = emitter.element(sort.getOperand(), other);
-            Value less = isLess(b, loc, x, y), greater = isLess(b, loc, y, x);
-            Value before = sort.getDescending() ? less : greater;
-            Value after = sort.getDescending() ? greater : less;
-            // Equal elements keep their order.
-            Value earlier = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, j, i);
-            Value flag = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
-            Value equal = b.create<arith::AndIOp>(loc, b.create<arith::XOrIOp>(loc, before, flag),
-                                                  b.create<arith::XOrIOp>(loc, after, flag));
-            Value goes =
-                b.create<arith::OrIOp>(loc, before, b.create<arith::AndIOp>(loc, equal, earlier));
-            return {b.create<arith::AddIOp>(loc, in[0],
-                                            b.create<arith::ExtUIOp>(loc, b.getI64Type(), goes))};
-          });
+      SmallVector<Value> place =
+          forLoop(emitter, index.constant(0), index.constant(extent), 1,
+                  ValueRange{index.constant(0)}, [&](Value j, ValueRange in) -> SmallVector<Value> {
+                    index.setDim(rank, j, extent);
+                    Value y = emitter.element(sort.getOperand(), other);
+                    Value before = sort.emitPrecedes(b, y, x), after = sort.emitPrecedes(b, x, y);
+                    // Equal elements keep their order.
+                    Value earlier = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, j, i);
+                    Value flag = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+                    Value notAfter = b.create<arith::XOrIOp>(loc, after, flag);
+                    Value goes = b.create<arith::OrIOp>(
+                        loc, before, b.create<arith::AndIOp>(loc, notAfter, earlier));
+                    return {b.create<arith::AddIOp>(
+                        loc, in[0], b.create<arith::ExtUIOp>(loc, b.getI64Type(), goes))};
+                  });
       SmallVector<AffineExpr> to(own);
       to[along] = index.addSymbol(place.front(), extent);
       for (auto [output, result] : llvm::enumerate(results))

@@ -34,6 +34,7 @@ void whereInside(BodyEmitter &emitter, ArrayRef<IndexRange> ranges, function_ref
 void scatterAt(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> position) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
+  Fusible op = w.op;
   IntegerType numbers = b.getI32Type(); // as wide as the values usually are
   auto numberOf = [&](int64_t number) {
     return emitter.constant(b.getIntegerAttr(numbers, number));
@@ -44,14 +45,14 @@ void scatterAt(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> posi
   Value source = emitter.toVector(emitter.element(w.source, position));
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(source.getType()));
   int64_t number = 0;
-  ReferenceArray::forEachIndex(w.window, [&](ArrayRef<int64_t> offset) {
+  ReferenceArray::forEachIndex(w.window(), [&](ArrayRef<int64_t> offset) {
     SmallVector<AffineExpr> at = w.elementAt(position, offset);
     Value mine = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, chosen,
                                          emitter.toVector(numberOf(number++)));
     Value added = b.create<arith::SelectOp>(loc, mine, source, zero);
     whereInside(emitter, w.rangesOf(at), [&] {
       Value before = emitter.toVector(emitter.loadOutput(0, at));
-      emitter.store(0, at, b.create<arith::AddFOp>(loc, before, added));
+      emitter.store(0, at, op.emitCombine(b, before, added));
     });
   });
 }
@@ -88,7 +89,7 @@ KernelFunction codegen::emitWindowColumns(exec::KernelOp kernel, func::FuncOp fu
   int64_t blocks = std::clamp<int64_t>(kPlanes / planes, 1, vectors);
   int64_t blockExtent = static_cast<int64_t>(llvm::divideCeil(vectors, blocks)) * width;
   blocks = static_cast<int64_t>(llvm::divideCeil(extent, blockExtent));
-  int64_t cost = (planeElements + planePositions * ReferenceArray::count(w.window)) * blockExtent;
+  int64_t cost = (planeElements + planePositions * ReferenceArray::count(w.window())) * blockExtent;
 
   int64_t tasks = forEachRow(emitter, function, planes * blocks, cost, [&](Value row) {
     Value count = index.constant(blocks);

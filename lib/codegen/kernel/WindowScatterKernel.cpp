@@ -13,41 +13,45 @@ using namespace accc::codegen;
 
 namespace {
 /// Adds the lanes of `source` at the row-major indices `where` of output 0, one after the other,
-/// because windows overlap.
-void addAt(BodyEmitter &emitter, Value where, Value source, Value mask, ArrayRef<int64_t> shape) {
+/// because windows overlap. A lane whose window holds no element, where the index is -1, adds
+/// nothing, and so does one outside `mask`.
+void addAt(BodyEmitter &emitter, const Windows &w, Value where, Value source, Value mask) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
+  Fusible op = w.op;
   auto vector = dyn_cast<VectorType>(where.getType());
-  int64_t count = ReferenceArray::count(shape);
-  auto one = [&](Value at, Value value) {
+  int64_t count = ReferenceArray::count(w.shape());
+  auto add = [&](Value at, Value value) {
     AffineExpr linear = emitter.indices().addSymbol(at, count);
     SmallVector<AffineExpr> to;
     int64_t stride = count;
-    for (size_t d = 0; d < shape.size(); ++d) {
+    for (size_t d = 0; d < w.shape().size(); ++d) {
       AffineExpr rest = d == 0 ? linear : linear % stride;
-      stride /= shape[d];
+      stride /= w.shape()[d];
       to.push_back(rest.floorDiv(stride));
     }
-    emitter.store(0, to, b.create<arith::AddFOp>(loc, emitter.loadOutput(0, to), value));
+    emitter.store(0, to, op.emitCombine(b, emitter.loadOutput(0, to), value));
   };
-  if (!vector) {
-    one(where, source);
-    return;
-  }
-  for (int64_t lane = 0; lane < vector.getNumElements(); ++lane) {
+  bool maybeEmpty = w.geometry.hasEmptyWindow();
+  int64_t lanes = vector ? vector.getNumElements() : 1;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
     auto extract = [&](Value v) -> Value {
-      return b.create<vector::ExtractOp>(loc, v, ArrayRef<int64_t>{lane});
+      return vector ? b.create<vector::ExtractOp>(loc, v, ArrayRef<int64_t>{lane}) : v;
     };
     BodyEmitter::Scope scope(emitter);
     OpBuilder::InsertionGuard guard(b);
     Value at = extract(where), value = extract(source);
-    if (mask) {
-      auto inside = b.create<scf::IfOp>(loc, extract(mask), /*withElseRegion=*/false);
-      b.setInsertionPointToStart(inside.thenBlock());
-      one(at, value);
-    } else {
-      one(at, value);
+    Value condition = mask ? extract(mask) : Value();
+    if (maybeEmpty) {
+      Value holds = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, at,
+                                            emitter.indices().constant(0));
+      condition = condition ? b.create<arith::AndIOp>(loc, condition, holds) : holds;
     }
+    if (condition) {
+      auto inside = b.create<scf::IfOp>(loc, condition, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(inside.thenBlock());
+    }
+    add(at, value);
   }
 }
 } // namespace
@@ -56,14 +60,14 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
                                                            const KernelOptions &options,
                                                            ErrorTable &errors) {
   Windows g = Windows::of(kernel);
-  if (!g.operand)
+  if (!g.op)
     return kernel.emitError(
         "bug in accc: a window_scatter kernel yields one window_scatter or arg_window");
   ArrayRef<int64_t> shape = g.shape();
   auto rank = static_cast<unsigned>(shape.size());
 
   func::FuncOp function = createKernelFunction(kernel, module);
-  if (ReferenceArray::count(shape) == 0 || ReferenceArray::count(g.positions) == 0)
+  if (ReferenceArray::count(g.source ? shape : ArrayRef<int64_t>(g.positions)) == 0)
     return KernelFunction{function, 0};
   if (rank > 0 && g.isIndependent(rank - 1) && shape[rank - 1] > 1)
     return emitWindowColumns(kernel, function, g, options, errors);
@@ -86,7 +90,7 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
   for (unsigned i = 0; i < rank; ++i)
     position.push_back(index.dim(i));
   Domain elements(shape), flat(ArrayRef<int64_t>{ReferenceArray::count(shape)});
-  int64_t cost = planeElements + planePositions * ReferenceArray::count(g.window);
+  int64_t cost = planeElements + planePositions * ReferenceArray::count(g.window());
   Type scalar =
       BodyEmitter::registerType(cast<RankedTensorType>(g.operand.getType()).getElementType());
 
@@ -103,20 +107,21 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
       });
     // Maxima are found for a vector of positions along the last dimension of the windows.
     SmallVector<unsigned> lines(inner);
-    int64_t lineCount = planePositions, extent = 1;
+    int64_t lineCount = 1, extent = 1;
     if (lanesDim >= 0) {
       lines.pop_back();
       extent = g.positions[lanesDim];
-      lineCount /= extent;
       index.setVector(static_cast<unsigned>(lanesDim), width);
     }
+    for (unsigned d : lines)
+      lineCount *= g.positions[d];
     auto atPositions = [&](ValueRange, Value mask) {
       Value where =
           firstMaximum(emitter, g, position, b.getI64Type(), [&](int64_t, ArrayRef<AffineExpr> at) {
             return emitter.indexValue(g.linear(at), b.getI64Type());
           });
       if (g.source)
-        addAt(emitter, where, emitter.toVector(emitter.element(g.source, position)), mask, shape);
+        addAt(emitter, g, where, emitter.toVector(emitter.element(g.source, position)), mask);
       else
         emitter.store(0, position, where);
       return SmallVector<Value>();

@@ -48,14 +48,14 @@ def Evaluable : OpInterface<"Evaluable"> {
 
 def Fusible : OpInterface<"Fusible"> {
   let description = [{
-    What fusion and code generation ask: the op's class, and its element rule. Which of the two rules
-    is meaningful follows from the class.
+    What fusion and code generation ask: the op's class, and its element rules. Which of the rules are
+    meaningful follows from the class, and for the last line from the op.
 
-    | class | rule |
+    | class | rules |
     | pointwise | `emitScalar`: element i of the result from element i of every operand |
     | view | `emitElement`: an index map: which elements of which operands, at a given index |
-    | reduction | `getInitial`, `emitCombine` |
-    | window, scatter, opaque | an emitter of its own in codegen, or a library call |
+    | reduction | `getAccumulatorType`, `getInitial`, `emitCombine` |
+    | window, scatter, opaque | how its emitter in codegen walks the data is the emitter's; what it does with elements is asked of the op: `emitCombine` where it combines them, `emitPrecedes` where it orders them. A contraction is a library call |
   }];
   let cppNamespace = "::accc";
   let methods = [
@@ -77,13 +77,29 @@ def Fusible : OpInterface<"Fusible"> {
       }], "::mlir::Value", "emitElement",
       (ins "::accc::ElementEmitter &":$emitter, "::llvm::ArrayRef<::mlir::AffineExpr>":$index), [{}],
       [{ llvm_unreachable("not a view op"); }]>,
-    InterfaceMethod<"Reduction: the neutral element, as an attribute of the accumulator's type.",
-      "::mlir::TypedAttr", "getInitial", (ins "::mlir::Type":$elementType), [{}],
+    InterfaceMethod<[{
+        Ops that accumulate in registers (reductions, window reductions, running ones): the type they do
+        it in, for elements of the given type, both without a sign. 16-bit floats are summed in f32.
+      }], "::mlir::Type", "getAccumulatorType", (ins "::mlir::Type":$elementType), [{}],
+      [{ return elementType.isF16() || elementType.isBF16()
+             ? ::mlir::Float32Type::get(elementType.getContext()) : elementType; }]>,
+    InterfaceMethod<[{
+        Reduction: the neutral element, as an attribute of the accumulator's type. Of an op that orders
+        the elements of windows: one that precedes no other.
+      }], "::mlir::TypedAttr", "getInitial", (ins "::mlir::Type":$elementType), [{}],
       [{ llvm_unreachable("not a reduction"); }]>,
-    InterfaceMethod<"Reduction: combines two accumulators, scalars or vectors alike.",
-      "::mlir::Value", "emitCombine",
+    InterfaceMethod<[{
+        Reduction: combines two accumulators, scalars or vectors alike. Scatter: what takes the place of
+        the element `a`, where `b` is scattered to it.
+      }], "::mlir::Value", "emitCombine",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$a, "::mlir::Value":$b), [{}],
-      [{ llvm_unreachable("not a reduction"); }]>
+      [{ llvm_unreachable("combines no elements"); }]>,
+    InterfaceMethod<[{
+        Ops that order elements (sort, arg_reduce, the windows that look for their greatest): where `a`
+        goes strictly before `b`, i1; scalars or vectors alike.
+      }], "::mlir::Value", "emitPrecedes",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$a, "::mlir::Value":$b), [{}],
+      [{ llvm_unreachable("orders no elements"); }]>
   ];
 }
 

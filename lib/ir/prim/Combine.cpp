@@ -63,3 +63,18 @@ Value accc::prim::emitCombiner(OpBuilder &builder, Location loc, ReduceKind kind
   }
   llvm_unreachable("unknown kind");
 }
+
+Value accc::prim::ElementOrder::emitPrecedes(OpBuilder &builder, Location loc, bool isUnsigned,
+                                             Value a, Value b) const {
+  if (!isa<FloatType>(getElementTypeOrSelf(a.getType()))) {
+    using I = arith::CmpIPredicate;
+    I predicate = isUnsigned ? (descending ? I::ugt : I::ult) : (descending ? I::sgt : I::slt);
+    return builder.create<arith::CmpIOp>(loc, predicate, a, b);
+  }
+  // Greater (less), or one of the two is NaN: then the one that has to go last decides.
+  using F = arith::CmpFPredicate;
+  Value apart = builder.create<arith::CmpFOp>(loc, descending ? F::UGT : F::ULT, a, b);
+  Value last = nanFirst ? b : a;
+  Value isNumber = builder.create<arith::CmpFOp>(loc, F::ORD, last, last);
+  return builder.create<arith::AndIOp>(loc, apart, isNumber);
+}

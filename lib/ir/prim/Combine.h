@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The combiners that reductions share: neutral element, scalar code, and value.
+// What reductions, scatters and ops that order elements share: the combiners with their neutral
+// elements, and the orders; each as scalar code and as a value.
 #ifndef ACCC_IR_PRIM_COMBINE_H
 #define ACCC_IR_PRIM_COMBINE_H
 
@@ -38,6 +39,26 @@ inline double combineValues(ReduceKind kind, mlir::IntegerType integer, double a
   }
   llvm_unreachable("unknown kind");
 }
+
+/// A strict order of elements, in which NaN goes before all numbers or after them. Of equal
+/// elements, and of two NaNs, neither precedes the other.
+struct ElementOrder {
+  bool descending, nanFirst;
+
+  /// The order in which the extreme of a reduction of `kind`, max or min, is the first element.
+  static ElementOrder ofExtreme(ReduceKind kind) { return {kind == ReduceKind::max, true}; }
+  /// The order of a sort: NaN is the greatest element.
+  static ElementOrder ofSort(bool descending) { return {descending, descending}; }
+
+  bool precedes(double a, double b) const {
+    if (std::isnan(a) || std::isnan(b))
+      return nanFirst ? std::isnan(a) && !std::isnan(b) : !std::isnan(a) && std::isnan(b);
+    return descending ? a > b : a < b;
+  }
+  /// Where `a` precedes `b`, scalars or vectors of i1.
+  mlir::Value emitPrecedes(mlir::OpBuilder &builder, mlir::Location loc, bool isUnsigned,
+                           mlir::Value a, mlir::Value b) const;
+};
 
 } // namespace accc::prim
 

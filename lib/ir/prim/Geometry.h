@@ -66,6 +66,23 @@ struct WindowGeometry {
           windowPositions(extents[d], low[d], high[d], window[d], dilations[d], strides[d]));
     return result;
   }
+
+  /// Whether there is a position at which the window holds no element of the operand. Along one
+  /// dimension the window's elements at a position lie apart by the dilation, and may straddle a
+  /// short operand or lie in the padding altogether.
+  bool hasEmptyWindow() const {
+    llvm::SmallVector<int64_t> counts = positions();
+    if (llvm::is_contained(counts, 0))
+      return false;
+    for (size_t d = 0; d < extents.size(); ++d)
+      for (int64_t o = 0; o < counts[d]; ++o) {
+        int64_t origin = o * strides[d] - low[d];
+        int64_t first = origin >= 0 ? 0 : (-origin + dilations[d] - 1) / dilations[d];
+        if (first >= window[d] || origin + first * dilations[d] >= extents[d])
+          return true;
+      }
+    return false;
+  }
 };
 
 } // namespace accc::prim

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/prim/Combine.h"
 #include "ir/prim/Infer.h"
-#include "ir/prim/Tensor.h"
+#include "ir/prim/Pointwise.h"
 
 using namespace mlir;
 using namespace accc;
@@ -36,6 +36,23 @@ LogicalResult checkIndices(Operation *op, const ReferenceArray &indices, int64_t
       return op->emitOpError("index ")
              << static_cast<int64_t>(index) << " is out of range for extent " << extent;
   return success();
+}
+
+/// How a scatter combines an element with an update; nothing where the update replaces it.
+std::optional<ReduceKind> combinerOf(ScatterKind kind) {
+  switch (kind) {
+  case ScatterKind::set:
+    return std::nullopt;
+  case ScatterKind::add:
+    return ReduceKind::sum;
+  case ScatterKind::mul:
+    return ReduceKind::prod;
+  case ScatterKind::max:
+    return ReduceKind::max;
+  case ScatterKind::min:
+    return ReduceKind::min;
+  }
+  llvm_unreachable("unknown kind");
 }
 
 /// Of elements that are multiplied into one result: the product of those beside x, given how many
@@ -92,10 +109,13 @@ bool GatherOp::reportsErrors() { return true; }
 
 Value GatherOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
   int64_t axis = getAxis(), indicesRank = tensorType(getIndices()).getRank();
+  int64_t extent = tensorType(getData()).getDimSize(axis);
   Value position = emitter.element(getIndices(), index.slice(axis, indicesRank));
   SmallVector<AffineExpr> from(index.take_front(axis));
-  from.push_back(emitter.symbol(position, tensorType(getData()).getDimSize(axis),
-                                "an index of a gather is out of range"));
+  from.push_back(emitter.symbol(position, extent, "an index of a gather is out of range"));
+  if (extent == 0) // every index is wrong, and nothing is there to be read in its place
+    return emitter.constant(
+        cast<TypedAttr>(emitter.builder().getZeroAttr(signless(getType().getElementType()))));
   llvm::append_range(from, index.drop_front(axis + indicesRank));
   return emitter.element(getData(), from);
 }
@@ -177,31 +197,25 @@ LogicalResult ScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
     return failure();
   ReferenceArray result = operands[0];
   auto integer = dyn_cast<IntegerType>(tensorType(getResult()).getElementType());
-  auto combine = [integer, kind = getKind()](double a, double b) {
-    switch (kind) {
-    case ScatterKind::set:
-      return b;
-    case ScatterKind::add:
-      return combineValues(ReduceKind::sum, integer, a, b);
-    case ScatterKind::mul:
-      return combineValues(ReduceKind::prod, integer, a, b);
-    case ScatterKind::max:
-      return combineValues(ReduceKind::max, integer, a, b);
-    case ScatterKind::min:
-      return combineValues(ReduceKind::min, integer, a, b);
-    }
-    llvm_unreachable("unknown kind");
-  };
+  std::optional<ReduceKind> combiner = combinerOf(getKind());
   const double *update = updates.values.data();
   for (int64_t o = 0; o < view.outer; ++o)
     for (double index : indices.values) {
       double *to =
           result.values.data() + (o * view.extent + static_cast<int64_t>(index)) * view.inner;
       for (int64_t i = 0; i < view.inner; ++i)
-        to[i] = combine(to[i], *update++);
+        to[i] = combiner ? combineValues(*combiner, integer, to[i], update[i]) : update[i];
+      update += view.inner;
     }
   results.push_back(std::move(result));
   return success();
 }
 
 bool ScatterOp::reportsErrors() { return true; }
+
+Value ScatterOp::emitCombine(OpBuilder &builder, Value a, Value b) {
+  std::optional<ReduceKind> combiner = combinerOf(getKind());
+  return combiner ? emitCombiner(builder, getLoc(), *combiner,
+                                 isUnsignedElement(getElementTypeOrSelf(getData())), a, b)
+                  : b;
+}

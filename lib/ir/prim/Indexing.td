@@ -19,13 +19,14 @@ def Prim_GatherOp : Prim_ViewOp<"gather", Prim_HasGradient # Prim_Infers, ["repo
   let results = (outs Prim_Tensor:$result);
 }
 
-def Prim_ScatterOp : Prim_Op<"scatter", "Scatter", ["reportsErrors"], Prim_HasGradient # Prim_Infers> {
+def Prim_ScatterOp : Prim_Op<"scatter", "Scatter", ["emitCombine", "reportsErrors"],
+                             Prim_HasGradient # Prim_Infers> {
   let summary = "combines updates into the data along one axis, in the order of the indices";
   let description = [{
     The transpose of gather: for each index position i, data[..., indices[i], ...] =
     combine(data[..., indices[i], ...], updates[..., i, ...]), in row-major order of the index positions,
-    which makes duplicates deterministic (`set`: the last one wins). An index out of range is a data
-    error, as for gather. The gradient of set is that of distinct indices; the gradient of a tie of
+    which makes duplicates deterministic (`set`: the last one wins). Every update rounds to the element
+    type. An index out of range is a data error, as for gather. The gradient of set is that of distinct indices; the gradient of a tie of
     max or min is split evenly.
     scatter_c1: 0 <= axis < rank(data).
     scatter_c2: shape(updates) is the shape of gather(data, indices).}];

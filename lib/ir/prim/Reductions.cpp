@@ -176,12 +176,12 @@ LogicalResult ReduceOp::evaluate(ArrayRef<ReferenceArray> operands,
 
 TypedAttr ReduceOp::getInitial(Type elementType) {
   return neutralElement(getKind(), elementType,
-                        getElementTypeOrSelf(getOperand()).isUnsignedInteger());
+                        isUnsignedElement(getElementTypeOrSelf(getOperand())));
 }
 
 Value ReduceOp::emitCombine(OpBuilder &builder, Value a, Value b) {
   return emitCombiner(builder, getLoc(), getKind(),
-                      getElementTypeOrSelf(getOperand()).isUnsignedInteger(), a, b);
+                      isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
 }
 
 // ---- arg_reduce ----
@@ -208,18 +208,21 @@ LogicalResult ArgReduceOp::evaluate(ArrayRef<ReferenceArray> operands,
   const ReferenceArray &x = operands[0];
   ReferenceArray y(tensorType(getResult()).getShape());
   int64_t extent = x.shape[getDimension()], next = 0;
-  bool max = getKind() == ReduceKind::max;
+  ElementOrder order = ElementOrder::ofExtreme(getKind());
   forEachLine(x, getDimension(), [&](int64_t start, int64_t step) {
     int64_t best = 0;
-    for (int64_t i = 1; i < extent; ++i) {
-      double value = x.values[start + i * step], extreme = x.values[start + best * step];
-      if (!std::isnan(extreme) && (std::isnan(value) || (max ? value > extreme : value < extreme)))
+    for (int64_t i = 1; i < extent; ++i)
+      if (order.precedes(x.values[start + i * step], x.values[start + best * step]))
         best = i;
-    }
     y.values[next++] = static_cast<double>(best);
   });
   results.push_back(std::move(y));
   return success();
+}
+
+Value ArgReduceOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
+  return ElementOrder::ofExtreme(getKind()).emitPrecedes(
+      builder, getLoc(), isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
 }
 
 // ---- cumulative ----
@@ -274,6 +277,11 @@ LogicalResult CumulativeOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+Value CumulativeOp::emitCombine(OpBuilder &builder, Value a, Value b) {
+  return emitCombiner(builder, getLoc(), getKind(),
+                      isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
+}
+
 // ---- sort ----
 
 LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
@@ -300,19 +308,16 @@ LogicalResult SortOp::evaluate(ArrayRef<ReferenceArray> operands,
   const ReferenceArray &x = operands[0];
   ReferenceArray values(x.shape), indices(x.shape);
   int64_t extent = x.shape[getDimension()];
-  bool descending = getDescending();
-  std::vector<int64_t> order(extent);
-  auto less = [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; };
+  ElementOrder order = ElementOrder::ofSort(getDescending());
+  std::vector<int64_t> places(extent);
   if (extent > 0)
     forEachLine(x, getDimension(), [&](int64_t start, int64_t step) {
-      std::iota(order.begin(), order.end(), 0);
-      llvm::sort(order, [&](int64_t i, int64_t j) {
+      std::iota(places.begin(), places.end(), 0);
+      llvm::sort(places, [&](int64_t i, int64_t j) {
         double a = x.values[start + i * step], b = x.values[start + j * step];
-        if (descending)
-          std::swap(a, b);
-        return less(a, b) || (!less(b, a) && i < j);
+        return order.precedes(a, b) || (!order.precedes(b, a) && i < j);
       });
-      for (auto [to, from] : llvm::enumerate(order)) {
+      for (auto [to, from] : llvm::enumerate(places)) {
         values.values[start + to * step] = x.values[start + from * step];
         indices.values[start + to * step] = static_cast<double>(from);
       }
@@ -320,4 +325,9 @@ LogicalResult SortOp::evaluate(ArrayRef<ReferenceArray> operands,
   results.push_back(std::move(values));
   results.push_back(std::move(indices));
   return success();
+}
+
+Value SortOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
+  return ElementOrder::ofSort(getDescending())
+      .emitPrecedes(builder, getLoc(), isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
 }

@@ -17,7 +17,7 @@ def Prim_ReduceOp : Prim_Op<"reduce", "Reduction", ["getInitial", "emitCombine"]
   let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
 }
 
-def Prim_ArgReduceOp : Prim_Op<"arg_reduce", "Opaque", [], Prim_NoGradient # Prim_Infers> {
+def Prim_ArgReduceOp : Prim_Op<"arg_reduce", "Opaque", ["emitPrecedes"], Prim_NoGradient # Prim_Infers> {
   let summary = "the first index of the greatest (max) or least (min) element along a dimension";
   let description = [{
     NaN counts as the extreme value. The result is i64, the dimension disappears.
@@ -27,10 +27,11 @@ def Prim_ArgReduceOp : Prim_Op<"arg_reduce", "Opaque", [], Prim_NoGradient # Pri
   let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
 }
 
-def Prim_CumulativeOp : Prim_Op<"cumulative", "Opaque", [], Prim_HasGradient> {
+def Prim_CumulativeOp : Prim_Op<"cumulative", "Opaque", ["emitCombine"], Prim_HasGradient> {
   let summary = "running sum, product, maximum or minimum along a dimension";
   let description = [{
     Inclusive, from the first element on; reverse and exclusive forms are made with reverse, pad, slice.
+    max and min are NaN from the first NaN on. f16 and bf16 accumulate in f32.
     The gradient of max and min goes to the last of what is equal, as in PyTorch.
     cumulative_c1: the dimension is in range. cumulative_c2: kind is sum, prod, max or min.}];
   let arguments = (ins Prim_NumberTensor:$operand, Prim_ReduceKindAttr:$kind, I64Attr:$dimension);
@@ -39,7 +40,7 @@ def Prim_CumulativeOp : Prim_Op<"cumulative", "Opaque", [], Prim_HasGradient> {
   let hasVerifier = 1;
 }
 
-def Prim_SortOp : Prim_Op<"sort", "Opaque", [], Prim_HasGradient # Prim_Infers> {
+def Prim_SortOp : Prim_Op<"sort", "Opaque", ["emitPrecedes"], Prim_HasGradient # Prim_Infers> {
   let summary = "sorts along a dimension, stably; gives the values and where they came from";
   let description = [{
     Ascending, or descending if so asked; NaN is the greatest. `indices` is i64.

@@ -34,14 +34,15 @@ void forEachInWindow(const WindowGeometry &geometry, ArrayRef<int64_t> strides,
   stridedLoop<1>(counts, {walk}, body);
 }
 
-/// Where the first greatest element of the window is, NaN being the greatest; -1 if it has no
-/// element.
+/// The order in which the greatest element of a window is the first.
+constexpr ElementOrder kGreatestFirst{/*descending=*/true, /*nanFirst=*/true};
+
+/// Where the first greatest element of the window is; -1 if it has no element.
 int64_t greatestInWindow(const WindowGeometry &geometry, const ReferenceArray &x,
                          ArrayRef<int64_t> strides, ArrayRef<int64_t> position) {
   int64_t best = -1;
   forEachInWindow(geometry, strides, position, [&](int64_t at) {
-    double value = x.values[at];
-    if (best < 0 || (!std::isnan(x.values[best]) && (std::isnan(value) || value > x.values[best])))
+    if (best < 0 || kGreatestFirst.precedes(x.values[at], x.values[best]))
       best = at;
   });
   return best;
@@ -121,12 +122,12 @@ LogicalResult ReduceWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
 
 TypedAttr ReduceWindowOp::getInitial(Type elementType) {
   return neutralElement(getKind(), elementType,
-                        getElementTypeOrSelf(getOperand()).isUnsignedInteger());
+                        isUnsignedElement(getElementTypeOrSelf(getOperand())));
 }
 
 Value ReduceWindowOp::emitCombine(OpBuilder &builder, Value a, Value b) {
   return emitCombiner(builder, getLoc(), getKind(),
-                      getElementTypeOrSelf(getOperand()).isUnsignedInteger(), a, b);
+                      isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
 }
 
 // ---- window_scatter ----
@@ -145,17 +146,25 @@ LogicalResult WindowScatterOp::inferReturnTypes(MLIRContext *context, std::optio
   return success();
 }
 
-// Linear in the source: dsource[o] = dy at the greatest element of window o. The choice itself is
-// constant almost everywhere, so the operand's gradient is zero.
+// Linear in the source: dsource[o] = dy at the greatest element of window o, and 0 where it has
+// none. The choice itself is constant almost everywhere, so the operand's gradient is zero.
 LogicalResult WindowScatterOp::differentiate(Gradients &gradients) {
   if (!gradients.wants(getSource()))
     return success();
   OpBuilder &builder = gradients.builder();
   Tensor dy(builder, getLoc(), gradients.of(getResult()));
+  if (dy.size() == 0) {
+    gradients.add(getSource(), dy.full(tensorType(getSource()), 0.0));
+    return success();
+  }
   Tensor places =
       dy.wrap(builder.create<ArgWindowOp>(getLoc(), getOperand(), getWindow(), getStrides(),
                                           getDilations(), getPadLow(), getPadHigh()));
-  gradients.add(getSource(), dy.reshape({dy.size()}).gather(places, 0));
+  auto taken = [&](Tensor from) { return dy.reshape({dy.size()}).gather(from, 0); };
+  if (WindowGeometry::of(*this, getOperand()).hasEmptyWindow())
+    gradients.add(getSource(), select(places < 0.0, 0.0, taken(max(places, 0.0))));
+  else
+    gradients.add(getSource(), taken(places));
   return success();
 }
 
@@ -176,6 +185,18 @@ LogicalResult WindowScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+TypedAttr WindowScatterOp::getInitial(Type elementType) {
+  return neutralElement(ReduceKind::max, elementType, /*isUnsigned=*/false);
+}
+
+Value WindowScatterOp::emitCombine(OpBuilder &builder, Value a, Value b) {
+  return emitCombiner(builder, getLoc(), ReduceKind::sum, /*isUnsigned=*/false, a, b);
+}
+
+Value WindowScatterOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
+  return kGreatestFirst.emitPrecedes(builder, getLoc(), /*isUnsigned=*/false, a, b);
+}
+
 // ---- arg_window ----
 
 LogicalResult ArgWindowOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
@@ -187,7 +208,6 @@ LogicalResult ArgWindowOp::inferReturnTypes(MLIRContext *context, std::optional<
   return success();
 }
 
-// A window without elements gives 0, an index that may be read.
 LogicalResult ArgWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
                                     SmallVectorImpl<ReferenceArray> &results) {
   const ReferenceArray &x = operands[0];
@@ -196,9 +216,18 @@ LogicalResult ArgWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
   SmallVector<int64_t> strides = x.strides();
   int64_t next = 0;
   ReferenceArray::forEachIndex(y.shape, [&](ArrayRef<int64_t> position) {
-    int64_t at = greatestInWindow(geometry, x, strides, position);
-    y.values[next++] = static_cast<double>(std::max<int64_t>(at, 0));
+    y.values[next++] = static_cast<double>(greatestInWindow(geometry, x, strides, position));
   });
   results.push_back(std::move(y));
   return success();
+}
+
+TypedAttr ArgWindowOp::getInitial(Type elementType) {
+  return neutralElement(ReduceKind::max, elementType,
+                        isUnsignedElement(getElementTypeOrSelf(getOperand())));
+}
+
+Value ArgWindowOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
+  return kGreatestFirst.emitPrecedes(builder, getLoc(),
+                                     isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
 }

@@ -67,6 +67,8 @@ static std::vector<GradientRow> makeRows() {
   std::string geometry =
       "strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, "
       "pad_low = array<i64: 1, 0>, pad_high = array<i64: 0, 1>, groups = 2 : i64";
+  std::string straddling = "{window = array<i64: 2>, strides = array<i64: 1>, dilations = "
+                           "array<i64: 3>, pad_low = array<i64: 2>, pad_high = array<i64: 2>}";
   std::string window = "{window = array<i64: 1, 2>, strides = array<i64: 1, 1>, "
                        "dilations = array<i64: 1, 2>, pad_low = array<i64: 0, 1>, "
                        "pad_high = array<i64: 0, 0>}";
@@ -189,6 +191,9 @@ static std::vector<GradientRow> makeRows() {
       {"reduce_window max", {{"2x5xf64"}}, {"2x4xf64"}, window},
       {"reduce_window min", {{"2x5xf64"}}, {"2x4xf64"}, window},
       {"window_scatter", {{"2x5xf64"}, {"2x4xf64"}}, {"2x5xf64"}, window},
+      // The window in the middle straddles the operand; then no window holds an element.
+      {"window_scatter", {{"2xf64"}, {"3xf64"}}, {"2xf64"}, straddling},
+      {"window_scatter", {{"0xf64"}, {"1xf64"}}, {"0xf64"}, straddling},
 
       // ---- contractions ----
       {"dot_general",

@@ -126,6 +126,16 @@ static std::vector<ValueRow> makeRows() {
         windows("3", "2", "1", "1")},
        {{0, 11, 0, 0, 100}}},
       {{"arg_window", {row}, {"3xi64"}, windows("3", "2", "1", "1")}, {{1, 1, 4}}},
+      // A window of the padding alone holds no element.
+      {{"arg_window", {given("1xi32", {-5})}, {"4xi64"}, windows("1", "1", "1", "2")},
+       {{-1, 0, -1, -1}}},
+      {{"window_scatter",
+        {given("1xf32", {-5}), given("4xf32", {1, 10, 100, 1000})},
+        {"1xf32"},
+        windows("1", "1", "1", "2")},
+       {{10}}},
+      {{"reduce_window max", {given("1xui8", {5})}, {"2xui8"}, windows("1", "1", "1", "0")},
+       {{0, 5}}},
 
       // ---- contractions ----
       {{"dot_general",

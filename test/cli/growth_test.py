@@ -40,13 +40,10 @@ class Growth(CommandLineTest):
             self.assertGreater(count, 0, name)
 
     def test_a_chain_of_ops(self):
-        self.check(synthetic.chain, 50)
-
-    def test_inputs_of_one_concatenation(self):
-        self.check(synthetic.concat, 25)
+        self.check(synthetic.chain, 100)
 
     def test_parameters(self):
-        self.check(synthetic.parameters, 100)
+        self.check(synthetic.parameters, 200)
 
     def test_steps_of_a_recurrent_cell(self):
         self.check(synthetic.lstm, 12)

@@ -10,8 +10,9 @@ using namespace mlir;
 using namespace accc;
 
 namespace {
-constexpr size_t kMaxOps = 96;     // longer bodies spill registers
-constexpr size_t kMaxBuffers = 32; // inputs and outputs: streams the hardware cannot prefetch
+constexpr size_t kMaxOps = 96;        // longer bodies spill registers
+constexpr int64_t kMaxFunctions = 16; // elementary ones: such a kernel waits for arithmetic already
+constexpr size_t kMaxBuffers = 32;    // inputs and outputs: streams the hardware cannot prefetch
 
 /// Ops whose emitter walks the iteration space in a way of its own.
 bool isAnchor(Operation *op) {
@@ -162,6 +163,10 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   if (ops.size() > kMaxOps)
     return FusionDecision::forbid("the kernel would be longer than " + std::to_string(kMaxOps) +
                                   " ops");
+  int64_t functions = llvm::count_if(ops, isExpensive);
+  if (functions > kMaxFunctions && ops.size() > 1)
+    return FusionDecision::forbid("the kernel would evaluate more than " +
+                                  std::to_string(kMaxFunctions) + " elementary functions");
   SmallVector<Value> results = outputs(ops);
   if (results.empty())
     return FusionDecision::forbid("nothing is computed");
@@ -219,8 +224,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
           "a reduction is read at other indices than where it is computed");
   if (analysis.leaves.size() + results.size() > kMaxBuffers)
     return FusionDecision::forbid("more than " + std::to_string(kMaxBuffers) + " buffers");
-  int64_t expensive = llvm::count_if(ops, isExpensive);
-  if (analysis.expensiveEvaluations > expensive ||
+  if (analysis.expensiveEvaluations > functions ||
       analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24)
     return FusionDecision::forbid("values would be computed several times");
   return FusionDecision::allow();

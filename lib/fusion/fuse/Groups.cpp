@@ -205,6 +205,18 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   for (Value result : results)
     if (!isFull(result) && (reductions.empty() || shapeOf(result) != ArrayRef<int64_t>(keptShape)))
       return FusionDecision::forbid("results of different shapes");
+  auto manyBuffers = [] {
+    return FusionDecision::forbid("more than " + std::to_string(kMaxBuffers) + " buffers");
+  };
+  // Elements need not be followed to know that of an op with many operands.
+  DenseSet<Value> read;
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if ((!producer || !isInside(producer)) && read.insert(operand).second &&
+          read.size() + results.size() > kMaxBuffers)
+        return manyBuffers();
+    }
   AccessAnalysis analysis(ops.front()->getContext(), space, isInside);
   SmallVector<AffineExpr> full = analysis.identity(), kept;
   for (size_t i = 0; i < space.size(); ++i)
@@ -223,7 +235,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
       return FusionDecision::forbid(
           "a reduction is read at other indices than where it is computed");
   if (analysis.leaves.size() + results.size() > kMaxBuffers)
-    return FusionDecision::forbid("more than " + std::to_string(kMaxBuffers) + " buffers");
+    return manyBuffers();
   if (analysis.expensiveEvaluations > functions ||
       analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24)
     return FusionDecision::forbid("values would be computed several times");

@@ -110,6 +110,11 @@ LogicalResult simplifyConvert(ConvertOp op, PatternRewriter &rewriter) {
        between = inner.getType().getElementType();
   if (!contains(between, from))
     return failure();
+  // On the way through a float an integer saturates, at once it would wrap.
+  Type to = op.getType().getElementType();
+  if (isa<IntegerType>(from) && isa<FloatType>(between) && isa<IntegerType>(to) &&
+      !to.isInteger(1) && !contains(to, from))
+    return failure();
   rewriter.replaceOpWithNewOp<ConvertOp>(op, op.getType(), inner.getOperand());
   return success();
 }

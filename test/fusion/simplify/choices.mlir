@@ -56,3 +56,16 @@ func.func @convert(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
   %3 = prim.convert %2 : (tensor<3xf16>) -> tensor<3xf32>
   return %1, %3 : tensor<3xf32>, tensor<3xf32>
 }
+
+// Through a float an integer saturates (300 becomes 127), at once it would wrap (300 becomes 44).
+// CHECK-LABEL: @convert_saturates
+// CHECK-NEXT: %[[F:.*]] = prim.convert %arg0 : (tensor<3xi32>) -> tensor<3xf64>
+// CHECK-NEXT: %[[N:.*]] = prim.convert %[[F]] : (tensor<3xf64>) -> tensor<3xi8>
+// CHECK-NEXT: %[[W:.*]] = prim.convert %arg0 : (tensor<3xi32>) -> tensor<3xi64>
+// CHECK-NEXT: return %[[N]], %[[W]]
+func.func @convert_saturates(%i: tensor<3xi32>) -> (tensor<3xi8>, tensor<3xi64>) {
+  %0 = prim.convert %i : (tensor<3xi32>) -> tensor<3xf64>
+  %1 = prim.convert %0 : (tensor<3xf64>) -> tensor<3xi8>
+  %2 = prim.convert %0 : (tensor<3xf64>) -> tensor<3xi64>
+  return %1, %2 : tensor<3xi8>, tensor<3xi64>
+}

@@ -94,7 +94,7 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
   Type scalar =
       BodyEmitter::registerType(cast<RankedTensorType>(g.operand.getType()).getElementType());
 
-  int64_t lanesDim = inner.empty() ? -1 : inner.back();
+  int64_t lanesDim = inner.empty() ? -1 : static_cast<int64_t>(inner.back());
   int64_t width = lanesDim < 0 ? 1 : chooseWidth(g.positions[lanesDim], options);
 
   int64_t tasks = forEachRow(emitter, function, planes, cost, [&](Value plane) {

@@ -84,6 +84,9 @@ static const KernelCase kCases[] = {
   {"window_scatter", R"(func.func @f(%a: tensor<2x3x8x8xf32>, %s: tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32> {
     %0 = prim.window_scatter %a, %s {window = array<i64: 1, 1, 3, 3>, strides = array<i64: 1, 1, 2, 2>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>} : (tensor<2x3x8x8xf32>, tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32>
     return %0 : tensor<2x3x8x8xf32> })"},
+  {"window_scatter_units", R"(func.func @f(%a: tensor<4x1xf32>, %s: tensor<4x1xf32>) -> tensor<4x1xf32> {
+    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 0, 0>, pad_high = array<i64: 0, 0>} : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+    return %0 : tensor<4x1xf32> })"},
   {"window_scatter_columns", R"(func.func @f(%a: tensor<2x8x9x21xf32>, %s: tensor<2x4x5x21xf32>) -> tensor<2x8x9x21xf32> {
     %0 = prim.window_scatter %a, %s {window = array<i64: 1, 3, 3, 1>, strides = array<i64: 1, 2, 2, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 1, 1, 0>, pad_high = array<i64: 0, 1, 1, 0>} : (tensor<2x8x9x21xf32>, tensor<2x4x5x21xf32>) -> tensor<2x8x9x21xf32>
     return %0 : tensor<2x8x9x21xf32> })"},

@@ -7,12 +7,14 @@
 #include "codegen/Generate.h"
 #include "driver/Pipeline.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/Prim.h"
 #include "reference/interpreter/Interpreter.h"
 #include "support/Attributes.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
 
 #include <cmath>
 
@@ -38,13 +40,15 @@ public:
   }
 
   Verdict run() {
-    if (prepare() && checkPhases() && compile() && how.library)
+    if (prepare() && checkGradients() && checkPhases() && compile() && how.library)
       checkLibrary();
     return std::move(outcome);
   }
 
 private:
   bool prepare();
+  bool checkGradients();
+  std::optional<double> lossAt(double distance);
   bool checkPhases();
   bool compile();
   void checkLibrary();
@@ -122,6 +126,75 @@ bool Checker::prepare() {
   return true;
 }
 
+/// Whether a derivative is defined otherwise: that of a scatter is that of distinct indices.
+bool hasOwnDerivatives(ModuleOp module) {
+  auto result = module.walk([](prim::ScatterOp op) {
+    return op.getKind() == prim::ScatterKind::set ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+/// A direction in the space of all parameters, fixed for each.
+ReferenceArray direction(StringRef parameter, ArrayRef<int64_t> shape) {
+  ReferenceArray array(shape);
+  Random random(llvm::xxh3_64bits(parameter));
+  for (double &value : array.values)
+    value = random.real(-1, 1);
+  return array;
+}
+
+/// The loss where the parameters that are trained have moved along their directions.
+std::optional<double> Checker::lossAt(double distance) {
+  auto function = trainable->lookupSymbol<func::FuncOp>("grad_step");
+  SmallVector<ReferenceArray> arguments, results;
+  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
+    std::string name = function.getArgAttrOfType<StringAttr>(i, kNameAttr).str();
+    ReferenceArray &array = arguments.emplace_back(start[name]);
+    if (!reference.count("grad_step grad." + name))
+      continue;
+    ReferenceArray along = direction(name, array.shape);
+    for (auto [x, d] : llvm::zip_equal(array.values, along.values))
+      x += distance * d;
+  }
+  if (failed(interpret(function, arguments, results)))
+    return std::nullopt;
+  for (unsigned i = 0, e = function.getNumResults(); i < e; ++i)
+    if (function.getResultAttrOfType<StringAttr>(i, kRoleAttr) == role::kLoss)
+      return results[i].values.front();
+  return std::nullopt;
+}
+
+/// The derivative of the loss along a direction, from the gradients and from differences.
+bool Checker::checkGradients() {
+  if (hasOwnDerivatives(*trainable))
+    return true;
+  double derivative = 0, terms = 0;
+  for (const auto &[key, gradient] : reference) {
+    StringRef name = key;
+    if (!name.consume_front("grad_step grad."))
+      continue;
+    ReferenceArray along = direction(name, gradient.shape);
+    for (auto [g, d] : llvm::zip_equal(gradient.values, along.values)) {
+      derivative += g * d;
+      terms += std::abs(g * d);
+    }
+  }
+  constexpr double kStep = 1e-5, kRelative = 1e-3;
+  std::optional<double> below = lossAt(-kStep), middle = lossAt(0), above = lossAt(kStep);
+  if (!below || !middle || !above || !std::isfinite(*below + *middle + *above + derivative))
+    return true;
+  double left = (*middle - *below) / kStep, right = (*above - *middle) / kStep;
+  double scale = terms + std::abs(left) + std::abs(right) + 1e-9 * std::abs(*middle) / kStep;
+  double expected = (left + right) / 2;
+  if (std::abs(left - right) > kRelative * scale) // a kink
+    return true;
+  if (std::abs(derivative - expected) <= kRelative * scale)
+    return true;
+  return fail(
+      "gradients differ from differences of the loss",
+      llvm::formatv("along one direction {0:e}, differences give {1:e}", derivative, expected));
+}
+
 bool Checker::measureNoise(int runs, double units) {
   Interpreter noisy = [&](func::FuncOp function, ArrayRef<ReferenceArray> arguments,
                           SmallVectorImpl<ReferenceArray> &results) {
@@ -152,7 +225,7 @@ std::string Checker::difference(const Trace &trace, bool count) {
     std::string text =
         llvm::formatv("{0}: relative difference {1:e}, tolerated {2:e}:", key, far, tolerance);
     for (size_t i = 0; i < std::min<size_t>(found.values.size(), 12); ++i)
-      text += llvm::formatv(" {0:g}|{1:g}", found.values[i], expected.values[i]);
+      text += llvm::formatv(" {0:e3}|{1:e3}", found.values[i], expected.values[i]);
     return text;
   }
   return "";

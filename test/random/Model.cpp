@@ -54,6 +54,7 @@ std::vector<std::pair<ArrayRef<Production>, int>> randomMix(Random &random) {
   add(sequenceProductions(), 0.12, 4);
   add(randomProductions(), 0.25, 4);
   add(lossProductions(), 0.2, 4);
+  add(guardProductions(), 0.15, 8);
   return mix;
 }
 
@@ -166,7 +167,7 @@ void addLoss(Sketch &s, CaseOptions &options) {
              Sketch::rankOf(value) >= minRank && Sketch::typeOf(value).getNumElements() > 0 &&
              !isa<BlockArgument>(value);
     });
-    return found ? found : s.parameter(s.tensor(s.shape(std::max<int64_t>(minRank, 1), 2)));
+    return found ? found : s.parameter(s.tensor({2, 3}));
   };
   int64_t kind = s.random.below(10);
   if (kind < 5) {

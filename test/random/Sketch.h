@@ -163,6 +163,8 @@ llvm::ArrayRef<Production> layerProductions();
 llvm::ArrayRef<Production> sequenceProductions();
 llvm::ArrayRef<Production> randomProductions();
 llvm::ArrayRef<Production> lossProductions();
+/// What rewrite rules look for.
+llvm::ArrayRef<Production> guardProductions();
 
 } // namespace accc::test
 

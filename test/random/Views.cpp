@@ -142,10 +142,12 @@ bool reverse(Sketch &s) {
   return bool(s.one("prim.reverse", x, s.list("dimensions", dimensions)));
 }
 
+bool barrier(Sketch &s) { return bool(s.one("prim.optimization_barrier", anything(s, 0))); }
+
 constexpr Production kViews[] = {
     {"broadcast", 6, broadcast}, {"reshape", 8, reshape}, {"transpose", 8, transpose},
     {"slice", 8, slice},         {"pad", 5, pad},         {"concatenate", 6, concatenate},
-    {"reverse", 2, reverse},
+    {"reverse", 2, reverse},     {"barrier", 1, barrier},
 };
 
 // ---- by indices ----

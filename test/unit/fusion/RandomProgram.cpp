@@ -96,7 +96,13 @@ Tensor RandomProgram::like(Tensor x) {
                   : isBoolean(x) ? double(n != 0)
                                  : std::abs(std::trunc(std::min(n, 100.0))));
   }
-  if (chance(3, 4))
+  if (isFloat(x) && chance(1, 6)) { // a constant of several numbers
+    SmallVector<Attribute> values;
+    for (int64_t i = 0; i < x.size(); ++i)
+      values.push_back(FloatAttr::get(x.elementType(), static_cast<double>(i % 5)));
+    return x.wrap(builder.create<ConstantOp>(x.getLoc(), DenseElementsAttr::get(x.type(), values)));
+  }
+  if (!fitting.empty() && chance(3, 4))
     return fitting[static_cast<size_t>(below(static_cast<int64_t>(fitting.size())))];
   return pool.emplace_back(argument(x.type()));
 }
@@ -171,7 +177,22 @@ void RandomProgram::addOp() {
 
 Tensor RandomProgram::view(Tensor x) {
   int64_t rank = x.rank();
-  switch (below(4)) {
+  switch (below(6)) {
+  case 4: { // arithmetic between two transposes, which cancel or do not
+    Shape there = permutation(rank), back = permutation(rank);
+    if (chance(1, 2))
+      for (auto [to, from] : llvm::enumerate(there))
+        back[from] = static_cast<int64_t>(to);
+    Tensor y = x.transpose(there);
+    return (isBoolean(y) ? logicalNot(y) : y + like(y)).transpose(chance(1, 4) ? there : back);
+  }
+  case 5: { // the same between two reshapes
+    Tensor y = x.reshape({x.size()});
+    Shape shape(x.shape());
+    if (chance(1, 4))
+      std::reverse(shape.begin(), shape.end());
+    return (isBoolean(y) ? logicalNot(y) : y + like(y)).reshape(shape);
+  }
   case 0: { // cut its elements anew
     Shape shape;
     for (int64_t rest = x.size(); rest > 1 || shape.empty();) {
@@ -259,6 +280,8 @@ Tensor RandomProgram::pointwise(Tensor x) {
     int64_t which = below(3);
     return which == 0 ? logicalNot(x) : which == 1 ? bitAnd(x, y) : bitOr(x, y);
   }
+  if (!isFloat(x) && chance(1, 3))
+    return chance(1, 2) ? bitAnd(x, like(x)) : bitOr(x, like(x));
   Tensor y = like(x);
   if (chance(1, 3))
     std::swap(x, y);
@@ -294,12 +317,15 @@ Tensor RandomProgram::choice(Tensor x) {
   if (!isExact(x) || !isExact(y))
     return x;
   Tensor zero = x.full(0.0);
+  // A factor without bounds needs its guard.
+  double factor =
+      isFloat(x) && chance(1, 4) ? std::numeric_limits<double>::infinity() : std::trunc(number());
   switch (below(7)) {
   case 0: // a guard of a derivative, or nearly one
     return select(equal(chance(3, 4) ? x : y, chance(3, 4) ? zero : x.full(1.0)), zero,
-                  x * x.full(number()));
+                  x * x.full(factor));
   case 1:
-    return select(notEqual(x, zero), zero, x * x.full(number()));
+    return select(notEqual(x, zero), zero, x * x.full(factor));
   case 2:
     return equal(x, chance(1, 2) ? x : y);
   case 3:
@@ -325,11 +351,12 @@ Tensor RandomProgram::convert(Tensor x) {
   };
   Type types[] = {builder.getF64Type(), builder.getF64Type(), builder.getF32Type(),
                   integer(1, false),    integer(8, false),    integer(8, true),
-                  integer(32, false),   integer(64, false)};
+                  integer(32, false),   integer(32, true),    integer(64, false)};
   if (!isExact(x))
     return x;
-  Tensor y = x.convert(types[below(8)]);
-  return isFloat(y) || chance(1, 2) ? y : y.convert(types[below(8)]);
+  // Not floats to i64: the interpreter's numbers are doubles, which do not hold all that saturates.
+  Tensor y = x.convert(types[below(isFloat(x) ? 8 : 9)]);
+  return isFloat(y) || chance(1, 2) ? y : y.convert(types[below(9)]);
 }
 
 Tensor RandomProgram::reduction(Tensor x) {

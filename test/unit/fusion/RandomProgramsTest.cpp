@@ -53,8 +53,8 @@ void checkPasses(uint32_t programs, ArrayRef<std::unique_ptr<Pass> (*)()> creato
 } // namespace
 
 TEST_CASE("--simplify keeps the values of random programs") {
-  checkPasses(5000, {createSimplifyPass});
+  checkPasses(3000, {createSimplifyPass});
 }
 TEST_CASE("--form-fusions keeps the values of random programs") {
-  checkPasses(2000, {createFormFusionsPass});
+  checkPasses(1000, {createFormFusionsPass});
 }

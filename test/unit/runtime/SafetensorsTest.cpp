@@ -138,6 +138,8 @@ TEST_CASE("safetensors: every malformed file is one clear error") {
       {one("F32", "[9223372036854775808]", "[0,4]"), 4, "overflows"},
       {one("F32", "[4611686018427387905]", "[0,4]"), 4, "overflows"},
       {one("F32", "[4294967296,4294967296]", "[0,0]"), 0, "overflows"},
+      {one("U8", "[0,9223372036854775808]", "[0,0]"), 0, "overflows"},
+      {one("F32", "[1]", "[0,8]"), 8, "takes 4 bytes"},
       {one("F32", "[1]", "[4]"), 4, "data_offsets has 1 numbers"},
       {one("F32", "[1]", "[0,4,8]"), 4, "data_offsets has 3 numbers"},
       {one("F32", "[1]", "[4,0]"), 4, "after its end"},

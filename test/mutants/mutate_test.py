@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The lists of mutants fit the sources, and scripts/mutate refuses those that do not."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+LIST = """
+suites: unit.ir
+file: lib/ir/prim/Unary.cpp
+mutant: tanh
+from: dy * (1.0 - y * y)
+to: dy * (1.0 - y)
+"""
+
+
+class Lists(unittest.TestCase):
+    def check(self, text=None):
+        """(exit code, what it says) of `scripts/mutate --check`, of the lists there are or of one list."""
+        command = [sys.executable, ROOT / "scripts" / "mutate", "--check"]
+        with tempfile.TemporaryDirectory() as folder:
+            if text is not None:
+                (pathlib.Path(folder) / "area.list").write_text(text)
+                command += ["--lists", folder]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_the_lists_fit_the_sources(self):
+        code, said = self.check()
+        self.assertEqual(code, 0, said)
+        self.assertGreaterEqual(int(said.split()[0]), 150)
+
+    def test_a_list(self):
+        self.assertEqual(self.check(LIST), (0, "1 mutants fit the sources\n"))
+
+    def test_what_does_not_fit_is_named(self):
+        for old, new, message in (
+            ("1.0 - y * y", "2.0 - y * y", "area/tanh: occurs nowhere in lib/ir/prim/Unary.cpp"),
+            ("dy * (1.0 - y * y)", "Tensor dy", "times in lib/ir/prim/Unary.cpp, expected once"),
+            ("from: dy * (1.0 - y * y)", "from: [](Tensor dy, Tensor, Tensor y) { return dy * (1.0 - y * y); });", ""),
+            ("file: lib/ir/prim/Unary.cpp", "file: lib/ir/prim/None.cpp", "occurs nowhere in lib/ir/prim/None.cpp"),
+            ("to: dy * (1.0 - y)\n", "", "lacks to"),
+            ("to: dy * (1.0 - y)", "to: dy, y", "neither an expression nor statements"),
+            ("suites:", "suite:", "unknown key 'suite'"),
+        ):
+            code, said = self.check(LIST.replace(old, new))
+            self.assertEqual(code, 2 if message else 0, said)
+            self.assertIn(message, said)
+
+    def test_names_are_given_once(self):
+        mutant = LIST[LIST.index("mutant:") :]
+        self.assertIn("2 mutants are called area/tanh", self.check(LIST + mutant)[1])
+
+    def test_overlapping_mutants_are_refused(self):
+        other = "mutant: other\nfrom: (1.0 - y * y); });\nto:\n"
+        self.assertIn("mutants overlap: area/tanh, area/other", self.check(LIST + other)[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

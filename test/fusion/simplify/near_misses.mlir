@@ -44,6 +44,15 @@ func.func @inexact_divisor(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %0 : tensor<3xf32>
 }
 
+// Nor is dividing integers by 2.
+// CHECK-LABEL: @integer_divisor
+// CHECK: prim.div
+func.func @integer_divisor(%i: tensor<3xi32>) -> tensor<3xi32> {
+  %c = prim.constant dense<2> : tensor<3xi32>
+  %0 = prim.div %i, %c : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi32>
+  return %0 : tensor<3xi32>
+}
+
 // A factor may be there to keep the sum in the range of the type.
 // CHECK-LABEL: @small_scale
 // CHECK: prim.mul %arg0

@@ -10,9 +10,9 @@ def Prim_OptimizationBarrierOp
                                            DeclareOpInterfaceMethods<Fusible>]> {
   let summary = "the operand, which nothing is simplified, shared or fused across";
   let description = [{
-    Stands between a gradient and the optimizer, one for each parameter, in every step that has gradients:
-    what is in front of it, and what is behind, then becomes the same kernels whether both are in one step
-    (train_step) or in two (grad_step and apply_step), and rounds the same. It has an effect as far as
+    Stands between the model and the optimizer, at every gradient and parameter: what is in front of it, and
+    what is behind, then becomes the same kernels whether both are in one step (train_step) or in two
+    (grad_step and apply_step), and rounds the same. It has an effect as far as
     MLIR knows, so that two of one operand stay two; fusion removes it.}];
   let arguments = (ins Prim_Tensor:$operand);
   let results = (outs Prim_Tensor:$result);

@@ -34,7 +34,8 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
 
   SmallVector<Tensor> shared = optimizer.prepare(rate, count);
   for (auto [each, gradient] : llvm::zip_equal(parameters, gradients)) {
-    Tensor parameter = wrap(each.value);
+    // The model, too, may compute p * 0.1, and what is shared rounds as it is used there.
+    Tensor parameter = wrap(builder.create<prim::OptimizationBarrierOp>(loc, each.value));
     SmallVector<Tensor> local;
     for (Tensor scalar : shared)
       local.push_back(scalar.convert(parameter.elementType()));

@@ -41,7 +41,7 @@ inline constexpr const char kCompilerVersion[] = "accc 0.1.0";
 /// reproducer file beside the output.
 Outcome compileModel(const CompileOptions &options, const Progress &progress = {});
 
-/// Finds all that stands in the way of compiling a model, without generating code.
+/// Finds every problem in compiling a model, without generating code.
 Outcome checkModel(const CompileOptions &options, const Progress &progress = {});
 
 /// What a model file holds, as JSON: inputs, outputs, parameters, ops, FLOPs and bytes of a forward

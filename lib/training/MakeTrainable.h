@@ -30,7 +30,7 @@ struct TrainingOptions {
 /// loss.
 mlir::LogicalResult makeTrainable(mlir::ModuleOp module, const TrainingOptions &options);
 
-/// What stands in the way of makeTrainable, errors and warnings. The module stays as it is.
+/// What keeps makeTrainable from succeeding: errors and warnings. The module stays as it is.
 std::vector<Problem> checkTrainable(mlir::ModuleOp module, const TrainingOptions &options);
 
 } // namespace accc

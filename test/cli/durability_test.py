@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Files are on the disk before they have their name, and a process killed at any call leaves the old or the new."""
 
+import json
 import os
 import pathlib
 import signal
@@ -61,7 +62,7 @@ class Durability(CommandLineTest):
 
     def check(self, arguments, targets):
         self.accc(*arguments)
-        whole = {target: (self.folder / target).read_bytes() for target in targets}
+        whole = {target: self.content(target) for target in targets}
         inputs = [name for name in self.files() if name not in targets]
         for target in targets:
             (self.folder / target).write_bytes(OLD)
@@ -80,13 +81,22 @@ class Durability(CommandLineTest):
             self.assertEqual(code, -signal.SIGKILL, calls[kill - 1])
             for target in targets:
                 expected = whole[target] if kill > renamed[target] + 1 else OLD
-                self.assertEqual((self.folder / target).read_bytes(), expected, (target, calls[kill - 1]))
+                self.assertEqual(self.content(target), expected, (target, calls[kill - 1]))
             for name in self.files():
                 self.assertTrue(name in inputs or name in targets or ".tmp" in name, name)
             if kill % 4 == 0:  # what is left over is in nobody's way
                 self.accc(*arguments)
                 for target in targets:
-                    self.assertEqual((self.folder / target).read_bytes(), whole[target])
+                    self.assertEqual(self.content(target), whole[target])
+
+    def content(self, target):
+        """A file's bytes; of a report what does not depend on the machine's mood."""
+        data = (self.folder / target).read_bytes()
+        if target.endswith(".json") and data != OLD:
+            report = json.loads(data)
+            del report["compile"]
+            return report
+        return data
 
     def test_parameters_and_outputs(self):
         library = self.library()

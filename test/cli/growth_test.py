@@ -40,7 +40,7 @@ class Growth(CommandLineTest):
             self.assertGreater(count, 0, name)
 
     def test_a_chain_of_ops(self):
-        self.check(synthetic.chain, 100)
+        self.check(synthetic.chain, 150)
 
     def test_parameters(self):
         self.check(synthetic.parameters, 200)

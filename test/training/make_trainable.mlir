@@ -44,11 +44,12 @@ func.func @forward(
 // CHECK-SAME: %[[G:[^:]*]]: tensor<3xf32> {accc.name = "grad.w", accc.role = "gradient"}
 // CHECK-SAME: %[[LR:[^:]*]]: tensor<f32> {accc.name = "learning_rate", accc.role = "learning_rate"}
 // CHECK-SAME: %[[B:[^:]*]]: tensor<3xf32> {accc.name = "optimizer.momentum_buffer.w", accc.role = "optimizer_state"})
+// CHECK: %[[APART:.*]] = prim.optimization_barrier %[[W]]
 // CHECK: %[[OLD:.*]] = prim.mul %[[B]]
 // CHECK: %[[NEW:.*]] = prim.add %[[OLD]], %[[G]]
 // CHECK: %[[RATE:.*]] = prim.broadcast %[[LR]]
 // CHECK: %[[STEP:.*]] = prim.mul %[[NEW]], %[[RATE]]
-// CHECK: %[[WNEW:.*]] = prim.sub %[[W]], %[[STEP]]
+// CHECK: %[[WNEW:.*]] = prim.sub %[[APART]], %[[STEP]]
 // CHECK: return %[[WNEW]], %[[NEW]]
 
 // Evaluation updates nothing, and computes nothing for it.

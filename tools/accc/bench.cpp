@@ -175,7 +175,7 @@ void accc::tool::addBench(CLI::App &app, Action &action) {
   command->add_option("--seconds", options->seconds, "how long to time")->capture_default_str();
   command->add_option("--warmup", options->warmup, "steps before, at least one")
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "0: what OpenMP would take")
+  command->add_option("--threads", options->threads, "0 = the default of OpenMP")
       ->capture_default_str();
   command->add_flag("--profile", options->profile, "prints which kernels and calls take the time");
   command->add_flag("--json", options->json, "prints the figures as JSON");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// accc check MODEL: all that stands in the way, at once.
+// accc check MODEL: every problem at once, without compiling.
 #include "Command.h"
 
 #include <iostream>
@@ -33,7 +33,7 @@ static int check(const CompileOptions &options, bool json) {
     }
     printProblems(outcome);
     if (outcome.code == ExitCode::Done)
-      std::cout << options.model << ": nothing stands in the way\n";
+      std::cout << options.model << ": no problems found\n";
     return static_cast<int>(outcome.code);
   };
   return guardAgainstCrashes(work,
@@ -44,7 +44,8 @@ void accc::tool::addCheck(CLI::App &app, Action &action) {
   auto options = std::make_shared<CompileOptions>();
   auto json = std::make_shared<bool>(false);
   CLI::App *command = app.add_subcommand(
-      "check", "lists all that stands in the way of compiling a model: missing ops and gradients");
+      "check",
+      "check a model and report every problem without compiling: missing ops and gradients");
   addCompileOptions(*command, *options);
   command->add_flag("--json", *json, "prints {ok, problems: [{severity, node, op, message}]}");
   command->callback(

@@ -62,14 +62,14 @@ void accc::tool::addRun(CLI::App &app, Action &action) {
       ->type_name("IN.safetensors");
   command->add_option("--params", options->params, "parameters and buffers to start from")
       ->type_name("P.safetensors");
-  command->add_option("--steps", options->steps, "how often")
+  command->add_option("--steps", options->steps, "number of steps")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of dropout and other random ops")
       ->capture_default_str();
   command->add_option("--lr", options->learningRate,
                       "the learning rate; by default the optimizer's");
-  command->add_option("--threads", options->threads, "0: what OpenMP would take")
+  command->add_option("--threads", options->threads, "0 = the default of OpenMP")
       ->capture_default_str();
   command
       ->add_option("--outputs", options->outputs,

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -48,6 +49,7 @@ LogicalResult codegen::lowerToLLVM(ModuleOp module) {
   // 16-bit floats are computed in f32 and rounded after each operation: elsewhere LLVM would do the
   // same, but by calls of the compiler's library.
   if (hasHalfArithmetic(module)) {
+    pm.addPass(math::createMathLegalizeToF32());
     const std::string halves[] = {"f16", "bf16"};
     arith::ArithEmulateUnsupportedFloatsOptions emulate;
     emulate.sourceTypeStrs = halves;

@@ -92,7 +92,7 @@ void EntryEmitter::addLaunch(exec::LaunchOp launch) {
   append(buffers, launch.getInputs());
   append(buffers, launch.getOutputs());
   buffers.push_back(StepTable::arenaBuffer(0)); // the status
-  table.addLaunch(module.getFunction(launch.getKernel()), count, buffers);
+  table.addLaunch(module.getFunction(kernelSymbol(launch.getKernel())), count, buffers);
 }
 
 void EntryEmitter::addLaunch(exec::LaunchEachOp launch) {
@@ -110,7 +110,7 @@ void EntryEmitter::addLaunch(exec::LaunchEachOp launch) {
     append(buffers, launch.getInputs().slice(s * ins, ins));
     append(buffers, launch.getOutputs().slice(s * outs, outs));
   }
-  table.addLaunch(module.getFunction(launch.getKernel()), segments.tasks, buffers);
+  table.addLaunch(module.getFunction(kernelSymbol(launch.getKernel())), segments.tasks, buffers);
 }
 
 LogicalResult EntryEmitter::addCall(exec::LibraryCallOp call) {

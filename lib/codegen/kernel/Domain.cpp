@@ -80,7 +80,7 @@ void Domain::collapse(ArrayRef<AffineExpr> expressions) {
 func::FuncOp codegen::createKernelFunction(exec::KernelOp kernel, ModuleOp module) {
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
-  auto function = b.create<func::FuncOp>(kernel.getLoc(), kernel.getSymName(),
+  auto function = b.create<func::FuncOp>(kernel.getLoc(), kernelSymbol(kernel.getSymName()),
                                          b.getFunctionType({pointer, i64, i64}, {}));
   Block *entry = function.addEntryBlock();
   OpBuilder::atBlockEnd(entry).create<func::ReturnOp>(kernel.getLoc());

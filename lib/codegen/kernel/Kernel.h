@@ -31,6 +31,10 @@ struct ErrorTable {
   int64_t statusFor(llvm::StringRef message);
 };
 
+/// The symbol of a kernel's function. Kernels are named after ops, and so are the functions of the
+/// C library that code may call: `acos` is one's, `kernel.acos` the other's.
+inline std::string kernelSymbol(llvm::StringRef kernel) { return ("kernel." + kernel).str(); }
+
 struct KernelFunction {
   mlir::func::FuncOp function;
   int64_t tasks; // what the launch passes to parallel_for

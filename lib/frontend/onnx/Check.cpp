@@ -91,36 +91,59 @@ void checkGraph(const onnx::GraphProto &graph, Names &names, bool isMain) {
 }
 
 using Functions = llvm::StringMap<const onnx::FunctionProto *>;
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 std::string key(llvm::StringRef domain, llvm::StringRef name) {
   return (domain + ":" + name).str();
 }
 
-/// Depth-first over the calls of functions; `state` is 1 on the way down and 2 when done.
-void checkCalls(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
-                const Functions &functions, llvm::StringMap<int> &state, int depth) {
-  if (depth > 200)
-    fail("model-local functions are nested too deeply");
-  for (const onnx::NodeProto &node : nodes) {
-    for (const onnx::AttributeProto &attribute : node.attribute()) {
-      if (attribute.has_g())
-        checkCalls(attribute.g().node(), functions, state, depth + 1);
-      for (const onnx::GraphProto &graph : attribute.graphs())
-        checkCalls(graph.node(), functions, state, depth + 1);
+/// Follows the calls of functions from the graph down, and refuses cycles and what nests too deeply
+/// to be inlined by recursion.
+class Calls {
+public:
+  explicit Calls(const Functions &functions) : functions(functions) {}
+
+  /// How deeply functions and subgraphs nest below these nodes, which themselves are at `depth`.
+  int check(const Nodes &nodes, int depth) {
+    int below = 0;
+    for (const onnx::NodeProto &node : nodes) {
+      checkDepth(node, depth);
+      for (const onnx::AttributeProto &attribute : node.attribute()) {
+        if (attribute.has_g())
+          below = std::max(below, 1 + check(attribute.g().node(), depth + 1));
+        for (const onnx::GraphProto &graph : attribute.graphs())
+          below = std::max(below, 1 + check(graph.node(), depth + 1));
+      }
+      auto callee = functions.find(key(node.domain(), node.op_type()));
+      if (callee != functions.end())
+        below = std::max(below, 1 + checkCall(node, callee->first(), *callee->second, depth + 1));
     }
-    auto callee = functions.find(key(node.domain(), node.op_type()));
-    if (callee == functions.end())
-      continue;
-    std::string name = callee->first().str();
-    if (state[name] == 1)
-      fail("the model-local function '" + node.op_type() + "' calls itself");
-    if (state[name] == 2)
-      continue;
-    state[name] = 1;
-    checkCalls(callee->second->node(), functions, state, depth + 1);
-    state[name] = 2;
+    return below;
   }
-}
+
+private:
+  /// Visits each function once, and knows its height from then on.
+  int checkCall(const onnx::NodeProto &call, llvm::StringRef name,
+                const onnx::FunctionProto &function, int depth) {
+    auto [known, isNew] = heights.try_emplace(name, kOpen);
+    if (isNew)
+      return heights[name] = check(function.node(), depth);
+    if (known->second == kOpen)
+      fail("the model-local function '" + function.name() + "' calls itself");
+    checkDepth(call, depth + known->second);
+    return known->second;
+  }
+
+  static void checkDepth(const onnx::NodeProto &node, int depth) {
+    if (depth > kDeepest)
+      fail(describe(node) + ": model-local functions and subgraphs nest deeper than " +
+           llvm::Twine(kDeepest) + " here; inline some of them before");
+  }
+
+  static constexpr int kDeepest = 200, kOpen = -1;
+  const Functions &functions;
+  llvm::StringMap<int> heights;
+};
 
 } // namespace
 
@@ -144,10 +167,10 @@ void accc::onnx_import::checkModel(const onnx::ModelProto &model) {
         fail("the output '" + output + "' of the model-local function '" + function.name() +
              "' is never produced");
   }
-  llvm::StringMap<int> state;
+  Calls calls(functions);
   for (const onnx::FunctionProto &function : model.functions())
-    checkCalls(function.node(), functions, state, 0);
-  checkCalls(model.graph().node(), functions, state, 0);
+    calls.check(function.node(), 0);
+  calls.check(model.graph().node(), 0);
 
   Names names;
   checkGraph(model.graph(), names, /*isMain=*/true);

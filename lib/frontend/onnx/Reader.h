@@ -18,7 +18,8 @@ std::shared_ptr<const onnx::ModelProto> parseModel(llvm::StringRef bytes);
 /// Throws ImportError unless
 /// - there is a graph with outputs, and an operator set,
 /// - in each graph and function every value is produced once and before it is used,
-/// - model-local functions do not call themselves, directly or through others.
+/// - model-local functions do not call themselves, directly or through others, and nest at most 200
+///   deep, with the subgraphs inside them.
 void checkModel(const onnx::ModelProto &model);
 
 } // namespace accc::onnx_import

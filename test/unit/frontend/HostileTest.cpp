@@ -106,6 +106,51 @@ TEST_CASE("functions that call themselves", "[hostile]") {
              Contains("nodes once its loops are unrolled"));
 }
 
+TEST_CASE("functions and subgraphs that nest deeply", "[hostile]") {
+  // f1 calls f0, f2 calls f1, ...: whichever the file lists first.
+  auto functions = [](int depth, bool calleesFirst) {
+    return problemsOf(changed([&](onnx::ModelProto &model) {
+      onnx::FunctionProto leaf = model.functions(0);
+      for (int i = 0; i < depth; ++i) {
+        int number = calleesFirst ? i : depth - 1 - i;
+        onnx::FunctionProto *function = model.add_functions();
+        *function = leaf;
+        function->set_name("f" + std::to_string(number));
+        onnx::NodeProto *node = function->mutable_node(0);
+        node->set_domain("local");
+        node->set_op_type(number == 0 ? "twice" : "f" + std::to_string(number - 1));
+        node->mutable_input()->RemoveLast();
+      }
+      model.mutable_graph()->mutable_node(0)->set_op_type("f" + std::to_string(depth - 1));
+    }));
+  };
+  for (bool calleesFirst : {true, false}) {
+    CHECK(functions(150, calleesFirst).empty());
+    CHECK_THAT(functions(20000, calleesFirst), Contains("nest deeper than 200"));
+  }
+
+  // Written by hand: protobuf itself builds and frees what nests by recursion.
+  auto field = [](int number, const std::string &message) {
+    std::string size;
+    for (size_t rest = message.size(); rest || size.empty(); rest >>= 7)
+      size += static_cast<char>((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+    return static_cast<char>(number << 3 | 2) + size + message;
+  };
+  auto branches = [&](int depth) {
+    std::string graph;
+    for (int i = 0; i < depth; ++i)
+      graph = field(onnx::GraphProto::kNodeFieldNumber,
+                    field(onnx::NodeProto::kOpTypeFieldNumber, "If") +
+                        field(onnx::NodeProto::kAttributeFieldNumber,
+                              field(onnx::AttributeProto::kGFieldNumber, graph)));
+    return field(onnx::ModelProto::kGraphFieldNumber, graph);
+  };
+  CHECK_THAT(problemsOf(branches(20)), !Contains("nest too deeply"));
+  for (int depth : {1000, 6000})
+    CHECK_THAT(problemsOf(branches(depth)), Contains("subgraphs nest too deeply"));
+  CHECK_THAT(problemsOf(branches(1000).substr(0, 100)), Contains("damaged"));
+}
+
 TEST_CASE("tensors whose bytes do not fit", "[hostile]") {
   auto weight = [](auto change) {
     return problemsOf(changed(

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions compiled into a library that the test itself loads and runs.
+#ifndef ACCC_TEST_UNIT_KERNELS_COMPILED_H
+#define ACCC_TEST_UNIT_KERNELS_COMPILED_H
+
+#include "accc/session.h"
+#include "ir/interfaces/ReferenceArray.h"
+#include "support/WeightTable.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <memory>
+#include <string>
+
+namespace accc::test {
+
+/// The array rounded to the type's elements, and back.
+Tensor toTensor(const ReferenceArray &array, mlir::RankedTensorType type);
+ReferenceArray toArray(const Tensor &tensor, mlir::RankedTensorType type);
+
+/// Makes the arguments inputs in0, in1, ... and the results outputs out0, out1, ...
+void nameValues(mlir::func::FuncOp function);
+
+/// A session on a library, or why there is none.
+struct Compiled {
+  std::unique_ptr<Session> session;
+  std::string error;
+
+  /// What the entry point `name` gives for inputs in0, in1, ... of a function of this type; `error`
+  /// is then about the run.
+  llvm::SmallVector<ReferenceArray> run(const std::string &name, mlir::FunctionType type,
+                                        llvm::ArrayRef<ReferenceArray> arguments);
+};
+
+/// Schedules the functions of a module whose fusions have been formed, generates code for `arch`
+/// and loads it; every function is an entry point. The library's file is removed. Where the
+/// environment's ACCC_TEST_DUMP names a folder, the kernels are written there.
+Compiled compileFused(mlir::ModuleOp module, const std::string &arch,
+                      const WeightTable &weights = {});
+
+/// Empty if `found` holds the values of `expected` as a computation in the type's elements may give
+/// them: NaN and infinities alike, integers equal, floats within `tolerance` relative to their own
+/// magnitude, and those that the type or the session's arithmetic takes for zero as zero.
+std::string difference(const ReferenceArray &found, const ReferenceArray &expected,
+                       mlir::Type elementType, double tolerance);
+
+/// For one operation that is rounded once, in f32 at least: some units in the last place.
+double toleranceOf(mlir::Type elementType);
+
+} // namespace accc::test
+
+#endif

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iostream>
 
-Expectations::Expectations(const std::string &path) {
+Expectations::Expectations(const std::string &path, const std::string &program) {
   std::ifstream file(path);
   if (!file) {
     std::cerr << "cannot read " << path << "\n";
@@ -17,8 +17,9 @@ Expectations::Expectations(const std::string &path) {
     size_t space = line.find(' ');
     reasons[line.substr(0, space)] = space == std::string::npos ? "" : line.substr(space + 1);
   }
-  if (const char *folder = std::getenv("ACCC_TEST_RESULTS"))
-    results.open(std::string(folder) + "/onnx_node_tests.tsv");
+  const char *folder = std::getenv("ACCC_TEST_RESULTS");
+  if (folder && !program.empty())
+    results.open(std::string(folder) + "/" + program + ".tsv");
 }
 
 void Expectations::note(const std::string &test, const std::string &failure) {

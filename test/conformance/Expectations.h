@@ -10,8 +10,11 @@
 /// Lines of "test reason..."; `#` begins a comment. A test that is not listed must pass.
 class Expectations {
 public:
-  /// Ends the process if the file cannot be read.
-  explicit Expectations(const std::string &path);
+  /// Ends the process if the file cannot be read. `program` names the file of test/run.py's
+  /// results.
+  Expectations(const std::string &path, const std::string &program);
+
+  bool isListed(const std::string &test) const { return reasons.count(test); }
 
   /// Notes an outcome (`failure` is empty for a pass) and reports it if it is not the expected one.
   /// Also tells test/run.py, as one line for each test, where it asks for that.

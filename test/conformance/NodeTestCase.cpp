@@ -2,6 +2,7 @@
 #include "NodeTestCase.h"
 
 #include "frontend/onnx/Error.h"
+#include "frontend/onnx/Import.h"
 #include "frontend/onnx/Reader.h"
 #include "frontend/onnx/Tensors.h"
 
@@ -11,6 +12,7 @@
 
 using namespace accc;
 using namespace accc::onnx_import;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -36,7 +38,63 @@ bool tensorsOnly(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> 
   return true;
 }
 
+/// Which inputs are given as constants. First none, then the integers and booleans after the first
+/// input, then all.
+enum class Bind { None, Integers, All };
+
+ImportOptions optionsFor(const NodeTestCase &test, Bind bind) {
+  ImportOptions options;
+  options.training = false;
+  for (size_t i = 0; i < test.inputs.size(); ++i) {
+    auto type = llvm::cast<mlir::RankedTensorType>(test.inputs[i].getType());
+    bool isFloat = llvm::isa<mlir::FloatType>(type.getElementType());
+    if (bind == Bind::All || (bind == Bind::Integers && i > 0 && !isFloat))
+      options.inputs[test.inputNames[i]] = test.inputs[i];
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      options.dimensions[test.inputNames[i] + "." + std::to_string(d)] = type.getDimSize(d);
+  }
+  return options;
+}
+
 } // namespace
+
+std::vector<fs::path> findNodeTests(const fs::path &folder, const std::string &prefix) {
+  std::vector<fs::path> tests;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder))
+    if (fs::exists(entry.path() / "model.onnx") &&
+        entry.path().filename().string().rfind(prefix, 0) == 0)
+      tests.push_back(entry.path());
+  std::sort(tests.begin(), tests.end());
+  return tests;
+}
+
+std::vector<std::string> dataSetsOf(const fs::path &test) {
+  std::vector<std::string> sets;
+  for (;;) {
+    fs::path next = test / ("test_data_set_" + std::to_string(sets.size()));
+    if (!fs::exists(next))
+      return sets;
+    sets.push_back(next.string());
+  }
+}
+
+ImportResult importNodeTest(const std::string &model, const NodeTestCase &test,
+                            mlir::MLIRContext &context) {
+  ImportResult result;
+  for (Bind bind : {Bind::None, Bind::Integers, Bind::All}) {
+    result = importOnnx(model, optionsFor(test, bind), context);
+    if (result.module)
+      break;
+  }
+  return result;
+}
+
+std::string joined(const std::vector<ImportProblem> &problems) {
+  std::string text;
+  for (const ImportProblem &problem : problems)
+    text += (text.empty() ? "" : "; ") + problem.text();
+  return text;
+}
 
 std::string readNodeTest(const std::string &model, const std::string &dataSet,
                          mlir::MLIRContext &context, NodeTestCase &test) {

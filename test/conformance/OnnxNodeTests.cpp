@@ -4,7 +4,6 @@
 #include "Expectations.h"
 #include "NodeTestCase.h"
 
-#include "frontend/onnx/Import.h"
 #include "reference/interpreter/Interpreter.h"
 #include "support/Attributes.h"
 
@@ -17,32 +16,6 @@ using namespace accc;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Which inputs are given as constants: shapes and axes must be known to the compiler, and the
-/// tests feed them like data. First none, then the integers and booleans after the first input,
-/// then all.
-enum class Bind { None, Integers, All };
-
-ImportOptions optionsFor(const NodeTestCase &test, Bind bind) {
-  ImportOptions options;
-  options.training = false;
-  for (size_t i = 0; i < test.inputs.size(); ++i) {
-    auto type = llvm::cast<mlir::RankedTensorType>(test.inputs[i].getType());
-    bool isFloat = llvm::isa<mlir::FloatType>(type.getElementType());
-    if (bind == Bind::All || (bind == Bind::Integers && i > 0 && !isFloat))
-      options.inputs[test.inputNames[i]] = test.inputs[i];
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      options.dimensions[test.inputNames[i] + "." + std::to_string(d)] = type.getDimSize(d);
-  }
-  return options;
-}
-
-std::string joined(const std::vector<ImportProblem> &problems) {
-  std::string text;
-  for (const ImportProblem &problem : problems)
-    text += (text.empty() ? "" : "; ") + problem.text();
-  return text;
-}
 
 std::string interpretAndCompare(mlir::ModuleOp module, const NodeTestCase &test) {
   auto forward = module.lookupSymbol<mlir::func::FuncOp>("forward");
@@ -74,17 +47,11 @@ std::string interpretAndCompare(mlir::ModuleOp module, const NodeTestCase &test)
 std::string run(const fs::path &folder) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   std::string model = (folder / "model.onnx").string();
-  for (int set = 0; fs::exists(folder / ("test_data_set_" + std::to_string(set))); ++set) {
+  for (const std::string &dataSet : dataSetsOf(folder)) {
     NodeTestCase test;
-    std::string dataSet = (folder / ("test_data_set_" + std::to_string(set))).string();
     if (std::string reason = readNodeTest(model, dataSet, context, test); !reason.empty())
       return reason;
-    ImportResult result;
-    for (Bind bind : {Bind::None, Bind::Integers, Bind::All}) {
-      result = importOnnx(model, optionsFor(test, bind), context);
-      if (result.module)
-        break;
-    }
+    ImportResult result = importNodeTest(model, test, context);
     if (!result.module)
       return joined(result.problems);
     if (std::string reason = interpretAndCompare(*result.module, test); !reason.empty())
@@ -105,13 +72,8 @@ int main(int argc, char **argv) {
     return 77;
   }
   std::string prefix = argc > 3 ? argv[3] : "";
-  Expectations expectations(argv[2]);
-  std::vector<fs::path> folders;
-  for (const fs::directory_entry &entry : fs::directory_iterator(argv[1]))
-    if (fs::exists(entry.path() / "model.onnx") &&
-        entry.path().filename().string().rfind(prefix, 0) == 0)
-      folders.push_back(entry.path());
-  std::sort(folders.begin(), folders.end());
+  Expectations expectations(argv[2], "onnx_node_tests");
+  std::vector<fs::path> folders = findNodeTests(argv[1], prefix);
   for (const fs::path &folder : folders)
     expectations.note(folder.filename().string(), run(folder));
   bool good = !prefix.empty() || expectations.finish();

@@ -77,7 +77,7 @@ bool IndexEmitter::lanesStayTogether(AffineExpr expression, int64_t divisor) {
   // The vector's loop variable is a multiple of the width.
   AffineExpr v = getAffineDimExpr(vectorDimension, b.getContext());
   AffineExpr scaled = expression.replace(v, v * lanes);
-  return scaled.isMultipleOf(lanes);
+  return prim::isMultipleOf(scaled, lanes);
 }
 
 /// True if `expression`, whose lanes are `at`, is less than `bound` for all lanes or for none.

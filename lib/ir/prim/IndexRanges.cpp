@@ -45,6 +45,10 @@ std::optional<std::pair<int64_t, int64_t>> prim::indexRange(AffineExpr expressio
   }
 }
 
+bool prim::isMultipleOf(AffineExpr expression, int64_t n) {
+  return expression.getLargestKnownDivisor() % n == 0;
+}
+
 namespace {
 /// Splits a sum into its terms.
 void addTerms(AffineExpr expression, SmallVectorImpl<AffineExpr> &terms) {
@@ -76,8 +80,10 @@ AffineExpr prim::simplifyIndex(AffineExpr expression, const IndexExtents &extent
     SmallVector<AffineExpr> terms;
     addTerms(lhs, terms);
     AffineExpr multiple = getAffineConstantExpr(0, expression.getContext()), rest = multiple;
-    for (AffineExpr term : terms)
-      (term.isMultipleOf(n) ? multiple : rest) = (term.isMultipleOf(n) ? multiple : rest) + term;
+    for (AffineExpr term : terms) {
+      AffineExpr &part = isMultipleOf(term, n) ? multiple : rest;
+      part = part + term;
+    }
     auto bounds = indexRange(rest, extents);
     if (bounds && bounds->first >= 0 && bounds->second < n)
       return kind == AffineExprKind::Mod ? rest : multiple.floorDiv(n);

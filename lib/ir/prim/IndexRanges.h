@@ -18,6 +18,10 @@ struct IndexExtents {
 std::optional<std::pair<int64_t, int64_t>> indexRange(mlir::AffineExpr expression,
                                                       const IndexExtents &extents);
 
+/// True if every value of the expression is known to be a multiple of n. MLIR's
+/// AffineExpr::isMultipleOf takes (2 * d0) floordiv 6 for even: it reads a quotient like a sum.
+bool isMultipleOf(mlir::AffineExpr expression, int64_t n);
+
 /// Removes the floordiv and mod that the extents make superfluous:
 /// (a * n + r) floordiv n = a and (a * n + r) mod n = r wherever 0 <= r < n.
 mlir::AffineExpr simplifyIndex(mlir::AffineExpr expression, const IndexExtents &extents);

@@ -28,6 +28,11 @@ static const KernelCase kCases[] = {
   {"slice", R"(func.func @f(%a: tensor<9x40xf32>) -> tensor<4x19xf32> {
     %0 = prim.slice %a {starts = array<i64: 1, 2>, limits = array<i64: 9, 40>, strides = array<i64: 2, 2>} : (tensor<9x40xf32>) -> tensor<4x19xf32>
     return %0 : tensor<4x19xf32> })"},
+  // An even index divided by 36 is not an even number.
+  {"slice_reshape", R"(func.func @f(%a: tensor<16x2x36xf32>) -> tensor<10x1x23xf32> {
+    %0 = prim.reshape %a : (tensor<16x2x36xf32>) -> tensor<12x2x48xf32>
+    %1 = prim.slice %0 {starts = array<i64: 0, 1, 2>, limits = array<i64: 10, 2, 48>, strides = array<i64: 1, 3, 2>} : (tensor<12x2x48xf32>) -> tensor<10x1x23xf32>
+    return %1 : tensor<10x1x23xf32> })"},
   {"pad", R"(func.func @f(%a: tensor<3x18xf32>) -> tensor<7x42xf32> {
     %v = prim.constant dense<1.5> : tensor<f32>
     %0 = prim.pad %a, %v {low = array<i64: 1, 3>, high = array<i64: 1, 4>, interior = array<i64: 1, 1>} : (tensor<3x18xf32>, tensor<f32>) -> tensor<7x42xf32>

@@ -5,6 +5,7 @@
 #include "codegen/host/Host.h"
 #include "codegen/kernel/Kernel.h"
 #include "support/CompileLog.h"
+#include "target/cpu/CpuTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -55,12 +56,12 @@ public:
 };
 
 /// The machine code of all kernels and entry points for one CPU.
-LogicalResult generateCode(ModuleOp program, const CpuTarget &target, StringRef symbol,
+LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringRef symbol,
                            const SmallString<128> &dumps, Objects &objects) {
   MLIRContext *context = program.getContext();
   Location loc = program.getLoc();
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(loc);
-  KernelOptions kernelOptions{target.vectorBits};
+  KernelOptions kernelOptions{arch.vectorBits};
   ErrorTable errors;
   KernelTasks tasks;
   bool good = true;
@@ -88,7 +89,7 @@ LogicalResult generateCode(ModuleOp program, const CpuTarget &target, StringRef 
     TimedPart part("lower-kernels");
     if (failed(lowerToLLVM(*kernels)))
       return failure();
-    module = translate(*kernels, llvmContext, target);
+    module = translate(*kernels, llvmContext, arch);
   }
   if (!module)
     return emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
@@ -99,57 +100,39 @@ LogicalResult generateCode(ModuleOp program, const CpuTarget &target, StringRef 
   }
   dump(dumps, "library.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
   TimedPart part("emit-objects");
-  return emitObjects(std::move(module), target, symbol, loc, [&] { return objects.add(loc); });
-}
-
-/// The machines to generate for, the best first: of two the one with wider vectors, or more
-/// features.
-FailureOr<std::vector<CpuTarget>> createTargets(const GenerateOptions &options, Location loc) {
-  std::vector<CpuTarget> targets;
-  for (const std::string &arch : options.archs) {
-    FailureOr<CpuTarget> target = createCpuTarget(arch, loc);
-    if (failed(target))
-      return failure();
-    auto isWorse = [&](const CpuTarget &other) {
-      return std::pair(other.vectorBits, other.features) <
-             std::pair(target->vectorBits, target->features);
-    };
-    targets.insert(llvm::find_if(targets, isWorse), std::move(*target));
-  }
-  return targets;
+  return emitObjects(std::move(module), arch, symbol, loc, [&] { return objects.add(loc); });
 }
 } // namespace
 
 LogicalResult accc::generateLibrary(ModuleOp program, const WeightTable &weights,
-                                    const GenerateOptions &options, StringRef path) {
+                                    const Target &target, const GenerateOptions &options,
+                                    StringRef path) {
   program.getContext()
       ->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
                     LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
   Location loc = program.getLoc();
-  FailureOr<std::vector<CpuTarget>> targets = createTargets(options, loc);
-  if (failed(targets))
-    return failure();
-
+  const std::vector<CpuArch> &archs = cast<CpuTarget>(target).getArchs();
   Objects objects;
   std::vector<Code> codes;
-  for (const CpuTarget &target : *targets) {
+  for (const CpuArch &arch : archs) {
     SmallString<128> dumps(options.dumpDir);
-    if (!dumps.empty() && targets->size() > 1) {
-      llvm::sys::path::append(dumps, target.name);
+    if (!dumps.empty() && archs.size() > 1) {
+      llvm::sys::path::append(dumps, arch.name);
       llvm::sys::fs::create_directories(dumps);
     }
-    codes.push_back({target.arch, "entries." + std::to_string(codes.size())});
-    if (failed(generateCode(program, target, codes.back().entries, dumps, objects)))
+    codes.push_back({arch.description, "entries." + std::to_string(codes.size())});
+    if (failed(generateCode(program, arch, codes.back().entries, dumps, objects)))
       return failure();
   }
   TimedPart part("link");
   llvm::LLVMContext llvmContext;
   llvm::Module description("description", llvmContext);
-  description.setDataLayout(targets->back().machine->createDataLayout());
-  description.setTargetTriple(targets->back().machine->getTargetTriple().str());
+  std::unique_ptr<llvm::TargetMachine> machine = archs.back().createMachine();
+  description.setDataLayout(machine->createDataLayout());
+  description.setTargetTriple(machine->getTargetTriple().str());
   addDescription(program, weights, options, codes, description);
   FailureOr<std::string> object = objects.add(loc);
-  if (failed(object) || failed(emitObject(description, *targets->back().machine, *object, loc)))
+  if (failed(object) || failed(emitObject(description, *machine, *object, loc)))
     return failure();
   return linkLibrary(objects.paths, ACCC_MODEL_SYMBOL, path, loc);
 }

@@ -5,6 +5,7 @@
 
 #include "ir/exec/Exec.h"
 #include "support/WeightTable.h"
+#include "target/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -17,9 +18,6 @@ struct GenerateOptions {
   std::string modelName;
   std::string compilerVersion;
   std::string manifest; // JSON
-  /// What to generate code for, each "native" or a CPU as LLVM names it: "x86-64-v3", "znver4". A
-  /// runtime takes the best that its CPU can run.
-  std::vector<std::string> archs = {"x86-64-v3"};
   /// Initial values of parameters and buffers go into the library.
   bool embedWeights = true;
   /// Where the runtime finds them otherwise: a file name beside the library; empty: given at run
@@ -30,10 +28,12 @@ struct GenerateOptions {
   std::string dumpDir;
 };
 
-/// Compiles the module of exec ops and writes the shared library to `path` (the caller makes that
-/// atomic). Fails with a diagnostic at the module's location.
+/// Compiles the module of exec ops for all machines of `target` and writes the shared library to
+/// `path` (the caller makes that atomic); a runtime takes the best of its codes that it can run.
+/// Fails with a diagnostic at the module's location.
 mlir::LogicalResult generateLibrary(mlir::ModuleOp program, const WeightTable &weights,
-                                    const GenerateOptions &options, llvm::StringRef path);
+                                    const Target &target, const GenerateOptions &options,
+                                    llvm::StringRef path);
 
 } // namespace accc
 

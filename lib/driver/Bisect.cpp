@@ -155,6 +155,10 @@ Bisection accc::bisectModel(const CompileOptions &options, const TensorMap &inpu
   registerDialects(context);
   CompileOptions fused = options;
   fused.output = folder + "/model.so"; // names the reproducer
+  if (std::vector<Problem> problems = checkOptions(fused); !problems.empty()) {
+    result.outcome = {.code = ExitCode::Usage, .problems = std::move(problems)};
+    return result;
+  }
   Compilation c(context, fused);
   Bisector bisector(inputs, learningRate);
   c.afterPhase = [&](StringRef phase) { return bisector.judge(phase.str(), c); };
@@ -169,7 +173,7 @@ Bisection accc::bisectModel(const CompileOptions &options, const TensorMap &inpu
         for (auto &[name, array] : bisector.exact)
           if (name.starts_with("grad."))
             values[name] = array;
-        if (failed(makeProbes(function, values, options.archs, folder, result.kernels)))
+        if (failed(makeProbes(function, values, *c.target, folder, result.kernels)))
           result.outcome.code = ExitCode::Bug;
       }
   for (auto &[name, array] : bisector.exact) {

@@ -41,13 +41,7 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   if (countSizes(options) > kMaxSizes)
     add("-D: each size of a dimension with each of the others makes more than the " +
         std::to_string(kMaxSizes) + " that one library can hold; compile several");
-  if (options.target != "cpu")
-    add("--target " + options.target + ": this accc compiles for cpu only");
-  for (const std::string &arch : options.archs)
-    if (llvm::count(options.archs, arch) > 1) {
-      add("--arch names " + arch + " twice");
-      break;
-    }
+  need(createTarget(options.target, options.archs).takeError());
   if (options.precision != "fp32")
     add("--precision " + options.precision + " is not supported; there is fp32");
   if (!options.weights.empty() && options.weights != "embed" && options.weights != "beside" &&

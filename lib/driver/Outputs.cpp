@@ -81,7 +81,6 @@ LogicalResult accc::writeLibrary(Compilation &c) {
   options.modelName = llvm::sys::path::stem(c.options.model).str();
   options.compilerVersion = kCompilerVersion;
   options.manifest = makeManifest(c.options, c.inputHash.get());
-  options.archs = c.options.archs;
   options.dumpDir = c.options.dumpDir;
   options.embedWeights = embedsWeights(c);
   if (!options.embedWeights && c.options.weights != "none") {
@@ -96,7 +95,7 @@ LogicalResult accc::writeLibrary(Compilation &c) {
     return failure();
   bool written = false;
   auto write = [&](StringRef temporary) {
-    return succeeded(generateLibrary(*c.module, c.weights, options, temporary));
+    return succeeded(generateLibrary(*c.module, c.weights, *c.target, options, temporary));
   };
   if (llvm::Error error = writeAtomically(output, write, written))
     return machineFault(c, llvm::toString(std::move(error)));

@@ -26,6 +26,10 @@
 using namespace mlir;
 using namespace accc;
 
+Compilation::Compilation(MLIRContext &context, const CompileOptions &options)
+    : context(context), options(options),
+      target(llvm::cantFail(createTarget(options.target, options.archs))), problems(&context) {}
+
 void accc::registerDialects(MLIRContext &context) {
   context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect, exec::ExecDialect>();
 }
@@ -89,19 +93,20 @@ static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
 LogicalResult accc::decomposeModel(Compilation &c) { return runPasses(c, createDecomposePass()); }
 static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createSimplifyPass()); }
 static LogicalResult layOutModel(Compilation &c) {
-  return failure(failed(runPasses(c, createLayOutConvolutionsPass())) ||
-                 failed(runPasses(c, createLayOutContractionsPass())) ||
-                 failed(runPasses(c, createPackOperandsPass())));
+  return failure(
+      failed(runPasses(c, createLayOutConvolutionsPass({c.options.target, c.options.archs}))) ||
+      failed(runPasses(c, createLayOutContractionsPass({c.options.target, c.options.archs}))) ||
+      failed(runPasses(c, createPackOperandsPass({c.options.target, c.options.archs}))));
 }
 static LogicalResult fuseModel(Compilation &c) {
-  if (failed(runPasses(c, createSplitReductionsPass())))
+  if (failed(runPasses(c, createSplitReductionsPass({c.options.target, c.options.archs}))))
     return failure();
   {
     TimedPart part("form-fusions");
     std::vector<FusionNote> *notes = nullptr;
     if (!c.options.report.empty())
       notes = &c.fusionNotes.emplace_back(c.sizes.text, std::vector<FusionNote>()).second;
-    if (failed(formFusions(*c.module, notes)))
+    if (failed(formFusions(*c.module, *c.target, notes)))
       return failure();
   }
   // Last: what it joins must not grow any more.
@@ -202,8 +207,6 @@ static ExitCode blameFor(const Compilation &c, const PhaseEntry &phase) {
     StringRef message = problem.message;
     if (message.contains("bug in accc"))
       return ExitCode::Bug;
-    if (message.contains("--arch "))
-      return ExitCode::Usage;
     for (const char *words : {"cannot write", "cannot create", "cannot find", "the linker failed"})
       if (message.starts_with(words))
         return ExitCode::Machine;

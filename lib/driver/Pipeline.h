@@ -10,6 +10,7 @@
 #include "support/CompileLog.h"
 #include "support/ProblemCollector.h"
 #include "support/WeightTable.h"
+#include "target/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -26,11 +27,12 @@ using VariableTypes = std::map<std::string, std::string>;
 
 /// A model on its way.
 struct Compilation {
-  Compilation(mlir::MLIRContext &context, const CompileOptions &options)
-      : context(context), options(options), problems(&context) {}
+  /// The options are good (checkOptions).
+  Compilation(mlir::MLIRContext &context, const CompileOptions &options);
 
   mlir::MLIRContext &context;
   const CompileOptions &options;
+  const std::unique_ptr<const Target> target;
   CompileLog log;
   ProblemCollector problems;
   /// One size for each open dimension: those that `module` has now.

@@ -48,9 +48,8 @@ static std::string labelOf(Operation &op) {
   return node.empty() ? label : label + " of node '" + node + "'";
 }
 
-LogicalResult accc::makeProbes(func::FuncOp step, const NamedArrays &values,
-                               const std::vector<std::string> &archs, const std::string &folder,
-                               std::vector<KernelProbe> &probes) {
+LogicalResult accc::makeProbes(func::FuncOp step, const NamedArrays &values, const Target &target,
+                               const std::string &folder, std::vector<KernelProbe> &probes) {
   FailureOr<DenseMap<Value, ReferenceArray>> all = evaluateAll(step, values);
   if (failed(all))
     return failure();
@@ -77,8 +76,7 @@ LogicalResult accc::makeProbes(func::FuncOp step, const NamedArrays &values,
     FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
     GenerateOptions options;
     options.modelName = "probe";
-    options.archs = archs;
-    if (failed(program) || failed(generateLibrary(**program, {}, options, probe.library)))
+    if (failed(program) || failed(generateLibrary(**program, {}, target, options, probe.library)))
       return emitError(op.getLoc()) << "no library can be made of the kernel " << probe.label;
     probes.push_back(std::move(probe));
   }

@@ -5,13 +5,14 @@
 
 #include "driver/Bisect.h"
 #include "driver/Evaluation.h"
+#include "target/Target.h"
 
 namespace accc {
 
 /// One probe for every fusion and contraction of a fused step function, in order, compiled for
-/// `archs` into `folder`. A kernel whose library cannot be made fails with a diagnostic.
+/// `target` into `folder`. A kernel whose library cannot be made fails with a diagnostic.
 mlir::LogicalResult makeProbes(mlir::func::FuncOp step, const NamedArrays &values,
-                               const std::vector<std::string> &archs, const std::string &folder,
+                               const Target &target, const std::string &folder,
                                std::vector<KernelProbe> &probes);
 
 } // namespace accc

@@ -5,6 +5,14 @@
 
 include "mlir/Pass/PassBase.td"
 
+// A pass whose choices depend on the machine, which it asks `Target` about (target/TargetedPass.h).
+class TargetedPass<string argument> : Pass<argument, "::mlir::func::FuncOp"> {
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "The target, as --target of accc names it">,
+    ListOption<"archs", "arch", "std::string", "The machines of the target (default: the target's default)">
+  ];
+}
+
 def DecomposePass : Pass<"decompose", "::mlir::func::FuncOp"> {
   let summary = "Replaces composite operators by primitives";
   let description = [{
@@ -21,7 +29,7 @@ def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
-def LayOutConvolutionsPass : Pass<"lay-out-convolutions", "::mlir::func::FuncOp"> {
+def LayOutConvolutionsPass : TargetedPass<"lay-out-convolutions"> {
   let summary = "Convolutions channels last, with what is computed between them";
   let description = [{
     Every convolution prefers to read and write activations channels last; what lies between convolutions
@@ -30,7 +38,7 @@ def LayOutConvolutionsPass : Pass<"lay-out-convolutions", "::mlir::func::FuncOp"
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
-def LayOutContractionsPass : Pass<"lay-out-contractions", "::mlir::func::FuncOp"> {
+def LayOutContractionsPass : TargetedPass<"lay-out-contractions"> {
   let summary = "Makes the operands of contractions readable for matrix libraries";
   let description = [{
     Afterwards every dot_general has at most four batch dimensions, and in each operand the free dimensions
@@ -39,7 +47,7 @@ def LayOutContractionsPass : Pass<"lay-out-contractions", "::mlir::func::FuncOp"
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
-def SplitReductionsPass : Pass<"split-reductions", "::mlir::func::FuncOp"> {
+def SplitReductionsPass : TargetedPass<"split-reductions"> {
   let summary = "Sums over many rows of few columns in two steps";
   let description = [{
     A reduction over the leading dimensions that leaves few elements is done in parts first, which run on
@@ -48,7 +56,7 @@ def SplitReductionsPass : Pass<"split-reductions", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
-def PackOperandsPass : Pass<"pack-operands", "::mlir::func::FuncOp"> {
+def PackOperandsPass : TargetedPass<"pack-operands"> {
   let summary = "Lays a matrix that many products of few rows read out for them once";
   let description = [{
     Products of few rows that share their right operand, a matrix [k, n] or [n, k], read it from panels
@@ -58,7 +66,7 @@ def PackOperandsPass : Pass<"pack-operands", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
-def FormFusionsPass : Pass<"form-fusions", "::mlir::func::FuncOp"> {
+def FormFusionsPass : TargetedPass<"form-fusions"> {
   let summary = "Groups primitives into kernels";
   let description = [{
     Puts every op that is not a contraction, a reshape or a non-splat constant into a prim.fusion: first

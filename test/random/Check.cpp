@@ -277,8 +277,7 @@ bool Checker::compile() {
     return fail("machine", "no temporary file");
   GenerateOptions generate;
   generate.modelName = "random";
-  generate.archs = {options.arch};
-  if (failed(generateLibrary(*c.module, c.weights, generate, library))) {
+  if (failed(generateLibrary(*c.module, c.weights, *c.target, generate, library))) {
     llvm::sys::fs::remove(library);
     return fail("generate fails", problems());
   }

@@ -20,7 +20,7 @@ MAY_INCLUDE = [
     ("lib/runtime", ["accc"]),
     ("lib/driver", STAGES + ["target", "ir", "support", "accc"]),
     *[(f"lib/{stage}", ["target", "ir", "support", *ABI]) for stage in STAGES],
-    ("lib/target", ["ir", "support"]),
+    ("lib/target", ["ir", "support", *ABI]),
     ("lib/ir/nn", ["ir/prim", "ir/interfaces", "support"]),
     ("lib/ir/exec", ["ir/prim", "ir/interfaces", "support"]),
     ("lib/ir/prim", ["ir/interfaces", "support"]),

@@ -73,23 +73,24 @@ LogicalResult codegen::lowerToLLVM(ModuleOp module) {
 }
 
 std::unique_ptr<llvm::Module> codegen::translate(ModuleOp module, llvm::LLVMContext &context,
-                                                 const CpuTarget &target) {
+                                                 const CpuArch &arch) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context, "kernels");
   if (!result)
     return nullptr;
-  result->setDataLayout(target.machine->createDataLayout());
-  result->setTargetTriple(target.machine->getTargetTriple().str());
-  std::string width = std::to_string(target.vectorBits);
+  std::unique_ptr<llvm::TargetMachine> machine = arch.createMachine();
+  result->setDataLayout(machine->createDataLayout());
+  result->setTargetTriple(machine->getTargetTriple().str());
+  std::string width = std::to_string(arch.vectorBits);
   for (llvm::Function &function : *result) {
     if (function.isDeclaration())
       continue;
     // Without these LLVM splits 512-bit vectors on machines that prefer 256 bits.
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
-    function.addFnAttr("target-cpu", target.machine->getTargetCPU());
-    function.addFnAttr("target-features", target.machine->getTargetFeatureString());
+    function.addFnAttr("target-cpu", arch.cpu);
+    function.addFnAttr("target-features", arch.features);
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
   }

@@ -1,65 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/cpu/Cpu.h"
 
-#include "accc/cpu_features.h"
 #include "support/CompileLog.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 using namespace accc;
-
-FailureOr<codegen::CpuTarget> codegen::createCpuTarget(StringRef arch, Location loc) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  std::string triple = llvm::sys::getDefaultTargetTriple(), error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return emitError(loc) << "LLVM has no target for " << triple << ": " << error;
-  std::string cpu = arch.str(), features;
-  llvm::StringMap<bool> known;
-  if (arch == "native") {
-    cpu = llvm::sys::getHostCPUName().str();
-    for (auto &feature : llvm::sys::getHostCPUFeatures())
-      features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") +
-                  feature.first().str();
-  }
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion =
-      llvm::FPOpFusion::Fast; // a * b + c is one rounding, as elsewhere in the field
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt,
-                                  llvm::CodeGenOptLevel::Aggressive));
-  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(cpu))
-    return emitError(loc) << "unknown --arch '" << arch
-                          << "': use native, x86-64-v3, x86-64-v4 or a CPU that LLVM 19 knows";
-  const llvm::MCSubtargetInfo &info = *machine->getMCSubtargetInfo();
-  bool avx512 = info.checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
-  if (!avx512 && !info.checkFeatures("+avx2,+fma"))
-    return emitError(loc) << "--arch " << arch << " lacks AVX2 and FMA, which generated code needs";
-  SmallVector<StringRef> used;
-  for (const char *feature : {
-#define ACCC_FEATURE(NAME) NAME,
-           ACCC_CPU_FEATURES(ACCC_FEATURE)
-#undef ACCC_FEATURE
-       })
-    if (info.checkFeatures(std::string("+") + feature))
-      used.push_back(feature);
-  // Of a level every CPU that has it has all of it.
-  std::string described =
-      StringRef(cpu).starts_with("x86-64-v") ? cpu : cpu + ":" + llvm::join(used, ",");
-  return CpuTarget{std::move(machine), arch.str(), avx512 ? 512 : 256, std::move(described),
-                   static_cast<int>(used.size())};
-}
 
 LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &machine,
                                   StringRef path, Location loc) {

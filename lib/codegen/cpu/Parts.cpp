@@ -26,7 +26,7 @@ static void makeLocalNamesUnique(llvm::Module &module, StringRef prefix) {
       value.setName(prefix + "." + (value.hasName() ? value.getName() : "constant"));
 }
 
-LogicalResult codegen::emitObjects(std::unique_ptr<llvm::Module> module, const CpuTarget &target,
+LogicalResult codegen::emitObjects(std::unique_ptr<llvm::Module> module, const CpuArch &arch,
                                    StringRef prefix, Location loc,
                                    llvm::function_ref<FailureOr<std::string>()> newFile) {
   auto isDefined = [](const llvm::Function &function) { return !function.isDeclaration(); };
@@ -52,11 +52,10 @@ LogicalResult codegen::emitObjects(std::unique_ptr<llvm::Module> module, const C
 
   for (Part &part : parts) {
     FailureOr<std::string> path = newFile();
-    FailureOr<CpuTarget> own = createCpuTarget(target.name, loc);
-    if (failed(path) || failed(own))
+    if (failed(path))
       return failure();
     part.path = *path;
-    part.machine = std::move(own->machine);
+    part.machine = arch.createMachine();
   }
   std::atomic<bool> good = true;
   llvm::DefaultThreadPool pool;

@@ -4,7 +4,7 @@
 #include "fusion/fuse/Outline.h"
 #include "fusion/fuse/RecomputeInputs.h"
 #include "support/DeadCode.h"
-#include "support/SizeThreshold.h"
+#include "target/TargetedPass.h"
 
 namespace accc {
 #define GEN_PASS_DEF_FORMFUSIONSPASS
@@ -26,8 +26,9 @@ std::string describe(Operation *op) {
 
 class Former {
 public:
-  Former(func::FuncOp function, std::vector<FusionNote> *notes)
-      : function(function), block(withoutDeadCode(function.front())), groups(block), notes(notes) {}
+  Former(func::FuncOp function, const Target &target, std::vector<FusionNote> *notes)
+      : function(function), block(withoutDeadCode(function.front())), target(target),
+        groups(block, target), notes(notes) {}
 
   void run() {
     // Consumers first, so that a producer meets the whole of what reads it.
@@ -38,7 +39,7 @@ public:
         siblings(result);
     for (BlockArgument argument : block.getArguments())
       siblings(argument);
-    recomputeInputs(block, groups, [&](Operation *producer, Operation *reader) {
+    recomputeInputs(block, groups, target, [&](Operation *producer, Operation *reader) {
       if (notes)
         notes->push_back({function.getSymName().str(),
                           describe(producer),
@@ -80,8 +81,7 @@ private:
 
   // Groups that read the same large value share the reading of it.
   void siblings(Value value) {
-    constexpr int64_t kWorthSharing = sizeThreshold(4096); // elements
-    if (cast<RankedTensorType>(value.getType()).getNumElements() < kWorthSharing)
+    if (cast<RankedTensorType>(value.getType()).getNumElements() < target.getCachedElements())
       return;
     constexpr size_t kMostReaders = 16; // each is tried with each
     llvm::SmallSetVector<int64_t, kMostReaders> found;
@@ -101,17 +101,21 @@ private:
 
   func::FuncOp function;
   Block &block;
+  const Target &target;
   Groups groups;
   std::vector<FusionNote> *notes;
 };
 
-struct FormFusionsPass : accc::impl::FormFusionsPassBase<FormFusionsPass> {
-  void runOnOperation() override { Former(getOperation(), nullptr).run(); }
+struct FormFusionsPass : TargetedPass<accc::impl::FormFusionsPassBase<FormFusionsPass>> {
+  using TargetedPass::TargetedPass;
+
+  void runOnOperation() override { Former(getOperation(), getTarget(), nullptr).run(); }
 };
 } // namespace
 
-LogicalResult accc::formFusions(ModuleOp module, std::vector<FusionNote> *notes) {
+LogicalResult accc::formFusions(ModuleOp module, const Target &target,
+                                std::vector<FusionNote> *notes) {
   for (auto function : module.getOps<func::FuncOp>())
-    Former(function, notes).run();
+    Former(function, target, notes).run();
   return success();
 }

@@ -3,6 +3,8 @@
 #ifndef ACCC_FUSION_FUSE_FUSE_H
 #define ACCC_FUSION_FUSE_FUSE_H
 
+#include "target/Target.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -30,7 +32,8 @@ struct FusionNote {
 /// into a prim.fusion: first each producer into its consumer where one kernel can compute both,
 /// then neighbours that read the same; what kernels can compute again for free is not kept in
 /// memory. The functions' values are unchanged.
-mlir::LogicalResult formFusions(mlir::ModuleOp module, std::vector<FusionNote> *notes = nullptr);
+mlir::LogicalResult formFusions(mlir::ModuleOp module, const Target &target,
+                                std::vector<FusionNote> *notes = nullptr);
 
 } // namespace accc
 

@@ -10,10 +10,6 @@ using namespace mlir;
 using namespace accc;
 
 namespace {
-constexpr size_t kMaxOps = 96;        // longer bodies spill registers
-constexpr int64_t kMaxFunctions = 16; // elementary ones: such a kernel waits for arithmetic already
-constexpr size_t kMaxBuffers = 32;    // inputs and outputs: streams the hardware cannot prefetch
-
 /// Ops whose emitter walks the iteration space in a way of its own.
 bool isAnchor(Operation *op) {
   return isa<prim::ScatterOp, prim::WindowScatterOp, prim::ArgWindowOp, prim::ArgReduceOp,
@@ -38,34 +34,6 @@ FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayR
       return FusionDecision::forbid("only cheap pointwise ops are read by such a kernel");
   return FusionDecision::allow();
 }
-
-/// What no kernel computes, and what reads its operands from memory.
-bool standsAlone(Operation *op) {
-  return prim::isContraction(op) ||
-         isa<prim::OptimizationBarrierOp, prim::FusionOp, prim::FusionEachOp>(op);
-}
-
-Part findPart(Operation *op) {
-  if (standsAlone(op))
-    return Part::Library;
-  if (isa<prim::ReshapeOp>(op))
-    return Part::Alias;
-  if (auto constant = dyn_cast<prim::ConstantOp>(op))
-    return constant.getValue().isSplat() ? Part::Free : Part::Library;
-  // Free only if kernels alone read it: a library or the caller needs it in memory.
-  if (isa<prim::IotaOp, prim::BroadcastOp>(op)) {
-    SmallVector<Operation *> pending{op};
-    while (!pending.empty())
-      for (Operation *user : pending.pop_back_val()->getUsers()) {
-        if (user->hasTrait<OpTrait::IsTerminator>() || standsAlone(user))
-          return Part::Member;
-        if (isa<prim::ReshapeOp>(user))
-          pending.push_back(user);
-      }
-    return Part::Free;
-  }
-  return Part::Member;
-}
 } // namespace
 
 // Its ops carry that name as their location, which outlives rewriting.
@@ -79,7 +47,7 @@ bool accc::belongsToOptimizer(Operation *op) {
   return found;
 }
 
-Groups::Groups(Block &block) {
+Groups::Groups(Block &block, const Target &target) : target(target) {
   DenseMap<Operation *, RunOrder::Node> nodes;
   for (Operation &op : block.without_terminator()) {
     position[&op] = static_cast<int64_t>(position.size());
@@ -99,6 +67,33 @@ Groups::Groups(Block &block) {
           if (auto to = nodes.find(user); to != nodes.end()) // not the terminator
             order.addEdge(from->second, to->second);
         });
+}
+
+bool Groups::standsAlone(Operation *op) const {
+  return target.runsInLibrary(op) ||
+         isa<prim::OptimizationBarrierOp, prim::FusionOp, prim::FusionEachOp>(op);
+}
+
+Part Groups::findPart(Operation *op) const {
+  if (standsAlone(op))
+    return Part::Library;
+  if (isa<prim::ReshapeOp>(op))
+    return Part::Alias;
+  if (auto constant = dyn_cast<prim::ConstantOp>(op))
+    return constant.getValue().isSplat() ? Part::Free : Part::Library;
+  // Free only if kernels alone read it: a library or the caller needs it in memory.
+  if (isa<prim::IotaOp, prim::BroadcastOp>(op)) {
+    SmallVector<Operation *> pending{op};
+    while (!pending.empty())
+      for (Operation *user : pending.pop_back_val()->getUsers()) {
+        if (user->hasTrait<OpTrait::IsTerminator>() || standsAlone(user))
+          return Part::Member;
+        if (isa<prim::ReshapeOp>(user))
+          pending.push_back(user);
+      }
+    return Part::Free;
+  }
+  return Part::Member;
 }
 
 Part Groups::partOf(Operation *op) const {
@@ -160,13 +155,14 @@ SmallVector<Value> Groups::outputs(ArrayRef<Operation *> ops) const {
 }
 
 FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
-  if (ops.size() > kMaxOps)
-    return FusionDecision::forbid("the kernel would be longer than " + std::to_string(kMaxOps) +
+  const KernelLimits limits = target.getKernelLimits();
+  if (ops.size() > limits.ops)
+    return FusionDecision::forbid("the kernel would be longer than " + std::to_string(limits.ops) +
                                   " ops");
   int64_t functions = llvm::count_if(ops, isExpensive);
-  if (functions > kMaxFunctions && ops.size() > 1)
+  if (functions > limits.expensiveOps && ops.size() > 1)
     return FusionDecision::forbid("the kernel would evaluate more than " +
-                                  std::to_string(kMaxFunctions) + " elementary functions");
+                                  std::to_string(limits.expensiveOps) + " elementary functions");
   SmallVector<Value> results = outputs(ops);
   if (results.empty())
     return FusionDecision::forbid("nothing is computed");
@@ -205,8 +201,8 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   for (Value result : results)
     if (!isFull(result) && (reductions.empty() || shapeOf(result) != ArrayRef<int64_t>(keptShape)))
       return FusionDecision::forbid("results of different shapes");
-  auto manyBuffers = [] {
-    return FusionDecision::forbid("more than " + std::to_string(kMaxBuffers) + " buffers");
+  auto manyBuffers = [&] {
+    return FusionDecision::forbid("more than " + std::to_string(limits.buffers) + " buffers");
   };
   // Elements need not be followed to know that of an op with many operands.
   DenseSet<Value> read;
@@ -214,7 +210,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       if ((!producer || !isInside(producer)) && read.insert(operand).second &&
-          read.size() + results.size() > kMaxBuffers)
+          read.size() + results.size() > limits.buffers)
         return manyBuffers();
     }
   AccessAnalysis analysis(ops.front()->getContext(), space, isInside);
@@ -234,7 +230,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
     if (read.offset != own)
       return FusionDecision::forbid(
           "a reduction is read at other indices than where it is computed");
-  if (analysis.leaves.size() + results.size() > kMaxBuffers)
+  if (analysis.leaves.size() + results.size() > limits.buffers)
     return manyBuffers();
   if (analysis.expensiveEvaluations > functions ||
       analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24)

@@ -6,6 +6,7 @@
 #include "fusion/fuse/Fuse.h"
 #include "fusion/fuse/RunOrder.h"
 #include "ir/prim/Prim.h"
+#include "target/Target.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -27,7 +28,7 @@ bool belongsToOptimizer(mlir::Operation *op);
 /// Partitions the ops of one block, each of which has a user.
 class Groups {
 public:
-  explicit Groups(mlir::Block &block);
+  Groups(mlir::Block &block, const Target &target);
 
   Part partOf(mlir::Operation *op) const;
   /// Belongs to no group: every kernel that reads it computes it, or sees through it.
@@ -69,7 +70,12 @@ private:
     RunOrder::Node node;
     bool isOptimizer;
   };
+  Part findPart(mlir::Operation *op) const;
+  /// What no kernel computes, and what reads its operands from memory.
+  bool standsAlone(mlir::Operation *op) const;
   FusionDecision mayBeOne(llvm::ArrayRef<mlir::Operation *> ops) const;
+
+  const Target &target;
 
   llvm::DenseMap<mlir::Operation *, Part> parts;
   llvm::DenseMap<mlir::Operation *, int64_t> position, group;

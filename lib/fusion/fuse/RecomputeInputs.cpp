@@ -2,21 +2,16 @@
 #include "fusion/fuse/RecomputeInputs.h"
 
 #include "fusion/fuse/AccessAnalysis.h"
-#include "support/SizeThreshold.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;
 using namespace accc;
 
 namespace {
-/// Smaller values do not matter to memory.
-constexpr int64_t kFewElements = sizeThreshold(4096);
 /// A value so many times smaller than another costs nothing beside it.
 constexpr int64_t kMuchSmaller = 8;
 /// More memory by this part of a value is no more: the mean that a centred value is computed from.
 constexpr int64_t kLittle = 32;
-/// Evaluating an elementary function takes as long as moving so many bytes.
-constexpr int64_t kBytesOfExpensive = 4;
 /// Taking one value out of memory may make way for the next.
 constexpr int kRounds = 3;
 
@@ -34,8 +29,9 @@ struct Recipe {
 
 class Recomputation {
 public:
-  Recomputation(Block &block, Groups &groups, function_ref<void(Operation *, Operation *)> note)
-      : block(block), groups(groups), note(note) {}
+  Recomputation(Block &block, Groups &groups, const Target &target,
+                function_ref<void(Operation *, Operation *)> note)
+      : block(block), groups(groups), target(target), note(note) {}
 
   void run() {
     bool changed = true;
@@ -72,6 +68,7 @@ private:
 
   Block &block;
   Groups &groups;
+  const Target &target;
   function_ref<void(Operation *, Operation *)> note;
   using Key = std::pair<int64_t, Value>; // reader, what it computes again
   DenseMap<Key, Value> copies;
@@ -169,13 +166,13 @@ bool Recomputation::isFree(const Recipe &recipe) const {
     }
     for (Operation *op : recipe.copied)
       if (isExpensive(op) && !copies.contains({reader, op->getResult(0)}))
-        traffic += kBytesOfExpensive * elementsOf(op->getResult(0));
+        traffic += target.getExpensiveOpBytes() * elementsOf(op->getResult(0));
   }
   return longer <= bytesOf(recipe.value) + bytesOf(recipe.value) / kLittle && traffic < 0;
 }
 
 bool Recomputation::consider(Value value) {
-  if (elementsOf(value) < kFewElements)
+  if (elementsOf(value) < target.getCachedElements())
     return false;
   for (bool keepSmall : {true, false}) {
     Recipe recipe;
@@ -285,7 +282,7 @@ void Recomputation::eraseDead(Operation *op) {
       eraseDead(producer);
 }
 
-void accc::recomputeInputs(Block &block, Groups &groups,
+void accc::recomputeInputs(Block &block, Groups &groups, const Target &target,
                            function_ref<void(Operation *, Operation *)> note) {
-  Recomputation(block, groups, note).run();
+  Recomputation(block, groups, target, note).run();
 }

@@ -15,7 +15,7 @@ namespace accc {
 /// enough to pay for the elementary functions that are evaluated again; and every kernel stays one
 /// that `Groups` allows. Recomputation that trades time for memory is not meant here. Calls
 /// `note(producer, reader)` for each.
-void recomputeInputs(mlir::Block &block, Groups &groups,
+void recomputeInputs(mlir::Block &block, Groups &groups, const Target &target,
                      llvm::function_ref<void(mlir::Operation *, mlir::Operation *)> note);
 
 } // namespace accc

@@ -3,7 +3,7 @@
 #include "fusion/simplify/Patterns.h"
 #include "ir/prim/Tensor.h"
 #include "support/DeadCode.h"
-#include "support/SizeThreshold.h"
+#include "target/TargetedPass.h"
 
 namespace accc {
 #define GEN_PASS_DEF_SPLITREDUCTIONSPASS
@@ -16,37 +16,26 @@ using accc::prim::Tensor;
 
 namespace {
 
-// A kernel that leaves the innermost dimensions has tasks for blocks of these only, each of which
-// walks all rows; with few columns there are too few tasks, and with many rows a block falls out of
-// the cache between two passes over it.
-constexpr int64_t kFewColumns = 512;
-constexpr int64_t kManyElements = sizeThreshold(1 << 16);
-/// Parts for the threads of most machines, and how small they make them at least.
-constexpr int64_t kParts = 16, kLeastParts = 4, kLeastRows = 8;
-/// Elements of a part that stay in the cache of one core.
-constexpr int64_t kPartElements = sizeThreshold(1 << 17);
-
 /// How many of the leading dimensions, which are those that are reduced, the parts are made of; 0
 /// if there is nothing to gain.
-int64_t dimensionsOfParts(prim::ReduceOp op) {
+int64_t dimensionsOfParts(prim::ReduceOp op, const Target &target) {
   auto type = cast<RankedTensorType>(op.getOperand().getType());
   auto reduced = static_cast<int64_t>(op.getDimensions().size());
   for (int64_t d = 0; d < reduced; ++d)
     if (op.getDimensions()[d] != d)
       return 0;
   int64_t columns = op.getType().getNumElements(), elements = type.getNumElements();
-  if (columns < 2 || columns >= kFewColumns || elements < kManyElements)
-    return 0;
-  if (type.getElementTypeBitWidth() < 32)
-    return 0; // what is accumulated is more than what is stored
+  std::optional<ReductionParts> wanted = target.getReductionParts(elements, columns);
+  if (!wanted || type.getElementTypeBitWidth() < 32)
+    return 0; // of fewer bits: what is accumulated is more than what is stored
   int64_t parts = 1, best = 0;
   for (int64_t d = 0; d + 1 < reduced; ++d) {
     parts *= type.getDimSize(d);
-    if (elements / parts / columns < kLeastRows)
+    if (elements / parts / columns < wanted->leastRows)
       break;
-    if (parts >= kLeastParts)
+    if (parts >= wanted->least)
       best = d + 1;
-    if (parts >= kParts && elements / parts <= kPartElements)
+    if (parts >= wanted->enough && elements / parts <= wanted->enoughElements)
       break;
   }
   return best;
@@ -77,13 +66,16 @@ std::optional<Deviations> matchDeviations(prim::ReduceOp op) {
   return Deviations{deviation.getLhs(), mean.getOperand(), scaled.getLhs()};
 }
 
-struct SplitReductionsPass : accc::impl::SplitReductionsPassBase<SplitReductionsPass> {
+struct SplitReductionsPass
+    : TargetedPass<accc::impl::SplitReductionsPassBase<SplitReductionsPass>> {
+  using TargetedPass::TargetedPass;
+
   void runOnOperation() override {
     sums.clear();
     SmallVector<prim::ReduceOp> reductions;
     getOperation().walk([&](prim::ReduceOp op) { reductions.push_back(op); });
     for (prim::ReduceOp op : reductions)
-      if (int64_t parts = dimensionsOfParts(op)) {
+      if (int64_t parts = dimensionsOfParts(op, getTarget())) {
         op.replaceAllUsesWith(split(op, parts));
         op.erase();
       }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/layout/CheapestSplit.h"
 #include "fusion/layout/OrderChoice.h"
-#include "support/SizeThreshold.h"
 #include "support/TensorBytes.h"
 
 #include <map>
@@ -12,14 +11,12 @@ using namespace accc::fusion;
 
 namespace {
 
-/// What starting one more kernel costs, in bytes.
-constexpr int64_t kLaunchBytes = sizeThreshold(4096);
-
 int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 
 class Chooser {
 public:
-  Chooser(Block &block, const OpOrders &possible) : possible(possible) {
+  Chooser(Block &block, const OpOrders &possible, const Target &target)
+      : possible(possible), target(target) {
     for (auto &[op, order] : possible)
       choice[op] = split.add();
     for (Operation &op : block)
@@ -98,7 +95,7 @@ private:
     bool isOther = it != possible.end() ? is(it->second.result) : isOwn;
     if (isOwn && isOther)
       return;
-    int64_t cost = 2 * bytesOf(value) + kLaunchBytes;
+    int64_t cost = 2 * bytesOf(value) + target.getLaunchBytes();
     // Copied if the maker's choice is no and any user's is yes, or the other way round; one copy
     // serves all users, which the choice `copied` stands for.
     Choice maker = it != possible.end() ? choice[value.getDefiningOp()] : split.no();
@@ -119,17 +116,18 @@ private:
   }
 
   /// The copies that the library makes of activations to its own layouts and back.
-  static int64_t costOfChannelsFirst(Operation *op, const OpOrder &order) {
+  int64_t costOfChannelsFirst(Operation *op, const OpOrder &order) const {
     int64_t bytes = 0;
     for (auto [operand, its] : llvm::zip(op->getOperands(), order.operands))
       if (!isOwnOrder(operand, its))
-        bytes += 2 * bytesOf(operand);
+        bytes += target.getChannelsFirstCost() * bytesOf(operand);
     if (!isOwnOrder(op->getResult(0), order.result))
-      bytes += 2 * bytesOf(op->getResult(0));
+      bytes += target.getChannelsFirstCost() * bytesOf(op->getResult(0));
     return bytes;
   }
 
   const OpOrders &possible;
+  const Target &target;
   CheapestSplit split;
   DenseMap<Operation *, Choice> choice;
   DenseMap<Value, size_t> number;
@@ -139,6 +137,6 @@ private:
 
 } // namespace
 
-OpOrders fusion::chooseOrders(Block &block, const OpOrders &possible) {
-  return Chooser(block, possible).choose();
+OpOrders fusion::chooseOrders(Block &block, const OpOrders &possible, const Target &target) {
+  return Chooser(block, possible, target).choose();
 }

@@ -2,6 +2,7 @@
 #include "fusion/Passes.h"
 #include "fusion/layout/ContractionSide.h"
 #include "ir/prim/Tensor.h"
+#include "target/TargetedPass.h"
 
 #include <numeric>
 
@@ -16,9 +17,6 @@ using namespace accc::fusion;
 using accc::prim::Tensor;
 
 namespace {
-
-/// The most batch dimensions that a library call takes.
-constexpr size_t kGreatestBatchRank = 4;
 
 /// The pairs of contracted dimensions in the order in which `side` names them ascending.
 void sortPairs(ContractionSide &side, ContractionSide &other) {
@@ -78,11 +76,11 @@ ContractionSide withOneBatch(OpBuilder &builder, Location loc, const Contraction
   return result;
 }
 
-void layOut(prim::DotGeneralOp op) {
+void layOut(prim::DotGeneralOp op, const Target &target) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   ContractionSide lhs = ContractionSide::lhsOf(op), rhs = ContractionSide::rhsOf(op);
-  bool manyBatches = lhs.batch.size() > kGreatestBatchRank;
+  bool manyBatches = lhs.batch.size() > target.getMaxBatchDimensions();
   if (lhs.isReadable() && rhs.isReadable() && !manyBatches)
     return;
   choosePairOrder(lhs, rhs);
@@ -97,12 +95,15 @@ void layOut(prim::DotGeneralOp op) {
   op.erase();
 }
 
-struct LayOutContractionsPass : accc::impl::LayOutContractionsPassBase<LayOutContractionsPass> {
+struct LayOutContractionsPass
+    : TargetedPass<accc::impl::LayOutContractionsPassBase<LayOutContractionsPass>> {
+  using TargetedPass::TargetedPass;
+
   void runOnOperation() override {
     SmallVector<prim::DotGeneralOp> contractions;
     getOperation().walk([&](prim::DotGeneralOp op) { contractions.push_back(op); });
     for (prim::DotGeneralOp op : contractions)
-      layOut(op);
+      layOut(op, getTarget());
   }
 };
 

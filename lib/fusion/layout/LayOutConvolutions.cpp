@@ -2,6 +2,7 @@
 #include "fusion/Passes.h"
 #include "fusion/layout/OrderChoice.h"
 #include "ir/prim/Tensor.h"
+#include "target/TargetedPass.h"
 
 namespace accc {
 #define GEN_PASS_DEF_LAYOUTCONVOLUTIONSPASS
@@ -88,10 +89,13 @@ private:
   DenseMap<Value, SmallVector<OrderedValue>> copies; // what there is of a value
 };
 
-struct LayOutConvolutionsPass : accc::impl::LayOutConvolutionsPassBase<LayOutConvolutionsPass> {
+struct LayOutConvolutionsPass
+    : TargetedPass<accc::impl::LayOutConvolutionsPassBase<LayOutConvolutionsPass>> {
+  using TargetedPass::TargetedPass;
+
   void runOnOperation() override {
     Block &block = getOperation().getBody().front();
-    OpOrders chosen = chooseOrders(block, followConvolutions(block));
+    OpOrders chosen = chooseOrders(block, followConvolutions(block), getTarget());
     if (!chosen.empty())
       Rewriter(block, chosen).run();
   }

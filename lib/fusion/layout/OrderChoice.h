@@ -4,6 +4,7 @@
 #define ACCC_FUSION_LAYOUT_ORDERCHOICE_H
 
 #include "fusion/layout/OrderRules.h"
+#include "target/Target.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -19,7 +20,7 @@ OpOrders followConvolutions(mlir::Block &block);
 /// Those of `possible` with which the block moves the fewest bytes: a convolution that is left
 /// channels first copies its activations inside of the library, and a value that is needed in
 /// another order than it is made in is copied once for all who need it so.
-OpOrders chooseOrders(mlir::Block &block, const OpOrders &possible);
+OpOrders chooseOrders(mlir::Block &block, const OpOrders &possible, const Target &target);
 
 } // namespace accc::fusion
 

@@ -31,7 +31,7 @@ std::vector<std::string> testFiles() {
   return files;
 }
 
-void checkPass(ArrayRef<std::function<std::unique_ptr<Pass>()>> creators) {
+void checkPass(ArrayRef<std::unique_ptr<Pass> (*)()> creators) {
   MLIRContext context;
   context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
   int functions = 0;

@@ -60,6 +60,10 @@ SmallVector<ReferenceArray> Compiled::run(const std::string &name, FunctionType 
   return results;
 }
 
+std::unique_ptr<Target> createCpu(const std::string &arch) {
+  return llvm::cantFail(createTarget("cpu", {arch}));
+}
+
 Compiled compileFused(ModuleOp module, const std::string &arch, const WeightTable &weights) {
   Compiled compiled;
   std::string diagnostics;
@@ -75,10 +79,9 @@ Compiled compileFused(ModuleOp module, const std::string &arch, const WeightTabl
   llvm::sys::path::append(path, "model.so");
   GenerateOptions options;
   options.modelName = "test";
-  options.archs = {arch};
   if (const char *dump = getenv("ACCC_TEST_DUMP"))
     options.dumpDir = dump;
-  if (failed(generateLibrary(**program, weights, options, path))) {
+  if (failed(generateLibrary(**program, weights, *createCpu(arch), options, path))) {
     compiled.error = "code generation failed: " + diagnostics;
   } else {
     try {

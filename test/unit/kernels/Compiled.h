@@ -6,6 +6,7 @@
 #include "accc/session.h"
 #include "ir/interfaces/ReferenceArray.h"
 #include "support/WeightTable.h"
+#include "target/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -32,6 +33,9 @@ struct Compiled {
   llvm::SmallVector<ReferenceArray> run(const std::string &name, mlir::FunctionType type,
                                         llvm::ArrayRef<ReferenceArray> arguments);
 };
+
+/// The CPU that --arch names; none that is not known.
+std::unique_ptr<Target> createCpu(const std::string &arch);
 
 /// Schedules the functions of a module whose fusions have been formed, generates code for `arch`
 /// and loads it; every function is an entry point. The library's file is removed. Where the

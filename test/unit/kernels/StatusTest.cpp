@@ -26,7 +26,7 @@ TEST_CASE("an entry point ends with the status of a library call that fails") {
       ParserConfig(&context));
   REQUIRE(module);
   nameValues(*module->getOps<func::FuncOp>().begin());
-  REQUIRE(succeeded(formFusions(*module)));
+  REQUIRE(succeeded(formFusions(*module, *createCpu("x86-64-v3"))));
   Compiled compiled = compileFused(*module, "x86-64-v3");
   INFO(compiled.error);
   REQUIRE(compiled.session);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "target/Target.h"
+
+#include "target/cpu/CpuTarget.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace accc;
+
+Target::~Target() = default;
+
+llvm::Expected<std::unique_ptr<Target>> accc::createTarget(llvm::StringRef name,
+                                                           llvm::ArrayRef<std::string> archs) {
+  for (const std::string &arch : archs)
+    if (llvm::count(archs, arch) > 1)
+      return llvm::createStringError("--arch names " + arch + " twice");
+#define ACCC_TARGET(target, factory)                                                               \
+  if (name == #target)                                                                             \
+    return factory(archs);
+#include "target/Targets.def"
+  std::string known;
+#define ACCC_TARGET(target, factory) known += (known.empty() ? "" : ", ") + std::string(#target);
+#include "target/Targets.def"
+  return llvm::createStringError("--target " + name + ": this accc compiles for " + known);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What passes ask about the machine that a library is compiled for. No pass holds a fact about a
+// machine: what differs between targets is an answer of this class.
+#ifndef ACCC_TARGET_TARGET_H
+#define ACCC_TARGET_TARGET_H
+
+#include "ir/prim/Prim.h"
+
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace accc {
+
+/// How far a kernel may grow by fusion.
+struct KernelLimits {
+  size_t ops;           // of its body
+  size_t buffers;       // inputs and outputs
+  int64_t expensiveOps; // elementary functions (isExpensive) of a body of several ops
+};
+
+/// How a reduction is done in parts first.
+struct ReductionParts {
+  int64_t least;          // fewer parts are not worth the second step
+  int64_t leastRows;      // a part of fewer rows is not, either
+  int64_t enough;         // more parts than these are not better
+  int64_t enoughElements; // unless a part has more elements than this
+};
+
+/// The answers of one target. Costs are in bytes: those that memory moves in the same time.
+class Target {
+public:
+  virtual ~Target();
+
+  /// What --target calls it.
+  virtual llvm::StringRef getName() const = 0;
+
+  // ---- Costs ----
+  /// The cost of starting a kernel.
+  virtual int64_t getLaunchBytes() const = 0;
+  /// The cost of evaluating an elementary function once.
+  virtual int64_t getExpensiveOpBytes() const = 0;
+  /// Tensors of fewer elements stay in a cache between two kernels: reading them costs nothing.
+  virtual int64_t getCachedElements() const = 0;
+
+  // ---- Kernels ----
+  virtual KernelLimits getKernelLimits() const = 0;
+  /// In how many parts a reduction of `elements` elements to `columns` columns over its leading
+  /// dimensions is done; none: at once.
+  virtual std::optional<ReductionParts> getReductionParts(int64_t elements,
+                                                          int64_t columns) const = 0;
+
+  // ---- Libraries ----
+  /// Whether a library runs the op, which then becomes no part of a kernel.
+  virtual bool runsInLibrary(mlir::Operation *op) const = 0;
+  /// The most batch dimensions of a matrix product that is one library call.
+  virtual size_t getMaxBatchDimensions() const = 0;
+  /// The cost, for each byte of an activation, of handing it to a convolution channels first rather
+  /// than channels last; 0 where the library takes either.
+  virtual int64_t getChannelsFirstCost() const = 0;
+  /// Matrix products of at most so many rows read a packed right operand faster; 0: none does.
+  virtual int64_t getMaxPackedRows() const = 0;
+  /// The width of the column panels [columns / width, depth, width] into which a right operand
+  /// [depth, columns] that `uses` such products share is packed; none where that does not pay.
+  virtual std::optional<int64_t> getPanelWidth(int64_t depth, int64_t columns,
+                                               size_t uses) const = 0;
+};
+
+/// The target that --target names, for the machines that --arch names (none: the target's
+/// default). An error names the option that is at fault and what there is.
+llvm::Expected<std::unique_ptr<Target>> createTarget(llvm::StringRef name,
+                                                     llvm::ArrayRef<std::string> archs);
+
+} // namespace accc
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "target/cpu/CpuTarget.h"
+
+#include "support/SizeThreshold.h"
+
+using namespace accc;
+
+// ---- Costs ----
+
+// A parallel region's fork and join take about a microsecond, of which threads in step hide most.
+int64_t CpuTarget::getLaunchBytes() const { return sizeThreshold(4096); }
+int64_t CpuTarget::getExpensiveOpBytes() const { return 4; }
+// 16 KiB of f32, half of a nearest cache.
+int64_t CpuTarget::getCachedElements() const { return sizeThreshold(4096); }
+
+// ---- Kernels ----
+
+// Longer bodies spill registers; more functions wait for arithmetic already; more buffers are more
+// streams than the hardware prefetches.
+KernelLimits CpuTarget::getKernelLimits() const {
+  return {.ops = 96, .buffers = 32, .expensiveOps = 16};
+}
+
+// A kernel that leaves the innermost dimensions has tasks for blocks of these only, each of which
+// walks all rows; with few columns there are too few tasks, and with many rows a block falls out of
+// the cache between two passes over it.
+std::optional<ReductionParts> CpuTarget::getReductionParts(int64_t elements,
+                                                           int64_t columns) const {
+  constexpr int64_t kFewColumns = 512, kManyElements = sizeThreshold(1 << 16);
+  if (columns < 2 || columns >= kFewColumns || elements < kManyElements)
+    return std::nullopt;
+  // Parts for the threads of most machines, each of which stays in the cache of one core.
+  return ReductionParts{
+      .least = 4, .leastRows = 8, .enough = 16, .enoughElements = sizeThreshold(1 << 17)};
+}
+
+// ---- Libraries ----
+
+bool CpuTarget::runsInLibrary(mlir::Operation *op) const { return prim::isContraction(op); }
+
+size_t CpuTarget::getMaxBatchDimensions() const { return 4; }
+
+// oneDNN copies what is not channels last into a layout of its own, and results back: one read and
+// one write.
+int64_t CpuTarget::getChannelsFirstCost() const { return 2; }
+
+int64_t CpuTarget::getMaxPackedRows() const { return 64; }
+
+std::optional<int64_t> CpuTarget::getPanelWidth(int64_t depth, int64_t columns, size_t uses) const {
+  constexpr size_t kLeastUses = 4; // the copy takes as long as one or two of the products
+  constexpr int64_t kLeastElements = sizeThreshold(1 << 14); // less stays in the nearest cache
+  constexpr int64_t kRowMultiple = 16; // rows of a panel that oneDNN's kernels take at a time
+  if (uses < kLeastUses || depth * columns < kLeastElements || depth % kRowMultiple)
+    return std::nullopt;
+  for (int64_t width : {64, 48, 32, 16}) // the best first: a few vectors of any CPU
+    if (columns % width == 0 && columns > width)
+      return width;
+  return std::nullopt;
+}

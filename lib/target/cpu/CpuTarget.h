@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// x86-64 CPUs.
+#ifndef ACCC_TARGET_CPU_CPUTARGET_H
+#define ACCC_TARGET_CPU_CPUTARGET_H
+
+#include "target/Target.h"
+#include "target/cpu/CpuArch.h"
+
+#include <vector>
+
+namespace accc {
+
+class CpuTarget final : public Target {
+public:
+  /// `archs`: at least one, the best first.
+  explicit CpuTarget(std::vector<CpuArch> archs) : archs(std::move(archs)) {}
+
+  static bool classof(const Target *target) { return target->getName() == "cpu"; }
+
+  llvm::StringRef getName() const override { return "cpu"; }
+  const std::vector<CpuArch> &getArchs() const { return archs; }
+
+  int64_t getLaunchBytes() const override;
+  int64_t getExpensiveOpBytes() const override;
+  int64_t getCachedElements() const override;
+  KernelLimits getKernelLimits() const override;
+  std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns) const override;
+  bool runsInLibrary(mlir::Operation *op) const override;
+  size_t getMaxBatchDimensions() const override;
+  int64_t getChannelsFirstCost() const override;
+  int64_t getMaxPackedRows() const override;
+  std::optional<int64_t> getPanelWidth(int64_t depth, int64_t columns, size_t uses) const override;
+
+private:
+  std::vector<CpuArch> archs;
+};
+
+/// Archs are "native" or CPUs as LLVM names them; none: x86-64-v3.
+llvm::Expected<std::unique_ptr<Target>> createCpuTarget(llvm::ArrayRef<std::string> archs);
+
+} // namespace accc
+
+#endif

@@ -36,29 +36,26 @@ FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayR
 }
 } // namespace
 
-// Its ops carry that name as their location, which outlives rewriting.
-bool accc::belongsToOptimizer(Operation *op) {
-  bool found = false;
-  op->getLoc()->walk([&](Location loc) {
-    if (auto name = dyn_cast<NameLoc>(loc))
-      found |= name.getName() == "optimizer";
-    return WalkResult::advance();
-  });
-  return found;
-}
-
 Groups::Groups(Block &block, const Target &target) : target(target) {
   DenseMap<Operation *, RunOrder::Node> nodes;
+  DenseSet<Operation *> behindBarrier;
   for (Operation &op : block.without_terminator()) {
     position[&op] = static_cast<int64_t>(position.size());
     Part part = parts[&op] = findPart(&op);
+    auto isBehind = [&](Value operand) {
+      Operation *producer = operand.getDefiningOp();
+      return producer &&
+             (isa<prim::OptimizationBarrierOp>(producer) || behindBarrier.contains(producer));
+    };
+    if (llvm::any_of(op.getOperands(), isBehind))
+      behindBarrier.insert(&op);
     if (comesAlong(&op))
       continue;
     RunOrder::Node node = nodes[&op] = order.add();
     if (part != Part::Member)
       continue;
     group[&op] = size();
-    groups.push_back({{&op}, node, belongsToOptimizer(&op)});
+    groups.push_back({{&op}, node, behindBarrier.contains(&op)});
   }
   for (Operation &op : block.without_terminator())
     if (auto from = nodes.find(&op); from != nodes.end())

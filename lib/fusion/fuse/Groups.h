@@ -22,9 +22,6 @@ enum class Part {
   Member   // belongs to exactly one group
 };
 
-/// Part of the optimizer: decides about grouping, never about values.
-bool belongsToOptimizer(mlir::Operation *op);
-
 /// Partitions the ops of one block, each of which has a user.
 class Groups {
 public:
@@ -41,6 +38,8 @@ public:
   const llvm::SmallVector<mlir::Operation *> &members(int64_t group) const {
     return groups[group].ops;
   }
+  /// Computed behind an optimization barrier: part of the optimizer.
+  bool isOptimizer(int64_t group) const { return groups[group].isOptimizer; }
   int64_t size() const { return static_cast<int64_t>(groups.size()); }
 
   /// Groups that read a value of `group`, directly or through free ops, in program order.

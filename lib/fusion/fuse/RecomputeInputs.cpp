@@ -104,10 +104,10 @@ Operation *Recomputation::lastReader(Value value) const {
 bool Recomputation::findReaders(Recipe &recipe) const {
   Operation *op = recipe.value.getDefiningOp();
   int64_t producer = groups.groupOf(op);
-  bool kernelsOnly = !belongsToOptimizer(op);
+  bool kernelsOnly = !groups.isOptimizer(producer);
   groups.forEachUser(recipe.value, [&](Operation *user) {
     int64_t reader = groups.groupOf(user);
-    kernelsOnly &= reader >= 0 && !belongsToOptimizer(user);
+    kernelsOnly &= reader >= 0 && !groups.isOptimizer(reader);
     if (reader != producer)
       recipe.readers.insert(reader);
   });

@@ -10,9 +10,10 @@ def Prim_OptimizationBarrierOp
                                            DeclareOpInterfaceMethods<Fusible>]> {
   let summary = "the operand, which nothing is simplified, shared or fused across";
   let description = [{
-    Stands between the model and the optimizer, at every gradient and parameter: what is in front of it, and
-    what is behind, then becomes the same kernels whether both are in one step (train_step) or in two
-    (grad_step and apply_step), and rounds the same. It has an effect as far as
+    Stands between the model and the optimizer, at everything that the optimizer reads: gradients, parameters, its
+    state, the learning rate. What is in front of it, and what is behind, then becomes the same kernels whether
+    both are in one step (train_step) or in two (grad_step and apply_step), and rounds the same; fusion knows by
+    it what belongs to the optimizer. It has an effect as far as
     MLIR knows, so that two of one operand stay two; fusion removes it.}];
   let arguments = (ins Prim_Tensor:$operand);
   let results = (outs Prim_Tensor:$result);

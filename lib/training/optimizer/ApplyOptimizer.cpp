@@ -9,7 +9,11 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
                           ArrayRef<TrainedParameter> parameters) {
   OpBuilder builder = step.builder();
   Location loc = NameLoc::get(builder.getStringAttr("optimizer"));
-  auto wrap = [&](Value value) { return Tensor(builder, loc, value); };
+  // What the model computes from a parameter, it may compute as well: each for itself. Kernels know
+  // by the barrier what belongs to the optimizer.
+  auto behindBarrier = [&](Value value) {
+    return Tensor(builder, loc, builder.create<prim::OptimizationBarrierOp>(loc, value));
+  };
   StepAdditions additions(step);
   auto update = [&](Tensor value, const std::string &name) {
     additions.addResult(value, name, role::kUpdate, name);
@@ -17,10 +21,11 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
   auto f32 = RankedTensorType::get({}, builder.getF32Type());
   auto i64 = RankedTensorType::get({}, builder.getI64Type());
 
-  Tensor rate = wrap(additions.addArgument("learning_rate", role::kLearningRate, f32));
+  Tensor rate = behindBarrier(additions.addArgument("learning_rate", role::kLearningRate, f32));
   std::optional<Tensor> count;
   if (optimizer.countsSteps()) {
-    Tensor done = wrap(additions.addArgument("optimizer.step", role::kOptimizerState, i64));
+    Tensor done =
+        behindBarrier(additions.addArgument("optimizer.step", role::kOptimizerState, i64));
     Tensor next = done + 1.0;
     update(next, "optimizer.step");
     count = next.convert(builder.getF32Type());
@@ -28,14 +33,13 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
 
   SmallVector<Tensor> gradients;
   for (const TrainedParameter &each : parameters)
-    gradients.push_back(wrap(each.gradient));
+    gradients.push_back(behindBarrier(each.gradient));
   if (optimizer.clipGradNorm)
     clipGradNorm(gradients, *optimizer.clipGradNorm);
 
   SmallVector<Tensor> shared = optimizer.prepare(rate, count);
   for (auto [each, gradient] : llvm::zip_equal(parameters, gradients)) {
-    // The model, too, may compute p * 0.1, and what is shared rounds as it is used there.
-    Tensor parameter = wrap(builder.create<prim::OptimizationBarrierOp>(loc, each.value));
+    Tensor parameter = behindBarrier(each.value);
     SmallVector<Tensor> local;
     for (Tensor scalar : shared)
       local.push_back(scalar.convert(parameter.elementType()));
@@ -43,7 +47,8 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
     SmallVector<Tensor> state;
     for (std::string &slot : names) {
       slot = "optimizer." + slot + "." + each.name;
-      state.push_back(wrap(additions.addArgument(slot, role::kOptimizerState, parameter.type())));
+      state.push_back(
+          behindBarrier(additions.addArgument(slot, role::kOptimizerState, parameter.type())));
     }
     update(optimizer.update(parameter, gradient, state, local), each.name);
     for (auto [name, value] : llvm::zip_equal(names, state))

@@ -33,11 +33,14 @@ static bool isReadableContraction(Operation *op) {
                           fusion::isReadable(contraction));
 }
 
-static bool hasKnownKind(Operation *op) {
+static bool walksAsItsOpsDo(Operation *op) {
   auto fusion = dyn_cast<prim::FusionOp>(op);
-  return !fusion ||
-         llvm::is_contained({"loop", "reduce", "scatter", "window_scatter", "scan", "sort"},
-                            fusion.getKind());
+  if (!fusion)
+    return true;
+  SmallVector<Operation *> ops;
+  for (Operation &part : fusion.getBody().front().without_terminator())
+    ops.push_back(&part);
+  return fusion.getKind() == prim::kernelKind(ops);
 }
 static bool computesInside(Operation *op) {
   auto fusion = dyn_cast<prim::FusionOp>(op);
@@ -63,7 +66,7 @@ static constexpr Rule kRules[] = {
      "has operands that no matrix library can read as they lie in memory"},
     {"fuse", "fuse", runsAlone, "is in no kernel"},
     {"fuse", "fuse", isRead, "computes what nothing reads"},
-    {"fuse", "fuse", hasKnownKind, "is a kernel of a kind that there is not"},
+    {"fuse", "fuse", walksAsItsOpsDo, "is a kernel of another kind than its ops are"},
     {"fuse", "fuse", computesInside, "is a kernel with an op that is not a primitive of kernels"},
 };
 

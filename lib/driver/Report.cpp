@@ -42,7 +42,7 @@ static double flopsOf(exec::LibraryCallOp op) {
 static json::Object describeLaunch(exec::KernelOp kernel, double flops, OperandRange inputs,
                                    OperandRange outputs) {
   return json::Object{{"kernel", kernel.getSymName()},
-                      {"kind", kernel.getKind()},
+                      {"kind", prim::stringifyKernelKind(kernel.getKind())},
                       {"label", kernel.getLabel()},
                       {"flops", flops},
                       {"bytes", bytesOf(inputs) + bytesOf(outputs)}};

@@ -160,7 +160,7 @@ class Compile(CommandLineTest):
             ("no_roles.mlir", SMALL.replace("accc.role", "role").encode()),
             ("number.mlir", b"func.func @forward(%x: i32) { return }"),
             ("blocks.mlir", b"func.func @forward() { return\n^a: return }"),
-            ("fused.mlir", SMALL.replace("prim.tanh %0", 'prim.fusion "loop" "f"(%0)').encode()),
+            ("fused.mlir", SMALL.replace("prim.tanh %0", 'prim.fusion loop "f"(%0)').encode()),
             ("deep.mlir", b"func.func @forward() attributes {a = " + b"[" * 20000),
         ):
             (self.folder / name).write_bytes(content)

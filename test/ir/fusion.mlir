@@ -3,9 +3,9 @@
 
 // CHECK-LABEL: @two
 func.func @two(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
-  // CHECK: prim.fusion "loop" "add_compare"(%{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>)
+  // CHECK: prim.fusion loop "add_compare"(%{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>)
   // CHECK: prim.yield %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xi1>
-  %r:2 = prim.fusion "loop" "add_compare" (%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
+  %r:2 = prim.fusion loop "add_compare" (%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
   ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
     %s = prim.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     %c = prim.compare lt %x, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>

@@ -12,9 +12,9 @@
 // KEEP: prim.mul
 // GONE-LABEL: @barriers
 // GONE-NOT: optimization_barrier
-// GONE: %[[G:.*]] = prim.fusion "loop" "mul"
-// GONE: prim.fusion "loop" "mul"(%[[G]], %arg1)
-// GONE: prim.fusion "loop" "mul"(%[[G]], %arg1)
+// GONE: %[[G:.*]] = prim.fusion loop "mul"
+// GONE: prim.fusion loop "mul"(%[[G]], %arg1)
+// GONE: prim.fusion loop "mul"(%[[G]], %arg1)
 // GONE-NOT: optimization_barrier
 func.func @barriers(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = prim.mul %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

@@ -44,12 +44,15 @@ func.func @forward(
 // CHECK-SAME: %[[G:[^:]*]]: tensor<3xf32> {accc.name = "grad.w", accc.role = "gradient"}
 // CHECK-SAME: %[[LR:[^:]*]]: tensor<f32> {accc.name = "learning_rate", accc.role = "learning_rate"}
 // CHECK-SAME: %[[B:[^:]*]]: tensor<3xf32> {accc.name = "optimizer.momentum_buffer.w", accc.role = "optimizer_state"})
-// CHECK: %[[APART:.*]] = prim.optimization_barrier %[[W]]
-// CHECK: %[[OLD:.*]] = prim.mul %[[B]]
-// CHECK: %[[NEW:.*]] = prim.add %[[OLD]], %[[G]]
-// CHECK: %[[RATE:.*]] = prim.broadcast %[[LR]]
-// CHECK: %[[STEP:.*]] = prim.mul %[[NEW]], %[[RATE]]
-// CHECK: %[[WNEW:.*]] = prim.sub %[[APART]], %[[STEP]]
+// CHECK-DAG: %[[RATE:.*]] = prim.optimization_barrier %[[LR]]
+// CHECK-DAG: %[[GRADIENT:.*]] = prim.optimization_barrier %[[G]]
+// CHECK-DAG: %[[WEIGHT:.*]] = prim.optimization_barrier %[[W]]
+// CHECK-DAG: %[[BUFFER:.*]] = prim.optimization_barrier %[[B]]
+// CHECK: %[[OLD:.*]] = prim.mul %[[BUFFER]]
+// CHECK: %[[NEW:.*]] = prim.add %[[OLD]], %[[GRADIENT]]
+// CHECK: %[[WIDE:.*]] = prim.broadcast %[[RATE]]
+// CHECK: %[[STEP:.*]] = prim.mul %[[NEW]], %[[WIDE]]
+// CHECK: %[[WNEW:.*]] = prim.sub %[[WEIGHT]], %[[STEP]]
 // CHECK: return %[[WNEW]], %[[NEW]]
 
 // Evaluation updates nothing, and computes nothing for it.

@@ -3,24 +3,35 @@
 
 #include "codegen/kernel/Emitters.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
 FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp module,
                                               const KernelOptions &options, ErrorTable &errors) {
-  Emitter *emit = llvm::StringSwitch<Emitter *>(kernel.getKind())
-                      .Case("loop", emitLoopKernel)
-                      .Case("reduce", emitReduceKernel)
-                      .Case("scatter", emitScatterKernel)
-                      .Case("window_scatter", emitWindowScatterKernel)
-                      .Case("scan", emitScanKernel)
-                      .Case("sort", emitSortKernel)
-                      .Case("each", emitEachKernel)
-                      .Default(nullptr);
-  if (!emit)
-    return kernel.emitError("no emitter for kernels of kind '") << kernel.getKind() << "'";
+  Emitter *emit = nullptr;
+  switch (kernel.getKind()) {
+  case prim::KernelKind::loop:
+    emit = emitLoopKernel;
+    break;
+  case prim::KernelKind::reduce:
+    emit = emitReduceKernel;
+    break;
+  case prim::KernelKind::scatter:
+    emit = emitScatterKernel;
+    break;
+  case prim::KernelKind::window_scatter:
+    emit = emitWindowScatterKernel;
+    break;
+  case prim::KernelKind::scan:
+    emit = emitScanKernel;
+    break;
+  case prim::KernelKind::sort:
+    emit = emitSortKernel;
+    break;
+  case prim::KernelKind::each:
+    emit = emitEachKernel;
+    break;
+  }
   return emit(kernel, module, options, errors);
 }

@@ -20,7 +20,7 @@ namespace {
 bool flatten(prim::FusionOp fusion, Block &flat) {
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(fusion.getOutputs().front().getType()).getShape();
-  if (fusion.getKind() != "loop" || shape.empty())
+  if (fusion.getKind() != prim::KernelKind::loop || shape.empty())
     return false;
   auto flatType = [&](Type type) {
     auto tensor = cast<RankedTensorType>(type);

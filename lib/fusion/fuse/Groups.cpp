@@ -10,12 +10,6 @@ using namespace mlir;
 using namespace accc;
 
 namespace {
-/// Ops whose emitter walks the iteration space in a way of its own.
-bool isAnchor(Operation *op) {
-  return isa<prim::ScatterOp, prim::WindowScatterOp, prim::ArgWindowOp, prim::ArgReduceOp,
-             prim::CumulativeOp, prim::SortOp>(op);
-}
-
 ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
@@ -170,7 +164,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   for (Operation *op : ops) {
     if (auto reduction = dyn_cast<prim::ReduceOp>(op))
       reductions.push_back(reduction);
-    if (isAnchor(op)) {
+    if (prim::isAnchor(op)) {
       if (anchor)
         return FusionDecision::forbid("two ops that each walk the data in an order of their own");
       anchor = op;

@@ -12,23 +12,6 @@ using namespace mlir;
 using namespace accc;
 
 namespace {
-StringRef kindOf(ArrayRef<Operation *> ops) {
-  StringRef kind = "loop";
-  for (Operation *op : ops) {
-    if (isa<prim::ReduceOp>(op))
-      kind = "reduce";
-    else if (isa<prim::ScatterOp>(op))
-      kind = "scatter";
-    else if (isa<prim::WindowScatterOp, prim::ArgWindowOp>(op))
-      kind = "window_scatter";
-    else if (isa<prim::ArgReduceOp, prim::CumulativeOp>(op))
-      kind = "scan";
-    else if (isa<prim::SortOp>(op))
-      kind = "sort";
-  }
-  return kind;
-}
-
 /// The mnemonics of what the kernel does, the most telling ones.
 std::string nameOf(ArrayRef<Operation *> ops) {
   llvm::StringSet<> seen;
@@ -87,9 +70,8 @@ prim::FusionOp outline(ArrayRef<Operation *> ops, const Groups &groups) {
     body.append(needed);
     body.push_back(op);
   }
-  auto fusion =
-      b.create<prim::FusionOp>(FusedLoc::get(b.getContext(), locations), types, inputs,
-                               b.getStringAttr(kindOf(ops)), b.getStringAttr(nameOf(ops)));
+  auto fusion = b.create<prim::FusionOp>(FusedLoc::get(b.getContext(), locations), types, inputs,
+                                         prim::kernelKind(ops), nameOf(ops));
   Block &block = fusion.getBody().emplaceBlock();
   IRMapping mapping;
   for (Value input : inputs)

@@ -4,6 +4,7 @@
 #define ACCC_IR_EXEC_PROGRAM
 
 include "ir/exec/ExecDialect.td"
+include "ir/prim/PrimDialect.td"
 
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
 
@@ -25,8 +26,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
   let summary = "what a launch computes";
   let description = [{
     The body is that of a `prim.fusion`: block arguments are the inputs, `prim.yield` gives the outputs.
-    `kind` names the emitter; `label` says what it computes, for reports.}];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind, StrAttr:$label);
+    `kind` says how it walks its data; `label` says what it computes, for reports.}];
+  let arguments = (ins SymbolNameAttr:$sym_name, Prim_KernelKindAttr:$kind, StrAttr:$label);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name $kind $label attr-dict-with-keyword $body";
 }

@@ -14,7 +14,19 @@
 namespace accc {
 
 /// How fusion treats an op; see the interface `Fusible`.
-enum class FusionClass { Pointwise, View, Reduction, Window, Scatter, Opaque };
+enum class FusionClass {
+  Pointwise,
+  View,
+  Reduction,
+  Window,
+  // These walk their data in an order of their own: a kernel has at most one of them.
+  Scatter,
+  WindowScatter,
+  Scan,
+  Sort,
+  /// Never part of a kernel.
+  Opaque
+};
 
 /// The gradient with respect to every operand is zero: comparisons, rounding, random bits, ...
 template <typename ConcreteType>

@@ -55,7 +55,8 @@ def Fusible : OpInterface<"Fusible"> {
     | pointwise | `emitScalar`: element i of the result from element i of every operand |
     | view | `emitElement`: an index map: which elements of which operands, at a given index |
     | reduction | `getAccumulatorType`, `getInitial`, `emitCombine` |
-    | window, scatter, opaque | how its emitter in codegen walks the data is the emitter's; what it does with elements is asked of the op: `emitCombine` where it combines them, `emitPrecedes` where it orders them. A contraction is a library call |
+    | window, scatter, window scatter, scan, sort | how its emitter in codegen walks the data is the emitter's; what it does with elements is asked of the op: `emitCombine` where it combines them, `emitPrecedes` where it orders them |
+    | opaque | none: a contraction is a library call |
   }];
   let cppNamespace = "::accc";
   let methods = [

@@ -24,6 +24,13 @@ namespace accc::prim {
 /// part of a kernel.
 bool isContraction(mlir::Operation *op);
 
+/// How the kernel made of these ops walks its data: as the one op does that has an order of its
+/// own, or that reduces; if there is none, as it likes.
+KernelKind kernelKind(llvm::ArrayRef<mlir::Operation *> ops);
+
+/// Whether a kernel can have the op only as the one that decides how it walks its data.
+bool isAnchor(mlir::Operation *op);
+
 /// Text that is equal for equal bodies, whatever their locations: types of the arguments, then
 /// every op with its operands by number, its attributes and result types.
 std::string describeBody(mlir::Block &body);

@@ -24,6 +24,12 @@ def Prim_ScatterKind : Prim_Enum<"ScatterKind", [
   I32EnumAttrCase<"set", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>,
   I32EnumAttrCase<"max", 3>, I32EnumAttrCase<"min", 4>]>;
 def Prim_ScatterKindAttr : EnumAttr<Prim_Dialect, Prim_ScatterKind, "scatter_kind">;
+// How a kernel walks its data: there is an emitter for each (lib/codegen/kernel/Emitters.h).
+def Prim_KernelKind : Prim_Enum<"KernelKind", [
+  I32EnumAttrCase<"loop", 0>, I32EnumAttrCase<"reduce", 1>, I32EnumAttrCase<"scatter", 2>,
+  I32EnumAttrCase<"window_scatter", 3>, I32EnumAttrCase<"scan", 4>, I32EnumAttrCase<"sort", 5>,
+  I32EnumAttrCase<"each", 6>]>;
+def Prim_KernelKindAttr : EnumAttr<Prim_Dialect, Prim_KernelKind, "kernel_kind">;
 
 // ---- Base classes ----
 

@@ -150,6 +150,40 @@ std::unique_ptr<Region> FusionEachOp::instantiate(int64_t elements) {
 
 // ---- bodies ----
 
+/// The kind of a kernel that has the op; none if the op leaves that to others.
+static std::optional<KernelKind> kindOf(Operation *op) {
+  auto fusible = dyn_cast<Fusible>(op);
+  switch (fusible ? fusible.getFusionClass() : FusionClass::Opaque) {
+  case FusionClass::Reduction:
+    return KernelKind::reduce;
+  case FusionClass::Scatter:
+    return KernelKind::scatter;
+  case FusionClass::WindowScatter:
+    return KernelKind::window_scatter;
+  case FusionClass::Scan:
+    return KernelKind::scan;
+  case FusionClass::Sort:
+    return KernelKind::sort;
+  case FusionClass::Pointwise:
+  case FusionClass::View:
+  case FusionClass::Window:
+  case FusionClass::Opaque:
+    return std::nullopt;
+  }
+  llvm_unreachable("no such class");
+}
+
+KernelKind prim::kernelKind(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops)
+    if (std::optional<KernelKind> kind = kindOf(op))
+      return *kind;
+  return KernelKind::loop;
+}
+
+bool prim::isAnchor(Operation *op) {
+  return kindOf(op).value_or(KernelKind::reduce) != KernelKind::reduce;
+}
+
 std::string prim::describeBody(Block &body) {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -26,13 +26,13 @@ def Prim_OptimizationBarrierOp
 def Prim_FusionOp : Op<Prim_Dialect, "fusion", [IsolatedFromAbove, SingleBlock, Pure]> {
   let summary = "ops that run as one kernel";
   let description = [{
-    The region's arguments are the operands; it ends in `prim.yield` of the results. `kind` names the
-    emitter: loop, reduce, window, scatter or opaque (see lib/codegen/kernel). `name` says what the kernel does, for profiles.
+    The region's arguments are the operands; it ends in `prim.yield` of the results. `kind` says how it walks
+    its data, and with that its emitter. `name` says what the kernel does, for profiles.
 
     fusion_c1: the region's arguments have the types of the inputs.
     fusion_c2: the region ends in prim.yield.
     fusion_c3: the types yielded are those of the results.}];
-  let arguments = (ins Variadic<Prim_Tensor>:$inputs, StrAttr:$kind, StrAttr:$name);
+  let arguments = (ins Variadic<Prim_Tensor>:$inputs, Prim_KernelKindAttr:$kind, StrAttr:$name);
   let results = (outs Variadic<Prim_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;

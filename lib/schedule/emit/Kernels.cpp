@@ -6,8 +6,10 @@
 using namespace mlir;
 using namespace accc;
 
-exec::KernelOp KernelTable::insert(Region &body, StringRef kind, StringRef label, Location loc) {
-  exec::KernelOp &known = byBody[kind.str() + "\n" + prim::describeBody(body.front())];
+exec::KernelOp KernelTable::insert(Region &body, prim::KernelKind kind, StringRef label,
+                                   Location loc) {
+  exec::KernelOp &known =
+      byBody[(prim::stringifyKernelKind(kind) + "\n" + prim::describeBody(body.front())).str()];
   if (known)
     return known;
   std::string name = label.str();
@@ -33,7 +35,7 @@ exec::KernelOp KernelTable::get(exec::KernelOp kernel) {
 }
 
 exec::KernelOp KernelTable::get(prim::FusionEachOp fusion) {
-  return insert(fusion.getBody(), "each", fusion.getName(), fusion.getLoc());
+  return insert(fusion.getBody(), prim::KernelKind::each, fusion.getName(), fusion.getLoc());
 }
 
 exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
@@ -44,7 +46,7 @@ exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
   OpBuilder b(type.getContext()); // the free region has none to give
   b.setInsertionPointToEnd(&block);
   b.create<prim::YieldOp>(loc, argument);
-  return insert(body, "loop", "copy", loc);
+  return insert(body, prim::KernelKind::loop, "copy", loc);
 }
 
 exec::ConstantOp KernelTable::getConstant(ElementsAttr value, Location loc) {

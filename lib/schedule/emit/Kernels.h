@@ -25,7 +25,7 @@ public:
   exec::ConstantOp getConstant(mlir::ElementsAttr value, mlir::Location loc);
 
 private:
-  exec::KernelOp insert(mlir::Region &body, llvm::StringRef kind, llvm::StringRef label,
+  exec::KernelOp insert(mlir::Region &body, prim::KernelKind kind, llvm::StringRef label,
                         mlir::Location loc);
 
   mlir::ModuleOp program;

@@ -6,9 +6,9 @@
 using namespace mlir;
 using namespace accc;
 
-bool accc::readsInPlace(Block &body, StringRef kind, unsigned argument) {
+bool accc::readsInPlace(Block &body, prim::KernelKind kind, unsigned argument) {
   // Other kernels read an input in an order of their own.
-  if (kind != "loop" && kind != "each")
+  if (kind != prim::KernelKind::loop && kind != prim::KernelKind::each)
     return false;
   // Every path from the argument to an output is pointwise; a reshape keeps the row-major order.
   SmallVector<Value> pending{body.getArgument(argument)};

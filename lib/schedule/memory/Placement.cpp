@@ -44,7 +44,7 @@ bool mayShareMemory(OpOperand &use, Value result) {
   unsigned inputs = each.inputsPerSegment();
   unsigned segment = cast<OpResult>(result).getResultNumber() / each.outputsPerSegment();
   return operand / inputs == segment &&
-         readsInPlace(each.getBody().front(), "each", operand % inputs);
+         readsInPlace(each.getBody().front(), prim::KernelKind::each, operand % inputs);
 }
 } // namespace
 

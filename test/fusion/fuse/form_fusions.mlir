@@ -3,7 +3,7 @@
 
 // Nobody reads the difference or its square: no kernel computes them.
 // CHECK-LABEL: @unread
-// CHECK-NEXT: %[[Y:.*]] = prim.fusion "loop" "neg"(%arg0)
+// CHECK-NEXT: %[[Y:.*]] = prim.fusion loop "neg"(%arg0)
 // CHECK-NOT: prim.fusion
 // CHECK-NOT: prim.sub
 // CHECK: return %[[Y]]

@@ -4,8 +4,8 @@
 // Two updates by the same arithmetic are two segments; the third does other arithmetic, the fourth is
 // read by a kernel and returned as an output.
 // CHECK-LABEL: @updates
-// CHECK: %[[N:.*]] = prim.fusion "loop" "neg"
-// CHECK: %[[C:.*]] = prim.fusion "loop" "other"
+// CHECK: %[[N:.*]] = prim.fusion loop "neg"
+// CHECK: %[[C:.*]] = prim.fusion loop "other"
 // CHECK: %[[E:.*]]:2 = prim.fusion_each "step"(%arg0, %arg3, %arg1, %arg4)
 // CHECK-NEXT: ^bb0(%{{.*}}: tensor<1073741824xf32>, %{{.*}}: tensor<1073741824xf32>):
 // CHECK-NEXT:   prim.sub
@@ -16,22 +16,22 @@ func.func @updates(%a: tensor<4xf32>, %b: tensor<2x3xf32>, %c: tensor<4xf32>,
         tensor<2x3xf32> {accc.name = "b", accc.role = "update", accc.updates = "b"},
         tensor<4xf32> {accc.name = "c", accc.role = "update", accc.updates = "c"},
         tensor<4xf32> {accc.name = "y", accc.role = "output"}) {
-  %0 = prim.fusion "loop" "step" (%a, %da) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  %0 = prim.fusion loop "step" (%a, %da) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>, %dx: tensor<4xf32>):
     %r = prim.sub %x, %dx : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     prim.yield %r : tensor<4xf32>
   }
-  %1 = prim.fusion "loop" "step" (%b, %db) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %1 = prim.fusion loop "step" (%b, %db) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32> {
   ^bb0(%x: tensor<2x3xf32>, %dx: tensor<2x3xf32>):
     %r = prim.sub %x, %dx : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
     prim.yield %r : tensor<2x3xf32>
   }
-  %2 = prim.fusion "loop" "neg" (%c, %da) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  %2 = prim.fusion loop "neg" (%c, %da) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>, %dx: tensor<4xf32>):
     %r = prim.sub %x, %dx : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     prim.yield %r : tensor<4xf32>
   }
-  %3 = prim.fusion "loop" "other" (%2) : (tensor<4xf32>) -> tensor<4xf32> {
+  %3 = prim.fusion loop "other" (%2) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     %r = prim.neg %x : (tensor<4xf32>) -> tensor<4xf32>
     prim.yield %r : tensor<4xf32>
@@ -45,12 +45,12 @@ func.func @updates(%a: tensor<4xf32>, %b: tensor<2x3xf32>, %c: tensor<4xf32>,
 func.func @not_elementwise(%a: tensor<4xf32>, %b: tensor<4xf32>)
     -> (tensor<4xf32> {accc.name = "a", accc.role = "update", accc.updates = "a"},
         tensor<4xf32> {accc.name = "b", accc.role = "update", accc.updates = "b"}) {
-  %0 = prim.fusion "loop" "reverse" (%a) : (tensor<4xf32>) -> tensor<4xf32> {
+  %0 = prim.fusion loop "reverse" (%a) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     %r = prim.reverse %x {dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
     prim.yield %r : tensor<4xf32>
   }
-  %1 = prim.fusion "loop" "reverse" (%b) : (tensor<4xf32>) -> tensor<4xf32> {
+  %1 = prim.fusion loop "reverse" (%b) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     %r = prim.reverse %x {dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
     prim.yield %r : tensor<4xf32>

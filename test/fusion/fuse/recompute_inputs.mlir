@@ -6,9 +6,9 @@
 // The sigmoid of SiLU is computed from %x, which the second kernel reads anyway.
 // CHECK-LABEL: @silu
 // CHECK: %[[X:.*]] = prim.dot_general %arg0, %arg1
-// CHECK-NEXT: %[[Y:.*]] = prim.fusion "loop" "logistic_mul"(%[[X]])
+// CHECK-NEXT: %[[Y:.*]] = prim.fusion loop "logistic_mul"(%[[X]])
 // CHECK: %[[Z:.*]] = prim.dot_general %[[Y]], %arg1
-// CHECK-NEXT: prim.fusion "loop" "logistic_sub_mul_add"(%[[X]], %[[Z]])
+// CHECK-NEXT: prim.fusion loop "logistic_sub_mul_add"(%[[X]], %[[Z]])
 // CHECK: prim.logistic
 // CHECK: return
 func.func @silu(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -27,8 +27,8 @@ func.func @silu(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf3
 
 // A contraction reads the sigmoid, so that it has to be in memory.
 // CHECK-LABEL: @read_by_library
-// CHECK: prim.fusion "loop" "logistic"
-// CHECK: prim.fusion "loop"
+// CHECK: prim.fusion loop "logistic"
+// CHECK: prim.fusion loop
 // CHECK-NOT: prim.logistic
 // CHECK: return
 func.func @read_by_library(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -44,9 +44,9 @@ func.func @read_by_library(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tens
 // CHECK-LABEL: @more_memory
 // CHECK: %[[X:.*]] = prim.dot_general %arg0, %arg1
 // CHECK-NEXT: %[[Y:.*]] = prim.dot_general %arg1, %arg0
-// CHECK-NEXT: %[[F:.*]]:2 = prim.fusion "loop" "add_neg"(%[[X]], %[[Y]])
+// CHECK-NEXT: %[[F:.*]]:2 = prim.fusion loop "add_neg"(%[[X]], %[[Y]])
 // CHECK: %[[Z:.*]] = prim.dot_general %[[F]]#1, %arg1
-// CHECK-NEXT: prim.fusion "loop" "mul"(%[[F]]#0, %[[Z]])
+// CHECK-NEXT: prim.fusion loop "mul"(%[[F]]#0, %[[Z]])
 func.func @more_memory(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %x = prim.dot_general %a, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %y = prim.dot_general %w, %a {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
@@ -59,8 +59,8 @@ func.func @more_memory(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<6
 
 // Reading and writing one value is faster than four exponentials.
 // CHECK-LABEL: @more_work
-// CHECK: prim.fusion "loop" "exp_neg"
-// CHECK: prim.fusion "loop" "mul"
+// CHECK: prim.fusion loop "exp_neg"
+// CHECK: prim.fusion loop "mul"
 // CHECK-NOT: prim.exp
 // CHECK: return
 func.func @more_work(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -79,9 +79,9 @@ func.func @more_work(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x
 // Means are kept, centred values are not.
 // CHECK-LABEL: @keeps_reductions
 // CHECK: %[[X:.*]] = prim.dot_general %arg0, %arg1
-// CHECK-NEXT: %[[F:.*]]:2 = prim.fusion "reduce" "reduce_sub_neg"(%[[X]]) : (tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>)
+// CHECK-NEXT: %[[F:.*]]:2 = prim.fusion reduce "reduce_sub_neg"(%[[X]]) : (tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>)
 // CHECK: %[[Z:.*]] = prim.dot_general %[[F]]#1, %arg1
-// CHECK-NEXT: prim.fusion "loop" "sub_mul"(%[[X]], %[[F]]#0, %[[Z]])
+// CHECK-NEXT: prim.fusion loop "sub_mul"(%[[X]], %[[F]]#0, %[[Z]])
 func.func @keeps_reductions(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %x = prim.dot_general %a, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %m = prim.reduce sum %x {dimensions = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
@@ -96,9 +96,9 @@ func.func @keeps_reductions(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> ten
 // Through a reshape, for each of two kernels.
 // CHECK-LABEL: @two_readers
 // CHECK: %[[X:.*]] = prim.dot_general %arg0, %arg1
-// CHECK-NEXT: %[[Y:.*]] = prim.fusion "loop" "abs_neg"(%[[X]]) : (tensor<64x64xf32>) -> tensor<64x64xf32>
-// CHECK: prim.fusion "reduce" "abs_mul_reduce"(%[[X]]
-// CHECK: prim.fusion "loop" "abs_mul"(%[[X]]
+// CHECK-NEXT: %[[Y:.*]] = prim.fusion loop "abs_neg"(%[[X]]) : (tensor<64x64xf32>) -> tensor<64x64xf32>
+// CHECK: prim.fusion reduce "abs_mul_reduce"(%[[X]]
+// CHECK: prim.fusion loop "abs_mul"(%[[X]]
 func.func @two_readers(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<4096xf32> {
   %x = prim.dot_general %a, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %t = prim.abs %x : (tensor<64x64xf32>) -> tensor<64x64xf32>

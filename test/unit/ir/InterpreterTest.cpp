@@ -24,18 +24,17 @@ TEST_CASE("a value may be used several times and by the same op twice") {
 }
 
 TEST_CASE("a fusion runs its region, a call its function") {
-  Program program(
-      "func.func @g(%0: tensor<2xf32>) -> tensor<2xf32> {\n"
-      "  %1 = prim.neg %0 : (tensor<2xf32>) -> tensor<2xf32>\n"
-      "  return %1 : tensor<2xf32>\n}\n"
-      "func.func @f(%0: tensor<2xf32>) -> tensor<2xf32> {\n"
-      "  %1 = prim.fusion \"loop\" \"twice\" (%0) : (tensor<2xf32>) -> tensor<2xf32> {\n"
-      "  ^bb0(%a: tensor<2xf32>):\n"
-      "    %b = prim.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n"
-      "    prim.yield %b : tensor<2xf32>\n"
-      "  }\n"
-      "  %2 = func.call @g(%1) : (tensor<2xf32>) -> tensor<2xf32>\n"
-      "  return %2 : tensor<2xf32>\n}\n");
+  Program program("func.func @g(%0: tensor<2xf32>) -> tensor<2xf32> {\n"
+                  "  %1 = prim.neg %0 : (tensor<2xf32>) -> tensor<2xf32>\n"
+                  "  return %1 : tensor<2xf32>\n}\n"
+                  "func.func @f(%0: tensor<2xf32>) -> tensor<2xf32> {\n"
+                  "  %1 = prim.fusion loop \"twice\" (%0) : (tensor<2xf32>) -> tensor<2xf32> {\n"
+                  "  ^bb0(%a: tensor<2xf32>):\n"
+                  "    %b = prim.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n"
+                  "    prim.yield %b : tensor<2xf32>\n"
+                  "  }\n"
+                  "  %2 = func.call @g(%1) : (tensor<2xf32>) -> tensor<2xf32>\n"
+                  "  return %2 : tensor<2xf32>\n}\n");
   CHECK(program.run({array({1, -2})})[0].values == std::vector<double>{-2, 4});
 }
 

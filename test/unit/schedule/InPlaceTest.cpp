@@ -28,7 +28,7 @@ bool isInPlace(const std::string &body, const std::string &result = "tensor<8x8x
 func.func @eval_step(%x: tensor<8x8xf32> {accc.name = "x", accc.role = "input"})
     -> (tensor<8x8xf32> {accc.name = "y", accc.role = "output"}) {
   %0 = prim.dot_general %x, %x)" +
-      product + "  %1 = prim.fusion \"loop\" \"kernel\"(%0) : (tensor<8x8xf32>) -> " + result +
+      product + "  %1 = prim.fusion loop \"kernel\"(%0) : (tensor<8x8xf32>) -> " + result +
       " {\n  ^bb0(%a: tensor<8x8xf32>):\n" + body + "    prim.yield %r : " + result +
       "\n  }\n  %2 = prim.reshape %1 : (" + result + ") -> tensor<8x8xf32>\n" + after +
       "  %y = prim.dot_general %x, %2" + product + "  return %y : tensor<8x8xf32>\n}\n";

@@ -19,7 +19,7 @@ std::string program(const std::string &variable, int rows) {
   std::string type = "tensor<" + std::to_string(rows) + "x3xf32>";
   return variable + R"(
 exec.constant @c0 dense<2.0> : tensor<3xf32>
-exec.kernel @double "loop" "double" {
+exec.kernel @double loop "double" {
 ^bb0(%a: )" +
          type + R"():
   %0 = prim.add %a, %a : ()" +
@@ -27,7 +27,7 @@ exec.kernel @double "loop" "double" {
   prim.yield %0 : )" +
          type + R"(
 }
-exec.kernel @update "loop" "update" {
+exec.kernel @update loop "update" {
 ^bb0(%a: tensor<3xf32>):
   %0 = prim.neg %a : (tensor<3xf32>) -> tensor<3xf32>
   prim.yield %0 : tensor<3xf32>

@@ -17,7 +17,7 @@ std::string negate(const std::string &name, const std::string &of, int row, int 
   std::string width = std::to_string(columns);
   std::string whole = "tensor<3x" + width + "xf32>", part = "tensor<1x" + width + "xf32>";
   std::string line = "tensor<" + width + "xf32>";
-  return name + R"( = prim.fusion "loop" "neg"()" + of + ") : (" + whole + ") -> " + part + R"( {
+  return name + R"( = prim.fusion loop "neg"()" + of + ") : (" + whole + ") -> " + part + R"( {
     ^bb0(%a: )" +
          whole + R"():
       %t = prim.constant dense<2.0> : )" +
@@ -49,7 +49,7 @@ std::string twoRows(const std::string &of, int columns) {
          R"( {accc.name = "x", accc.role = "input"}) -> ()" + part +
          R"( {accc.name = "y", accc.role = "output"}, )" + part +
          R"( {accc.name = "z", accc.role = "output"}) {
-    %e = prim.fusion "loop" "exp"(%x) : ()" +
+    %e = prim.fusion loop "exp"(%x) : ()" +
          whole + ") -> " + whole + R"( {
     ^bb0(%a: )" +
          whole + R"():

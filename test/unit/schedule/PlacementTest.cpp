@@ -24,7 +24,7 @@ std::string kernel(const std::string &result, const std::string &operands, int c
     types += i ? ", tensor<4xf32>" : "tensor<4xf32>";
     arguments += (i ? ", %a" : "%a") + std::to_string(i) + ": tensor<4xf32>";
   }
-  return "  " + result + " = prim.fusion \"loop\" \"k\"(" + operands + ") : (" + types +
+  return "  " + result + " = prim.fusion loop \"k\"(" + operands + ") : (" + types +
          ") -> tensor<4xf32> {\n  ^bb0(" + arguments + "):\n    " + body +
          "\n    prim.yield %r : tensor<4xf32>\n  }\n";
 }

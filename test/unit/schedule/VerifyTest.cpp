@@ -42,36 +42,36 @@ std::string program(const std::string &entry = kEntry, int after = 4) {
 exec.variable "w" "parameter" tensor<16xf32> at 0 trainable
 exec.constant @c0 dense<2.0> : tensor<16xf32>
 exec.constant @c1 dense<3.0> : tensor<16xf32>
-exec.kernel @neg "loop" "neg" {
+exec.kernel @neg loop "neg" {
 ^bb0(%a: tensor<16xf32>):
   %0 = prim.neg %a : (tensor<16xf32>) -> tensor<16xf32>
   prim.yield %0 : tensor<16xf32>
 }
-exec.kernel @reverse "loop" "reverse" {
+exec.kernel @reverse loop "reverse" {
 ^bb0(%a: tensor<16xf32>):
   %0 = prim.reverse %a {dimensions = array<i64: 0>} : (tensor<16xf32>) -> tensor<16xf32>
   prim.yield %0 : tensor<16xf32>
 }
-exec.kernel @gather "loop" "gather" {
+exec.kernel @gather loop "gather" {
 ^bb0(%a: tensor<16xf32>):
   %i = prim.constant dense<1> : tensor<16xi64>
   %0 = prim.gather %a, %i {axis = 0 : i64} : (tensor<16xf32>, tensor<16xi64>) -> tensor<16xf32>
   prim.yield %0 : tensor<16xf32>
 }
-exec.kernel @copy "loop" "copy" {
+exec.kernel @copy loop "copy" {
 ^bb0(%a: tensor<16xf32>):
   prim.yield %a : tensor<16xf32>
 }
-exec.kernel @sub "loop" "sub" {
+exec.kernel @sub loop "sub" {
 ^bb0(%a: tensor<16xf32>, %b: tensor<16xf32>):
   %0 = prim.sub %a, %b : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
   prim.yield %0 : tensor<16xf32>
 }
-exec.kernel @both "loop" "both" {
+exec.kernel @both loop "both" {
 ^bb0(%a: tensor<16xf32>):
   prim.yield %a, %a : tensor<16xf32>, tensor<16xf32>
 }
-exec.kernel @each "each" "each" {
+exec.kernel @each each "each" {
 ^bb0(%a: tensor<1073741824xf32>, %b: tensor<1073741824xf32>):
   %0 = prim.sub %a, %b : (tensor<1073741824xf32>, tensor<1073741824xf32>) -> tensor<1073741824xf32>
   prim.yield %0 : tensor<1073741824xf32>

@@ -63,6 +63,7 @@ static llvm::json::Object describeForward(func::FuncOp forward) {
 static llvm::json::Object describeModel(MLIRContext &context, const CompileOptions &options,
                                         Outcome &outcome) {
   Compilation compilation(context, options);
+  compilation.onlyInspected = true;
   llvm::json::Object json;
   outcome.code = runPipeline(compilation, "trainable", {});
   if (outcome.code == ExitCode::Done) {

@@ -7,6 +7,7 @@
 #include "driver/Manifest.h"
 #include "driver/Outputs.h"
 #include "driver/SharedVariables.h"
+#include "driver/Supported.h"
 #include "frontend/onnx/Import.h"
 #include "fusion/Passes.h"
 #include "fusion/fuse/Fuse.h"
@@ -36,7 +37,7 @@ void accc::registerDialects(MLIRContext &context) {
 
 // ---- the phases ----
 
-static LogicalResult importModel(Compilation &c) {
+static LogicalResult readModel(Compilation &c) {
   const std::string &path = c.options.model;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file) {
@@ -76,6 +77,10 @@ static LogicalResult importModel(Compilation &c) {
     c.problems.add({.node = problem.node, .op = problem.opType, .message = problem.message});
   c.module = std::move(result.module);
   return success(c.module && succeeded(shareVariables(c, std::move(result.weights))));
+}
+
+static LogicalResult importModel(Compilation &c) {
+  return failure(failed(readModel(c)) || (!c.onlyInspected && failed(checkSupported(c))));
 }
 
 static LogicalResult makeModelTrainable(Compilation &c) {

@@ -53,6 +53,8 @@ struct Compilation {
   std::string reproducer;
   /// Called after each phase; a failure ends the pipeline.
   std::function<mlir::LogicalResult(llvm::StringRef phase)> afterPhase;
+  /// Nothing is compiled: the model may hold what is not supported yet.
+  bool onlyInspected = false;
   /// The last failure was the machine's fault: a file that cannot be written.
   bool machineFault = false;
 };

@@ -114,7 +114,7 @@ bool conversion(Sketch &s) {
   SmallVector<Type> types{s.f32(),         s.b.getI64Type(),      s.b.getI32Type(),
                           s.b.getI1Type(), s.b.getIntegerType(8), s.b.getIntegerType(8, false)};
   if (s.style.mixedTypes)
-    types.append({s.b.getF64Type(), s.b.getF16Type(), s.b.getBF16Type(), s.b.getF64Type()});
+    types.append(3, s.b.getF64Type());
   Type type = s.random.chance(0.4) ? s.f32() : s.random.pick(types);
   Value y = s.one("prim.convert", x, {}, s.tensor(Sketch::shapeOf(x), type));
   if (y && isa<FloatType>(type) && !type.isF32() && s.random.chance(0.5)) // back, so that it counts

@@ -2,6 +2,8 @@
 // Contractions as the runtime's library calls see them: extents and strides.
 #include "codegen/host/Host.h"
 
+#include "ir/prim/MergedDimensions.h"
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
@@ -22,25 +24,6 @@ ArrayRef<int64_t> dims(DictionaryAttr config, StringRef name) {
   return cast<DenseI64ArrayAttr>(config.get(name)).asArrayRef();
 }
 
-/// Several dimensions walked as one: extent and stride, or nothing if they do not lie one inside
-/// the other.
-std::optional<std::pair<int64_t, int64_t>> merge(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
-                                                 ArrayRef<int64_t> which) {
-  int64_t extent = 1, stride = 1;
-  bool first = true;
-  for (int64_t d : llvm::reverse(which)) {
-    if (shape[d] == 1)
-      continue;
-    if (first)
-      stride = strides[d];
-    else if (strides[d] != stride * extent)
-      return std::nullopt;
-    first = false;
-    extent *= shape[d];
-  }
-  return std::pair(extent, stride);
-}
-
 LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
   DictionaryAttr config = call.getConfig();
   RankedTensorType types[2] = {tensorOf(call.getInputs()[0]), tensorOf(call.getInputs()[1])};
@@ -58,17 +41,20 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
     for (int64_t d = 0; d < types[side].getRank(); ++d)
       if (!llvm::is_contained(batch[side], d) && !llvm::is_contained(contracting[side], d))
         rest.push_back(d);
-    auto k = merge(shape, strides, contracting[side]), f = merge(shape, strides, rest);
+    auto k = prim::mergeDimensions(shape, contracting[side]),
+         f = prim::mergeDimensions(shape, rest);
     if (!f && side == 1) {
       panels = shape[rest[0]];
       panelStride = strides[rest[0]];
-      f = merge(shape, strides, ArrayRef(rest).drop_front());
+      f = prim::mergeDimensions(shape, ArrayRef(rest).drop_front());
     }
     if (!k || !f)
       return call.emitError(
           "bug in accc: the dimensions of a contraction were not made contiguous");
-    std::tie(free[side], freeStride[side]) = *f;
-    std::tie(inner[side], innerStride[side]) = *k;
+    free[side] = f->extent;
+    freeStride[side] = f->stride;
+    inner[side] = k->extent;
+    innerStride[side] = k->stride;
     int64_t *batchStrides = side == 0 ? m.a_batch_strides : m.b_batch_strides;
     for (auto [i, d] : llvm::enumerate(batch[side])) {
       m.batch[i] = shape[d];

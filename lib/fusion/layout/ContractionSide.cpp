@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/layout/ContractionSide.h"
 
+#include "ir/prim/MergedDimensions.h"
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::fusion;
@@ -23,29 +25,14 @@ SmallVector<int64_t> ContractionSide::free() const {
   return result;
 }
 
-/// The stride of `dimensions` walked as one, in this order; 0 if there is only one step to take,
-/// nothing if they do not lie one inside the other.
-static std::optional<int64_t> strideOfWalk(ArrayRef<int64_t> shape, ArrayRef<int64_t> dimensions) {
-  int64_t stride = 0, next = 0;
-  for (int64_t d : llvm::reverse(dimensions)) {
-    if (shape[d] == 1)
-      continue;
-    int64_t own = ReferenceArray::count(shape.drop_front(d + 1));
-    if (stride == 0)
-      stride = own;
-    else if (own != next)
-      return std::nullopt;
-    next = own * shape[d];
-  }
-  return stride;
-}
-
 bool ContractionSide::isReadable() const {
-  std::optional<int64_t> freeStride = strideOfWalk(shape(), free());
-  std::optional<int64_t> innerStride = strideOfWalk(shape(), contracting);
-  if (!freeStride || !innerStride)
+  auto outer = prim::mergeDimensions(shape(), free());
+  auto inner = prim::mergeDimensions(shape(), contracting);
+  if (!outer || !inner)
     return false;
-  return freeStride == 1 || innerStride == 1 || (freeStride == 0 && innerStride == 0);
+  if (outer->extent == 1 || inner->extent == 1) // a vector; of one element it may lie anywhere
+    return outer->extent == 1 ? inner->stride == 1 : outer->stride == 1;
+  return outer->stride == 1 || inner->stride == 1;
 }
 
 bool fusion::isReadable(prim::DotGeneralOp op) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Several dimensions of a tensor in memory, walked as one.
+#ifndef ACCC_IR_PRIM_MERGEDDIMENSIONS_H
+#define ACCC_IR_PRIM_MERGEDDIMENSIONS_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace accc::prim {
+
+struct MergedDimensions {
+  int64_t extent = 1;
+  /// From one step to the next, in elements; 1 where there is none to take.
+  int64_t stride = 1;
+};
+
+/// `dimensions` of a row-major tensor walked as one, in this order; nothing if they do not lie one
+/// inside the other. The dimensions of an empty tensor can be walked in any order: no element is
+/// reached.
+std::optional<MergedDimensions> mergeDimensions(llvm::ArrayRef<int64_t> shape,
+                                                llvm::ArrayRef<int64_t> dimensions);
+
+} // namespace accc::prim
+
+#endif

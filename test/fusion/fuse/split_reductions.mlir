@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: accc-opt %s --split-reductions | FileCheck %s
+// UNSUPPORTED: small-thresholds
 
 // Rows of images: enough parts, each small.
 // CHECK-LABEL: @batch

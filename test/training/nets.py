@@ -4,7 +4,8 @@
 
     nets.py ACCC APART MODEL.onnx LOSS OPTIMIZER
 
-The nets are ones for which a schedule once updated parameters before their last reader.
+The nets are ones for which a schedule once updated parameters before their last reader, or which once
+rounded differently in the two.
 """
 
 import pathlib

@@ -83,13 +83,13 @@ struct FoldViewOfSplat : OpInterfaceRewritePattern<Fusible> {
 };
 
 /// Any op on constants, where the result is small. Views are left alone that make more of what
-/// there is.
+/// there is, and barriers: behind one is an input of the optimizer, whether it is known or not.
 struct FoldConstants : OpInterfaceRewritePattern<Evaluable> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(Evaluable op, PatternRewriter &rewriter) const override {
     if (op->getNumOperands() == 0 || op->getNumResults() != 1 ||
-        isa<RandomBitsOp>(op.getOperation()))
+        isa<RandomBitsOp, OptimizationBarrierOp>(op.getOperation()))
       return failure();
     RankedTensorType type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (!type || type.getNumElements() > kGreatestFold)

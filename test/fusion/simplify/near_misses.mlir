@@ -116,3 +116,14 @@ func.func @nearly_repeated() -> tensor<2x128xi8> {
   %0 = prim.constant dense<"0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e00"> : tensor<2x128xi8>
   return %0 : tensor<2x128xi8>
 }
+
+// What the optimizer reads stays behind its barrier, known or not.
+// CHECK-LABEL: @known_gradient
+// CHECK: %[[G:.*]] = prim.optimization_barrier
+// CHECK: prim.mul %[[G]]
+func.func @known_gradient(%rate: tensor<4xf32>) -> tensor<4xf32> {
+  %c = prim.constant dense<7.0> : tensor<4xf32>
+  %0 = prim.optimization_barrier %c : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = prim.mul %0, %rate : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

@@ -20,6 +20,7 @@ class Includes(unittest.TestCase):
             ("lib/ir/nn/Linear.cpp", "ir/prim/Tensor.h"),
             ("lib/codegen/host/Entry.cpp", "accc/abi.h"),
             ("lib/runtime/core/Model.cpp", "accc/model.h"),
+            ("lib/runtime/cpu/CpuDevice.h", "core/Device.h"),
             ("lib/training/loss/Loss.cpp", "training/loss/Losses.def"),
             ("lib/ir/prim/Tensor.cpp", "mlir/IR/Builders.h"),
         ):
@@ -35,6 +36,9 @@ class Includes(unittest.TestCase):
             ("lib/training/MakeTrainable.cpp", "driver/Options.h"),
             ("lib/codegen/Generate.cpp", "accc/trainer.h"),
             ("lib/runtime/core/Model.cpp", "support/Spec.h"),
+            ("lib/runtime/core/Session.cpp", "cpu/Team.h"),
+            ("lib/runtime/cpu/Team.cpp", "cuda/Stream.h"),
+            ("lib/runtime/data/Tensor.cpp", "core/Device.h"),
             ("lib/runtime/core/Model.cpp", "llvm/ADT/ArrayRef.h"),
             ("include/accc/model.h", "ir/prim/Prim.h"),
             ("tools/accc/compile.cpp", "codegen/Generate.h"),

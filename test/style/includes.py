@@ -17,7 +17,9 @@ ABI = ["accc/abi.h", "accc/cpu_features.h"]
 STAGES = ["frontend", "training", "fusion", "schedule", "codegen", "reference"]
 MAY_INCLUDE = [
     ("include/accc", []),
-    ("lib/runtime", ["accc"]),
+    ("lib/runtime/data", ["accc"]),
+    ("lib/runtime/core", ["data", "accc"]),
+    *[(f"lib/runtime/{target}", ["core", "data", "accc"]) for target in ("cpu", "cuda")],
     ("lib/driver", STAGES + ["target", "ir", "support", "accc"]),
     *[(f"lib/{stage}", ["target", "ir", "support", *ABI]) for stage in STAGES],
     ("lib/target", ["ir", "support", *ABI]),
@@ -32,6 +34,7 @@ MAY_INCLUDE = [
 SUFFIXES = {".h", ".cpp", ".c", ".td", ".def", ".inc"}
 INCLUDE = re.compile(r'^\s*#?include\s+["<]([^">]+)[">]')
 COMPILER = ["driver", *STAGES, "target", "ir", "support"]
+RUNTIME = ["core", "cpu", "cuda", "data"]
 
 
 def below(path, folder):
@@ -44,6 +47,8 @@ def folder_of(included):
         return "include/" + included
     if included.split("/")[0] in COMPILER and "/" in included:
         return "lib/" + included
+    if included.split("/")[0] in RUNTIME and "/" in included:
+        return "lib/runtime/" + included
     return None
 
 
@@ -53,7 +58,7 @@ def violations_of(name, text):
     if rule is None:
         return
     folder, allowed = rule
-    runtime = folder in ("lib/runtime", "include/accc", "examples")
+    runtime = folder in ("include/accc", "examples") or below(folder, "lib/runtime")
     for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CheckDescription.h"
 
+#include "Device.h"
 #include "accc/model.h"
-#include "cpu/Instructions.h"
-#include "cpu/LibraryCall.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,7 +17,7 @@ namespace {
 class Checker {
 public:
   Checker(const accc_model_description &model, const std::string &path)
-      : model(model), path(path) {}
+      : model(model), platform(model.target ? findPlatform(model.target) : nullptr), path(path) {}
 
   const accc_code &check() {
     require(model.name && model.target && model.manifest, "a string is missing");
@@ -55,7 +54,7 @@ private:
 
   /// The first that this CPU can run, or that the user asked for.
   const accc_code &chooseCode() const {
-    if (std::string_view(model.target) != "cpu")
+    if (!platform)
       throw Error(ErrorKind::machine, path + " was compiled for " + model.target +
                                           ", but this runtime was built for the CPU only; " +
                                           "compile it with --target cpu");
@@ -69,7 +68,7 @@ private:
       names += (names.empty() ? "" : ", ") + std::string(name);
       if (!wanted.empty() && name != wanted)
         continue;
-      auto missing = missingInstructions(code.arch);
+      auto missing = platform->whyUnable(code.arch);
       if (!missing)
         return code;
       reasons += (reasons.empty() ? "" : "; ") + std::string(name) + " needs " + *missing;
@@ -134,7 +133,7 @@ private:
     for (int32_t i = 0; i < entry.num_outputs; ++i)
       checkValue(entry.outputs[i], name);
     for (int32_t i = 0; i < entry.num_library_calls; ++i)
-      if (auto reason = whyUnsupported(entry.library_calls[i]))
+      if (auto reason = platform->whyUnsupported(entry.library_calls[i]))
         throw Error(ErrorKind::machine, path + ": " + name + " calls a library for what this " +
                                             "runtime cannot do: " + *reason);
   }
@@ -173,6 +172,7 @@ private:
     const char *name;
   };
   const accc_model_description &model;
+  const Platform *platform; // of the model's target; null: none here
   const std::string &path;
   std::set<std::string_view> names;
   std::vector<Range> ranges;

@@ -24,27 +24,17 @@ bool matches(const Tensor &tensor, const accc_tensor &wanted) {
          std::equal(shape.begin(), shape.end(), tensor.shape().begin(), tensor.shape().end());
 }
 
-bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % ACCC_ALIGNMENT == 0; }
-
 } // namespace
 
-EntryState::EntryState(const accc_entry &entry, const Team &team)
-    : launches(static_cast<size_t>(std::max(entry.num_launches, 0)), team) {
+EntryState::EntryState(const accc_entry &entry, Device &device)
+    : inputs(static_cast<size_t>(entry.num_inputs)), known(static_cast<size_t>(entry.num_inputs)),
+      prepared(device.prepare(entry)) {
   this->entry = &entry;
-  io.resize(static_cast<size_t>(entry.num_inputs + entry.num_outputs));
-  staging.resize(static_cast<size_t>(entry.num_inputs));
   for (int32_t i = 0; i < entry.num_inputs; ++i)
     if (isKnownToSession(entry.inputs[i].usage))
-      staging[i] = makeTensor(entry.inputs[i].tensor);
-  for (int32_t i = 0; i < entry.num_outputs; ++i) {
+      known[i] = makeTensor(entry.inputs[i].tensor);
+  for (int32_t i = 0; i < entry.num_outputs; ++i)
     outputs.push_back(makeTensor(entry.outputs[i].tensor));
-    io[entry.num_inputs + i] = static_cast<char *>(outputs.back().raw());
-  }
-  Team::Scope scope(team); // oneDNN fixes the number of threads when it generates its code
-  for (int32_t i = 0; i < entry.num_library_calls; ++i) {
-    calls.push_back(createLibraryCall(entry.library_calls[i], team));
-    scratchBytes = std::max(scratchBytes, calls.back()->scratchBytes());
-  }
 }
 
 bool EntryState::fits(const accc_entry &entry, const Find &find) {
@@ -93,13 +83,13 @@ void EntryState::bind(const Find &find, const Defaults &defaults, std::string pr
     const accc_value &input = entry->inputs[i];
     const Tensor *given = find(input.tensor.name);
     if (!given && isKnownToSession(input.usage)) {
-      char *bytes = static_cast<char *>(staging[i].raw());
+      char *bytes = static_cast<char *>(known[i].raw());
       if (input.usage == ACCC_LEARNING_RATE)
         std::memcpy(bytes, &defaults.learningRate, sizeof defaults.learningRate);
       else
         std::memcpy(bytes, input.usage == ACCC_SEED ? &defaults.seed : &defaults.step,
                     sizeof(int64_t));
-      io[i] = bytes;
+      inputs[i] = &known[i];
       continue;
     }
     if (!given || !matches(*given, input.tensor)) {
@@ -108,15 +98,7 @@ void EntryState::bind(const Find &find, const Defaults &defaults, std::string pr
                   (given ? "got " + to_string(given->dtype(), given->shape()) : "not given");
       continue;
     }
-    if (isAligned(given->raw())) {
-      // Entry points only read their inputs.
-      io[i] = const_cast<char *>(static_cast<const char *>(given->raw()));
-      continue;
-    }
-    if (!matches(staging[i], input.tensor) || !staging[i].raw())
-      staging[i] = makeTensor(input.tensor);
-    std::memcpy(staging[i].raw(), given->raw(), given->size_bytes());
-    io[i] = static_cast<char *>(staging[i].raw());
+    inputs[i] = given;
   }
   if (!problems.empty())
     throw Error(ErrorKind::usage,

@@ -4,9 +4,8 @@
 #ifndef ACCC_RUNTIME_CORE_ENTRYSTATE_H
 #define ACCC_RUNTIME_CORE_ENTRYSTATE_H
 
+#include "Device.h"
 #include "accc/session.h"
-#include "cpu/Launches.h"
-#include "cpu/LibraryCall.h"
 
 #include <functional>
 #include <span>
@@ -23,15 +22,11 @@ struct Result::Access {
 namespace detail {
 
 struct EntryState : Result::Access {
-  std::vector<char *> io;      // the entry's inputs, then its outputs
-  std::vector<Tensor> staging; // one an input: aligned copies, made where an input needs them
-  Launches launches;
-  std::vector<std::unique_ptr<LibraryCall>> calls;
-  uint64_t scratchBytes = 0;   // the most that one of `calls` needs
-  std::vector<double> seconds; // one for each step; empty unless a profile is taken
-  size_t nextStep = 0;         // of the present run
+  std::vector<const Tensor *> inputs; // of the present run, in the entry's order
+  std::vector<Tensor> known;          // one an input: values of those that a session knows itself
+  std::unique_ptr<DeviceEntry> prepared;
 
-  EntryState(const accc_entry &entry, const Team &team);
+  EntryState(const accc_entry &entry, Device &device);
 
   /// The caller's tensor for an input, or nullptr.
   using Find = std::function<const Tensor *(const char *name)>;
@@ -48,7 +43,7 @@ struct EntryState : Result::Access {
     float learningRate;
     int64_t seed, step;
   };
-  /// Fills `io` with the inputs; throws Error (usage) that lists all that is wrong with them, after
+  /// Fills `inputs`; throws Error (usage) that lists all that is wrong with them, after
   /// the caller's own `problems` (lines that start with "\n  ").
   void bind(const Find &find, const Defaults &defaults, std::string problems);
 

@@ -6,7 +6,6 @@
 #include "accc/safetensors.h"
 
 #include <charconv>
-#include <cstring>
 
 namespace accc {
 
@@ -89,8 +88,7 @@ void Session::Impl::load(const SafetensorsReader &file, bool withOptimizer,
       values.emplace_back(variable, file.read(entry));
   }
   for (const auto &[variable, value] : values) {
-    if (value.size_bytes())
-      std::memcpy(address(*variable), value.raw(), value.size_bytes());
+    device->writeState(variable->offset, value.raw(), value.size_bytes());
     unset.erase(variable->tensor.name);
   }
 }

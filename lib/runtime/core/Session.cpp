@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SessionImpl.h"
-#include "cpu/Subnormals.h"
 
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <unistd.h>
 
 namespace accc {
 
-namespace {
-
-// As a float of any width this is a NaN, as an integer -1: what is read before it is written shows.
-constexpr int poisonByte = 0xff;
-
-bool environmentFlag(const char *name) {
-  const char *value = std::getenv(name);
-  return value && *value && std::string_view(value) != "0";
-}
-
-void growTo(detail::Memory &memory, uint64_t bytes, const std::string &what) {
-  if (memory.size() < bytes) {
-    memory = {}; // first, so that both are never there together; its contents are nobody's
-    memory = detail::Memory(bytes, what);
-  }
-}
-
-} // namespace
-
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
-    : model(std::move(loaded)), team(options.threads),
-      defaults{options.learning_rate, options.seed, 0},
-      state(model.description().state_size, "the model's state"), entries(model.entries().size()),
-      poison(environmentFlag("ACCC_POISON")) {
-  services = {ACCC_ABI_VERSION, sizeof(accc_services), this, parallelFor, libraryCall};
+    : model(std::move(loaded)), defaults{options.learning_rate, options.seed, 0},
+      device(detail::findPlatform(model.description().target)
+                 ->open(model.description(), options.threads)),
+      entries(model.entries().size()) {
   for (const accc_entry &entry : model.entries())
     for (int32_t i = 0; i < entry.num_inputs; ++i)
       inputNames.insert(entry.inputs[i].tensor.name);
@@ -42,14 +18,18 @@ Session::Impl::Impl(Model loaded, const SessionOptions &options)
 
 Tensor Session::Impl::view(const accc_variable &variable) const {
   auto shape = shape_of(variable.tensor);
-  return Tensor::borrow(static_cast<DType>(variable.tensor.dtype),
-                        Shape(shape.begin(), shape.end()), address(variable));
+  auto type = static_cast<DType>(variable.tensor.dtype);
+  if (char *state = device->hostState())
+    return Tensor::borrow(type, Shape(shape.begin(), shape.end()), state + variable.offset);
+  Tensor copy(type, Shape(shape.begin(), shape.end()));
+  device->readState(variable.offset, copy.raw(), copy.size_bytes());
+  return copy;
 }
 
 void Session::Impl::initialiseState() {
   for (const accc_variable &variable : model.variables()) {
     if (variable.initial)
-      std::memcpy(address(variable), variable.initial, view(variable).size_bytes());
+      device->writeState(variable.offset, variable.initial, view(variable).size_bytes());
     else if (variable.role != ACCC_OPTIMIZER_STATE)
       unset.insert(variable.tensor.name);
   }
@@ -76,7 +56,8 @@ void Session::Impl::readWeightsFile() {
                   (entry ? to_string(entry->dtype, entry->shape) : "no such tensor");
       continue;
     }
-    file.read_into(*entry, address(variable));
+    Tensor value = file.read(*entry);
+    device->writeState(variable.offset, value.raw(), value.size_bytes());
     unset.erase(wanted);
   }
   if (!problems.empty())
@@ -99,10 +80,9 @@ void Session::Impl::requireValues() const {
 detail::EntryState &Session::Impl::prepare(const accc_entry &entry) {
   auto index = static_cast<size_t>(&entry - model.entries().data());
   if (!entries[index]) {
-    auto made = std::make_unique<detail::EntryState>(entry, team);
-    growTo(arena, entry.arena_size, std::string("the arena of ") + entry.name);
-    growTo(scratch, made->scratchBytes, std::string("the library's scratch of ") + entry.name);
-    entries[index] = std::move(made);
+    entries[index] = std::make_unique<detail::EntryState>(entry, *device);
+    if (profiling)
+      entries[index]->prepared->startProfile();
   }
   return *entries[index];
 }
@@ -131,69 +111,20 @@ Result Session::Impl::run(std::string_view name, const detail::EntryState::Find 
   detail::EntryState &entry = prepare(choose(name, find, problems));
   requireValues();
   entry.bind(find, defaults, std::move(problems));
-  int32_t status = callEntry(entry);
+  int32_t status = entry.prepared->run(entry.inputs, entry.outputs);
   int32_t dataError = status - ACCC_FIRST_DATA_ERROR;
   if (dataError >= 0 && dataError < entry.entry->num_errors)
     throw Error(ErrorKind::data,
                 std::string(entry.entry->name) + ": " + entry.entry->errors[dataError]);
   if (status == ACCC_LIBRARY_CALL_FAILED)
-    throw Error(ErrorKind::machine, std::string(entry.entry->name) + ": " + libraryError);
+    throw Error(ErrorKind::machine,
+                std::string(entry.entry->name) + ": " + entry.prepared->failure());
   if (status != ACCC_DONE)
     throw Error(ErrorKind::bug, std::string(entry.entry->name) + " returned the unknown status " +
                                     std::to_string(status));
   if (entry.counts())
     ++defaults.step;
   return Result(entry);
-}
-
-int32_t Session::Impl::callEntry(detail::EntryState &entry) {
-  if (poison) {
-    std::memset(arena.data(), poisonByte, arena.size());
-    for (Tensor &output : entry.outputs)
-      std::memset(output.raw(), poisonByte, output.size_bytes());
-  }
-  detail::Team::Scope scope(team);
-  detail::FlushSubnormals flush(team);
-  running = &entry;
-  entry.launches.begin();
-  entry.nextStep = 0;
-  if (profiling && entry.seconds.empty())
-    entry.seconds.resize(
-        static_cast<size_t>(entry.entry->num_launches + entry.entry->num_library_calls));
-  int32_t status = entry.entry->function(&services, state.data(), arena.data(), entry.io.data());
-  running = nullptr;
-  return status;
-}
-
-template <typename Work> void Session::Impl::step(Work work) {
-  if (running->seconds.empty()) {
-    work();
-    return;
-  }
-  auto start = std::chrono::steady_clock::now();
-  work();
-  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  if (running->nextStep < running->seconds.size())
-    running->seconds[running->nextStep++] += taken.count();
-}
-
-void Session::Impl::parallelFor(void *context, accc_kernel kernel, char *const *buffers,
-                                int64_t tasks) {
-  auto &self = *static_cast<Impl *>(context);
-  self.step([&] { self.running->launches.run(kernel, buffers, tasks); });
-}
-
-int32_t Session::Impl::libraryCall(void *context, int32_t call, char *const *buffers) {
-  auto &self = *static_cast<Impl *>(context);
-  try { // nothing may be thrown through the model's frames
-    self.step([&] {
-      self.running->calls.at(static_cast<size_t>(call))->run(buffers, self.scratch.data());
-    });
-    return ACCC_DONE;
-  } catch (const std::exception &error) {
-    self.libraryError = "library call " + std::to_string(call) + " failed: " + error.what();
-    return ACCC_LIBRARY_CALL_FAILED;
-  }
 }
 
 Session::Session(Model model, const SessionOptions &options)
@@ -203,7 +134,7 @@ Session &Session::operator=(Session &&) noexcept = default;
 Session::~Session() = default;
 
 const Model &Session::model() const { return impl_->model; }
-int Session::threads() const { return impl_->team.threads(); }
+int Session::threads() const { return impl_->device->threads(); }
 
 /// Captures by reference: for the call at hand.
 static auto findIn(const TensorMap &inputs) {
@@ -240,15 +171,16 @@ void Session::start_profile() {
   impl_->profiling = true;
   for (auto &entry : impl_->entries)
     if (entry)
-      entry->seconds.clear();
+      entry->prepared->startProfile();
 }
 
 std::vector<ProfiledStep> Session::profile(std::string_view name, std::string_view sizes) const {
   const detail::EntryState &entry = impl_->prepare(impl_->model.entry(name, sizes));
+  const std::vector<double> &seconds = entry.prepared->profile();
   std::vector<ProfiledStep> steps;
-  for (size_t i = 0; i < entry.seconds.size(); ++i)
-    steps.push_back({entry.entry->steps ? entry.entry->steps[i] : "step " + std::to_string(i),
-                     entry.seconds[i]});
+  for (size_t i = 0; i < seconds.size(); ++i)
+    steps.push_back(
+        {entry.entry->steps ? entry.entry->steps[i] : "step " + std::to_string(i), seconds[i]});
   return steps;
 }
 
@@ -267,10 +199,10 @@ Tensor Session::variable(std::string_view name) {
   return impl_->view(*found);
 }
 
-uint64_t Session::state_bytes() const { return impl_->state.size(); }
+uint64_t Session::state_bytes() const { return impl_->device->stateBytes(); }
 
 uint64_t Session::working_bytes() const {
-  uint64_t bytes = impl_->arena.size() + impl_->scratch.size();
+  uint64_t bytes = impl_->device->workingBytes();
   for (const auto &entry : impl_->entries)
     if (entry)
       for (const Tensor &output : entry->outputs)

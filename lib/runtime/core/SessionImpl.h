@@ -4,7 +4,6 @@
 
 #include "EntryState.h"
 #include "accc/safetensors.h"
-#include "cpu/Memory.h"
 
 #include <set>
 
@@ -12,7 +11,6 @@ namespace accc {
 
 struct Session::Impl {
   Impl(Model model, const SessionOptions &options);
-  Impl(const Impl &) = delete; // `services.context` points here
 
   detail::EntryState &prepare(const accc_entry &entry);
   /// The entry point that takes these inputs; `problems` are the caller's own, for the error.
@@ -22,7 +20,7 @@ struct Session::Impl {
   /// A line for every name that no entry point of the model takes.
   std::string unknownNames(const TensorMap &inputs) const;
 
-  char *address(const accc_variable &variable) const { return state.data() + variable.offset; }
+  /// The variable in the state block where the host can reach that, else a copy.
   Tensor view(const accc_variable &variable) const;
   /// Throws Error (usage) where a parameter has no value yet.
   void requireValues() const;
@@ -32,32 +30,19 @@ struct Session::Impl {
   void load(const SafetensorsReader &file, bool withOptimizer, const LoadOptions &options);
 
   Model model;
-  detail::Team team;
   detail::EntryState::Defaults defaults; // learning rate, seed, step
-  detail::Memory state, arena, scratch;
+  std::unique_ptr<detail::Device> device;
   std::vector<std::unique_ptr<detail::EntryState>> entries; // in the order of the model's; or null
   std::set<std::string_view> inputNames;                    // of all entry points
   /// Variables without a value yet, and where their values were looked for.
   std::set<std::string, std::less<>> unset;
   std::string weightsLookedFor;
 
+  bool profiling = false;
+
 private:
   void initialiseState();
   void readWeightsFile();
-  int32_t callEntry(detail::EntryState &entry);
-
-  /// Runs one service call, measured if a profile is taken.
-  template <typename Work> void step(Work work);
-  static void parallelFor(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks);
-  static int32_t libraryCall(void *context, int32_t call, char *const *buffers);
-
-  accc_services services;
-  detail::EntryState *running = nullptr;
-  std::string libraryError; // of the call that failed
-  bool poison;              // ACCC_POISON=1
-
-public:
-  bool profiling = false;
 };
 
 } // namespace accc

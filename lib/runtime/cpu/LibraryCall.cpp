@@ -105,7 +105,7 @@ private:
 
 } // namespace
 
-std::optional<std::string> whyUnsupported(const accc_library_call &call) {
+std::optional<std::string> whyCpuCannot(const accc_library_call &call) {
   std::string kind = kindName(call.kind);
   if (call.kind < ACCC_CALL_MATMUL || call.kind > ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS)
     return kind + " is unknown";

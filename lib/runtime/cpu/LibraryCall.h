@@ -24,9 +24,8 @@ public:
   virtual void run(char *const *buffers, char *scratch) = 0;
 };
 
-/// Why this runtime cannot do the call ("convolution of i32: ..."), or nothing. Cheap, so that a
-/// model is turned down when it is loaded and not in its first step.
-std::optional<std::string> whyUnsupported(const accc_library_call &call);
+/// Platform::whyUnsupported.
+std::optional<std::string> whyCpuCannot(const accc_library_call &call);
 
 /// Chooses and generates the library's kernels for the number of threads of `team`, which must
 /// outlive the call. `call` must be supported and outlive it too.

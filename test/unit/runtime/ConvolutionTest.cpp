@@ -117,7 +117,7 @@ const std::vector<ConvolutionSpec> specs = {
 };
 
 void check(const accc_library_call &call) {
-  REQUIRE_FALSE(detail::whyUnsupported(call));
+  REQUIRE_FALSE(detail::whyCpuCannot(call));
   const accc_convolution &c = call.u.convolution;
   auto x = randomFloats(size_t(sizeOfX(c)), 1), w = randomFloats(size_t(sizeOfW(c)), 2),
        y = randomFloats(size_t(sizeOfY(c)), 3);
@@ -169,13 +169,13 @@ TEST_CASE("library calls: what cannot be done says why") {
   using Catch::Matchers::Contains;
   accc_library_call call = matmul(1, 2, 2, 2);
   call.dtype = ACCC_I32;
-  CHECK_THAT(*detail::whyUnsupported(call), Contains("matmul of i32"));
+  CHECK_THAT(*detail::whyCpuCannot(call), Contains("matmul of i32"));
   call.kind = 17;
-  CHECK_THAT(*detail::whyUnsupported(call), Contains("kind 17 is unknown"));
+  CHECK_THAT(*detail::whyCpuCannot(call), Contains("kind 17 is unknown"));
   call = convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, specs[0]);
   call.u.convolution.out_size[1] = 99;
-  CHECK_THAT(*detail::whyUnsupported(call), Contains("extent 99 where 8 follows"));
+  CHECK_THAT(*detail::whyCpuCannot(call), Contains("extent 99 where 8 follows"));
   call = convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, specs[0]);
   call.u.convolution.groups = 3;
-  CHECK_THAT(*detail::whyUnsupported(call), Contains("3 groups"));
+  CHECK_THAT(*detail::whyCpuCannot(call), Contains("3 groups"));
 }

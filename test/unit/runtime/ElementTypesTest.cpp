@@ -44,7 +44,7 @@ std::vector<char> bytesOf(const std::vector<float> &values, int32_t dtype) {
 std::vector<char> resultOf(accc_library_call call, int32_t dtype, int threads,
                            const std::array<std::vector<float>, 3> &contents) {
   call.dtype = dtype;
-  REQUIRE_FALSE(detail::whyUnsupported(call));
+  REQUIRE_FALSE(detail::whyCpuCannot(call));
   std::vector<detail::Memory> memory;
   std::array<char *, 3> buffers;
   size_t resultBytes = 0;

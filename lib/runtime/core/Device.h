@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What runs a model's entry points. Sessions know devices by this interface alone; each target has
+// a folder beside this one with its implementation.
+#ifndef ACCC_RUNTIME_CORE_DEVICE_H
+#define ACCC_RUNTIME_CORE_DEVICE_H
+
+#include "accc/abi.h"
+#include "accc/tensor.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace accc::detail {
+
+/// An entry point made ready on a device: everything that its runs need is allocated, its library
+/// calls are prepared.
+class DeviceEntry {
+public:
+  virtual ~DeviceEntry() = default;
+
+  /// Runs it once. `inputs` (host tensors of the entry's shapes and types) and `outputs` (likewise)
+  /// are in the entry's order; what is needed of the inputs has been read when this returns, the
+  /// outputs have been written. Returns an accc_status; of a negative one failure() says why.
+  virtual int32_t run(const std::vector<const Tensor *> &inputs, std::vector<Tensor> &outputs) = 0;
+  virtual std::string failure() const = 0;
+
+  /// From now on measures every launch and library call, anew.
+  virtual void startProfile() = 0;
+  /// The seconds that each of them has taken since then, in the order of accc_entry.steps; empty if
+  /// none was measured.
+  virtual const std::vector<double> &profile() const = 0;
+};
+
+/// The memory and threads (or streams) of one session. Holds the model's state block, zeros at
+/// first. Used by one thread at a time.
+class Device {
+public:
+  virtual ~Device() = default;
+
+  /// `entry` must outlive what is returned, as must this.
+  virtual std::unique_ptr<DeviceEntry> prepare(const accc_entry &entry) = 0;
+
+  /// The state block where the host can read and write it in place, else null.
+  virtual char *hostState() = 0;
+  virtual void readState(uint64_t offset, void *to, uint64_t bytes) const = 0;
+  virtual void writeState(uint64_t offset, const void *from, uint64_t bytes) = 0;
+
+  virtual uint64_t stateBytes() const = 0;
+  /// Arena and library scratch of the entries prepared so far, which share them.
+  virtual uint64_t workingBytes() const = 0;
+  /// Of the host, that take part in a step.
+  virtual int threads() const = 0;
+};
+
+/// What this process can say of a target before a session is there.
+class Platform {
+public:
+  virtual ~Platform() = default;
+
+  /// What this machine lacks to run code for `arch` (accc_code.arch), or nothing.
+  virtual std::optional<std::string> whyUnable(std::string_view arch) const = 0;
+  /// Why a library call cannot be made ("convolution of i32: ..."), or nothing. Cheap, so that a
+  /// model is turned down when it is loaded and not in its first step.
+  virtual std::optional<std::string> whyUnsupported(const accc_library_call &call) const = 0;
+
+  /// `threads` as in SessionOptions. Throws Error (machine) where there is no memory.
+  virtual std::unique_ptr<Device> open(const accc_model_description &model, int threads) const = 0;
+};
+
+const Platform &cpuPlatform();
+
+/// The platform for accc_model_description.target; nullptr if this runtime has none.
+const Platform *findPlatform(std::string_view target);
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CORE_DEVICE_H

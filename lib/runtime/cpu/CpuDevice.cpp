@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CpuDevice.h"
+
+#include "Instructions.h"
+#include "Subnormals.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+namespace accc::detail {
+
+namespace {
+
+// As a float of any width this is a NaN, as an integer -1: what is read before it is written shows.
+constexpr int poisonByte = 0xff;
+
+bool environmentFlag(const char *name) {
+  const char *value = std::getenv(name);
+  return value && *value && std::string_view(value) != "0";
+}
+
+void growTo(Memory &memory, uint64_t bytes, const std::string &what) {
+  if (memory.size() < bytes) {
+    memory = {}; // first, so that both are never there together; its contents are nobody's
+    memory = Memory(bytes, what);
+  }
+}
+
+bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % ACCC_ALIGNMENT == 0; }
+
+class CpuPlatform final : public Platform {
+public:
+  std::optional<std::string> whyUnable(std::string_view arch) const override {
+    return missingInstructions(arch);
+  }
+  std::optional<std::string> whyUnsupported(const accc_library_call &call) const override {
+    return whyCpuCannot(call);
+  }
+  std::unique_ptr<Device> open(const accc_model_description &model, int threads) const override {
+    return std::make_unique<CpuDevice>(model, threads);
+  }
+};
+
+} // namespace
+
+const Platform &cpuPlatform() {
+  static const CpuPlatform platform;
+  return platform;
+}
+
+// ---- CpuDevice ----
+
+CpuDevice::CpuDevice(const accc_model_description &model, int threads)
+    : team(threads), state(model.state_size, "the model's state"),
+      poison(environmentFlag("ACCC_POISON")) {}
+
+std::unique_ptr<DeviceEntry> CpuDevice::prepare(const accc_entry &entry) {
+  auto made = std::make_unique<CpuEntry>(entry, *this);
+  growTo(arena, entry.arena_size, std::string("the arena of ") + entry.name);
+  growTo(scratch, made->scratchBytes(), std::string("the library's scratch of ") + entry.name);
+  return made;
+}
+
+void CpuDevice::readState(uint64_t offset, void *to, uint64_t bytes) const {
+  if (bytes)
+    std::memcpy(to, state.data() + offset, bytes);
+}
+
+void CpuDevice::writeState(uint64_t offset, const void *from, uint64_t bytes) {
+  if (bytes)
+    std::memcpy(state.data() + offset, from, bytes);
+}
+
+// ---- CpuEntry ----
+
+CpuEntry::CpuEntry(const accc_entry &entry, CpuDevice &device)
+    : entry(entry), device(device),
+      services{ACCC_ABI_VERSION, sizeof(accc_services), this, parallelFor, libraryCall},
+      launches(static_cast<size_t>(std::max(entry.num_launches, 0)), device.team),
+      io(static_cast<size_t>(entry.num_inputs + entry.num_outputs)),
+      aligned(static_cast<size_t>(entry.num_inputs)) {
+  Team::Scope scope(device.team); // oneDNN fixes the number of threads when it generates its code
+  for (int32_t i = 0; i < entry.num_library_calls; ++i)
+    calls.push_back(createLibraryCall(entry.library_calls[i], device.team));
+}
+
+uint64_t CpuEntry::scratchBytes() const {
+  uint64_t most = 0;
+  for (const auto &call : calls)
+    most = std::max(most, call->scratchBytes());
+  return most;
+}
+
+char *CpuEntry::inputBytes(size_t number, const Tensor &given) {
+  if (isAligned(given.raw())) // entry points only read their inputs
+    return const_cast<char *>(static_cast<const char *>(given.raw()));
+  Tensor &copy = aligned[number];
+  if (!copy.raw() || copy.size_bytes() != given.size_bytes())
+    copy = Tensor(given.dtype(), given.shape());
+  std::memcpy(copy.raw(), given.raw(), given.size_bytes());
+  return static_cast<char *>(copy.raw());
+}
+
+int32_t CpuEntry::run(const std::vector<const Tensor *> &inputs, std::vector<Tensor> &outputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    io[i] = inputBytes(i, *inputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    io[inputs.size() + i] = static_cast<char *>(outputs[i].raw());
+  if (device.poison) {
+    std::memset(device.arena.data(), poisonByte, device.arena.size());
+    for (Tensor &output : outputs)
+      std::memset(output.raw(), poisonByte, output.size_bytes());
+  }
+  Team::Scope scope(device.team);
+  FlushSubnormals flush(device.team);
+  launches.begin();
+  nextStep = 0;
+  return entry.function(&services, device.state.data(), device.arena.data(), io.data());
+}
+
+void CpuEntry::startProfile() {
+  seconds.assign(static_cast<size_t>(entry.num_launches + entry.num_library_calls), 0);
+}
+
+/// Runs one service call, measured if a profile is taken.
+template <typename Work> void CpuEntry::step(Work work) {
+  if (seconds.empty()) {
+    work();
+    return;
+  }
+  auto start = std::chrono::steady_clock::now();
+  work();
+  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  if (nextStep < seconds.size())
+    seconds[nextStep++] += taken.count();
+}
+
+void CpuEntry::parallelFor(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks) {
+  auto &self = *static_cast<CpuEntry *>(context);
+  self.step([&] { self.launches.run(kernel, buffers, tasks); });
+}
+
+int32_t CpuEntry::libraryCall(void *context, int32_t call, char *const *buffers) {
+  auto &self = *static_cast<CpuEntry *>(context);
+  try { // nothing may be thrown through the model's frames
+    self.step([&] {
+      self.calls.at(static_cast<size_t>(call))->run(buffers, self.device.scratch.data());
+    });
+    return ACCC_DONE;
+  } catch (const std::exception &error) {
+    self.libraryError = "library call " + std::to_string(call) + " failed: " + error.what();
+    return ACCC_LIBRARY_CALL_FAILED;
+  }
+}
+
+} // namespace accc::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The CPU as a device: the state is host memory, a step runs on the caller's thread and the team's.
+#ifndef ACCC_RUNTIME_CPU_CPUDEVICE_H
+#define ACCC_RUNTIME_CPU_CPUDEVICE_H
+
+#include "Launches.h"
+#include "LibraryCall.h"
+#include "Memory.h"
+#include "core/Device.h"
+
+namespace accc::detail {
+
+class CpuDevice final : public Device {
+public:
+  CpuDevice(const accc_model_description &model, int threads);
+
+  std::unique_ptr<DeviceEntry> prepare(const accc_entry &entry) override;
+  char *hostState() override { return state.data(); }
+  void readState(uint64_t offset, void *to, uint64_t bytes) const override;
+  void writeState(uint64_t offset, const void *from, uint64_t bytes) override;
+  uint64_t stateBytes() const override { return state.size(); }
+  uint64_t workingBytes() const override { return arena.size() + scratch.size(); }
+  int threads() const override { return team.threads(); }
+
+private:
+  friend class CpuEntry;
+  Team team;
+  Memory state, arena, scratch;
+  bool poison; // ACCC_POISON=1
+};
+
+class CpuEntry final : public DeviceEntry {
+public:
+  CpuEntry(const accc_entry &entry, CpuDevice &device);
+  CpuEntry(const CpuEntry &) = delete; // `services.context` points here
+
+  int32_t run(const std::vector<const Tensor *> &inputs, std::vector<Tensor> &outputs) override;
+  std::string failure() const override { return libraryError; }
+  void startProfile() override;
+  const std::vector<double> &profile() const override { return seconds; }
+
+  /// The most that one of its library calls needs.
+  uint64_t scratchBytes() const;
+
+private:
+  char *inputBytes(size_t number, const Tensor &given);
+  template <typename Work> void step(Work work);
+  static void parallelFor(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks);
+  static int32_t libraryCall(void *context, int32_t call, char *const *buffers);
+
+  const accc_entry &entry;
+  CpuDevice &device;
+  accc_services services;
+  Launches launches;
+  std::vector<std::unique_ptr<LibraryCall>> calls;
+  std::vector<char *> io;      // the entry's inputs, then its outputs
+  std::vector<Tensor> aligned; // one an input: copies of what does not lie as entries need it
+  std::vector<double> seconds; // one for each step; empty unless a profile is taken
+  size_t nextStep = 0;         // of the present run
+  std::string libraryError;    // of the call that failed
+};
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CPU_CPUDEVICE_H

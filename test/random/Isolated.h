@@ -11,8 +11,8 @@ namespace accc::test {
 
 /// Calls `makeCase(i)` and checks what it gives for every i in [0, count), each in a process of its
 /// own, `jobs` at a time; gives the verdicts to `report` in any order. The caller's process must
-/// have one thread. A crash is a failure of the kind "crash: signal N", and so is what takes longer
-/// than `seconds`.
+/// have one thread. A crash is a failure of the kind "crash: signal N", and so is what takes more
+/// than `seconds` of processor time.
 struct Isolation {
   int jobs = 2, seconds = 120;
 };

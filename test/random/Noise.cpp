@@ -4,6 +4,8 @@
 #include "ir/interfaces/ReferenceValues.h"
 #include "ir/prim/Prim.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 #include <cmath>
 #include <limits>
 
@@ -22,26 +24,35 @@ double unitRoundoff(Type element) {
   return element.isBF16() ? 0x1p-8 : 0;
 }
 
+/// What the element type can hold is left as it is: an operation whose result is exact has no
+/// rounding error. So that later ones can be exact (the maximum of some numbers is one of them, and
+/// compares equal to it) a value with an error is rounded to the element type again.
 void addNoise(ReferenceArray &array, Type element, Random &random, double units) {
   double roundoff = unitRoundoff(element);
   if (roundoff == 0)
     return;
   for (double &value : array.values) {
-    if (roundToElement(element, value) != value && std::isfinite(value))
-      value *= 1 + units * roundoff * random.real(-1, 1);
-    if (!element.isF32())
-      continue;
-    if (std::abs(value) < std::numeric_limits<float>::min())
+    if (std::isfinite(value) && roundToElement(element, value) != value)
+      value = roundToElement(element, value * (1 + units * roundoff * random.real(-1, 1)));
+    if (element.isF32() && std::abs(value) < std::numeric_limits<float>::min())
       value = 0; // sessions flush subnormals
-    else if (std::abs(value) > std::numeric_limits<float>::max())
-      value = std::copysign(std::numeric_limits<double>::infinity(), value);
   }
 }
 
-/// Sums of products of many terms, and their like, whose result may be smaller than their terms.
+/// Sums or products of many terms, whose result may be smaller than their terms. A maximum and its
+/// like is one of its terms, without an error.
 bool accumulates(Operation *op) {
-  return prim::isContraction(op) || isa<prim::ReduceOp, prim::ReduceWindowOp, prim::CumulativeOp,
-                                        prim::ScatterOp, prim::WindowScatterOp>(op);
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<prim::ReduceOp, prim::ReduceWindowOp, prim::CumulativeOp>([](auto reduction) {
+        return reduction.getKind() == prim::ReduceKind::sum ||
+               reduction.getKind() == prim::ReduceKind::prod;
+      })
+      .Case([](prim::ScatterOp scatter) {
+        return scatter.getKind() == prim::ScatterKind::add ||
+               scatter.getKind() == prim::ScatterKind::mul;
+      })
+      .Case([](prim::WindowScatterOp) { return true; })
+      .Default([](Operation *op) { return prim::isContraction(op); });
 }
 
 /// Noise in the terms, more where there are many: errors of partial sums add up.

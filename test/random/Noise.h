@@ -12,9 +12,10 @@
 namespace accc::test {
 
 /// Interprets a function of primitives as arithmetic with rounding errors: every result that the
-/// element type cannot hold exactly is off by up to `units` of its unit roundoff, at random, and so
-/// is every term of a sum or product of many. What differs between such runs depends on rounding; a
-/// kernel may differ from the reference by as much. Source: Parker, "Monte Carlo arithmetic", 1997.
+/// element type cannot hold exactly is off by up to `units` of its unit roundoff, at random, and
+/// rounded; so is every term of a sum or product of many. Exact operations stay exact. What differs
+/// between such runs depends on rounding; a kernel may differ from the reference by as much.
+/// Source: Parker, "Monte Carlo arithmetic", 1997 (random rounding of inexact operations).
 mlir::LogicalResult interpretWithNoise(mlir::func::FuncOp function,
                                        llvm::ArrayRef<ReferenceArray> arguments,
                                        llvm::SmallVectorImpl<ReferenceArray> &results,

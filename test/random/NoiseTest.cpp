@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What rounding is taken to change, and what it cannot change.
+#include "Noise.h"
+
+#include "driver/Pipeline.h"
+#include "ir/interfaces/ReferenceValues.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include <catch2/catch.hpp>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::test;
+
+namespace {
+
+constexpr int kRuns = 20;
+
+/// The results of some runs of @f on numbers with many digits.
+std::vector<SmallVector<ReferenceArray>> noisyRuns(const char *text) {
+  MLIRContext context;
+  registerDialects(context);
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  REQUIRE(module);
+  auto function = module->lookupSymbol<func::FuncOp>("f");
+  SmallVector<ReferenceArray> arguments;
+  for (Type type : function.getArgumentTypes()) {
+    ReferenceArray &array = arguments.emplace_back(cast<RankedTensorType>(type).getShape());
+    for (auto [i, value] : llvm::enumerate(array.values))
+      value = static_cast<float>(1.0 / static_cast<double>(i + 3));
+  }
+  Random random(1);
+  std::vector<SmallVector<ReferenceArray>> runs(kRuns);
+  for (auto &results : runs)
+    REQUIRE(succeeded(interpretWithNoise(function, arguments, results, random, 4)));
+  return runs;
+}
+
+} // namespace
+
+TEST_CASE("noise: an inexact result differs from run to run, and is a number of its type") {
+  auto runs = noisyRuns(R"(func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = prim.mul %x, %x : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32> })");
+  int different = 0;
+  for (const auto &results : runs)
+    for (auto [value, first] : llvm::zip_equal(results[0].values, runs[0][0].values)) {
+      different += value != first;
+      CHECK(value == static_cast<float>(value));
+      CHECK(std::abs(value - first) <= 10 * 0x1p-24 * first);
+    }
+  CHECK(different > kRuns);
+}
+
+// A gradient that finds the greatest of some products by comparing them with it.
+TEST_CASE("noise: a maximum of inexact numbers is one of them") {
+  for (const auto &results : noisyRuns(R"(func.func @f(%x: tensor<8xf32>) -> tensor<8xi1> {
+    %0 = prim.mul %x, %x : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %1 = prim.reduce max %0 {dimensions = array<i64: 0>} : (tensor<8xf32>) -> tensor<f32>
+    %2 = prim.broadcast %1 {dimensions = array<i64>} : (tensor<f32>) -> tensor<8xf32>
+    %3 = prim.compare eq %0, %2 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+    return %3 : tensor<8xi1> })")) {
+    CHECK(results[0].values[0] == 1);
+    CHECK(llvm::count(results[0].values, 1.0) == 1);
+  }
+}
+
+// 1/6 six times, less 1: the sum is zero but for rounding, which is what it consists of.
+TEST_CASE("noise: a sum that cancels is as uncertain as its terms") {
+  double most = 0;
+  for (const auto &results : noisyRuns(R"(func.func @f(%x: tensor<f32>) -> tensor<f32> {
+    %c = prim.constant dense<[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]> : tensor<6xf32>
+    %1 = prim.constant dense<1.0> : tensor<6xf32>
+    %6 = prim.constant dense<6.0> : tensor<6xf32>
+    %s = prim.div %1, %6 : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %d = prim.sub %s, %c : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    %0 = prim.reduce sum %d {dimensions = array<i64: 0>} : (tensor<6xf32>) -> tensor<f32>
+    return %0 : tensor<f32> })"))
+    most = std::max(most, std::abs(results[0].values[0]));
+  CHECK(most > 0x1p-27);
+  CHECK(most < 0x1p-19);
+}

@@ -21,3 +21,5 @@ llvm_tools = lit_config.params.get("llvm_tools", "/usr/lib/llvm-19/bin")
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(build, "bin"), llvm_tools, os.environ["PATH"]]
 )
+# What tells the tools something (scripts/mutate: which mutant is on) reaches them.
+config.environment.update({name: value for name, value in os.environ.items() if name.startswith("ACCC_")})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The lists of mutants fit the sources, and scripts/mutate refuses those that do not."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -58,6 +59,22 @@ class Lists(unittest.TestCase):
     def test_overlapping_mutants_are_refused(self):
         other = "mutant: other\nfrom: (1.0 - y * y); });\nto:\n"
         self.assertIn("mutants overlap: area/tanh, area/other", self.check(LIST + other)[1])
+
+
+class Settings(unittest.TestCase):
+    def test_lit_passes_them_on(self):
+        """Otherwise no IR test would ever notice a mutant."""
+        with tempfile.TemporaryDirectory() as folder:
+            config = f"lit_config.load_config(config, {str(ROOT / 'test' / 'lit.cfg.py')!r})\n"
+            (pathlib.Path(folder) / "lit.cfg.py").write_text(
+                f"{config}config.test_source_root = config.test_exec_root = {folder!r}\n"
+            )
+            test = "// RUN: printenv ACCC_MUTANT | FileCheck %s\n// CHECK: a/b\n"
+            (pathlib.Path(folder) / "setting.mlir").write_text(test)
+            command = [sys.executable, os.environ["ACCC_LIT"], "-sv", folder]
+            environment = {**os.environ, "ACCC_MUTANT": "a/b"}
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 
 #include "accc/abi.h"
 #include "driver/Signature.h"
-#include "fusion/layout/ContractionSide.h"
 #include "ir/nn/Nn.h"
+#include "ir/prim/ContractionSide.h"
 #include "ir/prim/Prim.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,8 +29,8 @@ static bool isRead(Operation *op) { return !op->use_empty(); }
 
 static bool isReadableContraction(Operation *op) {
   auto contraction = dyn_cast<prim::DotGeneralOp>(op);
-  return !contraction || (contraction.getLhsBatch().size() <= ACCC_MAX_BATCH_DIMS &&
-                          fusion::isReadable(contraction));
+  return !contraction ||
+         (contraction.getLhsBatch().size() <= ACCC_MAX_BATCH_DIMS && prim::isReadable(contraction));
 }
 
 static bool walksAsItsOpsDo(Operation *op) {

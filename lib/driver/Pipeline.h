@@ -5,7 +5,7 @@
 
 #include "driver/Driver.h"
 #include "driver/Sizes.h"
-#include "fusion/fuse/Fuse.h"
+#include "fusion/Fuse.h"
 #include "schedule/merge/Merge.h"
 #include "support/CompileLog.h"
 #include "support/ProblemCollector.h"

@@ -3,7 +3,7 @@
 #ifndef ACCC_DRIVER_REPORT_H
 #define ACCC_DRIVER_REPORT_H
 
-#include "fusion/fuse/Fuse.h"
+#include "fusion/Fuse.h"
 #include "support/CompileLog.h"
 
 #include <string>

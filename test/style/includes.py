@@ -14,7 +14,7 @@ import sys
 # What the files of a folder may include beside their own folder, first match wins. The names are those
 # of the folders under lib/; `accc` is include/accc, of which the compiler may use the ABI alone.
 ABI = ["accc/abi.h", "accc/cpu_features.h"]
-STAGES = ["frontend", "training", "fusion", "schedule", "codegen", "reference"]
+STAGES = ["frontend", "training", "transforms", "layout", "fusion", "schedule", "codegen", "reference"]
 MAY_INCLUDE = [
     ("include/accc", []),
     ("lib/runtime/data", ["accc"]),

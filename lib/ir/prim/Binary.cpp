@@ -17,14 +17,6 @@ using namespace accc::prim;
 
 namespace {
 
-/// The number a splat float constant holds, if the tensor is one.
-std::optional<double> splatNumber(Value tensor) {
-  DenseFPElementsAttr elements;
-  if (!matchPattern(tensor, m_Constant(&elements)) || !elements.isSplat())
-    return std::nullopt;
-  return elements.getSplatValue<APFloat>().convertToDouble();
-}
-
 /// One of three ops, by element type: float, signed or unsigned integer.
 template <typename Float, typename Signed, typename Unsigned = Signed, typename Op>
 Value emitNumbers(Op op, OpBuilder &builder, ValueRange operands) {

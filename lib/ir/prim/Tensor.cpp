@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/prim/Tensor.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include <numeric>
 
 using namespace mlir;
 using namespace accc;
 using namespace accc::prim;
+
+std::optional<double> accc::prim::splatNumber(Value value) {
+  DenseElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  if (isa<FloatType>(elements.getElementType()))
+    return elements.getSplatValue<APFloat>().convertToDouble();
+  auto integer = cast<IntegerType>(elements.getElementType());
+  bool isSigned = !integer.isUnsigned() && integer.getWidth() != 1;
+  return elements.getSplatValue<APInt>().roundToDouble(isSigned);
+}
 
 DenseElementsAttr accc::prim::splat(RankedTensorType type, double number) {
   Type element = type.getElementType();

@@ -145,6 +145,9 @@ Tensor dotGeneral(Tensor a, Tensor b, llvm::ArrayRef<int64_t> aBatch,
 Tensor randomUniform(Tensor key, int64_t stream, llvm::ArrayRef<int64_t> shape,
                      mlir::Type elementType);
 
+/// The number that every element of a constant is, if `value` is such a constant.
+std::optional<double> splatNumber(mlir::Value value);
+
 /// `number` as a splat attribute of `type`, whatever its element type.
 mlir::DenseElementsAttr splat(mlir::RankedTensorType type, double number);
 

@@ -4,6 +4,8 @@
 #include "Equivalence.h"
 #include "fusion/Passes.h"
 #include "ir/nn/Nn.h"
+#include "layout/Passes.h"
+#include "transforms/Passes.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the layout of convolutions stands on: cuts and orders of dimensions.
-#include "fusion/layout/CheapestSplit.h"
-#include "fusion/layout/DimensionOrder.h"
+#include "layout/CheapestSplit.h"
+#include "layout/DimensionOrder.h"
 
 #include <catch2/catch.hpp>
 
-using namespace accc::fusion;
+using namespace accc::layout;
 
 namespace {
 

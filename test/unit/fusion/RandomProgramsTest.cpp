@@ -4,6 +4,8 @@
 #include "Equivalence.h"
 #include "RandomProgram.h"
 #include "fusion/Passes.h"
+#include "layout/Passes.h"
+#include "transforms/Passes.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "fusion/fuse/RunOrder.h"
+#include "fusion/RunOrder.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernels/Batch.h"
 
-#include "fusion/fuse/Fuse.h"
+#include "fusion/Fuse.h"
 #include "reference/interpreter/Interpreter.h"
 
 using namespace mlir;

@@ -3,9 +3,9 @@
 // extents: what the layout pass leaves is what a library call can read.
 #include "kernels/Batch.h"
 
-#include "fusion/Passes.h"
 #include "ir/exec/Exec.h"
 #include "ir/prim/Prim.h"
+#include "layout/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Pass/PassManager.h"

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernels/Harness.h"
 
+#include "fusion/Fuse.h"
 #include "fusion/Passes.h"
-#include "fusion/fuse/Fuse.h"
 #include "ir/exec/Exec.h"
 #include "ir/interfaces/ReferenceValues.h"
 #include "ir/nn/Nn.h"
 #include "kernels/Compiled.h"
+#include "layout/Passes.h"
 #include "reference/interpreter/GradientCheck.h"
 #include "reference/interpreter/Interpreter.h"
+#include "transforms/Passes.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

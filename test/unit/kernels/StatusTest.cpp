@@ -3,7 +3,7 @@
 #include "kernels/Compiled.h"
 
 #include "accc/abi.h"
-#include "fusion/fuse/Fuse.h"
+#include "fusion/Fuse.h"
 #include "ir/exec/Exec.h"
 #include "ir/prim/Prim.h"
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/Groups.h"
+#include "fusion/Outline.h"
+#include "fusion/Passes.h"
+#include "fusion/RecomputeInputs.h"
+#include "support/DeadCode.h"
+#include "target/TargetedPass.h"
+
+namespace accc {
+#define GEN_PASS_DEF_FORMFUSIONSPASS
+#include "fusion/Passes.h.inc"
+} // namespace accc
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+std::string describe(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op->getName().stripDialect();
+  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
+    os << " of " << name.getName().getValue();
+  return text;
+}
+
+class Former {
+public:
+  Former(func::FuncOp function, const Target &target, std::vector<FusionNote> *notes)
+      : function(function), block(withoutDeadCode(function.front())), target(target),
+        groups(block, target), notes(notes) {}
+
+  void run() {
+    // Consumers first, so that a producer meets the whole of what reads it.
+    for (int64_t producer = groups.size(); producer-- > 0;)
+      intoReaders(producer);
+    for (Operation &op : block.without_terminator())
+      for (Value result : op.getResults())
+        siblings(result);
+    for (BlockArgument argument : block.getArguments())
+      siblings(argument);
+    recomputeInputs(block, groups, target, [&](Operation *producer, Operation *reader) {
+      if (notes)
+        notes->push_back({function.getSymName().str(),
+                          describe(producer),
+                          describe(reader),
+                          {true, "computed again rather than kept in memory"}});
+    });
+    outlineGroups(block, groups);
+  }
+
+private:
+  /// A group gives what others read: ops that nobody reads must not become one.
+  static Block &withoutDeadCode(Block &block) {
+    eraseDeadCode(block);
+    return block;
+  }
+
+  bool tryMerge(int64_t a, int64_t b) {
+    Operation *producer = groups.members(a).back(), *consumer = groups.members(b).front();
+    FusionDecision decision = groups.merge(a, b);
+    if (notes)
+      notes->push_back(
+          {function.getSymName().str(), describe(producer), describe(consumer), decision});
+    return decision.allowed;
+  }
+
+  // merge(a, b) leaves the result in b, which may find further readers.
+  void intoReaders(int64_t producer) {
+    bool merged = true;
+    while (merged && !groups.members(producer).empty()) {
+      merged = false;
+      for (int64_t reader : groups.readers(producer))
+        if (tryMerge(producer, reader)) {
+          producer = reader;
+          merged = true;
+          break;
+        }
+    }
+  }
+
+  // Groups that read the same large value share the reading of it.
+  void siblings(Value value) {
+    if (cast<RankedTensorType>(value.getType()).getNumElements() < target.getCachedElements())
+      return;
+    constexpr size_t kMostReaders = 16; // each is tried with each
+    llvm::SmallSetVector<int64_t, kMostReaders> found;
+    for (Operation *user : value.getUsers()) {
+      if (int64_t reader = groups.groupOf(user); reader >= 0)
+        found.insert(reader);
+      if (found.size() > kMostReaders)
+        return;
+    }
+    SmallVector<int64_t> readers(found.begin(), found.end());
+    llvm::sort(readers);
+    for (size_t i = 0; i + 1 < readers.size(); ++i)
+      for (size_t j = i + 1; j < readers.size(); ++j)
+        if (tryMerge(readers[i], readers[j]))
+          break; // what was i is now part of j
+  }
+
+  func::FuncOp function;
+  Block &block;
+  const Target &target;
+  Groups groups;
+  std::vector<FusionNote> *notes;
+};
+
+struct FormFusionsPass : TargetedPass<accc::impl::FormFusionsPassBase<FormFusionsPass>> {
+  using TargetedPass::TargetedPass;
+
+  void runOnOperation() override { Former(getOperation(), getTarget(), nullptr).run(); }
+};
+} // namespace
+
+LogicalResult accc::formFusions(ModuleOp module, const Target &target,
+                                std::vector<FusionNote> *notes) {
+  for (auto function : module.getOps<func::FuncOp>())
+    Former(function, target, notes).run();
+  return success();
+}

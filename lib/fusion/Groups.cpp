@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/Groups.h"
+
+#include "fusion/AccessAnalysis.h"
+#include "support/CompileLog.h"
+
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+/// Whether `ops`, one of them the anchor, may be one kernel with these results.
+FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayRef<Value> results) {
+  if (llvm::any_of(ops, [](Operation *op) { return isa<prim::ReduceOp>(op); }))
+    return FusionDecision::forbid(
+        "a reduction and an op that walks the data in an order of its own");
+  for (Value result : results)
+    if (result.getDefiningOp() != anchor)
+      return FusionDecision::forbid("such a kernel gives nothing but that op's results");
+  for (Operation *op : ops)
+    if (op != anchor && !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp,
+                             prim::AddOp, prim::SubOp, prim::NegOp, prim::DivOp>(op))
+      return FusionDecision::forbid("only cheap pointwise ops are read by such a kernel");
+  return FusionDecision::allow();
+}
+} // namespace
+
+Groups::Groups(Block &block, const Target &target) : target(target) {
+  DenseMap<Operation *, RunOrder::Node> nodes;
+  DenseSet<Operation *> behindBarrier;
+  for (Operation &op : block.without_terminator()) {
+    position[&op] = static_cast<int64_t>(position.size());
+    Part part = parts[&op] = findPart(&op);
+    auto isBehind = [&](Value operand) {
+      Operation *producer = operand.getDefiningOp();
+      return producer &&
+             (isa<prim::OptimizationBarrierOp>(producer) || behindBarrier.contains(producer));
+    };
+    if (llvm::any_of(op.getOperands(), isBehind))
+      behindBarrier.insert(&op);
+    if (comesAlong(&op))
+      continue;
+    RunOrder::Node node = nodes[&op] = order.add();
+    if (part != Part::Member)
+      continue;
+    group[&op] = size();
+    groups.push_back({{&op}, node, behindBarrier.contains(&op)});
+  }
+  for (Operation &op : block.without_terminator())
+    if (auto from = nodes.find(&op); from != nodes.end())
+      for (Value result : op.getResults())
+        forEachUser(result, [&](Operation *user) {
+          if (auto to = nodes.find(user); to != nodes.end()) // not the terminator
+            order.addEdge(from->second, to->second);
+        });
+}
+
+bool Groups::standsAlone(Operation *op) const {
+  return target.runsInLibrary(op) ||
+         isa<prim::OptimizationBarrierOp, prim::FusionOp, prim::FusionEachOp>(op);
+}
+
+Part Groups::findPart(Operation *op) const {
+  if (standsAlone(op))
+    return Part::Library;
+  if (isa<prim::ReshapeOp>(op))
+    return Part::Alias;
+  if (auto constant = dyn_cast<prim::ConstantOp>(op))
+    return constant.getValue().isSplat() ? Part::Free : Part::Library;
+  // Free only if kernels alone read it: a library or the caller needs it in memory.
+  if (isa<prim::IotaOp, prim::BroadcastOp>(op)) {
+    SmallVector<Operation *> pending{op};
+    while (!pending.empty())
+      for (Operation *user : pending.pop_back_val()->getUsers()) {
+        if (user->hasTrait<OpTrait::IsTerminator>() || standsAlone(user))
+          return Part::Member;
+        if (isa<prim::ReshapeOp>(user))
+          pending.push_back(user);
+      }
+    return Part::Free;
+  }
+  return Part::Member;
+}
+
+Part Groups::partOf(Operation *op) const {
+  auto it = parts.find(op);
+  return it == parts.end() ? findPart(op) : it->second;
+}
+
+int64_t Groups::groupOf(Operation *op) const {
+  auto it = group.find(op);
+  return it == group.end() ? -1 : it->second;
+}
+
+bool Groups::anyUser(Value value, function_ref<bool(Operation *)> isSuch) const {
+  int64_t visited = 0;
+  auto counted = llvm::make_scope_exit([&] { count(Counter::fusion_users, visited); });
+  SmallVector<Value> pending{value};
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val().getUsers()) {
+      ++visited;
+      if (comesAlong(user))
+        pending.push_back(user->getResult(0));
+      else if (isSuch(user))
+        return true;
+    }
+  return false;
+}
+
+void Groups::forEachUser(Value value, function_ref<void(Operation *)> visit) const {
+  anyUser(value, [&](Operation *user) {
+    visit(user);
+    return false;
+  });
+}
+
+SmallVector<int64_t> Groups::readers(int64_t which) const {
+  llvm::SmallSetVector<int64_t, 8> found;
+  for (Operation *op : groups[which].ops)
+    for (Value result : op->getResults())
+      forEachUser(result, [&](Operation *user) {
+        int64_t other = groupOf(user);
+        if (other >= 0 && other != which)
+          found.insert(other);
+      });
+  SmallVector<int64_t> result(found.begin(), found.end());
+  llvm::sort(result, [&](int64_t a, int64_t b) {
+    return position.lookup(groups[a].ops.front()) < position.lookup(groups[b].ops.front());
+  });
+  return result;
+}
+
+SmallVector<Value> Groups::outputs(ArrayRef<Operation *> ops) const {
+  DenseSet<Operation *> inside(ops.begin(), ops.end());
+  SmallVector<Value> result;
+  for (Operation *op : ops)
+    for (Value value : op->getResults())
+      if (anyUser(value, [&](Operation *user) { return !inside.contains(user); }))
+        result.push_back(value);
+  return result;
+}
+
+FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
+  const KernelLimits limits = target.getKernelLimits();
+  if (ops.size() > limits.ops)
+    return FusionDecision::forbid("the kernel would be longer than " + std::to_string(limits.ops) +
+                                  " ops");
+  int64_t functions = llvm::count_if(ops, isExpensive);
+  if (functions > limits.expensiveOps && ops.size() > 1)
+    return FusionDecision::forbid("the kernel would evaluate more than " +
+                                  std::to_string(limits.expensiveOps) + " elementary functions");
+  SmallVector<Value> results = outputs(ops);
+  if (results.empty())
+    return FusionDecision::forbid("nothing is computed");
+  DenseSet<Operation *> inside(ops.begin(), ops.end());
+  auto isInside = [&](Operation *op) { return inside.contains(op) || comesAlong(op); };
+  SmallVector<prim::ReduceOp> reductions;
+  Operation *anchor = nullptr;
+  for (Operation *op : ops) {
+    if (auto reduction = dyn_cast<prim::ReduceOp>(op))
+      reductions.push_back(reduction);
+    if (prim::isAnchor(op)) {
+      if (anchor)
+        return FusionDecision::forbid("two ops that each walk the data in an order of their own");
+      anchor = op;
+    }
+  }
+  if (anchor)
+    return mayBeOneWith(anchor, ops, results);
+
+  // The iteration space: the operand of the reductions, or the results.
+  SmallVector<int64_t> space(
+      shapeOf(reductions.empty() ? results.front() : reductions.front().getOperand()));
+  SmallVector<bool> reduced(space.size(), false);
+  SmallVector<int64_t> keptShape(space);
+  if (!reductions.empty()) {
+    prim::ReduceOp first = reductions.front();
+    for (prim::ReduceOp other : reductions)
+      if (shapeOf(other.getOperand()) != ArrayRef<int64_t>(space) ||
+          other.getDimensions() != first.getDimensions())
+        return FusionDecision::forbid("reductions over different spaces");
+    for (int64_t d : first.getDimensions())
+      reduced[d] = true;
+    keptShape.assign(shapeOf(first.getResult()).begin(), shapeOf(first.getResult()).end());
+  }
+  auto isFull = [&](Value result) { return shapeOf(result) == ArrayRef<int64_t>(space); };
+  for (Value result : results)
+    if (!isFull(result) && (reductions.empty() || shapeOf(result) != ArrayRef<int64_t>(keptShape)))
+      return FusionDecision::forbid("results of different shapes");
+  auto manyBuffers = [&] {
+    return FusionDecision::forbid("more than " + std::to_string(limits.buffers) + " buffers");
+  };
+  // Elements need not be followed to know that of an op with many operands.
+  DenseSet<Value> read;
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if ((!producer || !isInside(producer)) && read.insert(operand).second &&
+          read.size() + results.size() > limits.buffers)
+        return manyBuffers();
+    }
+  AccessAnalysis analysis(ops.front()->getContext(), space, isInside);
+  SmallVector<AffineExpr> full = analysis.identity(), kept;
+  for (size_t i = 0; i < space.size(); ++i)
+    if (!reduced[i])
+      kept.push_back(full[i]);
+  for (Value result : results)
+    analysis.element(result, isFull(result) ? full : kept);
+  for (prim::ReduceOp reduction : reductions) {
+    analysis.element(reduction.getResult(), kept);
+    analysis.element(reduction.getOperand(), full);
+  }
+  AffineExpr own =
+      reductions.empty() ? AffineExpr() : analysis.offsetOf(reductions.front().getResult(), kept);
+  for (const AccessAnalysis::Read &read : analysis.reductionReads)
+    if (read.offset != own)
+      return FusionDecision::forbid(
+          "a reduction is read at other indices than where it is computed");
+  if (analysis.leaves.size() + results.size() > limits.buffers)
+    return manyBuffers();
+  if (analysis.expensiveEvaluations > functions ||
+      analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24)
+    return FusionDecision::forbid("values would be computed several times");
+  return FusionDecision::allow();
+}
+
+FusionDecision Groups::merge(int64_t a, int64_t b) {
+  count(Counter::fusion_attempts);
+  if (groups[a].isOptimizer != groups[b].isOptimizer)
+    return FusionDecision::forbid("the optimizer runs over all parameters at once");
+  SmallVector<Operation *> ops;
+  std::merge(groups[a].ops.begin(), groups[a].ops.end(), groups[b].ops.begin(), groups[b].ops.end(),
+             std::back_inserter(ops),
+             [&](Operation *x, Operation *y) { return position.lookup(x) < position.lookup(y); });
+  FusionDecision decision = mayBeOne(ops);
+  if (!decision)
+    return decision;
+  if (!order.merge(groups[a].node, groups[b].node))
+    return FusionDecision::forbid(
+        "something between the two needs the one and is needed by the other");
+  for (Operation *op : groups[a].ops)
+    group[op] = b;
+  groups[b].ops = std::move(ops);
+  groups[a].ops.clear();
+  return decision;
+}
+
+void Groups::add(Operation *op, Operation *original, int64_t to) {
+  position[op] = position.lookup(original);
+  group[op] = to;
+  auto &ops = groups[to].ops;
+  ops.insert(llvm::find_if(ops, [&](Operation *other) { return op->isBeforeInBlock(other); }), op);
+}
+
+void Groups::remove(Operation *op) {
+  auto it = group.find(op);
+  llvm::erase(groups[it->second].ops, op);
+  group.erase(it);
+  position.erase(op);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/Outline.h"
+
+#include "support/DeadCode.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <queue>
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+/// The mnemonics of what the kernel does, the most telling ones.
+std::string nameOf(ArrayRef<Operation *> ops) {
+  llvm::StringSet<> seen;
+  std::string name;
+  int parts = 0;
+  for (Operation *op : ops) {
+    StringRef mnemonic = op->getName().stripDialect();
+    bool telling = ops.size() <= 3 ||
+                   !isa<prim::ConvertOp, prim::BroadcastOp, prim::CompareOp, prim::ReshapeOp>(op);
+    if (!telling || parts == 5 || !seen.insert(mnemonic).second)
+      continue;
+    name += (name.empty() ? "" : "_") + mnemonic.str();
+    ++parts;
+  }
+  return name;
+}
+
+prim::FusionOp outline(ArrayRef<Operation *> ops, const Groups &groups) {
+  SmallVector<Value> outputs = groups.outputs(ops);
+  SmallVector<Type> types;
+  SmallVector<Location> locations;
+  for (Value output : outputs)
+    types.push_back(output.getType());
+  for (Operation *op : ops)
+    locations.push_back(op->getLoc());
+  OpBuilder b(ops.back());
+  DenseSet<Operation *> inside(ops.begin(), ops.end());
+
+  // Free ops and reshapes come along; what they read from outside is an input.
+  SmallVector<Operation *> needed;
+  SmallVector<Value> inputs;
+  DenseSet<Operation *> taken;
+  auto take = [&](auto &self, Operation *op) -> void {
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (producer && inside.contains(producer))
+        continue;
+      bool along = false;
+      if (producer) {
+        Part part = groups.partOf(producer);
+        along = part == Part::Free || part == Part::Alias;
+      }
+      if (!along) {
+        if (!llvm::is_contained(inputs, operand))
+          inputs.push_back(operand);
+      } else if (taken.insert(producer).second) {
+        self(self, producer);
+        needed.push_back(producer);
+      }
+    }
+  };
+  SmallVector<Operation *> body;
+  for (Operation *op : ops) {
+    needed.clear();
+    take(take, op);
+    body.append(needed);
+    body.push_back(op);
+  }
+  auto fusion = b.create<prim::FusionOp>(FusedLoc::get(b.getContext(), locations), types, inputs,
+                                         prim::kernelKind(ops), nameOf(ops));
+  Block &block = fusion.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, block.addArgument(input.getType(), input.getLoc()));
+  b.setInsertionPointToEnd(&block);
+  for (Operation *op : body)
+    b.clone(*op, mapping);
+  SmallVector<Value> yielded;
+  for (Value output : outputs)
+    yielded.push_back(mapping.lookup(output));
+  b.create<prim::YieldOp>(fusion.getLoc(), yielded);
+  for (auto [output, result] : llvm::zip(outputs, fusion.getOutputs()))
+    output.replaceAllUsesWith(result);
+  return fusion;
+}
+
+/// Orders the ops of a block topologically; among those that are ready, the one that stood first.
+void sortBlock(Block &block, const DenseMap<Operation *, int64_t> &rank) {
+  DenseMap<Operation *, int64_t> missing;
+  using Entry = std::pair<int64_t, Operation *>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+  for (Operation &op : block.without_terminator()) {
+    DenseSet<Operation *> producers;
+    for (Value operand : op.getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        producers.insert(producer);
+    missing[&op] = static_cast<int64_t>(producers.size());
+    if (producers.empty())
+      ready.push({rank.lookup(&op), &op});
+  }
+  Operation *terminator = block.getTerminator();
+  while (!ready.empty()) {
+    Operation *op = ready.top().second;
+    ready.pop();
+    op->moveBefore(terminator);
+    DenseSet<Operation *> users(op->user_begin(), op->user_end());
+    for (Operation *user : users)
+      if (user != terminator && --missing[user] == 0)
+        ready.push({rank.lookup(user), user});
+  }
+}
+} // namespace
+
+void accc::outlineGroups(Block &block, const Groups &groups) {
+  DenseMap<Operation *, int64_t> rank;
+  for (auto [i, op] : llvm::enumerate(block.without_terminator()))
+    rank[&op] = static_cast<int64_t>(i);
+  for (int64_t i = 0; i < groups.size(); ++i) {
+    ArrayRef<Operation *> ops = groups.members(i);
+    if (ops.empty())
+      continue;
+    prim::FusionOp fusion = outline(ops, groups);
+    rank[fusion] = rank.lookup(ops.back());
+  }
+  // The kernels are what they are: barriers have done their work.
+  for (auto barrier : llvm::make_early_inc_range(block.getOps<prim::OptimizationBarrierOp>())) {
+    barrier.replaceAllUsesWith(barrier.getOperand());
+    barrier.erase();
+  }
+  // The groups' ops, and the free ones that every kernel that reads them computes for itself.
+  eraseDeadCode(block);
+  sortBlock(block, rank);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/Passes.h"
+#include "ir/prim/Tensor.h"
+#include "support/DeadCode.h"
+#include "target/TargetedPass.h"
+
+namespace accc {
+#define GEN_PASS_DEF_SPLITREDUCTIONSPASS
+#include "fusion/Passes.h.inc"
+} // namespace accc
+
+using namespace mlir;
+using namespace accc;
+using accc::prim::Tensor;
+
+namespace {
+
+/// How many of the leading dimensions, which are those that are reduced, the parts are made of; 0
+/// if there is nothing to gain.
+int64_t dimensionsOfParts(prim::ReduceOp op, const Target &target) {
+  auto type = cast<RankedTensorType>(op.getOperand().getType());
+  auto reduced = static_cast<int64_t>(op.getDimensions().size());
+  for (int64_t d = 0; d < reduced; ++d)
+    if (op.getDimensions()[d] != d)
+      return 0;
+  int64_t columns = op.getType().getNumElements(), elements = type.getNumElements();
+  std::optional<ReductionParts> wanted = target.getReductionParts(elements, columns);
+  if (!wanted || type.getElementTypeBitWidth() < 32)
+    return 0; // of fewer bits: what is accumulated is more than what is stored
+  int64_t parts = 1, best = 0;
+  for (int64_t d = 0; d + 1 < reduced; ++d) {
+    parts *= type.getDimSize(d);
+    if (elements / parts / columns < wanted->leastRows)
+      break;
+    if (parts >= wanted->least)
+      best = d + 1;
+    if (parts >= wanted->enough && elements / parts <= wanted->enoughElements)
+      break;
+  }
+  return best;
+}
+
+/// Σ (x - mean)², where the mean is that of what is summed.
+struct Deviations {
+  Value x, mean, sum; // mean = sum / count
+};
+
+std::optional<Deviations> matchDeviations(prim::ReduceOp op) {
+  auto square = op.getOperand().getDefiningOp<prim::MulOp>();
+  if (!square || square.getLhs() != square.getRhs() || op.getKind() != prim::ReduceKind::sum)
+    return std::nullopt;
+  auto deviation = square.getLhs().getDefiningOp<prim::SubOp>();
+  auto mean = deviation ? deviation.getRhs().getDefiningOp<prim::BroadcastOp>() : nullptr;
+  auto scaled = mean ? mean.getOperand().getDefiningOp<prim::MulOp>() : nullptr;
+  if (!scaled || mean.getOperand().getType() != op.getType())
+    return std::nullopt;
+  int64_t rank = mean.getType().getRank(), kept = rank - op.getType().getRank();
+  for (auto [i, d] : llvm::enumerate(mean.getDimensions()))
+    if (d != kept + static_cast<int64_t>(i))
+      return std::nullopt;
+  auto count = static_cast<double>(mean.getType().getNumElements() / op.getType().getNumElements());
+  std::optional<double> factor = prim::splatNumber(scaled.getRhs());
+  if (!factor || std::abs(*factor * count - 1.0) > 1e-6)
+    return std::nullopt;
+  return Deviations{deviation.getLhs(), mean.getOperand(), scaled.getLhs()};
+}
+
+struct SplitReductionsPass
+    : TargetedPass<accc::impl::SplitReductionsPassBase<SplitReductionsPass>> {
+  using TargetedPass::TargetedPass;
+
+  void runOnOperation() override {
+    sums.clear();
+    SmallVector<prim::ReduceOp> reductions;
+    getOperation().walk([&](prim::ReduceOp op) { reductions.push_back(op); });
+    for (prim::ReduceOp op : reductions)
+      if (int64_t parts = dimensionsOfParts(op, getTarget())) {
+        op.replaceAllUsesWith(split(op, parts));
+        op.erase();
+      }
+    // Deviations from the whole mean, where those from the parts' means took their place.
+    eraseDeadCode(getOperation().front());
+  }
+
+private:
+  Value split(prim::ReduceOp op, int64_t parts) {
+    OpBuilder builder(op);
+    Tensor operand(builder, op.getLoc(), op.getOperand());
+    ArrayRef<int64_t> outer = op.getDimensions().take_front(parts),
+                      inner = op.getDimensions().drop_front(parts);
+    if (std::optional<Deviations> deviations = matchDeviations(op))
+      if (auto it = sums.find(deviations->sum);
+          it != sums.end() && it->second.operand == deviations->x)
+        return sumOfSquares(operand.wrap(deviations->x), operand.wrap(it->second.partial),
+                            operand.wrap(deviations->mean), outer, inner);
+    Tensor partial = reduce(op.getKind(), operand, inner);
+    Value total = reduce(op.getKind(), partial, outer);
+    if (op.getKind() == prim::ReduceKind::sum)
+      sums[total] = {operand, partial};
+    return total;
+  }
+
+  // Σ (x - m)² is, over parts p of n elements with means m_p, Σ_p Σ (x - m_p)² + n Σ_p (m_p - m)²
+  // (Chan, Golub, LeVeque 1979). So one kernel finds a part's mean and its deviations from it while
+  // the part is in the cache, instead of a second walk over everything.
+  static Value sumOfSquares(Tensor x, Tensor partialSum, Tensor mean, ArrayRef<int64_t> outer,
+                            ArrayRef<int64_t> inner) {
+    auto n = static_cast<double>(x.size() / partialSum.size());
+    Tensor own = partialSum * (1.0 / n);
+    Tensor within = x - own.broadcastAlong(x.shape(), inner);
+    Tensor between = own - mean.broadcastAlong(own.shape(), outer);
+    return sum(sum(within * within, inner), outer) + sum(between * between, outer) * n;
+  }
+
+  struct Sum {
+    Value operand, partial;
+  };
+  DenseMap<Value, Sum> sums; // by their totals
+};
+
+} // namespace

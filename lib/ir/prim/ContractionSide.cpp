@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/prim/ContractionSide.h"
+
+#include "ir/prim/MergedDimensions.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::prim;
+
+ContractionSide ContractionSide::lhsOf(prim::DotGeneralOp op) {
+  return {op.getLhs(), SmallVector<int64_t>(op.getLhsBatch()),
+          SmallVector<int64_t>(op.getLhsContracting())};
+}
+
+ContractionSide ContractionSide::rhsOf(prim::DotGeneralOp op) {
+  return {op.getRhs(), SmallVector<int64_t>(op.getRhsBatch()),
+          SmallVector<int64_t>(op.getRhsContracting())};
+}
+
+SmallVector<int64_t> ContractionSide::free() const {
+  SmallVector<int64_t> result;
+  for (int64_t d = 0; d < static_cast<int64_t>(shape().size()); ++d)
+    if (!llvm::is_contained(batch, d) && !llvm::is_contained(contracting, d))
+      result.push_back(d);
+  return result;
+}
+
+bool ContractionSide::isReadable() const {
+  auto outer = prim::mergeDimensions(shape(), free());
+  auto inner = prim::mergeDimensions(shape(), contracting);
+  if (!outer || !inner)
+    return false;
+  if (outer->extent == 1 || inner->extent == 1) // a vector; of one element it may lie anywhere
+    return outer->extent == 1 ? inner->stride == 1 : outer->stride == 1;
+  return outer->stride == 1 || inner->stride == 1;
+}
+
+bool prim::isReadable(prim::DotGeneralOp op) {
+  ContractionSide rhs = ContractionSide::rhsOf(op), panel = rhs;
+  if (SmallVector<int64_t> free = rhs.free(); !free.empty())
+    panel.batch.push_back(free.front());
+  return ContractionSide::lhsOf(op).isReadable() && (rhs.isReadable() || panel.isReadable());
+}
+
+Value prim::createContraction(OpBuilder &builder, Location loc, const ContractionSide &lhs,
+                              const ContractionSide &rhs) {
+  return builder.create<prim::DotGeneralOp>(loc, lhs.value, rhs.value, lhs.batch, rhs.batch,
+                                            lhs.contracting, rhs.contracting);
+}

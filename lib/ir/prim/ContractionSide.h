@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One operand of a dot_general, and whether a matrix library can read it as it lies in memory.
+#ifndef ACCC_IR_PRIM_CONTRACTIONSIDE_H
+#define ACCC_IR_PRIM_CONTRACTIONSIDE_H
+
+#include "ir/prim/Prim.h"
+
+namespace accc::prim {
+
+struct ContractionSide {
+  mlir::Value value;
+  llvm::SmallVector<int64_t> batch, contracting;
+
+  static ContractionSide lhsOf(prim::DotGeneralOp op);
+  static ContractionSide rhsOf(prim::DotGeneralOp op);
+
+  llvm::ArrayRef<int64_t> shape() const {
+    return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
+  }
+
+  /// Neither batch nor contracting, in operand order.
+  llvm::SmallVector<int64_t> free() const;
+
+  /// True if the free dimensions can be walked as one dimension, the contracting ones (in their
+  /// order) as another, and one of the two is contiguous. Batch dimensions may lie anywhere.
+  bool isReadable() const;
+};
+
+/// Whether a library call can read both operands as they lie: each side is readable, or the right
+/// one in panels, the first free dimension being the panels (see PackOperands).
+bool isReadable(prim::DotGeneralOp op);
+
+/// A dot_general of the two sides, in place of `op`.
+mlir::Value createContraction(mlir::OpBuilder &builder, mlir::Location loc,
+                              const ContractionSide &lhs, const ContractionSide &rhs);
+
+} // namespace accc::prim
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "layout/OrderRules.h"
+
+#include "ir/prim/Tensor.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::layout;
+using accc::prim::Tensor;
+
+// ---- views ----
+
+bool layout::isView(Operation *op) {
+  return isa_and_nonnull<prim::TransposeOp, prim::BroadcastOp, prim::ReshapeOp>(op);
+}
+
+std::optional<OrderedValue> layout::operandOfView(Operation *view, ArrayRef<int64_t> order) {
+  Value operand = view->getOperand(0);
+  if (auto transpose = dyn_cast<prim::TransposeOp>(view))
+    return OrderedValue{operand, inOrder(transpose.getPermutation(), order)};
+  if (auto broadcast = dyn_cast<prim::BroadcastOp>(view)) {
+    DimensionOrder from;
+    for (int64_t d : order)
+      if (llvm::is_contained(broadcast.getDimensions(), d))
+        from.push_back(placeOf(d, broadcast.getDimensions()));
+    return OrderedValue{operand, from};
+  }
+  if (ArrayRef(order) == ArrayRef(ownOrder(order.size())))
+    return OrderedValue{operand, ownOrder(shapeOf(operand).size())};
+  if (auto from = throughReshape(shapeOf(operand), shapeOf(view->getResult(0)), order))
+    return OrderedValue{operand, *from};
+  return std::nullopt;
+}
+
+std::optional<DimensionOrder> layout::resultOfView(Operation *view, ArrayRef<int64_t> order) {
+  if (auto transpose = dyn_cast<prim::TransposeOp>(view)) {
+    DimensionOrder result;
+    for (int64_t d : order)
+      result.push_back(placeOf(d, transpose.getPermutation()));
+    return result;
+  }
+  if (auto broadcast = dyn_cast<prim::BroadcastOp>(view)) {
+    if (broadcast.getDimensions().size() != shapeOf(broadcast).size())
+      return std::nullopt; // new dimensions could lie anywhere
+    return DimensionOrder(order);
+  }
+  return throughReshape(shapeOf(view->getResult(0)), shapeOf(view->getOperand(0)), order);
+}
+
+Value layout::createView(OpBuilder &builder, Operation *view, Value operand,
+                         ArrayRef<int64_t> order) {
+  Tensor from(builder, view->getLoc(), operand);
+  if (isa<prim::TransposeOp>(view))
+    return from;
+  SmallVector<int64_t> shape = inOrder(shapeOf(view->getResult(0)), order);
+  if (isa<prim::ReshapeOp>(view))
+    return from.reshape(shape);
+  SmallVector<int64_t> places;
+  for (int64_t d : cast<prim::BroadcastOp>(view).getDimensions())
+    places.push_back(placeOf(d, order));
+  llvm::sort(places); // the operand lies in the same order
+  return from.broadcast(shape, places);
+}
+
+static std::optional<DenseElementsAttr> splatOf(Value value) {
+  DenseElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  return elements;
+}
+
+bool layout::isFree(Value value) {
+  return isa_and_nonnull<prim::IotaOp>(value.getDefiningOp()) || splatOf(value);
+}
+
+Value layout::createFree(OpBuilder &builder, Value value, ArrayRef<int64_t> order) {
+  auto type = cast<RankedTensorType>(value.getType()).clone(inOrder(shapeOf(value), order));
+  if (auto iota = value.getDefiningOp<prim::IotaOp>())
+    return builder.create<prim::IotaOp>(value.getLoc(), type,
+                                        placeOf(static_cast<int64_t>(iota.getDimension()), order));
+  return builder.create<prim::ConstantOp>(value.getLoc(), splatOf(value)->resizeSplat(type));
+}
+
+// ---- other ops ----
+
+/// Whether every operand and the result have the same dimensions, so that one order serves all.
+/// Operands of rank 0 have none.
+static bool isOfOneOrder(Operation *op, ArrayRef<int64_t> order) {
+  if (auto fusible = dyn_cast<Fusible>(op);
+      fusible && fusible.getFusionClass() == FusionClass::Pointwise)
+    return llvm::all_of(op->getOperands(),
+                        [&](Value x) { return shapeOf(x) == shapeOf(op->getResult(0)); });
+  if (auto scatter = dyn_cast<prim::WindowScatterOp>(op)) {
+    // Which of equal elements is the first is a matter of the windows' own order.
+    int64_t last = -1;
+    for (int64_t d : order) {
+      if (scatter.getWindow()[d] == 1)
+        continue;
+      if (d < last)
+        return false;
+      last = d;
+    }
+    return true;
+  }
+  return isa<prim::PadOp, prim::SliceOp, prim::ReverseOp, prim::ConcatenateOp,
+             prim::ReduceWindowOp>(op);
+}
+
+/// gather and scatter by one list of indices, which stands in place of a dimension.
+static std::optional<unsigned> listOfIndices(Operation *op) {
+  if (isa<prim::GatherOp, prim::ScatterOp>(op) && shapeOf(op->getOperand(1)).size() == 1)
+    return 1;
+  return std::nullopt;
+}
+
+/// A dimension of what a reduction leaves, as a dimension of its operand.
+static SmallVector<int64_t> keptDimensions(prim::ReduceOp op) {
+  SmallVector<int64_t> kept;
+  for (int64_t d : ownOrder(shapeOf(op.getOperand()).size()))
+    if (!llvm::is_contained(op.getDimensions(), d))
+      kept.push_back(d);
+  return kept;
+}
+
+std::optional<OpOrder> layout::followOrder(Operation *op, Value value, ArrayRef<int64_t> order) {
+  if (op->getNumResults() != 1)
+    return std::nullopt;
+  OpOrder result;
+  if (auto reduce = dyn_cast<prim::ReduceOp>(op)) {
+    if (value != reduce.getOperand())
+      return std::nullopt; // the reduced dimensions could lie anywhere
+    SmallVector<int64_t> kept = keptDimensions(reduce);
+    for (int64_t d : order)
+      if (llvm::is_contained(kept, d))
+        result.result.push_back(placeOf(d, kept));
+    result.operands.emplace_back(order);
+    return result;
+  }
+  std::optional<unsigned> indices = listOfIndices(op);
+  if (!indices && !isOfOneOrder(op, order))
+    return std::nullopt;
+  if (indices && value == op->getOperand(*indices))
+    return std::nullopt;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    bool own = i == indices || shapeOf(operand).size() != order.size();
+    result.operands.push_back(own ? ownOrder(shapeOf(operand).size()) : DimensionOrder(order));
+  }
+  result.result = DimensionOrder(order);
+  return result;
+}
+
+std::optional<OpOrder> layout::channelsLastOrder(Operation *op) {
+  size_t rank = op->getNumResults() == 1 ? shapeOf(op->getResult(0)).size() : 0;
+  DimensionOrder own = ownOrder(rank), last = rank ? channelsLast(rank) : own;
+  if (auto forward = dyn_cast<prim::ConvolutionOp>(op); forward && !forward.getChannelsLast())
+    return OpOrder{{last, own}, last};
+  if (auto data = dyn_cast<prim::ConvolutionBackwardDataOp>(op); data && !data.getChannelsLast())
+    return OpOrder{{last, own}, last};
+  if (auto weights = dyn_cast<prim::ConvolutionBackwardWeightsOp>(op);
+      weights && !weights.getChannelsLast())
+    return OpOrder{{last, last}, own};
+  return std::nullopt;
+}
+
+/// The attributes that speak of dimensions, in the order in which these lie.
+static NamedAttrList attributesInOrder(Operation *op, const OpOrder &order) {
+  NamedAttrList attributes(op->getAttrs());
+  Builder b(op->getContext());
+  if (isa<prim::ConvolutionOp, prim::ConvolutionBackwardDataOp, prim::ConvolutionBackwardWeightsOp>(
+          op)) {
+    attributes.set("channels_last", b.getBoolAttr(true));
+    return attributes;
+  }
+  ArrayRef<int64_t> dimensions = order.operands[0];
+  for (StringRef name : {"low", "high", "interior", "starts", "limits", "strides", "window",
+                         "dilations", "pad_low", "pad_high"}) // an entry for each dimension
+    if (auto entries = dyn_cast_or_null<DenseI64ArrayAttr>(attributes.get(name)))
+      attributes.set(name, b.getDenseI64ArrayAttr(inOrder(entries, dimensions)));
+  for (StringRef name : {"dimension", "axis"}) // one of them
+    if (auto which = dyn_cast_or_null<IntegerAttr>(attributes.get(name)))
+      attributes.set(name, b.getI64IntegerAttr(placeOf(which.getInt(), dimensions)));
+  if (auto some = dyn_cast_or_null<DenseI64ArrayAttr>(attributes.get("dimensions"))) {
+    SmallVector<int64_t> places;
+    for (int64_t d : some.asArrayRef())
+      places.push_back(placeOf(d, dimensions));
+    llvm::sort(places);
+    attributes.set("dimensions", b.getDenseI64ArrayAttr(places));
+  }
+  return attributes;
+}
+
+Value layout::createInOrder(OpBuilder &builder, Operation *op, const OpOrder &order,
+                            ValueRange operands) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(operands);
+  state.addTypes(type.clone(inOrder(type.getShape(), order.result)));
+  state.addAttributes(attributesInOrder(op, order).getAttrs());
+  return builder.create(state)->getResult(0);
+}

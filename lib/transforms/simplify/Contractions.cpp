@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Transposes and factors around dot_general, which reads its dimensions in any order.
+#include "ir/prim/ContractionSide.h"
+#include "transforms/simplify/Patterns.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::transforms;
+using namespace accc::prim;
+
+namespace {
+
+/// The side that reads the operand of the transpose instead, if that gives the same result.
+std::optional<ContractionSide> throughTranspose(const ContractionSide &side) {
+  auto transpose = side.value.getDefiningOp<TransposeOp>();
+  if (!transpose)
+    return std::nullopt;
+  auto mapped = [&](ArrayRef<int64_t> dimensions) {
+    SmallVector<int64_t> result;
+    for (int64_t d : dimensions)
+      result.push_back(transpose.getPermutation()[d]);
+    return result;
+  };
+  if (!llvm::is_sorted(mapped(side.free()))) // the result lists free dimensions in operand order
+    return std::nullopt;
+  return ContractionSide{transpose.getOperand(), mapped(side.batch), mapped(side.contracting)};
+}
+
+LogicalResult dotOfTranspose(DotGeneralOp op, PatternRewriter &rewriter) {
+  ContractionSide lhs = ContractionSide::lhsOf(op), rhs = ContractionSide::rhsOf(op);
+  bool changed = false;
+  for (ContractionSide *side : {&lhs, &rhs})
+    if (auto inner = throughTranspose(*side); inner && inner->isReadable()) {
+      *side = *inner;
+      changed = true;
+    }
+  if (!changed)
+    return failure();
+  return replace(op, rewriter, createContraction(rewriter, op.getLoc(), lhs, rhs));
+}
+
+// A factor of an operand becomes a factor of the result, where it can join what follows; and the
+// operand can be read where it lies.
+LogicalResult dotOfScaled(DotGeneralOp op, PatternRewriter &rewriter) {
+  ContractionSide lhs = ContractionSide::lhsOf(op), rhs = ContractionSide::rhsOf(op);
+  double factor = 1.0;
+  for (ContractionSide *side : {&lhs, &rhs}) {
+    auto mul = side->value.getDefiningOp<MulOp>();
+    std::optional<double> own = mul ? splatNumber(mul.getRhs()) : std::nullopt;
+    if (!own ||
+        !llvm::all_of(mul->getUsers(), [](Operation *user) { return isa<DotGeneralOp>(user); }))
+      continue;
+    factor *= *own;
+    side->value = mul.getLhs();
+  }
+  // Far from 1 it may be there to keep the sum in the range of the type.
+  if (lhs.value == op.getLhs() && rhs.value == op.getRhs())
+    return failure();
+  if (std::abs(factor) < 1e-3 || std::abs(factor) > 1e3 || op.getType().getElementType().isF16())
+    return failure();
+  Value product = createContraction(rewriter, op.getLoc(), lhs, rhs);
+  return replace(op, rewriter, tensor(rewriter, op, product) * factor);
+}
+
+// Swapping the operands swaps the free dimensions of the result.
+LogicalResult transposeOfDot(TransposeOp op, PatternRewriter &rewriter) {
+  auto dot = op.getOperand().getDefiningOp<DotGeneralOp>();
+  if (!dot || !dot->hasOneUse())
+    return failure();
+  auto batches = static_cast<int64_t>(dot.getLhsBatch().size()), rank = op.getType().getRank();
+  int64_t split =
+      tensorType(dot.getLhs()).getRank() - static_cast<int64_t>(dot.getLhsContracting().size());
+  SmallVector<int64_t> swapped(rank);
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::rotate(swapped.begin() + batches, swapped.begin() + split, swapped.end());
+  if (op.getPermutation() != ArrayRef(swapped))
+    return failure();
+  Tensor a = tensor(rewriter, op, dot.getLhs());
+  return replace(op, rewriter,
+                 dotGeneral(a.wrap(dot.getRhs()), a, dot.getRhsBatch(), dot.getLhsBatch(),
+                            dot.getRhsContracting(), dot.getLhsContracting()));
+}
+
+// The same with a factor in between.
+LogicalResult transposeOfScaledDot(TransposeOp op, PatternRewriter &rewriter) {
+  auto mul = op.getOperand().getDefiningOp<MulOp>();
+  auto dot = mul ? mul.getLhs().getDefiningOp<DotGeneralOp>() : DotGeneralOp();
+  std::optional<double> factor = mul ? splatNumber(mul.getRhs()) : std::nullopt;
+  if (!dot || !factor || !mul->hasOneUse() || !dot->hasOneUse())
+    return failure();
+  Tensor x = tensor(rewriter, op, dot);
+  return replace(op, rewriter, x.transpose(op.getPermutation()) * *factor);
+}
+
+} // namespace
+
+void transforms::populateContractionRules(RewritePatternSet &patterns) {
+  patterns.add(dotOfTranspose).add(dotOfScaled).add(transposeOfDot).add(transposeOfScaledDot);
+}

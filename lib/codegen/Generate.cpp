@@ -15,8 +15,12 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace accc;
@@ -37,22 +41,30 @@ void dump(const SmallString<128> &folder, StringRef name,
     print(stream);
 }
 
-/// Object files that go away with their owner.
+/// Object files in memory, without a name that a killed compile could leave behind: the linker, a
+/// child process, inherits their descriptors and opens them by these.
 class Objects {
 public:
+  Objects() = default;
+  Objects(const Objects &) = delete;
+  Objects &operator=(const Objects &) = delete;
   ~Objects() {
-    for (const std::string &path : paths)
-      llvm::sys::fs::remove(path);
+    for (int descriptor : descriptors)
+      ::close(descriptor);
   }
   FailureOr<std::string> add(Location loc) {
-    SmallString<128> path;
-    if (std::error_code code = llvm::sys::fs::createTemporaryFile("accc", "o", path)) {
-      emitError(loc) << "cannot create a temporary file: " << code.message();
+    int descriptor = ::memfd_create("accc-object", 0);
+    if (descriptor < 0) {
+      emitError(loc) << "cannot create an object file in memory: " << llvm::sys::StrError();
       return failure();
     }
-    return paths.emplace_back(path.str().str());
+    descriptors.push_back(descriptor);
+    return paths.emplace_back("/proc/self/fd/" + std::to_string(descriptor));
   }
   std::vector<std::string> paths;
+
+private:
+  std::vector<int> descriptors;
 };
 
 /// The machine code of all kernels and entry points for one CPU.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a killed process or a full disk leaves behind: the file that was there, or a whole new one."""
 
+import os
 import resource
 import signal
 import subprocess
@@ -43,6 +44,24 @@ class Faults(CommandLineTest):
         command = ["compile", MLP / "model.onnx", "-o", "m.so", *TRAINING]
         self.kill_while(command, self.folder / "m.so")
 
+    def test_killed_while_it_links(self):
+        (self.folder / "tmp").mkdir()
+        linker = self.folder / "ld.lld-19"
+        linker.write_text("#!/bin/sh\nkill -KILL $PPID\n")
+        linker.chmod(0o755)
+        environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.folder / "tmp")}
+        done = subprocess.run(
+            [ACCC, "compile", str(MLP / "model.onnx"), "-o", "m.so", *TRAINING],
+            cwd=self.folder,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+        self.assertEqual(done.returncode, MACHINE, done.stderr)
+        self.assertIn("the compiler was killed", done.stderr)
+        self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+
     def test_a_killed_run(self):
         library = self.library()
         command = ["run", library, *INPUTS, "--steps", 50, "--save-params", "p.safetensors"]
@@ -69,7 +88,7 @@ class Faults(CommandLineTest):
         for limit in (0, 4096, size - 1):
             done = self.limited(limit, *command)
             self.assertEqual(done.returncode, MACHINE, done.stderr)
-            self.assertRegex(done.stderr, r"accc: error: (cannot write \S+: File too large|the linker failed)")
+            self.assertRegex(done.stderr, r"accc: error: (cannot write .*: File too large|the linker failed)")
             self.assertEqual((self.folder / "m.so").read_bytes(), b"what was there")
             self.assertEqual(self.files(), before)
 

@@ -34,7 +34,7 @@ LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &mac
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code, llvm::sys::fs::OF_None);
   if (code)
-    return emitError(loc) << "cannot write " << path << ": " << code.message();
+    return emitError(loc) << "cannot write an object file: " << code.message();
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return emitError(loc) << "bug in accc: LLVM cannot emit object files for this target";
@@ -43,7 +43,7 @@ LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &mac
   if (stream.has_error()) {
     std::string message = stream.error().message();
     stream.clear_error();
-    return emitError(loc) << "cannot write " << path << ": " << message;
+    return emitError(loc) << "cannot write an object file: " << message;
   }
   return success();
 }

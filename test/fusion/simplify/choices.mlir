@@ -69,3 +69,36 @@ func.func @convert_saturates(%i: tensor<3xi32>) -> (tensor<3xi8>, tensor<3xi64>)
   %2 = prim.convert %0 : (tensor<3xf64>) -> tensor<3xi64>
   return %1, %2 : tensor<3xi8>, tensor<3xi64>
 }
+
+// Where the choice at zero is not zero, at another number than zero, or of another value, it stays.
+// CHECK-LABEL: @guards_that_stay
+// CHECK-COUNT-3: prim.select
+// CHECK: return
+func.func @guards_that_stay(%dy: tensor<3xf32>, %x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %zero = prim.constant dense<0.0> : tensor<3xf32>
+  %one = prim.constant dense<1.0> : tensor<3xf32>
+  %two = prim.constant dense<2.0> : tensor<3xf32>
+  %isZero = prim.compare eq %dy, %zero : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  %isOne = prim.compare eq %dy, %one : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  %twice = prim.mul %dy, %two : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %other = prim.mul %x, %two : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %0 = prim.select %isZero, %one, %twice : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %1 = prim.select %isOne, %zero, %twice : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %2 = prim.select %isZero, %zero, %other : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %0, %1, %2 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
+// An integer beside itself, in every direction.
+// CHECK-LABEL: @compare_with_itself
+// CHECK-DAG: %[[T:.*]] = prim.constant dense<true> : tensor<3xi1>
+// CHECK-DAG: %[[F:.*]] = prim.constant dense<false> : tensor<3xi1>
+// CHECK: return %[[T]], %[[F]], %[[F]], %[[T]], %[[F]], %[[T]]
+func.func @compare_with_itself(%i: tensor<3xi32>) -> (tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>) {
+  %0 = prim.compare eq %i, %i : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi1>
+  %1 = prim.compare ne %i, %i : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi1>
+  %2 = prim.compare lt %i, %i : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi1>
+  %3 = prim.compare le %i, %i : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi1>
+  %4 = prim.compare gt %i, %i : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi1>
+  %5 = prim.compare ge %i, %i : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi1>
+  return %0, %1, %2, %3, %4, %5 : tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>
+}

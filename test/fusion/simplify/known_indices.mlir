@@ -40,3 +40,18 @@ func.func @gather_of_one_number(%i: tensor<64xi64>) -> tensor<64xf32> {
   %0 = prim.gather %w, %i {axis = 0 : i64} : (tensor<10xf32>, tensor<64xi64>) -> tensor<64xf32>
   return %0 : tensor<64xf32>
 }
+
+// Runs that leave the data are errors of the model, found where it runs.
+// CHECK-LABEL: @runs_out_of_range
+// CHECK: prim.gather
+// CHECK: prim.gather
+// CHECK: prim.scatter
+// CHECK: return
+func.func @runs_out_of_range(%x: tensor<8x3xf32>, %u: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<8x3xf32>) {
+  %low = prim.constant dense<[-1, 0, 1]> : tensor<3xi64>
+  %high = prim.constant dense<[6, 7, 8]> : tensor<3xi64>
+  %0 = prim.gather %x, %low {axis = 0 : i64} : (tensor<8x3xf32>, tensor<3xi64>) -> tensor<3x3xf32>
+  %1 = prim.gather %x, %high {axis = 0 : i64} : (tensor<8x3xf32>, tensor<3xi64>) -> tensor<3x3xf32>
+  %2 = prim.scatter %x, %high, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<8x3xf32>, tensor<3xi64>, tensor<3x3xf32>) -> tensor<8x3xf32>
+  return %0, %1, %2 : tensor<3x3xf32>, tensor<3x3xf32>, tensor<8x3xf32>
+}

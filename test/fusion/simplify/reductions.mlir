@@ -72,3 +72,27 @@ func.func @halves(%a: tensor<4x8xbf16>) -> tensor<4xbf16> {
   %0 = prim.reduce sum %a {dimensions = array<i64: 1>} : (tensor<4x8xbf16>) -> tensor<4xbf16>
   return %0 : tensor<4xbf16>
 }
+
+// Products of what is repeated are powers; of a group of dimensions that a reshape made, all are reduced or none.
+// CHECK-LABEL: @reductions_that_stay
+// CHECK: prim.broadcast
+// CHECK: prim.reduce prod
+// CHECK: prim.reshape
+// CHECK: prim.reduce sum
+// CHECK: return
+func.func @reductions_that_stay(%x: tensor<3xf32>, %y: tensor<12xf32>) -> (tensor<3xf32>, tensor<4xf32>) {
+  %0 = prim.broadcast %x {dimensions = array<i64: 1>} : (tensor<3xf32>) -> tensor<2x3xf32>
+  %1 = prim.reduce prod %0 {dimensions = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<3xf32>
+  %2 = prim.reshape %y : (tensor<12xf32>) -> tensor<3x4xf32>
+  %3 = prim.reduce sum %2 {dimensions = array<i64: 0>} : (tensor<3x4xf32>) -> tensor<4xf32>
+  return %1, %3 : tensor<3xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: @product_of_constant
+// CHECK: prim.constant dense<8.000000e+00> : tensor<f32>
+// CHECK-NEXT: return
+func.func @product_of_constant() -> tensor<f32> {
+  %c = prim.constant dense<2.0> : tensor<3xf32>
+  %0 = prim.reduce prod %c {dimensions = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

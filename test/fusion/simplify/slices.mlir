@@ -71,3 +71,48 @@ func.func @add_of_neighbouring_pads(%q: tensor<4x2xf32>, %k: tensor<4x2xf32>, %v
   %4 = prim.add %3, %0 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   return %4 : tensor<4x6xf32>
 }
+
+// What the outer pad crops the inner one may have added; interiors and values differ.
+// CHECK-LABEL: @pads_of_pads_that_stay
+// CHECK-COUNT-7: prim.pad
+// CHECK: return
+func.func @pads_of_pads_that_stay(%x: tensor<3xf32>, %v: tensor<f32>, %w: tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<9xf32>, tensor<7xf32>) {
+  %0 = prim.pad %x, %v {low = array<i64: 1>, high = array<i64: 1>, interior = array<i64: 0>} : (tensor<3xf32>, tensor<f32>) -> tensor<5xf32>
+  %1 = prim.pad %0, %v {low = array<i64: -2>, high = array<i64: 1>, interior = array<i64: 0>} : (tensor<5xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = prim.pad %0, %v {low = array<i64: 1>, high = array<i64: -2>, interior = array<i64: 0>} : (tensor<5xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = prim.pad %x, %v {low = array<i64: 0>, high = array<i64: 2>, interior = array<i64: 0>} : (tensor<3xf32>, tensor<f32>) -> tensor<5xf32>
+  %4 = prim.pad %3, %v {low = array<i64: 0>, high = array<i64: 0>, interior = array<i64: 1>} : (tensor<5xf32>, tensor<f32>) -> tensor<9xf32>
+  %5 = prim.pad %x, %v {low = array<i64: 0>, high = array<i64: 3>, interior = array<i64: 0>} : (tensor<3xf32>, tensor<f32>) -> tensor<6xf32>
+  %6 = prim.pad %5, %w {low = array<i64: 1>, high = array<i64: 0>, interior = array<i64: 0>} : (tensor<6xf32>, tensor<f32>) -> tensor<7xf32>
+  return %1, %2, %4, %6 : tensor<4xf32>, tensor<4xf32>, tensor<9xf32>, tensor<7xf32>
+}
+
+// Pads that lie upon each other, leave a gap, are by ones, spread their elements, crop, or differ in two
+// dimensions, have a sum.
+// CHECK-LABEL: @sums_of_pads_that_stay
+// CHECK-NOT: prim.concatenate
+// CHECK: return
+func.func @sums_of_pads_that_stay(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>)
+    -> (tensor<2x4xf32>, tensor<2x5xf32>, tensor<2x4xf32>, tensor<2x5xf32>, tensor<2x3xf32>, tensor<4x4xf32>) {
+  %zero = prim.constant dense<0.0> : tensor<f32>
+  %one = prim.constant dense<1.0> : tensor<f32>
+  %a0 = prim.pad %a, %zero {low = array<i64: 0, 1>, high = array<i64: 0, 1>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %b0 = prim.pad %b, %zero {low = array<i64: 0, 1>, high = array<i64: 0, 1>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %0 = prim.add %a0, %b0 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %a1 = prim.pad %a, %zero {low = array<i64: 0, 0>, high = array<i64: 0, 3>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x5xf32>
+  %b1 = prim.pad %b, %zero {low = array<i64: 0, 3>, high = array<i64: 0, 0>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x5xf32>
+  %1 = prim.add %a1, %b1 : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<2x5xf32>
+  %a2 = prim.pad %a, %one {low = array<i64: 0, 0>, high = array<i64: 0, 2>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %b2 = prim.pad %b, %one {low = array<i64: 0, 2>, high = array<i64: 0, 0>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %2 = prim.add %a2, %b2 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %a3 = prim.pad %a, %zero {low = array<i64: 0, 0>, high = array<i64: 0, 2>, interior = array<i64: 0, 1>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x5xf32>
+  %b3 = prim.pad %b, %zero {low = array<i64: 0, 2>, high = array<i64: 0, 0>, interior = array<i64: 0, 1>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x5xf32>
+  %3 = prim.add %a3, %b3 : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<2x5xf32>
+  %a4 = prim.pad %a, %zero {low = array<i64: 0, -1>, high = array<i64: 0, 2>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %b4 = prim.pad %b, %zero {low = array<i64: 0, 1>, high = array<i64: 0, 0>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %4 = prim.add %a4, %b4 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %a5 = prim.pad %a, %zero {low = array<i64: 0, 0>, high = array<i64: 2, 2>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %b5 = prim.pad %b, %zero {low = array<i64: 2, 2>, high = array<i64: 0, 0>, interior = array<i64: 0, 0>} : (tensor<2x2xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %5 = prim.add %a5, %b5 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<2x4xf32>, tensor<2x5xf32>, tensor<2x4xf32>, tensor<2x5xf32>, tensor<2x3xf32>, tensor<4x4xf32>
+}

@@ -42,6 +42,9 @@ class Growth(CommandLineTest):
     def test_a_chain_of_ops(self):
         self.check(synthetic.chain, 150)
 
+    def test_inputs_of_one_concatenation(self):
+        self.check(synthetic.concat, 40)
+
     def test_parameters(self):
         self.check(synthetic.parameters, 200)
 

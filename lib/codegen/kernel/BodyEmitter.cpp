@@ -43,7 +43,7 @@ unsigned alignment(Type type) {
 BodyEmitter::BodyEmitter(exec::KernelOp kernel, func::FuncOp function, ErrorTable &errors,
                          unsigned numDims)
     : b(function.getContext()), location(kernel.getLoc()), errors(errors),
-      index(b, kernel.getLoc(), numDims), body(kernel.getBody().front()) {
+      index(b, kernel.getLoc(), numDims), body(kernel.getBody().front()), function(function) {
   memo.emplace_back();
   b.setInsertionPointToStart(&function.getBody().front());
   Value buffers = function.getArgument(0);
@@ -67,6 +67,7 @@ void BodyEmitter::setBuffers(ArrayRef<Value> newPointers) {
   for (BlockArgument argument : body.getArguments())
     pointers[argument] = newPointers[argument.getArgNumber()];
   outputs.assign(newPointers.begin() + body.getNumArguments(), newPointers.end());
+  ownBuffers = false;
 }
 
 RankedTensorType BodyEmitter::outputType(unsigned output) const {
@@ -144,6 +145,9 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
     return fusible.emitScalar(b, operands);
   }
   case FusionClass::View:
+    if (auto concatenation = dyn_cast<prim::ConcatenateOp>(op))
+      if (Value picked = pick(concatenation, position))
+        return picked;
     return fusible.emitElement(*this, position);
   case FusionClass::Window:
     return window(op, position);
@@ -362,8 +366,11 @@ Value BodyEmitter::load(Value pointer, RankedTensorType type, ArrayRef<AffineExp
   AffineExpr offset = linearise(type.getShape(), position);
   if (recorder)
     recorder->expressions.push_back(offset);
-  LaneIndex at = index.evaluate(offset);
-  Type scalar = memoryType(type.getElementType());
+  return load(pointer, type.getElementType(), index.evaluate(offset));
+}
+
+Value BodyEmitter::load(Value pointer, Type elementType, const LaneIndex &at) {
+  Type scalar = memoryType(elementType);
   unsigned align = alignment(scalar);
   Value result;
   if (at.isUniform() && masks.empty()) {
@@ -399,7 +406,7 @@ Value BodyEmitter::load(Value pointer, RankedTensorType type, ArrayRef<AffineExp
           b.getI32IntegerAttr(static_cast<int32_t>(align)));
     }
   }
-  if (!type.getElementType().isInteger(1))
+  if (!elementType.isInteger(1))
     return result;
   Value zero = b.create<arith::ConstantOp>(location, b.getZeroAttr(result.getType()));
   return b.create<arith::CmpIOp>(location, arith::CmpIPredicate::ne, result, zero);

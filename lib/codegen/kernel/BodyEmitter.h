@@ -83,12 +83,16 @@ private:
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value load(mlir::Value pointer, mlir::RankedTensorType type,
                    llvm::ArrayRef<mlir::AffineExpr> position);
+  mlir::Value load(mlir::Value pointer, mlir::Type elementType, const LaneIndex &at);
   mlir::Value loadEverySecond(mlir::Value pointer, mlir::Type scalar, mlir::Value base);
+  /// The element of a concatenation of many inputs, without a branch; null where there must be one.
+  mlir::Value pick(prim::ConcatenateOp op, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value window(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value currentMask();
   void pushMask(mlir::Value condition);
   mlir::AffineExpr linearise(llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<mlir::AffineExpr> position);
+  mlir::Value table(llvm::ArrayRef<int64_t> words);
   mlir::Value address(mlir::Value pointer, mlir::Type memoryType, mlir::Value offset);
 
   mlir::OpBuilder b;
@@ -96,7 +100,10 @@ private:
   ErrorTable &errors;
   IndexEmitter index;
   mlir::Block &body;
-  llvm::DenseMap<mlir::Value, mlir::Value> pointers; // block argument -> !llvm.ptr
+  mlir::func::FuncOp function;
+  bool ownBuffers = true; // `pointers` are those of the function's first argument
+  llvm::DenseMap<mlir::Attribute, std::string> tables; // symbols of constants, by their contents
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers;   // block argument -> !llvm.ptr
   llvm::SmallVector<mlir::Value> outputs;
   llvm::SmallVector<mlir::Type> outputTypes;
   mlir::Value status;

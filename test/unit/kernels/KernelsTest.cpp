@@ -47,6 +47,27 @@ static const KernelCase kCases[] = {
   {"concatenate_outer", R"(func.func @f(%a: tensor<4x5xf32>, %b: tensor<2x5xf32>) -> tensor<6x5xf32> {
     %0 = prim.concatenate %a, %b {dimension = 0 : i64} : (tensor<4x5xf32>, tensor<2x5xf32>) -> tensor<6x5xf32>
     return %0 : tensor<6x5xf32> })"},
+  {"concatenate_many", R"(func.func @f(%a: tensor<3x16xf32>, %b: tensor<3x32xf32>) -> tensor<3x128xf32> {
+    %0 = prim.concatenate %a, %b, %a, %a, %b, %a {dimension = 1 : i64} : (tensor<3x16xf32>, tensor<3x32xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x32xf32>, tensor<3x16xf32>) -> tensor<3x128xf32>
+    return %0 : tensor<3x128xf32> })"},
+  {"concatenate_many_padded", R"(func.func @f(%a: tensor<3x16xf32>, %b: tensor<3x32xf32>) -> tensor<3x117xf32> {
+    %0 = prim.concatenate %a, %b, %a, %a, %a, %a {dimension = 1 : i64} : (tensor<3x16xf32>, tensor<3x32xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>) -> tensor<3x112xf32>
+    %v = prim.constant dense<1.0> : tensor<f32>
+    %1 = prim.pad %0, %v {low = array<i64: 0, 3>, high = array<i64: 0, 2>, interior = array<i64: 0, 0>} : (tensor<3x112xf32>, tensor<f32>) -> tensor<3x117xf32>
+    return %1 : tensor<3x117xf32> })"},
+  {"concatenate_many_reduced", R"(func.func @f(%a: tensor<3x16xf32>, %b: tensor<3x32xf32>) -> tensor<112xf32> {
+    %0 = prim.concatenate %a, %b, %a, %a, %a, %a {dimension = 1 : i64} : (tensor<3x16xf32>, tensor<3x32xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>) -> tensor<3x112xf32>
+    %1 = prim.reduce sum %0 {dimensions = array<i64: 0>} : (tensor<3x112xf32>) -> tensor<112xf32>
+    return %1 : tensor<112xf32> })"},
+  {"concatenate_many_masked", R"(func.func @f(%a: tensor<3x5xf32>, %b: tensor<3x30xf32>) -> tensor<3x80xf32> {
+    %0 = prim.concatenate %a, %a, %b, %a, %b, %a {dimension = 1 : i64} : (tensor<3x5xf32>, tensor<3x5xf32>, tensor<3x30xf32>, tensor<3x5xf32>, tensor<3x30xf32>, tensor<3x5xf32>) -> tensor<3x80xf32>
+    return %0 : tensor<3x80xf32> })"},
+  {"concatenate_many_middle", R"(func.func @f(%a: tensor<2x1x3x7xf32>, %b: tensor<2x2x3x7xf32>) -> tensor<2x9x3x7xf32> {
+    %0 = prim.concatenate %a, %b, %a, %a, %b, %b {dimension = 1 : i64} : (tensor<2x1x3x7xf32>, tensor<2x2x3x7xf32>, tensor<2x1x3x7xf32>, tensor<2x1x3x7xf32>, tensor<2x2x3x7xf32>, tensor<2x2x3x7xf32>) -> tensor<2x9x3x7xf32>
+    return %0 : tensor<2x9x3x7xf32> })"},
+  {"concatenate_many_outer", R"(func.func @f(%a: tensor<1x37xf32>, %b: tensor<2x37xf32>) -> tensor<8x37xf32> {
+    %0 = prim.concatenate %a, %b, %b, %a, %a, %a {dimension = 0 : i64} : (tensor<1x37xf32>, tensor<2x37xf32>, tensor<2x37xf32>, tensor<1x37xf32>, tensor<1x37xf32>, tensor<1x37xf32>) -> tensor<8x37xf32>
+    return %0 : tensor<8x37xf32> })"},
   {"reverse", R"(func.func @f(%a: tensor<4x35xf32>) -> tensor<4x35xf32> {
     %0 = prim.reverse %a {dimensions = array<i64: 0, 1>} : (tensor<4x35xf32>) -> tensor<4x35xf32>
     return %0 : tensor<4x35xf32> })"},

@@ -3,7 +3,6 @@
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -64,14 +63,15 @@ llvm::Error accc::writeAtomically(llvm::StringRef path,
   return llvm::Error::success();
 }
 
-llvm::Error accc::writeTextAtomically(llvm::StringRef path, llvm::StringRef text) {
+llvm::Error accc::writeTextAtomically(llvm::StringRef path,
+                                      llvm::function_ref<void(llvm::raw_ostream &)> print) {
   std::error_code code;
   bool written;
   auto write = [&](llvm::StringRef temporary) {
     llvm::raw_fd_ostream stream(temporary, code);
     if (code)
       return false;
-    stream << text;
+    print(stream);
     stream.close();
     code = stream.error();
     stream.clear_error();
@@ -80,4 +80,8 @@ llvm::Error accc::writeTextAtomically(llvm::StringRef path, llvm::StringRef text
   if (llvm::Error error = writeAtomically(path, write, written))
     return error;
   return written ? llvm::Error::success() : failure(path, code);
+}
+
+llvm::Error accc::writeTextAtomically(llvm::StringRef path, llvm::StringRef text) {
+  return writeTextAtomically(path, [&](llvm::raw_ostream &os) { os << text; });
 }

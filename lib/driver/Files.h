@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace accc {
 
@@ -15,6 +16,9 @@ namespace accc {
 llvm::Error writeAtomically(llvm::StringRef path, llvm::function_ref<bool(llvm::StringRef)> write,
                             bool &written);
 
+/// The same for what `print` writes.
+llvm::Error writeTextAtomically(llvm::StringRef path,
+                                llvm::function_ref<void(llvm::raw_ostream &)> print);
 /// The same for a text.
 llvm::Error writeTextAtomically(llvm::StringRef path, llvm::StringRef text);
 

@@ -69,8 +69,10 @@ LogicalResult accc::writeReport(Compilation &c) {
   if (c.options.report.empty())
     return success();
   std::string manifest = makeManifest(c.options, c.inputHash.get());
-  if (llvm::Error error = writeTextAtomically(
-          c.options.report, makeReport(*c.module, manifest, c.fusionNotes, c.log)))
+  auto print = [&](llvm::raw_ostream &os) {
+    printReport(os, *c.module, manifest, c.fusionNotes, c.log);
+  };
+  if (llvm::Error error = writeTextAtomically(c.options.report, print))
     return machineFault(c, llvm::toString(std::move(error)));
   return success();
 }

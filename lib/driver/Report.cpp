@@ -73,27 +73,27 @@ static json::Object describeStep(Operation &op, SymbolTable &symbols) {
                       {"bytes", bytesOf(call.getInputs()) + bytesOf(call.getOutputs())}};
 }
 
-static json::Object describeEntry(exec::EntryOp entry, SymbolTable &symbols) {
-  json::Array steps;
+static void printEntry(json::OStream &out, exec::EntryOp entry, SymbolTable &symbols) {
   double flops = 0, bytes = 0;
   int64_t launches = 0, calls = 0;
-  for (Operation &op : entry.getBody().front()) {
-    if (!isa<exec::LaunchOp, exec::LaunchEachOp, exec::LibraryCallOp>(op))
-      continue;
-    ++(isa<exec::LibraryCallOp>(op) ? calls : launches);
-    json::Object step = describeStep(op, symbols);
-    flops += *step.getNumber("flops");
-    bytes += *step.getNumber("bytes");
-    steps.push_back(std::move(step));
-  }
-  return json::Object{{"name", entry.getEntryName()},
-                      {"sizes", entry.getSizesText()},
-                      {"arena_bytes", static_cast<int64_t>(entry.getArenaSize())},
-                      {"launches", launches},
-                      {"library_calls", calls},
-                      {"flops", flops},
-                      {"bytes", bytes},
-                      {"steps", std::move(steps)}};
+  out.attribute("name", entry.getEntryName());
+  out.attribute("sizes", entry.getSizesText());
+  out.attribute("arena_bytes", static_cast<int64_t>(entry.getArenaSize()));
+  out.attributeArray("steps", [&] {
+    for (Operation &op : entry.getBody().front()) {
+      if (!isa<exec::LaunchOp, exec::LaunchEachOp, exec::LibraryCallOp>(op))
+        continue;
+      ++(isa<exec::LibraryCallOp>(op) ? calls : launches);
+      json::Object step = describeStep(op, symbols);
+      flops += *step.getNumber("flops");
+      bytes += *step.getNumber("bytes");
+      out.value(std::move(step));
+    }
+  });
+  out.attribute("launches", launches);
+  out.attribute("library_calls", calls);
+  out.attribute("flops", flops);
+  out.attribute("bytes", bytes);
 }
 
 static json::Object describeTime(const Clock &time) {
@@ -129,31 +129,35 @@ static json::Object describeCompile(const CompileLog &log) {
   return compile;
 }
 
-std::string accc::makeReport(ModuleOp program, StringRef manifest,
-                             ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions,
-                             const CompileLog &log) {
+void accc::printReport(llvm::raw_ostream &os, ModuleOp program, StringRef manifest,
+                       ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions,
+                       const CompileLog &log) {
   SymbolTable symbols(program);
-  json::Array entries, fusion;
   double state = 0;
   for (auto variable : program.getOps<exec::VariableOp>())
     state += bytesOf(variable.getType());
-  for (auto entry : program.getOps<exec::EntryOp>())
-    entries.push_back(describeEntry(entry, symbols));
-  for (const auto &[sizes, notes] : decisions)
-    for (const FusionNote &note : notes)
-      fusion.push_back(json::Object{{"function", note.function},
-                                    {"sizes", sizes},
-                                    {"producer", note.producer},
-                                    {"consumer", note.consumer},
-                                    {"fused", note.decision.allowed},
-                                    {"reason", note.decision.reason}});
-  json::Object report{{"state_bytes", state},
-                      {"entries", std::move(entries)},
-                      {"fusion", std::move(fusion)},
-                      {"compile", describeCompile(log)}};
-  if (llvm::Expected<json::Value> parsed = json::parse(manifest))
-    report["manifest"] = std::move(*parsed);
-  else
-    llvm::consumeError(parsed.takeError());
-  return llvm::formatv("{0:2}\n", json::Value(std::move(report)));
+  json::OStream out(os, /*IndentSize=*/2);
+  out.object([&] {
+    if (llvm::Expected<json::Value> parsed = json::parse(manifest))
+      out.attribute("manifest", *parsed);
+    else
+      llvm::consumeError(parsed.takeError());
+    out.attribute("state_bytes", state);
+    out.attributeArray("entries", [&] {
+      for (auto entry : program.getOps<exec::EntryOp>())
+        out.object([&] { printEntry(out, entry, symbols); });
+    });
+    out.attributeArray("fusion", [&] {
+      for (const auto &[sizes, notes] : decisions)
+        for (const FusionNote &note : notes)
+          out.value(json::Object{{"function", note.function},
+                                 {"sizes", sizes},
+                                 {"producer", note.producer},
+                                 {"consumer", note.consumer},
+                                 {"fused", note.decision.allowed},
+                                 {"reason", note.decision.reason}});
+    });
+    out.attribute("compile", describeCompile(log));
+  });
+  os << "\n";
 }

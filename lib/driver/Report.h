@@ -6,6 +6,8 @@
 #include "fusion/Fuse.h"
 #include "support/CompileLog.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <string>
 
 namespace accc {
@@ -17,9 +19,12 @@ namespace accc {
 /// `compile`, what the compile itself took: seconds of wall clock and of CPU time and the peak of
 /// memory, `phases` with the same for each and for its parts, and `work`, which is counted and thus
 /// the same on every machine. All but `compile` is the same for the same input.
-std::string makeReport(mlir::ModuleOp program, llvm::StringRef manifest,
-                       llvm::ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions,
-                       const CompileLog &log);
+///
+/// It is written as it is made: the steps and decisions of a large model are a multiple of what the
+/// compile itself needs.
+void printReport(llvm::raw_ostream &os, mlir::ModuleOp program, llvm::StringRef manifest,
+                 llvm::ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions,
+                 const CompileLog &log);
 
 } // namespace accc
 

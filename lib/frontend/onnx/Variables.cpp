@@ -49,18 +49,27 @@ bool isMadeUp(llvm::StringRef name) {
          name.starts_with("/") || llvm::all_of(name, llvm::isDigit);
 }
 
+/// The element whose bytes these are.
+double toDouble(const char *bytes, FloatType type) {
+  if (type.isF32()) {
+    float value;
+    std::memcpy(&value, bytes, sizeof(value));
+    return value;
+  }
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes, type.getWidth() / 8);
+  llvm::APFloat value(type.getFloatSemantics(), llvm::APInt(type.getWidth(), bits));
+  bool lost = false;
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
+  return value.convertToDouble();
+}
+
 template <typename Predicate> bool allElements(const Weight &weight, Predicate predicate) {
   auto element = cast<FloatType>(weight.type.getElementType());
   size_t width = element.getWidth() / 8;
-  for (size_t i = 0; i + width <= weight.bytes.size(); i += width) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, weight.bytes.data() + i, width);
-    llvm::APFloat value(element.getFloatSemantics(), llvm::APInt(element.getWidth(), bits));
-    bool lost = false;
-    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
-    if (!predicate(value.convertToDouble()))
+  for (size_t i = 0; i + width <= weight.bytes.size(); i += width)
+    if (!predicate(toDouble(weight.bytes.data() + i, element)))
       return false;
-  }
   return true;
 }
 

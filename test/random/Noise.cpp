@@ -63,6 +63,36 @@ void addTermNoise(ReferenceArray &array, Type element, Random &random, double un
       value *= 1 + units * roundoff * random.real(-1, 1);
 }
 
+bool multiplies(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<prim::ReduceOp, prim::ReduceWindowOp, prim::CumulativeOp>(
+          [](auto product) { return product.getKind() == prim::ReduceKind::prod; })
+      .Case([](prim::ScatterOp scatter) { return scatter.getKind() == prim::ScatterKind::mul; })
+      .Default(false);
+}
+
+/// In some order a partial product may overflow, though the product does not: infinity times a
+/// factor of zero is no number then. The greatest partial product is that of the factors above one.
+LogicalResult addOverflow(Evaluable op, ArrayRef<ReferenceArray> operands, ReferenceArray &result) {
+  auto elementOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getElementType();
+  };
+  Type element = elementOf(op->getResult(0));
+  if (!isa<FloatType>(element))
+    return success();
+  SmallVector<ReferenceArray> factors(operands), greatest;
+  for (auto [operand, array] : llvm::zip_equal(op->getOperands(), factors))
+    if (isa<FloatType>(elementOf(operand)))
+      for (double &value : array.values)
+        value = std::max(std::abs(value), 1.0);
+  if (failed(op.evaluate(factors, greatest)))
+    return failure();
+  for (auto [value, bound] : llvm::zip_equal(result.values, greatest.front().values))
+    if (!std::isfinite(roundToElement(element, bound)))
+      value = std::numeric_limits<double>::quiet_NaN();
+  return success();
+}
+
 } // namespace
 
 LogicalResult accc::test::interpretWithNoise(func::FuncOp function,
@@ -89,7 +119,8 @@ LogicalResult accc::test::interpretWithNoise(func::FuncOp function,
                      random, units * std::pow(std::max(terms, 1.0), 0.25));
       }
     }
-    if (failed(evaluable.evaluate(operands, outputs)))
+    if (failed(evaluable.evaluate(operands, outputs)) ||
+        (multiplies(&op) && failed(addOverflow(evaluable, operands, outputs.front()))))
       return failure();
     bool isView = cast<Fusible>(op).getFusionClass() == FusionClass::View;
     for (auto [result, array] : llvm::zip_equal(op.getResults(), outputs)) {

@@ -81,3 +81,18 @@ TEST_CASE("noise: a sum that cancels is as uncertain as its terms") {
   CHECK(most > 0x1p-27);
   CHECK(most < 0x1p-19);
 }
+
+// 1e20 * 1e20 * 0 is zero in one order, and infinity times zero in another.
+TEST_CASE("noise: a product whose order decides whether it overflows is no number") {
+  for (const auto &results :
+       noisyRuns(R"(func.func @f(%x: tensor<8xf32>) -> (tensor<f32>, tensor<f32>) {
+    %large = prim.constant dense<1.0e20> : tensor<2xf32>
+    %zero = prim.constant dense<0.0> : tensor<1xf32>
+    %0 = prim.concatenate %large, %zero {dimension = 0 : i64} : (tensor<2xf32>, tensor<1xf32>) -> tensor<3xf32>
+    %1 = prim.reduce prod %0 {dimensions = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+    %2 = prim.reduce prod %x {dimensions = array<i64: 0>} : (tensor<8xf32>) -> tensor<f32>
+    return %1, %2 : tensor<f32>, tensor<f32> })")) {
+    CHECK(std::isnan(results[0].values.front()));
+    CHECK(std::isfinite(results[1].values.front()));
+  }
+}

@@ -123,7 +123,7 @@ TEST_CASE("boundaries: what an op may be") {
     })";
   std::string large = "%b = prim.iota {dimension = 0 : i64} : () -> tensor<1099511627777xf32>\n";
   std::string unread = "%b = prim.abs %x : (tensor<4xf32>) -> tensor<4xf32>\n";
-  std::string empty = "prim.fusion \"loop\" \"f\"(%x) : (tensor<4xf32>) -> () {\n"
+  std::string empty = "prim.fusion loop \"f\"(%x) : (tensor<4xf32>) -> () {\n"
                       "^bb0(%a: tensor<4xf32>):\n\"prim.yield\"() : () -> ()\n}\n";
   std::string composite = "%b = nn.relu %a : (tensor<4xf32>) -> tensor<4xf32>";
   std::string good = fusion("loop", kInside);

@@ -80,13 +80,7 @@ Outcome accc::compileModel(const CompileOptions &options, const Progress &progre
     code = ExitCode::Machine;
   Outcome outcome = finish(compilation, code);
   if (code == ExitCode::Done && stopped) {
-    llvm::raw_string_ostream stream(outcome.text);
-    if (compilation.programs.empty())
-      compilation.module->print(stream);
-    for (SizedProgram &sized : compilation.programs) {
-      stream << "// ----- " << sized.sizes << "\n";
-      sized.program->print(stream);
-    }
+    outcome.text = printModel(compilation);
     if (!options.output.empty()) {
       if (llvm::Error error = writeTextAtomically(options.output, outcome.text)) {
         outcome.problems.push_back({.message = llvm::toString(std::move(error))});

@@ -128,7 +128,7 @@ static LogicalResult scheduleModel(Compilation &c) {
   return success();
 }
 
-/// The program for all sizes, from those for each.
+/// The program for all sizes, from those for each; of one size it is that.
 static LogicalResult mergeModels(Compilation &c) {
   if (c.programs.empty())
     return success();
@@ -177,6 +177,15 @@ static std::string print(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream, OpPrintingFlags().assumeVerified());
+  return text;
+}
+
+std::string accc::printModel(Compilation &c) {
+  if (c.programs.empty())
+    return print(*c.module);
+  std::string text;
+  for (SizedProgram &sized : c.programs)
+    text += "// ----- " + sized.sizes + "\n" + print(*sized.program);
   return text;
 }
 
@@ -245,12 +254,12 @@ static LogicalResult verifyModule(ModuleOp module) {
 static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
   // A phase that may fail by our fault works on a copy, so that what it was given can be kept.
   OwningOpRef<ModuleOp> before;
-  if (phase.blame == ExitCode::Bug)
+  if (phase.blame == ExitCode::Bug && c.module)
     before = c.module->clone();
   if (failed(phase.run(c))) {
     ExitCode blame = blameFor(c, phase);
     if (blame == ExitCode::Bug)
-      writeReproducer(c, phase, print(*before));
+      writeReproducer(c, phase, before ? print(*before) : printModel(c));
     return blame;
   }
   if (failed(verifyModule(*c.module))) {
@@ -326,7 +335,5 @@ ExitCode accc::runPipeline(Compilation &c, StringRef lastPhase, const Progress &
     return worst;
   if (llvm::any_of(kPhases, [&](auto &phase) { return isEach(phase) && lastPhase == phase.name; }))
     return ExitCode::Done;
-  if (failed(mergeModels(c)))
-    return blameFor(c, {"merge", mergeModels, ExitCode::Bug, Runs::Once});
   return runPhases(c, lastPhase, Runs::Once, counter);
 }

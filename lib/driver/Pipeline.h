@@ -72,6 +72,10 @@ void registerDialects(mlir::MLIRContext &context);
 /// is at fault at some sizes, the others are still looked at, so that all problems are found.
 ExitCode runPipeline(Compilation &compilation, llvm::StringRef lastPhase, const Progress &progress);
 
+/// The IR of the model as text; of several sizes not yet merged, that of each behind a line that
+/// names them.
+std::string printModel(Compilation &compilation);
+
 /// One phase alone, on the compilation's module; neither verified nor dumped.
 mlir::LogicalResult runPhase(Compilation &compilation, llvm::StringRef name);
 

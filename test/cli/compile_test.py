@@ -29,6 +29,7 @@ class Compile(CommandLineTest):
             "layout": "prim.tanh",
             "fuse": "prim.fusion",
             "schedule": "exec.launch",
+            "merge": "exec.launch",
         }
         for phase, mark in marks.items():
             out, error = self.accc("compile", "small.mlir", "--loss", "mse", "--stop-after", phase)
@@ -43,7 +44,7 @@ class Compile(CommandLineTest):
         names = [path.name for path in sorted((self.folder / "dump").glob("?-*.mlir"))]
         self.assertEqual(
             [name[2:-5] for name in names],
-            "import trainable decompose simplify layout fuse schedule generate".split(),
+            "import trainable decompose simplify layout fuse schedule merge generate".split(),
         )
 
     def test_writes_header_and_report(self):

@@ -101,7 +101,7 @@ class Sizes(CommandLineTest):
             ["batch=16", "batch=64"],
         )
         self.assertTrue((self.folder / "dump" / "batch=16" / "7-schedule.mlir").exists())
-        text = (self.folder / "dump" / "8-generate.mlir").read_text()
+        text = (self.folder / "dump" / "9-generate.mlir").read_text()
         self.assertIn("train_step[batch=16]", text)
         out, _ = self.accc(
             *("compile", MLP / "model.onnx", "-D", "batch=64,16", "--stop-after", "import")

@@ -5,6 +5,7 @@
 #include "driver/Pipeline.h"
 #include "driver/Probes.h"
 #include "reference/bisect/WrongRewrite.h"
+#include "support/Attributes.h"
 
 #include <cmath>
 
@@ -169,10 +170,13 @@ Bisection accc::bisectModel(const CompileOptions &options, const TensorMap &inpu
   if (result.outcome.code == ExitCode::Done && !broken)
     for (const char *entry : {"grad_step", "apply_step", "eval_step"})
       if (auto function = c.module->lookupSymbol<func::FuncOp>(entry)) {
+        // Names of inputs and of results are apart: only apply_step takes the gradients.
         NamedArrays values = bisector.values();
-        for (auto &[name, array] : bisector.exact)
-          if (name.starts_with("grad."))
-            values[name] = array;
+        for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+          if (function.getArgAttrOfType<StringAttr>(i, kRoleAttr) == role::kGradient) {
+            auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
+            values[name] = bisector.exact.lookup(name);
+          }
         if (failed(makeProbes(function, values, *c.target, folder, result.kernels)))
           result.outcome.code = ExitCode::Bug;
       }

@@ -82,7 +82,9 @@ FailureOr<NamedArrays> accc::evaluate(func::FuncOp function, const NamedArrays &
     return failure();
   NamedArrays named;
   for (auto [i, result] : llvm::enumerate(results))
-    if (auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr))
+    if (auto variable = function.getResultAttrOfType<StringAttr>(i, kUpdatesAttr))
+      named[("new " + variable.getValue()).str()] = result;
+    else if (auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr))
       named[name] = result;
   return named;
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import shutil
+import struct
 import unittest
 
-from command_line import DATA, GOLDENS, MLP, USAGE, CommandLineTest
+from command_line import DATA, GOLDENS, MLP, SMALL, USAGE, CommandLineTest, write_safetensors
 
 
 class Diff(CommandLineTest):
@@ -42,6 +43,18 @@ class Diff(CommandLineTest):
         out, _ = self.accc("diff", MLP / "model.onnx", wrong, "--bisect", code=DATA)
         self.assertIn("the model as imported and differentiated is wrong: ", out)
         self.accc("diff", self.library(), MLP, "--bisect", code=USAGE)
+
+    def test_bisect_an_input_with_the_name_of_a_result(self):
+        (self.folder / "goldens").mkdir()
+        path = self.folder / "model.mlir"
+        path.write_text(SMALL.replace('"x"', '"grad.w"'))
+        meta = {"loss": "mse", "optimizer": "sgd", "lr": 0.1, "steps": 1, "dims": {}, "dropout": False}
+        (self.folder / "goldens" / "meta.json").write_text(json.dumps(meta))
+        numbers = struct.pack("<8f", *range(8))
+        tensors = {"grad.w": ("F32", [2, 4], numbers), "target": ("F32", [2, 3], numbers[:24])}
+        write_safetensors(self.folder / "goldens" / "inputs.safetensors", tensors)
+        out, _ = self.accc("diff", path, self.folder / "goldens", "--bisect")
+        self.assertIn("kernels and library calls give what they should", out)
 
     def test_what_a_run_wrote(self):
         run = ["run", self.library(), "--inputs", MLP / "inputs.safetensors", "--lr", "0.001"]

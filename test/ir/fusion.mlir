@@ -13,3 +13,13 @@ func.func @two(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4
   }
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xi1>
 }
+
+// CHECK-LABEL: @none
+func.func @none() {
+  // CHECK: prim.fusion "loop" "nothing"() : () -> ()
+  // CHECK-NEXT: prim.yield{{$}}
+  prim.fusion "loop" "nothing" () : () -> () {
+    prim.yield
+  }
+  return
+}

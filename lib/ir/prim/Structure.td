@@ -74,7 +74,7 @@ def Prim_FusionEachOp : Op<Prim_Dialect, "fusion_each", [IsolatedFromAbove, Sing
 def Prim_YieldOp : Op<Prim_Dialect, "yield", [Pure, Terminator]> {
   let summary = "the results of a fusion or a kernel";
   let arguments = (ins Variadic<Prim_Tensor>:$results);
-  let assemblyFormat = "$results attr-dict `:` type($results)";
+  let assemblyFormat = "attr-dict ($results^ `:` type($results))?";
 }
 
 #endif

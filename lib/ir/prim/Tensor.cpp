@@ -9,6 +9,12 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::prim;
 
+bool accc::prim::areExact(ArrayRef<double> numbers, Type elementType) {
+  auto integer = dyn_cast<IntegerType>(elementType);
+  return !integer || integer.getWidth() <= 53 ||
+         llvm::all_of(numbers, [](double number) { return std::abs(number) < 0x1p53; });
+}
+
 std::optional<double> accc::prim::splatNumber(Value value) {
   DenseElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
@@ -17,7 +23,8 @@ std::optional<double> accc::prim::splatNumber(Value value) {
     return elements.getSplatValue<APFloat>().convertToDouble();
   auto integer = cast<IntegerType>(elements.getElementType());
   bool isSigned = !integer.isUnsigned() && integer.getWidth() != 1;
-  return elements.getSplatValue<APInt>().roundToDouble(isSigned);
+  double number = elements.getSplatValue<APInt>().roundToDouble(isSigned);
+  return areExact(number, integer) ? std::optional(number) : std::nullopt;
 }
 
 DenseElementsAttr accc::prim::splat(RankedTensorType type, double number) {

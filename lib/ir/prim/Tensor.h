@@ -145,7 +145,11 @@ Tensor dotGeneral(Tensor a, Tensor b, llvm::ArrayRef<int64_t> aBatch,
 Tensor randomUniform(Tensor key, int64_t stream, llvm::ArrayRef<int64_t> shape,
                      mlir::Type elementType);
 
-/// The number that every element of a constant is, if `value` is such a constant.
+/// Whether doubles hold these elements: 64-bit integers from 2^53 on are rounded.
+bool areExact(llvm::ArrayRef<double> numbers, mlir::Type elementType);
+
+/// The number that every element of a constant is, if `value` is such a constant and a double holds
+/// that.
 std::optional<double> splatNumber(mlir::Value value);
 
 /// `number` as a splat attribute of `type`, whatever its element type.

@@ -30,6 +30,21 @@ FusionClass classOf(Operation *op) {
   return fusible ? fusible.getFusionClass() : FusionClass::Opaque;
 }
 
+/// What the op makes of its operands, which are constants; nothing where doubles would not do.
+std::optional<ReferenceArray> evaluated(Evaluable op, ArrayRef<ReferenceArray> operands) {
+  auto exact = [](const ReferenceArray &array, Value value) {
+    return areExact(array.values, tensorType(value).getElementType());
+  };
+  for (auto [array, operand] : llvm::zip_equal(operands, op->getOperands()))
+    if (!exact(array, operand))
+      return std::nullopt;
+  SmallVector<ReferenceArray> results;
+  // An error stays for the run, where data may avoid it.
+  if (failed(op.evaluate(operands, results)) || !exact(results[0], op->getResult(0)))
+    return std::nullopt;
+  return results[0];
+}
+
 void replaceByConstant(Operation *op, PatternRewriter &rewriter, ElementsAttr value) {
   rewriter.replaceOpWithNewOp<ConstantOp>(op, value);
 }
@@ -42,7 +57,7 @@ struct FoldSplats : OpInterfaceRewritePattern<Evaluable> {
     if (classOf(op) != FusionClass::Pointwise || op->getNumResults() != 1 ||
         op->getNumOperands() == 0)
       return failure();
-    SmallVector<ReferenceArray> operands, results;
+    SmallVector<ReferenceArray> operands;
     for (Value operand : op->getOperands()) {
       std::optional<DenseElementsAttr> elements = constantOf(operand);
       if (!elements || !elements->isSplat())
@@ -50,11 +65,12 @@ struct FoldSplats : OpInterfaceRewritePattern<Evaluable> {
       RankedTensorType scalar = RankedTensorType::get({}, elements->getElementType());
       operands.push_back(toReference(elements->resizeSplat(scalar)));
     }
-    if (failed(op.evaluate(operands, results)))
+    std::optional<ReferenceArray> result = evaluated(op, operands);
+    if (!result)
       return failure();
     RankedTensorType type = tensorType(op->getResult(0));
     RankedTensorType scalar = RankedTensorType::get({}, type.getElementType());
-    replaceByConstant(op, rewriter, toElements(results[0], scalar).resizeSplat(type));
+    replaceByConstant(op, rewriter, toElements(*result, scalar).resizeSplat(type));
     return success();
   }
 };
@@ -103,13 +119,13 @@ struct FoldConstants : OpInterfaceRewritePattern<Evaluable> {
     }
     if (classOf(op) == FusionClass::View && type.getNumElements() > greatest)
       return failure();
-    SmallVector<ReferenceArray> operands, results;
+    SmallVector<ReferenceArray> operands;
     for (Value operand : op->getOperands())
       operands.push_back(toReference(*constantOf(operand)));
-    if (failed(
-            op.evaluate(operands, results))) // the error stays for the run, where data may avoid it
+    std::optional<ReferenceArray> result = evaluated(op, operands);
+    if (!result)
       return failure();
-    replaceByConstant(op, rewriter, toElements(results[0], type));
+    replaceByConstant(op, rewriter, toElements(*result, type));
     return success();
   }
 };
@@ -123,6 +139,8 @@ LogicalResult reduceOfSplat(ReduceOp op, PatternRewriter &rewriter) {
     return failure();
   double count = static_cast<double>(elements / results);
   double value = op.getKind() == ReduceKind::sum ? *number * count : *number;
+  if (!areExact(value, op.getType().getElementType()))
+    return failure();
   return replace(op, rewriter, tensor(rewriter, op, op.getOperand()).full(op.getType(), value));
 }
 

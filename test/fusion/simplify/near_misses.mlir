@@ -127,3 +127,29 @@ func.func @known_gradient(%rate: tensor<4xf32>) -> tensor<4xf32> {
   %1 = prim.mul %0, %rate : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// Doubles, in which constants are folded, do not hold all 64-bit integers: not the greatest, nor 2^53 + 1.
+// CHECK-LABEL: @large_integers
+// CHECK-DAG: %[[GREATEST:.*]] = prim.constant dense<9223372036854775807> : tensor<3xi64>
+// CHECK-DAG: %[[ODD:.*]] = prim.constant dense<9007199254740993> : tensor<3xi64>
+// CHECK-DAG: %[[MIXED:.*]] = prim.constant dense<[9007199254740993, 1, 2]> : tensor<3xi64>
+// CHECK-DAG: %[[LIMIT:.*]] = prim.constant dense<9007199254740991> : tensor<3xi64>
+// CHECK-DAG: prim.max %[[GREATEST]]
+// CHECK-DAG: prim.reduce max %[[ODD]]
+// CHECK-DAG: prim.slice %[[MIXED]]
+// CHECK-DAG: prim.add %[[LIMIT]]
+// CHECK-DAG: prim.reduce sum %[[LIMIT]]
+// CHECK: return
+func.func @large_integers(%x: tensor<3xi64>) -> (tensor<3xi64>, tensor<i64>, tensor<2xi64>, tensor<3xi64>, tensor<i64>) {
+  %greatest = prim.constant dense<9223372036854775807> : tensor<3xi64>
+  %one = prim.constant dense<1> : tensor<3xi64>
+  %odd = prim.constant dense<9007199254740993> : tensor<3xi64>
+  %mixed = prim.constant dense<[9007199254740993, 1, 2]> : tensor<3xi64>
+  %limit = prim.constant dense<9007199254740991> : tensor<3xi64>
+  %0 = prim.max %greatest, %one : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+  %1 = prim.reduce max %odd {dimensions = array<i64: 0>} : (tensor<3xi64>) -> tensor<i64>
+  %2 = prim.slice %mixed {starts = array<i64: 0>, limits = array<i64: 2>, strides = array<i64: 1>} : (tensor<3xi64>) -> tensor<2xi64>
+  %3 = prim.add %limit, %one : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+  %4 = prim.reduce sum %limit {dimensions = array<i64: 0>} : (tensor<3xi64>) -> tensor<i64>
+  return %0, %1, %2, %3, %4 : tensor<3xi64>, tensor<i64>, tensor<2xi64>, tensor<3xi64>, tensor<i64>
+}

@@ -54,3 +54,101 @@ func.func @variance(%x: tensor<16x16x16x32xf32>) -> tensor<32xf32> {
   %5 = prim.reduce sum %4 {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x32xf32>) -> tensor<32xf32>
   return %5 : tensor<32xf32>
 }
+
+// Sums of squares that are no variance: of another tensor's mean, of another count, along another dimension, of a
+// product of two, the greatest square. Each is split as it is: its parts are of the products that it sums.
+// CHECK-LABEL: @mean_of_another
+// CHECK: %[[D:.*]] = prim.sub
+// CHECK-NEXT: %[[Q:.*]] = prim.mul %[[D]]
+// CHECK-NEXT: %[[P:.*]] = prim.reduce sum %[[Q]] {dimensions = array<i64: 1, 2>}
+// CHECK-NEXT: %[[R:.*]] = prim.reduce sum %[[P]] {dimensions = array<i64: 0>}
+// CHECK-NEXT: return %[[R]]
+func.func @mean_of_another(%x: tensor<16x16x16x16xf32>, %y: tensor<16x16x16x16xf32>) -> tensor<16xf32> {
+  %n = prim.constant dense<2.44140625e-04> : tensor<16xf32>
+  %s = prim.reduce sum %y {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  %m = prim.mul %s, %n : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %b = prim.broadcast %m {dimensions = array<i64: 3>} : (tensor<16xf32>) -> tensor<16x16x16x16xf32>
+  %d = prim.sub %x, %b : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %q = prim.mul %d, %d : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %r = prim.reduce sum %q {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}
+
+// CHECK-LABEL: @another_count
+// CHECK: %[[D:.*]] = prim.sub
+// CHECK-NEXT: %[[Q:.*]] = prim.mul %[[D]]
+// CHECK-NEXT: %[[P:.*]] = prim.reduce sum %[[Q]] {dimensions = array<i64: 1, 2>}
+// CHECK-NEXT: %[[R:.*]] = prim.reduce sum %[[P]] {dimensions = array<i64: 0>}
+// CHECK-NEXT: return %[[R]]
+func.func @another_count(%x: tensor<16x16x16x16xf32>) -> tensor<16xf32> {
+  %n = prim.constant dense<1.0e-03> : tensor<16xf32>
+  %s = prim.reduce sum %x {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  %m = prim.mul %s, %n : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %b = prim.broadcast %m {dimensions = array<i64: 3>} : (tensor<16xf32>) -> tensor<16x16x16x16xf32>
+  %d = prim.sub %x, %b : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %q = prim.mul %d, %d : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %r = prim.reduce sum %q {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}
+
+// CHECK-LABEL: @mean_along_another_dimension
+// CHECK: %[[D:.*]] = prim.sub
+// CHECK-NEXT: %[[Q:.*]] = prim.mul %[[D]]
+// CHECK-NEXT: %[[P:.*]] = prim.reduce sum %[[Q]] {dimensions = array<i64: 1, 2>}
+// CHECK-NEXT: %[[R:.*]] = prim.reduce sum %[[P]] {dimensions = array<i64: 0>}
+// CHECK-NEXT: return %[[R]]
+func.func @mean_along_another_dimension(%x: tensor<16x16x16x16xf32>) -> tensor<16xf32> {
+  %n = prim.constant dense<2.44140625e-04> : tensor<16xf32>
+  %s = prim.reduce sum %x {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  %m = prim.mul %s, %n : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %b = prim.broadcast %m {dimensions = array<i64: 2>} : (tensor<16xf32>) -> tensor<16x16x16x16xf32>
+  %d = prim.sub %x, %b : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %q = prim.mul %d, %d : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %r = prim.reduce sum %q {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}
+
+// CHECK-LABEL: @product_of_two
+// CHECK: %[[D:.*]] = prim.sub
+// CHECK-NEXT: %[[Q:.*]] = prim.mul %[[D]]
+// CHECK-NEXT: %[[P:.*]] = prim.reduce sum %[[Q]] {dimensions = array<i64: 1, 2>}
+// CHECK-NEXT: %[[R:.*]] = prim.reduce sum %[[P]] {dimensions = array<i64: 0>}
+// CHECK-NEXT: return %[[R]]
+func.func @product_of_two(%x: tensor<16x16x16x16xf32>) -> tensor<16xf32> {
+  %n = prim.constant dense<2.44140625e-04> : tensor<16xf32>
+  %s = prim.reduce sum %x {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  %m = prim.mul %s, %n : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %b = prim.broadcast %m {dimensions = array<i64: 3>} : (tensor<16xf32>) -> tensor<16x16x16x16xf32>
+  %d = prim.sub %x, %b : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %q = prim.mul %d, %x : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %r = prim.reduce sum %q {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}
+
+// CHECK-LABEL: @greatest_square
+// CHECK: %[[D:.*]] = prim.sub
+// CHECK-NEXT: %[[Q:.*]] = prim.mul %[[D]]
+// CHECK-NEXT: %[[P:.*]] = prim.reduce max %[[Q]] {dimensions = array<i64: 1, 2>}
+// CHECK-NEXT: %[[R:.*]] = prim.reduce max %[[P]] {dimensions = array<i64: 0>}
+// CHECK-NEXT: return %[[R]]
+func.func @greatest_square(%x: tensor<16x16x16x16xf32>) -> tensor<16xf32> {
+  %n = prim.constant dense<2.44140625e-04> : tensor<16xf32>
+  %s = prim.reduce sum %x {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  %m = prim.mul %s, %n : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %b = prim.broadcast %m {dimensions = array<i64: 3>} : (tensor<16xf32>) -> tensor<16x16x16x16xf32>
+  %d = prim.sub %x, %b : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %q = prim.mul %d, %d : (tensor<16x16x16x16xf32>, tensor<16x16x16x16xf32>) -> tensor<16x16x16x16xf32>
+  %r = prim.reduce max %q {dimensions = array<i64: 0, 1, 2>} : (tensor<16x16x16x16xf32>) -> tensor<16xf32>
+  return %r : tensor<16xf32>
+}
+
+// What is accumulated of 16-bit floats is more than what a part would store; parts of few rows are no work.
+// CHECK-LABEL: @whole
+// CHECK-NEXT: prim.reduce sum %arg0 {dimensions = array<i64: 0, 1>}
+// CHECK-NEXT: prim.reduce sum %arg1 {dimensions = array<i64: 0, 1>}
+// CHECK-NEXT: return
+func.func @whole(%x: tensor<64x64x64xbf16>, %y: tensor<64x4x300xf32>) -> (tensor<64xbf16>, tensor<300xf32>) {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 1>} : (tensor<64x64x64xbf16>) -> tensor<64xbf16>
+  %1 = prim.reduce sum %y {dimensions = array<i64: 0, 1>} : (tensor<64x4x300xf32>) -> tensor<300xf32>
+  return %0, %1 : tensor<64xbf16>, tensor<300xf32>
+}

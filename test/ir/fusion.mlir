@@ -16,9 +16,9 @@ func.func @two(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4
 
 // CHECK-LABEL: @none
 func.func @none() {
-  // CHECK: prim.fusion "loop" "nothing"() : () -> ()
+  // CHECK: prim.fusion loop "nothing"() : () -> ()
   // CHECK-NEXT: prim.yield{{$}}
-  prim.fusion "loop" "nothing" () : () -> () {
+  prim.fusion loop "nothing" () : () -> () {
     prim.yield
   }
   return

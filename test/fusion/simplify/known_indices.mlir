@@ -41,17 +41,27 @@ func.func @gather_of_one_number(%i: tensor<64xi64>) -> tensor<64xf32> {
   return %0 : tensor<64xf32>
 }
 
-// Runs that leave the data are errors of the model, found where it runs.
-// CHECK-LABEL: @runs_out_of_range
+// Runs that leave the data are errors, found where the model runs.
+// CHECK-LABEL: @gather_from_below
 // CHECK: prim.gather
+func.func @gather_from_below(%x: tensor<8x3xf32>) -> tensor<3x3xf32> {
+  %i = prim.constant dense<[-1, 0, 1]> : tensor<3xi64>
+  %0 = prim.gather %x, %i {axis = 0 : i64} : (tensor<8x3xf32>, tensor<3xi64>) -> tensor<3x3xf32>
+  return %0 : tensor<3x3xf32>
+}
+
+// CHECK-LABEL: @gather_from_above
 // CHECK: prim.gather
+func.func @gather_from_above(%x: tensor<8x3xf32>) -> tensor<3x3xf32> {
+  %i = prim.constant dense<[6, 7, 8]> : tensor<3xi64>
+  %0 = prim.gather %x, %i {axis = 0 : i64} : (tensor<8x3xf32>, tensor<3xi64>) -> tensor<3x3xf32>
+  return %0 : tensor<3x3xf32>
+}
+
+// CHECK-LABEL: @scatter_above
 // CHECK: prim.scatter
-// CHECK: return
-func.func @runs_out_of_range(%x: tensor<8x3xf32>, %u: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<8x3xf32>) {
-  %low = prim.constant dense<[-1, 0, 1]> : tensor<3xi64>
-  %high = prim.constant dense<[6, 7, 8]> : tensor<3xi64>
-  %0 = prim.gather %x, %low {axis = 0 : i64} : (tensor<8x3xf32>, tensor<3xi64>) -> tensor<3x3xf32>
-  %1 = prim.gather %x, %high {axis = 0 : i64} : (tensor<8x3xf32>, tensor<3xi64>) -> tensor<3x3xf32>
-  %2 = prim.scatter %x, %high, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<8x3xf32>, tensor<3xi64>, tensor<3x3xf32>) -> tensor<8x3xf32>
-  return %0, %1, %2 : tensor<3x3xf32>, tensor<3x3xf32>, tensor<8x3xf32>
+func.func @scatter_above(%x: tensor<8x3xf32>, %u: tensor<3x3xf32>) -> tensor<8x3xf32> {
+  %i = prim.constant dense<[6, 7, 8]> : tensor<3xi64>
+  %0 = prim.scatter %x, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<8x3xf32>, tensor<3xi64>, tensor<3x3xf32>) -> tensor<8x3xf32>
+  return %0 : tensor<8x3xf32>
 }

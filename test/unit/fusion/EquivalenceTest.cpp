@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Interpret before = interpret after, for every pass of lib/fusion on every function of its lit
-// tests.
+// tests. An error in the data stays one.
 #include "Equivalence.h"
 #include "fusion/Passes.h"
 #include "ir/nn/Nn.h"
@@ -33,10 +33,17 @@ std::vector<std::string> testFiles() {
   return files;
 }
 
+/// Whether the function can be evaluated; the error is no news.
+bool evaluates(func::FuncOp function, ArrayRef<ReferenceArray> arguments,
+               SmallVector<ReferenceArray> &results) {
+  ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); });
+  return succeeded(interpret(function, arguments, results));
+}
+
 void checkPass(ArrayRef<std::unique_ptr<Pass> (*)()> creators) {
   MLIRContext context;
   context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
-  int functions = 0;
+  int functions = 0, errors = 0;
   for (const std::string &file : testFiles()) {
     INFO(file);
     ParserConfig config(&context);
@@ -52,13 +59,14 @@ void checkPass(ArrayRef<std::unique_ptr<Pass> (*)()> creators) {
       auto changed = after->lookupSymbol<func::FuncOp>(function.getName());
       std::vector<ReferenceArray> arguments = sampleArguments(function);
       SmallVector<ReferenceArray> expected, found;
-      REQUIRE(succeeded(interpret(function, arguments, expected)));
-      REQUIRE(succeeded(interpret(changed, arguments, found)));
+      bool isValid = evaluates(function, arguments, expected);
+      REQUIRE(evaluates(changed, arguments, found) == isValid);
       CHECK(difference(found, expected, 1e-6) == "");
-      ++functions;
+      ++(isValid ? functions : errors);
     }
   }
   CHECK(functions > 0);
+  CHECK(errors < functions / 10);
 }
 
 } // namespace

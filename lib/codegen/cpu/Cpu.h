@@ -15,6 +15,16 @@ namespace accc::codegen {
 /// Lowers func, scf, arith, math and vector ops to the LLVM dialect, in place.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
+/// Whether anything gives 16-bit floats.
+bool hasHalfFloats(mlir::ModuleOp module);
+
+/// Arithmetic of 16-bit floats becomes that of f32, rounded after each operation.
+void computeHalvesInF32(mlir::ModuleOp module);
+
+/// In a lowered module without arithmetic of bf16: what is moved as bf16 becomes i16. Fails where
+/// there is such arithmetic. (To select or to store some lanes of bf16, LLVM computes in f32.)
+mlir::LogicalResult keepBFloatsAsIntegers(mlir::ModuleOp module);
+
 /// Translates the lowered module. The result has the data layout and function attributes
 /// of `arch`.
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,

@@ -12,7 +12,6 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -23,18 +22,6 @@
 using namespace mlir;
 using namespace accc;
 
-/// Whether anything is computed in 16-bit floats.
-static bool hasHalfArithmetic(ModuleOp module) {
-  auto result = module.walk([](Operation *op) {
-    bool half = llvm::any_of(op->getResultTypes(), [](Type type) {
-      Type element = getElementTypeOrSelf(type);
-      return element.isF16() || element.isBF16();
-    });
-    return half ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return result.wasInterrupted();
-}
-
 LogicalResult codegen::lowerToLLVM(ModuleOp module) {
   // Before the conversion to LLVM would make calls of them.
   RewritePatternSet functions(module.getContext());
@@ -44,17 +31,11 @@ LogicalResult codegen::lowerToLLVM(ModuleOp module) {
   config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled; // LLVM's work
   if (failed(applyPatternsAndFoldGreedily(module, std::move(functions), config)))
     return failure();
+  bool hasHalves = hasHalfFloats(module);
+  if (hasHalves)
+    computeHalvesInF32(module);
   PassManager pm(module.getContext());
   pm.enableVerifier(false);
-  // 16-bit floats are computed in f32 and rounded after each operation: elsewhere LLVM would do the
-  // same, but by calls of the compiler's library.
-  if (hasHalfArithmetic(module)) {
-    pm.addPass(math::createMathLegalizeToF32());
-    const std::string halves[] = {"f16", "bf16"};
-    arith::ArithEmulateUnsupportedFloatsOptions emulate;
-    emulate.sourceTypeStrs = halves;
-    pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
-  }
   // Rounding to bf16 would call the compiler's library on machines without the instruction.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
@@ -69,7 +50,9 @@ LogicalResult codegen::lowerToLLVM(ModuleOp module) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  return pm.run(module);
+  if (failed(pm.run(module)))
+    return failure();
+  return hasHalves ? keepBFloatsAsIntegers(module) : success();
 }
 
 std::unique_ptr<llvm::Module> codegen::translate(ModuleOp module, llvm::LLVMContext &context,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/prim/Combine.h"
 #include "ir/prim/Pointwise.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -111,13 +113,9 @@ LogicalResult ConvertOp::evaluate(ArrayRef<ReferenceArray> operands,
   if (integer.getWidth() == 1 || isa<IntegerType>(from))
     return evaluateEach(operands, results, [&](double x) { return roundToElement(to, x); });
 
-  bool isUnsigned = isUnsignedElement(to);
-  double greatest = std::ldexp(1.0, static_cast<int>(integer.getWidth() - !isUnsigned));
-  double least = isUnsigned ? 0 : -greatest;
+  double least = neutralValue(ReduceKind::max, to), greatest = neutralValue(ReduceKind::min, to);
   return evaluateEach(operands, results, [&](double x) {
-    if (std::isnan(x))
-      return 0.0;
-    return std::trunc(x) >= greatest ? greatest - 1 : std::max(std::trunc(x), least);
+    return std::isnan(x) ? 0.0 : std::clamp(std::trunc(x), least, greatest);
   });
 }
 

@@ -32,8 +32,10 @@ double accc::prim::neutralValue(ReduceKind kind, Type elementType) {
   if (auto number = dyn_cast<FloatAttr>(value))
     return number.getValueAsDouble();
   bool readSigned = !elementType.isUnsignedInteger() && !elementType.isInteger(1);
-  APInt integer = cast<IntegerAttr>(value).getValue();
-  return readSigned ? integer.signedRoundToDouble() : integer.roundToDouble(/*isSigned=*/false);
+  // To nearest, the greatest integer of 64 bits would become one beyond its type.
+  APFloat number(APFloat::IEEEdouble());
+  number.convertFromAPInt(cast<IntegerAttr>(value).getValue(), readSigned, APFloat::rmTowardZero);
+  return number.convertToDouble();
 }
 
 Value accc::prim::emitCombiner(OpBuilder &builder, Location loc, ReduceKind kind, bool isUnsigned,

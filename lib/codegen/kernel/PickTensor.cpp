@@ -36,34 +36,44 @@ Value BodyEmitter::table(ArrayRef<int64_t> words) {
   return b.create<LLVM::AddressOfOp>(location, LLVM::LLVMPointerType::get(b.getContext()), symbol);
 }
 
+namespace {
+/// An operand of a concatenation.
+struct Part {
+  Value tensor;
+  int64_t start, extent;
+  BlockArgument buffer; // the input that it is, or is a reshape of; null for anything else
+};
+} // namespace
+
 Value BodyEmitter::pick(prim::ConcatenateOp op, ArrayRef<AffineExpr> position) {
-  auto shapeOf = [](Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape(); };
   auto dimension = static_cast<size_t>(op.getDimension());
-  SmallVector<BlockArgument> tensors;
-  SmallVector<int64_t> starts;
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  SmallVector<Part> parts;
+  size_t others = 0;
   int64_t unit = 0, total = 0;
   for (Value input : op.getInputs()) {
-    if (!ownBuffers || !pointers.contains(input))
-      return nullptr;
-    int64_t extent = shapeOf(input)[dimension];
+    int64_t extent = cast<RankedTensorType>(input.getType()).getDimSize(dimension);
     if (extent == 0)
       continue;
+    Value source = input;
+    while (auto reshape = source.getDefiningOp<prim::ReshapeOp>())
+      source = reshape.getOperand();
+    bool isBuffer = ownBuffers && pointers.contains(source);
+    parts.push_back({input, total, extent, isBuffer ? cast<BlockArgument>(source) : nullptr});
+    others += !isBuffer;
     unit = std::gcd(unit, total);
-    tensors.push_back(cast<BlockArgument>(input));
-    starts.push_back(total);
     total += extent;
   }
-  if (tensors.size() <= kFewTensors)
+  if (parts.size() <= kFewTensors + others || others > kFewTensors)
     return nullptr;
   int64_t units = llvm::divideCeil(total, unit);
   AffineExpr along = index.simplify(position[dimension]);
   auto range = index.range(along);
-  if (units > 4 * static_cast<int64_t>(tensors.size()) || !range || range->first < 0 ||
+  if (units > 4 * static_cast<int64_t>(parts.size()) || !range || range->first < 0 ||
       range->second >= total)
     return nullptr;
 
   // An element's offset is outer * the tensor's stride + inner - the tensor's start.
-  ArrayRef<int64_t> shape = shapeOf(tensors.front());
   ArrayRef<int64_t> innerShape = shape.drop_front(dimension + 1);
   int64_t innerSize = ShapedType::getNumElements(innerShape);
   AffineExpr outer = linearise(shape.take_front(dimension), position.take_front(dimension));
@@ -72,34 +82,53 @@ Value BodyEmitter::pick(prim::ConcatenateOp op, ArrayRef<AffineExpr> position) {
   AffineExpr row = index.simplify(along.floorDiv(unit));
   if (recorder) {
     recorder->expressions.append({along, row});
-    for (BlockArgument tensor : tensors)
-      recorder->expressions.push_back(outer * (shapeOf(tensor)[dimension] * innerSize) + inner);
+    for (const Part &part : parts)
+      recorder->expressions.push_back(outer * (part.extent * innerSize) + inner);
   }
   LaneIndex rowAt = index.evaluate(row), outerAt = index.evaluate(outer),
             innerAt = index.evaluate(inner);
   if (!rowAt.isUniform() || !outerAt.isUniform() || innerAt.lanes)
     return nullptr;
 
+  // A row for every unit: what is no buffer has that of a neighbour, which no lane reads.
   SmallVector<int64_t> words;
-  size_t tensor = 0;
-  for (int64_t i = 0; i < units; ++i) {
-    while (tensor + 1 < tensors.size() && starts[tensor + 1] <= i * unit)
-      ++tensor;
-    words.append({tensors[tensor].getArgNumber(), shapeOf(tensors[tensor])[dimension] * innerSize,
-                  starts[tensor] * innerSize});
+  const Part *buffer = llvm::find_if(parts, [](const Part &part) { return bool(part.buffer); });
+  for (const Part *part = parts.begin(); int64_t i : llvm::seq(units)) {
+    while (part->start + part->extent <= i * unit)
+      ++part;
+    if (part->buffer)
+      buffer = part;
+    words.append(
+        {buffer->buffer.getArgNumber(), buffer->extent * innerSize, buffer->start * innerSize});
   }
-  Value first = b.create<arith::MulIOp>(location, rowAt.base, index.constant(kNumColumns));
-  Value rows = table(words);
-  Type i64 = b.getI64Type(), pointer = LLVM::LLVMPointerType::get(b.getContext());
-  auto column = [&](Column which) -> Value {
-    Value at = b.create<arith::AddIOp>(location, first, index.constant(which));
-    return b.create<LLVM::LoadOp>(location, i64, address(rows, i64, at));
-  };
-  Value buffer = b.create<LLVM::LoadOp>(location, pointer,
+  auto loadFromBuffer = [&] {
+    Type i64 = b.getI64Type(), pointer = LLVM::LLVMPointerType::get(b.getContext());
+    Value rows = table(words);
+    Value first = b.create<arith::MulIOp>(location, rowAt.base, index.constant(kNumColumns));
+    auto column = [&](Column which) -> Value {
+      Value at = b.create<arith::AddIOp>(location, first, index.constant(which));
+      return b.create<LLVM::LoadOp>(location, i64, address(rows, i64, at));
+    };
+    Value from = b.create<LLVM::LoadOp>(location, pointer,
                                         address(function.getArgument(0), pointer, column(kBuffer)));
-  Value offset = b.create<arith::SubIOp>(
-      location, b.create<arith::MulIOp>(location, outerAt.base, column(kOuterStride)),
-      column(kStart));
-  offset = b.create<arith::AddIOp>(location, innerAt.base, offset);
-  return load(buffer, op.getType().getElementType(), {offset, innerAt.stride, nullptr});
+    Value offset = b.create<arith::SubIOp>(
+        location, b.create<arith::MulIOp>(location, outerAt.base, column(kOuterStride)),
+        column(kStart));
+    offset = b.create<arith::AddIOp>(location, innerAt.base, offset);
+    return load(from, op.getType().getElementType(), {offset, innerAt.stride, nullptr});
+  };
+  // The few that are no buffers are asked for first.
+  auto find = [&](auto &self, ArrayRef<Part> left) -> Value {
+    while (!left.empty() && left.front().buffer)
+      left = left.drop_front();
+    if (left.empty())
+      return loadFromBuffer();
+    const Part &part = left.front();
+    SmallVector<AffineExpr> local(position);
+    local[dimension] = position[dimension] - part.start;
+    return select(
+        {{position[dimension], part.start, part.start + part.extent}},
+        [&] { return element(part.tensor, local); }, [&] { return self(self, left.drop_front()); });
+  };
+  return find(find, parts);
 }

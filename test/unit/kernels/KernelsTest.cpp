@@ -68,6 +68,16 @@ static const KernelCase kCases[] = {
   {"concatenate_many_outer", R"(func.func @f(%a: tensor<1x37xf32>, %b: tensor<2x37xf32>) -> tensor<8x37xf32> {
     %0 = prim.concatenate %a, %b, %b, %a, %a, %a {dimension = 0 : i64} : (tensor<1x37xf32>, tensor<2x37xf32>, tensor<2x37xf32>, tensor<1x37xf32>, tensor<1x37xf32>, tensor<1x37xf32>) -> tensor<8x37xf32>
     return %0 : tensor<8x37xf32> })"},
+  {"concatenate_many_reshaped", R"(func.func @f(%a: tensor<3x16xf32>, %b: tensor<96xf32>) -> tensor<3x128xf32> {
+    %0 = prim.neg %a : (tensor<3x16xf32>) -> tensor<3x16xf32>
+    %1 = prim.reshape %b : (tensor<96xf32>) -> tensor<3x32xf32>
+    %2 = prim.concatenate %0, %1, %a, %a, %1, %a {dimension = 1 : i64} : (tensor<3x16xf32>, tensor<3x32xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x32xf32>, tensor<3x16xf32>) -> tensor<3x128xf32>
+    return %2 : tensor<3x128xf32> })"},
+  {"concatenate_many_others", R"(func.func @f(%a: tensor<1x37xf32>, %b: tensor<2x37xf32>) -> tensor<11x37xf32> {
+    %0 = prim.neg %a : (tensor<1x37xf32>) -> tensor<1x37xf32>
+    %1 = prim.exp %b : (tensor<2x37xf32>) -> tensor<2x37xf32>
+    %2 = prim.concatenate %a, %0, %b, %a, %a, %1, %a, %b {dimension = 0 : i64} : (tensor<1x37xf32>, tensor<1x37xf32>, tensor<2x37xf32>, tensor<1x37xf32>, tensor<1x37xf32>, tensor<2x37xf32>, tensor<1x37xf32>, tensor<2x37xf32>) -> tensor<11x37xf32>
+    return %2 : tensor<11x37xf32> })"},
   {"reverse", R"(func.func @f(%a: tensor<4x35xf32>) -> tensor<4x35xf32> {
     %0 = prim.reverse %a {dimensions = array<i64: 0, 1>} : (tensor<4x35xf32>) -> tensor<4x35xf32>
     return %0 : tensor<4x35xf32> })"},

@@ -130,7 +130,7 @@ SmallVector<int64_t> Groups::readers(int64_t which) const {
       });
   SmallVector<int64_t> result(found.begin(), found.end());
   llvm::sort(result, [&](int64_t a, int64_t b) {
-    return position.lookup(groups[a].ops.front()) < position.lookup(groups[b].ops.front());
+    return isBefore(groups[a].ops.front(), groups[b].ops.front());
   });
   return result;
 }
@@ -235,8 +235,7 @@ FusionDecision Groups::merge(int64_t a, int64_t b) {
     return FusionDecision::forbid("the optimizer runs over all parameters at once");
   SmallVector<Operation *> ops;
   std::merge(groups[a].ops.begin(), groups[a].ops.end(), groups[b].ops.begin(), groups[b].ops.end(),
-             std::back_inserter(ops),
-             [&](Operation *x, Operation *y) { return position.lookup(x) < position.lookup(y); });
+             std::back_inserter(ops), [&](Operation *x, Operation *y) { return isBefore(x, y); });
   FusionDecision decision = mayBeOne(ops);
   if (!decision)
     return decision;
@@ -254,7 +253,7 @@ void Groups::add(Operation *op, Operation *original, int64_t to) {
   position[op] = position.lookup(original);
   group[op] = to;
   auto &ops = groups[to].ops;
-  ops.insert(llvm::find_if(ops, [&](Operation *other) { return op->isBeforeInBlock(other); }), op);
+  ops.insert(llvm::find_if(ops, [&](Operation *other) { return isBefore(op, other); }), op);
 }
 
 void Groups::remove(Operation *op) {

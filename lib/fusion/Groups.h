@@ -41,6 +41,11 @@ public:
   /// Computed behind an optimization barrier: part of the optimizer.
   bool isOptimizer(int64_t group) const { return groups[group].isOptimizer; }
   int64_t size() const { return static_cast<int64_t>(groups.size()); }
+  /// Whether `a` stands before `b`, in constant time (the block numbers its ops anew after each
+  /// change). A copy stands where its original does.
+  bool isBefore(mlir::Operation *a, mlir::Operation *b) const {
+    return position.lookup(a) < position.lookup(b);
+  }
 
   /// Groups that read a value of `group`, directly or through free ops, in program order.
   llvm::SmallVector<int64_t> readers(int64_t group) const;

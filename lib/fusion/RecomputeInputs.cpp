@@ -94,7 +94,7 @@ Operation *Recomputation::lastReader(Value value) const {
     int64_t group = groups.groupOf(user);
     Operation *at = group >= 0 ? groups.members(group).back() : user;
     returned |= at->hasTrait<OpTrait::IsTerminator>();
-    if (!last || last->isBeforeInBlock(at))
+    if (!last || groups.isBefore(last, at))
       last = at;
   });
   return returned ? nullptr : last;
@@ -153,7 +153,7 @@ bool Recomputation::isFree(const Recipe &recipe) const {
       traffic += bytesOf(leaf);
     } else if (op && !isa<prim::ConstantOp>(op)) {
       Operation *last = lastReader(leaf);
-      if (last && last->isBeforeInBlock(end))
+      if (last && groups.isBefore(last, end))
         longer += bytesOf(leaf);
     }
   }

@@ -335,4 +335,25 @@ TEST_CASE("parameters: a library without its weights") {
   save_safetensors(folder / "weights_beside.safetensors", TensorMap{});
   CHECK_THAT(errorOf(ErrorKind::data, [&] { Session(Model::load(folder / "m.so")); }),
              Contains("linear.bias: expected f32[1], the file has no such tensor"));
+  TensorMap wrong;
+  wrong["linear.weight"] = Tensor(DType::f32, {2, 1});
+  wrong["linear.bias"] = Tensor(DType::i64, {1});
+  wrong["scale"] = Tensor(DType::i64, {});
+  save_safetensors(folder / "weights_beside.safetensors", wrong);
+  CHECK_THAT(errorOf(ErrorKind::data, [&] { Session(Model::load(folder / "m.so")); }),
+             Contains("linear.weight: expected f32[3, 1], the file has f32[2, 1]") &&
+                 Contains("linear.bias: expected f32[1], the file has i64[1]") &&
+                 !Contains("scale"));
+
+  // A library names no file but one beside it.
+  CHECK_THAT(errorOf(ErrorKind::bug, [&] { Session(Model::load(fake("weights_elsewhere"))); }),
+             Contains("not beside it: ../weights_beside.safetensors"));
+}
+
+TEST_CASE("session: the arena is as large as the largest entry point wants") {
+  Session session(Model::load(fake("good")));
+  session.run("eval_step", batch());
+  uint64_t before = session.working_bytes();
+  session.run("grad_step", batch());
+  CHECK(session.working_bytes() >= before + 64);
 }

@@ -16,7 +16,7 @@ enum { ROWS = 4, FEW_ROWS = 2, COLUMNS = 3 };
 /* The state block. */
 enum { W = 0, B = 64, VELOCITY_W = 128, VELOCITY_B = 192, SCALE = 256, STATE_SIZE = 320 };
 /* The arena. */
-enum { Y = 0, DY = 64, ARENA_SIZE = 128 };
+enum { Y = 0, DY = 64, ARENA_SIZE = 128, SMALL_ARENA_SIZE = 64 };
 
 static const int64_t shape_x[] = {ROWS, COLUMNS}, shape_y[] = {ROWS, 1}, shape_w[] = {COLUMNS, 1},
                      shape_b[] = {1};
@@ -30,6 +30,9 @@ static const int64_t few_x[] = {FEW_ROWS, COLUMNS}, few_y[] = {FEW_ROWS, 1};
 #elif defined(WEIGHTS_BESIDE)
 #define INITIAL(x) NULL
 #define WEIGHTS_FILE "weights_beside.safetensors"
+#elif defined(WEIGHTS_ELSEWHERE)
+#define INITIAL(x) NULL
+#define WEIGHTS_FILE "../weights_beside.safetensors"
 #else
 static const float initial_w[COLUMNS] = {0.5f, -0.25f, 1.0f};
 static const float initial_b[1] = {0.125f};
@@ -238,8 +241,8 @@ static const accc_entry entries[] = {
      few_calls, errors, NULL},
 #endif
     {"apply_step", "", apply_step, ARENA_SIZE, 3, 0, 0, 0, 0, apply_inputs, NULL, NULL, NULL, NULL},
-    {"eval_step", ALL, eval_step, ARENA_SIZE, 1, 1, 1, 0, 1, eval_inputs, eval_outputs, calls, NULL,
-     NULL},
+    {"eval_step", ALL, eval_step, SMALL_ARENA_SIZE, 1, 1, 1, 0, 1, eval_inputs, eval_outputs, calls,
+     NULL, NULL},
 #ifdef TWICE
     {"apply_step", "", apply_step, ARENA_SIZE, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
 #endif

@@ -357,3 +357,33 @@ TEST_CASE("session: the arena is as large as the largest entry point wants") {
   session.run("grad_step", batch());
   CHECK(session.working_bytes() >= before + 64);
 }
+
+TEST_CASE("session: what is given counts before what another run gave") {
+  Session session(Model::load(fake("good")));
+  Result gradients = session.run("grad_step", batch());
+  float weight = session.variable("linear.weight").data<float>()[0];
+  session.run("apply_step",
+              {{"grad.linear.bias", Tensor::of<float>({1}, {0})},
+               {"learning_rate", Tensor::scalar<float>(1)}},
+              gradients);
+  CHECK(session.variable("linear.bias").data<float>()[0] == 0.125f);
+  CHECK(session.variable("linear.weight").data<float>()[0] ==
+        weight - gradients["grad.linear.weight"].data<float>()[0]);
+}
+
+TEST_CASE("session: an evaluation is no step") {
+  Trainer trainer(Model::load(fake("good")), {.learning_rate = 0.1f});
+  trainer.step(batch());
+  trainer.eval(batch());
+  CHECK(trainer.step_count() == 1);
+}
+
+TEST_CASE("session: what is prepared for all sizes takes nothing more later") {
+  Session session(Model::load(fake("sizes")));
+  session.prepare("grad_step");
+  uint64_t before = session.working_bytes();
+  session.run("grad_step", batch());
+  session.run("grad_step", {{"x", Tensor::of<float>({2, 3}, {1, 0, 2, -1, 1, 0})},
+                            {"target", Tensor::of<float>({2, 1}, {1, -1})}});
+  CHECK(session.working_bytes() == before);
+}

@@ -51,6 +51,7 @@ class Case:
     optimizer: str = "sgd"
     lr: float = 0.01
     dropout: bool = False
+    steps: int = 10
     dynamic: dict = dataclasses.field(default_factory=dict)
     """Input or output name -> {axis: dimension name}, for dimensions left open."""
 

@@ -10,6 +10,7 @@ DIR gets `model.onnx` (first exporter) and `<exporter>.onnx` (the others), `inpu
 """
 
 import argparse
+import dataclasses
 import json
 import pathlib
 import sys
@@ -19,13 +20,13 @@ import torch
 from safetensors.torch import save_file
 
 import golden
+import models
 from common import EXPORTERS, bind_names, export, frozen
-from models import MODELS
 
 
 def build(name, config):
     torch.manual_seed(0)
-    return MODELS[name](config)
+    return models.find(name)(config)
 
 
 def export_all(case, exporters, out):
@@ -46,12 +47,15 @@ def export_all(case, exporters, out):
     return files, names
 
 
-def write_goldens(case, names, out, with_double):
-    """Writes golden.safetensors and, rounded to float32, golden64.safetensors.
+def write_goldens(case, names, out, with_double, moved=0):
+    """Writes golden.safetensors, as many of a moved model, and, rounded to float32, golden64.safetensors.
 
     The rounding moves a value by 6e-8 of itself at most, far below what the comparison can see.
     """
     save_file(golden.run(case, names, torch.float32), out / "golden.safetensors")
+    for seed in range(1, moved + 1):
+        other = dataclasses.replace(case, module=golden.moved(case.module, seed))
+        save_file(golden.run(other, names, torch.float32), out / f"moved{seed}.safetensors")
     if with_double:
         double = golden.run(case, names, torch.float64)
         double = {name: x.float() for name, x in double.items()}
@@ -60,7 +64,8 @@ def write_goldens(case, names, out, with_double):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("model", choices=sorted(MODELS))
+    names = ", ".join(models.MODELS)
+    parser.add_argument("model", help=f"{names}, timm:NAME, torchvision:NAME")
     parser.add_argument("--config", choices=("small", "full"), default="small")
     parser.add_argument("--exporter", default="torchscript", help=f"any of {', '.join(EXPORTERS)}")
     parser.add_argument("--out", type=pathlib.Path, help="directory for the model and its goldens")
@@ -69,14 +74,22 @@ def main():
     )
     parser.add_argument("--no-double", action="store_true", help="skip the float64 run")
     parser.add_argument("--no-goldens", action="store_true", help="no runs at all: to be timed only")
+    parser.add_argument("--steps", type=int, help="steps of the goldens, by default the model's own")
+    parser.add_argument(
+        "--moved", type=int, default=0, metavar="N", help="N more runs, every weight moved by one ulp"
+    )
     options = parser.parse_args()
     exporters = options.exporter.split(",")
     if unknown := set(exporters) - set(EXPORTERS):
         parser.error(f"unknown exporter {', '.join(sorted(unknown))}")
+    if models.find(options.model) is None:
+        parser.error(f"unknown model {options.model}")
     if (options.out is None) == (options.model_only is None):
         parser.error("one of --out and --model-only is needed")
 
     case = build(options.model, options.config)
+    if options.steps:
+        case = dataclasses.replace(case, steps=options.steps)
     if options.model_only:
         with tempfile.TemporaryDirectory() as folder:
             export_all(case, exporters[:1], pathlib.Path(folder))
@@ -92,7 +105,7 @@ def main():
         "loss": case.loss,
         "optimizer": case.optimizer,
         "lr": case.lr,
-        "steps": golden.STEPS,
+        "steps": case.steps,
         "dims": case.dims(),
         "dropout": case.dropout,
         "torch": torch.__version__,
@@ -105,7 +118,7 @@ def main():
     elif case.dropout:
         meta["loss_mean"], meta["loss_std"] = golden.dropout_losses(case)
     else:
-        write_goldens(case, names, out, not options.no_double)
+        write_goldens(case, names, out, not options.no_double, options.moved)
     (out / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
     for path in out.iterdir():
         path.chmod(0o644)

@@ -5,8 +5,6 @@ import copy
 
 import torch
 
-STEPS = 10
-
 
 def make_optimizer(spec, lr, parameters):
     """Builds the torch optimizer that a spec in accc's command-line syntax names."""
@@ -21,8 +19,23 @@ def make_optimizer(spec, lr, parameters):
     return kinds[name](parameters, lr=lr, **values)
 
 
+def moved(module, seed):
+    """A copy with every parameter moved to the next float, up or down: as right as the original.
+
+    How far its results are from the original's is how much rounding decides in this model.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    module = copy.deepcopy(module)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            up = torch.rand(parameter.shape, generator=generator) < 0.5
+            towards = torch.where(up, torch.inf, -torch.inf).to(parameter.dtype)
+            parameter.copy_(torch.nextafter(parameter, towards))
+    return module
+
+
 def run(case, names, dtype):
-    """Trains a copy of the case's module for STEPS steps on its one batch.
+    """Trains a copy of the case's module for its number of steps on its one batch.
 
     `names` is what `bind_names` returned. Returns {tensor name: tensor}, detached: `loss`, the
     outputs and `grad.<initialiser>` of the first step, `losses` of all steps, and
@@ -48,7 +61,7 @@ def run(case, names, dtype):
             if value is not None:
                 golden[prefix + initializer] = (value.T if transposed else value).detach().clone()
 
-    for step in range(STEPS):
+    for step in range(case.steps):
         outputs = module(*inputs)
         outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
         loss = losses[case.loss](outputs[0], target)

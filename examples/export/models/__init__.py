@@ -3,7 +3,7 @@
 
 import functools
 
-from models import digits, language, recurrent, vision
+from models import digits, language, published, recurrent, vision
 
 MODELS = {
     "digits_mlp": digits.mlp,
@@ -19,3 +19,8 @@ MODELS = {
     "llama15m": language.llama15m,
     "lstm": recurrent.lstm,
 }
+
+
+def find(name):
+    """The function from the configuration to a Case, or None if there is no such model."""
+    return MODELS.get(name) or published.find(name)

@@ -199,6 +199,9 @@ TEST_CASE("session: wrong inputs are listed at once") {
   wrong.at("x") = Tensor(DType::f64, {4, 3});
   CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.run("train_step", wrong); }),
              Contains("got f64[4, 3]"));
+  wrong.at("x") = Tensor(DType::f32, {4, 3, 1}); // more dimensions, the first of which fit
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.run("train_step", wrong); }),
+             Contains("got f32[4, 3, 1]"));
   TensorMap bad = batch();
   bad.at("target").data<float>()[0] = NAN;
   CHECK_THAT(errorOf(ErrorKind::data, [&] { session.run("train_step", bad); }),

@@ -8,6 +8,7 @@
 #include "accc/abi.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifndef NO_SYMBOL
 
@@ -118,6 +119,9 @@ static void add_bias(char *const *buffers, int64_t begin, int64_t end) {
 
 static int32_t forward(const accc_services *services, char *state, float *y, const char *x,
                        int rows) {
+  /* As kernels do, relies on what the contract says of inputs; there is no such status. */
+  if ((uintptr_t)x % ACCC_ALIGNMENT)
+    return -1;
   char *matmul[] = {(char *)x, state + W, (char *)y};
 #ifdef FAILING_CALL
   const int32_t call = 7; /* there is none */

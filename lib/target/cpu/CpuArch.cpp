@@ -20,8 +20,10 @@ std::unique_ptr<llvm::TargetMachine> CpuArch::createMachine() const {
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  options.AllowFPOpFusion =
-      llvm::FPOpFusion::Fast; // a * b + c is one rounding, as elsewhere in the field
+  // Every primitive rounds: what two kernels compute of the same operands is the same to the bit,
+  // as gradients assume that look for the maximum among values computed again. Elementary functions
+  // ask for fused operations where they want them.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt,
                                   llvm::CodeGenOptLevel::Aggressive));

@@ -6,6 +6,8 @@
 #include "support/DeadCode.h"
 #include "target/TargetedPass.h"
 
+#include "mlir/IR/Threading.h"
+
 namespace accc {
 #define GEN_PASS_DEF_FORMFUSIONSPASS
 #include "fusion/Passes.h.inc"
@@ -115,7 +117,12 @@ struct FormFusionsPass : TargetedPass<accc::impl::FormFusionsPassBase<FormFusion
 
 LogicalResult accc::formFusions(ModuleOp module, const Target &target,
                                 std::vector<FusionNote> *notes) {
-  for (auto function : module.getOps<func::FuncOp>())
-    Former(function, target, notes).run();
+  SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+  std::vector<std::vector<FusionNote>> found(functions.size());
+  parallelFor(module.getContext(), 0, functions.size(),
+              [&](size_t i) { Former(functions[i], target, notes ? &found[i] : nullptr).run(); });
+  if (notes)
+    for (std::vector<FusionNote> &each : found)
+      std::move(each.begin(), each.end(), std::back_inserter(*notes));
   return success();
 }

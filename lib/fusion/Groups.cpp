@@ -256,6 +256,12 @@ void Groups::add(Operation *op, Operation *original, int64_t to) {
   ops.insert(llvm::find_if(ops, [&](Operation *other) { return isBefore(op, other); }), op);
 }
 
+void Groups::forget(Operation *op) {
+  parts.erase(op);
+  position.erase(op);
+  group.erase(op);
+}
+
 void Groups::remove(Operation *op) {
   auto it = group.find(op);
   llvm::erase(groups[it->second].ops, op);

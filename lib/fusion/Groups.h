@@ -59,6 +59,8 @@ public:
   /// only, as is the next.
   void add(mlir::Operation *op, mlir::Operation *original, int64_t group);
   void remove(mlir::Operation *op);
+  /// Before `op` is erased: another may get its address.
+  void forget(mlir::Operation *op);
 
   /// Values of a set of ops that are used outside of it.
   llvm::SmallVector<mlir::Value> outputs(llvm::ArrayRef<mlir::Operation *> ops) const;

@@ -45,8 +45,10 @@ public:
         if (groups.groupOf(op) >= 0 && isPointwise(op))
           changed |= consider(op->getResult(0));
     }
-    for (Operation *op : dead)
+    for (Operation *op : dead) {
+      groups.forget(op);
       op->erase();
+    }
   }
 
 private:

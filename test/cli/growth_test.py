@@ -54,7 +54,7 @@ class Growth(CommandLineTest):
     def test_the_report_tells_phases_and_their_parts(self):
         report = self.compile(synthetic.blocks(1))
         names = [phase["name"] for phase in report["phases"]]
-        self.assertEqual(names, "import trainable decompose simplify layout fuse schedule generate".split())
+        self.assertEqual(names, "import trainable decompose simplify layout fuse schedule merge generate".split())
         parts = {part["name"]: part for part in report["phases"][-1]["parts"]}
         for part in ("emit-kernels", "lower-kernels", "add-entries", "emit-objects", "link", "verify"):
             self.assertGreaterEqual(parts[part]["seconds"], 0)

@@ -44,7 +44,7 @@ def compile_model(accc, model, options, folder):
     if status != 0:
         return ((folder / "log").read_text().splitlines() or ["ended by a signal"])[0]
     report = json.loads((folder / "report.json").read_text())
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, report["compile"]
+    return usage.ru_utime + usage.ru_stime, report["compile"]["peak_memory_bytes"], report["compile"]
 
 
 def measure(name, sizes, options, arguments):

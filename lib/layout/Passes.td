@@ -24,7 +24,7 @@ def LayOutContractionsPass : TargetedPass<"lay-out-contractions"> {
 }
 
 def PackOperandsPass : TargetedPass<"pack-operands"> {
-  let summary = "Lays a matrix that many products of few rows read out for them once";
+  let summary = "Packs a matrix that many small matrix products share into column panels, once per step";
   let description = [{
     Products of few rows that share their right operand, a matrix [k, n] or [n, k], read it from panels
     of 16 to 64 columns, [n / width, k, width], which one transpose makes for all of them. Such an operand

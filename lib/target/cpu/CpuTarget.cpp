@@ -7,7 +7,7 @@ using namespace accc;
 
 // ---- Costs ----
 
-// A parallel region's fork and join take about a microsecond, of which threads in step hide most.
+// 0.2 us at 20 GB/s: most launches stay on the thread that makes them.
 int64_t CpuTarget::getLaunchBytes() const { return sizeThreshold(4096); }
 int64_t CpuTarget::getExpensiveOpBytes() const { return 4; }
 // 16 KiB of f32, half of a nearest cache.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What --form-fusions makes one kernel, each time beside what nearly is: one op more, another
 // dimension, another shape.
+#include "fusion/Groups.h"
 #include "fusion/Passes.h"
 #include "ir/prim/Tensor.h"
 
@@ -202,6 +203,25 @@ TEST_CASE("what is read by others than kernels is in memory") {
     INFO(reader);
     CHECK(graph.kernels(result) == 1);
   }
+}
+
+// Erased ops leave their addresses to others, which are not what these were.
+TEST_CASE("an op that was forgotten is looked at anew") {
+  Graph graph;
+  Tensor row = graph.argument({64}), wide = row.broadcast(kSquare, {1}), negated = -wide;
+  Operation *broadcast = wide.get().getDefiningOp(), *neg = negated.get().getDefiningOp();
+  OpBuilder &builder = negated.getBuilder();
+  auto end = builder.create<func::ReturnOp>(negated.getLoc(), ValueRange{negated, negated});
+  auto target = llvm::cantFail(createTarget("cpu", {}));
+  Groups groups(*broadcast->getBlock(), *target);
+  CHECK(groups.partOf(broadcast) == Part::Free);
+  CHECK(groups.groupOf(neg) >= 0);
+  end->setOperand(1, wide); // now the caller needs it
+  CHECK(groups.partOf(broadcast) == Part::Free);
+  groups.forget(broadcast);
+  groups.forget(neg);
+  CHECK(groups.partOf(broadcast) == Part::Member);
+  CHECK(groups.groupOf(neg) == -1);
 }
 
 TEST_CASE("a result that is returned in another shape is a result of its kernel") {

@@ -3,9 +3,9 @@
  * The contract between a compiled model (`model.so`) and a runtime.
  *
  * A compiled model exports one symbol, `accc_model`, which returns a constant
- * description: what it stores, what can be called, and which library calls it
- * makes. It imports nothing but the C library; the runtime hands it a table of
- * services. Any runtime of the same ABI version can load it.
+ * description: what it stores, what can be called, and, as data, the steps of
+ * each call: kernels of the library's own, and library calls that the runtime
+ * makes. It imports nothing. Any runtime of the same ABI version can load it.
  *
  * All sizes and offsets are bytes, all shapes are row-major (last dimension
  * contiguous), all strings UTF-8 and NUL-terminated. Everything the
@@ -21,10 +21,10 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or the meaning of a field changes. */
-#define ACCC_ABI_VERSION 1
+#define ACCC_ABI_VERSION 2
 
-/* Alignment of every buffer: the state block, the arena, every slice of them,
- * and what the runtime passes as inputs and outputs. */
+/* Alignment of every buffer: the state block, the arena, the constants, every
+ * slice of them, and what the runtime passes as inputs and outputs. */
 #define ACCC_ALIGNMENT 64
 
 /* Element types. A boolean is one byte, 0 or 1. */
@@ -125,48 +125,89 @@ typedef struct accc_convolution {
   int64_t pad_low[ACCC_MAX_SPATIAL_DIMS], pad_high[ACCC_MAX_SPATIAL_DIMS];
 } accc_convolution;
 
+/* How a contraction of f32 multiplies. */
+typedef enum accc_compute {
+  ACCC_COMPUTE_FULL = 0, /* as its operands are, sums of 16-bit operands in f32 */
+  ACCC_COMPUTE_TF32 = 1  /* may round factors to 11 bits of significand */
+} accc_compute;
+
 typedef struct accc_library_call {
-  int32_t kind;  /* accc_call_kind */
-  int32_t dtype; /* accc_dtype of all operands */
+  int32_t kind;      /* accc_call_kind */
+  int32_t compute;   /* accc_compute */
+  int32_t dtypes[3]; /* accc_dtype of each buffer, in the order that accc_call_kind names */
+  int32_t reserved;
   union {
     accc_matmul matmul;
     accc_convolution convolution;
   } u;
 } accc_library_call;
 
-/* ---- What the runtime gives to a running step. ---- */
+/* ---- Kernels: machine code of the library. ---- */
 
-/* One kernel over the half-open range [begin, end) of its task indices. Calls
- * for disjoint ranges may run at the same time on different threads. */
-typedef void (*accc_kernel)(char *const *buffers, int64_t begin, int64_t end);
+/* On a CPU: the tasks of the half-open range [begin, end). Calls for disjoint ranges may run at the
+ * same time on different threads; how the range is split never changes the result. */
+typedef void (*accc_kernel_function)(char *const *buffers, int64_t begin, int64_t end);
 
-typedef struct accc_services {
-  uint32_t abi_version;
-  uint32_t struct_size;
-  void *context; /* passed back as the first argument of every service */
-  /* Runs `kernel` over [0, tasks), split among the team's threads; returns when all are done.
-   * How the range is split never changes the result. */
-  void (*parallel_for)(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks);
-  /* Runs library call number `call` of the entry point being executed. Returns ACCC_DONE, or the
-   * negative accc_status that the entry point then returns at once. */
-  int32_t (*library_call)(void *context, int32_t call, char *const *buffers);
-} accc_services;
+/* Its buffers are those of the step that launches it. */
+typedef struct accc_kernel {
+  const char *name;
+  accc_kernel_function function; /* on a CPU; else NULL, and `name` is a symbol of the image */
+  /* On a GPU: blocks of `threads` threads, each of which does `tasks_per_block` tasks. The buffers
+   * are parameters, a device pointer each; or there is one parameter, the address of an array of
+   * these pointers in device memory. */
+  int32_t threads, tasks_per_block;
+  int32_t shared_bytes; /* of dynamic shared memory */
+  int32_t buffers_in_memory;
+} accc_kernel;
 
-/* What an entry point returns. Positive: the data is at fault, and accc_entry.errors[status - 1]
- * says how. Negative: the machine is. */
+/* ---- Steps: what an entry point runs, in order. ---- */
+
+typedef enum accc_space {
+  ACCC_STATE = 0,    /* offset: bytes into the state block */
+  ACCC_ARENA = 1,    /* offset: bytes into the arena */
+  ACCC_INPUT = 2,    /* offset: the number of the input */
+  ACCC_OUTPUT = 3,   /* offset: the number of the output */
+  ACCC_CONSTANT = 4, /* offset: bytes into accc_model_description.constants */
+  ACCC_TABLE = 5,    /* offset: bytes into accc_code.tables */
+  ACCC_STATUS = 6    /* the status of the call, an int64_t (accc_status); offset 0 */
+} accc_space;
+
+typedef enum accc_access { ACCC_READ = 1, ACCC_WRITE = 2, ACCC_READ_WRITE = 3 } accc_access;
+
+typedef struct accc_buffer {
+  int32_t space;  /* accc_space */
+  int32_t access; /* accc_access */
+  uint64_t offset;
+  uint64_t bytes;
+} accc_buffer;
+
+typedef enum accc_step_kind {
+  /* Kernel number `index` of accc_code.kernels over the tasks [0, tasks). Its last buffer is the
+   * status, which it sets where the data is at fault. */
+  ACCC_STEP_LAUNCH = 1,
+  /* Number `index` of accc_entry.library_calls. */
+  ACCC_STEP_LIBRARY_CALL = 2,
+  /* Ends the call unless the status is ACCC_DONE: what comes after changes the state. A device that
+   * runs ahead of the host may instead make the later kernels do nothing, which look at the
+   * status themselves. */
+  ACCC_STEP_CHECK = 3
+} accc_step_kind;
+
+typedef struct accc_step {
+  int32_t kind; /* accc_step_kind */
+  int32_t index;
+  int64_t tasks;
+  int32_t first_buffer, num_buffers; /* of accc_entry.buffers */
+  const char *label;                 /* for profiles and reports */
+} accc_step;
+
+/* The status of a call. Positive: the data is at fault, and accc_entry.errors[status - 1] says how.
+ * Negative: the machine is. The state is unchanged unless it is ACCC_DONE. */
 typedef enum accc_status {
   ACCC_DONE = 0,
   ACCC_FIRST_DATA_ERROR = 1,
   ACCC_LIBRARY_CALL_FAILED = -1 /* the runtime, which made the call, knows why */
 } accc_status;
-
-/* Runs the entry once.
- *   state  the state block (accc_model.state_size bytes), read and updated in place
- *   arena  accc_entry.arena_size bytes of scratch, contents undefined on entry
- *   io     one pointer for each input, then one for each output
- * Returns an accc_status. The state is unchanged unless that is ACCC_DONE. */
-typedef int32_t (*accc_entry_function)(const accc_services *services, char *state, char *arena,
-                                       char *const *io);
 
 typedef struct accc_entry {
   const char *name; /* train_step, grad_step, apply_step, eval_step */
@@ -174,25 +215,31 @@ typedef struct accc_entry {
    * then one entry of the name for each, and they differ in the shapes of their inputs, by which a
    * caller's tensors choose. "" where an entry fits all sizes. */
   const char *sizes;
-  accc_entry_function function;
-  uint64_t arena_size;
-  int32_t num_inputs, num_outputs, num_library_calls, num_errors, num_launches;
+  uint64_t arena_size; /* bytes of scratch, contents undefined at the start of a call */
+  int32_t num_inputs, num_outputs, num_library_calls, num_errors, num_steps, num_buffers;
+  int32_t num_launches, reserved; /* launches among the steps */
   const accc_value *inputs;
   const accc_value *outputs;
   const accc_library_call *library_calls;
   const char *const *errors;
-  /* What runs, in order: a label for each of the num_launches + num_library_calls calls of a
-   * service, for profiles; or NULL. */
-  const char *const *steps;
+  const accc_step *steps;
+  const accc_buffer *buffers; /* of all steps */
 } accc_entry;
 
-/* All entries as machine code for one kind of CPU. */
+/* All entries for one kind of machine. */
 typedef struct accc_code {
-  /* The instructions needed, as LLVM names them: a level ("x86-64-v3"), or a CPU and the features
-   * of it that the code may use ("znver4:avx512f,avx512bf16,fma"), against which the runtime holds
-   * the CPU. */
+  const char *target; /* "cpu", "cuda" */
+  /* On a CPU the instructions needed, as LLVM names them: a level ("x86-64-v3"), or a CPU and the
+   * features of it that the code may use ("znver4:avx512f,avx512bf16,fma"), against which the
+   * runtime holds the CPU. On a GPU "sm_90", a cubin for that compute capability and later minor
+   * ones, or "compute_90", PTX for it and all later ones. */
   const char *arch;
-  int32_t num_entries;
+  const void *image; /* a GPU's code: a cubin, or PTX that ends with a NUL; else NULL */
+  uint64_t image_bytes;
+  const void *tables; /* what some kernels are told beside tensors */
+  uint64_t tables_bytes;
+  int32_t num_kernels, num_entries;
+  const accc_kernel *kernels;
   const accc_entry *entries;
 } accc_code;
 
@@ -201,17 +248,18 @@ typedef struct accc_model_description {
   uint32_t struct_size;
   const char *name;             /* the model's name */
   const char *compiler_version; /* "accc 0.1.0" */
-  const char *target;           /* "cpu" */
   const char *manifest;         /* JSON: options, input hash, loss, optimizer */
   /* Where variables with no `initial` start from: the name of a safetensors file in the folder of
    * the library, or NULL where the caller must give them. Optimizer state starts as zeros. */
   const char *weights_file;
   uint64_t state_size;
+  const void *constants; /* read-only tensors that steps use */
+  uint64_t constants_bytes;
   int32_t num_variables, num_codes;
   const accc_variable *variables; /* of every entry */
-  /* The same entries for other CPUs, the best first: a runtime takes the first that its CPU can
-   * run. */
-  const accc_code *codes;
+  /* The same entries for different machines, the best first: a runtime takes the first that its
+   * machine can run. */
+  const accc_code *const *codes;
 } accc_model_description;
 
 #define ACCC_MODEL_SYMBOL "accc_model"

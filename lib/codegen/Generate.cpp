@@ -75,7 +75,7 @@ LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringRef symb
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(loc);
   KernelOptions kernelOptions{arch.vectorBits};
   ErrorTable errors;
-  KernelTasks tasks;
+  KernelShapes shapes;
   bool good = true;
   {
     TimedPart part("emit-kernels");
@@ -89,7 +89,7 @@ LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringRef symb
       if (failed(function))
         good = false;
       else
-        tasks[kernel.getSymName()] = function->tasks;
+        shapes[kernel.getSymName()] = function->launch;
     }
   }
   if (!good)
@@ -107,7 +107,8 @@ LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringRef symb
     return emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
   {
     TimedPart part("add-entries");
-    if (failed(addEntries(program, tasks, errors, symbol, *module)))
+    if (failed(addCode(program, shapes, errors, {"cpu", arch.description}, /*image=*/{}, symbol,
+                       *module)))
       return failure();
   }
   dump(dumps, "library.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
@@ -125,15 +126,15 @@ LogicalResult accc::generateLibrary(ModuleOp program, const WeightTable &weights
   Location loc = program.getLoc();
   const std::vector<CpuArch> &archs = cast<CpuTarget>(target).getArchs();
   Objects objects;
-  std::vector<Code> codes;
+  std::vector<std::string> codes;
   for (const CpuArch &arch : archs) {
     SmallString<128> dumps(options.dumpDir);
     if (!dumps.empty() && archs.size() > 1) {
       llvm::sys::path::append(dumps, arch.name);
       llvm::sys::fs::create_directories(dumps);
     }
-    codes.push_back({arch.description, "entries." + std::to_string(codes.size())});
-    if (failed(generateCode(program, arch, codes.back().entries, dumps, objects)))
+    codes.push_back("code." + std::to_string(codes.size()));
+    if (failed(generateCode(program, arch, codes.back(), dumps, objects)))
       return failure();
   }
   TimedPart part("link");

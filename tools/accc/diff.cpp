@@ -239,8 +239,9 @@ static std::string withoutNumber(const std::string &label) {
 static int compareKernels(const std::string &name, const accc_entry &a, const accc_entry &b) {
   std::map<std::string, std::pair<int, int>> counts;
   auto count = [&](const accc_entry &entry, int std::pair<int, int>::*which) {
-    for (int i = 0; entry.steps && i < entry.num_launches + entry.num_library_calls; ++i)
-      ++(counts[withoutNumber(entry.steps[i])].*which);
+    for (int i = 0; i < entry.num_steps; ++i)
+      if (entry.steps[i].kind != ACCC_STEP_CHECK)
+        ++(counts[withoutNumber(entry.steps[i].label)].*which);
   };
   count(a, &std::pair<int, int>::first);
   count(b, &std::pair<int, int>::second);

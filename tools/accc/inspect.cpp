@@ -26,10 +26,10 @@ static ordered_json describeLibrary(const Model &model) {
   const accc_model_description &d = model.description();
   ordered_json archs = ordered_json::array();
   for (int i = 0; i < d.num_codes; ++i)
-    archs.push_back(d.codes[i].arch);
+    archs.push_back(d.codes[i]->arch);
   ordered_json json{{"model", d.name},
                     {"compiler", d.compiler_version},
-                    {"target", d.target},
+                    {"target", model.code().target},
                     {"arch", model.code().arch},
                     {"archs", archs},
                     {"sizes", model.sizes()},

@@ -43,17 +43,33 @@ std::vector<char> constantBytes(ElementsAttr value) {
 }
 } // namespace
 
-std::string codegen::constantSymbol(exec::ConstantOp constant) {
-  return ("constant." + constant.getSymName()).str();
+static uint64_t aligned(uint64_t offset) {
+  return (offset + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+}
+
+ConstantBlock::ConstantBlock(ModuleOp program) {
+  for (auto constant : program.getOps<exec::ConstantOp>()) {
+    uint64_t begin = aligned(end);
+    offsets[constant.getSymName()] = begin;
+    end = begin +
+          static_cast<uint64_t>(tensorBytes(cast<RankedTensorType>(constant.getValue().getType())));
+  }
+}
+
+/// accc_model_description.constants.
+static std::vector<char> constantBytes(ModuleOp program, const ConstantBlock &block) {
+  std::vector<char> bytes(block.size());
+  for (auto constant : program.getOps<exec::ConstantOp>())
+    llvm::copy(constantBytes(constant.getValue()),
+               bytes.begin() + static_cast<ptrdiff_t>(block.offsetOf(constant.getSymName())));
+  return bytes;
 }
 
 void codegen::addDescription(ModuleOp program, const WeightTable &weights,
-                             const GenerateOptions &options, ArrayRef<Code> codes,
+                             const GenerateOptions &options, ArrayRef<std::string> codes,
                              llvm::Module &module) {
   ConstantWriter w(module);
-  for (auto constant : program.getOps<exec::ConstantOp>())
-    w.share(w.bytes(constantBytes(constant.getValue()), "constant"), constantSymbol(constant));
-
+  ConstantBlock constants(program);
   uint64_t stateSize = 0;
   SmallVector<llvm::Constant *> variables;
   for (auto variable : program.getOps<exec::VariableOp>()) {
@@ -69,19 +85,19 @@ void codegen::addDescription(ModuleOp program, const WeightTable &weights,
                      w.i32(variable.getTrainable()),
                      w.i64(static_cast<int64_t>(variable.getOffset())), initial}));
   }
-  stateSize = (stateSize + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+  stateSize = aligned(stateSize);
 
   SmallVector<llvm::Constant *> table;
-  auto numEntries = llvm::range_size(program.getOps<exec::EntryOp>());
-  for (const Code &code : codes)
-    table.push_back(w.structure({w.string(code.arch), w.i32(static_cast<int64_t>(numEntries)),
-                                 w.i32(0), w.declare(code.entries)}));
+  for (const std::string &code : codes)
+    table.push_back(w.declare(code));
 
   llvm::Constant *description = w.structure(
       {w.i32(ACCC_ABI_VERSION), w.i32(sizeof(accc_model_description)), w.string(options.modelName),
-       w.string(options.compilerVersion), w.string("cpu"), w.string(options.manifest),
+       w.string(options.compilerVersion), w.string(options.manifest),
        options.weightsFile.empty() ? w.null() : w.string(options.weightsFile),
-       w.i64(static_cast<int64_t>(stateSize)), w.i32(static_cast<int64_t>(variables.size())),
+       w.i64(static_cast<int64_t>(stateSize)),
+       w.bytes(constantBytes(program, constants), "constants"),
+       w.i64(static_cast<int64_t>(constants.size())), w.i32(static_cast<int64_t>(variables.size())),
        w.i32(static_cast<int64_t>(table.size())), w.array(variables, "variables"),
        w.array(table, "codes")});
   llvm::Constant *global = w.array({description}, "description");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry points: what each runs, and what a runtime needs to know to call it.
-#include "codegen/host/Host.h"
-#include "codegen/host/StepTable.h"
+#include "codegen/host/Code.h"
 #include "support/Attributes.h"
+#include "support/TensorBytes.h"
 
 using namespace mlir;
 using namespace accc;
@@ -31,98 +31,120 @@ std::string labelOf(exec::LibraryCallOp call) {
          shapesOf(call.getOutputs());
 }
 
-/// One accc_entry_function: launches and library calls in order.
+/// The steps of one entry.
 class EntryEmitter {
 public:
-  EntryEmitter(exec::EntryOp entry, llvm::Module &module, const KernelTasks &tasks,
-               ConstantWriter &constants)
-      : entry(entry), module(module), tasks(tasks), constants(constants) {}
+  EntryEmitter(exec::EntryOp entry, const KernelShapes &kernels, const ConstantBlock &constants,
+               TableBytes &tables, ConstantWriter &w)
+      : entry(entry), kernels(kernels), constants(constants), tables(tables), w(w) {}
 
   LogicalResult emit();
 
-  llvm::Function *function = nullptr;
+  SmallVector<llvm::Constant *> steps; // accc_step
+  SmallVector<accc_buffer> buffers;    // of all steps
   SmallVector<accc_library_call> calls;
-  SmallVector<std::string> labels; // of what runs, in order
   int64_t launches = 0;
 
 private:
-  int64_t place(exec::SliceOp op);
-  void append(SmallVectorImpl<int64_t> &list, ValueRange buffers) const;
+  accc_buffer place(exec::SliceOp op) const;
+  void append(ValueRange values, accc_access access);
+  void addStep(accc_step_kind kind, int64_t index, int64_t tasks, size_t firstBuffer,
+               StringRef label);
+  void addLaunch(StringRef kernel, int64_t tasks, size_t firstBuffer, StringRef label);
   void addLaunch(exec::LaunchOp launch);
   void addLaunch(exec::LaunchEachOp launch);
   LogicalResult addCall(exec::LibraryCallOp call);
 
   exec::EntryOp entry;
-  llvm::Module &module;
-  const KernelTasks &tasks;
-  ConstantWriter &constants;
-  StepTable table;
-  DenseMap<Value, int64_t> places; // of buffers, as the table has them
+  const KernelShapes &kernels;
+  const ConstantBlock &constants;
+  TableBytes &tables;
+  ConstantWriter &w;
+  DenseMap<Value, accc_buffer> places;
 };
 
-int64_t EntryEmitter::place(exec::SliceOp op) {
-  auto offset = static_cast<int64_t>(op.getOffset());
+accc_buffer EntryEmitter::place(exec::SliceOp op) const {
+  auto type = cast<exec::BufferType>(op.getBuffer().getType()).getTensor();
+  accc_buffer buffer = {.space = ACCC_STATE,
+                        .access = 0,
+                        .offset = static_cast<uint64_t>(op.getOffset()),
+                        .bytes = static_cast<uint64_t>(tensorBytes(type))};
   switch (op.getSpace()) {
   case exec::Space::state:
-    return StepTable::stateBuffer(offset);
+    break;
   case exec::Space::arena:
-    return StepTable::arenaBuffer(offset);
-  case exec::Space::output:
-    return StepTable::argumentBuffer(offset + static_cast<int64_t>(entry.getInputs().size()));
+    buffer.space = ACCC_ARENA;
+    break;
   case exec::Space::input:
-    return StepTable::argumentBuffer(offset);
+    buffer.space = ACCC_INPUT;
+    break;
+  case exec::Space::output:
+    buffer.space = ACCC_OUTPUT;
+    break;
   case exec::Space::constant:
-    return table.constantBuffer(module.getNamedGlobal(("constant." + *op.getSymbol()).str()));
+    buffer.space = ACCC_CONSTANT;
+    buffer.offset = constants.offsetOf(*op.getSymbol());
+    break;
   }
-  llvm_unreachable("covered switch");
+  return buffer;
 }
 
-void EntryEmitter::append(SmallVectorImpl<int64_t> &list, ValueRange buffers) const {
-  for (Value buffer : buffers)
-    list.push_back(places.lookup(buffer));
+void EntryEmitter::append(ValueRange values, accc_access access) {
+  for (Value value : values) {
+    buffers.push_back(places.lookup(value));
+    buffers.back().access = access;
+  }
+}
+
+void EntryEmitter::addStep(accc_step_kind kind, int64_t index, int64_t tasks, size_t firstBuffer,
+                           StringRef label) {
+  steps.push_back(w.structure(
+      {w.i32(kind), w.i32(index), w.i64(tasks), w.i32(static_cast<int64_t>(firstBuffer)),
+       w.i32(static_cast<int64_t>(buffers.size() - firstBuffer)), w.string(label)}));
+}
+
+void EntryEmitter::addLaunch(StringRef kernel, int64_t tasks, size_t firstBuffer, StringRef label) {
+  ++launches;
+  buffers.push_back(
+      {.space = ACCC_STATUS, .access = ACCC_READ_WRITE, .offset = 0, .bytes = sizeof(int64_t)});
+  auto index = kernels.find(kernel) - kernels.begin();
+  addStep(ACCC_STEP_LAUNCH, index, tasks, firstBuffer, label);
 }
 
 void EntryEmitter::addLaunch(exec::LaunchOp launch) {
-  int64_t count = tasks.lookup(launch.getKernel());
-  if (count == 0)
+  int64_t tasks = kernels.lookup(launch.getKernel()).tasks;
+  if (tasks == 0)
     return; // nothing to compute: a tensor with an extent of 0
-  ++launches;
-  labels.push_back(labelOf(launch));
-  SmallVector<int64_t> buffers;
-  append(buffers, launch.getInputs());
-  append(buffers, launch.getOutputs());
-  buffers.push_back(StepTable::arenaBuffer(0)); // the status
-  table.addLaunch(module.getFunction(kernelSymbol(launch.getKernel())), count, buffers);
+  size_t first = buffers.size();
+  append(launch.getInputs(), ACCC_READ);
+  append(launch.getOutputs(), ACCC_WRITE);
+  addLaunch(launch.getKernel(), tasks, first, labelOf(launch));
 }
 
 void EntryEmitter::addLaunch(exec::LaunchEachOp launch) {
   SegmentTable segments(launch.getSizes());
   if (segments.tasks == 0)
     return;
-  ++launches;
-  size_t count = launch.getSizes().size();
-  labels.push_back(launch.getKernel().str() + " -> " + std::to_string(count) + " tensors");
-  ArrayRef<char> raw(reinterpret_cast<const char *>(segments.words.data()),
-                     segments.words.size() * sizeof(int64_t));
+  size_t count = launch.getSizes().size(), first = buffers.size();
+  buffers.push_back(tables.add(segments.words));
   size_t ins = launch.getInputs().size() / count, outs = launch.getOutputs().size() / count;
-  SmallVector<int64_t> buffers{table.constantBuffer(constants.bytes(raw, "segments"))};
   for (size_t s = 0; s < count; ++s) {
-    append(buffers, launch.getInputs().slice(s * ins, ins));
-    append(buffers, launch.getOutputs().slice(s * outs, outs));
+    append(launch.getInputs().slice(s * ins, ins), ACCC_READ);
+    append(launch.getOutputs().slice(s * outs, outs), ACCC_WRITE);
   }
-  table.addLaunch(module.getFunction(kernelSymbol(launch.getKernel())), segments.tasks, buffers);
+  addLaunch(launch.getKernel(), segments.tasks, first,
+            launch.getKernel().str() + " -> " + std::to_string(count) + " tensors");
 }
 
 LogicalResult EntryEmitter::addCall(exec::LibraryCallOp call) {
   FailureOr<accc_library_call> description = describeCall(call);
   if (failed(description))
     return failure();
-  SmallVector<int64_t> buffers;
-  append(buffers, call.getInputs());
-  append(buffers, call.getOutputs());
-  table.addLibraryCall(static_cast<int64_t>(calls.size()), buffers);
+  size_t first = buffers.size();
+  append(call.getInputs(), ACCC_READ);
+  append(call.getOutputs(), ACCC_WRITE);
+  addStep(ACCC_STEP_LIBRARY_CALL, static_cast<int64_t>(calls.size()), 0, first, labelOf(call));
   calls.push_back(*description);
-  labels.push_back(labelOf(call));
   return success();
 }
 
@@ -135,14 +157,13 @@ LogicalResult EntryEmitter::emit() {
     else if (auto each = dyn_cast<exec::LaunchEachOp>(op))
       addLaunch(each);
     else if (isa<exec::CheckOp>(op))
-      table.addCheck();
+      addStep(ACCC_STEP_CHECK, 0, 0, buffers.size(), "check");
     else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
       if (failed(addCall(call)))
         return failure();
     } else
       return op.emitError("bug in accc: not an op of an entry");
   }
-  function = table.emit(module, ("entry." + entry.getSymName()).str(), constants);
   return success();
 }
 
@@ -171,42 +192,21 @@ SmallVector<llvm::Constant *> describeValues(ConstantWriter &w, ArrayAttr list) 
 
 } // namespace
 
-LogicalResult codegen::addEntries(ModuleOp program, const KernelTasks &tasks,
-                                  const ErrorTable &errors, StringRef symbol,
-                                  llvm::Module &module) {
-  ConstantWriter w(module);
-  SmallVector<llvm::Constant *> entries, messages;
-  for (auto constant : program.getOps<exec::ConstantOp>())
-    w.declare(constantSymbol(constant));
-  for (const std::string &message : errors.messages)
-    messages.push_back(w.string(message));
-  llvm::Constant *errorList = w.array(messages, "errors");
-
-  for (auto entry : program.getOps<exec::EntryOp>()) {
-    EntryEmitter emitter(entry, module, tasks, w);
-    if (failed(emitter.emit()))
-      return failure();
-    SmallVector<llvm::Constant *> inputs = describeValues(w, entry.getInputs()),
-                                  outputs = describeValues(w, entry.getOutputs());
-    SmallVector<llvm::Constant *> steps;
-    for (const std::string &label : emitter.labels)
-      steps.push_back(w.string(label));
-    llvm::Constant *calls = w.null();
-    if (!emitter.calls.empty())
-      calls = w.bytes(ArrayRef(reinterpret_cast<const char *>(emitter.calls.data()),
-                               emitter.calls.size() * sizeof(accc_library_call)),
-                      "library_calls");
-    entries.push_back(w.structure(
-        {w.string(entry.getEntryName()), w.string(entry.getSizesText()), emitter.function,
-         w.i64(static_cast<int64_t>(entry.getArenaSize())),
-         w.i32(static_cast<int64_t>(inputs.size())), w.i32(static_cast<int64_t>(outputs.size())),
-         w.i32(static_cast<int64_t>(emitter.calls.size())),
-         w.i32(static_cast<int64_t>(messages.size())), w.i32(emitter.launches), w.i32(0),
-         w.array(inputs, "inputs"), w.array(outputs, "outputs"), calls, errorList,
-         w.array(steps, "steps")}));
-  }
-  if (entries.empty())
-    return program.emitError("bug in accc: the program has no entry point");
-  w.share(w.array(entries, "entries"), symbol);
-  return success();
+FailureOr<llvm::Constant *> codegen::describeEntry(exec::EntryOp entry, const KernelShapes &kernels,
+                                                   const ConstantBlock &constants,
+                                                   ArrayRef<llvm::Constant *> errors,
+                                                   TableBytes &tables, ConstantWriter &w) {
+  EntryEmitter emitter(entry, kernels, constants, tables, w);
+  if (failed(emitter.emit()))
+    return failure();
+  SmallVector<llvm::Constant *> inputs = describeValues(w, entry.getInputs()),
+                                outputs = describeValues(w, entry.getOutputs());
+  auto count = [&](const auto &list) { return w.i32(static_cast<int64_t>(list.size())); };
+  return w.structure(
+      {w.string(entry.getEntryName()), w.string(entry.getSizesText()),
+       w.i64(static_cast<int64_t>(entry.getArenaSize())), count(inputs), count(outputs),
+       count(emitter.calls), count(errors), count(emitter.steps), count(emitter.buffers),
+       w.i32(emitter.launches), w.i32(0), w.array(inputs, "inputs"), w.array(outputs, "outputs"),
+       w.structs(ArrayRef(emitter.calls), "library_calls"), w.array(errors, "errors"),
+       w.array(emitter.steps, "steps"), w.structs(ArrayRef(emitter.buffers), "buffers")});
 }

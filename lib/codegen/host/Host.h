@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The host half of a library: one function an entry point, and the description that a runtime
-// reads. The entry points lie in one object a CPU, beside the kernels; the description in an object
-// of its own.
+// The host half of a library: constant data that tells a runtime what the model is and what each
+// entry point runs. What is one machine's alone lies in one object with that machine's code; the
+// description in an object of its own.
 #ifndef ACCC_CODEGEN_HOST_HOST_H
 #define ACCC_CODEGEN_HOST_HOST_H
 
@@ -9,33 +9,32 @@
 #include "codegen/Generate.h"
 #include "codegen/kernel/Kernel.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/Module.h"
 
 namespace accc::codegen {
 
-/// Kernel symbol -> number of tasks.
-using KernelTasks = llvm::StringMap<int64_t>;
+/// The emitted kernels, by the symbols of their exec.kernel, in the order of accc_code.kernels.
+using KernelShapes = llvm::MapVector<llvm::StringRef, LaunchShape>;
 
-/// Adds the entry points of `program` to `module`, which holds the kernels for one CPU already, and
-/// a table of them (accc_entry[]) that the library's other objects know as `symbol`.
-mlir::LogicalResult addEntries(mlir::ModuleOp program, const KernelTasks &tasks,
-                               const ErrorTable &errors, llvm::StringRef symbol,
-                               llvm::Module &module);
-
-/// One accc_code.
-struct Code {
-  std::string arch;
-  std::string entries; // the symbol of its table
+/// For which machine a code is: fields of accc_code.
+struct CodeLabel {
+  std::string target, arch;
 };
 
-/// Adds the description to `module`, with its accessor (ACCC_MODEL_SYMBOL) and the constants that
-/// the entry points of all codes read.
-void addDescription(mlir::ModuleOp program, const WeightTable &weights,
-                    const GenerateOptions &options, llvm::ArrayRef<Code> codes,
-                    llvm::Module &module);
+/// Adds the accc_code of `program` for one kind of machine to `module`, which the library's other
+/// objects know as `symbol`. Kernels are functions of `module` or, where there is one, symbols of
+/// `image`, by kernelSymbol.
+mlir::LogicalResult addCode(mlir::ModuleOp program, const KernelShapes &kernels,
+                            const ErrorTable &errors, const CodeLabel &label,
+                            llvm::ArrayRef<char> image, llvm::StringRef symbol,
+                            llvm::Module &module);
 
-/// What the library's objects call a constant.
-std::string constantSymbol(exec::ConstantOp constant);
+/// Adds the description to `module`, with its accessor (ACCC_MODEL_SYMBOL) and the constants that
+/// entry points read. `codes` are symbols that addCode gave, the best machine first.
+void addDescription(mlir::ModuleOp program, const WeightTable &weights,
+                    const GenerateOptions &options, llvm::ArrayRef<std::string> codes,
+                    llvm::Module &module);
 
 /// What the runtime needs to know of a library call. Fails with a diagnostic on what no library
 /// call does.
@@ -43,6 +42,19 @@ mlir::FailureOr<accc_library_call> describeCall(exec::LibraryCallOp call);
 
 /// The ABI's element type.
 accc_dtype dtypeOf(mlir::Type elementType);
+
+/// The program's constants one after the other, each aligned (accc_model_description.constants).
+class ConstantBlock {
+public:
+  explicit ConstantBlock(mlir::ModuleOp program);
+  /// In bytes.
+  uint64_t offsetOf(llvm::StringRef symbol) const { return offsets.lookup(symbol); }
+  uint64_t size() const { return end; }
+
+private:
+  llvm::StringMap<uint64_t> offsets;
+  uint64_t end = 0;
+};
 
 /// Constant data of the description, by C layout on x86-64.
 class ConstantWriter {
@@ -53,7 +65,12 @@ public:
   llvm::Constant *i64(int64_t value);
   llvm::Constant *null();
   llvm::Constant *string(llvm::StringRef text);
+  /// A pointer to the bytes, of which there may be none.
   llvm::Constant *bytes(llvm::ArrayRef<char> data, llvm::StringRef name);
+  template <typename Struct>
+  llvm::Constant *structs(llvm::ArrayRef<Struct> data, llvm::StringRef name) {
+    return bytes({reinterpret_cast<const char *>(data.data()), data.size() * sizeof(Struct)}, name);
+  }
   llvm::Constant *structure(llvm::ArrayRef<llvm::Constant *> fields);
   /// A pointer to the elements as an array; null if there are none.
   llvm::Constant *array(llvm::ArrayRef<llvm::Constant *> elements, llvm::StringRef name);

@@ -4,6 +4,8 @@
 
 #include "ir/prim/MergedDimensions.h"
 
+#include <array>
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
@@ -135,7 +137,9 @@ FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call) {
   accc_library_call result = {};
   RankedTensorType a = tensorOf(call.getInputs()[0]), b = tensorOf(call.getInputs()[1]),
                    c = tensorOf(call.getOutputs()[0]);
-  result.dtype = dtypeOf(a.getElementType());
+  result.compute = ACCC_COMPUTE_FULL;
+  for (auto [dtype, type] : llvm::zip(result.dtypes, std::array{a, b, c}))
+    dtype = dtypeOf(type.getElementType());
   StringRef callee = call.getCallee();
   LogicalResult status = failure();
   if (callee == "dot_general") {

@@ -98,5 +98,5 @@ FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleO
         });
         return {segment};
       });
-  return KernelFunction{function, 0};
+  return KernelFunction{function, {0}};
 }

@@ -35,9 +35,17 @@ struct ErrorTable {
 /// C library that code may call: `acos` is one's, `kernel.acos` the other's.
 inline std::string kernelSymbol(llvm::StringRef kernel) { return ("kernel." + kernel).str(); }
 
+/// How a kernel is launched: fields of accc_kernel, and the number of tasks, 0 where that differs
+/// from launch to launch (kind `each`) or where there is nothing to compute.
+struct LaunchShape {
+  int64_t tasks = 0;
+  int32_t threads = 0, tasksPerBlock = 0, sharedBytes = 0;
+  bool buffersInMemory = false;
+};
+
 struct KernelFunction {
   mlir::func::FuncOp function;
-  int64_t tasks; // what the launch passes to parallel_for
+  LaunchShape launch;
 };
 
 /// Segments of a launch of a kernel of kind `each`. Its function gets, as its first buffer, a table

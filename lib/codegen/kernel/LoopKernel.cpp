@@ -43,7 +43,7 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
   int64_t vectorDim = domain.innermost();
   if (vectorDim < 0) { // rank 0
     emitOutputs(emitter, kernel, position);
-    return KernelFunction{function, 1};
+    return KernelFunction{function, {1}};
   }
 
   SmallVector<unsigned> outer;
@@ -64,14 +64,14 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
     return SmallVector<Value>();
   };
   if (rows * extent == 0)
-    return KernelFunction{function, 0};
+    return KernelFunction{function, {0}};
   if (!outer.empty()) {
     int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
       setRow(emitter, domain, outer, row);
       vectorLoop(emitter, dim, extent, index.constant(0), index.constant(extent),
                  extent % width == 0, {}, body);
     });
-    return KernelFunction{function, tasks};
+    return KernelFunction{function, {tasks}};
   }
   // One long row: a task is a piece of it.
   OpBuilder &b = emitter.builder();
@@ -81,5 +81,5 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
   Value high = b.create<arith::MinUIOp>(
       loc, b.create<arith::MulIOp>(loc, function.getArgument(2), perTask), all);
   vectorLoop(emitter, dim, extent, low, high, extent % width == 0, {}, body);
-  return KernelFunction{function, static_cast<int64_t>(llvm::divideCeil(extent, kTaskElements))};
+  return KernelFunction{function, {static_cast<int64_t>(llvm::divideCeil(extent, kTaskElements))}};
 }

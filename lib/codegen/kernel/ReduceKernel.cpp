@@ -382,14 +382,14 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
       rows *= domain.extents[i];
     }
   if (domain.count(false) == 0)
-    return KernelFunction{function, 0};
+    return KernelFunction{function, {0}};
   int64_t reducedCount = domain.count(true);
   if (lanesReduced) {
     int64_t tasks = forEachRow(emitter, function, rows, reducedCount, [&](Value row) {
       setRow(emitter, domain, kept, row);
       emitRow(emitter);
     });
-    return KernelFunction{function, tasks};
+    return KernelFunction{function, {tasks}};
   }
   // Lanes are kept: a row is a block of columns.
   OpBuilder &b = emitter.builder();
@@ -426,7 +426,7 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
                      return SmallVector<Value>();
                    });
       });
-  return KernelFunction{function, tasks};
+  return KernelFunction{function, {tasks}};
 }
 
 } // namespace

@@ -48,7 +48,7 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
     rows *= shape[i];
   }
   if (ReferenceArray::count(shape) == 0)
-    return KernelFunction{function, 0};
+    return KernelFunction{function, {0}};
 
   int64_t tasks = forEachRow(emitter, function, rows, shape[along], [&](Value row) {
     if (!outer.empty())
@@ -84,5 +84,5 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
     if (argReduce)
       emitter.store(0, kept, last[1]);
   });
-  return KernelFunction{function, tasks};
+  return KernelFunction{function, {tasks}};
 }

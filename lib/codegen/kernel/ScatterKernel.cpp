@@ -54,7 +54,7 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
   int64_t blocks = (lanesExtent + width - 1) / width;
   int64_t indexCount = ReferenceArray::count(indexShape);
   if (rows * lanesExtent == 0)
-    return KernelFunction{function, 0};
+    return KernelFunction{function, {0}};
 
   SmallVector<AffineExpr> target, update, indexPosition;
   for (unsigned i = 0; i < rank; ++i)
@@ -112,5 +112,5 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
                  return SmallVector<Value>();
                });
   });
-  return KernelFunction{function, tasks};
+  return KernelFunction{function, {tasks}};
 }

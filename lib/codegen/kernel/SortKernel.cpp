@@ -44,7 +44,7 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
     rows *= shape[i];
   }
   if (ReferenceArray::count(shape) == 0)
-    return KernelFunction{function, 0};
+    return KernelFunction{function, {0}};
 
   int64_t tasks = forEachRow(emitter, function, rows, extent * extent, [&](Value row) {
     if (!outer.empty())
@@ -73,5 +73,5 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
         emitter.store(static_cast<unsigned>(output), to, result == sort.getValues() ? x : i);
     });
   });
-  return KernelFunction{function, tasks};
+  return KernelFunction{function, {tasks}};
 }

@@ -128,5 +128,5 @@ KernelFunction codegen::emitWindowColumns(exec::KernelOp kernel, func::FuncOp fu
     }
     index.setVector(~0u, 1);
   });
-  return {function, tasks};
+  return {function, {tasks}};
 }

@@ -68,7 +68,7 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
 
   func::FuncOp function = createKernelFunction(kernel, module);
   if (ReferenceArray::count(g.source ? shape : ArrayRef<int64_t>(g.positions)) == 0)
-    return KernelFunction{function, 0};
+    return KernelFunction{function, {0}};
   if (rank > 0 && g.isIndependent(rank - 1) && shape[rank - 1] > 1)
     return emitWindowColumns(kernel, function, g, options, errors);
 
@@ -137,5 +137,5 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
     });
     index.setVector(~0u, 1);
   });
-  return KernelFunction{function, tasks};
+  return KernelFunction{function, {tasks}};
 }

@@ -17,24 +17,31 @@ namespace {
 class Checker {
 public:
   Checker(const accc_model_description &model, const std::string &path)
-      : model(model), platform(model.target ? findPlatform(model.target) : nullptr), path(path) {}
+      : model(model), path(path) {}
 
   const accc_code &check() {
-    require(model.name && model.target && model.manifest, "a string is missing");
+    require(model.name && model.manifest, "a string is missing");
+    require(model.constants || model.constants_bytes == 0, "constants without a block");
     require(model.num_variables >= 0 && (model.num_variables == 0 || model.variables),
             "variables without a table");
     require(model.num_codes > 0 && model.codes, "it has no code");
-    for (const accc_code &code : codes()) {
-      require(code.arch != nullptr, "code for no CPU");
-      require(code.num_entries >= 0 && (code.num_entries == 0 || code.entries),
+    for (const accc_code *code : codes()) {
+      require(code && code->target && code->arch, "code for no machine");
+      require(code->num_entries >= 0 && (code->num_entries == 0 || code->entries),
               "entry points without a table");
+      require(code->num_kernels >= 0 && (code->num_kernels == 0 || code->kernels),
+              "kernels without a table");
+      require(code->tables || code->tables_bytes == 0, "tables without a block");
     }
     const accc_code &code = chooseCode();
+    for (int32_t i = 0; i < code.num_kernels; ++i)
+      require(code.kernels[i].name && (code.kernels[i].function || code.image),
+              "a kernel without code");
     for (int32_t i = 0; i < model.num_variables; ++i)
       checkVariable(model.variables[i]);
     checkOverlap();
     for (int32_t i = 0; i < code.num_entries; ++i)
-      checkEntry(code.entries[i]);
+      checkEntry(code.entries[i], code);
     for (int32_t i = 0; i < code.num_entries; ++i)
       for (int32_t j = 0; j < i; ++j)
         checkChoice(code.entries[j], code.entries[i]);
@@ -48,37 +55,41 @@ private:
                                       "); this is a bug in accc, please report it");
   }
 
-  std::span<const accc_code> codes() const {
+  std::span<const accc_code *const> codes() const {
     return {model.codes, static_cast<size_t>(model.num_codes)};
   }
 
-  /// The first that this CPU can run, or that the user asked for.
+  /// What this machine or runtime lacks to run `code`, or nothing.
+  static std::optional<std::string> whyUnable(const accc_code &code) {
+    const Platform *platform = findPlatform(code.target);
+    return platform ? platform->whyUnable(code.arch)
+                    : std::optional("a runtime for " + std::string(code.target) +
+                                    ", which this one is not");
+  }
+
+  /// The first that this machine can run, or that the user asked for.
   const accc_code &chooseCode() const {
-    if (!platform)
-      throw Error(ErrorKind::machine, path + " was compiled for " + model.target +
-                                          ", but this runtime was built for the CPU only; " +
-                                          "compile it with --target cpu");
     std::string_view wanted;
     if (const char *name = std::getenv("ACCC_ARCH"))
       wanted = name;
     std::string names, reasons;
-    for (const accc_code &code : codes()) {
+    for (const accc_code *code : codes()) {
       std::string_view name =
-          std::string_view(code.arch).substr(0, std::string_view(code.arch).find(':'));
+          std::string_view(code->arch).substr(0, std::string_view(code->arch).find(':'));
       names += (names.empty() ? "" : ", ") + std::string(name);
       if (!wanted.empty() && name != wanted)
         continue;
-      auto missing = platform->whyUnable(code.arch);
+      auto missing = whyUnable(*code);
       if (!missing)
-        return code;
+        return *code;
       reasons += (reasons.empty() ? "" : "; ") + std::string(name) + " needs " + *missing;
     }
     if (reasons.empty())
       throw Error(ErrorKind::usage, path + " holds no code for ACCC_ARCH=" + std::string(wanted) +
                                         "; it was compiled for " + names);
-    throw Error(ErrorKind::machine,
-                path + " was compiled for " + names + ", which this CPU cannot run (" + reasons +
-                    "); compile it with --arch x86-64-v3 or --arch native on this machine");
+    throw Error(ErrorKind::machine, path + " was compiled for " + names +
+                                        ", which this machine cannot run (" + reasons +
+                                        "); compile it for this machine: --target and --arch");
   }
 
   uint64_t checkTensor(const accc_tensor &tensor) const {
@@ -117,25 +128,69 @@ private:
                                                         " and " + ranges[i].name + " overlap");
   }
 
-  void checkEntry(const accc_entry &entry) const {
-    require(entry.name && entry.function && entry.sizes,
-            "an entry point without a name, sizes or function");
+  void checkEntry(const accc_entry &entry, const accc_code &code) const {
+    require(entry.name && entry.sizes, "an entry point without a name or sizes");
     std::string name = entry.name;
     require(entry.num_inputs >= 0 && entry.num_outputs >= 0 && entry.num_library_calls >= 0 &&
-                entry.num_errors >= 0,
+                entry.num_errors >= 0 && entry.num_steps >= 0 && entry.num_buffers >= 0 &&
+                entry.num_launches >= 0,
             name + " has a negative count");
     require((entry.num_inputs == 0 || entry.inputs) && (entry.num_outputs == 0 || entry.outputs) &&
                 (entry.num_library_calls == 0 || entry.library_calls) &&
-                (entry.num_errors == 0 || entry.errors),
+                (entry.num_errors == 0 || entry.errors) && (entry.num_steps == 0 || entry.steps) &&
+                (entry.num_buffers == 0 || entry.buffers),
             name + " lacks a table");
     for (int32_t i = 0; i < entry.num_inputs; ++i)
       checkValue(entry.inputs[i], name);
     for (int32_t i = 0; i < entry.num_outputs; ++i)
       checkValue(entry.outputs[i], name);
+    for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps)))
+      checkStep(step, entry, code);
+    for (const accc_buffer &buffer :
+         std::span(entry.buffers, static_cast<size_t>(entry.num_buffers)))
+      checkBuffer(buffer, entry, code);
+    const Platform *platform = findPlatform(code.target);
     for (int32_t i = 0; i < entry.num_library_calls; ++i)
       if (auto reason = platform->whyUnsupported(entry.library_calls[i]))
         throw Error(ErrorKind::machine, path + ": " + name + " calls a library for what this " +
                                             "runtime cannot do: " + *reason);
+  }
+
+  void checkStep(const accc_step &step, const accc_entry &entry, const accc_code &code) const {
+    std::string name = entry.name;
+    require(step.kind >= ACCC_STEP_LAUNCH && step.kind <= ACCC_STEP_CHECK,
+            name + " has a step of an unknown kind");
+    int32_t count = step.kind == ACCC_STEP_LAUNCH         ? code.num_kernels
+                    : step.kind == ACCC_STEP_LIBRARY_CALL ? entry.num_library_calls
+                                                          : 1;
+    require(step.index >= 0 && step.index < count && step.tasks >= 0,
+            name + " has a step that runs nothing of the library's");
+    require(step.label != nullptr, name + " has a step without a label");
+    require(step.num_buffers >= 0 && step.first_buffer >= 0 &&
+                step.num_buffers <= entry.num_buffers - step.first_buffer,
+            name + " has a step with buffers that are not there");
+  }
+
+  void checkBuffer(const accc_buffer &buffer, const accc_entry &entry,
+                   const accc_code &code) const {
+    const uint64_t blocks[] = {model.state_size,
+                               entry.arena_size,
+                               static_cast<uint64_t>(entry.num_inputs),
+                               static_cast<uint64_t>(entry.num_outputs),
+                               model.constants_bytes,
+                               code.tables_bytes,
+                               sizeof(int64_t)};
+    std::string name = std::string("a buffer of ") + entry.name;
+    require(buffer.space >= ACCC_STATE && buffer.space <= ACCC_STATUS,
+            name + " lies in no memory that is known");
+    bool isNumber = buffer.space == ACCC_INPUT || buffer.space == ACCC_OUTPUT;
+    uint64_t bytes = isNumber ? 1 : buffer.bytes, end = 0;
+    require(!__builtin_add_overflow(buffer.offset, bytes, &end) && end <= blocks[buffer.space],
+            name + " reaches out of its block");
+    if (buffer.access & ACCC_WRITE)
+      require(buffer.space != ACCC_INPUT && buffer.space != ACCC_CONSTANT &&
+                  buffer.space != ACCC_TABLE,
+              name + " is written where only reading is allowed");
   }
 
   /// Tensors that fit one entry must not fit another of its name.
@@ -172,7 +227,6 @@ private:
     const char *name;
   };
   const accc_model_description &model;
-  const Platform *platform; // of the model's target; null: none here
   const std::string &path;
   std::set<std::string_view> names;
   std::vector<Range> ranges;

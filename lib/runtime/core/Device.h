@@ -30,8 +30,8 @@ public:
 
   /// From now on measures every launch and library call, anew.
   virtual void startProfile() = 0;
-  /// The seconds that each of them has taken since then, in the order of accc_entry.steps; empty if
-  /// none was measured.
+  /// The seconds that each of them has taken since then, in the order of accc_entry.steps, checks
+  /// left out; empty if none was measured.
   virtual const std::vector<double> &profile() const = 0;
 };
 
@@ -67,13 +67,15 @@ public:
   /// model is turned down when it is loaded and not in its first step.
   virtual std::optional<std::string> whyUnsupported(const accc_library_call &call) const = 0;
 
-  /// `threads` as in SessionOptions. Throws Error (machine) where there is no memory.
-  virtual std::unique_ptr<Device> open(const accc_model_description &model, int threads) const = 0;
+  /// `code`, one of the model's, outlives the device. `threads` as in SessionOptions. Throws Error
+  /// (machine) where there is no memory.
+  virtual std::unique_ptr<Device> open(const accc_model_description &model, const accc_code &code,
+                                       int threads) const = 0;
 };
 
 const Platform &cpuPlatform();
 
-/// The platform for accc_model_description.target; nullptr if this runtime has none.
+/// The platform for accc_code.target; nullptr if this runtime has none.
 const Platform *findPlatform(std::string_view target);
 
 } // namespace accc::detail

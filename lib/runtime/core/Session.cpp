@@ -7,8 +7,8 @@ namespace accc {
 
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
     : model(std::move(loaded)), defaults{options.learning_rate, options.seed, 0},
-      device(detail::findPlatform(model.description().target)
-                 ->open(model.description(), options.threads)),
+      device(detail::findPlatform(model.code().target)
+                 ->open(model.description(), model.code(), options.threads)),
       entries(model.entries().size()) {
   for (const accc_entry &entry : model.entries())
     for (int32_t i = 0; i < entry.num_inputs; ++i)
@@ -178,9 +178,10 @@ std::vector<ProfiledStep> Session::profile(std::string_view name, std::string_vi
   const detail::EntryState &entry = impl_->prepare(impl_->model.entry(name, sizes));
   const std::vector<double> &seconds = entry.prepared->profile();
   std::vector<ProfiledStep> steps;
-  for (size_t i = 0; i < seconds.size(); ++i)
-    steps.push_back(
-        {entry.entry->steps ? entry.entry->steps[i] : "step " + std::to_string(i), seconds[i]});
+  for (const accc_step &step :
+       std::span(entry.entry->steps, static_cast<size_t>(entry.entry->num_steps)))
+    if (step.kind != ACCC_STEP_CHECK && steps.size() < seconds.size())
+      steps.push_back({step.label, seconds[steps.size()]});
   return steps;
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 namespace accc::detail {
 
@@ -37,8 +38,9 @@ public:
   std::optional<std::string> whyUnsupported(const accc_library_call &call) const override {
     return whyCpuCannot(call);
   }
-  std::unique_ptr<Device> open(const accc_model_description &model, int threads) const override {
-    return std::make_unique<CpuDevice>(model, threads);
+  std::unique_ptr<Device> open(const accc_model_description &model, const accc_code &code,
+                               int threads) const override {
+    return std::make_unique<CpuDevice>(model, code, threads);
   }
 };
 
@@ -51,8 +53,8 @@ const Platform &cpuPlatform() {
 
 // ---- CpuDevice ----
 
-CpuDevice::CpuDevice(const accc_model_description &model, int threads)
-    : team(threads), state(model.state_size, "the model's state"),
+CpuDevice::CpuDevice(const accc_model_description &model, const accc_code &code, int threads)
+    : model(model), code(code), team(threads), state(model.state_size, "the model's state"),
       poison(environmentFlag("ACCC_POISON")) {}
 
 std::unique_ptr<DeviceEntry> CpuDevice::prepare(const accc_entry &entry) {
@@ -75,14 +77,16 @@ void CpuDevice::writeState(uint64_t offset, const void *from, uint64_t bytes) {
 // ---- CpuEntry ----
 
 CpuEntry::CpuEntry(const accc_entry &entry, CpuDevice &device)
-    : entry(entry), device(device),
-      services{ACCC_ABI_VERSION, sizeof(accc_services), this, parallelFor, libraryCall},
-      launches(static_cast<size_t>(std::max(entry.num_launches, 0)), device.team),
+    : entry(entry), device(device), launches(static_cast<size_t>(entry.num_launches), device.team),
       io(static_cast<size_t>(entry.num_inputs + entry.num_outputs)),
       aligned(static_cast<size_t>(entry.num_inputs)) {
   Team::Scope scope(device.team); // oneDNN fixes the number of threads when it generates its code
   for (int32_t i = 0; i < entry.num_library_calls; ++i)
     calls.push_back(createLibraryCall(entry.library_calls[i], device.team));
+  size_t most = 0;
+  for (int32_t i = 0; i < entry.num_steps; ++i)
+    most = std::max(most, static_cast<size_t>(entry.steps[i].num_buffers));
+  buffers.resize(most);
 }
 
 uint64_t CpuEntry::scratchBytes() const {
@@ -116,15 +120,68 @@ int32_t CpuEntry::run(const std::vector<const Tensor *> &inputs, std::vector<Ten
   FlushSubnormals flush(device.team);
   launches.begin();
   nextStep = 0;
-  return entry.function(&services, device.state.data(), device.arena.data(), io.data());
+  return runSteps();
+}
+
+char *CpuEntry::address(const accc_buffer &buffer) {
+  switch (buffer.space) {
+  case ACCC_STATE:
+    return device.state.data() + buffer.offset;
+  case ACCC_ARENA:
+    return device.arena.data() + buffer.offset;
+  case ACCC_INPUT:
+    return io[buffer.offset];
+  case ACCC_OUTPUT:
+    return io[static_cast<size_t>(entry.num_inputs) + buffer.offset];
+  case ACCC_CONSTANT: // never written: accc_buffer.access
+    return static_cast<char *>(const_cast<void *>(device.model.constants)) + buffer.offset;
+  case ACCC_TABLE:
+    return static_cast<char *>(const_cast<void *>(device.code.tables)) + buffer.offset;
+  default:
+    return reinterpret_cast<char *>(&status);
+  }
+}
+
+char *const *CpuEntry::addresses(const accc_step &step) {
+  const accc_buffer *own = entry.buffers + step.first_buffer;
+  for (int32_t i = 0; i < step.num_buffers; ++i)
+    buffers[static_cast<size_t>(i)] = address(own[i]);
+  return buffers.data();
+}
+
+int32_t CpuEntry::runSteps() {
+  status = ACCC_DONE;
+  for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps))) {
+    if (step.kind == ACCC_STEP_LAUNCH) {
+      accc_kernel_function kernel = device.code.kernels[step.index].function;
+      measure([&] { launches.run(kernel, addresses(step), step.tasks); });
+    } else if (step.kind == ACCC_STEP_LIBRARY_CALL) {
+      if (int32_t failed = runLibraryCall(step))
+        return failed;
+    } else if (status != ACCC_DONE) {
+      break;
+    }
+  }
+  return static_cast<int32_t>(status);
+}
+
+int32_t CpuEntry::runLibraryCall(const accc_step &step) {
+  try {
+    LibraryCall &call = *calls.at(static_cast<size_t>(step.index));
+    measure([&] { call.run(addresses(step), device.scratch.data()); });
+    return ACCC_DONE;
+  } catch (const std::exception &error) {
+    libraryError = "library call " + std::to_string(step.index) + " failed: " + error.what();
+    return ACCC_LIBRARY_CALL_FAILED;
+  }
 }
 
 void CpuEntry::startProfile() {
   seconds.assign(static_cast<size_t>(entry.num_launches + entry.num_library_calls), 0);
 }
 
-/// Runs one service call, measured if a profile is taken.
-template <typename Work> void CpuEntry::step(Work work) {
+/// Runs one step, measured if a profile is taken.
+template <typename Work> void CpuEntry::measure(Work work) {
   if (seconds.empty()) {
     work();
     return;
@@ -134,24 +191,6 @@ template <typename Work> void CpuEntry::step(Work work) {
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   if (nextStep < seconds.size())
     seconds[nextStep++] += taken.count();
-}
-
-void CpuEntry::parallelFor(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks) {
-  auto &self = *static_cast<CpuEntry *>(context);
-  self.step([&] { self.launches.run(kernel, buffers, tasks); });
-}
-
-int32_t CpuEntry::libraryCall(void *context, int32_t call, char *const *buffers) {
-  auto &self = *static_cast<CpuEntry *>(context);
-  try { // nothing may be thrown through the model's frames
-    self.step([&] {
-      self.calls.at(static_cast<size_t>(call))->run(buffers, self.device.scratch.data());
-    });
-    return ACCC_DONE;
-  } catch (const std::exception &error) {
-    self.libraryError = "library call " + std::to_string(call) + " failed: " + error.what();
-    return ACCC_LIBRARY_CALL_FAILED;
-  }
 }
 
 } // namespace accc::detail

@@ -13,7 +13,7 @@ namespace accc::detail {
 
 class CpuDevice final : public Device {
 public:
-  CpuDevice(const accc_model_description &model, int threads);
+  CpuDevice(const accc_model_description &model, const accc_code &code, int threads);
 
   std::unique_ptr<DeviceEntry> prepare(const accc_entry &entry) override;
   char *hostState() override { return state.data(); }
@@ -25,6 +25,8 @@ public:
 
 private:
   friend class CpuEntry;
+  const accc_model_description &model;
+  const accc_code &code;
   Team team;
   Memory state, arena, scratch;
   bool poison; // ACCC_POISON=1
@@ -33,7 +35,6 @@ private:
 class CpuEntry final : public DeviceEntry {
 public:
   CpuEntry(const accc_entry &entry, CpuDevice &device);
-  CpuEntry(const CpuEntry &) = delete; // `services.context` points here
 
   int32_t run(const std::vector<const Tensor *> &inputs, std::vector<Tensor> &outputs) override;
   std::string failure() const override { return libraryError; }
@@ -45,16 +46,19 @@ public:
 
 private:
   char *inputBytes(size_t number, const Tensor &given);
-  template <typename Work> void step(Work work);
-  static void parallelFor(void *context, accc_kernel kernel, char *const *buffers, int64_t tasks);
-  static int32_t libraryCall(void *context, int32_t call, char *const *buffers);
+  char *address(const accc_buffer &buffer);
+  char *const *addresses(const accc_step &step);
+  int32_t runSteps();
+  int32_t runLibraryCall(const accc_step &step);
+  template <typename Work> void measure(Work work);
 
   const accc_entry &entry;
   CpuDevice &device;
-  accc_services services;
   Launches launches;
   std::vector<std::unique_ptr<LibraryCall>> calls;
+  int64_t status = ACCC_DONE;
   std::vector<char *> io;      // the entry's inputs, then its outputs
+  std::vector<char *> buffers; // of the present step
   std::vector<Tensor> aligned; // one an input: copies of what does not lie as entries need it
   std::vector<double> seconds; // one for each step; empty unless a profile is taken
   size_t nextStep = 0;         // of the present run

@@ -51,7 +51,7 @@ Sizes sizesOf(const accc_library_call &call) {
 class HalfCall : public LibraryCall {
 public:
   HalfCall(const accc_library_call &call, std::unique_ptr<LibraryCall> made, const Team &team)
-      : inner(std::move(made)), sizes(sizesOf(call)), isBrain(call.dtype == ACCC_BF16),
+      : inner(std::move(made)), sizes(sizesOf(call)), isBrain(dtypeOf(call) == ACCC_BF16),
         accumulates(call.kind == ACCC_CALL_MATMUL && call.u.matmul.accumulate), team(team) {
     bytes = roundedUp(inner->scratchBytes());
     for (size_t i = 0; i < sizes.size(); ++i) {

@@ -15,7 +15,7 @@ constexpr float worthSharing = 10e-6f;
 constexpr float clearlyLong = 20 * worthSharing;
 } // namespace
 
-void Launches::run(accc_kernel kernel, char *const *buffers, int64_t tasks) {
+void Launches::run(accc_kernel_function kernel, char *const *buffers, int64_t tasks) {
   // A step whose loops make more launches than were announced runs the others by the team.
   static Launch none{clearlyLong, measurements};
   Launch &launch = next < launches.size() ? launches[next++] : none;

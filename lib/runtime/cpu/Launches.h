@@ -25,7 +25,7 @@ public:
   /// Before each step.
   void begin() { next = 0; }
   /// Runs the next launch of the step and returns when it is done.
-  void run(accc_kernel kernel, char *const *buffers, int64_t tasks);
+  void run(accc_kernel_function kernel, char *const *buffers, int64_t tasks);
 
 private:
   struct Launch {

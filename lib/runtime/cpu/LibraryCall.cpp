@@ -3,6 +3,8 @@
 
 #include "accc/tensor.h"
 
+#include <algorithm>
+
 namespace accc::detail {
 
 namespace {
@@ -78,9 +80,9 @@ std::unique_ptr<LibraryCall> createInF32(const accc_library_call &call, const Te
 }
 
 std::unique_ptr<LibraryCall> create(const accc_library_call &call, const Team &team) {
-  if (call.dtype == ACCC_F64)
+  if (dtypeOf(call) == ACCC_F64)
     return createDoubleCall(call, team);
-  if (call.dtype == ACCC_F16 || call.dtype == ACCC_BF16)
+  if (dtypeOf(call) == ACCC_F16 || dtypeOf(call) == ACCC_BF16)
     return createHalfCall(call, createInF32(call, team), team);
   return createInF32(call, team);
 }
@@ -109,7 +111,11 @@ std::optional<std::string> whyCpuCannot(const accc_library_call &call) {
   std::string kind = kindName(call.kind);
   if (call.kind < ACCC_CALL_MATMUL || call.kind > ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS)
     return kind + " is unknown";
-  auto type = dtype_of(call.dtype);
+  if (std::ranges::any_of(call.dtypes, [&](int32_t type) { return type != dtypeOf(call); }))
+    return kind + " of operands of different types";
+  if (call.compute != ACCC_COMPUTE_FULL)
+    return kind + " with reduced precision";
+  auto type = dtype_of(dtypeOf(call));
   if (type != DType::f32 && type != DType::f64 && type != DType::f16 && type != DType::bf16)
     return kind + " of " + (type ? std::string(to_string(*type)) : "an unknown type") +
            " (floats are supported)";

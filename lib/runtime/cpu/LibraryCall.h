@@ -24,6 +24,9 @@ public:
   virtual void run(char *const *buffers, char *scratch) = 0;
 };
 
+/// The type of all operands of a call that is supported.
+inline int32_t dtypeOf(const accc_library_call &call) { return call.dtypes[0]; }
+
 /// Platform::whyUnsupported.
 std::optional<std::string> whyCpuCannot(const accc_library_call &call);
 

@@ -40,7 +40,8 @@ void PreparedCall::run() {
 
 accc_library_call matmul(int64_t batch, int64_t m, int64_t n, int64_t k, bool aTransposed,
                          bool bTransposed, bool cTransposed) {
-  accc_library_call call = {ACCC_CALL_MATMUL, ACCC_F32, {}};
+  accc_library_call call = {
+      ACCC_CALL_MATMUL, ACCC_COMPUTE_FULL, {ACCC_F32, ACCC_F32, ACCC_F32}, 0, {}};
   accc_matmul &p = call.u.matmul;
   p.m = m, p.n = n, p.k = k;
   p.batch_rank = 1;
@@ -54,7 +55,7 @@ accc_library_call matmul(int64_t batch, int64_t m, int64_t n, int64_t k, bool aT
 
 accc_library_call convolution(accc_call_kind kind, accc_layout layout,
                               const ConvolutionSpec &spec) {
-  accc_library_call call = {kind, ACCC_F32, {}};
+  accc_library_call call = {kind, ACCC_COMPUTE_FULL, {ACCC_F32, ACCC_F32, ACCC_F32}, 0, {}};
   accc_convolution &c = call.u.convolution;
   c.spatial_rank = static_cast<int32_t>(spec.in.size());
   c.layout = layout;

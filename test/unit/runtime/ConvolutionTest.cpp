@@ -168,7 +168,9 @@ TEST_CASE("convolution: empty batches") {
 TEST_CASE("library calls: what cannot be done says why") {
   using Catch::Matchers::Contains;
   accc_library_call call = matmul(1, 2, 2, 2);
-  call.dtype = ACCC_I32;
+  call.dtypes[1] = ACCC_F64;
+  CHECK_THAT(*detail::whyCpuCannot(call), Contains("matmul of operands of different types"));
+  std::ranges::fill(call.dtypes, ACCC_I32);
   CHECK_THAT(*detail::whyCpuCannot(call), Contains("matmul of i32"));
   call.kind = 17;
   CHECK_THAT(*detail::whyCpuCannot(call), Contains("kind 17 is unknown"));

@@ -43,7 +43,7 @@ std::vector<char> bytesOf(const std::vector<float> &values, int32_t dtype) {
 /// The result of a call of that type on the operands and the result's former contents.
 std::vector<char> resultOf(accc_library_call call, int32_t dtype, int threads,
                            const std::array<std::vector<float>, 3> &contents) {
-  call.dtype = dtype;
+  std::ranges::fill(call.dtypes, dtype);
   REQUIRE_FALSE(detail::whyCpuCannot(call));
   std::vector<detail::Memory> memory;
   std::array<char *, 3> buffers;

@@ -3,6 +3,7 @@
 // Models, sessions and trainers on a compiled model written by hand (fake_model.c).
 #include "Support.h"
 #include "accc/accc.h"
+#include "core/Device.h"
 
 #include <atomic>
 #include <cmath>
@@ -59,14 +60,18 @@ TEST_CASE("model: what cannot be loaded says why") {
       {"no_symbol", ErrorKind::data, "no symbol 'accc_model'"},
       {"wrong_version", ErrorKind::data, "compile it again"},
       {"wrong_size", ErrorKind::bug, "another size"},
-      {"wrong_target", ErrorKind::machine, "compiled for cuda"},
-      {"no_arch", ErrorKind::machine, "neither, nor, which this CPU cannot run (neither needs "},
+      {"wrong_target", ErrorKind::machine, "x86-64 needs a runtime for tpu"},
+      {"no_arch", ErrorKind::machine,
+       "neither, nor, which this machine cannot run (neither needs "},
       {"no_code", ErrorKind::bug, "it has no code"},
-      {"no_sizes", ErrorKind::bug, "without a name, sizes or function"},
+      {"no_sizes", ErrorKind::bug, "without a name or sizes"},
       {"twice", ErrorKind::bug, "two entry points are called apply_step"},
       {"same_inputs", ErrorKind::bug, "train_step takes the same for rows=4 and rows=2"},
       {"overlap", ErrorKind::bug, "linear.weight and linear.bias overlap"},
       {"i32_matmul", ErrorKind::machine, "matmul of i32"},
+      {"unknown_kernel", ErrorKind::bug, "train_step has a step that runs nothing"},
+      {"out_of_arena", ErrorKind::bug, "a buffer of train_step reaches out of its block"},
+      {"writes_constant", ErrorKind::bug, "a buffer of train_step is written where only reading"},
   }));
   CHECK_THAT(errorOf(kind, [&] { Model::load(fake(name)); }), Contains(name) && Contains(expected));
   Folder folder;
@@ -216,9 +221,32 @@ TEST_CASE("session: a failing library call is the machine's fault, not the data'
   std::vector<float> before = parameters(session);
   for (const char *entry : {"train_step", "grad_step"})
     CHECK_THAT(errorOf(ErrorKind::machine, [&] { session.run(entry, batch()); }),
-               Contains(std::string(entry) + ": library call 7 failed: "));
+               Contains(std::string(entry) + ": "));
   CHECK(parameters(session) == before);
   CHECK(session.step() == 0);
+}
+
+TEST_CASE("cpu: a library call that fails ends the step, and says which it was") {
+  Model model = Model::load(fake("good"));
+  accc_entry entry = model.entry("train_step");
+  std::vector<accc_step> steps(entry.steps, entry.steps + entry.num_steps);
+  for (accc_step &step : steps)
+    if (step.kind == ACCC_STEP_LIBRARY_CALL)
+      step.index = 7; // there is none
+  entry.steps = steps.data();
+  auto device = detail::findPlatform("cpu")->open(model.description(), model.code(), 1);
+  std::vector<char> before(device->stateBytes()), after(before.size());
+  device->readState(0, before.data(), before.size());
+  auto prepared = device->prepare(entry);
+  TensorMap given = batch();
+  Tensor rate = Tensor::of<float>({}, {0.1f}), seed = Tensor::of<int64_t>({}, {1}),
+         step = Tensor::of<int64_t>({}, {0});
+  std::vector<Tensor> outputs{Tensor(DType::f32, {}), Tensor(DType::i64, {})};
+  CHECK(prepared->run({&given.at("x"), &given.at("target"), &rate, &seed, &step}, outputs) ==
+        ACCC_LIBRARY_CALL_FAILED);
+  CHECK_THAT(prepared->failure(), Contains("library call 7 failed: "));
+  device->readState(0, after.data(), after.size());
+  CHECK(after == before);
 }
 
 TEST_CASE("session: inputs of any alignment") {

@@ -92,7 +92,7 @@ static const accc_value eval_outputs[] = {OUT_Y};
 #endif
 #define MATMUL(rows)                                                                               \
   {                                                                                                \
-    ACCC_CALL_MATMUL, MATMUL_TYPE, {                                                               \
+    ACCC_CALL_MATMUL, ACCC_COMPUTE_FULL, {MATMUL_TYPE, MATMUL_TYPE, MATMUL_TYPE}, 0, {             \
       .matmul = {.m = rows,                                                                        \
                  .n = 1,                                                                           \
                  .k = COLUMNS,                                                                     \
@@ -110,57 +110,62 @@ static const accc_library_call few_calls[] = {MATMUL(FEW_ROWS)};
 #endif
 static const char *const errors[] = {"target[0] is not a number"};
 
-/* y += b, one row a task. */
-static void add_bias(char *const *buffers, int64_t begin, int64_t end) {
-  float *y = (float *)buffers[0];
-  for (int64_t i = begin; i < end; ++i)
-    y[i] += *(const float *)buffers[1];
-}
-
-static int32_t forward(const accc_services *services, char *state, float *y, const char *x,
-                       int rows) {
+/* Buffers: x, target, status. */
+static void check_batch(char *const *buffers, int64_t begin, int64_t end) {
+  (void)begin, (void)end;
+  int64_t *status = (int64_t *)buffers[2];
   /* As kernels do, relies on what the contract says of inputs; there is no such status. */
-  if ((uintptr_t)x % ACCC_ALIGNMENT)
-    return -1;
-  char *matmul[] = {(char *)x, state + W, (char *)y};
+  if ((uintptr_t)buffers[0] % ACCC_ALIGNMENT)
+    *status = -7;
+  float target = *(const float *)buffers[1];
+  if (target != target)
+    *status = ACCC_FIRST_DATA_ERROR;
 #ifdef FAILING_CALL
-  const int32_t call = 7; /* there is none */
-#else
-  const int32_t call = 0;
+  *status = ACCC_LIBRARY_CALL_FAILED;
 #endif
-  int32_t status = services->library_call(services->context, call, matmul);
-  if (status != ACCC_DONE)
-    return status;
-  char *bias[] = {(char *)y, state + B};
-  services->parallel_for(services->context, add_bias, bias, rows);
-  return ACCC_DONE;
 }
 
-/* Loss and gradients; an accc_status. */
-static int32_t gradients(const accc_services *services, char *state, char *arena, const float *x,
-                         const float *target, float *loss, float *grad_w, float *grad_b, int rows) {
-  if (target[0] != target[0])
-    return ACCC_FIRST_DATA_ERROR;
-  float *y = (float *)(arena + Y);
-  int32_t status = forward(services, state, y, (const char *)x, rows);
-  if (status)
-    return status;
+/* Buffers: b, y, status. y += b, one row a task. */
+static void add_bias(char *const *buffers, int64_t begin, int64_t end) {
+  float *y = (float *)buffers[1];
+  for (int64_t i = begin; i < end; ++i)
+    y[i] += *(const float *)buffers[0];
+}
+
+/* Buffers: y, target, x, loss, grad_w, grad_b, status. */
+static void gradients(char *const *buffers, int rows) {
+  const float *y = (const float *)buffers[0], *target = (const float *)buffers[1],
+              *x = (const float *)buffers[2];
+  float *loss = (float *)buffers[3], *grad_w = (float *)buffers[4], *grad_b = (float *)buffers[5];
   *loss = 0, *grad_b = 0;
   for (int j = 0; j < COLUMNS; ++j)
     grad_w[j] = 0;
   for (int i = 0; i < rows; ++i) {
-    float error = y[i] - target[i], dy = 2 * error / rows;
-    *loss += error * error / rows;
+    float error = y[i] - target[i], dy = 2 * error / (float)rows;
+    *loss += error * error / (float)rows;
     *grad_b += dy;
     for (int j = 0; j < COLUMNS; ++j)
       grad_w[j] += dy * x[i * COLUMNS + j];
   }
-  return 0;
 }
 
-static void apply(char *state, const float *grad_w, const float *grad_b, float rate) {
-  float *w = (float *)(state + W), *b = (float *)(state + B);
-  float *vw = (float *)(state + VELOCITY_W), *vb = (float *)(state + VELOCITY_B);
+static void all_gradients(char *const *buffers, int64_t begin, int64_t end) {
+  (void)begin, (void)end;
+  gradients(buffers, ROWS);
+}
+
+static void few_gradients(char *const *buffers, int64_t begin, int64_t end) {
+  (void)begin, (void)end;
+  gradients(buffers, FEW_ROWS);
+}
+
+/* Buffers: grad_w, grad_b, rate, w, b, velocity_w, velocity_b, status. */
+static void apply(char *const *buffers, int64_t begin, int64_t end) {
+  (void)begin, (void)end;
+  const float *grad_w = (const float *)buffers[0], *grad_b = (const float *)buffers[1];
+  float rate = *(const float *)buffers[2];
+  float *w = (float *)buffers[3], *b = (float *)buffers[4];
+  float *vw = (float *)buffers[5], *vb = (float *)buffers[6];
   for (int j = 0; j < COLUMNS; ++j) {
     vw[j] = 0.5f * vw[j] + grad_w[j];
     w[j] -= rate * vw[j];
@@ -169,60 +174,94 @@ static void apply(char *state, const float *grad_w, const float *grad_b, float r
   *b -= rate * *vb;
 }
 
-static int32_t train(const accc_services *services, char *state, char *arena, char *const *io,
-                     int rows) {
-  float *grad_w = (float *)(arena + DY), grad_b;
-  int32_t status = gradients(services, state, arena, (float *)io[0], (float *)io[1], (float *)io[5],
-                             grad_w, &grad_b, rows);
-  if (status)
-    return status;
-  apply(state, grad_w, &grad_b, *(float *)io[2]);
-  *(int64_t *)io[6] = 1000 * *(int64_t *)io[3] + *(int64_t *)io[4];
-  return 0;
+/* Buffers: seed, step, random, status. */
+static void show_random(char *const *buffers, int64_t begin, int64_t end) {
+  (void)begin, (void)end;
+  *(int64_t *)buffers[2] = 1000 * *(const int64_t *)buffers[0] + *(const int64_t *)buffers[1];
 }
 
-static int32_t train_step(const accc_services *services, char *state, char *arena,
-                          char *const *io) {
-  return train(services, state, arena, io, ROWS);
+/* Buffers: y in the arena, loss, status. Gives what it finds in its arena: to see the poison. */
+static void show(char *const *buffers, int64_t begin, int64_t end) {
+  (void)begin, (void)end;
+  *(float *)buffers[1] = *(const float *)buffers[0];
 }
 
-static int32_t grad_step(const accc_services *services, char *state, char *arena, char *const *io) {
-  return gradients(services, state, arena, (float *)io[0], (float *)io[1], (float *)io[4],
-                   (float *)io[5], (float *)io[6], ROWS);
-}
+enum { CHECK_BATCH, ADD_BIAS, ALL_GRADIENTS, FEW_GRADIENTS, APPLY, SHOW_RANDOM, SHOW };
+#define KERNEL(function) {#function, function, 0, 0, 0, 0}
+static const accc_kernel kernels[] = {
+    KERNEL(check_batch), KERNEL(add_bias),    KERNEL(all_gradients), KERNEL(few_gradients),
+    KERNEL(apply),       KERNEL(show_random), KERNEL(show)};
 
-#ifdef SIZES
-static int32_t few_train_step(const accc_services *services, char *state, char *arena,
-                              char *const *io) {
-  return train(services, state, arena, io, FEW_ROWS);
-}
-
-static int32_t few_grad_step(const accc_services *services, char *state, char *arena,
-                             char *const *io) {
-  return gradients(services, state, arena, (float *)io[0], (float *)io[1], (float *)io[4],
-                   (float *)io[5], (float *)io[6], FEW_ROWS);
-}
+#define INPUT(number) {ACCC_INPUT, ACCC_READ, number, 4}
+#define OUTPUT(number) {ACCC_OUTPUT, ACCC_WRITE, number, 4}
+#define STATUS {ACCC_STATUS, ACCC_READ_WRITE, 0, 8}
+#define ARENA(offset, how) {ACCC_ARENA, how, offset, 4}
+#ifdef OUT_OF_ARENA
+#define Y_BYTES(rows) 4 * rows + ARENA_SIZE
+#else
+#define Y_BYTES(rows) 4 * rows
 #endif
+#define FORWARD_BUFFERS(rows, y)                                                                   \
+  INPUT(0), {ACCC_STATE, ACCC_READ, W, 4 * COLUMNS}, y(rows, ACCC_WRITE),                          \
+      {ACCC_STATE, ACCC_READ, B, 4}, y(rows, ACCC_READ_WRITE), STATUS
+#define ARENA_Y(rows, how) {ACCC_ARENA, how, Y, Y_BYTES(rows)}
+#define OUTPUT_Y(rows, how) {ACCC_OUTPUT, how, 0, 4 * rows}
+#ifdef WRITES_CONSTANT
+#define LOSS {ACCC_CONSTANT, ACCC_WRITE, 0, 0}
+#else
+#define LOSS OUTPUT(0)
+#endif
+#define GRADIENT_BUFFERS(rows, grad_w, grad_b)                                                     \
+  INPUT(0), INPUT(1), STATUS, FORWARD_BUFFERS(rows, ARENA_Y), ARENA_Y(rows, ACCC_READ), INPUT(1),  \
+      INPUT(0), LOSS, grad_w, grad_b, STATUS
+#define APPLY_BUFFERS(grad_w, grad_b, rate)                                                        \
+  grad_w, grad_b, INPUT(rate), {ACCC_STATE, ACCC_READ_WRITE, W, 4 * COLUMNS},                      \
+      {ACCC_STATE, ACCC_READ_WRITE, B, 4}, {ACCC_STATE, ACCC_READ_WRITE, VELOCITY_W, 4 * COLUMNS}, \
+      {ACCC_STATE, ACCC_READ_WRITE, VELOCITY_B, 4}, STATUS
+#define TRAIN_BUFFERS(rows)                                                                        \
+  {GRADIENT_BUFFERS(rows, ARENA(DY, ACCC_WRITE), ARENA(DY + 16, ACCC_WRITE)),                      \
+   APPLY_BUFFERS(ARENA(DY, ACCC_READ), ARENA(DY + 16, ACCC_READ), 2),                              \
+   INPUT(3),                                                                                       \
+   INPUT(4),                                                                                       \
+   OUTPUT(1),                                                                                      \
+   STATUS}
+#define COUNT(array) ((int32_t)(sizeof array / sizeof *array))
 
-static int32_t apply_step(const accc_services *services, char *state, char *arena,
-                          char *const *io) {
-  (void)services, (void)arena;
-  apply(state, (float *)io[0], (float *)io[1], *(float *)io[2]);
-  return 0;
-}
+static const accc_buffer train_buffers[] = TRAIN_BUFFERS(ROWS);
+static const accc_buffer grad_buffers[] = {GRADIENT_BUFFERS(ROWS, OUTPUT(1), OUTPUT(2))};
+#ifdef SIZES
+static const accc_buffer few_train_buffers[] = TRAIN_BUFFERS(FEW_ROWS);
+static const accc_buffer few_grad_buffers[] = {GRADIENT_BUFFERS(FEW_ROWS, OUTPUT(1), OUTPUT(2))};
+#endif
+static const accc_buffer apply_buffers[] = {APPLY_BUFFERS(INPUT(0), INPUT(1), 2)};
+static const accc_buffer eval_buffers[] = {FORWARD_BUFFERS(ROWS, OUTPUT_Y)};
+static const accc_buffer peek_buffers[] = {ARENA(Y, ACCC_READ), OUTPUT(0), STATUS};
 
-static int32_t eval_step(const accc_services *services, char *state, char *arena, char *const *io) {
-  (void)arena;
-  return forward(services, state, (float *)io[1], io[0], ROWS);
-}
+#ifdef UNKNOWN_KERNEL
+#define ADD_BIAS_NUMBER 70
+#else
+#define ADD_BIAS_NUMBER ADD_BIAS
+#endif
+#define LAUNCH(kernel, tasks, first, count) {ACCC_STEP_LAUNCH, kernel, tasks, first, count, #kernel}
+#define FORWARD(rows, first)                                                                       \
+  {ACCC_STEP_LIBRARY_CALL, 0, 0, first, 3, "matmul"}, LAUNCH(ADD_BIAS_NUMBER, rows, (first) + 3, 3)
+#define GRADIENT_STEPS(rows, kernel)                                                               \
+  LAUNCH(CHECK_BATCH, 1, 0, 3), {ACCC_STEP_CHECK, 0, 0, 0, 0, "check"}, FORWARD(rows, 3),          \
+      LAUNCH(kernel, 1, 9, 7)
+#define TRAIN_STEPS(rows, kernel)                                                                  \
+  {GRADIENT_STEPS(rows, kernel), LAUNCH(APPLY, 1, 16, 8), LAUNCH(SHOW_RANDOM, 1, 24, 4)}
 
-/* Returns what it finds in its arena: to see the poison. */
+static const accc_step train_steps[] = TRAIN_STEPS(ROWS, ALL_GRADIENTS);
+static const accc_step grad_steps[] = {GRADIENT_STEPS(ROWS, ALL_GRADIENTS)};
+#ifdef SIZES
+static const accc_step few_train_steps[] = TRAIN_STEPS(FEW_ROWS, FEW_GRADIENTS);
+static const accc_step few_grad_steps[] = {GRADIENT_STEPS(FEW_ROWS, FEW_GRADIENTS)};
+#endif
+static const accc_step apply_steps[] = {LAUNCH(APPLY, 1, 0, 8)};
+static const accc_step eval_steps[] = {FORWARD(ROWS, 0)};
+static const accc_step peek_steps[] = {LAUNCH(SHOW, 1, 0, 3)};
+
 static const accc_value peek_outputs[] = {OUT_LOSS, OUT_Y};
-static int32_t peek(const accc_services *services, char *state, char *arena, char *const *io) {
-  (void)services, (void)state;
-  *(float *)io[0] = *(float *)(arena + Y);
-  return 0;
-}
 
 #ifdef SIZES
 #define ALL "rows=4"
@@ -234,40 +273,51 @@ static int32_t peek(const accc_services *services, char *state, char *arena, cha
 #endif
 
 static const accc_entry entries[] = {
-    {"train_step", ALL, train_step, ARENA_SIZE, 5, 2, 1, 1, 1, train_inputs, train_outputs, calls,
-     errors, NULL},
-    {"grad_step", ALL, grad_step, ARENA_SIZE, 4, 3, 1, 1, 1, grad_inputs, grad_outputs, calls,
-     errors, NULL},
+    {"train_step", ALL, ARENA_SIZE, 5, 2, 1, 1, COUNT(train_steps), COUNT(train_buffers), 5, 0,
+     train_inputs, train_outputs, calls, errors, train_steps, train_buffers},
+    {"grad_step", ALL, ARENA_SIZE, 4, 3, 1, 1, COUNT(grad_steps), COUNT(grad_buffers), 3, 0,
+     grad_inputs, grad_outputs, calls, errors, grad_steps, grad_buffers},
 #ifdef SIZES
-    {"train_step", FEW, few_train_step, ARENA_SIZE, 5, 2, 1, 1, 1, few_train_inputs, train_outputs,
-     few_calls, errors, NULL},
-    {"grad_step", FEW, few_grad_step, ARENA_SIZE, 4, 3, 1, 1, 1, few_grad_inputs, grad_outputs,
-     few_calls, errors, NULL},
+    {"train_step", FEW, ARENA_SIZE, 5, 2, 1, 1, COUNT(few_train_steps), COUNT(few_train_buffers), 5,
+     0, few_train_inputs, train_outputs, few_calls, errors, few_train_steps, few_train_buffers},
+    {"grad_step", FEW, ARENA_SIZE, 4, 3, 1, 1, COUNT(few_grad_steps), COUNT(few_grad_buffers), 3, 0,
+     few_grad_inputs, grad_outputs, few_calls, errors, few_grad_steps, few_grad_buffers},
 #endif
-    {"apply_step", "", apply_step, ARENA_SIZE, 3, 0, 0, 0, 0, apply_inputs, NULL, NULL, NULL, NULL},
-    {"eval_step", ALL, eval_step, SMALL_ARENA_SIZE, 1, 1, 1, 0, 1, eval_inputs, eval_outputs, calls,
-     NULL, NULL},
+    {"apply_step", "", ARENA_SIZE, 3, 0, 0, 0, COUNT(apply_steps), COUNT(apply_buffers), 1, 0,
+     apply_inputs, NULL, NULL, NULL, apply_steps, apply_buffers},
+    {"eval_step", ALL, SMALL_ARENA_SIZE, 1, 1, 1, 0, COUNT(eval_steps), COUNT(eval_buffers), 1, 0,
+     eval_inputs, eval_outputs, calls, NULL, eval_steps, eval_buffers},
 #ifdef TWICE
-    {"apply_step", "", apply_step, ARENA_SIZE, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL},
+    {"apply_step", "", ARENA_SIZE, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL},
 #endif
-    {"peek", "", peek, ARENA_SIZE, 0, 2, 0, 0, 0, NULL, peek_outputs, NULL, NULL, NULL}};
+    {"peek", "", ARENA_SIZE, 0, 2, 0, 0, COUNT(peek_steps), COUNT(peek_buffers), 1, 0, NULL,
+     peek_outputs, NULL, NULL, peek_steps, peek_buffers}};
 
-#define CODE(arch) {arch, sizeof entries / sizeof *entries, entries}
-static const accc_code codes[] = {
-#ifdef WRONG_ARCH
-    CODE("futurecpu:avx,x86-64-v2,no-such-feature"),
-#elif defined(ARCHS)
-    /* No CPU with these two was ever made. */
-    CODE("neither:xop,avx512bf16"),
-    CODE("x86-64-v2"),
-    CODE("x86-64"),
-#elif defined(NO_ARCH)
-    CODE("neither:xop,avx512bf16"),
-    CODE("nor:sse4.2,fma4,avx512f"),
+#ifdef WRONG_TARGET
+#define TARGET "tpu"
 #else
-    CODE("x86-64"),
+#define TARGET "cpu"
 #endif
-};
+#define CODE(name, arch)                                                                           \
+  static const accc_code name = {TARGET, arch,           NULL,           0,       NULL,            \
+                                 0,      COUNT(kernels), COUNT(entries), kernels, entries};
+#ifdef WRONG_ARCH
+CODE(first, "futurecpu:avx,x86-64-v2,no-such-feature")
+static const accc_code *const codes[] = {&first};
+#elif defined(ARCHS)
+/* No CPU with these two was ever made. */
+CODE(first, "neither:xop,avx512bf16")
+CODE(second, "x86-64-v2")
+CODE(third, "x86-64")
+static const accc_code *const codes[] = {&first, &second, &third};
+#elif defined(NO_ARCH)
+CODE(first, "neither:xop,avx512bf16")
+CODE(second, "nor:sse4.2,fma4,avx512f")
+static const accc_code *const codes[] = {&first, &second};
+#else
+CODE(first, "x86-64")
+static const accc_code *const codes[] = {&first};
+#endif
 
 static const accc_model_description description = {
 #ifdef WRONG_VERSION
@@ -282,14 +332,11 @@ static const accc_model_description description = {
 #endif
     "linear",
     "accc test",
-#ifdef WRONG_TARGET
-    "cuda",
-#else
-    "cpu",
-#endif
     "{}",
     WEIGHTS_FILE,
     STATE_SIZE,
+    NULL,
+    0,
     sizeof variables / sizeof *variables,
 #ifdef NO_CODE
     0,

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/host/Code.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+accc_buffer TableBytes::add(ArrayRef<int64_t> words) {
+  bytes.resize((bytes.size() + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT);
+  accc_buffer buffer = {.space = ACCC_TABLE,
+                        .access = ACCC_READ,
+                        .offset = bytes.size(),
+                        .bytes = words.size() * sizeof(int64_t)};
+  const char *raw = reinterpret_cast<const char *>(words.data());
+  bytes.insert(bytes.end(), raw, raw + buffer.bytes);
+  return buffer;
+}
+
+LogicalResult codegen::addCode(ModuleOp program, const KernelShapes &kernels,
+                               const ErrorTable &errors, const CodeLabel &label,
+                               ArrayRef<char> image, StringRef symbol, llvm::Module &module) {
+  ConstantWriter w(module);
+  ConstantBlock constants(program);
+  SmallVector<llvm::Constant *> entries, messages, table;
+  for (const std::string &message : errors.messages)
+    messages.push_back(w.string(message));
+  TableBytes tables;
+  for (auto entry : program.getOps<exec::EntryOp>()) {
+    FailureOr<llvm::Constant *> described =
+        describeEntry(entry, kernels, constants, messages, tables, w);
+    if (failed(described))
+      return failure();
+    entries.push_back(*described);
+  }
+  if (entries.empty())
+    return program.emitError("bug in accc: the program has no entry point");
+  for (const auto &[name, shape] : kernels) {
+    llvm::Constant *function = module.getFunction(kernelSymbol(name));
+    table.push_back(w.structure({w.string(image.empty() ? name.str() : kernelSymbol(name)),
+                                 image.empty() ? function : w.null(), w.i32(shape.threads),
+                                 w.i32(shape.tasksPerBlock), w.i32(shape.sharedBytes),
+                                 w.i32(shape.buffersInMemory)}));
+  }
+  llvm::Constant *code = w.structure(
+      {w.string(label.target), w.string(label.arch),
+       image.empty() ? w.null() : w.bytes(image, "image"),
+       w.i64(static_cast<int64_t>(image.size())), w.bytes(tables.get(), "tables"),
+       w.i64(static_cast<int64_t>(tables.get().size())), w.i32(static_cast<int64_t>(table.size())),
+       w.i32(static_cast<int64_t>(entries.size())), w.array(table, "kernels"),
+       w.array(entries, "entries")});
+  w.share(w.array({code}, "code"), symbol);
+  return success();
+}

@@ -3,7 +3,9 @@
 #ifndef ACCC_CODEGEN_CPU_CPU_H
 #define ACCC_CODEGEN_CPU_CPU_H
 
-#include "target/cpu/CpuArch.h"
+#include "codegen/Generate.h"
+#include "codegen/Objects.h"
+#include "target/cpu/CpuTarget.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/Module.h"
@@ -11,6 +13,12 @@
 #include <memory>
 
 namespace accc::codegen {
+
+/// Generates the code for every CPU of `target`; adds the symbols of their accc_code to `codes`,
+/// the best first.
+mlir::LogicalResult generateCpuCode(mlir::ModuleOp program, const CpuTarget &target,
+                                    const GenerateOptions &options, Objects &objects,
+                                    std::vector<std::string> &codes);
 
 /// Lowers func, scf, arith, math and vector ops to the LLVM dialect, in place.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);

@@ -122,7 +122,7 @@ void EntryEmitter::addLaunch(exec::LaunchOp launch) {
 }
 
 void EntryEmitter::addLaunch(exec::LaunchEachOp launch) {
-  SegmentTable segments(launch.getSizes());
+  SegmentTable segments(launch.getSizes(), kernels.lookup(launch.getKernel()).taskElements);
   if (segments.tasks == 0)
     return;
   size_t count = launch.getSizes().size(), first = buffers.size();

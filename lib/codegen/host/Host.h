@@ -9,13 +9,9 @@
 #include "codegen/Generate.h"
 #include "codegen/kernel/Kernel.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/Module.h"
 
 namespace accc::codegen {
-
-/// The emitted kernels, by the symbols of their exec.kernel, in the order of accc_code.kernels.
-using KernelShapes = llvm::MapVector<llvm::StringRef, LaunchShape>;
 
 /// For which machine a code is: fields of accc_code.
 struct CodeLabel {

@@ -40,27 +40,25 @@ unsigned alignment(Type type) {
 }
 } // namespace
 
-BodyEmitter::BodyEmitter(exec::KernelOp kernel, func::FuncOp function, ErrorTable &errors,
-                         unsigned numDims)
-    : b(function.getContext()), location(kernel.getLoc()), errors(errors),
+BodyEmitter::BodyEmitter(exec::KernelOp kernel, func::FuncOp function, const KernelTarget &target,
+                         ErrorTable &errors, unsigned numDims)
+    : b(function.getContext()), location(kernel.getLoc()), machine(target), errors(errors),
       index(b, kernel.getLoc(), numDims), body(kernel.getBody().front()), function(function) {
   memo.emplace_back();
   b.setInsertionPointToStart(&function.getBody().front());
-  Value buffers = function.getArgument(0);
-  auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
-  auto pointer = [&](int32_t i) -> Value {
-    Value slot = b.create<LLVM::GEPOp>(location, pointerType, pointerType, buffers,
-                                       ArrayRef<LLVM::GEPArg>{i});
-    return b.create<LLVM::LoadOp>(location, pointerType, slot);
-  };
   int32_t next = 0;
   for (BlockArgument argument : body.getArguments())
-    pointers[argument] = pointer(next++);
+    pointers[argument] = target.getBuffer(b, function, next++);
   for (Value result : body.getTerminator()->getOperands()) {
-    outputs.push_back(pointer(next++));
+    outputs.push_back(target.getBuffer(b, function, next++));
     outputTypes.push_back(result.getType());
   }
-  status = pointer(next);
+  status = target.getBuffer(b, function, next);
+}
+
+std::pair<Value, Value> BodyEmitter::tasks(int64_t count) {
+  return machine.getTasks(
+      b, function, [&] { return status; }, [&] { return index.constant(count); });
 }
 
 void BodyEmitter::setBuffers(ArrayRef<Value> newPointers) {
@@ -249,7 +247,7 @@ AffineExpr BodyEmitter::symbol(Value integer, int64_t bound, StringRef message) 
   Value code = index.constant(errors.statusFor(message));
   auto report = b.create<scf::IfOp>(location, anyBad, /*withElseRegion=*/false);
   OpBuilder inner = report.getThenBodyBuilder();
-  inner.create<LLVM::StoreOp>(location, code, status);
+  machine.report(inner, location, status, code);
   // Whatever it was, memory inside the tensor is read instead.
   return index.addSymbol(b.create<arith::SelectOp>(location, good, integer, splat(0)), bound);
 }

@@ -5,7 +5,7 @@
 #define ACCC_CODEGEN_KERNEL_BODYEMITTER_H
 
 #include "codegen/kernel/IndexEmitter.h"
-#include "codegen/kernel/Kernel.h"
+#include "codegen/kernel/KernelTarget.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -19,8 +19,8 @@ namespace accc::codegen {
 /// scope nothing is emitted twice.
 class BodyEmitter final : public ElementEmitter {
 public:
-  BodyEmitter(exec::KernelOp kernel, mlir::func::FuncOp function, ErrorTable &errors,
-              unsigned numDims);
+  BodyEmitter(exec::KernelOp kernel, mlir::func::FuncOp function, const KernelTarget &target,
+              ErrorTable &errors, unsigned numDims);
 
   // ---- ElementEmitter ----
   mlir::OpBuilder &builder() override { return b; }
@@ -36,6 +36,10 @@ public:
   /// Index arithmetic and the loop variables.
   IndexEmitter &indices() { return index; }
   mlir::Location loc() const { return location; }
+  const KernelTarget &target() const { return machine; }
+  mlir::func::FuncOp getFunction() const { return function; }
+  /// The tasks that this call of the function does, of all `count` of the launch.
+  std::pair<mlir::Value, mlir::Value> tasks(int64_t count);
 
   /// Takes other buffers from here on: pointers of the inputs, then of the outputs.
   void setBuffers(llvm::ArrayRef<mlir::Value> newPointers);
@@ -97,11 +101,12 @@ private:
 
   mlir::OpBuilder b;
   mlir::Location location;
+  const KernelTarget &machine;
   ErrorTable &errors;
   IndexEmitter index;
   mlir::Block &body;
   mlir::func::FuncOp function;
-  bool ownBuffers = true; // `pointers` are those of the function's first argument
+  bool ownBuffers = true;                              // `pointers` are those of the function
   llvm::DenseMap<mlir::Attribute, std::string> tables; // symbols of constants, by their contents
   llvm::DenseMap<mlir::Value, mlir::Value> pointers;   // block argument -> !llvm.ptr
   llvm::SmallVector<mlir::Value> outputs;

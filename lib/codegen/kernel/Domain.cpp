@@ -77,22 +77,14 @@ void Domain::collapse(ArrayRef<AffineExpr> expressions) {
   }
 }
 
-func::FuncOp codegen::createKernelFunction(exec::KernelOp kernel, ModuleOp module) {
-  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
-  auto function = b.create<func::FuncOp>(kernel.getLoc(), kernelSymbol(kernel.getSymName()),
-                                         b.getFunctionType({pointer, i64, i64}, {}));
-  Block *entry = function.addEntryBlock();
-  OpBuilder::atBlockEnd(entry).create<func::ReturnOp>(kernel.getLoc());
-  return function;
-}
-
 SmallVector<AffineExpr> codegen::recordAccesses(exec::KernelOp kernel, const Domain &domain,
+                                                const KernelTarget &target,
                                                 function_ref<void(BodyEmitter &)> emit) {
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(kernel.getLoc());
-  func::FuncOp function = createKernelFunction(kernel, *scratch);
+  func::FuncOp function = target.createFunction(kernel, *scratch, /*inLanes=*/false);
   ErrorTable errors;
-  BodyEmitter emitter(kernel, function, errors, static_cast<unsigned>(domain.extents.size()));
+  BodyEmitter emitter(kernel, function, target, errors,
+                      static_cast<unsigned>(domain.extents.size()));
   BodyEmitter::Recorder recorder;
   emitter.setRecorder(&recorder);
   for (auto [i, extent] : llvm::enumerate(domain.extents))
@@ -126,43 +118,6 @@ SmallVector<Value> codegen::forLoop(BodyEmitter &emitter, Value low, Value high,
   return SmallVector<Value>(loop.getResults());
 }
 
-SmallVector<Value> codegen::vectorLoop(BodyEmitter &emitter, unsigned dim, int64_t extent,
-                                       Value low, Value high, bool exact, ValueRange carried,
-                                       function_ref<SmallVector<Value>(ValueRange, Value)> body) {
-  OpBuilder &b = emitter.builder();
-  Location loc = emitter.loc();
-  IndexEmitter &index = emitter.indices();
-  int64_t width = index.width();
-  Value full = high;
-  if (!exact) {
-    Value count = b.create<arith::SubIOp>(loc, high, low);
-    Value rest = b.create<arith::RemUIOp>(loc, count, index.constant(width));
-    full = b.create<arith::SubIOp>(loc, high, rest);
-  }
-  SmallVector<Value> values =
-      forLoop(emitter, low, full, width, carried, [&](Value i, ValueRange in) {
-        index.setDim(dim, i, extent);
-        return body(in, nullptr);
-      });
-  if (exact)
-    return values;
-  // The partial vector at the end, once or not at all.
-  return forLoop(emitter, full, high, width, values, [&](Value i, ValueRange in) {
-    index.setDim(dim, i, extent);
-    auto type = VectorType::get({width}, b.getI64Type());
-    SmallVector<int64_t> lanes(width);
-    for (int64_t l = 0; l < width; ++l)
-      lanes[l] = l;
-    Value lane = b.create<arith::ConstantOp>(loc, DenseIntElementsAttr::get(type, lanes));
-    Value left = b.create<vector::SplatOp>(loc, type, b.create<arith::SubIOp>(loc, high, i));
-    Value mask = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lane, left);
-    emitter.setTailMask(width == 1 ? Value() : mask);
-    SmallVector<Value> out = body(in, width == 1 ? Value() : mask);
-    emitter.setTailMask(nullptr);
-    return out;
-  });
-}
-
 void codegen::setRow(BodyEmitter &emitter, const Domain &domain, ArrayRef<unsigned> dims,
                      Value row) {
   OpBuilder &b = emitter.builder();
@@ -182,22 +137,15 @@ int64_t codegen::forEachRow(BodyEmitter &emitter, func::FuncOp function, int64_t
                             int64_t rowElements, function_ref<void(Value)> body) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
-  int64_t rowsPerTask = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, rowElements));
+  const KernelTarget &target = emitter.target();
+  int64_t rowsPerTask =
+      std::max<int64_t>(1, target.getTaskElements(function) / std::max<int64_t>(1, rowElements));
   int64_t tasks = llvm::divideCeil(rows, rowsPerTask);
   Value perTask = emitter.indices().constant(rowsPerTask);
-  Value first = b.create<arith::MulIOp>(loc, function.getArgument(1), perTask);
-  Value last = b.create<arith::MulIOp>(loc, function.getArgument(2), perTask);
+  auto [begin, end] = emitter.tasks(tasks);
+  Value first = b.create<arith::MulIOp>(loc, begin, perTask);
+  Value last = b.create<arith::MulIOp>(loc, end, perTask);
   last = b.create<arith::MinUIOp>(loc, last, emitter.indices().constant(rows));
   forLoop(emitter, first, last, 1, body);
   return tasks;
-}
-
-int64_t codegen::chooseWidth(int64_t extent, const KernelOptions &options, int64_t unroll) {
-  int64_t width = options.vectorBits / 32;
-  if (extent < width)
-    return static_cast<int64_t>(
-        llvm::PowerOf2Ceil(static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
-  while (unroll > 1 && extent < width * unroll)
-    unroll /= 2;
-  return width * unroll;
 }

@@ -4,12 +4,9 @@
 #define ACCC_CODEGEN_KERNEL_DOMAIN_H
 
 #include "codegen/kernel/BodyEmitter.h"
-#include "support/SizeThreshold.h"
+#include "codegen/kernel/KernelTarget.h"
 
 namespace accc::codegen {
-
-/// How many elements make a task worth handing to another thread.
-inline constexpr int64_t kTaskElements = sizeThreshold(16384);
 
 /// Extents of the loop variables, one for each dimension of a tensor shape. Adjacent dimensions
 /// that every access walks as one are collapsed: the inner one gets the product, the outer one
@@ -34,10 +31,8 @@ struct Domain {
 /// Runs `emit` on a scratch function whose loops all have one iteration and returns the index
 /// expressions that it used.
 llvm::SmallVector<mlir::AffineExpr> recordAccesses(exec::KernelOp kernel, const Domain &domain,
+                                                   const KernelTarget &target,
                                                    llvm::function_ref<void(BodyEmitter &)> emit);
-
-/// An empty kernel function at the end of the module.
-mlir::func::FuncOp createKernelFunction(exec::KernelOp kernel, mlir::ModuleOp module);
 
 /// scf.for over [low, high) by `step` (i64); the body leaves the insertion point inside.
 void forLoop(BodyEmitter &emitter, mlir::Value low, mlir::Value high, int64_t step,
@@ -49,26 +44,14 @@ forLoop(BodyEmitter &emitter, mlir::Value low, mlir::Value high, int64_t step,
         mlir::ValueRange carried,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
 
-/// Loops over [low, high) of loop variable `dim` (extent `extent`) in vectors of the current width,
-/// the last one masked. `low` is a multiple of the width. `body` gets and returns the carried
-/// values. `exact`: high - low is known to be a multiple of the width.
-llvm::SmallVector<mlir::Value> vectorLoop(
-    BodyEmitter &emitter, unsigned dim, int64_t extent, mlir::Value low, mlir::Value high,
-    bool exact, mlir::ValueRange carried,
-    llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, mlir::Value mask)> body);
-
 /// Sets loop variables `dims` of the domain from the linear index `row` (row-major).
 void setRow(BodyEmitter &emitter, const Domain &domain, llvm::ArrayRef<unsigned> dims,
             mlir::Value row);
 
 /// Splits `rows` rows of `rowElements` elements into tasks and loops over the rows of the tasks
-/// [begin, end) of the function. Returns the number of tasks.
+/// that this call of the function does. Returns the number of all tasks.
 int64_t forEachRow(BodyEmitter &emitter, mlir::func::FuncOp function, int64_t rows,
                    int64_t rowElements, llvm::function_ref<void(mlir::Value row)> body);
-
-/// Lanes of a short vector for `extent` elements: the register's width, or the power of two that
-/// holds the extent. `unroll` registers are taken as one vector where there is enough to fill them.
-int64_t chooseWidth(int64_t extent, const KernelOptions &options, int64_t unroll = 1);
 
 } // namespace accc::codegen
 

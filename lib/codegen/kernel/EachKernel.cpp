@@ -2,6 +2,7 @@
 // One elementwise computation over many tensors: the optimizer over all parameters.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
+#include "codegen/kernel/KernelTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -12,33 +13,32 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-codegen::SegmentTable::SegmentTable(ArrayRef<int64_t> sizes) {
+codegen::SegmentTable::SegmentTable(ArrayRef<int64_t> sizes, int64_t taskElements) {
   words.push_back(static_cast<int64_t>(sizes.size()));
   for (int64_t size : sizes) {
     words.push_back(tasks);
     words.push_back(size);
-    tasks += static_cast<int64_t>(llvm::divideCeil(size, kTaskElements));
+    tasks += static_cast<int64_t>(llvm::divideCeil(size, taskElements));
   }
+  words.push_back(tasks);
 }
 
 FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleOp module,
-                                                  const KernelOptions &options,
-                                                  ErrorTable &errors) {
+                                                  const KernelTarget &target, ErrorTable &errors) {
   Block &body = kernel.getBody().front();
   ValueRange results = body.getTerminator()->getOperands();
   int64_t extent = cast<RankedTensorType>(results.front().getType()).getNumElements();
   auto buffersPerSegment = static_cast<int64_t>(body.getNumArguments() + results.size());
 
-  func::FuncOp function = createKernelFunction(kernel, module);
-  BodyEmitter emitter(kernel, function, errors, 1);
+  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/true);
+  BodyEmitter emitter(kernel, function, target, errors, 1);
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
   IndexEmitter &index = emitter.indices();
-  index.setVector(0, chooseWidth(extent, options));
+  target.setLanes(emitter, 0, target.chooseLanes(extent));
   auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
   Type i64 = b.getI64Type();
-  Value buffers = function.getArgument(0);
-  Value table = b.create<LLVM::LoadOp>(loc, pointerType, buffers);
+  Value buffers = target.getBufferArray(function), table = target.getBuffer(b, function, 0);
   auto word = [&](Value i) -> Value {
     return b.create<LLVM::LoadOp>(
         loc, i64, b.create<LLVM::GEPOp>(loc, pointerType, i64, table, ArrayRef<LLVM::GEPArg>{i}));
@@ -51,8 +51,17 @@ FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleO
   };
 
   SmallVector<AffineExpr> position{index.dim(0)};
+  // The number of tasks and the status lie behind the segments'.
+  Value perSegment = index.constant(buffersPerSegment);
+  auto atEnd = [&](Value size) -> Value {
+    return b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, segments, size), one);
+  };
+  auto [begin, end] = target.getTasks(
+      b, function, [&] { return target.loadBuffer(b, loc, buffers, atEnd(perSegment)); },
+      [&] { return word(atEnd(two)); });
+  int64_t taskElements = target.getTaskElements(function);
   forLoop(
-      emitter, function.getArgument(1), function.getArgument(2), 1, ValueRange{index.constant(0)},
+      emitter, begin, end, 1, ValueRange{index.constant(0)},
       [&](Value task, ValueRange carried) -> SmallVector<Value> {
         // The last segment that starts at or before the task.
         auto search = b.create<scf::WhileOp>(
@@ -74,29 +83,30 @@ FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleO
             });
         Value segment = search.getResult(0);
         SmallVector<Value> pointers;
-        Value first = b.create<arith::AddIOp>(
-            loc, b.create<arith::MulIOp>(loc, segment, index.constant(buffersPerSegment)), one);
+        Value first =
+            b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, segment, perSegment), one);
         for (int64_t i = 0; i < buffersPerSegment; ++i) {
           Value at = b.create<arith::AddIOp>(loc, first, index.constant(i));
-          Value slot = b.create<LLVM::GEPOp>(loc, pointerType, pointerType, buffers,
-                                             ArrayRef<LLVM::GEPArg>{at});
-          pointers.push_back(b.create<LLVM::LoadOp>(loc, pointerType, slot));
+          pointers.push_back(target.loadBuffer(b, loc, buffers, at));
         }
         emitter.setBuffers(pointers);
-        Value size = index.constant(kTaskElements);
+        Value size = index.constant(taskElements);
         Value low = b.create<arith::MulIOp>(
             loc, b.create<arith::SubIOp>(loc, task, field(segment, 0)), size);
         Value high = b.create<arith::MinSIOp>(loc, b.create<arith::AddIOp>(loc, low, size),
                                               field(segment, 1));
-        vectorLoop(emitter, 0, extent, low, high, /*exact=*/false, {}, [&](ValueRange, Value) {
-          SmallVector<Value> values;
-          for (Value result : results)
-            values.push_back(emitter.element(result, position));
-          for (auto [i, value] : llvm::enumerate(values))
-            emitter.store(static_cast<unsigned>(i), position, value);
-          return SmallVector<Value>();
-        });
+        target.loopOverLanes(emitter, 0, extent, low, high, /*exact=*/false, {},
+                             [&](ValueRange, Value) {
+                               SmallVector<Value> values;
+                               for (Value result : results)
+                                 values.push_back(emitter.element(result, position));
+                               for (auto [i, value] : llvm::enumerate(values))
+                                 emitter.store(static_cast<unsigned>(i), position, value);
+                               return SmallVector<Value>();
+                             });
         return {segment};
       });
-  return KernelFunction{function, {0}};
+  LaunchShape shape = target.getLaunchShape(function, 0);
+  shape.taskElements = taskElements;
+  return KernelFunction{function, shape};
 }

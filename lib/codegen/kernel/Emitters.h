@@ -8,7 +8,7 @@
 namespace accc::codegen {
 
 using Emitter = mlir::FailureOr<KernelFunction>(exec::KernelOp, mlir::ModuleOp,
-                                                const KernelOptions &, ErrorTable &);
+                                                const KernelTarget &, ErrorTable &);
 
 /// `loop`: pointwise ops, views and window reductions; all outputs have the same shape, which is
 /// the iteration space.

@@ -45,7 +45,7 @@ mlir::Value firstMaximum(
 /// Where the innermost dimension is independent: lanes run along it, and a position is done for all
 /// of its elements at once.
 KernelFunction emitWindowColumns(exec::KernelOp kernel, mlir::func::FuncOp function,
-                                 const Windows &windows, const KernelOptions &options,
+                                 const Windows &windows, const KernelTarget &target,
                                  ErrorTable &errors);
 
 } // namespace accc::codegen

@@ -2,13 +2,17 @@
 #include "codegen/kernel/Kernel.h"
 
 #include "codegen/kernel/Emitters.h"
+#include "codegen/kernel/KernelTarget.h"
+#include "support/CompileLog.h"
 
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
+KernelTarget::~KernelTarget() = default;
+
 FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp module,
-                                              const KernelOptions &options, ErrorTable &errors) {
+                                              const KernelTarget &target, ErrorTable &errors) {
   Emitter *emit = nullptr;
   switch (kernel.getKind()) {
   case prim::KernelKind::loop:
@@ -33,5 +37,27 @@ FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp mo
     emit = emitEachKernel;
     break;
   }
-  return emit(kernel, module, options, errors);
+  return emit(kernel, module, target, errors);
+}
+
+FailureOr<KernelModule> codegen::emitKernels(ModuleOp program, const KernelTarget &target,
+                                             ErrorTable &errors) {
+  TimedPart part("emit-kernels");
+  KernelModule result{ModuleOp::create(program.getLoc()), {}};
+  bool good = true;
+  // A rule that goes wrong says so with a diagnostic: count those too.
+  ScopedDiagnosticHandler handler(program.getContext(), [&](Diagnostic &diagnostic) {
+    good &= diagnostic.getSeverity() != DiagnosticSeverity::Error;
+    return failure(); // let the outer handler print it
+  });
+  for (auto kernel : program.getOps<exec::KernelOp>()) {
+    FailureOr<KernelFunction> function = emitKernel(kernel, *result.module, target, errors);
+    if (failed(function))
+      good = false;
+    else
+      result.shapes[kernel.getSymName()] = function->launch;
+  }
+  if (!good)
+    return failure();
+  return result;
 }

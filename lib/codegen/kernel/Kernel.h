@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a kernel's `prim` body to a function of loops over vectors.
 //
-// The function is `void name(char *const *buffers, int64_t begin, int64_t end)` (accc_kernel of
-// include/accc/abi.h): buffers are the kernel's inputs, then its outputs, then the status word. It
-// does the tasks [begin, end); tasks are independent of each other and the result of a task does
-// not depend on how the range is split. It is made of `func`, `scf`, `arith`, `math`, `vector` and
-// `llvm` ops.
+// A function's buffers are the kernel's inputs, then its outputs, then the status word. One call
+// does some of the launch's tasks, which are independent of each other: the result of a task does
+// not depend on which call does it. What a call looks like is KernelTarget's. The function is made
+// of `func`, `scf`, `arith`, `math`, `vector`, `llvm` and the target's ops.
 #ifndef ACCC_CODEGEN_KERNEL_KERNEL_H
 #define ACCC_CODEGEN_KERNEL_KERNEL_H
 
 #include "ir/exec/Exec.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <string>
 #include <vector>
 
 namespace accc::codegen {
-
-struct KernelOptions {
-  /// Width of a vector register in bits; short vectors are this many bits of f32.
-  int64_t vectorBits = 256;
-};
 
 /// What kernels may report at run time. The status word is an accc_status: the data error i is
 /// messages[i]; shared by the whole library.
@@ -35,10 +31,12 @@ struct ErrorTable {
 /// C library that code may call: `acos` is one's, `kernel.acos` the other's.
 inline std::string kernelSymbol(llvm::StringRef kernel) { return ("kernel." + kernel).str(); }
 
-/// How a kernel is launched: fields of accc_kernel, and the number of tasks, 0 where that differs
-/// from launch to launch (kind `each`) or where there is nothing to compute.
+class KernelTarget;
+
+/// How a kernel is launched: fields of accc_kernel, and the number of tasks. Where that differs
+/// from launch to launch (kind `each`) it is 0, and a task has `taskElements`.
 struct LaunchShape {
-  int64_t tasks = 0;
+  int64_t tasks = 0, taskElements = 0;
   int32_t threads = 0, tasksPerBlock = 0, sharedBytes = 0;
   bool buffersInMemory = false;
 };
@@ -49,17 +47,30 @@ struct KernelFunction {
 };
 
 /// Segments of a launch of a kernel of kind `each`. Its function gets, as its first buffer, a table
-/// of int64: the number of segments, then for each its first task and its number of elements; after
-/// it the buffers of the segments, one segment after the other.
+/// of int64: the number of segments, for each its first task and its number of elements, and the
+/// number of tasks; after it the buffers of the segments, one segment after the other, and the
+/// status.
 struct SegmentTable {
   llvm::SmallVector<int64_t> words;
   int64_t tasks = 0;
-  explicit SegmentTable(llvm::ArrayRef<int64_t> sizes);
+  SegmentTable(llvm::ArrayRef<int64_t> sizes, int64_t taskElements);
 };
+
+/// The emitted kernels, by the symbols of their exec.kernel, in the order of accc_code.kernels.
+using KernelShapes = llvm::MapVector<llvm::StringRef, LaunchShape>;
+
+struct KernelModule {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  KernelShapes shapes;
+};
+
+/// The functions of all kernels of a program.
+mlir::FailureOr<KernelModule> emitKernels(mlir::ModuleOp program, const KernelTarget &target,
+                                          ErrorTable &errors);
 
 /// Emits `kernel` at the end of `module`. Fails with a diagnostic on a body that no emitter takes.
 mlir::FailureOr<KernelFunction> emitKernel(exec::KernelOp kernel, mlir::ModuleOp module,
-                                           const KernelOptions &options, ErrorTable &errors);
+                                           const KernelTarget &target, ErrorTable &errors);
 
 } // namespace accc::codegen
 

@@ -2,6 +2,7 @@
 // Loops over the elements of the outputs.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
+#include "codegen/kernel/KernelTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,8 +25,7 @@ void emitOutputs(BodyEmitter &emitter, exec::KernelOp kernel, ArrayRef<AffineExp
 } // namespace
 
 FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleOp module,
-                                                  const KernelOptions &options,
-                                                  ErrorTable &errors) {
+                                                  const KernelTarget &target, ErrorTable &errors) {
   auto results = kernel.getBody().front().getTerminator()->getOperands();
   auto shape = cast<RankedTensorType>(results.front().getType()).getShape();
   for (Value result : results)
@@ -33,53 +33,68 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
       return kernel.emitError("bug in accc: the outputs of a loop kernel differ in shape");
   MLIRContext *context = kernel.getContext();
   Domain domain(shape);
-  domain.collapse(recordAccesses(kernel, domain, [&](BodyEmitter &emitter) {
+  domain.collapse(recordAccesses(kernel, domain, target, [&](BodyEmitter &emitter) {
     emitOutputs(emitter, kernel, domain.position(context));
   }));
 
-  func::FuncOp function = createKernelFunction(kernel, module);
-  BodyEmitter emitter(kernel, function, errors, static_cast<unsigned>(shape.size()));
+  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/true);
+  auto rank = static_cast<unsigned>(shape.size());
+  BodyEmitter emitter(kernel, function, target, errors, rank + 1);
   SmallVector<AffineExpr> position = domain.position(context);
   int64_t vectorDim = domain.innermost();
-  if (vectorDim < 0) { // rank 0
+  if (vectorDim < 0 && !target.lanesAreThreads()) { // rank 0
     emitOutputs(emitter, kernel, position);
-    return KernelFunction{function, {1}};
+    return KernelFunction{function, target.getLaunchShape(function, 1)};
   }
 
-  SmallVector<unsigned> outer;
-  int64_t rows = 1;
-  for (int64_t i = 0; i < vectorDim; ++i) {
+  SmallVector<unsigned> outer, all;
+  int64_t rows = 1, elements = 1;
+  for (unsigned i = 0; i < rank; ++i) {
     if (domain.extents[i] == 1)
       continue;
-    outer.push_back(static_cast<unsigned>(i));
+    all.push_back(i);
+    elements *= domain.extents[i];
+    if (i == vectorDim)
+      continue;
+    outer.push_back(i);
     rows *= domain.extents[i];
   }
+  if (elements == 0)
+    return KernelFunction{function, target.getLaunchShape(function, 0)};
   IndexEmitter &index = emitter.indices();
-  int64_t extent = domain.extents[vectorDim];
-  int64_t width = chooseWidth(extent, options);
-  auto dim = static_cast<unsigned>(vectorDim);
-  index.setVector(dim, width);
-  auto body = [&](ValueRange, Value) {
-    emitOutputs(emitter, kernel, position);
-    return SmallVector<Value>();
-  };
-  if (rows * extent == 0)
-    return KernelFunction{function, {0}};
-  if (!outer.empty()) {
+  if (!outer.empty() && !target.lanesAreThreads()) {
+    int64_t extent = domain.extents[vectorDim];
+    int64_t width = target.chooseLanes(extent);
+    auto dim = static_cast<unsigned>(vectorDim);
+    target.setLanes(emitter, dim, width);
     int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
       setRow(emitter, domain, outer, row);
-      vectorLoop(emitter, dim, extent, index.constant(0), index.constant(extent),
-                 extent % width == 0, {}, body);
+      target.loopOverLanes(emitter, dim, extent, index.constant(0), index.constant(extent),
+                           extent % width == 0, {}, [&](ValueRange, Value) {
+                             emitOutputs(emitter, kernel, position);
+                             return SmallVector<Value>();
+                           });
     });
-    return KernelFunction{function, {tasks}};
+    return KernelFunction{function, target.getLaunchShape(function, tasks)};
   }
-  // One long row: a task is a piece of it.
+  // One long row: a task is a piece of it. Threads find their place in all dimensions.
+  unsigned dim = target.lanesAreThreads() ? rank : static_cast<unsigned>(vectorDim);
+  int64_t width = target.chooseLanes(elements);
+  target.setLanes(emitter, dim, width);
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
-  Value perTask = index.constant(kTaskElements), all = index.constant(extent);
-  Value low = b.create<arith::MulIOp>(loc, function.getArgument(1), perTask);
-  Value high = b.create<arith::MinUIOp>(
-      loc, b.create<arith::MulIOp>(loc, function.getArgument(2), perTask), all);
-  vectorLoop(emitter, dim, extent, low, high, extent % width == 0, {}, body);
-  return KernelFunction{function, {static_cast<int64_t>(llvm::divideCeil(extent, kTaskElements))}};
+  int64_t taskElements = target.getTaskElements(function);
+  auto tasks = static_cast<int64_t>(llvm::divideCeil(elements, taskElements));
+  Value perTask = index.constant(taskElements), end = index.constant(elements);
+  auto [first, last] = emitter.tasks(tasks);
+  Value low = b.create<arith::MulIOp>(loc, first, perTask);
+  Value high = b.create<arith::MinUIOp>(loc, b.create<arith::MulIOp>(loc, last, perTask), end);
+  target.loopOverLanes(emitter, dim, elements, low, high, elements % width == 0, {},
+                       [&](ValueRange, Value) {
+                         if (dim == rank)
+                           setRow(emitter, domain, all, index.evaluate(index.dim(rank)).base);
+                         emitOutputs(emitter, kernel, position);
+                         return SmallVector<Value>();
+                       });
+  return KernelFunction{function, target.getLaunchShape(function, tasks)};
 }

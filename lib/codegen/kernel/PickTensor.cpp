@@ -48,6 +48,7 @@ struct Part {
 Value BodyEmitter::pick(prim::ConcatenateOp op, ArrayRef<AffineExpr> position) {
   auto dimension = static_cast<size_t>(op.getDimension());
   ArrayRef<int64_t> shape = op.getType().getShape();
+  bool inArray = ownBuffers && machine.getBufferArray(function);
   SmallVector<Part> parts;
   size_t others = 0;
   int64_t unit = 0, total = 0;
@@ -58,7 +59,7 @@ Value BodyEmitter::pick(prim::ConcatenateOp op, ArrayRef<AffineExpr> position) {
     Value source = input;
     while (auto reshape = source.getDefiningOp<prim::ReshapeOp>())
       source = reshape.getOperand();
-    bool isBuffer = ownBuffers && pointers.contains(source);
+    bool isBuffer = inArray && pointers.contains(source);
     parts.push_back({input, total, extent, isBuffer ? cast<BlockArgument>(source) : nullptr});
     others += !isBuffer;
     unit = std::gcd(unit, total);
@@ -102,15 +103,14 @@ Value BodyEmitter::pick(prim::ConcatenateOp op, ArrayRef<AffineExpr> position) {
         {buffer->buffer.getArgNumber(), buffer->extent * innerSize, buffer->start * innerSize});
   }
   auto loadFromBuffer = [&] {
-    Type i64 = b.getI64Type(), pointer = LLVM::LLVMPointerType::get(b.getContext());
+    Type i64 = b.getI64Type();
     Value rows = table(words);
     Value first = b.create<arith::MulIOp>(location, rowAt.base, index.constant(kNumColumns));
     auto column = [&](Column which) -> Value {
       Value at = b.create<arith::AddIOp>(location, first, index.constant(which));
       return b.create<LLVM::LoadOp>(location, i64, address(rows, i64, at));
     };
-    Value from = b.create<LLVM::LoadOp>(location, pointer,
-                                        address(function.getArgument(0), pointer, column(kBuffer)));
+    Value from = machine.loadBuffer(b, location, machine.getBufferArray(function), column(kBuffer));
     Value offset = b.create<arith::SubIOp>(
         location, b.create<arith::MulIOp>(location, outerAt.base, column(kOuterStride)),
         column(kStart));

@@ -2,6 +2,7 @@
 // Reductions in passes: softmax, normalisations, sums along any dimensions.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
+#include "codegen/kernel/KernelTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -41,8 +42,8 @@ Value operandOf(BodyEmitter &emitter, prim::ReduceOp reduction, ArrayRef<AffineE
 /// result.
 class ReduceKernel {
 public:
-  ReduceKernel(exec::KernelOp kernel, const KernelOptions &options)
-      : kernel(kernel), options(options) {}
+  ReduceKernel(exec::KernelOp kernel, const KernelTarget &target)
+      : kernel(kernel), target(target) {}
 
   LogicalResult analyse();
   FailureOr<KernelFunction> emit(ModuleOp module, ErrorTable &errors);
@@ -63,11 +64,10 @@ private:
   bool keepsTotalsInMemory(int64_t vectors) const;
   SmallVector<Value> overReduced(BodyEmitter &emitter, size_t next, ValueRange carried,
                                  function_ref<SmallVector<Value>(ValueRange, Value)> body);
-  Value combineLanes(BodyEmitter &emitter, prim::ReduceOp reduction, Value vector);
   SmallVector<AffineExpr> keptPosition() const;
 
   exec::KernelOp kernel;
-  const KernelOptions &options;
+  const KernelTarget &target;
   Domain domain{ArrayRef<int64_t>()};
   SmallVector<AffineExpr> position;
   SmallVector<SmallVector<prim::ReduceOp>> levels;
@@ -148,28 +148,8 @@ ReduceKernel::overReduced(BodyEmitter &emitter, size_t next, ValueRange carried,
   if (!lanesReduced)
     return body(carried, nullptr);
   int64_t extent = domain.extents[vectorDim];
-  return vectorLoop(emitter, vectorDim, extent, index.constant(0), index.constant(extent),
-                    extent % index.width() == 0, carried, body);
-}
-
-Value ReduceKernel::combineLanes(BodyEmitter &emitter, prim::ReduceOp reduction, Value vector) {
-  OpBuilder &b = emitter.builder();
-  Location loc = emitter.loc();
-  auto type = dyn_cast<VectorType>(vector.getType());
-  if (!type)
-    return vector;
-  // Halves are combined with each other: a tree of fixed shape.
-  for (int64_t width = type.getNumElements(); width > 1; width /= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t i = 0; i < width / 2; ++i) {
-      low.push_back(i);
-      high.push_back(i + width / 2);
-    }
-    Value a = b.create<vector::ShuffleOp>(loc, vector, vector, low);
-    Value c = b.create<vector::ShuffleOp>(loc, vector, vector, high);
-    vector = reduction.emitCombine(b, a, c);
-  }
-  return b.create<vector::ExtractOp>(loc, vector, ArrayRef<int64_t>{0});
+  return target.loopOverLanes(emitter, vectorDim, extent, index.constant(0), index.constant(extent),
+                              extent % index.width() == 0, carried, body);
 }
 
 /// Stores the full outputs that need exactly `depth` levels, at the loop variables' present values.
@@ -204,7 +184,10 @@ void ReduceKernel::emitLevel(BodyEmitter &emitter, size_t level) {
     return out;
   });
   for (auto [i, reduction] : llvm::enumerate(reductions)) {
-    Value total = lanesReduced ? combineLanes(emitter, reduction, totals[i]) : totals[i];
+    Value total = totals[i];
+    if (lanesReduced)
+      total = target.combineLanes(emitter, total,
+                                  [&](Value a, Value c) { return reduction.emitCombine(b, a, c); });
     emitter.bind(reduction.getResult(), keptPosition(),
                  emitter.convertFloat(total, elementOf(reduction)));
   }
@@ -216,10 +199,16 @@ void ReduceKernel::emitOutputs(BodyEmitter &emitter) {
       storeFull(emitter, levels.size());
       return SmallVector<Value>();
     });
-  for (auto [i, output] : llvm::enumerate(outputs))
-    if (!output.full)
-      emitter.store(static_cast<unsigned>(i), keptPosition(),
-                    emitter.element(output.value, keptPosition()));
+  auto storeKept = [&] {
+    for (auto [i, output] : llvm::enumerate(outputs))
+      if (!output.full)
+        emitter.store(static_cast<unsigned>(i), keptPosition(),
+                      emitter.element(output.value, keptPosition()));
+  };
+  if (lanesReduced)
+    target.onOneLane(emitter, storeKept);
+  else
+    storeKept();
 }
 
 void ReduceKernel::emitRow(BodyEmitter &emitter) {
@@ -233,7 +222,7 @@ void ReduceKernel::emitRow(BodyEmitter &emitter) {
 /// first-level cache), so that the data is walked as it lies, some rows at a time: their sum is in
 /// a register, and sums of sums lose less of the small terms than one long sum.
 bool ReduceKernel::keepsTotalsInMemory(int64_t vectors) const {
-  if (domain.count(true) < (vectors < 2 ? 4 * kRun : 8))
+  if (!target.hasScratch() || domain.count(true) < (vectors < 2 ? 4 * kRun : 8))
     return false;
   for (const auto &level : levels)
     for (prim::ReduceOp reduction : level)
@@ -280,7 +269,7 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
                      emitter.convertFloat(load(reduction), elementOf(reduction)));
   };
   auto columns = [&](function_ref<void()> body) {
-    vectorLoop(emitter, vectorDim, extent, low, high, exact, {}, [&](ValueRange, Value) {
+    target.loopOverLanes(emitter, vectorDim, extent, low, high, exact, {}, [&](ValueRange, Value) {
       body();
       return SmallVector<Value>();
     });
@@ -354,14 +343,14 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
 FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors) {
   MLIRContext *context = kernel.getContext();
   position = domain.position(context);
-  domain.collapse(recordAccesses(kernel, domain, [&](BodyEmitter &emitter) {
+  domain.collapse(recordAccesses(kernel, domain, target, [&](BodyEmitter &emitter) {
     vectorDim = ~0u;
     emitRow(emitter);
   }));
   position = domain.position(context);
 
-  func::FuncOp function = createKernelFunction(kernel, module);
-  BodyEmitter emitter(kernel, function, errors, static_cast<unsigned>(position.size()));
+  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/true);
+  BodyEmitter emitter(kernel, function, target, errors, static_cast<unsigned>(position.size()));
   IndexEmitter &index = emitter.indices();
   vectorDim = static_cast<unsigned>(domain.innermost());
   lanesReduced = domain.reduced[vectorDim];
@@ -371,8 +360,8 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
   // Several registers as one vector hide the latency of the combiner; long bodies would spill.
   auto bodySize = std::distance(kernel.getBody().front().begin(), kernel.getBody().front().end());
   int64_t extent = domain.extents[vectorDim];
-  int64_t width = chooseWidth(extent, options, bodySize <= 6 ? 4 : bodySize <= 16 ? 2 : 1);
-  index.setVector(vectorDim, width);
+  int64_t width = target.chooseLanes(extent, bodySize <= 6 ? 4 : bodySize <= 16 ? 2 : 1);
+  target.setLanes(emitter, vectorDim, width);
 
   SmallVector<unsigned> kept;
   int64_t rows = 1;
@@ -382,19 +371,19 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
       rows *= domain.extents[i];
     }
   if (domain.count(false) == 0)
-    return KernelFunction{function, {0}};
+    return KernelFunction{function, target.getLaunchShape(function, 0)};
   int64_t reducedCount = domain.count(true);
   if (lanesReduced) {
     int64_t tasks = forEachRow(emitter, function, rows, reducedCount, [&](Value row) {
       setRow(emitter, domain, kept, row);
       emitRow(emitter);
     });
-    return KernelFunction{function, {tasks}};
+    return KernelFunction{function, target.getLaunchShape(function, tasks)};
   }
   // Lanes are kept: a row is a block of columns.
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
-  int64_t registerWidth = chooseWidth(extent, options),
+  int64_t registerWidth = target.chooseLanes(extent),
           vectors = (extent + registerWidth - 1) / registerWidth;
   bool inMemory = keepsTotalsInMemory(vectors);
   int64_t blockExtent = width;
@@ -404,7 +393,7 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
     int64_t wanted =
         std::clamp((vectors + kBlocks - 1) / kBlocks, std::min(kLeast, vectors), kMost);
     blockExtent = (rows >= kBlocks ? std::min(vectors, kMost) : wanted) * registerWidth;
-    index.setVector(vectorDim, registerWidth);
+    target.setLanes(emitter, vectorDim, registerWidth);
   }
   int64_t blocks = (extent + blockExtent - 1) / blockExtent;
   int64_t tasks =
@@ -420,21 +409,21 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
           emitBlock(emitter, function, low, high, blockExtent);
           return;
         }
-        vectorLoop(emitter, vectorDim, extent, low, high, extent % width == 0, {},
-                   [&](ValueRange, Value) {
-                     emitRow(emitter);
-                     return SmallVector<Value>();
-                   });
+        target.loopOverLanes(emitter, vectorDim, extent, low, high, extent % width == 0, {},
+                             [&](ValueRange, Value) {
+                               emitRow(emitter);
+                               return SmallVector<Value>();
+                             });
       });
-  return KernelFunction{function, {tasks}};
+  return KernelFunction{function, target.getLaunchShape(function, tasks)};
 }
 
 } // namespace
 
 FailureOr<KernelFunction> codegen::emitReduceKernel(exec::KernelOp kernel, ModuleOp module,
-                                                    const KernelOptions &options,
+                                                    const KernelTarget &target,
                                                     ErrorTable &errors) {
-  ReduceKernel reduce(kernel, options);
+  ReduceKernel reduce(kernel, target);
   if (failed(reduce.analyse()))
     return failure();
   return reduce.emit(module, errors);

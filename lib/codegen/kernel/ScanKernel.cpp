@@ -11,8 +11,7 @@ using namespace accc;
 using namespace accc::codegen;
 
 FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleOp module,
-                                                  const KernelOptions &options,
-                                                  ErrorTable &errors) {
+                                                  const KernelTarget &target, ErrorTable &errors) {
   Operation *yield = kernel.getBody().front().getTerminator();
   Operation *op = yield->getNumOperands() == 1 ? yield->getOperand(0).getDefiningOp() : nullptr;
   auto argReduce = dyn_cast_or_null<prim::ArgReduceOp>(op);
@@ -30,8 +29,8 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
        accumulator = cast<Fusible>(op).getAccumulatorType(element);
 
   Domain domain(shape);
-  func::FuncOp function = createKernelFunction(kernel, module);
-  BodyEmitter emitter(kernel, function, errors, rank);
+  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);
+  BodyEmitter emitter(kernel, function, target, errors, rank);
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
   IndexEmitter &index = emitter.indices();
@@ -48,7 +47,7 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
     rows *= shape[i];
   }
   if (ReferenceArray::count(shape) == 0)
-    return KernelFunction{function, {0}};
+    return KernelFunction{function, target.getLaunchShape(function, 0)};
 
   int64_t tasks = forEachRow(emitter, function, rows, shape[along], [&](Value row) {
     if (!outer.empty())
@@ -84,5 +83,5 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
     if (argReduce)
       emitter.store(0, kept, last[1]);
   });
-  return KernelFunction{function, {tasks}};
+  return KernelFunction{function, target.getLaunchShape(function, tasks)};
 }

@@ -14,7 +14,7 @@ using namespace accc::codegen;
 // Loop variables: those of the result (before the axis, the axis, after it), then those of the
 // indices.
 FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, ModuleOp module,
-                                                     const KernelOptions &options,
+                                                     const KernelTarget &target,
                                                      ErrorTable &errors) {
   Operation *yield = kernel.getBody().front().getTerminator();
   auto scatter = yield->getNumOperands() == 1
@@ -28,19 +28,20 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
   auto rank = static_cast<unsigned>(shape.size());
 
   Domain domain(shape);
-  func::FuncOp function = createKernelFunction(kernel, module);
-  BodyEmitter emitter(kernel, function, errors, rank + static_cast<unsigned>(indexShape.size()));
+  // Lanes run along the last dimension, unless that is the axis.
+  bool vectors = axis + 1 < rank;
+  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/vectors);
+  BodyEmitter emitter(kernel, function, target, errors,
+                      rank + static_cast<unsigned>(indexShape.size()));
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
   IndexEmitter &index = emitter.indices();
 
-  // Lanes run along the last dimension, unless that is the axis.
-  bool vectors = axis + 1 < rank;
   unsigned vectorDim = rank - 1;
   int64_t lanesExtent = vectors ? shape[vectorDim] : 1;
-  int64_t width = chooseWidth(lanesExtent, options, 4);
+  int64_t width = target.chooseLanes(lanesExtent, 4);
   if (vectors)
-    index.setVector(vectorDim, width);
+    target.setLanes(emitter, vectorDim, width);
 
   SmallVector<unsigned> outer;
   int64_t rows = 1;
@@ -54,21 +55,21 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
   int64_t blocks = (lanesExtent + width - 1) / width;
   int64_t indexCount = ReferenceArray::count(indexShape);
   if (rows * lanesExtent == 0)
-    return KernelFunction{function, {0}};
+    return KernelFunction{function, target.getLaunchShape(function, 0)};
 
-  SmallVector<AffineExpr> target, update, indexPosition;
+  SmallVector<AffineExpr> element, update, indexPosition;
   for (unsigned i = 0; i < rank; ++i)
-    target.push_back(index.dim(i));
+    element.push_back(index.dim(i));
   for (unsigned i = 0; i < indexShape.size(); ++i)
     indexPosition.push_back(index.dim(rank + i));
-  update.append(target.begin(), target.begin() + axis);
+  update.append(element.begin(), element.begin() + axis);
   update.append(indexPosition.begin(), indexPosition.end());
-  update.append(target.begin() + axis + 1, target.end());
+  update.append(element.begin() + axis + 1, element.end());
 
   auto body = [&] {
     forLoop(emitter, index.constant(0), index.constant(shape[axis]), 1, [&](Value i) {
       index.setDim(axis, i, shape[axis]);
-      emitter.store(0, target, emitter.element(scatter.getData(), target));
+      emitter.store(0, element, emitter.element(scatter.getData(), element));
     });
     SmallVector<unsigned> indexDims;
     Domain all(shape);
@@ -84,7 +85,7 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
                                      shape[axis], "an index of a scatter is out of range");
       if (shape[axis] == 0) // every index is wrong, and there is nothing to be written
         return;
-      SmallVector<AffineExpr> to(target);
+      SmallVector<AffineExpr> to(element);
       to[axis] = at;
       Value next = emitter.toVector(emitter.element(scatter.getUpdates(), update));
       if (scatter.getKind() != prim::ScatterKind::set)
@@ -106,11 +107,11 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
         b.create<arith::MulIOp>(loc, b.create<arith::RemUIOp>(loc, row, n), index.constant(width));
     Value high = b.create<arith::MinUIOp>(
         loc, b.create<arith::AddIOp>(loc, low, index.constant(width)), index.constant(lanesExtent));
-    vectorLoop(emitter, vectorDim, lanesExtent, low, high, lanesExtent % width == 0, {},
-               [&](ValueRange, Value) {
-                 body();
-                 return SmallVector<Value>();
-               });
+    target.loopOverLanes(emitter, vectorDim, lanesExtent, low, high, lanesExtent % width == 0, {},
+                         [&](ValueRange, Value) {
+                           body();
+                           return SmallVector<Value>();
+                         });
   });
-  return KernelFunction{function, {tasks}};
+  return KernelFunction{function, target.getLaunchShape(function, tasks)};
 }

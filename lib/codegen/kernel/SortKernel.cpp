@@ -13,8 +13,7 @@ using namespace accc::codegen;
 
 // Loop variables: those of the operand, then one more along the sorted dimension.
 FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleOp module,
-                                                  const KernelOptions &options,
-                                                  ErrorTable &errors) {
+                                                  const KernelTarget &target, ErrorTable &errors) {
   ValueRange results = kernel.getBody().front().getTerminator()->getOperands();
   auto sort = results.front().getDefiningOp<prim::SortOp>();
   for (Value result : results)
@@ -26,8 +25,8 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
   int64_t extent = shape[along];
 
   Domain domain(shape);
-  func::FuncOp function = createKernelFunction(kernel, module);
-  BodyEmitter emitter(kernel, function, errors, rank + 1);
+  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);
+  BodyEmitter emitter(kernel, function, target, errors, rank + 1);
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
   IndexEmitter &index = emitter.indices();
@@ -44,7 +43,7 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
     rows *= shape[i];
   }
   if (ReferenceArray::count(shape) == 0)
-    return KernelFunction{function, {0}};
+    return KernelFunction{function, target.getLaunchShape(function, 0)};
 
   int64_t tasks = forEachRow(emitter, function, rows, extent * extent, [&](Value row) {
     if (!outer.empty())
@@ -73,5 +72,5 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
         emitter.store(static_cast<unsigned>(output), to, result == sort.getValues() ? x : i);
     });
   });
-  return KernelFunction{function, {tasks}};
+  return KernelFunction{function, target.getLaunchShape(function, tasks)};
 }

@@ -60,10 +60,10 @@ void scatterAt(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> posi
 } // namespace
 
 KernelFunction codegen::emitWindowColumns(exec::KernelOp kernel, func::FuncOp function,
-                                          const Windows &w, const KernelOptions &options,
+                                          const Windows &w, const KernelTarget &target,
                                           ErrorTable &errors) {
   auto rank = static_cast<unsigned>(w.shape().size());
-  BodyEmitter emitter(kernel, function, errors, rank);
+  BodyEmitter emitter(kernel, function, target, errors, rank);
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
   IndexEmitter &index = emitter.indices();
@@ -84,7 +84,7 @@ KernelFunction codegen::emitWindowColumns(exec::KernelOp kernel, func::FuncOp fu
   // A task is a plane, or where there are few of them some of its columns.
   constexpr int64_t kPlanes = 16;
   unsigned columns = rank - 1;
-  int64_t extent = w.shape()[columns], width = chooseWidth(extent, options);
+  int64_t extent = w.shape()[columns], width = target.chooseLanes(extent);
   auto vectors = static_cast<int64_t>(llvm::divideCeil(extent, width));
   int64_t blocks = std::clamp<int64_t>(kPlanes / planes, 1, vectors);
   int64_t blockExtent = static_cast<int64_t>(llvm::divideCeil(vectors, blocks)) * width;
@@ -100,16 +100,16 @@ KernelFunction codegen::emitWindowColumns(exec::KernelOp kernel, func::FuncOp fu
         index.constant(extent));
     if (!outer.empty())
       setRow(emitter, places, outer, b.create<arith::DivUIOp>(loc, row, count));
-    index.setVector(columns, width);
+    target.setLanes(emitter, columns, width);
     auto forAll = [&](const Domain &domain, int64_t lines, function_ref<void()> body) {
       forLoop(emitter, index.constant(0), index.constant(lines), 1, [&](Value line) {
         if (!inner.empty())
           setRow(emitter, domain, inner, line);
-        vectorLoop(emitter, columns, extent, low, high, extent % width == 0, {},
-                   [&](ValueRange, Value) {
-                     body();
-                     return SmallVector<Value>();
-                   });
+        target.loopOverLanes(emitter, columns, extent, low, high, extent % width == 0, {},
+                             [&](ValueRange, Value) {
+                               body();
+                               return SmallVector<Value>();
+                             });
       });
     };
     if (w.source) {
@@ -126,7 +126,7 @@ KernelFunction codegen::emitWindowColumns(exec::KernelOp kernel, func::FuncOp fu
         emitter.store(0, position, firstMaximum(emitter, w, position, b.getI64Type(), index));
       });
     }
-    index.setVector(~0u, 1);
+    target.setLanes(emitter, ~0u, 1);
   });
-  return {function, {tasks}};
+  return {function, target.getLaunchShape(function, tasks)};
 }

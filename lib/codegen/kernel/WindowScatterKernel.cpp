@@ -57,7 +57,7 @@ void addAt(BodyEmitter &emitter, const Windows &w, Value where, Value source, Va
 } // namespace
 
 FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel, ModuleOp module,
-                                                           const KernelOptions &options,
+                                                           const KernelTarget &target,
                                                            ErrorTable &errors) {
   Windows g = Windows::of(kernel);
   if (!g.op)
@@ -66,14 +66,16 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
   ArrayRef<int64_t> shape = g.shape();
   auto rank = static_cast<unsigned>(shape.size());
 
-  func::FuncOp function = createKernelFunction(kernel, module);
+  // Windows overlap: unless lanes have columns of their own, they cannot add side by side.
+  bool inColumns = rank > 0 && g.isIndependent(rank - 1) && shape[rank - 1] > 1;
+  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/inColumns);
   if (ReferenceArray::count(g.source ? shape : ArrayRef<int64_t>(g.positions)) == 0)
-    return KernelFunction{function, {0}};
-  if (rank > 0 && g.isIndependent(rank - 1) && shape[rank - 1] > 1)
-    return emitWindowColumns(kernel, function, g, options, errors);
+    return KernelFunction{function, target.getLaunchShape(function, 0)};
+  if (inColumns)
+    return emitWindowColumns(kernel, function, g, target, errors);
 
   Domain domain(g.positions);
-  BodyEmitter emitter(kernel, function, errors, rank);
+  BodyEmitter emitter(kernel, function, target, errors, rank);
   OpBuilder &b = emitter.builder();
   IndexEmitter &index = emitter.indices();
   SmallVector<unsigned> outer, inner;
@@ -95,7 +97,7 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
       BodyEmitter::registerType(cast<RankedTensorType>(g.operand.getType()).getElementType());
 
   int64_t lanesDim = inner.empty() ? -1 : static_cast<int64_t>(inner.back());
-  int64_t width = lanesDim < 0 ? 1 : chooseWidth(g.positions[lanesDim], options);
+  int64_t width = lanesDim < 0 ? 1 : target.chooseLanes(g.positions[lanesDim]);
 
   int64_t tasks = forEachRow(emitter, function, planes, cost, [&](Value plane) {
     if (!outer.empty())
@@ -111,7 +113,7 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
     if (lanesDim >= 0) {
       lines.pop_back();
       extent = g.positions[lanesDim];
-      index.setVector(static_cast<unsigned>(lanesDim), width);
+      target.setLanes(emitter, static_cast<unsigned>(lanesDim), width);
     }
     for (unsigned d : lines)
       lineCount *= g.positions[d];
@@ -132,10 +134,11 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
       if (lanesDim < 0)
         atPositions({}, nullptr);
       else
-        vectorLoop(emitter, static_cast<unsigned>(lanesDim), std::max(extent, shape[lanesDim]),
-                   index.constant(0), index.constant(extent), extent % width == 0, {}, atPositions);
+        target.loopOverLanes(emitter, static_cast<unsigned>(lanesDim),
+                             std::max(extent, shape[lanesDim]), index.constant(0),
+                             index.constant(extent), extent % width == 0, {}, atPositions);
     });
-    index.setVector(~0u, 1);
+    target.setLanes(emitter, ~0u, 1);
   });
-  return KernelFunction{function, {tasks}};
+  return KernelFunction{function, target.getLaunchShape(function, tasks)};
 }

@@ -29,6 +29,12 @@ std::unique_ptr<llvm::TargetMachine> CpuArch::createMachine() const {
                                   llvm::CodeGenOptLevel::Aggressive));
 }
 
+std::unique_ptr<llvm::TargetMachine> accc::createHostMachine() {
+  CpuArch plain;
+  plain.cpu = "x86-64";
+  return plain.createMachine();
+}
+
 llvm::Expected<CpuArch> accc::findCpuArch(llvm::StringRef name) {
   CpuArch arch;
   arch.name = arch.cpu = name.str();

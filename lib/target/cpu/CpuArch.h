@@ -23,6 +23,9 @@ struct CpuArch {
   std::unique_ptr<llvm::TargetMachine> createMachine() const;
 };
 
+/// LLVM's code generator for what runs before anybody has looked at the CPU, and for data.
+std::unique_ptr<llvm::TargetMachine> createHostMachine();
+
 /// Looks up `name`: "native" or a CPU of LLVM. An error says what is wrong with it.
 llvm::Expected<CpuArch> findCpuArch(llvm::StringRef name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of several tasks: sizes at the edges of what one task takes, and beyond.
-#include "codegen/kernel/Domain.h"
+#include "codegen/cpu/CpuKernels.h"
 #include "kernels/Harness.h"
 
 #include <catch2/catch.hpp>

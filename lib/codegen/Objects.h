@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Files that a compile makes on its way to the library.
+#ifndef ACCC_CODEGEN_OBJECTS_H
+#define ACCC_CODEGEN_OBJECTS_H
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+#include <vector>
+
+namespace accc::codegen {
+
+/// Files in memory, without a name that a killed compile could leave behind: child processes (the
+/// linker, ptxas) inherit their descriptors and open them by these.
+class Objects {
+public:
+  Objects() = default;
+  Objects(const Objects &) = delete;
+  Objects &operator=(const Objects &) = delete;
+  ~Objects();
+  /// The path of a new one.
+  mlir::FailureOr<std::string> add(mlir::Location loc);
+  std::vector<std::string> paths;
+
+private:
+  std::vector<int> descriptors;
+};
+
+/// Writes text for people to look at into `folder`, or nothing where that is empty; failing to is
+/// no error of the compile.
+void dump(llvm::StringRef folder, llvm::StringRef name,
+          llvm::function_ref<void(llvm::raw_ostream &)> print);
+
+/// The folder for what one of several archs dumps; empty where nothing is to be dumped.
+std::string dumpFolder(llvm::StringRef folder, llvm::StringRef arch, bool several);
+
+} // namespace accc::codegen
+
+#endif

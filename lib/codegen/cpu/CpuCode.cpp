@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/cpu/Cpu.h"
+#include "codegen/cpu/CpuKernels.h"
+#include "codegen/host/Host.h"
+#include "support/CompileLog.h"
+
+#include "llvm/IR/LLVMContext.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+/// The code for one CPU.
+static LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringRef symbol,
+                                  StringRef dumps, Objects &objects) {
+  Location loc = program.getLoc();
+  CpuKernels target(arch.vectorBits);
+  ErrorTable errors;
+  FailureOr<KernelModule> kernels = emitKernels(program, target, errors);
+  if (failed(kernels))
+    return failure();
+  dump(dumps, "kernels.mlir", [&](llvm::raw_ostream &os) { kernels->module->print(os); });
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> module;
+  {
+    TimedPart part("lower-kernels");
+    if (failed(lowerToLLVM(*kernels->module)))
+      return failure();
+    module = translate(*kernels->module, llvmContext, arch);
+  }
+  if (!module)
+    return emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
+  {
+    TimedPart part("add-entries");
+    if (failed(addCode(program, kernels->shapes, errors, {"cpu", arch.description}, /*image=*/{},
+                       symbol, *module)))
+      return failure();
+  }
+  dump(dumps, "library.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
+  TimedPart part("emit-objects");
+  return emitObjects(std::move(module), arch, symbol, loc, [&] { return objects.add(loc); });
+}
+
+LogicalResult codegen::generateCpuCode(ModuleOp program, const CpuTarget &target,
+                                       const GenerateOptions &options, Objects &objects,
+                                       std::vector<std::string> &codes) {
+  for (const CpuArch &arch : target.getArchs()) {
+    codes.push_back("code.cpu." + std::to_string(codes.size()));
+    std::string dumps = dumpFolder(options.dumpDir, arch.name, target.getArchs().size() > 1);
+    if (failed(generateCode(program, arch, codes.back(), dumps, objects)))
+      return failure();
+  }
+  return success();
+}

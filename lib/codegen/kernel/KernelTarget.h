@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the loop emitters ask of the machine that a kernel is for.
+//
+// A task runs in lanes: on a CPU those of a vector register, on a GPU the threads of a warp. The
+// loop over a tensor's innermost dimension is split among them (loopOverLanes), what each has is
+// combined at the end (combineLanes); everything else of a task is computed once on a CPU, and by
+// every lane alike on a GPU.
+#ifndef ACCC_CODEGEN_KERNEL_KERNELTARGET_H
+#define ACCC_CODEGEN_KERNEL_KERNELTARGET_H
+
+#include "codegen/kernel/Kernel.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <utility>
+
+namespace accc::codegen {
+
+class BodyEmitter;
+
+class KernelTarget {
+public:
+  virtual ~KernelTarget();
+
+  // ---- Functions ----
+
+  /// An empty function for `kernel` at the end of the module. `inLanes`: its tasks run in lanes;
+  /// else each is computed by one, and loopOverLanes is a plain loop.
+  virtual mlir::func::FuncOp createFunction(exec::KernelOp kernel, mlir::ModuleOp module,
+                                            bool inLanes) const = 0;
+  /// The address of buffer number `number` of the function's: inputs, outputs, status.
+  virtual mlir::Value getBuffer(mlir::OpBuilder &b, mlir::func::FuncOp function,
+                                int32_t number) const = 0;
+  /// The array of these addresses, where they lie in memory; else null.
+  virtual mlir::Value getBufferArray(mlir::func::FuncOp function) const = 0;
+  /// Element `number` (i64) of such an array.
+  virtual mlir::Value loadBuffer(mlir::OpBuilder &b, mlir::Location loc, mlir::Value array,
+                                 mlir::Value number) const = 0;
+  /// The tasks [first, second) that this call of the function does. `count` gives the number of all
+  /// tasks of the launch, an i64; `status` the address of the status word.
+  virtual std::pair<mlir::Value, mlir::Value>
+  getTasks(mlir::OpBuilder &b, mlir::func::FuncOp function,
+           llvm::function_ref<mlir::Value()> status,
+           llvm::function_ref<mlir::Value()> count) const = 0;
+  /// How a finished function is launched over `tasks` tasks.
+  virtual LaunchShape getLaunchShape(mlir::func::FuncOp function, int64_t tasks) const = 0;
+  /// How many elements make a task of the function.
+  virtual int64_t getTaskElements(mlir::func::FuncOp function) const = 0;
+  /// Sets the status word to `code` (i64), an error in the data.
+  virtual void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,
+                      mlir::Value code) const = 0;
+
+  // ---- Lanes ----
+
+  using LaneBody =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, mlir::Value mask)>;
+
+  /// Whether lanes are threads, so that values are scalars and any number of dimensions can be
+  /// walked as one.
+  virtual bool lanesAreThreads() const = 0;
+  /// Whether the totals of a block of columns may be kept in memory of the task's own.
+  virtual bool hasScratch() const = 0;
+  /// The number of lanes for a loop of `extent` iterations. `unroll` registers are taken as one
+  /// where there is enough to fill them.
+  virtual int64_t chooseLanes(int64_t extent, int64_t unroll = 1) const = 0;
+  /// From now on lanes run along loop variable `dim`; none: ~0u.
+  virtual void setLanes(BodyEmitter &emitter, unsigned dim, int64_t lanes) const = 0;
+  /// Loops over [low, high) of loop variable `dim` (extent `extent`), along which lanes run. `low`
+  /// is a multiple of their number. `body` gets and returns the carried values, each lane's own,
+  /// and gets a mask of the lanes that take part or null for all. `exact`: high - low is known to
+  /// be a multiple of their number.
+  virtual llvm::SmallVector<mlir::Value>
+  loopOverLanes(BodyEmitter &emitter, unsigned dim, int64_t extent, mlir::Value low,
+                mlir::Value high, bool exact, mlir::ValueRange carried, LaneBody body) const = 0;
+  /// All lanes' values, combined as a tree of fixed shape: the result in every lane.
+  virtual mlir::Value
+  combineLanes(BodyEmitter &emitter, mlir::Value value,
+               llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const = 0;
+  /// Runs `body`, which writes what is the same for all lanes, once.
+  virtual void onOneLane(BodyEmitter &emitter, llvm::function_ref<void()> body) const = 0;
+};
+
+} // namespace accc::codegen
+
+#endif

@@ -20,8 +20,13 @@ mlir::LogicalResult generateCpuCode(mlir::ModuleOp program, const CpuTarget &tar
                                     const GenerateOptions &options, Objects &objects,
                                     std::vector<std::string> &codes);
 
-/// Lowers func, scf, arith, math and vector ops to the LLVM dialect, in place.
-mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module);
+/// Moves the kernels of a module into modules within it, some to each: parts that can be compiled
+/// side by side.
+llvm::SmallVector<mlir::ModuleOp> splitKernels(mlir::ModuleOp kernels);
+
+/// Lowers func, scf, arith, math and vector ops to the LLVM dialect, in place, in all parts of
+/// `kernels`.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp kernels);
 
 /// Whether anything gives 16-bit floats.
 bool hasHalfFloats(mlir::ModuleOp module);
@@ -33,20 +38,26 @@ void computeHalvesInF32(mlir::ModuleOp module);
 /// there is such arithmetic. (To select or to store some lanes of bf16, LLVM computes in f32.)
 mlir::LogicalResult keepBFloatsAsIntegers(mlir::ModuleOp module);
 
-/// Translates the lowered module. The result has the data layout and function attributes
-/// of `arch`.
-std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,
-                                        const CpuArch &arch);
+/// Makes modules of this context translatable.
+void registerTranslations(mlir::MLIRContext &context);
+
+/// Translates a lowered part. The result has the data layout and function attributes of `arch`; its
+/// functions are known to the library's other objects, by their objectSymbol.
+std::unique_ptr<llvm::Module> translate(mlir::ModuleOp part, llvm::LLVMContext &context,
+                                        const CpuArch &arch, llvm::TargetMachine &machine,
+                                        llvm::StringRef prefix);
 
 /// Optimises and writes an object file.
 mlir::LogicalResult emitObject(llvm::Module &module, llvm::TargetMachine &machine,
                                llvm::StringRef path, mlir::Location loc);
 
-/// The same for many functions, in parts on all cores, each to a file of its own, `newFile`'s. The
-/// module's local names get `prefix`.
-mlir::LogicalResult emitObjects(std::unique_ptr<llvm::Module> module, const CpuArch &arch,
-                                llvm::StringRef prefix, mlir::Location loc,
-                                llvm::function_ref<mlir::FailureOr<std::string>()> newFile);
+/// Translates lowered parts, which it empties, and optimises and writes them and the entry points
+/// on all cores, each to a file of its own, `newFile`'s. `inspect` sees each module, with a name
+/// for it, before it is optimised, from any thread.
+mlir::LogicalResult emitObjects(llvm::ArrayRef<mlir::ModuleOp> parts, llvm::Module &entries,
+                                const CpuArch &arch, llvm::StringRef prefix, mlir::Location loc,
+                                llvm::function_ref<mlir::FailureOr<std::string>()> newFile,
+                                llvm::function_ref<void(llvm::Module &, llvm::StringRef)> inspect);
 
 /// Links objects into a shared library that exports only `symbol`.
 mlir::LogicalResult linkLibrary(llvm::ArrayRef<std::string> objects, llvm::StringRef symbol,

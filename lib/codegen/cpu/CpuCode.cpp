@@ -20,25 +20,27 @@ static LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringR
   if (failed(kernels))
     return failure();
   dump(dumps, "kernels.mlir", [&](llvm::raw_ostream &os) { kernels->module->print(os); });
-  llvm::LLVMContext llvmContext;
-  std::unique_ptr<llvm::Module> module;
+  SmallVector<ModuleOp> parts = splitKernels(*kernels->module);
   {
     TimedPart part("lower-kernels");
     if (failed(lowerToLLVM(*kernels->module)))
       return failure();
-    module = translate(*kernels->module, llvmContext, arch);
   }
-  if (!module)
-    return emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
+  llvm::LLVMContext llvmContext;
+  llvm::Module entries("entries", llvmContext);
   {
     TimedPart part("add-entries");
     if (failed(addCode(program, kernels->shapes, errors, {"cpu", arch.description}, /*image=*/{},
-                       symbol, *module)))
+                       symbol, entries)))
       return failure();
   }
-  dump(dumps, "library.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
   TimedPart part("emit-objects");
-  return emitObjects(std::move(module), arch, symbol, loc, [&] { return objects.add(loc); });
+  return emitObjects(
+      parts, entries, arch, symbol, loc, [&] { return objects.add(loc); },
+      [&](llvm::Module &module, StringRef name) {
+        dump(dumps, (name + ".ll").str(),
+             [&](llvm::raw_ostream &os) { module.print(os, nullptr); });
+      });
 }
 
 LogicalResult codegen::generateCpuCode(ModuleOp program, const CpuTarget &target,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/cpu/Cpu.h"
+#include "codegen/kernel/Kernel.h"
 #include "codegen/kernel/Math.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -22,20 +23,45 @@
 using namespace mlir;
 using namespace accc;
 
-LogicalResult codegen::lowerToLLVM(ModuleOp module) {
-  // Before the conversion to LLVM would make calls of them.
-  RewritePatternSet functions(module.getContext());
-  populateElementaryFunctionPatterns(functions);
-  populateLibmCallPatterns(functions);
-  GreedyRewriteConfig config;
-  config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled; // LLVM's work
-  if (failed(applyPatternsAndFoldGreedily(module, std::move(functions), config)))
-    return failure();
-  bool hasHalves = hasHalfFloats(module);
-  if (hasHalves)
-    computeHalvesInF32(module);
-  PassManager pm(module.getContext());
-  pm.enableVerifier(false);
+namespace {
+/// Before the conversion to LLVM would make calls of them.
+struct ExpandFunctionsPass : PassWrapper<ExpandFunctionsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandFunctionsPass)
+
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    codegen::populateElementaryFunctionPatterns(set);
+    codegen::populateLibmCallPatterns(set);
+    patterns = std::move(set);
+    return success();
+  }
+  void runOnOperation() override {
+    GreedyRewriteConfig config;
+    config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled; // LLVM's work
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), patterns, config)))
+      return signalPassFailure();
+    if (codegen::hasHalfFloats(getOperation()))
+      codegen::computeHalvesInF32(getOperation());
+  }
+  FrozenRewritePatternSet patterns;
+};
+
+struct KeepBFloatsPass : PassWrapper<KeepBFloatsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepBFloatsPass)
+
+  void runOnOperation() override {
+    if (codegen::hasHalfFloats(getOperation()) &&
+        failed(codegen::keepBFloatsAsIntegers(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+LogicalResult codegen::lowerToLLVM(ModuleOp kernels) {
+  PassManager all(kernels.getContext());
+  all.enableVerifier(false);
+  OpPassManager &pm = all.nest<ModuleOp>();
+  pm.addPass(std::make_unique<ExpandFunctionsPass>());
   // Rounding to bf16 would call the compiler's library on machines without the instruction.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
@@ -50,21 +76,23 @@ LogicalResult codegen::lowerToLLVM(ModuleOp module) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  if (failed(pm.run(module)))
-    return failure();
-  return hasHalves ? keepBFloatsAsIntegers(module) : success();
+  pm.addPass(std::make_unique<KeepBFloatsPass>());
+  return all.run(kernels);
 }
 
-std::unique_ptr<llvm::Module> codegen::translate(ModuleOp module, llvm::LLVMContext &context,
-                                                 const CpuArch &arch) {
-  registerBuiltinDialectTranslation(*module.getContext());
-  registerLLVMDialectTranslation(*module.getContext());
-  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context, "kernels");
+void codegen::registerTranslations(MLIRContext &context) {
+  registerBuiltinDialectTranslation(context);
+  registerLLVMDialectTranslation(context);
+}
+
+std::unique_ptr<llvm::Module> codegen::translate(ModuleOp part, llvm::LLVMContext &context,
+                                                 const CpuArch &arch, llvm::TargetMachine &machine,
+                                                 StringRef prefix) {
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(part, context, "kernels");
   if (!result)
     return nullptr;
-  std::unique_ptr<llvm::TargetMachine> machine = arch.createMachine();
-  result->setDataLayout(machine->createDataLayout());
-  result->setTargetTriple(machine->getTargetTriple().str());
+  result->setDataLayout(machine.createDataLayout());
+  result->setTargetTriple(machine.getTargetTriple().str());
   std::string width = std::to_string(arch.vectorBits);
   for (llvm::Function &function : *result) {
     if (function.isDeclaration())
@@ -75,7 +103,8 @@ std::unique_ptr<llvm::Module> codegen::translate(ModuleOp module, llvm::LLVMCont
     function.addFnAttr("target-cpu", arch.cpu);
     function.addFnAttr("target-features", arch.features);
     function.addFnAttr(llvm::Attribute::NoUnwind);
-    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    function.setName(objectSymbol(prefix, function.getName()));
+    function.setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
   return result;
 }

@@ -1,76 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A library's code is many functions that know nothing of each other: all cores optimise some of
-// them.
+// A library's code is many functions that know nothing of each other: all cores translate and
+// optimise some of them.
 #include "codegen/cpu/Cpu.h"
 
-#include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/ThreadPool.h"
-#include "llvm/Transforms/Utils/SplitModule.h"
 
 #include <atomic>
 
 using namespace mlir;
 using namespace accc;
 
-/// How many functions a part has. The parts depend on the module alone, so that the same input
-/// gives the same bytes wherever it is compiled.
-static constexpr size_t kFunctions = 16;
-static constexpr size_t kMostParts = 16;
+/// How many kernels a part has, unless that makes more parts than the most. The parts depend on the
+/// kernels alone, so that the same input gives the same bytes wherever it is compiled.
+static constexpr size_t kKernels = 8;
+static constexpr size_t kMostParts = 64;
 
-/// Names that no other CPU's code in the library has: the parts see each other's by them.
-static void makeLocalNamesUnique(llvm::Module &module, StringRef prefix) {
-  for (llvm::GlobalValue &value : module.global_values())
-    if (value.hasLocalLinkage())
-      value.setName(prefix + "." + (value.hasName() ? value.getName() : "constant"));
+SmallVector<ModuleOp> codegen::splitKernels(ModuleOp kernels) {
+  auto count = static_cast<size_t>(llvm::range_size(kernels.getOps<func::FuncOp>()));
+  size_t each = std::max(kKernels, llvm::divideCeil(count, kMostParts)), kernelsInPart = each;
+  SmallVector<Operation *> ops;
+  for (Operation &op : *kernels.getBody())
+    ops.push_back(&op);
+  SmallVector<ModuleOp> parts;
+  OpBuilder b = OpBuilder::atBlockEnd(kernels.getBody());
+  for (Operation *op : ops) { // constants stand before the kernel that reads them
+    if (kernelsInPart == each) {
+      parts.push_back(b.create<ModuleOp>(kernels.getLoc()));
+      kernelsInPart = 0;
+    }
+    op->moveBefore(parts.back().getBody(), parts.back().getBody()->end());
+    kernelsInPart += isa<func::FuncOp>(op);
+  }
+  return parts;
 }
 
-LogicalResult codegen::emitObjects(std::unique_ptr<llvm::Module> module, const CpuArch &arch,
-                                   StringRef prefix, Location loc,
-                                   llvm::function_ref<FailureOr<std::string>()> newFile) {
-  auto isDefined = [](const llvm::Function &function) { return !function.isDeclaration(); };
-  size_t count = llvm::count_if(module->functions(), isDefined) / kFunctions;
-  count = std::clamp<size_t>(count, 1, kMostParts);
-  makeLocalNamesUnique(*module, prefix);
-
-  struct Part {
-    SmallVector<char, 0> bitcode;
+LogicalResult codegen::emitObjects(ArrayRef<ModuleOp> parts, llvm::Module &entries,
+                                   const CpuArch &arch, StringRef prefix, Location loc,
+                                   llvm::function_ref<FailureOr<std::string>()> newFile,
+                                   llvm::function_ref<void(llvm::Module &, StringRef)> inspect) {
+  struct Job {
     std::string path;
-    std::unique_ptr<llvm::TargetMachine> machine = nullptr; // used by one thread, too
+    std::unique_ptr<llvm::TargetMachine> machine; // used by one thread
   };
-  std::vector<Part> parts;
-  // A context belongs to one thread: each part goes to its own as bitcode.
-  llvm::SplitModule(
-      *module, count,
-      [&](std::unique_ptr<llvm::Module> part) {
-        llvm::raw_svector_ostream stream(parts.emplace_back().bitcode);
-        llvm::WriteBitcodeToFile(*part, stream);
-      },
-      /*PreserveLocals=*/false, /*RoundRobin=*/true);
-  module.reset();
-
-  for (Part &part : parts) {
+  std::vector<Job> jobs;
+  for (size_t i = 0; i <= parts.size(); ++i) {
     FailureOr<std::string> path = newFile();
     if (failed(path))
       return failure();
-    part.path = *path;
-    part.machine = arch.createMachine();
+    jobs.push_back({*path, arch.createMachine()});
   }
   std::atomic<bool> good = true;
+  auto emitPart = [&](ModuleOp part, Job &job, size_t number) {
+    llvm::LLVMContext context; // belongs to one thread, too
+    std::unique_ptr<llvm::Module> module = translate(part, context, arch, *job.machine, prefix);
+    part.getBody()->clear(); // by the thread that has it in its cache
+    if (!module) {
+      emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
+      good = false;
+      return;
+    }
+    inspect(*module, "kernels-" + std::to_string(number));
+    if (failed(emitObject(*module, *job.machine, job.path, loc)))
+      good = false;
+  };
+  registerTranslations(*loc.getContext()); // not by several threads
   llvm::DefaultThreadPool pool;
-  for (Part &part : parts)
-    pool.async([&, &part = part] {
-      llvm::LLVMContext context;
-      llvm::MemoryBufferRef bytes({part.bitcode.data(), part.bitcode.size()}, part.path);
-      llvm::Expected<std::unique_ptr<llvm::Module>> own = llvm::parseBitcodeFile(bytes, context);
-      if (!own) {
-        emitError(loc) << "bug in accc: " << llvm::toString(own.takeError());
-        good = false;
-      } else if (failed(emitObject(**own, *part.machine, part.path, loc))) {
-        good = false;
-      }
-    });
+  for (auto [i, part] : llvm::enumerate(parts))
+    pool.async([&emitPart, part = part, &job = jobs[i], i] { emitPart(part, job, i); });
+  pool.async([&, &job = jobs.back()] {
+    entries.setDataLayout(job.machine->createDataLayout());
+    entries.setTargetTriple(job.machine->getTargetTriple().str());
+    inspect(entries, "entries");
+    if (failed(emitObject(entries, *job.machine, job.path, loc)))
+      good = false;
+  });
   pool.wait();
   return success(good);
 }

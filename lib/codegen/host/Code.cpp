@@ -35,11 +35,11 @@ LogicalResult codegen::addCode(ModuleOp program, const KernelShapes &kernels,
   if (entries.empty())
     return program.emitError("bug in accc: the program has no entry point");
   for (const auto &[name, shape] : kernels) {
-    llvm::Constant *function = module.getFunction(kernelSymbol(name));
+    llvm::Constant *function =
+        image.empty() ? w.declare(objectSymbol(symbol, kernelSymbol(name))) : w.null();
     table.push_back(w.structure({w.string(image.empty() ? name.str() : kernelSymbol(name)),
-                                 image.empty() ? function : w.null(), w.i32(shape.threads),
-                                 w.i32(shape.tasksPerBlock), w.i32(shape.sharedBytes),
-                                 w.i32(shape.buffersInMemory)}));
+                                 function, w.i32(shape.threads), w.i32(shape.tasksPerBlock),
+                                 w.i32(shape.sharedBytes), w.i32(shape.buffersInMemory)}));
   }
   llvm::Constant *code = w.structure(
       {w.string(label.target), w.string(label.arch),

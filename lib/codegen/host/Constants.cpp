@@ -86,6 +86,8 @@ void ConstantWriter::share(llvm::Constant *data, llvm::StringRef symbol) {
 }
 
 llvm::Constant *ConstantWriter::declare(llvm::StringRef symbol) {
+  if (llvm::GlobalVariable *known = module.getNamedGlobal(symbol))
+    return known;
   auto *variable =
       new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(context), /*isConstant=*/true,
                                llvm::GlobalValue::ExternalLinkage, nullptr, symbol);

@@ -31,6 +31,12 @@ struct ErrorTable {
 /// C library that code may call: `acos` is one's, `kernel.acos` the other's.
 inline std::string kernelSymbol(llvm::StringRef kernel) { return ("kernel." + kernel).str(); }
 
+/// What the objects of a library call a kernel's function: `prefix` is a name that no other CPU's
+/// code in the library has.
+inline std::string objectSymbol(llvm::StringRef prefix, llvm::StringRef function) {
+  return (prefix + "." + function).str();
+}
+
 class KernelTarget;
 
 /// How a kernel is launched: fields of accc_kernel, and the number of tasks. Where that differs

@@ -3,6 +3,7 @@
 
 #include "codegen/Objects.h"
 #include "codegen/cpu/Cpu.h"
+#include "codegen/cuda/Cuda.h"
 #include "codegen/host/Host.h"
 #include "support/CompileLog.h"
 #include "target/cpu/CpuTarget.h"
@@ -29,7 +30,12 @@ LogicalResult accc::generateLibrary(ModuleOp program, const WeightTable &weights
   Location loc = program.getLoc();
   Objects objects;
   std::vector<std::string> codes;
-  if (failed(generateCpuCode(program, cast<CpuTarget>(target), options, objects, codes)))
+  auto generate = [&] {
+    if (auto *cuda = dyn_cast<CudaTarget>(&target))
+      return generateCudaCode(program, *cuda, options, objects, codes);
+    return generateCpuCode(program, cast<CpuTarget>(target), options, objects, codes);
+  };
+  if (failed(generate()))
     return failure();
   TimedPart part("link");
   llvm::LLVMContext llvmContext;

@@ -2,6 +2,7 @@
 #include "driver/Manifest.h"
 
 #include "driver/Driver.h"
+#include "target/Target.h"
 #include "training/optimizer/Optimizer.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -16,7 +17,7 @@ std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef in
       {"model", llvm::sys::path::filename(options.model)},
       {"model_sha256", inputHash},
       {"target", options.target},
-      {"arch", llvm::join(options.archs, ",")},
+      {"arch", llvm::join(resolveArchs(options.target, options.archs), ",")},
       {"precision", options.precision},
   };
   if (!options.loss.empty())
@@ -51,7 +52,7 @@ std::string accc::describeOptions(const CompileOptions &options) {
   add("--loss", options.loss);
   add("--optimizer", options.optimizer);
   add("--target", options.target);
-  add("--arch", llvm::join(options.archs, ","));
+  add("--arch", llvm::join(resolveArchs(options.target, options.archs), ","));
   add("--precision", options.precision);
   for (const std::string &expression : options.freeze)
     add("--freeze", expression);

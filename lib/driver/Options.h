@@ -32,7 +32,7 @@ struct CompileOptions {
 
   std::string target = "cpu";
   /// Of several the library takes the best that the CPU can run.
-  std::vector<std::string> archs = {"x86-64-v3"};
+  std::vector<std::string> archs; // resolveArchs
   std::string precision = "fp32";
 
   /// embed, beside, none; empty: embed up to 16 MB, else beside.

@@ -2,6 +2,7 @@
 #include "target/Target.h"
 
 #include "target/cpu/CpuTarget.h"
+#include "target/cuda/CudaTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -9,17 +10,27 @@ using namespace accc;
 
 Target::~Target() = default;
 
+std::vector<std::string> accc::resolveArchs(llvm::StringRef name,
+                                            llvm::ArrayRef<std::string> archs) {
+#define ACCC_TARGET(target, factory, ...)                                                          \
+  if (archs.empty() && name == #target)                                                            \
+    return {__VA_ARGS__};
+#include "target/Targets.def"
+  return archs.vec();
+}
+
 llvm::Expected<std::unique_ptr<Target>> accc::createTarget(llvm::StringRef name,
                                                            llvm::ArrayRef<std::string> archs) {
   for (const std::string &arch : archs)
     if (llvm::count(archs, arch) > 1)
       return llvm::createStringError("--arch names " + arch + " twice");
-#define ACCC_TARGET(target, factory)                                                               \
+#define ACCC_TARGET(target, factory, ...)                                                          \
   if (name == #target)                                                                             \
-    return factory(archs);
+    return factory(resolveArchs(name, archs));
 #include "target/Targets.def"
   std::string known;
-#define ACCC_TARGET(target, factory) known += (known.empty() ? "" : ", ") + std::string(#target);
+#define ACCC_TARGET(target, factory, ...)                                                          \
+  known += (known.empty() ? "" : ", ") + std::string(#target);
 #include "target/Targets.def"
   return llvm::createStringError("--target " + name + ": this accc compiles for " + known);
 }

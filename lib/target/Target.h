@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace accc {
 
@@ -67,6 +68,9 @@ public:
   virtual std::optional<int64_t> getPanelWidth(int64_t depth, int64_t columns,
                                                size_t uses) const = 0;
 };
+
+/// What --arch means for a target: `archs`, or where they are empty the target's default.
+std::vector<std::string> resolveArchs(llvm::StringRef target, llvm::ArrayRef<std::string> archs);
 
 /// The target that --target names, for the machines that --arch names (none: the target's
 /// default). An error names the option that is at fault and what there is.

@@ -140,7 +140,9 @@ class Compile(CommandLineTest):
             ["compile", "small.mlir", "-o", "a.so", "-D", "batch=0"],
             ["compile", "none.onnx", "-o", "a.so"],
             ["compile", "small.mlir", "-o", "a.so", "--stop-after", "lunch"],
-            ["compile", "small.mlir", "-o", "a.so", "--target", "cuda"],
+            ["compile", "small.mlir", "-o", "a.so", "--target", "tpu"],
+            ["compile", "small.mlir", "-o", "a.so", "--target", "cuda", "--arch", "sm_70"],
+            ["compile", "small.mlir", "-o", "a.so", "--target", "cuda", "--arch", "native"],
             ["compile", "small.mlir", "-o", "a.so", "--optimizer", "adam"],
             ["compile", "small.mlir", "-o", "a.so", "--memory-budget", "1GB"],
         ):

@@ -29,16 +29,18 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
                      "=OUTPUT) and an input `target`, or output:NAME");
   command.add_option("--optimizer", options.optimizer,
                      "sgd, adam or adamw with options, as in sgd,momentum=0.9,nesterov");
-  command.add_option("--target", options.target, "cpu")->capture_default_str();
+  command.add_option("--target", options.target, "the machine to compile for: cpu or cuda")
+      ->capture_default_str();
   command
       .add_option(
           "--arch", options.archs,
-          "the CPU as LLVM names it, or native; of several, A,B, the library takes the best "
-          "that a machine can run")
+          "for cpu: native, or a CPU as LLVM names it (default: x86-64-v3); for cuda: sm_80, ... "
+          "for "
+          "machine code, compute_80, ... for PTX (default: sm_80,sm_90); with several, the best "
+          "supported one is chosen at load time")
       ->type_name("A[,B]")
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
+      ->allow_extra_args(false);
   command.add_option("--precision", options.precision, "fp32")->capture_default_str();
   command
       .add_option_function<std::vector<std::string>>(

@@ -343,7 +343,6 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
   command->add_option("--arch", options->compile.archs, "for a model: what to compile for")
       ->type_name("A[,B]")
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
+      ->allow_extra_args(false);
   command->callback([options, &action] { action = [options] { return diff(*options); }; });
 }

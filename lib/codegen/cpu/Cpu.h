@@ -24,20 +24,6 @@ mlir::LogicalResult generateCpuCode(mlir::ModuleOp program, const CpuTarget &tar
 /// side by side.
 llvm::SmallVector<mlir::ModuleOp> splitKernels(mlir::ModuleOp kernels);
 
-/// Lowers func, scf, arith, math and vector ops to the LLVM dialect, in place, in all parts of
-/// `kernels`.
-mlir::LogicalResult lowerToLLVM(mlir::ModuleOp kernels);
-
-/// Whether anything gives 16-bit floats.
-bool hasHalfFloats(mlir::ModuleOp module);
-
-/// Arithmetic of 16-bit floats becomes that of f32, rounded after each operation.
-void computeHalvesInF32(mlir::ModuleOp module);
-
-/// In a lowered module without arithmetic of bf16: what is moved as bf16 becomes i16. Fails where
-/// there is such arithmetic. (To select or to store some lanes of bf16, LLVM computes in f32.)
-mlir::LogicalResult keepBFloatsAsIntegers(mlir::ModuleOp module);
-
 /// Makes modules of this context translatable.
 void registerTranslations(mlir::MLIRContext &context);
 

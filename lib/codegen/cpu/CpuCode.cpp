@@ -2,6 +2,7 @@
 #include "codegen/cpu/Cpu.h"
 #include "codegen/cpu/CpuKernels.h"
 #include "codegen/host/Host.h"
+#include "codegen/kernel/Lower.h"
 #include "support/CompileLog.h"
 
 #include "llvm/IR/LLVMContext.h"
@@ -23,7 +24,7 @@ static LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringR
   SmallVector<ModuleOp> parts = splitKernels(*kernels->module);
   {
     TimedPart part("lower-kernels");
-    if (failed(lowerToLLVM(*kernels->module)))
+    if (failed(lowerToLLVM(*kernels->module, populateLibmCallPatterns)))
       return failure();
   }
   llvm::LLVMContext llvmContext;

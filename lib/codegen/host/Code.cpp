@@ -37,7 +37,7 @@ LogicalResult codegen::addCode(ModuleOp program, const KernelShapes &kernels,
   for (const auto &[name, shape] : kernels) {
     llvm::Constant *function =
         image.empty() ? w.declare(objectSymbol(symbol, kernelSymbol(name))) : w.null();
-    table.push_back(w.structure({w.string(image.empty() ? name.str() : kernelSymbol(name)),
+    table.push_back(w.structure({w.string(image.empty() ? name.str() : deviceSymbol(name)),
                                  function, w.i32(shape.threads), w.i32(shape.tasksPerBlock),
                                  w.i32(shape.sharedBytes), w.i32(shape.buffersInMemory)}));
   }

@@ -20,7 +20,7 @@ struct CodeLabel {
 
 /// Adds the accc_code of `program` for one kind of machine to `module`, which the library's other
 /// objects know as `symbol`. Kernels are functions of these objects (objectSymbol) or, where there
-/// is one, symbols of `image` (kernelSymbol).
+/// is one, symbols of `image` (deviceSymbol).
 mlir::LogicalResult addCode(mlir::ModuleOp program, const KernelShapes &kernels,
                             const ErrorTable &errors, const CodeLabel &label,
                             llvm::ArrayRef<char> image, llvm::StringRef symbol,

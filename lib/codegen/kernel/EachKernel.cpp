@@ -40,8 +40,8 @@ FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleO
   Type i64 = b.getI64Type();
   Value buffers = target.getBufferArray(function), table = target.getBuffer(b, function, 0);
   auto word = [&](Value i) -> Value {
-    return b.create<LLVM::LoadOp>(
-        loc, i64, b.create<LLVM::GEPOp>(loc, pointerType, i64, table, ArrayRef<LLVM::GEPArg>{i}));
+    Value at = b.create<LLVM::GEPOp>(loc, pointerType, i64, table, ArrayRef<LLVM::GEPArg>{i});
+    return b.create<LLVM::LoadOp>(loc, i64, at, sizeof(int64_t));
   };
   Value one = index.constant(1), two = index.constant(2);
   Value segments = word(index.constant(0));

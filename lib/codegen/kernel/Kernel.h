@@ -14,6 +14,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct ErrorTable {
 /// The symbol of a kernel's function. Kernels are named after ops, and so are the functions of the
 /// C library that code may call: `acos` is one's, `kernel.acos` the other's.
 inline std::string kernelSymbol(llvm::StringRef kernel) { return ("kernel." + kernel).str(); }
+
+/// What an image for a device calls it: names of PTX have no dots.
+inline std::string deviceSymbol(llvm::StringRef kernel) {
+  std::string symbol = kernelSymbol(kernel);
+  std::replace(symbol.begin(), symbol.end(), '.', '$');
+  return symbol;
+}
 
 /// What the objects of a library call a kernel's function: `prefix` is a name that no other CPU's
 /// code in the library has.

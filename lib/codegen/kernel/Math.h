@@ -28,7 +28,11 @@ void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns,
 /// Turns the same functions on f64 (and vectors of it, element by element) into calls of the C
 /// library: for hosts only. Declares `func.func private @exp(f64) -> f64` and so on in the nearest
 /// symbol table, so the rewrite must be driven from a pass on that table's op or above.
-void populateLibmCallPatterns(mlir::RewritePatternSet &patterns, mlir::PatternBenefit benefit = 2);
+void populateLibmCallPatterns(mlir::RewritePatternSet &patterns);
+
+/// The same with calls of CUDA's device library (`@__nv_exp`), and remainders of f32 and f64, for
+/// which a GPU has no instruction.
+void populateDeviceLibraryCallPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace accc::codegen
 

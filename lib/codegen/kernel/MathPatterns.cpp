@@ -46,16 +46,16 @@ template <typename Op, auto formula> struct ExpandFunction : OpRewritePattern<Op
   }
 };
 
-/// On f64, `name(operands...)` for each element.
-struct CallLibm : RewritePattern {
-  CallLibm(MLIRContext *context, PatternBenefit benefit, StringRef op, StringRef function)
-      : RewritePattern(op, benefit, context), function(function) {}
+/// On floats of `bits` bits, `function(operands...)` for each element.
+struct CallLibrary : RewritePattern {
+  CallLibrary(MLIRContext *context, StringRef op, const std::string &function, unsigned bits = 64)
+      : RewritePattern(op, /*benefit=*/2, context), function(function), bits(bits) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     Type type = op->getResult(0).getType();
     FloatType element = elementOf(type);
-    if (!element || !element.isF64())
-      return rewriter.notifyMatchFailure(op, "not f64, scalar or vector");
+    if (!element || element.getWidth() != bits)
+      return rewriter.notifyMatchFailure(op, "another element type");
     func::FuncOp callee = declare(op, element, rewriter);
     auto call = [&](ValueRange operands) {
       return rewriter.create<func::CallOp>(op->getLoc(), callee, operands).getResult(0);
@@ -92,7 +92,8 @@ private:
     return callee;
   }
 
-  StringRef function;
+  std::string function;
+  unsigned bits;
 };
 
 /// f64: the reciprocal of the native root.
@@ -116,12 +117,21 @@ void populateElementaryFunctionPatterns(RewritePatternSet &patterns, PatternBene
 #include "codegen/kernel/MathBounds.def"
 }
 
-void populateLibmCallPatterns(RewritePatternSet &patterns, PatternBenefit benefit) {
-  patterns.add<ExpandRsqrtF64>(patterns.getContext(), benefit);
+static void populateCallPatterns(RewritePatternSet &patterns, const std::string &prefix) {
+  patterns.add<ExpandRsqrtF64>(patterns.getContext(), /*benefit=*/2);
 #define ACCC_FUNCTION(OP, NAME, LIBM, ULP)                                                         \
   if (StringRef(LIBM) != "")                                                                       \
-    patterns.add<CallLibm>(patterns.getContext(), benefit, math::OP::getOperationName(), LIBM);
+    patterns.add<CallLibrary>(patterns.getContext(), math::OP::getOperationName(), prefix + LIBM);
 #include "codegen/kernel/MathBounds.def"
+}
+
+void populateLibmCallPatterns(RewritePatternSet &patterns) { populateCallPatterns(patterns, ""); }
+
+void populateDeviceLibraryCallPatterns(RewritePatternSet &patterns) {
+  populateCallPatterns(patterns, "__nv_");
+  StringRef remainder = arith::RemFOp::getOperationName();
+  patterns.add<CallLibrary>(patterns.getContext(), remainder, "__nv_fmod");
+  patterns.add<CallLibrary>(patterns.getContext(), remainder, "__nv_fmodf", 32);
 }
 
 } // namespace accc::codegen

@@ -108,7 +108,7 @@ Value BodyEmitter::pick(prim::ConcatenateOp op, ArrayRef<AffineExpr> position) {
     Value first = b.create<arith::MulIOp>(location, rowAt.base, index.constant(kNumColumns));
     auto column = [&](Column which) -> Value {
       Value at = b.create<arith::AddIOp>(location, first, index.constant(which));
-      return b.create<LLVM::LoadOp>(location, i64, address(rows, i64, at));
+      return b.create<LLVM::LoadOp>(location, i64, address(rows, i64, at), sizeof(int64_t));
     };
     Value from = machine.loadBuffer(b, location, machine.getBufferArray(function), column(kBuffer));
     Value offset = b.create<arith::SubIOp>(

@@ -75,9 +75,8 @@ llvm::Expected<CpuArch> accc::findCpuArch(llvm::StringRef name) {
 }
 
 llvm::Expected<std::unique_ptr<Target>> accc::createCpuTarget(llvm::ArrayRef<std::string> names) {
-  static const std::string kDefault[] = {"x86-64-v3"};
   std::vector<CpuArch> archs;
-  for (const std::string &name : names.empty() ? llvm::ArrayRef<std::string>(kDefault) : names) {
+  for (const std::string &name : names) {
     llvm::Expected<CpuArch> arch = findCpuArch(name);
     if (!arch)
       return arch.takeError();

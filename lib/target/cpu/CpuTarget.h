@@ -35,7 +35,7 @@ private:
   std::vector<CpuArch> archs;
 };
 
-/// Archs are "native" or CPUs as LLVM names them; none: x86-64-v3.
+/// Archs, at least one, are "native" or CPUs as LLVM names them.
 llvm::Expected<std::unique_ptr<Target>> createCpuTarget(llvm::ArrayRef<std::string> archs);
 
 } // namespace accc

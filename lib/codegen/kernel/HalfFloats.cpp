@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 16-bit floats on machines that do not compute in them. LLVM would do so by calls of the
 // compiler's library, which is not there where a model runs.
-#include "codegen/cpu/Cpu.h"
+#include "codegen/kernel/Lower.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

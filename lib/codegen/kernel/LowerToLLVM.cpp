@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/cpu/Cpu.h"
-#include "codegen/kernel/Kernel.h"
-#include "codegen/kernel/Math.h"
+#include "codegen/kernel/Lower.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -14,9 +12,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -27,11 +22,13 @@ namespace {
 /// Before the conversion to LLVM would make calls of them.
 struct ExpandFunctionsPass : PassWrapper<ExpandFunctionsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandFunctionsPass)
+  explicit ExpandFunctionsPass(codegen::PopulateCalls *populateCalls)
+      : populateCalls(populateCalls) {}
 
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     codegen::populateElementaryFunctionPatterns(set);
-    codegen::populateLibmCallPatterns(set);
+    populateCalls(set);
     patterns = std::move(set);
     return success();
   }
@@ -43,6 +40,7 @@ struct ExpandFunctionsPass : PassWrapper<ExpandFunctionsPass, OperationPass<Modu
     if (codegen::hasHalfFloats(getOperation()))
       codegen::computeHalvesInF32(getOperation());
   }
+  codegen::PopulateCalls *populateCalls;
   FrozenRewritePatternSet patterns;
 };
 
@@ -57,11 +55,11 @@ struct KeepBFloatsPass : PassWrapper<KeepBFloatsPass, OperationPass<ModuleOp>> {
 };
 } // namespace
 
-LogicalResult codegen::lowerToLLVM(ModuleOp kernels) {
+LogicalResult codegen::lowerToLLVM(ModuleOp kernels, PopulateCalls *populateCalls) {
   PassManager all(kernels.getContext());
   all.enableVerifier(false);
   OpPassManager &pm = all.nest<ModuleOp>();
-  pm.addPass(std::make_unique<ExpandFunctionsPass>());
+  pm.addPass(std::make_unique<ExpandFunctionsPass>(populateCalls));
   // Rounding to bf16 would call the compiler's library on machines without the instruction.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
@@ -78,33 +76,4 @@ LogicalResult codegen::lowerToLLVM(ModuleOp kernels) {
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(std::make_unique<KeepBFloatsPass>());
   return all.run(kernels);
-}
-
-void codegen::registerTranslations(MLIRContext &context) {
-  registerBuiltinDialectTranslation(context);
-  registerLLVMDialectTranslation(context);
-}
-
-std::unique_ptr<llvm::Module> codegen::translate(ModuleOp part, llvm::LLVMContext &context,
-                                                 const CpuArch &arch, llvm::TargetMachine &machine,
-                                                 StringRef prefix) {
-  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(part, context, "kernels");
-  if (!result)
-    return nullptr;
-  result->setDataLayout(machine.createDataLayout());
-  result->setTargetTriple(machine.getTargetTriple().str());
-  std::string width = std::to_string(arch.vectorBits);
-  for (llvm::Function &function : *result) {
-    if (function.isDeclaration())
-      continue;
-    // Without these LLVM splits 512-bit vectors on machines that prefer 256 bits.
-    function.addFnAttr("prefer-vector-width", width);
-    function.addFnAttr("min-legal-vector-width", width);
-    function.addFnAttr("target-cpu", arch.cpu);
-    function.addFnAttr("target-features", arch.features);
-    function.addFnAttr(llvm::Attribute::NoUnwind);
-    function.setName(objectSymbol(prefix, function.getName()));
-    function.setVisibility(llvm::GlobalValue::HiddenVisibility);
-  }
-  return result;
 }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/cpu/Cpu.h"
+#include "codegen/cuda/Cuda.h"
+#include "codegen/cuda/CudaKernels.h"
+#include "codegen/host/Host.h"
+#include "codegen/kernel/Lower.h"
+#include "support/CompileLog.h"
+#include "target/cpu/CpuArch.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+/// Kernels as LLVM IR for one kind of GPU.
+static std::unique_ptr<llvm::Module> translate(ModuleOp kernels, llvm::LLVMContext &context,
+                                               llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(kernels, context, "kernels");
+  if (!result)
+    return nullptr;
+  result->setDataLayout(machine.createDataLayout());
+  result->setTargetTriple(machine.getTargetTriple().str());
+  llvm::NamedMDNode *annotations = result->getOrInsertNamedMetadata("nvvm.annotations");
+  llvm::Type *i32 = llvm::Type::getInt32Ty(context);
+  for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
+    auto threads = kernel->getAttrOfType<IntegerAttr>(kThreadsAttr);
+    llvm::Function *function = result->getFunction(kernel.getSymName());
+    StringRef name = kernel.getSymName();
+    // As sessions on a CPU do: a subnormal is zero.
+    function->addFnAttr("denormal-fp-math-f32", "preserve-sign");
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    if (!threads)
+      continue; // what kernels call
+    name.consume_front(kernelSymbol(""));
+    function->setName(deviceSymbol(name));
+    function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    annotations->addOperand(llvm::MDNode::get(
+        context, {llvm::ValueAsMetadata::get(function), llvm::MDString::get(context, "reqntidx"),
+                  llvm::ConstantAsMetadata::get(
+                      llvm::ConstantInt::get(i32, static_cast<uint64_t>(threads.getInt())))}));
+  }
+  return result;
+}
+
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  count(Counter::llvm_instructions, module.getInstructionCount());
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+static FailureOr<std::string> emitPtx(llvm::Module &module, llvm::TargetMachine &machine,
+                                      Location loc) {
+  SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return emitError(loc) << "bug in accc: LLVM cannot emit PTX";
+  passes.run(module);
+  return text.str().str();
+}
+
+/// PTX of all kernels for one kind of GPU.
+static FailureOr<std::string> generatePtx(ModuleOp kernels, const CudaArch &arch, StringRef dumps) {
+  Location loc = kernels.getLoc();
+  std::unique_ptr<llvm::TargetMachine> machine = arch.createMachine();
+  if (!machine)
+    return emitError(loc) << "this LLVM has no code generator for NVIDIA GPUs (NVPTX)";
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translate(kernels, context, *machine);
+  if (!module)
+    return emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
+  if (failed(linkDeviceLibrary(*module, loc)))
+    return failure();
+  dump(dumps, "kernels.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
+  optimise(*module, *machine);
+  FailureOr<std::string> ptx = emitPtx(*module, *machine, loc);
+  if (succeeded(ptx))
+    dump(dumps, "kernels.ptx", [&](llvm::raw_ostream &os) { os << *ptx; });
+  return ptx;
+}
+
+/// The object with one accc_code.
+static LogicalResult emitCode(ModuleOp program, const KernelModule &kernels,
+                              const ErrorTable &errors, const std::string &arch,
+                              ArrayRef<char> image, StringRef symbol, Objects &objects) {
+  Location loc = program.getLoc();
+  std::unique_ptr<llvm::TargetMachine> machine = createHostMachine();
+  llvm::LLVMContext context;
+  llvm::Module module("entries", context);
+  module.setDataLayout(machine->createDataLayout());
+  module.setTargetTriple(machine->getTargetTriple().str());
+  if (failed(addCode(program, kernels.shapes, errors, {"cuda", arch}, image, symbol, module)))
+    return failure();
+  FailureOr<std::string> object = objects.add(loc);
+  return failed(object) ? failure() : emitObject(module, *machine, *object, loc);
+}
+
+LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &target,
+                                        const GenerateOptions &options, Objects &objects,
+                                        std::vector<std::string> &codes) {
+  Location loc = program.getLoc();
+  MLIRContext *context = program.getContext();
+  context->loadDialect<NVVM::NVVMDialect>();
+  ErrorTable errors;
+  FailureOr<KernelModule> kernels = emitKernels(program, CudaKernels(), errors);
+  if (failed(kernels))
+    return failure();
+  dump(options.dumpDir, "kernels.mlir", [&](llvm::raw_ostream &os) { kernels->module->print(os); });
+  // lowerToLLVM takes modules within one: here one for all.
+  OwningOpRef<ModuleOp> all = ModuleOp::create(loc);
+  ModuleOp part = kernels->module.release();
+  all->getBody()->push_back(part);
+  {
+    TimedPart lower("lower-kernels");
+    if (failed(lowerToLLVM(*all, populateDeviceLibraryCallPatterns)))
+      return failure();
+  }
+  registerTranslations(*context);
+  registerNVVMDialectTranslation(*context);
+  std::optional<std::string> ptxas = findPtxas();
+  bool cubins = llvm::any_of(target.getArchs(), [](const CudaArch &arch) { return !arch.isPtx; });
+  if (cubins && !ptxas)
+    emitWarning(loc)
+        << "no ptxas in PATH, CUDA_PATH or /usr/local/cuda: the library holds PTX only, "
+           "which the driver compiles each time it is loaded";
+  Objects files;
+  for (const CudaArch &arch : target.getArchs()) {
+    if (!arch.isPtx && !ptxas)
+      continue;
+    std::string dumps = dumpFolder(options.dumpDir, arch.getName(), true);
+    FailureOr<std::string> image;
+    {
+      TimedPart time("emit-ptx");
+      image = generatePtx(part, arch, dumps);
+    }
+    if (failed(image))
+      return failure();
+    if (!arch.isPtx) {
+      TimedPart time("assemble-ptx");
+      image = assemble(*ptxas, *image, arch.capability, files, loc);
+      if (failed(image))
+        return failure();
+    }
+    image->push_back('\0'); // PTX ends with one; a cubin knows its end
+    codes.push_back("code.cuda." + std::to_string(codes.size()));
+    if (failed(emitCode(program, *kernels, errors, arch.getName(),
+                        ArrayRef(image->data(), image->size()), codes.back(), objects)))
+      return failure();
+  }
+  return success();
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels on an NVIDIA GPU: a task is computed by a warp, each of whose threads is a lane, or where
+// it cannot be split by one thread.
+//
+// A kernel has a parameter for each of its buffers, or one, the address of an array of their
+// addresses (accc_kernel.buffers_in_memory).
+#ifndef ACCC_CODEGEN_CUDA_CUDAKERNELS_H
+#define ACCC_CODEGEN_CUDA_CUDAKERNELS_H
+
+#include "codegen/kernel/KernelTarget.h"
+
+namespace accc::codegen {
+
+/// On a finished function: how many threads a block has (i32).
+inline constexpr llvm::StringLiteral kThreadsAttr = "threads";
+
+class CudaKernels final : public KernelTarget {
+public:
+  mlir::func::FuncOp createFunction(exec::KernelOp kernel, mlir::ModuleOp module,
+                                    bool inLanes) const override;
+  mlir::Value getBuffer(mlir::OpBuilder &b, mlir::func::FuncOp function,
+                        int32_t number) const override;
+  mlir::Value getBufferArray(mlir::func::FuncOp function) const override;
+  mlir::Value loadBuffer(mlir::OpBuilder &b, mlir::Location loc, mlir::Value array,
+                         mlir::Value number) const override;
+  std::pair<mlir::Value, mlir::Value>
+  getTasks(mlir::OpBuilder &b, mlir::func::FuncOp function,
+           llvm::function_ref<mlir::Value()> status,
+           llvm::function_ref<mlir::Value()> count) const override;
+  LaunchShape getLaunchShape(mlir::func::FuncOp function, int64_t tasks) const override;
+  int64_t getTaskElements(mlir::func::FuncOp function) const override;
+  void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,
+              mlir::Value code) const override;
+
+  bool lanesAreThreads() const override { return true; }
+  bool hasScratch() const override { return false; }
+  int64_t chooseLanes(int64_t extent, int64_t unroll) const override;
+  void setLanes(BodyEmitter &emitter, unsigned dim, int64_t lanes) const override;
+  llvm::SmallVector<mlir::Value> loopOverLanes(BodyEmitter &emitter, unsigned dim, int64_t extent,
+                                               mlir::Value low, mlir::Value high, bool exact,
+                                               mlir::ValueRange carried,
+                                               LaneBody body) const override;
+  mlir::Value
+  combineLanes(BodyEmitter &emitter, mlir::Value value,
+               llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const override;
+  void onOneLane(BodyEmitter &emitter, llvm::function_ref<void()> body) const override;
+};
+
+} // namespace accc::codegen
+
+#endif

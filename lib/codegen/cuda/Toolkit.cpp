@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What of the CUDA toolkit the compiler uses: ptxas and the device library. Without them there is
+// PTX, for a driver to compile.
+#include "codegen/cuda/Cuda.h"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+using namespace accc;
+
+std::optional<std::string> codegen::findToolkit() {
+  for (const char *variable : {"CUDA_PATH", "CUDA_HOME"})
+    if (const char *folder = std::getenv(variable); folder && *folder)
+      return folder;
+  if (llvm::ErrorOr<std::string> nvcc = llvm::sys::findProgramByName("nvcc")) {
+    SmallString<128> real;
+    if (!llvm::sys::fs::real_path(*nvcc, real))
+      return llvm::sys::path::parent_path(llvm::sys::path::parent_path(real)).str();
+  }
+  const char *usual = "/usr/local/cuda";
+  return llvm::sys::fs::is_directory(usual) ? std::optional<std::string>(usual) : std::nullopt;
+}
+
+std::optional<std::string> codegen::findPtxas() {
+  if (llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName("ptxas"))
+    return *found;
+  if (std::optional<std::string> toolkit = findToolkit())
+    if (llvm::ErrorOr<std::string> found =
+            llvm::sys::findProgramByName("ptxas", {*toolkit + "/bin"}))
+      return *found;
+  return std::nullopt;
+}
+
+static LogicalResult writeFile(StringRef path, StringRef contents, Location loc) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (!code) {
+    stream << contents;
+    stream.close();
+    code = stream.error();
+    stream.clear_error();
+  }
+  if (code)
+    return emitError(loc) << "cannot write a file in memory: " << code.message();
+  return success();
+}
+
+FailureOr<std::string> codegen::assemble(StringRef ptxas, StringRef ptx, int capability,
+                                         Objects &files, Location loc) {
+  FailureOr<std::string> in = files.add(loc), out = files.add(loc), log = files.add(loc);
+  if (failed(in) || failed(out) || failed(log) || failed(writeFile(*in, ptx, loc)))
+    return failure();
+  std::string arch = "--gpu-name=sm_" + std::to_string(capability);
+  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(*log), StringRef(*log)};
+  std::string problem;
+  int status = llvm::sys::ExecuteAndWait(ptxas, {ptxas, arch, "--output-file", *out, *in},
+                                         std::nullopt, redirects, 0, 0, &problem);
+  auto read = [](StringRef path) -> std::string {
+    auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                              /*RequiresNullTerminator=*/false,
+                                              /*IsVolatile=*/true);
+    return buffer ? (*buffer)->getBuffer().str() : std::string();
+  };
+  if (status == 0)
+    return read(*out);
+  std::string said = read(*log);
+  return emitError(loc) << "ptxas cannot assemble the kernels for sm_" << capability << ": "
+                        << (said.empty() ? problem : said);
+}
+
+LogicalResult codegen::linkDeviceLibrary(llvm::Module &module, Location loc) {
+  SmallVector<StringRef> wanted;
+  for (llvm::Function &function : module)
+    if (function.isDeclaration() && function.getName().starts_with("__nv_"))
+      wanted.push_back(function.getName());
+  if (wanted.empty())
+    return success();
+  std::optional<std::string> toolkit = findToolkit();
+  std::string path = toolkit.value_or("/usr/local/cuda") + "/nvvm/libdevice/libdevice.10.bc";
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return emitError(loc) << "functions of the CUDA device library are needed ("
+                          << wanted.front().drop_front(StringRef("__nv_").size())
+                          << "), which was looked for as " << path
+                          << ": install the CUDA toolkit or set CUDA_PATH";
+  llvm::Expected<std::unique_ptr<llvm::Module>> library =
+      llvm::parseBitcodeFile(**buffer, module.getContext());
+  if (!library)
+    return emitError(loc) << path << ": " << llvm::toString(library.takeError());
+  (*library)->setDataLayout(module.getDataLayout());
+  (*library)->setTargetTriple(module.getTargetTriple());
+  if (llvm::Linker::linkModules(module, std::move(*library), llvm::Linker::LinkOnlyNeeded))
+    return emitError(loc) << path << " cannot be linked to the kernels";
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration() && function.getName().starts_with("__"))
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+  return success();
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "target/cuda/CudaTarget.h"
+
+#include "support/SizeThreshold.h"
+
+using namespace accc;
+
+// ---- Costs ----
+
+// 1 us at 4 TB/s.
+int64_t CudaTarget::getLaunchBytes() const { return sizeThreshold(1 << 22); }
+// Some 30 instructions, of which 30 T/s are issued.
+int64_t CudaTarget::getExpensiveOpBytes() const { return 4; }
+// What stays in the second-level cache takes as long as a launch, not longer.
+int64_t CudaTarget::getCachedElements() const { return sizeThreshold(1 << 14); }
+
+// ---- Kernels ----
+
+KernelLimits CudaTarget::getKernelLimits() const {
+  return {.ops = 96, .buffers = 32, .expensiveOps = 16};
+}
+
+// A kernel that leaves the innermost dimensions has a thread for each column only, which walks all
+// rows: parts until the threads of a large GPU are busy.
+std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements,
+                                                            int64_t columns) const {
+  constexpr int64_t kManyColumns = 1 << 15, kManyElements = sizeThreshold(1 << 14);
+  if (columns >= kManyColumns || elements < kManyElements)
+    return std::nullopt;
+  return ReductionParts{
+      .least = 4, .leastRows = 16, .enough = 512, .enoughElements = sizeThreshold(1 << 13)};
+}
+
+// ---- Libraries ----
+
+bool CudaTarget::runsInLibrary(mlir::Operation *op) const { return prim::isContraction(op); }
+
+size_t CudaTarget::getMaxBatchDimensions() const { return 4; }
+
+int64_t CudaTarget::getChannelsFirstCost() const { return 0; }
+
+int64_t CudaTarget::getMaxPackedRows() const { return 0; }
+
+std::optional<int64_t> CudaTarget::getPanelWidth(int64_t, int64_t, size_t) const {
+  return std::nullopt;
+}

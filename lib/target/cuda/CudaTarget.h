@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// NVIDIA GPUs.
+#ifndef ACCC_TARGET_CUDA_CUDATARGET_H
+#define ACCC_TARGET_CUDA_CUDATARGET_H
+
+#include "target/Target.h"
+#include "target/cuda/CudaArch.h"
+
+#include <vector>
+
+namespace accc {
+
+class CudaTarget final : public Target {
+public:
+  /// `archs`: at least one, the best first.
+  explicit CudaTarget(std::vector<CudaArch> archs) : archs(std::move(archs)) {}
+
+  static bool classof(const Target *target) { return target->getName() == "cuda"; }
+
+  llvm::StringRef getName() const override { return "cuda"; }
+  const std::vector<CudaArch> &getArchs() const { return archs; }
+
+  int64_t getLaunchBytes() const override;
+  int64_t getExpensiveOpBytes() const override;
+  int64_t getCachedElements() const override;
+  KernelLimits getKernelLimits() const override;
+  std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns) const override;
+  bool runsInLibrary(mlir::Operation *op) const override;
+  size_t getMaxBatchDimensions() const override;
+  int64_t getChannelsFirstCost() const override;
+  int64_t getMaxPackedRows() const override;
+  std::optional<int64_t> getPanelWidth(int64_t depth, int64_t columns, size_t uses) const override;
+
+private:
+  std::vector<CudaArch> archs;
+};
+
+/// Archs, at least one, as findCudaArch takes them. PTX of the newest is always there, for GPUs
+/// that come later.
+llvm::Expected<std::unique_ptr<Target>> createCudaTarget(llvm::ArrayRef<std::string> archs);
+
+} // namespace accc
+
+#endif

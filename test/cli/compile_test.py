@@ -14,6 +14,20 @@ class Compile(CommandLineTest):
         self.accc("compile", MLP / "model.onnx", "-o", second, *TRAINING)
         self.assertEqual(first, second.read_bytes())
 
+    def test_gives_the_same_bytes_on_one_core(self):
+        command = [
+            *("compile", GOLDENS / "efficientnet_b0" / "model.onnx", "--arch", "x86-64-v3,x86-64-v4"),
+            *("--loss", "cross_entropy", "--optimizer", "adamw"),
+        ]
+        self.accc(*command, "-o", "all.so", "--dump-dir", "dump")
+        for arch in ("x86-64-v3", "x86-64-v4"):
+            self.assertGreater(len(list((self.folder / "dump" / arch).glob("kernels-*.ll"))), 4)
+        cores = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, cores)
+        os.sched_setaffinity(0, {min(cores)})
+        self.accc(*command, "-o", "one.so")
+        self.assertEqual((self.folder / "all.so").read_bytes(), (self.folder / "one.so").read_bytes())
+
     def test_is_quiet_in_a_pipe(self):
         self.small()
         self.assertEqual(self.accc("compile", "small.mlir", "-o", "a.so"), ("", ""))
@@ -46,6 +60,8 @@ class Compile(CommandLineTest):
             [name[2:-5] for name in names],
             "import trainable decompose simplify layout fuse schedule merge generate".split(),
         )
+        for name in ("kernels.mlir", "kernels-0.ll", "entries.ll"):
+            self.assertTrue((self.folder / "dump" / name).exists(), name)
 
     def test_writes_header_and_report(self):
         self.small()

@@ -71,7 +71,7 @@ struct LaunchOptions {
 
 struct LaunchResult {
   std::optional<Error> error; ///< none: every block has run
-  Counts counts;              ///< up to the error
+  Counts counts = {};         ///< up to the error
 };
 
 /// Runs `kernel` to its end. `parameters` is the buffer of all parameters (Kernel::pack);

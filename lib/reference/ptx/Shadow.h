@@ -11,25 +11,28 @@
 namespace accc::ptx {
 
 /// Who made an access and when: block and thread by their linear numbers, and the value of the
-/// clock of the thread's warp, which each barrier advances. All zero: nobody.
+/// clock of the thread's warp, which each barrier advances. All zero: nobody. Flags say that others
+/// made such an access as well since it may last have been ordered.
 struct Stamp {
-  static constexpr unsigned clockBits = 24, threadBits = 10, blockBits = 26;
+  static constexpr unsigned clockBits = 24, threadBits = 10, blockBits = 25;
   enum Flag : uint64_t {
-    atomic = 1,      ///< of a write: an atomic operation. Of a read: `ld.global.nc`
-    manyThreads = 2, ///< other threads of the same block made such an access at the same clock, too
-    manyBlocks = 4,  ///< other blocks made such an access, too
+    special = 1,     ///< of a write: an atomic operation. Of a read: `ld.global.nc`
+    manyThreads = 2, ///< other threads of the same warp at the same clock, too
+    manyWarps = 4,   ///< other warps of the block, too
+    manyBlocks = 8,  ///< other blocks, too
   };
   uint64_t bits = 0;
 
   static Stamp of(uint64_t block, uint32_t thread, uint32_t clock) {
-    return {uint64_t(1) << 63 | block << 37 | uint64_t(thread) << 27 | uint64_t(clock) << 3};
+    return {uint64_t(1) << 63 | block << 38 | uint64_t(thread) << 28 | uint64_t(clock) << 4};
   }
   explicit operator bool() const { return bits != 0; }
   bool has(Flag flag) const { return bits & flag; }
-  uint32_t block() const { return uint32_t(bits >> 37) & ((1u << blockBits) - 1); }
-  uint32_t thread() const { return uint32_t(bits >> 27) & ((1u << threadBits) - 1); }
-  uint32_t clock() const { return uint32_t(bits >> 3) & ((1u << clockBits) - 1); }
-  uint64_t who() const { return bits & ~uint64_t(7); } ///< without flags
+  uint32_t block() const { return uint32_t(bits >> 38) & ((1u << blockBits) - 1); }
+  uint32_t thread() const { return uint32_t(bits >> 28) & ((1u << threadBits) - 1); }
+  uint32_t warp() const { return thread() / 32; }
+  uint32_t clock() const { return uint32_t(bits >> 4) & ((1u << clockBits) - 1); }
+  uint64_t who() const { return bits & ~uint64_t(15); } ///< without flags
 };
 
 /// The last accesses of a few bytes.

@@ -5,6 +5,12 @@ include(CMakePackageConfigHelpers)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/accc)
 set(targets accc_runtime accc_safetensors)
+# The linker of a program is told where the runtimes for other targets are, which are loaded by name.
+target_link_options(accc_runtime INTERFACE
+  "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}>")
+if(TARGET accc_cuda)
+  install(TARGETS accc_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 set_target_properties(accc_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(accc_safetensors PROPERTIES EXPORT_NAME safetensors)
 if(TARGET accc)

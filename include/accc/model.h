@@ -54,6 +54,13 @@ private:
 inline std::span<const int64_t> shape_of(const accc_tensor &tensor) {
   return {tensor.shape, static_cast<size_t>(tensor.rank)};
 }
+/// Its size in memory.
+inline size_t size_bytes_of(const accc_tensor &tensor) {
+  size_t bytes = size_of(static_cast<DType>(tensor.dtype));
+  for (int64_t extent : shape_of(tensor))
+    bytes *= static_cast<size_t>(extent);
+  return bytes;
+}
 /// "f32[64, 10]"
 std::string to_string(const accc_tensor &tensor);
 

@@ -22,6 +22,9 @@ struct SessionOptions {
   /// Threads of the team that kernels and library calls share; 0: what OpenMP would take
   /// (OMP_NUM_THREADS, or the cores that this process may use).
   int threads = 0;
+  /// On a GPU, capture a step when it first runs again and replay it as a CUDA graph, which saves
+  /// the time of its launches. ACCC_CUDA_GRAPH=0 in the environment switches that off as well.
+  bool graph = true;
 };
 
 /// What one kernel or library call of an entry point took, over all runs of a profiling session.
@@ -99,8 +102,11 @@ public:
   int64_t step() const;
   void set_step(int64_t value);
 
-  /// A parameter, buffer or piece of optimizer state: its bytes in the state block.
+  /// The value of a parameter, buffer or piece of optimizer state. On a CPU it shares the state's
+  /// memory and follows what runs change; on a GPU it is a copy. set_variable() changes it on both.
   Tensor variable(std::string_view name);
+  /// Throws Error (usage) where there is none of that name, or of another shape or type.
+  void set_variable(std::string_view name, const Tensor &value);
 
   /// Parameters and buffers as safetensors under the exporter's names. load() holds names, shapes
   /// and types against the model's, reports all differences as one Error (data) and changes nothing
@@ -121,7 +127,8 @@ public:
   std::vector<ProfiledStep> profile(std::string_view entry, std::string_view sizes = {}) const;
 
   /// Bytes held for the state, and for the outputs, arena and library scratch of the entry points
-  /// prepared so far, which share the latter two.
+  /// prepared so far, which share the latter two; on a GPU those of its memory, with constants and
+  /// inputs.
   uint64_t state_bytes() const;
   uint64_t working_bytes() const;
 

@@ -59,6 +59,9 @@ public:
   void save_checkpoint(const std::string &path) const { session_.save_checkpoint(path); }
   void load_checkpoint(const std::string &path) { session_.load_checkpoint(path); }
   Tensor parameter(std::string_view name) { return session_.variable(name); }
+  void set_parameter(std::string_view name, const Tensor &value) {
+    session_.set_variable(name, value);
+  }
 
   /// Since the trainer was made or reset_throughput() was called.
   const Throughput &throughput() const { return throughput_; }

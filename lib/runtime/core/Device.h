@@ -56,6 +56,12 @@ public:
   virtual int threads() const = 0;
 };
 
+/// What a session asks of its device; as in SessionOptions.
+struct DeviceOptions {
+  int threads = 0;
+  bool graph = true;
+};
+
 /// What this process can say of a target before a session is there.
 class Platform {
 public:
@@ -67,10 +73,10 @@ public:
   /// model is turned down when it is loaded and not in its first step.
   virtual std::optional<std::string> whyUnsupported(const accc_library_call &call) const = 0;
 
-  /// `code`, one of the model's, outlives the device. `threads` as in SessionOptions. Throws Error
-  /// (machine) where there is no memory.
+  /// `code`, one of the model's, outlives the device. Throws Error (machine) where there is no
+  /// memory.
   virtual std::unique_ptr<Device> open(const accc_model_description &model, const accc_code &code,
-                                       int threads) const = 0;
+                                       const DeviceOptions &options) const = 0;
 };
 
 const Platform &cpuPlatform();

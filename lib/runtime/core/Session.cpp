@@ -8,7 +8,7 @@ namespace accc {
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
     : model(std::move(loaded)), defaults{options.learning_rate, options.seed, 0},
       device(detail::findPlatform(model.code().target)
-                 ->open(model.description(), model.code(), options.threads)),
+                 ->open(model.description(), model.code(), {options.threads, options.graph})),
       entries(model.entries().size()) {
   for (const accc_entry &entry : model.entries())
     for (int32_t i = 0; i < entry.num_inputs; ++i)
@@ -29,7 +29,7 @@ Tensor Session::Impl::view(const accc_variable &variable) const {
 void Session::Impl::initialiseState() {
   for (const accc_variable &variable : model.variables()) {
     if (variable.initial)
-      device->writeState(variable.offset, variable.initial, view(variable).size_bytes());
+      device->writeState(variable.offset, variable.initial, size_bytes_of(variable.tensor));
     else if (variable.role != ACCC_OPTIMIZER_STATE)
       unset.insert(variable.tensor.name);
   }
@@ -192,12 +192,25 @@ void Session::set_seed(int64_t value) { impl_->defaults.seed = value; }
 int64_t Session::step() const { return impl_->defaults.step; }
 void Session::set_step(int64_t value) { impl_->defaults.step = value; }
 
-Tensor Session::variable(std::string_view name) {
-  const accc_variable *found = impl_->model.find_variable(name);
-  if (!found)
-    throw Error(ErrorKind::usage, "model " + std::string(impl_->model.name()) +
-                                      " has no parameter " + std::string(name));
-  return impl_->view(*found);
+const accc_variable &Session::Impl::variable(std::string_view name) const {
+  if (const accc_variable *found = model.find_variable(name))
+    return *found;
+  throw Error(ErrorKind::usage,
+              "model " + std::string(model.name()) + " has no parameter " + std::string(name));
+}
+
+Tensor Session::variable(std::string_view name) { return impl_->view(impl_->variable(name)); }
+
+void Session::set_variable(std::string_view name, const Tensor &value) {
+  const accc_variable &variable = impl_->variable(name);
+  std::string expected = to_string(variable.tensor), got = to_string(value.dtype(), value.shape());
+  if (got != expected)
+    throw Error(ErrorKind::usage, std::string(name) + " of model " +
+                                      std::string(impl_->model.name()) + ": expected " + expected +
+                                      ", got " + got);
+  impl_->device->writeState(variable.offset, value.raw(), value.size_bytes());
+  if (auto found = impl_->unset.find(name); found != impl_->unset.end())
+    impl_->unset.erase(found);
 }
 
 uint64_t Session::state_bytes() const { return impl_->device->stateBytes(); }
@@ -205,7 +218,7 @@ uint64_t Session::state_bytes() const { return impl_->device->stateBytes(); }
 uint64_t Session::working_bytes() const {
   uint64_t bytes = impl_->device->workingBytes();
   for (const auto &entry : impl_->entries)
-    if (entry)
+    if (entry && impl_->device->hostState())
       for (const Tensor &output : entry->outputs)
         bytes += output.size_bytes();
   return bytes;

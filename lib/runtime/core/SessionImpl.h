@@ -20,6 +20,8 @@ struct Session::Impl {
   /// A line for every name that no entry point of the model takes.
   std::string unknownNames(const TensorMap &inputs) const;
 
+  /// Throws Error (usage) where there is none of that name.
+  const accc_variable &variable(std::string_view name) const;
   /// The variable in the state block where the host can reach that, else a copy.
   Tensor view(const accc_variable &variable) const;
   /// Throws Error (usage) where a parameter has no value yet.

@@ -39,8 +39,8 @@ public:
     return whyCpuCannot(call);
   }
   std::unique_ptr<Device> open(const accc_model_description &model, const accc_code &code,
-                               int threads) const override {
-    return std::make_unique<CpuDevice>(model, code, threads);
+                               const DeviceOptions &options) const override {
+    return std::make_unique<CpuDevice>(model, code, options.threads);
   }
 };
 

@@ -234,7 +234,7 @@ TEST_CASE("cpu: a library call that fails ends the step, and says which it was")
     if (step.kind == ACCC_STEP_LIBRARY_CALL)
       step.index = 7; // there is none
   entry.steps = steps.data();
-  auto device = detail::findPlatform("cpu")->open(model.description(), model.code(), 1);
+  auto device = detail::findPlatform("cpu")->open(model.description(), model.code(), {1});
   std::vector<char> before(device->stateBytes()), after(before.size());
   device->readState(0, before.data(), before.size());
   auto prepared = device->prepare(entry);
@@ -247,6 +247,23 @@ TEST_CASE("cpu: a library call that fails ends the step, and says which it was")
   CHECK_THAT(prepared->failure(), Contains("library call 7 failed: "));
   device->readState(0, after.data(), after.size());
   CHECK(after == before);
+}
+
+TEST_CASE("session: variables are set where they fit") {
+  Session session(Model::load(fake("no_weights")));
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.set_variable("absent", Tensor()); }),
+             Contains("no parameter absent"));
+  for (const Tensor &wrong : {Tensor(DType::f64, {3, 1}), Tensor(DType::f32, {1, 3})})
+    CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.set_variable("linear.weight", wrong); }),
+               Contains("linear.weight of model linear: expected f32[3, 1], got " +
+                        to_string(wrong.dtype(), wrong.shape())));
+  session.set_variable("linear.weight", Tensor::of<float>({3, 1}, {1, 2, 3}));
+  session.set_variable("scale", Tensor::scalar<int64_t>(7));
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.run("grad_step", batch()); }),
+             Contains("1 parameters have no value yet (linear.bias"));
+  session.set_variable("linear.bias", Tensor::of<float>({1}, {4}));
+  CHECK(parameters(session) == std::vector<float>{1, 2, 3, 4});
+  session.run("grad_step", batch()); // nothing is missing any more
 }
 
 TEST_CASE("session: inputs of any alignment") {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CheckCall.h"
+
+namespace accc::detail {
+
+namespace {
+
+std::optional<std::string> whyMatmulIsWrong(const accc_matmul &call) {
+  if (call.m < 0 || call.n < 0 || call.k < 0)
+    return "a size is negative";
+  if (call.batch_rank < 0 || call.batch_rank > ACCC_MAX_BATCH_DIMS)
+    return "it has " + std::to_string(call.batch_rank) + " batch dimensions, at most " +
+           std::to_string(ACCC_MAX_BATCH_DIMS) + " are possible";
+  return std::nullopt;
+}
+
+std::optional<std::string> whyConvolutionIsWrong(const accc_convolution &call) {
+  if (call.spatial_rank < 1 || call.spatial_rank > ACCC_MAX_SPATIAL_DIMS)
+    return "it has " + std::to_string(call.spatial_rank) + " spatial dimensions, 1 to " +
+           std::to_string(ACCC_MAX_SPATIAL_DIMS) + " are possible";
+  if (call.layout != ACCC_CHANNELS_FIRST && call.layout != ACCC_CHANNELS_LAST)
+    return "its layout is unknown";
+  if (call.groups < 1 || call.in_channels % call.groups || call.out_channels % call.groups)
+    return "its channels do not divide into " + std::to_string(call.groups) + " groups";
+  for (int32_t i = 0; i < call.spatial_rank; ++i) {
+    if (call.stride[i] < 1 || call.dilation[i] < 1 || call.kernel[i] < 1)
+      return "a stride, dilation or kernel size is not positive";
+    int64_t padded = call.in_size[i] + call.pad_low[i] + call.pad_high[i];
+    int64_t reach = (call.kernel[i] - 1) * call.dilation[i] + 1;
+    int64_t size = padded < reach ? 0 : (padded - reach) / call.stride[i] + 1;
+    if (size != call.out_size[i])
+      return "its output has extent " + std::to_string(call.out_size[i]) + " where " +
+             std::to_string(size) + " follows from the input";
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::string kindName(const accc_library_call &call) {
+  switch (call.kind) {
+  case ACCC_CALL_MATMUL:
+    return "matmul";
+  case ACCC_CALL_CONVOLUTION:
+    return "convolution";
+  case ACCC_CALL_CONVOLUTION_BACKWARD_DATA:
+    return "convolution's gradient of its input";
+  case ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS:
+    return "convolution's gradient of its weights";
+  default:
+    return "library call of kind " + std::to_string(call.kind);
+  }
+}
+
+std::optional<std::string> whyCallIsWrong(const accc_library_call &call) {
+  if (call.kind < ACCC_CALL_MATMUL || call.kind > ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS)
+    return kindName(call) + " is unknown";
+  auto wrong = call.kind == ACCC_CALL_MATMUL ? whyMatmulIsWrong(call.u.matmul)
+                                             : whyConvolutionIsWrong(call.u.convolution);
+  return wrong ? std::optional(kindName(call) + ": " + *wrong) : std::nullopt;
+}
+
+} // namespace accc::detail

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CudaDevice.h"
+
+#include "CudaEntry.h"
+
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+namespace accc::detail {
+
+namespace {
+
+bool environmentFlag(const char *name, bool otherwise) {
+  const char *value = std::getenv(name);
+  return value && *value ? std::string_view(value) != "0" : otherwise;
+}
+
+/// What a kernel may ask for without saying so beforehand.
+constexpr int32_t ordinarySharedBytes = 48 << 10;
+
+} // namespace
+
+// ---- LoadedCode ----
+
+LoadedCode::LoadedCode(const Context &context, const accc_code &code) : context(context) {
+  const Driver &driver = context.driver;
+  std::array<char, 8192> log{};
+  std::array options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array values = {static_cast<void *>(log.data()), reinterpret_cast<void *>(log.size())};
+  CUresult result =
+      driver.cuModuleLoadDataEx(&module, code.image, options.size(), options.data(), values.data());
+  std::string doing = std::string("loading the model's code for ") + code.arch;
+  log.back() = 0;
+  driver.check(result, log[0] ? doing + " [" + log.data() + "]" : doing);
+  try {
+    for (int32_t i = 0; i < code.num_kernels; ++i) {
+      const accc_kernel &kernel = code.kernels[i];
+      CUfunction function = nullptr;
+      driver.check(driver.cuModuleGetFunction(&function, module, kernel.name),
+                   std::string("looking for the kernel ") + kernel.name);
+      if (kernel.shared_bytes > ordinarySharedBytes)
+        driver.check(driver.cuFuncSetAttribute(function,
+                                               CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                               kernel.shared_bytes),
+                     "giving the kernel " + std::string(kernel.name) + " " +
+                         std::to_string(kernel.shared_bytes) + " bytes of shared memory");
+      functions.push_back(function);
+    }
+  } catch (...) {
+    driver.cuModuleUnload(module);
+    throw;
+  }
+}
+
+LoadedCode::~LoadedCode() {
+  if (context.driver.cuStreamSynchronize(context.stream) == CUDA_SUCCESS)
+    context.driver.cuModuleUnload(module);
+}
+
+// ---- CudaDevice ----
+
+CudaDevice::CudaDevice(const Driver &driver, const accc_model_description &model,
+                       const accc_code &code, const DeviceOptions &options)
+    : context(driver), code(code), loaded(context, code), libraries(context),
+      state(context, model.state_size, "the model's state"),
+      constants(context, model.constants_bytes, "the model's constants"),
+      tables(context, code.tables_bytes, "the model's tables"),
+      graphs(options.graph && environmentFlag("ACCC_CUDA_GRAPH", true)),
+      poison(environmentFlag("ACCC_POISON", false)) {
+  if (state.size())
+    driver.check(driver.cuMemsetD8Async(state.address(), 0, state.size(), context.stream),
+                 "clearing the model's state");
+  upload(constants, model.constants);
+  upload(tables, code.tables);
+  context.synchronize("writing the model's state and constants");
+}
+
+void CudaDevice::upload(const DeviceMemory &to, const void *from) {
+  if (to.size())
+    context.driver.check(
+        context.driver.cuMemcpyHtoDAsync(to.address(), from, to.size(), context.stream),
+        "writing the model's constants");
+}
+
+void CudaDevice::growTo(DeviceMemory &memory, uint64_t bytes, const std::string &what) {
+  if (memory.size() < bytes) {
+    ++generation;
+    memory = {}; // first, so that both are never there together; its contents are nobody's
+    memory = DeviceMemory(context, bytes, what);
+  }
+}
+
+std::unique_ptr<DeviceEntry> CudaDevice::prepare(const accc_entry &entry) {
+  context.makeCurrent();
+  auto made = std::make_unique<CudaEntry>(entry, *this);
+  growTo(arena, entry.arena_size, std::string("the arena of ") + entry.name);
+  growTo(scratch, made->scratchBytes(), std::string("the library's scratch of ") + entry.name);
+  return made;
+}
+
+void CudaDevice::readState(uint64_t offset, void *to, uint64_t bytes) const {
+  if (!bytes)
+    return;
+  context.makeCurrent();
+  context.driver.check(
+      context.driver.cuMemcpyDtoHAsync(to, state.address() + offset, bytes, context.stream),
+      "reading the model's state");
+  context.synchronize("reading the model's state");
+}
+
+void CudaDevice::writeState(uint64_t offset, const void *from, uint64_t bytes) {
+  if (!bytes)
+    return;
+  context.makeCurrent();
+  context.driver.check(
+      context.driver.cuMemcpyHtoDAsync(state.address() + offset, from, bytes, context.stream),
+      "writing the model's state");
+  context.synchronize("writing the model's state");
+}
+
+uint64_t CudaDevice::workingBytes() const {
+  return arena.size() + scratch.size() + constants.size() + tables.size() + stagingBytes;
+}
+
+} // namespace accc::detail

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CudaEntry.h"
+
+#include "accc/model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace accc::detail {
+
+namespace {
+
+// As a float of any width this is a NaN, as an integer -1: what is read before it is written shows.
+constexpr unsigned char poisonByte = 0xff;
+
+/// Of a grid's first dimension.
+constexpr int64_t mostBlocks = (int64_t(1) << 31) - 1;
+
+/// The alignment in bytes that the buffers of a library call have wherever it is made.
+uint64_t alignmentOf(const accc_entry &entry, int32_t call) {
+  uint64_t alignment = ACCC_ALIGNMENT;
+  for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps)))
+    if (step.kind == ACCC_STEP_LIBRARY_CALL && step.index == call)
+      for (int32_t i = 0; i < step.num_buffers; ++i) {
+        const accc_buffer &buffer = entry.buffers[step.first_buffer + i];
+        if (buffer.space != ACCC_INPUT && buffer.space != ACCC_OUTPUT)
+          alignment = std::gcd(alignment, buffer.offset);
+      }
+  return alignment;
+}
+
+} // namespace
+
+// ---- Graph ----
+
+void Graph::begin() {
+  context.driver.check(
+      context.driver.cuStreamBeginCapture(context.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+      "capturing a step");
+}
+
+void Graph::end() {
+  CUgraph captured = nullptr;
+  const Driver &driver = context.driver;
+  driver.check(driver.cuStreamEndCapture(context.stream, &captured), "capturing a step");
+  CUresult result = driver.cuGraphInstantiateWithFlags(&graph, captured, 0);
+  driver.cuGraphDestroy(captured);
+  driver.check(result, "making a graph of a step");
+}
+
+void Graph::discard() {
+  CUgraph captured = nullptr;
+  context.driver.cuStreamEndCapture(context.stream, &captured);
+  if (captured)
+    context.driver.cuGraphDestroy(captured);
+}
+
+Graph::~Graph() {
+  if (graph)
+    context.driver.cuGraphExecDestroy(graph);
+}
+
+void Graph::launch(const std::string &what) const {
+  context.driver.check(context.driver.cuGraphLaunch(graph, context.stream), what);
+}
+
+// ---- Staging ----
+
+std::vector<uint64_t> CudaEntry::Staging::layOut(const accc_value *values, int32_t count,
+                                                 uint64_t extra) {
+  std::vector<uint64_t> offsets{0};
+  auto add = [&](uint64_t bytes) {
+    offsets.push_back((offsets.back() + bytes + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT *
+                      ACCC_ALIGNMENT);
+  };
+  for (int32_t i = 0; i < count; ++i)
+    add(size_bytes_of(values[i].tensor));
+  add(extra);
+  return offsets;
+}
+
+CudaEntry::Staging::Staging(const CudaDevice &device, const accc_value *values, int32_t count,
+                            uint64_t extra, const std::string &what)
+    : offsets(layOut(values, count, extra)), onDevice(device.context, offsets.back(), what),
+      onHost(device.context, offsets.back(), what) {}
+
+// ---- CudaEntry ----
+
+CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
+    : entry(entry), device(device), context(device.context), driver(device.context.driver),
+      inputs(device, entry.inputs, entry.num_inputs, 0, doing("the inputs of")),
+      outputs(device, entry.outputs, entry.num_outputs, sizeof(int64_t), doing("the outputs of")) {
+  for (int32_t i = 0; i < entry.num_library_calls; ++i)
+    calls.push_back(device.libraries.create(entry.library_calls[i], alignmentOf(entry, i)));
+  uint64_t inTables = 0;
+  for (int32_t i = 0; i < entry.num_steps; ++i)
+    if (entry.steps[i].kind != ACCC_STEP_CHECK) { // kernels look at the status themselves
+      addStep(entry.steps[i]);
+      const Step &added = steps.back();
+      if (added.kernel && added.kernel->buffers_in_memory)
+        inTables += added.addresses.size() * sizeof(CUdeviceptr);
+    }
+  tables = DeviceMemory(context, inTables, doing("the buffers' addresses of"));
+  device.stagingBytes += inputs.onDevice.size() + outputs.onDevice.size() + tables.size();
+}
+
+CudaEntry::~CudaEntry() {
+  driver.cuStreamSynchronize(context.stream); // a run that has thrown may be under way
+  for (CUevent event : events)
+    driver.cuEventDestroy(event);
+}
+
+void CudaEntry::addStep(const accc_step &step) {
+  Step added{&step};
+  added.addresses.resize(static_cast<size_t>(step.num_buffers));
+  if (step.kind == ACCC_STEP_LIBRARY_CALL) {
+    added.call = calls.at(static_cast<size_t>(step.index)).get();
+  } else {
+    added.kernel = device.code.kernels + step.index;
+    added.function = device.loaded.functions.at(static_cast<size_t>(step.index));
+    int64_t share = added.kernel->tasks_per_block;
+    int64_t blocks = step.tasks / share + (step.tasks % share != 0);
+    if (blocks > mostBlocks)
+      throw Error(ErrorKind::bug, doing("the kernel " + std::string(added.kernel->name) + " of") +
+                                      " wants " + std::to_string(blocks) +
+                                      " blocks, more than a GPU launches");
+    added.blocks = static_cast<uint32_t>(blocks);
+  }
+  steps.push_back(std::move(added));
+}
+
+uint64_t CudaEntry::scratchBytes() const {
+  uint64_t most = 0;
+  for (const auto &call : calls)
+    most = std::max(most, call->scratchBytes());
+  return most;
+}
+
+CUdeviceptr CudaEntry::address(const accc_buffer &buffer) const {
+  switch (buffer.space) {
+  case ACCC_STATE:
+    return device.state.address() + buffer.offset;
+  case ACCC_ARENA:
+    return device.arena.address() + buffer.offset;
+  case ACCC_INPUT:
+    return inputs.address(buffer.offset);
+  case ACCC_OUTPUT:
+    return outputs.address(buffer.offset);
+  case ACCC_CONSTANT:
+    return device.constants.address() + buffer.offset;
+  case ACCC_TABLE:
+    return device.tables.address() + buffer.offset;
+  default:
+    return statusAddress();
+  }
+}
+
+void CudaEntry::resolve() {
+  graph.reset();
+  std::vector<CUdeviceptr> inTables;
+  for (Step &step : steps) {
+    for (size_t i = 0; i < step.addresses.size(); ++i)
+      step.addresses[i] = address(entry.buffers[step.step->first_buffer + static_cast<int32_t>(i)]);
+    step.parameters.clear();
+    if (!step.kernel)
+      continue;
+    if (step.kernel->buffers_in_memory) {
+      step.table = tables.address() + inTables.size() * sizeof(CUdeviceptr);
+      inTables.insert(inTables.end(), step.addresses.begin(), step.addresses.end());
+      step.parameters.push_back(&step.table);
+    } else {
+      for (CUdeviceptr &value : step.addresses)
+        step.parameters.push_back(&value);
+    }
+  }
+  if (!inTables.empty()) {
+    driver.check(
+        driver.cuMemcpyHtoDAsync(tables.address(), inTables.data(), tables.size(), context.stream),
+        doing("writing the buffers' addresses of"));
+    context.synchronize(doing("writing the buffers' addresses of"));
+  }
+  generation = device.generation;
+}
+
+int32_t CudaEntry::run(const std::vector<const Tensor *> &given, std::vector<Tensor> &results) {
+  context.makeCurrent();
+  if (generation != device.generation)
+    resolve();
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i]->size_bytes())
+      std::memcpy(inputs.pinned(i), given[i]->raw(), given[i]->size_bytes());
+  // The first run is not captured: libraries may yet have something to load, which would fail then.
+  if (device.graphs && hasRun && seconds.empty()) {
+    if (!graph)
+      graph = std::make_unique<Graph>(context, [this] { enqueue(); });
+    graph->launch(doing("running"));
+  } else {
+    enqueue();
+  }
+  context.synchronize(doing("running"));
+  hasRun = true;
+  addTimes();
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i].size_bytes())
+      std::memcpy(results[i].raw(), outputs.pinned(i), results[i].size_bytes());
+  int64_t status = 0;
+  std::memcpy(&status, outputs.pinned(results.size()), sizeof status);
+  return static_cast<int32_t>(status);
+}
+
+void CudaEntry::enqueue() {
+  auto fill = [&](const DeviceMemory &memory, unsigned char byte) {
+    if (memory.size())
+      driver.check(driver.cuMemsetD8Async(memory.address(), byte, memory.size(), context.stream),
+                   doing("filling the memory of"));
+  };
+  if (device.poison) {
+    fill(device.arena, poisonByte);
+    fill(device.scratch, poisonByte);
+    fill(outputs.onDevice, poisonByte);
+  }
+  driver.check(driver.cuMemsetD8Async(statusAddress(), 0, sizeof(int64_t), context.stream),
+               doing("clearing the status of"));
+  if (inputs.onDevice.size())
+    driver.check(driver.cuMemcpyHtoDAsync(inputs.onDevice.address(), inputs.onHost.data(),
+                                          inputs.onDevice.size(), context.stream),
+                 doing("writing the inputs of"));
+  size_t event = 0;
+  record(event);
+  for (const Step &step : steps) {
+    enqueue(step);
+    record(++event);
+  }
+  driver.check(driver.cuMemcpyDtoHAsync(outputs.onHost.data(), outputs.onDevice.address(),
+                                        outputs.onDevice.size(), context.stream),
+               doing("reading the outputs of"));
+}
+
+void CudaEntry::enqueue(const Step &step) {
+  if (step.call) {
+    step.call->enqueue(step.addresses, device.scratch.address());
+    return;
+  }
+  if (step.blocks == 0)
+    return;
+  CUresult result = driver.cuLaunchKernel(
+      step.function, step.blocks, 1, 1, static_cast<uint32_t>(step.kernel->threads), 1, 1,
+      static_cast<uint32_t>(step.kernel->shared_bytes), context.stream,
+      const_cast<void **>(step.parameters.data()), nullptr);
+  if (result != CUDA_SUCCESS) // the text is not put together in every step
+    driver.check(result, doing("launching the kernel " + std::string(step.kernel->name) + " of"));
+}
+
+void CudaEntry::startProfile() {
+  context.makeCurrent();
+  seconds.assign(steps.size(), 0);
+  while (events.size() < steps.size() + 1) {
+    CUevent event = nullptr;
+    driver.check(driver.cuEventCreate(&event, CU_EVENT_DEFAULT), doing("profiling"));
+    events.push_back(event);
+  }
+}
+
+void CudaEntry::record(size_t event) {
+  if (!seconds.empty())
+    driver.check(driver.cuEventRecord(events[event], context.stream), doing("profiling"));
+}
+
+void CudaEntry::addTimes() {
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    float milliseconds = 0;
+    driver.check(driver.cuEventElapsedTime(&milliseconds, events[i], events[i + 1]),
+                 doing("profiling"));
+    seconds[i] += double(milliseconds) / 1e3;
+  }
+}
+
+} // namespace accc::detail

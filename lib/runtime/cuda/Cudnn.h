@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Convolutions by cuDNN 9.
+#ifndef ACCC_RUNTIME_CUDA_CUDNN_H
+#define ACCC_RUNTIME_CUDA_CUDNN_H
+
+#include "LibraryCall.h"
+
+namespace accc::detail {
+
+struct CudnnFunctions;
+
+/// The library with a handle for one session.
+class Cudnn {
+public:
+  /// Throws Error (machine) where the library is not there or does not start.
+  explicit Cudnn(const Context &context);
+  Cudnn(const Cudnn &) = delete;
+  ~Cudnn();
+
+  std::unique_ptr<LibraryCall> createConvolution(const accc_library_call &call);
+
+  /// What of a convolution it cannot do, the library being absent among it.
+  static std::optional<std::string> whyNot(const accc_library_call &call);
+
+private:
+  const Context &context;
+  const CudnnFunctions &functions;
+  void *handle = nullptr; // cudnnHandle_t
+};
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CUDA_CUDNN_H

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "DeviceMemory.h"
+
+#include <utility>
+
+namespace accc::detail {
+
+// Destructors look at no results: after a fault of the device, and at the end of the process, there
+// is nothing left to give back.
+
+// ---- Context ----
+
+Context::Context(const Driver &driver) : driver(driver) {
+  driver.check(driver.cuDeviceGet(&device, 0), "taking the first device");
+  driver.check(driver.cuDevicePrimaryCtxRetain(&context, device), "opening the device");
+  try {
+    makeCurrent();
+    // No implicit waiting for other streams of the process.
+    driver.check(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "making a stream");
+  } catch (...) {
+    driver.cuDevicePrimaryCtxRelease(device);
+    throw;
+  }
+}
+
+Context::~Context() {
+  if (driver.cuCtxSetCurrent(context) == CUDA_SUCCESS)
+    driver.cuStreamDestroy(stream);
+  driver.cuDevicePrimaryCtxRelease(device);
+}
+
+void Context::makeCurrent() const {
+  driver.check(driver.cuCtxSetCurrent(context), "entering the device's context");
+}
+
+void Context::synchronize(const std::string &doing) const {
+  driver.check(driver.cuStreamSynchronize(stream), doing);
+}
+
+// ---- DeviceMemory ----
+
+DeviceMemory::DeviceMemory(const Context &context, uint64_t bytes, const std::string &what)
+    : context(&context), bytes(bytes) {
+  if (bytes)
+    context.driver.check(context.driver.cuMemAlloc(&first, bytes),
+                         "allocating " + std::to_string(bytes) + " bytes for " + what);
+}
+
+DeviceMemory::DeviceMemory(DeviceMemory &&other) noexcept
+    : context(std::exchange(other.context, nullptr)), first(std::exchange(other.first, 0)),
+      bytes(std::exchange(other.bytes, 0)) {}
+
+DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
+  std::swap(context, other.context);
+  std::swap(first, other.first);
+  std::swap(bytes, other.bytes);
+  return *this;
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (first)
+    context->driver.cuMemFree(first);
+}
+
+// ---- PinnedMemory ----
+
+PinnedMemory::PinnedMemory(const Context &context, uint64_t bytes, const std::string &what)
+    : context(context), bytes(bytes) {
+  void *memory = nullptr;
+  if (bytes)
+    context.driver.check(context.driver.cuMemAllocHost(&memory, bytes),
+                         "pinning " + std::to_string(bytes) + " bytes of the host for " + what);
+  first = static_cast<char *>(memory);
+}
+
+PinnedMemory::~PinnedMemory() {
+  if (first)
+    context.driver.cuMemFreeHost(first);
+}
+
+} // namespace accc::detail

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A session's way to its device, and memory there and for transfers.
+#ifndef ACCC_RUNTIME_CUDA_DEVICEMEMORY_H
+#define ACCC_RUNTIME_CUDA_DEVICEMEMORY_H
+
+#include "Driver.h"
+
+#include <cstdint>
+
+namespace accc::detail {
+
+/// The first device's primary context, with a stream in it in which all work of a session runs.
+class Context {
+public:
+  explicit Context(const Driver &driver);
+  Context(const Context &) = delete;
+  ~Context();
+
+  /// For the calling thread; before anything else is asked of the driver.
+  void makeCurrent() const;
+  /// Waits until all work of the stream is done. `doing` is what that is, for its errors.
+  void synchronize(const std::string &doing) const;
+
+  const Driver &driver;
+  CUstream stream = nullptr;
+
+private:
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+};
+
+/// A block of a device's memory, contents undefined. Aligned to 256 bytes or more.
+class DeviceMemory {
+public:
+  DeviceMemory() = default;
+  /// `what` names the use in the Error (machine) of a device that has no more memory.
+  DeviceMemory(const Context &context, uint64_t bytes, const std::string &what);
+  DeviceMemory(DeviceMemory &&other) noexcept;
+  DeviceMemory &operator=(DeviceMemory &&other) noexcept;
+  ~DeviceMemory();
+
+  CUdeviceptr address() const { return first; }
+  uint64_t size() const { return bytes; }
+
+private:
+  const Context *context = nullptr;
+  CUdeviceptr first = 0;
+  uint64_t bytes = 0;
+};
+
+/// Memory of the host that the device reads and writes by itself, while the host goes on.
+class PinnedMemory {
+public:
+  PinnedMemory(const Context &context, uint64_t bytes, const std::string &what);
+  PinnedMemory(const PinnedMemory &) = delete;
+  ~PinnedMemory();
+
+  char *data() const { return first; }
+  uint64_t size() const { return bytes; }
+
+private:
+  const Context &context;
+  char *first = nullptr;
+  uint64_t bytes = 0;
+};
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CUDA_DEVICEMEMORY_H

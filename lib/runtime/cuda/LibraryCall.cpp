@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "LibraryCall.h"
+
+#include "CublasLt.h"
+#include "Cudnn.h"
+#include "accc/tensor.h"
+#include "core/CheckCall.h"
+
+namespace accc::detail {
+
+namespace {
+
+/// Types that both libraries know, with the sums that accc_compute names.
+std::optional<std::string> whyTypes(const accc_library_call &call) {
+  auto [a, b, result] = call.dtypes;
+  auto name = [](int32_t type) {
+    auto known = dtype_of(type);
+    return known ? std::string(to_string(*known)) : "an unknown type";
+  };
+  bool isFloat = a == ACCC_F32 || a == ACCC_F64 || a == ACCC_F16 || a == ACCC_BF16;
+  // Products of 16-bit factors may keep the f32 of their sums.
+  bool isWide =
+      call.kind == ACCC_CALL_MATMUL && result == ACCC_F32 && (a == ACCC_F16 || a == ACCC_BF16);
+  if (!isFloat || a != b || (result != a && !isWide))
+    return "operands of " + name(a) + " and " + name(b) + " with a result of " + name(result);
+  if (call.compute != ACCC_COMPUTE_FULL && (call.compute != ACCC_COMPUTE_TF32 || a != ACCC_F32))
+    return "number " + std::to_string(call.compute) + " of accc_compute for " + name(a);
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::string> whyCudaCannot(const accc_library_call &call) {
+  if (auto wrong = whyCallIsWrong(call))
+    return wrong;
+  auto why = whyTypes(call);
+  if (!why)
+    why = call.kind == ACCC_CALL_MATMUL ? CublasLt::whyNot(call) : Cudnn::whyNot(call);
+  return why ? std::optional(kindName(call) + ": " + *why) : std::nullopt;
+}
+
+Libraries::Libraries(const Context &context) : context(context) {}
+Libraries::~Libraries() = default;
+
+std::unique_ptr<LibraryCall> Libraries::create(const accc_library_call &call, uint64_t alignment) {
+  if (call.kind == ACCC_CALL_MATMUL) {
+    if (!products)
+      products = std::make_unique<CublasLt>(context);
+    return products->createMatmul(call, alignment);
+  }
+  if (!convolutions)
+    convolutions = std::make_unique<Cudnn>(context);
+  return convolutions->createConvolution(call);
+}
+
+} // namespace accc::detail

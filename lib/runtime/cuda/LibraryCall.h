@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The contractions that a compiled step hands to cuBLASLt and cuDNN.
+#ifndef ACCC_RUNTIME_CUDA_LIBRARYCALL_H
+#define ACCC_RUNTIME_CUDA_LIBRARYCALL_H
+
+#include "DeviceMemory.h"
+#include "accc/abi.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace accc::detail {
+
+/// One library call of an entry point, made ready once and run in every step.
+class LibraryCall {
+public:
+  virtual ~LibraryCall() = default;
+  /// Bytes that enqueue() needs as `scratch`. Calls run one after the other and share one block.
+  virtual uint64_t scratchBytes() const { return 0; }
+  /// Puts the work into the session's stream; it may be captured there. `buffers` as the call's
+  /// kind defines them. Throws Error (machine) where the library refuses.
+  virtual void enqueue(std::span<const CUdeviceptr> buffers, CUdeviceptr scratch) = 0;
+};
+
+class CublasLt;
+class Cudnn;
+
+/// The libraries as one session uses them, each set up when the first call needs it.
+class Libraries {
+public:
+  explicit Libraries(const Context &context);
+  ~Libraries();
+
+  /// `call` must be supported, and outlive what is returned, as must this. `alignment` is that of
+  /// all its buffers in bytes.
+  std::unique_ptr<LibraryCall> create(const accc_library_call &call, uint64_t alignment);
+
+private:
+  const Context &context;
+  std::unique_ptr<CublasLt> products;
+  std::unique_ptr<Cudnn> convolutions;
+};
+
+/// Platform::whyUnsupported.
+std::optional<std::string> whyCudaCannot(const accc_library_call &call);
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CUDA_LIBRARYCALL_H

@@ -39,7 +39,7 @@ Compiled Batch::compile(ArrayRef<Function> some) {
     copy.setName(entryName(i));
     all->push_back(copy);
   }
-  if (failed(formFusions(*all, *createCpu(arch))))
+  if (failed(formFusions(*all, *createTestTarget(arch))))
     return {nullptr, "fusion failed"};
   return compileFused(*all, arch);
 }

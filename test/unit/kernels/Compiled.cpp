@@ -11,7 +11,9 @@
 #include "llvm/Support/Path.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 using namespace mlir;
 
@@ -60,7 +62,10 @@ SmallVector<ReferenceArray> Compiled::run(const std::string &name, FunctionType 
   return results;
 }
 
-std::unique_ptr<Target> createCpu(const std::string &arch) {
+std::unique_ptr<Target> createTestTarget(const std::string &arch) {
+  const char *target = std::getenv("ACCC_TEST_TARGET");
+  if (target && std::string_view(target) == "cuda")
+    return llvm::cantFail(createTarget("cuda", {"compute_80"}));
   return llvm::cantFail(createTarget("cpu", {arch}));
 }
 
@@ -81,7 +86,7 @@ Compiled compileFused(ModuleOp module, const std::string &arch, const WeightTabl
   options.modelName = "test";
   if (const char *dump = getenv("ACCC_TEST_DUMP"))
     options.dumpDir = dump;
-  if (failed(generateLibrary(**program, weights, *createCpu(arch), options, path))) {
+  if (failed(generateLibrary(**program, weights, *createTestTarget(arch), options, path))) {
     compiled.error = "code generation failed: " + diagnostics;
   } else {
     try {

@@ -34,8 +34,9 @@ struct Compiled {
                                         llvm::ArrayRef<ReferenceArray> arguments);
 };
 
-/// The CPU that --arch names; none that is not known.
-std::unique_ptr<Target> createCpu(const std::string &arch);
+/// The CPU that --arch names; none that is not known. Where the environment's ACCC_TEST_TARGET is
+/// "cuda", a GPU in place of any CPU, by PTX: the same tests run on a device, or on a stand-in.
+std::unique_ptr<Target> createTestTarget(const std::string &arch);
 
 /// Schedules the functions of a module whose fusions have been formed, generates code for `arch`
 /// and loads it; every function is an entry point. The library's file is removed. Where the

@@ -103,7 +103,7 @@ KernelOutcome runKernelCase(const KernelCase &test, const std::string &arch, boo
 
   if (test.passes && failed(runPasses(*module)))
     return {"the passes fail: " + diagnostics};
-  if (failed(formFusions(*module, *createCpu(arch))))
+  if (failed(formFusions(*module, *createTestTarget(arch))))
     return {"fusion failed: " + diagnostics};
   Compiled compiled = compileFused(*module, arch);
   if (!compiled.session)

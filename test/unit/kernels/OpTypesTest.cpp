@@ -134,7 +134,7 @@ TEST_CASE("an index into an empty axis is a data error, and nothing is read or w
     auto function = *module->getOps<func::FuncOp>().begin();
     nameValues(function);
     FunctionType type = function.getFunctionType();
-    REQUIRE(succeeded(formFusions(*module, *createCpu("x86-64-v3"))));
+    REQUIRE(succeeded(formFusions(*module, *createTestTarget("x86-64-v3"))));
     Compiled compiled = compileFused(*module, "x86-64-v3");
     REQUIRE(compiled.session);
     compiled.run("f", type, {ReferenceArray({0, 24}), ReferenceArray({5})});

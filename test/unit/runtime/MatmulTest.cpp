@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "CallReference.h"
 #include "Calls.h"
 #include "Support.h"
 
@@ -9,38 +10,10 @@ using namespace accc::test;
 
 namespace {
 
-/// The definition in abi.h, in double precision, with the strides as they are.
-std::vector<double> expected(const accc_matmul &p, const std::vector<float> &a,
-                             const std::vector<float> &b, const std::vector<float> &c) {
-  std::vector<double> result(c.begin(), c.end());
-  int64_t batches = 1;
-  for (int32_t d = 0; d < p.batch_rank; ++d)
-    batches *= p.batch[d];
-  for (int64_t flat = 0; flat < batches; ++flat) {
-    int64_t ia = 0, ib = 0, ic = 0, rest = flat;
-    for (int32_t d = p.batch_rank; d-- > 0;) {
-      int64_t i = rest % p.batch[d];
-      rest /= p.batch[d];
-      ia += i * p.a_batch_strides[d], ib += i * p.b_batch_strides[d];
-      ic += i * p.c_batch_strides[d];
-    }
-    for (int64_t i = 0; i < p.m; ++i)
-      for (int64_t j = 0; j < p.n; ++j) {
-        auto at = static_cast<size_t>(ic + i * p.c_row_stride + j * p.c_column_stride);
-        double sum = p.accumulate ? c[at] : 0;
-        for (int64_t k = 0; k < p.k; ++k)
-          sum += double(a[static_cast<size_t>(ia + i * p.a_row_stride + k * p.a_column_stride)]) *
-                 b[static_cast<size_t>(ib + k * p.b_row_stride + j * p.b_column_stride)];
-        result[at] = sum;
-      }
-  }
-  return result;
-}
-
 void check(const accc_library_call &call, size_t a, size_t b, size_t c) {
   REQUIRE_FALSE(detail::whyCpuCannot(call));
   auto fillA = randomFloats(a, 1), fillB = randomFloats(b, 2), fillC = randomFloats(c, 3);
-  std::vector<double> right = expected(call.u.matmul, fillA, fillB, fillC);
+  std::vector<double> right = expectedMatmul(call.u.matmul, fillA, fillB, fillC);
   for (int threads : {1, 2, 3}) {
     PreparedCall prepared(call, threads, {fillA, fillB, fillC});
     prepared.run();
@@ -151,7 +124,7 @@ TEST_CASE("matmul: small ones by one thread, large ones by all, with the same re
   auto count = static_cast<size_t>(size * size);
   auto a = randomFloats(count, 1), b = randomFloats(count, 2);
   std::vector<float> c(count);
-  std::vector<double> right = expected(call.u.matmul, a, b, c);
+  std::vector<double> right = expectedMatmul(call.u.matmul, a, b, c);
   detail::Team::Scope scope(team);
   auto made = detail::createLibraryCall(call, team);
   char *buffers[] = {reinterpret_cast<char *>(a.data()), reinterpret_cast<char *>(b.data()),

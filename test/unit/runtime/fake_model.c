@@ -301,6 +301,19 @@ static const accc_entry entries[] = {
 #define CODE(name, arch)                                                                           \
   static const accc_code name = {TARGET, arch,           NULL,           0,       NULL,            \
                                  0,      COUNT(kernels), COUNT(entries), kernels, entries};
+#ifdef CUDA
+#include "fake_kernels.h"
+#ifdef CUBIN
+#define GPU_ARCH "sm_80"
+#define GPU_IMAGE "\177ELF of another processor"
+#else
+#define GPU_ARCH "compute_80"
+#define GPU_IMAGE fake_kernels
+#endif
+static const accc_code gpu = {"cuda",      GPU_ARCH, GPU_IMAGE,          sizeof GPU_IMAGE,
+                              NULL,        0,        COUNT(gpu_kernels), COUNT(entries),
+                              gpu_kernels, entries};
+#endif
 #ifdef WRONG_ARCH
 CODE(first, "futurecpu:avx,x86-64-v2,no-such-feature")
 static const accc_code *const codes[] = {&first};
@@ -314,6 +327,11 @@ static const accc_code *const codes[] = {&first, &second, &third};
 CODE(first, "neither:xop,avx512bf16")
 CODE(second, "nor:sse4.2,fma4,avx512f")
 static const accc_code *const codes[] = {&first, &second};
+#elif defined(CUDA_AND_CPU)
+CODE(first, "x86-64")
+static const accc_code *const codes[] = {&gpu, &first};
+#elif defined(CUDA)
+static const accc_code *const codes[] = {&gpu};
 #else
 CODE(first, "x86-64")
 static const accc_code *const codes[] = {&first};

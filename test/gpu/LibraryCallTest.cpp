@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Each library call as an entry of its own, on a GPU.
+#include "CallReference.h"
+#include "StandIn.h"
+#include "Support.h"
+#include "accc/tensor.h"
+#include "core/Device.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const detail::Platform &platform() { return *detail::findPlatform("cuda"); }
+
+/// Numbers as elements of a type, each rounded to a multiple of 1/16: all types have these.
+Tensor tensorOf(int32_t type, std::vector<float> &values) {
+  Tensor tensor(static_cast<DType>(type), {int64_t(values.size())});
+  char *bytes = static_cast<char *>(tensor.raw());
+  for (float &value : values) {
+    value = std::round(value * 16) / 16;
+    auto put = [&](auto element) { std::memcpy(bytes, &element, sizeof element); };
+    if (type == ACCC_F64)
+      put(double(value));
+    else if (type == ACCC_F32)
+      put(value);
+    else if (type == ACCC_F16)
+      put(_Float16(value));
+    else
+      put(uint16_t(std::bit_cast<uint32_t>(value) >> 16));
+    bytes += size_of(static_cast<DType>(type));
+  }
+  return tensor;
+}
+
+double elementOf(const Tensor &tensor, size_t index) {
+  const char *bytes = static_cast<const char *>(tensor.raw()) + index * size_of(tensor.dtype());
+  auto get = [&](auto element) {
+    std::memcpy(&element, bytes, sizeof element);
+    return element;
+  };
+  switch (tensor.dtype()) {
+  case DType::f64:
+    return get(double());
+  case DType::f16:
+    return double(get(_Float16()));
+  case DType::bf16:
+    return std::bit_cast<float>(uint32_t(get(uint16_t())) << 16);
+  default:
+    return get(float());
+  }
+}
+
+/// The third buffer after the call, which is made twice: as it is and replayed. It is a part of the
+/// state, so that what it held before can be set.
+Tensor resultOf(const accc_library_call &call, const Tensor &first, const Tensor &second,
+                const Tensor &before) {
+  StandIn gpu;
+  const Tensor *given[] = {&first, &second};
+  accc_value inputs[2];
+  accc_buffer buffers[3];
+  for (int i = 0; i < 2; ++i) {
+    inputs[i] = {{"operand", int32_t(given[i]->dtype()), 1, given[i]->shape().data()}, ACCC_DATA};
+    buffers[i] = {ACCC_INPUT, ACCC_READ, uint64_t(i), given[i]->size_bytes()};
+  }
+  buffers[2] = {ACCC_STATE, ACCC_READ_WRITE, 0, before.size_bytes()};
+  accc_step step = {ACCC_STEP_LIBRARY_CALL, 0, 0, 0, 3, "call"};
+  accc_entry entry{};
+  entry.name = "entry", entry.sizes = "";
+  entry.num_inputs = 2, entry.inputs = inputs;
+  entry.num_library_calls = 1, entry.library_calls = &call;
+  entry.num_steps = 1, entry.steps = &step;
+  entry.num_buffers = 3, entry.buffers = buffers;
+  static const char image[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
+  accc_code code{};
+  code.target = "cuda", code.arch = "compute_80";
+  code.image = image, code.image_bytes = sizeof image;
+  code.num_entries = 1, code.entries = &entry;
+  accc_model_description model{};
+  model.state_size = before.size_bytes();
+
+  auto why = platform().whyUnsupported(call);
+  INFO(why.value_or(""));
+  REQUIRE_FALSE(why);
+  auto device = platform().open(model, code, {});
+  auto prepared = device->prepare(entry);
+  Tensor result = before.clone();
+  std::vector<Tensor> outputs;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    device->writeState(0, before.raw(), before.size_bytes());
+    CHECK(prepared->run({&first, &second}, outputs) == ACCC_DONE);
+    device->readState(0, result.raw(), result.size_bytes());
+  }
+  prepared.reset(), device.reset();
+  CHECK(gpu.leaked() == 0);
+  return result;
+}
+
+void check(const Tensor &result, const std::vector<double> &right, double precision) {
+  double worst = 0, scale = 1;
+  for (size_t i = 0; i < right.size(); ++i) {
+    double error = std::abs(elementOf(result, i) - right[i]);
+    worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+    scale = std::max(scale, std::abs(right[i]));
+  }
+  CHECK(worst <= precision * scale);
+}
+
+/// Of a result, in relation to the largest one.
+double precisionOf(int32_t type) {
+  return type == ACCC_F64 ? 1e-15 : type == ACCC_F32 ? 1e-7 : type == ACCC_F16 ? 1e-3 : 8e-3;
+}
+
+void checkMatmul(const accc_library_call &call, size_t a, size_t b, size_t c) {
+  auto fillA = randomFloats(a, 1), fillB = randomFloats(b, 2), fillC = randomFloats(c, 3);
+  Tensor first = tensorOf(call.dtypes[0], fillA), second = tensorOf(call.dtypes[1], fillB),
+         before = tensorOf(call.dtypes[2], fillC);
+  check(resultOf(call, first, second, before), expectedMatmul(call.u.matmul, fillA, fillB, fillC),
+        precisionOf(call.dtypes[2]));
+}
+
+void checkDense(const accc_library_call &call) {
+  const accc_matmul &p = call.u.matmul;
+  checkMatmul(call, size_t(p.batch[0] * p.m * p.k), size_t(p.batch[0] * p.k * p.n),
+              size_t(p.batch[0] * p.m * p.n));
+}
+
+void checkConvolution(const accc_library_call &call) {
+  auto [firstSize, secondSize, resultSize] = operandSizes(call);
+  auto fillFirst = randomFloats(firstSize, 1), fillSecond = randomFloats(secondSize, 2);
+  // What the result held before must not show.
+  std::vector<float> garbage(resultSize, 1024);
+  Tensor first = tensorOf(call.dtypes[0], fillFirst), second = tensorOf(call.dtypes[1], fillSecond);
+  check(resultOf(call, first, second, tensorOf(call.dtypes[2], garbage)),
+        expectedConvolution(call, fillFirst, fillSecond), precisionOf(call.dtypes[2]));
+}
+
+} // namespace
+
+TEST_CASE("gpu matmul: every layout of every operand") {
+  auto flags = GENERATE(range(0, 16));
+  auto [batch, m, n, k] = GENERATE(table<int64_t, int64_t, int64_t, int64_t>({{1, 5, 7, 3},
+                                                                              {4, 33, 17, 20},
+                                                                              {2, 1, 9, 4},
+                                                                              {3, 6, 1, 5},
+                                                                              {1, 1, 1, 1},
+                                                                              {1, 64, 48, 1},
+                                                                              {2, 1, 1, 70}}));
+  INFO("flags " << flags << ", " << batch << " x " << m << " x " << n << " x " << k);
+  accc_library_call call = matmul(batch, m, n, k, flags & 1, flags & 2, flags & 4);
+  call.u.matmul.accumulate = (flags & 8) != 0;
+  checkDense(call);
+}
+
+TEST_CASE("gpu matmul: every type") {
+  auto [a, c] = GENERATE(table<int32_t, int32_t>({{ACCC_F64, ACCC_F64},
+                                                  {ACCC_F16, ACCC_F16},
+                                                  {ACCC_BF16, ACCC_BF16},
+                                                  {ACCC_F16, ACCC_F32},
+                                                  {ACCC_BF16, ACCC_F32}}));
+  auto accumulate = GENERATE(0, 1);
+  accc_library_call call = matmul(2, 9, 6, 7);
+  call.dtypes[0] = call.dtypes[1] = a, call.dtypes[2] = c;
+  call.u.matmul.accumulate = accumulate;
+  checkDense(call);
+}
+
+TEST_CASE("gpu matmul: factors are rounded where the call allows it") {
+  // 1 + 2^-12 has 13 bits of significand.
+  const float value = 1 + 0x1p-12f;
+  Tensor one = Tensor::of<float>({1}, {1}), factor = Tensor::of<float>({1}, {value});
+  accc_library_call call = matmul(1, 1, 1, 1);
+  CHECK(elementOf(resultOf(call, factor, one, one), 0) == value);
+  call.compute = ACCC_COMPUTE_TF32;
+  CHECK(elementOf(resultOf(call, factor, one, one), 0) == 1);
+}
+
+TEST_CASE("gpu matmul: empty extents") {
+  auto accumulate = GENERATE(0, 1);
+  auto [batch, m, n, k] = GENERATE(table<int64_t, int64_t, int64_t, int64_t>(
+      {{1, 3, 4, 0}, {2, 0, 4, 5}, {2, 3, 0, 5}, {0, 3, 4, 5}, {3, 2, 2, 0}}));
+  auto transposed = GENERATE(false, true);
+  accc_library_call call = matmul(batch, m, n, k, false, false, transposed);
+  call.u.matmul.accumulate = accumulate;
+  checkDense(call);
+}
+
+TEST_CASE("gpu matmul: no batch dimension, and several with gaps") {
+  accc_library_call call = matmul(1, 6, 5, 4);
+  call.u.matmul.batch_rank = 0;
+  checkDense(call);
+
+  // Attention's q k^T out of a [batch 2, sequence 3, heads 4, width 5] tensor.
+  call = matmul(1, 3, 3, 5);
+  accc_matmul &p = call.u.matmul;
+  p.batch_rank = 2;
+  p.batch[0] = 2, p.batch[1] = 4;
+  p.a_batch_strides[0] = p.b_batch_strides[0] = 60, p.a_batch_strides[1] = p.b_batch_strides[1] = 5;
+  p.a_row_stride = 20, p.a_column_stride = 1;
+  p.b_row_stride = 1, p.b_column_stride = 20;
+  p.c_batch_strides[0] = 36, p.c_batch_strides[1] = 9;
+  checkMatmul(call, 120, 120, 72);
+  // Three dimensions that no two of lie as one.
+  p.k = 2;
+  p.batch_rank = 3;
+  p.batch[2] = 2;
+  p.a_batch_strides[2] = 2, p.b_batch_strides[2] = 0, p.c_batch_strides[2] = 80;
+  checkMatmul(call, 120, 120, 160);
+}
+
+TEST_CASE("gpu matmul: a result with gaps is cleared between them") {
+  accc_library_call call = matmul(2, 3, 4, 0);
+  accc_matmul &p = call.u.matmul;
+  p.c_row_stride = 6, p.c_batch_strides[0] = 20;
+  checkMatmul(call, 0, 0, 40);
+}
+
+TEST_CASE("gpu matmul: a right operand that the batch shares") {
+  accc_library_call call = matmul(3, 4, 5, 6);
+  call.u.matmul.b_batch_strides[0] = 0;
+  checkMatmul(call, 72, 30, 60);
+}
+
+TEST_CASE("gpu convolution: forward and both gradients, both layouts") {
+  auto spec = GENERATE(from_range(convolutionSpecs));
+  auto layout = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  INFO(spec.name << ", layout " << layout << ", kind " << kind);
+  checkConvolution(convolution(kind, layout, spec));
+}
+
+TEST_CASE("gpu convolution: every type") {
+  auto type = GENERATE(ACCC_F64, ACCC_F16, ACCC_BF16);
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  const ConvolutionSpec spec = {
+      "asymmetric padding", 2, 3, 4, 1, {5, 4}, {3, 3}, {1, 2}, {1, 1}, {0, 2}, {2, 1}};
+  accc_library_call call = convolution(kind, ACCC_CHANNELS_FIRST, spec);
+  std::fill(std::begin(call.dtypes), std::end(call.dtypes), type);
+  checkConvolution(call);
+}
+
+TEST_CASE("gpu convolution: in reduced precision") {
+  accc_library_call call =
+      convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
+  call.compute = ACCC_COMPUTE_TF32;
+  checkConvolution(call);
+}
+
+TEST_CASE("gpu convolution: empty operands, and padding that cuts") {
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  auto layout = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);
+  ConvolutionSpec spec = convolutionSpecs[0];
+  SECTION("no images") { spec.batch = 0; }
+  SECTION("no channels") { spec.inChannels = 0; }
+  SECTION("no results") { spec.in = {2, 2}, spec.low = spec.high = {0, 0}; }
+  SECTION("less than nothing around") { spec.low = {-1, 2}, spec.high = {1, -2}; }
+  checkConvolution(convolution(kind, layout, spec));
+}
+
+TEST_CASE("gpu library calls: what cannot be done says why") {
+  StandIn gpu;
+  auto why = [](const accc_library_call &call) {
+    return platform().whyUnsupported(call).value_or("");
+  };
+  accc_library_call call = matmul(1, 2, 2, 2);
+  CHECK(why(call) == "");
+  call.dtypes[1] = ACCC_F64;
+  CHECK_THAT(why(call), Contains("matmul: operands of f32 and f64 with a result of f32"));
+  std::ranges::fill(call.dtypes, ACCC_I32);
+  CHECK_THAT(why(call), Contains("matmul: operands of i32"));
+  std::ranges::fill(call.dtypes, ACCC_F64);
+  call.compute = ACCC_COMPUTE_TF32;
+  CHECK_THAT(why(call), Contains("number 1 of accc_compute for f64"));
+  call = matmul(1, 4, 4, 4);
+  call.u.matmul.a_column_stride = 2;
+  CHECK_THAT(why(call), Contains("neither the rows nor the columns of an operand are contiguous"));
+  call = matmul(int64_t(1) << 40, 1, 1, 1);
+  CHECK_THAT(why(call), Contains("a batch of 1099511627776"));
+  call.kind = 17;
+  CHECK_THAT(why(call), Contains("kind 17 is unknown"));
+  call = convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
+  CHECK(why(call) == "");
+  call.dtypes[2] = ACCC_F64;
+  CHECK_THAT(why(call), Contains("convolution: operands of f32 and f32 with a result of f64"));
+  ConvolutionSpec large = convolutionSpecs[0];
+  large.batch = int64_t(1) << 32;
+  CHECK_THAT(why(convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, large)),
+             Contains("elements, more than cuDNN counts"));
+}
+
+TEST_CASE("gpu convolution: algorithms that are not reproducible are not taken") {
+  Setting randomOnly("STANDIN_CUDNN", "random");
+  accc_library_call call =
+      convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
+  CHECK_THAT(errorOf(ErrorKind::machine, [&] { checkConvolution(call); }),
+             Contains("cuDNN has no reproducible algorithm"));
+}

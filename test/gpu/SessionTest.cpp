@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sessions on a GPU, with a compiled model written by hand (test/unit/runtime/fake_model.c). The
+// numbers are such that every sum is exact, so that results are those of the CPU bit by bit.
+#include "StandIn.h"
+#include "Support.h"
+#include "accc/accc.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string fake(const std::string &name) { return std::string(FAKE_MODELS) + "/" + name + ".so"; }
+
+TensorMap batch() {
+  return {{"x", Tensor::of<float>({4, 3}, {1, 0, 2, -1, 1, 0, 0.5f, 0.5f, 1, 2, -1, 1})},
+          {"target", Tensor::of<float>({4, 1}, {1, -1, 0.5f, 2})}};
+}
+
+TensorMap smallBatch() {
+  return {{"x", batch().at("x").rows(0, 2)}, {"target", batch().at("target").rows(0, 2)}};
+}
+
+SessionOptions options(bool graph = true) {
+  SessionOptions result;
+  result.learning_rate = 0.125f;
+  result.graph = graph;
+  return result;
+}
+
+/// All of the state.
+std::vector<float> state(Session &session) {
+  std::vector<float> values;
+  for (const char *name :
+       {"linear.weight", "linear.bias", "velocity.linear.weight", "velocity.linear.bias"})
+    for (float value : session.variable(name).data<float>())
+      values.push_back(value);
+  return values;
+}
+
+/// Losses of some steps, and the state after them.
+std::vector<float> train(Session &session, int steps = 5) {
+  std::vector<float> values;
+  for (int i = 0; i < steps; ++i)
+    values.push_back(session.run("train_step", batch()).loss());
+  auto after = state(session);
+  values.insert(values.end(), after.begin(), after.end());
+  return values;
+}
+
+} // namespace
+
+TEST_CASE("gpu session: trains as the CPU does, with graphs and without") {
+  StandIn gpu;
+  Session cpu(Model::load(fake("cpu")), options());
+  std::vector<float> expected = train(cpu);
+  bool graph = GENERATE(true, false);
+  {
+    Session session(Model::load(fake("cuda")), options(graph));
+    CHECK(session.model().code().target == std::string("cuda"));
+    CHECK(train(session) == expected);
+    CHECK(session.run("train_step", batch())["random"].item<int64_t>() == 5);
+    CHECK(gpu.calls("cuGraphLaunch") == (graph ? 5 : 0)); // all but the first
+    CHECK(gpu.calls("cuGraphInstantiateWithFlags") == (graph ? 1 : 0));
+  }
+  CHECK(gpu.leaked() == 0);
+}
+
+TEST_CASE("gpu session: nothing in a replayed step is a call of its own") {
+  StandIn gpu;
+  Session session(Model::load(fake("cuda")), options());
+  train(session, 3);
+  gpu.reset();
+  session.run("train_step", batch());
+  CHECK(gpu.calls("cuGraphLaunch") == 1);
+  CHECK(gpu.calls("cuStreamSynchronize") == 1);
+  for (const char *absent : {"cuLaunchKernel", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
+                             "cublasLtMatmul", "cuMemAlloc", "cuMemAllocHost"}) {
+    INFO(absent);
+    CHECK(gpu.calls(absent) == 0);
+  }
+}
+
+TEST_CASE("gpu session: the environment switches graphs off") {
+  StandIn gpu;
+  Setting off("ACCC_CUDA_GRAPH", "0");
+  Session session(Model::load(fake("cuda")), options());
+  train(session);
+  CHECK(gpu.calls("cuGraphLaunch") == 0);
+}
+
+TEST_CASE("gpu session: gradients, updates and evaluation by hand") {
+  StandIn gpu;
+  Session cpu(Model::load(fake("cpu")), options()), session(Model::load(fake("cuda")), options());
+  for (int i = 0; i < 3; ++i) {
+    Result expected = cpu.run("grad_step", batch()), got = session.run("grad_step", batch());
+    CHECK(got.loss() == expected.loss());
+    for (const char *name : {"grad.linear.weight", "grad.linear.bias"})
+      CHECK(std::ranges::equal(got[name].data<float>(), expected[name].data<float>()));
+    cpu.run("apply_step", {}, expected);
+    session.run("apply_step", {}, got);
+    CHECK(state(session) == state(cpu));
+    CHECK(std::ranges::equal(session.run("eval_step", batch())["y"].data<float>(),
+                             cpu.run("eval_step", batch())["y"].data<float>()));
+  }
+}
+
+TEST_CASE("gpu session: entries share memory that grows under those prepared before") {
+  StandIn gpu;
+  Session cpu(Model::load(fake("cpu")), options()), session(Model::load(fake("cuda")), options());
+  auto evaluate = [&](Session &which) {
+    auto y = which.run("eval_step", batch())["y"].data<float>();
+    return std::vector<float>(y.begin(), y.end());
+  };
+  std::vector<float> before = evaluate(session); // whose arena is the smallest
+  CHECK(evaluate(session) == before);            // captured
+  uint64_t small = session.working_bytes();
+  CHECK(train(session) == train(cpu));
+  CHECK(session.working_bytes() > small);
+  CHECK(evaluate(session) == evaluate(cpu));
+  CHECK(evaluate(session) == evaluate(cpu));
+}
+
+TEST_CASE("gpu session: several sizes") {
+  StandIn gpu;
+  Session session(Model::load(fake("sizes")), options());
+  for (int i = 0; i < 3; ++i) {
+    CHECK(std::isfinite(session.run("train_step", batch()).loss()));
+    CHECK(std::isfinite(session.run("train_step", smallBatch()).loss()));
+  }
+}
+
+TEST_CASE("gpu session: data at fault changes nothing") {
+  StandIn gpu;
+  bool graph = GENERATE(true, false);
+  Session session(Model::load(fake("cuda")), options(graph));
+  train(session);
+  std::vector<float> before = state(session);
+  TensorMap bad = batch();
+  bad.at("target") = bad.at("target").clone();
+  bad.at("target").data<float>()[0] = NAN;
+  for (int i = 0; i < 2; ++i)
+    CHECK_THAT(errorOf(ErrorKind::data, [&] { session.run("train_step", bad); }),
+               Contains("target[0] is not a number"));
+  CHECK(state(session) == before);
+  CHECK(std::isfinite(session.run("train_step", batch()).loss()));
+  CHECK(state(session) != before);
+}
+
+TEST_CASE("gpu session: variables are copies, set and saved") {
+  StandIn gpu;
+  Folder folder;
+  Session session(Model::load(fake("cuda")), options());
+  Tensor weight = session.variable("linear.weight");
+  CHECK(std::ranges::equal(weight.data<float>(), std::vector<float>{0.5f, -0.25f, 1.0f}));
+  weight.data<float>()[0] = 17;
+  CHECK(session.variable("linear.weight").data<float>()[0] == 0.5f);
+  session.set_variable("linear.weight", weight);
+  CHECK(session.variable("linear.weight").data<float>()[0] == 17);
+  CHECK(session.variable("velocity.linear.bias").item<float>() == 0); // the state starts as zeros
+
+  session.save_checkpoint(folder / "checkpoint");
+  std::vector<float> next = train(session);
+  Session again(Model::load(fake("cuda")), options());
+  again.load_checkpoint(folder / "checkpoint");
+  CHECK(train(again) == next);
+}
+
+TEST_CASE("gpu session: a profile has a time for every launch and call") {
+  StandIn gpu;
+  Session session(Model::load(fake("cuda")), options());
+  session.start_profile();
+  std::vector<float> profiled = train(session, 3);
+  auto steps = session.profile("train_step");
+  const accc_entry &entry = session.model().entry("train_step");
+  CHECK(steps.size() == size_t(entry.num_launches + entry.num_library_calls));
+  for (const ProfiledStep &step : steps)
+    CHECK(step.seconds > 0);
+  CHECK(steps[1].label == "matmul");
+  CHECK(gpu.calls("cuGraphLaunch") == 0);
+  Session plain(Model::load(fake("cuda")), options());
+  CHECK(train(plain, 3) == profiled);
+}
+
+TEST_CASE("gpu session: poison shows what is read before it is written") {
+  StandIn gpu;
+  Setting poison("ACCC_POISON", "1");
+  Session session(Model::load(fake("cuda")), options());
+  for (int i = 0; i < 3; ++i)
+    CHECK(std::isnan(session.run("peek", {}).loss()));
+  Session cpu(Model::load(fake("cpu")), options());
+  CHECK(train(session) == train(cpu));
+}
+
+TEST_CASE("gpu session: what was never written is not read") {
+  StandIn gpu;
+  Session session(Model::load(fake("cuda")), options());
+  CHECK_THAT(errorOf(ErrorKind::machine, [&] { session.run("peek", {}); }),
+             Contains("running peek: an illegal memory access was encountered"));
+}
+
+TEST_CASE("gpu session: two at once, and one after another, in other threads") {
+  StandIn gpu;
+  Session first(Model::load(fake("cuda")), options()), second(Model::load(fake("cuda")), options());
+  for (int i = 0; i < 3; ++i)
+    CHECK(first.run("train_step", batch()).loss() == second.run("train_step", batch()).loss());
+  std::thread([&] { first.run("train_step", batch()); }).join();
+  second.run("train_step", batch());
+  CHECK(state(first) == state(second));
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Stands in for libcublasLt.so: products in double precision, of descriptors that it checks as the
+// library does.
+#include "Elements.h"
+
+#include <cstring>
+#include <cublasLt.h>
+#include <tuple>
+
+using namespace standin;
+
+namespace {
+
+struct Handle {};
+
+struct Operation {
+  cublasComputeType_t compute;
+  cudaDataType_t scale;
+  cublasOperation_t transA = CUBLAS_OP_N, transB = CUBLAS_OP_N;
+};
+
+struct Layout {
+  cudaDataType_t type;
+  uint64_t rows, columns;
+  int64_t ld;
+  int32_t batch = 1;
+  int64_t stride = 0;
+
+  std::optional<Type> elements() const {
+    switch (type) {
+    case CUDA_R_16F:
+      return Type::F16;
+    case CUDA_R_16BF:
+      return Type::BF16;
+    case CUDA_R_32F:
+      return Type::F32;
+    case CUDA_R_64F:
+      return Type::F64;
+    default:
+      return std::nullopt;
+    }
+  }
+  bool operator==(const Layout &) const = default;
+};
+
+struct Preference {
+  uint64_t workspace = 0;
+  uint32_t alignment[4] = {256, 256, 256, 256};
+};
+
+/// What a chosen algorithm remembers, in the bytes of cublasLtMatmulAlgo_t.
+struct Algorithm {
+  static constexpr uint32_t right = 0xa160;
+  uint32_t magic;
+  uint32_t alignment[4];
+  uint64_t workspace, problem;
+};
+static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
+
+/// What an algorithm is asked to want, to see that it gets it.
+constexpr uint64_t usualWorkspace = 64 << 10;
+
+template <typename Ours, typename Theirs> Ours &ours(Theirs *theirs) {
+  return *reinterpret_cast<Ours *>(theirs);
+}
+
+cublasStatus_t enter(const char *function) {
+  std::optional<int> code;
+  if (Device::get().fails(function, code))
+    return cublasStatus_t(code.value_or(CUBLAS_STATUS_EXECUTION_FAILED));
+  return contextIsCurrent() ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
+}
+
+#define STANDIN_ENTER(name)                                                                        \
+  if (cublasStatus_t refused = enter(#name))                                                       \
+  return refused
+
+/// A product whose descriptors fit each other.
+struct Product {
+  uint64_t m, n, k;
+  Operation operation;
+  Layout a, b, c;
+
+  static std::optional<Product> of(const Operation &operation, const Layout &a, const Layout &b,
+                                   const Layout &c);
+  uint64_t hash() const;
+  void compute(double alpha, CUdeviceptr first, CUdeviceptr second, double beta,
+               CUdeviceptr result) const;
+
+private:
+  std::vector<double> factors(const Layout &layout, const Operand &operand, int32_t batch,
+                              bool transposed) const;
+};
+
+std::optional<Product> Product::of(const Operation &operation, const Layout &a, const Layout &b,
+                                   const Layout &c) {
+  Product product{
+      c.rows, c.columns, operation.transA == CUBLAS_OP_N ? a.columns : a.rows, operation, a, b, c};
+  bool turnedA = operation.transA != CUBLAS_OP_N, turnedB = operation.transB != CUBLAS_OP_N;
+  for (const Layout *layout : {&a, &b, &c})
+    if (!layout->elements() || layout->rows == 0 || layout->columns == 0 || layout->batch < 1 ||
+        layout->ld < int64_t(layout->rows) || layout->batch != c.batch)
+      return std::nullopt;
+  if ((turnedA ? a.columns : a.rows) != product.m || (turnedB ? b.rows : b.columns) != product.n ||
+      (turnedB ? b.columns : b.rows) != product.k || a.type != b.type)
+    return std::nullopt;
+  bool isDouble = a.type == CUDA_R_64F, isHalf = a.type == CUDA_R_16F || a.type == CUDA_R_16BF;
+  bool fits = operation.compute == CUBLAS_COMPUTE_64F ? isDouble && operation.scale == CUDA_R_64F
+              : operation.compute == CUBLAS_COMPUTE_32F
+                  ? !isDouble && operation.scale == CUDA_R_32F
+                  : operation.compute == CUBLAS_COMPUTE_32F_FAST_TF32 && a.type == CUDA_R_32F &&
+                        operation.scale == CUDA_R_32F;
+  if (!fits || (c.type != a.type && !(isHalf && c.type == CUDA_R_32F)))
+    return std::nullopt;
+  return product;
+}
+
+uint64_t Product::hash() const {
+  uint64_t hash = 14695981039346656037u;
+  auto add = [&](uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
+  for (const Layout *layout : {&a, &b, &c})
+    for (uint64_t value : {uint64_t(layout->type), layout->rows, layout->columns,
+                           uint64_t(layout->ld), uint64_t(layout->batch), uint64_t(layout->stride)})
+      add(value);
+  for (int value : {int(operation.compute), int(operation.transA), int(operation.transB)})
+    add(uint64_t(value));
+  return hash;
+}
+
+/// The matrix by columns, or its transposed.
+std::vector<double> Product::factors(const Layout &layout, const Operand &operand, int32_t batch,
+                                     bool transposed) const {
+  uint64_t rows = layout.rows, columns = layout.columns;
+  std::vector<double> values(rows * columns);
+  for (uint64_t j = 0; j < columns; ++j)
+    for (uint64_t i = 0; i < rows; ++i) {
+      double value = load(operand, *layout.elements(),
+                          batch * layout.stride + int64_t(j) * layout.ld + int64_t(i));
+      if (operation.compute == CUBLAS_COMPUTE_32F_FAST_TF32)
+        value = roundedToTf32(value);
+      values[transposed ? i * columns + j : j * rows + i] = value;
+    }
+  return values;
+}
+
+void Product::compute(double alpha, CUdeviceptr first, CUdeviceptr second, double beta,
+                      CUdeviceptr result) const {
+  Operand operandA(first, "A"), operandB(second, "B"), operandC(result, "C");
+  for (int32_t batch = 0; batch < c.batch; ++batch) {
+    // Rows of A and columns of B, each contiguous.
+    auto left = factors(a, operandA, batch, operation.transA == CUBLAS_OP_N),
+         right = factors(b, operandB, batch, operation.transB != CUBLAS_OP_N);
+    for (uint64_t j = 0; j < n; ++j)
+      for (uint64_t i = 0; i < m; ++i) {
+        double sum = 0;
+        for (uint64_t l = 0; l < k; ++l)
+          sum += left[i * k + l] * right[j * k + l];
+        int64_t place = batch * c.stride + int64_t(j) * c.ld + int64_t(i);
+        double before = beta == 0 ? 0 : beta * load(operandC, *c.elements(), place);
+        store(operandC, *c.elements(), place, alpha * sum + before);
+      }
+  }
+}
+
+} // namespace
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
+  STANDIN_ENTER(cublasLtCreate);
+  *handle = reinterpret_cast<cublasLtHandle_t>(new Handle);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
+  delete &ours<Handle>(handle);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+const char *cublasLtGetStatusString(cublasStatus_t status) {
+  switch (status) {
+  case CUBLAS_STATUS_NOT_INITIALIZED:
+    return "CUBLAS_STATUS_NOT_INITIALIZED";
+  case CUBLAS_STATUS_INVALID_VALUE:
+    return "CUBLAS_STATUS_INVALID_VALUE";
+  case CUBLAS_STATUS_NOT_SUPPORTED:
+    return "CUBLAS_STATUS_NOT_SUPPORTED";
+  case CUBLAS_STATUS_EXECUTION_FAILED:
+    return "CUBLAS_STATUS_EXECUTION_FAILED";
+  default:
+    return "CUBLAS_STATUS_UNKNOWN";
+  }
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *made, cublasComputeType_t compute,
+                                        cudaDataType_t scale) {
+  STANDIN_ENTER(cublasLtMatmulDescCreate);
+  *made = reinterpret_cast<cublasLtMatmulDesc_t>(new Operation{compute, scale});
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t operation) {
+  delete &ours<Operation>(operation);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation,
+                                              cublasLtMatmulDescAttributes_t attribute,
+                                              const void *value, size_t bytes) {
+  STANDIN_ENTER(cublasLtMatmulDescSetAttribute);
+  cublasOperation_t turned;
+  if (bytes != sizeof turned ||
+      (attribute != CUBLASLT_MATMUL_DESC_TRANSA && attribute != CUBLASLT_MATMUL_DESC_TRANSB))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(&turned, value, bytes);
+  auto &own = ours<Operation>(operation);
+  (attribute == CUBLASLT_MATMUL_DESC_TRANSA ? own.transA : own.transB) = turned;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *made, cudaDataType type,
+                                          uint64_t rows, uint64_t columns, int64_t ld) {
+  STANDIN_ENTER(cublasLtMatrixLayoutCreate);
+  *made = reinterpret_cast<cublasLtMatrixLayout_t>(new Layout{type, rows, columns, ld});
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+  delete &ours<Layout>(layout);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute,
+                                                const void *value, size_t bytes) {
+  STANDIN_ENTER(cublasLtMatrixLayoutSetAttribute);
+  auto &own = ours<Layout>(layout);
+  auto set = [&](auto &member) {
+    if (bytes != sizeof member)
+      return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(&member, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT)
+    return set(own.batch);
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
+    return set(own.stride);
+  return CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *made) {
+  STANDIN_ENTER(cublasLtMatmulPreferenceCreate);
+  *made = reinterpret_cast<cublasLtMatmulPreference_t>(new Preference);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
+  delete &ours<Preference>(preference);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t attribute,
+                                                    const void *value, size_t bytes) {
+  STANDIN_ENTER(cublasLtMatmulPreferenceSetAttribute);
+  auto &own = ours<Preference>(preference);
+  auto set = [&](auto &member) {
+    if (bytes != sizeof member)
+      return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(&member, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  switch (attribute) {
+  case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
+    return set(own.workspace);
+  case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
+    return set(own.alignment[0]);
+  case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
+    return set(own.alignment[1]);
+  case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
+    return set(own.alignment[2]);
+  case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
+    return set(own.alignment[3]);
+  default:
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int wanted,
+                                              cublasLtMatmulHeuristicResult_t results[],
+                                              int *found) {
+  STANDIN_ENTER(cublasLtMatmulAlgoGetHeuristic);
+  *found = 0;
+  auto product =
+      Product::of(ours<Operation>(operation), ours<Layout>(a), ours<Layout>(b), ours<Layout>(c));
+  if (!product || ours<Layout>(c) != ours<Layout>(d) || wanted < 1)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  auto &own = ours<Preference>(preference);
+  Algorithm algorithm{
+      Algorithm::right, {}, std::min(own.workspace, usualWorkspace), product->hash()};
+  std::memcpy(algorithm.alignment, own.alignment, sizeof own.alignment);
+  results[0] = {};
+  std::memcpy(&results[0].algo, &algorithm, sizeof algorithm);
+  results[0].workspaceSize = algorithm.workspace;
+  results[0].state = CUBLAS_STATUS_SUCCESS;
+  *found = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, const void *alpha,
+                              const void *a, cublasLtMatrixLayout_t aLayout, const void *b,
+                              cublasLtMatrixLayout_t bLayout, const void *beta, const void *c,
+                              cublasLtMatrixLayout_t cLayout, void *d,
+                              cublasLtMatrixLayout_t dLayout, const cublasLtMatmulAlgo_t *algo,
+                              void *workspace, size_t workspaceBytes, cudaStream_t stream) {
+  STANDIN_ENTER(cublasLtMatmul);
+  auto product = Product::of(ours<Operation>(operation), ours<Layout>(aLayout),
+                             ours<Layout>(bLayout), ours<Layout>(cLayout));
+  Algorithm algorithm;
+  std::memcpy(&algorithm, algo, sizeof algorithm);
+  auto workspaceAt = reinterpret_cast<CUdeviceptr>(workspace);
+  if (!product || ours<Layout>(cLayout) != ours<Layout>(dLayout) || c != d ||
+      algorithm.magic != Algorithm::right || algorithm.problem != product->hash() ||
+      workspaceBytes < algorithm.workspace || (algorithm.workspace && workspaceAt % 256))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  const void *pointers[] = {a, b, c, d};
+  for (int i = 0; i < 4; ++i)
+    if (reinterpret_cast<uint64_t>(pointers[i]) % algorithm.alignment[i])
+      return CUBLAS_STATUS_INVALID_VALUE;
+  auto scale = [&](const void *value) {
+    return product->a.type == CUDA_R_64F ? *static_cast<const double *>(value)
+                                         : double(*static_cast<const float *>(value));
+  };
+  double factor = scale(alpha), kept = scale(beta);
+  CUresult taken = Device::get().submit(reinterpret_cast<CUstream>(stream), [=] {
+    scribble(workspaceAt, algorithm.workspace);
+    product->compute(factor, reinterpret_cast<CUdeviceptr>(a), reinterpret_cast<CUdeviceptr>(b),
+                     kept, reinterpret_cast<CUdeviceptr>(d));
+  });
+  return taken == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}

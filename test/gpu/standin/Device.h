@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The device behind the stand-in for NVIDIA's driver: kernels are interpreted, memory is the
+// interpreter's. What the stand-ins for cuBLASLt and cuDNN see of it.
+//
+// Streams do nothing by themselves: their work is done when somebody waits for it, and not before,
+// so that who does not wait sees memory as it was. Configured by the environment, read at each
+// call:
+//   STANDIN_DEVICES     number of devices (1)
+//   STANDIN_CAPABILITY  their compute capability (9.0)
+//   STANDIN_MEMORY      bytes of their memory (16 GiB)
+//   STANDIN_DRIVER      the driver's version, as cuDriverGetVersion gives it (13000)
+//   STANDIN_FAIL        FUNCTION:N[:CODE]: the N-th call from now on fails
+//   STANDIN_LACKS       a function that the driver does not have
+//   STANDIN_CUDNN       "random": cuDNN has only algorithms that are not reproducible
+//   STANDIN_SEED        runs the blocks of kernels in an order drawn with it
+#ifndef ACCC_TEST_GPU_STANDIN_DEVICE_H
+#define ACCC_TEST_GPU_STANDIN_DEVICE_H
+
+#include "reference/ptx/Memory.h"
+
+#include <cuda.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace standin {
+
+/// Thrown by work that goes wrong on the device: nothing more can be done with it.
+struct Fault {
+  CUresult result;
+  std::string text;
+};
+
+/// What a stream does, or a graph again and again.
+using Work = std::function<void()>;
+
+struct Capture {
+  std::vector<Work> work;
+  bool invalid = false;
+};
+
+} // namespace standin
+
+// What cuda.h declares.
+struct CUstream_st {
+  std::deque<standin::Work> pending;
+  std::optional<standin::Capture> capture;
+};
+
+namespace standin {
+
+class Device {
+public:
+  static Device &get();
+
+  /// For the start of each function of the driver's: counts the call, and gives what it returns
+  /// without doing anything: a failure that STANDIN_FAIL asks for, or that of an earlier fault.
+  /// `needsContext` is for functions that work in the current context.
+  CUresult enter(const char *function, bool needsContext);
+  /// Whether STANDIN_FAIL asks this call to fail; `code` is that of its third part, if any.
+  bool fails(const char *function, std::optional<int> &code);
+  /// Calls of a function since the last reset().
+  int calls(const std::string &function) const;
+  /// Everything as in a new process, but for memory that is still allocated.
+  void reset();
+
+  /// Takes work for a stream, or for the graph that is being captured there.
+  CUresult submit(CUstream stream, Work work);
+  /// Does all work of a stream. An error where it is being captured.
+  CUresult wait(CUstream stream);
+  /// Does all work of all streams, as freeing memory does.
+  CUresult waitForAll();
+  /// For functions that may not be called while a stream is captured: ends the capture then.
+  CUresult refuseInCapture();
+
+  /// Runs work now, for functions that do not return before it is done.
+  CUresult run(const Work &work);
+
+  /// Throws Fault where `error` is one, for what kernels and copies did wrong.
+  static void check(const std::optional<accc::ptx::Error> &error);
+
+  uint64_t memoryLimit() const;
+
+  accc::ptx::Memory memory;
+  std::map<CUstream, CUstream_st *> streams;
+  bool started = false;
+  int contexts = 0; // retained
+
+private:
+  CUresult fault = CUDA_SUCCESS; // the sticky one
+  std::map<std::string, int> counts;
+  std::string failing; // STANDIN_FAIL as it was when counting began
+  int failingCalls = 0;
+};
+
+/// Of the calling thread.
+bool &contextIsCurrent();
+
+/// A range of device memory as work of a library sees it; checks every access.
+class Operand {
+public:
+  /// Throws Fault where `address` is no device memory.
+  Operand(CUdeviceptr address, const char *name);
+  /// `bytes` bytes at an offset from the address. Throws Fault where they reach out of the
+  /// allocation, or, for read(), where nobody has written them.
+  const std::byte *read(int64_t offset, uint64_t bytes) const;
+  std::byte *write(int64_t offset, uint64_t bytes);
+
+private:
+  std::byte *at(int64_t offset, uint64_t bytes) const;
+
+  accc::ptx::Allocation *allocation;
+  uint64_t start;
+  const char *name;
+};
+
+/// The value of an environment variable, or what is taken where it is not set.
+std::string setting(const char *name, const char *otherwise);
+
+} // namespace standin
+
+#endif // ACCC_TEST_GPU_STANDIN_DEVICE_H

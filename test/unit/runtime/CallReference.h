@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What library calls must give, for the tests of every device.
+#ifndef ACCC_TEST_RUNTIME_CALLREFERENCE_H
+#define ACCC_TEST_RUNTIME_CALLREFERENCE_H
+
+#include "Calls.h"
+
+#include <tuple>
+#include <vector>
+
+namespace accc::test {
+
+/// The definition in abi.h, in double precision, with the strides as they are; `c` is what was
+/// there before.
+std::vector<double> expectedMatmul(const accc_matmul &p, const std::vector<float> &a,
+                                   const std::vector<float> &b, const std::vector<float> &c);
+
+/// Elements of the three buffers of a convolution of any kind.
+std::tuple<size_t, size_t, size_t> operandSizes(const accc_library_call &call);
+
+/// The third buffer of a convolution of any kind, in double precision.
+std::vector<double> expectedConvolution(const accc_library_call &call,
+                                        const std::vector<float> &first,
+                                        const std::vector<float> &second);
+
+extern const std::vector<ConvolutionSpec> convolutionSpecs;
+
+} // namespace accc::test
+
+#endif // ACCC_TEST_RUNTIME_CALLREFERENCE_H

@@ -103,7 +103,8 @@ public:
   void set_step(int64_t value);
 
   /// The value of a parameter, buffer or piece of optimizer state. On a CPU it shares the state's
-  /// memory and follows what runs change; on a GPU it is a copy. set_variable() changes it on both.
+  /// memory and follows what runs change; on a GPU it is a copy, which lives as long as the tensor.
+  /// set_variable() changes it on both.
   Tensor variable(std::string_view name);
   /// Throws Error (usage) where there is none of that name, or of another shape or type.
   void set_variable(std::string_view name, const Tensor &value);

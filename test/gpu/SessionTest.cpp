@@ -38,9 +38,10 @@ SessionOptions options(bool graph = true) {
 std::vector<float> state(Session &session) {
   std::vector<float> values;
   for (const char *name :
-       {"linear.weight", "linear.bias", "velocity.linear.weight", "velocity.linear.bias"})
-    for (float value : session.variable(name).data<float>())
-      values.push_back(value);
+       {"linear.weight", "linear.bias", "velocity.linear.weight", "velocity.linear.bias"}) {
+    Tensor variable = session.variable(name);
+    values.insert(values.end(), variable.data<float>().begin(), variable.data<float>().end());
+  }
   return values;
 }
 

@@ -22,12 +22,14 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode) {
 }
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
-  STANDIN_ENTER(cuStreamEndCapture, true);
+  CUresult refused = Device::get().enter("cuStreamEndCapture", true);
   *graph = nullptr;
   if (!Device::get().streams.contains(stream) || !stream->capture)
-    return CUDA_ERROR_ILLEGAL_STATE;
+    return refused ? refused : CUDA_ERROR_ILLEGAL_STATE;
   Capture capture = std::move(*stream->capture);
-  stream->capture.reset();
+  stream->capture.reset(); // even where it fails
+  if (refused)
+    return refused;
   if (capture.invalid)
     return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   *graph = new CUgraph_st{std::move(capture.work)};

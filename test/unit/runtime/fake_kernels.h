@@ -12,7 +12,7 @@
 #define FIRST_INSTRUCTION ""
 #endif
 #ifdef WILD_KERNEL
-#define PLACE_OF_Y "%i, 8192" /* bytes between rows: past the arena */
+#define PLACE_OF_Y "%i, 1073741824" /* bytes between rows: past all memory */
 #else
 #define PLACE_OF_Y "%i, 4"
 #endif

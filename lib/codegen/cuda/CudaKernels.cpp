@@ -99,7 +99,10 @@ std::pair<Value, Value> CudaKernels::getTasks(OpBuilder &b, func::FuncOp functio
     task = b.create<arith::DivUIOp>(loc, thread, constant(b, loc, kWarp));
   Value end = b.create<arith::MinSIOp>(loc, b.create<arith::AddIOp>(loc, task, constant(b, loc, 1)),
                                        count());
-  Value state = b.create<LLVM::LoadOp>(loc, b.getI64Type(), status(), sizeof(int64_t));
+  // Other threads may report an error at the same time.
+  Value state = b.create<LLVM::LoadOp>(
+      loc, b.getI64Type(), status(), sizeof(int64_t), /*isVolatile=*/false,
+      /*isNonTemporal=*/false, /*isInvariant=*/false, LLVM::AtomicOrdering::monotonic);
   Value good = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, state, constant(b, loc, 0));
   return {task, b.create<arith::SelectOp>(loc, good, end, task)};
 }

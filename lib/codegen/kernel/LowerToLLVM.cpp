@@ -35,10 +35,15 @@ struct ExpandFunctionsPass : PassWrapper<ExpandFunctionsPass, OperationPass<Modu
   void runOnOperation() override {
     GreedyRewriteConfig config;
     config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled; // LLVM's work
-    if (failed(applyPatternsAndFoldGreedily(getOperation(), patterns, config)))
-      return signalPassFailure();
-    if (codegen::hasHalfFloats(getOperation()))
+    auto expand = [&] {
+      if (failed(applyPatternsAndFoldGreedily(getOperation(), patterns, config)))
+        signalPassFailure();
+    };
+    expand();
+    if (codegen::hasHalfFloats(getOperation())) {
       codegen::computeHalvesInF32(getOperation());
+      expand(); // what has become arithmetic of f32
+    }
   }
   codegen::PopulateCalls *populateCalls;
   FrozenRewritePatternSet patterns;

@@ -117,6 +117,8 @@ uint32_t Decoder::constant(uint64_t value, unsigned bytes) {
 }
 
 uint32_t Decoder::source(const Operand &operand, Type type) {
+  if (type.isPredicate() && operand.kind == Operand::Integer) // as LLVM writes "not": xor -1
+    return constant(operand.value ? ~uint32_t(0) : 0, sizeof(uint32_t));
   if (type.isPredicate())
     return predicate(operand);
   Place place = wideSource(operand, type);

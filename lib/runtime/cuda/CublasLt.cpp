@@ -104,6 +104,9 @@ bool hasNothing(const accc_matmul &call) {
   return empty;
 }
 
+/// Whether there is nothing to multiply: the library is not asked.
+bool isTrivial(const accc_matmul &call) { return hasNothing(call) || call.k == 0; }
+
 cudaDataType_t typeOf(int32_t dtype) {
   switch (dtype) {
   case ACCC_F64:
@@ -333,7 +336,7 @@ private:
 std::optional<std::string> CublasLt::whyNot(const accc_library_call &call) {
   auto [a, b, c] = operandsOf(call.u.matmul);
   for (const Matrix &matrix : {a, b, c})
-    if (!matrix.byColumns() && !matrix.byRows())
+    if (!isTrivial(call.u.matmul) && !matrix.byColumns() && !matrix.byRows())
       return "neither the rows nor the columns of an operand are contiguous";
   for (const BatchDim &dim : batchOf(call.u.matmul))
     if (dim.extent > std::numeric_limits<int32_t>::max())
@@ -359,7 +362,7 @@ CublasLt::~CublasLt() { functions.cublasLtDestroy(static_cast<cublasLtHandle_t>(
 
 std::unique_ptr<LibraryCall> CublasLt::createMatmul(const accc_library_call &call,
                                                     uint64_t alignment) {
-  if (hasNothing(call.u.matmul) || call.u.matmul.k == 0)
+  if (isTrivial(call.u.matmul))
     return std::make_unique<EmptyMatmul>(context, call);
   return std::make_unique<Matmul>(context, functions, static_cast<cublasLtHandle_t>(handle), call,
                                   alignment);

@@ -106,7 +106,7 @@ bool Ordering::settledSlow(Stamp earlier, Stamp me) const {
 }
 
 Stamp Ordering::joinSlow(Stamp earlier, Stamp me) const {
-  Stamp result{me.bits | (earlier.bits & (Stamp::special | Stamp::manyBlocks))};
+  Stamp result{me.bits | (earlier.bits & (Stamp::nonCoherent | Stamp::manyBlocks))};
   if (earlier.block() != block) {
     result.bits |= Stamp::manyBlocks;
     return result;

@@ -16,7 +16,7 @@ namespace accc::ptx {
 struct Stamp {
   static constexpr unsigned clockBits = 24, threadBits = 10, blockBits = 25;
   enum Flag : uint64_t {
-    special = 1,     ///< of a write: an atomic operation. Of a read: `ld.global.nc`
+    nonCoherent = 1, ///< a read by `ld.global.nc`
     manyThreads = 2, ///< other threads of the same warp at the same clock, too
     manyWarps = 4,   ///< other warps of the block, too
     manyBlocks = 8,  ///< other blocks, too
@@ -35,9 +35,10 @@ struct Stamp {
   uint64_t who() const { return bits & ~uint64_t(15); } ///< without flags
 };
 
-/// The last accesses of a few bytes.
+/// The last accesses of a few bytes. Strong and atomic writes are on their own: they order nothing
+/// among each other and may follow each other unordered.
 struct Cell {
-  Stamp write, read;
+  Stamp write, read, atomic;
 };
 
 /// Cells for a range of memory, made where they are touched. All bytes of a page share a

@@ -182,30 +182,32 @@ private:
       ordering.fence(thread);
     Stamp me = ordering.now(warp.number, lane);
     for (Cell *cell = cells; cell != cells + count; ++cell) {
-      Stamp write = cell->write, read = cell->read;
-      if (access.nonCoherent && write)
-        fail(ErrorKind::ReadOnly, subject(access, space, address) +
-                                      " through ld.global.nc, which " + actor(warp, write) +
-                                      " wrote in this launch");
-      if (write && !(strong && write.has(Stamp::special)) && !ordering.settled(write, me))
-        failRace(space, address, write, write.has(Stamp::special) ? "updated" : "wrote");
+      Stamp write = cell->write, read = cell->read, atomic = cell->atomic;
+      if (access.nonCoherent && (write || atomic))
+        fail(ErrorKind::ReadOnly,
+             subject(access, space, address) + " through ld.global.nc, which " +
+                 actor(warp, write ? write : atomic) + " wrote in this launch");
+      if (write && !ordering.settled(write, me))
+        failRace(space, address, write, "wrote");
+      if (!strong && atomic && !ordering.settled(atomic, me))
+        failRace(space, address, atomic, "updated");
       if (!access.write) {
         if (!strong) {
           cell->read = ordering.join(read, me);
-          cell->read.bits |= access.nonCoherent ? uint64_t(Stamp::special) : 0;
+          cell->read.bits |= access.nonCoherent ? uint64_t(Stamp::nonCoherent) : 0;
         }
         continue;
       }
-      if (read.has(Stamp::special))
+      if (read.has(Stamp::nonCoherent))
         fail(ErrorKind::ReadOnly, subject(access, space, address) + ", which " + actor(warp, read) +
                                       " read through ld.global.nc in this launch");
       if (read && !ordering.settled(read, me))
         failRace(space, address, read, "read");
-      cell->read = {};
-      cell->write = me;
+      // What is ordered before this write need not be compared with any more.
       if (strong)
-        cell->write.bits =
-            (write.has(Stamp::special) ? ordering.join(write, me).bits : me.bits) | Stamp::special;
+        cell->atomic = ordering.join(atomic, me);
+      else
+        *cell = {me, {}, {}};
     }
     if (strong) {
       if (!access.write || access.atomic)

@@ -17,6 +17,7 @@
 #include "llvm/Support/xxhash.h"
 
 #include <cmath>
+#include <cstdlib>
 
 using namespace mlir;
 using namespace accc;
@@ -29,13 +30,24 @@ constexpr double kTolerance = 3e-6, kNoiseFactor = 8, kUnits = 4;
 constexpr double kIllConditioned = 0.05;
 constexpr int kSteps = 3;
 
+/// ACCC_TEST_TARGET as for createTestTarget (unit/kernels/Compiled.h).
+CompileOptions optionsOf(const CaseOptions &options) {
+  CompileOptions result;
+  result.loss = options.loss;
+  result.optimizer = options.optimizer;
+  result.freeze = options.freeze;
+  const char *target = std::getenv("ACCC_TEST_TARGET");
+  bool cuda = target && StringRef(target) == "cuda";
+  result.target = cuda ? "cuda" : "cpu";
+  result.archs = {cuda ? "compute_80" : options.arch};
+  return result;
+}
+
 class Checker {
 public:
   Checker(ModuleOp module, const CheckOptions &how)
-      : how(how), options(CaseOptions::of(module)), c(*module.getContext(), compileOptions) {
-    compileOptions.loss = options.loss;
-    compileOptions.optimizer = options.optimizer;
-    compileOptions.freeze = options.freeze;
+      : how(how), options(CaseOptions::of(module)), compileOptions(optionsOf(options)),
+        c(*module.getContext(), compileOptions) {
     c.module = module.clone();
   }
 

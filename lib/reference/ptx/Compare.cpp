@@ -240,8 +240,9 @@ Handler forRelation(Relation relation) {
     ROW(Eq)
     ROW(Ne)
     ROW(Lt)
-    ROW(Le) ROW(Gt) ROW(Ge) ROW(Lo) ROW(Ls) ROW(Hi) ROW(Hs) ROW(Equ) ROW(Neu) ROW(Ltu) ROW(Leu)
-        ROW(Gtu) ROW(Geu) ROW(Num) ROW(NaN)
+    ROW(Le)
+    ROW(Gt) ROW(Ge) ROW(Lo) ROW(Ls) ROW(Hi) ROW(Hs) ROW(Equ) ROW(Neu) ROW(Ltu) ROW(Leu) ROW(Gtu)
+        ROW(Geu) ROW(Num) ROW(NaN)
 #undef ROW
   }
   return nullptr;

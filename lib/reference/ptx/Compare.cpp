@@ -236,13 +236,25 @@ Handler forRelation(Relation relation) {
   switch (relation) {
 #define ROW(NAME)                                                                                  \
   case Relation::NAME:                                                                             \
-    return Of<Relation::NAME, ftz, T>::handler;
-    ROW(Eq)
-    ROW(Ne)
-    ROW(Lt)
-    ROW(Le)
-    ROW(Gt) ROW(Ge) ROW(Lo) ROW(Ls) ROW(Hi) ROW(Hs) ROW(Equ) ROW(Neu) ROW(Ltu) ROW(Leu) ROW(Gtu)
-        ROW(Geu) ROW(Num) ROW(NaN)
+    return Of<Relation::NAME, ftz, T>::handler
+    ROW(Eq);
+    ROW(Ne);
+    ROW(Lt);
+    ROW(Le);
+    ROW(Gt);
+    ROW(Ge);
+    ROW(Lo);
+    ROW(Ls);
+    ROW(Hi);
+    ROW(Hs);
+    ROW(Equ);
+    ROW(Neu);
+    ROW(Ltu);
+    ROW(Leu);
+    ROW(Gtu);
+    ROW(Geu);
+    ROW(Num);
+    ROW(NaN);
 #undef ROW
   }
   return nullptr;

@@ -22,14 +22,20 @@ public:
   /// data where it is no compiled model or speaks another ABI version; machine where this machine
   /// lacks the instructions of all code in it, or the runtime the half for its target.
   static Model load(const std::string &path);
+  /// The same, but whether this machine can run the library is not asked: for what looks at it.
+  /// Where it cannot, a Session on it throws what load() would have thrown.
+  static Model describe(const std::string &path);
 
+  /// Whether load() gave it.
+  bool is_to_run() const;
   /// Absolute.
   const std::string &path() const;
   const accc_model_description &description() const;
   std::string_view name() const { return description().name; }
 
-  /// What of the library this machine runs: the best code for its CPU, or that for the CPU that the
-  /// environment variable ACCC_ARCH names ("x86-64-v3").
+  /// What of the library this machine runs: the best code for it, or that for the machine that the
+  /// environment variable ACCC_ARCH names ("x86-64-v3"). Of a model that is only described and that
+  /// it cannot run, the best code.
   const accc_code &code() const;
   /// Of that code. Entries of one name differ in the shapes of what they take.
   std::span<const accc_entry> entries() const;
@@ -47,6 +53,7 @@ public:
 private:
   struct Library;
   explicit Model(std::shared_ptr<const Library> library);
+  static Model open(const std::string &path, bool toRun);
   std::shared_ptr<const Library> library_;
 };
 

@@ -2,13 +2,20 @@
 // accc inspect MODEL|LIB: what is in it.
 #include "Command.h"
 
+#include "driver/GpuKernels.h"
+
+#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 using namespace accc;
 using namespace accc::tool;
 using nlohmann::ordered_json;
+
+/// Of warp instructions that a launch may take to be counted: a minute.
+static constexpr uint64_t kStepLimit = uint64_t(1) << 28;
 
 static ordered_json describeValues(const accc_value *values, int count) {
   static const char *usages[] = {"",     "data", "target", "learning_rate",
@@ -109,13 +116,71 @@ static void printModel(const ordered_json &json) {
     std::cout << "  " << name << "  " << count << "\n";
 }
 
-static int inspect(const CompileOptions &options, bool json) {
+/// Of the library's PTX.
+static ordered_json describeKernels(const Model &model) {
+  const accc_model_description &d = model.description();
+  const accc_code *ptx = nullptr;
+  for (int i = 0; i < d.num_codes && !ptx; ++i)
+    if (std::string_view(d.codes[i]->arch).starts_with("compute_"))
+      ptx = d.codes[i];
+  if (!ptx)
+    throw Error(ErrorKind::usage,
+                model.path() + " holds no PTX, whose kernels could be counted: compile it with "
+                               "--target cuda");
+  ordered_json json;
+  for (const accc_entry &entry : std::span(ptx->entries, static_cast<size_t>(ptx->num_entries))) {
+    std::string name = entry.name + (*entry.sizes ? " " + std::string(entry.sizes) : "");
+    ordered_json &list = json[name] = ordered_json::array();
+    for (const GpuLaunches &l : countLaunches(*ptx, entry, kStepLimit)) {
+      ordered_json row{{"label", l.label},
+                       {"launches", l.count},
+                       {"blocks", l.blocks},
+                       {"threads", l.threads},
+                       {"least_bytes", l.leastBytes}};
+      if (l.error.empty())
+        row.update({{"moved_bytes", l.movedBytes},
+                    {"instructions", l.instructions},
+                    {"bank_conflicts", l.bankConflicts}});
+      else
+        row["error"] = l.error;
+      if (l.registers)
+        row.update({{"registers", *l.registers}, {"spilled_bytes", l.spilledBytes}});
+      list.push_back(std::move(row));
+    }
+  }
+  return json;
+}
+
+static void printKernels(const ordered_json &json) {
+  for (const auto &[entry, list] : json.items()) {
+    std::printf("%s\n  launches  blocks x threads   least bytes   moved  warp instr.  regs spills  "
+                "kernel\n",
+                entry.c_str());
+    for (const ordered_json &row : list) {
+      double least = row["least_bytes"].get<double>(), moved = row.value("moved_bytes", 0.0);
+      std::printf("  %8d %7lld x %-7d %13s %6.2fx %12lld %5d %6d  %s\n", row["launches"].get<int>(),
+                  row["blocks"].get<long long>(), row["threads"].get<int>(),
+                  humanBytes(least).c_str(), least > 0 ? moved / least : 0,
+                  row.value("instructions", 0LL), row.value("registers", 0),
+                  row.value("spilled_bytes", 0), row["label"].get<std::string>().c_str());
+      if (row.contains("error"))
+        std::printf("           not counted: %s\n", row["error"].get<std::string>().c_str());
+    }
+  }
+}
+
+static int inspect(const CompileOptions &options, bool json, bool kernels) {
   if (isLibrary(options.model)) {
-    ordered_json description = describeLibrary(Model::load(options.model));
+    Model model = Model::describe(options.model);
+    ordered_json description = describeLibrary(model);
+    if (kernels)
+      description["kernels"] = describeKernels(model);
     if (json)
       std::cout << description.dump(2) << "\n";
     else
       printLibrary(description);
+    if (kernels && !json)
+      printKernels(description["kernels"]);
     return 0;
   }
   auto work = [&] {
@@ -135,12 +200,15 @@ static int inspect(const CompileOptions &options, bool json) {
 
 void accc::tool::addInspect(CLI::App &app, Action &action) {
   auto options = std::make_shared<CompileOptions>();
-  auto json = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false), kernels = std::make_shared<bool>(false);
   CLI::App *command = app.add_subcommand(
       "inspect", "shows a model's inputs, parameters and ops, or a library's entry points");
   addCompileOptions(*command, *options);
   command->get_option("MODEL")->description("a model file, or a library");
   command->add_flag("--json", *json, "prints all of it as JSON");
-  command->callback(
-      [options, json, &action] { action = [options, json] { return inspect(*options, *json); }; });
+  command->add_flag("--kernels", *kernels,
+                    "for a library with PTX: counts what each kernel costs on a GPU, without one");
+  command->callback([options, json, kernels, &action] {
+    action = [options, json, kernels] { return inspect(*options, *json, *kernels); };
+  });
 }

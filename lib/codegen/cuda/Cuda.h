@@ -35,7 +35,10 @@ std::optional<std::string> findPtxas();
 
 /// Assembles PTX to a cubin for compute capability `capability`. Fails with what ptxas says.
 mlir::FailureOr<std::string> assemble(llvm::StringRef ptxas, llvm::StringRef ptx, int capability,
-                                      Objects &files, mlir::Location loc);
+                                      mlir::Location loc);
+
+/// What ptxas says of the registers and spills of each kernel (`ptxas -v`); empty where it fails.
+std::string describeResources(llvm::StringRef ptxas, llvm::StringRef ptx, int capability);
 
 } // namespace accc::codegen
 

@@ -139,7 +139,6 @@ LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &targ
     emitWarning(loc)
         << "no ptxas in PATH, CUDA_PATH or /usr/local/cuda: the library holds PTX only, "
            "which the driver compiles each time it is loaded";
-  Objects files;
   for (const CudaArch &arch : target.getArchs()) {
     if (!arch.isPtx && !ptxas)
       continue;
@@ -153,7 +152,7 @@ LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &targ
       return failure();
     if (!arch.isPtx) {
       TimedPart time("assemble-ptx");
-      image = assemble(*ptxas, *image, arch.capability, files, loc);
+      image = assemble(*ptxas, *image, arch.capability, loc);
       if (failed(image))
         return failure();
     }

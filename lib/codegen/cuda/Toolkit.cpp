@@ -53,27 +53,55 @@ static LogicalResult writeFile(StringRef path, StringRef contents, Location loc)
   return success();
 }
 
-FailureOr<std::string> codegen::assemble(StringRef ptxas, StringRef ptx, int capability,
-                                         Objects &files, Location loc) {
+static std::string readFile(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  return buffer ? (*buffer)->getBuffer().str() : std::string();
+}
+
+namespace {
+/// A run of ptxas.
+struct Assembly {
+  int status = -1;
+  std::string cubin, said;
+};
+} // namespace
+
+static FailureOr<Assembly> runPtxas(StringRef ptxas, StringRef ptx, int capability,
+                                    ArrayRef<StringRef> options, Location loc) {
+  codegen::Objects files;
   FailureOr<std::string> in = files.add(loc), out = files.add(loc), log = files.add(loc);
   if (failed(in) || failed(out) || failed(log) || failed(writeFile(*in, ptx, loc)))
     return failure();
   std::string arch = "--gpu-name=sm_" + std::to_string(capability);
+  SmallVector<StringRef> arguments{ptxas, arch, "--output-file", *out, *in};
+  arguments.append(options.begin(), options.end());
   std::optional<StringRef> redirects[] = {std::nullopt, StringRef(*log), StringRef(*log)};
-  std::string problem;
-  int status = llvm::sys::ExecuteAndWait(ptxas, {ptxas, arch, "--output-file", *out, *in},
-                                         std::nullopt, redirects, 0, 0, &problem);
-  auto read = [](StringRef path) -> std::string {
-    auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                              /*RequiresNullTerminator=*/false,
-                                              /*IsVolatile=*/true);
-    return buffer ? (*buffer)->getBuffer().str() : std::string();
-  };
-  if (status == 0)
-    return read(*out);
-  std::string said = read(*log);
-  return emitError(loc) << "ptxas cannot assemble the kernels for sm_" << capability << ": "
-                        << (said.empty() ? problem : said);
+  Assembly result;
+  result.status =
+      llvm::sys::ExecuteAndWait(ptxas, arguments, std::nullopt, redirects, 0, 0, &result.said);
+  if (std::string said = readFile(*log); !said.empty())
+    result.said = said;
+  result.cubin = readFile(*out);
+  return result;
+}
+
+FailureOr<std::string> codegen::assemble(StringRef ptxas, StringRef ptx, int capability,
+                                         Location loc) {
+  FailureOr<Assembly> done = runPtxas(ptxas, ptx, capability, {}, loc);
+  if (failed(done))
+    return failure();
+  if (done->status != 0)
+    return emitError(loc) << "ptxas cannot assemble the kernels for sm_" << capability << ": "
+                          << done->said;
+  return done->cubin;
+}
+
+std::string codegen::describeResources(StringRef ptxas, StringRef ptx, int capability) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  FailureOr<Assembly> done =
+      runPtxas(ptxas, ptx, capability, {"--verbose"}, UnknownLoc::get(&context));
+  return failed(done) ? std::string() : done->said;
 }
 
 LogicalResult codegen::linkDeviceLibrary(llvm::Module &module, Location loc) {

@@ -16,8 +16,8 @@ namespace {
 
 class Checker {
 public:
-  Checker(const accc_model_description &model, const std::string &path)
-      : model(model), path(path) {}
+  Checker(const accc_model_description &model, const std::string &path, bool toRun)
+      : model(model), path(path), toRun(toRun) {}
 
   const accc_code &check() {
     require(model.name && model.manifest, "a string is missing");
@@ -84,6 +84,8 @@ private:
         return *code;
       reasons += (reasons.empty() ? "" : "; ") + std::string(name) + " needs " + *missing;
     }
+    if (!toRun && wanted.empty())
+      return *codes().front();
     if (reasons.empty())
       throw Error(ErrorKind::usage, path + " holds no code for ACCC_ARCH=" + std::string(wanted) +
                                         "; it was compiled for " + names);
@@ -149,8 +151,8 @@ private:
     for (const accc_buffer &buffer :
          std::span(entry.buffers, static_cast<size_t>(entry.num_buffers)))
       checkBuffer(buffer, entry, code);
-    const Platform *platform = findPlatform(code.target);
-    for (int32_t i = 0; i < entry.num_library_calls; ++i)
+    const Platform *platform = toRun ? findPlatform(code.target) : nullptr;
+    for (int32_t i = 0; platform && i < entry.num_library_calls; ++i)
       if (auto reason = platform->whyUnsupported(entry.library_calls[i]))
         throw Error(ErrorKind::machine, path + ": " + name + " calls a library for what this " +
                                             "runtime cannot do: " + *reason);
@@ -228,6 +230,7 @@ private:
   };
   const accc_model_description &model;
   const std::string &path;
+  bool toRun;
   std::set<std::string_view> names;
   std::vector<Range> ranges;
 };
@@ -235,7 +238,7 @@ private:
 } // namespace
 
 const accc_code &checkDescription(const accc_model_description *description,
-                                  const std::string &path) {
+                                  const std::string &path, bool toRun) {
   if (!description)
     throw Error(ErrorKind::bug, path + ": the compiled model returned no description");
   // Only the first field can be read before the version is known.
@@ -248,7 +251,7 @@ const accc_code &checkDescription(const accc_model_description *description,
   if (description->struct_size != sizeof(accc_model_description))
     throw Error(ErrorKind::bug, path + ": the description has another size than version " +
                                     std::to_string(ACCC_ABI_VERSION) + " of its interface");
-  return Checker(*description, path).check();
+  return Checker(*description, path, toRun).check();
 }
 
 } // namespace accc::detail

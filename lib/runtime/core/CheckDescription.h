@@ -11,10 +11,10 @@ namespace accc::detail {
 /// Holds what a library says of itself against what this runtime and this machine can do. Throws
 /// Error that starts with `path`: data for another ABI version, machine for a target or
 /// instructions that are not here, bug for a description that breaks the contract of abi.h.
-/// Gives the code for this machine, the first that its CPU can run or the one that the environment
-/// variable ACCC_ARCH names.
+/// Gives the code for this machine, the first that it can run or the one that the environment
+/// variable ACCC_ARCH names. Without `toRun` it need not be able to: the first code then.
 const accc_code &checkDescription(const accc_model_description *description,
-                                  const std::string &path);
+                                  const std::string &path, bool toRun);
 
 } // namespace accc::detail
 

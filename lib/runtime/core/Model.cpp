@@ -18,6 +18,7 @@ struct Model::Library {
   void *handle = nullptr;
   const accc_model_description *description = nullptr;
   const accc_code *code = nullptr;
+  bool isToRun = true;
 
   Library() = default;
   Library(const Library &) = delete;
@@ -59,7 +60,10 @@ std::string join(const std::vector<std::string_view> &list, const char *separato
 
 Model::Model(std::shared_ptr<const Library> library) : library_(std::move(library)) {}
 
-Model Model::load(const std::string &path) {
+Model Model::load(const std::string &path) { return open(path, /*toRun=*/true); }
+Model Model::describe(const std::string &path) { return open(path, /*toRun=*/false); }
+
+Model Model::open(const std::string &path, bool toRun) {
   auto library = std::make_shared<Library>();
   library->path = absolutePath(path);
   library->handle = ::dlopen(library->path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -71,10 +75,12 @@ Model Model::load(const std::string &path) {
     throw Error(ErrorKind::data, path + " is a library but no compiled model: it has no symbol '" +
                                      ACCC_MODEL_SYMBOL + "'");
   library->description = describe();
-  library->code = &detail::checkDescription(library->description, path);
+  library->code = &detail::checkDescription(library->description, path, toRun);
+  library->isToRun = toRun;
   return Model(std::move(library));
 }
 
+bool Model::is_to_run() const { return library_->isToRun; }
 const std::string &Model::path() const { return library_->path; }
 const accc_model_description &Model::description() const { return *library_->description; }
 

@@ -6,7 +6,8 @@
 namespace accc {
 
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
-    : model(std::move(loaded)), defaults{options.learning_rate, options.seed, 0},
+    : model(loaded.is_to_run() ? std::move(loaded) : Model::load(loaded.path())),
+      defaults{options.learning_rate, options.seed, 0},
       device(detail::findPlatform(model.code().target)
                  ->open(model.description(), model.code(), {options.threads, options.graph})),
       entries(model.entries().size()) {

@@ -96,6 +96,7 @@ TEST_CASE("gpu platform: ACCC_ARCH chooses") {
 
 TEST_CASE("gpu platform: library calls that cannot be made") {
   StandIn gpu;
+  CHECK(Model::load(fake("scattered_matmul")).code().target == std::string("cpu"));
   CHECK_THAT(errorOf(ErrorKind::machine, [&] { Model::load(fake("i32_matmul")); }),
              Contains("matmul: operands of i32"));
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <thread>
 
 using namespace accc;
@@ -214,4 +215,13 @@ TEST_CASE("gpu session: two at once, and one after another, in other threads") {
   std::thread([&] { first.run("train_step", batch()); }).join();
   second.run("train_step", batch());
   CHECK(state(first) == state(second));
+}
+
+TEST_CASE("gpu session: gives its memory back in another thread, too") {
+  StandIn gpu;
+  auto session = std::make_unique<Session>(Model::load(fake("cuda")), options());
+  train(*session, 2);
+  CHECK(gpu.leaked() > 0);
+  std::thread([&] { session.reset(); }).join();
+  CHECK(gpu.leaked() == 0);
 }

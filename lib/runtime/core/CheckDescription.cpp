@@ -35,8 +35,7 @@ public:
     }
     const accc_code &code = chooseCode();
     for (int32_t i = 0; i < code.num_kernels; ++i)
-      require(code.kernels[i].name && (code.kernels[i].function || code.image),
-              "a kernel without code");
+      checkKernel(code.kernels[i], code);
     for (int32_t i = 0; i < model.num_variables; ++i)
       checkVariable(model.variables[i]);
     checkOverlap();
@@ -60,11 +59,28 @@ private:
   }
 
   /// What this machine or runtime lacks to run `code`, or nothing.
-  static std::optional<std::string> whyUnable(const accc_code &code) {
+  std::optional<std::string> whyUnable(const accc_code &code) const {
     const Platform *platform = findPlatform(code.target);
-    return platform ? platform->whyUnable(code.arch)
-                    : std::optional("a runtime for " + std::string(code.target) +
-                                    ", which this one is not");
+    if (!platform)
+      return "a runtime for " + std::string(code.target) + ", which this one is not";
+    if (auto missing = platform->whyUnable(code.arch))
+      return missing;
+    for (int32_t i = 0; i < code.num_entries; ++i) {
+      const accc_entry &entry = code.entries[i];
+      require(entry.num_library_calls == 0 || entry.library_calls,
+              "an entry point without its library calls");
+      for (int32_t j = 0; j < entry.num_library_calls; ++j)
+        if (auto reason = platform->whyUnsupported(entry.library_calls[j]))
+          return "a library for what this runtime cannot do: " + *reason;
+    }
+    return std::nullopt;
+  }
+
+  void checkKernel(const accc_kernel &kernel, const accc_code &code) const {
+    require(kernel.name && (kernel.function || code.image), "a kernel without code");
+    require(kernel.function ||
+                (kernel.threads > 0 && kernel.tasks_per_block > 0 && kernel.shared_bytes >= 0),
+            std::string(kernel.name) + " has blocks of no size");
   }
 
   /// The first that this machine can run, or that the user asked for.
@@ -151,11 +167,6 @@ private:
     for (const accc_buffer &buffer :
          std::span(entry.buffers, static_cast<size_t>(entry.num_buffers)))
       checkBuffer(buffer, entry, code);
-    const Platform *platform = toRun ? findPlatform(code.target) : nullptr;
-    for (int32_t i = 0; platform && i < entry.num_library_calls; ++i)
-      if (auto reason = platform->whyUnsupported(entry.library_calls[i]))
-        throw Error(ErrorKind::machine, path + ": " + name + " calls a library for what this " +
-                                            "runtime cannot do: " + *reason);
   }
 
   void checkStep(const accc_step &step, const accc_entry &entry, const accc_code &code) const {

@@ -38,10 +38,10 @@ struct CublasLtFunctions {
     return loaded ? &functions : nullptr;
   }
 
-  void check(cublasStatus_t status, const std::string &doing) const {
+  void check(cublasStatus_t status, const char *doing) const {
     if (status != CUBLAS_STATUS_SUCCESS)
-      throw Error(ErrorKind::machine,
-                  "cuBLASLt failed in " + doing + ": " + cublasLtGetStatusString(status));
+      throw Error(ErrorKind::machine, std::string("cuBLASLt failed in ") + doing + ": " +
+                                          cublasLtGetStatusString(status));
   }
 };
 

@@ -24,27 +24,33 @@ constexpr int32_t ordinarySharedBytes = 48 << 10;
 // ---- LoadedCode ----
 
 LoadedCode::LoadedCode(const Context &context, const accc_code &code) : context(context) {
+  if (!code.image)
+    return; // a model without kernels
   const Driver &driver = context.driver;
   std::array<char, 8192> log{};
   std::array options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   std::array values = {static_cast<void *>(log.data()), reinterpret_cast<void *>(log.size())};
   CUresult result =
       driver.cuModuleLoadDataEx(&module, code.image, options.size(), options.data(), values.data());
-  std::string doing = std::string("loading the model's code for ") + code.arch;
-  log.back() = 0;
-  driver.check(result, log[0] ? doing + " [" + log.data() + "]" : doing);
+  driver.check(result, [&] {
+    log.back() = 0;
+    return std::string("loading the model's code for ") + code.arch +
+           (log[0] ? std::string(" [") + log.data() + "]" : "");
+  });
   try {
     for (int32_t i = 0; i < code.num_kernels; ++i) {
       const accc_kernel &kernel = code.kernels[i];
       CUfunction function = nullptr;
       driver.check(driver.cuModuleGetFunction(&function, module, kernel.name),
-                   std::string("looking for the kernel ") + kernel.name);
+                   [&] { return std::string("looking for the kernel ") + kernel.name; });
       if (kernel.shared_bytes > ordinarySharedBytes)
         driver.check(driver.cuFuncSetAttribute(function,
                                                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                kernel.shared_bytes),
-                     "giving the kernel " + std::string(kernel.name) + " " +
-                         std::to_string(kernel.shared_bytes) + " bytes of shared memory");
+                     [&] {
+                       return "giving the kernel " + std::string(kernel.name) + " " +
+                              std::to_string(kernel.shared_bytes) + " bytes of shared memory";
+                     });
       functions.push_back(function);
     }
   } catch (...) {
@@ -54,7 +60,7 @@ LoadedCode::LoadedCode(const Context &context, const accc_code &code) : context(
 }
 
 LoadedCode::~LoadedCode() {
-  if (context.driver.cuStreamSynchronize(context.stream) == CUDA_SUCCESS)
+  if (module && context.driver.cuStreamSynchronize(context.stream) == CUDA_SUCCESS)
     context.driver.cuModuleUnload(module);
 }
 

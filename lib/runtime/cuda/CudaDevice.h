@@ -33,6 +33,7 @@ class CudaDevice final : public Device {
 public:
   CudaDevice(const Driver &driver, const accc_model_description &model, const accc_code &code,
              const DeviceOptions &options);
+  ~CudaDevice() override { context.tryMakeCurrent(); } // in the thread in which the session ends
 
   std::unique_ptr<DeviceEntry> prepare(const accc_entry &entry) override;
   char *hostState() override { return nullptr; }

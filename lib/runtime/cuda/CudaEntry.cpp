@@ -61,10 +61,6 @@ Graph::~Graph() {
     context.driver.cuGraphExecDestroy(graph);
 }
 
-void Graph::launch(const std::string &what) const {
-  context.driver.check(context.driver.cuGraphLaunch(graph, context.stream), what);
-}
-
 // ---- Staging ----
 
 std::vector<uint64_t> CudaEntry::Staging::layOut(const accc_value *values, int32_t count,
@@ -89,8 +85,9 @@ CudaEntry::Staging::Staging(const CudaDevice &device, const accc_value *values, 
 
 CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
     : entry(entry), device(device), context(device.context), driver(device.context.driver),
-      inputs(device, entry.inputs, entry.num_inputs, 0, doing("the inputs of")),
-      outputs(device, entry.outputs, entry.num_outputs, sizeof(int64_t), doing("the outputs of")) {
+      inputs(device, entry.inputs, entry.num_inputs, 0, doing("the inputs of")()),
+      outputs(device, entry.outputs, entry.num_outputs, sizeof(int64_t),
+              doing("the outputs of")()) {
   for (int32_t i = 0; i < entry.num_library_calls; ++i)
     calls.push_back(device.libraries.create(entry.library_calls[i], alignmentOf(entry, i)));
   uint64_t inTables = 0;
@@ -101,11 +98,12 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
       if (added.kernel && added.kernel->buffers_in_memory)
         inTables += added.addresses.size() * sizeof(CUdeviceptr);
     }
-  tables = DeviceMemory(context, inTables, doing("the buffers' addresses of"));
+  tables = DeviceMemory(context, inTables, doing("the buffers' addresses of")());
   device.stagingBytes += inputs.onDevice.size() + outputs.onDevice.size() + tables.size();
 }
 
 CudaEntry::~CudaEntry() {
+  context.tryMakeCurrent();                   // in the thread in which the session ends
   driver.cuStreamSynchronize(context.stream); // a run that has thrown may be under way
   for (CUevent event : events)
     driver.cuEventDestroy(event);
@@ -122,8 +120,8 @@ void CudaEntry::addStep(const accc_step &step) {
     int64_t share = added.kernel->tasks_per_block;
     int64_t blocks = step.tasks / share + (step.tasks % share != 0);
     if (blocks > mostBlocks)
-      throw Error(ErrorKind::bug, doing("the kernel " + std::string(added.kernel->name) + " of") +
-                                      " wants " + std::to_string(blocks) +
+      throw Error(ErrorKind::bug, "the kernel " + std::string(added.kernel->name) + " of " +
+                                      entry.name + " wants " + std::to_string(blocks) +
                                       " blocks, more than a GPU launches");
     added.blocks = static_cast<uint32_t>(blocks);
   }
@@ -194,7 +192,7 @@ int32_t CudaEntry::run(const std::vector<const Tensor *> &given, std::vector<Ten
   if (device.graphs && hasRun && seconds.empty()) {
     if (!graph)
       graph = std::make_unique<Graph>(context, [this] { enqueue(); });
-    graph->launch(doing("running"));
+    driver.check(graph->launch(), doing("running"));
   } else {
     enqueue();
   }
@@ -244,12 +242,14 @@ void CudaEntry::enqueue(const Step &step) {
   }
   if (step.blocks == 0)
     return;
-  CUresult result = driver.cuLaunchKernel(
-      step.function, step.blocks, 1, 1, static_cast<uint32_t>(step.kernel->threads), 1, 1,
-      static_cast<uint32_t>(step.kernel->shared_bytes), context.stream,
-      const_cast<void **>(step.parameters.data()), nullptr);
-  if (result != CUDA_SUCCESS) // the text is not put together in every step
-    driver.check(result, doing("launching the kernel " + std::string(step.kernel->name) + " of"));
+  driver.check(
+      driver.cuLaunchKernel(step.function, step.blocks, 1, 1,
+                            static_cast<uint32_t>(step.kernel->threads), 1, 1,
+                            static_cast<uint32_t>(step.kernel->shared_bytes), context.stream,
+                            const_cast<void **>(step.parameters.data()), nullptr),
+      [&] {
+        return "launching the kernel " + std::string(step.kernel->name) + " of " + entry.name;
+      });
 }
 
 void CudaEntry::startProfile() {

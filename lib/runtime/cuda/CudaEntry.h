@@ -28,7 +28,8 @@ public:
   Graph(const Graph &) = delete;
   ~Graph();
 
-  void launch(const std::string &what) const;
+  /// Puts the work into the stream.
+  CUresult launch() const { return context.driver.cuGraphLaunch(graph, context.stream); }
 
 private:
   void begin();
@@ -87,7 +88,10 @@ private:
   void record(size_t event);
   void addTimes();
   CUdeviceptr statusAddress() const { return outputs.address(outputs.offsets.size() - 2); }
-  std::string doing(const std::string &what) const { return what + " " + entry.name; }
+  /// "<what> <entry>", put together when it is called for.
+  auto doing(const char *what) const {
+    return [what, this] { return std::string(what) + " " + entry.name; };
+  }
 
   const accc_entry &entry;
   CudaDevice &device;

@@ -46,10 +46,10 @@ struct CudnnFunctions {
     return loaded ? &functions : nullptr;
   }
 
-  void check(cudnnStatus_t status, const std::string &doing) const {
+  void check(cudnnStatus_t status, const char *doing) const {
     if (status != CUDNN_STATUS_SUCCESS)
       throw Error(ErrorKind::machine,
-                  "cuDNN failed in " + doing + ": " + cudnnGetErrorString(status));
+                  std::string("cuDNN failed in ") + doing + ": " + cudnnGetErrorString(status));
   }
 };
 
@@ -222,11 +222,12 @@ private:
   cudnnMathType_t mathType() const {
     if (call.dtypes[0] == ACCC_F16 || call.dtypes[0] == ACCC_BF16)
       return CUDNN_TENSOR_OP_MATH;
-    return call.compute == ACCC_COMPUTE_TF32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
+    bool mayRound = call.compute == ACCC_COMPUTE_TF32 || call.dtypes[0] == ACCC_F64;
+    return mayRound ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH; // the default takes f32 as TF32
   }
 
   void describe(const Shape &shape) {
-    const std::string doing = "describing a convolution";
+    const char *doing = "describing a convolution";
     cudnnDataType_t type = typeOf(call.dtypes[0]);
     for (auto [descriptor, extents] : {std::pair(&x, &shape.x), std::pair(&y, &shape.y)}) {
       cudnnTensorDescriptor_t made = nullptr;

@@ -24,7 +24,7 @@ Context::Context(const Driver &driver) : driver(driver) {
 }
 
 Context::~Context() {
-  if (driver.cuCtxSetCurrent(context) == CUDA_SUCCESS)
+  if (tryMakeCurrent())
     driver.cuStreamDestroy(stream);
   driver.cuDevicePrimaryCtxRelease(device);
 }
@@ -33,17 +33,14 @@ void Context::makeCurrent() const {
   driver.check(driver.cuCtxSetCurrent(context), "entering the device's context");
 }
 
-void Context::synchronize(const std::string &doing) const {
-  driver.check(driver.cuStreamSynchronize(stream), doing);
-}
-
 // ---- DeviceMemory ----
 
 DeviceMemory::DeviceMemory(const Context &context, uint64_t bytes, const std::string &what)
     : context(&context), bytes(bytes) {
   if (bytes)
-    context.driver.check(context.driver.cuMemAlloc(&first, bytes),
-                         "allocating " + std::to_string(bytes) + " bytes for " + what);
+    context.driver.check(context.driver.cuMemAlloc(&first, bytes), [&] {
+      return "allocating " + std::to_string(bytes) + " bytes for " + what;
+    });
 }
 
 DeviceMemory::DeviceMemory(DeviceMemory &&other) noexcept
@@ -68,8 +65,9 @@ PinnedMemory::PinnedMemory(const Context &context, uint64_t bytes, const std::st
     : context(context), bytes(bytes) {
   void *memory = nullptr;
   if (bytes)
-    context.driver.check(context.driver.cuMemAllocHost(&memory, bytes),
-                         "pinning " + std::to_string(bytes) + " bytes of the host for " + what);
+    context.driver.check(context.driver.cuMemAllocHost(&memory, bytes), [&] {
+      return "pinning " + std::to_string(bytes) + " bytes of the host for " + what;
+    });
   first = static_cast<char *>(memory);
 }
 

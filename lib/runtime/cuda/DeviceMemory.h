@@ -19,8 +19,13 @@ public:
 
   /// For the calling thread; before anything else is asked of the driver.
   void makeCurrent() const;
-  /// Waits until all work of the stream is done. `doing` is what that is, for its errors.
-  void synchronize(const std::string &doing) const;
+  /// For destructors, which go on where that fails.
+  bool tryMakeCurrent() const { return driver.cuCtxSetCurrent(context) == CUDA_SUCCESS; }
+  /// Waits until all work of the stream is done. `doing` is what that is, as Driver::check takes
+  /// it.
+  template <typename Doing> void synchronize(const Doing &doing) const {
+    driver.check(driver.cuStreamSynchronize(stream), doing);
+  }
 
   const Driver &driver;
   CUstream stream = nullptr;

@@ -90,9 +90,7 @@ const Driver *Driver::find(std::string &why) {
   return loaded ? &driver : nullptr;
 }
 
-void Driver::check(CUresult result, const std::string &doing) const {
-  if (result == CUDA_SUCCESS)
-    return;
+void Driver::fail(CUresult result, const std::string &doing) const {
   const char *name = nullptr, *text = nullptr;
   cuGetErrorName(result, &name);
   cuGetErrorString(result, &text);

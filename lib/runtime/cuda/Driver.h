@@ -8,6 +8,7 @@
 #include <cudaTypedefs.h>
 
 #include <string>
+#include <type_traits>
 
 namespace accc::detail {
 
@@ -62,8 +63,16 @@ public:
   static const Driver *find(std::string &why);
 
   /// Throws Error (machine) unless `result` is CUDA_SUCCESS. `doing` says what was asked of the
-  /// device ("allocating 12 bytes for the state").
-  void check(CUresult result, const std::string &doing) const;
+  /// device ("allocating 12 bytes for the state"): a text, or a function that puts it together, so
+  /// that steps that succeed do not.
+  template <typename Doing> void check(CUresult result, const Doing &doing) const {
+    if (result == CUDA_SUCCESS) [[likely]]
+      return;
+    if constexpr (std::is_invocable_v<Doing>)
+      fail(result, doing());
+    else
+      fail(result, doing);
+  }
 
   // The macros of cuda.h that give some of these names a version apply to callers as well.
 #define ACCC_CUDA_MEMBER(name, version) PFN_##name##_##version name = nullptr;
@@ -73,6 +82,7 @@ public:
 private:
   Driver() = default;
   bool load(std::string &why);
+  [[noreturn]] void fail(CUresult result, const std::string &doing) const;
 };
 
 } // namespace accc::detail

@@ -90,6 +90,11 @@ static const accc_value eval_outputs[] = {OUT_Y};
 #else
 #define MATMUL_TYPE ACCC_F32
 #endif
+#ifdef SCATTERED_MATMUL
+#define COLUMN_STRIDE 2 /* and rows that are not contiguous either */
+#else
+#define COLUMN_STRIDE 1
+#endif
 #define MATMUL(rows)                                                                               \
   {                                                                                                \
     ACCC_CALL_MATMUL, ACCC_COMPUTE_FULL, {MATMUL_TYPE, MATMUL_TYPE, MATMUL_TYPE}, 0, {             \
@@ -97,7 +102,7 @@ static const accc_value eval_outputs[] = {OUT_Y};
                  .n = 1,                                                                           \
                  .k = COLUMNS,                                                                     \
                  .a_row_stride = COLUMNS,                                                          \
-                 .a_column_stride = 1,                                                             \
+                 .a_column_stride = COLUMN_STRIDE,                                                 \
                  .b_row_stride = 1,                                                                \
                  .b_column_stride = 1,                                                             \
                  .c_row_stride = 1,                                                                \

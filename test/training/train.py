@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Trains one export of a golden model as a user would, and holds it against what PyTorch gave.
 
-    train.py ACCC MODEL.onnx APART
+    train.py ACCC MODEL.onnx APART [OPTION...]
 
-compiles MODEL with the options of the meta.json beside it, runs a grad_step and the train_steps
+compiles MODEL with the options of the meta.json beside it and those given, runs a grad_step and the train_steps
 from the goldens' inputs, and compares the outputs, the loss, every gradient, and the parameters and
 buffers after the last step (`accc diff`, PyTorch's own rule). A model with dropout has no goldens:
 its losses over seeds must have the mean that PyTorch's have, the same seed must give the same bits,
@@ -84,7 +84,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="accc-train-") as folder:
         scratch = pathlib.Path(folder)
         library = scratch / "model.so"
-        accc("compile", model, "-o", library, *compile_options(meta, model.name))
+        accc("compile", model, "-o", library, *compile_options(meta, model.name), *sys.argv[4:])
         check = check_dropout if meta["dropout"] else check_goldens
         check(library, model.parent, meta, scratch)
         apart = [sys.argv[3], library, model.parent / "inputs.safetensors", str(meta["lr"])]

@@ -223,7 +223,8 @@ static ExitCode blameFor(const Compilation &c, const PhaseEntry &phase) {
     StringRef message = problem.message;
     if (message.contains("bug in accc"))
       return ExitCode::Bug;
-    for (const char *words : {"cannot write", "cannot create", "cannot find", "the linker failed"})
+    for (const char *words :
+         {"cannot write", "cannot create", "cannot find", "cannot run", "the linker failed"})
       if (message.starts_with(words))
         return ExitCode::Machine;
     return ExitCode::Data; // it names what is not supported

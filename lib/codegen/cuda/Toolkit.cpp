@@ -91,9 +91,11 @@ FailureOr<std::string> codegen::assemble(StringRef ptxas, StringRef ptx, int cap
   FailureOr<Assembly> done = runPtxas(ptxas, ptx, capability, {}, loc);
   if (failed(done))
     return failure();
+  if (done->status < 0) // it did not start, or a signal ended it
+    return emitError(loc) << "cannot run " << ptxas << ": " << done->said;
   if (done->status != 0)
-    return emitError(loc) << "ptxas cannot assemble the kernels for sm_" << capability << ": "
-                          << done->said;
+    return emitError(loc) << "bug in accc: ptxas cannot assemble the kernels for sm_" << capability
+                          << ": " << done->said;
   return done->cubin;
 }
 
@@ -115,10 +117,9 @@ LogicalResult codegen::linkDeviceLibrary(llvm::Module &module, Location loc) {
   std::string path = toolkit.value_or("/usr/local/cuda") + "/nvvm/libdevice/libdevice.10.bc";
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
-    return emitError(loc) << "functions of the CUDA device library are needed ("
+    return emitError(loc) << "cannot find CUDA's device library " << path << ", which has "
                           << wanted.front().drop_front(StringRef("__nv_").size())
-                          << "), which was looked for as " << path
-                          << ": install the CUDA toolkit or set CUDA_PATH";
+                          << " of f64: install the CUDA toolkit or set CUDA_PATH";
   llvm::Expected<std::unique_ptr<llvm::Module>> library =
       llvm::parseBitcodeFile(**buffer, module.getContext());
   if (!library)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+import pathlib
+import shutil
+import unittest
+from unittest import mock
+
+from command_line import BUG, MACHINE, MLP, TRAINING, USAGE, CommandLineTest
+
+# y = exp(x) of f64, which a GPU has no instruction for
+DOUBLE = """
+func.func @forward(%x: tensor<4xf64> {accc.name = "x", accc.role = "input"})
+    -> (tensor<4xf64> {accc.name = "y", accc.role = "output"}) {
+  %0 = prim.exp %x : (tensor<4xf64>) -> tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+"""
+
+
+def toolkit():
+    """Where the compiler finds CUDA's toolkit, or None."""
+    for folder in (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda"):
+        if folder and (pathlib.Path(folder) / "bin" / "ptxas").exists():
+            return pathlib.Path(folder)
+    return None
+
+
+def environment(**variables):
+    return mock.patch.dict(os.environ, variables)
+
+
+class Cuda(CommandLineTest):
+    def archs(self, library):
+        out, _ = self.accc("inspect", library, "--json")
+        description = json.loads(out)
+        self.assertEqual(description["target"], "cuda")
+        return description["archs"]
+
+    def compile(self, name, *options, code=0):
+        return self.accc("compile", MLP / "model.onnx", "-o", name, *TRAINING, "--target", "cuda", *options, code=code)
+
+    @unittest.skipUnless(toolkit(), "no ptxas")
+    def test_machine_code_for_each_arch_and_ptx_for_later_ones(self):
+        self.compile("a.so")
+        self.assertEqual(self.archs("a.so"), ["sm_90", "sm_80", "compute_90"])
+        self.compile("b.so")
+        self.assertEqual((self.folder / "a.so").read_bytes(), (self.folder / "b.so").read_bytes())
+        self.compile("c.so", "--arch", "sm_86")
+        self.assertEqual(self.archs("c.so"), ["sm_86", "compute_86"])
+
+    def test_ptx_alone(self):
+        self.compile("a.so", "--arch", "compute_80", "--dump-dir", "dump")
+        self.assertEqual(self.archs("a.so"), ["compute_80"])
+        ptx = (self.folder / "dump" / "compute_80" / "kernels.ptx").read_text()
+        self.assertIn(".target sm_80", ptx)
+        # Every primitive rounds, as on the CPU; subnormals are zero.
+        self.assertIn("add.rn.ftz.f32", ptx)
+        self.assertNotIn(".approx", ptx)
+
+    def test_without_ptxas_there_is_ptx(self):
+        with environment(CUDA_PATH="/nonexistent", PATH="/usr/bin:/bin"):
+            if shutil.which("ptxas"):
+                self.skipTest("a ptxas in /usr/bin")
+            _, error = self.compile("a.so", "--arch", "sm_80")
+        self.assertIn("the library holds PTX only", error)
+        self.assertEqual(self.archs("a.so"), ["compute_80"])
+
+    def test_a_ptxas_that_fails(self):
+        fake = self.folder / "bin" / "ptxas"
+        fake.parent.mkdir()
+        fake.write_text("#!/bin/sh\necho 'line 7: no such thing'\nexit 255\n")
+        fake.chmod(0o755)
+        with environment(PATH=f"{fake.parent}:{os.environ['PATH']}"):
+            _, error = self.compile("a.so", "--arch", "sm_80", code=BUG)
+        self.assertIn("sm_80: line 7: no such thing", error)
+        fake.write_text("#!/bin/sh\nkill -9 $$\n")
+        with environment(PATH=f"{fake.parent}:{os.environ['PATH']}"):
+            _, error = self.compile("a.so", "--arch", "sm_80", code=MACHINE)
+        self.assertIn("cannot run", error)
+        self.assertNotIn("a.so", self.files())
+
+    def test_functions_of_f64_come_from_the_device_library(self):
+        (self.folder / "double.mlir").write_text(DOUBLE)
+        command = ("compile", "double.mlir", "-o", "a.so", "--target", "cuda", "--arch", "compute_80")
+        with environment(CUDA_PATH="/nonexistent"):
+            _, error = self.accc(*command, code=MACHINE)
+        self.assertIn("/nonexistent/nvvm/libdevice/libdevice.10.bc, which has exp", error)
+        if toolkit():
+            self.accc(*command)
+
+    def test_counts_kernels(self):
+        self.compile("a.so", "--arch", "compute_80")
+        out, _ = self.accc("inspect", "a.so", "--kernels", "--json")
+        launches = json.loads(out)["kernels"]["train_step"]
+        self.assertGreater(len(launches), 3)
+        for launch in launches:
+            self.assertNotIn("error", launch)
+            self.assertGreater(launch["instructions"], 0)
+            self.assertGreater(launch["moved_bytes"], 0)
+        out, _ = self.accc("inspect", "a.so", "--kernels")
+        self.assertIn("train_step", out)
+        self.accc("compile", MLP / "model.onnx", "-o", "cpu.so", *TRAINING)
+        _, error = self.accc("inspect", "cpu.so", "--kernels", code=USAGE)
+        self.assertIn("holds no PTX", error)
+
+    def test_a_machine_without_a_driver_says_so(self):
+        if shutil.which("nvidia-smi"):
+            self.skipTest("a driver is installed")
+        self.compile("a.so", "--arch", "compute_80")
+        _, error = self.accc("run", "a.so", "--entry", "grad_step", "--inputs", MLP / "inputs.safetensors", code=MACHINE)
+        self.assertIn("compute_80 needs ", error)
+
+
+if __name__ == "__main__":
+    unittest.main()

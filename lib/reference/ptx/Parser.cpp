@@ -298,7 +298,7 @@ private:
       result.value = int64_t(token.bits);
       if (token.kind == TokenKind::Integer) {
         result.kind = Operand::Integer;
-        result.value = negative ? -result.value : result.value;
+        result.value = int64_t(negative ? -token.bits : token.bits);
       } else if (token.kind == TokenKind::Float32 || token.kind == TokenKind::Float64) {
         result.kind = token.kind == TokenKind::Float32 ? Operand::Float32 : Operand::Float64;
         if (negative)

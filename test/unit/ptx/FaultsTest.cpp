@@ -56,7 +56,8 @@ TEST_CASE("accesses outside of allocations") {
   CHECK(past.error->instruction == "ld.global.u32 %r10, [%rd2+4];");
   checkFault(runBody("st.global.u32 [%rd2+-4], %r1;", {1}, {64}), ErrorKind::OutOfBounds,
              "writes 4 bytes");
-  checkFault(runBody("ld.global.u32 %r10, [0];", {1}, {1}), ErrorKind::OutOfBounds, "near null");
+  checkFault(runBody("mov.u64 %rd5, 0; ld.global.u32 %r10, [%rd5];", {1}, {1}),
+             ErrorKind::OutOfBounds, "near null");
   // A vector that begins inside.
   checkFault(runBody("ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%a0+240];", {1}, {1}, 63),
              ErrorKind::OutOfBounds, "reads 16 bytes");

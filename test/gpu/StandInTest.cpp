@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stand-in itself: that it does nothing before it must, and refuses what a driver refuses.
+#include "StandIn.h"
+
+#include <cstring>
+#include <cuda.h>
+#include <thread>
+#include <vector>
+
+using namespace accc::test;
+
+namespace {
+
+/// The driver's functions, as a program finds them.
+template <typename Function> Function *find(const char *name) {
+  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library);
+  auto get = reinterpret_cast<decltype(&cuGetProcAddress)>(::dlsym(library, "cuGetProcAddress_v2"));
+  void *address = nullptr;
+  REQUIRE(get(name, &address, 12000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr) == CUDA_SUCCESS);
+  INFO(name);
+  REQUIRE(address);
+  return reinterpret_cast<Function *>(address);
+}
+#define FIND(name) find<decltype(name)>(#name)
+
+/// A context with a stream, device memory and pinned memory of 16 bytes each.
+struct Device {
+  Device() {
+    FIND(cuInit)(0);
+    CUcontext context = nullptr;
+    REQUIRE(FIND(cuDevicePrimaryCtxRetain)(&context, 0) == CUDA_SUCCESS);
+    REQUIRE(FIND(cuCtxSetCurrent)(context) == CUDA_SUCCESS);
+    REQUIRE(FIND(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    REQUIRE(FIND(cuMemAlloc)(&memory, 16) == CUDA_SUCCESS);
+    REQUIRE(FIND(cuMemAllocHost)(&pinned, 16) == CUDA_SUCCESS);
+    std::memset(pinned, 1, 16);
+  }
+  Device(const Device &) = delete;
+  ~Device() {
+    FIND(cuMemFreeHost)(pinned);
+    FIND(cuMemFree)(memory);
+    FIND(cuStreamDestroy)(stream);
+    FIND(cuDevicePrimaryCtxRelease)(0);
+  }
+  char *bytes() const { return static_cast<char *>(pinned); }
+  CUresult upload() { return FIND(cuMemcpyHtoDAsync)(memory, pinned, 16, stream); }
+  CUresult download() { return FIND(cuMemcpyDtoHAsync)(pinned, memory, 16, stream); }
+  CUresult wait() { return FIND(cuStreamSynchronize)(stream); }
+  /// The first byte of the device's memory.
+  char first() {
+    char byte = 0;
+    REQUIRE(FIND(cuMemcpyDtoHAsync)(&byte, memory, 1, stream) == CUDA_SUCCESS);
+    return byte;
+  }
+
+  CUstream stream = nullptr;
+  CUdeviceptr memory = 0;
+  void *pinned = nullptr;
+};
+
+} // namespace
+
+TEST_CASE("stand-in: pinned memory is read and written when a stream gets there") {
+  StandIn gpu;
+  Device device;
+  REQUIRE(device.upload() == CUDA_SUCCESS);
+  device.bytes()[0] = 2; // too early: the copy has not been made
+  REQUIRE(device.wait() == CUDA_SUCCESS);
+  CHECK(device.first() == 2);
+  device.bytes()[0] = 3;
+  REQUIRE(device.download() == CUDA_SUCCESS);
+  CHECK(device.bytes()[0] == 3);
+  REQUIRE(device.wait() == CUDA_SUCCESS);
+  CHECK(device.bytes()[0] == 2);
+}
+
+TEST_CASE("stand-in: what is captured is done when its graph is launched") {
+  StandIn gpu;
+  Device device;
+  REQUIRE(device.upload() == CUDA_SUCCESS);
+  REQUIRE(device.wait() == CUDA_SUCCESS);
+  REQUIRE(FIND(cuStreamBeginCapture)(device.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) ==
+          CUDA_SUCCESS);
+  REQUIRE(device.upload() == CUDA_SUCCESS);
+  CUgraph graph = nullptr;
+  CUgraphExec made = nullptr;
+  REQUIRE(FIND(cuStreamEndCapture)(device.stream, &graph) == CUDA_SUCCESS);
+  REQUIRE(FIND(cuGraphInstantiateWithFlags)(&made, graph, 0) == CUDA_SUCCESS);
+  device.bytes()[0] = 5;
+  CHECK(device.first() == 1);
+  for (char value : {6, 7}) {
+    device.bytes()[0] = value;
+    REQUIRE(FIND(cuGraphLaunch)(made, device.stream) == CUDA_SUCCESS);
+    CHECK(device.first() == value);
+  }
+  FIND(cuGraphExecDestroy)(made);
+  FIND(cuGraphDestroy)(graph);
+}
+
+TEST_CASE("stand-in: waiting and allocating end a capture") {
+  StandIn gpu;
+  Device device;
+  bool waits = GENERATE(true, false);
+  REQUIRE(FIND(cuStreamBeginCapture)(device.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) ==
+          CUDA_SUCCESS);
+  CUdeviceptr more = 0;
+  CHECK((waits ? device.wait() : FIND(cuMemAlloc)(&more, 16)) ==
+        CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CUgraph graph = nullptr;
+  CHECK(FIND(cuStreamEndCapture)(device.stream, &graph) == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  CHECK(device.wait() == CUDA_SUCCESS);
+}
+
+TEST_CASE("stand-in: threads enter a context, and a fault ends it for all") {
+  StandIn gpu;
+  Device device;
+  CUresult entered = CUDA_SUCCESS;
+  std::thread([&] { entered = device.upload(); }).join();
+  CHECK(entered == CUDA_ERROR_INVALID_CONTEXT);
+  REQUIRE(FIND(cuMemcpyHtoDAsync)(device.memory + 8, device.pinned, 16, device.stream) ==
+          CUDA_SUCCESS); // past the end
+  CHECK(device.wait() == CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(device.upload() == CUDA_ERROR_ILLEGAL_ADDRESS);
+  gpu.reset();
+  CHECK(device.upload() == CUDA_SUCCESS);
+}

@@ -14,6 +14,10 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/ThreadPool.h"
+
+#include <atomic>
+#include <map>
 
 using namespace mlir;
 using namespace accc;
@@ -95,6 +99,40 @@ static FailureOr<std::string> generatePtx(ModuleOp kernels, const CudaArch &arch
   return ptx;
 }
 
+/// The images of `archs`, side by side. PTX for one capability is written once.
+static FailureOr<std::vector<std::string>> emitImages(ModuleOp kernels, ArrayRef<CudaArch> archs,
+                                                      const std::optional<std::string> &ptxas,
+                                                      StringRef dumpDir) {
+  std::map<int, std::vector<size_t>> byCapability;
+  for (auto [i, arch] : llvm::enumerate(archs))
+    byCapability[arch.capability].push_back(i);
+  std::vector<std::string> images(archs.size());
+  std::atomic<bool> good = true;
+  llvm::DefaultThreadPool pool;
+  SmallVector<OwningOpRef<ModuleOp>> copies; // the translation changes what it translates
+  for (const auto &[capability, which] : byCapability) {
+    copies.push_back(kernels.clone());
+    pool.async([&, which = &which, copy = copies.back().get()] {
+      const CudaArch &first = archs[which->front()];
+      FailureOr<std::string> ptx =
+          generatePtx(copy, first, dumpFolder(dumpDir, first.getName(), true));
+      for (size_t i : *which) {
+        FailureOr<std::string> image = ptx;
+        if (succeeded(ptx) && !archs[i].isPtx)
+          image = assemble(*ptxas, *ptx, archs[i].capability, kernels.getLoc());
+        if (failed(image))
+          good = false;
+        else
+          images[i] = *image;
+      }
+    });
+  }
+  pool.wait();
+  if (!good)
+    return failure();
+  return images;
+}
+
 /// The object with one accc_code.
 static LogicalResult emitCode(ModuleOp program, const KernelModule &kernels,
                               const ErrorTable &errors, const std::string &arch,
@@ -139,28 +177,19 @@ LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &targ
     emitWarning(loc)
         << "no ptxas in PATH, CUDA_PATH or /usr/local/cuda: the library holds PTX only, "
            "which the driver compiles each time it is loaded";
-  for (const CudaArch &arch : target.getArchs()) {
-    if (!arch.isPtx && !ptxas)
-      continue;
-    std::string dumps = dumpFolder(options.dumpDir, arch.getName(), true);
-    FailureOr<std::string> image;
-    {
-      TimedPart time("emit-ptx");
-      image = generatePtx(part, arch, dumps);
-    }
-    if (failed(image))
-      return failure();
-    if (!arch.isPtx) {
-      TimedPart time("assemble-ptx");
-      image = assemble(*ptxas, *image, arch.capability, loc);
-      if (failed(image))
-        return failure();
-    }
-    image->push_back('\0'); // PTX ends with one; a cubin knows its end
+  SmallVector<CudaArch> archs;
+  for (const CudaArch &arch : target.getArchs())
+    if (arch.isPtx || ptxas)
+      archs.push_back(arch);
+  TimedPart time("emit-images");
+  FailureOr<std::vector<std::string>> images = emitImages(part, archs, ptxas, options.dumpDir);
+  if (failed(images))
+    return failure();
+  for (auto [arch, image] : llvm::zip(archs, *images)) {
     codes.push_back("code.cuda." + std::to_string(codes.size()));
     if (failed(emitCode(program, *kernels, errors, arch.getName(),
-                        ArrayRef(image->data(), image->size()), codes.back(), objects)))
-      return failure();
+                        ArrayRef(image.data(), image.size() + 1), codes.back(), objects)))
+      return failure(); // PTX ends with a NUL; a cubin knows its end
   }
   return success();
 }

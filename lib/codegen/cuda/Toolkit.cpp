@@ -88,7 +88,10 @@ static FailureOr<Assembly> runPtxas(StringRef ptxas, StringRef ptx, int capabili
 
 FailureOr<std::string> codegen::assemble(StringRef ptxas, StringRef ptx, int capability,
                                          Location loc) {
-  FailureOr<Assembly> done = runPtxas(ptxas, ptx, capability, {}, loc);
+  // On several cores; the bytes depend on the number that is asked for, not on how many there are.
+  FailureOr<Assembly> done = runPtxas(ptxas, ptx, capability, {"--split-compile=8"}, loc);
+  if (succeeded(done) && done->status > 0 && StringRef(done->said).contains("split-compile"))
+    done = runPtxas(ptxas, ptx, capability, {}, loc); // CUDA 12.0 does not know that
   if (failed(done))
     return failure();
   if (done->status < 0) // it did not start, or a signal ended it

@@ -149,12 +149,30 @@ static LogicalResult emitCode(ModuleOp program, const KernelModule &kernels,
   return failed(object) ? failure() : emitObject(module, *machine, *object, loc);
 }
 
+/// After a check only kernels write to the state (libraries give what a copy puts there): they look
+/// at the status, libraries do not.
+static LogicalResult checkLibraryCalls(ModuleOp program) {
+  for (auto entry : program.getOps<exec::EntryOp>()) {
+    bool checked = false;
+    for (Operation &op : entry.getBody().front()) {
+      checked |= isa<exec::CheckOp>(op);
+      auto call = dyn_cast<exec::LibraryCallOp>(op);
+      for (Value output : checked &&call ? call.getOutputs() : ValueRange())
+        if (output.getDefiningOp<exec::SliceOp>().getSpace() == exec::Space::state)
+          return call.emitError("bug in accc: a library call changes the state");
+    }
+  }
+  return success();
+}
+
 LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &target,
                                         const GenerateOptions &options, Objects &objects,
                                         std::vector<std::string> &codes) {
   Location loc = program.getLoc();
   MLIRContext *context = program.getContext();
   context->loadDialect<NVVM::NVVMDialect>();
+  if (failed(checkLibraryCalls(program)))
+    return failure();
   ErrorTable errors;
   FailureOr<KernelModule> kernels = emitKernels(program, CudaKernels(), errors);
   if (failed(kernels))

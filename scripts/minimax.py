@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Derives the polynomials of lib/codegen/kernel/Math*.cpp. Needs mpmath.
+"""Derives the polynomials of lib/codegen/math/Math*.cpp. Needs mpmath.
 
 A fit finds the coefficients of sum(c[i] * t(x)**i) closest to f(x) on [lo, hi] under the weight
 w(x), by Lawson's reweighted least squares. Coefficients are rounded to the working type one after

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Generate.h"
 
-#include "codegen/Objects.h"
 #include "codegen/cpu/Cpu.h"
 #include "codegen/cuda/Cuda.h"
 #include "codegen/host/Host.h"
+#include "codegen/host/Objects.h"
 #include "support/CompileLog.h"
 #include "target/cpu/CpuTarget.h"
 

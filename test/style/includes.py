@@ -22,6 +22,11 @@ MAY_INCLUDE = [
     *[(f"lib/runtime/{target}", ["core", "data", "accc"]) for target in ("cpu", "cuda")],
     ("lib/reference/ptx", []),  # also part of a stand-in for the driver library, without the compiler
     ("lib/driver", STAGES + ["target", "ir", "support", "accc"]),
+    ("lib/codegen/element", ["target", "ir", "support", *ABI]),
+    ("lib/codegen/math", ["support"]),
+    ("lib/codegen/kernel", ["codegen/element", "codegen/math", "target", "ir", "support", *ABI]),
+    *[(f"lib/codegen/{part}", ["codegen/kernel", "codegen/element", "codegen/host", "codegen/Generate.h",
+                               "target", "ir", "support", *ABI]) for part in ("host", "cpu", "cuda")],
     *[(f"lib/{stage}", ["target", "ir", "support", *ABI]) for stage in STAGES],
     ("lib/target", ["ir", "support", *ABI]),
     ("lib/ir/nn", ["ir/prim", "ir/interfaces", "support"]),

@@ -4,7 +4,7 @@
 #define ACCC_CODEGEN_CPU_CPU_H
 
 #include "codegen/Generate.h"
-#include "codegen/Objects.h"
+#include "codegen/host/Objects.h"
 #include "target/cpu/CpuTarget.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -24,18 +24,11 @@ mlir::LogicalResult generateCpuCode(mlir::ModuleOp program, const CpuTarget &tar
 /// side by side.
 llvm::SmallVector<mlir::ModuleOp> splitKernels(mlir::ModuleOp kernels);
 
-/// Makes modules of this context translatable.
-void registerTranslations(mlir::MLIRContext &context);
-
 /// Translates a lowered part. The result has the data layout and function attributes of `arch`; its
 /// functions are known to the library's other objects, by their objectSymbol.
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp part, llvm::LLVMContext &context,
                                         const CpuArch &arch, llvm::TargetMachine &machine,
                                         llvm::StringRef prefix);
-
-/// Optimises and writes an object file.
-mlir::LogicalResult emitObject(llvm::Module &module, llvm::TargetMachine &machine,
-                               llvm::StringRef path, mlir::Location loc);
 
 /// Translates lowered parts, which it empties, and optimises and writes them and the entry points
 /// on all cores, each to a file of its own, `newFile`'s. `inspect` sees each module, with a name
@@ -44,10 +37,6 @@ mlir::LogicalResult emitObjects(llvm::ArrayRef<mlir::ModuleOp> parts, llvm::Modu
                                 const CpuArch &arch, llvm::StringRef prefix, mlir::Location loc,
                                 llvm::function_ref<mlir::FailureOr<std::string>()> newFile,
                                 llvm::function_ref<void(llvm::Module &, llvm::StringRef)> inspect);
-
-/// Links objects into a shared library that exports only `symbol`.
-mlir::LogicalResult linkLibrary(llvm::ArrayRef<std::string> objects, llvm::StringRef symbol,
-                                llvm::StringRef path, mlir::Location loc);
 
 } // namespace accc::codegen
 

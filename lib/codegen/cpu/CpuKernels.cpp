@@ -2,6 +2,7 @@
 #include "codegen/cpu/CpuKernels.h"
 
 #include "codegen/kernel/Domain.h"
+#include "codegen/kernel/Kernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

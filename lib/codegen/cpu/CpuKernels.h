@@ -4,7 +4,7 @@
 #ifndef ACCC_CODEGEN_CPU_CPUKERNELS_H
 #define ACCC_CODEGEN_CPU_CPUKERNELS_H
 
-#include "codegen/kernel/KernelTarget.h"
+#include "codegen/element/KernelTarget.h"
 #include "support/SizeThreshold.h"
 
 namespace accc::codegen {

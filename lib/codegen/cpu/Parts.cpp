@@ -2,6 +2,7 @@
 // A library's code is many functions that know nothing of each other: all cores translate and
 // optimise some of them.
 #include "codegen/cpu/Cpu.h"
+#include "codegen/kernel/Lower.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/IR/LLVMContext.h"

@@ -3,17 +3,10 @@
 #include "codegen/kernel/Kernel.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
 using namespace mlir;
 using namespace accc;
-
-void codegen::registerTranslations(MLIRContext &context) {
-  registerBuiltinDialectTranslation(context);
-  registerLLVMDialectTranslation(context);
-}
 
 std::unique_ptr<llvm::Module> codegen::translate(ModuleOp part, llvm::LLVMContext &context,
                                                  const CpuArch &arch, llvm::TargetMachine &machine,

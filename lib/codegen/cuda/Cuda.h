@@ -4,7 +4,7 @@
 #define ACCC_CODEGEN_CUDA_CUDA_H
 
 #include "codegen/Generate.h"
-#include "codegen/Objects.h"
+#include "codegen/host/Objects.h"
 #include "target/cuda/CudaTarget.h"
 
 #include "llvm/IR/Module.h"

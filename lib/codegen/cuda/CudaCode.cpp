@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/cpu/Cpu.h"
 #include "codegen/cuda/Cuda.h"
 #include "codegen/cuda/CudaKernels.h"
 #include "codegen/host/Host.h"

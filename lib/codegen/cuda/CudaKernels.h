@@ -7,7 +7,7 @@
 #ifndef ACCC_CODEGEN_CUDA_CUDAKERNELS_H
 #define ACCC_CODEGEN_CUDA_CUDAKERNELS_H
 
-#include "codegen/kernel/KernelTarget.h"
+#include "codegen/element/KernelTarget.h"
 
 namespace accc::codegen {
 

@@ -3,8 +3,8 @@
 #ifndef ACCC_CODEGEN_KERNEL_DOMAIN_H
 #define ACCC_CODEGEN_KERNEL_DOMAIN_H
 
-#include "codegen/kernel/BodyEmitter.h"
-#include "codegen/kernel/KernelTarget.h"
+#include "codegen/element/BodyEmitter.h"
+#include "codegen/element/KernelTarget.h"
 
 namespace accc::codegen {
 

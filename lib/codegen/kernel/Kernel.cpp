@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/kernel/Kernel.h"
 
+#include "codegen/element/KernelTarget.h"
 #include "codegen/kernel/Emitters.h"
-#include "codegen/kernel/KernelTarget.h"
 #include "support/CompileLog.h"
 
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
-
-KernelTarget::~KernelTarget() = default;
 
 FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp module,
                                               const KernelTarget &target, ErrorTable &errors) {

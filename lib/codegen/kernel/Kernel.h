@@ -8,6 +8,8 @@
 #ifndef ACCC_CODEGEN_KERNEL_KERNEL_H
 #define ACCC_CODEGEN_KERNEL_KERNEL_H
 
+#include "codegen/element/ErrorTable.h"
+#include "codegen/element/KernelTarget.h"
 #include "ir/exec/Exec.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,14 +21,6 @@
 #include <vector>
 
 namespace accc::codegen {
-
-/// What kernels may report at run time. The status word is an accc_status: the data error i is
-/// messages[i]; shared by the whole library.
-struct ErrorTable {
-  std::vector<std::string> messages;
-  /// The status word for `message`, adding it if it is new.
-  int64_t statusFor(llvm::StringRef message);
-};
 
 /// The symbol of a kernel's function. Kernels are named after ops, and so are the functions of the
 /// C library that code may call: `acos` is one's, `kernel.acos` the other's.
@@ -44,16 +38,6 @@ inline std::string deviceSymbol(llvm::StringRef kernel) {
 inline std::string objectSymbol(llvm::StringRef prefix, llvm::StringRef function) {
   return (prefix + "." + function).str();
 }
-
-class KernelTarget;
-
-/// How a kernel is launched: fields of accc_kernel, and the number of tasks. Where that differs
-/// from launch to launch (kind `each`) it is 0, and a task has `taskElements`.
-struct LaunchShape {
-  int64_t tasks = 0, taskElements = 0;
-  int32_t threads = 0, tasksPerBlock = 0, sharedBytes = 0;
-  bool buffersInMemory = false;
-};
 
 struct KernelFunction {
   mlir::func::FuncOp function;

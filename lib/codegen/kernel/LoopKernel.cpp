@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loops over the elements of the outputs.
+#include "codegen/element/KernelTarget.h"
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
-#include "codegen/kernel/KernelTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"

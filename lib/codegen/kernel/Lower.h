@@ -3,7 +3,7 @@
 #ifndef ACCC_CODEGEN_KERNEL_LOWER_H
 #define ACCC_CODEGEN_KERNEL_LOWER_H
 
-#include "codegen/kernel/Math.h"
+#include "codegen/math/Math.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -15,6 +15,9 @@ using PopulateCalls = void(mlir::RewritePatternSet &patterns);
 /// Lowers func, scf, arith, math and vector ops to the LLVM dialect, in place, in the modules
 /// within `kernels`, side by side.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp kernels, PopulateCalls *populateCalls);
+
+/// Makes modules of this context translatable.
+void registerTranslations(mlir::MLIRContext &context);
 
 /// Whether anything gives 16-bit floats.
 bool hasHalfFloats(mlir::ModuleOp module);

@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -81,4 +83,9 @@ LogicalResult codegen::lowerToLLVM(ModuleOp kernels, PopulateCalls *populateCall
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(std::make_unique<KeepBFloatsPass>());
   return all.run(kernels);
+}
+
+void codegen::registerTranslations(MLIRContext &context) {
+  registerBuiltinDialectTranslation(context);
+  registerLLVMDialectTranslation(context);
 }

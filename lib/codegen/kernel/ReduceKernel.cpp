@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions in passes: softmax, normalisations, sums along any dimensions.
+#include "codegen/element/KernelTarget.h"
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
-#include "codegen/kernel/KernelTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

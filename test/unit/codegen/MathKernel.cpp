@@ -2,7 +2,7 @@
 
 #include "MathKernel.h"
 
-#include "codegen/kernel/Math.h"
+#include "codegen/math/Math.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

@@ -222,7 +222,7 @@ static void checkFunction(const char *name, double bound, Reference reference) {
   TEST_CASE("math " #NAME, "[math]") {                                                             \
     checkFunction<mlir::math::OP>(#NAME, ULP, [](auto... x) { return reference::NAME(x...); });    \
   }
-#include "codegen/kernel/MathBounds.def"
+#include "codegen/math/MathBounds.def"
 
 TEST_CASE("math gives the same for every shape", "[math]") {
   std::vector<float> xs, ys, expected(kBlock), got(kBlock);
@@ -309,6 +309,6 @@ TEST_CASE("math bench", "[.bench]") {
 #define ACCC_FUNCTION(OP, NAME, LIBM, ULP)                                                         \
   bench(#NAME, mlir::math::OP::getOperationName().data(),                                          \
         mlir::math::OP::hasTrait<mlir::OpTrait::OneOperand>() ? 1 : 2);
-#include "codegen/kernel/MathBounds.def"
+#include "codegen/math/MathBounds.def"
   bench("floor", "math.floor", 1);
 }

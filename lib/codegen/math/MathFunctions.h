@@ -3,10 +3,10 @@
 // The formulas behind populateElementaryFunctionPatterns: f32 to f32, scalar or vector,
 // branch-free. Bounds stand in MathBounds.def, derivations beside the code.
 
-#ifndef ACCC_CODEGEN_KERNEL_MATHFUNCTIONS_H
-#define ACCC_CODEGEN_KERNEL_MATHFUNCTIONS_H
+#ifndef ACCC_CODEGEN_MATH_MATHFUNCTIONS_H
+#define ACCC_CODEGEN_MATH_MATHFUNCTIONS_H
 
-#include "codegen/kernel/MathExpr.h"
+#include "codegen/math/MathExpr.h"
 
 namespace accc::codegen::elementary {
 
@@ -62,4 +62,4 @@ Expr rsqrt(Expr x);
 
 } // namespace accc::codegen::elementary
 
-#endif // ACCC_CODEGEN_KERNEL_MATHFUNCTIONS_H
+#endif // ACCC_CODEGEN_MATH_MATHFUNCTIONS_H

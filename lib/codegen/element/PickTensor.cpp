@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A concatenation of many inputs is read through a table of them, so that code neither branches nor
 // grows with their number.
-#include "codegen/kernel/BodyEmitter.h"
+#include "codegen/element/BodyEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/kernel/IndexEmitter.h"
+#include "codegen/element/IndexEmitter.h"
 
 #include "ir/prim/IndexRanges.h"
 

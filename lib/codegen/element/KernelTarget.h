@@ -5,16 +5,25 @@
 // loop over a tensor's innermost dimension is split among them (loopOverLanes), what each has is
 // combined at the end (combineLanes); everything else of a task is computed once on a CPU, and by
 // every lane alike on a GPU.
-#ifndef ACCC_CODEGEN_KERNEL_KERNELTARGET_H
-#define ACCC_CODEGEN_KERNEL_KERNELTARGET_H
+#ifndef ACCC_CODEGEN_ELEMENT_KERNELTARGET_H
+#define ACCC_CODEGEN_ELEMENT_KERNELTARGET_H
 
-#include "codegen/kernel/Kernel.h"
+#include "ir/exec/Exec.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
 #include <utility>
 
 namespace accc::codegen {
+
+/// How a kernel is launched: fields of accc_kernel, and the number of tasks. Where that differs
+/// from launch to launch (kind `each`) it is 0, and a task has `taskElements`.
+struct LaunchShape {
+  int64_t tasks = 0, taskElements = 0;
+  int32_t threads = 0, tasksPerBlock = 0, sharedBytes = 0;
+  bool buffersInMemory = false;
+};
 
 class BodyEmitter;
 

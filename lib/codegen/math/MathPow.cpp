@@ -2,7 +2,7 @@
 //
 // Powers. The polynomial comes from scripts/minimax.py, under the name given.
 
-#include "codegen/kernel/MathFunctions.h"
+#include "codegen/math/MathFunctions.h"
 
 #include <limits>
 

@@ -3,7 +3,7 @@
 // Hyperbolic functions, their inverses, and erf. The polynomials come from scripts/minimax.py,
 // under the names given.
 
-#include "codegen/kernel/MathFunctions.h"
+#include "codegen/math/MathFunctions.h"
 
 #include <limits>
 

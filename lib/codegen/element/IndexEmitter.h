@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Index arithmetic: affine expressions over loop variables, evaluated for all lanes of a vector.
-#ifndef ACCC_CODEGEN_KERNEL_INDEXEMITTER_H
-#define ACCC_CODEGEN_KERNEL_INDEXEMITTER_H
+#ifndef ACCC_CODEGEN_ELEMENT_INDEXEMITTER_H
+#define ACCC_CODEGEN_ELEMENT_INDEXEMITTER_H
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"

@@ -3,8 +3,8 @@
 // Elementary functions of generated kernels. Emitters create `math` ops; the patterns here expand
 // them into arithmetic, so that a kernel calls no library for them.
 
-#ifndef ACCC_CODEGEN_KERNEL_MATH_H
-#define ACCC_CODEGEN_KERNEL_MATH_H
+#ifndef ACCC_CODEGEN_MATH_MATH_H
+#define ACCC_CODEGEN_MATH_MATH_H
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -36,4 +36,4 @@ void populateDeviceLibraryCallPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace accc::codegen
 
-#endif // ACCC_CODEGEN_KERNEL_MATH_H
+#endif // ACCC_CODEGEN_MATH_MATH_H

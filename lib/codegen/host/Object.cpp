@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/cpu/Cpu.h"
+#include "codegen/host/Objects.h"
 
 #include "support/CompileLog.h"
 

@@ -2,8 +2,8 @@
 //
 // Which op becomes which formula, and the calls for f64.
 
-#include "codegen/kernel/Math.h"
-#include "codegen/kernel/MathFunctions.h"
+#include "codegen/math/Math.h"
+#include "codegen/math/MathFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -114,7 +114,7 @@ struct ExpandRsqrtF64 : OpRewritePattern<math::RsqrtOp> {
 void populateElementaryFunctionPatterns(RewritePatternSet &patterns, PatternBenefit benefit) {
 #define ACCC_FUNCTION(OP, NAME, LIBM, ULP)                                                         \
   patterns.add<ExpandFunction<math::OP, &elementary::NAME>>(patterns.getContext(), benefit);
-#include "codegen/kernel/MathBounds.def"
+#include "codegen/math/MathBounds.def"
 }
 
 static void populateCallPatterns(RewritePatternSet &patterns, const std::string &prefix) {
@@ -122,7 +122,7 @@ static void populateCallPatterns(RewritePatternSet &patterns, const std::string 
 #define ACCC_FUNCTION(OP, NAME, LIBM, ULP)                                                         \
   if (StringRef(LIBM) != "")                                                                       \
     patterns.add<CallLibrary>(patterns.getContext(), math::OP::getOperationName(), prefix + LIBM);
-#include "codegen/kernel/MathBounds.def"
+#include "codegen/math/MathBounds.def"
 }
 
 void populateLibmCallPatterns(RewritePatternSet &patterns) { populateCallPatterns(patterns, ""); }

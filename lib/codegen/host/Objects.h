@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files that a compile makes on its way to the library.
-#ifndef ACCC_CODEGEN_OBJECTS_H
-#define ACCC_CODEGEN_OBJECTS_H
+#ifndef ACCC_CODEGEN_HOST_OBJECTS_H
+#define ACCC_CODEGEN_HOST_OBJECTS_H
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
 
 #include <string>
 #include <vector>
@@ -27,6 +29,14 @@ public:
 private:
   std::vector<int> descriptors;
 };
+
+/// Optimises and writes an object file.
+mlir::LogicalResult emitObject(llvm::Module &module, llvm::TargetMachine &machine,
+                               llvm::StringRef path, mlir::Location loc);
+
+/// Links objects into a shared library that exports only `symbol`.
+mlir::LogicalResult linkLibrary(llvm::ArrayRef<std::string> objects, llvm::StringRef symbol,
+                                llvm::StringRef path, mlir::Location loc);
 
 /// Writes text for people to look at into `folder`, or nothing where that is empty; failing to is
 /// no error of the compile.

@@ -2,7 +2,7 @@
 //
 // asin, acos, atan and atan2. The polynomials come from scripts/minimax.py, under the names given.
 
-#include "codegen/kernel/MathFunctions.h"
+#include "codegen/math/MathFunctions.h"
 
 #include <limits>
 #include <utility>

@@ -2,7 +2,7 @@
 //
 // sin, cos and tan. The polynomials come from scripts/minimax.py, under the names given.
 
-#include "codegen/kernel/MathFunctions.h"
+#include "codegen/math/MathFunctions.h"
 
 namespace accc::codegen::elementary {
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/kernel/BodyEmitter.h"
-
-#include "accc/abi.h"
+#include "codegen/element/BodyEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -11,14 +9,6 @@
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
-
-int64_t ErrorTable::statusFor(StringRef message) {
-  auto known = llvm::find(messages, message);
-  int64_t index = known - messages.begin();
-  if (known == messages.end())
-    messages.push_back(message.str());
-  return ACCC_FIRST_DATA_ERROR + index;
-}
 
 Type BodyEmitter::registerType(Type elementType) {
   if (auto integer = dyn_cast<IntegerType>(elementType))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Objects.h"
+#include "codegen/host/Objects.h"
 
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"

@@ -2,7 +2,7 @@
 //
 // Exponentials and logarithms. The polynomials come from scripts/minimax.py, under the names given.
 
-#include "codegen/kernel/MathFunctions.h"
+#include "codegen/math/MathFunctions.h"
 
 #include <cmath>
 #include <limits>

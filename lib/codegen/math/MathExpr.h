@@ -2,8 +2,8 @@
 //
 // A value with operators, so that code which emits arithmetic reads as arithmetic.
 
-#ifndef ACCC_CODEGEN_KERNEL_MATHEXPR_H
-#define ACCC_CODEGEN_KERNEL_MATHEXPR_H
+#ifndef ACCC_CODEGEN_MATH_MATHEXPR_H
+#define ACCC_CODEGEN_MATH_MATHEXPR_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -107,4 +107,4 @@ Expr low32(Expr i);
 
 } // namespace accc::codegen
 
-#endif // ACCC_CODEGEN_KERNEL_MATHEXPR_H
+#endif // ACCC_CODEGEN_MATH_MATHEXPR_H

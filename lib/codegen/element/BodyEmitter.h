@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The element emitter: the value of any tensor of a kernel's body at an index, as a scalar or a
 // vector.
-#ifndef ACCC_CODEGEN_KERNEL_BODYEMITTER_H
-#define ACCC_CODEGEN_KERNEL_BODYEMITTER_H
+#ifndef ACCC_CODEGEN_ELEMENT_BODYEMITTER_H
+#define ACCC_CODEGEN_ELEMENT_BODYEMITTER_H
 
-#include "codegen/kernel/IndexEmitter.h"
-#include "codegen/kernel/KernelTarget.h"
+#include "codegen/element/ErrorTable.h"
+#include "codegen/element/IndexEmitter.h"
+#include "codegen/element/KernelTarget.h"
 
 #include "llvm/ADT/DenseMap.h"
 

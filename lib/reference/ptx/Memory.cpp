@@ -34,10 +34,14 @@ uint64_t Memory::allocate(uint64_t bytes) {
   auto allocation = std::make_unique<Allocation>();
   allocation->address = next;
   allocation->bytes = bytes;
-  allocation->owned = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  try {
+    allocation->owned = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    allocation->initialized.resize(bytes);
+  } catch (const std::bad_alloc &) {
+    return 0;
+  }
   allocation->data = allocation->owned.get();
   std::memset(allocation->data, 0xff, bytes);
-  allocation->initialized.resize(bytes);
   next += (bytes + 2 * granularity - 1) / granularity * granularity;
   inUse += bytes;
   ++changes;

@@ -44,7 +44,8 @@ public:
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
 
-  /// Gives the address of `bytes` new bytes; 0 where they exceed the capacity or are none.
+  /// Gives the address of `bytes` new bytes; 0 where they exceed the capacity, or the host's, or
+  /// are none.
   uint64_t allocate(uint64_t bytes);
   /// Frees what allocate() gave; an error for every other address.
   std::optional<Error> free(uint64_t address);

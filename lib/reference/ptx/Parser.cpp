@@ -144,6 +144,8 @@ private:
   void block(FunctionSyntax &function) {
     expect('{');
     scopes.emplace_back();
+    if (scopes.size() > 1000)
+      fail("blocks are nested too deeply");
     while (!takeIf('}')) {
       if (peek().kind == TokenKind::End)
         fail("'}' is missing");

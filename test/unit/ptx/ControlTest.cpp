@@ -83,6 +83,21 @@ TEST_CASE("calls: arguments and results are each lane's own") {
     CHECK(results[i] == i + (i > 9 ? 0 : 4 * i));
 }
 
+TEST_CASE("lanes that made a call and lanes that did not come together behind it") {
+  // `inner` stands behind `outer`, so that its instructions have the greater counter.
+  Device device(kernelText(
+      0,
+      "mov.u32 %r1, %tid.x; { .param .b32 a; st.param.b32 [a], %r1; call outer, (a); "
+      "}\nex2.approx.f32 %f1, 0f3F800000;",
+      ".func inner(.param .b32 x);\n"
+      ".func outer(.param .b32 x)\n{ .reg .b32 %r<2>; .reg .pred %p<2>; ld.param.u32 %r1, [x]; "
+      "setp.gt.u32 %p1, %r1, 9;\n"
+      "@%p1 bra E; { .param .b32 a; st.param.b32 [a], %r1; call inner, (a); }\nE: ret; }\n"
+      ".func inner(.param .b32 x)\n{ .reg .b32 %r<2>; ld.param.u32 %r1, [x]; add.u32 %r1, %r1, 1; "
+      "ret; }\n"));
+  CHECK(device.run({1}, {32}, {}).issued[unsigned(InstructionClass::Special)] == 1);
+}
+
 TEST_CASE("shuffles in every mode") {
   auto shuffled = [](const std::string &operands) {
     return perThread("add.u32 %r3, %r1, 100; shfl.sync." + operands +

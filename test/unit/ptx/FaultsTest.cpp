@@ -172,6 +172,20 @@ TEST_CASE("races inside a warp") {
   checkFault(runBody(first + sync + all + first, {1}, {32}), ErrorKind::Race, "and others");
 }
 
+TEST_CASE("races of a thread that read the word as others did") {
+  const std::string first =
+                        "setp.eq.u32 %p1, %r1, 0;\n@%p1 st.shared.u32 [tile], 1;\nbar.sync 0;\n",
+                    all = "ld.shared.u32 %r10, [tile];\n", sync = "bar.warp.sync 0xffffffff;\n";
+  auto writes = [](unsigned thread) {
+    return "setp.eq.u32 %p2, %r1, " + std::to_string(thread) + ";\n@%p2 st.shared.u32 [tile], 2;\n";
+  };
+  // The last reader writes: other lanes of its warp, and other warps, have read as well.
+  checkRight(runBody(first + all + sync + writes(31), {1}, {32}));
+  checkFault(runBody(first + all + writes(31), {1}, {32}), ErrorKind::Race, "and others");
+  checkRight(runBody(first + all + "bar.sync 0;\n" + writes(31), {1}, {64}));
+  checkFault(runBody(first + all + sync + writes(31), {1}, {64}), ErrorKind::Race, "and others");
+}
+
 TEST_CASE("races in global memory") {
   const std::string index = "add.s64 %rd3, %a1, %rd1;\n";
   checkRight(runBody(index + "st.global.u32 [%rd3], %r1;", {2}, {32}));
@@ -192,6 +206,11 @@ TEST_CASE("races in global memory") {
                      "red.global.add.u32 [%a0], 1;",
                      {4}, {1}),
              ErrorKind::Race, "updated");
+  // A byte of a word.
+  const std::string store = "setp.eq.u32 %p1, %r2, 0;\n@%p1 st.global.u32 [%a1], 1;\n";
+  checkFault(runBody(store + "@!%p1 ld.global.u8 %rs1, [%a1+2];", {2}, {1}), ErrorKind::Race,
+             "wrote");
+  checkRight(runBody(store + "@!%p1 ld.global.u8 %rs1, [%a0+2];", {2}, {1}));
   // Many blocks read, one writes.
   checkFault(
       runBody("ld.global.u32 %r10, [%a0]; setp.eq.u32 %p1, %r2, 3; @%p1 st.global.u32 [%a0], 1;",
@@ -328,6 +347,30 @@ TEST_CASE("a copy that is read before it has come") {
   checkRight(runBody(copy + wait + barrier + read, {1}, {32}));
   checkFault(runBody(copy + barrier + read, {1}, {32}), ErrorKind::Uninitialized, "shared");
   checkFault(runBody(copy + barrier + wait + read, {1}, {32}), ErrorKind::Race, "wrote");
+}
+
+TEST_CASE("a wait for all groups of copies but the last") {
+  const std::string copies =
+                        "cp.async.ca.shared.global [%r5], [%rd2], 4;\ncp.async.commit_group;\n"
+                        "cp.async.ca.shared.global [%r5+128], [%rd2], 4;\ncp.async.commit_group;\n",
+                    one = "cp.async.wait_group 1;\n", none = "cp.async.wait_group 0;\n";
+  checkRight(runBody(copies + one + "ld.shared.u32 %r10, [%r5];", {1}, {32}));
+  checkFault(runBody(copies + one + "ld.shared.u32 %r10, [%r5+128];", {1}, {32}),
+             ErrorKind::Uninitialized, "shared");
+  checkRight(runBody(copies + none + "ld.shared.u32 %r10, [%r5+128];", {1}, {32}));
+}
+
+TEST_CASE("local variables of a function start anew in each call") {
+  const std::string function =
+      ".func f(.param .b32 x)\n{ .reg .b32 %r<3>; .reg .pred %p<2>; .local .align 4 .b8 own[4]; "
+      "ld.param.u32 %r1, [x];\n"
+      "setp.eq.u32 %p1, %r1, 0; @%p1 st.local.u32 [own], 1; ld.local.u32 %r2, [own]; ret; }\n";
+  auto call = [](int value) {
+    return "{ .param .b32 a; st.param.b32 [a], " + std::to_string(value) + "; call f, (a); }\n";
+  };
+  checkRight(Device(kernelText(0, call(0) + call(0), function)).launch({1}, {1}, {}));
+  Device device(kernelText(0, call(0) + call(1), function));
+  checkFault(device.launch({1}, {1}, {}), ErrorKind::Uninitialized, "local");
 }
 
 TEST_CASE("launches with arguments that do not fit") {

@@ -226,7 +226,13 @@ TEST_CASE("f16 and bf16 arithmetic rounds the exact value") {
                           return one(u16(a), u16(b)) | one(u16(a >> 16), u16(b >> 16)) << 16;
                         },
                         {0x3c00bc00, 0x00017bff}, {0x3800c000, 0x80013c00});
-  // The product and the sum need more than double's 53 bits together: 1 + 2^-11 + 2^-48 is above
-  // the middle.
-  CHECK(half(fmaToOdd(0x1p-24, 0x1p-24, 1 + 0x1p-11)) == 0x3c01);
+  // 7 * 37 is 259, halfway between 258 and 260: what is added decides, however little it is.
+  auto bf = [](double value) { return toBFloat(value); };
+  check3<u16, u16, u16, u16>(
+      "fma.rn.bf16 $o, $a, $b, $c;",
+      [&](u16 a, u16, u16 c) {
+        double sign = fromBFloat(a) < 0 ? -1 : 1;
+        return bf(sign * (fromBFloat(c) == 0 || fromBFloat(c) * sign > 0 ? 260 : 258));
+      },
+      {bf(7), bf(-7)}, {bf(37)}, {bf(1e-30), bf(-1e-30), bf(0)});
 }

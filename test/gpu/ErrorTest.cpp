@@ -161,6 +161,33 @@ TEST_CASE("gpu memory: what does not fit says for what it was") {
   CHECK(gpu.leaked() == 0);
 }
 
+TEST_CASE("gpu memory: entries that fit run on where others do not fit") {
+  StandIn gpu;
+  Session session(Model::load(fake("cuda")));
+  auto evaluate = [&] {
+    Tensor y = session.run("eval_step", batch())["y"].clone();
+    return std::vector<float>(y.data<float>().begin(), y.data<float>().end());
+  };
+  std::vector<float> before = evaluate();
+  uint64_t bytes = session.working_bytes();
+  int failures = 0;
+  for (;; ++failures) {
+    Setting failing("STANDIN_FAIL", "cuMemAlloc:" + std::to_string(failures + 1));
+    try {
+      session.prepare("train_step");
+      break;
+    } catch (const Error &error) {
+      CHECK_THAT(error.what(), Contains("train_step: out of memory"));
+    }
+    ::unsetenv("STANDIN_FAIL");
+    CHECK(evaluate() == before);
+    CHECK(evaluate() == before);
+    CHECK(session.working_bytes() == bytes);
+  }
+  CHECK(failures == 4); // inputs, outputs, a table of addresses, the arena
+  CHECK(evaluate() == before);
+}
+
 TEST_CASE("gpu faults: after one the process can use the device no more") {
   StandIn gpu;
   Session session(Model::load(fake("wild_kernel")));

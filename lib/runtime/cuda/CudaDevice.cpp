@@ -89,19 +89,24 @@ void CudaDevice::upload(const DeviceMemory &to, const void *from) {
         "writing the model's constants");
 }
 
-void CudaDevice::growTo(DeviceMemory &memory, uint64_t bytes, const std::string &what) {
+void CudaDevice::growTo(DeviceMemory &memory, uint64_t bytes, const char *what,
+                        const accc_entry &entry) {
   if (memory.size() < bytes) {
     ++generation;
     memory = {}; // first, so that both are never there together; its contents are nobody's
-    memory = DeviceMemory(context, bytes, what);
+    memory = DeviceMemory(context, bytes, std::string(what) + " " + entry.name);
   }
+}
+
+void CudaDevice::reserve(const accc_entry &entry, uint64_t scratchBytes) {
+  growTo(arena, entry.arena_size, "the arena of", entry);
+  growTo(scratch, scratchBytes, "the library's scratch of", entry);
 }
 
 std::unique_ptr<DeviceEntry> CudaDevice::prepare(const accc_entry &entry) {
   context.makeCurrent();
   auto made = std::make_unique<CudaEntry>(entry, *this);
-  growTo(arena, entry.arena_size, std::string("the arena of ") + entry.name);
-  growTo(scratch, made->scratchBytes(), std::string("the library's scratch of ") + entry.name);
+  reserve(entry, made->scratchBytes());
   return made;
 }
 

@@ -46,7 +46,10 @@ public:
 private:
   friend class CudaEntry;
   void upload(const DeviceMemory &to, const void *from);
-  void growTo(DeviceMemory &memory, uint64_t bytes, const std::string &what);
+  /// Makes arena and scratch large enough for `entry`. Where there is no memory for that they are
+  /// gone, until an entry that needs less reserves them anew.
+  void reserve(const accc_entry &entry, uint64_t scratchBytes);
+  void growTo(DeviceMemory &memory, uint64_t bytes, const char *what, const accc_entry &entry);
 
   Context context;
   const accc_code &code;

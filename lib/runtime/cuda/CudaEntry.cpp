@@ -99,7 +99,7 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
         inTables += added.addresses.size() * sizeof(CUdeviceptr);
     }
   tables = DeviceMemory(context, inTables, doing("the buffers' addresses of")());
-  device.stagingBytes += inputs.onDevice.size() + outputs.onDevice.size() + tables.size();
+  device.stagingBytes += stagingBytes();
 }
 
 CudaEntry::~CudaEntry() {
@@ -107,6 +107,7 @@ CudaEntry::~CudaEntry() {
   driver.cuStreamSynchronize(context.stream); // a run that has thrown may be under way
   for (CUevent event : events)
     driver.cuEventDestroy(event);
+  device.stagingBytes -= stagingBytes();
 }
 
 void CudaEntry::addStep(const accc_step &step) {
@@ -156,6 +157,7 @@ CUdeviceptr CudaEntry::address(const accc_buffer &buffer) const {
 
 void CudaEntry::resolve() {
   graph.reset();
+  device.reserve(entry, scratchBytes());
   std::vector<CUdeviceptr> inTables;
   for (Step &step : steps) {
     for (size_t i = 0; i < step.addresses.size(); ++i)

@@ -81,6 +81,9 @@ private:
 
   void addStep(const accc_step &step);
   CUdeviceptr address(const accc_buffer &buffer) const;
+  uint64_t stagingBytes() const {
+    return inputs.onDevice.size() + outputs.onDevice.size() + tables.size();
+  }
   /// Takes the addresses anew where memory that the entries share has moved.
   void resolve();
   void enqueue();

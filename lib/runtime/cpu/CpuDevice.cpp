@@ -21,10 +21,10 @@ bool environmentFlag(const char *name) {
   return value && *value && std::string_view(value) != "0";
 }
 
-void growTo(Memory &memory, uint64_t bytes, const std::string &what) {
+void growTo(Memory &memory, uint64_t bytes, const char *what, const accc_entry &entry) {
   if (memory.size() < bytes) {
     memory = {}; // first, so that both are never there together; its contents are nobody's
-    memory = Memory(bytes, what);
+    memory = Memory(bytes, std::string(what) + " " + entry.name);
   }
 }
 
@@ -59,9 +59,13 @@ CpuDevice::CpuDevice(const accc_model_description &model, const accc_code &code,
 
 std::unique_ptr<DeviceEntry> CpuDevice::prepare(const accc_entry &entry) {
   auto made = std::make_unique<CpuEntry>(entry, *this);
-  growTo(arena, entry.arena_size, std::string("the arena of ") + entry.name);
-  growTo(scratch, made->scratchBytes(), std::string("the library's scratch of ") + entry.name);
+  reserve(entry, made->scratchBytes());
   return made;
+}
+
+void CpuDevice::reserve(const accc_entry &entry, uint64_t scratchBytes) {
+  growTo(arena, entry.arena_size, "the arena of", entry);
+  growTo(scratch, scratchBytes, "the library's scratch of", entry);
 }
 
 void CpuDevice::readState(uint64_t offset, void *to, uint64_t bytes) const {
@@ -83,17 +87,12 @@ CpuEntry::CpuEntry(const accc_entry &entry, CpuDevice &device)
   Team::Scope scope(device.team); // oneDNN fixes the number of threads when it generates its code
   for (int32_t i = 0; i < entry.num_library_calls; ++i)
     calls.push_back(createLibraryCall(entry.library_calls[i], device.team));
+  for (const auto &call : calls)
+    mostScratch = std::max(mostScratch, call->scratchBytes());
   size_t most = 0;
   for (int32_t i = 0; i < entry.num_steps; ++i)
     most = std::max(most, static_cast<size_t>(entry.steps[i].num_buffers));
   buffers.resize(most);
-}
-
-uint64_t CpuEntry::scratchBytes() const {
-  uint64_t most = 0;
-  for (const auto &call : calls)
-    most = std::max(most, call->scratchBytes());
-  return most;
 }
 
 char *CpuEntry::inputBytes(size_t number, const Tensor &given) {
@@ -107,6 +106,7 @@ char *CpuEntry::inputBytes(size_t number, const Tensor &given) {
 }
 
 int32_t CpuEntry::run(const std::vector<const Tensor *> &inputs, std::vector<Tensor> &outputs) {
+  device.reserve(entry, mostScratch); // as it was prepared, unless another found no memory since
   for (size_t i = 0; i < inputs.size(); ++i)
     io[i] = inputBytes(i, *inputs[i]);
   for (size_t i = 0; i < outputs.size(); ++i)

@@ -25,6 +25,10 @@ public:
 
 private:
   friend class CpuEntry;
+  /// Makes arena and scratch large enough for `entry`. Where there is no memory for that they are
+  /// gone, until an entry that needs less reserves them anew.
+  void reserve(const accc_entry &entry, uint64_t scratchBytes);
+
   const accc_model_description &model;
   const accc_code &code;
   Team team;
@@ -42,7 +46,7 @@ public:
   const std::vector<double> &profile() const override { return seconds; }
 
   /// The most that one of its library calls needs.
-  uint64_t scratchBytes() const;
+  uint64_t scratchBytes() const { return mostScratch; }
 
 private:
   char *inputBytes(size_t number, const Tensor &given);
@@ -56,6 +60,7 @@ private:
   CpuDevice &device;
   Launches launches;
   std::vector<std::unique_ptr<LibraryCall>> calls;
+  uint64_t mostScratch = 0;
   int64_t status = ACCC_DONE;
   std::vector<char *> io;      // the entry's inputs, then its outputs
   std::vector<char *> buffers; // of the present step

@@ -249,6 +249,18 @@ TEST_CASE("cpu: a library call that fails ends the step, and says which it was")
   CHECK(after == before);
 }
 
+TEST_CASE("cpu: entries that fit run on where another found no memory") {
+  Model model = Model::load(fake("good"));
+  auto device = detail::findPlatform("cpu")->open(model.description(), model.code(), {1});
+  auto peek = device->prepare(model.entry("peek")); // reads its arena
+  accc_entry huge = model.entry("train_step");
+  huge.arena_size = uint64_t(1) << 60;
+  CHECK_THAT(errorOf(ErrorKind::machine, [&] { device->prepare(huge); }),
+             Contains("the arena of train_step"));
+  std::vector<Tensor> outputs{Tensor(DType::f32, {}), Tensor(DType::f32, {4, 1})};
+  CHECK(peek->run({}, outputs) == ACCC_DONE);
+}
+
 TEST_CASE("session: variables are set where they fit") {
   Session session(Model::load(fake("no_weights")));
   CHECK_THAT(errorOf(ErrorKind::usage, [&] { session.set_variable("absent", Tensor()); }),

@@ -31,11 +31,7 @@ struct CublasLtFunctions {
   ACCC_LIBRARY_FUNCTIONS(ACCC_CUBLASLT_FUNCTIONS)
 
   static const CublasLtFunctions *find(std::string &why) {
-    static CublasLtFunctions functions;
-    static bool loaded = false;
-    if (!loaded)
-      loaded = functions.load({"libcublasLt.so.13", "libcublasLt.so.12"}, why);
-    return loaded ? &functions : nullptr;
+    return loadOnce<CublasLtFunctions>({"libcublasLt.so.13", "libcublasLt.so.12"}, why);
   }
 
   void check(cublasStatus_t status, const char *doing) const {

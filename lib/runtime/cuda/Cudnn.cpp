@@ -39,11 +39,7 @@ struct CudnnFunctions {
   ACCC_LIBRARY_FUNCTIONS(ACCC_CUDNN_FUNCTIONS)
 
   static const CudnnFunctions *find(std::string &why) {
-    static CudnnFunctions functions;
-    static bool loaded = false;
-    if (!loaded)
-      loaded = functions.load({"libcudnn.so.9"}, why);
-    return loaded ? &functions : nullptr;
+    return loadOnce<CudnnFunctions>({"libcudnn.so.9"}, why);
   }
 
   void check(cudnnStatus_t status, const char *doing) const {

@@ -4,6 +4,8 @@
 #include "SharedLibrary.h"
 #include "accc/error.h"
 
+#include <mutex>
+
 namespace accc::detail {
 
 namespace {
@@ -83,8 +85,10 @@ bool Driver::load(std::string &why) {
 }
 
 const Driver *Driver::find(std::string &why) {
+  static std::mutex mutex; // models may be loaded in several threads
   static Driver driver;
   static bool loaded = false; // else tried again: what was missing may have come
+  std::lock_guard lock(mutex);
   if (!loaded)
     loaded = driver.load(why);
   return loaded ? &driver : nullptr;

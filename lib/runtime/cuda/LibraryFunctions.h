@@ -11,6 +11,25 @@
 
 #include "SharedLibrary.h"
 
+#include <mutex>
+
+namespace accc::detail {
+
+/// The only table of this kind, loaded when it is first asked for. Where that fails it is nullptr,
+/// `why` says what is missing, and the next call tries again.
+template <typename Functions>
+const Functions *loadOnce(const std::vector<std::string> &names, std::string &why) {
+  static std::mutex mutex; // models may be loaded in several threads
+  static Functions functions;
+  static bool loaded = false;
+  std::lock_guard lock(mutex);
+  if (!loaded)
+    loaded = functions.load(names, why);
+  return loaded ? &functions : nullptr;
+}
+
+} // namespace accc::detail
+
 #define ACCC_LIBRARY_MEMBER(function) decltype(&::function) function = nullptr;
 #define ACCC_LIBRARY_FIND(function)                                                                \
   if (!library.find(#function, this->function)) {                                                  \

@@ -55,6 +55,9 @@ float manifestLearningRate(const Model &model);
 /// Inputs for an entry point that are valid for any model: floats are random, integers 0 or 1.
 TensorMap randomInputs(const accc_entry &entry, uint64_t seed);
 
+/// A value for a parameter or buffer: small random numbers for a matrix, ones for any other float.
+Tensor randomWeight(const accc_tensor &description);
+
 /// Of the sizes that a library holds the first that has all of `wanted` ("seq=64"). Throws Error
 /// (usage) that lists them.
 std::string_view chooseSizes(const Model &model, const std::vector<std::string> &wanted);

@@ -65,6 +65,18 @@ TensorMap accc::tool::randomInputs(const accc_entry &entry, uint64_t seed) {
   return inputs;
 }
 
+Tensor accc::tool::randomWeight(const accc_tensor &description) {
+  auto shape = shape_of(description);
+  Tensor tensor(*dtype_of(description.dtype), Shape(shape.begin(), shape.end()));
+  if (tensor.dtype() != DType::f32)
+    return tensor; // zeros
+  std::mt19937_64 engine(tensor.size_bytes());
+  std::normal_distribution<float> normal(0, 0.02f);
+  for (float &element : tensor.data<float>())
+    element = tensor.rank() < 2 ? 1 : normal(engine);
+  return tensor;
+}
+
 std::string accc::tool::archName(const std::string &arch) { return arch.substr(0, arch.find(':')); }
 
 std::string_view accc::tool::chooseSizes(const Model &model,
@@ -84,4 +96,16 @@ std::string_view accc::tool::chooseSizes(const Model &model,
   throw Error(ErrorKind::usage,
               model.path() + " was not compiled for" + text +
                   (list.empty() ? "; it has no choice of sizes" : "; it has: " + list));
+}
+
+std::string accc::tool::humanBytes(double bytes) {
+  const char *units[] = {"B", "kB", "MB", "GB", "TB"};
+  int unit = 0;
+  while (bytes >= 1000 && unit < 4) {
+    bytes /= 1000;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+  return text;
 }

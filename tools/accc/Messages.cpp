@@ -60,15 +60,3 @@ void accc::tool::reportCrash(const CompileOptions &options, const std::string &s
         << "accc: " << again.dumpDir
         << " holds the IR before the crash; please send it, or the model, with a bug report\n";
 }
-
-std::string accc::tool::humanBytes(double bytes) {
-  const char *units[] = {"B", "kB", "MB", "GB", "TB"};
-  int unit = 0;
-  while (bytes >= 1000 && unit < 4) {
-    bytes /= 1000;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-  return text;
-}

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 struct BenchOptions {
-  std::string library, entry, inputs;
+  std::string library, entry, inputs, params;
   std::vector<std::string> sizes;
   int steps = 0, warmup = 3, threads = 0;
   double seconds = 3;
@@ -71,6 +71,41 @@ static uint64_t processMemory(const std::string &field) {
 /// Makes VmHWM start again from what is resident now; without effect where the system cannot.
 static void resetPeakMemory() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
+/// Gives the weights that come neither with the library nor in the file `params`, if any, some
+/// value: matrices small random ones, everything else (scales, variances, shifts) ones.
+static void fillWeights(Session &session, const std::string &params) {
+  const Model &model = session.model();
+  bool beside = model.description().weights_file != nullptr;
+  for (const accc_variable &variable : model.variables())
+    if (!variable.initial && !beside && variable.role != ACCC_OPTIMIZER_STATE)
+      session.set_variable(variable.tensor.name, randomWeight(variable.tensor));
+  if (!params.empty())
+    session.load(params, {.allow_missing = true, .allow_extra = true});
+}
+
+/// A profile as JSON: of each step its label, milliseconds a run, the bytes of its buffers (what it
+/// reads and writes at least), and whether a library makes it.
+static nlohmann::ordered_json profileJson(const std::vector<ProfiledStep> &profile,
+                                          const accc_entry &entry, size_t runs) {
+  auto list = nlohmann::ordered_json::array();
+  auto measured = profile.begin();
+  for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps))) {
+    if (step.kind == ACCC_STEP_CHECK || measured == profile.end())
+      continue;
+    uint64_t bytes = 0;
+    for (const accc_buffer &buffer :
+         std::span(entry.buffers + step.first_buffer, static_cast<size_t>(step.num_buffers)))
+      if (buffer.space != ACCC_STATUS)
+        bytes += buffer.bytes * (buffer.access == ACCC_READ_WRITE ? 2 : 1);
+    list.push_back({{"label", step.label},
+                    {"library", step.kind == ACCC_STEP_LIBRARY_CALL},
+                    {"ms", measured->seconds * 1e3 / static_cast<double>(runs)},
+                    {"bytes", bytes}});
+    ++measured;
+  }
+  return list;
+}
+
 static int bench(const BenchOptions &options) {
   uint64_t baseBytes = processMemory("VmRSS");
   auto start = Clock::now();
@@ -79,6 +114,7 @@ static int bench(const BenchOptions &options) {
   settings.threads = options.threads;
   settings.learning_rate = 0; // the same work at every step, whatever the data
   Session session(model, settings);
+  fillWeights(session, options.params);
   std::string name = options.entry;
   if (name.empty())
     name = model.find_entry("train_step") ? "train_step" : model.entries().front().name;
@@ -136,6 +172,8 @@ static int bench(const BenchOptions &options) {
   };
   if (loss)
     report["loss"] = *loss;
+  if (options.profile)
+    report["profile"] = profileJson(session.profile(name, entry.sizes), entry, times.size());
   if (options.json) {
     std::cout << report.dump(2) << "\n";
     return 0;
@@ -164,6 +202,11 @@ void accc::tool::addBench(CLI::App &app, Action &action) {
   command->add_option("--inputs", options->inputs, "by default floats are random, integers 0 or 1")
       ->type_name("IN.safetensors");
   command
+      ->add_option("--params", options->params,
+                   "parameters and buffers to start from; where the library has none, by default "
+                   "random")
+      ->type_name("P.safetensors");
+  command
       ->add_option(
           "-D", options->sizes,
           "of a library for several sizes: which to time; by default those of --inputs, or "
@@ -177,7 +220,8 @@ void accc::tool::addBench(CLI::App &app, Action &action) {
       ->capture_default_str();
   command->add_option("--threads", options->threads, "0 = the default of OpenMP")
       ->capture_default_str();
-  command->add_flag("--profile", options->profile, "prints which kernels and calls take the time");
+  command->add_flag("--profile", options->profile,
+                    "prints which kernels and calls take the time, with --json all of them");
   command->add_flag("--json", options->json, "prints the figures as JSON");
   command->callback([options, &action] { action = [options] { return bench(*options); }; });
 }

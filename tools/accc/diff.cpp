@@ -3,16 +3,14 @@
 #include "Bisection.h"
 #include "Command.h"
 #include "Comparison.h"
+#include "Goldens.h"
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 using namespace accc;
@@ -25,17 +23,8 @@ struct DiffOptions {
   double tolerance = 1e-4;
   bool failedOnly = false, bisect = false;
   CompileOptions compile;
-};
 
-/// What a golden directory says of the run (meta.json of examples/export).
-struct Meta {
-  std::string loss, optimizer;
-  double learningRate = 1e-3;
-  int64_t steps = 10;
-  std::map<std::string, std::vector<int64_t>> dimensions;
-  std::vector<std::string> freeze;
-  bool dropout = false;
-  double lossMean = 0, lossDeviation = 0;
+  operator GoldenOptions() const { return {b, tolerance, failedOnly}; }
 };
 
 /// A folder that goes away with its owner.
@@ -54,130 +43,15 @@ struct TemporaryFolder {
 };
 } // namespace
 
-static Meta readMeta(const fs::path &folder, const std::string &model) {
-  std::ifstream file(folder / "meta.json");
-  auto json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object())
-    throw Error(ErrorKind::usage,
-                (folder / "meta.json").string() + " is missing or no JSON object");
-  Meta meta;
-  try {
-    meta.loss = json.value("loss", "");
-    meta.optimizer = json.value("optimizer", "");
-    meta.learningRate = json.value("lr", meta.learningRate);
-    meta.steps = json.value("steps", meta.steps);
-    meta.dropout = json.value("dropout", false);
-    meta.lossMean = json.value("loss_mean", 0.0);
-    meta.lossDeviation = json.value("loss_std", 0.0);
-    const auto dimensions = json.value("dims", nlohmann::json::object());
-    for (const auto &[name, size] : dimensions.items())
-      meta.dimensions[name] = {size.get<int64_t>()};
-    const auto files = json.value("files", nlohmann::json::array());
-    for (const auto &entry : files) {
-      const auto frozen = entry.value("freeze", nlohmann::json::array());
-      if (entry.value("file", "") == fs::path(model).filename().string())
-        for (const auto &name : frozen) {
-          std::string exact = "^";
-          for (char c : name.get<std::string>()) {
-            if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_')
-              exact += '\\';
-            exact += c;
-          }
-          meta.freeze.push_back(exact + "$");
-        }
-    }
-  } catch (const nlohmann::json::exception &error) {
-    throw Error(ErrorKind::data, (folder / "meta.json").string() + ": " + error.what());
-  }
-  return meta;
-}
-
 static const Tensor *find(const TensorMap &tensors, const std::string &name) {
   auto found = tensors.find(name);
   return found == tensors.end() ? nullptr : &found->second;
 }
 
-/// The first step's outputs, loss and gradients, then losses and parameters of all steps.
-static TensorMap runAsGoldens(const Model &model, const TensorMap &inputs, const Meta &meta) {
-  SessionOptions settings;
-  settings.learning_rate = static_cast<float>(meta.learningRate);
-  TensorMap results;
-  {
-    Session session(model, settings);
-    const char *entry = model.find_entry("grad_step") ? "grad_step" : "eval_step";
-    for (const auto &[name, tensor] : session.run(entry, inputs).tensors())
-      results.emplace(name, tensor.clone());
-  }
-  if (!model.find_entry("train_step"))
-    return results;
-  Session session(model, settings);
-  std::vector<float> losses;
-  for (int64_t step = 0; step < meta.steps; ++step)
-    losses.push_back(session.run("train_step", inputs).loss());
-  results.emplace("losses", Tensor::of<float>({meta.steps}, std::span<const float>(losses)));
-  for (const accc_variable &variable : model.variables())
-    if (variable.role != ACCC_OPTIMIZER_STATE)
-      results.emplace(std::string("param.") + variable.tensor.name,
-                      session.variable(variable.tensor.name).clone());
-  return results;
-}
-
-/// Holds results against the goldens, without those that `leftOut` says were not asked for.
-static int judgeGoldens(const DiffOptions &options, const Meta &meta, const TensorMap &results,
-                        const std::function<bool(const std::string &)> &leftOut = {}) {
-  fs::path folder = options.b;
-  std::vector<Verdict> verdicts;
-  if (meta.dropout) {
-    // No two implementations draw the same masks; the loss must lie where losses lie.
-    Verdict verdict{.name = "loss", .shape = "f32[]"};
-    const Tensor *found = find(results, "loss");
-    if (!found)
-      throw Error(ErrorKind::data, options.a + " has no loss");
-    double loss = found->item<float>();
-    verdict.worst = std::abs(loss - meta.lossMean);
-    verdict.relative = verdict.worst / std::abs(meta.lossMean);
-    verdict.how = verdict.worst <= 6 * meta.lossDeviation ? "rmse" : "FAILED";
-    verdicts.push_back(verdict);
-  } else {
-    TensorMap goldens = load_safetensors(folder / "golden.safetensors"), exact;
-    if (fs::exists(folder / "golden64.safetensors"))
-      exact = load_safetensors(folder / "golden64.safetensors");
-    // Forward, backward, update: the first bad tensor is then the nearest to the cause.
-    auto rank = [](const std::string &name) {
-      return name.starts_with("param.") ? 3 : name == "losses" ? 2 : name.starts_with("grad.");
-    };
-    for (int group = 0; group < 4; ++group)
-      for (const auto &[name, golden] : goldens)
-        if (rank(name) == group && !(leftOut && leftOut(name)))
-          verdicts.push_back(
-              judge(name, find(results, name), golden, find(exact, name), options.tolerance));
-  }
-  return printVerdicts(verdicts, options.failedOnly) ? static_cast<int>(ExitCode::Data) : 0;
-}
-
-static int diffGoldens(const DiffOptions &options, const std::string &library) {
-  Meta meta = readMeta(options.b, options.a);
-  TensorMap inputs = load_safetensors(fs::path(options.b) / "inputs.safetensors");
-  return judgeGoldens(options, meta, runAsGoldens(Model::load(library), inputs, meta));
-}
-
-/// What `accc run` wrote: outputs, loss and gradients of the first step, and with --params the
-/// variables after the last.
-static int diffResults(const DiffOptions &options) {
-  Meta meta = readMeta(options.b, options.a);
-  TensorMap results = load_safetensors(options.a);
-  if (!options.params.empty())
-    for (const auto &[name, tensor] : load_safetensors(options.params))
-      results.emplace("param." + name, tensor);
-  return judgeGoldens(options, meta, results, [&](const std::string &name) {
-    return name == "losses" || (name.starts_with("param.") && options.params.empty());
-  });
-}
-
 /// Compiles the model as its goldens were made, and compares.
 static int diffModel(const DiffOptions &options) {
   TemporaryFolder folder;
-  Meta meta = readMeta(options.b, options.a);
+  GoldenMeta meta = readGoldenMeta(options.b, options.a);
   CompileOptions compile = options.compile;
   compile.model = options.a;
   compile.output = folder.path / "model.so";
@@ -200,7 +74,7 @@ static int diffModel(const DiffOptions &options) {
   };
   int code =
       guardAgainstCrashes(work, [&](const std::string &signal) { reportCrash(compile, signal); });
-  return code ? code : diffGoldens(options, compile.output);
+  return code ? code : diffGoldens(compile.output, options);
 }
 
 static std::string fullName(const accc_entry &entry) {
@@ -305,9 +179,9 @@ static int diff(const DiffOptions &options) {
   if (options.bisect && (results || isLibrary(options.a) || !fs::is_directory(options.b)))
     throw Error(ErrorKind::usage, "--bisect needs a model and its goldens");
   if (fs::is_directory(options.b) && results)
-    return diffResults(options);
+    return diffResults(options.a, options.params, options);
   if (fs::is_directory(options.b))
-    return isLibrary(options.a) ? diffGoldens(options, options.a) : diffModel(options);
+    return isLibrary(options.a) ? diffGoldens(options.a, options) : diffModel(options);
   for (const std::string &path : {options.a, options.b})
     if (!isLibrary(path))
       throw Error(ErrorKind::usage, path + " is no library: compare LIB GOLDENS, MODEL GOLDENS, "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernels/Compiled.h"
 
+#include "accc/safetensors.h"
 #include "codegen/Generate.h"
 #include "codegen/host/Host.h"
 #include "ir/interfaces/ReferenceValues.h"
@@ -8,8 +9,10 @@
 #include "support/Attributes.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -44,28 +47,62 @@ void nameValues(func::FuncOp function) {
   }
 }
 
+namespace {
+/// What a sample's run gave, beside its inputs; a data error as metadata.
+void writeSample(const std::string &folder, const std::string &entry, const TensorMap &inputs,
+                 const TensorMap &outputs, const std::string &error) {
+  if (folder.empty())
+    return;
+  accc::Metadata metadata{{"test", Catch::getResultCapture().getCurrentTestName()}};
+  if (!error.empty())
+    metadata["error"] = error;
+  save_safetensors(folder + "/" + entry + ".in.safetensors", inputs);
+  save_safetensors(folder + "/" + entry + ".out.safetensors", outputs, metadata);
+}
+
+/// A folder for the library at `path`, with a copy of it, where samples are wanted; else "".
+std::string makeSampleFolder(StringRef path) {
+  static int count = 0;
+  const char *all = std::getenv("ACCC_TEST_SAMPLES");
+  if (!all)
+    return "";
+  std::string folder = llvm::formatv("{0}/{1,0+4}", all, count++);
+  if (llvm::sys::fs::create_directories(folder) ||
+      llvm::sys::fs::copy_file(path, folder + "/model.so"))
+    throw std::runtime_error("cannot write samples to " + folder);
+  return folder;
+}
+} // namespace
+
 SmallVector<ReferenceArray> Compiled::run(const std::string &name, FunctionType type,
                                           ArrayRef<ReferenceArray> arguments) {
   error.clear();
   SmallVector<ReferenceArray> results;
+  TensorMap inputs;
   try {
-    TensorMap inputs;
     for (auto [i, argument] : llvm::enumerate(arguments))
       inputs.emplace("in" + std::to_string(i),
                      toTensor(argument, cast<RankedTensorType>(type.getInput(i))));
     Result result = session->run(name, inputs);
     for (auto [i, each] : llvm::enumerate(type.getResults()))
       results.push_back(toArray(result["out" + std::to_string(i)], cast<RankedTensorType>(each)));
+    writeSample(sampleFolder, name, inputs, result.tensors(), "");
   } catch (const std::exception &failure) { // as code without RTTI must
     error = failure.what();
+    writeSample(sampleFolder, name, inputs, {}, error);
   }
   return results;
 }
 
 std::unique_ptr<Target> createTestTarget(const std::string &arch) {
   const char *target = std::getenv("ACCC_TEST_TARGET");
-  if (target && std::string_view(target) == "cuda")
-    return llvm::cantFail(createTarget("cuda", {"compute_80"}));
+  if (StringRef(target ? target : "").starts_with("cuda")) {
+    SmallVector<StringRef> archs;
+    StringRef(target).split(':').second.split(archs, ',', -1, /*KeepEmpty=*/false);
+    return llvm::cantFail(
+        createTarget("cuda", archs.empty() ? std::vector<std::string>{"compute_80"}
+                                           : std::vector<std::string>(archs.begin(), archs.end())));
+  }
   return llvm::cantFail(createTarget("cpu", {arch}));
 }
 
@@ -91,6 +128,7 @@ Compiled compileFused(ModuleOp module, const std::string &arch, const WeightTabl
   } else {
     try {
       compiled.session = std::make_unique<Session>(Model::load(path.str().str()));
+      compiled.sampleFolder = makeSampleFolder(path);
     } catch (const std::exception &failure) {
       compiled.error = failure.what();
     }

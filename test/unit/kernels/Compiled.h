@@ -27,6 +27,7 @@ void nameValues(mlir::func::FuncOp function);
 struct Compiled {
   std::unique_ptr<Session> session;
   std::string error;
+  std::string sampleFolder = {}; ///< where run() writes what it was given and what came out; or ""
 
   /// What the entry point `name` gives for inputs in0, in1, ... of a function of this type; `error`
   /// is then about the run.
@@ -35,12 +36,15 @@ struct Compiled {
 };
 
 /// The CPU that --arch names; none that is not known. Where the environment's ACCC_TEST_TARGET is
-/// "cuda", a GPU in place of any CPU, by PTX: the same tests run on a device, or on a stand-in.
+/// "cuda", a GPU in place of any CPU, by PTX: the same tests run on a device, or on a stand-in. As
+/// "cuda:sm_90,compute_80" it names the code.
 std::unique_ptr<Target> createTestTarget(const std::string &arch);
 
 /// Schedules the functions of a module whose fusions have been formed, generates code for `arch`
 /// and loads it; every function is an entry point. The library's file is removed. Where the
-/// environment's ACCC_TEST_DUMP names a folder, the kernels are written there.
+/// environment's ACCC_TEST_DUMP names a folder, the kernels are written there; where its
+/// ACCC_TEST_SAMPLES does, a folder is made there for each library and the inputs and outputs of
+/// its runs, which gpu_runner compares with those of another device.
 Compiled compileFused(mlir::ModuleOp module, const std::string &arch,
                       const WeightTable &weights = {});
 

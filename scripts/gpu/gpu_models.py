@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The full-size models: those of examples/export with batches for a GPU. Needs PyTorch.
+
+    gpu_models.py NAME DIR     # writes DIR/model.onnx, inputs.safetensors and meta.json
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+# In the repository, or beside this file in a pack.
+for folder in (HERE.parents[1] / "examples" / "export", HERE.parent / "export"):
+    if folder.is_dir():
+        sys.path.insert(0, str(folder))
+
+import torch  # noqa: E402
+
+import models  # noqa: E402
+from full_size import FULL_SIZE  # noqa: E402
+
+LARGEST_PACKED = 1 << 20  # bytes of an input
+
+
+def build(name):
+    """The Case of examples/export with another batch, the same each time."""
+    source, batch, words = FULL_SIZE[name]
+    torch.manual_seed(0)
+    case = models.find(source)("full")
+    generator = torch.Generator().manual_seed(3)
+    inputs = {}
+    for key, value in case.inputs.items():
+        shape = (batch, *value.shape[1:]) if words is None else (batch, words)
+        if value.is_floating_point():
+            inputs[key] = torch.randn(shape, generator=generator)
+        elif key == "attention_mask":
+            inputs[key] = torch.ones(shape, dtype=value.dtype)
+        else:
+            inputs[key] = torch.randint(1, 30000, shape, generator=generator)
+    rows = batch * words if source == "gpt2" else batch
+    classes = 2 if source == "bert" else 30000 if source == "gpt2" else 1000
+    target = torch.randint(classes, (rows,), generator=generator)
+    return dataclasses.replace(case, inputs=inputs, target=target)
+
+
+def main():
+    from export import export_all
+    from safetensors.torch import save_file
+
+    name, out = sys.argv[1], pathlib.Path(sys.argv[2])
+    out.mkdir(parents=True, exist_ok=True)
+    case = build(name)
+    files, names = export_all(case, ["dynamo"], out)
+    tensors, made = {"target": case.target}, {}
+    for key, value in case.inputs.items():
+        if value.is_floating_point() and value.nbytes > LARGEST_PACKED:
+            made[key] = list(value.shape)
+        else:
+            tensors[key] = value
+    save_file(tensors, out / "inputs.safetensors")
+    meta = {"model": name, "files": files, "loss": case.loss, "optimizer": case.optimizer, "lr": case.lr}
+    meta |= {"dims": case.dims(), "random": made, "torch": torch.__version__}
+    meta["renamed"] = {i: {"from": n, "transposed": t} for i, (n, t) in names.items() if i != n}
+    partial = out / "meta.json.part"
+    partial.write_text(json.dumps(meta, indent=2) + "\n")
+    os.replace(partial, out / "meta.json")  # last: a folder that has it is whole
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One PyTorch contender of the part `steps`: step_torch.py MODEL KIND PRECISION INPUTS PARAMS
+
+KIND is eager, eager-graph (the whole step captured as a CUDA graph) or compile[-MODE]; PRECISION is
+fp32 or tf32; INPUTS the safetensors file that accc is given; PARAMS where the weights are written that
+accc is to start from, if there are none yet. Prints a line of JSON when the first step
+is done, then one for every line "SECONDS" on its input. The learning rate is zero, so that all steps are
+alike; the loss is read once a step, as a training program does, but by eager-graph's replay.
+"""
+
+import json
+import pathlib
+import sys
+import time
+
+import torch
+
+import gpu_models
+import inputs
+from golden import make_optimizer
+
+TYPES = {"F32": torch.float32, "I64": torch.int64, "I32": torch.int32}
+WARMUP, LEAST = 3, 5
+
+
+def tensor_of(stored):
+    dtype, shape, data = stored
+    return torch.frombuffer(bytearray(data), dtype=TYPES[dtype]).reshape(shape).cuda()
+
+
+def write_weights(module, meta, path):
+    """Parameters and buffers under the names of the ONNX file."""
+    tensors = dict(module.named_parameters(remove_duplicate=False))
+    tensors |= dict(module.named_buffers(remove_duplicate=False))
+    named = {name: tensor for name, tensor in tensors.items() if tensor.dtype == torch.float32}
+    for initialiser, origin in meta.get("renamed", {}).items():
+        value = tensors[origin["from"]]
+        named[initialiser] = value.T if origin["transposed"] else value
+    stored = {}
+    for name, tensor in named.items():
+        data = tensor.detach().contiguous().numpy().tobytes()
+        stored[name] = ("F32", list(tensor.shape), data)
+    inputs.write(path, stored)
+
+
+def make_step(name, kind, file, weights):
+    """A function that runs one training step, to the end, and returns its loss."""
+    case = gpu_models.build(name)
+    if not weights.exists():
+        meta = pathlib.Path(__file__).parents[1] / "models" / name / "meta.json"
+        write_weights(case.module, json.loads(meta.read_text()), weights)
+    module = case.module.cuda().train()
+    given = {key: tensor_of(value) for key, value in inputs.read(pathlib.Path(file)).items()}
+    batch, target = [given[key] for key in case.inputs], given["target"]
+    graph = kind == "eager-graph"
+    spec = case.optimizer + (",capturable" if graph and case.optimizer.startswith("adam") else ",fused")
+    optimizer = make_optimizer(spec, 0.0, module.parameters())
+
+    def forward():
+        outputs = module(*batch)
+        logits = outputs if isinstance(outputs, torch.Tensor) else outputs[0]
+        return torch.nn.functional.cross_entropy(logits, target)
+
+    if kind.startswith("compile"):
+        forward = torch.compile(forward, mode=kind.removeprefix("compile").removeprefix("-") or None)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        loss = forward()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return captured(step) if graph else lambda: step().item()
+
+
+def captured(step):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(WARMUP):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step()
+
+    def replay():
+        graph.replay()
+        return loss.item()
+
+    return replay
+
+
+def time_round(step, seconds):
+    times, start = [], time.perf_counter()
+    while len(times) < LEAST or time.perf_counter() - start < seconds:
+        begin = time.perf_counter()
+        step()
+        times.append((time.perf_counter() - begin) * 1e3)
+    times.sort()
+    return {"median_ms": times[len(times) // 2], "steps": len(times)}
+
+
+def main():
+    name, kind, precision, file, weights = sys.argv[1:]
+    allowed = precision == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = allowed
+    torch.backends.cudnn.allow_tf32 = allowed
+    torch.backends.cudnn.benchmark = True
+    begin = time.perf_counter()
+    step = make_step(name, kind, file, pathlib.Path(weights))
+    loss = step()
+    ready = {"loss": loss, "first_step_s": time.perf_counter() - begin}
+    for _ in range(WARMUP):
+        step()
+    torch.cuda.reset_peak_memory_stats()
+    step()
+    ready["memory"] = torch.cuda.max_memory_allocated()
+    print(json.dumps(ready), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(time_round(step, float(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

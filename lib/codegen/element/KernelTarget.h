@@ -65,7 +65,7 @@ public:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, mlir::Value mask)>;
 
   /// Whether lanes are threads, so that values are scalars and any number of dimensions can be
-  /// walked as one.
+  /// walked as one. A call then does one task.
   virtual bool lanesAreThreads() const = 0;
   /// Whether the totals of a block of columns may be kept in memory of the task's own.
   virtual bool hasScratch() const = 0;

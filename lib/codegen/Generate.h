@@ -23,6 +23,8 @@ struct GenerateOptions {
   /// Where the runtime finds them otherwise: a file name beside the library; empty: given at run
   /// time.
   std::string weightsFile;
+  /// Contractions of f32 may round their factors to TF32 where the target can (Target::hasTf32).
+  bool tf32 = false;
   /// If set, the kernels' MLIR and the library's LLVM IR are written to this folder; of several
   /// archs each to a folder of its own in it.
   std::string dumpDir;

@@ -41,9 +41,13 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   if (countSizes(options) > kMaxSizes)
     add("-D: each size of a dimension with each of the others makes more than the " +
         std::to_string(kMaxSizes) + " that one library can hold; compile several");
-  need(createTarget(options.target, options.archs).takeError());
-  if (options.precision != "fp32")
-    add("--precision " + options.precision + " is not supported; there is fp32");
+  llvm::Expected<std::unique_ptr<Target>> target = createTarget(options.target, options.archs);
+  if (options.precision != "fp32" && options.precision != "tf32")
+    add("--precision " + options.precision + " is not supported; there are fp32 and tf32");
+  else if (target && options.precision == "tf32" && !(*target)->hasTf32())
+    add("--precision tf32: --target " + options.target +
+        " has no TF32 arithmetic; use fp32, or --target cuda");
+  need(target.takeError());
   if (!options.weights.empty() && options.weights != "embed" && options.weights != "beside" &&
       options.weights != "none")
     add("--weights " + options.weights + ": there are embed, beside and none");

@@ -33,6 +33,7 @@ struct CompileOptions {
   std::string target = "cpu";
   /// Of several the library takes the best that the CPU can run.
   std::vector<std::string> archs; // resolveArchs
+  /// fp32, or tf32: contractions of f32 may round their factors to TF32.
   std::string precision = "fp32";
 
   /// embed, beside, none; empty: embed up to 16 MB, else beside.

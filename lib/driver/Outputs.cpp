@@ -83,6 +83,7 @@ LogicalResult accc::writeLibrary(Compilation &c) {
   options.modelName = llvm::sys::path::stem(c.options.model).str();
   options.compilerVersion = kCompilerVersion;
   options.manifest = makeManifest(c.options, c.inputHash.get());
+  options.tf32 = c.options.precision == "tf32";
   options.dumpDir = c.options.dumpDir;
   options.embedWeights = embedsWeights(c);
   if (!options.embedWeights && c.options.weights != "none") {

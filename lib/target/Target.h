@@ -61,6 +61,8 @@ public:
   /// The cost, for each byte of an activation, of handing it to a convolution channels first rather
   /// than channels last; 0 where the library takes either.
   virtual int64_t getChannelsFirstCost() const = 0;
+  /// Whether contractions of f32 can round their factors to TF32 (--precision tf32).
+  virtual bool hasTf32() const = 0;
   /// Matrix products of at most so many rows read a packed right operand faster; 0: none does.
   virtual int64_t getMaxPackedRows() const = 0;
   /// The width of the column panels [columns / width, depth, width] into which a right operand

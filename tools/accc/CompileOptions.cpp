@@ -41,7 +41,11 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
       ->type_name("A[,B]")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_option("--precision", options.precision, "fp32")->capture_default_str();
+  command
+      .add_option("--precision", options.precision,
+                  "fp32, or tf32 (cuda only): matrix products and convolutions of f32 may round "
+                  "their factors to 11 bits of significand, which tensor cores multiply faster")
+      ->capture_default_str();
   command
       .add_option_function<std::vector<std::string>>(
           "-D",

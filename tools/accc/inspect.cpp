@@ -79,6 +79,8 @@ static void printLibrary(const ordered_json &json) {
     for (const auto &arch : json["archs"])
       std::cout << " " << archName(arch);
   }
+  if (json["manifest"].is_object() && json["manifest"].value("precision", "fp32") != "fp32")
+    std::cout << ", " << json["manifest"]["precision"].get<std::string>();
   std::cout << ", " << humanBytes(json["state_bytes"].get<double>()) << " state\n";
   for (const auto &entry : json.value("entries", ordered_json::array())) {
     std::cout << entry["name"].get<std::string>();

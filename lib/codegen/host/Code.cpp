@@ -27,7 +27,7 @@ LogicalResult codegen::addCode(ModuleOp program, const KernelShapes &kernels,
   TableBytes tables;
   for (auto entry : program.getOps<exec::EntryOp>()) {
     FailureOr<llvm::Constant *> described =
-        describeEntry(entry, kernels, constants, messages, tables, w);
+        describeEntry(entry, kernels, constants, label.compute, messages, tables, w);
     if (failed(described))
       return failure();
     entries.push_back(*described);

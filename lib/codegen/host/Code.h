@@ -22,9 +22,10 @@ private:
   std::vector<char> bytes;
 };
 
-/// One accc_entry.
+/// One accc_entry, whose library calls multiply f32 as `compute` says.
 mlir::FailureOr<llvm::Constant *> describeEntry(exec::EntryOp entry, const KernelShapes &kernels,
                                                 const ConstantBlock &constants,
+                                                accc_compute compute,
                                                 llvm::ArrayRef<llvm::Constant *> errors,
                                                 TableBytes &tables, ConstantWriter &w);
 

@@ -35,8 +35,9 @@ std::string labelOf(exec::LibraryCallOp call) {
 class EntryEmitter {
 public:
   EntryEmitter(exec::EntryOp entry, const KernelShapes &kernels, const ConstantBlock &constants,
-               TableBytes &tables, ConstantWriter &w)
-      : entry(entry), kernels(kernels), constants(constants), tables(tables), w(w) {}
+               accc_compute compute, TableBytes &tables, ConstantWriter &w)
+      : entry(entry), kernels(kernels), constants(constants), compute(compute), tables(tables),
+        w(w) {}
 
   LogicalResult emit();
 
@@ -58,6 +59,7 @@ private:
   exec::EntryOp entry;
   const KernelShapes &kernels;
   const ConstantBlock &constants;
+  accc_compute compute;
   TableBytes &tables;
   ConstantWriter &w;
   DenseMap<Value, accc_buffer> places;
@@ -137,7 +139,7 @@ void EntryEmitter::addLaunch(exec::LaunchEachOp launch) {
 }
 
 LogicalResult EntryEmitter::addCall(exec::LibraryCallOp call) {
-  FailureOr<accc_library_call> description = describeCall(call);
+  FailureOr<accc_library_call> description = describeCall(call, compute);
   if (failed(description))
     return failure();
   size_t first = buffers.size();
@@ -194,9 +196,10 @@ SmallVector<llvm::Constant *> describeValues(ConstantWriter &w, ArrayAttr list) 
 
 FailureOr<llvm::Constant *> codegen::describeEntry(exec::EntryOp entry, const KernelShapes &kernels,
                                                    const ConstantBlock &constants,
+                                                   accc_compute compute,
                                                    ArrayRef<llvm::Constant *> errors,
                                                    TableBytes &tables, ConstantWriter &w) {
-  EntryEmitter emitter(entry, kernels, constants, tables, w);
+  EntryEmitter emitter(entry, kernels, constants, compute, tables, w);
   if (failed(emitter.emit()))
     return failure();
   SmallVector<llvm::Constant *> inputs = describeValues(w, entry.getInputs()),

@@ -13,9 +13,10 @@
 
 namespace accc::codegen {
 
-/// For which machine a code is: fields of accc_code.
+/// For which machine a code is (fields of accc_code), and how it multiplies f32.
 struct CodeLabel {
   std::string target, arch;
+  accc_compute compute = ACCC_COMPUTE_FULL;
 };
 
 /// Adds the accc_code of `program` for one kind of machine to `module`, which the library's other
@@ -32,9 +33,10 @@ void addDescription(mlir::ModuleOp program, const WeightTable &weights,
                     const GenerateOptions &options, llvm::ArrayRef<std::string> codes,
                     llvm::Module &module);
 
-/// What the runtime needs to know of a library call. Fails with a diagnostic on what no library
-/// call does.
-mlir::FailureOr<accc_library_call> describeCall(exec::LibraryCallOp call);
+/// What the runtime needs to know of a library call, which does as `compute` says if its operands
+/// are f32. Fails with a diagnostic on what no library call does.
+mlir::FailureOr<accc_library_call> describeCall(exec::LibraryCallOp call,
+                                                accc_compute compute = ACCC_COMPUTE_FULL);
 
 /// The ABI's element type.
 accc_dtype dtypeOf(mlir::Type elementType);

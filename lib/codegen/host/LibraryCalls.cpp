@@ -133,11 +133,13 @@ LogicalResult describeConvolution(exec::LibraryCallOp call, RankedTensorType x, 
 }
 } // namespace
 
-FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call) {
+FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call, accc_compute compute) {
   accc_library_call result = {};
   RankedTensorType a = tensorOf(call.getInputs()[0]), b = tensorOf(call.getInputs()[1]),
                    c = tensorOf(call.getOutputs()[0]);
-  result.compute = ACCC_COMPUTE_FULL;
+  bool isF32 = llvm::all_of(std::array{a, b, c},
+                            [](RankedTensorType type) { return type.getElementType().isF32(); });
+  result.compute = isF32 ? compute : ACCC_COMPUTE_FULL;
   for (auto [dtype, type] : llvm::zip(result.dtypes, std::array{a, b, c}))
     dtype = dtypeOf(type.getElementType());
   StringRef callee = call.getCallee();

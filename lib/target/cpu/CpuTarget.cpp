@@ -44,6 +44,8 @@ size_t CpuTarget::getMaxBatchDimensions() const { return 4; }
 // one write.
 int64_t CpuTarget::getChannelsFirstCost() const { return 2; }
 
+bool CpuTarget::hasTf32() const { return false; }
+
 int64_t CpuTarget::getMaxPackedRows() const { return 64; }
 
 std::optional<int64_t> CpuTarget::getPanelWidth(int64_t depth, int64_t columns, size_t uses) const {

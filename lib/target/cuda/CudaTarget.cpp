@@ -39,6 +39,9 @@ size_t CudaTarget::getMaxBatchDimensions() const { return 4; }
 
 int64_t CudaTarget::getChannelsFirstCost() const { return 0; }
 
+// On the tensor cores of compute capability 8.0, the oldest that code is generated for.
+bool CudaTarget::hasTf32() const { return true; }
+
 int64_t CudaTarget::getMaxPackedRows() const { return 0; }
 
 std::optional<int64_t> CudaTarget::getPanelWidth(int64_t, int64_t, size_t) const {

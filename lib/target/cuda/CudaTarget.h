@@ -28,6 +28,7 @@ public:
   bool runsInLibrary(mlir::Operation *op) const override;
   size_t getMaxBatchDimensions() const override;
   int64_t getChannelsFirstCost() const override;
+  bool hasTf32() const override;
   int64_t getMaxPackedRows() const override;
   std::optional<int64_t> getPanelWidth(int64_t depth, int64_t columns, size_t uses) const override;
 

@@ -138,6 +138,12 @@ TEST_CASE("gpu platform: machines without what is needed") {
                                  "loader"));
 }
 
+TEST_CASE("gpu code: kernels that do nothing are a bug of the compiler") {
+  StandIn gpu;
+  CHECK_THAT(errorOf(ErrorKind::bug, [&] { use("empty_blocks"); }),
+             Contains("add_bias has blocks of no size"));
+}
+
 TEST_CASE("gpu code: what the driver refuses is said with its log") {
   StandIn gpu;
   CHECK_THAT(errorOf(ErrorKind::machine, [&] { use("bad_ptx"); }),

@@ -4,6 +4,8 @@
 #include "fusion/Fuse.h"
 #include "reference/interpreter/Interpreter.h"
 
+#include <catch2/catch.hpp>
+
 using namespace mlir;
 
 namespace accc::test {
@@ -11,6 +13,11 @@ namespace {
 constexpr size_t kPerLibrary = 64;
 
 func::FuncOp functionOf(ModuleOp module) { return *module.getOps<func::FuncOp>().begin(); }
+
+const bool testsHaveNames = [] {
+  nameOfTest = [] { return Catch::getResultCapture().getCurrentTestName(); };
+  return true;
+}();
 
 std::string entryName(size_t i) { return "f" + std::to_string(i); }
 } // namespace

@@ -12,7 +12,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +20,8 @@
 using namespace mlir;
 
 namespace accc::test {
+
+std::string (*nameOfTest)() = nullptr;
 
 Tensor toTensor(const ReferenceArray &array, RankedTensorType type) {
   Tensor tensor(static_cast<DType>(codegen::dtypeOf(type.getElementType())),
@@ -53,7 +54,7 @@ void writeSample(const std::string &folder, const std::string &entry, const Tens
                  const TensorMap &outputs, const std::string &error) {
   if (folder.empty())
     return;
-  accc::Metadata metadata{{"test", Catch::getResultCapture().getCurrentTestName()}};
+  accc::Metadata metadata{{"test", nameOfTest ? nameOfTest() : ""}};
   if (!error.empty())
     metadata["error"] = error;
   save_safetensors(folder + "/" + entry + ".in.safetensors", inputs);

@@ -23,6 +23,9 @@ ReferenceArray toArray(const Tensor &tensor, mlir::RankedTensorType type);
 /// Makes the arguments inputs in0, in1, ... and the results outputs out0, out1, ...
 void nameValues(mlir::func::FuncOp function);
 
+/// What a sample says it comes from (ACCC_TEST_SAMPLES); null where the program has no named tests.
+extern std::string (*nameOfTest)();
+
 /// A session on a library, or why there is none.
 struct Compiled {
   std::unique_ptr<Session> session;

@@ -23,7 +23,9 @@ class Skip(Exception):
 
 
 class OutOfTime(Exception):
-    """The part's time is over."""
+    """The part's time is over. `output` is what the program wrote that was cut short."""
+
+    output = ""
 
 
 class Failed(Exception):
@@ -96,7 +98,9 @@ class Machine:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)  # with what it has started
             output, errors = process.communicate(timeout=60)
-            raise OutOfTime(f"cut short in: {' '.join(map(str, command))}") from None
+            cut = OutOfTime(f"cut short in: {' '.join(map(str, command))}")
+            cut.output = output
+            raise cut from None
         if check and process.returncode:
             lines = (errors.strip() or output.strip() or "no message").splitlines()
             raise Failed(f"exit {process.returncode}: {lines[-1][:300]}")
@@ -109,8 +113,13 @@ class Machine:
 
     def lines(self, *arguments, **environment):
         """gpu_runner's lines of JSON, and what went wrong after the last of them ("" for nothing)."""
-        code, output, errors = self.runner(*arguments, check=False, **environment)
-        found = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+        self.left()
+        try:
+            code, output, errors = self.runner(*arguments, check=False, **environment)
+        except OutOfTime as cut:  # what asks for more time raises it again
+            code, output, errors = "none", cut.output, "cut short by the time limit"
+        whole = output[: output.rfind("\n") + 1]
+        found = [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
         said = errors.strip().splitlines() or ["no message"]
         return found, f"exit {code}: {said[-1][:300]}" if code else ""
 

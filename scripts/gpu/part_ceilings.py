@@ -21,24 +21,34 @@ def run(machine, report, options):
     for model in models:
         found, wrong = machine.lines("ceilings", "--copy-bytes", "0", model / "model.so")
         failures += [f"{model.name}: {wrong}"] if wrong else []
-        calls = {}
-        for line in found[1:]:
-            failures += [f"{line['call']}: {line['wrong']}"] if "wrong" in line else []
-            calls.setdefault((line["call"], line["times"]), {})[line["compute"]] = line
-        rows = [row(model.name, *key, both) for key, both in calls.items()]
+        failures += [f"{line['call']}: {line['wrong']}" for line in found[1:] if "wrong" in line]
+        calls = in_pairs(found[1:])
+        rows = [row(model.name, both) for both in calls]
         header = ("model", "call", "a step", "fp32 ms", "TFLOP/s", "TF32 ms", "TFLOP/s")
         report.table(header, rows)
         for compute in ("full", "tf32"):
-            times = [both[compute]["ms"] * n for (_, n), both in calls.items() if "ms" in both.get(compute, {})]
-            report.say(f"{model.name}: library calls of a step, {compute}: {sum(times):.3f} ms")
+            lines = [both[compute] for both in calls if "ms" in both.get(compute, {})]
+            total = sum(line["ms"] * line["times"] for line in lines)
+            report.say(f"{model.name}: library calls of a step, {compute}: {total:.3f} ms")
     for failure in failures:
         report.say("wrong: " + failure)
     return len(failures)
 
 
-def row(model, call, times, both):
+def in_pairs(lines):
+    """For each call {"full": its line, "tf32": its line}; the two come one after the other."""
+    calls = []
+    for line in lines:
+        if not calls or line["compute"] in calls[-1] or line["compute"] == "full":
+            calls.append({})
+        calls[-1][line["compute"]] = line
+    return calls
+
+
+def row(model, both):
     figures = []
     for compute in ("full", "tf32"):
         line = both.get(compute, {})
         figures += [line.get("ms", "-"), line.get("tflop_per_s", "-")]
-    return (model, call, times, *figures)
+    first = next(iter(both.values()))
+    return (model, first["call"], first["times"], *figures)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One PyTorch contender of the part `steps`: step_torch.py MODEL KIND PRECISION INPUTS PARAMS
 
-KIND is eager, eager-graph (the whole step captured as a CUDA graph) or compile[-MODE]; PRECISION is
+KIND is eager, eager-graph (the whole step captured as a CUDA graph) or compile[-MODE], each with
+-channels-last for that layout of images; PRECISION is
 fp32 or tf32; INPUTS the safetensors file that accc is given; PARAMS where the weights are written that
 accc is to start from, if there are none yet. Prints a line of JSON when the first step
 is done, then one for every line "SECONDS" on its input. The learning rate is zero, so that all steps are
-alike; the loss is read once a step, as a training program does, but by eager-graph's replay.
+alike. In each step the inputs come from pinned memory of the host and the loss goes back, as with accc.
 """
 
 import json
@@ -23,9 +24,12 @@ TYPES = {"F32": torch.float32, "I64": torch.int64, "I32": torch.int32}
 WARMUP, LEAST = 3, 5
 
 
+CHANNELS_LAST = "-channels-last"
+
+
 def tensor_of(stored):
     dtype, shape, data = stored
-    return torch.frombuffer(bytearray(data), dtype=TYPES[dtype]).reshape(shape).cuda()
+    return torch.frombuffer(bytearray(data), dtype=TYPES[dtype]).reshape(shape)
 
 
 def write_weights(module, meta, path):
@@ -50,7 +54,14 @@ def make_step(name, kind, file, weights):
         meta = pathlib.Path(__file__).parents[1] / "models" / name / "meta.json"
         write_weights(case.module, json.loads(meta.read_text()), weights)
     module = case.module.cuda().train()
-    given = {key: tensor_of(value) for key, value in inputs.read(pathlib.Path(file)).items()}
+    host = {key: tensor_of(value) for key, value in inputs.read(pathlib.Path(file)).items()}
+    if kind.endswith(CHANNELS_LAST):
+        kind = kind.removesuffix(CHANNELS_LAST)
+        module.to(memory_format=torch.channels_last)
+        for key, value in host.items():
+            host[key] = value.contiguous(memory_format=torch.channels_last) if value.dim() == 4 else value
+    host = {key: value.pin_memory() for key, value in host.items()}
+    given = {key: value.cuda() for key, value in host.items()}
     batch, target = [given[key] for key in case.inputs], given["target"]
     graph = kind == "eager-graph"
     spec = case.optimizer + (",capturable" if graph and case.optimizer.startswith("adam") else ",fused")
@@ -71,7 +82,14 @@ def make_step(name, kind, file, weights):
         optimizer.step()
         return loss
 
-    return captured(step) if graph else lambda: step().item()
+    run = captured(step) if graph else step
+
+    def whole_step():
+        for key, value in host.items():
+            given[key].copy_(value, non_blocking=True)
+        return run().item()
+
+    return whole_step
 
 
 def captured(step):
@@ -87,7 +105,7 @@ def captured(step):
 
     def replay():
         graph.replay()
-        return loss.item()
+        return loss
 
     return replay
 

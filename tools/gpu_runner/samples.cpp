@@ -21,6 +21,7 @@ struct Distance {
   int64_t elements = 0, differing = 0;
   int64_t ulps = 0;    ///< the most that two floats of one sign are apart
   double relative = 0; ///< RMSE over the root mean square of the stored values, the worst tensor's
+  double excess = 0;   ///< that over what sums in another order may give in the tensor's type
   std::string wrong;   ///< what is not even comparable
 };
 } // namespace
@@ -46,6 +47,23 @@ static float f16Value(uint16_t bits) {
   return bits >> 15 ? -value : value;
 }
 
+/// How far sums in f32 (of f64 in f64) may be apart, relative to their root mean square, once they
+/// are rounded to the type.
+static double boundOf(DType type) {
+  switch (type) {
+  case DType::f64:
+    return 1e-13;
+  case DType::f32:
+    return 1e-5;
+  case DType::f16:
+    return 0x1p-10;
+  case DType::bf16:
+    return 0x1p-7;
+  default:
+    return 1e-300; // integers have one sum
+  }
+}
+
 /// Bits of a type, and what they stand for. NaNs of any bits are one value.
 template <typename Bits, typename Value>
 static void compare(const Tensor &found, const Tensor &stored, Distance &distance, Value value) {
@@ -68,7 +86,9 @@ static void compare(const Tensor &found, const Tensor &stored, Distance &distanc
     distance.ulps = std::max(distance.ulps, std::abs(placeOf(a) - placeOf(b)));
     error += (x - y) * (x - y);
   }
-  distance.relative = std::max(distance.relative, std::sqrt(error / std::max(squares, 1e-30)));
+  double relative = std::sqrt(error / std::max(squares, 1e-30));
+  distance.relative = std::max(distance.relative, relative);
+  distance.excess = std::max(distance.excess, relative / boundOf(stored.dtype()));
 }
 
 static void compare(const Tensor *found, const Tensor &stored, Distance &distance) {
@@ -170,6 +190,7 @@ static int samples(const std::vector<std::string> &folders) {
                                           {"differing", distance.differing},
                                           {"ulps", distance.ulps},
                                           {"relative", distance.relative},
+                                          {"excess", distance.excess},
                                           {"wrong", distance.wrong}}
                 << std::endl;
     }

@@ -35,6 +35,7 @@ BodyEmitter::BodyEmitter(exec::KernelOp kernel, func::FuncOp function, const Ker
     : b(function.getContext()), location(kernel.getLoc()), machine(target), errors(errors),
       index(b, kernel.getLoc(), numDims), body(kernel.getBody().front()), function(function) {
   memo.emplace_back();
+  index.setShortDivisions(target.lanesAreThreads());
   b.setInsertionPointToStart(&function.getBody().front());
   int32_t next = 0;
   for (BlockArgument argument : body.getArguments())

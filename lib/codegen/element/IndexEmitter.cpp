@@ -90,6 +90,31 @@ bool IndexEmitter::lanesAgree(AffineExpr expression, const LaneIndex &at, int64_
   return first.getLargestKnownDivisor() % lanes == 0;
 }
 
+/// `x` (i64 or a vector of these) in [0, bound) and the divisor in the type to divide them in.
+std::pair<Value, Value> IndexEmitter::unsignedOperands(Value x, int64_t divisor, int64_t bound) {
+  bool isShort = shortDivisions && !llvm::isPowerOf2_64(static_cast<uint64_t>(divisor)) &&
+                 std::max(bound, divisor) <= std::numeric_limits<int32_t>::max();
+  Type scalar = isShort ? b.getI32Type() : b.getI64Type(), type = scalar;
+  Value n = b.create<arith::ConstantIntOp>(loc, divisor, scalar);
+  if (auto vector = dyn_cast<VectorType>(x.getType())) {
+    type = vector.clone(scalar);
+    n = b.create<vector::SplatOp>(loc, type, n);
+  }
+  return {isShort ? b.create<arith::TruncIOp>(loc, type, x) : x, n};
+}
+
+template <typename Op>
+Value IndexEmitter::divideUnsigned(std::pair<Value, Value> operands, Type type) {
+  Value result = b.create<Op>(loc, operands.first, operands.second);
+  return result.getType() == type ? result : b.create<arith::ExtUIOp>(loc, type, result);
+}
+
+std::pair<Value, Value> IndexEmitter::divide(Value x, int64_t divisor, int64_t bound) {
+  auto operands = unsignedOperands(x, divisor, bound);
+  Value remainder = divideUnsigned<arith::RemUIOp>(operands, x.getType());
+  return {divideUnsigned<arith::DivUIOp>(operands, x.getType()), remainder};
+}
+
 LaneIndex IndexEmitter::divide(AffineBinaryOpExpr expression) {
   bool isMod = expression.getKind() == AffineExprKind::Mod;
   int64_t divisor = cast<AffineConstantExpr>(expression.getRHS()).getValue();
@@ -98,12 +123,14 @@ LaneIndex IndexEmitter::divide(AffineBinaryOpExpr expression) {
   bool nonNegative = bounds && bounds->first >= 0;
   auto emit = [&](Value x) -> Value {
     Type type = x.getType();
+    if (nonNegative) {
+      auto operands = unsignedOperands(x, divisor, bounds->second + 1);
+      return isMod ? divideUnsigned<arith::RemUIOp>(operands, type)
+                   : divideUnsigned<arith::DivUIOp>(operands, type);
+    }
     Value n = constant(divisor);
     if (isa<VectorType>(type))
       n = b.create<vector::SplatOp>(loc, type, n);
-    if (nonNegative)
-      return isMod ? Value(b.create<arith::RemUIOp>(loc, x, n))
-                   : Value(b.create<arith::DivUIOp>(loc, x, n));
     Value quotient = b.create<arith::FloorDivSIOp>(loc, x, n);
     if (!isMod)
       return quotient;

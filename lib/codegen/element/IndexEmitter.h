@@ -37,6 +37,11 @@ public:
   int64_t width() const { return lanes; }
   unsigned vectorDim() const { return vectorDimension; }
 
+  /// Divides in 32 bits what is known to fit: 64 are several times the instructions on a GPU.
+  void setShortDivisions(bool isShort) { shortDivisions = isShort; }
+  /// Quotient and remainder of `x` (i64), which lies in [0, bound).
+  std::pair<mlir::Value, mlir::Value> divide(mlir::Value x, int64_t divisor, int64_t bound);
+
   /// A new symbol in [0, bound) whose value is a scalar i64 or a vector of i64.
   mlir::AffineExpr addSymbol(mlir::Value value, int64_t bound);
 
@@ -62,6 +67,10 @@ public:
 private:
   LaneIndex compute(mlir::AffineExpr expression);
   LaneIndex divide(mlir::AffineBinaryOpExpr expression);
+  std::pair<mlir::Value, mlir::Value> unsignedOperands(mlir::Value x, int64_t divisor,
+                                                       int64_t bound);
+  template <typename Op>
+  mlir::Value divideUnsigned(std::pair<mlir::Value, mlir::Value> operands, mlir::Type type);
   bool lanesAgree(mlir::AffineExpr expression, const LaneIndex &at, int64_t bound);
   bool lanesStayTogether(mlir::AffineExpr expression, int64_t divisor);
 
@@ -71,6 +80,7 @@ private:
   std::vector<int64_t> dimExtents, symbolBounds;
   unsigned vectorDimension = ~0u;
   int64_t lanes = 1;
+  bool shortDivisions = false;
   std::vector<llvm::DenseMap<mlir::AffineExpr, LaneIndex>> memo;
 };
 

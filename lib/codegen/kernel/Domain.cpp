@@ -120,16 +120,20 @@ SmallVector<Value> codegen::forLoop(BodyEmitter &emitter, Value low, Value high,
 
 void codegen::setRow(BodyEmitter &emitter, const Domain &domain, ArrayRef<unsigned> dims,
                      Value row) {
-  OpBuilder &b = emitter.builder();
+  IndexEmitter &index = emitter.indices();
+  int64_t rows = 1; // those of dims[0] to dims[i]
+  for (unsigned dim : dims)
+    rows *= domain.extents[dim];
   for (size_t i = dims.size(); i-- > 0;) {
     int64_t extent = domain.extents[dims[i]];
     if (i == 0) {
-      emitter.indices().setDim(dims[i], row, extent);
+      index.setDim(dims[i], row, extent);
       return;
     }
-    Value n = emitter.indices().constant(extent);
-    emitter.indices().setDim(dims[i], b.create<arith::RemUIOp>(emitter.loc(), row, n), extent);
-    row = b.create<arith::DivUIOp>(emitter.loc(), row, n);
+    auto [quotient, remainder] = index.divide(row, extent, rows);
+    index.setDim(dims[i], remainder, extent);
+    row = quotient;
+    rows /= extent;
   }
 }
 

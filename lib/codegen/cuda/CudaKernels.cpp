@@ -14,17 +14,29 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-static constexpr int64_t kWarp = 32, kThreads = 256;
+static constexpr int64_t kWarp = 32, kThreads = 256, kMostThreads = 1024;
+/// What a large GPU works on at a time: blocks for its multiprocessors, threads to hide latency.
+static constexpr int64_t kMultiprocessors = 132, kManyThreads = 1 << 17;
+/// Elements of 4 bytes that memory transfers together.
+static constexpr int64_t kSector = 8;
 /// Elements that a warp computes one after the other, for each thread: enough to hide the start of
 /// a warp, few enough to make many warps.
 static constexpr int64_t kElementsOfThread = 4;
 /// More buffers do not become parameters: a kernel may have 4 KB of these, and each takes registers
 /// or a read of the constant bank.
 static constexpr size_t kMostParameters = 40;
-/// On a function: its tasks run in lanes; it has one parameter, the array of its buffers.
-static constexpr StringLiteral kInLanesAttr = "in_lanes", kInMemoryAttr = "buffers_in_memory";
+/// On a function: the lanes of a task (i64) and how many columns these have, both powers of two; it
+/// has one parameter, the array of its buffers. Lane l has column l modulo the number of columns.
+/// More lanes than those of a warp are a block.
+static constexpr StringLiteral kLanesAttr = "lanes", kColumnsAttr = "columns",
+                               kInMemoryAttr = "buffers_in_memory";
 
-static bool runsInLanes(func::FuncOp function) { return function->hasAttr(kInLanesAttr); }
+static int64_t numberOr1(func::FuncOp function, StringRef attribute) {
+  auto number = function->getAttrOfType<IntegerAttr>(attribute);
+  return number ? number.getInt() : 1;
+}
+static int64_t lanesOf(func::FuncOp function) { return numberOr1(function, kLanesAttr); }
+static int64_t columnsOf(func::FuncOp function) { return numberOr1(function, kColumnsAttr); }
 
 static Value constant(OpBuilder &b, Location loc, int64_t value) {
   return b.create<arith::ConstantIntOp>(loc, value, 64);
@@ -34,10 +46,15 @@ template <typename Register> static Value readRegister(OpBuilder &b, Location lo
   return b.create<arith::ExtUIOp>(loc, b.getI64Type(), b.create<Register>(loc, b.getI32Type()));
 }
 
-/// The thread's number in its warp.
-static Value laneOf(OpBuilder &b, Location loc) {
+/// The thread's number among the `count` that belong together, a power of two.
+static Value laneOf(OpBuilder &b, Location loc, int64_t count) {
   return b.create<arith::AndIOp>(loc, readRegister<NVVM::ThreadIdXOp>(b, loc),
-                                 constant(b, loc, kWarp - 1));
+                                 constant(b, loc, count - 1));
+}
+
+static Value dividedBy(OpBuilder &b, Location loc, Value value, int64_t powerOf2) {
+  return b.create<arith::ShRUIOp>(loc, value,
+                                  constant(b, loc, llvm::Log2_64(static_cast<uint64_t>(powerOf2))));
 }
 
 /// Every buffer lies in global memory; emitters know one kind of pointer only.
@@ -59,7 +76,7 @@ func::FuncOp CudaKernels::createFunction(exec::KernelOp kernel, ModuleOp module,
   auto function = b.create<func::FuncOp>(kernel.getLoc(), kernelSymbol(kernel.getSymName()),
                                          b.getFunctionType(parameters, {}));
   if (inLanes)
-    function->setAttr(kInLanesAttr, b.getUnitAttr());
+    function->setAttr(kLanesAttr, b.getI64IntegerAttr(kWarp));
   if (inMemory)
     function->setAttr(kInMemoryAttr, b.getUnitAttr());
   Block *entry = function.addEntryBlock();
@@ -95,22 +112,31 @@ std::pair<Value, Value> CudaKernels::getTasks(OpBuilder &b, func::FuncOp functio
                               b.create<arith::MulIOp>(loc, readRegister<NVVM::BlockIdXOp>(b, loc),
                                                       readRegister<NVVM::BlockDimXOp>(b, loc)),
                               readRegister<NVVM::ThreadIdXOp>(b, loc));
-  Value task = thread;
-  if (runsInLanes(function))
-    task = b.create<arith::DivUIOp>(loc, thread, constant(b, loc, kWarp));
+  int64_t lanes = lanesOf(function);
+  Value task = dividedBy(b, loc, thread, lanes);
   Value end = b.create<arith::MinSIOp>(loc, b.create<arith::AddIOp>(loc, task, constant(b, loc, 1)),
                                        count());
   // Other threads may report an error at the same time.
   Value state = b.create<LLVM::LoadOp>(
       loc, b.getI64Type(), status(), sizeof(int64_t), /*isVolatile=*/false,
       /*isNonTemporal=*/false, /*isInvariant=*/false, LLVM::AtomicOrdering::monotonic);
+  if (lanes > kWarp) { // all threads of a block or none
+    Value bad = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, state, constant(b, loc, 0));
+    Value any = b.create<LLVM::CallIntrinsicOp>(
+                     loc, b.getI32Type(), b.getStringAttr("llvm.nvvm.barrier0.or"),
+                     ValueRange{b.create<arith::ExtUIOp>(loc, b.getI32Type(), bad)})
+                    .getResults();
+    state = b.create<arith::ExtUIOp>(loc, b.getI64Type(), any);
+  }
   Value good = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, state, constant(b, loc, 0));
   return {task, b.create<arith::SelectOp>(loc, good, end, task)};
 }
 
 LaunchShape CudaKernels::getLaunchShape(func::FuncOp function, int64_t tasks) const {
-  int64_t lanes = runsInLanes(function) ? kWarp : 1, threads = kThreads;
-  if (tasks > 0) // small launches: as many warps as there is work for
+  int64_t lanes = lanesOf(function), threads = kThreads;
+  if (lanes > kWarp)
+    threads = lanes;
+  else if (tasks > 0) // small launches: as many warps as there is work for
     threads = std::min(kThreads, static_cast<int64_t>(llvm::alignTo(tasks * lanes, kWarp)));
   function->setAttr(
       kThreadsAttr,
@@ -122,7 +148,7 @@ LaunchShape CudaKernels::getLaunchShape(func::FuncOp function, int64_t tasks) co
 }
 
 int64_t CudaKernels::getTaskElements(func::FuncOp function) const {
-  return runsInLanes(function) ? kWarp * kElementsOfThread : 1;
+  return function->hasAttr(kLanesAttr) ? lanesOf(function) * kElementsOfThread : 1;
 }
 
 /// Of several errors the last in the table of messages is told, in every run.
@@ -135,6 +161,34 @@ void CudaKernels::report(OpBuilder &b, Location loc, Value status, Value code) c
 
 int64_t CudaKernels::chooseLanes(int64_t, int64_t) const { return kWarp; }
 
+int64_t CudaKernels::shareReduction(func::FuncOp function, int64_t rows, int64_t columns,
+                                    int64_t elements) const {
+  int64_t taskColumns =
+      std::min(kWarp, static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(columns))));
+  auto tasks = [&] { return rows * static_cast<int64_t>(llvm::divideCeil(columns, taskColumns)); };
+  while (taskColumns > kSector && tasks() < kMultiprocessors)
+    taskColumns /= 2;
+  int64_t shares = 1; // lanes of a column
+  auto lanes = [&] { return taskColumns * shares; };
+  while (lanes() < kWarp && elements > shares * kElementsOfThread)
+    shares *= 2;
+  // More than a warp where the GPU would idle, or what one row's passes walk would leave the cache
+  // between them.
+  constexpr int64_t kLeast = 8, kLong = 32; // elements of a lane
+  auto isLong = [&] { return taskColumns == 1 && elements > shares * kLong; };
+  auto idles = [&] { return tasks() * lanes() < kManyThreads && elements >= shares * kLeast; };
+  while (lanes() >= kWarp && lanes() < kMostThreads && (isLong() || idles()))
+    shares *= 2;
+  Builder b(function.getContext());
+  function->setAttr(kLanesAttr, b.getI64IntegerAttr(lanes()));
+  function->setAttr(kColumnsAttr, b.getI64IntegerAttr(taskColumns));
+  return taskColumns;
+}
+
+Value CudaKernels::getColumn(OpBuilder &b, func::FuncOp function) const {
+  return laneOf(b, function.getLoc(), columnsOf(function));
+}
+
 void CudaKernels::setLanes(BodyEmitter &, unsigned, int64_t) const {}
 
 SmallVector<Value> CudaKernels::loopOverLanes(BodyEmitter &emitter, unsigned dim, int64_t extent,
@@ -142,26 +196,55 @@ SmallVector<Value> CudaKernels::loopOverLanes(BodyEmitter &emitter, unsigned dim
                                               LaneBody body) const {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
-  bool inLanes = runsInLanes(emitter.getFunction());
-  Value first = inLanes ? b.create<arith::AddIOp>(loc, low, laneOf(b, loc)) : low;
-  return forLoop(emitter, first, high, inLanes ? kWarp : 1, carried, [&](Value i, ValueRange in) {
+  func::FuncOp function = emitter.getFunction();
+  int64_t lanes = lanesOf(function), columns = columnsOf(function);
+  Value lane = dividedBy(b, loc, laneOf(b, loc, lanes), columns);
+  Value first = b.create<arith::AddIOp>(loc, low, lane);
+  return forLoop(emitter, first, high, lanes / columns, carried, [&](Value i, ValueRange in) {
     emitter.indices().setDim(dim, i, extent);
     return body(in, nullptr);
   });
 }
 
-/// The value of the thread whose number differs in the bits of `distance`. Registers of a shuffle
-/// have 32 bits.
-static Value shuffle(OpBuilder &b, Location loc, Value value, int64_t distance) {
-  Type type = value.getType(), i32 = b.getI32Type();
+/// `value` as an integer of at least 8 bits, and back.
+static Value toInteger(OpBuilder &b, Location loc, Value value) {
+  Type type = value.getType();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (isa<FloatType>(type))
+    return b.create<arith::BitcastOp>(loc, b.getIntegerType(bits), value);
+  return bits < 8 ? Value(b.create<arith::ExtUIOp>(loc, b.getI8Type(), value)) : value;
+}
+
+static Value fromInteger(OpBuilder &b, Location loc, Value word, Type type) {
+  if (isa<FloatType>(type))
+    return b.create<arith::BitcastOp>(loc, type, word);
+  return word.getType() == type ? word : b.create<arith::TruncIOp>(loc, type, word);
+}
+
+/// The threads of the warp that share a task of `lanes` lanes, as a mask.
+static Value membersOf(OpBuilder &b, Location loc, int64_t lanes) {
+  Type i32 = b.getI32Type();
+  if (lanes >= kWarp)
+    return b.create<arith::ConstantIntOp>(loc, -1, 32);
+  Value first =
+      b.create<arith::AndIOp>(loc, laneOf(b, loc, kWarp), constant(b, loc, kWarp - lanes));
+  return b.create<arith::ShLIOp>(loc,
+                                 b.create<arith::ConstantIntOp>(loc, (int64_t(1) << lanes) - 1, 32),
+                                 b.create<arith::TruncIOp>(loc, i32, first));
+}
+
+/// The value of the thread, one of `members`, whose number differs in the bits of `distance`.
+/// Registers of a shuffle have 32 bits.
+static Value shuffle(OpBuilder &b, Location loc, Value members, Value value, int64_t distance) {
+  Type i32 = b.getI32Type();
   auto exchange = [&](Value word) -> Value {
     auto number = [&](int64_t n) -> Value { return b.create<arith::ConstantIntOp>(loc, n, 32); };
-    return b.create<NVVM::ShflOp>(loc, i32, number(-1), word, number(distance), number(kWarp - 1),
+    return b.create<NVVM::ShflOp>(loc, i32, members, word, number(distance), number(kWarp - 1),
                                   NVVM::ShflKind::bfly, UnitAttr());
   };
-  unsigned bits = type.getIntOrFloatBitWidth();
-  Type integer = b.getIntegerType(bits);
-  Value word = isa<FloatType>(type) ? b.create<arith::BitcastOp>(loc, integer, value) : value;
+  Value word = toInteger(b, loc, value);
+  Type integer = word.getType();
+  unsigned bits = integer.getIntOrFloatBitWidth();
   if (bits == 64) {
     Value high = b.create<arith::ShRUIOp>(loc, word, constant(b, loc, 32));
     auto half = [&](Value v) -> Value {
@@ -176,28 +259,89 @@ static Value shuffle(OpBuilder &b, Location loc, Value value, int64_t distance) 
     word = exchange(b.create<arith::ExtUIOp>(loc, i32, word));
     word = b.create<arith::TruncIOp>(loc, integer, word);
   }
-  return isa<FloatType>(type) ? b.create<arith::BitcastOp>(loc, type, word) : word;
+  return fromInteger(b, loc, word, value.getType());
 }
 
+/// Shared memory of a block for `count` integers, the same in the whole function.
+static Value getShared(OpBuilder &b, func::FuncOp function, Type integer, int64_t count) {
+  Location loc = function.getLoc();
+  constexpr unsigned kShared = 3;
+  unsigned bits = integer.getIntOrFloatBitWidth();
+  std::string symbol = (function.getSymName() + ".lanes" + std::to_string(bits)).str();
+  if (!SymbolTable::lookupNearestSymbolFrom(function, b.getStringAttr(symbol)))
+    OpBuilder(function).create<LLVM::GlobalOp>(
+        loc, LLVM::LLVMArrayType::get(integer, static_cast<unsigned>(count)), /*isConstant=*/false,
+        LLVM::Linkage::Internal, symbol, Attribute(), /*alignment=*/bits / 8, kShared);
+  return b.create<LLVM::AddressOfOp>(loc, LLVM::LLVMPointerType::get(b.getContext(), kShared),
+                                     symbol);
+}
+
+static void onlyWhere(BodyEmitter &emitter, Value condition, function_ref<void()> body) {
+  OpBuilder &b = emitter.builder();
+  auto branch = b.create<scf::IfOp>(emitter.loc(), condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  BodyEmitter::Scope scope(emitter);
+  body();
+}
+
+/// First within each warp, then what these have through shared memory: each lane gets those of some
+/// warps, and once more lanes of a warp are combined.
 Value CudaKernels::combineLanes(BodyEmitter &emitter, Value value,
                                 function_ref<Value(Value, Value)> combine) const {
-  if (!runsInLanes(emitter.getFunction()))
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  func::FuncOp function = emitter.getFunction();
+  int64_t lanes = lanesOf(function), columns = columnsOf(function);
+  Value members = membersOf(b, loc, lanes);
+  auto combineWarp = [&](int64_t count) { // lanes of as many, one after the other
+    for (int64_t distance = count / 2; distance >= columns; distance /= 2)
+      value = combine(value, shuffle(b, loc, members, value, distance));
+  };
+  combineWarp(std::min(lanes, kWarp));
+  if (lanes <= kWarp)
     return value;
-  for (int64_t distance = kWarp / 2; distance > 0; distance /= 2)
-    value = combine(value, shuffle(emitter.builder(), emitter.loc(), value, distance));
+
+  int64_t warps = lanes / kWarp, together = std::min(warps, kWarp / columns);
+  Type type = value.getType(), pointer = LLVM::LLVMPointerType::get(b.getContext(), 3);
+  Value word = toInteger(b, loc, value);
+  Type integer = word.getType();
+  Value shared = getShared(b, function, integer, warps * columns);
+  auto address = [&](Value warp) -> Value {
+    Value at =
+        b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, warp, constant(b, loc, columns)),
+                                laneOf(b, loc, columns));
+    return b.create<LLVM::GEPOp>(loc, pointer, integer, shared, ArrayRef<LLVM::GEPArg>{at});
+  };
+  Value lane = laneOf(b, loc, kWarp);
+  Value writes =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, lane, constant(b, loc, columns));
+  onlyWhere(emitter, writes, [&] {
+    b.create<LLVM::StoreOp>(loc, word, address(dividedBy(b, loc, laneOf(b, loc, lanes), kWarp)));
+  });
+  b.create<NVVM::Barrier0Op>(loc);
+  Value first = b.create<arith::AndIOp>(loc, dividedBy(b, loc, lane, columns),
+                                        constant(b, loc, together - 1));
+  for (int64_t warp = 0; warp < warps; warp += together) {
+    Value at = b.create<arith::AddIOp>(loc, first, constant(b, loc, warp));
+    Value other = fromInteger(b, loc, b.create<LLVM::LoadOp>(loc, integer, address(at)), type);
+    value = warp == 0 ? other : combine(value, other);
+  }
+  b.create<NVVM::Barrier0Op>(loc); // the next values take the same memory
+  combineWarp(together * columns);
   return value;
 }
 
 void CudaKernels::onOneLane(BodyEmitter &emitter, function_ref<void()> body) const {
-  if (!runsInLanes(emitter.getFunction()))
+  func::FuncOp function = emitter.getFunction();
+  int64_t lanes = lanesOf(function), columns = columnsOf(function);
+  if (lanes == columns)
     return body();
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
-  Value isFirst =
-      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, laneOf(b, loc), constant(b, loc, 0));
-  auto first = b.create<scf::IfOp>(loc, isFirst, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(first.thenBlock());
-  BodyEmitter::Scope scope(emitter);
-  body();
+  if (lanes > kWarp) // others may still read what the body writes over
+    b.create<NVVM::Barrier0Op>(loc);
+  Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, laneOf(b, loc, lanes),
+                                          constant(b, loc, columns));
+  onlyWhere(emitter, isFirst, body);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels on an NVIDIA GPU: a task is computed by a warp, each of whose threads is a lane, or where
-// it cannot be split by one thread.
+// it cannot be split by one thread. A reduction takes as many threads as it is worth: a part of a
+// warp to a block.
 //
 // A kernel has a parameter for each of its buffers, or one, the address of an array of their
 // addresses (accc_kernel.buffers_in_memory).
@@ -35,6 +36,9 @@ public:
   bool lanesAreThreads() const override { return true; }
   bool hasScratch() const override { return false; }
   int64_t chooseLanes(int64_t extent, int64_t unroll) const override;
+  int64_t shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
+                         int64_t elements) const override;
+  mlir::Value getColumn(mlir::OpBuilder &b, mlir::func::FuncOp function) const override;
   void setLanes(BodyEmitter &emitter, unsigned dim, int64_t lanes) const override;
   llvm::SmallVector<mlir::Value> loopOverLanes(BodyEmitter &emitter, unsigned dim, int64_t extent,
                                                mlir::Value low, mlir::Value high, bool exact,

@@ -72,6 +72,14 @@ public:
   /// The number of lanes for a loop of `extent` iterations. `unroll` registers are taken as one
   /// where there is enough to fill them.
   virtual int64_t chooseLanes(int64_t extent, int64_t unroll = 1) const = 0;
+  /// Where lanes are threads: chooses the lanes of a task of `function`, which reduces `elements`
+  /// elements to each of the results, `rows` rows of `columns` neighbours. Returns how many columns
+  /// a task has: each result's elements are shared among lanes of its own. To be asked before the
+  /// tasks.
+  virtual int64_t shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
+                                 int64_t elements) const;
+  /// Which of its task's columns the lane has (i64); it may lie past the last of the row.
+  virtual mlir::Value getColumn(mlir::OpBuilder &b, mlir::func::FuncOp function) const;
   /// From now on lanes run along loop variable `dim`; none: ~0u.
   virtual void setLanes(BodyEmitter &emitter, unsigned dim, int64_t lanes) const = 0;
   /// Loops over [low, high) of loop variable `dim` (extent `extent`), along which lanes run. `low`
@@ -81,11 +89,12 @@ public:
   virtual llvm::SmallVector<mlir::Value>
   loopOverLanes(BodyEmitter &emitter, unsigned dim, int64_t extent, mlir::Value low,
                 mlir::Value high, bool exact, mlir::ValueRange carried, LaneBody body) const = 0;
-  /// All lanes' values, combined as a tree of fixed shape: the result in every lane.
+  /// The values of all lanes (of the same column), combined as a tree of fixed shape: the result in
+  /// every lane.
   virtual mlir::Value
   combineLanes(BodyEmitter &emitter, mlir::Value value,
                llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const = 0;
-  /// Runs `body`, which writes what is the same for all lanes, once.
+  /// Runs `body`, which writes what is the same for all lanes (of a column), once.
   virtual void onOneLane(BodyEmitter &emitter, llvm::function_ref<void()> body) const = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -39,7 +40,7 @@ Value operandOf(BodyEmitter &emitter, prim::ReduceOp reduction, ArrayRef<AffineE
 
 /// One kernel being emitted. Vectors run along the innermost dimension: if that is reduced, partial
 /// results are combined across lanes at the end of a row; if it is kept, each lane has its own
-/// result.
+/// result. Threads share what is reduced whichever dimensions these are, and walk it as one.
 class ReduceKernel {
 public:
   ReduceKernel(exec::KernelOp kernel, const KernelTarget &target)
@@ -59,6 +60,7 @@ private:
   void emitLevel(BodyEmitter &emitter, size_t level);
   void emitOutputs(BodyEmitter &emitter);
   void storeFull(BodyEmitter &emitter, size_t depth);
+  KernelFunction emitForThreads(func::FuncOp function, ErrorTable &errors);
   void emitBlock(BodyEmitter &emitter, func::FuncOp function, Value low, Value high,
                  int64_t blockExtent);
   bool keepsTotalsInMemory(int64_t vectors) const;
@@ -74,6 +76,9 @@ private:
   SmallVector<Output> outputs;
   unsigned vectorDim = 0;
   bool lanesReduced = false;
+  // Where lanes are threads: how many elements the thread's result has, 0 for a thread without one,
+  // and whether it has one; null if all do.
+  Value threadElements, hasResult;
 };
 
 LogicalResult ReduceKernel::analyse() {
@@ -134,6 +139,19 @@ SmallVector<Value>
 ReduceKernel::overReduced(BodyEmitter &emitter, size_t next, ValueRange carried,
                           function_ref<SmallVector<Value>(ValueRange, Value)> body) {
   IndexEmitter &index = emitter.indices();
+  if (threadElements) {
+    SmallVector<unsigned> dims;
+    for (unsigned i = 0; i < domain.extents.size(); ++i)
+      if (domain.reduced[i] && domain.extents[i] != 1)
+        dims.push_back(i);
+    auto flat = static_cast<unsigned>(domain.extents.size());
+    return target.loopOverLanes(
+        emitter, flat, domain.count(true), index.constant(0), threadElements, /*exact=*/false,
+        carried, [&](ValueRange in, Value mask) {
+          setRow(emitter, domain, dims, index.evaluate(index.dim(flat)).base);
+          return body(in, mask);
+        });
+  }
   while (next < domain.extents.size() && (!domain.reduced[next] || domain.extents[next] == 1 ||
                                           (lanesReduced && next == vectorDim)))
     ++next;
@@ -200,6 +218,12 @@ void ReduceKernel::emitOutputs(BodyEmitter &emitter) {
       return SmallVector<Value>();
     });
   auto storeKept = [&] {
+    OpBuilder &b = emitter.builder();
+    OpBuilder::InsertionGuard guard(b);
+    BodyEmitter::Scope scope(emitter);
+    if (hasResult)
+      b.setInsertionPointToStart(
+          b.create<scf::IfOp>(emitter.loc(), hasResult, /*withElseRegion=*/false).thenBlock());
     for (auto [i, output] : llvm::enumerate(outputs))
       if (!output.full)
         emitter.store(static_cast<unsigned>(i), keptPosition(),
@@ -340,6 +364,50 @@ void ReduceKernel::emitBlock(BodyEmitter &emitter, func::FuncOp function, Value 
   });
 }
 
+/// A task is a row of some columns, with a result in each for each reduction; the threads of a
+/// column share its elements.
+KernelFunction ReduceKernel::emitForThreads(func::FuncOp function, ErrorTable &errors) {
+  BodyEmitter emitter(kernel, function, target, errors, static_cast<unsigned>(position.size()) + 1);
+  OpBuilder &b = emitter.builder();
+  IndexEmitter &index = emitter.indices();
+  auto inner = static_cast<unsigned>(domain.innermost());
+  lanesReduced = true;
+  SmallVector<unsigned> kept;
+  int64_t rows = 1, columns = domain.reduced[inner] ? 1 : domain.extents[inner];
+  for (unsigned i = 0; i < position.size(); ++i) {
+    index.setDim(i, index.constant(0), domain.extents[i]);
+    if (domain.reduced[i] || domain.extents[i] == 1 || i == inner)
+      continue;
+    kept.push_back(i);
+    rows *= domain.extents[i];
+  }
+  if (rows * columns == 0)
+    return KernelFunction{function, target.getLaunchShape(function, 0)};
+  int64_t elements = domain.count(true);
+  int64_t taskColumns = target.shareReduction(function, rows, columns, elements);
+  int64_t blocks = (columns + taskColumns - 1) / taskColumns;
+  int64_t tasks =
+      forEachRow(emitter, function, rows * blocks, elements * taskColumns, [&](Value row) {
+        auto [keptRow, block] = index.divide(row, blocks, rows * blocks);
+        setRow(emitter, domain, kept, keptRow);
+        threadElements = index.constant(elements);
+        if (columns > 1) {
+          Value first = b.create<arith::MulIOp>(emitter.loc(), block, index.constant(taskColumns));
+          Value column =
+              b.create<arith::AddIOp>(emitter.loc(), first, target.getColumn(b, function));
+          index.setDim(inner, column, columns);
+          if (columns % taskColumns != 0) {
+            hasResult = b.create<arith::CmpIOp>(emitter.loc(), arith::CmpIPredicate::ult, column,
+                                                index.constant(columns));
+            threadElements = b.create<arith::SelectOp>(emitter.loc(), hasResult, threadElements,
+                                                       index.constant(0));
+          }
+        }
+        emitRow(emitter);
+      });
+  return KernelFunction{function, target.getLaunchShape(function, tasks)};
+}
+
 FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors) {
   MLIRContext *context = kernel.getContext();
   position = domain.position(context);
@@ -350,6 +418,8 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
   position = domain.position(context);
 
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/true);
+  if (target.lanesAreThreads())
+    return emitForThreads(function, errors);
   BodyEmitter emitter(kernel, function, target, errors, static_cast<unsigned>(position.size()));
   IndexEmitter &index = emitter.indices();
   vectorDim = static_cast<unsigned>(domain.innermost());

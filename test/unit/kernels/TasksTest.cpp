@@ -72,6 +72,46 @@ TEST_CASE("many reduced elements for each of several columns") {
           1e-4);
 }
 
+/// Of every shape that asks for another number of lanes a result: long rows and short ones, few and
+/// many, with results side by side or not.
+TEST_CASE("reductions along the middle of three dimensions") {
+  const int64_t shapes[][3] = {{1, 20000, 1}, {3, 5000, 1},  {9, 1200, 1}, {300, 100, 1},
+                               {700, 10, 1},  {3000, 3, 1},  {1, 3000, 5}, {1, 1500, 40},
+                               {2, 1100, 9},  {40, 300, 33}, {500, 6, 7},  {2, 1, 100}};
+  for (auto [rows, extent, columns] : shapes) {
+    std::string full = tensor({rows, extent, columns}), kept = tensor({rows, columns});
+    check("func.func @f(%a: " + full + ") -> (" + full + ", " + kept + ") {\n" +
+              "  %m = prim.reduce max %a {dimensions = array<i64: 1>} : (" + full + ") -> " + kept +
+              "\n  %b = prim.broadcast %m {dimensions = array<i64: 0, 2>} : (" + kept + ") -> " +
+              full + "\n  %d = prim.sub %a, %b : (" + full + ", " + full + ") -> " + full +
+              "\n  %s = prim.reduce sum %d {dimensions = array<i64: 1>} : (" + full + ") -> " +
+              kept + "\n  %c = prim.broadcast %s {dimensions = array<i64: 0, 2>} : (" + kept +
+              ") -> " + full + "\n  %r = prim.mul %d, %c : (" + full + ", " + full + ") -> " +
+              full + "\n  return %r, %s : " + full + ", " + kept + "\n}\n",
+          1e-4);
+  }
+}
+
+TEST_CASE("reductions of other types, in many lanes") {
+  for (const char *element : {"f64", "i64", "i32", "f32"})
+    for (const char *kind : {"max", "min"}) {
+      std::string wide = tensor({2, 3000, 3}, element);
+      check(function("%a: " + wide,
+                     std::string("reduce ") + kind + " %a {dimensions = array<i64: 1>}", wide,
+                     tensor({2, 3}, element)),
+            2e-6, 1000);
+    }
+}
+
+TEST_CASE("reductions around a kept dimension") {
+  for (int64_t size : {1, 2, 7, 20}) {
+    std::string wide = tensor({6, 5, size, size});
+    check(function("%a: " + wide, "reduce sum %a {dimensions = array<i64: 0, 2, 3>}", wide,
+                   tensor({5})),
+          1e-4);
+  }
+}
+
 TEST_CASE("an optimizer over parameters of all sizes is one launch") {
   std::string arguments, operands, types, results;
   for (int64_t size :

@@ -170,7 +170,9 @@ int64_t CudaKernels::shareReduction(func::FuncOp function, int64_t rows, int64_t
     taskColumns /= 2;
   int64_t shares = 1; // lanes of a column
   auto lanes = [&] { return taskColumns * shares; };
-  while (lanes() < kWarp && elements > shares * kElementsOfThread)
+  // A row's lanes take whole sectors.
+  auto splitsSector = [&] { return lanes() < kSector && elements > shares; };
+  while (lanes() < kWarp && (elements > shares * kElementsOfThread || splitsSector()))
     shares *= 2;
   // More than a warp where the GPU would idle, or what one row's passes walk would leave the cache
   // between them.

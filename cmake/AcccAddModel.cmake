@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # accc_add_model(<name> MODEL <file>
-#                [LOSS <spec>] [OPTIMIZER <spec>] [TARGET cpu] [ARCH <arch>[,<arch>...]] [PRECISION <type>]
-#                [WEIGHTS embed|beside|none] [FREEZE <regex>]
+#                [LOSS <spec>] [OPTIMIZER <spec>] [TARGET <target>[,<target>]] [ARCH <arch>[,<arch>...]]
+#                [PRECISION <type>] [WEIGHTS embed|beside|none] [FREEZE <regex>]
 #                [DEFINES <dim>=<n>[,<n>...]...] [OPTIONS <option>...])
 #
 # Compiles a model at build time, whenever the model or the compiler changed, into <name>.so and the

@@ -21,29 +21,49 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-LogicalResult accc::generateLibrary(ModuleOp program, const WeightTable &weights,
-                                    const Target &target, const GenerateOptions &options,
-                                    StringRef path) {
-  program.getContext()
+/// What a caller of either program sees: variables and their places, entry points.
+static SmallVector<Attribute> interfaceOf(ModuleOp program) {
+  SmallVector<Attribute> all;
+  for (auto variable : program.getOps<exec::VariableOp>())
+    all.push_back(variable->getAttrDictionary());
+  for (auto entry : program.getOps<exec::EntryOp>())
+    all.append({entry.getSymNameAttr(), entry.getInputs(), entry.getOutputs()});
+  return all;
+}
+
+LogicalResult accc::generateLibrary(ArrayRef<TargetProgram> programs, const WeightTable &weights,
+                                    const GenerateOptions &options, StringRef path) {
+  ModuleOp first = programs.front().program;
+  for (auto [program, target] : programs)
+    if (interfaceOf(program) != interfaceOf(first))
+      return program.emitError("bug in accc: the programs for ")
+             << programs.front().target->getName() << " and " << target->getName()
+             << " differ in their variables or entry points";
+  first.getContext()
       ->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
                     LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
-  Location loc = program.getLoc();
+  Location loc = first.getLoc();
   Objects objects;
+  ConstantBlock constants;
   std::vector<std::string> codes;
-  auto generate = [&] {
-    if (auto *cuda = dyn_cast<CudaTarget>(&target))
-      return generateCudaCode(program, *cuda, options, objects, codes);
-    return generateCpuCode(program, cast<CpuTarget>(target), options, objects, codes);
-  };
-  if (failed(generate()))
-    return failure();
+  for (auto [program, target] : programs) {
+    constants.add(program);
+    GenerateOptions own = options;
+    own.dumpDir = dumpFolder(options.dumpDir, target->getName(), programs.size() > 1);
+    LogicalResult status =
+        isa<CudaTarget>(target)
+            ? generateCudaCode(program, *cast<CudaTarget>(target), constants, own, objects, codes)
+            : generateCpuCode(program, *cast<CpuTarget>(target), constants, own, objects, codes);
+    if (failed(status))
+      return failure();
+  }
   TimedPart part("link");
   llvm::LLVMContext llvmContext;
   llvm::Module description("description", llvmContext);
   std::unique_ptr<llvm::TargetMachine> machine = createHostMachine();
   description.setDataLayout(machine->createDataLayout());
   description.setTargetTriple(machine->getTargetTriple().str());
-  addDescription(program, weights, options, codes, description);
+  addDescription(first, weights, constants, options, codes, description);
   FailureOr<std::string> object = objects.add(loc);
   if (failed(object) || failed(emitObject(description, *machine, *object, loc)))
     return failure();

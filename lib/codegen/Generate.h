@@ -14,6 +14,12 @@
 
 namespace accc {
 
+/// A module of exec ops, and the machines that it is compiled for.
+struct TargetProgram {
+  mlir::ModuleOp program;
+  const Target *target;
+};
+
 struct GenerateOptions {
   std::string modelName;
   std::string compilerVersion;
@@ -26,15 +32,17 @@ struct GenerateOptions {
   /// Contractions of f32 may round their factors to TF32 where the target can (Target::hasTf32).
   bool tf32 = false;
   /// If set, the kernels' MLIR and the library's LLVM IR are written to this folder; of several
-  /// archs each to a folder of its own in it.
+  /// targets or archs each to a folder of its own in it.
   std::string dumpDir;
 };
 
-/// Compiles the module of exec ops for all machines of `target` and writes the shared library to
-/// `path` (the caller makes that atomic); a runtime takes the best of its codes that it can run.
-/// Fails with a diagnostic at the module's location.
-mlir::LogicalResult generateLibrary(mlir::ModuleOp program, const WeightTable &weights,
-                                    const Target &target, const GenerateOptions &options,
+/// Compiles each program, of which there is at least one, for all machines of its target and writes
+/// the shared library to `path` (the caller makes that atomic). A runtime takes the best of its
+/// codes that it can run: `programs` begins with the best target's. They are of one model: the same
+/// variables at the same offsets, the same entry points with the same inputs and outputs.
+/// Fails with a diagnostic at the location of a module.
+mlir::LogicalResult generateLibrary(llvm::ArrayRef<TargetProgram> programs,
+                                    const WeightTable &weights, const GenerateOptions &options,
                                     llvm::StringRef path);
 
 } // namespace accc

@@ -156,7 +156,10 @@ Bisection accc::bisectModel(const CompileOptions &options, const TensorMap &inpu
   registerDialects(context);
   CompileOptions fused = options;
   fused.output = folder + "/model.so"; // names the reproducer
-  if (std::vector<Problem> problems = checkOptions(fused); !problems.empty()) {
+  std::vector<Problem> problems = checkOptions(fused);
+  if (options.targets.size() > 1)
+    problems.push_back({.message = "a bisection follows one --target at a time"});
+  if (!problems.empty()) {
     result.outcome = {.code = ExitCode::Usage, .problems = std::move(problems)};
     return result;
   }
@@ -177,7 +180,7 @@ Bisection accc::bisectModel(const CompileOptions &options, const TensorMap &inpu
             auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
             values[name] = bisector.exact.lookup(name);
           }
-        if (failed(makeProbes(function, values, *c.target, folder, result.kernels)))
+        if (failed(makeProbes(function, values, c.target(), folder, result.kernels)))
           result.outcome.code = ExitCode::Bug;
       }
   for (auto &[name, array] : bisector.exact) {

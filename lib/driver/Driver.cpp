@@ -41,13 +41,20 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   if (countSizes(options) > kMaxSizes)
     add("-D: each size of a dimension with each of the others makes more than the " +
         std::to_string(kMaxSizes) + " that one library can hold; compile several");
-  llvm::Expected<std::unique_ptr<Target>> target = createTarget(options.target, options.archs);
   if (options.precision != "fp32" && options.precision != "tf32")
     add("--precision " + options.precision + " is not supported; there are fp32 and tf32");
-  else if (target && options.precision == "tf32" && !(*target)->hasTf32())
-    add("--precision tf32: --target " + options.target +
+  llvm::Expected<std::vector<TargetChoice>> choices = chooseTargets(options.targets, options.archs);
+  bool hasTf32 = false, created = static_cast<bool>(choices);
+  for (const TargetChoice &choice : choices ? *choices : std::vector<TargetChoice>()) {
+    llvm::Expected<std::unique_ptr<Target>> target = createTarget(choice.target, choice.archs);
+    hasTf32 |= target && (*target)->hasTf32();
+    created &= static_cast<bool>(target);
+    need(target.takeError());
+  }
+  need(choices.takeError());
+  if (created && options.precision == "tf32" && !hasTf32)
+    add("--precision tf32: --target " + llvm::join(options.targets, ",") +
         " has no TF32 arithmetic; use fp32, or --target cuda");
-  need(target.takeError());
   if (!options.weights.empty() && options.weights != "embed" && options.weights != "beside" &&
       options.weights != "none")
     add("--weights " + options.weights + ": there are embed, beside and none");

@@ -2,7 +2,7 @@
 #include "driver/Manifest.h"
 
 #include "driver/Driver.h"
-#include "target/Target.h"
+#include "target/TargetChoice.h"
 #include "training/optimizer/Optimizer.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -11,13 +11,24 @@
 
 using namespace accc;
 
+/// The targets and all their archs, the best target first, as --target and --arch take them.
+static std::pair<std::string, std::string> describeTargets(const CompileOptions &options) {
+  std::vector<std::string> targets, archs;
+  for (const TargetChoice &choice : llvm::cantFail(chooseTargets(options.targets, options.archs))) {
+    targets.push_back(choice.target);
+    llvm::append_range(archs, choice.archs);
+  }
+  return {llvm::join(targets, ","), llvm::join(archs, ",")};
+}
+
 std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef inputHash) {
+  auto [targets, archs] = describeTargets(options);
   llvm::json::Object manifest{
       {"compiler", kCompilerVersion},
       {"model", llvm::sys::path::filename(options.model)},
       {"model_sha256", inputHash},
-      {"target", options.target},
-      {"arch", llvm::join(resolveArchs(options.target, options.archs), ",")},
+      {"target", targets},
+      {"arch", archs},
       {"precision", options.precision},
   };
   if (!options.loss.empty())
@@ -51,8 +62,9 @@ std::string accc::describeOptions(const CompileOptions &options) {
   };
   add("--loss", options.loss);
   add("--optimizer", options.optimizer);
-  add("--target", options.target);
-  add("--arch", llvm::join(resolveArchs(options.target, options.archs), ","));
+  auto [targets, archs] = describeTargets(options);
+  add("--target", targets);
+  add("--arch", archs);
   add("--precision", options.precision);
   for (const std::string &expression : options.freeze)
     add("--freeze", expression);

@@ -30,9 +30,9 @@ struct CompileOptions {
   bool assumeDropoutTraining = false, assumeBatchNormTraining = false;
   std::string runningVariance;
 
-  std::string target = "cpu";
-  /// Of several the library takes the best that the CPU can run.
-  std::vector<std::string> archs; // resolveArchs
+  /// Of several targets, and several archs of one, the library takes the best that the machine can
+  /// run (chooseTargets).
+  std::vector<std::string> targets = {"cpu"}, archs;
   /// fp32, or tf32: contractions of f32 may round their factors to TF32.
   std::string precision = "fp32";
 

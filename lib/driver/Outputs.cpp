@@ -59,8 +59,8 @@ static LogicalResult writeHeader(Compilation &c) {
     if (auto optimizer = parseOptimizer(c.options.optimizer))
       learningRate = (*optimizer)->learningRate;
   StringRef name = llvm::sys::path::stem(c.options.header);
-  if (llvm::Error error =
-          writeTextAtomically(c.options.header, makeHeader(*c.module, name, learningRate)))
+  if (llvm::Error error = writeTextAtomically(
+          c.options.header, makeHeader(programsOf(c).front().program, name, learningRate)))
     return machineFault(c, llvm::toString(std::move(error)));
   return success();
 }
@@ -70,7 +70,7 @@ LogicalResult accc::writeReport(Compilation &c) {
     return success();
   std::string manifest = makeManifest(c.options, c.inputHash.get());
   auto print = [&](llvm::raw_ostream &os) {
-    printReport(os, *c.module, manifest, c.fusionNotes, c.log);
+    printReport(os, programsOf(c), manifest, c.fusionDecisions, c.log);
   };
   if (llvm::Error error = writeTextAtomically(c.options.report, print))
     return machineFault(c, llvm::toString(std::move(error)));
@@ -98,7 +98,7 @@ LogicalResult accc::writeLibrary(Compilation &c) {
     return failure();
   bool written = false;
   auto write = [&](StringRef temporary) {
-    return succeeded(generateLibrary(*c.module, c.weights, *c.target, options, temporary));
+    return succeeded(generateLibrary(programsOf(c), c.weights, options, temporary));
   };
   if (llvm::Error error = writeAtomically(output, write, written))
     return machineFault(c, llvm::toString(std::move(error)));

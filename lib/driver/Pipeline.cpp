@@ -30,8 +30,14 @@ using namespace mlir;
 using namespace accc;
 
 Compilation::Compilation(MLIRContext &context, const CompileOptions &options)
-    : context(context), options(options),
-      target(llvm::cantFail(createTarget(options.target, options.archs))), problems(&context) {}
+    : context(context), options(options), problems(&context) {
+  for (TargetChoice &choice : llvm::cantFail(chooseTargets(options.targets, options.archs))) {
+    std::unique_ptr<const Target> target =
+        llvm::cantFail(createTarget(choice.target, choice.archs));
+    branches.push_back({std::move(choice), std::move(target), {}});
+  }
+  branch = &branches.front();
+}
 
 void accc::registerDialects(MLIRContext &context) {
   context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect, exec::ExecDialect>();
@@ -100,20 +106,21 @@ static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
 LogicalResult accc::decomposeModel(Compilation &c) { return runPasses(c, createDecomposePass()); }
 static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createSimplifyPass()); }
 static LogicalResult layOutModel(Compilation &c) {
-  return failure(
-      failed(runPasses(c, createLayOutConvolutionsPass({c.options.target, c.options.archs}))) ||
-      failed(runPasses(c, createLayOutContractionsPass({c.options.target, c.options.archs}))) ||
-      failed(runPasses(c, createPackOperandsPass({c.options.target, c.options.archs}))));
+  const auto &[target, archs] = c.branch->choice;
+  return failure(failed(runPasses(c, createLayOutConvolutionsPass({target, archs}))) ||
+                 failed(runPasses(c, createLayOutContractionsPass({target, archs}))) ||
+                 failed(runPasses(c, createPackOperandsPass({target, archs}))));
 }
 static LogicalResult fuseModel(Compilation &c) {
-  if (failed(runPasses(c, createSplitReductionsPass({c.options.target, c.options.archs}))))
+  const auto &[target, archs] = c.branch->choice;
+  if (failed(runPasses(c, createSplitReductionsPass({target, archs}))))
     return failure();
   {
     TimedPart part("form-fusions");
     std::vector<FusionNote> *notes = nullptr;
     if (!c.options.report.empty())
-      notes = &c.fusionNotes.emplace_back(c.sizes.text, std::vector<FusionNote>()).second;
-    if (failed(formFusions(*c.module, *c.target, notes)))
+      notes = &c.fusionDecisions.emplace_back(FusionDecisions{target, c.sizes.text}).notes;
+    if (failed(formFusions(*c.module, c.target(), notes)))
       return failure();
   }
   // Last: what it joins must not grow any more.
@@ -130,13 +137,19 @@ static LogicalResult scheduleModel(Compilation &c) {
 
 /// The program for all sizes, from those for each; of one size it is that.
 static LogicalResult mergeModels(Compilation &c) {
-  if (c.programs.empty())
+  std::vector<SizedProgram> &programs = c.branch->programs;
+  if (programs.empty())
     return success();
-  FailureOr<OwningOpRef<ModuleOp>> program = mergePrograms(c.programs);
+  if (programs.size() == 1) {
+    c.module = std::move(programs.front().program);
+    programs.clear();
+    return success();
+  }
+  FailureOr<OwningOpRef<ModuleOp>> program = mergePrograms(programs);
   if (failed(program))
     return failure();
   c.module = std::move(*program);
-  c.programs.clear();
+  programs.clear();
   return verifySchedule(*c.module);
 }
 
@@ -145,7 +158,7 @@ static LogicalResult generateModel(Compilation &c) { return writeLibrary(c); }
 // ---- the pipeline ----
 
 namespace {
-enum class Runs { Each, Once };
+enum class Runs { Size, SizeAndTarget, Target, Once };
 
 struct PhaseEntry {
   const char *name;
@@ -173,6 +186,21 @@ LogicalResult accc::runPhase(Compilation &c, StringRef name) {
   llvm_unreachable("no phase has this name");
 }
 
+static bool isForSize(const PhaseEntry &phase) {
+  return phase.runs == Runs::Size || phase.runs == Runs::SizeAndTarget;
+}
+static bool isForTarget(const PhaseEntry &phase) {
+  return phase.runs == Runs::SizeAndTarget || phase.runs == Runs::Target;
+}
+
+/// The target, where there are several, and the sizes, where there are several: "cuda seq=64".
+static std::string describeRun(const Compilation &c, const TargetBranch &branch,
+                               const std::string &sizes) {
+  if (c.branches.size() == 1)
+    return sizes;
+  return branch.choice.target + (sizes.empty() ? "" : " ") + sizes;
+}
+
 static std::string print(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -181,26 +209,40 @@ static std::string print(ModuleOp module) {
 }
 
 std::string accc::printModel(Compilation &c) {
-  if (c.programs.empty())
-    return print(*c.module);
   std::string text;
-  for (SizedProgram &sized : c.programs)
-    text += "// ----- " + sized.sizes + "\n" + print(*sized.program);
-  return text;
+  auto add = [&](const std::string &what, ModuleOp module) {
+    text += "// ----- " + what + "\n" + print(module);
+  };
+  for (SizedProgram &sized : c.models)
+    add(sized.sizes, *sized.program);
+  for (TargetBranch &branch : c.branches)
+    for (SizedProgram &sized : branch.programs)
+      add(describeRun(c, branch, sized.sizes), *sized.program);
+  return c.module ? print(*c.module) : text;
 }
 
-/// Writes <number>-<phase>.mlir, if the user asked for dumps; of several sizes each to a folder of
-/// its own.
+std::vector<TargetProgram> accc::programsOf(Compilation &c) {
+  if (c.branches.size() == 1)
+    return {{*c.module, &c.target()}};
+  std::vector<TargetProgram> programs;
+  for (TargetBranch &branch : c.branches)
+    programs.push_back({*branch.programs.front().program, branch.target.get()});
+  return programs;
+}
+
+/// Writes <number>-<phase>.mlir, if the user asked for dumps; of several targets and of several
+/// sizes each to a folder of its own.
 static LogicalResult dump(Compilation &c, const PhaseEntry &phase) {
   if (c.options.dumpDir.empty())
     return success();
   llvm::SmallString<128> path(c.options.dumpDir);
-  if (phase.runs == Runs::Each && !c.sizes.text.empty()) {
+  if (isForTarget(phase) && c.branches.size() > 1)
+    llvm::sys::path::append(path, c.branch->choice.target);
+  if (isForSize(phase))
     llvm::sys::path::append(path, c.sizes.text);
-    if (std::error_code code = llvm::sys::fs::create_directories(path)) {
-      c.problems.add({.message = path.str().str() + ": " + code.message()});
-      return failure();
-    }
+  if (std::error_code code = llvm::sys::fs::create_directories(path)) {
+    c.problems.add({.message = path.str().str() + ": " + code.message()});
+    return failure();
   }
   auto number = std::to_string(&phase - kPhases + 1);
   llvm::sys::path::append(path, number + "-" + phase.name + ".mlir");
@@ -263,6 +305,8 @@ static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
       writeReproducer(c, phase, before ? print(*before) : printModel(c));
     return blame;
   }
+  if (!c.module)
+    return ExitCode::Done; // the programs of several targets, which no phase changes any more
   if (failed(verifyModule(*c.module))) {
     c.problems.add({.message = std::string("the phase '") + phase.name + "' made invalid IR"});
     writeReproducer(c, phase, before ? print(*before) : "");
@@ -282,31 +326,108 @@ static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
 }
 
 namespace {
-/// Counts the phases for who watches.
-struct PhaseCounter {
+/// The phases of one compilation, run for all that they run for.
+class Pipeline {
+public:
+  Pipeline(Compilation &c, StringRef lastPhase, const Progress &progress);
+  ExitCode run();
+
+private:
+  ExitCode runPhases(Runs runs);
+  ExitCode runAtSizes();
+  ExitCode runForTargets();
+  /// Whether the last phase is one of these, or an earlier one.
+  bool endsWith(Runs runs) const { return last && last->runs <= runs; }
+
+  Compilation &c;
+  const PhaseEntry *last = nullptr; // none: all run
   const Progress &progress;
-  int count, number = 0;
-  void next(const PhaseEntry &phase, const std::string &sizes) {
-    if (progress)
-      progress(phase.name + (sizes.empty() ? "" : " " + sizes), ++number, count);
-  }
+  std::vector<Sizes> all;
+  int count = 0, number = 0; // of phases, for who watches
 };
 } // namespace
 
-/// The phases that run at each of the sizes, at c.sizes, or those that run once.
-static ExitCode runPhases(Compilation &c, StringRef lastPhase, Runs runs, PhaseCounter &counter) {
+Pipeline::Pipeline(Compilation &c, StringRef lastPhase, const Progress &progress)
+    : c(c), progress(progress), all(allSizes(c.options)) {
+  for (const PhaseEntry &phase : kPhases) {
+    count += static_cast<int>((isForSize(phase) ? all.size() : 1) *
+                              (isForTarget(phase) ? c.branches.size() : 1));
+    if (lastPhase == phase.name)
+      last = &phase;
+  }
+}
+
+/// The phases of one sort, at c.sizes and for c.branch.
+ExitCode Pipeline::runPhases(Runs runs) {
   for (const PhaseEntry &phase : kPhases) {
     if (phase.runs != runs)
       continue;
-    std::string sizes = runs == Runs::Each ? c.sizes.text : "";
-    counter.next(phase, sizes);
-    TimedPart part(phase.name, sizes);
+    std::string sizes = isForSize(phase) ? c.sizes.text : "";
+    std::string what = isForTarget(phase) ? describeRun(c, *c.branch, sizes) : sizes;
+    if (progress)
+      progress(phase.name + (what.empty() ? "" : " " + what), ++number, count);
+    TimedPart part(phase.name, what);
     if (ExitCode code = runGuarded(c, phase); code != ExitCode::Done)
       return code;
-    if (lastPhase == phase.name)
+    if (last == &phase)
       break;
   }
   return ExitCode::Done;
+}
+
+/// All that runs at c.sizes.
+ExitCode Pipeline::runAtSizes() {
+  if (ExitCode code = runPhases(Runs::Size); code != ExitCode::Done)
+    return code;
+  if (endsWith(Runs::Size)) {
+    if (all.size() > 1)
+      c.models.push_back({c.sizes.text, std::move(c.module)});
+    return ExitCode::Done;
+  }
+  ExitCode worst = ExitCode::Done;
+  OwningOpRef<ModuleOp> model = std::move(c.module);
+  for (TargetBranch &branch : c.branches) {
+    c.branch = &branch;
+    c.module =
+        &branch == &c.branches.back() ? std::move(model) : OwningOpRef<ModuleOp>(model->clone());
+    ExitCode code = runPhases(Runs::SizeAndTarget);
+    if (code != ExitCode::Done && code != ExitCode::Data)
+      return code;
+    worst = std::max(worst, code);
+    if (all.size() > 1 || c.branches.size() > 1)
+      branch.programs.push_back({c.sizes.text, std::move(c.module)});
+  }
+  return worst;
+}
+
+/// All that runs for a target at all sizes together.
+ExitCode Pipeline::runForTargets() {
+  for (TargetBranch &branch : c.branches) {
+    c.branch = &branch;
+    if (ExitCode code = runPhases(Runs::Target); code != ExitCode::Done)
+      return code;
+    if (c.branches.size() > 1)
+      branch.programs.push_back({"", std::move(c.module)});
+  }
+  return ExitCode::Done;
+}
+
+ExitCode Pipeline::run() {
+  ExitCode worst = ExitCode::Done;
+  for (const Sizes &sizes : all) {
+    c.sizes = sizes;
+    c.problems.setSizes(sizes.text);
+    ExitCode code = runAtSizes();
+    if (code != ExitCode::Done && code != ExitCode::Data)
+      return code;
+    worst = std::max(worst, code);
+  }
+  c.problems.setSizes("");
+  if (worst != ExitCode::Done || endsWith(Runs::SizeAndTarget))
+    return worst;
+  if (ExitCode code = runForTargets(); code != ExitCode::Done || endsWith(Runs::Target))
+    return code;
+  return runPhases(Runs::Once);
 }
 
 ExitCode accc::runPipeline(Compilation &c, StringRef lastPhase, const Progress &progress) {
@@ -315,26 +436,5 @@ ExitCode accc::runPipeline(Compilation &c, StringRef lastPhase, const Progress &
       c.problems.add({.message = c.options.dumpDir + ": " + code.message()});
       return ExitCode::Machine;
     }
-  std::vector<Sizes> all = allSizes(c.options);
-  auto isEach = [](const PhaseEntry &phase) { return phase.runs == Runs::Each; };
-  auto each = static_cast<size_t>(llvm::count_if(kPhases, isEach));
-  PhaseCounter counter{progress, static_cast<int>(each * all.size() + std::size(kPhases) - each)};
-
-  ExitCode worst = ExitCode::Done;
-  for (const Sizes &sizes : all) {
-    c.sizes = sizes;
-    c.problems.setSizes(sizes.text);
-    ExitCode code = runPhases(c, lastPhase, Runs::Each, counter);
-    if (code != ExitCode::Done && code != ExitCode::Data)
-      return code;
-    worst = std::max(worst, code);
-    if (all.size() > 1)
-      c.programs.push_back({sizes.text, std::move(c.module)});
-  }
-  c.problems.setSizes("");
-  if (worst != ExitCode::Done)
-    return worst;
-  if (llvm::any_of(kPhases, [&](auto &phase) { return isEach(phase) && lastPhase == phase.name; }))
-    return ExitCode::Done;
-  return runPhases(c, lastPhase, Runs::Once, counter);
+  return Pipeline(c, lastPhase, progress).run();
 }

@@ -3,14 +3,16 @@
 #ifndef ACCC_DRIVER_PIPELINE_H
 #define ACCC_DRIVER_PIPELINE_H
 
+#include "codegen/Generate.h"
 #include "driver/Driver.h"
+#include "driver/Report.h"
 #include "driver/Sizes.h"
-#include "fusion/Fuse.h"
 #include "schedule/merge/Merge.h"
 #include "support/CompileLog.h"
 #include "support/ProblemCollector.h"
 #include "support/WeightTable.h"
 #include "target/Target.h"
+#include "target/TargetChoice.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -25,6 +27,16 @@ namespace accc {
 /// What a variable is, by name.
 using VariableTypes = std::map<std::string, std::string>;
 
+/// A target of the compilation. From the first phase on that asks one, what becomes of the model
+/// for each target is a branch of its own.
+struct TargetBranch {
+  TargetChoice choice;
+  std::unique_ptr<const Target> target;
+  /// Where there are several sizes or targets: what became of the model for this target at each
+  /// size, once all are there; after the merge the one program for all.
+  std::vector<SizedProgram> programs;
+};
+
 /// A model on its way.
 struct Compilation {
   /// The options are good (checkOptions).
@@ -32,20 +44,26 @@ struct Compilation {
 
   mlir::MLIRContext &context;
   const CompileOptions &options;
-  const std::unique_ptr<const Target> target;
+  /// The best target first.
+  std::vector<TargetBranch> branches;
+  /// The one that phases ask now.
+  TargetBranch *branch;
+  const Target &target() const { return *branch->target; }
   CompileLog log;
   ProblemCollector problems;
   /// One size for each open dimension: those that `module` has now.
   Sizes sizes;
+  /// What phases work on. Null once each of several targets has its program.
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The initial values of variables, at all sizes the same.
   WeightTable weights;
   /// The first sizes imported, and the variables there.
   std::optional<std::pair<std::string, VariableTypes>> variables;
-  /// Where there are several sizes, what became of the model at each, once all are there.
-  std::vector<SizedProgram> programs;
-  /// What became one kernel and what did not, with reasons, by sizes; only where there is a report.
-  std::vector<std::pair<std::string, std::vector<FusionNote>>> fusionNotes;
+  /// Where there are several sizes and the pipeline ends before any target is asked: the model at
+  /// each.
+  std::vector<SizedProgram> models;
+  /// What became one kernel and what did not, with reasons; only where there is a report.
+  std::vector<FusionDecisions> fusionDecisions;
   /// Hexadecimal SHA-256 of the model file, computed beside the phases: for a file of 400 MB that
   /// takes as long as half of them. Only where there is an output to name it.
   std::shared_future<std::string> inputHash;
@@ -66,15 +84,19 @@ std::vector<Problem> checkOptions(const CompileOptions &options);
 void registerDialects(mlir::MLIRContext &context);
 
 /// Runs the phases of Phases.def up to and with `lastPhase` (empty: all): those that work at given
-/// sizes for all that the options name, one after the other, then on what they gave together.
+/// sizes for all that the options name, one after the other, the later of these for each target;
+/// then on what they gave together.
 /// Between two phases the IR is verified, held to what the next phase can take (Boundaries.h), and
 /// dumped where options.dumpDir says so. Where the model
 /// is at fault at some sizes, the others are still looked at, so that all problems are found.
 ExitCode runPipeline(Compilation &compilation, llvm::StringRef lastPhase, const Progress &progress);
 
-/// The IR of the model as text; of several sizes not yet merged, that of each behind a line that
-/// names them.
+/// The IR of the model as text; of several targets, or sizes not yet merged, that of each behind a
+/// line that names them.
 std::string printModel(Compilation &compilation);
+
+/// The scheduled program for each target, the best first.
+std::vector<TargetProgram> programsOf(Compilation &compilation);
 
 /// One phase alone, on the compilation's module; neither verified nor dumped.
 mlir::LogicalResult runPhase(Compilation &compilation, llvm::StringRef name);

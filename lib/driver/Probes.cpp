@@ -76,7 +76,8 @@ LogicalResult accc::makeProbes(func::FuncOp step, const NamedArrays &values, con
     FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
     GenerateOptions options;
     options.modelName = "probe";
-    if (failed(program) || failed(generateLibrary(**program, {}, target, options, probe.library)))
+    if (failed(program) ||
+        failed(generateLibrary({{**program, &target}}, {}, options, probe.library)))
       return emitError(op.getLoc()) << "no library can be made of the kernel " << probe.label;
     probes.push_back(std::move(probe));
   }

@@ -73,10 +73,12 @@ static json::Object describeStep(Operation &op, SymbolTable &symbols) {
                       {"bytes", bytesOf(call.getInputs()) + bytesOf(call.getOutputs())}};
 }
 
-static void printEntry(json::OStream &out, exec::EntryOp entry, SymbolTable &symbols) {
+static void printEntry(json::OStream &out, exec::EntryOp entry, StringRef target,
+                       SymbolTable &symbols) {
   double flops = 0, bytes = 0;
   int64_t launches = 0, calls = 0;
   out.attribute("name", entry.getEntryName());
+  out.attribute("target", target);
   out.attribute("sizes", entry.getSizesText());
   out.attribute("arena_bytes", static_cast<int64_t>(entry.getArenaSize()));
   out.attributeArray("steps", [&] {
@@ -129,12 +131,11 @@ static json::Object describeCompile(const CompileLog &log) {
   return compile;
 }
 
-void accc::printReport(llvm::raw_ostream &os, ModuleOp program, StringRef manifest,
-                       ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions,
-                       const CompileLog &log) {
-  SymbolTable symbols(program);
+void accc::printReport(llvm::raw_ostream &os, ArrayRef<TargetProgram> programs, StringRef manifest,
+                       ArrayRef<FusionDecisions> decisions, const CompileLog &log) {
+  ModuleOp any = programs.front().program; // the variables are those of each
   double state = 0;
-  for (auto variable : program.getOps<exec::VariableOp>())
+  for (auto variable : any.getOps<exec::VariableOp>())
     state += bytesOf(variable.getType());
   json::OStream out(os, /*IndentSize=*/2);
   out.object([&] {
@@ -144,13 +145,17 @@ void accc::printReport(llvm::raw_ostream &os, ModuleOp program, StringRef manife
       llvm::consumeError(parsed.takeError());
     out.attribute("state_bytes", state);
     out.attributeArray("entries", [&] {
-      for (auto entry : program.getOps<exec::EntryOp>())
-        out.object([&] { printEntry(out, entry, symbols); });
+      for (auto [program, target] : programs) {
+        SymbolTable symbols(program);
+        for (auto entry : program.getOps<exec::EntryOp>())
+          out.object([&, target = target] { printEntry(out, entry, target->getName(), symbols); });
+      }
     });
     out.attributeArray("fusion", [&] {
-      for (const auto &[sizes, notes] : decisions)
+      for (const auto &[target, sizes, notes] : decisions)
         for (const FusionNote &note : notes)
           out.value(json::Object{{"function", note.function},
+                                 {"target", target},
                                  {"sizes", sizes},
                                  {"producer", note.producer},
                                  {"consumer", note.consumer},

@@ -3,27 +3,35 @@
 #ifndef ACCC_DRIVER_REPORT_H
 #define ACCC_DRIVER_REPORT_H
 
+#include "codegen/Generate.h"
 #include "fusion/Fuse.h"
 #include "support/CompileLog.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
+#include <vector>
 
 namespace accc {
 
-/// JSON: `manifest`; `state_bytes`; `entries`, each with its sizes ("seq=64", or empty),
+/// The decisions of the phase `fuse` for one target, at one of the sizes.
+struct FusionDecisions {
+  std::string target, sizes;
+  std::vector<FusionNote> notes = {};
+};
+
+/// JSON: `manifest`; `state_bytes`; `entries`, each with its target, sizes ("seq=64", or empty),
 /// arena_bytes, flops, bytes and `steps` in the order of execution (a launch with its kernel and
 /// what it computes, or a library call; with flops and the bytes of the buffers it reads and
-/// writes); `fusion`, the decisions with their reasons, which `decisions` lists by sizes;
+/// writes); `fusion`, the decisions with their reasons by target and sizes;
 /// `compile`, what the compile itself took: seconds of wall clock and of CPU time and the peak of
 /// memory, `phases` with the same for each and for its parts, and `work`, which is counted and thus
 /// the same on every machine. All but `compile` is the same for the same input.
 ///
 /// It is written as it is made: the steps and decisions of a large model are a multiple of what the
 /// compile itself needs.
-void printReport(llvm::raw_ostream &os, mlir::ModuleOp program, llvm::StringRef manifest,
-                 llvm::ArrayRef<std::pair<std::string, std::vector<FusionNote>>> decisions,
+void printReport(llvm::raw_ostream &os, llvm::ArrayRef<TargetProgram> programs,
+                 llvm::StringRef manifest, llvm::ArrayRef<FusionDecisions> decisions,
                  const CompileLog &log);
 
 } // namespace accc

@@ -43,7 +43,8 @@ class CompileLog {
 public:
   /// A phase, or one of its parts.
   struct Part {
-    std::string name, sizes; // the sizes of -D that it ran at, if there are several
+    // The target and the sizes of -D that it ran for, of each if there are several.
+    std::string name, sizes;
     Clock time;
     int64_t peakMemory = 0; // when it ended
     std::vector<Part> parts = {};

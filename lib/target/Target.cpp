@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "target/Target.h"
 
+#include "target/TargetChoice.h"
 #include "target/cpu/CpuTarget.h"
 #include "target/cuda/CudaTarget.h"
 
@@ -12,7 +13,7 @@ Target::~Target() = default;
 
 std::vector<std::string> accc::resolveArchs(llvm::StringRef name,
                                             llvm::ArrayRef<std::string> archs) {
-#define ACCC_TARGET(target, factory, ...)                                                          \
+#define ACCC_TARGET(target, factory, knows, ...)                                                   \
   if (archs.empty() && name == #target)                                                            \
     return {__VA_ARGS__};
 #include "target/Targets.def"
@@ -24,13 +25,9 @@ llvm::Expected<std::unique_ptr<Target>> accc::createTarget(llvm::StringRef name,
   for (const std::string &arch : archs)
     if (llvm::count(archs, arch) > 1)
       return llvm::createStringError("--arch names " + arch + " twice");
-#define ACCC_TARGET(target, factory, ...)                                                          \
+#define ACCC_TARGET(target, factory, knows, ...)                                                   \
   if (name == #target)                                                                             \
     return factory(resolveArchs(name, archs));
 #include "target/Targets.def"
-  std::string known;
-#define ACCC_TARGET(target, factory, ...)                                                          \
-  known += (known.empty() ? "" : ", ") + std::string(#target);
-#include "target/Targets.def"
-  return llvm::createStringError("--target " + name + ": this accc compiles for " + known);
+  return unknownTarget(name);
 }

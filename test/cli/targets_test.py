@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What differs between targets (--target): --precision."""
+"""Several targets (--target) in one library, and --precision."""
 
 import json
 import os
@@ -7,11 +7,13 @@ import struct
 import unittest
 from unittest import mock
 
-from command_line import USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
+from command_line import MLP, TRAINING, USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
 
 # The folder of the stand-in for NVIDIA's driver (test/gpu/standin), where CUDA is there to build it.
 STANDIN = os.environ.get("ACCC_STANDIN")
 needs_cuda = unittest.skipUnless(STANDIN, "no CUDA toolkit, or ACCC_CUDA is OFF")
+
+BOTH = ["--target", "cuda,cpu", "--arch", "compute_80,x86-64-v3"]
 
 # y = x w
 PRODUCT = """
@@ -63,6 +65,109 @@ class Precision(CommandLineTest):
         with environment(gpu=True):
             self.assertEqual(self.product("fp32.so", long), long)
             self.assertEqual(self.product("tf32.so", long), 1)
+
+    @needs_cuda
+    def test_beside_a_target_that_has_it_the_other_multiplies_in_full(self):
+        self.compile("m.so", *BOTH, "--precision", "tf32")
+        long = 1 + 2**-12
+        with environment():
+            self.assertEqual(self.product("m.so", long), long)
+        with environment(gpu=True):
+            self.assertEqual(self.product("m.so", long), 1)
+
+
+class Targets(CommandLineTest):
+    def compile(self, name, *options, code=0):
+        return self.accc("compile", MLP / "model.onnx", "-o", name, *TRAINING, *options, code=code)
+
+    def inspect(self, library):
+        return json.loads(self.accc("inspect", library, "--json")[0])
+
+    def test_what_is_wrong_is_said(self):
+        for options, message in (
+            (["--target", "tpu"], "--target tpu: this accc compiles for cuda, cpu"),
+            (["--target", "cpu,tpu"], "--target tpu: "),
+            (["--target", "cpu,cpu"], "--target names cpu twice"),
+            (["--target", "cpu,cuda", "--arch", "z80"], "--arch z80: no such machine is known to any of --target cpu,cuda"),
+            (["--target", "cpu,cuda", "--arch", "sm_80,sm_80"], "--arch names sm_80 twice"),
+            (["--target", "cpu", "--arch", "sm_80"], "unknown --arch 'sm_80'"),
+            (["--target", "cuda", "--arch", "x86-64-v3"], "unknown --arch 'x86-64-v3' of --target cuda"),
+            (["--target", "cuda,cpu", "--arch", "sm_70"], "--arch sm_70: "),
+        ):
+            _, error = self.compile("m.so", *options, code=USAGE)
+            self.assertIn(message, error)
+            self.assertEqual(error.count("error"), 1, error)
+
+    @needs_cuda
+    def test_the_best_that_is_there_is_taken(self):
+        self.compile("m.so", *BOTH)
+        with environment():
+            found = self.inspect("m.so")
+            self.assertEqual((found["target"], found["arch"]), ("cpu", "x86-64-v3"))
+            self.assertIn("tensors pass", self.accc("diff", "m.so", MLP)[0])
+            text = self.accc("inspect", "m.so")[0]
+            self.assertIn(", cpu x86-64-v3 of cuda compute_80 cpu x86-64-v3, ", text)
+        self.assertEqual(
+            found["codes"],
+            [{"target": "cuda", "arch": "compute_80"}, {"target": "cpu", "arch": "x86-64-v3"}],
+        )
+        self.assertEqual(found["manifest"]["target"], "cuda,cpu")
+        self.assertEqual(found["manifest"]["arch"], "compute_80,x86-64-v3")
+        for arch, target in (("", "cuda"), ("compute_80", "cuda"), ("x86-64-v3", "cpu")):
+            with environment(gpu=True, ACCC_ARCH=arch):
+                self.assertEqual(self.inspect("m.so")["target"], target)
+                if arch:
+                    self.assertIn("15 of 15 tensors pass", self.accc("diff", "m.so", MLP)[0])
+
+    @needs_cuda
+    def test_the_order_of_targets_and_archs_does_not_matter(self):
+        self.compile("a.so", *BOTH)
+        self.compile("b.so", "--target", "cpu,cuda", "--arch", "x86-64-v3,compute_80")
+        data = (self.folder / "a.so").read_bytes()
+        self.assertEqual(data, (self.folder / "b.so").read_bytes())
+        self.compile("w.so", "--weights", "beside")
+        for _, _, weight in read_safetensors(self.folder / "w.safetensors").values():
+            self.assertEqual(data.count(weight), 1)
+
+    @needs_cuda
+    def test_a_target_without_an_arch_takes_its_default(self):
+        self.compile("m.so", "--target", "cuda,cpu", "--arch", "compute_90")
+        archs = [(code["target"], code["arch"]) for code in self.inspect("m.so")["codes"]]
+        self.assertEqual(archs, [("cuda", "compute_90"), ("cpu", "x86-64-v3")])
+
+    @needs_cuda
+    def test_several_targets_and_sizes_are_seen_everywhere(self):
+        both = ["--loss", "cross_entropy", "-D", "batch=64,16", *BOTH]
+        command = ["compile", MLP / "model.onnx", *both]
+        self.accc(*command, "-o", "m.so", "--report", "m.json", "--dump-dir", "dump")
+        report = json.loads((self.folder / "m.json").read_text())
+        seen = {(entry["target"], entry["sizes"]) for entry in report["entries"]}
+        runs = {(target, sizes) for target in ("cuda", "cpu") for sizes in ("batch=64", "batch=16")}
+        self.assertEqual(seen, runs)
+        self.assertEqual({(note["target"], note["sizes"]) for note in report["fusion"]}, runs)
+        phases = [(phase["name"], phase.get("sizes")) for phase in report["compile"]["phases"]]
+        self.assertIn(("import", "batch=16"), phases)
+        self.assertIn(("fuse", "cuda batch=16"), phases)
+        self.assertIn(("merge", "cpu"), phases)
+        self.assertEqual(len(phases), len(set(phases)))
+        for path in (
+            "batch=16/4-simplify.mlir",
+            "cuda/batch=16/5-layout.mlir",
+            "cpu/batch=64/7-schedule.mlir",
+            "cuda/8-merge.mlir",
+            "cuda/compute_80/kernels.ptx",
+            "cpu/kernels.mlir",
+        ):
+            self.assertTrue((self.folder / "dump" / path).exists(), path)
+        for phase, names in (
+            ("simplify", ["batch=64", "batch=16"]),
+            ("layout", ["cuda batch=64", "cuda batch=16", "cpu batch=64", "cpu batch=16"]),
+            ("merge", ["cuda", "cpu"]),
+        ):
+            text, _ = self.accc(*command, "--stop-after", phase)
+            parts = [line[9:] for line in text.splitlines() if line.startswith("// ----- ")]
+            self.assertEqual(parts, names)
+        self.accc("check", MLP / "model.onnx", *both)
 
 
 if __name__ == "__main__":

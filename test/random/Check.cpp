@@ -38,7 +38,7 @@ CompileOptions optionsOf(const CaseOptions &options) {
   result.freeze = options.freeze;
   const char *target = std::getenv("ACCC_TEST_TARGET");
   bool cuda = target && StringRef(target) == "cuda";
-  result.target = cuda ? "cuda" : "cpu";
+  result.targets = {cuda ? "cuda" : "cpu"};
   result.archs = {cuda ? "compute_80" : options.arch};
   return result;
 }
@@ -289,7 +289,7 @@ bool Checker::compile() {
     return fail("machine", "no temporary file");
   GenerateOptions generate;
   generate.modelName = "random";
-  if (failed(generateLibrary(*c.module, c.weights, *c.target, generate, library))) {
+  if (failed(generateLibrary({{*c.module, &c.target()}}, c.weights, generate, library))) {
     llvm::sys::fs::remove(library);
     return fail("generate fails", problems());
   }

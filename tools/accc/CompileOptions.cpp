@@ -29,8 +29,15 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
                      "=OUTPUT) and an input `target`, or output:NAME");
   command.add_option("--optimizer", options.optimizer,
                      "sgd, adam or adamw with options, as in sgd,momentum=0.9,nesterov");
-  command.add_option("--target", options.target, "the machine to compile for: cpu or cuda")
-      ->capture_default_str();
+  command
+      .add_option(
+          "--target", options.targets,
+          "the machines to compile for: cpu, cuda, or both (cuda,cpu) in one library, which "
+          "takes the best that is there when it is loaded")
+      ->type_name("A[,B]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->default_str("cpu");
   command
       .add_option(
           "--arch", options.archs,

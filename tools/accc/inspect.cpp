@@ -31,14 +31,17 @@ static ordered_json describeValues(const accc_value *values, int count) {
 static ordered_json describeLibrary(const Model &model) {
   static const char *roles[] = {"", "parameter", "buffer", "optimizer_state"};
   const accc_model_description &d = model.description();
-  ordered_json archs = ordered_json::array();
-  for (int i = 0; i < d.num_codes; ++i)
+  ordered_json archs = ordered_json::array(), codes = ordered_json::array();
+  for (int i = 0; i < d.num_codes; ++i) {
     archs.push_back(d.codes[i]->arch);
+    codes.push_back({{"target", d.codes[i]->target}, {"arch", d.codes[i]->arch}});
+  }
   ordered_json json{{"model", d.name},
                     {"compiler", d.compiler_version},
                     {"target", model.code().target},
                     {"arch", model.code().arch},
                     {"archs", archs},
+                    {"codes", codes},
                     {"sizes", model.sizes()},
                     {"weights_file", d.weights_file ? d.weights_file : ""},
                     {"state_bytes", d.state_size}};
@@ -74,10 +77,15 @@ static void printList(const ordered_json &list, const char *indent) {
 static void printLibrary(const ordered_json &json) {
   std::cout << json["model"].get<std::string>() << ": " << json["compiler"].get<std::string>()
             << ", " << json["target"].get<std::string>() << " " << archName(json["arch"]);
-  if (json["archs"].size() > 1) {
+  if (json["codes"].size() > 1) {
     std::cout << " of";
-    for (const auto &arch : json["archs"])
-      std::cout << " " << archName(arch);
+    ordered_json target = json["target"]; // named where it changes
+    for (const auto &code : json["codes"]) {
+      if (code["target"] != target)
+        std::cout << " " << code["target"].get<std::string>();
+      target = code["target"];
+      std::cout << " " << archName(code["arch"]);
+    }
   }
   if (json["manifest"].is_object() && json["manifest"].value("precision", "fp32") != "fp32")
     std::cout << ", " << json["manifest"]["precision"].get<std::string>();

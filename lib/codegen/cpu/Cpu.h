@@ -4,6 +4,7 @@
 #define ACCC_CODEGEN_CPU_CPU_H
 
 #include "codegen/Generate.h"
+#include "codegen/host/Host.h"
 #include "codegen/host/Objects.h"
 #include "target/cpu/CpuTarget.h"
 
@@ -15,10 +16,10 @@
 namespace accc::codegen {
 
 /// Generates the code for every CPU of `target`; adds the symbols of their accc_code to `codes`,
-/// the best first.
+/// the best first. `constants` are those of the program, maybe among others.
 mlir::LogicalResult generateCpuCode(mlir::ModuleOp program, const CpuTarget &target,
-                                    const GenerateOptions &options, Objects &objects,
-                                    std::vector<std::string> &codes);
+                                    const ConstantBlock &constants, const GenerateOptions &options,
+                                    Objects &objects, std::vector<std::string> &codes);
 
 /// Moves the kernels of a module into modules within it, some to each: parts that can be compiled
 /// side by side.

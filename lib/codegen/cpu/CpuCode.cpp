@@ -12,8 +12,9 @@ using namespace accc;
 using namespace accc::codegen;
 
 /// The code for one CPU.
-static LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringRef symbol,
-                                  StringRef dumps, Objects &objects) {
+static LogicalResult generateCode(ModuleOp program, const ConstantBlock &constants,
+                                  const CpuArch &arch, StringRef symbol, StringRef dumps,
+                                  Objects &objects) {
   Location loc = program.getLoc();
   CpuKernels target(arch.vectorBits);
   ErrorTable errors;
@@ -31,8 +32,8 @@ static LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringR
   llvm::Module entries("entries", llvmContext);
   {
     TimedPart part("add-entries");
-    if (failed(addCode(program, kernels->shapes, errors, {"cpu", arch.description}, /*image=*/{},
-                       symbol, entries)))
+    if (failed(addCode(program, constants, kernels->shapes, errors, {"cpu", arch.description},
+                       /*image=*/{}, symbol, entries)))
       return failure();
   }
   TimedPart part("emit-objects");
@@ -45,12 +46,13 @@ static LogicalResult generateCode(ModuleOp program, const CpuArch &arch, StringR
 }
 
 LogicalResult codegen::generateCpuCode(ModuleOp program, const CpuTarget &target,
+                                       const ConstantBlock &constants,
                                        const GenerateOptions &options, Objects &objects,
                                        std::vector<std::string> &codes) {
   for (const CpuArch &arch : target.getArchs()) {
     codes.push_back("code.cpu." + std::to_string(codes.size()));
     std::string dumps = dumpFolder(options.dumpDir, arch.name, target.getArchs().size() > 1);
-    if (failed(generateCode(program, arch, codes.back(), dumps, objects)))
+    if (failed(generateCode(program, constants, arch, codes.back(), dumps, objects)))
       return failure();
   }
   return success();

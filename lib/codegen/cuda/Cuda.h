@@ -4,6 +4,7 @@
 #define ACCC_CODEGEN_CUDA_CUDA_H
 
 #include "codegen/Generate.h"
+#include "codegen/host/Host.h"
 #include "codegen/host/Objects.h"
 #include "target/cuda/CudaTarget.h"
 
@@ -17,10 +18,10 @@
 namespace accc::codegen {
 
 /// Generates the code for every arch of `target`; adds the symbols of their accc_code to `codes`,
-/// the best first.
+/// the best first. `constants` are those of the program, maybe among others.
 mlir::LogicalResult generateCudaCode(mlir::ModuleOp program, const CudaTarget &target,
-                                     const GenerateOptions &options, Objects &objects,
-                                     std::vector<std::string> &codes);
+                                     const ConstantBlock &constants, const GenerateOptions &options,
+                                     Objects &objects, std::vector<std::string> &codes);
 
 /// Links what `module` calls of NVIDIA's device library (libdevice) into it. An error says where
 /// that was looked for.

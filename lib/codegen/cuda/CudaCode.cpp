@@ -133,16 +133,17 @@ static FailureOr<std::vector<std::string>> emitImages(ModuleOp kernels, ArrayRef
 }
 
 /// The object with one accc_code.
-static LogicalResult emitCode(ModuleOp program, const KernelModule &kernels,
-                              const ErrorTable &errors, const CodeLabel &label,
-                              ArrayRef<char> image, StringRef symbol, Objects &objects) {
+static LogicalResult emitCode(ModuleOp program, const ConstantBlock &constants,
+                              const KernelModule &kernels, const ErrorTable &errors,
+                              const CodeLabel &label, ArrayRef<char> image, StringRef symbol,
+                              Objects &objects) {
   Location loc = program.getLoc();
   std::unique_ptr<llvm::TargetMachine> machine = createHostMachine();
   llvm::LLVMContext context;
   llvm::Module module("entries", context);
   module.setDataLayout(machine->createDataLayout());
   module.setTargetTriple(machine->getTargetTriple().str());
-  if (failed(addCode(program, kernels.shapes, errors, label, image, symbol, module)))
+  if (failed(addCode(program, constants, kernels.shapes, errors, label, image, symbol, module)))
     return failure();
   FailureOr<std::string> object = objects.add(loc);
   return failed(object) ? failure() : emitObject(module, *machine, *object, loc);
@@ -165,6 +166,7 @@ static LogicalResult checkLibraryCalls(ModuleOp program) {
 }
 
 LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &target,
+                                        const ConstantBlock &constants,
                                         const GenerateOptions &options, Objects &objects,
                                         std::vector<std::string> &codes) {
   Location loc = program.getLoc();
@@ -205,7 +207,7 @@ LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &targ
   accc_compute compute = options.tf32 && target.hasTf32() ? ACCC_COMPUTE_TF32 : ACCC_COMPUTE_FULL;
   for (auto [arch, image] : llvm::zip(archs, *images)) {
     codes.push_back("code.cuda." + std::to_string(codes.size()));
-    if (failed(emitCode(program, *kernels, errors, {"cuda", arch.getName(), compute},
+    if (failed(emitCode(program, constants, *kernels, errors, {"cuda", arch.getName(), compute},
                         ArrayRef(image.data(), image.size() + 1), codes.back(), objects)))
       return failure(); // PTX ends with a NUL; a cubin knows its end
   }

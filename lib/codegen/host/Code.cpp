@@ -16,18 +16,21 @@ accc_buffer TableBytes::add(ArrayRef<int64_t> words) {
   return buffer;
 }
 
-LogicalResult codegen::addCode(ModuleOp program, const KernelShapes &kernels,
-                               const ErrorTable &errors, const CodeLabel &label,
-                               ArrayRef<char> image, StringRef symbol, llvm::Module &module) {
+LogicalResult codegen::addCode(ModuleOp program, const ConstantBlock &constants,
+                               const KernelShapes &kernels, const ErrorTable &errors,
+                               const CodeLabel &label, ArrayRef<char> image, StringRef symbol,
+                               llvm::Module &module) {
   ConstantWriter w(module);
-  ConstantBlock constants(program);
+  llvm::StringMap<uint64_t> constantOffsets;
+  for (auto constant : program.getOps<exec::ConstantOp>())
+    constantOffsets[constant.getSymName()] = constants.offsetOf(constant);
   SmallVector<llvm::Constant *> entries, messages, table;
   for (const std::string &message : errors.messages)
     messages.push_back(w.string(message));
   TableBytes tables;
   for (auto entry : program.getOps<exec::EntryOp>()) {
     FailureOr<llvm::Constant *> described =
-        describeEntry(entry, kernels, constants, label.compute, messages, tables, w);
+        describeEntry(entry, kernels, constantOffsets, label.compute, messages, tables, w);
     if (failed(described))
       return failure();
     entries.push_back(*described);

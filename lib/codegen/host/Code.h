@@ -22,9 +22,10 @@ private:
   std::vector<char> bytes;
 };
 
-/// One accc_entry, whose library calls multiply f32 as `compute` says.
+/// One accc_entry, whose library calls multiply f32 as `compute` says. `constants`: where in the
+/// block of constants each is, by its symbol.
 mlir::FailureOr<llvm::Constant *> describeEntry(exec::EntryOp entry, const KernelShapes &kernels,
-                                                const ConstantBlock &constants,
+                                                const llvm::StringMap<uint64_t> &constants,
                                                 accc_compute compute,
                                                 llvm::ArrayRef<llvm::Constant *> errors,
                                                 TableBytes &tables, ConstantWriter &w);

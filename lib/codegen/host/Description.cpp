@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a library says of itself, once for the code of all CPUs: variables, their values, constants.
+// What a library says of itself, once for the code of all machines: variables, their values,
+// constants.
 #include "codegen/host/Host.h"
 #include "support/Attributes.h"
 #include "support/TensorBytes.h"
@@ -47,29 +48,34 @@ static uint64_t aligned(uint64_t offset) {
   return (offset + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
 }
 
-ConstantBlock::ConstantBlock(ModuleOp program) {
+void ConstantBlock::add(ModuleOp program) {
   for (auto constant : program.getOps<exec::ConstantOp>()) {
+    ElementsAttr value = constant.getValue();
     uint64_t begin = aligned(end);
-    offsets[constant.getSymName()] = begin;
-    end = begin +
-          static_cast<uint64_t>(tensorBytes(cast<RankedTensorType>(constant.getValue().getType())));
+    if (offsets.insert({value, begin}).second)
+      end = begin + static_cast<uint64_t>(tensorBytes(cast<RankedTensorType>(value.getType())));
   }
 }
 
-/// accc_model_description.constants.
-static std::vector<char> constantBytes(ModuleOp program, const ConstantBlock &block) {
-  std::vector<char> bytes(block.size());
-  for (auto constant : program.getOps<exec::ConstantOp>())
-    llvm::copy(constantBytes(constant.getValue()),
-               bytes.begin() + static_cast<ptrdiff_t>(block.offsetOf(constant.getSymName())));
+uint64_t ConstantBlock::offsetOf(exec::ConstantOp constant) const {
+  const auto *found = offsets.find(constant.getValue());
+  assert(found != offsets.end() && "a constant of a program that was not added");
+  return found->second;
+}
+
+std::vector<char> ConstantBlock::getBytes() const {
+  std::vector<char> bytes(end);
+  for (const auto &[value, offset] : offsets)
+    llvm::copy(constantBytes(cast<ElementsAttr>(value)),
+               bytes.begin() + static_cast<ptrdiff_t>(offset));
   return bytes;
 }
 
 void codegen::addDescription(ModuleOp program, const WeightTable &weights,
-                             const GenerateOptions &options, ArrayRef<std::string> codes,
-                             llvm::Module &module) {
+                             const ConstantBlock &constants, const GenerateOptions &options,
+                             ArrayRef<std::string> codes, llvm::Module &module) {
   ConstantWriter w(module);
-  ConstantBlock constants(program);
+  std::vector<char> constantData = constants.getBytes();
   uint64_t stateSize = 0;
   SmallVector<llvm::Constant *> variables;
   for (auto variable : program.getOps<exec::VariableOp>()) {
@@ -95,11 +101,10 @@ void codegen::addDescription(ModuleOp program, const WeightTable &weights,
       {w.i32(ACCC_ABI_VERSION), w.i32(sizeof(accc_model_description)), w.string(options.modelName),
        w.string(options.compilerVersion), w.string(options.manifest),
        options.weightsFile.empty() ? w.null() : w.string(options.weightsFile),
-       w.i64(static_cast<int64_t>(stateSize)),
-       w.bytes(constantBytes(program, constants), "constants"),
-       w.i64(static_cast<int64_t>(constants.size())), w.i32(static_cast<int64_t>(variables.size())),
-       w.i32(static_cast<int64_t>(table.size())), w.array(variables, "variables"),
-       w.array(table, "codes")});
+       w.i64(static_cast<int64_t>(stateSize)), w.bytes(constantData, "constants"),
+       w.i64(static_cast<int64_t>(constantData.size())),
+       w.i32(static_cast<int64_t>(variables.size())), w.i32(static_cast<int64_t>(table.size())),
+       w.array(variables, "variables"), w.array(table, "codes")});
   llvm::Constant *global = w.array({description}, "description");
 
   llvm::IRBuilder<> b(module.getContext());

@@ -34,8 +34,9 @@ std::string labelOf(exec::LibraryCallOp call) {
 /// The steps of one entry.
 class EntryEmitter {
 public:
-  EntryEmitter(exec::EntryOp entry, const KernelShapes &kernels, const ConstantBlock &constants,
-               accc_compute compute, TableBytes &tables, ConstantWriter &w)
+  EntryEmitter(exec::EntryOp entry, const KernelShapes &kernels,
+               const llvm::StringMap<uint64_t> &constants, accc_compute compute, TableBytes &tables,
+               ConstantWriter &w)
       : entry(entry), kernels(kernels), constants(constants), compute(compute), tables(tables),
         w(w) {}
 
@@ -58,7 +59,7 @@ private:
 
   exec::EntryOp entry;
   const KernelShapes &kernels;
-  const ConstantBlock &constants;
+  const llvm::StringMap<uint64_t> &constants;
   accc_compute compute;
   TableBytes &tables;
   ConstantWriter &w;
@@ -85,7 +86,7 @@ accc_buffer EntryEmitter::place(exec::SliceOp op) const {
     break;
   case exec::Space::constant:
     buffer.space = ACCC_CONSTANT;
-    buffer.offset = constants.offsetOf(*op.getSymbol());
+    buffer.offset = constants.lookup(*op.getSymbol());
     break;
   }
   return buffer;
@@ -195,7 +196,7 @@ SmallVector<llvm::Constant *> describeValues(ConstantWriter &w, ArrayAttr list) 
 } // namespace
 
 FailureOr<llvm::Constant *> codegen::describeEntry(exec::EntryOp entry, const KernelShapes &kernels,
-                                                   const ConstantBlock &constants,
+                                                   const llvm::StringMap<uint64_t> &constants,
                                                    accc_compute compute,
                                                    ArrayRef<llvm::Constant *> errors,
                                                    TableBytes &tables, ConstantWriter &w) {

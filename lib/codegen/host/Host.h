@@ -9,7 +9,10 @@
 #include "codegen/Generate.h"
 #include "codegen/kernel/Kernel.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/Module.h"
+
+#include <vector>
 
 namespace accc::codegen {
 
@@ -19,19 +22,34 @@ struct CodeLabel {
   accc_compute compute = ACCC_COMPUTE_FULL;
 };
 
+/// Constants of programs one after the other, each aligned and equal ones once
+/// (accc_model_description.constants).
+class ConstantBlock {
+public:
+  void add(mlir::ModuleOp program);
+  /// Of a constant of a program that was added, in bytes.
+  uint64_t offsetOf(exec::ConstantOp constant) const;
+  std::vector<char> getBytes() const;
+
+private:
+  llvm::MapVector<mlir::Attribute, uint64_t> offsets;
+  uint64_t end = 0;
+};
+
 /// Adds the accc_code of `program` for one kind of machine to `module`, which the library's other
 /// objects know as `symbol`. Kernels are functions of these objects (objectSymbol) or, where there
 /// is one, symbols of `image` (deviceSymbol).
-mlir::LogicalResult addCode(mlir::ModuleOp program, const KernelShapes &kernels,
-                            const ErrorTable &errors, const CodeLabel &label,
-                            llvm::ArrayRef<char> image, llvm::StringRef symbol,
-                            llvm::Module &module);
+mlir::LogicalResult addCode(mlir::ModuleOp program, const ConstantBlock &constants,
+                            const KernelShapes &kernels, const ErrorTable &errors,
+                            const CodeLabel &label, llvm::ArrayRef<char> image,
+                            llvm::StringRef symbol, llvm::Module &module);
 
 /// Adds the description to `module`, with its accessor (ACCC_MODEL_SYMBOL) and the constants that
-/// entry points read. `codes` are symbols that addCode gave, the best machine first.
+/// entry points read. `codes` are symbols that addCode gave, the best machine first; `program` is
+/// that of any of them.
 void addDescription(mlir::ModuleOp program, const WeightTable &weights,
-                    const GenerateOptions &options, llvm::ArrayRef<std::string> codes,
-                    llvm::Module &module);
+                    const ConstantBlock &constants, const GenerateOptions &options,
+                    llvm::ArrayRef<std::string> codes, llvm::Module &module);
 
 /// What the runtime needs to know of a library call, which does as `compute` says if its operands
 /// are f32. Fails with a diagnostic on what no library call does.
@@ -40,19 +58,6 @@ mlir::FailureOr<accc_library_call> describeCall(exec::LibraryCallOp call,
 
 /// The ABI's element type.
 accc_dtype dtypeOf(mlir::Type elementType);
-
-/// The program's constants one after the other, each aligned (accc_model_description.constants).
-class ConstantBlock {
-public:
-  explicit ConstantBlock(mlir::ModuleOp program);
-  /// In bytes.
-  uint64_t offsetOf(llvm::StringRef symbol) const { return offsets.lookup(symbol); }
-  uint64_t size() const { return end; }
-
-private:
-  llvm::StringMap<uint64_t> offsets;
-  uint64_t end = 0;
-};
 
 /// Constant data of the description, by C layout on x86-64.
 class ConstantWriter {

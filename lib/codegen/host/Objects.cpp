@@ -39,10 +39,10 @@ void codegen::dump(StringRef folder, StringRef name,
     print(stream);
 }
 
-std::string codegen::dumpFolder(StringRef folder, StringRef arch, bool several) {
+std::string codegen::dumpFolder(StringRef folder, StringRef machine, bool several) {
   SmallString<128> path(folder);
   if (!path.empty() && several) {
-    llvm::sys::path::append(path, arch);
+    llvm::sys::path::append(path, machine);
     llvm::sys::fs::create_directories(path);
   }
   return path.str().str();

@@ -43,8 +43,8 @@ mlir::LogicalResult linkLibrary(llvm::ArrayRef<std::string> objects, llvm::Strin
 void dump(llvm::StringRef folder, llvm::StringRef name,
           llvm::function_ref<void(llvm::raw_ostream &)> print);
 
-/// The folder for what one of several archs dumps; empty where nothing is to be dumped.
-std::string dumpFolder(llvm::StringRef folder, llvm::StringRef arch, bool several);
+/// The folder for what one of several targets or archs dumps; empty where nothing is to be dumped.
+std::string dumpFolder(llvm::StringRef folder, llvm::StringRef machine, bool several);
 
 } // namespace accc::codegen
 

@@ -35,6 +35,11 @@ std::unique_ptr<llvm::TargetMachine> accc::createHostMachine() {
   return plain.createMachine();
 }
 
+bool accc::isCpuArch(llvm::StringRef name) {
+  std::unique_ptr<llvm::TargetMachine> machine = createHostMachine();
+  return name == "native" || (machine && machine->getMCSubtargetInfo()->isCPUStringValid(name));
+}
+
 llvm::Expected<CpuArch> accc::findCpuArch(llvm::StringRef name) {
   CpuArch arch;
   arch.name = arch.cpu = name.str();

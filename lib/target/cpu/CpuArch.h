@@ -26,6 +26,9 @@ struct CpuArch {
 /// LLVM's code generator for what runs before anybody has looked at the CPU, and for data.
 std::unique_ptr<llvm::TargetMachine> createHostMachine();
 
+/// Whether `name` is "native" or a CPU of LLVM.
+bool isCpuArch(llvm::StringRef name);
+
 /// Looks up `name`: "native" or a CPU of LLVM. An error says what is wrong with it.
 llvm::Expected<CpuArch> findCpuArch(llvm::StringRef name);
 

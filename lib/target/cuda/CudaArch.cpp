@@ -36,6 +36,10 @@ std::unique_ptr<llvm::TargetMachine> CudaArch::createMachine() const {
                                   llvm::CodeGenOptLevel::Aggressive));
 }
 
+bool accc::isCudaArch(llvm::StringRef name) {
+  return name.starts_with("sm_") || name.starts_with("compute_");
+}
+
 llvm::Expected<CudaArch> accc::findCudaArch(llvm::StringRef name) {
   CudaArch arch{0, name.starts_with("compute_")};
   llvm::StringRef number = name;

@@ -23,6 +23,10 @@ struct CudaArch {
   std::unique_ptr<llvm::TargetMachine> createMachine() const;
 };
 
+/// Whether `name` is a GPU's, "sm_..." or "compute_...", be it one of those that findCudaArch finds
+/// or not.
+bool isCudaArch(llvm::StringRef name);
+
 /// Looks up "sm_80" (a cubin) or "compute_80" (PTX). An error says what is wrong with it.
 llvm::Expected<CudaArch> findCudaArch(llvm::StringRef name);
 

@@ -120,11 +120,12 @@ Compiled compileFused(ModuleOp module, const std::string &arch, const WeightTabl
     return {nullptr, "no temporary folder"};
   path = folder;
   llvm::sys::path::append(path, "model.so");
+  std::unique_ptr<Target> target = createTestTarget(arch);
   GenerateOptions options;
   options.modelName = "test";
   if (const char *dump = getenv("ACCC_TEST_DUMP"))
     options.dumpDir = dump;
-  if (failed(generateLibrary(**program, weights, *createTestTarget(arch), options, path))) {
+  if (failed(generateLibrary({{**program, target.get()}}, weights, options, path))) {
     compiled.error = "code generation failed: " + diagnostics;
   } else {
     try {

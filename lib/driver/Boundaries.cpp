@@ -22,8 +22,9 @@ static bool isOperator(Operation *op) {
   return isPrimitive(op) || isa<nn::NnDialect>(op->getDialect());
 }
 static bool runsAlone(Operation *op) {
+  auto slice = dyn_cast<prim::SliceOp>(op);
   return isa<prim::FusionOp, prim::FusionEachOp, prim::ReshapeOp, prim::ConstantOp>(op) ||
-         prim::isContraction(op);
+         (slice && slice.getContiguousBegin()) || prim::isContraction(op);
 }
 static bool isRead(Operation *op) { return !op->use_empty(); }
 
@@ -41,6 +42,12 @@ static bool walksAsItsOpsDo(Operation *op) {
   for (Operation &part : fusion.getBody().front().without_terminator())
     ops.push_back(&part);
   return fusion.getKind() == prim::kernelKind(ops);
+}
+static bool isDescribed(Operation *op) {
+  auto fusion = dyn_cast<prim::FusionOp>(op);
+  return !fusion || fusion.getSpec() ||
+         (fusion.getKind() != prim::KernelKind::loop &&
+          fusion.getKind() != prim::KernelKind::reduce);
 }
 static bool computesInside(Operation *op) {
   auto fusion = dyn_cast<prim::FusionOp>(op);
@@ -67,6 +74,7 @@ static constexpr Rule kRules[] = {
     {"fuse", "fuse", runsAlone, "is in no kernel"},
     {"fuse", "fuse", isRead, "computes what nothing reads"},
     {"fuse", "fuse", walksAsItsOpsDo, "is a kernel of another kind than its ops are"},
+    {"fuse", "fuse", isDescribed, "is a kernel that nobody has described"},
     {"fuse", "fuse", computesInside, "is a kernel with an op that is not a primitive of kernels"},
 };
 

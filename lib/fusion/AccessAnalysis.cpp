@@ -6,12 +6,6 @@
 using namespace mlir;
 using namespace accc;
 
-bool accc::isExpensive(Operation *op) {
-  return isa<prim::ExpOp, prim::Expm1Op, prim::LogOp, prim::Log1pOp, prim::TanhOp, prim::ErfOp,
-             prim::LogisticOp, prim::SinOp, prim::CosOp, prim::PowOp, prim::AsinOp, prim::AcosOp,
-             prim::AtanOp, prim::Atan2Op, prim::RandomBitsOp>(op);
-}
-
 AccessAnalysis::AccessAnalysis(MLIRContext *context, ArrayRef<int64_t> extents,
                                function_ref<bool(Operation *)> isInside)
     : b(context), extents(extents), isInside(isInside) {}
@@ -44,31 +38,34 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
   Operation *op = tensor.getDefiningOp();
   if (!op || !isInside(op)) {
     leaves.insert(tensor);
+    accesses.insert(offsetOf(tensor, at));
     return {};
   }
-  auto fusible = cast<Fusible>(op);
-  switch (fusible.getFusionClass()) {
+  switch (cast<Fusible>(op).getFusionClass()) {
   case FusionClass::Pointwise:
     ++evaluations;
-    expensiveEvaluations += isExpensive(op);
+    expensiveEvaluations += op->hasTrait<Expensive>();
     for (Value operand : op->getOperands())
       element(operand, at);
     return {};
   case FusionClass::View:
     ++evaluations;
-    expensiveEvaluations += isExpensive(op);
-    fusible.emitElement(*this, at);
+    expensiveEvaluations += op->hasTrait<Expensive>();
+    cast<View>(op).emitElement(*this, at);
     return {};
   case FusionClass::Reduction:
     reductionReads.push_back({tensor, offsetOf(tensor, at)});
+    accesses.insert(reductionReads.back().offset);
     return {};
   case FusionClass::Window: {
     auto window = cast<prim::ReduceWindowOp>(op);
     ReferenceArray::forEachIndex(window.getWindow(), [&](ArrayRef<int64_t> offset) {
       SmallVector<AffineExpr> from;
-      for (size_t d = 0; d < offset.size(); ++d)
+      for (size_t d = 0; d < offset.size(); ++d) {
         from.push_back(at[d] * window.getStrides()[d] +
                        (offset[d] * window.getDilations()[d] - window.getPadLow()[d]));
+        record(from.back());
+      }
       element(window.getOperand(), from);
     });
     ++evaluations;
@@ -84,8 +81,19 @@ AffineExpr AccessAnalysis::symbol(Value, int64_t bound, StringRef) {
   return getAffineSymbolExpr(static_cast<unsigned>(symbolBounds.size() - 1), b.getContext());
 }
 
-Value AccessAnalysis::select(ArrayRef<IndexRange>, function_ref<Value()> inside,
+void AccessAnalysis::record(AffineExpr expression) {
+  accesses.insert(prim::simplifyIndex(expression, {extents, symbolBounds}));
+}
+
+Value AccessAnalysis::indexValue(AffineExpr expression, Type) {
+  record(expression);
+  return {};
+}
+
+Value AccessAnalysis::select(ArrayRef<IndexRange> ranges, function_ref<Value()> inside,
                              function_ref<Value()> outside) {
+  for (const IndexRange &range : ranges)
+    record(range.expression);
   inside();
   outside();
   return {};

@@ -11,9 +11,6 @@
 
 namespace accc {
 
-/// Functions whose evaluation costs more than a few instructions.
-bool isExpensive(mlir::Operation *op);
-
 /// Follows values back through the ops that `isInside` takes, at symbolic indices.
 class AccessAnalysis final : public ElementEmitter {
 public:
@@ -26,6 +23,8 @@ public:
 
   /// The loop variables as an index: dimension i, or 0 where the extent is 1.
   llvm::SmallVector<mlir::AffineExpr> identity() const;
+  /// How many symbols stand for indices that are data.
+  unsigned numSymbols() const { return static_cast<unsigned>(symbolBounds.size()); }
 
   /// Each (value, index) of a reduction inside that is read.
   struct Read {
@@ -35,9 +34,12 @@ public:
   llvm::SmallVector<Read> reductionReads;
   /// Values from outside that are read.
   llvm::SetVector<mlir::Value> leaves;
+  /// Every index expression that decides which memory is read, as a row-major offset, or whether it
+  /// is.
+  llvm::SetVector<mlir::AffineExpr> accesses;
   /// How many (value, index) pairs were computed: more than there are ops means recomputation.
   int64_t evaluations = 0;
-  /// The same for functions that cost more than a few instructions.
+  /// The same for expensive ops.
   int64_t expensiveEvaluations = 0;
 
   mlir::AffineExpr offsetOf(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index) const;
@@ -46,12 +48,14 @@ public:
   mlir::Value element(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index) override;
   mlir::Value lanes(mlir::Value value) override { return value; }
   mlir::Value constant(mlir::TypedAttr) override { return {}; }
-  mlir::Value indexValue(mlir::AffineExpr, mlir::Type) override { return {}; }
+  mlir::Value indexValue(mlir::AffineExpr expression, mlir::Type) override;
   mlir::AffineExpr symbol(mlir::Value, int64_t bound, llvm::StringRef) override;
   mlir::Value select(llvm::ArrayRef<IndexRange>, llvm::function_ref<mlir::Value()> inside,
                      llvm::function_ref<mlir::Value()> outside) override;
 
 private:
+  void record(mlir::AffineExpr expression);
+
   mlir::OpBuilder b;
   llvm::SmallVector<int64_t> extents, symbolBounds;
   llvm::function_ref<bool(mlir::Operation *)> isInside;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/DescribeKernels.h"
 #include "fusion/Groups.h"
+#include "fusion/NarrowInputs.h"
 #include "fusion/Outline.h"
 #include "fusion/Passes.h"
 #include "fusion/RecomputeInputs.h"
@@ -49,6 +51,8 @@ public:
                           {true, "computed again rather than kept in memory"}});
     });
     outlineGroups(block, groups);
+    narrowInputs(function);
+    describeKernels(function);
   }
 
 private:

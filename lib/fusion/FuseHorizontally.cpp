@@ -66,7 +66,7 @@ bool flatten(prim::FusionOp fusion, Block &flat) {
                   b.create<prim::BroadcastOp>(op.getLoc(), flatType(type),
                                               mapping.lookup(broadcast.getOperand()),
                                               broadcast.getDimensions()));
-    } else if (cast<Fusible>(op).getFusionClass() == FusionClass::Pointwise) {
+    } else if (isa<Pointwise>(op)) {
       OperationState state(op.getLoc(), op.getName());
       for (Value operand : op.getOperands())
         state.addOperands(mapping.lookup(operand));

@@ -150,7 +150,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   if (ops.size() > limits.ops)
     return FusionDecision::forbid("the kernel would be longer than " + std::to_string(limits.ops) +
                                   " ops");
-  int64_t functions = llvm::count_if(ops, isExpensive);
+  int64_t functions = llvm::count_if(ops, [](Operation *op) { return op->hasTrait<Expensive>(); });
   if (functions > limits.expensiveOps && ops.size() > 1)
     return FusionDecision::forbid("the kernel would evaluate more than " +
                                   std::to_string(limits.expensiveOps) + " elementary functions");

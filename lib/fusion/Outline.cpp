@@ -71,7 +71,8 @@ prim::FusionOp outline(ArrayRef<Operation *> ops, const Groups &groups) {
     body.push_back(op);
   }
   auto fusion = b.create<prim::FusionOp>(FusedLoc::get(b.getContext(), locations), types, inputs,
-                                         prim::kernelKind(ops), nameOf(ops));
+                                         prim::kernelKind(ops), nameOf(ops),
+                                         /*spec=*/prim::KernelSpecAttr());
   Block &block = fusion.getBody().emplaceBlock();
   IRMapping mapping;
   for (Value input : inputs)

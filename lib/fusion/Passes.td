@@ -20,7 +20,8 @@ def FormFusionsPass : TargetedPass<"form-fusions"> {
     Puts every op that is not a contraction, a reshape or a non-splat constant into a prim.fusion: first
     each producer into its consumer where one kernel can compute both, then neighbours that read the
     same. Then kernels compute pointwise values again that others would write to memory for them, where
-    that is free: no more memory is live at any step, and fewer bytes are moved.}];
+    that is free: no more memory is live at any step, and fewer bytes are moved. Last, kernels are given
+    the one piece of an input that they read, where it is one, and their KernelSpec.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

@@ -42,7 +42,7 @@ public:
       for (Operation &op : block.without_terminator())
         ops.push_back(&op);
       for (Operation *op : llvm::reverse(ops))
-        if (groups.groupOf(op) >= 0 && isPointwise(op))
+        if (groups.groupOf(op) >= 0 && isa<Pointwise>(op))
           changed |= consider(op->getResult(0));
     }
     for (Operation *op : dead) {
@@ -52,9 +52,6 @@ public:
   }
 
 private:
-  static bool isPointwise(Operation *op) {
-    return cast<Fusible>(op).getFusionClass() == FusionClass::Pointwise;
-  }
   bool isInMemory(Value value, int64_t group) const;
   Operation *lastReader(Value value) const;
   bool findReaders(Recipe &recipe) const;
@@ -130,12 +127,12 @@ bool Recomputation::trace(Value value, bool keepSmall, Recipe &recipe,
       recipe.leaves.insert(value);
       return true;
     }
-    if (isSmall && (keepSmall || !isPointwise(op))) {
+    if (isSmall && (keepSmall || !isa<Pointwise>(op))) {
       recipe.leaves.insert(value);
       recipe.kept.insert(value);
       return true;
     }
-    if (!isPointwise(op))
+    if (!isa<Pointwise>(op))
       return false;
     recipe.copied.insert(op);
   }
@@ -167,7 +164,7 @@ bool Recomputation::isFree(const Recipe &recipe) const {
       traffic += reads ? 0 : bytesOf(leaf);
     }
     for (Operation *op : recipe.copied)
-      if (isExpensive(op) && !copies.contains({reader, op->getResult(0)}))
+      if (op->hasTrait<Expensive>() && !copies.contains({reader, op->getResult(0)}))
         traffic += target.getExpensiveOpBytes() * elementsOf(op->getResult(0));
   }
   return longer <= bytesOf(recipe.value) + bytesOf(recipe.value) / kLittle && traffic < 0;

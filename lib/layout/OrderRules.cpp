@@ -88,8 +88,7 @@ Value layout::createFree(OpBuilder &builder, Value value, ArrayRef<int64_t> orde
 /// Whether every operand and the result have the same dimensions, so that one order serves all.
 /// Operands of rank 0 have none.
 static bool isOfOneOrder(Operation *op, ArrayRef<int64_t> order) {
-  if (auto fusible = dyn_cast<Fusible>(op);
-      fusible && fusible.getFusionClass() == FusionClass::Pointwise)
+  if (isa<Pointwise>(op))
     return llvm::all_of(op->getOperands(),
                         [&](Value x) { return shapeOf(x) == shapeOf(op->getResult(0)); });
   if (auto scatter = dyn_cast<prim::WindowScatterOp>(op)) {

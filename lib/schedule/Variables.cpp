@@ -2,17 +2,13 @@
 #include "schedule/Variables.h"
 
 #include "accc/abi.h"
-#include "support/Attributes.h"
+#include "support/FunctionAttributes.h"
 #include "support/TensorBytes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace accc;
-
-bool accc::isVariableRole(StringRef role) {
-  return role == role::kParameter || role == role::kBuffer || role == role::kOptimizerState;
-}
 
 FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp program) {
   struct Found {

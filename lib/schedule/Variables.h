@@ -13,9 +13,6 @@ namespace accc {
 /// Variable name -> offset in the state block, in bytes.
 using VariableTable = llvm::StringMap<int64_t>;
 
-/// Whether an argument of this role persists between calls.
-bool isVariableRole(llvm::StringRef role);
-
 /// Declares the variables of all functions of `module` in `program`, as exec.variable: parameters,
 /// then optimizer state, then buffers, so that what an optimizer streams through lies together.
 mlir::FailureOr<VariableTable> declareVariables(mlir::ModuleOp module, mlir::ModuleOp program);

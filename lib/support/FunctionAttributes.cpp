@@ -14,6 +14,10 @@ StringRef accc::resultText(func::FuncOp function, unsigned i, StringRef attribut
   return text ? text.getValue() : StringRef();
 }
 
+bool accc::isVariableRole(StringRef role) {
+  return role == role::kParameter || role == role::kBuffer || role == role::kOptimizerState;
+}
+
 bool accc::isUpdate(func::FuncOp function, OpOperand &use) {
   return use.getOwner()->hasTrait<OpTrait::IsTerminator>() &&
          resultText(function, use.getOperandNumber(), kRoleAttr) == role::kUpdate;

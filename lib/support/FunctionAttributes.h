@@ -13,6 +13,9 @@ namespace accc {
 llvm::StringRef argumentText(mlir::func::FuncOp function, unsigned i, llvm::StringRef attribute);
 llvm::StringRef resultText(mlir::func::FuncOp function, unsigned i, llvm::StringRef attribute);
 
+/// Whether an argument of this role persists between calls.
+bool isVariableRole(llvm::StringRef role);
+
 /// Whether `use` returns the new value of a variable.
 bool isUpdate(mlir::func::FuncOp function, mlir::OpOperand &use);
 

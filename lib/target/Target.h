@@ -19,7 +19,7 @@ namespace accc {
 struct KernelLimits {
   size_t ops;           // of its body
   size_t buffers;       // inputs and outputs
-  int64_t expensiveOps; // elementary functions (isExpensive) of a body of several ops
+  int64_t expensiveOps; // Expensive ones of a body of several ops
 };
 
 /// How a reduction is done in parts first.

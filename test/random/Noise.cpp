@@ -122,7 +122,7 @@ LogicalResult accc::test::interpretWithNoise(func::FuncOp function,
     if (failed(evaluable.evaluate(operands, outputs)) ||
         (multiplies(&op) && failed(addOverflow(evaluable, operands, outputs.front()))))
       return failure();
-    bool isView = cast<Fusible>(op).getFusionClass() == FusionClass::View;
+    bool isView = isa<View>(op);
     for (auto [result, array] : llvm::zip_equal(op.getResults(), outputs)) {
       if (!isView)
         addNoise(array, cast<RankedTensorType>(result.getType()).getElementType(), random, units);

@@ -111,16 +111,13 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (auto it = bound.find(tensor); it != bound.end()) {
     AffineExpr offset = linearise(type.getShape(), position);
-    if (recorder)
-      recorder->expressions.push_back(offset);
     if (offset == it->second.offset)
       return it->second.value;
   }
   if (auto it = pointers.find(tensor); it != pointers.end())
     return load(it->second, type, position);
   Operation *op = tensor.getDefiningOp();
-  auto fusible = cast<Fusible>(op);
-  switch (fusible.getFusionClass()) {
+  switch (cast<Fusible>(op).getFusionClass()) {
   case FusionClass::Pointwise: {
     SmallVector<Value> operands;
     bool anyVector = false;
@@ -131,13 +128,13 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
     if (anyVector)
       for (Value &operand : operands)
         operand = toVector(operand);
-    return fusible.emitScalar(b, operands);
+    return cast<Pointwise>(op).emitScalar(b, operands);
   }
   case FusionClass::View:
     if (auto concatenation = dyn_cast<prim::ConcatenateOp>(op))
       if (Value picked = pick(concatenation, position))
         return picked;
-    return fusible.emitElement(*this, position);
+    return cast<View>(op).emitElement(*this, position);
   case FusionClass::Window:
     return window(op, position);
   default:
@@ -196,8 +193,6 @@ Value BodyEmitter::constant(TypedAttr value) {
 
 Value BodyEmitter::indexValue(AffineExpr expression, Type elementType) {
   expression = index.simplify(expression);
-  if (recorder)
-    recorder->expressions.push_back(expression);
   Value value = index.materialise(index.evaluate(expression));
   Type scalar = registerType(elementType), target = scalar;
   if (auto vector = dyn_cast<VectorType>(value.getType()))
@@ -254,8 +249,6 @@ Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> ins
                           function_ref<Value()> outside) {
   Value condition;
   for (const IndexRange &range : ranges) {
-    if (recorder)
-      recorder->expressions.push_back(index.simplify(range.expression));
     Value c = index.inRange(range.expression, range.low, range.high);
     if (!c)
       continue;
@@ -353,8 +346,6 @@ Value BodyEmitter::loadEverySecond(Value pointer, Type scalar, Value base) {
 
 Value BodyEmitter::load(Value pointer, RankedTensorType type, ArrayRef<AffineExpr> position) {
   AffineExpr offset = linearise(type.getShape(), position);
-  if (recorder)
-    recorder->expressions.push_back(offset);
   return load(pointer, type.getElementType(), index.evaluate(offset));
 }
 
@@ -408,8 +399,6 @@ Value BodyEmitter::loadOutput(unsigned output, ArrayRef<AffineExpr> position) {
 void BodyEmitter::store(unsigned output, ArrayRef<AffineExpr> position, Value value) {
   RankedTensorType type = outputType(output);
   AffineExpr offset = linearise(type.getShape(), position);
-  if (recorder)
-    recorder->expressions.push_back(offset);
   Type scalar = memoryType(type.getElementType());
   LaneIndex at = index.evaluate(offset);
   if (at.isUniform() && index.width() > 1 && isa<VectorType>(value.getType()))

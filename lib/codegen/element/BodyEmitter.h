@@ -77,13 +77,6 @@ public:
   /// The register type of a tensor's element: signless integers, i1 for booleans.
   static mlir::Type registerType(mlir::Type elementType);
 
-  /// Every index expression that decided about memory or masks: what a collapse of loops must
-  /// respect.
-  struct Recorder {
-    llvm::SmallVector<mlir::AffineExpr> expressions;
-  };
-  void setRecorder(Recorder *newRecorder) { recorder = newRecorder; }
-
 private:
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value load(mlir::Value pointer, mlir::RankedTensorType type,
@@ -121,7 +114,6 @@ private:
   };
   llvm::DenseMap<mlir::Value, Bound> bound;
   std::vector<llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value>> memo;
-  Recorder *recorder = nullptr;
 
   friend struct Scope;
 };

@@ -81,11 +81,6 @@ Value BodyEmitter::pick(prim::ConcatenateOp op, ArrayRef<AffineExpr> position) {
   AffineExpr inner =
       index.simplify(along * innerSize + linearise(innerShape, position.drop_front(dimension + 1)));
   AffineExpr row = index.simplify(along.floorDiv(unit));
-  if (recorder) {
-    recorder->expressions.append({along, row});
-    for (const Part &part : parts)
-      recorder->expressions.push_back(outer * (part.extent * innerSize) + inner);
-  }
   LaneIndex rowAt = index.evaluate(row), outerAt = index.evaluate(outer),
             innerAt = index.evaluate(inner);
   if (!rowAt.isUniform() || !outerAt.isUniform() || innerAt.lanes)

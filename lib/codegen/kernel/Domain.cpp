@@ -11,6 +11,12 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
+Domain::Domain(prim::KernelSpecAttr spec) : extents(spec.getExtents().asArrayRef()) {
+  reduced.assign(extents.size(), false);
+  for (int64_t d : spec.getReduced().asArrayRef())
+    reduced[d] = true;
+}
+
 int64_t Domain::count(bool ofReduced) const {
   int64_t n = 1;
   for (size_t i = 0; i < extents.size(); ++i)
@@ -32,65 +38,6 @@ SmallVector<AffineExpr> Domain::position(MLIRContext *context) const {
     result.push_back(extent == 1 ? getAffineConstantExpr(0, context)
                                  : getAffineDimExpr(static_cast<unsigned>(i), context));
   return result;
-}
-
-namespace {
-/// The factor of loop variable `dim` in a sum, or nothing if it stands inside a division.
-std::optional<int64_t> coefficient(AffineExpr expression, unsigned dim) {
-  if (auto sum = dyn_cast<AffineBinaryOpExpr>(expression)) {
-    auto lhs = coefficient(sum.getLHS(), dim), rhs = coefficient(sum.getRHS(), dim);
-    if (!lhs || !rhs)
-      return std::nullopt;
-    if (sum.getKind() == AffineExprKind::Add)
-      return *lhs + *rhs;
-    if (*lhs == 0 && *rhs == 0)
-      return 0;
-    if (sum.getKind() == AffineExprKind::Mul)
-      if (auto factor = dyn_cast<AffineConstantExpr>(sum.getRHS()))
-        return *lhs * factor.getValue();
-    return std::nullopt;
-  }
-  auto variable = dyn_cast<AffineDimExpr>(expression);
-  return variable && variable.getPosition() == dim ? 1 : 0;
-}
-} // namespace
-
-void Domain::collapse(ArrayRef<AffineExpr> expressions) {
-  int64_t inner = innermost();
-  for (int64_t outer = inner - 1; outer >= 0; --outer) {
-    if (extents[outer] == 1)
-      continue;
-    bool together = isReduced(outer) == isReduced(inner);
-    for (AffineExpr e : expressions) {
-      if (!together)
-        break;
-      auto a = coefficient(e, static_cast<unsigned>(outer));
-      auto c = coefficient(e, static_cast<unsigned>(inner));
-      together = a && c && *a == *c * extents[inner];
-    }
-    if (together) {
-      extents[inner] *= extents[outer];
-      extents[outer] = 1;
-    } else {
-      inner = outer;
-    }
-  }
-}
-
-SmallVector<AffineExpr> codegen::recordAccesses(exec::KernelOp kernel, const Domain &domain,
-                                                const KernelTarget &target,
-                                                function_ref<void(BodyEmitter &)> emit) {
-  OwningOpRef<ModuleOp> scratch = ModuleOp::create(kernel.getLoc());
-  func::FuncOp function = target.createFunction(kernel, *scratch, /*inLanes=*/false);
-  ErrorTable errors;
-  BodyEmitter emitter(kernel, function, target, errors,
-                      static_cast<unsigned>(domain.extents.size()));
-  BodyEmitter::Recorder recorder;
-  emitter.setRecorder(&recorder);
-  for (auto [i, extent] : llvm::enumerate(domain.extents))
-    emitter.indices().setDim(static_cast<unsigned>(i), emitter.indices().constant(0), extent);
-  emit(emitter);
-  return recorder.expressions;
 }
 
 void codegen::forLoop(BodyEmitter &emitter, Value low, Value high, int64_t step,

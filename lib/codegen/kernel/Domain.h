@@ -8,31 +8,23 @@
 
 namespace accc::codegen {
 
-/// Extents of the loop variables, one for each dimension of a tensor shape. Adjacent dimensions
-/// that every access walks as one are collapsed: the inner one gets the product, the outer one
-/// becomes 1.
+/// Extents of the loop variables, one for each dimension of a tensor shape; those of a kernel's
+/// iteration space as its KernelSpec has them.
 struct Domain {
   llvm::SmallVector<int64_t> extents;
   llvm::SmallVector<bool> reduced; // dimension is reduced; empty if none is
 
   explicit Domain(llvm::ArrayRef<int64_t> shape) : extents(shape) {}
+  explicit Domain(prim::KernelSpecAttr spec);
 
   bool isReduced(size_t i) const { return !reduced.empty() && reduced[i]; }
   /// Product of the extents of reduced (or kept) dimensions.
   int64_t count(bool ofReduced) const;
-  /// Collapses what the recorded index expressions allow.
-  void collapse(llvm::ArrayRef<mlir::AffineExpr> expressions);
   /// The innermost dimension of extent other than 1, or the last one; -1 for rank 0.
   int64_t innermost() const;
   /// The loop variables as an index: dimension i, or 0 where the extent is 1.
   llvm::SmallVector<mlir::AffineExpr> position(mlir::MLIRContext *context) const;
 };
-
-/// Runs `emit` on a scratch function whose loops all have one iteration and returns the index
-/// expressions that it used.
-llvm::SmallVector<mlir::AffineExpr> recordAccesses(exec::KernelOp kernel, const Domain &domain,
-                                                   const KernelTarget &target,
-                                                   llvm::function_ref<void(BodyEmitter &)> emit);
 
 /// scf.for over [low, high) by `step` (i64); the body leaves the insertion point inside.
 void forLoop(BodyEmitter &emitter, mlir::Value low, mlir::Value high, int64_t step,

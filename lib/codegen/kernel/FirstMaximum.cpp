@@ -9,8 +9,7 @@ using namespace accc::codegen;
 
 template <typename Op> static Windows windowsOf(Op op, Value source) {
   auto geometry = prim::WindowGeometry::of(op, op.getOperand());
-  return {cast<Fusible>(op.getOperation()), op.getOperand(), source, geometry,
-          geometry.positions()};
+  return {op, op.getOperand(), source, geometry, geometry.positions()};
 }
 
 Windows Windows::of(exec::KernelOp kernel) {
@@ -51,10 +50,10 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
                             function_ref<Value(int64_t, ArrayRef<AffineExpr>)> label) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
-  Fusible op = w.op;
+  auto order = cast<Ordering>(w.op);
   Value none = emitter.constant(b.getIntegerAttr(labelType, -1));
   Value zero = emitter.constant(b.getIntegerAttr(labelType, 0));
-  Value lowest = emitter.constant(op.getInitial(
+  Value lowest = emitter.constant(order.getLast(
       BodyEmitter::registerType(cast<RankedTensorType>(w.operand.getType()).getElementType())));
   Value best, where;
   int64_t number = 0;
@@ -72,7 +71,7 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
       return;
     }
     // Greater, or the first element inside the operand.
-    Value greater = op.emitPrecedes(b, x, best);
+    Value greater = order.emitPrecedes(b, x, best);
     Value first =
         b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, where, emitter.toVector(zero));
     Value better = b.create<arith::OrIOp>(loc, greater, first);

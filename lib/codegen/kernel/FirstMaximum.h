@@ -11,7 +11,7 @@ namespace accc::codegen {
 
 /// The windows of a window_scatter or arg_window.
 struct Windows {
-  Fusible op; // orders the elements
+  mlir::Operation *op = nullptr; // orders the elements
   mlir::Value operand;
   mlir::Value source; // what is scattered; null for arg_window
   prim::WindowGeometry geometry;

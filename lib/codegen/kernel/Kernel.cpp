@@ -12,12 +12,15 @@ using namespace accc::codegen;
 FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp module,
                                               const KernelTarget &target, ErrorTable &errors) {
   Emitter *emit = nullptr;
+  bool needsSpec = false;
   switch (kernel.getKind()) {
   case prim::KernelKind::loop:
     emit = emitLoopKernel;
+    needsSpec = true;
     break;
   case prim::KernelKind::reduce:
     emit = emitReduceKernel;
+    needsSpec = true;
     break;
   case prim::KernelKind::scatter:
     emit = emitScatterKernel;
@@ -35,6 +38,8 @@ FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp mo
     emit = emitEachKernel;
     break;
   }
+  if (needsSpec && !kernel.getSpec())
+    return kernel.emitError("bug in accc: fusion has not described the kernel");
   return emit(kernel, module, target, errors);
 }
 

@@ -26,21 +26,11 @@ void emitOutputs(BodyEmitter &emitter, exec::KernelOp kernel, ArrayRef<AffineExp
 
 FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleOp module,
                                                   const KernelTarget &target, ErrorTable &errors) {
-  auto results = kernel.getBody().front().getTerminator()->getOperands();
-  auto shape = cast<RankedTensorType>(results.front().getType()).getShape();
-  for (Value result : results)
-    if (cast<RankedTensorType>(result.getType()).getShape() != shape)
-      return kernel.emitError("bug in accc: the outputs of a loop kernel differ in shape");
-  MLIRContext *context = kernel.getContext();
-  Domain domain(shape);
-  domain.collapse(recordAccesses(kernel, domain, target, [&](BodyEmitter &emitter) {
-    emitOutputs(emitter, kernel, domain.position(context));
-  }));
-
+  Domain domain(kernel.getSpecAttr());
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/true);
-  auto rank = static_cast<unsigned>(shape.size());
+  auto rank = static_cast<unsigned>(domain.extents.size());
   BodyEmitter emitter(kernel, function, target, errors, rank + 1);
-  SmallVector<AffineExpr> position = domain.position(context);
+  SmallVector<AffineExpr> position = domain.position(kernel.getContext());
   int64_t vectorDim = domain.innermost();
   if (vectorDim < 0 && !target.lanesAreThreads()) { // rank 0
     emitOutputs(emitter, kernel, position);

@@ -43,10 +43,7 @@ Value operandOf(BodyEmitter &emitter, prim::ReduceOp reduction, ArrayRef<AffineE
 /// result. Threads share what is reduced whichever dimensions these are, and walk it as one.
 class ReduceKernel {
 public:
-  ReduceKernel(exec::KernelOp kernel, const KernelTarget &target)
-      : kernel(kernel), target(target) {}
-
-  LogicalResult analyse();
+  ReduceKernel(exec::KernelOp kernel, const KernelTarget &target);
   FailureOr<KernelFunction> emit(ModuleOp module, ErrorTable &errors);
 
 private:
@@ -70,7 +67,7 @@ private:
 
   exec::KernelOp kernel;
   const KernelTarget &target;
-  Domain domain{ArrayRef<int64_t>()};
+  Domain domain;
   SmallVector<AffineExpr> position;
   SmallVector<SmallVector<prim::ReduceOp>> levels;
   SmallVector<Output> outputs;
@@ -81,48 +78,21 @@ private:
   Value threadElements, hasResult;
 };
 
-LogicalResult ReduceKernel::analyse() {
+ReduceKernel::ReduceKernel(exec::KernelOp kernel, const KernelTarget &target)
+    : kernel(kernel), target(target), domain(kernel.getSpecAttr()),
+      position(domain.position(kernel.getContext())) {
+  prim::KernelSpecAttr spec = kernel.getSpecAttr();
   Block &body = kernel.getBody().front();
-  DenseMap<Operation *, size_t> depth; // how many reductions lie on the way to this op
-  prim::ReduceOp first;
-  for (Operation &op : body.without_terminator()) {
-    size_t level = 0;
-    for (Value operand : op.getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        level = std::max(level, depth[producer]);
-    if (auto reduction = dyn_cast<prim::ReduceOp>(op)) {
-      if (!first)
-        first = reduction;
-      if (reduction.getOperand().getType().getShape() != first.getOperand().getType().getShape() ||
-          reduction.getDimensions() != first.getDimensions())
-        return kernel.emitError("bug in accc: the reductions of a kernel differ in shape");
-      if (levels.size() <= level)
-        levels.resize(level + 1);
-      levels[level++].push_back(reduction);
-    }
-    depth[&op] = level;
+  for (auto [reduction, level] :
+       llvm::zip_equal(body.getOps<prim::ReduceOp>(), spec.getLevels().asArrayRef())) {
+    levels.resize(std::max<size_t>(levels.size(), level + 1));
+    levels[level].push_back(reduction);
   }
-  if (!first)
-    return kernel.emitError("bug in accc: a reduce kernel without a reduction");
-  auto shape = cast<RankedTensorType>(first.getOperand().getType()).getShape();
-  domain = Domain(shape);
-  domain.reduced.assign(shape.size(), false);
-  for (int64_t d : first.getDimensions())
-    domain.reduced[d] = true;
-  SmallVector<int64_t> kept;
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (!domain.reduced[i])
-      kept.push_back(shape[i]);
-  for (Value result : body.getTerminator()->getOperands()) {
-    auto resultShape = cast<RankedTensorType>(result.getType()).getShape();
-    bool full = resultShape == shape;
-    if (!full && resultShape != ArrayRef<int64_t>(kept))
-      return kernel.emitError(
-          "bug in accc: an output of a reduce kernel has neither the reduced nor the full shape");
-    Operation *producer = result.getDefiningOp();
-    outputs.push_back({result, full, producer ? depth[producer] : 0});
-  }
-  return success();
+  ArrayRef<int64_t> space = levels.front().front().getOperand().getType().getShape();
+  for (auto [result, depth] :
+       llvm::zip_equal(body.getTerminator()->getOperands(), spec.getDepths().asArrayRef()))
+    outputs.push_back({result, cast<RankedTensorType>(result.getType()).getShape() == space,
+                       static_cast<size_t>(depth)});
 }
 
 SmallVector<AffineExpr> ReduceKernel::keptPosition() const {
@@ -409,14 +379,6 @@ KernelFunction ReduceKernel::emitForThreads(func::FuncOp function, ErrorTable &e
 }
 
 FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors) {
-  MLIRContext *context = kernel.getContext();
-  position = domain.position(context);
-  domain.collapse(recordAccesses(kernel, domain, target, [&](BodyEmitter &emitter) {
-    vectorDim = ~0u;
-    emitRow(emitter);
-  }));
-  position = domain.position(context);
-
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/true);
   if (target.lanesAreThreads())
     return emitForThreads(function, errors);
@@ -493,8 +455,5 @@ FailureOr<KernelFunction> ReduceKernel::emit(ModuleOp module, ErrorTable &errors
 FailureOr<KernelFunction> codegen::emitReduceKernel(exec::KernelOp kernel, ModuleOp module,
                                                     const KernelTarget &target,
                                                     ErrorTable &errors) {
-  ReduceKernel reduce(kernel, target);
-  if (failed(reduce.analyse()))
-    return failure();
-  return reduce.emit(module, errors);
+  return ReduceKernel(kernel, target).emit(module, errors);
 }

@@ -26,7 +26,7 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
   auto rank = static_cast<unsigned>(shape.size());
 
   Type element = BodyEmitter::registerType(getElementTypeOrSelf(operand)),
-       accumulator = cast<Fusible>(op).getAccumulatorType(element);
+       accumulator = cumulative ? cumulative.getAccumulatorType(element) : element;
 
   Domain domain(shape);
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);

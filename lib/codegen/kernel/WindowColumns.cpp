@@ -34,7 +34,7 @@ void whereInside(BodyEmitter &emitter, ArrayRef<IndexRange> ranges, function_ref
 void scatterAt(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> position) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
-  Fusible op = w.op;
+  auto op = cast<Combining>(w.op);
   IntegerType numbers = b.getI32Type(); // as wide as the values usually are
   auto numberOf = [&](int64_t number) {
     return emitter.constant(b.getIntegerAttr(numbers, number));

@@ -18,7 +18,7 @@ namespace {
 void addAt(BodyEmitter &emitter, const Windows &w, Value where, Value source, Value mask) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
-  Fusible op = w.op;
+  auto op = cast<Combining>(w.op);
   auto vector = dyn_cast<VectorType>(where.getType());
   int64_t count = ReferenceArray::count(w.shape());
   auto add = [&](Value at, Value value) {

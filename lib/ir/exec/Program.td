@@ -26,10 +26,11 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
   let summary = "what a launch computes";
   let description = [{
     The body is that of a `prim.fusion`: block arguments are the inputs, `prim.yield` gives the outputs.
-    `kind` says how it walks its data; `label` says what it computes, for reports.}];
-  let arguments = (ins SymbolNameAttr:$sym_name, Prim_KernelKindAttr:$kind, StrAttr:$label);
+    `kind` and `spec` say how it walks its data; `label` says what it computes, for reports.}];
+  let arguments = (ins SymbolNameAttr:$sym_name, Prim_KernelKindAttr:$kind, StrAttr:$label,
+                       OptionalAttr<Prim_KernelSpecAttr>:$spec);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name $kind $label attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name $kind $label (`walks` $spec^)? attr-dict-with-keyword $body";
 }
 
 def Exec_EntryOp : Exec_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {

@@ -28,6 +28,15 @@ enum class FusionClass {
   Opaque
 };
 
+/// The op's kernel may end the step with a data error: an index out of range. No variable changes
+/// before all such kernels have run.
+template <typename ConcreteType>
+class ReportsErrors : public mlir::OpTrait::TraitBase<ConcreteType, ReportsErrors> {};
+
+/// Computing an element takes more than a few instructions.
+template <typename ConcreteType>
+class Expensive : public mlir::OpTrait::TraitBase<ConcreteType, Expensive> {};
+
 /// The gradient with respect to every operand is zero: comparisons, rounding, random bits, ...
 template <typename ConcreteType>
 class ZeroGradient : public mlir::OpTrait::TraitBase<ConcreteType, ZeroGradient> {};

@@ -48,59 +48,82 @@ def Evaluable : OpInterface<"Evaluable"> {
 
 def Fusible : OpInterface<"Fusible"> {
   let description = [{
-    What fusion and code generation ask: the op's class, and its element rules. Which of the rules are
-    meaningful follows from the class, and for the last line from the op.
+    How fusion treats the op. What it does with elements is said by an interface of its own:
 
     | class | rules |
-    | pointwise | `emitScalar`: element i of the result from element i of every operand |
-    | view | `emitElement`: an index map: which elements of which operands, at a given index |
-    | reduction | `getAccumulatorType`, `getInitial`, `emitCombine` |
-    | window, scatter, window scatter, scan, sort | how its emitter in codegen walks the data is the emitter's; what it does with elements is asked of the op: `emitCombine` where it combines them, `emitPrecedes` where it orders them |
+    | pointwise | `Pointwise` |
+    | view | `View` |
+    | reduction, window | `Reducing` |
+    | scatter, window scatter, scan, sort | `Combining` where it combines elements, `Ordering` where it orders them; how its emitter in codegen walks the data is the emitter's |
     | opaque | none: a contraction is a library call |
   }];
   let cppNamespace = "::accc";
   let methods = [
     InterfaceMethod<"The op's class.", "::accc::FusionClass", "getFusionClass", (ins), [{}],
-      [{ return ConcreteOp::kFusionClass; }]>,
+      [{ return ConcreteOp::kFusionClass; }]>
+  ];
+}
+
+def Pointwise : OpInterface<"Pointwise"> {
+  let description = [{Element i of the result from element i of every operand.}];
+  let cppNamespace = "::accc";
+  let methods = [
     InterfaceMethod<[{
-        Whether the op's kernel may end the step with a data error: an index out of range. No variable
-        changes before all such kernels have run.
-      }], "bool", "reportsErrors", (ins), [{}], [{ return false; }]>,
-    InterfaceMethod<[{
-        Pointwise: scalar arithmetic (`arith` and `math` ops) on operands that are all scalars or all
-        1-D vectors of the same length. Booleans are i1; element types are those of the op.
+        Scalar arithmetic (`arith` and `math` ops) on operands that are all scalars or all 1-D vectors
+        of the same length. Booleans are i1; element types are those of the op.
       }], "::mlir::Value", "emitScalar",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands), [{}],
-      [{ llvm_unreachable("not a pointwise op"); }]>,
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands)>
+  ];
+}
+
+def View : OpInterface<"View"> {
+  let description = [{An index map: which elements of which operands make an element of the result.}];
+  let cppNamespace = "::accc";
+  let methods = [
     InterfaceMethod<[{
-        View: the element of result 0 at `index` (one affine expression for each dimension), asked
-        through `emitter`, which knows how to get elements of the operands.
+        The element of result 0 at `index` (one affine expression for each dimension), asked through
+        `emitter`, which knows how to get elements of the operands.
       }], "::mlir::Value", "emitElement",
-      (ins "::accc::ElementEmitter &":$emitter, "::llvm::ArrayRef<::mlir::AffineExpr>":$index), [{}],
-      [{ llvm_unreachable("not a view op"); }]>,
+      (ins "::accc::ElementEmitter &":$emitter, "::llvm::ArrayRef<::mlir::AffineExpr>":$index)>
+  ];
+}
+
+def Combining : OpInterface<"Combining"> {
+  let description = [{What becomes of two elements that meet: reductions, running ones, scatters.}];
+  let cppNamespace = "::accc";
+  let methods = [
     InterfaceMethod<[{
-        Ops that accumulate in registers (reductions, window reductions, running ones): the type they do
-        it in, for elements of the given type, both without a sign. 16-bit floats are summed in f32.
+        Combines two accumulators, scalars or vectors alike. Scatter: what takes the place of the
+        element `a`, where `b` is scattered to it.
+      }], "::mlir::Value", "emitCombine",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$a, "::mlir::Value":$b)>,
+    InterfaceMethod<[{
+        The type in which elements of the given type are accumulated in registers, both without a sign.
+        16-bit floats are summed in f32.
       }], "::mlir::Type", "getAccumulatorType", (ins "::mlir::Type":$elementType), [{}],
       [{ return elementType.isF16() || elementType.isBF16()
-             ? ::mlir::Float32Type::get(elementType.getContext()) : elementType; }]>,
-    InterfaceMethod<[{
-        Reduction: the neutral element, as an attribute of the accumulator's type. Of an op that orders
-        the elements of windows: one that precedes no other.
-      }], "::mlir::TypedAttr", "getInitial", (ins "::mlir::Type":$elementType), [{}],
-      [{ llvm_unreachable("not a reduction"); }]>,
-    InterfaceMethod<[{
-        Reduction: combines two accumulators, scalars or vectors alike. Scatter: what takes the place of
-        the element `a`, where `b` is scattered to it.
-      }], "::mlir::Value", "emitCombine",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$a, "::mlir::Value":$b), [{}],
-      [{ llvm_unreachable("combines no elements"); }]>,
-    InterfaceMethod<[{
-        Ops that order elements (sort, arg_reduce, the windows that look for their greatest): where `a`
-        goes strictly before `b`, i1; scalars or vectors alike.
-      }], "::mlir::Value", "emitPrecedes",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$a, "::mlir::Value":$b), [{}],
-      [{ llvm_unreachable("orders no elements"); }]>
+             ? ::mlir::Float32Type::get(elementType.getContext()) : elementType; }]>
+  ];
+}
+
+def Reducing : OpInterface<"Reducing", [Combining]> {
+  let description = [{Combines any number of elements, none included.}];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<"The neutral element, as an attribute of the accumulator's type.",
+      "::mlir::TypedAttr", "getInitial", (ins "::mlir::Type":$elementType)>
+  ];
+}
+
+def Ordering : OpInterface<"Ordering"> {
+  let description = [{A strict order of elements: sort, arg_reduce, windows that look for their greatest.}];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<"Where `a` goes strictly before `b`, i1; scalars or vectors alike.",
+      "::mlir::Value", "emitPrecedes",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$a, "::mlir::Value":$b)>,
+    InterfaceMethod<"An element that goes before no other, of the type without a sign.",
+      "::mlir::TypedAttr", "getLast", (ins "::mlir::Type":$elementType)>
   ];
 }
 

@@ -38,11 +38,11 @@ def Prim_MinOp : Prim_BinaryOp<"min", Prim_NumberTensor, [Commutative] # Prim_Ha
   let summary = "the lesser; NaN if either is NaN; the gradient of a tie is split evenly";
 }
 
-def Prim_PowOp : Prim_BinaryOp<"pow", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_PowOp : Prim_BinaryOp<"pow", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "a to the power b";
 }
 
-def Prim_Atan2Op : Prim_BinaryOp<"atan2", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_Atan2Op : Prim_BinaryOp<"atan2", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "the angle of the point (b, a), radians";
 }
 

@@ -66,6 +66,12 @@ Value accc::prim::emitCombiner(OpBuilder &builder, Location loc, ReduceKind kind
   llvm_unreachable("unknown kind");
 }
 
+TypedAttr accc::prim::ElementOrder::last(Type elementType, bool isUnsigned) const {
+  if (auto type = dyn_cast<FloatType>(elementType); type && !nanFirst)
+    return FloatAttr::get(type, APFloat::getNaN(type.getFloatSemantics()));
+  return neutralElement(descending ? ReduceKind::max : ReduceKind::min, elementType, isUnsigned);
+}
+
 Value accc::prim::ElementOrder::emitPrecedes(OpBuilder &builder, Location loc, bool isUnsigned,
                                              Value a, Value b) const {
   if (!isa<FloatType>(getElementTypeOrSelf(a.getType()))) {

@@ -55,6 +55,8 @@ struct ElementOrder {
       return nanFirst ? std::isnan(a) && !std::isnan(b) : !std::isnan(a) && std::isnan(b);
     return descending ? a > b : a < b;
   }
+  /// An element that precedes no other. `isUnsigned` as in neutralElement.
+  mlir::TypedAttr last(mlir::Type elementType, bool isUnsigned) const;
   /// Where `a` precedes `b`, scalars or vectors of i1.
   mlir::Value emitPrecedes(mlir::OpBuilder &builder, mlir::Location loc, bool isUnsigned,
                            mlir::Value a, mlir::Value b) const;

@@ -94,3 +94,21 @@ AffineExpr prim::simplifyIndex(AffineExpr expression, const IndexExtents &extent
     return lhs % rhs;
   return lhs.ceilDiv(rhs);
 }
+
+std::optional<int64_t> accc::prim::coefficientOf(AffineExpr expression, unsigned dim) {
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(expression)) {
+    auto lhs = coefficientOf(sum.getLHS(), dim), rhs = coefficientOf(sum.getRHS(), dim);
+    if (!lhs || !rhs)
+      return std::nullopt;
+    if (sum.getKind() == AffineExprKind::Add)
+      return *lhs + *rhs;
+    if (*lhs == 0 && *rhs == 0)
+      return 0;
+    if (sum.getKind() == AffineExprKind::Mul)
+      if (auto factor = dyn_cast<AffineConstantExpr>(sum.getRHS()))
+        return *lhs * factor.getValue();
+    return std::nullopt;
+  }
+  auto variable = dyn_cast<AffineDimExpr>(expression);
+  return variable && variable.getPosition() == dim ? 1 : 0;
+}

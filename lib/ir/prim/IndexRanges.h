@@ -18,6 +18,9 @@ struct IndexExtents {
 std::optional<std::pair<int64_t, int64_t>> indexRange(mlir::AffineExpr expression,
                                                       const IndexExtents &extents);
 
+/// The factor of dimension `dim` in the expression, a sum; nothing if it stands inside a division.
+std::optional<int64_t> coefficientOf(mlir::AffineExpr expression, unsigned dim);
+
 /// True if every value of the expression is known to be a multiple of n. MLIR's
 /// AffineExpr::isMultipleOf takes (2 * d0) floordiv 6 for even: it reads a quotient like a sum.
 bool isMultipleOf(mlir::AffineExpr expression, int64_t n);

@@ -105,8 +105,6 @@ LogicalResult GatherOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
-bool GatherOp::reportsErrors() { return true; }
-
 Value GatherOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
   int64_t axis = getAxis(), indicesRank = tensorType(getIndices()).getRank();
   int64_t extent = tensorType(getData()).getDimSize(axis);
@@ -210,8 +208,6 @@ LogicalResult ScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
   results.push_back(std::move(result));
   return success();
 }
-
-bool ScatterOp::reportsErrors() { return true; }
 
 Value ScatterOp::emitCombine(OpBuilder &builder, Value a, Value b) {
   std::optional<ReduceKind> combiner = combinerOf(getKind());

@@ -7,7 +7,7 @@ include "ir/prim/PrimDialect.td"
 // One axis is enough: indexing by tuples is a linear index into a reshaped tensor, and indexing along a
 // dimension with the other coordinates kept is a linear index built with iota.
 
-def Prim_GatherOp : Prim_ViewOp<"gather", Prim_HasGradient # Prim_Infers, ["reportsErrors"]> {
+def Prim_GatherOp : Prim_ViewOp<"gather", [Prim_ReportsErrors] # Prim_HasGradient # Prim_Infers> {
   let summary = "takes slices along one axis";
   let description = [{
     result = data[..., indices, ...] with the indices in place of dimension `axis`:
@@ -19,8 +19,8 @@ def Prim_GatherOp : Prim_ViewOp<"gather", Prim_HasGradient # Prim_Infers, ["repo
   let results = (outs Prim_Tensor:$result);
 }
 
-def Prim_ScatterOp : Prim_Op<"scatter", "Scatter", ["emitCombine", "reportsErrors"],
-                             Prim_HasGradient # Prim_Infers> {
+def Prim_ScatterOp : Prim_Op<"scatter", "Scatter", Prim_Combines,
+                             [Prim_ReportsErrors] # Prim_HasGradient # Prim_Infers> {
   let summary = "combines updates into the data along one axis, in the order of the indices";
   let description = [{
     The transpose of gather: for each index position i, data[..., indices[i], ...] =

@@ -31,23 +31,52 @@ def Prim_KernelKind : Prim_Enum<"KernelKind", [
   I32EnumAttrCase<"each", 6>]>;
 def Prim_KernelKindAttr : EnumAttr<Prim_Dialect, Prim_KernelKind, "kernel_kind">;
 
+def Prim_KernelSpecAttr : AttrDef<Prim_Dialect, "KernelSpec"> {
+  let mnemonic = "kernel_spec";
+  let summary = "what fusion found out about a kernel of kind loop or reduce";
+  let description = [{
+    The iteration space of a loop kernel is the shape of its results, that of a reduce kernel the shape of
+    what is reduced.
+
+    `extents`: of the space's dimensions. Neighbours that every access walks as one are one: the inner one
+    has the product, the outer ones have 1.
+    `reduced`: the dimensions that are reduced.
+    `levels`: for each prim.reduce of the body, in order, how many others lie on the way to it.
+    `depths`: for each result how many levels have to be known before it can be computed.
+    `in_place`: the inputs of which an element is read for the output element of the same row-major index
+    alone, so that the two may share their memory.
+    `accesses`: as functions of the space's index, every index expression that decides which memory is read
+    or written or whether it is; those of memory count row-major elements. Symbols stand for indices that
+    are data.}];
+  let parameters = (ins "::mlir::DenseI64ArrayAttr":$extents, "::mlir::DenseI64ArrayAttr":$reduced,
+                        "::mlir::DenseI64ArrayAttr":$levels, "::mlir::DenseI64ArrayAttr":$depths,
+                        "::mlir::DenseI64ArrayAttr":$in_place, "::mlir::AffineMap":$accesses);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 // ---- Base classes ----
 
 def Prim_ZeroGradient : NativeOpTrait<"ZeroGradient"> { let cppNamespace = "::accc"; }
+def Prim_ReportsErrors : NativeOpTrait<"ReportsErrors"> { let cppNamespace = "::accc"; }
+def Prim_Expensive : NativeOpTrait<"Expensive"> { let cppNamespace = "::accc"; }
 
 // Every primitive: pure, a shape rule, a value, a fusion class with its rule.
-class Prim_Op<string mnemonic, string fusionClass, list<string> rules, list<Trait> traits = []>
-    : Op<Prim_Dialect, mnemonic, traits # [Pure, DeclareOpInterfaceMethods<Evaluable>,
-                                           DeclareOpInterfaceMethods<Fusible, rules>]> {
+class Prim_Op<string mnemonic, string fusionClass, list<Trait> rules, list<Trait> traits = []>
+    : Op<Prim_Dialect, mnemonic, traits # rules # [Pure, DeclareOpInterfaceMethods<Evaluable>,
+                                                   DeclareOpInterfaceMethods<Fusible>]> {
   string fusionClassDeclaration =
       "static constexpr ::accc::FusionClass kFusionClass = ::accc::FusionClass::" # fusionClass # ";";
   let extraClassDeclaration = fusionClassDeclaration;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 class Prim_PointwiseOp<string mnemonic, list<Trait> traits = []>
-    : Prim_Op<mnemonic, "Pointwise", ["emitScalar"], traits>;
-class Prim_ViewOp<string mnemonic, list<Trait> traits = [], list<string> rules = []>
-    : Prim_Op<mnemonic, "View", ["emitElement"] # rules, traits>;
+    : Prim_Op<mnemonic, "Pointwise", [DeclareOpInterfaceMethods<Pointwise>], traits>;
+class Prim_ViewOp<string mnemonic, list<Trait> traits = []>
+    : Prim_Op<mnemonic, "View", [DeclareOpInterfaceMethods<View>], traits>;
+
+defvar Prim_Combines = [DeclareOpInterfaceMethods<Combining>];
+defvar Prim_Reduces = [DeclareOpInterfaceMethods<Combining>, DeclareOpInterfaceMethods<Reducing>];
+defvar Prim_Orders = [DeclareOpInterfaceMethods<Ordering>];
 
 // Every primitive says one of these two.
 defvar Prim_HasGradient = [DeclareOpInterfaceMethods<Differentiable>];

@@ -225,6 +225,11 @@ Value ArgReduceOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
       builder, getLoc(), isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
 }
 
+TypedAttr ArgReduceOp::getLast(Type elementType) {
+  return ElementOrder::ofExtreme(getKind()).last(
+      elementType, isUnsignedElement(getElementTypeOrSelf(getOperand())));
+}
+
 // ---- cumulative ----
 
 LogicalResult CumulativeOp::verify() {
@@ -325,6 +330,11 @@ LogicalResult SortOp::evaluate(ArrayRef<ReferenceArray> operands,
   results.push_back(std::move(values));
   results.push_back(std::move(indices));
   return success();
+}
+
+TypedAttr SortOp::getLast(Type elementType) {
+  return ElementOrder::ofSort(getDescending())
+      .last(elementType, isUnsignedElement(getElementTypeOrSelf(getOperand())));
 }
 
 Value SortOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {

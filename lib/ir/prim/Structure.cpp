@@ -32,6 +32,37 @@ LogicalResult OptimizationBarrierOp::evaluate(ArrayRef<ReferenceArray> operands,
 
 // ---- fusion ----
 
+static RankedTensorType tensorTypeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// fusion_c4
+static LogicalResult verifySpec(FusionOp fusion, KernelSpecAttr spec) {
+  Block &body = fusion.getBody().front();
+  ReduceOp first;
+  int64_t reductions = 0;
+  for (auto reduction : body.getOps<ReduceOp>()) {
+    first = first ? first : reduction;
+    ++reductions;
+    if (reduction.getOperand().getType().getShape() != first.getOperand().getType().getShape() ||
+        reduction.getDimensions() != first.getDimensions())
+      return fusion.emitOpError("has reductions over different spaces");
+  }
+  if (spec.getLevels().size() != reductions ||
+      spec.getDepths().size() != static_cast<int64_t>(fusion.getNumResults()))
+    return fusion.emitOpError("has ") << reductions << " reductions and " << fusion.getNumResults()
+                                      << " results, its spec speaks of " << spec.getLevels().size()
+                                      << " and " << spec.getDepths().size();
+  ArrayRef<int64_t> full = first ? first.getOperand().getType().getShape()
+                                 : tensorTypeOf(fusion.getOutputs().front()).getShape();
+  ArrayRef<int64_t> kept = first ? first.getType().getShape() : full;
+  for (Value result : fusion.getOutputs())
+    if (ArrayRef<int64_t> shape = tensorTypeOf(result).getShape(); shape != full && shape != kept)
+      return fusion.emitOpError("gives a ")
+             << result.getType() << ", which has not the shape of its iteration space";
+  return success();
+}
+
 LogicalResult FusionOp::verify() {
   Block &block = getBody().front();
   // fusion_c1
@@ -47,14 +78,11 @@ LogicalResult FusionOp::verify() {
     return emitOpError("the region yields the types (")
            << yield.getResults().getTypes() << "), the results have (" << getOutputs().getTypes()
            << ")";
-  return success();
+  KernelSpecAttr spec = getSpecAttr();
+  return spec ? verifySpec(*this, spec) : success();
 }
 
 // ---- fusion_each ----
-
-static RankedTensorType tensorTypeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 static bool isFlat(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -79,10 +107,9 @@ static LogicalResult verifyFlatBody(FusionEachOp op) {
   for (Operation &inner : block.without_terminator()) {
     auto constant = dyn_cast<ConstantOp>(inner);
     auto broadcast = dyn_cast<BroadcastOp>(inner);
-    auto fusible = dyn_cast<Fusible>(inner);
     bool allowed = constant    ? constant.getValue().isSplat()
                    : broadcast ? isScalar(broadcast.getOperand().getType())
-                               : fusible && fusible.getFusionClass() == FusionClass::Pointwise;
+                               : isa<Pointwise>(inner);
     if (!allowed || !llvm::all_of(inner.getResultTypes(),
                                   [](Type type) { return isFlat(type) || isScalar(type); }))
       return inner.emitOpError("is not elementwise on flat tensors, as in a prim.fusion_each");
@@ -206,8 +233,5 @@ std::string prim::describeBody(Block &body) {
 }
 
 bool prim::mayReportErrors(Block &body) {
-  return llvm::any_of(body, [](Operation &op) {
-    auto fusible = dyn_cast<Fusible>(op);
-    return fusible && fusible.reportsErrors();
-  });
+  return llvm::any_of(body, [](Operation &op) { return op.hasTrait<ReportsErrors>(); });
 }

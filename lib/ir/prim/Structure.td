@@ -27,16 +27,22 @@ def Prim_FusionOp : Op<Prim_Dialect, "fusion", [IsolatedFromAbove, SingleBlock, 
   let summary = "ops that run as one kernel";
   let description = [{
     The region's arguments are the operands; it ends in `prim.yield` of the results. `kind` says how it walks
-    its data, and with that its emitter. `name` says what the kernel does, for profiles.
+    its data, and with that its emitter; `spec` says the rest of what the emitter has to know. `name` says
+    what the kernel does, for profiles.
 
     fusion_c1: the region's arguments have the types of the inputs.
     fusion_c2: the region ends in prim.yield.
-    fusion_c3: the types yielded are those of the results.}];
-  let arguments = (ins Variadic<Prim_Tensor>:$inputs, Prim_KernelKindAttr:$kind, StrAttr:$name);
+    fusion_c3: the types yielded are those of the results.
+    fusion_c4: with a spec: the results of a loop kernel have one shape; the reductions of a reduce kernel
+    have operands of one shape and the same dimensions, and its results that shape or theirs; `levels` and
+    `depths` have an entry for each reduction and each result.}];
+  let arguments = (ins Variadic<Prim_Tensor>:$inputs, Prim_KernelKindAttr:$kind, StrAttr:$name,
+                       OptionalAttr<Prim_KernelSpecAttr>:$spec);
   let results = (outs Variadic<Prim_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
-  let assemblyFormat = "$kind $name `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs) $body";
+  let assemblyFormat = [{
+    $kind $name `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs) (`walks` $spec^)? $body}];
 }
 
 def Prim_FusionEachOp : Op<Prim_Dialect, "fusion_each", [IsolatedFromAbove, SingleBlock, Pure]> {

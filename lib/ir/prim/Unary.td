@@ -4,8 +4,8 @@
 
 include "ir/prim/PrimDialect.td"
 
-class Prim_UnaryOp<string mnemonic, Type operand, list<Trait> gradient>
-    : Prim_PointwiseOp<mnemonic, [SameOperandsAndResultType] # gradient> {
+class Prim_UnaryOp<string mnemonic, Type operand, list<Trait> traits>
+    : Prim_PointwiseOp<mnemonic, [SameOperandsAndResultType] # traits> {
   let arguments = (ins operand:$operand);
   let results = (outs operand:$result);
 }
@@ -18,19 +18,19 @@ def Prim_AbsOp : Prim_UnaryOp<"abs", Prim_NumberTensor, Prim_HasGradient> {
   let summary = "|x|; the gradient at 0 is 0";
 }
 
-def Prim_ExpOp : Prim_UnaryOp<"exp", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_ExpOp : Prim_UnaryOp<"exp", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "e^x";
 }
 
-def Prim_Expm1Op : Prim_UnaryOp<"expm1", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_Expm1Op : Prim_UnaryOp<"expm1", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "e^x - 1, exact near 0";
 }
 
-def Prim_LogOp : Prim_UnaryOp<"log", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_LogOp : Prim_UnaryOp<"log", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "natural logarithm";
 }
 
-def Prim_Log1pOp : Prim_UnaryOp<"log1p", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_Log1pOp : Prim_UnaryOp<"log1p", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "log(1 + x), exact near 0";
 }
 
@@ -42,35 +42,35 @@ def Prim_RsqrtOp : Prim_UnaryOp<"rsqrt", Prim_FloatTensor, Prim_HasGradient> {
   let summary = "1 / sqrt(x)";
 }
 
-def Prim_SinOp : Prim_UnaryOp<"sin", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_SinOp : Prim_UnaryOp<"sin", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "sine, radians";
 }
 
-def Prim_CosOp : Prim_UnaryOp<"cos", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_CosOp : Prim_UnaryOp<"cos", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "cosine, radians";
 }
 
-def Prim_AsinOp : Prim_UnaryOp<"asin", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_AsinOp : Prim_UnaryOp<"asin", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "arc sine";
 }
 
-def Prim_AcosOp : Prim_UnaryOp<"acos", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_AcosOp : Prim_UnaryOp<"acos", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "arc cosine";
 }
 
-def Prim_AtanOp : Prim_UnaryOp<"atan", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_AtanOp : Prim_UnaryOp<"atan", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "arc tangent";
 }
 
-def Prim_TanhOp : Prim_UnaryOp<"tanh", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_TanhOp : Prim_UnaryOp<"tanh", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "hyperbolic tangent";
 }
 
-def Prim_LogisticOp : Prim_UnaryOp<"logistic", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_LogisticOp : Prim_UnaryOp<"logistic", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "1 / (1 + e^-x)";
 }
 
-def Prim_ErfOp : Prim_UnaryOp<"erf", Prim_FloatTensor, Prim_HasGradient> {
+def Prim_ErfOp : Prim_UnaryOp<"erf", Prim_FloatTensor, [Prim_Expensive] # Prim_HasGradient> {
   let summary = "error function";
 }
 

@@ -192,6 +192,22 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
   return success();
 }
 
+std::optional<int64_t> SliceOp::getContiguousBegin() {
+  ArrayRef<int64_t> shape = getOperand().getType().getShape(), taken = getType().getShape();
+  if (llvm::any_of(getStrides(), [](int64_t stride) { return stride != 1; }))
+    return std::nullopt;
+  int64_t begin = 0, stride = 1;
+  bool whole = true; // all dimensions behind this one
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (taken[d] != 1 && !whole)
+      return std::nullopt;
+    whole &= taken[d] == shape[d];
+    begin += getStarts()[d] * stride;
+    stride *= shape[d];
+  }
+  return begin;
+}
+
 // dx has dy at start, start + stride, ... and 0 elsewhere.
 LogicalResult SliceOp::differentiate(Gradients &gradients) {
   if (!gradients.wants(getOperand()))

@@ -40,6 +40,11 @@ def Prim_SliceOp : Prim_ViewOp<"slice", Prim_HasGradient # Prim_Infers> {
   let arguments = (ins Prim_Tensor:$operand, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$limits,
                        DenseI64ArrayAttr:$strides);
   let results = (outs Prim_Tensor:$result);
+  let extraClassDeclaration = fusionClassDeclaration # [{
+    /// The row-major index of the first element in the operand, if the elements lie one behind the
+    /// other there.
+    std::optional<int64_t> getContiguousBegin();
+  }];
 }
 
 def Prim_PadOp : Prim_ViewOp<"pad", Prim_HasGradient # Prim_Infers> {

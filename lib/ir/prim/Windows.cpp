@@ -185,8 +185,8 @@ LogicalResult WindowScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
-TypedAttr WindowScatterOp::getInitial(Type elementType) {
-  return neutralElement(ReduceKind::max, elementType, /*isUnsigned=*/false);
+TypedAttr WindowScatterOp::getLast(Type elementType) {
+  return kGreatestFirst.last(elementType, /*isUnsigned=*/false);
 }
 
 Value WindowScatterOp::emitCombine(OpBuilder &builder, Value a, Value b) {
@@ -222,9 +222,8 @@ LogicalResult ArgWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
-TypedAttr ArgWindowOp::getInitial(Type elementType) {
-  return neutralElement(ReduceKind::max, elementType,
-                        isUnsignedElement(getElementTypeOrSelf(getOperand())));
+TypedAttr ArgWindowOp::getLast(Type elementType) {
+  return kGreatestFirst.last(elementType, isUnsignedElement(getElementTypeOrSelf(getOperand())));
 }
 
 Value ArgWindowOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {

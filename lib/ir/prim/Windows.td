@@ -4,7 +4,7 @@
 
 include "ir/prim/PrimDialect.td"
 
-def Prim_ReduceWindowOp : Prim_Op<"reduce_window", "Window", ["getInitial", "emitCombine"], Prim_HasGradient # Prim_Infers> {
+def Prim_ReduceWindowOp : Prim_Op<"reduce_window", "Window", Prim_Reduces, Prim_HasGradient # Prim_Infers> {
   let summary = "combines the elements of a window that slides over the operand";
   let description = [{
     result[o] = combine over w in window of operand[o * stride + w * dilation - pad_low]; positions outside
@@ -21,7 +21,7 @@ def Prim_ReduceWindowOp : Prim_Op<"reduce_window", "Window", ["getInitial", "emi
   let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
 }
 
-def Prim_WindowScatterOp : Prim_Op<"window_scatter", "WindowScatter", ["getInitial", "emitCombine", "emitPrecedes"], Prim_HasGradient # Prim_Infers> {
+def Prim_WindowScatterOp : Prim_Op<"window_scatter", "WindowScatter", Prim_Combines # Prim_Orders, Prim_HasGradient # Prim_Infers> {
   let summary = "adds each window's source element to the first greatest element of that window";
   let description = [{
     The gradient of max-pooling: result has the operand's shape; for every window position o, source[o] is
@@ -35,7 +35,7 @@ def Prim_WindowScatterOp : Prim_Op<"window_scatter", "WindowScatter", ["getIniti
   let results = (outs Prim_FloatTensor:$result);
 }
 
-def Prim_ArgWindowOp : Prim_Op<"arg_window", "WindowScatter", ["getInitial", "emitPrecedes"], Prim_NoGradient # Prim_Infers> {
+def Prim_ArgWindowOp : Prim_Op<"arg_window", "WindowScatter", Prim_Orders, Prim_NoGradient # Prim_Infers> {
   let summary = "where the first greatest element of each window is: its row-major index in the operand";
   let description = [{
     The result is i64. NaN is the greatest. A window that holds no element, because all of its positions are

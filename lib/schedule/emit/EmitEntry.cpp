@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedule/emit/EmitEntry.h"
 
-#include "schedule/emit/NarrowInputs.h"
 #include "support/FunctionAttributes.h"
 
 using namespace mlir;
@@ -31,7 +30,7 @@ private:
   int64_t numberOf(Value value) const { return numbers.lookup(storageOf(value)); }
 
   exec::EntryOp createEntry();
-  Value slice(Place place, Value value, RankedTensorType type, int64_t begin = 0);
+  Value slice(Place place, Value value, RankedTensorType type);
   Value buffer(Value value);
   SmallVector<Value> buffers(ValueRange values);
   void emitStep(Operation *step);
@@ -97,11 +96,12 @@ exec::EntryOp EntryEmitter::createEntry() {
                                  /*sizes=*/StringAttr());
 }
 
-/// The buffer of a tensor that begins `begin` bytes into `value`, which lies at `place`.
-Value EntryEmitter::slice(Place place, Value value, RankedTensorType type, int64_t begin) {
+/// The buffer of a tensor of this type that holds `value`, whose storage lies at `place`.
+Value EntryEmitter::slice(Place place, Value value, RankedTensorType type) {
+  auto [storage, begin] = storageAndBegin(value);
   FlatSymbolRefAttr symbol;
   if (place.space == exec::Space::constant) {
-    auto constant = storageOf(value).getDefiningOp<prim::ConstantOp>();
+    auto constant = storage.getDefiningOp<prim::ConstantOp>();
     symbol = FlatSymbolRefAttr::get(
         kernels.getConstant(constant.getValue(), constant.getLoc()).getSymNameAttr());
   }
@@ -128,18 +128,8 @@ void EntryEmitter::emitCopy(const Copy &copy) {
 }
 
 void EntryEmitter::emitLaunch(prim::FusionOp fusion) {
-  // What the caller gives and what the library holds has no offsets.
-  NarrowFusion narrow = narrowInputs(fusion, [&](Value input) {
-    auto place = placement.find(input);
-    return place && (place->space == exec::Space::arena || place->space == exec::Space::state);
-  });
-  SmallVector<Value> in;
-  for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
-    in.push_back(narrow.inputType(i) == input.getType()
-                     ? buffer(input)
-                     : slice(*placement.find(input), input, narrow.inputType(i), narrow.begins[i]));
-  b.create<exec::LaunchOp>(fusion.getLoc(), kernels.get(*narrow.fusion).getSymName(), in,
-                           buffers(fusion.getOutputs()));
+  b.create<exec::LaunchOp>(fusion.getLoc(), kernels.get(fusion).getSymName(),
+                           buffers(fusion.getInputs()), buffers(fusion.getOutputs()));
 }
 
 void EntryEmitter::emitLaunchEach(prim::FusionEachOp fusion) {

@@ -6,8 +6,8 @@
 using namespace mlir;
 using namespace accc;
 
-exec::KernelOp KernelTable::insert(Region &body, prim::KernelKind kind, StringRef label,
-                                   Location loc) {
+exec::KernelOp KernelTable::insert(Region &body, prim::KernelKind kind, prim::KernelSpecAttr spec,
+                                   StringRef label, Location loc) {
   exec::KernelOp &known =
       byBody[(prim::stringifyKernelKind(kind) + "\n" + prim::describeBody(body.front())).str()];
   if (known)
@@ -20,22 +20,25 @@ exec::KernelOp KernelTable::insert(Region &body, prim::KernelKind kind, StringRe
   if (number > 0)
     name += "." + std::to_string(number);
   OpBuilder b = OpBuilder::atBlockEnd(program.getBody());
-  known = b.create<exec::KernelOp>(loc, name, kind, label);
+  known = b.create<exec::KernelOp>(loc, name, kind, label, spec);
   IRMapping mapping;
   body.cloneInto(&known.getBody(), mapping);
   return known;
 }
 
 exec::KernelOp KernelTable::get(prim::FusionOp fusion) {
-  return insert(fusion.getBody(), fusion.getKind(), fusion.getName(), fusion.getLoc());
+  return insert(fusion.getBody(), fusion.getKind(), fusion.getSpecAttr(), fusion.getName(),
+                fusion.getLoc());
 }
 
 exec::KernelOp KernelTable::get(exec::KernelOp kernel) {
-  return insert(kernel.getBody(), kernel.getKind(), kernel.getLabel(), kernel.getLoc());
+  return insert(kernel.getBody(), kernel.getKind(), kernel.getSpecAttr(), kernel.getLabel(),
+                kernel.getLoc());
 }
 
 exec::KernelOp KernelTable::get(prim::FusionEachOp fusion) {
-  return insert(fusion.getBody(), prim::KernelKind::each, fusion.getName(), fusion.getLoc());
+  return insert(fusion.getBody(), prim::KernelKind::each, /*spec=*/{}, fusion.getName(),
+                fusion.getLoc());
 }
 
 exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
@@ -46,7 +49,13 @@ exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
   OpBuilder b(type.getContext()); // the free region has none to give
   b.setInsertionPointToEnd(&block);
   b.create<prim::YieldOp>(loc, argument);
-  return insert(body, prim::KernelKind::loop, "copy", loc);
+  auto none = b.getDenseI64ArrayAttr({});
+  auto spec = prim::KernelSpecAttr::get(b.getContext(), b.getDenseI64ArrayAttr(flat.getShape()),
+                                        /*reduced=*/none, /*levels=*/none,
+                                        /*depths=*/b.getDenseI64ArrayAttr({0}),
+                                        /*in_place=*/b.getDenseI64ArrayAttr({0}),
+                                        b.getMultiDimIdentityMap(1));
+  return insert(body, prim::KernelKind::loop, spec, "copy", loc);
 }
 
 exec::ConstantOp KernelTable::getConstant(ElementsAttr value, Location loc) {

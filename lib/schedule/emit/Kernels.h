@@ -25,8 +25,8 @@ public:
   exec::ConstantOp getConstant(mlir::ElementsAttr value, mlir::Location loc);
 
 private:
-  exec::KernelOp insert(mlir::Region &body, prim::KernelKind kind, llvm::StringRef label,
-                        mlir::Location loc);
+  exec::KernelOp insert(mlir::Region &body, prim::KernelKind kind, prim::KernelSpecAttr spec,
+                        llvm::StringRef label, mlir::Location loc);
 
   mlir::ModuleOp program;
   llvm::StringMap<exec::KernelOp> byBody;

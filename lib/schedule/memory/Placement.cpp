@@ -2,8 +2,8 @@
 #include "schedule/memory/Placement.h"
 
 #include "accc/abi.h"
+#include "ir/prim/InPlace.h"
 #include "ir/prim/Prim.h"
-#include "schedule/memory/InPlace.h"
 #include "schedule/memory/MemoryPlan.h"
 #include "support/FunctionAttributes.h"
 #include "support/TensorBytes.h"
@@ -16,13 +16,13 @@ using namespace accc;
 namespace {
 int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 
-/// Visits every use of the value and of its reshapes until one returns false; returns whether none
+/// Visits every use of the value and of its aliases until one returns false; returns whether none
 /// did.
 bool allUses(Value value, function_ref<bool(OpOperand &)> visit) {
   SmallVector<Value> pending{value};
   while (!pending.empty())
     for (OpOperand &use : pending.pop_back_val().getUses()) {
-      if (isa<prim::ReshapeOp>(use.getOwner()))
+      if (isAlias(use.getOwner()))
         pending.push_back(use.getOwner()->getResult(0));
       else if (!visit(use))
         return false;
@@ -33,10 +33,14 @@ bool allUses(Value value, function_ref<bool(OpOperand &)> visit) {
 /// Whether the step that computes `result` reads the operand `use` of it at the index at which it
 /// writes that, so that the two may share their memory.
 bool mayShareMemory(OpOperand &use, Value result) {
+  if (bytesOf(use.get()) != bytesOf(storageOf(use.get()))) // a part of it is read
+    return false;
   Operation *step = use.getOwner();
   unsigned operand = use.getOperandNumber();
-  if (auto fusion = dyn_cast<prim::FusionOp>(step))
-    return readsInPlace(fusion.getBody().front(), fusion.getKind(), operand);
+  if (auto fusion = dyn_cast<prim::FusionOp>(step)) {
+    prim::KernelSpecAttr spec = fusion.getSpecAttr();
+    return spec && llvm::is_contained(spec.getInPlace().asArrayRef(), operand);
+  }
   auto each = dyn_cast<prim::FusionEachOp>(step);
   if (!each)
     return false;
@@ -44,7 +48,7 @@ bool mayShareMemory(OpOperand &use, Value result) {
   unsigned inputs = each.inputsPerSegment();
   unsigned segment = cast<OpResult>(result).getResultNumber() / each.outputsPerSegment();
   return operand / inputs == segment &&
-         readsInPlace(each.getBody().front(), prim::KernelKind::each, operand % inputs);
+         prim::readsInPlace(each.getBody().front(), prim::KernelKind::each, operand % inputs);
 }
 } // namespace
 

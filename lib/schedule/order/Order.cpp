@@ -3,14 +3,26 @@
 
 #include "ir/prim/Prim.h"
 #include "support/FunctionAttributes.h"
+#include "support/TensorBytes.h"
 
 using namespace mlir;
 using namespace accc;
 
-Value accc::storageOf(Value value) {
-  while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
-    value = reshape.getOperand();
-  return value;
+bool accc::isAlias(Operation *op) {
+  auto slice = dyn_cast<prim::SliceOp>(op);
+  return isa<prim::ReshapeOp>(op) || (slice && slice.getContiguousBegin());
+}
+
+Storage accc::storageAndBegin(Value value) {
+  Storage storage{value};
+  while (Operation *op = storage.value.getDefiningOp()) {
+    if (!isAlias(op))
+      break;
+    if (auto slice = dyn_cast<prim::SliceOp>(op))
+      storage.begin += *slice.getContiguousBegin() * elementBytes(slice.getType());
+    storage.value = op->getOperand(0);
+  }
+  return storage;
 }
 
 namespace {
@@ -57,7 +69,7 @@ FailureOr<Order> accc::orderSteps(func::FuncOp function) {
   Order order;
   SmallVector<Operation *> updates;
   for (Operation &op : function.getBody().front().without_terminator()) {
-    if (isa<prim::ReshapeOp, prim::ConstantOp>(op))
+    if (isAlias(&op) || isa<prim::ConstantOp>(op))
       continue;
     if (!isFusion(&op) && !prim::isContraction(&op))
       return op.emitError("bug in accc: this op reached the schedule outside a fusion");

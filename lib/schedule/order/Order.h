@@ -9,8 +9,19 @@
 
 namespace accc {
 
-/// The value whose memory `value` shares: looks through reshapes.
-mlir::Value storageOf(mlir::Value value);
+/// Whether the op stands for a place in its operand's memory: a reshape, or a slice that takes one
+/// piece. No step computes it.
+bool isAlias(mlir::Operation *op);
+
+/// The memory of a value: the whole of `storage`, or a piece of it.
+struct Storage {
+  mlir::Value value;
+  int64_t begin = 0; // in bytes
+};
+Storage storageAndBegin(mlir::Value value);
+
+/// The value whose memory `value` shares: looks through aliases.
+inline mlir::Value storageOf(mlir::Value value) { return storageAndBegin(value).value; }
 
 /// The steps of an entry in execution order. Lifetimes are computed from it and it is what is
 /// emitted: nothing behind this point changes it.
@@ -21,7 +32,7 @@ struct Order {
   /// and none of them reports a data error.
   int64_t firstUpdate = 0;
 
-  /// The number of a step, -1 for an op that is none (a reshape, a constant, the terminator).
+  /// The number of a step, -1 for an op that is none (an alias, a constant, the terminator).
   int64_t indexOf(mlir::Operation *op) const {
     auto it = index.find(op);
     return it == index.end() ? -1 : it->second;
@@ -33,7 +44,7 @@ struct Order {
 
 /// Program order, except that steps whose results are nothing but new values of variables go to the
 /// end, and with them the few numbers that only they read (the step count, bias corrections).
-/// Fails on an op that is neither a fusion, a contraction, a reshape nor a constant.
+/// Fails on an op that is neither a fusion, a contraction, an alias nor a constant.
 mlir::FailureOr<Order> orderSteps(mlir::func::FuncOp function);
 
 } // namespace accc

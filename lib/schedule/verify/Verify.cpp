@@ -2,8 +2,8 @@
 // The proof of a schedule, on every compile: runs an entry on memory that holds, in place of
 // numbers, which value each byte belongs to.
 #include "accc/abi.h"
+#include "ir/prim/InPlace.h"
 #include "schedule/Schedule.h"
-#include "schedule/memory/InPlace.h"
 #include "schedule/verify/Contents.h"
 #include "support/TensorBytes.h"
 
@@ -164,6 +164,8 @@ LogicalResult EntryVerifier::checkBounds(Operation &op, const Buffer &buffer) {
     return inBlock(ACCC_ALIGNMENT, static_cast<int64_t>(entry.getArenaSize()));
   if (space == Space::state)
     return inBlock(0, stateSize);
+  if (buffer.part != 0)
+    return op.emitError("bug in accc: a buffer begins inside the ") << name(space);
   int64_t number = buffer.memory.second;
   if ((space == Space::input && number >= static_cast<int64_t>(entry.getInputs().size())) ||
       (space == Space::output && number >= static_cast<int64_t>(entry.getOutputs().size())))
@@ -234,8 +236,8 @@ LogicalResult EntryVerifier::checkOverlaps(Operation &op, const Access &access) 
       if (!it->buffer->overlaps(input))
         continue;
       bool mayBe = kernel && it->buffer->range == input.range && it->segment == i / inputs &&
-                   readsInPlace(kernel.getBody().front(), kernel.getKind(),
-                                static_cast<unsigned>(i % inputs));
+                   prim::readsInPlace(kernel.getBody().front(), kernel.getKind(),
+                                      static_cast<unsigned>(i % inputs));
       if (!mayBe)
         return op.emitError("bug in accc: an output of a step overlaps one of its inputs");
     }

@@ -27,8 +27,7 @@ bool undoes(TransposeOp outer, Operation *inner) {
 // view(pointwise(inverse(a), inverse(b), splat)) is pointwise(a, b, splat).
 template <typename View> LogicalResult cancelAround(View view, PatternRewriter &rewriter) {
   Operation *pointwise = view.getOperand().getDefiningOp();
-  auto fusible = dyn_cast_or_null<Fusible>(pointwise);
-  if (!fusible || fusible.getFusionClass() != FusionClass::Pointwise || !pointwise->hasOneUse())
+  if (!isa_and_nonnull<Pointwise>(pointwise) || !pointwise->hasOneUse())
     return failure();
   bool any = false;
   for (Value operand : pointwise->getOperands()) {

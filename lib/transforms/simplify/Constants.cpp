@@ -25,11 +25,6 @@ std::optional<DenseElementsAttr> constantOf(Value value) {
   return std::nullopt;
 }
 
-FusionClass classOf(Operation *op) {
-  auto fusible = dyn_cast<Fusible>(op);
-  return fusible ? fusible.getFusionClass() : FusionClass::Opaque;
-}
-
 /// What the op makes of its operands, which are constants; nothing where doubles would not do.
 std::optional<ReferenceArray> evaluated(Evaluable op, ArrayRef<ReferenceArray> operands) {
   auto exact = [](const ReferenceArray &array, Value value) {
@@ -54,8 +49,7 @@ struct FoldSplats : OpInterfaceRewritePattern<Evaluable> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(Evaluable op, PatternRewriter &rewriter) const override {
-    if (classOf(op) != FusionClass::Pointwise || op->getNumResults() != 1 ||
-        op->getNumOperands() == 0)
+    if (!isa<Pointwise>(op.getOperation()) || op->getNumResults() != 1 || op->getNumOperands() == 0)
       return failure();
     SmallVector<ReferenceArray> operands;
     for (Value operand : op->getOperands()) {
@@ -77,10 +71,10 @@ struct FoldSplats : OpInterfaceRewritePattern<Evaluable> {
 
 /// A view of one number is that number. Not so a gather: it also checks its indices, and the check
 /// is how labels out of range are found.
-struct FoldViewOfSplat : OpInterfaceRewritePattern<Fusible> {
+struct FoldViewOfSplat : OpInterfaceRewritePattern<View> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
-  LogicalResult matchAndRewrite(Fusible op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(View op, PatternRewriter &rewriter) const override {
     if (!isa<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatenateOp, ReverseOp>(
             op.getOperation()))
       return failure();
@@ -117,7 +111,7 @@ struct FoldConstants : OpInterfaceRewritePattern<Evaluable> {
         return failure();
       greatest = std::max(greatest, elements->getNumElements());
     }
-    if (classOf(op) == FusionClass::View && type.getNumElements() > greatest)
+    if (isa<View>(op.getOperation()) && type.getNumElements() > greatest)
       return failure();
     SmallVector<ReferenceArray> operands;
     for (Value operand : op->getOperands())

@@ -45,11 +45,14 @@ std::string signature(const std::string &arguments, const std::string &results =
 const char *kNeg = "%r = prim.neg %x : (tensor<4xf32>) -> tensor<4xf32>";
 const char *kRelu = "%r = nn.relu %x : (tensor<4xf32>) -> tensor<4xf32>";
 
+const char *kSpec =
+    "walks <extents = [4], reduced = [], levels = [], depths = [0], in_place = [0], "
+    "accesses = (d0) -> (d0)>";
+
 /// %r as a fusion of the given kind around one op.
-std::string fusion(const std::string &kind, const std::string &op) {
-  return "%r = prim.fusion " + kind +
-         " \"f\"(%x) : (tensor<4xf32>) -> tensor<4xf32> {\n^bb0(%a: tensor<4xf32>):\n" + op +
-         "\nprim.yield %b : tensor<4xf32>\n}";
+std::string fusion(const std::string &kind, const std::string &op, const char *spec = kSpec) {
+  return "%r = prim.fusion " + kind + " \"f\"(%x) : (tensor<4xf32>) -> tensor<4xf32> " + spec +
+         " {\n^bb0(%a: tensor<4xf32>):\n" + op + "\nprim.yield %b : tensor<4xf32>\n}";
 }
 const char *kInside = "%b = prim.neg %a : (tensor<4xf32>) -> tensor<4xf32>";
 
@@ -142,6 +145,7 @@ TEST_CASE("boundaries: what an op may be") {
            {"fuse", step(unread + kNeg), "'prim.abs' computes what nothing reads"},
            {"fuse", step(empty + good), "'prim.fusion' computes what nothing reads"},
            {"fuse", step(fusion("sort", kInside)), "of another kind than its ops are"},
+           {"fuse", step(fusion("loop", kInside, "")), "a kernel that nobody has described"},
            {"fuse", step(fusion("loop", composite)), "an op that is not a primitive of kernels"},
        }) {
     INFO(phase);

@@ -35,7 +35,7 @@ namespace {
 /// elements, applies the rule and stores; `lanes` at a time.
 class RuleFunction {
 public:
-  RuleFunction(ModuleOp module, StringRef name, Fusible op, int64_t count, int64_t lanes)
+  RuleFunction(ModuleOp module, StringRef name, Pointwise op, int64_t count, int64_t lanes)
       : builder(module.getBodyRegion()), loc(module.getLoc()), op(op), lanes(lanes) {
     builder.setInsertionPointToEnd(module.getBody());
     pointer = LLVM::LLVMPointerType::get(builder.getContext());
@@ -86,7 +86,7 @@ private:
 
   mutable OpBuilder builder;
   Location loc;
-  Fusible op;
+  Pointwise op;
   int64_t lanes;
   Type pointer;
 };
@@ -151,7 +151,7 @@ TEST_CASE("element rules of pointwise ops compute the op, on scalars and on vect
     ops.push_back(&programs.back().function().getBody().front().front());
     for (int64_t lanes : {int64_t(1), row.count()})
       RuleFunction(*module, llvm::formatv("row{0}x{1}", ops.size() - 1, lanes).str(),
-                   cast<Fusible>(ops.back()), row.count(), lanes);
+                   cast<Pointwise>(ops.back()), row.count(), lanes);
   }
   auto engine = compile(*module);
   for (auto [i, row] : llvm::enumerate(pointwiseRows()))

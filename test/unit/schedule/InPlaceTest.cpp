@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels write over what they read for the last time.
+#include "fusion/DescribeKernels.h"
 #include "ir/prim/Prim.h"
 #include "schedule/Schedule.h"
 #include "support/ProblemCollector.h"
@@ -38,6 +39,8 @@ func.func @eval_step(%x: tensor<8x8xf32> {accc.name = "x", accc.role = "input"})
   auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   INFO(text << (problems.get().empty() ? "" : problems.get().front().message));
   REQUIRE(module);
+  for (auto function : module->getOps<func::FuncOp>())
+    describeKernels(function);
   FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
   REQUIRE(succeeded(program));
   bool found = false;

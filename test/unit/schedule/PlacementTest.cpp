@@ -2,6 +2,7 @@
 // New values of variables are written in place where nothing still reads the old one, and copied
 // where something does. schedule() verifies what it makes: these cases must be scheduled, and with
 // no more launches than they need.
+#include "fusion/DescribeKernels.h"
 #include "ir/prim/Prim.h"
 #include "schedule/Schedule.h"
 #include "support/ProblemCollector.h"
@@ -58,6 +59,8 @@ func.func @train_step(%v: tensor<4xf32> {accc.name = "v", accc.role = "parameter
   auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   INFO(text << (problems.get().empty() ? "" : problems.get().front().message));
   REQUIRE(module);
+  for (auto function : module->getOps<func::FuncOp>())
+    describeKernels(function);
   FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
   INFO((problems.get().empty() ? "" : problems.get().front().message));
   REQUIRE(succeeded(program));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels are given the parts of buffers that they read.
+#include "fusion/NarrowInputs.h"
 #include "schedule/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
 #include <catch2/catch.hpp>
@@ -74,6 +76,9 @@ Launches launchesOf(const std::string &text) {
   context.loadDialect<func::FuncDialect, exec::ExecDialect, prim::PrimDialect>();
   auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   REQUIRE(module);
+  for (auto function : module->getOps<func::FuncOp>())
+    narrowInputs(function);
+  REQUIRE(succeeded(verify(*module)));
   auto program = schedule(*module);
   REQUIRE(succeeded(program));
   Launches result;

@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "schedule/emit/NarrowInputs.h"
+#include "fusion/NarrowInputs.h"
 
 #include "accc/abi.h"
+#include "ir/prim/Prim.h"
+#include "support/FunctionAttributes.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;
 using namespace accc;
 
 namespace {
-
-/// Where a slice begins among the elements of its operand, if it is one piece of them.
-std::optional<int64_t> contiguousBegin(prim::SliceOp slice) {
-  ArrayRef<int64_t> shape = slice.getOperand().getType().getShape();
-  ArrayRef<int64_t> taken = slice.getType().getShape();
-  if (llvm::any_of(slice.getStrides(), [](int64_t stride) { return stride != 1; }))
-    return std::nullopt;
-  int64_t begin = 0, stride = 1;
-  bool whole = true; // all dimensions behind this one
-  for (size_t d = shape.size(); d-- > 0;) {
-    if (taken[d] != 1 && !whole)
-      return std::nullopt;
-    whole &= taken[d] == shape[d];
-    begin += slice.getStarts()[d] * stride;
-    stride *= shape[d];
-  }
-  return begin;
-}
 
 /// The slice that stands for all uses of a value.
 prim::SliceOp onlySlice(Value value) {
@@ -76,8 +60,7 @@ std::optional<Value> computeSlice(Operation &op, prim::SliceOp slice) {
                                        whole ? operand : part(operand, starts, limits),
                                        broadcast.getDimensions());
   }
-  auto fusible = dyn_cast<Fusible>(op);
-  if (!fusible || fusible.getFusionClass() != FusionClass::Pointwise || op.getNumOperands() == 0)
+  if (!isa<Pointwise>(op) || op.getNumOperands() == 0)
     return std::nullopt;
   ArrayRef<int64_t> shape = slice.getOperand().getType().getShape();
   for (Value operand : op.getOperands())
@@ -99,7 +82,7 @@ void sinkSlices(Block &body) {
     if (op.getNumResults() != 1)
       continue;
     prim::SliceOp slice = onlySlice(op.getResult(0));
-    if (!slice || !contiguousBegin(slice))
+    if (!slice || !slice.getContiguousBegin())
       continue;
     if (std::optional<Value> value = computeSlice(op, slice)) {
       replaceSlices(op.getResult(0), *value);
@@ -108,27 +91,48 @@ void sinkSlices(Block &body) {
   }
 }
 
-} // namespace
-
-RankedTensorType NarrowFusion::inputType(size_t input) {
-  return cast<RankedTensorType>((*fusion).getBody().getArgument(input).getType());
+/// Whether a buffer can begin inside the value. What the caller gives or gets, and what the library
+/// holds, has no offsets.
+bool mayBeNarrowed(func::FuncOp function, Value value) {
+  while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
+    value = reshape.getOperand();
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return isVariableRole(argumentText(function, argument.getArgNumber(), kRoleAttr));
+  if (value.getDefiningOp<prim::ConstantOp>())
+    return false;
+  SmallVector<Value> same{value};
+  while (!same.empty())
+    for (OpOperand &use : same.pop_back_val().getUses()) {
+      if (isa<prim::ReshapeOp>(use.getOwner()))
+        same.push_back(use.getOwner()->getResult(0));
+      else if (use.getOwner()->hasTrait<OpTrait::IsTerminator>() && !isUpdate(function, use))
+        return false;
+    }
+  return true;
 }
 
-NarrowFusion accc::narrowInputs(prim::FusionOp fusion, function_ref<bool(Value)> mayNarrow) {
-  NarrowFusion result{fusion.clone(), SmallVector<int64_t>(fusion.getInputs().size(), 0)};
-  sinkSlices((*result.fusion).getBody().front());
-  for (BlockArgument argument : (*result.fusion).getBody().getArguments()) {
+void narrowInputsOf(func::FuncOp function, prim::FusionOp fusion) {
+  sinkSlices(fusion.getBody().front());
+  OpBuilder b(fusion);
+  for (BlockArgument argument : fusion.getBody().getArguments()) {
     prim::SliceOp slice = onlySlice(argument);
-    if (!slice || !mayNarrow(fusion.getInputs()[argument.getArgNumber()]))
+    OpOperand &input = fusion->getOpOperand(argument.getArgNumber());
+    if (!slice || !mayBeNarrowed(function, input.get()))
       continue;
-    std::optional<int64_t> begin = contiguousBegin(slice);
-    int64_t bytes = elementBytes(slice.getType());
-    if (!begin || *begin * bytes % ACCC_ALIGNMENT)
+    std::optional<int64_t> begin = slice.getContiguousBegin();
+    if (!begin || *begin * elementBytes(slice.getType()) % ACCC_ALIGNMENT)
       continue;
-    result.begins[argument.getArgNumber()] = *begin * bytes;
-    RankedTensorType type = slice.getType();
+    auto part = cast<prim::SliceOp>(b.clone(*slice));
+    part->setOperands(input.get());
+    input.set(part);
     replaceSlices(argument, argument);
-    argument.setType(type);
+    argument.setType(part.getType());
   }
-  return result;
+}
+
+} // namespace
+
+void accc::narrowInputs(func::FuncOp function) {
+  for (auto fusion : function.front().getOps<prim::FusionOp>())
+    narrowInputsOf(function, fusion);
 }

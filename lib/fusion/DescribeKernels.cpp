@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/DescribeKernels.h"
+
+#include "fusion/AccessAnalysis.h"
+#include "ir/prim/InPlace.h"
+#include "ir/prim/IndexRanges.h"
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+/// The kernel of one body.
+class Description {
+public:
+  Description(Block &body, prim::KernelKind kind) : body(body), kind(kind) {
+    results = body.getTerminator()->getOperands();
+    findLevels();
+    prim::ReduceOp first = reductions.empty() ? prim::ReduceOp() : reductions.front();
+    llvm::append_range(space, shapeOf(first ? first.getOperand() : results.front()));
+    reduced.assign(space.size(), false);
+    if (first)
+      for (int64_t d : first.getDimensions())
+        reduced[d] = true;
+    walk();
+  }
+
+  prim::KernelSpecAttr get() const;
+
+private:
+  void findLevels();
+  void walk();
+  SmallVector<int64_t> collapse() const;
+
+  Block &body;
+  prim::KernelKind kind;
+  ValueRange results;
+  SmallVector<prim::ReduceOp> reductions;
+  SmallVector<int64_t> levels, depths, space;
+  SmallVector<bool> reduced;
+  SmallVector<AffineExpr> accesses;
+  unsigned numSymbols = 0;
+};
+
+} // namespace
+
+/// How many reductions lie on the way to each reduction, and to each result.
+void Description::findLevels() {
+  DenseMap<Operation *, int64_t> depth;
+  auto depthOf = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op ? depth.lookup(op) : 0;
+  };
+  for (Operation &op : body.without_terminator()) {
+    int64_t level = 0;
+    for (Value operand : op.getOperands())
+      level = std::max(level, depthOf(operand));
+    if (auto reduction = dyn_cast<prim::ReduceOp>(op)) {
+      reductions.push_back(reduction);
+      levels.push_back(level++);
+    }
+    depth[&op] = level;
+  }
+  for (Value result : results)
+    depths.push_back(depthOf(result));
+}
+
+/// Follows everything that the kernel computes back to what it reads.
+void Description::walk() {
+  auto isInside = [&](Operation *op) { return op->getBlock() == &body; };
+  AccessAnalysis analysis(body.getParentOp()->getContext(), space, isInside);
+  SmallVector<AffineExpr> full = analysis.identity(), kept;
+  for (auto [d, index] : llvm::enumerate(full))
+    if (!reduced[d])
+      kept.push_back(index);
+  for (prim::ReduceOp reduction : reductions) {
+    analysis.element(reduction.getOperand(), full);
+    analysis.element(reduction.getResult(), kept);
+  }
+  for (Value result : results) {
+    ArrayRef<AffineExpr> at = shapeOf(result) == ArrayRef<int64_t>(space) ? full : kept;
+    analysis.element(result, at);
+    analysis.accesses.insert(analysis.offsetOf(result, at));
+  }
+  accesses.assign(analysis.accesses.begin(), analysis.accesses.end());
+  numSymbols = analysis.numSymbols();
+}
+
+/// The extents of the space, neighbours that every access walks as one collapsed into the inner.
+SmallVector<int64_t> Description::collapse() const {
+  SmallVector<int64_t> extents(space);
+  auto rank = static_cast<int64_t>(extents.size());
+  int64_t inner = rank - 1;
+  while (inner > 0 && extents[inner] == 1)
+    --inner;
+  for (int64_t outer = inner - 1; outer >= 0; --outer) {
+    if (extents[outer] == 1)
+      continue;
+    bool together = reduced[outer] == reduced[inner];
+    for (AffineExpr access : accesses) {
+      if (!together)
+        break;
+      auto a = prim::coefficientOf(access, static_cast<unsigned>(outer));
+      auto c = prim::coefficientOf(access, static_cast<unsigned>(inner));
+      together = a && c && *a == *c * extents[inner];
+    }
+    if (together) {
+      extents[inner] *= extents[outer];
+      extents[outer] = 1;
+    } else {
+      inner = outer;
+    }
+  }
+  return extents;
+}
+
+prim::KernelSpecAttr Description::get() const {
+  Builder b(body.getParentOp()->getContext());
+  SmallVector<int64_t> dimensions, inPlace;
+  for (auto [d, isReduced] : llvm::enumerate(reduced))
+    if (isReduced)
+      dimensions.push_back(static_cast<int64_t>(d));
+  for (BlockArgument argument : body.getArguments())
+    if (prim::readsInPlace(body, kind, argument.getArgNumber()))
+      inPlace.push_back(argument.getArgNumber());
+  auto array = [&](ArrayRef<int64_t> numbers) { return b.getDenseI64ArrayAttr(numbers); };
+  return prim::KernelSpecAttr::get(
+      b.getContext(), array(collapse()), array(dimensions), array(levels), array(depths),
+      array(inPlace),
+      AffineMap::get(static_cast<unsigned>(space.size()), numSymbols, accesses, b.getContext()));
+}
+
+void accc::describeKernels(func::FuncOp function) {
+  for (auto fusion : function.front().getOps<prim::FusionOp>())
+    if (fusion.getKind() == prim::KernelKind::loop || fusion.getKind() == prim::KernelKind::reduce)
+      fusion.setSpecAttr(Description(fusion.getBody().front(), fusion.getKind()).get());
+}

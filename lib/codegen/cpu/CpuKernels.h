@@ -34,7 +34,6 @@ public:
               mlir::Value code) const override;
 
   bool lanesAreThreads() const override { return false; }
-  bool hasScratch() const override { return true; }
   int64_t chooseLanes(int64_t extent, int64_t unroll) const override;
   void setLanes(BodyEmitter &emitter, unsigned dim, int64_t lanes) const override;
   llvm::SmallVector<mlir::Value> loopOverLanes(BodyEmitter &emitter, unsigned dim, int64_t extent,

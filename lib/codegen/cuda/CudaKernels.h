@@ -34,7 +34,6 @@ public:
               mlir::Value code) const override;
 
   bool lanesAreThreads() const override { return true; }
-  bool hasScratch() const override { return false; }
   int64_t chooseLanes(int64_t extent, int64_t unroll) const override;
   int64_t shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
                          int64_t elements) const override;

@@ -67,8 +67,6 @@ public:
   /// Whether lanes are threads, so that values are scalars and any number of dimensions can be
   /// walked as one. A call then does one task.
   virtual bool lanesAreThreads() const = 0;
-  /// Whether the totals of a block of columns may be kept in memory of the task's own.
-  virtual bool hasScratch() const = 0;
   /// The number of lanes for a loop of `extent` iterations. `unroll` registers are taken as one
   /// where there is enough to fill them.
   virtual int64_t chooseLanes(int64_t extent, int64_t unroll = 1) const = 0;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions in passes: softmax, normalisations, sums along any dimensions.
+//
+// A row is what one result of each reduction is computed from. Reductions that need the results of
+// others are a level above these. A pass over the row is made for each level, and one for the
+// outputs that have an element for each of the row's.
+#ifndef ACCC_CODEGEN_KERNEL_REDUCEKERNEL_H
+#define ACCC_CODEGEN_KERNEL_REDUCEKERNEL_H
+
+#include "codegen/kernel/Domain.h"
+#include "codegen/kernel/Emitters.h"
+
+namespace accc::codegen {
+
+/// The reductions of one kernel, all over the same dimensions of the same space, and what each
+/// level of them computes at the loop variables' present values.
+struct Reductions {
+  struct Output {
+    mlir::Value value;
+    bool full;    // of the space's shape, else of the kept dimensions
+    size_t depth; // how many levels of reductions it needs
+  };
+
+  /// Those of a kernel of kind reduce that has its KernelSpec.
+  explicit Reductions(exec::KernelOp kernel);
+
+  static mlir::Type elementOf(prim::ReduceOp reduction);
+  /// The type of a reduction's totals, until they are all there.
+  static mlir::Type accumulatorOf(prim::ReduceOp reduction);
+  static mlir::Value initialOf(BodyEmitter &emitter, prim::ReduceOp reduction);
+  static mlir::Value combine(BodyEmitter &emitter, prim::ReduceOp reduction, mlir::Value a,
+                             mlir::Value b);
+  /// What the reduction combines, in the accumulator's type, for all lanes.
+  mlir::Value operandOf(BodyEmitter &emitter, prim::ReduceOp reduction) const;
+  /// From now on the reduction's value is `total`, of the accumulator's type.
+  void bind(BodyEmitter &emitter, prim::ReduceOp reduction, mlir::Value total) const;
+
+  llvm::SmallVector<mlir::AffineExpr> keptPosition() const;
+  bool hasFullOutput(size_t depth) const;
+  /// Stores the full outputs that need exactly `depth` levels.
+  void storeFull(BodyEmitter &emitter, size_t depth) const;
+  /// Stores the other outputs.
+  void storeKept(BodyEmitter &emitter) const;
+
+  exec::KernelOp kernel;
+  Domain domain;
+  llvm::SmallVector<mlir::AffineExpr> position;
+  llvm::SmallVector<llvm::SmallVector<prim::ReduceOp>> levels;
+  llvm::SmallVector<Output> outputs;
+};
+
+/// Lanes are those of vectors along the innermost dimension: if that is reduced, partial results
+/// are combined across lanes at the end of a row; if it is kept, each lane has its own result.
+KernelFunction reduceInVectors(const Reductions &reductions, mlir::func::FuncOp function,
+                               const KernelTarget &target, ErrorTable &errors);
+
+/// Lanes are threads, which share what is reduced whichever dimensions these are, and walk it as
+/// one.
+KernelFunction reduceByThreads(const Reductions &reductions, mlir::func::FuncOp function,
+                               const KernelTarget &target, ErrorTable &errors);
+
+} // namespace accc::codegen
+
+#endif

@@ -2,7 +2,7 @@
 #include "Trace.h"
 
 #include "accc/accc.h"
-#include "driver/Evaluation.h"
+#include "debug/Evaluation.h"
 #include "ir/interfaces/ReferenceValues.h"
 #include "support/Attributes.h"
 

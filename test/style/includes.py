@@ -21,7 +21,8 @@ MAY_INCLUDE = [
     ("lib/runtime/core", ["data", "accc"]),
     *[(f"lib/runtime/{target}", ["core", "data", "accc"]) for target in ("cpu", "cuda")],
     ("lib/reference/ptx", []),  # also part of a stand-in for the driver library, without the compiler
-    ("lib/driver", STAGES + ["target", "ir", "support", "accc"]),
+    ("lib/driver", ["debug"] + STAGES + ["target", "ir", "support", "accc"]),
+    ("lib/debug", STAGES + ["target", "ir", "support", "accc"]),
     ("lib/codegen/element", ["target", "ir", "support", *ABI]),
     ("lib/codegen/math", ["support"]),
     ("lib/codegen/kernel", ["codegen/element", "codegen/math", "target", "ir", "support", *ABI]),
@@ -39,7 +40,7 @@ MAY_INCLUDE = [
 ]
 SUFFIXES = {".h", ".cpp", ".c", ".td", ".def", ".inc"}
 INCLUDE = re.compile(r'^\s*#?include\s+["<]([^">]+)[">]')
-COMPILER = ["driver", *STAGES, "target", "ir", "support"]
+COMPILER = ["driver", "debug", *STAGES, "target", "ir", "support"]
 RUNTIME = ["core", "cpu", "cuda", "data"]
 
 

@@ -2,7 +2,7 @@
 // Interpret before = interpret after, for every phase up to fusion on the training steps of every
 // golden model, as every exporter wrote it.
 #include "accc/safetensors.h"
-#include "driver/Evaluation.h"
+#include "debug/Evaluation.h"
 #include "driver/Pipeline.h"
 
 #include "llvm/Support/JSON.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules that are wrong on purpose are found.
-#include "reference/bisect/WrongRewrite.h"
+#include "debug/WrongRewrite.h"
 
 #include "ir/prim/Prim.h"
 #include "reference/interpreter/Interpreter.h"

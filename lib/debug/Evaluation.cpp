@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "driver/Evaluation.h"
+#include "debug/Evaluation.h"
 
 #include "codegen/host/Host.h"
 #include "ir/interfaces/ReferenceValues.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which single rewrite of a transformation makes a module wrong.
-#ifndef ACCC_REFERENCE_BISECT_WRONGREWRITE_H
-#define ACCC_REFERENCE_BISECT_WRONGREWRITE_H
+#ifndef ACCC_DEBUG_WRONGREWRITE_H
+#define ACCC_DEBUG_WRONGREWRITE_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LogicalResult.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels as libraries of their own.
-#ifndef ACCC_DRIVER_PROBES_H
-#define ACCC_DRIVER_PROBES_H
+#ifndef ACCC_DEBUG_PROBES_H
+#define ACCC_DEBUG_PROBES_H
 
-#include "driver/Bisect.h"
-#include "driver/Evaluation.h"
+#include "debug/Evaluation.h"
+#include "debug/Verdicts.h"
 #include "target/Target.h"
 
 namespace accc {

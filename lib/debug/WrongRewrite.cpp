@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "reference/bisect/WrongRewrite.h"
+#include "debug/WrongRewrite.h"
 
 #include "support/ProblemCollector.h"
 

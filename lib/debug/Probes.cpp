@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "driver/Probes.h"
+#include "debug/Probes.h"
 
 #include "codegen/Generate.h"
 #include "ir/prim/Prim.h"

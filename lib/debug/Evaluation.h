@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Step functions in the reference interpreter, on values by name.
-#ifndef ACCC_DRIVER_EVALUATION_H
-#define ACCC_DRIVER_EVALUATION_H
+#ifndef ACCC_DEBUG_EVALUATION_H
+#define ACCC_DEBUG_EVALUATION_H
 
 #include "accc/tensor.h"
 #include "ir/interfaces/ReferenceArray.h"

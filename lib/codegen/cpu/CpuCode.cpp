@@ -49,6 +49,9 @@ LogicalResult codegen::generateCpuCode(ModuleOp program, const CpuTarget &target
                                        const ConstantBlock &constants,
                                        const GenerateOptions &options, Objects &objects,
                                        std::vector<std::string> &codes) {
+  // It was a third of code generation; addresses of kernels are a base and a scaled index, which
+  // x86 adds for nothing.
+  setLoopStrengthReduction(false);
   for (const CpuArch &arch : target.getArchs()) {
     codes.push_back("code.cpu." + std::to_string(codes.size()));
     std::string dumps = dumpFolder(options.dumpDir, arch.name, target.getArchs().size() > 1);

@@ -12,7 +12,6 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ThreadPool.h"
 
 #include <atomic>
@@ -52,21 +51,6 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp kernels, llvm::LLVMConte
   return result;
 }
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  count(Counter::llvm_instructions, module.getInstructionCount());
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
-}
-
 static FailureOr<std::string> emitPtx(llvm::Module &module, llvm::TargetMachine &machine,
                                       Location loc) {
   SmallString<0> text;
@@ -91,7 +75,8 @@ static FailureOr<std::string> generatePtx(ModuleOp kernels, const CudaArch &arch
   if (failed(linkDeviceLibrary(*module, loc)))
     return failure();
   dump(dumps, "kernels.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
-  optimise(*module, *machine);
+  if (failed(optimise(*module, *machine, "default<O2>", loc)))
+    return failure();
   FailureOr<std::string> ptx = emitPtx(*module, *machine, loc);
   if (succeeded(ptx))
     dump(dumps, "kernels.ptx", [&](llvm::raw_ostream &os) { os << *ptx; });
@@ -171,6 +156,7 @@ LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &targ
                                         std::vector<std::string> &codes) {
   Location loc = program.getLoc();
   MLIRContext *context = program.getContext();
+  setLoopStrengthReduction(true);
   context->loadDialect<NVVM::NVVMDialect>();
   if (failed(checkLibraryCalls(program)))
     return failure();

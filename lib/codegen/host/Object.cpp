@@ -25,19 +25,13 @@ static constexpr const char *kPasses =
     "gvn,correlated-propagation,instcombine<no-verify-fixpoint>,loop-mssa(licm),vector-combine,"
     "loop-unroll<O2>,instcombine<no-verify-fixpoint>,loop-mssa(licm),early-cse,simplifycfg)";
 
-/// Switches off loop strength reduction, for the whole process. It was a third of code generation;
-/// addresses of kernels are a base and a scaled index, which x86 adds for nothing.
-static void disableLoopStrengthReduction() {
-  static const bool done = [] {
-    llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup("disable-lsr");
-    return option && !option->addOccurrence(0, "disable-lsr", "true");
-  }();
-  (void)done;
+void codegen::setLoopStrengthReduction(bool on) {
+  if (llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup("disable-lsr"))
+    static_cast<llvm::cl::opt<bool> *>(option)->setValue(!on);
 }
 
-LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &machine,
-                                  StringRef path, Location loc) {
-  disableLoopStrengthReduction();
+LogicalResult codegen::optimise(llvm::Module &module, llvm::TargetMachine &machine,
+                                StringRef passes, Location loc) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -50,10 +44,16 @@ LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &mac
   builder.crossRegisterProxies(loops, functions, components, modules);
   count(Counter::llvm_instructions, module.getInstructionCount());
   llvm::ModulePassManager pipeline;
-  if (llvm::Error error = builder.parsePassPipeline(pipeline, kPasses))
+  if (llvm::Error error = builder.parsePassPipeline(pipeline, passes))
     return emitError(loc) << "bug in accc: " << llvm::toString(std::move(error));
   pipeline.run(module, modules);
+  return success();
+}
 
+LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &machine,
+                                  StringRef path, Location loc) {
+  if (failed(optimise(module, machine, kPasses, loc)))
+    return failure();
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code, llvm::sys::fs::OF_None);
   if (code)

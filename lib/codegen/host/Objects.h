@@ -30,6 +30,14 @@ private:
   std::vector<int> descriptors;
 };
 
+/// Switches loop strength reduction of LLVM's code generators on or off, for the whole process:
+/// each target does so before it generates code, so that the code is the same whatever came before.
+void setLoopStrengthReduction(bool on);
+
+/// Runs a pipeline of LLVM's passes, in the syntax of `opt -passes`.
+mlir::LogicalResult optimise(llvm::Module &module, llvm::TargetMachine &machine,
+                             llvm::StringRef passes, mlir::Location loc);
+
 /// Optimises and writes an object file.
 mlir::LogicalResult emitObject(llvm::Module &module, llvm::TargetMachine &machine,
                                llvm::StringRef path, mlir::Location loc);

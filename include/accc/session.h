@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,12 +41,13 @@ struct LoadOptions {
   bool allow_extra = false;
 };
 
-/// What one call gave. Refers to buffers of the session: valid as long as the session, and
-/// overwritten by the next call of the same entry point at the same sizes (clone() what is to
-/// stay).
+/// What one run gives. On a GPU, which runs ahead of the host, the functions that read it wait for
+/// the run, and throw Error (data) where its data was at fault: then it has changed nothing.
+/// Tensors refer to buffers of the session: valid as long as the session, and overwritten by the
+/// next run of the same entry point at the same sizes (clone() what is to stay).
 class Result {
 public:
-  /// Throws Error (usage) where the entry point has no loss.
+  /// May still be read after the next run. Throws Error (usage) where the entry point has no loss.
   float loss() const;
   bool has_loss() const;
   /// An output by name; throws Error (usage) that lists the outputs there are.
@@ -54,6 +56,8 @@ public:
   const Tensor *find(std::string_view name) const;
   /// All outputs by name, the loss among them, sharing the session's buffers.
   TensorMap tensors() const;
+  /// Waits until the run is over.
+  void wait() const;
   /// What ran: its `sizes` are those of the inputs given.
   const accc_entry &entry() const;
 
@@ -61,8 +65,10 @@ public:
 
 private:
   friend class Session;
-  explicit Result(const Access &access) : access_(&access) {}
-  const Access *access_;
+  explicit Result(Access &access);
+  Access *access_;
+  uint64_t run_;                      // its number
+  mutable std::optional<float> loss_; // once it is known
 };
 
 /// Not for use from several threads at once. When a call throws, the state is as it was before.
@@ -85,6 +91,14 @@ public:
   /// types, are reported together as one Error (usage). Labels or indices out of range are Error
   /// (data). After the first run of an entry point (at these sizes) no memory is allocated. While
   /// it runs, floats below 1.18e-38 (subnormals) count as zero, on its threads only.
+  ///
+  /// On a CPU this returns when the run is over. On a GPU it returns when the inputs are read and
+  /// the work is queued; it waits only where two runs of the entry point at these sizes are under
+  /// way. What goes wrong on the device is thrown where the Result is read, else by the next but
+  /// one run of the entry point (which is not started then), or by a function that waits for all
+  /// runs: synchronize() and those that read or change the state or take a profile. A run whose
+  /// data is at fault changes nothing, and runs after it go on from there; step() counts it only
+  /// where one of them had been started before that was known.
   Result run(std::string_view entry, const TensorMap &inputs);
   /// As above, where `more` (a result of grad_step) holds what `inputs` does not.
   Result run(std::string_view entry, const TensorMap &inputs, const Result &more);
@@ -93,6 +107,12 @@ public:
   /// Does the work of an entry point's first run (buffers, library kernels) without running it: at
   /// the sizes named ("seq=64"), or at all that the library holds.
   void prepare(std::string_view entry, std::string_view sizes = {});
+
+  /// Waits until all runs are over. Throws Error where one failed and nobody was told.
+  void synchronize() const;
+  /// Seconds that the host has waited on a GPU's runs so far, here and in run(), in Results and in
+  /// functions that wait for all runs.
+  double wait_seconds() const;
 
   float learning_rate() const;
   void set_learning_rate(float value);

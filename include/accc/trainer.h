@@ -19,8 +19,9 @@ namespace accc {
 
 using TrainerOptions = SessionOptions;
 
-/// Time spent inside step(), grad_step() and apply_step(), without the first call of each at each
-/// size (which also prepares buffers and library kernels).
+/// Time spent inside step(), grad_step() and apply_step() and, on a GPU, in waiting for what they
+/// gave; without the first call of each at each size (which also prepares buffers and library
+/// kernels).
 struct Throughput {
   int64_t steps = 0;
   int64_t examples = 0; ///< rows of the first input of each batch
@@ -30,7 +31,9 @@ struct Throughput {
 };
 
 /// Trains one model. Batches are the model's inputs by name, and `target` where the loss compares
-/// with one. Errors are those of Session::run.
+/// with one. Errors are those of Session::run. On a GPU, step(), grad_step() and apply_step()
+/// return before the work is done, as Session::run says, but for the first call of each at each
+/// size.
 class Trainer {
 public:
   explicit Trainer(Model model, const TrainerOptions &options = {});
@@ -43,7 +46,7 @@ public:
   Result apply_step(const Result &gradients);
   /// ... or by gradients `grad.<parameter>` of one's own making (accumulated, clipped, ...).
   Result apply_step(const TensorMap &gradients);
-  /// The model's outputs in evaluation mode: nothing is changed.
+  /// The model's outputs in evaluation mode: nothing is changed. Waits for them.
   Result eval(const TensorMap &batch);
 
   /// Takes effect from the next step.
@@ -58,14 +61,15 @@ public:
   }
   void save_checkpoint(const std::string &path) const { session_.save_checkpoint(path); }
   void load_checkpoint(const std::string &path) { session_.load_checkpoint(path); }
+  void synchronize() const { session_.synchronize(); }
   Tensor parameter(std::string_view name) { return session_.variable(name); }
   void set_parameter(std::string_view name, const Tensor &value) {
     session_.set_variable(name, value);
   }
 
-  /// Since the trainer was made or reset_throughput() was called.
-  const Throughput &throughput() const { return throughput_; }
-  void reset_throughput() { throughput_ = {}; }
+  /// Since the trainer was made or reset_throughput() was called. Both wait for all runs.
+  Throughput throughput() const;
+  void reset_throughput();
 
   /// The rows of a batch: the first extent of the first input of the model (compiled for several
   /// sizes: of the first of them); 1 where it has none.
@@ -78,7 +82,8 @@ private:
   template <typename Call> Result timed(int64_t steps, Call &&call);
 
   Session session_;
-  Throughput throughput_;
+  Throughput throughput_;             // without the time of waiting for results
+  double otherWaits_ = 0;             // of Session::wait_seconds(), what is no waiting for them
   std::set<const accc_entry *> warm_; // called before
 };
 

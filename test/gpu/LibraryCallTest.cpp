@@ -91,10 +91,10 @@ Tensor resultOf(const accc_library_call &call, const Tensor &first, const Tensor
   auto device = platform().open(model, code, {});
   auto prepared = device->prepare(entry);
   Tensor result = before.clone();
-  std::vector<Tensor> outputs;
   for (int repeat = 0; repeat < 2; ++repeat) {
     device->writeState(0, before.raw(), before.size_bytes());
-    CHECK(prepared->run({&first, &second}, outputs) == ACCC_DONE);
+    prepared->start(0, {&first, &second});
+    CHECK(prepared->wait(0) == ACCC_DONE);
     device->readState(0, result.raw(), result.size_bytes());
   }
   prepared.reset(), device.reset();

@@ -35,6 +35,7 @@ static int run(const RunOptions &options) {
   std::vector<float> losses;
   for (int64_t step = 0; step < options.steps; ++step) {
     result = session.run(options.entry, inputs);
+    result->wait();
     if (!result->has_loss())
       continue;
     losses.push_back(result->loss());

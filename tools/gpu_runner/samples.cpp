@@ -152,6 +152,7 @@ static void runSample(Session &session, const fs::path &stored, const std::strin
   for (int run = 0; run < 2; ++run) {
     try {
       Result result = session.run(entry, load_safetensors(inputs));
+      result.wait();
       for (const auto &[name, tensor] : expected)
         compare(result.find(name), tensor, distance);
       if (message != file.metadata().end())

@@ -22,10 +22,19 @@ class DeviceEntry {
 public:
   virtual ~DeviceEntry() = default;
 
-  /// Runs it once. `inputs` (host tensors of the entry's shapes and types) and `outputs` (likewise)
-  /// are in the entry's order; what is needed of the inputs has been read when this returns, the
-  /// outputs have been written. Returns an accc_status; of a negative one failure() says why.
-  virtual int32_t run(const std::vector<const Tensor *> &inputs, std::vector<Tensor> &outputs) = 0;
+  /// How many runs can be under way at once, each in a slot with outputs of its own. A device with
+  /// one slot does all of the work in start().
+  virtual size_t slots() const { return 1; }
+  /// What the runs in a slot write, in the entry's order: host tensors whose memory lives as long
+  /// as this.
+  virtual std::vector<Tensor> outputs(size_t slot) = 0;
+  /// Starts a run in a slot; the run that was there before has been waited for. `inputs` (host
+  /// tensors of the entry's shapes and types, in its order) have been read when this returns. Runs
+  /// of all entries take effect in the order in which they were started.
+  virtual void start(size_t slot, const std::vector<const Tensor *> &inputs) = 0;
+  /// Waits until the run in a slot is over and its outputs are written. Returns its accc_status; of
+  /// a negative one failure() says why.
+  virtual int32_t wait(size_t slot) = 0;
   virtual std::string failure() const = 0;
 
   /// From now on measures every launch and library call, anew.
@@ -78,6 +87,9 @@ public:
   virtual std::unique_ptr<Device> open(const accc_model_description &model, const accc_code &code,
                                        const DeviceOptions &options) const = 0;
 };
+
+/// Zeros of a description's shape and type.
+Tensor makeTensor(const accc_tensor &tensor);
 
 const Platform &cpuPlatform();
 

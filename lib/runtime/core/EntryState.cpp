@@ -13,11 +13,6 @@ bool isKnownToSession(int32_t usage) {
   return usage == ACCC_LEARNING_RATE || usage == ACCC_SEED || usage == ACCC_STEP;
 }
 
-Tensor makeTensor(const accc_tensor &tensor) {
-  auto shape = shape_of(tensor);
-  return Tensor(static_cast<DType>(tensor.dtype), Shape(shape.begin(), shape.end()));
-}
-
 bool matches(const Tensor &tensor, const accc_tensor &wanted) {
   auto shape = shape_of(wanted);
   return tensor.dtype() == static_cast<DType>(wanted.dtype) &&
@@ -26,15 +21,14 @@ bool matches(const Tensor &tensor, const accc_tensor &wanted) {
 
 } // namespace
 
-EntryState::EntryState(const accc_entry &entry, Device &device)
-    : inputs(static_cast<size_t>(entry.num_inputs)), known(static_cast<size_t>(entry.num_inputs)),
-      prepared(device.prepare(entry)) {
-  this->entry = &entry;
+EntryState::EntryState(const accc_entry &entry, Device &device, Progress &progress)
+    : entry(entry), progress(progress), prepared(device.prepare(entry)),
+      inputs(static_cast<size_t>(entry.num_inputs)), known(static_cast<size_t>(entry.num_inputs)) {
   for (int32_t i = 0; i < entry.num_inputs; ++i)
     if (isKnownToSession(entry.inputs[i].usage))
       known[i] = makeTensor(entry.inputs[i].tensor);
-  for (int32_t i = 0; i < entry.num_outputs; ++i)
-    outputs.push_back(makeTensor(entry.outputs[i].tensor));
+  for (size_t slot = 0; slot < prepared->slots(); ++slot)
+    runs.emplace_back(*this, slot);
 }
 
 bool EntryState::fits(const accc_entry &entry, const Find &find) {
@@ -78,16 +72,16 @@ void EntryState::refuse(std::span<const accc_entry> entries, std::string_view na
                                     problems);
 }
 
-void EntryState::bind(const Find &find, const Defaults &defaults, std::string problems) {
-  for (int32_t i = 0; i < entry->num_inputs; ++i) {
-    const accc_value &input = entry->inputs[i];
+void EntryState::bind(const Find &find, std::string problems) {
+  for (int32_t i = 0; i < entry.num_inputs; ++i) {
+    const accc_value &input = entry.inputs[i];
     const Tensor *given = find(input.tensor.name);
     if (!given && isKnownToSession(input.usage)) {
       char *bytes = static_cast<char *>(known[i].raw());
       if (input.usage == ACCC_LEARNING_RATE)
-        std::memcpy(bytes, &defaults.learningRate, sizeof defaults.learningRate);
+        std::memcpy(bytes, &progress.learningRate, sizeof progress.learningRate);
       else
-        std::memcpy(bytes, input.usage == ACCC_SEED ? &defaults.seed : &defaults.step,
+        std::memcpy(bytes, input.usage == ACCC_SEED ? &progress.seed : &progress.step,
                     sizeof(int64_t));
       inputs[i] = &known[i];
       continue;
@@ -102,64 +96,33 @@ void EntryState::bind(const Find &find, const Defaults &defaults, std::string pr
   }
   if (!problems.empty())
     throw Error(ErrorKind::usage,
-                std::string(entry->name) + " cannot take these inputs:" + problems);
+                std::string(entry.name) + " cannot take these inputs:" + problems);
 }
 
 bool EntryState::counts() const {
-  for (int32_t i = 0; i < entry->num_inputs; ++i)
-    if (entry->inputs[i].usage == ACCC_STEP)
+  for (int32_t i = 0; i < entry.num_inputs; ++i)
+    if (entry.inputs[i].usage == ACCC_STEP)
       return true;
   return false;
 }
 
+Result::Access &EntryState::start() {
+  Result::Access &run = runs[next];
+  run.settle();
+  ++run.number; // earlier results of the slot are void from here on
+  run.failure.reset();
+  prepared->start(run.slot, inputs);
+  run.isUnderWay = true;
+  run.countedAs = counts() ? progress.step++ : -1;
+  next = (next + 1) % runs.size();
+  if (!run.runsAhead())
+    run.wait();
+  return run;
+}
+
+void EntryState::settle() {
+  for (size_t i = 0; i < runs.size(); ++i) // the oldest first
+    runs[(next + i) % runs.size()].settle();
+}
+
 } // namespace accc::detail
-
-namespace accc {
-
-const Tensor *Result::find(std::string_view name) const {
-  for (int32_t i = 0; i < access_->entry->num_outputs; ++i)
-    if (access_->entry->outputs[i].tensor.name == name)
-      return &access_->outputs[static_cast<size_t>(i)];
-  return nullptr;
-}
-
-const Tensor &Result::operator[](std::string_view name) const {
-  if (const Tensor *found = find(name))
-    return *found;
-  std::string list;
-  for (int32_t i = 0; i < access_->entry->num_outputs; ++i)
-    list += (i ? ", " : "") + std::string(access_->entry->outputs[i].tensor.name);
-  throw Error(ErrorKind::usage, std::string(access_->entry->name) + " has no output " +
-                                    std::string(name) + "; it has: " + list);
-}
-
-namespace {
-int lossIndex(const accc_entry &entry) {
-  for (int32_t i = 0; i < entry.num_outputs; ++i)
-    if (entry.outputs[i].usage == ACCC_LOSS)
-      return i;
-  return -1;
-}
-} // namespace
-
-bool Result::has_loss() const { return lossIndex(*access_->entry) >= 0; }
-
-float Result::loss() const {
-  int index = lossIndex(*access_->entry);
-  if (index < 0)
-    throw Error(ErrorKind::usage, std::string(access_->entry->name) +
-                                      " has no loss: the model was compiled without --loss");
-  return access_->outputs[static_cast<size_t>(index)].item<float>();
-}
-
-const accc_entry &Result::entry() const { return *access_->entry; }
-
-TensorMap Result::tensors() const {
-  TensorMap result;
-  for (int32_t i = 0; i < access_->entry->num_outputs; ++i)
-    result.emplace(access_->entry->outputs[i].tensor.name,
-                   access_->outputs[static_cast<size_t>(i)]);
-  return result;
-}
-
-} // namespace accc

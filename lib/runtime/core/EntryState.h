@@ -7,26 +7,58 @@
 #include "Device.h"
 #include "accc/session.h"
 
+#include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace accc {
 
-/// What a Result shows.
+namespace detail {
+struct EntryState;
+}
+
+/// What a Result shows: one of the runs that an entry point can have under way at once.
 struct Result::Access {
-  const accc_entry *entry = nullptr;
+  Access(detail::EntryState &owner, size_t slot);
+
+  /// Waits for the run. Throws Error, every time, where it failed.
+  void wait();
+  /// The same for a caller who does not ask for this run's result: throws once what nobody was
+  /// told.
+  void settle();
+  /// Whether start() of the entry returns before the work is done.
+  bool runsAhead() const;
+
+  detail::EntryState &owner;
+  size_t slot;
   std::vector<Tensor> outputs; // in the order of the entry's outputs
+  uint64_t number = 0;         // of the run among those of the slot
+  bool isUnderWay = false;
+  int64_t countedAs = -1;       // the session's step(), where the run counts
+  std::optional<Error> failure; // of the run, once it was waited for
+  bool isReported = false;      // whether a caller knows of the failure
 };
 
 namespace detail {
 
-struct EntryState : Result::Access {
+/// What a session keeps from run to run beside the state.
+struct Progress {
+  float learningRate;
+  int64_t seed, step;
+  double waited = 0; // seconds, for runs under way
+};
+
+struct EntryState {
+  const accc_entry &entry;
+  Progress &progress;
+  std::unique_ptr<DeviceEntry> prepared;
   std::vector<const Tensor *> inputs; // of the present run, in the entry's order
   std::vector<Tensor> known;          // one an input: values of those that a session knows itself
-  std::unique_ptr<DeviceEntry> prepared;
+  std::deque<Result::Access> runs;    // one a slot
 
-  EntryState(const accc_entry &entry, Device &device);
+  EntryState(const accc_entry &entry, Device &device, Progress &progress);
 
   /// The caller's tensor for an input, or nullptr.
   using Find = std::function<const Tensor *(const char *name)>;
@@ -38,17 +70,20 @@ struct EntryState : Result::Access {
   [[noreturn]] static void refuse(std::span<const accc_entry> entries, std::string_view name,
                                   const Find &find, std::string problems);
 
-  /// Values of the inputs that a session knows itself.
-  struct Defaults {
-    float learningRate;
-    int64_t seed, step;
-  };
   /// Fills `inputs`; throws Error (usage) that lists all that is wrong with them, after
   /// the caller's own `problems` (lines that start with "\n  ").
-  void bind(const Find &find, const Defaults &defaults, std::string problems);
+  void bind(const Find &find, std::string problems);
+  /// Starts a run with `inputs`. Where as many are under way as can be, it waits for the first of
+  /// them, and throws what went wrong in that, if nobody was told, without starting another.
+  Result::Access &start();
+  /// Waits for all runs. Throws what went wrong in one of them, if nobody was told.
+  void settle();
 
   /// Whether the entry is told how many steps were done.
   bool counts() const;
+
+private:
+  size_t next = 0; // slot
 };
 
 } // namespace detail

@@ -76,6 +76,7 @@ NamedTensors Session::Impl::tensors(bool withOptimizer) const {
 
 void Session::Impl::load(const SafetensorsReader &file, bool withOptimizer,
                          const LoadOptions &options) {
+  settle();
   std::string lines = differences(file, model, withOptimizer, options);
   if (!lines.empty())
     throw Error(ErrorKind::data, file.path() + " does not fit the model " +
@@ -95,6 +96,7 @@ void Session::Impl::load(const SafetensorsReader &file, bool withOptimizer,
 
 void Session::save(const std::string &path) const {
   impl_->requireValues();
+  impl_->settle();
   // "pt" is what PyTorch's loaders look for.
   save_safetensors(path, impl_->tensors(/*withOptimizer=*/false), {{"format", "pt"}});
 }
@@ -105,6 +107,7 @@ void Session::load(const std::string &path, const LoadOptions &options) {
 
 void Session::save_checkpoint(const std::string &path) const {
   impl_->requireValues();
+  impl_->settle();
   save_safetensors(path, impl_->tensors(/*withOptimizer=*/true),
                    {{"format", checkpointFormat},
                     {"model", std::string(impl_->model.name())},
@@ -119,11 +122,12 @@ void Session::load_checkpoint(const std::string &path) {
   if (format == file.metadata().end() || format->second != checkpointFormat)
     throw Error(ErrorKind::data,
                 path + " is no checkpoint of accc; parameters alone are read " + "with load()");
-  detail::EntryState::Defaults values{metadataNumber<float>(file, "learning_rate"),
-                                      metadataNumber<int64_t>(file, "seed"),
-                                      metadataNumber<int64_t>(file, "step")};
+  auto learningRate = metadataNumber<float>(file, "learning_rate");
+  auto seed = metadataNumber<int64_t>(file, "seed"), step = metadataNumber<int64_t>(file, "step");
   impl_->load(file, /*withOptimizer=*/true, {});
-  impl_->defaults = values;
+  set_learning_rate(learningRate);
+  set_seed(seed);
+  set_step(step);
 }
 
 } // namespace accc

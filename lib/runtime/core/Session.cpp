@@ -7,7 +7,7 @@ namespace accc {
 
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
     : model(loaded.is_to_run() ? std::move(loaded) : Model::load(loaded.path())),
-      defaults{options.learning_rate, options.seed, 0},
+      progress{options.learning_rate, options.seed, 0},
       device(detail::findPlatform(model.code().target)
                  ->open(model.description(), model.code(), {options.threads, options.graph})),
       entries(model.entries().size()) {
@@ -18,11 +18,12 @@ Session::Impl::Impl(Model loaded, const SessionOptions &options)
 }
 
 Tensor Session::Impl::view(const accc_variable &variable) const {
-  auto shape = shape_of(variable.tensor);
-  auto type = static_cast<DType>(variable.tensor.dtype);
-  if (char *state = device->hostState())
-    return Tensor::borrow(type, Shape(shape.begin(), shape.end()), state + variable.offset);
-  Tensor copy(type, Shape(shape.begin(), shape.end()));
+  if (char *state = device->hostState()) {
+    auto shape = shape_of(variable.tensor);
+    return Tensor::borrow(static_cast<DType>(variable.tensor.dtype),
+                          Shape(shape.begin(), shape.end()), state + variable.offset);
+  }
+  Tensor copy = detail::makeTensor(variable.tensor);
   device->readState(variable.offset, copy.raw(), copy.size_bytes());
   return copy;
 }
@@ -81,7 +82,7 @@ void Session::Impl::requireValues() const {
 detail::EntryState &Session::Impl::prepare(const accc_entry &entry) {
   auto index = static_cast<size_t>(&entry - model.entries().data());
   if (!entries[index]) {
-    entries[index] = std::make_unique<detail::EntryState>(entry, *device);
+    entries[index] = std::make_unique<detail::EntryState>(entry, *device, progress);
     if (profiling)
       entries[index]->prepared->startProfile();
   }
@@ -111,21 +112,14 @@ Result Session::Impl::run(std::string_view name, const detail::EntryState::Find 
                           std::string problems) {
   detail::EntryState &entry = prepare(choose(name, find, problems));
   requireValues();
-  entry.bind(find, defaults, std::move(problems));
-  int32_t status = entry.prepared->run(entry.inputs, entry.outputs);
-  int32_t dataError = status - ACCC_FIRST_DATA_ERROR;
-  if (dataError >= 0 && dataError < entry.entry->num_errors)
-    throw Error(ErrorKind::data,
-                std::string(entry.entry->name) + ": " + entry.entry->errors[dataError]);
-  if (status == ACCC_LIBRARY_CALL_FAILED)
-    throw Error(ErrorKind::machine,
-                std::string(entry.entry->name) + ": " + entry.prepared->failure());
-  if (status != ACCC_DONE)
-    throw Error(ErrorKind::bug, std::string(entry.entry->name) + " returned the unknown status " +
-                                    std::to_string(status));
-  if (entry.counts())
-    ++defaults.step;
-  return Result(entry);
+  entry.bind(find, std::move(problems));
+  return Result(entry.start());
+}
+
+void Session::Impl::settle() const {
+  for (const auto &entry : entries)
+    if (entry)
+      entry->settle();
 }
 
 Session::Session(Model model, const SessionOptions &options)
@@ -168,7 +162,11 @@ void Session::prepare(std::string_view name, std::string_view sizes) {
       impl_->prepare(entry);
 }
 
+void Session::synchronize() const { impl_->settle(); }
+double Session::wait_seconds() const { return impl_->progress.waited; }
+
 void Session::start_profile() {
+  impl_->settle();
   impl_->profiling = true;
   for (auto &entry : impl_->entries)
     if (entry)
@@ -180,18 +178,18 @@ std::vector<ProfiledStep> Session::profile(std::string_view name, std::string_vi
   const std::vector<double> &seconds = entry.prepared->profile();
   std::vector<ProfiledStep> steps;
   for (const accc_step &step :
-       std::span(entry.entry->steps, static_cast<size_t>(entry.entry->num_steps)))
+       std::span(entry.entry.steps, static_cast<size_t>(entry.entry.num_steps)))
     if (step.kind != ACCC_STEP_CHECK && steps.size() < seconds.size())
       steps.push_back({step.label, seconds[steps.size()]});
   return steps;
 }
 
-float Session::learning_rate() const { return impl_->defaults.learningRate; }
-void Session::set_learning_rate(float value) { impl_->defaults.learningRate = value; }
-int64_t Session::seed() const { return impl_->defaults.seed; }
-void Session::set_seed(int64_t value) { impl_->defaults.seed = value; }
-int64_t Session::step() const { return impl_->defaults.step; }
-void Session::set_step(int64_t value) { impl_->defaults.step = value; }
+float Session::learning_rate() const { return impl_->progress.learningRate; }
+void Session::set_learning_rate(float value) { impl_->progress.learningRate = value; }
+int64_t Session::seed() const { return impl_->progress.seed; }
+void Session::set_seed(int64_t value) { impl_->progress.seed = value; }
+int64_t Session::step() const { return impl_->progress.step; }
+void Session::set_step(int64_t value) { impl_->progress.step = value; }
 
 const accc_variable &Session::Impl::variable(std::string_view name) const {
   if (const accc_variable *found = model.find_variable(name))
@@ -200,7 +198,11 @@ const accc_variable &Session::Impl::variable(std::string_view name) const {
               "model " + std::string(model.name()) + " has no parameter " + std::string(name));
 }
 
-Tensor Session::variable(std::string_view name) { return impl_->view(impl_->variable(name)); }
+Tensor Session::variable(std::string_view name) {
+  const accc_variable &variable = impl_->variable(name);
+  impl_->settle();
+  return impl_->view(variable);
+}
 
 void Session::set_variable(std::string_view name, const Tensor &value) {
   const accc_variable &variable = impl_->variable(name);
@@ -209,6 +211,7 @@ void Session::set_variable(std::string_view name, const Tensor &value) {
     throw Error(ErrorKind::usage, std::string(name) + " of model " +
                                       std::string(impl_->model.name()) + ": expected " + expected +
                                       ", got " + got);
+  impl_->settle();
   impl_->device->writeState(variable.offset, value.raw(), value.size_bytes());
   if (auto found = impl_->unset.find(name); found != impl_->unset.end())
     impl_->unset.erase(found);
@@ -220,7 +223,7 @@ uint64_t Session::working_bytes() const {
   uint64_t bytes = impl_->device->workingBytes();
   for (const auto &entry : impl_->entries)
     if (entry && impl_->device->hostState())
-      for (const Tensor &output : entry->outputs)
+      for (const Tensor &output : entry->runs.front().outputs)
         bytes += output.size_bytes();
   return bytes;
 }

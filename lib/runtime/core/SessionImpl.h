@@ -17,6 +17,8 @@ struct Session::Impl {
   const accc_entry &choose(std::string_view name, const detail::EntryState::Find &find,
                            const std::string &problems) const;
   Result run(std::string_view name, const detail::EntryState::Find &find, std::string problems);
+  /// Waits for all runs under way. Throws what went wrong in one, if nobody was told.
+  void settle() const;
   /// A line for every name that no entry point of the model takes.
   std::string unknownNames(const TensorMap &inputs) const;
 
@@ -32,7 +34,7 @@ struct Session::Impl {
   void load(const SafetensorsReader &file, bool withOptimizer, const LoadOptions &options);
 
   Model model;
-  detail::EntryState::Defaults defaults; // learning rate, seed, step
+  detail::Progress progress;
   std::unique_ptr<detail::Device> device;
   std::vector<std::unique_ptr<detail::EntryState>> entries; // in the order of the model's; or null
   std::set<std::string_view> inputNames;                    // of all entry points

@@ -17,6 +17,7 @@ static int64_t rows(const accc_entry &entry) {
 }
 
 template <typename Call> Result Trainer::timed(int64_t steps, Call &&call) {
+  double waited = session_.wait_seconds();
   auto start = std::chrono::steady_clock::now();
   Result result = call();
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -24,8 +25,24 @@ template <typename Call> Result Trainer::timed(int64_t steps, Call &&call) {
     throughput_.steps += steps;
     throughput_.examples += rows(result.entry());
     throughput_.seconds += elapsed.count();
+  } else {
+    result.wait();
   }
+  otherWaits_ += session_.wait_seconds() - waited; // part of `elapsed`, or not to be counted
   return result;
+}
+
+Throughput Trainer::throughput() const {
+  session_.synchronize();
+  Throughput result = throughput_;
+  result.seconds += session_.wait_seconds() - otherWaits_;
+  return result;
+}
+
+void Trainer::reset_throughput() {
+  session_.synchronize();
+  throughput_ = {};
+  otherWaits_ = session_.wait_seconds();
 }
 
 Result Trainer::step(const TensorMap &batch) {
@@ -45,7 +62,14 @@ Result Trainer::apply_step(const TensorMap &gradients) {
   return timed(1, [&] { return session_.run("apply_step", gradients); });
 }
 
-Result Trainer::eval(const TensorMap &batch) { return session_.run("eval_step", batch); }
+Result Trainer::eval(const TensorMap &batch) {
+  session_.synchronize();
+  double waited = session_.wait_seconds();
+  Result result = session_.run("eval_step", batch);
+  result.wait();
+  otherWaits_ += session_.wait_seconds() - waited;
+  return result;
+}
 
 int64_t Trainer::batch_size() const {
   for (const accc_entry &entry : model().entries())

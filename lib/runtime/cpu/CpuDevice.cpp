@@ -93,6 +93,10 @@ CpuEntry::CpuEntry(const accc_entry &entry, CpuDevice &device)
   for (int32_t i = 0; i < entry.num_steps; ++i)
     most = std::max(most, static_cast<size_t>(entry.steps[i].num_buffers));
   buffers.resize(most);
+  for (int32_t i = 0; i < entry.num_outputs; ++i) {
+    written.push_back(makeTensor(entry.outputs[i].tensor));
+    io[static_cast<size_t>(entry.num_inputs + i)] = static_cast<char *>(written.back().raw());
+  }
 }
 
 char *CpuEntry::inputBytes(size_t number, const Tensor &given) {
@@ -105,22 +109,20 @@ char *CpuEntry::inputBytes(size_t number, const Tensor &given) {
   return static_cast<char *>(copy.raw());
 }
 
-int32_t CpuEntry::run(const std::vector<const Tensor *> &inputs, std::vector<Tensor> &outputs) {
+void CpuEntry::start(size_t, const std::vector<const Tensor *> &inputs) {
   device.reserve(entry, mostScratch); // as it was prepared, unless another found no memory since
   for (size_t i = 0; i < inputs.size(); ++i)
     io[i] = inputBytes(i, *inputs[i]);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    io[inputs.size() + i] = static_cast<char *>(outputs[i].raw());
   if (device.poison) {
     std::memset(device.arena.data(), poisonByte, device.arena.size());
-    for (Tensor &output : outputs)
+    for (Tensor &output : written)
       std::memset(output.raw(), poisonByte, output.size_bytes());
   }
   Team::Scope scope(device.team);
   FlushSubnormals flush(device.team);
   launches.begin();
   nextStep = 0;
-  return runSteps();
+  result = runSteps();
 }
 
 char *CpuEntry::address(const accc_buffer &buffer) {
@@ -149,7 +151,7 @@ char *const *CpuEntry::addresses(const accc_step &step) {
   return buffers.data();
 }
 
-int32_t CpuEntry::runSteps() {
+int64_t CpuEntry::runSteps() {
   status = ACCC_DONE;
   for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps))) {
     if (step.kind == ACCC_STEP_LAUNCH) {
@@ -162,7 +164,7 @@ int32_t CpuEntry::runSteps() {
       break;
     }
   }
-  return static_cast<int32_t>(status);
+  return status;
 }
 
 int32_t CpuEntry::runLibraryCall(const accc_step &step) {

@@ -40,7 +40,9 @@ class CpuEntry final : public DeviceEntry {
 public:
   CpuEntry(const accc_entry &entry, CpuDevice &device);
 
-  int32_t run(const std::vector<const Tensor *> &inputs, std::vector<Tensor> &outputs) override;
+  std::vector<Tensor> outputs(size_t) override { return written; }
+  void start(size_t slot, const std::vector<const Tensor *> &inputs) override;
+  int32_t wait(size_t) override { return static_cast<int32_t>(result); }
   std::string failure() const override { return libraryError; }
   void startProfile() override;
   const std::vector<double> &profile() const override { return seconds; }
@@ -52,7 +54,7 @@ private:
   char *inputBytes(size_t number, const Tensor &given);
   char *address(const accc_buffer &buffer);
   char *const *addresses(const accc_step &step);
-  int32_t runSteps();
+  int64_t runSteps();
   int32_t runLibraryCall(const accc_step &step);
   template <typename Work> void measure(Work work);
 
@@ -61,9 +63,11 @@ private:
   Launches launches;
   std::vector<std::unique_ptr<LibraryCall>> calls;
   uint64_t mostScratch = 0;
-  int64_t status = ACCC_DONE;
+  int64_t status = ACCC_DONE;  // of the kernels
+  int64_t result = ACCC_DONE;  // of the last run
   std::vector<char *> io;      // the entry's inputs, then its outputs
   std::vector<char *> buffers; // of the present step
+  std::vector<Tensor> written; // the outputs
   std::vector<Tensor> aligned; // one an input: copies of what does not lie as entries need it
   std::vector<double> seconds; // one for each step; empty unless a profile is taken
   size_t nextStep = 0;         // of the present run

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CudaEntry.h"
 
-#include "accc/model.h"
-
 #include <algorithm>
-#include <cstring>
 #include <numeric>
+#include <span>
 
 namespace accc::detail {
 
@@ -61,33 +59,11 @@ Graph::~Graph() {
     context.driver.cuGraphExecDestroy(graph);
 }
 
-// ---- Staging ----
-
-std::vector<uint64_t> CudaEntry::Staging::layOut(const accc_value *values, int32_t count,
-                                                 uint64_t extra) {
-  std::vector<uint64_t> offsets{0};
-  auto add = [&](uint64_t bytes) {
-    offsets.push_back((offsets.back() + bytes + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT *
-                      ACCC_ALIGNMENT);
-  };
-  for (int32_t i = 0; i < count; ++i)
-    add(size_bytes_of(values[i].tensor));
-  add(extra);
-  return offsets;
-}
-
-CudaEntry::Staging::Staging(const CudaDevice &device, const accc_value *values, int32_t count,
-                            uint64_t extra, const std::string &what)
-    : offsets(layOut(values, count, extra)), onDevice(device.context, offsets.back(), what),
-      onHost(device.context, offsets.back(), what) {}
-
 // ---- CudaEntry ----
 
 CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
     : entry(entry), device(device), context(device.context), driver(device.context.driver),
-      inputs(device, entry.inputs, entry.num_inputs, 0, doing("the inputs of")()),
-      outputs(device, entry.outputs, entry.num_outputs, sizeof(int64_t),
-              doing("the outputs of")()) {
+      transfers(context, entry) {
   for (int32_t i = 0; i < entry.num_library_calls; ++i)
     calls.push_back(device.libraries.create(entry.library_calls[i], alignmentOf(entry, i)));
   uint64_t inTables = 0;
@@ -103,10 +79,8 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
 }
 
 CudaEntry::~CudaEntry() {
-  context.tryMakeCurrent();                   // in the thread in which the session ends
-  driver.cuStreamSynchronize(context.stream); // a run that has thrown may be under way
-  for (CUevent event : events)
-    driver.cuEventDestroy(event);
+  context.tryMakeCurrent(); // in the thread in which the session ends
+  driver.cuStreamSynchronize(context.stream);
   device.stagingBytes -= stagingBytes();
 }
 
@@ -143,15 +117,15 @@ CUdeviceptr CudaEntry::address(const accc_buffer &buffer) const {
   case ACCC_ARENA:
     return device.arena.address() + buffer.offset;
   case ACCC_INPUT:
-    return inputs.address(buffer.offset);
+    return transfers.input(buffer.offset);
   case ACCC_OUTPUT:
-    return outputs.address(buffer.offset);
+    return transfers.output(buffer.offset);
   case ACCC_CONSTANT:
     return device.constants.address() + buffer.offset;
   case ACCC_TABLE:
     return device.tables.address() + buffer.offset;
   default:
-    return statusAddress();
+    return transfers.status();
   }
 }
 
@@ -183,58 +157,56 @@ void CudaEntry::resolve() {
   generation = device.generation;
 }
 
-int32_t CudaEntry::run(const std::vector<const Tensor *> &given, std::vector<Tensor> &results) {
+void CudaEntry::start(size_t slot, const std::vector<const Tensor *> &inputs) {
   context.makeCurrent();
   if (generation != device.generation)
     resolve();
-  for (size_t i = 0; i < given.size(); ++i)
-    if (given[i]->size_bytes())
-      std::memcpy(inputs.pinned(i), given[i]->raw(), given[i]->size_bytes());
-  // The first run is not captured: libraries may yet have something to load, which would fail then.
-  if (device.graphs && hasRun && seconds.empty()) {
-    if (!graph)
-      graph = std::make_unique<Graph>(context, [this] { enqueue(); });
-    driver.check(graph->launch(), doing("running"));
-  } else {
-    enqueue();
+  try {
+    transfers.send(slot, inputs);
+    // The first run is not captured: libraries may yet have something to load, which would fail
+    // then.
+    if (device.graphs && hasRun && seconds.empty()) {
+      if (!graph)
+        graph = std::make_unique<Graph>(context, [this] { enqueue(); });
+      driver.check(graph->launch(), doing("running"));
+    } else {
+      enqueue();
+    }
+    transfers.receive(slot);
+  } catch (...) {
+    driver.cuStreamSynchronize(context.stream); // nothing uses the slot any more
+    throw;
   }
-  context.synchronize(doing("running"));
   hasRun = true;
-  addTimes();
-  for (size_t i = 0; i < results.size(); ++i)
-    if (results[i].size_bytes())
-      std::memcpy(results[i].raw(), outputs.pinned(i), results[i].size_bytes());
-  int64_t status = 0;
-  std::memcpy(&status, outputs.pinned(results.size()), sizeof status);
-  return static_cast<int32_t>(status);
+  if (!seconds.empty()) {
+    context.synchronize(doing("profiling"));
+    addTimes();
+  }
+}
+
+int32_t CudaEntry::wait(size_t slot) {
+  context.makeCurrent();
+  return transfers.wait(slot);
 }
 
 void CudaEntry::enqueue() {
-  auto fill = [&](const DeviceMemory &memory, unsigned char byte) {
-    if (memory.size())
-      driver.check(driver.cuMemsetD8Async(memory.address(), byte, memory.size(), context.stream),
+  auto fill = [&](CUdeviceptr address, uint64_t bytes, unsigned char byte) {
+    if (bytes)
+      driver.check(driver.cuMemsetD8Async(address, byte, bytes, context.stream),
                    doing("filling the memory of"));
   };
   if (device.poison) {
-    fill(device.arena, poisonByte);
-    fill(device.scratch, poisonByte);
-    fill(outputs.onDevice, poisonByte);
+    fill(device.arena.address(), device.arena.size(), poisonByte);
+    fill(device.scratch.address(), device.scratch.size(), poisonByte);
+    fill(transfers.results(), transfers.resultBytes(), poisonByte);
   }
-  driver.check(driver.cuMemsetD8Async(statusAddress(), 0, sizeof(int64_t), context.stream),
-               doing("clearing the status of"));
-  if (inputs.onDevice.size())
-    driver.check(driver.cuMemcpyHtoDAsync(inputs.onDevice.address(), inputs.onHost.data(),
-                                          inputs.onDevice.size(), context.stream),
-                 doing("writing the inputs of"));
+  fill(transfers.status(), sizeof(int64_t), 0);
   size_t event = 0;
   record(event);
   for (const Step &step : steps) {
     enqueue(step);
     record(++event);
   }
-  driver.check(driver.cuMemcpyDtoHAsync(outputs.onHost.data(), outputs.onDevice.address(),
-                                        outputs.onDevice.size(), context.stream),
-               doing("reading the outputs of"));
 }
 
 void CudaEntry::enqueue(const Step &step) {
@@ -257,25 +229,18 @@ void CudaEntry::enqueue(const Step &step) {
 void CudaEntry::startProfile() {
   context.makeCurrent();
   seconds.assign(steps.size(), 0);
-  while (events.size() < steps.size() + 1) {
-    CUevent event = nullptr;
-    driver.check(driver.cuEventCreate(&event, CU_EVENT_DEFAULT), doing("profiling"));
-    events.push_back(event);
-  }
+  while (events.size() < steps.size() + 1)
+    events.emplace_back(context, CU_EVENT_DEFAULT);
 }
 
 void CudaEntry::record(size_t event) {
   if (!seconds.empty())
-    driver.check(driver.cuEventRecord(events[event], context.stream), doing("profiling"));
+    events[event].record(doing("profiling"));
 }
 
 void CudaEntry::addTimes() {
-  for (size_t i = 0; i < seconds.size(); ++i) {
-    float milliseconds = 0;
-    driver.check(driver.cuEventElapsedTime(&milliseconds, events[i], events[i + 1]),
-                 doing("profiling"));
-    seconds[i] += double(milliseconds) / 1e3;
-  }
+  for (size_t i = 0; i < seconds.size(); ++i)
+    seconds[i] += events[i].secondsTo(events[i + 1], doing("profiling"));
 }
 
 } // namespace accc::detail

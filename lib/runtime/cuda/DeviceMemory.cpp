@@ -55,8 +55,10 @@ DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
 }
 
 DeviceMemory::~DeviceMemory() {
-  if (first)
-    context->driver.cuMemFree(first);
+  if (!first)
+    return;
+  context->driver.cuStreamSynchronize(context->stream);
+  context->driver.cuMemFree(first);
 }
 
 // ---- PinnedMemory ----
@@ -72,8 +74,24 @@ PinnedMemory::PinnedMemory(const Context &context, uint64_t bytes, const std::st
 }
 
 PinnedMemory::~PinnedMemory() {
-  if (first)
-    context.driver.cuMemFreeHost(first);
+  if (!first)
+    return;
+  context.driver.cuStreamSynchronize(context.stream);
+  context.driver.cuMemFreeHost(first);
+}
+
+// ---- Event ----
+
+Event::Event(const Context &context, unsigned flags) : context(context) {
+  context.driver.check(context.driver.cuEventCreate(&event, flags), "making an event");
+}
+
+Event::Event(Event &&other) noexcept
+    : context(other.context), event(std::exchange(other.event, nullptr)) {}
+
+Event::~Event() {
+  if (event)
+    context.driver.cuEventDestroy(event);
 }
 
 } // namespace accc::detail

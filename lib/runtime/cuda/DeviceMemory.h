@@ -35,7 +35,8 @@ private:
   CUcontext context = nullptr;
 };
 
-/// A block of a device's memory, contents undefined. Aligned to 256 bytes or more.
+/// A block of a device's memory, contents undefined. Aligned to 256 bytes or more. Is given back
+/// when the stream's work, which may use it, is done.
 class DeviceMemory {
 public:
   DeviceMemory() = default;
@@ -54,7 +55,8 @@ private:
   uint64_t bytes = 0;
 };
 
-/// Memory of the host that the device reads and writes by itself, while the host goes on.
+/// Memory of the host that the device reads and writes by itself, while the host goes on. Is given
+/// back as DeviceMemory is.
 class PinnedMemory {
 public:
   PinnedMemory(const Context &context, uint64_t bytes, const std::string &what);
@@ -68,6 +70,35 @@ private:
   const Context &context;
   char *first = nullptr;
   uint64_t bytes = 0;
+};
+
+/// A point in a stream's work.
+class Event {
+public:
+  /// `flags` are CUevent_flags.
+  Event(const Context &context, unsigned flags);
+  Event(Event &&other) noexcept;
+  ~Event();
+
+  /// Now, at the end of what is in the stream. `doing` as Driver::check takes it.
+  template <typename Doing> void record(const Doing &doing) const {
+    context.driver.check(context.driver.cuEventRecord(event, context.stream), doing);
+  }
+  /// Waits until the work before the point that was recorded last is done.
+  template <typename Doing> void wait(const Doing &doing) const {
+    context.driver.check(context.driver.cuEventSynchronize(event), doing);
+  }
+  /// Seconds from this point to a later one; both were waited for.
+  template <typename Doing> double secondsTo(const Event &later, const Doing &doing) const {
+    float milliseconds = 0;
+    context.driver.check(context.driver.cuEventElapsedTime(&milliseconds, event, later.event),
+                         doing);
+    return double(milliseconds) / 1e3;
+  }
+
+private:
+  const Context &context;
+  CUevent event = nullptr;
 };
 
 } // namespace accc::detail

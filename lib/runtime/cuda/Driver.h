@@ -43,6 +43,7 @@ namespace accc::detail {
   F(cuStreamEndCapture, v10000)                                                                    \
   F(cuEventCreate, v2000)                                                                          \
   F(cuEventDestroy, v4000)                                                                         \
+  F(cuEventSynchronize, v2000)                                                                     \
   F(cuEventRecord, v2000)                                                                          \
   F(cuEventElapsedTime, v2000)                                                                     \
   F(cuModuleLoadDataEx, v2010)                                                                     \

@@ -95,7 +95,7 @@ CUresult Device::submit(CUstream stream, Work work) {
   return CUDA_SUCCESS;
 }
 
-CUresult Device::wait(CUstream stream) {
+CUresult Device::wait(CUstream stream, const std::function<bool()> &isDone) {
   if (!streams.contains(stream))
     return CUDA_ERROR_INVALID_HANDLE;
   if (stream->capture) {
@@ -103,7 +103,7 @@ CUresult Device::wait(CUstream stream) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
   CUresult result = fault;
-  while (result == CUDA_SUCCESS && !stream->pending.empty()) {
+  while (result == CUDA_SUCCESS && !stream->pending.empty() && !(isDone && isDone())) {
     Work work = std::move(stream->pending.front());
     stream->pending.pop_front();
     result = run(work);

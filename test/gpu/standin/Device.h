@@ -71,9 +71,9 @@ public:
 
   /// Takes work for a stream, or for the graph that is being captured there.
   CUresult submit(CUstream stream, Work work);
-  /// Does all work of a stream. An error where it is being captured.
-  CUresult wait(CUstream stream);
-  /// Does all work of all streams, as freeing memory does.
+  /// Does work of a stream, all of it or until `isDone`. An error where it is being captured.
+  CUresult wait(CUstream stream, const std::function<bool()> &isDone = {});
+  /// Does all work of all streams, as unloading a module does.
   CUresult waitForAll();
   /// For functions that may not be called while a stream is captured: ends the capture then.
   CUresult refuseInCapture();

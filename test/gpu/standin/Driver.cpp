@@ -12,7 +12,8 @@
 using namespace standin;
 
 struct CUevent_st {
-  bool recorded = false, done = false;
+  CUstream stream = nullptr;     // in which it was recorded last
+  size_t recorded = 0, done = 0; // how often
   std::chrono::steady_clock::time_point time;
 };
 
@@ -136,8 +137,8 @@ CUresult cuMemFree(CUdeviceptr address) {
   STANDIN_ENTER(cuMemFree, true);
   if (CUresult refused = Device::get().refuseInCapture())
     return refused;
-  CUresult result = Device::get().waitForAll();
-  return Device::get().memory.free(address) ? CUDA_ERROR_INVALID_VALUE : result;
+  // The driver may wait, but does not promise it: work that still uses the memory faults here.
+  return Device::get().memory.free(address) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuMemAllocHost(void **host, size_t bytes) {
@@ -152,11 +153,10 @@ CUresult cuMemAllocHost(void **host, size_t bytes) {
 
 CUresult cuMemFreeHost(void *host) {
   STANDIN_ENTER(cuMemFreeHost, true);
-  CUresult result = Device::get().waitForAll();
   if (Device::get().memory.unregisterHost(host))
     return CUDA_ERROR_INVALID_VALUE;
   std::free(host);
-  return result;
+  return CUDA_SUCCESS;
 }
 
 // ---- Copies ----
@@ -267,18 +267,25 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   STANDIN_ENTER(cuEventRecord, true);
   if (CUresult refused = Device::get().refuseInCapture())
     return refused;
-  event->recorded = true, event->done = false;
-  return Device::get().submit(stream, [event] {
-    event->done = true;
+  event->stream = stream;
+  return Device::get().submit(stream, [event, number = ++event->recorded] {
+    event->done = number;
     event->time = std::chrono::steady_clock::now();
   });
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  STANDIN_ENTER(cuEventSynchronize, true);
+  if (!event->recorded)
+    return CUDA_SUCCESS;
+  return Device::get().wait(event->stream, [event] { return event->done == event->recorded; });
 }
 
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
   STANDIN_ENTER(cuEventElapsedTime, true);
   if (!start->recorded || !end->recorded)
     return CUDA_ERROR_INVALID_HANDLE;
-  if (!start->done || !end->done)
+  if (start->done != start->recorded || end->done != end->recorded)
     return CUDA_ERROR_NOT_READY;
   *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
   return CUDA_SUCCESS;

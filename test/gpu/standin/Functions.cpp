@@ -95,6 +95,7 @@ CUresult cuGetProcAddress(const char *name, void **address, int version, cuuint6
       STANDIN_FUNCTION(cuEventCreate),
       STANDIN_FUNCTION(cuEventDestroy),
       STANDIN_FUNCTION(cuEventRecord),
+      STANDIN_FUNCTION(cuEventSynchronize),
       STANDIN_FUNCTION(cuEventElapsedTime),
       STANDIN_FUNCTION(cuModuleLoadDataEx),
       STANDIN_FUNCTION(cuModuleUnload),

@@ -103,8 +103,7 @@ static bool isOfOneOrder(Operation *op, ArrayRef<int64_t> order) {
     }
     return true;
   }
-  return isa<prim::PadOp, prim::SliceOp, prim::ReverseOp, prim::ConcatenateOp,
-             prim::ReduceWindowOp>(op);
+  return isa<Dimensioned>(op) && !isa<prim::GatherOp, prim::ScatterOp>(op);
 }
 
 /// gather and scatter by one list of indices, which stands in place of a dimension.
@@ -167,25 +166,27 @@ std::optional<OpOrder> layout::channelsLastOrder(Operation *op) {
 static NamedAttrList attributesInOrder(Operation *op, const OpOrder &order) {
   NamedAttrList attributes(op->getAttrs());
   Builder b(op->getContext());
-  if (isa<prim::ConvolutionOp, prim::ConvolutionBackwardDataOp, prim::ConvolutionBackwardWeightsOp>(
-          op)) {
+  if (channelsLastOrder(op)) {
     attributes.set("channels_last", b.getBoolAttr(true));
     return attributes;
   }
+  auto dimensioned = dyn_cast<Dimensioned>(op);
+  if (!dimensioned)
+    return attributes;
   ArrayRef<int64_t> dimensions = order.operands[0];
-  for (StringRef name : {"low", "high", "interior", "starts", "limits", "strides", "window",
-                         "dilations", "pad_low", "pad_high"}) // an entry for each dimension
-    if (auto entries = dyn_cast_or_null<DenseI64ArrayAttr>(attributes.get(name)))
-      attributes.set(name, b.getDenseI64ArrayAttr(inOrder(entries, dimensions)));
-  for (StringRef name : {"dimension", "axis"}) // one of them
-    if (auto which = dyn_cast_or_null<IntegerAttr>(attributes.get(name)))
+  for (StringRef name : dimensioned.getAttributesOfAllDimensions())
+    attributes.set(name, b.getDenseI64ArrayAttr(
+                             inOrder(cast<DenseI64ArrayAttr>(attributes.get(name)), dimensions)));
+  for (StringRef name : dimensioned.getAttributesOfSomeDimensions()) {
+    if (auto which = dyn_cast<IntegerAttr>(attributes.get(name))) {
       attributes.set(name, b.getI64IntegerAttr(placeOf(which.getInt(), dimensions)));
-  if (auto some = dyn_cast_or_null<DenseI64ArrayAttr>(attributes.get("dimensions"))) {
+      continue;
+    }
     SmallVector<int64_t> places;
-    for (int64_t d : some.asArrayRef())
+    for (int64_t d : cast<DenseI64ArrayAttr>(attributes.get(name)).asArrayRef())
       places.push_back(placeOf(d, dimensions));
     llvm::sort(places);
-    attributes.set("dimensions", b.getDenseI64ArrayAttr(places));
+    attributes.set(name, b.getDenseI64ArrayAttr(places));
   }
   return attributes;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/EvaluationMode.h"
 
-#include "ir/nn/Nn.h"
+#include "ir/interfaces/Interfaces.h"
 #include "support/DeadCode.h"
 
 using namespace mlir;
@@ -10,16 +10,13 @@ using namespace accc;
 void accc::useEvaluationMode(StepFunction step) {
   step.eraseResultsOf(role::kUpdate);
   for (Operation &op : llvm::make_early_inc_range(step.body())) {
-    if (auto norm = dyn_cast<nn::BatchNormTrainingOp>(op)) {
-      OpBuilder builder(norm);
-      norm.getY().replaceAllUsesWith(builder.create<nn::BatchNormInferenceOp>(
-          norm.getLoc(), norm.getX(), norm.getScale(), norm.getBias(), norm.getRunningMean(),
-          norm.getRunningVar(), norm.getEpsilonAttr()));
-      norm.getNewMean().replaceAllUsesWith(norm.getRunningMean());
-      norm.getNewVar().replaceAllUsesWith(norm.getRunningVar());
-    } else if (auto dropout = dyn_cast<nn::DropoutOp>(op)) {
-      dropout.getResult().replaceAllUsesWith(dropout.getX());
-    }
+    auto mode = dyn_cast<ModeDependent>(op);
+    if (!mode)
+      continue;
+    OpBuilder builder(mode);
+    SmallVector<Value> values;
+    mode.getEvaluationValues(builder, values);
+    op.replaceAllUsesWith(values);
   }
   eraseDeadCode(step.body());
 }

@@ -64,6 +64,36 @@ def Fusible : OpInterface<"Fusible"> {
   ];
 }
 
+def ModeDependent : OpInterface<"ModeDependent"> {
+  let description = [{An op of a model in training, which is another one when the model is evaluated.}];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<[{
+        What takes the place of the op's results in evaluation mode, one value for each; builds what it
+        needs before the op.
+      }], "void", "getEvaluationValues",
+      (ins "::mlir::OpBuilder &":$builder, "::llvm::SmallVectorImpl<::mlir::Value> &":$results)>
+  ];
+}
+
+def Dimensioned : OpInterface<"Dimensioned"> {
+  let description = [{
+    An op whose attributes speak of dimensions of operand 0 by their numbers: they change when the
+    dimensions are laid out in another order.
+  }];
+  let cppNamespace = "::accc";
+  let methods = [
+    StaticInterfaceMethod<"The attributes that have an entry for each dimension (DenseI64ArrayAttr).",
+      "::llvm::ArrayRef<::llvm::StringRef>", "getAttributesOfAllDimensions", (ins), [{}],
+      [{ return {}; }]>,
+    StaticInterfaceMethod<[{
+        The attributes that name dimensions: one (an integer), or several in increasing order
+        (DenseI64ArrayAttr).
+      }], "::llvm::ArrayRef<::llvm::StringRef>", "getAttributesOfSomeDimensions", (ins), [{}],
+      [{ return {}; }]>
+  ];
+}
+
 def Pointwise : OpInterface<"Pointwise"> {
   let description = [{Element i of the result from element i of every operand.}];
   let cppNamespace = "::accc";

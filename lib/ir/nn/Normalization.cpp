@@ -111,6 +111,13 @@ LogicalResult BatchNormTrainingOp::decompose(OpBuilder &builder, SmallVectorImpl
   return success();
 }
 
+void BatchNormTrainingOp::getEvaluationValues(OpBuilder &builder, SmallVectorImpl<Value> &results) {
+  results.push_back(builder.create<BatchNormInferenceOp>(getLoc(), getX(), getScale(), getBias(),
+                                                         getRunningMean(), getRunningVar(),
+                                                         getEpsilonAttr()));
+  results.append({getRunningMean(), getRunningVar()});
+}
+
 // With n elements a channel, xhat = (x - mean) rstd, all sums over a channel:
 //   dbias = sum dy, dscale = sum dy xhat,
 //   dx = scale rstd (dy - dbias / n - xhat dscale / n)        (Ioffe and Szegedy, section 3)

@@ -6,7 +6,9 @@
 
 include "ir/nn/NnDialect.td"
 
-def Nn_BatchNormTrainingOp : Nn_OpWithGradient<"batch_norm_training", Nn_Infers> {
+def Nn_BatchNormTrainingOp
+    : Nn_OpWithGradient<"batch_norm_training",
+                        [DeclareOpInterfaceMethods<ModeDependent>] # Nn_Infers> {
   let summary = "normalises each channel by the mean and variance of the batch, and updates the running ones";
   let description = [{
     mean and var are taken over all dimensions of x but the channel's, dimension 1:

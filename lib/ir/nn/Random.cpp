@@ -53,6 +53,10 @@ LogicalResult DropoutOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &r
   return success();
 }
 
+void DropoutOp::getEvaluationValues(OpBuilder &, SmallVectorImpl<Value> &results) {
+  results.push_back(getX());
+}
+
 // dx = dropout(dy) with the same mask.
 LogicalResult DropoutOp::differentiate(Gradients &gradients) {
   gradients.add(getX(),

@@ -7,7 +7,9 @@ include "ir/nn/NnDialect.td"
 
 def Nn_RandomKey : Prim_TensorOf<[I64]>;
 
-def Nn_DropoutOp : Nn_OpWithGradient<"dropout", [AllTypesMatch<["x", "result"]>]> {
+def Nn_DropoutOp
+    : Nn_OpWithGradient<"dropout", [AllTypesMatch<["x", "result"]>,
+                                    DeclareOpInterfaceMethods<ModeDependent>]> {
   let summary = "zeroes elements with probability `ratio` and divides the others by 1 - ratio";
   let description = [{
     The mask is a function of key, stream and shape, so that the gradient makes it again and nothing is

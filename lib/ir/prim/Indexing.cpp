@@ -105,6 +105,11 @@ LogicalResult GatherOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+ArrayRef<StringRef> GatherOp::getAttributesOfSomeDimensions() {
+  static constexpr StringRef names[] = {"axis"};
+  return names;
+}
+
 Value GatherOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
   int64_t axis = getAxis(), indicesRank = tensorType(getIndices()).getRank();
   int64_t extent = tensorType(getData()).getDimSize(axis);
@@ -207,6 +212,11 @@ LogicalResult ScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
     }
   results.push_back(std::move(result));
   return success();
+}
+
+ArrayRef<StringRef> ScatterOp::getAttributesOfSomeDimensions() {
+  static constexpr StringRef names[] = {"axis"};
+  return names;
 }
 
 Value ScatterOp::emitCombine(OpBuilder &builder, Value a, Value b) {

@@ -78,6 +78,12 @@ defvar Prim_Combines = [DeclareOpInterfaceMethods<Combining>];
 defvar Prim_Reduces = [DeclareOpInterfaceMethods<Combining>, DeclareOpInterfaceMethods<Reducing>];
 defvar Prim_Orders = [DeclareOpInterfaceMethods<Ordering>];
 
+// Its attributes speak of dimensions: of all, of some.
+defvar Prim_OfAllDimensions =
+    [DeclareOpInterfaceMethods<Dimensioned, ["getAttributesOfAllDimensions"]>];
+defvar Prim_OfSomeDimensions =
+    [DeclareOpInterfaceMethods<Dimensioned, ["getAttributesOfSomeDimensions"]>];
+
 // Every primitive says one of these two.
 defvar Prim_HasGradient = [DeclareOpInterfaceMethods<Differentiable>];
 defvar Prim_NoGradient = [Prim_ZeroGradient];

@@ -174,6 +174,11 @@ LogicalResult ReduceOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+ArrayRef<StringRef> ReduceOp::getAttributesOfSomeDimensions() {
+  static constexpr StringRef names[] = {"dimensions"};
+  return names;
+}
+
 TypedAttr ReduceOp::getInitial(Type elementType) {
   return neutralElement(getKind(), elementType,
                         isUnsignedElement(getElementTypeOrSelf(getOperand())));

@@ -4,7 +4,7 @@
 
 include "ir/prim/PrimDialect.td"
 
-def Prim_ReduceOp : Prim_Op<"reduce", "Reduction", Prim_Reduces, Prim_HasGradient # Prim_Infers> {
+def Prim_ReduceOp : Prim_Op<"reduce", "Reduction", Prim_Reduces, Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "combines all elements along the given dimensions, which disappear";
   let description = [{
     sum, prod, max, min of numbers; all, any of booleans. Of no elements: 0, 1, the least, the greatest

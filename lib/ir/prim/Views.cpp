@@ -236,6 +236,11 @@ LogicalResult SliceOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+ArrayRef<StringRef> SliceOp::getAttributesOfAllDimensions() {
+  static constexpr StringRef names[] = {"starts", "limits", "strides"};
+  return names;
+}
+
 Value SliceOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
   SmallVector<AffineExpr> from;
   for (auto [i, start, stride] : llvm::zip(index, getStarts(), getStrides()))
@@ -323,6 +328,11 @@ LogicalResult PadOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+ArrayRef<StringRef> PadOp::getAttributesOfAllDimensions() {
+  static constexpr StringRef names[] = {"low", "high", "interior"};
+  return names;
+}
+
 Value PadOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
   ArrayRef<int64_t> extents = tensorType(getOperand()).getShape();
   SmallVector<AffineExpr> from;
@@ -397,6 +407,11 @@ LogicalResult ConcatenateOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+ArrayRef<StringRef> ConcatenateOp::getAttributesOfSomeDimensions() {
+  static constexpr StringRef names[] = {"dimension"};
+  return names;
+}
+
 Value ConcatenateOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
   int64_t dimension = getDimension();
   SmallVector<Value> inputs;
@@ -458,6 +473,11 @@ LogicalResult ReverseOp::evaluate(ArrayRef<ReferenceArray> operands,
   }
   results.push_back(readThrough(x, x.shape, walk));
   return success();
+}
+
+ArrayRef<StringRef> ReverseOp::getAttributesOfSomeDimensions() {
+  static constexpr StringRef names[] = {"dimensions"};
+  return names;
 }
 
 Value ReverseOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {

@@ -32,7 +32,7 @@ def Prim_TransposeOp : Prim_ViewOp<"transpose", Prim_HasGradient # Prim_Infers> 
   let results = (outs Prim_Tensor:$result);
 }
 
-def Prim_SliceOp : Prim_ViewOp<"slice", Prim_HasGradient # Prim_Infers> {
+def Prim_SliceOp : Prim_ViewOp<"slice", Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "elements start, start + stride, ... below limit in each dimension";
   let description = [{
     slice_c1: starts, limits, strides have rank(operand) entries.
@@ -47,7 +47,7 @@ def Prim_SliceOp : Prim_ViewOp<"slice", Prim_HasGradient # Prim_Infers> {
   }];
 }
 
-def Prim_PadOp : Prim_ViewOp<"pad", Prim_HasGradient # Prim_Infers> {
+def Prim_PadOp : Prim_ViewOp<"pad", Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "puts `value` before, after and between the operand's elements";
   let description = [{
     dim(result) = low + high + dim(operand) + max(dim(operand) - 1, 0) * interior.
@@ -60,7 +60,7 @@ def Prim_PadOp : Prim_ViewOp<"pad", Prim_HasGradient # Prim_Infers> {
   let results = (outs Prim_Tensor:$result);
 }
 
-def Prim_ConcatenateOp : Prim_ViewOp<"concatenate", Prim_HasGradient # Prim_Infers> {
+def Prim_ConcatenateOp : Prim_ViewOp<"concatenate", Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "the operands one after the other along a dimension";
   let description = [{
     concatenate_c1: at least one operand.
@@ -70,7 +70,7 @@ def Prim_ConcatenateOp : Prim_ViewOp<"concatenate", Prim_HasGradient # Prim_Infe
   let results = (outs Prim_Tensor:$result);
 }
 
-def Prim_ReverseOp : Prim_ViewOp<"reverse", Prim_HasGradient # Prim_Infers> {
+def Prim_ReverseOp : Prim_ViewOp<"reverse", Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "reverses the order along the given dimensions";
   let description = [{reverse_c1: dimensions are distinct and in range.}];
   let arguments = (ins Prim_Tensor:$operand, DenseI64ArrayAttr:$dimensions);

@@ -37,6 +37,9 @@ void forEachInWindow(const WindowGeometry &geometry, ArrayRef<int64_t> strides,
 /// The order in which the greatest element of a window is the first.
 constexpr ElementOrder kGreatestFirst{/*descending=*/true, /*nanFirst=*/true};
 
+/// The attributes of windows, with an entry for each dimension.
+constexpr StringRef kWindowAttributes[] = {"window", "strides", "dilations", "pad_low", "pad_high"};
+
 /// Where the first greatest element of the window is; -1 if it has no element.
 int64_t greatestInWindow(const WindowGeometry &geometry, const ReferenceArray &x,
                          ArrayRef<int64_t> strides, ArrayRef<int64_t> position) {
@@ -120,6 +123,8 @@ LogicalResult ReduceWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+ArrayRef<StringRef> ReduceWindowOp::getAttributesOfAllDimensions() { return kWindowAttributes; }
+
 TypedAttr ReduceWindowOp::getInitial(Type elementType) {
   return neutralElement(getKind(), elementType,
                         isUnsignedElement(getElementTypeOrSelf(getOperand())));
@@ -184,6 +189,8 @@ LogicalResult WindowScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
   results.push_back(std::move(y));
   return success();
 }
+
+ArrayRef<StringRef> WindowScatterOp::getAttributesOfAllDimensions() { return kWindowAttributes; }
 
 TypedAttr WindowScatterOp::getLast(Type elementType) {
   return kGreatestFirst.last(elementType, /*isUnsigned=*/false);

@@ -4,7 +4,7 @@
 
 include "ir/prim/PrimDialect.td"
 
-def Prim_ReduceWindowOp : Prim_Op<"reduce_window", "Window", Prim_Reduces, Prim_HasGradient # Prim_Infers> {
+def Prim_ReduceWindowOp : Prim_Op<"reduce_window", "Window", Prim_Reduces, Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "combines the elements of a window that slides over the operand";
   let description = [{
     result[o] = combine over w in window of operand[o * stride + w * dilation - pad_low]; positions outside
@@ -21,7 +21,7 @@ def Prim_ReduceWindowOp : Prim_Op<"reduce_window", "Window", Prim_Reduces, Prim_
   let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
 }
 
-def Prim_WindowScatterOp : Prim_Op<"window_scatter", "WindowScatter", Prim_Combines # Prim_Orders, Prim_HasGradient # Prim_Infers> {
+def Prim_WindowScatterOp : Prim_Op<"window_scatter", "WindowScatter", Prim_Combines # Prim_Orders, Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "adds each window's source element to the first greatest element of that window";
   let description = [{
     The gradient of max-pooling: result has the operand's shape; for every window position o, source[o] is

@@ -67,5 +67,5 @@ LogicalResult accc::generateLibrary(ArrayRef<TargetProgram> programs, const Weig
   FailureOr<std::string> object = objects.add(loc);
   if (failed(object) || failed(emitObject(description, *machine, *object, loc)))
     return failure();
-  return linkLibrary(objects.paths, ACCC_MODEL_SYMBOL, path, loc);
+  return linkLibrary(objects, ACCC_MODEL_SYMBOL, path, loc);
 }

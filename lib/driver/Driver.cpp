@@ -67,6 +67,10 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
     add("-o LIB.so is missing");
   if (!llvm::sys::fs::exists(options.model))
     add(options.model + ": there is no such file");
+  else if (!llvm::sys::fs::is_regular_file(options.model))
+    add(options.model + ": is a folder, a device or a pipe; a model is read from a regular file");
+  for (const std::string &problem : findOverwritten(options, options.model))
+    add(problem);
   return problems;
 }
 
@@ -87,7 +91,8 @@ Outcome accc::compileModel(const CompileOptions &options, const Progress &progre
   Compilation compilation(context, options);
   ExitCode code = runPipeline(compilation, options.stopAfter, progress);
   bool stopped = !options.stopAfter.empty() && options.stopAfter != "generate";
-  if (code == ExitCode::Done && !stopped && failed(writeReport(compilation)))
+  if (code == ExitCode::Done && !stopped &&
+      (failed(writeReport(compilation)) || failed(publishOutputs(compilation))))
     code = ExitCode::Machine;
   Outcome outcome = finish(compilation, code);
   if (code == ExitCode::Done && stopped) {

@@ -3,6 +3,7 @@
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -27,9 +28,41 @@ static std::error_code synchronise(llvm::StringRef path) {
   return code;
 }
 
-llvm::Error accc::writeAtomically(llvm::StringRef path,
-                                  llvm::function_ref<bool(llvm::StringRef)> write, bool &written) {
+/// What a chain of symbolic links ends in; `path` itself where that is none.
+static std::string resolveLink(llvm::StringRef path) {
+  llvm::SmallString<128> target(path), real;
+  bool isLink = false;
+  if (llvm::sys::fs::is_symlink_file(path, isLink) || !isLink)
+    return path.str();
+  if (!llvm::sys::fs::real_path(path, real))
+    return real.str().str();
+  // It points to nothing yet.
+  char buffer[4096];
+  ssize_t size = ::readlink(path.str().c_str(), buffer, sizeof buffer);
+  if (size <= 0 || size == sizeof buffer)
+    return path.str();
+  llvm::StringRef to(buffer, static_cast<size_t>(size));
+  if (llvm::sys::path::is_absolute(to))
+    return to.str();
+  llvm::SmallString<128> beside(llvm::sys::path::parent_path(path));
+  llvm::sys::path::append(beside, to);
+  return beside.str().str();
+}
+
+static void removeTemporary(const std::string &path) {
+  (void)llvm::sys::fs::remove(path);
+  llvm::sys::DontRemoveFileOnSignal(path);
+}
+
+OutputFiles::~OutputFiles() {
+  for (const File &file : files)
+    removeTemporary(file.temporary);
+}
+
+llvm::Error OutputFiles::add(llvm::StringRef name, llvm::function_ref<bool(llvm::StringRef)> write,
+                             bool &written) {
   written = false;
+  std::string path = resolveLink(name);
   // Renaming would put a file in the place of a device or a pipe.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::exists(status) &&
@@ -41,30 +74,21 @@ llvm::Error accc::writeAtomically(llvm::StringRef path,
           llvm::sys::fs::createUniqueFile(path + ".tmp-%%%%%%%%", descriptor, temporary))
     return failure(path, code);
   ::close(descriptor);
-  if (!write(temporary)) {
-    (void)llvm::sys::fs::remove(temporary);
-    return llvm::Error::success();
-  }
+  files.push_back({path, temporary.str().str(), {}});
+  llvm::sys::RemoveFileOnSignal(temporary);
+  written = write(temporary);
   // Whole also after a power cut: the bytes are on the disk before the name is.
-  std::error_code code = synchronise(temporary);
-  if (!code)
-    code = llvm::sys::fs::rename(temporary, path);
-  if (code) {
-    (void)llvm::sys::fs::remove(temporary);
-    return failure(path, code);
-  }
-  written = true;
-  // The name is on the disk once the folder is. There is no more to be done where a file system
-  // cannot synchronise a folder (EINVAL), or where the folder may not be read.
-  llvm::StringRef folder = llvm::sys::path::parent_path(path);
-  if (std::error_code synced = synchronise(folder.empty() ? "." : folder);
-      synced && synced != std::errc::invalid_argument && synced != std::errc::permission_denied)
-    return failure(path, synced);
-  return llvm::Error::success();
+  std::error_code code = written ? synchronise(temporary) : std::error_code();
+  if (written && !code)
+    return llvm::Error::success();
+  removeTemporary(files.back().temporary);
+  files.pop_back();
+  written = false;
+  return code ? failure(path, code) : llvm::Error::success();
 }
 
-llvm::Error accc::writeTextAtomically(llvm::StringRef path,
-                                      llvm::function_ref<void(llvm::raw_ostream &)> print) {
+llvm::Error OutputFiles::addText(llvm::StringRef path,
+                                 llvm::function_ref<void(llvm::raw_ostream &)> print) {
   std::error_code code;
   bool written;
   auto write = [&](llvm::StringRef temporary) {
@@ -77,9 +101,67 @@ llvm::Error accc::writeTextAtomically(llvm::StringRef path,
     stream.clear_error();
     return !code;
   };
-  if (llvm::Error error = writeAtomically(path, write, written))
+  if (llvm::Error error = add(path, write, written))
     return error;
   return written ? llvm::Error::success() : failure(path, code);
+}
+
+llvm::Error OutputFiles::publish() {
+  // Of several files, what they replace is kept until all have their names. A file system without
+  // links keeps nothing.
+  for (File &file : files)
+    if (files.size() > 1 && llvm::sys::fs::exists(file.path)) {
+      std::string old = file.temporary + "-old";
+      if (!llvm::sys::fs::create_hard_link(file.path, old)) {
+        file.old = old;
+        llvm::sys::RemoveFileOnSignal(old);
+      }
+    }
+  llvm::Error result = llvm::Error::success();
+  size_t named = 0;
+  for (; named < files.size() && !result; ++named) {
+    File &file = files[named];
+    if (std::error_code code = llvm::sys::fs::rename(file.temporary, file.path)) {
+      result = failure(file.path, code);
+      break;
+    }
+    llvm::sys::DontRemoveFileOnSignal(file.temporary);
+    // The name is on the disk once the folder is. There is no more to be done where a file system
+    // cannot synchronise a folder (EINVAL), or where the folder may not be read.
+    llvm::StringRef folder = llvm::sys::path::parent_path(file.path);
+    if (std::error_code code = synchronise(folder.empty() ? "." : folder);
+        code && code != std::errc::invalid_argument && code != std::errc::permission_denied)
+      result = failure(file.path, code);
+  }
+  bool failed = static_cast<bool>(result);
+  for (size_t i = 0; failed && i < named; ++i)
+    if (files[i].old.empty())
+      (void)llvm::sys::fs::remove(files[i].path);
+    else
+      (void)llvm::sys::fs::rename(files[i].old, files[i].path);
+  for (const File &file : files) {
+    removeTemporary(file.temporary);
+    if (!file.old.empty())
+      removeTemporary(file.old);
+  }
+  files.clear();
+  return result;
+}
+
+llvm::Error accc::writeAtomically(llvm::StringRef path,
+                                  llvm::function_ref<bool(llvm::StringRef)> write, bool &written) {
+  OutputFiles files;
+  if (llvm::Error error = files.add(path, write, written))
+    return error;
+  return written ? files.publish() : llvm::Error::success();
+}
+
+llvm::Error accc::writeTextAtomically(llvm::StringRef path,
+                                      llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  OutputFiles files;
+  if (llvm::Error error = files.addText(path, print))
+    return error;
+  return files.publish();
 }
 
 llvm::Error accc::writeTextAtomically(llvm::StringRef path, llvm::StringRef text) {

@@ -11,6 +11,7 @@
 #include "driver/Report.h"
 #include "training/optimizer/Optimizer.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -28,14 +29,38 @@ static bool embedsWeights(const Compilation &c) {
   return bytes <= kEmbedLimit;
 }
 
+static std::string weightsBeside(const std::string &library) { return library + ".safetensors"; }
+
 static LogicalResult machineFault(Compilation &c, const std::string &message) {
   c.problems.add({.message = message});
   c.machineFault = true;
   return failure();
 }
 
+/// Says of a file of initial values which compiler wrote it: only such a file is written over.
+static constexpr const char *kWrittenBy = "accc.compiled_weights";
+
+/// Whether a file with this name may be written over by initial values: it could be a checkpoint.
+static bool mayBeReplaced(const std::string &path) {
+  if (!llvm::sys::fs::exists(path))
+    return true;
+  try {
+    return SafetensorsReader(path).metadata().contains(kWrittenBy);
+  } catch (const std::exception &) {
+    return false;
+  }
+}
+
 /// The initial values as safetensors, under the exporter's names.
 static LogicalResult writeWeights(Compilation &c, const std::string &path) {
+  if (!mayBeReplaced(path)) {
+    c.problems.add({.message = path +
+                               " is there and was not written by accc compile: the library's "
+                               "initial values would go there; move it away, or use "
+                               "--weights embed or none"});
+    c.usageFault = true;
+    return failure();
+  }
   NamedTensors tensors;
   for (const auto &[name, weight] : c.weights) {
     auto type = static_cast<DType>(codegen::dtypeOf(weight.type.getElementType()));
@@ -43,12 +68,20 @@ static LogicalResult writeWeights(Compilation &c, const std::string &path) {
     tensors.emplace_back(name,
                          Tensor::borrow(type, shape, const_cast<char *>(weight.bytes.data())));
   }
-  try {
-    save_safetensors(path, tensors);
-  } catch (const std::exception &error) { // Error has its type information in code with RTTI alone
-    return machineFault(c, error.what());
-  }
-  return success();
+  bool written;
+  auto write = [&](StringRef temporary) {
+    try {
+      save_safetensors(temporary.str(), tensors,
+                       {{"format", "pt"}, {kWrittenBy, kCompilerVersion}});
+      return true;
+    } catch (const std::exception &error) { // Error has its type information in code with RTTI
+      (void)machineFault(c, error.what());
+      return false;
+    }
+  };
+  if (llvm::Error error = c.outputs.add(path, write, written))
+    return machineFault(c, llvm::toString(std::move(error)));
+  return success(written);
 }
 
 static LogicalResult writeHeader(Compilation &c) {
@@ -59,10 +92,62 @@ static LogicalResult writeHeader(Compilation &c) {
     if (auto optimizer = parseOptimizer(c.options.optimizer))
       learningRate = (*optimizer)->learningRate;
   StringRef name = llvm::sys::path::stem(c.options.header);
-  if (llvm::Error error = writeTextAtomically(
-          c.options.header, makeHeader(programsOf(c).front().program, name, learningRate)))
+  std::string text = makeHeader(programsOf(c).front().program, name, learningRate);
+  if (llvm::Error error =
+          c.outputs.addText(c.options.header, [&](llvm::raw_ostream &os) { os << text; }))
     return machineFault(c, llvm::toString(std::move(error)));
   return success();
+}
+
+LogicalResult accc::publishOutputs(Compilation &c) {
+  if (llvm::Error error = c.outputs.publish())
+    return machineFault(c, llvm::toString(std::move(error)));
+  return success();
+}
+
+/// The files that a compilation with these options may write, as the options name them.
+static std::vector<std::pair<std::string, std::string>> outputsOf(const CompileOptions &options) {
+  std::vector<std::pair<std::string, std::string>> outputs;
+  for (auto [option, path] :
+       {std::pair("-o", &options.output), std::pair("--header", &options.header),
+        std::pair("--report", &options.report)})
+    if (!path->empty())
+      outputs.emplace_back(option, *path);
+  if (!options.output.empty() && options.weights != "embed" && options.weights != "none")
+    outputs.emplace_back("the weights of -o", weightsBeside(options.output));
+  return outputs;
+}
+
+/// Whether two names are those of one file, also of one that is not there yet.
+static bool isSameFile(const std::string &a, const std::string &b) {
+  bool same = false;
+  if (!llvm::sys::fs::equivalent(a, b, same))
+    return same;
+  auto place = [](const std::string &path) {
+    llvm::SmallString<128> folder(llvm::sys::path::parent_path(path)), real;
+    if (llvm::sys::fs::real_path(folder.empty() ? "." : folder.str(), real))
+      real = folder;
+    llvm::sys::path::append(real, llvm::sys::path::filename(path));
+    return real;
+  };
+  return place(a) == place(b);
+}
+
+std::vector<std::string> accc::findOverwritten(const CompileOptions &options,
+                                               ArrayRef<std::string> inputs) {
+  std::vector<std::string> problems;
+  std::vector<std::pair<std::string, std::string>> outputs = outputsOf(options);
+  for (auto [i, output] : llvm::enumerate(outputs)) {
+    for (const std::string &input : inputs)
+      if (isSameFile(output.second, input))
+        problems.push_back(output.first + " " + output.second +
+                           ": would write over the model's own file " + input);
+    for (const auto &[option, path] : ArrayRef(outputs).take_front(i))
+      if (isSameFile(output.second, path))
+        problems.push_back(output.first + " " + output.second + ": is also where " + option +
+                           " is written");
+  }
+  return problems;
 }
 
 LogicalResult accc::writeReport(Compilation &c) {
@@ -72,7 +157,7 @@ LogicalResult accc::writeReport(Compilation &c) {
   auto print = [&](llvm::raw_ostream &os) {
     printReport(os, programsOf(c), manifest, c.fusionDecisions, c.log);
   };
-  if (llvm::Error error = writeTextAtomically(c.options.report, print))
+  if (llvm::Error error = c.outputs.addText(c.options.report, print))
     return machineFault(c, llvm::toString(std::move(error)));
   return success();
 }
@@ -87,10 +172,8 @@ LogicalResult accc::writeLibrary(Compilation &c) {
   options.dumpDir = c.options.dumpDir;
   options.embedWeights = embedsWeights(c);
   if (!options.embedWeights && c.options.weights != "none") {
-    llvm::SmallString<128> path(output);
-    llvm::sys::path::replace_extension(path, "safetensors");
-    options.weightsFile = llvm::sys::path::filename(path).str();
-    if (failed(writeWeights(c, path.str().str())))
+    options.weightsFile = llvm::sys::path::filename(weightsBeside(output)).str();
+    if (failed(writeWeights(c, weightsBeside(output))))
       return failure();
   }
 
@@ -100,7 +183,7 @@ LogicalResult accc::writeLibrary(Compilation &c) {
   auto write = [&](StringRef temporary) {
     return succeeded(generateLibrary(programsOf(c), c.weights, options, temporary));
   };
-  if (llvm::Error error = writeAtomically(output, write, written))
+  if (llvm::Error error = c.outputs.add(output, write, written))
     return machineFault(c, llvm::toString(std::move(error)));
   return success(written);
 }

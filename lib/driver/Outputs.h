@@ -7,13 +7,20 @@
 
 namespace accc {
 
-/// Generates the library from the scheduled program, and the weights beside it. Sets machineFault
-/// where a file cannot be written.
+/// Generates the library from the scheduled program, the weights beside it (LIB.so.safetensors) and
+/// the header, in compilation.outputs. Sets machineFault where a file cannot be written.
 mlir::LogicalResult writeLibrary(Compilation &compilation);
 
 /// Writes the report where the options ask for one: the last file, as it tells how long the others
 /// took. Sets machineFault where it cannot be written.
 mlir::LogicalResult writeReport(Compilation &compilation);
+
+/// Gives all files that were written their names. Sets machineFault where one cannot have it.
+mlir::LogicalResult publishOutputs(Compilation &compilation);
+
+/// What the files that a compilation writes would write over: `inputs`, or each other. A line each.
+std::vector<std::string> findOverwritten(const CompileOptions &options,
+                                         llvm::ArrayRef<std::string> inputs);
 
 } // namespace accc
 

@@ -83,8 +83,13 @@ static LogicalResult readModel(Compilation &c) {
     c.problems.add({.severity = Problem::Severity::Warning, .message = warning});
   for (const ImportProblem &problem : result.problems)
     c.problems.add({.node = problem.node, .op = problem.opType, .message = problem.message});
+  for (const std::string &problem : findOverwritten(c.options, result.dataFiles)) {
+    c.problems.add({.message = problem});
+    c.usageFault = true;
+  }
   c.module = std::move(result.module);
-  return success(c.module && succeeded(shareVariables(c, std::move(result.weights))));
+  return success(!c.usageFault && c.module &&
+                 succeeded(shareVariables(c, std::move(result.weights))));
 }
 
 static LogicalResult importModel(Compilation &c) {
@@ -257,6 +262,8 @@ static LogicalResult dump(Compilation &c, const PhaseEntry &phase) {
 static ExitCode blameFor(const Compilation &c, const PhaseEntry &phase) {
   if (c.machineFault)
     return ExitCode::Machine;
+  if (c.usageFault)
+    return ExitCode::Usage;
   if (phase.blame != ExitCode::Bug)
     return phase.blame;
   for (const Problem &problem : c.problems.get()) {

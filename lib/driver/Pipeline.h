@@ -5,6 +5,7 @@
 
 #include "codegen/Generate.h"
 #include "driver/Driver.h"
+#include "driver/Files.h"
 #include "driver/Report.h"
 #include "driver/Sizes.h"
 #include "schedule/merge/Merge.h"
@@ -73,8 +74,11 @@ struct Compilation {
   std::function<mlir::LogicalResult(llvm::StringRef phase)> afterPhase;
   /// Nothing is compiled: the model may hold what is not supported yet.
   bool onlyInspected = false;
-  /// The last failure was the machine's fault: a file that cannot be written.
-  bool machineFault = false;
+  /// What has been written so far; without names before everything is there.
+  OutputFiles outputs;
+  /// The last failure was the machine's fault: a file that cannot be written. Or the user's: one
+  /// that must not be.
+  bool machineFault = false, usageFault = false;
 };
 
 /// What is wrong with the options, before any file is read. Everything at once.

@@ -91,7 +91,7 @@ class Sizes(CommandLineTest):
         data = (self.folder / "a.so").read_bytes()
         self.assertEqual(data, (self.folder / "b.so").read_bytes())
         self.compile("w.so", "-D", "batch=64", "--weights", "beside")
-        for _, _, weight in read_safetensors(self.folder / "w.safetensors").values():
+        for _, _, weight in read_safetensors(self.folder / "w.so.safetensors").values():
             self.assertEqual(data.count(weight), 1)
 
     def test_phases_are_shown_for_each(self):

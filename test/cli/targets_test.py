@@ -126,7 +126,7 @@ class Targets(CommandLineTest):
         data = (self.folder / "a.so").read_bytes()
         self.assertEqual(data, (self.folder / "b.so").read_bytes())
         self.compile("w.so", "--weights", "beside")
-        for _, _, weight in read_safetensors(self.folder / "w.safetensors").values():
+        for _, _, weight in read_safetensors(self.folder / "w.so.safetensors").values():
             self.assertEqual(data.count(weight), 1)
 
     @needs_cuda

@@ -52,6 +52,16 @@ void reportCrash(const CompileOptions &options, const std::string &signal);
 /// The default learning rate from a library's manifest.
 float manifestLearningRate(const Model &model);
 
+/// Throws Error (usage) where a file that the command writes is one that it reads. Empty names are
+/// none.
+void keepApart(const std::vector<std::string> &written, const std::vector<std::string> &read);
+
+/// The most threads that a command takes: more are a mistake.
+inline constexpr int kMostThreads = 4096;
+
+/// Takes finite numbers only.
+CLI::Validator finiteNumber();
+
 /// Inputs for an entry point that are valid for any model: floats are random, integers 0 or 1.
 TensorMap randomInputs(const accc_entry &entry, uint64_t seed);
 

@@ -228,6 +228,7 @@ void accc::tool::addBench(CLI::App &app, Action &action) {
   command->add_option("--warmup", options->warmup, "steps before, at least one")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "0 = the default of OpenMP")
+      ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   command->add_flag("--profile", options->profile,
                     "prints which kernels and calls take the time, with --json all of them");

@@ -19,6 +19,8 @@ struct RunOptions {
 } // namespace
 
 static int run(const RunOptions &options) {
+  keepApart({options.outputs, options.saveParams},
+            {options.library, options.inputs, options.params});
   Model model = Model::load(options.library);
   SessionOptions settings;
   settings.learning_rate = options.learningRate.value_or(manifestLearningRate(model));
@@ -68,9 +70,11 @@ void accc::tool::addRun(CLI::App &app, Action &action) {
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of dropout and other random ops")
       ->capture_default_str();
-  command->add_option("--lr", options->learningRate,
-                      "the learning rate; by default the optimizer's");
+  command
+      ->add_option("--lr", options->learningRate, "the learning rate; by default the optimizer's")
+      ->check(finiteNumber());
   command->add_option("--threads", options->threads, "0 = the default of OpenMP")
+      ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   command
       ->add_option("--outputs", options->outputs,

@@ -4,10 +4,12 @@
 #include "support/CompileLog.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 
 using namespace mlir;
@@ -71,7 +73,32 @@ LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &mac
   return success();
 }
 
-LogicalResult codegen::linkLibrary(ArrayRef<std::string> objects, StringRef symbol, StringRef path,
+/// What the linker said, without the traces of its own stack.
+static std::string readMessage(StringRef path) {
+  auto text = llvm::MemoryBuffer::getFile(path, /*IsText=*/true, /*RequiresNullTerminator=*/false,
+                                          /*IsVolatile=*/true);
+  std::string message;
+  for (StringRef rest = text ? (*text)->getBuffer() : ""; !rest.empty();) {
+    auto [line, next] = rest.split('\n');
+    rest = next;
+    if (line.contains("error:") || line.contains("LLVM ERROR:"))
+      message += "\n" + line.str();
+  }
+  return message;
+}
+
+/// Whether the file is as long as its ELF header says: its last part is the table of sections. The
+/// linker does not look whether what it writes to its standard output arrives.
+static bool isWhole(StringRef path) {
+  llvm::ELF::Elf64_Ehdr header;
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file || (*file)->getBufferSize() < sizeof header)
+    return false;
+  std::memcpy(&header, (*file)->getBufferStart(), sizeof header);
+  return header.e_shoff + uint64_t(header.e_shnum) * header.e_shentsize == (*file)->getBufferSize();
+}
+
+LogicalResult codegen::linkLibrary(Objects &objects, StringRef symbol, StringRef path,
                                    Location loc) {
   llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("ld.lld-19");
   if (!linker)
@@ -81,17 +108,34 @@ LogicalResult codegen::linkLibrary(ArrayRef<std::string> objects, StringRef symb
   if (!linker)
     return emitError(loc) << "cannot find the linker ld.lld-19: install the package lld-19";
   std::string exported = "--undefined=" + symbol.str();
+  // To its standard output, a file in memory: a linker that outlives a killed compile leaves
+  // nothing behind, and a full disk is found where we write.
   SmallVector<StringRef> arguments{
       *linker, "-shared", "--build-id=none",  "--gc-sections", "-z", "relro",
-      "-z",    "now",     "--hash-style=gnu", exported,        "-o", path};
-  for (const std::string &object : objects)
+      "-z",    "now",     "--hash-style=gnu", exported,        "-o", "-"};
+  std::vector<std::string> inputs = objects.paths;
+  for (const std::string &object : inputs)
     arguments.push_back(object);
   // The vector paths for f64 and the like call the C library's libm.
   arguments.push_back("--allow-shlib-undefined");
+  FailureOr<std::string> library = objects.add(loc), messages = objects.add(loc);
+  if (failed(library) || failed(messages))
+    return failure();
   std::string message;
-  int status = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 300, 0, &message);
+  int status = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt,
+                                         {StringRef(), StringRef(*library), StringRef(*messages)},
+                                         300, 0, &message);
   if (status != 0)
     return emitError(loc) << "the linker failed (" << *linker << ", status " << status << ") "
-                          << message;
+                          << message << readMessage(*messages);
+  if (!isWhole(*library))
+    return emitError(loc) << "the linker failed (" << *linker
+                          << "): there is no room for the library in memory";
+  std::error_code code = llvm::sys::fs::copy_file(*library, path);
+  if (!code)
+    code = llvm::sys::fs::setPermissions(
+        path, static_cast<llvm::sys::fs::perms>(0777 & ~llvm::sys::fs::getUmask()));
+  if (code)
+    return emitError(loc) << "cannot write the library: " << code.message();
   return success();
 }

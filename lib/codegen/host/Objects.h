@@ -42,9 +42,9 @@ mlir::LogicalResult optimise(llvm::Module &module, llvm::TargetMachine &machine,
 mlir::LogicalResult emitObject(llvm::Module &module, llvm::TargetMachine &machine,
                                llvm::StringRef path, mlir::Location loc);
 
-/// Links objects into a shared library that exports only `symbol`.
-mlir::LogicalResult linkLibrary(llvm::ArrayRef<std::string> objects, llvm::StringRef symbol,
-                                llvm::StringRef path, mlir::Location loc);
+/// Links the objects into a shared library that exports only `symbol`.
+mlir::LogicalResult linkLibrary(Objects &objects, llvm::StringRef symbol, llvm::StringRef path,
+                                mlir::Location loc);
 
 /// Writes text for people to look at into `folder`, or nothing where that is empty; failing to is
 /// no error of the compile.

@@ -59,6 +59,8 @@ struct ImportResult {
   WeightTable weights;
   std::vector<std::string> warnings;
   std::vector<ImportProblem> problems;
+  /// The files beside the model that were read.
+  std::vector<std::string> dataFiles = {};
 };
 
 } // namespace accc

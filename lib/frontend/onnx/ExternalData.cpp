@@ -115,6 +115,13 @@ std::shared_ptr<const ExternalData::Mapping> ExternalData::map(const std::string
   return mapping;
 }
 
+std::vector<std::string> ExternalData::paths() const {
+  std::vector<std::string> result;
+  for (const auto &mapping : mappings)
+    result.push_back(directory + "/" + mapping.first().str());
+  return result;
+}
+
 ExternalData::Bytes ExternalData::read(const onnx::TensorProto &tensor, uint64_t size) {
   std::string location;
   uint64_t offset = 0, length = size;

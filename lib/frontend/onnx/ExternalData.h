@@ -29,6 +29,9 @@ public:
   /// The `size` bytes that the tensor's external_data names. Throws ImportError.
   Bytes read(const onnx::TensorProto &tensor, uint64_t size);
 
+  /// The files that were read.
+  std::vector<std::string> paths() const;
+
 private:
   struct Mapping;
   std::shared_ptr<const Mapping> map(const std::string &location);

@@ -398,6 +398,7 @@ ImportResult GraphImporter::run() {
   finish(result);
   result.warnings = std::move(warnings);
   result.problems = std::move(problems);
+  result.dataFiles = tensorReader.dataFiles();
   if (!result.problems.empty()) {
     result.module = nullptr;
     result.weights.clear();

@@ -37,6 +37,9 @@ public:
 
   mlir::RankedTensorType type(const onnx::TensorProto &tensor) const;
 
+  /// The files beside the model that were read.
+  std::vector<std::string> dataFiles() const { return files.paths(); }
+
 private:
   mlir::MLIRContext &context;
   std::shared_ptr<const onnx::ModelProto> model;

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""No command writes over what it reads or what is not its own, leaves halves behind, or outlives its end."""
+
+import os
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from command_line import ACCC, GOLDENS, MACHINE, MLP, SECONDS, TRAINING, USAGE, CommandLineTest, write_safetensors
+
+CHECKPOINT = {"w": ("F32", [1], struct.pack("<f", 42))}
+
+
+def field(number, value):
+    """A field of a protocol buffer message: an integer, or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def varint(value):
+    data = b""
+    while value > 127:
+        data += bytes([value & 127 | 128])
+        value >>= 7
+    return data + bytes([value])
+
+
+def model_with_data(location):
+    """y = x + w as an ONNX file, with w [4] in a file beside it."""
+    shape = field(1, 1) + field(2, field(1, field(1, 4)))  # f32, [4]
+    value = lambda name: field(1, name) + field(2, field(1, shape))
+    entry = field(1, "location") + field(2, location)
+    weight = field(1, 4) + field(2, 1) + field(8, "w") + field(13, entry) + field(14, 1)
+    node = field(1, "x") + field(1, "w") + field(2, "y") + field(4, "Add")
+    graph = field(1, node) + field(2, "g") + field(5, weight) + field(11, value("x")) + field(12, value("y"))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+
+
+class WhatIsThereStays(CommandLineTest):
+    def unchanged(self, path, *command, message, code=USAGE):
+        """The command is refused, the file stays as it is, and nothing appears."""
+        before, files = path.read_bytes(), self.files()
+        _, error = self.accc(*command, code=code)
+        self.assertIn(message, error)
+        self.assertEqual(path.read_bytes(), before)
+        self.assertEqual(self.files(), files)
+
+    def test_weights_do_not_replace_a_checkpoint(self):
+        self.small()
+        command = ["compile", "small.mlir", "-o", "m.so", "--weights", "beside"]
+        other = self.folder / "m.safetensors"
+        write_safetensors(other, CHECKPOINT)
+        self.accc(*command)
+        self.assertEqual(self.files(), ["m.safetensors", "m.so", "m.so.safetensors", "small.mlir"])
+        self.accc(*command)  # its own file is written again
+        (self.folder / "m.so").unlink()
+        weights = self.folder / "m.so.safetensors"
+        write_safetensors(weights, CHECKPOINT)
+        self.unchanged(weights, *command, message="m.so.safetensors is there and was not written by accc compile")
+        weights.write_bytes(b"anything")
+        self.unchanged(weights, *command, message="was not written by accc compile")
+
+    def test_outputs_are_no_inputs(self):
+        model = self.small()
+        (self.folder / "link").symlink_to("small.mlir")
+        for output in ("small.mlir", "./small.mlir", "link"):
+            self.unchanged(model, "compile", "small.mlir", "-o", output, message="write over the model's own file")
+        for option in ("--report", "--header"):
+            command = ["compile", "small.mlir", "-o", "m.so", option]
+            self.unchanged(model, *command, "small.mlir", message=f"{option} small.mlir: would write over")
+            self.unchanged(model, *command, "m.so", message=f"{option} m.so: is also where -o is written")
+
+    def test_outputs_are_no_data_of_the_model(self):
+        (self.folder / "m.onnx").write_bytes(model_with_data("w.bin"))
+        data = self.folder / "w.bin"
+        data.write_bytes(struct.pack("<4f", 1, 2, 3, 4))
+        self.unchanged(data, "compile", "m.onnx", "-o", "w.bin", message="write over the model's own file")
+        self.unchanged(data, "compile", "m.onnx", "-o", "m.so", "--report", "w.bin", message="own file")
+        self.accc("compile", "m.onnx", "-o", "m.so")
+
+    def test_a_run_writes_over_nothing_that_it_reads(self):
+        library = self.library()
+        command = ["run", "mlp.so", "--inputs", MLP / "inputs.safetensors"]
+        self.unchanged(library, *command, "--save-params", "mlp.so", message="which the command reads")
+        self.accc(*command, "--save-params", "p.safetensors")
+        params = self.folder / "p.safetensors"
+        command += ["--params", "p.safetensors"]
+        self.unchanged(params, *command, "--outputs", "./p.safetensors", message="which the command reads")
+        self.unchanged(params, *command, "--outputs", "o", "--save-params", "o", message="is named for two files")
+
+    def test_a_link_keeps_pointing(self):
+        self.small()
+        (self.folder / "models").mkdir()
+        link = self.folder / "m.so"
+        link.symlink_to("models/m.so")  # which is not there yet
+        for _ in range(2):
+            self.accc("compile", "small.mlir", "-o", "m.so")
+            self.assertTrue(link.is_symlink())
+            self.assertEqual([path.name for path in (self.folder / "models").iterdir()], ["m.so"])
+
+    def test_all_files_or_none(self):
+        self.small()
+        old = {"m.so": b"old library", "m.h": b"old header"}
+        for name, data in old.items():
+            (self.folder / name).write_bytes(data)
+        command = ["compile", "small.mlir", "-o", "m.so", "--header", "m.h", "--weights", "beside"]
+        _, error = self.accc(*command, "--report", "nowhere/m.json", code=MACHINE)
+        self.assertIn("cannot write 'nowhere/m.json': No such file or directory", error)
+        self.assertEqual(self.files(), ["m.h", "m.so", "small.mlir"])
+        for name, data in old.items():
+            self.assertEqual((self.folder / name).read_bytes(), data)
+
+    def test_what_is_no_file_is_not_read(self):
+        os.mkfifo(self.folder / "pipe.onnx")
+        for model in ("pipe.onnx", "/dev/zero", "."):
+            _, error = self.accc("compile", model, "-o", "m.so", code=USAGE)
+            self.assertIn(f"{model}: is a folder, a device or a pipe", error)
+
+    def test_numbers_that_are_none(self):
+        library = self.library()
+        command = ["run", library, "--inputs", MLP / "inputs.safetensors"]
+        for option, value in (("--lr", "nan"), ("--lr", "inf"), ("--threads", "100000"), ("--threads", "-1")):
+            _, error = self.accc(*command, option, value, code=USAGE)
+            self.assertIn(option, error)
+
+
+class Endings(CommandLineTest):
+    COMMAND = ["compile", GOLDENS / "swin_t" / "dynamo.onnx", "-o", "m.so", "--weights", "beside"]
+    OPTIONS = ["--loss", "cross_entropy", "--optimizer", "adam", "-D", "batch=2", "--report", "m.json"]
+
+    def start(self):
+        command = [ACCC, *map(str, self.COMMAND + self.OPTIONS)]
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def await_end_of(self, session):
+        """Until no process of the session is left."""
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            try:
+                os.killpg(session, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.01)
+        self.fail("a process of the compilation goes on")
+
+    def test_an_ended_compilation_leaves_nothing(self):
+        begin = time.monotonic()
+        self.assertEqual(self.start().wait(timeout=SECONDS), 0)
+        whole = time.monotonic() - begin
+        for name in self.files():
+            (self.folder / name).unlink()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+            ended = 0
+            for part in (0.05, 0.3, 0.5, 0.7):
+                process = self.start()
+                time.sleep(part * whole)
+                os.kill(process.pid, number)
+                code = process.wait(timeout=SECONDS)
+                self.await_end_of(process.pid)
+                if code == 0:  # it was faster this time
+                    self.assertEqual(self.files(), ["m.json", "m.so", "m.so.safetensors"])
+                    for name in self.files():
+                        (self.folder / name).unlink()
+                    continue
+                self.assertEqual(code, -number if number == signal.SIGKILL else 128 + number)
+                self.assertEqual(self.files(), [], (number, part))
+                ended += 1
+            self.assertGreater(ended, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

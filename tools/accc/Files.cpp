@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What commands ask of the files and numbers that they are given.
+#include "Command.h"
+
+#include <cmath>
+#include <filesystem>
+
+using namespace accc;
+namespace fs = std::filesystem;
+
+void tool::keepApart(const std::vector<std::string> &written,
+                     const std::vector<std::string> &read) {
+  std::error_code ignored;
+  auto isSame = [&](const std::string &a, const std::string &b) {
+    if (a.empty() || b.empty())
+      return false;
+    return fs::equivalent(a, b, ignored) ||
+           fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+  };
+  for (size_t i = 0; i < written.size(); ++i) {
+    for (const std::string &input : read)
+      if (isSame(written[i], input))
+        throw Error(ErrorKind::usage, written[i] + " would be written over " + input +
+                                          ", which the command reads; give it another name");
+    for (size_t j = 0; j < i; ++j)
+      if (isSame(written[i], written[j]))
+        throw Error(ErrorKind::usage, written[i] + " is named for two files");
+  }
+}
+
+CLI::Validator tool::finiteNumber() {
+  return CLI::Validator(
+      [](std::string &text) -> std::string {
+        char *end = nullptr;
+        double number = std::strtod(text.c_str(), &end);
+        return *end || text.empty() || !std::isfinite(number) ? text + " is no finite number"
+                                                              : std::string();
+      },
+      "FLOAT");
+}

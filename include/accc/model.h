@@ -22,8 +22,11 @@ public:
   /// data where it is no compiled model or speaks another ABI version; machine where this machine
   /// lacks the instructions of all code in it, or the runtime the half for its target.
   static Model load(const std::string &path);
-  /// The same, but whether this machine can run the library is not asked: for what looks at it.
-  /// Where it cannot, a Session on it throws what load() would have thrown.
+  /// The same with the code for one target ("cuda") of those that the library holds; Error (usage)
+  /// where it holds none.
+  static Model load(const std::string &path, std::string_view target);
+  /// As load(path), but whether this machine can run the library is not asked: for what looks at
+  /// it. Where it cannot, a Session on it throws what load() would have thrown.
   static Model describe(const std::string &path);
 
   /// Whether load() gave it.
@@ -53,7 +56,7 @@ public:
 private:
   struct Library;
   explicit Model(std::shared_ptr<const Library> library);
-  static Model open(const std::string &path, bool toRun);
+  static Model open(const std::string &path, bool toRun, std::string_view target = {});
   std::shared_ptr<const Library> library_;
 };
 

@@ -3,11 +3,12 @@
 
 import json
 import os
+import re
 import struct
 import unittest
 from unittest import mock
 
-from command_line import MLP, TRAINING, USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
+from command_line import DATA, MACHINE, MLP, TRAINING, USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
 
 # The folder of the stand-in for NVIDIA's driver (test/gpu/standin), where CUDA is there to build it.
 STANDIN = os.environ.get("ACCC_STANDIN")
@@ -118,6 +119,45 @@ class Targets(CommandLineTest):
                 self.assertEqual(self.inspect("m.so")["target"], target)
                 if arch:
                     self.assertIn("15 of 15 tensors pass", self.accc("diff", "m.so", MLP)[0])
+
+    @needs_cuda
+    def test_targets_are_held_against_each_other(self):
+        self.compile("m.so", *BOTH)
+        with environment(gpu=True):
+            out, _ = self.accc("diff", "m.so", "--targets", "--steps", "2")
+            self.assertIn("cuda against cpu\n", out)
+            count = int(re.search(r"(\d+) of \1 tensors pass", out)[1])
+            for line in (r"eval_step logits +f32\[64, 10\]", r"loss +f32\[\]", r"grad\.1\.weight +f32", r"losses +f32\[2\]", r"1\.weight +f32"):
+                self.assertRegex(out, rf"(?m)^{line}.* close$")
+            given = self.accc("diff", "m.so", "--targets", "--inputs", MLP / "inputs.safetensors")[0]
+            self.assertIn(f"{count} of {count} tensors pass", given)
+            with mock.patch.dict(os.environ, {"ACCC_ARCH": "compute_80"}):
+                _, error = self.accc("diff", "m.so", "--targets", code=USAGE)
+            self.assertIn("holds no code for cpu ACCC_ARCH=compute_80; it was compiled for", error)
+        with environment():
+            _, error = self.accc("diff", "m.so", "--targets", code=MACHINE)
+            self.assertIn("compute_80 needs NVIDIA's driver", error)
+
+    @needs_cuda
+    def test_targets_that_differ(self):
+        self.compile("m.so", *BOTH, "--precision", "tf32", "-D", "batch=16")
+        with environment(gpu=True):
+            out, _ = self.accc("diff", "m.so", "--targets", "--tolerance", "1e-7", code=DATA)
+        self.assertIn("cuda against cpu at batch=64\ncuda against cpu at batch=16\n", out)
+        self.assertRegex(out, r"batch=16 grad\.1\.weight .* FAILED")
+        self.assertRegex(out, r"first bad tensor: batch=64 eval_step logits ")
+
+    def test_targets_of_what_has_one(self):
+        self.compile("m.so")
+        for arguments, message in (
+            (["m.so", "--targets"], "m.so was compiled for cpu alone"),
+            ([MLP / "model.onnx", "--targets"], "is no library"),
+            (["m.so", "m.so", "--targets"], "B excludes --targets"),
+            (["m.so"], "B is missing"),
+            (["m.so", "m.so", "--steps", "2"], "--steps requires --targets"),
+        ):
+            _, error = self.accc("diff", *arguments, code=USAGE)
+            self.assertIn(message, error)
 
     @needs_cuda
     def test_the_order_of_targets_and_archs_does_not_matter(self):

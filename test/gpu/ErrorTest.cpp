@@ -86,6 +86,14 @@ TEST_CASE("gpu platform: ACCC_ARCH chooses") {
   CHECK(Model::load(fake("cuda_cpu")).code().target == std::string("cpu"));
 }
 
+TEST_CASE("gpu platform: code for one target is loaded by its name") {
+  StandIn gpu;
+  for (const char *target : {"cpu", "cuda"})
+    CHECK(Model::load(fake("cuda_cpu"), target).code().target == std::string(target));
+  CHECK_THAT(errorOf(ErrorKind::usage, [&] { Model::load(fake("cuda"), "cpu"); }),
+             Contains("holds no code for cpu; it was compiled for compute_80"));
+}
+
 TEST_CASE("gpu platform: library calls that cannot be made") {
   StandIn gpu;
   CHECK(Model::load(fake("scattered_matmul")).code().target == std::string("cpu"));

@@ -65,8 +65,10 @@ CLI::Validator finiteNumber();
 /// Inputs for an entry point that are valid for any model: floats are random, integers 0 or 1.
 TensorMap randomInputs(const accc_entry &entry, uint64_t seed);
 
-/// A value for a parameter or buffer: small random numbers for a matrix, ones for any other float.
-Tensor randomWeight(const accc_tensor &description);
+/// Loads the weights of the file `params`, if any, and gives those that come neither with the
+/// library nor in the file some value: matrices small random ones, everything else (scales,
+/// variances, shifts) ones.
+void fillWeights(Session &session, const std::string &params);
 
 /// Of the sizes that a library holds the first that has all of `wanted` ("seq=64"). Throws Error
 /// (usage) that lists them.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 
 using namespace accc;
@@ -65,7 +66,8 @@ TensorMap accc::tool::randomInputs(const accc_entry &entry, uint64_t seed) {
   return inputs;
 }
 
-Tensor accc::tool::randomWeight(const accc_tensor &description) {
+/// Small random numbers for a matrix, ones for any other float.
+static Tensor randomWeight(const accc_tensor &description) {
   auto shape = shape_of(description);
   Tensor tensor(*dtype_of(description.dtype), Shape(shape.begin(), shape.end()));
   if (tensor.dtype() != DType::f32)
@@ -77,6 +79,21 @@ Tensor accc::tool::randomWeight(const accc_tensor &description) {
   for (size_t i = 0; i < elements.size(); ++i)
     elements[i] = tensor.rank() < 2 ? 1 : i < different ? normal(engine) : elements[i - different];
   return tensor;
+}
+
+void accc::tool::fillWeights(Session &session, const std::string &params) {
+  std::optional<SafetensorsReader> file;
+  if (!params.empty()) {
+    file.emplace(params);
+    session.load(params, {.allow_missing = true, .allow_extra = true});
+  }
+  const Model &model = session.model();
+  if (model.description().weights_file)
+    return;
+  for (const accc_variable &variable : model.variables())
+    if (!variable.initial && variable.role != ACCC_OPTIMIZER_STATE &&
+        !(file && file->find(variable.tensor.name)))
+      session.set_variable(variable.tensor.name, randomWeight(variable.tensor));
 }
 
 std::string accc::tool::archName(const std::string &arch) { return arch.substr(0, arch.find(':')); }

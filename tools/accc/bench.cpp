@@ -71,24 +71,6 @@ static uint64_t processMemory(const std::string &field) {
 /// Makes VmHWM start again from what is resident now; without effect where the system cannot.
 static void resetPeakMemory() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-/// Loads the weights of the file `params`, if any, and gives those that come neither with the
-/// library nor in the file some value: matrices small random ones, everything else (scales,
-/// variances, shifts) ones.
-static void fillWeights(Session &session, const std::string &params) {
-  std::optional<SafetensorsReader> file;
-  if (!params.empty()) {
-    file.emplace(params);
-    session.load(params, {.allow_missing = true, .allow_extra = true});
-  }
-  const Model &model = session.model();
-  if (model.description().weights_file)
-    return;
-  for (const accc_variable &variable : model.variables())
-    if (!variable.initial && variable.role != ACCC_OPTIMIZER_STATE &&
-        !(file && file->find(variable.tensor.name)))
-      session.set_variable(variable.tensor.name, randomWeight(variable.tensor));
-}
-
 /// A profile as JSON: of each step its label, milliseconds a run, the bytes of its buffers (what it
 /// reads and writes at least), and whether a library makes it.
 static nlohmann::ordered_json profileJson(const std::vector<ProfiledStep> &profile,

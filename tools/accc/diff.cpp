@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // accc diff A B: a library, a model or what `accc run` wrote against goldens, or two libraries.
+// accc diff A --targets: the targets of one library.
 #include "Bisection.h"
 #include "Command.h"
 #include "Comparison.h"
 #include "Goldens.h"
+#include "TargetDiff.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,9 +21,10 @@ namespace fs = std::filesystem;
 
 namespace {
 struct DiffOptions {
-  std::string a, b, params;
+  std::string a, b, params, inputs;
+  int64_t steps = 3;
   double tolerance = 1e-4;
-  bool failedOnly = false, bisect = false;
+  bool failedOnly = false, bisect = false, targets = false;
   CompileOptions compile;
 
   operator GoldenOptions() const { return {b, tolerance, failedOnly}; }
@@ -173,6 +176,15 @@ static int diffLibraries(const DiffOptions &options) {
 }
 
 static int diff(const DiffOptions &options) {
+  if (options.targets) {
+    if (!isLibrary(options.a))
+      throw Error(ErrorKind::usage, options.a + " is no library: --targets compares those of one");
+    return diffTargets({options.a, options.params, options.inputs, options.steps, options.tolerance,
+                        options.failedOnly});
+  }
+  if (options.b.empty())
+    throw Error(ErrorKind::usage, "B is missing: goldens or a library to compare " + options.a +
+                                      " with, or --targets");
   bool results = fs::path(options.a).extension() == ".safetensors";
   if (!options.params.empty() && !results)
     throw Error(ErrorKind::usage, "--params goes with the outputs of a run");
@@ -191,26 +203,44 @@ static int diff(const DiffOptions &options) {
 
 void accc::tool::addDiff(CLI::App &app, Action &action) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App *command = app.add_subcommand(
-      "diff",
-      "compares a library or model with its goldens, or two libraries: numbers, kernels, memory");
+  CLI::App *command = app.add_subcommand("diff", "compares a library or model with its goldens, "
+                                                 "two libraries (numbers, kernels, memory), or the "
+                                                 "targets of one library");
   command
       ->add_option("A", options->a, "a library; with goldens also a model, or the outputs of a run")
       ->required()
       ->check(CLI::ExistingFile);
-  command
-      ->add_option("B", options->b, "a folder of goldens as examples/export writes, or a library")
-      ->required()
-      ->check(CLI::ExistingPath);
+  CLI::Option *b = command
+                       ->add_option("B", options->b,
+                                    "a folder of goldens as examples/export writes, or a library")
+                       ->check(CLI::ExistingPath);
   command->add_option("--tolerance", options->tolerance, "absolute and relative")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      ->add_option("--params", options->params,
-                   "with the outputs of a first grad_step: the parameters after all train_steps")
-      ->type_name("P2.safetensors")
+      ->add_option(
+          "--params", options->params,
+          "with the outputs of a first grad_step: the parameters after all train_steps; with "
+          "--targets: those to start from")
+      ->type_name("P.safetensors")
       ->check(CLI::ExistingFile);
   command->add_flag("--failed", options->failedOnly, "lists only what failed");
+  CLI::Option *targets = command->add_flag("--targets", options->targets,
+                                           "for a library compiled for several targets: outputs, "
+                                           "loss, gradients and the parameters after "
+                                           "some steps of each target against those of the last "
+                                           "one (cpu), from the same weights and data");
+  targets->excludes(b);
+  command
+      ->add_option("--inputs", options->inputs,
+                   "with --targets; by default floats are random, integers 0 or 1")
+      ->type_name("IN.safetensors")
+      ->check(CLI::ExistingFile)
+      ->needs(targets);
+  command->add_option("--steps", options->steps, "with --targets: of training")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->needs(targets);
   command->add_flag("--bisect", options->bisect,
                     "for a model: finds the phase, op or kernel that is wrong, with the reference "
                     "interpreter");

@@ -16,8 +16,9 @@ namespace {
 
 class Checker {
 public:
-  Checker(const accc_model_description &model, const std::string &path, bool toRun)
-      : model(model), path(path), toRun(toRun) {}
+  Checker(const accc_model_description &model, const std::string &path, bool toRun,
+          std::string_view target)
+      : model(model), path(path), toRun(toRun), target(target) {}
 
   const accc_code &check() {
     require(model.name && model.manifest, "a string is missing");
@@ -93,7 +94,7 @@ private:
       std::string_view name =
           std::string_view(code->arch).substr(0, std::string_view(code->arch).find(':'));
       names += (names.empty() ? "" : ", ") + std::string(name);
-      if (!wanted.empty() && name != wanted)
+      if ((!wanted.empty() && name != wanted) || (!target.empty() && code->target != target))
         continue;
       auto missing = whyUnable(*code);
       if (!missing)
@@ -103,8 +104,10 @@ private:
     if (!toRun && wanted.empty())
       return *codes().front();
     if (reasons.empty())
-      throw Error(ErrorKind::usage, path + " holds no code for ACCC_ARCH=" + std::string(wanted) +
-                                        "; it was compiled for " + names);
+      throw Error(ErrorKind::usage,
+                  path + " holds no code for" + (target.empty() ? "" : " " + std::string(target)) +
+                      (wanted.empty() ? "" : " ACCC_ARCH=" + std::string(wanted)) +
+                      "; it was compiled for " + names);
     throw Error(ErrorKind::machine, path + " was compiled for " + names +
                                         ", which this machine cannot run (" + reasons +
                                         "); compile it for this machine: --target and --arch");
@@ -242,6 +245,7 @@ private:
   const accc_model_description &model;
   const std::string &path;
   bool toRun;
+  std::string_view target; // the only one that will do, if any
   std::set<std::string_view> names;
   std::vector<Range> ranges;
 };
@@ -249,7 +253,7 @@ private:
 } // namespace
 
 const accc_code &checkDescription(const accc_model_description *description,
-                                  const std::string &path, bool toRun) {
+                                  const std::string &path, bool toRun, std::string_view target) {
   if (!description)
     throw Error(ErrorKind::bug, path + ": the compiled model returned no description");
   // Only the first field can be read before the version is known.
@@ -262,7 +266,7 @@ const accc_code &checkDescription(const accc_model_description *description,
   if (description->struct_size != sizeof(accc_model_description))
     throw Error(ErrorKind::bug, path + ": the description has another size than version " +
                                     std::to_string(ACCC_ABI_VERSION) + " of its interface");
-  return Checker(*description, path, toRun).check();
+  return Checker(*description, path, toRun, target).check();
 }
 
 } // namespace accc::detail

@@ -61,9 +61,12 @@ std::string join(const std::vector<std::string_view> &list, const char *separato
 Model::Model(std::shared_ptr<const Library> library) : library_(std::move(library)) {}
 
 Model Model::load(const std::string &path) { return open(path, /*toRun=*/true); }
+Model Model::load(const std::string &path, std::string_view target) {
+  return open(path, /*toRun=*/true, target);
+}
 Model Model::describe(const std::string &path) { return open(path, /*toRun=*/false); }
 
-Model Model::open(const std::string &path, bool toRun) {
+Model Model::open(const std::string &path, bool toRun, std::string_view target) {
   auto library = std::make_shared<Library>();
   library->path = absolutePath(path);
   library->handle = ::dlopen(library->path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -75,7 +78,7 @@ Model Model::open(const std::string &path, bool toRun) {
     throw Error(ErrorKind::data, path + " is a library but no compiled model: it has no symbol '" +
                                      ACCC_MODEL_SYMBOL + "'");
   library->description = describe();
-  library->code = &detail::checkDescription(library->description, path, toRun);
+  library->code = &detail::checkDescription(library->description, path, toRun, target);
   library->isToRun = toRun;
   return Model(std::move(library));
 }

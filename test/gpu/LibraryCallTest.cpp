@@ -145,13 +145,7 @@ void checkConvolution(const accc_library_call &call) {
 
 TEST_CASE("gpu matmul: every layout of every operand") {
   auto flags = GENERATE(range(0, 16));
-  auto [batch, m, n, k] = GENERATE(table<int64_t, int64_t, int64_t, int64_t>({{1, 5, 7, 3},
-                                                                              {4, 33, 17, 20},
-                                                                              {2, 1, 9, 4},
-                                                                              {3, 6, 1, 5},
-                                                                              {1, 1, 1, 1},
-                                                                              {1, 64, 48, 1},
-                                                                              {2, 1, 1, 70}}));
+  auto [batch, m, n, k] = GENERATE(from_range(matmulExtents));
   INFO("flags " << flags << ", " << batch << " x " << m << " x " << n << " x " << k);
   accc_library_call call = matmul(batch, m, n, k, flags & 1, flags & 2, flags & 4);
   call.u.matmul.accumulate = (flags & 8) != 0;
@@ -183,8 +177,7 @@ TEST_CASE("gpu matmul: factors are rounded where the call allows it") {
 
 TEST_CASE("gpu matmul: empty extents") {
   auto accumulate = GENERATE(0, 1);
-  auto [batch, m, n, k] = GENERATE(table<int64_t, int64_t, int64_t, int64_t>(
-      {{1, 3, 4, 0}, {2, 0, 4, 5}, {2, 3, 0, 5}, {0, 3, 4, 5}, {3, 2, 2, 0}}));
+  auto [batch, m, n, k] = GENERATE(from_range(emptyMatmulExtents));
   auto transposed = GENERATE(false, true);
   accc_library_call call = matmul(batch, m, n, k, false, false, transposed);
   call.u.matmul.accumulate = accumulate;
@@ -196,16 +189,9 @@ TEST_CASE("gpu matmul: no batch dimension, and several with gaps") {
   call.u.matmul.batch_rank = 0;
   checkDense(call);
 
-  // Attention's q k^T out of a [batch 2, sequence 3, heads 4, width 5] tensor.
-  call = matmul(1, 3, 3, 5);
-  accc_matmul &p = call.u.matmul;
-  p.batch_rank = 2;
-  p.batch[0] = 2, p.batch[1] = 4;
-  p.a_batch_strides[0] = p.b_batch_strides[0] = 60, p.a_batch_strides[1] = p.b_batch_strides[1] = 5;
-  p.a_row_stride = 20, p.a_column_stride = 1;
-  p.b_row_stride = 1, p.b_column_stride = 20;
-  p.c_batch_strides[0] = 36, p.c_batch_strides[1] = 9;
+  call = attentionMatmul();
   checkMatmul(call, 120, 120, 72);
+  accc_matmul &p = call.u.matmul;
   // Three dimensions that no two of lie as one.
   p.k = 2;
   p.batch_rank = 3;

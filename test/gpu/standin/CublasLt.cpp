@@ -2,7 +2,7 @@
 //
 // Stands in for libcublasLt.so: products in double precision, of descriptors that it checks as the
 // library does.
-#include "Elements.h"
+#include "Library.h"
 
 #include <cstring>
 #include <cublasLt.h>
@@ -65,15 +65,9 @@ template <typename Ours, typename Theirs> Ours &ours(Theirs *theirs) {
   return *reinterpret_cast<Ours *>(theirs);
 }
 
-cublasStatus_t enter(const char *function) {
-  std::optional<int> code;
-  if (Device::get().fails(function, code))
-    return cublasStatus_t(code.value_or(CUBLAS_STATUS_EXECUTION_FAILED));
-  return contextIsCurrent() ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
-}
-
 #define STANDIN_ENTER(name)                                                                        \
-  if (cublasStatus_t refused = enter(#name))                                                       \
+  if (auto refused = enterLibrary(#name, CUBLAS_STATUS_SUCCESS, CUBLAS_STATUS_EXECUTION_FAILED,    \
+                                  CUBLAS_STATUS_NOT_INITIALIZED))                                  \
   return refused
 
 /// A product whose descriptors fit each other.
@@ -329,15 +323,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
   for (int i = 0; i < 4; ++i)
     if (reinterpret_cast<uint64_t>(pointers[i]) % algorithm.alignment[i])
       return CUBLAS_STATUS_INVALID_VALUE;
-  auto scale = [&](const void *value) {
-    return product->a.type == CUDA_R_64F ? *static_cast<const double *>(value)
-                                         : double(*static_cast<const float *>(value));
-  };
-  double factor = scale(alpha), kept = scale(beta);
-  CUresult taken = Device::get().submit(reinterpret_cast<CUstream>(stream), [=] {
-    scribble(workspaceAt, algorithm.workspace);
+  Type type = *product->a.elements();
+  double factor = scaleFactor(alpha, type), kept = scaleFactor(beta, type);
+  bool taken = submit(reinterpret_cast<CUstream>(stream), workspaceAt, algorithm.workspace, [=] {
     product->compute(factor, reinterpret_cast<CUdeviceptr>(a), reinterpret_cast<CUdeviceptr>(b),
                      kept, reinterpret_cast<CUdeviceptr>(d));
   });
-  return taken == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+  return taken ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }

@@ -2,7 +2,7 @@
 //
 // Stands in for libcudnn.so: convolutions in double precision, of descriptors that it checks as the
 // library does.
-#include "Elements.h"
+#include "Library.h"
 
 #include <algorithm>
 #include <array>
@@ -36,15 +36,9 @@ namespace {
 /// What the algorithms that are right want, to see that they get it.
 constexpr size_t usualWorkspace = 32 << 10;
 
-cudnnStatus_t enter(const char *function) {
-  std::optional<int> code;
-  if (Device::get().fails(function, code))
-    return cudnnStatus_t(code.value_or(CUDNN_STATUS_EXECUTION_FAILED));
-  return contextIsCurrent() ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_INITIALIZED;
-}
-
 #define STANDIN_ENTER(name)                                                                        \
-  if (cudnnStatus_t refused = enter(#name))                                                        \
+  if (auto refused = enterLibrary(#name, CUDNN_STATUS_SUCCESS, CUDNN_STATUS_EXECUTION_FAILED,      \
+                                  CUDNN_STATUS_NOT_INITIALIZED))                                   \
   return refused
 
 std::optional<Type> elementsOf(cudnnDataType_t type) {
@@ -231,24 +225,17 @@ cudnnStatus_t list(const std::optional<Problem> &problem, int most, int *count,
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t submit(cudnnHandle_t handle, const std::optional<Problem> &problem, Kind kind,
-                     int algorithm, const void *alpha, const void *beta, const void *x,
-                     const void *w, const void *y, void *workspace, size_t workspaceBytes) {
+cudnnStatus_t enqueue(cudnnHandle_t handle, const std::optional<Problem> &problem, Kind kind,
+                      int algorithm, const void *alpha, const void *beta, const void *x,
+                      const void *w, const void *y, void *workspace, size_t workspaceBytes) {
   if (!problem || algorithm != 1 || workspaceBytes < usualWorkspace)
     return CUDNN_STATUS_BAD_PARAM;
-  bool isDouble = problem->type == Type::F64;
-  auto factor = [&](const void *value) {
-    return isDouble ? *static_cast<const double *>(value)
-                    : double(*static_cast<const float *>(value));
-  };
-  if (factor(alpha) != 1 || factor(beta) != 0)
+  if (scaleFactor(alpha, problem->type) != 1 || scaleFactor(beta, problem->type) != 0)
     return CUDNN_STATUS_NOT_SUPPORTED;
   auto at = [](const void *pointer) { return reinterpret_cast<CUdeviceptr>(pointer); };
-  CUresult taken = Device::get().submit(handle->stream, [=] {
-    scribble(at(workspace), usualWorkspace);
-    compute(*problem, kind, at(x), at(w), at(y));
-  });
-  return taken == CUDA_SUCCESS ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
+  bool taken = submit(handle->stream, at(workspace), usualWorkspace,
+                      [=] { compute(*problem, kind, at(x), at(w), at(y)); });
+  return taken ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }
 
 } // namespace
@@ -410,8 +397,8 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void *alpha,
                                       size_t workspaceBytes, const void *beta,
                                       const cudnnTensorDescriptor_t yShape, void *y) {
   STANDIN_ENTER(cudnnConvolutionForward);
-  return submit(handle, Problem::of(xShape, wShape, convolution, yShape), Kind::Forward, algorithm,
-                alpha, beta, x, w, y, workspace, workspaceBytes);
+  return enqueue(handle, Problem::of(xShape, wShape, convolution, yShape), Kind::Forward, algorithm,
+                 alpha, beta, x, w, y, workspace, workspaceBytes);
 }
 
 cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void *alpha,
@@ -422,8 +409,8 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void *alp
                                            size_t workspaceBytes, const void *beta,
                                            const cudnnTensorDescriptor_t dxShape, void *dx) {
   STANDIN_ENTER(cudnnConvolutionBackwardData);
-  return submit(handle, Problem::of(dxShape, wShape, convolution, dyShape), Kind::Data, algorithm,
-                alpha, beta, dx, w, dy, workspace, workspaceBytes);
+  return enqueue(handle, Problem::of(dxShape, wShape, convolution, dyShape), Kind::Data, algorithm,
+                 alpha, beta, dx, w, dy, workspace, workspaceBytes);
 }
 
 cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *alpha,
@@ -435,6 +422,6 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *a
                                              const void *beta,
                                              const cudnnFilterDescriptor_t dwShape, void *dw) {
   STANDIN_ENTER(cudnnConvolutionBackwardFilter);
-  return submit(handle, Problem::of(xShape, dwShape, convolution, dyShape), Kind::Weights,
-                algorithm, alpha, beta, x, dw, dy, workspace, workspaceBytes);
+  return enqueue(handle, Problem::of(xShape, dwShape, convolution, dyShape), Kind::Weights,
+                 algorithm, alpha, beta, x, dw, dy, workspace, workspaceBytes);
 }

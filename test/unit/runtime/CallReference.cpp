@@ -173,4 +173,22 @@ const std::vector<ConvolutionSpec> convolutionSpecs = {
     {"3-D groups", 2, 4, 4, 2, {4, 4, 4}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
 };
 
+const std::vector<MatmulExtents> matmulExtents = {{1, 5, 7, 3}, {4, 33, 17, 20}, {2, 1, 9, 4},
+                                                  {3, 6, 1, 5}, {1, 1, 1, 1},    {1, 64, 48, 1},
+                                                  {2, 1, 1, 70}};
+const std::vector<MatmulExtents> emptyMatmulExtents = {
+    {1, 3, 4, 0}, {2, 0, 4, 5}, {2, 3, 0, 5}, {0, 3, 4, 5}, {3, 2, 2, 0}};
+
+accc_library_call attentionMatmul() {
+  accc_library_call call = matmul(1, 3, 3, 5);
+  accc_matmul &p = call.u.matmul;
+  p.batch_rank = 2;
+  p.batch[0] = 2, p.batch[1] = 4;
+  p.a_batch_strides[0] = p.b_batch_strides[0] = 60, p.a_batch_strides[1] = p.b_batch_strides[1] = 5;
+  p.a_row_stride = 20, p.a_column_stride = 1;
+  p.b_row_stride = 1, p.b_column_stride = 20;
+  p.c_batch_strides[0] = 36, p.c_batch_strides[1] = 9;
+  return call;
+}
+
 } // namespace accc::test

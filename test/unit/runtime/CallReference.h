@@ -26,6 +26,14 @@ std::vector<double> expectedConvolution(const accc_library_call &call,
 
 extern const std::vector<ConvolutionSpec> convolutionSpecs;
 
+struct MatmulExtents {
+  int64_t batch, m, n, k;
+};
+/// Extents that ways of multiplying differ in; and those of products of nothing.
+extern const std::vector<MatmulExtents> matmulExtents, emptyMatmulExtents;
+/// Attention's q k^T out of tensors [batch 2, sequence 3, heads 4, width 5], to [2, 4, 3, 3].
+accc_library_call attentionMatmul();
+
 } // namespace accc::test
 
 #endif // ACCC_TEST_RUNTIME_CALLREFERENCE_H

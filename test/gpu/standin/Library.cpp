@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Elements.h"
+#include "Library.h"
 
 #include <algorithm>
 #include <bit>
@@ -57,11 +57,17 @@ void store(Operand &operand, Type type, int64_t index, double value) {
 
 double roundedToTf32(double value) { return std::bit_cast<float>(roundedBits(float(value), 13)); }
 
-void scribble(CUdeviceptr workspace, uint64_t bytes) {
-  if (bytes) {
-    std::byte *data = Operand(workspace, "workspace").write(0, bytes);
-    std::fill_n(data, bytes, std::byte(0xEE));
-  }
+double scaleFactor(const void *value, Type type) {
+  return type == Type::F64 ? *static_cast<const double *>(value)
+                           : double(*static_cast<const float *>(value));
+}
+
+bool submit(CUstream stream, CUdeviceptr workspace, uint64_t bytes, Work work) {
+  return Device::get().submit(stream, [=] {
+    if (bytes)
+      std::fill_n(Operand(workspace, "workspace").write(0, bytes), bytes, std::byte(0xEE));
+    work();
+  }) == CUDA_SUCCESS;
 }
 
 } // namespace standin

@@ -6,6 +6,10 @@
     DIR/goldens/NAME               the golden models, compiled, with what PyTorch gave
     DIR/models/NAME                the full-size models, compiled, without weights
     DIR/samples/NNNN               kernel tests: library, inputs, what the PTX interpreter gave
+    DIR/packed.json                what goldens, models and samples were made from
+
+Run again, it makes anew what was not finished or was made from something else (another build, model
+or option), and skips the rest.
 """
 
 import hashlib
@@ -41,24 +45,69 @@ def call(command, **options):
     return done.stdout
 
 
+class Packed:
+    """Folders of a pack, each with a digest of what it was made from."""
+
+    def __init__(self, out):
+        self.out, self.file = out, out / "packed.json"
+        self.known = json.loads(self.file.read_text()) if self.file.exists() else {}
+
+    def make(self, folder, sources, fill):
+        """Lets `fill` fill the folder, unless it was made from these sources: files, and texts."""
+        digest = hashlib.sha256()
+        for source in sources:
+            path = isinstance(source, pathlib.Path)
+            digest.update(file_digest(source) if path else repr(source).encode())
+        if self.known.get(folder) == digest.hexdigest() and (self.out / folder).exists():
+            say(f"{folder}: is there")
+            return
+        self.remove(folder)
+        (self.out / folder).mkdir(parents=True)
+        fill(self.out / folder)
+        self.known[folder] = digest.hexdigest()
+        self.write()
+
+    def remove(self, folder):
+        shutil.rmtree(self.out / folder, ignore_errors=True)
+        if self.known.pop(folder, None):
+            self.write()
+
+    def keep_only(self, folders):
+        for path in (*self.out.glob("goldens/*"), *self.out.glob("models/*")):
+            if str(path.relative_to(self.out)) not in folders:
+                self.remove(str(path.relative_to(self.out)))
+
+    def write(self):
+        partial = self.out / "packed.json.part"
+        partial.write_text(json.dumps(self.known, indent=2) + "\n")
+        os.replace(partial, self.file)
+
+
+def file_digest(path):
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
 def pack(options):
     out, build = options.directory, options.build.resolve()
-    for folder in ("bin", "lib", "gpu", "export", "goldens", "models", "samples"):
+    for folder in ("bin", "lib", "gpu", "export"):
         shutil.rmtree(out / folder, ignore_errors=True)
-        (out / folder).mkdir(parents=True)
+    for folder in ("bin", "lib", "gpu", "export", "goldens", "models", "samples"):
+        (out / folder).mkdir(parents=True, exist_ok=True)
     pack_programs(out, build)
     wanted = options.models
     stored = sorted(path.parent.name for path in GOLDENS.glob("*/meta.json"))
     full = list(FULL_SIZE)
     if unknown := set(wanted or []) - {*stored, *full}:
         sys.exit(f"gpu-check: no model {', '.join(sorted(unknown))}; there are: {', '.join(stored + full)}")
+    stored, full = ([name for name in names if not wanted or name in wanted] for names in (stored, full))
+    packed = Packed(out)
+    packed.keep_only({f"goldens/{name}" for name in stored} | {f"models/{name}" for name in full})
     for name in stored:
-        if wanted is None or name in wanted:
-            pack_golden(out, build, name)
+        pack_golden(packed, build, name)
     for name in full:
-        if wanted is None or name in wanted:
-            pack_model(out, build, name, options)
-    pack_samples(out, build, options.samples)
+        pack_model(packed, build, name, options)
+    pack_samples(packed, build, options.samples)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     say(f"{out}: {size / 1e6:.1f} MB")
     return 0
@@ -109,18 +158,23 @@ def compile_model(build, model, meta, library, weights):
     say(f"{library.parent.name}: {library.stat().st_size / 1e6:.1f} MB")
 
 
-def pack_golden(out, build, name):
-    folder = out / "goldens" / name
-    folder.mkdir()
-    for file in ("inputs", "golden", "golden64"):
-        if (GOLDENS / name / f"{file}.safetensors").exists():
-            shutil.copy(GOLDENS / name / f"{file}.safetensors", folder)
-    shutil.copy(GOLDENS / name / "meta.json", folder)
-    meta = json.loads((folder / "meta.json").read_text())
-    compile_model(build, GOLDENS / name / "model.onnx", meta, folder / "model.so", "embed")
+def pack_golden(packed, build, name):
+    source = GOLDENS / name
+    files = [source / "meta.json"]
+    files += (source / f"{file}.safetensors" for file in ("inputs", "golden", "golden64"))
+    files = [file for file in files if file.exists()]
+    meta = json.loads((source / "meta.json").read_text())
+
+    def fill(folder):
+        for file in files:
+            shutil.copy(file, folder)
+        compile_model(build, source / "model.onnx", meta, folder / "model.so", "embed")
+
+    compiler = build / "bin" / "accc"
+    packed.make(f"goldens/{name}", [compiler, ARCHS, source / "model.onnx", *files], fill)
 
 
-def pack_model(out, build, name, options):
+def pack_model(packed, build, name, options):
     cache = options.cache or pathlib.Path(
         os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"), "accc", "gpu-check"
     )
@@ -133,25 +187,37 @@ def pack_model(out, build, name, options):
         if done.returncode:
             reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
             say(f"{name}: left out: it cannot be exported with {options.python}: {reason}")
+            packed.remove(f"models/{name}")
             return
-    folder = out / "models" / name
-    folder.mkdir()
     meta = json.loads((export / "meta.json").read_text())
-    shutil.copy(export / "meta.json", folder)
-    shutil.copy(export / "inputs.safetensors", folder)
-    compile_model(build, export / "model.onnx", meta, folder / "model.so", "none")
+
+    def fill(folder):
+        shutil.copy(export / "meta.json", folder)
+        shutil.copy(export / "inputs.safetensors", folder)
+        compile_model(build, export / "model.onnx", meta, folder / "model.so", "none")
+
+    files = [export / file for file in ("model.onnx", "meta.json", "inputs.safetensors")]
+    packed.make(f"models/{name}", [build / "bin" / "accc", ARCHS, *files], fill)
 
 
-def pack_samples(out, build, tests):
+def pack_samples(packed, build, tests):
     """Runs kernel tests on the stand-in for a device, which interprets their PTX."""
     if not tests:
+        packed.remove("samples")
+        (packed.out / "samples").mkdir()
         return
     standin = build / "test" / "gpu" / "standin" / "lib"
-    environment = {"ACCC_TEST_TARGET": "cuda:compute_80", "ACCC_TEST_SAMPLES": str(out / "samples")}
+    program = build / "bin" / "kernels_tests"
+    sources = [program, tests, build / "lib" / "libaccc_cuda.so", *sorted(standin.glob("lib*.so*"))]
+    packed.make("samples", sources, lambda folder: run_samples(folder, program, standin, tests))
+
+
+def run_samples(samples, program, standin, tests):
+    environment = {"ACCC_TEST_TARGET": "cuda:compute_80", "ACCC_TEST_SAMPLES": str(samples)}
     environment["LD_LIBRARY_PATH"] = str(standin)
-    call([build / "bin" / "kernels_tests", tests], env=os.environ | environment)
+    call([program, tests], env=os.environ | environment)
     seen, size = set(), 0
-    for folder in sorted((out / "samples").iterdir()):
+    for folder in sorted(samples.iterdir()):
         contents = hashlib.sha256()
         for file in sorted(folder.iterdir()):
             contents.update(file.name.encode() + file.read_bytes())

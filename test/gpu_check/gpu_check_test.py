@@ -32,8 +32,12 @@ class GpuCheck(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="accc-gpu-check-test-"))
+        cls.packed = cls.pack()
+
+    @classmethod
+    def pack(cls):
         command = [sys.executable, ROOT / "scripts" / "gpu-check", "--pack", cls.folder]
-        cls.packed = run([*command, "--build", BUILD, "--models", "digits_mlp", "--samples", TESTS])
+        return run([*command, "--build", BUILD, "--models", "digits_mlp", "--samples", TESTS])
 
     @classmethod
     def tearDownClass(cls):
@@ -56,6 +60,20 @@ class GpuCheck(unittest.TestCase):
         for name in NAMES:  # samples, kernels, same bits; none that are close or wrong
             self.assertRegex(results, rf"\| {name} +\| [1-9]\d* +\| \d+ +\| [1-9]\d* +\| 0 +\| 0 +\|")
         self.assertIn("profile: skipped: the pack has no models", done.stdout)
+
+    def test_what_is_there_is_not_made_again(self):
+        for folder in ("goldens/unfinished", "models/unfinished"):
+            (self.folder / folder).mkdir()
+        done = self.pack()
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("goldens/digits_mlp: is there", done.stdout)
+        self.assertIn("samples: is there", done.stdout)
+        self.assertFalse(list(self.folder.glob("*/unfinished")))
+        known = self.folder / "packed.json"
+        known.write_text(known.read_text().replace('goldens/digits_mlp": "', 'goldens/digits_mlp": "0'))
+        done = self.pack()
+        self.assertNotIn("goldens/digits_mlp: is there", done.stdout)
+        self.assertTrue((self.folder / "goldens" / "digits_mlp" / "model.so").exists())
 
     def test_other_bits_are_found(self):
         stored = sorted(self.folder.glob("samples/*/*.out.safetensors"))

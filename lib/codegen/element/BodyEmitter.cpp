@@ -134,6 +134,8 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
     if (auto concatenation = dyn_cast<prim::ConcatenateOp>(op))
       if (Value picked = pick(concatenation, position))
         return picked;
+    if (auto bits = dyn_cast<prim::RandomBitsOp>(op))
+      return randomBits(bits, position);
     return cast<View>(op).emitElement(*this, position);
   case FusionClass::Window:
     return window(op, position);

@@ -85,6 +85,8 @@ private:
   mlir::Value loadEverySecond(mlir::Value pointer, mlir::Type scalar, mlir::Value base);
   /// The element of a concatenation of many inputs, without a branch; null where there must be one.
   mlir::Value pick(prim::ConcatenateOp op, llvm::ArrayRef<mlir::AffineExpr> position);
+  /// Random bits of which lanes that are neighbours share blocks.
+  mlir::Value randomBits(prim::RandomBitsOp op, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value window(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value currentMask();
   void pushMask(mlir::Value condition);

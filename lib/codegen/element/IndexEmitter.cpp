@@ -70,14 +70,15 @@ Value IndexEmitter::materialise(const LaneIndex &index) {
   return b.create<arith::AddIOp>(loc, base, offsets);
 }
 
-/// True if all lanes of `expression`, which advances by 1 a lane, share the quotient by `divisor`.
-bool IndexEmitter::lanesStayTogether(AffineExpr expression, int64_t divisor) {
-  if (divisor % lanes != 0)
-    return false;
+bool IndexEmitter::startsAtMultipleOf(AffineExpr expression, int64_t n) const {
   // The vector's loop variable is a multiple of the width.
   AffineExpr v = getAffineDimExpr(vectorDimension, b.getContext());
-  AffineExpr scaled = expression.replace(v, v * lanes);
-  return prim::isMultipleOf(scaled, lanes);
+  return prim::isMultipleOf(expression.replace(v, v * lanes), n);
+}
+
+/// True if all lanes of `expression`, which advances by 1 a lane, share the quotient by `divisor`.
+bool IndexEmitter::lanesStayTogether(AffineExpr expression, int64_t divisor) {
+  return divisor % lanes == 0 && startsAtMultipleOf(expression, lanes);
 }
 
 /// True if `expression`, whose lanes are `at`, is less than `bound` for all lanes or for none.

@@ -54,6 +54,9 @@ public:
   /// Removes floordiv and mod that the ranges of loop variables make superfluous.
   mlir::AffineExpr simplify(mlir::AffineExpr expression);
 
+  /// True if the first lane of `expression` is known to be a multiple of n.
+  bool startsAtMultipleOf(mlir::AffineExpr expression, int64_t n) const;
+
   /// 1 where low <= expression < high; i1 where all lanes agree, or a vector of i1; null if always
   /// true.
   mlir::Value inRange(mlir::AffineExpr expression, int64_t low, int64_t high);

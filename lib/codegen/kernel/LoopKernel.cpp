@@ -3,6 +3,7 @@
 #include "codegen/element/KernelTarget.h"
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
+#include "ir/prim/Philox.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,6 +22,14 @@ void emitOutputs(BodyEmitter &emitter, exec::KernelOp kernel, ArrayRef<AffineExp
     values.push_back(emitter.element(result, position));
   for (auto [i, value] : llvm::enumerate(values))
     emitter.store(static_cast<unsigned>(i), position, value);
+}
+
+/// How many registers a loop of vectors takes as one: as many as make blocks of random bits fill
+/// one themselves.
+int64_t unrollOf(exec::KernelOp kernel) {
+  bool drawsBits = llvm::any_of(kernel.getBody().front(),
+                                [](Operation &op) { return isa<prim::RandomBitsOp>(op); });
+  return drawsBits ? prim::philox::kWords : 1;
 }
 } // namespace
 
@@ -54,7 +63,7 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
   IndexEmitter &index = emitter.indices();
   if (!outer.empty() && !target.lanesAreThreads()) {
     int64_t extent = domain.extents[vectorDim];
-    int64_t width = target.chooseLanes(extent);
+    int64_t width = target.chooseLanes(extent, unrollOf(kernel));
     auto dim = static_cast<unsigned>(vectorDim);
     target.setLanes(emitter, dim, width);
     int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
@@ -69,7 +78,7 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
   }
   // One long row: a task is a piece of it. Threads find their place in all dimensions.
   unsigned dim = target.lanesAreThreads() ? rank : static_cast<unsigned>(vectorDim);
-  int64_t width = target.chooseLanes(elements);
+  int64_t width = target.chooseLanes(elements, unrollOf(kernel));
   target.setLanes(emitter, dim, width);
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();

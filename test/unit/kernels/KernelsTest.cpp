@@ -159,6 +159,26 @@ static const KernelCase kCases[] = {
   {"random_bits", R"(func.func @f(%k: tensor<2xi64>) -> tensor<3x21xui32> {
     %0 = prim.random_bits %k {stream = 5 : i64} : (tensor<2xi64>) -> tensor<3x21xui32>
     return %0 : tensor<3x21xui32> })", 1000, 0},
+  {"random_bits_of_rows", R"(func.func @f(%k: tensor<2xi64>) -> (tensor<9x87xf32>, tensor<9xf32>) {
+    %0 = prim.random_bits %k {stream = 5 : i64} : (tensor<2xi64>) -> tensor<9x87xui32>
+    %1 = prim.convert %0 : (tensor<9x87xui32>) -> tensor<9x87xf32>
+    %2 = prim.reduce max %1 {dimensions = array<i64: 1>} : (tensor<9x87xf32>) -> tensor<9xf32>
+    %3 = prim.broadcast %2 {dimensions = array<i64: 0>} : (tensor<9xf32>) -> tensor<9x87xf32>
+    %4 = prim.div %1, %3 : (tensor<9x87xf32>, tensor<9x87xf32>) -> tensor<9x87xf32>
+    return %4, %2 : tensor<9x87xf32>, tensor<9xf32> })", 1000},
+  {"random_bits_of_columns", R"(func.func @f(%k: tensor<2xi64>) -> tensor<87xf32> {
+    %0 = prim.random_bits %k {stream = 5 : i64} : (tensor<2xi64>) -> tensor<9x87xui32>
+    %1 = prim.convert %0 : (tensor<9x87xui32>) -> tensor<9x87xf32>
+    %2 = prim.reduce sum %1 {dimensions = array<i64: 0>} : (tensor<9x87xf32>) -> tensor<87xf32>
+    return %2 : tensor<87xf32> })", 1000},
+  {"random_bits_in_views", R"(func.func @f(%k: tensor<2xi64>) -> (tensor<40x24xui32>, tensor<9x39xui32>, tensor<24x13xui32>, tensor<26x42xui32>) {
+    %0 = prim.random_bits %k {stream = -3 : i64} : (tensor<2xi64>) -> tensor<24x40xui32>
+    %1 = prim.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<24x40xui32>) -> tensor<40x24xui32>
+    %2 = prim.slice %0 {starts = array<i64: 2, 1>, limits = array<i64: 11, 40>, strides = array<i64: 1, 1>} : (tensor<24x40xui32>) -> tensor<9x39xui32>
+    %3 = prim.slice %0 {starts = array<i64: 0, 2>, limits = array<i64: 24, 40>, strides = array<i64: 1, 3>} : (tensor<24x40xui32>) -> tensor<24x13xui32>
+    %z = prim.constant dense<7> : tensor<ui32>
+    %4 = prim.pad %0, %z {low = array<i64: 1, 1>, high = array<i64: 1, 1>, interior = array<i64: 0, 0>} : (tensor<24x40xui32>, tensor<ui32>) -> tensor<26x42xui32>
+    return %1, %2, %3, %4 : tensor<40x24xui32>, tensor<9x39xui32>, tensor<24x13xui32>, tensor<26x42xui32> })", 1000, 0},
   {"dot", R"(func.func @f(%a: tensor<7x12xf32>, %b: tensor<12x5xf32>) -> tensor<7x5xf32> {
     %0 = prim.dot_general %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<7x12xf32>, tensor<12x5xf32>) -> tensor<7x5xf32>
     return %0 : tensor<7x5xf32> })"},

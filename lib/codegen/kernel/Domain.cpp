@@ -65,6 +65,22 @@ SmallVector<Value> codegen::forLoop(BodyEmitter &emitter, Value low, Value high,
   return SmallVector<Value>(loop.getResults());
 }
 
+void codegen::whereInside(BodyEmitter &emitter, ArrayRef<IndexRange> ranges,
+                          function_ref<void()> body) {
+  OpBuilder &b = emitter.builder();
+  Value condition;
+  for (const IndexRange &range : ranges)
+    if (Value c = emitter.indices().inRange(range.expression, range.low, range.high))
+      condition = condition ? b.create<arith::AndIOp>(emitter.loc(), condition, c) : c;
+  BodyEmitter::Scope scope(emitter);
+  if (!condition)
+    return body();
+  auto inside = b.create<scf::IfOp>(emitter.loc(), condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(inside.thenBlock());
+  body();
+}
+
 void codegen::setRow(BodyEmitter &emitter, const Domain &domain, ArrayRef<unsigned> dims,
                      Value row) {
   IndexEmitter &index = emitter.indices();
@@ -98,5 +114,36 @@ int64_t codegen::forEachRow(BodyEmitter &emitter, func::FuncOp function, int64_t
   Value last = b.create<arith::MulIOp>(loc, end, perTask);
   last = b.create<arith::MinUIOp>(loc, last, emitter.indices().constant(rows));
   forLoop(emitter, first, last, 1, body);
+  return tasks;
+}
+
+int64_t codegen::forEachElement(BodyEmitter &emitter, func::FuncOp function,
+                                ArrayRef<int64_t> shape, function_ref<void()> body) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  IndexEmitter &index = emitter.indices();
+  const KernelTarget &target = emitter.target();
+  auto rank = static_cast<unsigned>(shape.size());
+  int64_t count = ReferenceArray::count(shape), lanes = target.chooseLanes(count);
+  auto tasks = static_cast<int64_t>(llvm::divideCeil(count, lanes));
+  Domain domain(shape);
+  SmallVector<unsigned> dims;
+  for (unsigned d = 0; d < rank; ++d) {
+    index.setDim(d, index.constant(0), shape[d]);
+    if (shape[d] != 1)
+      dims.push_back(d);
+  }
+  target.setLanes(emitter, rank, lanes);
+  auto [begin, end] = emitter.tasks(tasks);
+  Value perTask = index.constant(lanes);
+  Value low = b.create<arith::MulIOp>(loc, begin, perTask);
+  Value high = b.create<arith::MinUIOp>(loc, b.create<arith::MulIOp>(loc, end, perTask),
+                                        index.constant(count));
+  target.loopOverLanes(emitter, rank, count, low, high, count % lanes == 0, {},
+                       [&](ValueRange, Value) {
+                         setRow(emitter, domain, dims, index.evaluate(index.dim(rank)).base);
+                         body();
+                         return SmallVector<Value>();
+                       });
   return tasks;
 }

@@ -36,6 +36,10 @@ forLoop(BodyEmitter &emitter, mlir::Value low, mlir::Value high, int64_t step,
         mlir::ValueRange carried,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
 
+/// Runs `body` where all of the ranges hold, which are the same for all lanes of a vector.
+void whereInside(BodyEmitter &emitter, llvm::ArrayRef<IndexRange> ranges,
+                 llvm::function_ref<void()> body);
+
 /// Sets loop variables `dims` of the domain from the linear index `row` (row-major).
 void setRow(BodyEmitter &emitter, const Domain &domain, llvm::ArrayRef<unsigned> dims,
             mlir::Value row);
@@ -44,6 +48,11 @@ void setRow(BodyEmitter &emitter, const Domain &domain, llvm::ArrayRef<unsigned>
 /// that this call of the function does. Returns the number of all tasks.
 int64_t forEachRow(BodyEmitter &emitter, mlir::func::FuncOp function, int64_t rows,
                    int64_t rowElements, llvm::function_ref<void(mlir::Value row)> body);
+
+/// Where lanes are threads: runs `body` in one for each index of a tensor of this shape, loop
+/// variables 0 to rank - 1; the next one numbers them all. Returns the number of all tasks.
+int64_t forEachElement(BodyEmitter &emitter, mlir::func::FuncOp function,
+                       llvm::ArrayRef<int64_t> shape, llvm::function_ref<void()> body);
 
 } // namespace accc::codegen
 

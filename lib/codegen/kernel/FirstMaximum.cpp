@@ -45,8 +45,41 @@ AffineExpr Windows::linear(ArrayRef<AffineExpr> at) const {
   return result;
 }
 
+NearestIndices::Nearest NearestIndices::along(size_t d, AffineExpr at) {
+  auto [entry, isNew] = known.try_emplace({d, at});
+  if (isNew) {
+    OpBuilder &b = emitter.builder();
+    Location loc = emitter.loc();
+    IndexEmitter &index = emitter.indices();
+    Value inside = index.inRange(at, 0, shape[d]);
+    if (!inside) {
+      entry->second = {at, nullptr};
+    } else {
+      Value value = index.evaluate(index.simplify(at)).base;
+      value = b.create<arith::MaxSIOp>(loc, value, index.constant(0));
+      value = b.create<arith::MinSIOp>(loc, value, index.constant(shape[d] - 1));
+      entry->second = {index.addSymbol(value, shape[d]), inside};
+    }
+  }
+  return entry->second;
+}
+
+std::pair<SmallVector<AffineExpr>, Value> NearestIndices::of(ArrayRef<AffineExpr> at) {
+  SmallVector<AffineExpr> indices;
+  Value inside;
+  for (auto [d, expression] : llvm::enumerate(at)) {
+    Nearest nearest = along(d, expression);
+    indices.push_back(nearest.index);
+    if (nearest.inside)
+      inside = inside ? Value(emitter.builder().create<arith::AndIOp>(emitter.loc(), inside,
+                                                                      nearest.inside))
+                      : nearest.inside;
+  }
+  return {indices, inside};
+}
+
 Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> position,
-                            IntegerType labelType,
+                            IntegerType labelType, NearestIndices *nearest,
                             function_ref<Value(int64_t, ArrayRef<AffineExpr>)> label) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
@@ -59,11 +92,22 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
   int64_t number = 0;
   ReferenceArray::forEachIndex(w.window(), [&](ArrayRef<int64_t> offset) {
     SmallVector<AffineExpr> at = w.elementAt(position, offset);
-    SmallVector<IndexRange> ranges = w.rangesOf(at);
-    Value x = emitter.toVector(emitter.select(
-        ranges, [&] { return emitter.element(w.operand, at); }, [&] { return lowest; }));
-    Value here = emitter.toVector(
-        emitter.select(ranges, [&] { return label(number, at); }, [&] { return none; }));
+    Value x, here;
+    if (nearest) {
+      auto [indices, inside] = nearest->of(at);
+      x = emitter.element(w.operand, indices);
+      here = label(number, indices);
+      if (inside) {
+        x = b.create<arith::SelectOp>(loc, inside, x, lowest);
+        here = b.create<arith::SelectOp>(loc, inside, here, none);
+      }
+    } else {
+      SmallVector<IndexRange> ranges = w.rangesOf(at);
+      x = emitter.toVector(emitter.select(
+          ranges, [&] { return emitter.element(w.operand, at); }, [&] { return lowest; }));
+      here = emitter.toVector(
+          emitter.select(ranges, [&] { return label(number, at); }, [&] { return none; }));
+    }
     ++number;
     if (!best) {
       best = x;

@@ -34,12 +34,37 @@ struct Windows {
   mlir::AffineExpr linear(llvm::ArrayRef<mlir::AffineExpr> at) const;
 };
 
+/// Indices brought into a tensor of this shape, which is not empty: a thread reads at the nearest
+/// index inside and decides afterwards whether that counts, so that its reads need not wait for
+/// conditions.
+class NearestIndices {
+public:
+  NearestIndices(BodyEmitter &emitter, llvm::ArrayRef<int64_t> shape)
+      : emitter(emitter), shape(shape) {}
+
+  /// The nearest index inside, and whether that is `at` itself: an i1, null if it always is. Valid
+  /// where it is asked for first.
+  std::pair<llvm::SmallVector<mlir::AffineExpr>, mlir::Value>
+  of(llvm::ArrayRef<mlir::AffineExpr> at);
+
+private:
+  struct Nearest {
+    mlir::AffineExpr index;
+    mlir::Value inside;
+  };
+  Nearest along(size_t d, mlir::AffineExpr at);
+
+  BodyEmitter &emitter;
+  llvm::ArrayRef<int64_t> shape;
+  llvm::DenseMap<std::pair<size_t, mlir::AffineExpr>, Nearest> known;
+};
+
 /// The label of the first greatest element of the window at `position`, an integer of type
 /// `labelType`; -1 if the window has no element at all. `label` names the element with this number
-/// in the window.
+/// in the window. `nearest`: reads there what lies outside; null: does not read it.
 mlir::Value firstMaximum(
     BodyEmitter &emitter, const Windows &windows, llvm::ArrayRef<mlir::AffineExpr> position,
-    mlir::IntegerType labelType,
+    mlir::IntegerType labelType, NearestIndices *nearest,
     llvm::function_ref<mlir::Value(int64_t number, llvm::ArrayRef<mlir::AffineExpr> at)> label);
 
 /// Where the innermost dimension is independent: lanes run along it, and a position is done for all
@@ -47,6 +72,12 @@ mlir::Value firstMaximum(
 KernelFunction emitWindowColumns(exec::KernelOp kernel, mlir::func::FuncOp function,
                                  const Windows &windows, const KernelTarget &target,
                                  ErrorTable &errors);
+
+/// Where lanes are threads: each has elements of the result, whichever dimensions these are
+/// neighbours in, and asks the windows that cover them.
+KernelFunction emitWindowGather(exec::KernelOp kernel, mlir::func::FuncOp function,
+                                const Windows &windows, const KernelTarget &target,
+                                ErrorTable &errors);
 
 } // namespace accc::codegen
 

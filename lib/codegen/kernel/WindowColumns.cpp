@@ -5,7 +5,6 @@
 #include "codegen/kernel/FirstMaximum.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -13,22 +12,6 @@ using namespace accc;
 using namespace accc::codegen;
 
 namespace {
-
-/// Runs `body` where all of the ranges hold, which are the same for all lanes.
-void whereInside(BodyEmitter &emitter, ArrayRef<IndexRange> ranges, function_ref<void()> body) {
-  OpBuilder &b = emitter.builder();
-  Value condition;
-  for (const IndexRange &range : ranges)
-    if (Value c = emitter.indices().inRange(range.expression, range.low, range.high))
-      condition = condition ? b.create<arith::AndIOp>(emitter.loc(), condition, c) : c;
-  BodyEmitter::Scope scope(emitter);
-  if (!condition)
-    return body();
-  auto inside = b.create<scf::IfOp>(emitter.loc(), condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(inside.thenBlock());
-  body();
-}
 
 /// Adds the source at `position` to the first greatest elements of its window.
 void scatterAt(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> position) {
@@ -40,7 +23,7 @@ void scatterAt(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> posi
     return emitter.constant(b.getIntegerAttr(numbers, number));
   };
   Value chosen =
-      firstMaximum(emitter, w, position, numbers,
+      firstMaximum(emitter, w, position, numbers, nullptr,
                    [&](int64_t number, ArrayRef<AffineExpr>) { return numberOf(number); });
   Value source = emitter.toVector(emitter.element(w.source, position));
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(source.getType()));
@@ -123,7 +106,8 @@ KernelFunction codegen::emitWindowColumns(exec::KernelOp kernel, func::FuncOp fu
         auto index = [&](int64_t, ArrayRef<AffineExpr> at) {
           return emitter.indexValue(w.linear(at), b.getI64Type());
         };
-        emitter.store(0, position, firstMaximum(emitter, w, position, b.getI64Type(), index));
+        emitter.store(0, position,
+                      firstMaximum(emitter, w, position, b.getI64Type(), nullptr, index));
       });
     }
     target.setLanes(emitter, ~0u, 1);

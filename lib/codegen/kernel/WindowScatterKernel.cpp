@@ -66,6 +66,9 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
   ArrayRef<int64_t> shape = g.shape();
   auto rank = static_cast<unsigned>(shape.size());
 
+  if (target.lanesAreThreads())
+    return emitWindowGather(kernel, target.createFunction(kernel, module, /*inLanes=*/true), g,
+                            target, errors);
   // Windows overlap: unless lanes have columns of their own, they cannot add side by side.
   bool inColumns = rank > 0 && g.isIndependent(rank - 1) && shape[rank - 1] > 1;
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/inColumns);
@@ -118,10 +121,10 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
     for (unsigned d : lines)
       lineCount *= g.positions[d];
     auto atPositions = [&](ValueRange, Value mask) {
-      Value where =
-          firstMaximum(emitter, g, position, b.getI64Type(), [&](int64_t, ArrayRef<AffineExpr> at) {
-            return emitter.indexValue(g.linear(at), b.getI64Type());
-          });
+      Value where = firstMaximum(emitter, g, position, b.getI64Type(), nullptr,
+                                 [&](int64_t, ArrayRef<AffineExpr> at) {
+                                   return emitter.indexValue(g.linear(at), b.getI64Type());
+                                 });
       if (g.source)
         addAt(emitter, g, where, emitter.toVector(emitter.element(g.source, position)), mask);
       else

@@ -235,14 +235,15 @@ static Value membersOf(OpBuilder &b, Location loc, int64_t lanes) {
                                  b.create<arith::TruncIOp>(loc, i32, first));
 }
 
-/// The value of the thread, one of `members`, whose number differs in the bits of `distance`.
-/// Registers of a shuffle have 32 bits.
-static Value shuffle(OpBuilder &b, Location loc, Value members, Value value, int64_t distance) {
+/// The value of another thread, one of `members`: of that whose number differs in the bits of
+/// `which` (an i32), is less by it (up), or is `which` (idx). Registers of a shuffle have 32 bits.
+static Value shuffle(OpBuilder &b, Location loc, Value members, Value value, Value which,
+                     NVVM::ShflKind kind) {
   Type i32 = b.getI32Type();
+  // The last thread that may be asked; going up, the first.
+  Value limit = b.create<arith::ConstantIntOp>(loc, kind == NVVM::ShflKind::up ? 0 : kWarp - 1, 32);
   auto exchange = [&](Value word) -> Value {
-    auto number = [&](int64_t n) -> Value { return b.create<arith::ConstantIntOp>(loc, n, 32); };
-    return b.create<NVVM::ShflOp>(loc, i32, members, word, number(distance), number(kWarp - 1),
-                                  NVVM::ShflKind::bfly, UnitAttr());
+    return b.create<NVVM::ShflOp>(loc, i32, members, word, which, limit, kind, UnitAttr());
   };
   Value word = toInteger(b, loc, value);
   Type integer = word.getType();
@@ -262,6 +263,11 @@ static Value shuffle(OpBuilder &b, Location loc, Value members, Value value, int
     word = b.create<arith::TruncIOp>(loc, integer, word);
   }
   return fromInteger(b, loc, word, value.getType());
+}
+
+static Value shuffle(OpBuilder &b, Location loc, Value members, Value value, int64_t distance,
+                     NVVM::ShflKind kind = NVVM::ShflKind::bfly) {
+  return shuffle(b, loc, members, value, b.create<arith::ConstantIntOp>(loc, distance, 32), kind);
 }
 
 /// Shared memory of a block for `count` integers, the same in the whole function.
@@ -346,4 +352,55 @@ void CudaKernels::onOneLane(BodyEmitter &emitter, function_ref<void()> body) con
   Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, laneOf(b, loc, lanes),
                                           constant(b, loc, columns));
   onlyWhere(emitter, isFirst, body);
+}
+
+int64_t CudaKernels::getBusyTasks(func::FuncOp function) const {
+  return kManyThreads / lanesOf(function);
+}
+
+Value CudaKernels::getLane(OpBuilder &b, func::FuncOp function) const {
+  return laneOf(b, function.getLoc(), lanesOf(function));
+}
+
+Value CudaKernels::getFromLane(BodyEmitter &emitter, Value value, Value lane) const {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  return shuffle(b, loc, membersOf(b, loc, kWarp), value,
+                 b.create<arith::TruncIOp>(loc, b.getI32Type(), lane), NVVM::ShflKind::idx);
+}
+
+Value CudaKernels::scanLanes(BodyEmitter &emitter, Value value,
+                             function_ref<Value(Value, Value)> combine) const {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  Value members = membersOf(b, loc, kWarp), lane = getLane(b, emitter.getFunction());
+  for (int64_t distance = 1; distance < kWarp; distance *= 2) {
+    Value before = shuffle(b, loc, members, value, distance, NVVM::ShflKind::up);
+    Value exists =
+        b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::uge, lane, constant(b, loc, distance));
+    value = b.create<arith::SelectOp>(loc, exists, combine(before, value), value);
+  }
+  return value;
+}
+
+/// The lanes as bits of a word, of which the lowest is taken until none is left.
+void CudaKernels::forEachLaneWhere(BodyEmitter &emitter, Value condition,
+                                   function_ref<void(Value)> body) const {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  Type i32 = b.getI32Type();
+  auto number = [&](int64_t n) -> Value { return b.create<arith::ConstantIntOp>(loc, n, 32); };
+  Value all = b.create<NVVM::VoteBallotOp>(loc, i32, membersOf(b, loc, kWarp), condition);
+  auto loop = b.create<scf::WhileOp>(loc, TypeRange{i32}, ValueRange{all});
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&loop.getBefore(), {}, i32, loc);
+  Value left = before->getArgument(0);
+  Value any = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, left, number(0));
+  b.create<scf::ConditionOp>(loc, any, left);
+  Value lanes = b.createBlock(&loop.getAfter(), {}, i32, loc)->getArgument(0);
+  BodyEmitter::Scope scope(emitter);
+  Value lowest = b.create<LLVM::CountTrailingZerosOp>(loc, i32, lanes, /*is_zero_poison=*/true);
+  body(b.create<arith::ExtUIOp>(loc, b.getI64Type(), lowest));
+  Value rest = b.create<arith::SubIOp>(loc, lanes, number(1));
+  b.create<scf::YieldOp>(loc, ValueRange{b.create<arith::AndIOp>(loc, lanes, rest)});
 }

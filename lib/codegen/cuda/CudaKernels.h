@@ -47,6 +47,14 @@ public:
   combineLanes(BodyEmitter &emitter, mlir::Value value,
                llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const override;
   void onOneLane(BodyEmitter &emitter, llvm::function_ref<void()> body) const override;
+  int64_t getBusyTasks(mlir::func::FuncOp function) const override;
+  mlir::Value getLane(mlir::OpBuilder &b, mlir::func::FuncOp function) const override;
+  mlir::Value getFromLane(BodyEmitter &emitter, mlir::Value value, mlir::Value lane) const override;
+  mlir::Value
+  scanLanes(BodyEmitter &emitter, mlir::Value value,
+            llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const override;
+  void forEachLaneWhere(BodyEmitter &emitter, mlir::Value condition,
+                        llvm::function_ref<void(mlir::Value lane)> body) const override;
 };
 
 } // namespace accc::codegen

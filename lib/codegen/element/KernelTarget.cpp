@@ -13,3 +13,23 @@ int64_t KernelTarget::shareReduction(func::FuncOp, int64_t, int64_t, int64_t) co
 Value KernelTarget::getColumn(OpBuilder &, func::FuncOp) const {
   llvm_unreachable("lanes are not threads");
 }
+
+int64_t KernelTarget::getBusyTasks(func::FuncOp) const {
+  llvm_unreachable("lanes are not threads");
+}
+
+Value KernelTarget::getLane(OpBuilder &, func::FuncOp) const {
+  llvm_unreachable("lanes are not threads");
+}
+
+Value KernelTarget::getFromLane(BodyEmitter &, Value, Value) const {
+  llvm_unreachable("lanes are not threads");
+}
+
+Value KernelTarget::scanLanes(BodyEmitter &, Value, function_ref<Value(Value, Value)>) const {
+  llvm_unreachable("lanes are not threads");
+}
+
+void KernelTarget::forEachLaneWhere(BodyEmitter &, Value, function_ref<void(Value)>) const {
+  llvm_unreachable("lanes are not threads");
+}

@@ -94,6 +94,23 @@ public:
                llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const = 0;
   /// Runs `body`, which writes what is the same for all lanes (of a column), once.
   virtual void onOneLane(BodyEmitter &emitter, llvm::function_ref<void()> body) const = 0;
+
+  // ---- Lanes that are threads, of a function created with inLanes ----
+
+  /// How many tasks keep the machine busy.
+  virtual int64_t getBusyTasks(mlir::func::FuncOp function) const;
+  /// The lane's number (i64).
+  virtual mlir::Value getLane(mlir::OpBuilder &b, mlir::func::FuncOp function) const;
+  /// The value that the lane with this number (i64) has, in every lane.
+  virtual mlir::Value getFromLane(BodyEmitter &emitter, mlir::Value value, mlir::Value lane) const;
+  /// The values of the lanes up to this one, combined: `combine` gets those of earlier lanes first.
+  virtual mlir::Value
+  scanLanes(BodyEmitter &emitter, mlir::Value value,
+            llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const;
+  /// Runs `body` in all lanes for each lane in which `condition` (i1) holds, in order. `body` gets
+  /// the lane's number (i64).
+  virtual void forEachLaneWhere(BodyEmitter &emitter, mlir::Value condition,
+                                llvm::function_ref<void(mlir::Value lane)> body) const;
 };
 
 } // namespace accc::codegen

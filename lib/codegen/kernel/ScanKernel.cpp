@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops that walk one dimension in order: arg_reduce, cumulative. The other dimensions are
 // independent; a task takes some of their positions, one at a time.
-#include "codegen/kernel/Domain.h"
-#include "codegen/kernel/Emitters.h"
+#include "codegen/kernel/Scan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -29,6 +28,14 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
        accumulator = cumulative ? cumulative.getAccumulatorType(element) : element;
 
   Domain domain(shape);
+  if (target.lanesAreThreads()) {
+    constexpr int64_t kLeast = 16; // elements of a row that are worth a warp
+    Scan scan{argReduce, cumulative, operand, along};
+    if (argReduce)
+      return emitArgReduceInLanes(kernel, module, scan, target, errors);
+    if (domain.innermost() == along && shape[along] >= kLeast)
+      return emitCumulativeInLanes(kernel, module, scan, target, errors);
+  }
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);
   BodyEmitter emitter(kernel, function, target, errors, rank);
   OpBuilder &b = emitter.builder();

@@ -4,6 +4,7 @@
 // atomics and the result does not depend on the number of threads.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
+#include "codegen/kernel/Scatter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -27,6 +28,9 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
   auto axis = static_cast<unsigned>(scatter.getAxis());
   auto rank = static_cast<unsigned>(shape.size());
 
+  if (target.lanesAreThreads())
+    return emitScatterRows(kernel, target.createFunction(kernel, module, /*inLanes=*/true), scatter,
+                           target, errors);
   Domain domain(shape);
   // Lanes run along the last dimension, unless that is the axis.
   bool vectors = axis + 1 < rank;

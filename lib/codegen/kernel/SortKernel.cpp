@@ -24,9 +24,11 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
   auto along = static_cast<unsigned>(sort.getDimension());
   int64_t extent = shape[along];
 
+  bool inLanes = target.lanesAreThreads();
   Domain domain(shape);
-  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);
-  BodyEmitter emitter(kernel, function, target, errors, rank + 1);
+  func::FuncOp function = target.createFunction(kernel, module, inLanes);
+  unsigned otherDim = rank + 1; // after the one that numbers all elements
+  BodyEmitter emitter(kernel, function, target, errors, rank + 2);
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
   IndexEmitter &index = emitter.indices();
@@ -36,7 +38,7 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
   for (unsigned i = 0; i < rank; ++i) {
     index.setDim(i, index.constant(0), shape[i]);
     own.push_back(index.dim(i));
-    other.push_back(i == along ? index.dim(rank) : index.dim(i));
+    other.push_back(i == along ? index.dim(otherDim) : index.dim(i));
     if (i == along)
       continue;
     outer.push_back(i);
@@ -45,32 +47,38 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
   if (ReferenceArray::count(shape) == 0)
     return KernelFunction{function, target.getLaunchShape(function, 0)};
 
-  int64_t tasks = forEachRow(emitter, function, rows, extent * extent, [&](Value row) {
-    if (!outer.empty())
-      setRow(emitter, domain, outer, row);
-    forLoop(emitter, index.constant(0), index.constant(extent), 1, [&](Value i) {
-      index.setDim(along, i, extent);
-      Value x = emitter.element(sort.getOperand(), own);
-      SmallVector<Value> place =
-          forLoop(emitter, index.constant(0), index.constant(extent), 1,
-                  ValueRange{index.constant(0)}, [&](Value j, ValueRange in) -> SmallVector<Value> {
-                    index.setDim(rank, j, extent);
-                    Value y = emitter.element(sort.getOperand(), other);
-                    Value before = sort.emitPrecedes(b, y, x), after = sort.emitPrecedes(b, x, y);
-                    // Equal elements keep their order.
-                    Value earlier = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, j, i);
-                    Value flag = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
-                    Value notAfter = b.create<arith::XOrIOp>(loc, after, flag);
-                    Value goes = b.create<arith::OrIOp>(
-                        loc, before, b.create<arith::AndIOp>(loc, notAfter, earlier));
-                    return {b.create<arith::AddIOp>(
-                        loc, in[0], b.create<arith::ExtUIOp>(loc, b.getI64Type(), goes))};
+  auto placeElement = [&] {
+    Value i = index.evaluate(index.dim(along)).base;
+    Value x = emitter.element(sort.getOperand(), own);
+    SmallVector<Value> place = forLoop(
+        emitter, index.constant(0), index.constant(extent), 1, ValueRange{index.constant(0)},
+        [&](Value j, ValueRange in) -> SmallVector<Value> {
+          index.setDim(otherDim, j, extent);
+          Value y = emitter.element(sort.getOperand(), other);
+          Value before = sort.emitPrecedes(b, y, x), after = sort.emitPrecedes(b, x, y);
+          // Equal elements keep their order.
+          Value earlier = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, j, i);
+          Value flag = b.create<arith::ConstantOp>(loc, b.getBoolAttr(true));
+          Value notAfter = b.create<arith::XOrIOp>(loc, after, flag);
+          Value goes =
+              b.create<arith::OrIOp>(loc, before, b.create<arith::AndIOp>(loc, notAfter, earlier));
+          return {b.create<arith::AddIOp>(loc, in[0],
+                                          b.create<arith::ExtUIOp>(loc, b.getI64Type(), goes))};
+        });
+    SmallVector<AffineExpr> to(own);
+    to[along] = index.addSymbol(place.front(), extent);
+    for (auto [output, result] : llvm::enumerate(results))
+      emitter.store(static_cast<unsigned>(output), to, result == sort.getValues() ? x : i);
+  };
+  int64_t tasks =
+      inLanes ? forEachElement(emitter, function, shape, placeElement)
+              : forEachRow(emitter, function, rows, extent * extent, [&](Value row) {
+                  if (!outer.empty())
+                    setRow(emitter, domain, outer, row);
+                  forLoop(emitter, index.constant(0), index.constant(extent), 1, [&](Value i) {
+                    index.setDim(along, i, extent);
+                    placeElement();
                   });
-      SmallVector<AffineExpr> to(own);
-      to[along] = index.addSymbol(place.front(), extent);
-      for (auto [output, result] : llvm::enumerate(results))
-        emitter.store(static_cast<unsigned>(output), to, result == sort.getValues() ? x : i);
-    });
-  });
+                });
   return KernelFunction{function, target.getLaunchShape(function, tasks)};
 }

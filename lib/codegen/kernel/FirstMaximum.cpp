@@ -79,7 +79,7 @@ std::pair<SmallVector<AffineExpr>, Value> NearestIndices::of(ArrayRef<AffineExpr
 }
 
 Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> position,
-                            IntegerType labelType, NearestIndices *nearest,
+                            IntegerType labelType,
                             function_ref<Value(int64_t, ArrayRef<AffineExpr>)> label) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
@@ -92,22 +92,11 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
   int64_t number = 0;
   ReferenceArray::forEachIndex(w.window(), [&](ArrayRef<int64_t> offset) {
     SmallVector<AffineExpr> at = w.elementAt(position, offset);
-    Value x, here;
-    if (nearest) {
-      auto [indices, inside] = nearest->of(at);
-      x = emitter.element(w.operand, indices);
-      here = label(number, indices);
-      if (inside) {
-        x = b.create<arith::SelectOp>(loc, inside, x, lowest);
-        here = b.create<arith::SelectOp>(loc, inside, here, none);
-      }
-    } else {
-      SmallVector<IndexRange> ranges = w.rangesOf(at);
-      x = emitter.toVector(emitter.select(
-          ranges, [&] { return emitter.element(w.operand, at); }, [&] { return lowest; }));
-      here = emitter.toVector(
-          emitter.select(ranges, [&] { return label(number, at); }, [&] { return none; }));
-    }
+    SmallVector<IndexRange> ranges = w.rangesOf(at);
+    Value x = emitter.toVector(emitter.select(
+        ranges, [&] { return emitter.element(w.operand, at); }, [&] { return lowest; }));
+    Value here = emitter.toVector(
+        emitter.select(ranges, [&] { return label(number, at); }, [&] { return none; }));
     ++number;
     if (!best) {
       best = x;
@@ -122,5 +111,33 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
     best = b.create<arith::SelectOp>(loc, better, x, best);
     where = b.create<arith::SelectOp>(loc, better, here, where);
   });
+  return where;
+}
+
+Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> position,
+                            IntegerType labelType, NearestIndices &nearest,
+                            function_ref<Value(int64_t, ArrayRef<AffineExpr>)> label) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  Fusible op = w.op;
+  // From the last element on, one takes the place of another unless that precedes it: so the first
+  // of equals is left, and any element takes the place of none.
+  Value best = emitter.constant(op.getInitial(
+      BodyEmitter::registerType(cast<RankedTensorType>(w.operand.getType()).getElementType())));
+  Value where = emitter.constant(b.getIntegerAttr(labelType, -1));
+  Value yes = emitter.constant(b.getBoolAttr(true));
+  SmallVector<SmallVector<AffineExpr>> window;
+  ReferenceArray::forEachIndex(w.window(), [&](ArrayRef<int64_t> offset) {
+    window.push_back(w.elementAt(position, offset));
+  });
+  for (size_t number = window.size(); number-- > 0;) {
+    auto [at, inside] = nearest.of(window[number]);
+    Value x = emitter.element(w.operand, at);
+    Value better = b.create<arith::XOrIOp>(loc, op.emitPrecedes(b, best, x), yes);
+    if (inside)
+      better = b.create<arith::AndIOp>(loc, better, inside);
+    best = b.create<arith::SelectOp>(loc, better, x, best);
+    where = b.create<arith::SelectOp>(loc, better, label(static_cast<int64_t>(number), at), where);
+  }
   return where;
 }

@@ -61,10 +61,16 @@ private:
 
 /// The label of the first greatest element of the window at `position`, an integer of type
 /// `labelType`; -1 if the window has no element at all. `label` names the element with this number
-/// in the window. `nearest`: reads there what lies outside; null: does not read it.
+/// in the window.
 mlir::Value firstMaximum(
     BodyEmitter &emitter, const Windows &windows, llvm::ArrayRef<mlir::AffineExpr> position,
-    mlir::IntegerType labelType, NearestIndices *nearest,
+    mlir::IntegerType labelType,
+    llvm::function_ref<mlir::Value(int64_t number, llvm::ArrayRef<mlir::AffineExpr> at)> label);
+
+/// The same of a thread: `at` is the nearest index inside the operand, which is read in any case.
+mlir::Value firstMaximum(
+    BodyEmitter &emitter, const Windows &windows, llvm::ArrayRef<mlir::AffineExpr> position,
+    mlir::IntegerType labelType, NearestIndices &nearest,
     llvm::function_ref<mlir::Value(int64_t number, llvm::ArrayRef<mlir::AffineExpr> at)> label);
 
 /// Where the innermost dimension is independent: lanes run along it, and a position is done for all

@@ -23,7 +23,7 @@ void scatterAt(BodyEmitter &emitter, const Windows &w, ArrayRef<AffineExpr> posi
     return emitter.constant(b.getIntegerAttr(numbers, number));
   };
   Value chosen =
-      firstMaximum(emitter, w, position, numbers, nullptr,
+      firstMaximum(emitter, w, position, numbers,
                    [&](int64_t number, ArrayRef<AffineExpr>) { return numberOf(number); });
   Value source = emitter.toVector(emitter.element(w.source, position));
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(source.getType()));
@@ -106,8 +106,7 @@ KernelFunction codegen::emitWindowColumns(exec::KernelOp kernel, func::FuncOp fu
         auto index = [&](int64_t, ArrayRef<AffineExpr> at) {
           return emitter.indexValue(w.linear(at), b.getI64Type());
         };
-        emitter.store(0, position,
-                      firstMaximum(emitter, w, position, b.getI64Type(), nullptr, index));
+        emitter.store(0, position, firstMaximum(emitter, w, position, b.getI64Type(), index));
       });
     }
     target.setLanes(emitter, ~0u, 1);

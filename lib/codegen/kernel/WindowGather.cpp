@@ -126,7 +126,7 @@ SmallVector<Value> WindowGather::addWindow(ArrayRef<AffineExpr> position, ArrayR
   Location loc = emitter.loc();
   bool isKnown = !number.empty();
   Value chosen = firstMaximum(emitter, w, position, isKnown ? b.getI32Type() : b.getI64Type(),
-                              &elements, [&](int64_t label, ArrayRef<AffineExpr> at) {
+                              elements, [&](int64_t label, ArrayRef<AffineExpr> at) {
                                 return isKnown ? numberLabel(label) : labelOf(at);
                               });
   auto [place, exists] = positions.of(position);
@@ -193,12 +193,15 @@ void WindowGather::emitPosition() {
   SmallVector<AffineExpr> position;
   for (unsigned d = 0; d < rank; ++d)
     position.push_back(index.dim(d));
-  NearestIndices nearest(emitter, w.shape());
   auto label = [&](int64_t, ArrayRef<AffineExpr> at) { return labelOf(at); };
-  bool isEmpty = ReferenceArray::count(w.shape()) == 0; // nothing can be read, nor need be
-  emitter.store(
-      0, position,
-      firstMaximum(emitter, w, position, b.getI64Type(), isEmpty ? nullptr : &nearest, label));
+  Value place;
+  if (ReferenceArray::count(w.shape()) == 0) { // nothing can be read, nor need be
+    place = index.constant(-1);
+  } else {
+    NearestIndices nearest(emitter, w.shape());
+    place = firstMaximum(emitter, w, position, b.getI64Type(), nearest, label);
+  }
+  emitter.store(0, position, place);
 }
 
 } // namespace

@@ -17,6 +17,21 @@ func.func @forward(%x: tensor<4xf64> {accc.name = "x", accc.role = "input"})
 }
 """
 
+# y = x * x + w, in rows
+ROWS = """
+func.func @forward(%x: tensor<{rows}x{columns}x{element}> {{accc.name = "x", accc.role = "input"}},
+    %w: tensor<{columns}x{element}> {{accc.name = "w", accc.role = "input"}})
+    -> (tensor<{rows}x{columns}x{element}> {{accc.name = "y", accc.role = "output"}}) {{
+  %0 = prim.mul %x, %x : (tensor<{rows}x{columns}x{element}>, tensor<{rows}x{columns}x{element}>)
+      -> tensor<{rows}x{columns}x{element}>
+  %1 = prim.broadcast %w {{dimensions = array<i64: 1>}} : (tensor<{columns}x{element}>)
+      -> tensor<{rows}x{columns}x{element}>
+  %2 = prim.add %0, %1 : (tensor<{rows}x{columns}x{element}>, tensor<{rows}x{columns}x{element}>)
+      -> tensor<{rows}x{columns}x{element}>
+  return %2 : tensor<{rows}x{columns}x{element}>
+}}
+"""
+
 
 def toolkit():
     """Where the compiler finds CUDA's toolkit, or None."""
@@ -56,7 +71,30 @@ class Cuda(CommandLineTest):
         self.assertIn(".target sm_80", ptx)
         # Every primitive rounds, as on the CPU; subnormals are zero.
         self.assertIn("add.rn.ftz.f32", ptx)
+        self.assertIn("div.rn.ftz.f32", ptx)
         self.assertNotIn(".approx", ptx)
+
+    def kernels(self, name, text):
+        """The PTX of each kernel of a model in MLIR."""
+        (self.folder / f"{name}.mlir").write_text(text)
+        self.accc(
+            *("compile", f"{name}.mlir", "-o", f"{name}.so", "--target", "cuda"),
+            *("--arch", "compute_80", "--dump-dir", f"{name}.dump"),
+        )
+        ptx = (self.folder / f"{name}.dump" / "compute_80" / "kernels.ptx").read_text()
+        return ptx.split(".visible .entry")[1:]
+
+    def test_a_thread_accesses_16_bytes_at_once(self):
+        (kernel,) = self.kernels("rows", ROWS.format(rows=8, columns=12, element="f32"))
+        self.assertEqual(kernel.count("ld.global.v4.f32"), 2)
+        self.assertEqual(kernel.count("st.global.v4.f32"), 1)
+        self.assertNotIn("ld.global.f32", kernel)
+        (kernel,) = self.kernels("pairs", ROWS.format(rows=8, columns=6, element="f32"))
+        self.assertEqual(kernel.count("ld.global.v2.f32"), 2)
+        (kernel,) = self.kernels("singles", ROWS.format(rows=8, columns=5, element="f32"))
+        self.assertNotIn(".v2", kernel)
+        (kernel,) = self.kernels("doubles", ROWS.format(rows=8, columns=12, element="f64"))
+        self.assertEqual(kernel.count("st.global.v2.f64"), 1)
 
     def test_without_ptxas_there_is_ptx(self):
         with environment(CUDA_PATH="/nonexistent", PATH="/usr/bin:/bin"):

@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,6 +22,8 @@ static constexpr int64_t kSector = 8;
 /// Elements that a warp computes one after the other, for each thread: enough to hide the start of
 /// a warp, few enough to make many warps.
 static constexpr int64_t kElementsOfThread = 4;
+/// The same where a thread takes vectors.
+static constexpr int64_t kVectorsOfThread = 2;
 /// More buffers do not become parameters: a kernel may have 4 KB of these, and each takes registers
 /// or a read of the constant bank.
 static constexpr size_t kMostParameters = 40;
@@ -42,13 +44,14 @@ static Value constant(OpBuilder &b, Location loc, int64_t value) {
   return b.create<arith::ConstantIntOp>(loc, value, 64);
 }
 
-template <typename Register> static Value readRegister(OpBuilder &b, Location loc) {
-  return b.create<arith::ExtUIOp>(loc, b.getI64Type(), b.create<Register>(loc, b.getI32Type()));
+template <typename Register> static Value readRegister(OpBuilder &b, Location loc, Type type) {
+  Value value = b.create<Register>(loc, b.getI32Type());
+  return value.getType() == type ? value : b.create<arith::ExtUIOp>(loc, type, value);
 }
 
 /// The thread's number among the `count` that belong together, a power of two.
 static Value laneOf(OpBuilder &b, Location loc, int64_t count) {
-  return b.create<arith::AndIOp>(loc, readRegister<NVVM::ThreadIdXOp>(b, loc),
+  return b.create<arith::AndIOp>(loc, readRegister<NVVM::ThreadIdXOp>(b, loc, b.getI64Type()),
                                  constant(b, loc, count - 1));
 }
 
@@ -107,15 +110,22 @@ std::pair<Value, Value> CudaKernels::getTasks(OpBuilder &b, func::FuncOp functio
                                               function_ref<Value()> status,
                                               function_ref<Value()> count) const {
   Location loc = function.getLoc();
-  Value thread =
-      b.create<arith::AddIOp>(loc,
-                              b.create<arith::MulIOp>(loc, readRegister<NVVM::BlockIdXOp>(b, loc),
-                                                      readRegister<NVVM::BlockDimXOp>(b, loc)),
-                              readRegister<NVVM::ThreadIdXOp>(b, loc));
   int64_t lanes = lanesOf(function);
+  Value tasks = count();
+  // 32 bits hold the numbers of all threads of most launches.
+  APInt known;
+  bool isShort = matchPattern(tasks, m_ConstantInt(&known)) &&
+                 known.getSExtValue() < std::numeric_limits<int32_t>::max() / lanes - kMostThreads;
+  Type type = isShort ? b.getI32Type() : b.getI64Type();
+  Value block = readRegister<NVVM::BlockIdXOp>(b, loc, type),
+        threads = readRegister<NVVM::BlockDimXOp>(b, loc, type);
+  Value thread = b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, block, threads),
+                                         readRegister<NVVM::ThreadIdXOp>(b, loc, type));
+  if (isShort)
+    thread = b.create<arith::ExtUIOp>(loc, b.getI64Type(), thread);
   Value task = dividedBy(b, loc, thread, lanes);
-  Value end = b.create<arith::MinSIOp>(loc, b.create<arith::AddIOp>(loc, task, constant(b, loc, 1)),
-                                       count());
+  Value end =
+      b.create<arith::MinSIOp>(loc, b.create<arith::AddIOp>(loc, task, constant(b, loc, 1)), tasks);
   // Other threads may report an error at the same time.
   Value state = b.create<LLVM::LoadOp>(
       loc, b.getI64Type(), status(), sizeof(int64_t), /*isVolatile=*/false,
@@ -147,8 +157,10 @@ LaunchShape CudaKernels::getLaunchShape(func::FuncOp function, int64_t tasks) co
           .buffersInMemory = function->hasAttr(kInMemoryAttr)};
 }
 
-int64_t CudaKernels::getTaskElements(func::FuncOp function) const {
-  return function->hasAttr(kLanesAttr) ? lanesOf(function) * kElementsOfThread : 1;
+int64_t CudaKernels::getTaskElements(func::FuncOp function, int64_t neighbours) const {
+  return function->hasAttr(kLanesAttr)
+             ? lanesOf(function) * std::max(kElementsOfThread, kVectorsOfThread * neighbours)
+             : neighbours;
 }
 
 /// Of several errors the last in the table of messages is told, in every run.
@@ -193,19 +205,38 @@ Value CudaKernels::getColumn(OpBuilder &b, func::FuncOp function) const {
 
 void CudaKernels::setLanes(BodyEmitter &, unsigned, int64_t) const {}
 
+/// A lane takes one element after the other, those of a warp being neighbours; or where vectors run
+/// along the dimension one vector after the other, and of what is left at the end one element.
 SmallVector<Value> CudaKernels::loopOverLanes(BodyEmitter &emitter, unsigned dim, int64_t extent,
-                                              Value low, Value high, bool, ValueRange carried,
+                                              Value low, Value high, bool exact, ValueRange carried,
                                               LaneBody body) const {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
+  IndexEmitter &index = emitter.indices();
   func::FuncOp function = emitter.getFunction();
-  int64_t lanes = lanesOf(function), columns = columnsOf(function);
+  int64_t lanes = lanesOf(function), columns = columnsOf(function), shares = lanes / columns;
   Value lane = dividedBy(b, loc, laneOf(b, loc, lanes), columns);
-  Value first = b.create<arith::AddIOp>(loc, low, lane);
-  return forLoop(emitter, first, high, lanes / columns, carried, [&](Value i, ValueRange in) {
-    emitter.indices().setDim(dim, i, extent);
-    return body(in, nullptr);
-  });
+  auto loop = [&](Value from, Value to, int64_t width) {
+    Value offset = b.create<arith::MulIOp>(loc, lane, constant(b, loc, width));
+    Value first = b.create<arith::AddIOp>(loc, from, offset);
+    return forLoop(emitter, first, to, shares * width, carried, [&](Value i, ValueRange in) {
+      index.setDim(dim, i, extent);
+      return body(in, nullptr);
+    });
+  };
+  int64_t width = index.width();
+  if (index.vectorDim() != dim || width == 1)
+    return loop(low, high, 1);
+  if (exact)
+    return loop(low, high, width);
+  assert(carried.empty() && "vectors and single elements are not carried alike");
+  Value rest = b.create<arith::AndIOp>(loc, high, constant(b, loc, width - 1));
+  Value full = b.create<arith::SubIOp>(loc, high, rest);
+  loop(low, full, width);
+  index.setVector(~0u, 1);
+  loop(full, high, 1);
+  index.setVector(dim, width);
+  return {};
 }
 
 /// `value` as an integer of at least 8 bits, and back.
@@ -284,15 +315,6 @@ static Value getShared(OpBuilder &b, func::FuncOp function, Type integer, int64_
                                      symbol);
 }
 
-static void onlyWhere(BodyEmitter &emitter, Value condition, function_ref<void()> body) {
-  OpBuilder &b = emitter.builder();
-  auto branch = b.create<scf::IfOp>(emitter.loc(), condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  BodyEmitter::Scope scope(emitter);
-  body();
-}
-
 /// First within each warp, then what these have through shared memory: each lane gets those of some
 /// warps, and once more lanes of a warp are combined.
 Value CudaKernels::combineLanes(BodyEmitter &emitter, Value value,
@@ -324,7 +346,7 @@ Value CudaKernels::combineLanes(BodyEmitter &emitter, Value value,
   Value lane = laneOf(b, loc, kWarp);
   Value writes =
       b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, lane, constant(b, loc, columns));
-  onlyWhere(emitter, writes, [&] {
+  branch(emitter, writes, [&] {
     b.create<LLVM::StoreOp>(loc, word, address(dividedBy(b, loc, laneOf(b, loc, lanes), kWarp)));
   });
   b.create<NVVM::Barrier0Op>(loc);
@@ -351,7 +373,7 @@ void CudaKernels::onOneLane(BodyEmitter &emitter, function_ref<void()> body) con
     b.create<NVVM::Barrier0Op>(loc);
   Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, laneOf(b, loc, lanes),
                                           constant(b, loc, columns));
-  onlyWhere(emitter, isFirst, body);
+  branch(emitter, isFirst, body);
 }
 
 int64_t CudaKernels::getBusyTasks(func::FuncOp function) const {

@@ -29,11 +29,12 @@ public:
            llvm::function_ref<mlir::Value()> status,
            llvm::function_ref<mlir::Value()> count) const override;
   LaunchShape getLaunchShape(mlir::func::FuncOp function, int64_t tasks) const override;
-  int64_t getTaskElements(mlir::func::FuncOp function) const override;
+  int64_t getTaskElements(mlir::func::FuncOp function, int64_t neighbours) const override;
   void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,
               mlir::Value code) const override;
 
   bool lanesAreThreads() const override { return true; }
+  int64_t getAccessBytes() const override { return 16; }
   int64_t chooseLanes(int64_t extent, int64_t unroll) const override;
   int64_t shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
                          int64_t elements) const override;

@@ -209,6 +209,8 @@ Value BodyEmitter::indexValue(AffineExpr expression, Type elementType) {
 AffineExpr BodyEmitter::symbol(Value integer, int64_t bound, StringRef message) {
   Type type = integer.getType();
   auto vector = dyn_cast<VectorType>(type);
+  if (recorder && vector)
+    recorder->wholeVectors = false;
   Type scalar = vector ? vector.getElementType() : type;
   if (scalar.getIntOrFloatBitWidth() < 64) {
     Type wide = vector ? Type(vector.clone(b.getI64Type())) : b.getI64Type();
@@ -263,6 +265,8 @@ Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> ins
   if (!condition)
     return inside();
   if (isa<VectorType>(condition.getType())) {
+    if (recorder)
+      recorder->wholeVectors = false;
     Value a, c;
     {
       Scope scope(*this);
@@ -348,12 +352,31 @@ Value BodyEmitter::loadEverySecond(Value pointer, Type scalar, Value base) {
 
 Value BodyEmitter::load(Value pointer, RankedTensorType type, ArrayRef<AffineExpr> position) {
   AffineExpr offset = linearise(type.getShape(), position);
-  return load(pointer, type.getElementType(), index.evaluate(offset));
+  return load(pointer, type.getElementType(), index.evaluate(offset), startsAligned(offset));
 }
 
-Value BodyEmitter::load(Value pointer, Type elementType, const LaneIndex &at) {
+bool BodyEmitter::startsAligned(AffineExpr offset) const {
+  return index.width() > 1 && index.startsAligned(offset);
+}
+
+void BodyEmitter::recordAccess(Type scalar, const LaneIndex &at, bool aligned) {
+  if (!recorder || at.isUniform())
+    return;
+  recorder->wholeVectors &= !at.lanes && at.stride == 1 && aligned;
+  recorder->widestBytes = std::max<int64_t>(recorder->widestBytes, alignment(scalar));
+}
+
+/// Of neighbours in memory. A thread's access of several bytes must be aligned to all of them;
+/// buffers are (ACCC_ALIGNMENT). A CPU's vectors need not be.
+unsigned BodyEmitter::vectorAlignment(Type scalar, bool aligned) const {
+  bool whole = aligned && machine.lanesAreThreads();
+  return alignment(scalar) * static_cast<unsigned>(whole ? index.width() : 1);
+}
+
+Value BodyEmitter::load(Value pointer, Type elementType, const LaneIndex &at, bool aligned) {
   Type scalar = memoryType(elementType);
   unsigned align = alignment(scalar);
+  recordAccess(scalar, at, aligned);
   Value result;
   if (at.isUniform() && masks.empty()) {
     result = b.create<LLVM::LoadOp>(location, scalar, address(pointer, scalar, at.base), align);
@@ -365,7 +388,8 @@ Value BodyEmitter::load(Value pointer, Type elementType, const LaneIndex &at) {
     if (!at.lanes && at.stride == 1) {
       Value from = address(pointer, scalar, at.base);
       if (!mask)
-        result = b.create<LLVM::LoadOp>(location, vectorType, from, align);
+        result =
+            b.create<LLVM::LoadOp>(location, vectorType, from, vectorAlignment(scalar, aligned));
       else
         result = b.create<LLVM::MaskedLoadOp>(
             location, vectorType, from, mask,
@@ -415,6 +439,8 @@ void BodyEmitter::store(unsigned output, ArrayRef<AffineExpr> position, Value va
   }
   Value pointer = outputs[output];
   unsigned align = alignment(scalar);
+  bool aligned = startsAligned(offset);
+  recordAccess(scalar, at, aligned);
   Value mask = currentMask();
   if (at.isUniform()) {
     b.create<LLVM::StoreOp>(location, value, address(pointer, scalar, at.base), align);
@@ -423,7 +449,7 @@ void BodyEmitter::store(unsigned output, ArrayRef<AffineExpr> position, Value va
     if (mask)
       b.create<LLVM::MaskedStoreOp>(location, value, to, mask, align);
     else
-      b.create<LLVM::StoreOp>(location, value, to, align);
+      b.create<LLVM::StoreOp>(location, value, to, vectorAlignment(scalar, aligned));
   } else {
     Value offsets = index.materialise(at);
     if (!mask)

@@ -77,11 +77,21 @@ public:
   /// The register type of a tensor's element: signless integers, i1 for booleans.
   static mlir::Type registerType(mlir::Type elementType);
 
+  struct Recorder {
+    /// Whether all lanes of every vector take part, and each access is of one element or of
+    /// neighbours from a multiple of the width on.
+    bool wholeVectors = true;
+    /// Bytes of the widest element in an access of neighbours.
+    int64_t widestBytes = 0;
+  };
+  void setRecorder(Recorder *newRecorder) { recorder = newRecorder; }
+
 private:
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value load(mlir::Value pointer, mlir::RankedTensorType type,
                    llvm::ArrayRef<mlir::AffineExpr> position);
-  mlir::Value load(mlir::Value pointer, mlir::Type elementType, const LaneIndex &at);
+  /// `aligned`: the first lane's index is a multiple of the width.
+  mlir::Value load(mlir::Value pointer, mlir::Type elementType, const LaneIndex &at, bool aligned);
   mlir::Value loadEverySecond(mlir::Value pointer, mlir::Type scalar, mlir::Value base);
   /// The element of a concatenation of many inputs, without a branch; null where there must be one.
   mlir::Value pick(prim::ConcatenateOp op, llvm::ArrayRef<mlir::AffineExpr> position);
@@ -90,6 +100,9 @@ private:
   mlir::Value window(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value currentMask();
   void pushMask(mlir::Value condition);
+  bool startsAligned(mlir::AffineExpr offset) const;
+  void recordAccess(mlir::Type scalar, const LaneIndex &at, bool aligned);
+  unsigned vectorAlignment(mlir::Type scalar, bool aligned) const;
   mlir::AffineExpr linearise(llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value table(llvm::ArrayRef<int64_t> words);

@@ -93,7 +93,8 @@ bool IndexEmitter::lanesAgree(AffineExpr expression, const LaneIndex &at, int64_
 
 /// `x` (i64 or a vector of these) in [0, bound) and the divisor in the type to divide them in.
 std::pair<Value, Value> IndexEmitter::unsignedOperands(Value x, int64_t divisor, int64_t bound) {
-  bool isShort = shortDivisions && !llvm::isPowerOf2_64(static_cast<uint64_t>(divisor)) &&
+  bool isShift = llvm::isPowerOf2_64(static_cast<uint64_t>(divisor));
+  bool isShort = (isShift ? shortArithmetic : shortDivisions) &&
                  std::max(bound, divisor) <= std::numeric_limits<int32_t>::max();
   Type scalar = isShort ? b.getI32Type() : b.getI64Type(), type = scalar;
   Value n = b.create<arith::ConstantIntOp>(loc, divisor, scalar);
@@ -144,6 +145,24 @@ LaneIndex IndexEmitter::divide(AffineBinaryOpExpr expression) {
   return {nullptr, 0, emit(materialise(lhs))};
 }
 
+/// Whether every value of the expression fits 32 bits, and these are to be used.
+bool IndexEmitter::fits32Bits(AffineExpr expression) {
+  using Limits = std::numeric_limits<int32_t>;
+  if (!shortArithmetic)
+    return false;
+  auto bounds = range(expression);
+  return bounds && bounds->first >= Limits::min() && bounds->second <= Limits::max();
+}
+
+/// `x` op `y`; in 32 bits, if both and the result are known to fit.
+template <typename Op> Value IndexEmitter::combine(Value x, Value y, bool isShort) {
+  if (!isShort)
+    return b.create<Op>(loc, x, y);
+  auto narrow = [&](Value v) -> Value { return b.create<arith::TruncIOp>(loc, b.getI32Type(), v); };
+  Value result = b.create<Op>(loc, narrow(x), narrow(y));
+  return b.create<arith::ExtSIOp>(loc, b.getI64Type(), result);
+}
+
 LaneIndex IndexEmitter::compute(AffineExpr expression) {
   if (auto value = dyn_cast<AffineConstantExpr>(expression))
     return {constant(value.getValue()), 0, nullptr};
@@ -162,9 +181,12 @@ LaneIndex IndexEmitter::compute(AffineExpr expression) {
       expression.getKind() == AffineExprKind::Mod)
     return divide(binary);
   LaneIndex lhs = evaluate(binary.getLHS()), rhs = evaluate(binary.getRHS());
+  bool isShort =
+      fits32Bits(expression) && fits32Bits(binary.getLHS()) && fits32Bits(binary.getRHS());
   if (expression.getKind() == AffineExprKind::Add) {
     if (!lhs.lanes && !rhs.lanes)
-      return {b.create<arith::AddIOp>(loc, lhs.base, rhs.base), lhs.stride + rhs.stride, nullptr};
+      return {combine<arith::AddIOp>(lhs.base, rhs.base, isShort), lhs.stride + rhs.stride,
+              nullptr};
     auto asVector = [&](const LaneIndex &x) -> Value {
       Value v = materialise(x);
       return isa<VectorType>(v.getType())
@@ -183,7 +205,7 @@ LaneIndex IndexEmitter::compute(AffineExpr expression) {
   int64_t c = factor.getValue();
   Value scale = constant(c);
   if (!other.lanes)
-    return {b.create<arith::MulIOp>(loc, other.base, scale), other.stride * c, nullptr};
+    return {combine<arith::MulIOp>(other.base, scale, isShort), other.stride * c, nullptr};
   scale = b.create<vector::SplatOp>(loc, other.lanes.getType(), scale);
   return {nullptr, 0, b.create<arith::MulIOp>(loc, other.lanes, scale)};
 }

@@ -36,9 +36,16 @@ public:
   void setVector(unsigned dim, int64_t width);
   int64_t width() const { return lanes; }
   unsigned vectorDim() const { return vectorDimension; }
+  /// Whether the expression is a multiple of the width in the first lane of each vector.
+  bool startsAligned(mlir::AffineExpr expression) const {
+    return startsAtMultipleOf(expression, lanes);
+  }
 
   /// Divides in 32 bits what is known to fit: 64 are several times the instructions on a GPU.
   void setShortDivisions(bool isShort) { shortDivisions = isShort; }
+  /// Adds and multiplies in 32 bits as well. For addresses that are computed once: in a loop they
+  /// advance in 64.
+  void setShortArithmetic(bool isShort) { shortArithmetic = isShort; }
   /// Quotient and remainder of `x` (i64), which lies in [0, bound).
   std::pair<mlir::Value, mlir::Value> divide(mlir::Value x, int64_t divisor, int64_t bound);
 
@@ -74,6 +81,8 @@ private:
                                                        int64_t bound);
   template <typename Op>
   mlir::Value divideUnsigned(std::pair<mlir::Value, mlir::Value> operands, mlir::Type type);
+  bool fits32Bits(mlir::AffineExpr expression);
+  template <typename Op> mlir::Value combine(mlir::Value x, mlir::Value y, bool isShort);
   bool lanesAgree(mlir::AffineExpr expression, const LaneIndex &at, int64_t bound);
   bool lanesStayTogether(mlir::AffineExpr expression, int64_t divisor);
 
@@ -83,7 +92,7 @@ private:
   std::vector<int64_t> dimExtents, symbolBounds;
   unsigned vectorDimension = ~0u;
   int64_t lanes = 1;
-  bool shortDivisions = false;
+  bool shortDivisions = false, shortArithmetic = false;
   std::vector<llvm::DenseMap<mlir::AffineExpr, LaneIndex>> memo;
 };
 

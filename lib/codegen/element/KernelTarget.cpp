@@ -6,6 +6,8 @@ using namespace accc::codegen;
 
 KernelTarget::~KernelTarget() = default;
 
+int64_t KernelTarget::getAccessBytes() const { llvm_unreachable("lanes are not threads"); }
+
 int64_t KernelTarget::shareReduction(func::FuncOp, int64_t, int64_t, int64_t) const {
   llvm_unreachable("lanes are not threads");
 }

@@ -53,8 +53,8 @@ public:
            llvm::function_ref<mlir::Value()> count) const = 0;
   /// How a finished function is launched over `tasks` tasks.
   virtual LaunchShape getLaunchShape(mlir::func::FuncOp function, int64_t tasks) const = 0;
-  /// How many elements make a task of the function.
-  virtual int64_t getTaskElements(mlir::func::FuncOp function) const = 0;
+  /// How many elements make a task of the function, whose lanes take so many neighbours at once.
+  virtual int64_t getTaskElements(mlir::func::FuncOp function, int64_t neighbours = 1) const = 0;
   /// Sets the status word to `code` (i64), an error in the data.
   virtual void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,
                       mlir::Value code) const = 0;
@@ -67,6 +67,8 @@ public:
   /// Whether lanes are threads, so that values are scalars and any number of dimensions can be
   /// walked as one. A call then does one task.
   virtual bool lanesAreThreads() const = 0;
+  /// Where lanes are threads: how many bytes of memory one can access at once.
+  virtual int64_t getAccessBytes() const;
   /// The number of lanes for a loop of `extent` iterations. `unroll` registers are taken as one
   /// where there is enough to fill them.
   virtual int64_t chooseLanes(int64_t extent, int64_t unroll = 1) const = 0;

@@ -110,7 +110,11 @@ Value BodyEmitter::pick(prim::ConcatenateOp op, ArrayRef<AffineExpr> position) {
         location, b.create<arith::MulIOp>(location, outerAt.base, column(kOuterStride)),
         column(kStart));
     offset = b.create<arith::AddIOp>(location, innerAt.base, offset);
-    return load(from, op.getType().getElementType(), {offset, innerAt.stride, nullptr});
+    bool aligned = startsAligned(inner) && llvm::all_of(parts, [&](const Part &part) {
+                     return part.extent * innerSize % index.width() == 0 &&
+                            part.start * innerSize % index.width() == 0;
+                   });
+    return load(from, op.getType().getElementType(), {offset, innerAt.stride, nullptr}, aligned);
   };
   // The few that are no buffers are asked for first.
   auto find = [&](auto &self, ArrayRef<Part> left) -> Value {

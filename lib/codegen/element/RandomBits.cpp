@@ -36,9 +36,6 @@ static Value interleave(OpBuilder &b, Location loc, ArrayRef<Value> values, int6
 Value BodyEmitter::randomBits(prim::RandomBitsOp op, ArrayRef<AffineExpr> position) {
   AffineExpr linear = linearise(op.getType().getShape(), position);
   // Where a collapse keeps this index it keeps the block's number too.
-  if (recorder)
-    recorder->expressions.push_back(linear);
-  llvm::SaveAndRestore<Recorder *> withoutRecorder(recorder, nullptr);
   LaneIndex at = index.evaluate(linear);
   int64_t width = index.width();
   AffineExpr zero = b.getAffineConstantExpr(0), one = b.getAffineConstantExpr(1);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/kernel/Domain.h"
 
+#include "support/TensorBytes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,6 +40,64 @@ SmallVector<AffineExpr> Domain::position(MLIRContext *context) const {
     result.push_back(extent == 1 ? getAffineConstantExpr(0, context)
                                  : getAffineDimExpr(static_cast<unsigned>(i), context));
   return result;
+}
+
+/// What `emit` accesses in vectors of `width` lanes along `dim`.
+static BodyEmitter::Recorder record(exec::KernelOp kernel, const Domain &domain,
+                                    const KernelTarget &target,
+                                    function_ref<void(BodyEmitter &)> emit, unsigned dim,
+                                    int64_t width) {
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(kernel.getLoc());
+  func::FuncOp function = target.createFunction(kernel, *scratch, /*inLanes=*/false);
+  ErrorTable errors;
+  BodyEmitter emitter(kernel, function, target, errors,
+                      static_cast<unsigned>(domain.extents.size()));
+  BodyEmitter::Recorder recorder;
+  emitter.setRecorder(&recorder);
+  for (auto [i, extent] : llvm::enumerate(domain.extents))
+    emitter.indices().setDim(static_cast<unsigned>(i), emitter.indices().constant(0), extent);
+  emitter.indices().setVector(dim, width);
+  emit(emitter);
+  return recorder;
+}
+
+int64_t codegen::chooseNeighbours(exec::KernelOp kernel, const Domain &domain, unsigned dim,
+                                  const KernelTarget &target,
+                                  function_ref<void(BodyEmitter &)> emit) {
+  int64_t bytes = target.getAccessBytes();
+  auto widthOf = [&](int64_t elementBytes) {
+    constexpr int64_t kMost = 8; // of bytes: what a thread computes with takes a register each
+    return std::clamp<int64_t>(bytes / elementBytes, 1, kMost);
+  };
+  int64_t widest = 1;
+  for (Type result : kernel.getBody().front().getTerminator()->getOperandTypes())
+    widest = std::max(widest, elementBytes(cast<RankedTensorType>(result)));
+  int64_t width = widthOf(widest);
+  while (width > 1) {
+    BodyEmitter::Recorder accesses = record(kernel, domain, target, emit, dim, width);
+    if (!accesses.wholeVectors)
+      width /= 2;
+    else if (width <= widthOf(accesses.widestBytes))
+      return width;
+    else
+      width = widthOf(accesses.widestBytes);
+  }
+  return 1;
+}
+
+void codegen::branch(BodyEmitter &emitter, Value condition, function_ref<void()> body,
+                     function_ref<void()> otherwise) {
+  OpBuilder &b = emitter.builder();
+  auto op = b.create<scf::IfOp>(emitter.loc(), condition, /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  auto emit = [&](Block *block, function_ref<void()> part) {
+    b.setInsertionPointToStart(block);
+    BodyEmitter::Scope scope(emitter);
+    part();
+  };
+  emit(op.thenBlock(), body);
+  if (otherwise)
+    emit(op.elseBlock(), otherwise);
 }
 
 void codegen::forLoop(BodyEmitter &emitter, Value low, Value high, int64_t step,

@@ -26,6 +26,16 @@ struct Domain {
   llvm::SmallVector<mlir::AffineExpr> position(mlir::MLIRContext *context) const;
 };
 
+/// Where lanes are threads: how many neighbours along loop variable `dim` each takes at once, so
+/// that what it accesses there is one aligned piece of memory; 1 where `emit` reads or writes
+/// anything in another way.
+int64_t chooseNeighbours(exec::KernelOp kernel, const Domain &domain, unsigned dim,
+                         const KernelTarget &target, llvm::function_ref<void(BodyEmitter &)> emit);
+
+/// Runs the code of `body` where `condition` (i1) holds, else that of `otherwise`, if there is any.
+void branch(BodyEmitter &emitter, mlir::Value condition, llvm::function_ref<void()> body,
+            llvm::function_ref<void()> otherwise = nullptr);
+
 /// scf.for over [low, high) by `step` (i64); the body leaves the insertion point inside.
 void forLoop(BodyEmitter &emitter, mlir::Value low, mlir::Value high, int64_t step,
              llvm::function_ref<void(mlir::Value)> body);

@@ -125,15 +125,28 @@ FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleO
   int64_t extent = cast<RankedTensorType>(results.front().getType()).getNumElements();
   auto buffersPerSegment = static_cast<int64_t>(body.getNumArguments() + results.size());
 
+  auto emitAt = [&](BodyEmitter &emitter) {
+    SmallVector<AffineExpr> position{emitter.indices().dim(0)};
+    SmallVector<Value> values;
+    for (Value result : results)
+      values.push_back(emitter.element(result, position));
+    for (auto [i, value] : llvm::enumerate(values))
+      emitter.store(static_cast<unsigned>(i), position, value);
+  };
+  // Segments begin at aligned addresses, and so do tasks in them.
+  int64_t neighbours = target.lanesAreThreads() ? chooseNeighbours(kernel, Domain(ArrayRef(extent)),
+                                                                   /*dim=*/0, target, emitAt)
+                                                : 1;
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/true);
   BodyEmitter emitter(kernel, function, target, errors, 1);
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
   IndexEmitter &index = emitter.indices();
   target.setLanes(emitter, 0, target.chooseLanes(extent));
+  if (neighbours > 1)
+    index.setVector(0, neighbours);
   Value buffers = target.getBufferArray(function);
   Segments segments(emitter, target.getBuffer(b, function, 0));
-  SmallVector<AffineExpr> position{index.dim(0)};
   // The number of tasks and the status lie behind the segments'.
   Value perSegment = index.constant(buffersPerSegment);
   auto [begin, end] = target.getTasks(
@@ -142,7 +155,7 @@ FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleO
         return target.loadBuffer(b, loc, buffers, segments.place(segments.count(), perSegment));
       },
       [&] { return segments.word(segments.place(segments.count(), index.constant(2))); });
-  int64_t taskElements = target.getTaskElements(function);
+  int64_t taskElements = target.getTaskElements(function, neighbours);
   forLoop(emitter, begin, end, 1, ValueRange{index.constant(0)},
           [&](Value task, ValueRange carried) -> SmallVector<Value> {
             // The last segment that starts at or before the task.
@@ -162,11 +175,7 @@ FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleO
                                                   segments.size(segment));
             target.loopOverLanes(emitter, 0, extent, low, high, /*exact=*/false, {},
                                  [&](ValueRange, Value) {
-                                   SmallVector<Value> values;
-                                   for (Value result : results)
-                                     values.push_back(emitter.element(result, position));
-                                   for (auto [i, value] : llvm::enumerate(values))
-                                     emitter.store(static_cast<unsigned>(i), position, value);
+                                   emitAt(emitter);
                                    return SmallVector<Value>();
                                  });
             return {segment};

@@ -119,10 +119,10 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
                             function_ref<Value(int64_t, ArrayRef<AffineExpr>)> label) {
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
-  Fusible op = w.op;
+  auto op = cast<Ordering>(w.op);
   // From the last element on, one takes the place of another unless that precedes it: so the first
   // of equals is left, and any element takes the place of none.
-  Value best = emitter.constant(op.getInitial(
+  Value best = emitter.constant(op.getLast(
       BodyEmitter::registerType(cast<RankedTensorType>(w.operand.getType()).getElementType())));
   Value where = emitter.constant(b.getIntegerAttr(labelType, -1));
   Value yes = emitter.constant(b.getBoolAttr(true));

@@ -31,29 +31,87 @@ int64_t unrollOf(exec::KernelOp kernel) {
                                 [](Operation &op) { return isa<prim::RandomBitsOp>(op); });
   return drawsBits ? prim::philox::kWords : 1;
 }
+
+using EmitAt = llvm::function_ref<void(BodyEmitter &)>;
+
+/// Where lanes are threads: each finds the place of its elements in all dimensions.
+KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Domain &domain,
+                              const KernelTarget &target, ErrorTable &errors, EmitAt emit) {
+  auto rank = static_cast<unsigned>(domain.extents.size());
+  int64_t elements = domain.count(/*ofReduced=*/false);
+  SmallVector<unsigned> dims;
+  for (unsigned i = 0; i < rank; ++i)
+    if (domain.extents[i] != 1)
+      dims.push_back(i);
+  int64_t neighbours =
+      elements > 1 ? chooseNeighbours(kernel, domain, dims.back(), target, emit) : 1;
+  // A task is a thread's neighbours, or single elements of all threads of a warp.
+  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/neighbours == 1);
+  if (elements == 0)
+    return {function, target.getLaunchShape(function, 0)};
+  const unsigned elementDim = rank, taskDim = rank + 1;
+  BodyEmitter emitter(kernel, function, target, errors, rank + 2);
+  IndexEmitter &index = emitter.indices();
+  index.setShortArithmetic(true);
+  OpBuilder &b = emitter.builder();
+  Location loc = kernel.getLoc();
+  int64_t taskElements = target.getTaskElements(function, neighbours);
+  auto tasks = static_cast<int64_t>(llvm::divideCeil(elements, taskElements));
+  auto [task, last] = emitter.tasks(tasks);
+  Value isTask = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, task, last);
+  Value size = index.constant(taskElements), end = index.constant(elements);
+  branch(emitter, isTask, [&] {
+    index.setDim(taskDim, task, tasks);
+    Value low = index.evaluate(index.dim(taskDim) * taskElements).base;
+    auto emitNeighbours = [&] {
+      index.setVector(dims.back(), neighbours);
+      setRow(emitter, domain, dims, low);
+      emit(emitter);
+      index.setVector(~0u, 1);
+    };
+    if (neighbours > 1 && elements % neighbours == 0)
+      return emitNeighbours();
+    Value high = b.create<arith::AddIOp>(loc, low, size);
+    auto emitSingly = [&] {
+      Value limit = b.create<arith::MinUIOp>(loc, high, end);
+      target.loopOverLanes(emitter, elementDim, elements, low, limit, /*exact=*/false, {},
+                           [&](ValueRange, Value) {
+                             Value at = index.evaluate(index.dim(elementDim)).base;
+                             setRow(emitter, domain, dims, at);
+                             emit(emitter);
+                             return SmallVector<Value>();
+                           });
+    };
+    if (neighbours == 1)
+      return emitSingly();
+    Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, high, end);
+    branch(emitter, isWhole, emitNeighbours, emitSingly);
+  });
+  return {function, target.getLaunchShape(function, tasks)};
+}
 } // namespace
 
 FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleOp module,
                                                   const KernelTarget &target, ErrorTable &errors) {
   Domain domain(kernel.getSpecAttr());
+  SmallVector<AffineExpr> position = domain.position(kernel.getContext());
+  auto emit = [&](BodyEmitter &emitter) { emitOutputs(emitter, kernel, position); };
+  if (target.lanesAreThreads())
+    return emitForThreads(kernel, module, domain, target, errors, emit);
+
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/true);
   auto rank = static_cast<unsigned>(domain.extents.size());
-  BodyEmitter emitter(kernel, function, target, errors, rank + 1);
-  SmallVector<AffineExpr> position = domain.position(kernel.getContext());
+  BodyEmitter emitter(kernel, function, target, errors, rank);
   int64_t vectorDim = domain.innermost();
-  if (vectorDim < 0 && !target.lanesAreThreads()) { // rank 0
-    emitOutputs(emitter, kernel, position);
+  if (vectorDim < 0) { // rank 0
+    emit(emitter);
     return KernelFunction{function, target.getLaunchShape(function, 1)};
   }
 
-  SmallVector<unsigned> outer, all;
-  int64_t rows = 1, elements = 1;
+  SmallVector<unsigned> outer;
+  int64_t rows = 1, elements = domain.count(/*ofReduced=*/false);
   for (unsigned i = 0; i < rank; ++i) {
-    if (domain.extents[i] == 1)
-      continue;
-    all.push_back(i);
-    elements *= domain.extents[i];
-    if (i == vectorDim)
+    if (domain.extents[i] == 1 || i == vectorDim)
       continue;
     outer.push_back(i);
     rows *= domain.extents[i];
@@ -61,25 +119,21 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
   if (elements == 0)
     return KernelFunction{function, target.getLaunchShape(function, 0)};
   IndexEmitter &index = emitter.indices();
-  if (!outer.empty() && !target.lanesAreThreads()) {
-    int64_t extent = domain.extents[vectorDim];
-    int64_t width = target.chooseLanes(extent, unrollOf(kernel));
-    auto dim = static_cast<unsigned>(vectorDim);
-    target.setLanes(emitter, dim, width);
+  auto dim = static_cast<unsigned>(vectorDim);
+  int64_t extent = domain.extents[dim], width = target.chooseLanes(extent, unrollOf(kernel));
+  target.setLanes(emitter, dim, width);
+  if (!outer.empty()) {
     int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
       setRow(emitter, domain, outer, row);
       target.loopOverLanes(emitter, dim, extent, index.constant(0), index.constant(extent),
                            extent % width == 0, {}, [&](ValueRange, Value) {
-                             emitOutputs(emitter, kernel, position);
+                             emit(emitter);
                              return SmallVector<Value>();
                            });
     });
     return KernelFunction{function, target.getLaunchShape(function, tasks)};
   }
-  // One long row: a task is a piece of it. Threads find their place in all dimensions.
-  unsigned dim = target.lanesAreThreads() ? rank : static_cast<unsigned>(vectorDim);
-  int64_t width = target.chooseLanes(elements, unrollOf(kernel));
-  target.setLanes(emitter, dim, width);
+  // One long row: a task is a piece of it.
   OpBuilder &b = emitter.builder();
   Location loc = kernel.getLoc();
   int64_t taskElements = target.getTaskElements(function);
@@ -90,9 +144,7 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
   Value high = b.create<arith::MinUIOp>(loc, b.create<arith::MulIOp>(loc, last, perTask), end);
   target.loopOverLanes(emitter, dim, elements, low, high, elements % width == 0, {},
                        [&](ValueRange, Value) {
-                         if (dim == rank)
-                           setRow(emitter, domain, all, index.evaluate(index.dim(rank)).base);
-                         emitOutputs(emitter, kernel, position);
+                         emit(emitter);
                          return SmallVector<Value>();
                        });
   return KernelFunction{function, target.getLaunchShape(function, tasks)};

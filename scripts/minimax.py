@@ -17,7 +17,7 @@ import struct
 import sys
 
 from mpmath import (asin, atan, cos, erf, erfc, exp, expm1, linspace, log, log1p, lu_solve,
-                    matrix, mp, mpf, pi, sin, tan)
+                    matrix, mp, mpf, pi, sin, tan, tanh)
 
 mp.dps = 40
 
@@ -95,6 +95,8 @@ FITS = {
                            low, quarter_pi, d, square),
     "tan": lambda d=6: fit("tan", lambda r: (tan(r) - r) / r**3, lambda r: r**3 / tan(r),
                            low, quarter_pi, d, square),
+    "tanh": lambda d=3: fit("tanh", lambda x: (tanh(x) - x) / x**3, lambda x: x**3 / tanh(x),
+                            low, 0.55, d, square),
     "asin": lambda d=4: fit("asin", lambda x: (asin(x) - x) / x**3, lambda x: x**3 / asin(x),
                             low, 0.5, d, square),
     "atan": lambda d=8: fit("atan", lambda x: (atan(x) - x) / x**3, lambda x: x**3 / atan(x),

@@ -171,7 +171,7 @@ LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &targ
   all->getBody()->push_back(part);
   {
     TimedPart lower("lower-kernels");
-    if (failed(lowerToLLVM(*all, populateDeviceLibraryCallPatterns)))
+    if (failed(lowerToLLVM(*all, populateDevicePatterns)))
       return failure();
   }
   registerTranslations(*context);

@@ -9,12 +9,13 @@
 
 namespace accc::codegen {
 
-/// Adds the patterns that turn functions of f64 into calls of a library.
-using PopulateCalls = void(mlir::RewritePatternSet &patterns);
+/// Adds a target's own patterns: its instructions in place of formulas, which they are preferred
+/// to, and calls of a library for functions of f64.
+using PopulateFunctions = void(mlir::RewritePatternSet &patterns);
 
 /// Lowers func, scf, arith, math and vector ops to the LLVM dialect, in place, in the modules
 /// within `kernels`, side by side.
-mlir::LogicalResult lowerToLLVM(mlir::ModuleOp kernels, PopulateCalls *populateCalls);
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp kernels, PopulateFunctions *populateFunctions);
 
 /// Makes modules of this context translatable.
 void registerTranslations(mlir::MLIRContext &context);

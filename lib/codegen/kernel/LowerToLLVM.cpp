@@ -24,13 +24,13 @@ namespace {
 /// Before the conversion to LLVM would make calls of them.
 struct ExpandFunctionsPass : PassWrapper<ExpandFunctionsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandFunctionsPass)
-  explicit ExpandFunctionsPass(codegen::PopulateCalls *populateCalls)
-      : populateCalls(populateCalls) {}
+  explicit ExpandFunctionsPass(codegen::PopulateFunctions *populateFunctions)
+      : populateFunctions(populateFunctions) {}
 
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     codegen::populateElementaryFunctionPatterns(set);
-    populateCalls(set);
+    populateFunctions(set);
     patterns = std::move(set);
     return success();
   }
@@ -47,7 +47,7 @@ struct ExpandFunctionsPass : PassWrapper<ExpandFunctionsPass, OperationPass<Modu
       expand(); // what has become arithmetic of f32
     }
   }
-  codegen::PopulateCalls *populateCalls;
+  codegen::PopulateFunctions *populateFunctions;
   FrozenRewritePatternSet patterns;
 };
 
@@ -62,11 +62,11 @@ struct KeepBFloatsPass : PassWrapper<KeepBFloatsPass, OperationPass<ModuleOp>> {
 };
 } // namespace
 
-LogicalResult codegen::lowerToLLVM(ModuleOp kernels, PopulateCalls *populateCalls) {
+LogicalResult codegen::lowerToLLVM(ModuleOp kernels, PopulateFunctions *populateFunctions) {
   PassManager all(kernels.getContext());
   all.enableVerifier(false);
   OpPassManager &pm = all.nest<ModuleOp>();
-  pm.addPass(std::make_unique<ExpandFunctionsPass>(populateCalls));
+  pm.addPass(std::make_unique<ExpandFunctionsPass>(populateFunctions));
   // Rounding to bf16 would call the compiler's library on machines without the instruction.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;

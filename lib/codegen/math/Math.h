@@ -30,9 +30,11 @@ void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns,
 /// symbol table, so the rewrite must be driven from a pass on that table's op or above.
 void populateLibmCallPatterns(mlir::RewritePatternSet &patterns);
 
-/// The same with calls of CUDA's device library (`@__nv_exp`), and remainders of f32 and f64, for
-/// which a GPU has no instruction.
-void populateDeviceLibraryCallPatterns(mlir::RewritePatternSet &patterns);
+/// For GPUs: functions of f32, f16 and bf16 that instructions compute well enough
+/// (MathDeviceBounds.def), in place of the formulas; 1 / x, maxima and minima likewise. Functions
+/// of f64 become calls of CUDA's device library (`@__nv_exp`), as do remainders of f32 and f64, for
+/// which there is no instruction.
+void populateDevicePatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace accc::codegen
 

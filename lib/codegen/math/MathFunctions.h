@@ -62,4 +62,12 @@ Expr rsqrt(Expr x);
 
 } // namespace accc::codegen::elementary
 
+// MathDevice.cpp
+namespace accc::codegen::device {
+Expr exp(Expr x);
+Expr reciprocal(Expr x);
+Expr rsqrt(Expr x);
+Expr tanh(Expr x);
+} // namespace accc::codegen::device
+
 #endif // ACCC_CODEGEN_MATH_MATHFUNCTIONS_H

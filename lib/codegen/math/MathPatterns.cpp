@@ -7,9 +7,11 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -109,6 +111,33 @@ struct ExpandRsqrtF64 : OpRewritePattern<math::RsqrtOp> {
     return success();
   }
 };
+
+/// An operation on f32 that would be expanded to several.
+template <typename From, typename To> struct UseInstruction : OpRewritePattern<From> {
+  using OpRewritePattern<From>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(From op, PatternRewriter &rewriter) const override {
+    FloatType element = elementOf(op.getType());
+    if (!element || !element.isF32())
+      return rewriter.notifyMatchFailure(op, "not of f32");
+    rewriter.replaceOpWithNewOp<To>(op, op.getType(), op->getOperands());
+    return success();
+  }
+};
+
+/// 1 / x of f32.
+struct UseReciprocal : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::DivFOp op, PatternRewriter &rewriter) const override {
+    FloatType element = elementOf(op.getType());
+    if (!element || !element.isF32() || !matchPattern(op.getLhs(), m_OneFloat()))
+      return rewriter.notifyMatchFailure(op, "not 1 / x of f32");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, device::reciprocal(Expr(builder, op.getRhs())).getValue());
+    return success();
+  }
+};
 } // namespace
 
 void populateElementaryFunctionPatterns(RewritePatternSet &patterns, PatternBenefit benefit) {
@@ -127,7 +156,13 @@ static void populateCallPatterns(RewritePatternSet &patterns, const std::string 
 
 void populateLibmCallPatterns(RewritePatternSet &patterns) { populateCallPatterns(patterns, ""); }
 
-void populateDeviceLibraryCallPatterns(RewritePatternSet &patterns) {
+void populateDevicePatterns(RewritePatternSet &patterns) {
+  constexpr int preferred = 3; // to the formula
+#define ACCC_DEVICE_FUNCTION(OP, NAME, ULP)                                                        \
+  patterns.add<ExpandFunction<math::OP, &device::NAME>>(patterns.getContext(), preferred);
+#include "codegen/math/MathDeviceBounds.def"
+  patterns.add<UseReciprocal, UseInstruction<arith::MaximumFOp, LLVM::MaximumOp>,
+               UseInstruction<arith::MinimumFOp, LLVM::MinimumOp>>(patterns.getContext());
   populateCallPatterns(patterns, "__nv_");
   StringRef remainder = arith::RemFOp::getOperationName();
   patterns.add<CallLibrary>(patterns.getContext(), remainder, "__nv_fmod");

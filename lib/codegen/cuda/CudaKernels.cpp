@@ -173,8 +173,8 @@ void CudaKernels::report(OpBuilder &b, Location loc, Value status, Value code) c
 
 int64_t CudaKernels::chooseLanes(int64_t, int64_t) const { return kWarp; }
 
-int64_t CudaKernels::shareReduction(func::FuncOp function, int64_t rows, int64_t columns,
-                                    int64_t elements) const {
+ReductionShare CudaKernels::shareReduction(func::FuncOp function, int64_t rows, int64_t columns,
+                                           int64_t elements) const {
   int64_t taskColumns =
       std::min(kWarp, static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(columns))));
   auto tasks = [&] { return rows * static_cast<int64_t>(llvm::divideCeil(columns, taskColumns)); };
@@ -186,21 +186,34 @@ int64_t CudaKernels::shareReduction(func::FuncOp function, int64_t rows, int64_t
   auto splitsSector = [&] { return lanes() < kSector && elements > shares; };
   while (lanes() < kWarp && (elements > shares * kElementsOfThread || splitsSector()))
     shares *= 2;
-  // More than a warp where the GPU would idle, or what one row's passes walk would leave the cache
-  // between them.
-  constexpr int64_t kLeast = 8, kLong = 32; // elements of a lane
+  // More than a warp where the GPU would idle, or a lane could not keep its part of a row.
+  constexpr int64_t kLeast = 8, kLong = 16; // elements of a lane
   auto isLong = [&] { return taskColumns == 1 && elements > shares * kLong; };
   auto idles = [&] { return tasks() * lanes() < kManyThreads && elements >= shares * kLeast; };
-  while (lanes() >= kWarp && lanes() < kMostThreads && (isLong() || idles()))
+  // The warps of a block bring together what each has of some columns: of more, more than registers
+  // hold.
+  int64_t most = taskColumns == 1 ? kMostThreads : kMostThreads / 2;
+  while (lanes() >= kWarp && lanes() < most && (isLong() || idles()))
     shares *= 2;
   Builder b(function.getContext());
   function->setAttr(kLanesAttr, b.getI64IntegerAttr(lanes()));
   function->setAttr(kColumnsAttr, b.getI64IntegerAttr(taskColumns));
-  return taskColumns;
+  return {.columns = taskColumns, .lanes = shares};
 }
 
 Value CudaKernels::getColumn(OpBuilder &b, func::FuncOp function) const {
   return laneOf(b, function.getLoc(), columnsOf(function));
+}
+
+Value CudaKernels::getShare(OpBuilder &b, func::FuncOp function) const {
+  Location loc = function.getLoc();
+  return dividedBy(b, loc, laneOf(b, loc, lanesOf(function)), columnsOf(function));
+}
+
+int64_t CudaKernels::getFreeRegisters(func::FuncOp function) const {
+  constexpr int64_t kRegisters = 1 << 16;    // of a multiprocessor
+  constexpr int64_t kInUse = 32, kMost = 96; // more leave too few threads to hide latency
+  return std::min(kRegisters / std::max(kThreads, lanesOf(function)) - kInUse, kMost);
 }
 
 void CudaKernels::setLanes(BodyEmitter &, unsigned, int64_t) const {}
@@ -215,7 +228,7 @@ SmallVector<Value> CudaKernels::loopOverLanes(BodyEmitter &emitter, unsigned dim
   IndexEmitter &index = emitter.indices();
   func::FuncOp function = emitter.getFunction();
   int64_t lanes = lanesOf(function), columns = columnsOf(function), shares = lanes / columns;
-  Value lane = dividedBy(b, loc, laneOf(b, loc, lanes), columns);
+  Value lane = getShare(b, function);
   auto loop = [&](Value from, Value to, int64_t width) {
     Value offset = b.create<arith::MulIOp>(loc, lane, constant(b, loc, width));
     Value first = b.create<arith::AddIOp>(loc, from, offset);

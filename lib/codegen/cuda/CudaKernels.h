@@ -36,9 +36,11 @@ public:
   bool lanesAreThreads() const override { return true; }
   int64_t getAccessBytes() const override { return 16; }
   int64_t chooseLanes(int64_t extent, int64_t unroll) const override;
-  int64_t shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
-                         int64_t elements) const override;
+  ReductionShare shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
+                                int64_t elements) const override;
   mlir::Value getColumn(mlir::OpBuilder &b, mlir::func::FuncOp function) const override;
+  mlir::Value getShare(mlir::OpBuilder &b, mlir::func::FuncOp function) const override;
+  int64_t getFreeRegisters(mlir::func::FuncOp function) const override;
   void setLanes(BodyEmitter &emitter, unsigned dim, int64_t lanes) const override;
   llvm::SmallVector<mlir::Value> loopOverLanes(BodyEmitter &emitter, unsigned dim, int64_t extent,
                                                mlir::Value low, mlir::Value high, bool exact,

@@ -63,14 +63,19 @@ RankedTensorType BodyEmitter::outputType(unsigned output) const {
   return cast<RankedTensorType>(outputTypes[output]);
 }
 
-BodyEmitter::Scope::Scope(BodyEmitter &emitter) : emitter(emitter) {
-  emitter.memo.emplace_back();
-  emitter.index.pushScope();
+BodyEmitter::Scope::Scope(BodyEmitter &emitter, Memory *memory) : emitter(emitter), memory(memory) {
+  Memory before;
+  if (memory)
+    std::swap(before, *memory);
+  emitter.memo.push_back(std::move(before.values));
+  emitter.index.pushScope(std::move(before.indices));
 }
 
 BodyEmitter::Scope::~Scope() {
+  Memory after{std::move(emitter.memo.back()), emitter.index.popScope()};
   emitter.memo.pop_back();
-  emitter.index.popScope();
+  if (memory)
+    *memory = std::move(after);
 }
 
 Value BodyEmitter::toVector(Value value) {

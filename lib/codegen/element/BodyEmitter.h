@@ -63,11 +63,19 @@ public:
   void bind(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position, mlir::Value value);
   void unbindAll() { bound.clear(); }
 
-  /// What is emitted between is remembered only until the scope ends.
+  using Values = llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value>;
+  /// What a scope has remembered, for the next one with the same values of the loop variables. That
+  /// must stand where the values of the first are defined.
+  struct Memory {
+    Values values;
+    IndexEmitter::Indices indices;
+  };
+  /// What is emitted between is remembered only until the scope ends, or in `memory`.
   struct Scope {
-    explicit Scope(BodyEmitter &emitter);
+    explicit Scope(BodyEmitter &emitter, Memory *memory = nullptr);
     ~Scope();
     BodyEmitter &emitter;
+    Memory *memory;
   };
 
   /// `value` as a vector of the current width.
@@ -128,7 +136,8 @@ private:
     mlir::Value value;
   };
   llvm::DenseMap<mlir::Value, Bound> bound;
-  std::vector<llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value>> memo;
+  std::vector<Values> memo;
+  Recorder *recorder = nullptr;
 
   friend struct Scope;
 };

@@ -71,8 +71,13 @@ public:
   mlir::Value constant(int64_t value);
 
   // Evaluated expressions are remembered in scopes, as BodyEmitter's values are.
-  void pushScope() { memo.emplace_back(); }
-  void popScope() { memo.pop_back(); }
+  using Indices = llvm::DenseMap<mlir::AffineExpr, LaneIndex>;
+  void pushScope(Indices &&remembered) { memo.push_back(std::move(remembered)); }
+  Indices popScope() {
+    Indices remembered = std::move(memo.back());
+    memo.pop_back();
+    return remembered;
+  }
 
 private:
   LaneIndex compute(mlir::AffineExpr expression);
@@ -93,7 +98,7 @@ private:
   unsigned vectorDimension = ~0u;
   int64_t lanes = 1;
   bool shortDivisions = false, shortArithmetic = false;
-  std::vector<llvm::DenseMap<mlir::AffineExpr, LaneIndex>> memo;
+  std::vector<Indices> memo;
 };
 
 } // namespace accc::codegen

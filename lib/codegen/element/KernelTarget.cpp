@@ -8,7 +8,7 @@ KernelTarget::~KernelTarget() = default;
 
 int64_t KernelTarget::getAccessBytes() const { llvm_unreachable("lanes are not threads"); }
 
-int64_t KernelTarget::shareReduction(func::FuncOp, int64_t, int64_t, int64_t) const {
+ReductionShare KernelTarget::shareReduction(func::FuncOp, int64_t, int64_t, int64_t) const {
   llvm_unreachable("lanes are not threads");
 }
 
@@ -33,5 +33,13 @@ Value KernelTarget::scanLanes(BodyEmitter &, Value, function_ref<Value(Value, Va
 }
 
 void KernelTarget::forEachLaneWhere(BodyEmitter &, Value, function_ref<void(Value)>) const {
+  llvm_unreachable("lanes are not threads");
+}
+
+Value KernelTarget::getShare(OpBuilder &, func::FuncOp) const {
+  llvm_unreachable("lanes are not threads");
+}
+
+int64_t KernelTarget::getFreeRegisters(func::FuncOp) const {
   llvm_unreachable("lanes are not threads");
 }

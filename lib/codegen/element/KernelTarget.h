@@ -25,6 +25,12 @@ struct LaunchShape {
   bool buffersInMemory = false;
 };
 
+/// How a task of a reduction is shared among lanes that are threads.
+struct ReductionShare {
+  int64_t columns; // neighbouring results
+  int64_t lanes;   // of each, which share its elements
+};
+
 class BodyEmitter;
 
 class KernelTarget {
@@ -73,13 +79,16 @@ public:
   /// where there is enough to fill them.
   virtual int64_t chooseLanes(int64_t extent, int64_t unroll = 1) const = 0;
   /// Where lanes are threads: chooses the lanes of a task of `function`, which reduces `elements`
-  /// elements to each of the results, `rows` rows of `columns` neighbours. Returns how many columns
-  /// a task has: each result's elements are shared among lanes of its own. To be asked before the
+  /// elements to each of the results, `rows` rows of `columns` neighbours. To be asked before the
   /// tasks.
-  virtual int64_t shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
-                                 int64_t elements) const;
+  virtual ReductionShare shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
+                                        int64_t elements) const;
   /// Which of its task's columns the lane has (i64); it may lie past the last of the row.
   virtual mlir::Value getColumn(mlir::OpBuilder &b, mlir::func::FuncOp function) const;
+  /// The lane's number (i64) among those that share its column.
+  virtual mlir::Value getShare(mlir::OpBuilder &b, mlir::func::FuncOp function) const;
+  /// How many values of 32 bits a lane of such a task can hold beside what it computes with.
+  virtual int64_t getFreeRegisters(mlir::func::FuncOp function) const;
   /// From now on lanes run along loop variable `dim`; none: ~0u.
   virtual void setLanes(BodyEmitter &emitter, unsigned dim, int64_t lanes) const = 0;
   /// Loops over [low, high) of loop variable `dim` (extent `extent`), along which lanes run. `low`

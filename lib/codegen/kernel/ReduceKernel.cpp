@@ -14,6 +14,12 @@ Reductions::Reductions(exec::KernelOp kernel)
     levels.resize(std::max<size_t>(levels.size(), level + 1));
     levels[level].push_back(reduction);
   }
+  for (Operation &op : body.without_terminator()) {
+    size_t &own = depth[&op];
+    for (Value operand : op.getOperands())
+      own = std::max(own, depthOf(operand));
+    own += isa<prim::ReduceOp>(op);
+  }
   ArrayRef<int64_t> space = levels.front().front().getOperand().getType().getShape();
   for (auto [result, depth] :
        llvm::zip_equal(body.getTerminator()->getOperands(), spec.getDepths().asArrayRef()))
@@ -59,12 +65,17 @@ bool Reductions::hasFullOutput(size_t depth) const {
   return llvm::any_of(outputs, [&](const Output &o) { return o.full && o.depth == depth; });
 }
 
-void Reductions::storeFull(BodyEmitter &emitter, size_t depth) const {
+SmallVector<std::pair<unsigned, Value>> Reductions::computeFull(BodyEmitter &emitter,
+                                                                size_t depth) const {
   SmallVector<std::pair<unsigned, Value>> values;
   for (auto [i, output] : llvm::enumerate(outputs))
     if (output.full && output.depth == depth)
       values.push_back({static_cast<unsigned>(i), emitter.element(output.value, position)});
-  for (auto [i, value] : values)
+  return values;
+}
+
+void Reductions::storeFull(BodyEmitter &emitter, size_t depth) const {
+  for (auto [i, value] : computeFull(emitter, depth))
     emitter.store(i, position, value);
 }
 

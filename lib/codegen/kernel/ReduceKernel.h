@@ -36,8 +36,12 @@ struct Reductions {
   void bind(BodyEmitter &emitter, prim::ReduceOp reduction, mlir::Value total) const;
 
   llvm::SmallVector<mlir::AffineExpr> keptPosition() const;
+  /// How many levels of reductions the value needs.
+  size_t depthOf(mlir::Value value) const { return depth.lookup(value.getDefiningOp()); }
   bool hasFullOutput(size_t depth) const;
-  /// Stores the full outputs that need exactly `depth` levels.
+  /// The full outputs that need exactly `depth` levels, and their numbers.
+  llvm::SmallVector<std::pair<unsigned, mlir::Value>> computeFull(BodyEmitter &emitter,
+                                                                  size_t depth) const;
   void storeFull(BodyEmitter &emitter, size_t depth) const;
   /// Stores the other outputs.
   void storeKept(BodyEmitter &emitter) const;
@@ -47,6 +51,7 @@ struct Reductions {
   llvm::SmallVector<mlir::AffineExpr> position;
   llvm::SmallVector<llvm::SmallVector<prim::ReduceOp>> levels;
   llvm::SmallVector<Output> outputs;
+  llvm::DenseMap<mlir::Operation *, size_t> depth; // of each op's results
 };
 
 /// Lanes are those of vectors along the innermost dimension: if that is reduced, partial results

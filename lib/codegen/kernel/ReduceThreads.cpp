@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions by threads, some of which share the elements of a result.
-#include "codegen/kernel/ReduceKernel.h"
+//
+// What a thread has of a row it takes in steps, an element each. Where these are few, the passes
+// are without loops, and what one computes of an element the next finds in registers: a row is read
+// once. Otherwise each pass is a loop over some steps at a time.
+#include "codegen/kernel/RowAnalysis.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
+
+/// More steps make longer code, which takes longer to compile.
+static constexpr int64_t kMostSteps = 16;
+/// Steps of a loop's body: loads that are on their way at the same time.
+static constexpr int64_t kLoopSteps = 4;
 
 namespace {
 
@@ -16,17 +26,38 @@ public:
   ThreadReduction(const Reductions &r, func::FuncOp function, const KernelTarget &target,
                   ErrorTable &errors)
       : r(r), function(function), target(target),
-        emitter(r.kernel, function, target, errors, static_cast<unsigned>(r.position.size()) + 1),
-        index(emitter.indices()), b(emitter.builder()), loc(emitter.loc()) {}
+        emitter(r.kernel, function, target, errors, static_cast<unsigned>(r.position.size())),
+        index(emitter.indices()), b(emitter.builder()), loc(emitter.loc()),
+        elements(r.domain.count(true)) {
+    for (unsigned i = 0; i < r.position.size(); ++i)
+      if (r.domain.reduced[i] && r.domain.extents[i] != 1)
+        reduced.push_back(i);
+  }
 
   KernelFunction emit();
 
 private:
+  /// An element that the thread takes.
+  struct Step {
+    SmallVector<Value> at; // values of the reduced dimensions
+    Value inRow;           // whether the row has it, else it is the row's last; null if it has
+    BodyEmitter::Memory memory;
+  };
+  using Steps = MutableArrayRef<Step>;
+  using Body = function_ref<SmallVector<Value>(ValueRange, Steps)>;
+
   void emitRow();
   void emitLevel(size_t level);
+  void emitOnline(size_t level, ArrayRef<OnlineSum> sums);
   void emitOutputs();
-  SmallVector<Value> overElements(ValueRange carried,
-                                  function_ref<SmallVector<Value>(ValueRange)> body);
+  SmallVector<Step> stepsFrom(Value first, int64_t count, bool allInRow);
+  void forEach(Steps steps, function_ref<void(Step &)> body);
+  SmallVector<Value> initialOf(ArrayRef<prim::ReduceOp> reductions);
+  void combine(Steps steps, ArrayRef<prim::ReduceOp> reductions, MutableArrayRef<Value> totals);
+  Value combineLanes(prim::ReduceOp reduction, Value total);
+  void storeFull(Steps steps, size_t depth);
+  SmallVector<Value> overRow(ValueRange carried, Body body);
+  void onlyWhere(Value condition, function_ref<void()> body);
 
   const Reductions &r;
   func::FuncOp function;
@@ -35,69 +66,204 @@ private:
   IndexEmitter &index;
   OpBuilder &b;
   Location loc;
-  // How many elements the thread's result has, 0 for a thread without one, and whether it has one;
-  // null if all do.
-  Value threadElements, hasResult;
+  int64_t elements; // of a row
+  SmallVector<unsigned> reduced;
+  ReductionShare share;
+  bool inRegisters = false;
+  SmallVector<Step> rowSteps; // of the whole row, where it stays in registers
+  Value hasResult;            // whether the thread's column is one; null if all are
 };
 
-/// Loops over the thread's part of what is reduced.
-SmallVector<Value>
-ThreadReduction::overElements(ValueRange carried,
-                              function_ref<SmallVector<Value>(ValueRange)> body) {
-  SmallVector<unsigned> dims;
-  for (unsigned i = 0; i < r.domain.extents.size(); ++i)
-    if (r.domain.reduced[i] && r.domain.extents[i] != 1)
-      dims.push_back(i);
-  auto flat = static_cast<unsigned>(r.domain.extents.size());
-  return target.loopOverLanes(emitter, flat, r.domain.count(true), index.constant(0),
-                              threadElements, /*exact=*/false, carried, [&](ValueRange in, Value) {
-                                setRow(emitter, r.domain, dims,
-                                       index.evaluate(index.dim(flat)).base);
-                                return body(in);
-                              });
+/// `count` steps from element `first` of the row on.
+SmallVector<ThreadReduction::Step> ThreadReduction::stepsFrom(Value first, int64_t count,
+                                                              bool allInRow) {
+  SmallVector<Step> steps(count);
+  for (auto [k, step] : llvm::enumerate(steps)) {
+    BodyEmitter::Scope scope(emitter, &step.memory);
+    Value offset = index.constant(static_cast<int64_t>(k) * share.lanes);
+    Value element = b.create<arith::AddIOp>(loc, first, offset);
+    if (!allInRow && k + 1 == steps.size()) {
+      Value last = index.constant(elements - 1);
+      step.inRow = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, element, last);
+      element = b.create<arith::MinUIOp>(loc, element, last);
+    }
+    setRow(emitter, r.domain, reduced, element);
+    for (unsigned dim : reduced)
+      step.at.push_back(index.evaluate(index.dim(dim)).base);
+  }
+  return steps;
 }
 
-/// One pass over what is reduced: the reductions of a level, and the full outputs that need only
-/// the levels before it.
-void ThreadReduction::emitLevel(size_t level) {
-  ArrayRef<prim::ReduceOp> reductions = r.levels[level];
+void ThreadReduction::forEach(Steps steps, function_ref<void(Step &)> body) {
+  for (Step &step : steps) {
+    BodyEmitter::Scope scope(emitter, &step.memory);
+    for (auto [dim, value] : llvm::zip(reduced, step.at))
+      index.setDim(dim, value, r.domain.extents[dim]);
+    body(step);
+  }
+}
+
+/// Walks the thread's part of the row, some steps at a time. `body` gets and returns the carried
+/// values.
+SmallVector<Value> ThreadReduction::overRow(ValueRange carried, Body body) {
+  if (inRegisters)
+    return body(carried, rowSteps);
+  int64_t together = kLoopSteps * share.lanes, loops = elements / together,
+          rest = elements - loops * together;
+  Value lane = target.getShare(b, function);
+  Value start = index.constant(0), end = index.constant(loops * together);
+  SmallVector<Value> values =
+      forLoop(emitter, start, end, together, carried, [&](Value i, ValueRange in) {
+        Value first = b.create<arith::AddIOp>(loc, i, lane);
+        SmallVector<Step> steps = stepsFrom(first, kLoopSteps, /*allInRow=*/true);
+        return body(in, steps);
+      });
+  if (rest == 0)
+    return values;
+  BodyEmitter::Scope scope(emitter);
+  Value first = b.create<arith::AddIOp>(loc, end, lane);
+  SmallVector<Step> steps =
+      stepsFrom(first, llvm::divideCeil(rest, share.lanes), rest % share.lanes == 0);
+  return body(values, steps);
+}
+
+void ThreadReduction::onlyWhere(Value condition, function_ref<void()> body) {
+  OpBuilder::InsertionGuard guard(b);
+  BodyEmitter::Scope scope(emitter);
+  if (condition)
+    b.setInsertionPointToStart(
+        b.create<scf::IfOp>(loc, condition, /*withElseRegion=*/false).thenBlock());
+  body();
+}
+
+/// Everything is computed before the first is stored, so that no load waits behind a store.
+void ThreadReduction::storeFull(Steps steps, size_t depth) {
+  if (!r.hasFullOutput(depth))
+    return;
+  forEach(steps, [&](Step &) { r.computeFull(emitter, depth); });
+  forEach(steps, [&](Step &step) {
+    Value stores = step.inRow;
+    if (hasResult)
+      stores = stores ? b.create<arith::AndIOp>(loc, stores, hasResult) : hasResult;
+    onlyWhere(stores, [&] { r.storeFull(emitter, depth); });
+  });
+}
+
+/// Adds what the steps have to the thread's totals.
+void ThreadReduction::combine(Steps steps, ArrayRef<prim::ReduceOp> reductions,
+                              MutableArrayRef<Value> totals) {
+  forEach(steps, [&](Step &step) {
+    for (auto [reduction, total] : llvm::zip(reductions, totals)) {
+      Value x = r.operandOf(emitter, reduction);
+      if (step.inRow)
+        x = b.create<arith::SelectOp>(loc, step.inRow, x,
+                                      Reductions::initialOf(emitter, reduction));
+      total = Reductions::combine(emitter, reduction, total, x);
+    }
+  });
+}
+
+Value ThreadReduction::combineLanes(prim::ReduceOp reduction, Value total) {
+  return target.combineLanes(emitter, total, [&](Value a, Value c) {
+    return Reductions::combine(emitter, reduction, a, c);
+  });
+}
+
+SmallVector<Value> ThreadReduction::initialOf(ArrayRef<prim::ReduceOp> reductions) {
   SmallVector<Value> initial;
   for (prim::ReduceOp reduction : reductions)
     initial.push_back(Reductions::initialOf(emitter, reduction));
-  SmallVector<Value> totals = overElements(initial, [&](ValueRange in) {
-    SmallVector<Value> out;
-    for (auto [i, reduction] : llvm::enumerate(reductions))
-      out.push_back(
-          Reductions::combine(emitter, reduction, in[i], r.operandOf(emitter, reduction)));
-    r.storeFull(emitter, level);
+  return initial;
+}
+
+/// One pass: the reductions of a level, and the full outputs that need only the levels before it.
+void ThreadReduction::emitLevel(size_t level) {
+  ArrayRef<prim::ReduceOp> reductions = r.levels[level];
+  SmallVector<Value> totals = overRow(initialOf(reductions), [&](ValueRange in, Steps steps) {
+    SmallVector<Value> out(in);
+    combine(steps, reductions, out);
+    storeFull(steps, level);
     return out;
   });
-  for (auto [reduction, total] : llvm::zip(reductions, totals)) {
-    auto combine = [&](Value a, Value c) { return Reductions::combine(emitter, reduction, a, c); };
-    r.bind(emitter, reduction, target.combineLanes(emitter, total, combine));
+  for (auto [reduction, total] : llvm::zip(reductions, totals))
+    r.bind(emitter, reduction, combineLanes(reduction, total));
+}
+
+/// Two levels in one pass: the second sums exponentials of differences from maxima of the first.
+/// A sum is that of differences from the maximum so far; where this grows the sum shrinks.
+void ThreadReduction::emitOnline(size_t level, ArrayRef<OnlineSum> sums) {
+  ArrayRef<prim::ReduceOp> reductions = r.levels[level], second = r.levels[level + 1];
+  size_t n = reductions.size();
+  SmallVector<Value> initial = initialOf(reductions);
+  initial.append(initialOf(second));
+  // What is subtracted: nothing has been summed where the maximum is -inf still, and 0 in its place
+  // keeps -inf - -inf out of the sum.
+  auto subtracted = [&](OnlineSum sum, Value maximum) -> Value {
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(maximum.getType()));
+    Value none =
+        b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, maximum, initial[sum.maximum]);
+    return b.create<arith::SelectOp>(loc, none, zero, maximum);
+  };
+  auto rescale = [&](OnlineSum sum, Value total, Value from, Value to) -> Value {
+    Value difference = b.create<arith::SubFOp>(loc, from, to);
+    Fusible exp = cast<Fusible>(sum.exp.getOperation());
+    return b.create<arith::MulFOp>(loc, total, exp.emitScalar(b, difference));
+  };
+  SmallVector<Value> totals = overRow(initial, [&](ValueRange in, Steps steps) {
+    SmallVector<Value> out(in);
+    MutableArrayRef<Value> all(out);
+    combine(steps, reductions, all.take_front(n));
+    storeFull(steps, level);
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      Value to = subtracted(sum, out[sum.maximum]);
+      r.bind(emitter, reductions[sum.maximum], to);
+      out[n + i] = rescale(sum, out[n + i], in[sum.maximum], to);
+    }
+    combine(steps, second, all.drop_front(n));
+    return out;
+  });
+  SmallVector<Value> own(totals);
+  for (auto [i, reduction] : llvm::enumerate(reductions)) {
+    totals[i] = combineLanes(reduction, totals[i]);
+    r.bind(emitter, reduction, totals[i]);
+  }
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    Value maximum = totals[sum.maximum];
+    Value total = rescale(sum, totals[n + i], own[sum.maximum], subtracted(sum, maximum));
+    total = combineLanes(second[i], total);
+    if (!sum.isGuarded) { // NaN where the maximum is infinite, as each of the differences is
+      Value nothing = b.create<arith::SubFOp>(loc, maximum, maximum);
+      total = b.create<arith::AddFOp>(loc, total, nothing);
+    }
+    r.bind(emitter, second[i], total);
   }
 }
 
 void ThreadReduction::emitOutputs() {
   if (r.hasFullOutput(r.levels.size()))
-    overElements({}, [&](ValueRange) {
-      r.storeFull(emitter, r.levels.size());
+    overRow({}, [&](ValueRange, Steps steps) {
+      storeFull(steps, r.levels.size());
       return SmallVector<Value>();
     });
-  target.onOneLane(emitter, [&] {
-    OpBuilder::InsertionGuard guard(b);
-    BodyEmitter::Scope scope(emitter);
-    if (hasResult)
-      b.setInsertionPointToStart(
-          b.create<scf::IfOp>(loc, hasResult, /*withElseRegion=*/false).thenBlock());
-    r.storeKept(emitter);
-  });
+  target.onOneLane(emitter, [&] { onlyWhere(hasResult, [&] { r.storeKept(emitter); }); });
 }
 
 void ThreadReduction::emitRow() {
   emitter.unbindAll();
-  for (size_t level = 0; level < r.levels.size(); ++level)
-    emitLevel(level);
+  if (inRegisters)
+    rowSteps = stepsFrom(target.getShare(b, function), llvm::divideCeil(elements, share.lanes),
+                         elements % share.lanes == 0);
+  for (size_t level = 0; level < r.levels.size(); ++level) {
+    SmallVector<OnlineSum> sums;
+    if (!inRegisters)
+      sums = findOnlineSums(r, level);
+    if (sums.empty()) {
+      emitLevel(level);
+      continue;
+    }
+    emitOnline(level, sums);
+    ++level;
+  }
   emitOutputs();
 }
 
@@ -115,24 +281,24 @@ KernelFunction ThreadReduction::emit() {
     kept.push_back(i);
     rows *= domain.extents[i];
   }
-  int64_t elements = domain.count(true);
-  int64_t taskColumns = target.shareReduction(function, rows, columns, elements);
-  int64_t blocks = (columns + taskColumns - 1) / taskColumns;
+  share = target.shareReduction(function, rows, columns, elements);
+  int64_t steps = llvm::divideCeil(elements, share.lanes);
+  inRegisters =
+      steps <= kMostSteps && steps * countLiveRegisters(r) <= target.getFreeRegisters(function);
+  int64_t blocks = llvm::divideCeil(columns, share.columns);
   int64_t tasks =
-      forEachRow(emitter, function, rows * blocks, elements * taskColumns, [&](Value row) {
+      forEachRow(emitter, function, rows * blocks, elements * share.columns, [&](Value row) {
         auto [keptRow, block] = index.divide(row, blocks, rows * blocks);
         setRow(emitter, domain, kept, keptRow);
-        threadElements = index.constant(elements);
         if (columns > 1) {
-          Value first = b.create<arith::MulIOp>(loc, block, index.constant(taskColumns));
+          Value first = b.create<arith::MulIOp>(loc, block, index.constant(share.columns));
           Value column = b.create<arith::AddIOp>(loc, first, target.getColumn(b, function));
-          index.setDim(inner, column, columns);
-          if (columns % taskColumns != 0) {
-            hasResult = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, column,
-                                                index.constant(columns));
-            threadElements =
-                b.create<arith::SelectOp>(loc, hasResult, threadElements, index.constant(0));
+          if (columns % share.columns != 0) {
+            Value last = index.constant(columns - 1);
+            hasResult = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, column, last);
+            column = b.create<arith::MinUIOp>(loc, column, last);
           }
+          index.setDim(inner, column, columns);
         }
         emitRow();
       });

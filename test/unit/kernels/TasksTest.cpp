@@ -92,6 +92,44 @@ TEST_CASE("reductions along the middle of three dimensions") {
   }
 }
 
+/// Rows too long for registers: maximum and sums of exponentials are found in one pass. About a
+/// half of x is -inf, and all of the last row.
+TEST_CASE("softmax of long rows") {
+  std::string text =
+      R"(func.func @f(%a: F, %y: tensor<17001xf32>) -> (F, K, K) {
+    %rows = prim.constant dense<[[1.0], [1.0], [0.0]]> : tensor<3x1xf32>
+    %zero = prim.constant dense<0.0> : F
+    %b = prim.broadcast %rows {dimensions = array<i64: 0, 1>} : (tensor<3x1xf32>) -> F
+    %p = prim.mul %a, %b : (F, F) -> F
+    %q = prim.max %p, %zero : (F, F) -> F
+    %x = prim.log %q : (F) -> F
+    %m = prim.reduce max %x {dimensions = array<i64: 1>} : (F) -> K
+    %none = prim.constant dense<0.0> : K
+    %least = prim.constant dense<0xff800000> : K
+    %c = prim.compare eq %m, %least : (K, K) -> tensor<3xi1>
+    %g = prim.select %c, %none, %m : (tensor<3xi1>, K, K) -> K
+    %n = prim.broadcast SHIFT {dimensions = array<i64: 0>} : (K) -> F
+    %d = prim.sub %x, %n : (F, F) -> F
+    %e = prim.exp %d : (F) -> F
+    %s = prim.reduce sum %e {dimensions = array<i64: 1>} : (F) -> K
+    %w = prim.broadcast %y {dimensions = array<i64: 1>} : (tensor<17001xf32>) -> F
+    %v = prim.mul %w, %e : (F, F) -> F
+    %t = prim.reduce sum %v {dimensions = array<i64: 1>} : (F) -> K
+    %u = prim.broadcast %s {dimensions = array<i64: 0>} : (K) -> F
+    %o = prim.div %e, %u : (F, F) -> F
+    return %o, %s, %t : F, K, K })";
+  auto replace = [](std::string in, char from, const std::string &to) {
+    for (size_t at = 0; (at = in.find(from, at)) != std::string::npos; at += to.size())
+      in.replace(at, 1, to);
+    return in;
+  };
+  for (const char *shift : {"%m", "%g"}) { // what is subtracted: the maximum, or 0 for -inf
+    std::string shifted = text;
+    shifted.replace(shifted.find("SHIFT"), 5, shift);
+    check(replace(replace(shifted, 'F', tensor({3, 17001})), 'K', tensor({3})), 1e-4);
+  }
+}
+
 TEST_CASE("reductions of other types, in many lanes") {
   for (const char *element : {"f64", "i64", "i32", "f32"})
     for (const char *kind : {"max", "min"}) {

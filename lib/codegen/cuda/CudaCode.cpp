@@ -10,7 +10,9 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -20,6 +22,10 @@
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
+
+/// A block of so many threads leaves each a quarter of the registers that it can have, or less.
+static constexpr int64_t kThreadsOfFewRegisters = 1024;
+static constexpr StringLiteral kFewRegistersAttr = "few-registers";
 
 /// Kernels as LLVM IR for one kind of GPU.
 static std::unique_ptr<llvm::Module> translate(ModuleOp kernels, llvm::LLVMContext &context,
@@ -43,12 +49,26 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp kernels, llvm::LLVMConte
     name.consume_front(kernelSymbol(""));
     function->setName(deviceSymbol(name));
     function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    if (threads.getInt() >= kThreadsOfFewRegisters)
+      function->addFnAttr(kFewRegistersAttr);
     annotations->addOperand(llvm::MDNode::get(
         context, {llvm::ValueAsMetadata::get(function), llvm::MDString::get(context, "reqntidx"),
                   llvm::ConstantAsMetadata::get(
                       llvm::ConstantInt::get(i32, static_cast<uint64_t>(threads.getInt())))}));
   }
   return result;
+}
+
+/// Keeps ptxas from unrolling the loops of kernels that have few registers: it would spill.
+static void keepLoops(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (!function.hasFnAttribute(kFewRegistersAttr))
+      continue;
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    for (llvm::Loop *loop : loops.getLoopsInPreorder())
+      loop->setLoopAlreadyUnrolled();
+  }
 }
 
 static FailureOr<std::string> emitPtx(llvm::Module &module, llvm::TargetMachine &machine,
@@ -77,6 +97,7 @@ static FailureOr<std::string> generatePtx(ModuleOp kernels, const CudaArch &arch
   dump(dumps, "kernels.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
   if (failed(optimise(*module, *machine, "default<O2>", loc)))
     return failure();
+  keepLoops(*module);
   FailureOr<std::string> ptx = emitPtx(*module, *machine, loc);
   if (succeeded(ptx))
     dump(dumps, "kernels.ptx", [&](llvm::raw_ostream &os) { os << *ptx; });

@@ -206,8 +206,7 @@ void ThreadReduction::emitOnline(size_t level, ArrayRef<OnlineSum> sums) {
   };
   auto rescale = [&](OnlineSum sum, Value total, Value from, Value to) -> Value {
     Value difference = b.create<arith::SubFOp>(loc, from, to);
-    Fusible exp = cast<Fusible>(sum.exp.getOperation());
-    return b.create<arith::MulFOp>(loc, total, exp.emitScalar(b, difference));
+    return b.create<arith::MulFOp>(loc, total, sum.exp.emitScalar(b, difference));
   };
   SmallVector<Value> totals = overRow(initial, [&](ValueRange in, Steps steps) {
     SmallVector<Value> out(in);

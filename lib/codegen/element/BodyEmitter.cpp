@@ -258,6 +258,9 @@ Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> ins
                           function_ref<Value()> outside) {
   Value condition;
   for (const IndexRange &range : ranges) {
+    auto bounds = index.range(index.simplify(range.expression));
+    if (bounds && (bounds->second < range.low || bounds->first >= range.high))
+      return outside();
     Value c = index.inRange(range.expression, range.low, range.high);
     if (!c)
       continue;

@@ -171,6 +171,12 @@ static const KernelCase kCases[] = {
     %1 = prim.convert %0 : (tensor<9x87xui32>) -> tensor<9x87xf32>
     %2 = prim.reduce sum %1 {dimensions = array<i64: 0>} : (tensor<9x87xf32>) -> tensor<87xf32>
     return %2 : tensor<87xf32> })", 1000},
+  {"random_bits_of_seed_and_step", R"(func.func @f(%s: tensor<i64>, %t: tensor<i64>) -> tensor<9x40xui32> {
+    %0 = prim.reshape %s : (tensor<i64>) -> tensor<1xi64>
+    %1 = prim.reshape %t : (tensor<i64>) -> tensor<1xi64>
+    %k = prim.concatenate %0, %1 {dimension = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+    %2 = prim.random_bits %k {stream = 5 : i64} : (tensor<2xi64>) -> tensor<9x40xui32>
+    return %2 : tensor<9x40xui32> })", 1000, 0},
   {"random_bits_in_views", R"(func.func @f(%k: tensor<2xi64>) -> (tensor<40x24xui32>, tensor<9x39xui32>, tensor<24x13xui32>, tensor<26x42xui32>) {
     %0 = prim.random_bits %k {stream = -3 : i64} : (tensor<2xi64>) -> tensor<24x40xui32>
     %1 = prim.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<24x40xui32>) -> tensor<40x24xui32>

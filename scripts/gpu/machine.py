@@ -127,7 +127,7 @@ class Machine:
         """The device as gpu_runner sees it; raises Skip where there is none."""
         found, wrong = self.lines("ceilings", "--copy-bytes", "0")
         if not found:
-            raise Skip(f"no device: {wrong}")
+            raise Skip(str(wrong))
         try:
             query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
             found[0]["driver"] = self.run(query)[1].strip().splitlines()[0]

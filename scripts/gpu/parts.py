@@ -36,7 +36,7 @@ def run(options):
         device = machine.describe()
     except (Skip, Failed, OutOfTime, OSError) as reason:
         device = None
-        print(f"no device: {reason}")
+        print(f"This machine has no device that accc can use, so every part is skipped: {reason}")
     machine.device = device
     outcomes = {name: run_part(name, machine, device, options) for name in options.part or PARTS}
     print("\n" + "\n".join(f"{name}: {text}" for name, (text, _) in outcomes.items()))

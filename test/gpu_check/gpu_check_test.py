@@ -90,6 +90,8 @@ class GpuCheck(unittest.TestCase):
     def test_without_a_device_everything_is_skipped(self):
         done = self.check("--part", "kernels", "goldens", device=False)
         self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("This machine has no device that accc can use, so every part is skipped: ", done.stdout)
+        self.assertRegex(done.stdout, r"NVIDIA's driver \(libcuda|an NVIDIA GPU, of which the driver sees none")
         self.assertIn("goldens: skipped: there is no device", done.stdout)
 
 

@@ -93,6 +93,18 @@ static const KernelCase kCases[] = {
   {"scatter_scalar", R"(func.func @f(%a: tensor<7xf32>, %i: tensor<12xi64>, %u: tensor<12xf32>) -> tensor<7xf32> {
     %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind set>} : (tensor<7xf32>, tensor<12xi64>, tensor<12xf32>) -> tensor<7xf32>
     return %0 : tensor<7xf32> })", 7},
+  {"scatter_add_many", R"(func.func @f(%a: tensor<7x70xf32>, %i: tensor<100xi64>, %u: tensor<100x70xf32>) -> tensor<7x70xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<7x70xf32>, tensor<100xi64>, tensor<100x70xf32>) -> tensor<7x70xf32>
+    return %0 : tensor<7x70xf32> })", 7, 1e-5},
+  {"scatter_add_of_middle", R"(func.func @f(%a: tensor<3x7x5xf32>, %i: tensor<40xi64>, %u: tensor<3x40x5xf32>) -> tensor<3x7x5xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 1 : i64, kind = #prim<scatter_kind add>} : (tensor<3x7x5xf32>, tensor<40xi64>, tensor<3x40x5xf32>) -> tensor<3x7x5xf32>
+    return %0 : tensor<3x7x5xf32> })", 7, 1e-5},
+  {"scatter_set_many", R"(func.func @f(%a: tensor<7xf32>, %i: tensor<100xi64>, %u: tensor<100xf32>) -> tensor<7xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind set>} : (tensor<7xf32>, tensor<100xi64>, tensor<100xf32>) -> tensor<7xf32>
+    return %0 : tensor<7xf32> })", 7},
+  {"scatter_add_scalars", R"(func.func @f(%a: tensor<2x7xf32>, %i: tensor<10x10xi64>, %u: tensor<2x10x10xf32>) -> tensor<2x7xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 1 : i64, kind = #prim<scatter_kind add>} : (tensor<2x7xf32>, tensor<10x10xi64>, tensor<2x10x10xf32>) -> tensor<2x7xf32>
+    return %0 : tensor<2x7xf32> })", 7, 1e-5},
   {"scatter_max_gradient", R"(func.func @f(%a: tensor<7x24xf32>, %i: tensor<15xi64>, %u: tensor<15x24xf32>) -> tensor<7x24xf32> {
     %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind max>} : (tensor<7x24xf32>, tensor<15xi64>, tensor<15x24xf32>) -> tensor<7x24xf32>
     return %0 : tensor<7x24xf32> })", 7, 2e-6, true, true},
@@ -120,6 +132,12 @@ static const KernelCase kCases[] = {
   {"window_scatter", R"(func.func @f(%a: tensor<2x3x8x8xf32>, %s: tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32> {
     %0 = prim.window_scatter %a, %s {window = array<i64: 1, 1, 3, 3>, strides = array<i64: 1, 1, 2, 2>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>} : (tensor<2x3x8x8xf32>, tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32>
     return %0 : tensor<2x3x8x8xf32> })"},
+  {"window_scatter_overlapping", R"(func.func @f(%a: tensor<2x9x9xf32>, %s: tensor<2x9x9xf32>) -> tensor<2x9x9xf32> {
+    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 5, 5>, strides = array<i64: 1, 1, 1>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 2, 2>, pad_high = array<i64: 0, 2, 2>} : (tensor<2x9x9xf32>, tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+    return %0 : tensor<2x9x9xf32> })"},
+  {"window_scatter_far_apart", R"(func.func @f(%a: tensor<2x20x20xf32>, %s: tensor<2x3x3xf32>) -> tensor<2x20x20xf32> {
+    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 2, 2>, strides = array<i64: 1, 9, 9>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 0, 0>, pad_high = array<i64: 0, 0, 0>} : (tensor<2x20x20xf32>, tensor<2x3x3xf32>) -> tensor<2x20x20xf32>
+    return %0 : tensor<2x20x20xf32> })"},
   {"window_scatter_units", R"(func.func @f(%a: tensor<4x1xf32>, %s: tensor<4x1xf32>) -> tensor<4x1xf32> {
     %0 = prim.window_scatter %a, %s {window = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 0, 0>, pad_high = array<i64: 0, 0>} : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
     return %0 : tensor<4x1xf32> })"},
@@ -135,6 +153,15 @@ static const KernelCase kCases[] = {
   {"arg_reduce", R"(func.func @f(%a: tensor<5x30xf32>) -> tensor<5xi64> {
     %0 = prim.arg_reduce max %a {dimension = 1 : i64} : (tensor<5x30xf32>) -> tensor<5xi64>
     return %0 : tensor<5xi64> })"},
+  {"arg_reduce_of_equals", R"(func.func @f(%a: tensor<3x2000xi32>, %b: tensor<3x500x7xi32>, %c: tensor<40000xi32>) -> (tensor<3xi64>, tensor<3x7xi64>, tensor<i64>) {
+    %0 = prim.arg_reduce max %a {dimension = 1 : i64} : (tensor<3x2000xi32>) -> tensor<3xi64>
+    %1 = prim.arg_reduce min %b {dimension = 1 : i64} : (tensor<3x500x7xi32>) -> tensor<3x7xi64>
+    %2 = prim.arg_reduce max %c {dimension = 0 : i64} : (tensor<40000xi32>) -> tensor<i64>
+    return %0, %1, %2 : tensor<3xi64>, tensor<3x7xi64>, tensor<i64> })", 50},
+  {"cumulative_of_rows", R"(func.func @f(%a: tensor<3x100x1xf32>, %b: tensor<3x64xi32>) -> (tensor<3x100x1xf32>, tensor<3x64xi32>) {
+    %0 = prim.cumulative min %a {dimension = 1 : i64} : (tensor<3x100x1xf32>) -> tensor<3x100x1xf32>
+    %1 = prim.cumulative sum %b {dimension = 1 : i64} : (tensor<3x64xi32>) -> tensor<3x64xi32>
+    return %0, %1 : tensor<3x100x1xf32>, tensor<3x64xi32> })", 50},
   {"cumulative", R"(func.func @f(%a: tensor<5x30xf32>) -> tensor<5x30xf32> {
     %0 = prim.cumulative sum %a {dimension = 1 : i64} : (tensor<5x30xf32>) -> tensor<5x30xf32>
     return %0 : tensor<5x30xf32> })"},
@@ -148,6 +175,9 @@ static const KernelCase kCases[] = {
     %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<5x30xf32>) -> (tensor<5x30xf32>, tensor<5x30xi64>)
     %2, %3 = prim.sort %b {dimension = 1 : i64, descending = false} : (tensor<7x20x3xi32>) -> (tensor<7x20x3xi32>, tensor<7x20x3xi64>)
     return %0, %1, %3 : tensor<5x30xf32>, tensor<5x30xi64>, tensor<7x20x3xi64> })", 5},
+  {"sort_of_equals", R"(func.func @f(%a: tensor<2x300xi32>) -> (tensor<2x300xi32>, tensor<2x300xi64>) {
+    %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<2x300xi32>) -> (tensor<2x300xi32>, tensor<2x300xi64>)
+    return %0, %1 : tensor<2x300xi32>, tensor<2x300xi64> })", 5},
   {"compare_select", R"(func.func @f(%a: tensor<45xf32>, %b: tensor<45xf32>) -> (tensor<45xi1>, tensor<45xf32>) {
     %0 = prim.compare lt %a, %b : (tensor<45xf32>, tensor<45xf32>) -> tensor<45xi1>
     %1 = prim.select %0, %a, %b : (tensor<45xi1>, tensor<45xf32>, tensor<45xf32>) -> tensor<45xf32>

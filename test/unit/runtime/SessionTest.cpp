@@ -297,6 +297,19 @@ TEST_CASE("session: a step takes subnormals for zero") {
   CHECK(velocity[1] == 1e-30f);
 }
 
+TEST_CASE("session: a loss is that of its run, tensors are those of the last") {
+  Session session(Model::load(fake("good"))), other(Model::load(fake("good")));
+  Result first = session.run("train_step", batch()), second = session.run("train_step", batch());
+  float loss = other.run("train_step", batch()).loss();
+  CHECK(first.loss() == loss);
+  CHECK(second.loss() == other.run("train_step", batch()).loss());
+  CHECK(first.loss() != second.loss());
+  CHECK(first["loss"].item<float>() == second.loss());
+  first.wait();
+  session.synchronize();
+  CHECK(session.wait_seconds() == 0);
+}
+
 TEST_CASE("session: a step allocates nothing") {
   Trainer trainer(Model::load(fake("good")));
   TensorMap data = batch();

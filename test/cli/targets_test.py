@@ -8,7 +8,7 @@ import struct
 import unittest
 from unittest import mock
 
-from command_line import DATA, MACHINE, MLP, TRAINING, USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
+from command_line import DATA, GOLDENS, MACHINE, MLP, TRAINING, USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
 
 # The folder of the stand-in for NVIDIA's driver (test/gpu/standin), where CUDA is there to build it.
 STANDIN = os.environ.get("ACCC_STANDIN")
@@ -146,6 +146,18 @@ class Targets(CommandLineTest):
         self.assertIn("cuda against cpu at batch=64\ncuda against cpu at batch=16\n", out)
         self.assertRegex(out, r"batch=16 grad\.1\.weight .* FAILED")
         self.assertRegex(out, r"first bad tensor: batch=64 eval_step logits ")
+
+    @needs_cuda
+    def test_targets_where_a_gradient_is_only_rounding(self):
+        """The key bias of an attention, which Adam moves by the learning rate all the same."""
+        folder = GOLDENS / "bert_dropout"
+        meta = json.loads((folder / "meta.json").read_text())
+        training = ["--loss", meta["loss"], "--optimizer", meta["optimizer"]]
+        training += [f"-D{name}={size}" for name, size in meta["dims"].items()]
+        self.accc("compile", folder / "model.onnx", "-o", "m.so", *training, *BOTH)
+        with environment(gpu=True):
+            out, _ = self.accc("diff", "m.so", "--targets", "--inputs", folder / "inputs.safetensors")
+        self.assertRegex(out, r"(?m)^\S+\.key\.bias .* close$")
 
     def test_targets_of_what_has_one(self):
         self.compile("m.so")

@@ -6,10 +6,11 @@
 include "target/TargetedPass.td"
 
 def SplitReductionsPass : TargetedPass<"split-reductions"> {
-  let summary = "Sums over many rows of few columns in two steps";
+  let summary = "Reduces many elements to few in two steps";
   let description = [{
-    A reduction over the leading dimensions that leaves few elements is done in parts first, which run on
-    many threads and stay in their caches, and the parts are reduced then. Deviations from a mean are first
+    A reduction that leaves few elements is done in parts first, which run on many threads and stay in their
+    caches or registers, and the parts are reduced then. The outermost of the reduced dimensions make the parts:
+    batch norm's statistics of each channel are those of each image's first. Deviations from a mean are first
     taken from the part's own mean.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }

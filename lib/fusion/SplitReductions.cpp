@@ -15,21 +15,20 @@ using accc::prim::Tensor;
 
 namespace {
 
-/// How many of the leading dimensions, which are those that are reduced, the parts are made of; 0
-/// if there is nothing to gain.
+/// How many of the dimensions that are reduced, from the outermost on, the parts are made of; 0 if
+/// there is nothing to gain.
 int64_t dimensionsOfParts(prim::ReduceOp op, const Target &target) {
   auto type = cast<RankedTensorType>(op.getOperand().getType());
-  auto reduced = static_cast<int64_t>(op.getDimensions().size());
-  for (int64_t d = 0; d < reduced; ++d)
-    if (op.getDimensions()[d] != d)
-      return 0;
+  ArrayRef<int64_t> dimensions = op.getDimensions();
+  auto reduced = static_cast<int64_t>(dimensions.size());
+  bool leading = llvm::equal(dimensions, llvm::seq<int64_t>(0, reduced));
   int64_t columns = op.getType().getNumElements(), elements = type.getNumElements();
-  std::optional<ReductionParts> wanted = target.getReductionParts(elements, columns);
+  std::optional<ReductionParts> wanted = target.getReductionParts(elements, columns, leading);
   if (!wanted || type.getElementTypeBitWidth() < 32)
     return 0; // of fewer bits: what is accumulated is more than what is stored
   int64_t parts = 1, best = 0;
   for (int64_t d = 0; d + 1 < reduced; ++d) {
-    parts *= type.getDimSize(d);
+    parts *= type.getDimSize(dimensions[d]);
     if (elements / parts / columns < wanted->leastRows)
       break;
     if (parts >= wanted->least)
@@ -54,10 +53,12 @@ std::optional<Deviations> matchDeviations(prim::ReduceOp op) {
   auto scaled = mean ? mean.getOperand().getDefiningOp<prim::MulOp>() : nullptr;
   if (!scaled || mean.getOperand().getType() != op.getType())
     return std::nullopt;
-  int64_t rank = mean.getType().getRank(), kept = rank - op.getType().getRank();
-  for (auto [i, d] : llvm::enumerate(mean.getDimensions()))
-    if (d != kept + static_cast<int64_t>(i))
-      return std::nullopt;
+  SmallVector<int64_t> kept;
+  for (int64_t d = 0; d < mean.getType().getRank(); ++d)
+    if (!llvm::is_contained(op.getDimensions(), d))
+      kept.push_back(d);
+  if (mean.getDimensions() != ArrayRef(kept))
+    return std::nullopt;
   auto count = static_cast<double>(mean.getType().getNumElements() / op.getType().getNumElements());
   std::optional<double> factor = prim::splatNumber(scaled.getRhs());
   if (!factor || std::abs(*factor * count - 1.0) > 1e-6)
@@ -86,6 +87,7 @@ private:
   Value split(prim::ReduceOp op, int64_t parts) {
     OpBuilder builder(op);
     Tensor operand(builder, op.getLoc(), op.getOperand());
+    // The outer ones stand before all others, whose reduction leaves them where they are.
     ArrayRef<int64_t> outer = op.getDimensions().take_front(parts),
                       inner = op.getDimensions().drop_front(parts);
     if (std::optional<Deviations> deviations = matchDeviations(op))

@@ -48,10 +48,13 @@ public:
 
   // ---- Kernels ----
   virtual KernelLimits getKernelLimits() const = 0;
-  /// In how many parts a reduction of `elements` elements to `columns` columns over its leading
-  /// dimensions is done; none: at once.
-  virtual std::optional<ReductionParts> getReductionParts(int64_t elements,
-                                                          int64_t columns) const = 0;
+  /// In how many parts a reduction of `elements` elements to `columns` results is done; none: at
+  /// once. `leading`: over the leading dimensions, so that the results are columns.
+  virtual std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,
+                                                          bool leading) const = 0;
+  /// Reductions of more elements to each result read these again from memory for every pass that
+  /// needs the results of others.
+  virtual int64_t getMaxRowElements() const = 0;
 
   // ---- Libraries ----
   /// Whether a library runs the op, which then becomes no part of a kernel.

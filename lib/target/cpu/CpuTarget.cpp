@@ -3,6 +3,8 @@
 
 #include "support/SizeThreshold.h"
 
+#include <limits>
+
 using namespace accc;
 
 // ---- Costs ----
@@ -24,15 +26,18 @@ KernelLimits CpuTarget::getKernelLimits() const {
 // A kernel that leaves the innermost dimensions has tasks for blocks of these only, each of which
 // walks all rows; with few columns there are too few tasks, and with many rows a block falls out of
 // the cache between two passes over it.
-std::optional<ReductionParts> CpuTarget::getReductionParts(int64_t elements,
-                                                           int64_t columns) const {
+std::optional<ReductionParts> CpuTarget::getReductionParts(int64_t elements, int64_t columns,
+                                                           bool leading) const {
   constexpr int64_t kFewColumns = 512, kManyElements = sizeThreshold(1 << 16);
-  if (columns < 2 || columns >= kFewColumns || elements < kManyElements)
+  if (!leading || columns < 2 || columns >= kFewColumns || elements < kManyElements)
     return std::nullopt;
   // Parts for the threads of most machines, each of which stays in the cache of one core.
   return ReductionParts{
       .least = 4, .leastRows = 8, .enough = 16, .enoughElements = sizeThreshold(1 << 17)};
 }
+
+// Rows stay in a cache from pass to pass.
+int64_t CpuTarget::getMaxRowElements() const { return std::numeric_limits<int64_t>::max(); }
 
 // ---- Libraries ----
 

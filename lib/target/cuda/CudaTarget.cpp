@@ -21,15 +21,24 @@ KernelLimits CudaTarget::getKernelLimits() const {
 }
 
 // A kernel that leaves the innermost dimensions has a thread for each column only, which walks all
-// rows: parts until the threads of a large GPU are busy.
-std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements,
-                                                            int64_t columns) const {
+// rows: parts until the threads of a large GPU are busy. Of other results each has a block at most.
+std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements, int64_t columns,
+                                                            bool leading) const {
   constexpr int64_t kManyColumns = 1 << 15, kManyElements = sizeThreshold(1 << 14);
-  if (columns >= kManyColumns || elements < kManyElements)
+  if (leading && columns < kManyColumns && elements >= kManyElements)
+    return ReductionParts{
+        .least = 4, .leastRows = 16, .enough = 512, .enoughElements = sizeThreshold(1 << 13)};
+  constexpr int64_t kBlocks = 512; // several for each multiprocessor
+  if (leading || columns == 0 || columns >= kBlocks || elements / columns <= getMaxRowElements())
     return std::nullopt;
-  return ReductionParts{
-      .least = 4, .leastRows = 16, .enough = 512, .enoughElements = sizeThreshold(1 << 13)};
+  return ReductionParts{.least = 2,
+                        .leastRows = sizeThreshold(1 << 12),
+                        .enough = kBlocks / columns,
+                        .enoughElements = elements};
 }
+
+// 16 for each of the threads of the largest block.
+int64_t CudaTarget::getMaxRowElements() const { return sizeThreshold(1 << 14); }
 
 // ---- Libraries ----
 

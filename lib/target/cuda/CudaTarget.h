@@ -24,7 +24,9 @@ public:
   int64_t getExpensiveOpBytes() const override;
   int64_t getCachedElements() const override;
   KernelLimits getKernelLimits() const override;
-  std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns) const override;
+  std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,
+                                                  bool leading) const override;
+  int64_t getMaxRowElements() const override;
   bool runsInLibrary(mlir::Operation *op) const override;
   size_t getMaxBatchDimensions() const override;
   int64_t getChannelsFirstCost() const override;

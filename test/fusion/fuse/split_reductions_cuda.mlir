@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s --split-reductions=target=cuda | FileCheck %s
+// UNSUPPORTED: small-thresholds
+
+// Channels between the dimensions that are reduced: a block for each would leave most of a GPU idle.
+// CHECK-LABEL: @channels
+// CHECK-NEXT: %[[PARTS:.*]] = prim.reduce sum %arg0 {dimensions = array<i64: 2, 3>} : (tensor<32x64x112x112xf32>) -> tensor<32x64xf32>
+// CHECK-NEXT: prim.reduce sum %[[PARTS]] {dimensions = array<i64: 0>} : (tensor<32x64xf32>) -> tensor<64xf32>
+func.func @channels(%x: tensor<32x64x112x112xf32>) -> tensor<64xf32> {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 2, 3>} : (tensor<32x64x112x112xf32>) -> tensor<64xf32>
+  return %0 : tensor<64xf32>
+}
+
+// Enough channels, and those of which a block holds all elements in registers.
+// CHECK-LABEL: @others
+// CHECK-NEXT: prim.reduce sum %arg0 {dimensions = array<i64: 0, 2, 3>}
+// CHECK-NEXT: prim.reduce sum %arg1 {dimensions = array<i64: 0, 2, 3>}
+// CHECK-NEXT: return
+func.func @others(%x: tensor<32x512x56x56xf32>, %y: tensor<16x64x28x28xf32>) -> (tensor<512xf32>, tensor<64xf32>) {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 2, 3>} : (tensor<32x512x56x56xf32>) -> tensor<512xf32>
+  %1 = prim.reduce sum %y {dimensions = array<i64: 0, 2, 3>} : (tensor<16x64x28x28xf32>) -> tensor<64xf32>
+  return %0, %1 : tensor<512xf32>, tensor<64xf32>
+}
+
+// Each image's deviations are from its own mean, so that they are found in one walk over the image.
+// CHECK-LABEL: @variance
+// CHECK: %[[SUMS:.*]] = prim.reduce sum %arg0 {dimensions = array<i64: 2, 3>} : (tensor<32x64x112x112xf32>) -> tensor<32x64xf32>
+// CHECK: %[[OWN:.*]] = prim.mul %[[SUMS]]
+// CHECK: %[[MEANS:.*]] = prim.broadcast %[[OWN]] {dimensions = array<i64: 0, 1>} : (tensor<32x64xf32>) -> tensor<32x64x112x112xf32>
+// CHECK: %[[D:.*]] = prim.sub %arg0, %[[MEANS]]
+// CHECK: %[[S:.*]] = prim.mul %[[D]], %[[D]]
+// CHECK: %[[P:.*]] = prim.reduce sum %[[S]] {dimensions = array<i64: 2, 3>}
+// CHECK: prim.reduce sum %[[P]] {dimensions = array<i64: 0>}
+func.func @variance(%x: tensor<32x64x112x112xf32>) -> tensor<64xf32> {
+  %n = prim.constant dense<2.49123087e-06> : tensor<64xf32>
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 2, 3>} : (tensor<32x64x112x112xf32>) -> tensor<64xf32>
+  %1 = prim.mul %0, %n : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %2 = prim.broadcast %1 {dimensions = array<i64: 1>} : (tensor<64xf32>) -> tensor<32x64x112x112xf32>
+  %3 = prim.sub %x, %2 : (tensor<32x64x112x112xf32>, tensor<32x64x112x112xf32>) -> tensor<32x64x112x112xf32>
+  %4 = prim.mul %3, %3 : (tensor<32x64x112x112xf32>, tensor<32x64x112x112xf32>) -> tensor<32x64x112x112xf32>
+  %5 = prim.reduce sum %4 {dimensions = array<i64: 0, 2, 3>} : (tensor<32x64x112x112xf32>) -> tensor<64xf32>
+  return %5 : tensor<64xf32>
+}

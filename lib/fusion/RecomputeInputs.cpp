@@ -57,6 +57,7 @@ private:
   bool findReaders(Recipe &recipe) const;
   bool trace(Value value, bool keepSmall, Recipe &recipe, DenseSet<Value> &seen) const;
   bool isFree(const Recipe &recipe) const;
+  bool takesAWalk(const Recipe &recipe) const;
   bool consider(Value value);
   bool apply(const Recipe &recipe);
   bool computedFrom(Value value, Value root) const;
@@ -140,6 +141,23 @@ bool Recomputation::trace(Value value, bool keepSmall, Recipe &recipe,
                       [&](Value operand) { return trace(operand, keepSmall, recipe, seen); });
 }
 
+/// Whether the producer walks rows that do not stay in registers once more to write the value,
+/// which it cannot compute before it has reduced them.
+bool Recomputation::takesAWalk(const Recipe &recipe) const {
+  int64_t producer = groups.groupOf(recipe.value.getDefiningOp());
+  auto isLong = [&](Operation *op) {
+    auto reduction = dyn_cast<prim::ReduceOp>(op);
+    return reduction && reduction.getOperand().getType() == recipe.value.getType() &&
+           elementsOf(reduction.getOperand()) / std::max<int64_t>(1, elementsOf(reduction)) >
+               target.getMaxRowElements();
+  };
+  auto isReduced = [&](Value leaf) {
+    Operation *op = leaf.getDefiningOp();
+    return op && groups.groupOf(op) == producer && elementsOf(leaf) < elementsOf(recipe.value);
+  };
+  return llvm::any_of(recipe.leaves, isReduced) && llvm::any_of(groups.members(producer), isLong);
+}
+
 bool Recomputation::isFree(const Recipe &recipe) const {
   // The leaves live longer, the value not at all. They are read where the value is computed, so
   // that what they live longer lies within what it lived.
@@ -156,6 +174,8 @@ bool Recomputation::isFree(const Recipe &recipe) const {
         longer += bytesOf(leaf);
     }
   }
+  if (takesAWalk(recipe))
+    traffic -= bytesOf(recipe.value);
   for (int64_t reader : recipe.readers) {
     traffic -= bytesOf(recipe.value);
     for (Value leaf : recipe.leaves) {

@@ -32,6 +32,17 @@ func.func @forward(%x: tensor<{rows}x{columns}x{element}> {{accc.name = "x", acc
 }}
 """
 
+# y = x + w, with an element of w for each row
+COLUMN = """
+func.func @forward(%x: tensor<{rows}x{columns}xf32> {{accc.name = "x", accc.role = "input"}},
+    %w: tensor<{rows}xf32> {{accc.name = "w", accc.role = "input"}})
+    -> (tensor<{rows}x{columns}xf32> {{accc.name = "y", accc.role = "output"}}) {{
+  %0 = prim.broadcast %w {{dimensions = array<i64: 0>}} : (tensor<{rows}xf32>) -> tensor<{rows}x{columns}xf32>
+  %1 = prim.add %x, %0 : (tensor<{rows}x{columns}xf32>, tensor<{rows}x{columns}xf32>) -> tensor<{rows}x{columns}xf32>
+  return %1 : tensor<{rows}x{columns}xf32>
+}}
+"""
+
 
 def toolkit():
     """Where the compiler finds CUDA's toolkit, or None."""
@@ -93,6 +104,12 @@ class Cuda(CommandLineTest):
         self.assertEqual(kernel.count("ld.global.v2.f32"), 2)
         (kernel,) = self.kernels("singles", ROWS.format(rows=8, columns=5, element="f32"))
         self.assertNotIn(".v2", kernel)
+        # Rows that do not begin at multiples of 16 bytes:
+        (kernel,) = self.kernels("long_rows", COLUMN.format(rows=8, columns=1027))
+        self.assertEqual(kernel.count("ld.global.v4.f32"), 1)
+        self.assertEqual(kernel.count("st.global.v4.f32"), 1)
+        (kernel,) = self.kernels("short_rows", COLUMN.format(rows=8, columns=49))
+        self.assertNotIn(".v4", kernel)
         (kernel,) = self.kernels("doubles", ROWS.format(rows=8, columns=12, element="f64"))
         self.assertEqual(kernel.count("st.global.v2.f64"), 1)
 

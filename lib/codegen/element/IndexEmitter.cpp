@@ -24,9 +24,10 @@ void IndexEmitter::setDim(unsigned i, Value base, int64_t extent) {
   dimExtents[i] = extent;
 }
 
-void IndexEmitter::setVector(unsigned dim, int64_t width) {
+void IndexEmitter::setVector(unsigned dim, int64_t width, AffineExpr multiple) {
   vectorDimension = dim;
   lanes = width;
+  knownMultiple = multiple;
 }
 
 AffineExpr IndexEmitter::addSymbol(Value value, int64_t bound) {
@@ -70,10 +71,23 @@ Value IndexEmitter::materialise(const LaneIndex &index) {
   return b.create<arith::AddIOp>(loc, base, offsets);
 }
 
-bool IndexEmitter::startsAtMultipleOf(AffineExpr expression, int64_t n) const {
+/// An expression of which the same divisors are known as of this one in the first lane.
+AffineExpr IndexEmitter::inFirstLane(AffineExpr expression) const {
+  if (knownMultiple)
+    return expression;
   // The vector's loop variable is a multiple of the width.
   AffineExpr v = getAffineDimExpr(vectorDimension, b.getContext());
-  return prim::isMultipleOf(expression.replace(v, v * lanes), n);
+  return expression.replace(v, v * lanes);
+}
+
+bool IndexEmitter::startsAtMultipleOf(AffineExpr expression, int64_t n) const {
+  if (prim::isMultipleOf(inFirstLane(expression), n))
+    return true;
+  if (!knownMultiple || lanes % n != 0)
+    return false;
+  AffineExpr rest = simplifyAffineExpr(expression - knownMultiple, numDims(),
+                                       static_cast<unsigned>(symbols.size()));
+  return prim::isMultipleOf(rest, n);
 }
 
 /// True if all lanes of `expression`, which advances by 1 a lane, share the quotient by `divisor`.
@@ -85,10 +99,7 @@ bool IndexEmitter::lanesStayTogether(AffineExpr expression, int64_t divisor) {
 bool IndexEmitter::lanesAgree(AffineExpr expression, const LaneIndex &at, int64_t bound) {
   if (at.lanes || at.stride != 1)
     return at.isUniform();
-  // The vector's loop variable is a multiple of the width.
-  AffineExpr v = getAffineDimExpr(vectorDimension, b.getContext());
-  AffineExpr first = expression.replace(v, v * lanes) - bound;
-  return first.getLargestKnownDivisor() % lanes == 0;
+  return prim::isMultipleOf(inFirstLane(expression) - bound, lanes);
 }
 
 /// `x` (i64 or a vector of these) in [0, bound) and the divisor in the type to divide them in.

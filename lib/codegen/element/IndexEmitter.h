@@ -32,8 +32,9 @@ public:
 
   /// Loop variable `i` has the value `base` (i64) and lies in [0, extent).
   void setDim(unsigned i, mlir::Value base, int64_t extent);
-  /// Vectors run along loop variable `dim` with `width` lanes; its base is a multiple of `width`.
-  void setVector(unsigned dim, int64_t width);
+  /// Vectors run along loop variable `dim` with `width` lanes; its base is a multiple of `width`,
+  /// or in its place the expression `multiple` is one in the first lane.
+  void setVector(unsigned dim, int64_t width, mlir::AffineExpr multiple = nullptr);
   int64_t width() const { return lanes; }
   unsigned vectorDim() const { return vectorDimension; }
   /// Whether the expression is a multiple of the width in the first lane of each vector.
@@ -86,6 +87,7 @@ private:
                                                        int64_t bound);
   template <typename Op>
   mlir::Value divideUnsigned(std::pair<mlir::Value, mlir::Value> operands, mlir::Type type);
+  mlir::AffineExpr inFirstLane(mlir::AffineExpr expression) const;
   bool fits32Bits(mlir::AffineExpr expression);
   template <typename Op> mlir::Value combine(mlir::Value x, mlir::Value y, bool isShort);
   bool lanesAgree(mlir::AffineExpr expression, const LaneIndex &at, int64_t bound);
@@ -97,6 +99,7 @@ private:
   std::vector<int64_t> dimExtents, symbolBounds;
   unsigned vectorDimension = ~0u;
   int64_t lanes = 1;
+  mlir::AffineExpr knownMultiple; // null: that is the vector's loop variable
   bool shortDivisions = false, shortArithmetic = false;
   std::vector<Indices> memo;
 };

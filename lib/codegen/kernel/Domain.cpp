@@ -46,7 +46,7 @@ SmallVector<AffineExpr> Domain::position(MLIRContext *context) const {
 static BodyEmitter::Recorder record(exec::KernelOp kernel, const Domain &domain,
                                     const KernelTarget &target,
                                     function_ref<void(BodyEmitter &)> emit, unsigned dim,
-                                    int64_t width) {
+                                    int64_t width, AffineExpr multiple) {
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(kernel.getLoc());
   func::FuncOp function = target.createFunction(kernel, *scratch, /*inLanes=*/false);
   ErrorTable errors;
@@ -56,14 +56,14 @@ static BodyEmitter::Recorder record(exec::KernelOp kernel, const Domain &domain,
   emitter.setRecorder(&recorder);
   for (auto [i, extent] : llvm::enumerate(domain.extents))
     emitter.indices().setDim(static_cast<unsigned>(i), emitter.indices().constant(0), extent);
-  emitter.indices().setVector(dim, width);
+  emitter.indices().setVector(dim, width, multiple);
   emit(emitter);
   return recorder;
 }
 
 int64_t codegen::chooseNeighbours(exec::KernelOp kernel, const Domain &domain, unsigned dim,
                                   const KernelTarget &target,
-                                  function_ref<void(BodyEmitter &)> emit) {
+                                  function_ref<void(BodyEmitter &)> emit, AffineExpr multiple) {
   int64_t bytes = target.getAccessBytes();
   auto widthOf = [&](int64_t elementBytes) {
     constexpr int64_t kMost = 8; // of bytes: what a thread computes with takes a register each
@@ -74,7 +74,7 @@ int64_t codegen::chooseNeighbours(exec::KernelOp kernel, const Domain &domain, u
     widest = std::max(widest, elementBytes(cast<RankedTensorType>(result)));
   int64_t width = widthOf(widest);
   while (width > 1) {
-    BodyEmitter::Recorder accesses = record(kernel, domain, target, emit, dim, width);
+    BodyEmitter::Recorder accesses = record(kernel, domain, target, emit, dim, width, multiple);
     if (!accesses.wholeVectors)
       width /= 2;
     else if (width <= widthOf(accesses.widestBytes))

@@ -28,9 +28,10 @@ struct Domain {
 
 /// Where lanes are threads: how many neighbours along loop variable `dim` each takes at once, so
 /// that what it accesses there is one aligned piece of memory; 1 where `emit` reads or writes
-/// anything in another way.
+/// anything in another way. `multiple` as for IndexEmitter::setVector.
 int64_t chooseNeighbours(exec::KernelOp kernel, const Domain &domain, unsigned dim,
-                         const KernelTarget &target, llvm::function_ref<void(BodyEmitter &)> emit);
+                         const KernelTarget &target, llvm::function_ref<void(BodyEmitter &)> emit,
+                         mlir::AffineExpr multiple = nullptr);
 
 /// Runs the code of `body` where `condition` (i1) holds, else that of `otherwise`, if there is any.
 void branch(BodyEmitter &emitter, mlir::Value condition, llvm::function_ref<void()> body,

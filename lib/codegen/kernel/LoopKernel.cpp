@@ -34,6 +34,28 @@ int64_t unrollOf(exec::KernelOp kernel) {
 
 using EmitAt = llvm::function_ref<void(BodyEmitter &)>;
 
+/// How many neighbours along the innermost dimension a thread takes. Where rows have a length that
+/// is no multiple of that, the index among all elements is one: `multiple`.
+struct Neighbours {
+  int64_t count = 1;
+  AffineExpr multiple;
+};
+
+Neighbours chooseNeighbours(exec::KernelOp kernel, const Domain &domain, ArrayRef<unsigned> dims,
+                            const KernelTarget &target, EmitAt emit) {
+  /// In rows this long few threads of a warp have neighbours of two rows, one after the other.
+  constexpr int64_t kLongRow = 512;
+  int64_t length = domain.extents[dims.back()];
+  Neighbours result{chooseNeighbours(kernel, domain, dims.back(), target, emit), nullptr};
+  if (dims.size() == 1 || length < kLongRow || length % (2 * result.count) == 0)
+    return result;
+  AffineExpr flat = getAffineConstantExpr(0, kernel.getContext());
+  for (unsigned dim : dims)
+    flat = flat * domain.extents[dim] + getAffineDimExpr(dim, kernel.getContext());
+  int64_t count = chooseNeighbours(kernel, domain, dims.back(), target, emit, flat);
+  return count > result.count ? Neighbours{count, flat} : result;
+}
+
 /// Where lanes are threads: each finds the place of its elements in all dimensions.
 KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Domain &domain,
                               const KernelTarget &target, ErrorTable &errors, EmitAt emit) {
@@ -43,8 +65,9 @@ KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Doma
   for (unsigned i = 0; i < rank; ++i)
     if (domain.extents[i] != 1)
       dims.push_back(i);
-  int64_t neighbours =
-      elements > 1 ? chooseNeighbours(kernel, domain, dims.back(), target, emit) : 1;
+  Neighbours chosen =
+      elements > 1 ? chooseNeighbours(kernel, domain, dims, target, emit) : Neighbours();
+  int64_t neighbours = chosen.count;
   // A task is a thread's neighbours, or single elements of all threads of a warp.
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/neighbours == 1);
   if (elements == 0)
@@ -64,12 +87,12 @@ KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Doma
     index.setDim(taskDim, task, tasks);
     Value low = index.evaluate(index.dim(taskDim) * taskElements).base;
     auto emitNeighbours = [&] {
-      index.setVector(dims.back(), neighbours);
+      index.setVector(dims.back(), neighbours, chosen.multiple);
       setRow(emitter, domain, dims, low);
       emit(emitter);
       index.setVector(~0u, 1);
     };
-    if (neighbours > 1 && elements % neighbours == 0)
+    if (neighbours > 1 && elements % neighbours == 0 && !chosen.multiple)
       return emitNeighbours();
     Value high = b.create<arith::AddIOp>(loc, low, size);
     auto emitSingly = [&] {
@@ -84,7 +107,15 @@ KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Doma
     };
     if (neighbours == 1)
       return emitSingly();
-    Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, high, end);
+    Value behind = high, bound = end;
+    if (chosen.multiple) { // in the same row
+      BodyEmitter::Scope scope(emitter);
+      setRow(emitter, domain, dims, low);
+      Value column = index.evaluate(index.dim(dims.back())).base;
+      behind = b.create<arith::AddIOp>(loc, column, size);
+      bound = index.constant(domain.extents[dims.back()]);
+    }
+    Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, behind, bound);
     branch(emitter, isWhole, emitNeighbours, emitSingly);
   });
   return {function, target.getLaunchShape(function, tasks)};

@@ -21,6 +21,22 @@ static const KernelCase kCases[] = {
     %0 = prim.broadcast %b {dimensions = array<i64: 1>} : (tensor<9xf32>) -> tensor<8x9xf32>
     %1 = prim.add %a, %0 : (tensor<8x9xf32>, tensor<8x9xf32>) -> tensor<8x9xf32>
     return %1 : tensor<8x9xf32> })"},
+  {"long_rows_of_odd_length", R"(func.func @f(%a: tensor<5x1027xf32>, %b: tensor<1027xf32>, %c: tensor<5xf32>) -> tensor<5x1027xf32> {
+    %0 = prim.broadcast %c {dimensions = array<i64: 0>} : (tensor<5xf32>) -> tensor<5x1027xf32>
+    %1 = prim.iota {dimension = 1 : i64} : () -> tensor<5x1027xi64>
+    %2 = prim.convert %1 : (tensor<5x1027xi64>) -> tensor<5x1027xf32>
+    %3 = prim.mul %a, %0 : (tensor<5x1027xf32>, tensor<5x1027xf32>) -> tensor<5x1027xf32>
+    %4 = prim.add %3, %2 : (tensor<5x1027xf32>, tensor<5x1027xf32>) -> tensor<5x1027xf32>
+    return %4 : tensor<5x1027xf32> })"},
+  {"long_rows_shifted", R"(func.func @f(%a: tensor<5x1031xf32>, %b: tensor<1027xf32>) -> tensor<5x1027xf32> {
+    %0 = prim.slice %a {starts = array<i64: 0, 4>, limits = array<i64: 5, 1031>, strides = array<i64: 1, 1>} : (tensor<5x1031xf32>) -> tensor<5x1027xf32>
+    %1 = prim.broadcast %b {dimensions = array<i64: 1>} : (tensor<1027xf32>) -> tensor<5x1027xf32>
+    %2 = prim.add %0, %1 : (tensor<5x1027xf32>, tensor<5x1027xf32>) -> tensor<5x1027xf32>
+    return %2 : tensor<5x1027xf32> })"},
+  {"long_rows_of_even_length", R"(func.func @f(%a: tensor<5x1026xf32>, %c: tensor<5xf32>) -> tensor<5x1026xf32> {
+    %0 = prim.broadcast %c {dimensions = array<i64: 0>} : (tensor<5xf32>) -> tensor<5x1026xf32>
+    %1 = prim.add %a, %0 : (tensor<5x1026xf32>, tensor<5x1026xf32>) -> tensor<5x1026xf32>
+    return %1 : tensor<5x1026xf32> })"},
   {"pairs", R"(func.func @f(%a: tensor<8x6xf32>, %b: tensor<6xf32>) -> tensor<8x6xf32> {
     %0 = prim.broadcast %b {dimensions = array<i64: 1>} : (tensor<6xf32>) -> tensor<8x6xf32>
     %1 = prim.add %a, %0 : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>

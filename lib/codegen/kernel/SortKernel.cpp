@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stable sorting along one dimension by ranks: an element's place is the number of elements that go
-// before it. Needs no scratch and no branches; the work grows with the square of the extent, which
-// suits the top few of some thousand classes and not whole vocabularies.
-#include "codegen/kernel/Domain.h"
-#include "codegen/kernel/Emitters.h"
+// Stable sorting along one dimension. Short rows, and all where lanes are threads, by ranks: an
+// element's place is the number of elements that go before it, which needs no branches and work
+// that grows with the square of the extent. Long rows on a CPU by a heap.
+#include "codegen/kernel/Sort.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
+
+/// Rows that are sorted as fast by ranks.
+static constexpr int64_t kMostByRank = 64;
 
 // Loop variables: those of the operand, then one more along the sorted dimension.
 FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleOp module,
@@ -70,11 +73,15 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
     for (auto [output, result] : llvm::enumerate(results))
       emitter.store(static_cast<unsigned>(output), to, result == sort.getValues() ? x : i);
   };
+  bool byHeap = !inLanes && extent > kMostByRank;
+  int64_t cost = extent * (byHeap ? llvm::Log2_64_Ceil(static_cast<uint64_t>(extent)) : extent);
   int64_t tasks =
       inLanes ? forEachElement(emitter, function, shape, placeElement)
-              : forEachRow(emitter, function, rows, extent * extent, [&](Value row) {
+              : forEachRow(emitter, function, rows, cost, [&](Value row) {
                   if (!outer.empty())
                     setRow(emitter, domain, outer, row);
+                  if (byHeap)
+                    return emitHeapSort(emitter, sort, results, own);
                   forLoop(emitter, index.constant(0), index.constant(extent), 1, [&](Value i) {
                     index.setDim(along, i, extent);
                     placeElement();

@@ -175,6 +175,11 @@ static const KernelCase kCases[] = {
     %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<5x30xf32>) -> (tensor<5x30xf32>, tensor<5x30xi64>)
     %2, %3 = prim.sort %b {dimension = 1 : i64, descending = false} : (tensor<7x20x3xi32>) -> (tensor<7x20x3xi32>, tensor<7x20x3xi64>)
     return %0, %1, %3 : tensor<5x30xf32>, tensor<5x30xi64>, tensor<7x20x3xi64> })", 5},
+  {"sort_of_columns", R"(func.func @f(%a: tensor<200x3xf32>, %b: tensor<65x3xi32>, %c: tensor<2x1000xi32>) -> (tensor<200x3xi64>, tensor<65x3xi32>, tensor<2x1000xi32>, tensor<2x1000xi64>) {
+    %0, %1 = prim.sort %a {dimension = 0 : i64, descending = false} : (tensor<200x3xf32>) -> (tensor<200x3xf32>, tensor<200x3xi64>)
+    %2, %3 = prim.sort %b {dimension = 0 : i64, descending = true} : (tensor<65x3xi32>) -> (tensor<65x3xi32>, tensor<65x3xi64>)
+    %4, %5 = prim.sort %c {dimension = 1 : i64, descending = false} : (tensor<2x1000xi32>) -> (tensor<2x1000xi32>, tensor<2x1000xi64>)
+    return %1, %2, %4, %5 : tensor<200x3xi64>, tensor<65x3xi32>, tensor<2x1000xi32>, tensor<2x1000xi64> })", 30},
   {"sort_of_equals", R"(func.func @f(%a: tensor<2x300xi32>) -> (tensor<2x300xi32>, tensor<2x300xi64>) {
     %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<2x300xi32>) -> (tensor<2x300xi32>, tensor<2x300xi64>)
     return %0, %1 : tensor<2x300xi32>, tensor<2x300xi64> })", 5},

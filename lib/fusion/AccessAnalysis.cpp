@@ -38,7 +38,8 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
   Operation *op = tensor.getDefiningOp();
   if (!op || !isInside(op)) {
     leaves.insert(tensor);
-    accesses.insert(offsetOf(tensor, at));
+    if (accesses)
+      accesses->insert(offsetOf(tensor, at));
     return {};
   }
   switch (cast<Fusible>(op).getFusionClass()) {
@@ -55,7 +56,8 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
     return {};
   case FusionClass::Reduction:
     reductionReads.push_back({tensor, offsetOf(tensor, at)});
-    accesses.insert(reductionReads.back().offset);
+    if (accesses)
+      accesses->insert(reductionReads.back().offset);
     return {};
   case FusionClass::Window: {
     auto window = cast<prim::ReduceWindowOp>(op);
@@ -82,7 +84,8 @@ AffineExpr AccessAnalysis::symbol(Value, int64_t bound, StringRef) {
 }
 
 void AccessAnalysis::record(AffineExpr expression) {
-  accesses.insert(prim::simplifyIndex(expression, {extents, symbolBounds}));
+  if (accesses)
+    accesses->insert(prim::simplifyIndex(expression, {extents, symbolBounds}));
 }
 
 Value AccessAnalysis::indexValue(AffineExpr expression, Type) {

@@ -34,9 +34,9 @@ public:
   llvm::SmallVector<Read> reductionReads;
   /// Values from outside that are read.
   llvm::SetVector<mlir::Value> leaves;
-  /// Every index expression that decides which memory is read, as a row-major offset, or whether it
-  /// is.
-  llvm::SetVector<mlir::AffineExpr> accesses;
+  /// Where this is set, it gets every index expression that decides which memory is read, as a
+  /// row-major offset, or whether it is.
+  llvm::SetVector<mlir::AffineExpr> *accesses = nullptr;
   /// How many (value, index) pairs were computed: more than there are ops means recomputation.
   int64_t evaluations = 0;
   /// The same for expensive ops.

@@ -73,6 +73,8 @@ void Description::findLevels() {
 void Description::walk() {
   auto isInside = [&](Operation *op) { return op->getBlock() == &body; };
   AccessAnalysis analysis(body.getParentOp()->getContext(), space, isInside);
+  llvm::SetVector<AffineExpr> found;
+  analysis.accesses = &found;
   SmallVector<AffineExpr> full = analysis.identity(), kept;
   for (auto [d, index] : llvm::enumerate(full))
     if (!reduced[d])
@@ -84,9 +86,9 @@ void Description::walk() {
   for (Value result : results) {
     ArrayRef<AffineExpr> at = shapeOf(result) == ArrayRef<int64_t>(space) ? full : kept;
     analysis.element(result, at);
-    analysis.accesses.insert(analysis.offsetOf(result, at));
+    found.insert(analysis.offsetOf(result, at));
   }
-  accesses.assign(analysis.accesses.begin(), analysis.accesses.end());
+  accesses.assign(found.begin(), found.end());
   numSymbols = analysis.numSymbols();
 }
 

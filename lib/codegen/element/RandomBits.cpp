@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace accc;
@@ -35,7 +34,6 @@ static Value interleave(OpBuilder &b, Location loc, ArrayRef<Value> values, int6
 
 Value BodyEmitter::randomBits(prim::RandomBitsOp op, ArrayRef<AffineExpr> position) {
   AffineExpr linear = linearise(op.getType().getShape(), position);
-  // Where a collapse keeps this index it keeps the block's number too.
   LaneIndex at = index.evaluate(linear);
   int64_t width = index.width();
   AffineExpr zero = b.getAffineConstantExpr(0), one = b.getAffineConstantExpr(1);

@@ -3,7 +3,7 @@
 
 #include "debug/Probes.h"
 #include "debug/WrongRewrite.h"
-#include "support/FunctionAttributes.h"
+#include "ir/prim/FunctionContract.h"
 #include "support/ProblemCollector.h"
 
 #include <cmath>
@@ -122,7 +122,7 @@ FailureOr<std::vector<KernelProbe>> Bisector::probeKernels(ModuleOp module, cons
     // Names of inputs and of results are apart: only apply_step takes the gradients.
     NamedArrays values = start;
     for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
-      if (argumentText(function, i, kRoleAttr) == role::kGradient) {
+      if (argumentRole(function, i) == Role::Gradient) {
         StringRef name = argumentText(function, i, kNameAttr);
         values[name] = exact.lookup(name);
       }

@@ -3,8 +3,8 @@
 
 #include "codegen/host/Host.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/FunctionContract.h"
 #include "reference/interpreter/Interpreter.h"
-#include "support/Attributes.h"
 
 #include "mlir/IR/IRMapping.h"
 

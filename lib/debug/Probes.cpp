@@ -2,9 +2,9 @@
 #include "debug/Probes.h"
 
 #include "codegen/Generate.h"
+#include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
 #include "schedule/Schedule.h"
-#include "support/Attributes.h"
 #include "support/ProblemCollector.h"
 
 using namespace mlir;
@@ -22,15 +22,15 @@ static OwningOpRef<ModuleOp> isolate(Operation *op) {
   Operation *clone = b.clone(*op);
   clone->setOperands(block->getArguments());
   b.create<func::ReturnOp>(op->getLoc(), clone->getResults());
-  auto describe = [&](const char *prefix, unsigned i, const char *role) {
+  auto describe = [&](const char *prefix, unsigned i, Role role) {
     return b.getDictionaryAttr(
         {b.getNamedAttr(kNameAttr, b.getStringAttr(prefix + std::to_string(i))),
-         b.getNamedAttr(kRoleAttr, b.getStringAttr(role))});
+         b.getNamedAttr(kRoleAttr, prim::RoleAttr::get(b.getContext(), role))});
   };
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    function.setArgAttrs(i, describe("in", i, role::kInput));
+    function.setArgAttrs(i, describe("in", i, Role::Input));
   for (unsigned i = 0; i < function.getNumResults(); ++i)
-    function.setResultAttrs(i, describe("out", i, role::kOutput));
+    function.setResultAttrs(i, describe("out", i, Role::Output));
   return module;
 }
 

@@ -5,7 +5,7 @@
 #include "codegen/host/Host.h"
 #include "driver/Driver.h"
 #include "ir/exec/Exec.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -19,7 +19,6 @@ namespace {
 struct Field {
   std::string name;       // the exporter's
   std::string identifier; // C++'s
-  std::string role;
   RankedTensorType type;
 };
 
@@ -63,19 +62,18 @@ static std::string quoted(StringRef text) {
   return result + "\"";
 }
 
-static std::vector<Field> fieldsOf(ArrayAttr values, ArrayRef<StringRef> roles) {
+static std::vector<Field> fieldsOf(ArrayAttr values, ArrayRef<Role> roles) {
   std::vector<Field> fields;
   llvm::StringSet<> taken;
   for (Attribute value : values) {
     auto dictionary = cast<DictionaryAttr>(value);
-    StringRef role = dictionary.getAs<StringAttr>("role").getValue();
-    if (!llvm::is_contained(roles, role))
+    if (!llvm::is_contained(roles, dictionary.getAs<prim::RoleAttr>("role").getValue()))
       continue;
     StringRef name = dictionary.getAs<StringAttr>("name").getValue();
     std::string identifier = identifierFor(name);
     while (!taken.insert(identifier).second)
       identifier += "_";
-    fields.push_back({name.str(), identifier, role.str(),
+    fields.push_back({name.str(), identifier,
                       cast<RankedTensorType>(dictionary.getAs<TypeAttr>("type").getValue())});
   }
   return fields;
@@ -113,10 +111,10 @@ static std::vector<Face> facesOf(ModuleOp program) {
     for (auto entry : program.getOps<exec::EntryOp>()) {
       if (entry.getEntryName() != name)
         continue;
-      Face &face = faces.emplace_back(Face{
-          entry.getSizesText().str(), fieldsOf(entry.getInputs(), {role::kInput, role::kTarget}),
-          fieldsOf(entry.getOutputs(), {role::kOutput}),
-          !fieldsOf(entry.getOutputs(), {role::kLoss}).empty()});
+      Face &face = faces.emplace_back(Face{entry.getSizesText().str(),
+                                           fieldsOf(entry.getInputs(), {Role::Input, Role::Target}),
+                                           fieldsOf(entry.getOutputs(), {Role::Output}),
+                                           !fieldsOf(entry.getOutputs(), {Role::Loss}).empty()});
       llvm::erase_if(face.outputs, [](const Field &field) { return field.identifier == "loss"; });
     }
     if (!faces.empty())

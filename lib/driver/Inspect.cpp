@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/Cost.h"
 #include "driver/Pipeline.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/JSON.h"
@@ -22,13 +22,9 @@ static std::string typeText(Type type) {
   return text;
 }
 
-static llvm::json::Object describeValue(DictionaryAttr attributes, Type type) {
-  auto text = [&](StringRef name) {
-    auto value = attributes ? attributes.getAs<StringAttr>(name) : StringAttr();
-    return value ? value.getValue() : StringRef();
-  };
+static llvm::json::Object describeValue(StringRef name, Role role, Type type) {
   return llvm::json::Object{
-      {"name", text(kNameAttr)}, {"type", typeText(type)}, {"role", text(kRoleAttr)}};
+      {"name", name}, {"type", typeText(type)}, {"role", stringifyRole(role)}};
 }
 
 static llvm::json::Object describeForward(func::FuncOp forward) {
@@ -37,20 +33,18 @@ static llvm::json::Object describeForward(func::FuncOp forward) {
   double parameterBytes = 0;
   for (unsigned i = 0, e = forward.getNumArguments(); i < e; ++i) {
     Type type = forward.getArgumentTypes()[i];
-    llvm::json::Object value = describeValue(forward.getArgAttrDict(i), type);
-    StringRef role = *value.getString("role");
-    if (role == role::kParameter) {
+    Role role = *argumentRole(forward, i);
+    if (role == Role::Parameter) {
       parameters += cast<RankedTensorType>(type).getNumElements();
       parameterBytes += bytesOf(type);
     }
-    bool isVariable = role == role::kParameter || role == role::kBuffer;
-    (isVariable ? variables : inputs).push_back(std::move(value));
+    (isVariable(role) ? variables : inputs)
+        .push_back(describeValue(argumentText(forward, i, kNameAttr), role, type));
   }
   for (unsigned i = 0, e = forward.getNumResults(); i < e; ++i)
-    if (llvm::json::Object value =
-            describeValue(forward.getResultAttrDict(i), forward.getResultTypes()[i]);
-        *value.getString("role") == role::kOutput)
-      outputs.push_back(std::move(value));
+    if (Role role = *resultRole(forward, i); role == Role::Output)
+      outputs.push_back(
+          describeValue(resultText(forward, i, kNameAttr), role, forward.getResultTypes()[i]));
   return llvm::json::Object{{"inputs", std::move(inputs)},
                             {"outputs", std::move(outputs)},
                             {"variables", std::move(variables)},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/SharedVariables.h"
 
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -14,11 +14,11 @@ static VariableTypes variablesOf(ModuleOp module) {
   auto forward = module.lookupSymbol<func::FuncOp>("forward");
   for (unsigned i = 0, e = forward ? forward.getNumArguments() : 0; i < e; ++i) {
     auto name = forward.getArgAttrOfType<StringAttr>(i, kNameAttr);
-    auto role = forward.getArgAttrOfType<StringAttr>(i, kRoleAttr);
-    if (!name || !role || (role != role::kParameter && role != role::kBuffer))
+    auto role = argumentRole(forward, i);
+    if (!name || !isVariable(role))
       continue;
     llvm::raw_string_ostream(variables[name.str()])
-        << role.getValue() << " " << forward.getArgumentTypes()[i];
+        << *role << " " << forward.getArgumentTypes()[i];
   }
   return variables;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/Signature.h"
 
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -68,7 +68,7 @@ namespace {
 enum class Where { Forward, Entries, Both };
 
 struct RoleRule {
-  const char *role;
+  Role role;
   bool isResult;
   Where where;
   bool (*fits)(Type type);
@@ -76,26 +76,21 @@ struct RoleRule {
 };
 
 constexpr RoleRule kRoles[] = {
-    {role::kParameter, false, Where::Both, isFloat, "a tensor of floats"},
-    {role::kBuffer, false, Where::Both, isAny, ""},
-    {role::kInput, false, Where::Both, isAny, ""},
-    {role::kRandomKey, false, Where::Forward, isKey, "tensor<2xi64>"},
-    {role::kOptimizerState, false, Where::Entries, isAny, ""},
-    {role::kTarget, false, Where::Entries, isAny, ""},
-    {role::kLearningRate, false, Where::Entries, isScalarF32, "tensor<f32>"},
-    {role::kSeed, false, Where::Entries, isScalarI64, "tensor<i64>"},
-    {role::kStep, false, Where::Entries, isScalarI64, "tensor<i64>"},
-    {role::kGradient, false, Where::Entries, isFloat, "a tensor of floats"},
-    {role::kOutput, true, Where::Both, isAny, ""},
-    {role::kUpdate, true, Where::Both, isAny, ""},
-    {role::kLoss, true, Where::Entries, isScalarF32, "tensor<f32>"},
-    {role::kGradient, true, Where::Entries, isFloat, "a tensor of floats"},
+    {Role::Parameter, false, Where::Both, isFloat, "a tensor of floats"},
+    {Role::Buffer, false, Where::Both, isAny, ""},
+    {Role::Input, false, Where::Both, isAny, ""},
+    {Role::RandomKey, false, Where::Forward, isKey, "tensor<2xi64>"},
+    {Role::OptimizerState, false, Where::Entries, isAny, ""},
+    {Role::Target, false, Where::Entries, isAny, ""},
+    {Role::LearningRate, false, Where::Entries, isScalarF32, "tensor<f32>"},
+    {Role::Seed, false, Where::Entries, isScalarI64, "tensor<i64>"},
+    {Role::Step, false, Where::Entries, isScalarI64, "tensor<i64>"},
+    {Role::Gradient, false, Where::Entries, isFloat, "a tensor of floats"},
+    {Role::Output, true, Where::Both, isAny, ""},
+    {Role::Update, true, Where::Both, isAny, ""},
+    {Role::Loss, true, Where::Entries, isScalarF32, "tensor<f32>"},
+    {Role::Gradient, true, Where::Entries, isFloat, "a tensor of floats"},
 };
-
-bool isVariable(StringRef roleName) {
-  return roleName == role::kParameter || roleName == role::kBuffer ||
-         roleName == role::kOptimizerState;
-}
 
 /// One function's arguments and results.
 class Signature {
@@ -130,24 +125,25 @@ private:
                      << ", but must be a tensor of fixed shape, of numbers or booleans";
       return;
     }
-    StringRef name = text(kNameAttr), roleName = text(kRoleAttr);
+    StringRef name = text(kNameAttr);
+    auto role = attributes ? attributes.getAs<prim::RoleAttr>(kRoleAttr) : prim::RoleAttr();
     const auto *rule = llvm::find_if(kRoles, [&](const RoleRule &rule) {
-      return rule.role == roleName && rule.isResult == isResult &&
+      return role && rule.role == role.getValue() && rule.isResult == isResult &&
              rule.where != (isForward ? Where::Entries : Where::Forward);
     });
     if (name.empty())
       error(what, i) << "has no name (" << kNameAttr << ")";
     if (rule == std::end(kRoles))
-      error(what, i) << "has no role (" << kRoleAttr << ") that it can have here: '" << roleName
-                     << "'";
+      error(what, i) << "has no role (" << kRoleAttr << ") that it can have here"
+                     << (role ? ": '" + stringifyRole(role.getValue()).str() + "'" : "");
     else if (!rule->fits(type))
-      error(what, i) << "has the role " << roleName << ", but the type " << type << " instead of "
-                     << rule->type;
-    if (roleName == role::kUpdate)
+      error(what, i) << "has the role " << stringifyRole(rule->role) << ", but the type " << type
+                     << " instead of " << rule->type;
+    if (role && role.getValue() == Role::Update)
       checkUpdate(i, type, text(kUpdatesAttr));
     else if (!(isResult ? results : arguments).insert(name).second)
       error(what, i) << "has the name of another: '" << name << "'";
-    if (!isResult && isVariable(roleName)) {
+    if (!isResult && role && isVariable(role.getValue())) {
       variables[name] = type;
       if (Type known = allVariables.try_emplace(name, type).first->second; known != type)
         error(what, i) << "is the variable '" << name << "' of type " << type

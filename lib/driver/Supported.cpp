@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/Supported.h"
 
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -29,10 +29,8 @@ static Problem refusal(const std::string &node, const std::string &what, const s
 static std::optional<Problem> findSixteenBitFloat(func::FuncOp forward) {
   for (unsigned i = 0, e = forward.getNumArguments(); i < e; ++i)
     if (std::string type = sixteenBitFloat(forward.getArgumentTypes()[i]); !type.empty()) {
-      auto text = [&](StringRef name) {
-        return forward.getArgAttrOfType<StringAttr>(i, name).str();
-      };
-      return refusal("", text(kRoleAttr) + " '" + text(kNameAttr) + "'", type);
+      std::string role = stringifyRole(*argumentRole(forward, i)).str();
+      return refusal("", role + " '" + argumentText(forward, i, kNameAttr).str() + "'", type);
     }
   for (Operation &op : forward.front().without_terminator())
     for (Type result : op.getResultTypes())

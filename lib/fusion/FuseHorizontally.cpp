@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/Passes.h"
+#include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
-#include "support/FunctionAttributes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"

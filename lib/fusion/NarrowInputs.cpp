@@ -2,8 +2,8 @@
 #include "fusion/NarrowInputs.h"
 
 #include "accc/abi.h"
+#include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
-#include "support/FunctionAttributes.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;
@@ -97,7 +97,7 @@ bool mayBeNarrowed(func::FuncOp function, Value value) {
   while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
     value = reshape.getOperand();
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return isVariableRole(argumentText(function, argument.getArgNumber(), kRoleAttr));
+    return isVariable(argumentRole(function, argument.getArgNumber()));
   if (value.getDefiningOp<prim::ConstantOp>())
     return false;
   SmallVector<Value> same{value};

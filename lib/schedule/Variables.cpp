@@ -2,7 +2,7 @@
 #include "schedule/Variables.h"
 
 #include "accc/abi.h"
-#include "support/FunctionAttributes.h"
+#include "ir/prim/FunctionContract.h"
 #include "support/TensorBytes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,7 +12,8 @@ using namespace accc;
 
 FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp program) {
   struct Found {
-    std::string name, role;
+    std::string name;
+    Role role;
     RankedTensorType type;
     bool frozen;
   };
@@ -20,11 +21,11 @@ FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp progra
   llvm::StringMap<size_t> known;
   for (auto function : module.getOps<func::FuncOp>()) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      auto role = function.getArgAttrOfType<StringAttr>(i, kRoleAttr);
+      auto role = argumentRole(function, i);
       auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
       if (!role || !name)
         return function.emitError("bug in accc: argument ") << i << " has no role or no name";
-      if (!isVariableRole(role))
+      if (!isVariable(role))
         continue;
       auto type = cast<RankedTensorType>(function.getArgument(i).getType());
       auto [it, isNew] = known.try_emplace(name, found.size());
@@ -34,21 +35,20 @@ FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp progra
                  << name.getValue() << "' has two types";
         continue;
       }
-      found.push_back(
-          {name.str(), role.str(), type, function.getArgAttr(i, kFrozenAttr) != nullptr});
+      found.push_back({name.str(), *role, type, function.getArgAttr(i, kFrozenAttr) != nullptr});
     }
   }
   OpBuilder b = OpBuilder::atBlockEnd(program.getBody());
   VariableTable table;
   int64_t offset = 0;
-  for (StringRef wanted : {role::kParameter, role::kOptimizerState, role::kBuffer}) {
+  for (Role wanted : {Role::Parameter, Role::OptimizerState, Role::Buffer}) {
     for (const Found &variable : found) {
       if (variable.role != wanted)
         continue;
-      bool trainable = wanted == role::kParameter && !variable.frozen;
+      bool trainable = wanted == Role::Parameter && !variable.frozen;
       b.create<exec::VariableOp>(module.getLoc(), b.getStringAttr(variable.name),
-                                 b.getStringAttr(variable.role), TypeAttr::get(variable.type),
-                                 b.getI64IntegerAttr(offset),
+                                 prim::RoleAttr::get(b.getContext(), variable.role),
+                                 TypeAttr::get(variable.type), b.getI64IntegerAttr(offset),
                                  trainable ? b.getUnitAttr() : UnitAttr());
       table[variable.name] = offset;
       offset += (tensorBytes(variable.type) + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/CheckNames.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 using namespace accc;
 
 namespace {
 /// What a value is that training adds; empty for those of the model.
-StringRef addedFor(StringRef roleName) {
-  return llvm::StringSwitch<StringRef>(roleName)
-      .Case(role::kTarget, "what the loss compares with")
-      .Case(role::kLearningRate, "the learning rate")
-      .Case(role::kSeed, "the seed of random numbers")
-      .Case(role::kStep, "the number of the step, for random numbers")
-      .Case(role::kOptimizerState, "state of the optimizer")
-      .Case(role::kLoss, "the loss")
-      .Case(role::kGradient, "the gradient of a parameter")
-      .Default("");
+StringRef addedFor(Role role) {
+  switch (role) {
+  case Role::Target:
+    return "what the loss compares with";
+  case Role::LearningRate:
+    return "the learning rate";
+  case Role::Seed:
+    return "the seed of random numbers";
+  case Role::Step:
+    return "the number of the step, for random numbers";
+  case Role::OptimizerState:
+    return "state of the optimizer";
+  case Role::Loss:
+    return "the loss";
+  case Role::Gradient:
+    return "the gradient of a parameter";
+  default:
+    return "";
+  }
 }
 
 /// The names of one kind, arguments or results, and whose they are.
@@ -25,19 +32,20 @@ class Names {
 public:
   explicit Names(Location loc) : loc(loc) {}
 
-  void add(StringRef name, StringRef roleName) {
-    auto [first, isNew] = roles.try_emplace(name, roleName);
+  void add(StringRef name, Role role) {
+    auto [first, isNew] = roles.try_emplace(name, role);
     if (isNew)
       return;
     good = false;
-    StringRef model = first->second, ours = roleName;
+    Role model = first->second, ours = role;
     if (!addedFor(model).empty())
       std::swap(model, ours);
     if (addedFor(ours).empty())
-      emitError(loc) << "the model has two values named '" << name << "', of the roles " << model
-                     << " and " << ours << ": rename one of them";
+      emitError(loc) << "the model has two values named '" << name << "', of the roles "
+                     << stringifyRole(model) << " and " << stringifyRole(ours)
+                     << ": rename one of them";
     else
-      emitError(loc) << "the model's " << model << " '" << name
+      emitError(loc) << "the model's " << stringifyRole(model) << " '" << name
                      << "' has the name that accc gives to " << addedFor(ours)
                      << ": rename it in the model";
   }
@@ -46,7 +54,7 @@ public:
 
 private:
   Location loc;
-  llvm::StringMap<StringRef> roles;
+  llvm::StringMap<Role> roles;
   bool good = true;
 };
 } // namespace
@@ -55,9 +63,9 @@ LogicalResult accc::checkNames(StepFunction step) {
   Location loc = UnknownLoc::get(step.get().getContext()); // a problem of the model as a whole
   Names arguments(loc), results(loc);
   for (unsigned i = 0, e = step.get().getNumArguments(); i < e; ++i)
-    arguments.add(step.argumentName(i), step.argumentRole(i));
+    arguments.add(step.argumentName(i), *step.argumentRole(i));
   for (unsigned i = 0, e = step.numResults(); i < e; ++i)
-    if (step.resultRole(i) != role::kUpdate)
-      results.add(step.resultName(i), step.resultRole(i));
+    if (step.resultRole(i) != Role::Update)
+      results.add(step.resultName(i), *step.resultRole(i));
   return success(succeeded(arguments.result()) && succeeded(results.result()));
 }

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace accc;
 
 void accc::useEvaluationMode(StepFunction step) {
-  step.eraseResultsOf(role::kUpdate);
+  step.eraseResultsOf(Role::Update);
   for (Operation &op : llvm::make_early_inc_range(step.body())) {
     auto mode = dyn_cast<ModeDependent>(op);
     if (!mode)

@@ -30,7 +30,7 @@ static LogicalResult freezeParameters(StepFunction forward, ArrayRef<std::string
     if (!expression.isValid(error))
       return emitError(loc) << "--freeze " << text << ": " << error;
     SmallVector<unsigned> found;
-    for (unsigned i : forward.argumentsOf(role::kParameter))
+    for (unsigned i : forward.argumentsOf(Role::Parameter))
       if (expression.match(forward.argumentName(i)))
         found.push_back(i);
     forward.freeze(found);
@@ -42,14 +42,14 @@ static LogicalResult freezeParameters(StepFunction forward, ArrayRef<std::string
 
 /// Replaces the random key by [seed, step], inputs of the step; if nothing is random, by nothing.
 static void takeSeedAndStep(StepFunction step) {
-  auto keys = step.argumentsOf(role::kRandomKey); // the loop's own temporary would end before it
+  auto keys = step.argumentsOf(Role::RandomKey); // the loop's own temporary would end before it
   for (unsigned i : llvm::reverse(keys)) {
     Value key = step.get().getArgument(i);
     if (!key.use_empty()) {
       OpBuilder builder = OpBuilder::atBlockBegin(&step.body());
       Type i64 = builder.getI64Type();
-      Tensor seed(builder, key.getLoc(), step.addArgument("seed", role::kSeed, scalar(i64)));
-      Tensor count(builder, key.getLoc(), step.addArgument("step", role::kStep, scalar(i64)));
+      Tensor seed(builder, key.getLoc(), step.addArgument("seed", Role::Seed, scalar(i64)));
+      Tensor count(builder, key.getLoc(), step.addArgument("step", Role::Step, scalar(i64)));
       key.replaceAllUsesWith(prim::concatenate({seed.reshape({1}), count.reshape({1})}, 0));
     }
     step.eraseArgument(i);
@@ -60,7 +60,7 @@ static void takeSeedAndStep(StepFunction step) {
 static FailureOr<unsigned> findOutput(StepFunction step, StringRef name) {
   std::string known;
   for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
-    if (step.resultRole(i) != role::kOutput)
+    if (step.resultRole(i) != Role::Output)
       continue;
     if (name.empty() || step.resultName(i) == name)
       return i;
@@ -85,7 +85,7 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
     return emitError(loc) << "--loss output:" << choice.output
                           << " needs a scalar float, and it is " << type;
   for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
-    if (step.resultName(i) != "loss" || step.resultRole(i) != role::kOutput)
+    if (step.resultName(i) != "loss" || step.resultRole(i) != Role::Output)
       continue;
     if (choice.loss || i != *index)
       return emitError(wholeModel(step.get()))
@@ -93,7 +93,7 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
                 "--loss output:loss, or rename it";
     // The model's own name for it is ours, too.
     if (type.getElementType().isF32()) {
-      step.setResultRole(i, role::kLoss);
+      step.setResultRole(i, Role::Loss);
       return success();
     }
     step.eraseResult(i);
@@ -106,16 +106,16 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
     FailureOr<RankedTensorType> targetType = choice.loss->targetType(type, loc);
     if (failed(targetType))
       return failure();
-    Value target = step.addArgument("target", role::kTarget, *targetType);
+    Value target = step.addArgument("target", Role::Target, *targetType);
     loss = choice.loss->build(Tensor(builder, loc, output), target);
   }
-  step.addResult(Tensor(builder, loc, loss).convert(builder.getF32Type()), "loss", role::kLoss);
+  step.addResult(Tensor(builder, loc, loss).convert(builder.getF32Type()), "loss", Role::Loss);
   return success();
 }
 
 static Value findLoss(StepFunction step) {
   for (unsigned i = 0, e = step.numResults(); i < e; ++i)
-    if (step.resultRole(i) == role::kLoss)
+    if (step.resultRole(i) == Role::Loss)
       return step.result(i);
   return {};
 }
@@ -127,7 +127,7 @@ static Value findLoss(StepFunction step) {
 static LogicalResult addGradients(StepFunction step, StepFunction forward) {
   SmallVector<unsigned> trained;
   SmallVector<Value> wanted;
-  for (unsigned i : step.argumentsOf(role::kParameter)) {
+  for (unsigned i : step.argumentsOf(Role::Parameter)) {
     if (step.isFrozen(i))
       continue;
     trained.push_back(i);
@@ -144,7 +144,7 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
     StringRef name = step.argumentName(i);
     if (gradient) {
       Value apart = builder.create<prim::OptimizationBarrierOp>(gradient.getLoc(), gradient);
-      additions.addResult(apart, ("grad." + name).str(), role::kGradient);
+      additions.addResult(apart, ("grad." + name).str(), Role::Gradient);
       continue;
     }
     emitWarning(NameLoc::get(StringAttr::get(builder.getContext(), name)))
@@ -162,15 +162,15 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
 /// The parameters, gradients and names that a step's optimizer works on.
 static SmallVector<TrainedParameter> takeGradientResults(StepFunction step) {
   llvm::StringMap<Value> parameters;
-  for (unsigned i : step.argumentsOf(role::kParameter))
+  for (unsigned i : step.argumentsOf(Role::Parameter))
     parameters[step.argumentName(i)] = step.get().getArgument(i);
   SmallVector<TrainedParameter> trained;
   for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
     StringRef name = step.resultName(i);
-    if (step.resultRole(i) == role::kGradient && name.consume_front("grad."))
+    if (step.resultRole(i) == Role::Gradient && name.consume_front("grad."))
       trained.push_back({name.str(), parameters.lookup(name), step.result(i)});
   }
-  step.eraseResultsOf(role::kGradient);
+  step.eraseResultsOf(Role::Gradient);
   return trained;
 }
 
@@ -181,17 +181,16 @@ static void buildApplyStep(StepFunction gradStep, const Optimizer &optimizer) {
       StepFunction::create(cast<ModuleOp>(source->getParentOp()), source.getLoc(), "apply_step");
   StepAdditions additions(step);
   SmallVector<TrainedParameter> trained;
-  for (unsigned i : gradStep.argumentsOf(role::kParameter)) {
+  for (unsigned i : gradStep.argumentsOf(Role::Parameter)) {
     if (gradStep.isFrozen(i))
       continue;
     StringRef name = gradStep.argumentName(i);
-    Value parameter =
-        additions.addArgument(name, role::kParameter, source.getArgument(i).getType());
+    Value parameter = additions.addArgument(name, Role::Parameter, source.getArgument(i).getType());
     trained.push_back({name.str(), parameter, {}});
   }
   for (TrainedParameter &each : trained)
     each.gradient =
-        additions.addArgument("grad." + each.name, role::kGradient, each.value.getType());
+        additions.addArgument("grad." + each.name, Role::Gradient, each.value.getType());
   additions.commit();
   applyOptimizer(step, optimizer, trained);
 }

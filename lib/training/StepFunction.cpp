@@ -22,11 +22,13 @@ StepFunction StepFunction::create(ModuleOp module, Location loc, StringRef name)
 StringRef StepFunction::argumentName(unsigned i) const {
   return argumentText(function, i, kNameAttr);
 }
-StringRef StepFunction::argumentRole(unsigned i) const {
-  return argumentText(function, i, kRoleAttr);
+std::optional<Role> StepFunction::argumentRole(unsigned i) const {
+  return accc::argumentRole(function, i);
 }
 StringRef StepFunction::resultName(unsigned i) const { return resultText(function, i, kNameAttr); }
-StringRef StepFunction::resultRole(unsigned i) const { return resultText(function, i, kRoleAttr); }
+std::optional<Role> StepFunction::resultRole(unsigned i) const {
+  return accc::resultRole(function, i);
+}
 
 void StepFunction::freeze(ArrayRef<unsigned> arguments) const {
   if (arguments.empty())
@@ -41,7 +43,7 @@ void StepFunction::freeze(ArrayRef<unsigned> arguments) const {
   function.setAllArgAttrs(attributes);
 }
 
-SmallVector<unsigned> StepFunction::argumentsOf(StringRef role) const {
+SmallVector<unsigned> StepFunction::argumentsOf(Role role) const {
   SmallVector<unsigned> found;
   for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
     if (argumentRole(i) == role)
@@ -49,31 +51,30 @@ SmallVector<unsigned> StepFunction::argumentsOf(StringRef role) const {
   return found;
 }
 
-static DictionaryAttr describe(OpBuilder &builder, StringRef name, StringRef role,
-                               StringRef updates) {
+static DictionaryAttr describe(OpBuilder &builder, StringRef name, Role role, StringRef updates) {
   SmallVector<NamedAttribute> attributes = {
       builder.getNamedAttr(kNameAttr, builder.getStringAttr(name)),
-      builder.getNamedAttr(kRoleAttr, builder.getStringAttr(role))};
+      builder.getNamedAttr(kRoleAttr, prim::RoleAttr::get(builder.getContext(), role))};
   if (!updates.empty())
     attributes.push_back(builder.getNamedAttr(kUpdatesAttr, builder.getStringAttr(updates)));
   return builder.getDictionaryAttr(attributes);
 }
 
-Value StepFunction::addArgument(StringRef name, StringRef role, Type type) const {
+Value StepFunction::addArgument(StringRef name, Role role, Type type) const {
   return StepAdditions(*this).addArgument(name, role, type);
 }
 
-void StepFunction::addResult(Value value, StringRef name, StringRef role, StringRef updates) const {
+void StepFunction::addResult(Value value, StringRef name, Role role, StringRef updates) const {
   StepAdditions(*this).addResult(value, name, role, updates);
 }
 
-Value StepAdditions::addArgument(StringRef name, StringRef role, Type type) {
+Value StepAdditions::addArgument(StringRef name, Role role, Type type) {
   OpBuilder builder(type.getContext());
   arguments.push_back(describe(builder, name, role, ""));
   return step.body().addArgument(type, step.get().getLoc());
 }
 
-void StepAdditions::addResult(Value value, StringRef name, StringRef role, StringRef updates) {
+void StepAdditions::addResult(Value value, StringRef name, Role role, StringRef updates) {
   OpBuilder builder(value.getContext());
   results.push_back(describe(builder, name, role, updates));
   values.push_back(value);
@@ -99,11 +100,11 @@ void StepAdditions::commit() {
   values.clear();
 }
 
-void StepFunction::setResultRole(unsigned i, StringRef role) const {
-  function.setResultAttr(i, kRoleAttr, StringAttr::get(function.getContext(), role));
+void StepFunction::setResultRole(unsigned i, Role role) const {
+  function.setResultAttr(i, kRoleAttr, prim::RoleAttr::get(function.getContext(), role));
 }
 
-void StepFunction::eraseResultsOf(StringRef role) const {
+void StepFunction::eraseResultsOf(Role role) const {
   llvm::BitVector erased(numResults());
   for (unsigned i = 0, e = numResults(); i < e; ++i)
     if (resultRole(i) == role)

@@ -4,7 +4,7 @@
 #ifndef ACCC_TRAINING_STEPFUNCTION_H
 #define ACCC_TRAINING_STEPFUNCTION_H
 
-#include "support/FunctionAttributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -28,12 +28,12 @@ public:
 
   // ---- arguments ----
   llvm::StringRef argumentName(unsigned i) const;
-  llvm::StringRef argumentRole(unsigned i) const;
+  std::optional<Role> argumentRole(unsigned i) const;
   bool isFrozen(unsigned i) const { return bool(function.getArgAttr(i, kFrozenAttr)); }
   void freeze(llvm::ArrayRef<unsigned> arguments) const;
   /// The arguments of a role, in order.
-  llvm::SmallVector<unsigned> argumentsOf(llvm::StringRef role) const;
-  mlir::Value addArgument(llvm::StringRef name, llvm::StringRef role, mlir::Type type) const;
+  llvm::SmallVector<unsigned> argumentsOf(Role role) const;
+  mlir::Value addArgument(llvm::StringRef name, Role role, mlir::Type type) const;
   /// The argument must have no uses.
   void eraseArgument(unsigned i) const { function.eraseArgument(i); }
 
@@ -41,13 +41,13 @@ public:
   unsigned numResults() const { return function.getNumResults(); }
   mlir::Value result(unsigned i) const { return terminator()->getOperand(i); }
   llvm::StringRef resultName(unsigned i) const;
-  llvm::StringRef resultRole(unsigned i) const;
+  std::optional<Role> resultRole(unsigned i) const;
   /// `updates`: for the role update, the name of the variable.
-  void addResult(mlir::Value value, llvm::StringRef name, llvm::StringRef role,
+  void addResult(mlir::Value value, llvm::StringRef name, Role role,
                  llvm::StringRef updates = "") const;
-  void setResultRole(unsigned i, llvm::StringRef role) const;
+  void setResultRole(unsigned i, Role role) const;
   void eraseResult(unsigned i) const;
-  void eraseResultsOf(llvm::StringRef role) const;
+  void eraseResultsOf(Role role) const;
 
 private:
   mutable mlir::func::FuncOp function; // a handle: its methods are not const
@@ -64,9 +64,8 @@ public:
 
   /// As those of StepFunction. Arguments can be used at once; `step` knows arguments and results
   /// after the next commit.
-  mlir::Value addArgument(llvm::StringRef name, llvm::StringRef role, mlir::Type type);
-  void addResult(mlir::Value value, llvm::StringRef name, llvm::StringRef role,
-                 llvm::StringRef updates = "");
+  mlir::Value addArgument(llvm::StringRef name, Role role, mlir::Type type);
+  void addResult(mlir::Value value, llvm::StringRef name, Role role, llvm::StringRef updates = "");
   void commit();
 
 private:

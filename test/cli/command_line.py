@@ -21,9 +21,9 @@ SECONDS = 300
 
 # y = tanh(x w), w [4, 3]
 SMALL = """
-func.func @forward(%w: tensor<4x3xf32> {accc.name = "w", accc.role = "parameter"},
-                   %x: tensor<2x4xf32> {accc.name = "x", accc.role = "input"})
-    -> (tensor<2x3xf32> {accc.name = "y", accc.role = "output"}) {
+func.func @forward(%w: tensor<4x3xf32> {accc.name = "w", accc.role = #prim.role<parameter>},
+                   %x: tensor<2x4xf32> {accc.name = "x", accc.role = #prim.role<input>})
+    -> (tensor<2x3xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
   %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>,
     lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>}
     : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>

@@ -10,8 +10,8 @@ from command_line import BUG, MACHINE, MLP, TRAINING, USAGE, CommandLineTest
 
 # y = exp(x) of f64, which a GPU has no instruction for
 DOUBLE = """
-func.func @forward(%x: tensor<4xf64> {accc.name = "x", accc.role = "input"})
-    -> (tensor<4xf64> {accc.name = "y", accc.role = "output"}) {
+func.func @forward(%x: tensor<4xf64> {accc.name = "x", accc.role = #prim.role<input>})
+    -> (tensor<4xf64> {accc.name = "y", accc.role = #prim.role<output>}) {
   %0 = prim.exp %x : (tensor<4xf64>) -> tensor<4xf64>
   return %0 : tensor<4xf64>
 }
@@ -19,9 +19,9 @@ func.func @forward(%x: tensor<4xf64> {accc.name = "x", accc.role = "input"})
 
 # y = x * x + w, in rows
 ROWS = """
-func.func @forward(%x: tensor<{rows}x{columns}x{element}> {{accc.name = "x", accc.role = "input"}},
-    %w: tensor<{columns}x{element}> {{accc.name = "w", accc.role = "input"}})
-    -> (tensor<{rows}x{columns}x{element}> {{accc.name = "y", accc.role = "output"}}) {{
+func.func @forward(%x: tensor<{rows}x{columns}x{element}> {{accc.name = "x", accc.role = #prim.role<input>}},
+    %w: tensor<{columns}x{element}> {{accc.name = "w", accc.role = #prim.role<input>}})
+    -> (tensor<{rows}x{columns}x{element}> {{accc.name = "y", accc.role = #prim.role<output>}}) {{
   %0 = prim.mul %x, %x : (tensor<{rows}x{columns}x{element}>, tensor<{rows}x{columns}x{element}>)
       -> tensor<{rows}x{columns}x{element}>
   %1 = prim.broadcast %w {{dimensions = array<i64: 1>}} : (tensor<{columns}x{element}>)
@@ -34,9 +34,9 @@ func.func @forward(%x: tensor<{rows}x{columns}x{element}> {{accc.name = "x", acc
 
 # y = x + w, with an element of w for each row
 COLUMN = """
-func.func @forward(%x: tensor<{rows}x{columns}xf32> {{accc.name = "x", accc.role = "input"}},
-    %w: tensor<{rows}xf32> {{accc.name = "w", accc.role = "input"}})
-    -> (tensor<{rows}x{columns}xf32> {{accc.name = "y", accc.role = "output"}}) {{
+func.func @forward(%x: tensor<{rows}x{columns}xf32> {{accc.name = "x", accc.role = #prim.role<input>}},
+    %w: tensor<{rows}xf32> {{accc.name = "w", accc.role = #prim.role<input>}})
+    -> (tensor<{rows}x{columns}xf32> {{accc.name = "y", accc.role = #prim.role<output>}}) {{
   %0 = prim.broadcast %w {{dimensions = array<i64: 0>}} : (tensor<{rows}xf32>) -> tensor<{rows}x{columns}xf32>
   %1 = prim.add %x, %0 : (tensor<{rows}x{columns}xf32>, tensor<{rows}x{columns}xf32>) -> tensor<{rows}x{columns}xf32>
   return %1 : tensor<{rows}x{columns}xf32>

@@ -18,9 +18,9 @@ def module(lines, result, operand=VECTOR, dimensions="0"):
     shape = result.split(" : ")[1]
     return "\n  ".join(
         [
-            f'func.func @forward(%w: {operand} {{accc.name = "w", accc.role = "parameter"}}, '
-            f'%x: {operand} {{accc.name = "x", accc.role = "input"}}) -> '
-            '(tensor<f32> {accc.name = "loss", accc.role = "output"}) {',
+            f'func.func @forward(%w: {operand} {{accc.name = "w", accc.role = #prim.role<parameter>}}, '
+            f'%x: {operand} {{accc.name = "x", accc.role = #prim.role<input>}}) -> '
+            '(tensor<f32> {accc.name = "loss", accc.role = #prim.role<output>}) {',
             f"%0 = prim.mul %w, %x : ({operand}, {operand}) -> {operand}",
             *lines,
             f"%loss = prim.reduce sum {result.split(' : ')[0]} {{dimensions = array<i64: {dimensions}>}} : "

@@ -18,9 +18,9 @@ BOTH = ["--target", "cuda,cpu", "--arch", "compute_80,x86-64-v3"]
 
 # y = x w
 PRODUCT = """
-func.func @forward(%x: tensor<1x1xf32> {accc.name = "x", accc.role = "input"},
-                   %w: tensor<1x1xf32> {accc.name = "w", accc.role = "input"})
-    -> (tensor<1x1xf32> {accc.name = "y", accc.role = "output"}) {
+func.func @forward(%x: tensor<1x1xf32> {accc.name = "x", accc.role = #prim.role<input>},
+                   %w: tensor<1x1xf32> {accc.name = "w", accc.role = #prim.role<input>})
+    -> (tensor<1x1xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
   %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>,
     lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>}
     : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x1xf32>

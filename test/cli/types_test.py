@@ -38,9 +38,9 @@ def product(x="f32", w="f32", y="f32"):
         lines.append(f'%out = prim.convert %y : (tensor<4xf32>) -> tensor<4x{y}> loc("last")')
     body = "\n  ".join([*lines, f"return {result} : tensor<4x{y}>"])
     return (
-        f'func.func @forward(%w: tensor<4x{w}> {{accc.name = "w", accc.role = "parameter"}},\n'
-        f'    %x: tensor<4x{x}> {{accc.name = "x", accc.role = "input"}})\n'
-        f'    -> (tensor<4x{y}> {{accc.name = "y", accc.role = "output"}}) {{\n  {body}\n}}\n'
+        f'func.func @forward(%w: tensor<4x{w}> {{accc.name = "w", accc.role = #prim.role<parameter>}},\n'
+        f'    %x: tensor<4x{x}> {{accc.name = "x", accc.role = #prim.role<input>}})\n'
+        f'    -> (tensor<4x{y}> {{accc.name = "y", accc.role = #prim.role<output>}}) {{\n  {body}\n}}\n'
     )
 
 

@@ -5,8 +5,8 @@
 #include "NodeTestCase.h"
 
 #include "driver/Pipeline.h"
+#include "ir/prim/FunctionContract.h"
 #include "kernels/Compiled.h"
-#include "support/Attributes.h"
 
 #include <iostream>
 

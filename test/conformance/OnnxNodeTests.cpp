@@ -4,8 +4,8 @@
 #include "Expectations.h"
 #include "NodeTestCase.h"
 
+#include "ir/prim/FunctionContract.h"
 #include "reference/interpreter/Interpreter.h"
-#include "support/Attributes.h"
 
 #include "mlir/IR/Diagnostics.h"
 

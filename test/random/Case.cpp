@@ -3,7 +3,7 @@
 
 #include "Random.h"
 #include "ir/interfaces/ReferenceValues.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/Hashing.h"
@@ -92,8 +92,8 @@ Values accc::test::argumentValues(func::FuncOp forward, int64_t seed) {
     std::string name = forward.getArgAttrOfType<StringAttr>(i, kNameAttr).str();
     auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
     values[name] = sampleValues(type, rangeOf(forward, i), name, seed);
-    auto role = forward.getArgAttrOfType<StringAttr>(i, kRoleAttr);
-    if (role == role::kRandomKey)
+    auto role = argumentRole(forward, i);
+    if (role == Role::RandomKey)
       values[name].values = {static_cast<double>(seed & 0xffff), 0};
   }
   return values;

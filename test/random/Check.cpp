@@ -7,9 +7,9 @@
 #include "codegen/Generate.h"
 #include "driver/Pipeline.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
 #include "reference/interpreter/Interpreter.h"
-#include "support/Attributes.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
@@ -114,8 +114,8 @@ bool Checker::prepare() {
     return reject("no @forward", "");
   Values arguments = argumentValues(forward, options.seed);
   for (unsigned i = 0, e = forward.getNumArguments(); i < e; ++i) {
-    auto role = forward.getArgAttrOfType<StringAttr>(i, kRoleAttr);
-    if (role != role::kParameter && role != role::kBuffer)
+    auto role = argumentRole(forward, i);
+    if (role != Role::Parameter && role != Role::Buffer)
       continue;
     std::string name = forward.getArgAttrOfType<StringAttr>(i, kNameAttr).str();
     auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
@@ -171,7 +171,7 @@ std::optional<double> Checker::lossAt(double distance) {
   if (failed(interpret(function, arguments, results)))
     return std::nullopt;
   for (unsigned i = 0, e = function.getNumResults(); i < e; ++i)
-    if (function.getResultAttrOfType<StringAttr>(i, kRoleAttr) == role::kLoss)
+    if (resultRole(function, i) == Role::Loss)
       return results[i].values.front();
   return std::nullopt;
 }

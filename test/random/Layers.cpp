@@ -2,7 +2,7 @@
 // Activations, softmax, normalisations, pooling, resizing.
 #include "Sketch.h"
 
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include <limits>
 
@@ -80,7 +80,7 @@ bool batchNorm(Sketch &s) {
     return false;
   for (auto [buffer, value] : {std::pair(mean, results[1]), std::pair(variance, results[2])}) {
     std::string name = s.argumentName(cast<BlockArgument>(buffer)).str();
-    s.result(value, "new." + name, role::kUpdate, name);
+    s.result(value, "new." + name, Role::Update, name);
   }
   return true;
 }

@@ -2,7 +2,7 @@
 #include "Minimize.h"
 
 #include "ir/interfaces/ReferenceArray.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -118,7 +118,7 @@ bool Minimizer::dropOps() {
           bool isFloat = isa<FloatType>(cast<RankedTensorType>(result.getType()).getElementType());
           auto attributes = b.getDictionaryAttr(
               {b.getNamedAttr(kNameAttr, b.getStringAttr("m" + std::to_string(newInputs++))),
-               b.getNamedAttr(kRoleAttr, b.getStringAttr(role::kInput)),
+               b.getNamedAttr(kRoleAttr, prim::RoleAttr::get(b.getContext(), Role::Input)),
                b.getNamedAttr(kRangeAttr,
                               rangeAttr(b.getContext(), isFloat ? Range{} : Range{0, 2}))});
           unsigned last = forward.getNumArguments();
@@ -143,10 +143,10 @@ bool Minimizer::dropArguments() {
         forwardOf(candidate).eraseArgument(i);
         return true;
       });
-    else if (forward.getArgAttrOfType<StringAttr>(i, kRoleAttr) == role::kParameter)
+    else if (argumentRole(forward, i) == Role::Parameter)
       changed |= attempt([&](ModuleOp candidate) {
         forwardOf(candidate).setArgAttr(i, kRoleAttr,
-                                        StringAttr::get(candidate.getContext(), role::kInput));
+                                        prim::RoleAttr::get(candidate.getContext(), Role::Input));
         return true;
       });
   }

@@ -3,7 +3,7 @@
 
 #include "Sketch.h"
 #include "accc/cpu_features.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -90,7 +90,7 @@ void addOps(Sketch &s) {
 void addUpdates(Sketch &s) {
   auto update = [&](Value buffer, Value value) {
     std::string name = s.argumentName(cast<BlockArgument>(buffer)).str();
-    s.result(value, "new." + name, role::kUpdate, name);
+    s.result(value, "new." + name, Role::Update, name);
   };
   auto number = [&](Value like, double value) { return s.constant(Sketch::typeOf(like), value); };
   switch (s.random.below(5)) {
@@ -160,7 +160,7 @@ Value sumOfLeaves(Sketch &s) {
 
 /// Adds the output that the loss is about, and says which loss.
 void addLoss(Sketch &s, CaseOptions &options) {
-  auto addOutput = [&](Value value, StringRef name) { s.result(value, name, role::kOutput); };
+  auto addOutput = [&](Value value, StringRef name) { s.result(value, name, Role::Output); };
   auto lossOutput = [&](int64_t minRank) {
     Value found = s.find([&](Value value) {
       return Sketch::typeOf(value).getElementType().isF32() && s.varies(value) &&
@@ -224,9 +224,9 @@ void addOutputs(Sketch &s) {
     Value value = s.find([&](Value) { return true; });
     if (isa<BlockArgument>(value) && s.random.chance(0.7))
       continue;
-    s.result(value, "y" + std::to_string(i), role::kOutput);
+    s.result(value, "y" + std::to_string(i), Role::Output);
     if (s.random.chance(0.1))
-      s.result(value, "again" + std::to_string(i), role::kOutput);
+      s.result(value, "again" + std::to_string(i), Role::Output);
   }
 }
 

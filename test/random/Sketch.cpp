@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Sketch.h"
 
+#include "ir/prim/FunctionContract.h"
 #include "ir/prim/Tensor.h"
 #include "reference/interpreter/Interpreter.h"
-#include "support/Attributes.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -238,12 +238,13 @@ bool Sketch::evaluate(Operation *op) {
 
 std::string Sketch::newName(StringRef stem) { return (stem + std::to_string(names[stem]++)).str(); }
 
-Value Sketch::argument(TensorType type, StringRef name, StringRef role, Range range) {
+Value Sketch::argument(TensorType type, StringRef name, Role role, Range range) {
   Value value = block->addArgument(type, b.getUnknownLoc());
-  argumentAttrs.push_back(b.getDictionaryAttr(
-      {named(kNameAttr, b.getStringAttr(name)), named(kRoleAttr, b.getStringAttr(role)),
-       named(kRangeAttr, rangeAttr(b.getContext(), range))}));
-  known[value] = {sampleValues(type, range, name, seed), role == role::kParameter};
+  argumentAttrs.push_back(
+      b.getDictionaryAttr({named(kNameAttr, b.getStringAttr(name)),
+                           named(kRoleAttr, prim::RoleAttr::get(b.getContext(), role)),
+                           named(kRangeAttr, rangeAttr(b.getContext(), range))}));
+  known[value] = {sampleValues(type, range, name, seed), role == Role::Parameter};
   order.push_back(value);
   return value;
 }
@@ -252,20 +253,20 @@ Value Sketch::parameter(TensorType type, Range range) {
   if ((style.oneParameter && parameters > 0) || !isa<FloatType>(type.getElementType()))
     return input(type, range);
   ++parameters;
-  return argument(type, newName("p"), role::kParameter, range);
+  return argument(type, newName("p"), Role::Parameter, range);
 }
 Value Sketch::input(TensorType type, Range range) {
-  return argument(type, newName("x"), role::kInput, range);
+  return argument(type, newName("x"), Role::Input, range);
 }
 Value Sketch::buffer(TensorType type, Range range) {
-  return argument(type, newName("b"), role::kBuffer, range);
+  return argument(type, newName("b"), Role::Buffer, range);
 }
 
 Value Sketch::key() {
   if (randomKey)
     return randomKey;
   TensorType type = tensor({2}, b.getI64Type());
-  randomKey = argument(type, "random_key", role::kRandomKey, {0, 1});
+  randomKey = argument(type, "random_key", Role::RandomKey, {0, 1});
   known[randomKey].array.values = {static_cast<double>(seed & 0xffff), 0};
   order.pop_back(); // nothing else is computed with it
   return randomKey;
@@ -282,10 +283,11 @@ Value Sketch::randomConstant(TensorType type) {
 
 // ---- the end ----
 
-void Sketch::result(Value value, StringRef name, StringRef role, StringRef updates) {
+void Sketch::result(Value value, StringRef name, Role role, StringRef updates) {
   results.push_back(value);
-  SmallVector<NamedAttribute> attributes{named(kNameAttr, b.getStringAttr(name)),
-                                         named(kRoleAttr, b.getStringAttr(role))};
+  SmallVector<NamedAttribute> attributes{
+      named(kNameAttr, b.getStringAttr(name)),
+      named(kRoleAttr, prim::RoleAttr::get(b.getContext(), role))};
   if (!updates.empty())
     attributes.push_back(named(kUpdatesAttr, b.getStringAttr(updates)));
   resultAttrs.push_back(b.getDictionaryAttr(attributes));
@@ -294,8 +296,8 @@ void Sketch::result(Value value, StringRef name, StringRef role, StringRef updat
 StringRef Sketch::argumentName(BlockArgument argument) const {
   return argumentAttrs[argument.getArgNumber()].getAs<StringAttr>(kNameAttr);
 }
-StringRef Sketch::argumentRole(BlockArgument argument) const {
-  return argumentAttrs[argument.getArgNumber()].getAs<StringAttr>(kRoleAttr);
+prim::Role Sketch::argumentRole(BlockArgument argument) const {
+  return argumentAttrs[argument.getArgNumber()].getAs<prim::RoleAttr>(kRoleAttr).getValue();
 }
 
 OwningOpRef<ModuleOp> Sketch::finish() {

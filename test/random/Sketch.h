@@ -115,10 +115,9 @@ public:
 
   // ---- the end ----
   /// A result of @forward. `updates`: for the role update.
-  void result(Value value, llvm::StringRef name, llvm::StringRef role,
-              llvm::StringRef updates = "");
+  void result(Value value, llvm::StringRef name, prim::Role role, llvm::StringRef updates = "");
   llvm::StringRef argumentName(mlir::BlockArgument argument) const;
-  llvm::StringRef argumentRole(mlir::BlockArgument argument) const;
+  prim::Role argumentRole(mlir::BlockArgument argument) const;
   int64_t numOps() const { return ops; }
   /// Whether the op is one that a model was asked for (not one that made an operand fit).
   mlir::OwningOpRef<mlir::ModuleOp> finish();
@@ -128,7 +127,7 @@ private:
     ReferenceArray array;
     bool varies;
   };
-  Value argument(TensorType type, llvm::StringRef name, llvm::StringRef role, Range range);
+  Value argument(TensorType type, llvm::StringRef name, prim::Role role, Range range);
   std::string newName(llvm::StringRef stem);
   bool evaluate(mlir::Operation *op);
   bool isTame(Value value, const ReferenceArray &array) const;

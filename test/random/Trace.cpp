@@ -4,7 +4,7 @@
 #include "accc/accc.h"
 #include "debug/Evaluation.h"
 #include "ir/interfaces/ReferenceValues.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include <cmath>
 #include <cstring>
@@ -13,11 +13,6 @@
 using namespace mlir;
 using namespace accc;
 using namespace accc::test;
-
-static StringRef argumentText(func::FuncOp function, unsigned i, StringRef name) {
-  auto attr = function.getArgAttrOfType<StringAttr>(i, name);
-  return attr ? attr.getValue() : StringRef();
-}
 
 /// The key of a result in the trace, after the call.
 static std::string keyOf(func::FuncOp function, unsigned result) {
@@ -30,11 +25,11 @@ Values accc::test::firstValues(ModuleOp trainable, Values values, const CaseOpti
   for (auto function : trainable.getOps<func::FuncOp>())
     for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
       auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
-      StringRef role = argumentText(function, i, kRoleAttr);
+      std::optional<Role> role = argumentRole(function, i);
       std::string name = argumentText(function, i, kNameAttr).str();
-      if (role == role::kOptimizerState)
+      if (role == Role::OptimizerState)
         values[name] = ReferenceArray(type.getShape());
-      else if (role == role::kTarget)
+      else if (role == Role::Target)
         values[name] =
             sampleValues(type, {options.targetLow, options.targetHigh}, name, options.seed);
     }
@@ -145,10 +140,10 @@ Trace accc::test::traceLibrary(const std::string &path, ModuleOp trainable, cons
   TensorMap inputs;
   for (auto function : trainable.getOps<func::FuncOp>())
     for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
-      StringRef role = argumentText(function, i, kRoleAttr);
+      std::optional<Role> role = argumentRole(function, i);
       std::string name = argumentText(function, i, kNameAttr).str();
-      if (role == role::kInput || role == role::kTarget || role == role::kLearningRate ||
-          role == role::kSeed || role == role::kStep)
+      if (role == Role::Input || role == Role::Target || role == Role::LearningRate ||
+          role == Role::Seed || role == Role::Step)
         inputs.insert_or_assign(
             name, toTensor(start.at(name), cast<RankedTensorType>(function.getArgumentTypes()[i])));
     }

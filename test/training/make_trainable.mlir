@@ -5,12 +5,12 @@
 
 // y = x * w + c, with a running mean of x.
 func.func @forward(
-    %w: tensor<3xf32> {accc.name = "w", accc.role = "parameter"},
-    %c: tensor<3xf32> {accc.name = "c", accc.role = "parameter"},
-    %m: tensor<3xf32> {accc.name = "m", accc.role = "buffer"},
-    %x: tensor<3xf32> {accc.name = "x", accc.role = "input"})
-    -> (tensor<3xf32> {accc.name = "y", accc.role = "output"},
-        tensor<3xf32> {accc.name = "m", accc.role = "update", accc.updates = "m"}) {
+    %w: tensor<3xf32> {accc.name = "w", accc.role = #prim.role<parameter>},
+    %c: tensor<3xf32> {accc.name = "c", accc.role = #prim.role<parameter>},
+    %m: tensor<3xf32> {accc.name = "m", accc.role = #prim.role<buffer>},
+    %x: tensor<3xf32> {accc.name = "x", accc.role = #prim.role<input>})
+    -> (tensor<3xf32> {accc.name = "y", accc.role = #prim.role<output>},
+        tensor<3xf32> {accc.name = "m", accc.role = #prim.role<update>, accc.updates = "m"}) {
   %0 = prim.mul %x, %w : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   %1 = prim.add %0, %c : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   %2 = prim.max %m, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
@@ -19,31 +19,31 @@ func.func @forward(
 
 // CHECK-NOT: @forward
 // CHECK-LABEL: func.func @train_step(
-// CHECK-SAME: {accc.name = "w", accc.role = "parameter"}
-// CHECK-SAME: {accc.frozen, accc.name = "c", accc.role = "parameter"}
-// CHECK-SAME: {accc.name = "m", accc.role = "buffer"}
-// CHECK-SAME: {accc.name = "x", accc.role = "input"}
-// CHECK-SAME: {accc.name = "target", accc.role = "target"}
-// CHECK-SAME: tensor<f32> {accc.name = "learning_rate", accc.role = "learning_rate"}
-// CHECK-SAME: {accc.name = "optimizer.momentum_buffer.w", accc.role = "optimizer_state"})
-// CHECK-SAME: -> (tensor<3xf32> {accc.name = "y", accc.role = "output"}
-// CHECK-SAME: {accc.name = "m", accc.role = "update", accc.updates = "m"}
-// CHECK-SAME: tensor<f32> {accc.name = "loss", accc.role = "loss"}
-// CHECK-SAME: {accc.name = "w", accc.role = "update", accc.updates = "w"}
-// CHECK-SAME: {accc.name = "optimizer.momentum_buffer.w", accc.role = "update", accc.updates = "optimizer.momentum_buffer.w"})
+// CHECK-SAME: {accc.name = "w", accc.role = #prim.role<parameter>}
+// CHECK-SAME: {accc.frozen, accc.name = "c", accc.role = #prim.role<parameter>}
+// CHECK-SAME: {accc.name = "m", accc.role = #prim.role<buffer>}
+// CHECK-SAME: {accc.name = "x", accc.role = #prim.role<input>}
+// CHECK-SAME: {accc.name = "target", accc.role = #prim.role<target>}
+// CHECK-SAME: tensor<f32> {accc.name = "learning_rate", accc.role = #prim.role<learning_rate>}
+// CHECK-SAME: {accc.name = "optimizer.momentum_buffer.w", accc.role = #prim.role<optimizer_state>})
+// CHECK-SAME: -> (tensor<3xf32> {accc.name = "y", accc.role = #prim.role<output>}
+// CHECK-SAME: {accc.name = "m", accc.role = #prim.role<update>, accc.updates = "m"}
+// CHECK-SAME: tensor<f32> {accc.name = "loss", accc.role = #prim.role<loss>}
+// CHECK-SAME: {accc.name = "w", accc.role = #prim.role<update>, accc.updates = "w"}
+// CHECK-SAME: {accc.name = "optimizer.momentum_buffer.w", accc.role = #prim.role<update>, accc.updates = "optimizer.momentum_buffer.w"})
 // CHECK: nn.mse_loss
 
 // CHECK-LABEL: func.func @grad_step(
-// CHECK-SAME: {accc.name = "target", accc.role = "target"})
-// CHECK-SAME: {accc.name = "m", accc.role = "update", accc.updates = "m"}
-// CHECK-SAME: tensor<3xf32> {accc.name = "grad.w", accc.role = "gradient"})
+// CHECK-SAME: {accc.name = "target", accc.role = #prim.role<target>})
+// CHECK-SAME: {accc.name = "m", accc.role = #prim.role<update>, accc.updates = "m"}
+// CHECK-SAME: tensor<3xf32> {accc.name = "grad.w", accc.role = #prim.role<gradient>})
 // CHECK: return %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<3xf32>, tensor<3xf32>, tensor<f32>, tensor<3xf32>
 
 // CHECK-LABEL: func.func @apply_step(
-// CHECK-SAME: %[[W:[^:]*]]: tensor<3xf32> {accc.name = "w", accc.role = "parameter"}
-// CHECK-SAME: %[[G:[^:]*]]: tensor<3xf32> {accc.name = "grad.w", accc.role = "gradient"}
-// CHECK-SAME: %[[LR:[^:]*]]: tensor<f32> {accc.name = "learning_rate", accc.role = "learning_rate"}
-// CHECK-SAME: %[[B:[^:]*]]: tensor<3xf32> {accc.name = "optimizer.momentum_buffer.w", accc.role = "optimizer_state"})
+// CHECK-SAME: %[[W:[^:]*]]: tensor<3xf32> {accc.name = "w", accc.role = #prim.role<parameter>}
+// CHECK-SAME: %[[G:[^:]*]]: tensor<3xf32> {accc.name = "grad.w", accc.role = #prim.role<gradient>}
+// CHECK-SAME: %[[LR:[^:]*]]: tensor<f32> {accc.name = "learning_rate", accc.role = #prim.role<learning_rate>}
+// CHECK-SAME: %[[B:[^:]*]]: tensor<3xf32> {accc.name = "optimizer.momentum_buffer.w", accc.role = #prim.role<optimizer_state>})
 // CHECK-DAG: %[[RATE:.*]] = prim.optimization_barrier %[[LR]]
 // CHECK-DAG: %[[GRADIENT:.*]] = prim.optimization_barrier %[[G]]
 // CHECK-DAG: %[[WEIGHT:.*]] = prim.optimization_barrier %[[W]]
@@ -68,6 +68,6 @@ func.func @forward(
 // NONE-NOT: func.func
 // NONE: func.func @eval_step(
 // NONE-NOT: target
-// NONE-SAME: {accc.name = "m", accc.role = "update", accc.updates = "m"}
+// NONE-SAME: {accc.name = "m", accc.role = #prim.role<update>, accc.updates = "m"}
 // NONE: prim.max
 // NONE-NOT: func.func

@@ -12,17 +12,17 @@
 // CHECK-DAG: the model's output 'grad.optimizer.step' has the name that accc gives to the gradient of a parameter
 
 func.func @forward(
-    %w: tensor<2xf32> {accc.name = "w", accc.role = "parameter"},
-    %0: tensor<2xf32> {accc.name = "optimizer.step", accc.role = "parameter"},
-    %1: tensor<2xf32> {accc.name = "optimizer.exp_avg.w", accc.role = "parameter"},
-    %2: tensor<2xf32> {accc.name = "grad.w", accc.role = "parameter"},
-    %3: tensor<2xf32> {accc.name = "learning_rate", accc.role = "input"},
-    %4: tensor<2xf32> {accc.name = "target", accc.role = "input"},
-    %5: tensor<2xf32> {accc.name = "seed", accc.role = "input"},
-    %6: tensor<2xf32> {accc.name = "step", accc.role = "buffer"},
-    %key: tensor<2xi64> {accc.name = "random_key", accc.role = "random_key"})
-    -> (tensor<2xf32> {accc.name = "y", accc.role = "output"},
-        tensor<2xf32> {accc.name = "grad.optimizer.step", accc.role = "output"}) {
+    %w: tensor<2xf32> {accc.name = "w", accc.role = #prim.role<parameter>},
+    %0: tensor<2xf32> {accc.name = "optimizer.step", accc.role = #prim.role<parameter>},
+    %1: tensor<2xf32> {accc.name = "optimizer.exp_avg.w", accc.role = #prim.role<parameter>},
+    %2: tensor<2xf32> {accc.name = "grad.w", accc.role = #prim.role<parameter>},
+    %3: tensor<2xf32> {accc.name = "learning_rate", accc.role = #prim.role<input>},
+    %4: tensor<2xf32> {accc.name = "target", accc.role = #prim.role<input>},
+    %5: tensor<2xf32> {accc.name = "seed", accc.role = #prim.role<input>},
+    %6: tensor<2xf32> {accc.name = "step", accc.role = #prim.role<buffer>},
+    %key: tensor<2xi64> {accc.name = "random_key", accc.role = #prim.role<random_key>})
+    -> (tensor<2xf32> {accc.name = "y", accc.role = #prim.role<output>},
+        tensor<2xf32> {accc.name = "grad.optimizer.step", accc.role = #prim.role<output>}) {
   %a = prim.add %w, %0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   %b = prim.add %a, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   %c = prim.mul %b, %2 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>

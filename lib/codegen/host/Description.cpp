@@ -2,7 +2,7 @@
 // What a library says of itself, once for the code of all machines: variables, their values,
 // constants.
 #include "codegen/host/Host.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 #include "support/TensorBytes.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -13,11 +13,15 @@ using namespace accc::codegen;
 
 namespace {
 
-int32_t roleOf(StringRef roleName) {
-  return llvm::StringSwitch<int32_t>(roleName)
-      .Case(role::kParameter, ACCC_PARAMETER)
-      .Case(role::kOptimizerState, ACCC_OPTIMIZER_STATE)
-      .Default(ACCC_BUFFER);
+int32_t roleOf(Role role) {
+  switch (role) {
+  case Role::Parameter:
+    return ACCC_PARAMETER;
+  case Role::OptimizerState:
+    return ACCC_OPTIMIZER_STATE;
+  default:
+    return ACCC_BUFFER;
+  }
 }
 
 /// Row-major bytes of a constant; booleans one byte each.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry points: what each runs, and what a runtime needs to know to call it.
 #include "codegen/host/Code.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;
@@ -170,15 +170,23 @@ LogicalResult EntryEmitter::emit() {
   return success();
 }
 
-int32_t usageOf(StringRef roleName) {
-  return llvm::StringSwitch<int32_t>(roleName)
-      .Case(role::kTarget, ACCC_TARGET)
-      .Case(role::kLearningRate, ACCC_LEARNING_RATE)
-      .Case(role::kSeed, ACCC_SEED)
-      .Case(role::kStep, ACCC_STEP)
-      .Case(role::kLoss, ACCC_LOSS)
-      .Case(role::kGradient, ACCC_GRADIENT)
-      .Default(ACCC_DATA);
+int32_t usageOf(Role role) {
+  switch (role) {
+  case Role::Target:
+    return ACCC_TARGET;
+  case Role::LearningRate:
+    return ACCC_LEARNING_RATE;
+  case Role::Seed:
+    return ACCC_SEED;
+  case Role::Step:
+    return ACCC_STEP;
+  case Role::Loss:
+    return ACCC_LOSS;
+  case Role::Gradient:
+    return ACCC_GRADIENT;
+  default:
+    return ACCC_DATA;
+  }
 }
 
 /// accc_value for each of {name, role, type}.
@@ -186,9 +194,9 @@ SmallVector<llvm::Constant *> describeValues(ConstantWriter &w, ArrayAttr list) 
   SmallVector<llvm::Constant *> result;
   for (auto value : list.getAsRange<DictionaryAttr>()) {
     auto type = cast<RankedTensorType>(cast<TypeAttr>(value.get("type")).getValue());
-    result.push_back(
-        w.structure({w.tensor(cast<StringAttr>(value.get("name")).getValue(), type),
-                     w.i32(usageOf(cast<StringAttr>(value.get("role")).getValue())), w.i32(0)}));
+    result.push_back(w.structure(
+        {w.tensor(cast<StringAttr>(value.get("name")).getValue(), type),
+         w.i32(usageOf(cast<prim::RoleAttr>(value.get("role")).getValue())), w.i32(0)}));
   }
   return result;
 }

@@ -3,7 +3,7 @@
 #include "frontend/common/Raise.h"
 #include "frontend/onnx/Error.h"
 #include "frontend/onnx/GraphImporter.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 #include "support/DeadCode.h"
 
 #include "mlir/IR/Verifier.h"
@@ -15,11 +15,11 @@ using namespace accc::onnx_import;
 void GraphImporter::finish(ImportResult &result) {
   SmallVector<Value> values;
   SmallVector<NamedAttrList> attributes;
-  auto addResult = [&](Value value, StringRef name, StringRef role) -> NamedAttrList & {
+  auto addResult = [&](Value value, StringRef name, Role role) -> NamedAttrList & {
     values.push_back(value);
     NamedAttrList list;
     list.set(kNameAttr, opBuilder.getStringAttr(name));
-    list.set(kRoleAttr, opBuilder.getStringAttr(role));
+    list.set(kRoleAttr, prim::RoleAttr::get(&context, role));
     return attributes.emplace_back(std::move(list));
   };
   for (const onnx::ValueInfoProto &output : model->graph().output()) {
@@ -29,7 +29,7 @@ void GraphImporter::finish(ImportResult &result) {
         continue; // its problem is known
       if (!entity.tensor)
         fail("the output '" + output.name() + "' is not a tensor");
-      addResult(entity.tensor, output.name(), role::kOutput);
+      addResult(entity.tensor, output.name(), Role::Output);
     } catch (const ImportError &error) {
       problems.push_back({"", "", error.message});
     }
@@ -38,7 +38,7 @@ void GraphImporter::finish(ImportResult &result) {
     return;
   for (const Variable &variable : variables.all)
     if (variable.update)
-      addResult(variable.update, variable.name, role::kUpdate)
+      addResult(variable.update, variable.name, Role::Update)
           .set(kUpdatesAttr, opBuilder.getStringAttr(variable.name));
   auto last = opBuilder.create<func::ReturnOp>(opBuilder.getUnknownLoc(), values);
   eraseDeadCode(*body); // first, for rules ask who else needs a value
@@ -56,10 +56,10 @@ void GraphImporter::finish(ImportResult &result) {
   // Attributes of arguments are set by number, before the unused ones go.
   forward.setType(opBuilder.getFunctionType(body->getArgumentTypes(), last.getOperandTypes()));
   SmallVector<NamedAttrList> argumentAttributes(body->getNumArguments());
-  auto setArgument = [&](Value argument, StringRef name, StringRef role) -> NamedAttrList & {
+  auto setArgument = [&](Value argument, StringRef name, Role role) -> NamedAttrList & {
     NamedAttrList &list = argumentAttributes[cast<BlockArgument>(argument).getArgNumber()];
     list.set(kNameAttr, opBuilder.getStringAttr(name));
-    list.set(kRoleAttr, opBuilder.getStringAttr(role));
+    list.set(kRoleAttr, prim::RoleAttr::get(&context, role));
     return list;
   };
   auto dictionaries = [&](ArrayRef<NamedAttrList> lists) {
@@ -71,7 +71,7 @@ void GraphImporter::finish(ImportResult &result) {
   for (const Variable &variable : variables.all) {
     bool isBuffer = variable.kind == InitializerKind::Buffer;
     NamedAttrList &list =
-        setArgument(variable.argument, variable.name, isBuffer ? role::kBuffer : role::kParameter);
+        setArgument(variable.argument, variable.name, isBuffer ? Role::Buffer : Role::Parameter);
     if (!isBuffer && variables.isFrozen(variable.name))
       list.set(kFrozenAttr, opBuilder.getUnitAttr());
   }

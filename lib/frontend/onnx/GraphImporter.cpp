@@ -4,7 +4,7 @@
 #include "frontend/onnx/Error.h"
 #include "frontend/onnx/OpTable.h"
 #include "ir/nn/Nn.h"
-#include "support/Attributes.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -65,7 +65,7 @@ Value GraphImporter::addArgument(RankedTensorType type, StringRef name) {
 Value GraphImporter::randomKey() {
   if (!key) {
     key = addArgument(RankedTensorType::get({2}, opBuilder.getI64Type()), "random_key");
-    inputs.push_back({key, role::kRandomKey});
+    inputs.push_back({key, Role::RandomKey});
   }
   return key;
 }
@@ -228,7 +228,7 @@ void GraphImporter::importInputs() {
       RankedTensorType shaped =
           tensorType(inputShape(info), elementType(context, type.elem_type()));
       Value argument = addArgument(shaped, info.name());
-      inputs.push_back({argument, role::kInput});
+      inputs.push_back({argument, Role::Input});
       main.values[info.name()] = Entity(argument);
     } catch (const ImportError &error) {
       problems.push_back({"", "", error.message});

@@ -101,7 +101,7 @@ private:
   Frame main;
   llvm::StringMap<const onnx::FunctionProto *> functions;
   /// Arguments that are not variables, by position: their role.
-  llvm::SmallVector<std::pair<mlir::Value, const char *>> inputs;
+  llvm::SmallVector<std::pair<mlir::Value, prim::Role>> inputs;
   mlir::Value key;
   int64_t streams = 0;
   int64_t importedNodes = 0;

@@ -11,7 +11,7 @@ class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemo
 def Exec_VariableOp : Exec_Op<"variable"> {
   let summary = "what persists between calls, at a fixed offset of the state block";
   let description = [{`role` is parameter, buffer or optimizer_state; `offset` counts bytes.}];
-  let arguments = (ins StrAttr:$name, StrAttr:$role, TypeAttrOf<AnyRankedTensor>:$type, I64Attr:$offset,
+  let arguments = (ins StrAttr:$name, Prim_RoleAttr:$role, TypeAttrOf<AnyRankedTensor>:$type, I64Attr:$offset,
                        UnitAttr:$trainable);
   let assemblyFormat = "$name $role $type `at` $offset (`trainable` $trainable^)? attr-dict";
 }
@@ -36,7 +36,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
 def Exec_EntryOp : Exec_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "what a caller can run";
   let description = [{
-    `inputs` and `outputs` list {name, role, type} of what the caller passes, in order; roles are those of
+    `inputs` and `outputs` list {name, role (#prim.role), type} of what the caller passes, in order; roles are those of
     docs/function-contract.md. `arena_size` in bytes. The first 64 bytes of the arena hold the status word.
     Body: slices, launches and library calls in execution order.
 

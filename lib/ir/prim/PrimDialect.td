@@ -31,6 +31,19 @@ def Prim_KernelKind : Prim_Enum<"KernelKind", [
   I32EnumAttrCase<"each", 6>]>;
 def Prim_KernelKindAttr : EnumAttr<Prim_Dialect, Prim_KernelKind, "kernel_kind">;
 
+// What an argument or a result of a function is for the model (docs/function-contract.md).
+def Prim_Role : Prim_Enum<"Role", [
+  I32EnumAttrCase<"Parameter", 0, "parameter">, I32EnumAttrCase<"Buffer", 1, "buffer">,
+  I32EnumAttrCase<"OptimizerState", 2, "optimizer_state">, I32EnumAttrCase<"Input", 3, "input">,
+  I32EnumAttrCase<"Target", 4, "target">, I32EnumAttrCase<"RandomKey", 5, "random_key">,
+  I32EnumAttrCase<"LearningRate", 6, "learning_rate">, I32EnumAttrCase<"Seed", 7, "seed">,
+  I32EnumAttrCase<"Step", 8, "step">, I32EnumAttrCase<"Gradient", 9, "gradient">,
+  I32EnumAttrCase<"Output", 10, "output">, I32EnumAttrCase<"Loss", 11, "loss">,
+  I32EnumAttrCase<"Update", 12, "update">]>;
+def Prim_RoleAttr : EnumAttr<Prim_Dialect, Prim_Role, "role"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Prim_KernelSpecAttr : AttrDef<Prim_Dialect, "KernelSpec"> {
   let mnemonic = "kernel_spec";
   let summary = "what fusion found out about a kernel of kind loop or reduce";

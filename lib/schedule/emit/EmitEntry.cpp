@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedule/emit/EmitEntry.h"
 
-#include "support/FunctionAttributes.h"
+#include "ir/prim/FunctionContract.h"
 
 using namespace mlir;
 using namespace accc;
@@ -51,9 +51,9 @@ exec::EntryOp EntryEmitter::createEntry() {
   SmallVector<Attribute> inputs, outputs, contents;
   SmallVector<int64_t> inputValues, outputValues;
   auto named = [&](StringRef name, Attribute value) { return b.getNamedAttr(name, value); };
-  auto describe = [&](auto text, unsigned i, Type type) {
-    return b.getDictionaryAttr({named("name", b.getStringAttr(text(function, i, kNameAttr))),
-                                named("role", b.getStringAttr(text(function, i, kRoleAttr))),
+  auto describe = [&](StringRef name, std::optional<Role> role, Type type) {
+    return b.getDictionaryAttr({named("name", b.getStringAttr(name)),
+                                named("role", prim::RoleAttr::get(b.getContext(), *role)),
                                 named("type", TypeAttr::get(type))});
   };
   llvm::StringMap<int64_t> newValues;
@@ -63,7 +63,8 @@ exec::EntryOp EntryEmitter::createEntry() {
       newValues[resultText(function, i, kUpdatesAttr)] = numberOf(use.get());
       continue;
     }
-    outputs.push_back(describe(resultText, i, use.get().getType()));
+    outputs.push_back(
+        describe(resultText(function, i, kNameAttr), resultRole(function, i), use.get().getType()));
     outputValues.push_back(numberOf(use.get()));
   }
   auto contain = [&](StringRef name, int64_t before, int64_t after) {
@@ -75,7 +76,8 @@ exec::EntryOp EntryEmitter::createEntry() {
     unsigned i = argument.getArgNumber();
     int64_t value = numberOf(argument);
     if (placement.find(argument)->space == exec::Space::input) {
-      inputs.push_back(describe(argumentText, i, argument.getType()));
+      inputs.push_back(describe(argumentText(function, i, kNameAttr), argumentRole(function, i),
+                                argument.getType()));
       inputValues.push_back(value);
       continue;
     }

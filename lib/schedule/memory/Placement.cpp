@@ -2,10 +2,10 @@
 #include "schedule/memory/Placement.h"
 
 #include "accc/abi.h"
+#include "ir/prim/FunctionContract.h"
 #include "ir/prim/InPlace.h"
 #include "ir/prim/Prim.h"
 #include "schedule/memory/MemoryPlan.h"
-#include "support/FunctionAttributes.h"
 #include "support/TensorBytes.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -103,9 +103,9 @@ private:
 void PlacementBuilder::placeArguments() {
   int64_t input = 0;
   for (BlockArgument argument : function.getArguments()) {
-    StringRef roleName = argumentText(function, argument.getArgNumber(), kRoleAttr);
+    std::optional<Role> role = argumentRole(function, argument.getArgNumber());
     auto variable = variables.find(argumentText(function, argument.getArgNumber(), kNameAttr));
-    if (variable != variables.end() && isVariableRole(roleName)) {
+    if (variable != variables.end() && isVariable(role)) {
       placement.places[argument] = {exec::Space::state, variable->second};
       variableArguments[variable->first()] = argument;
     } else {

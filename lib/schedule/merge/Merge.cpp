@@ -53,7 +53,7 @@ LogicalResult Merger::shareVariables() {
         return text;
       };
       return emitError(variable.getLoc())
-             << "the " << variable.getRole() << " '" << variable.getName() << "' is "
+             << "the " << stringifyRole(variable.getRole()) << " '" << variable.getName() << "' is "
              << (twin ? describe(twin) : "not there") << " with -D " << first.sizes << ", but "
              << describe(variable) << " with -D " << other.sizes
              << ": sizes in one library share all variables; compile a library for each";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedule/order/Order.h"
 
+#include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
-#include "support/FunctionAttributes.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;

@@ -16,16 +16,15 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
   };
   StepAdditions additions(step);
   auto update = [&](Tensor value, const std::string &name) {
-    additions.addResult(value, name, role::kUpdate, name);
+    additions.addResult(value, name, Role::Update, name);
   };
   auto f32 = RankedTensorType::get({}, builder.getF32Type());
   auto i64 = RankedTensorType::get({}, builder.getI64Type());
 
-  Tensor rate = behindBarrier(additions.addArgument("learning_rate", role::kLearningRate, f32));
+  Tensor rate = behindBarrier(additions.addArgument("learning_rate", Role::LearningRate, f32));
   std::optional<Tensor> count;
   if (optimizer.countsSteps()) {
-    Tensor done =
-        behindBarrier(additions.addArgument("optimizer.step", role::kOptimizerState, i64));
+    Tensor done = behindBarrier(additions.addArgument("optimizer.step", Role::OptimizerState, i64));
     Tensor next = done + 1.0;
     update(next, "optimizer.step");
     count = next.convert(builder.getF32Type());
@@ -48,7 +47,7 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
     for (std::string &slot : names) {
       slot = "optimizer." + slot + "." + each.name;
       state.push_back(
-          behindBarrier(additions.addArgument(slot, role::kOptimizerState, parameter.type())));
+          behindBarrier(additions.addArgument(slot, Role::OptimizerState, parameter.type())));
     }
     update(optimizer.update(parameter, gradient, state, local), each.name);
     for (auto [name, value] : llvm::zip_equal(names, state))

@@ -12,10 +12,10 @@
 // CHECK: return %[[E]]#0, %[[E]]#1, %[[C]], %[[N]]
 func.func @updates(%a: tensor<4xf32>, %b: tensor<2x3xf32>, %c: tensor<4xf32>,
                    %da: tensor<4xf32>, %db: tensor<2x3xf32>)
-    -> (tensor<4xf32> {accc.name = "a", accc.role = "update", accc.updates = "a"},
-        tensor<2x3xf32> {accc.name = "b", accc.role = "update", accc.updates = "b"},
-        tensor<4xf32> {accc.name = "c", accc.role = "update", accc.updates = "c"},
-        tensor<4xf32> {accc.name = "y", accc.role = "output"}) {
+    -> (tensor<4xf32> {accc.name = "a", accc.role = #prim.role<update>, accc.updates = "a"},
+        tensor<2x3xf32> {accc.name = "b", accc.role = #prim.role<update>, accc.updates = "b"},
+        tensor<4xf32> {accc.name = "c", accc.role = #prim.role<update>, accc.updates = "c"},
+        tensor<4xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
   %0 = prim.fusion loop "step" (%a, %da) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>, %dx: tensor<4xf32>):
     %r = prim.sub %x, %dx : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -43,8 +43,8 @@ func.func @updates(%a: tensor<4xf32>, %b: tensor<2x3xf32>, %c: tensor<4xf32>,
 // CHECK-LABEL: @not_elementwise
 // CHECK-NOT: fusion_each
 func.func @not_elementwise(%a: tensor<4xf32>, %b: tensor<4xf32>)
-    -> (tensor<4xf32> {accc.name = "a", accc.role = "update", accc.updates = "a"},
-        tensor<4xf32> {accc.name = "b", accc.role = "update", accc.updates = "b"}) {
+    -> (tensor<4xf32> {accc.name = "a", accc.role = #prim.role<update>, accc.updates = "a"},
+        tensor<4xf32> {accc.name = "b", accc.role = #prim.role<update>, accc.updates = "b"}) {
   %0 = prim.fusion loop "reverse" (%a) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     %r = prim.reverse %x {dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>

@@ -17,9 +17,9 @@ namespace {
 std::string function(const std::string &name, const std::string &body,
                      const std::string &type = "tensor<4xf32>") {
   return "func.func @" + name + "(%x: " + type +
-         " {accc.name = \"x\", accc.role = \"input\"}) -> (" + type +
-         " {accc.name = \"y\", accc.role = \"output\"}) {\n" + body + "\nreturn %r : " + type +
-         "\n}";
+         " {accc.name = \"x\", accc.role = #prim.role<input>}) -> (" + type +
+         " {accc.name = \"y\", accc.role = #prim.role<output>}) {\n" + body +
+         "\nreturn %r : " + type + "\n}";
 }
 
 std::string problemsOf(const char *phase, const std::string &text) {
@@ -71,25 +71,28 @@ TEST_CASE("boundaries: the functions of a module") {
            {signature("%x: tensor<1099511627777xi8>"), "must be a tensor of fixed shape"},
            {signature("%x: tensor<4xf32>"), "has no name"},
            {signature("%x: tensor<4xf32> {accc.name = \"x\"}"), "has no role"},
-           {signature("%x: tensor<4xf32> {accc.name = \"x\", accc.role = \"guest\"}"), "'guest'"},
-           {signature("%x: tensor<4xf32> {accc.name = \"x\", accc.role = \"target\"}"), "'target'"},
-           {signature("%x: tensor<4xi32> {accc.name = \"x\", accc.role = \"parameter\"}"),
+           {signature("%x: tensor<4xf32> {accc.name = \"x\", accc.role = \"input\"}"),
+            "has no role"},
+           {signature("%x: tensor<4xf32> {accc.name = \"x\", accc.role = #prim.role<target>}"),
+            "'target'"},
+           {signature("%x: tensor<4xi32> {accc.name = \"x\", accc.role = #prim.role<parameter>}"),
             "instead of a tensor of floats"},
-           {signature("%x: tensor<3xi64> {accc.name = \"x\", accc.role = \"random_key\"}"),
+           {signature("%x: tensor<3xi64> {accc.name = \"x\", accc.role = #prim.role<random_key>}"),
             "instead of tensor<2xi64>"},
-           {signature("%x: tensor<4xf32> {accc.name = \"x\", accc.role = \"input\"}, "
-                      "%y: tensor<4xf32> {accc.name = \"x\", accc.role = \"buffer\"}"),
+           {signature("%x: tensor<4xf32> {accc.name = \"x\", accc.role = #prim.role<input>}, "
+                      "%y: tensor<4xf32> {accc.name = \"x\", accc.role = #prim.role<buffer>}"),
             "has the name of another: 'x'"},
-           {signature(
-                "%x: tensor<4xf32> {accc.name = \"x\", accc.role = \"input\"}",
-                "tensor<4xf32> {accc.name = \"m\", accc.role = \"update\", accc.updates = \"m\"}",
-                "%x : tensor<4xf32>"),
+           {signature("%x: tensor<4xf32> {accc.name = \"x\", accc.role = #prim.role<input>}",
+                      "tensor<4xf32> {accc.name = \"m\", accc.role = #prim.role<update>, "
+                      "accc.updates = \"m\"}",
+                      "%x : tensor<4xf32>"),
             "updates 'm', which is no variable of that type"},
-           {signature(
-                "%x: tensor<f32> {accc.name = \"x\", accc.role = \"buffer\"}",
-                "tensor<f32> {accc.name = \"x\", accc.role = \"update\", accc.updates = \"x\"}, "
-                "tensor<f32> {accc.name = \"x\", accc.role = \"update\", accc.updates = \"x\"}",
-                "%x, %x : tensor<f32>, tensor<f32>"),
+           {signature("%x: tensor<f32> {accc.name = \"x\", accc.role = #prim.role<buffer>}",
+                      "tensor<f32> {accc.name = \"x\", accc.role = #prim.role<update>, "
+                      "accc.updates = \"x\"}, "
+                      "tensor<f32> {accc.name = \"x\", accc.role = #prim.role<update>, "
+                      "accc.updates = \"x\"}",
+                      "%x, %x : tensor<f32>, tensor<f32>"),
             "updates 'x' once more"},
        })
     CHECK_THAT(problemsOf("import", text), Contains(problem));
@@ -100,25 +103,25 @@ TEST_CASE("boundaries: entry points") {
   CHECK(problemsOf("trainable", function("eval_step", kRelu)).empty());
   CHECK_THAT(problemsOf("trainable", function("forward", kRelu)), Contains("not an entry point"));
   std::string two = "func.func @grad_step(%w: tensor<4xf32> {accc.name = \"w\", accc.role = "
-                    "\"parameter\"}) { return }\n"
+                    "#prim.role<parameter>}) { return }\n"
                     "func.func @eval_step(%w: tensor<5xf32> {accc.name = \"w\", accc.role = "
-                    "\"parameter\"}) { return }";
+                    "#prim.role<parameter>}) { return }";
   CHECK_THAT(problemsOf("trainable", two),
              Contains("which has the type 'tensor<4xf32>' elsewhere"));
 }
 
 TEST_CASE("boundaries: what an op may be") {
   std::string manyBatches = R"(
-    func.func @eval_step(%x: tensor<1x2x3x4x5x6xf32> {accc.name = "x", accc.role = "input"})
-        -> (tensor<1x2x3x4x5xf32> {accc.name = "y", accc.role = "output"}) {
+    func.func @eval_step(%x: tensor<1x2x3x4x5x6xf32> {accc.name = "x", accc.role = #prim.role<input>})
+        -> (tensor<1x2x3x4x5xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
       %r = prim.dot_general %x, %x {lhs_batch = array<i64: 0, 1, 2, 3, 4>, rhs_batch = array<i64: 0, 1, 2, 3, 4>,
         lhs_contracting = array<i64: 5>, rhs_contracting = array<i64: 5>}
         : (tensor<1x2x3x4x5x6xf32>, tensor<1x2x3x4x5x6xf32>) -> tensor<1x2x3x4x5xf32>
       return %r : tensor<1x2x3x4x5xf32>
     })";
   std::string scattered = R"(
-    func.func @eval_step(%x: tensor<2x3x4x5xf32> {accc.name = "x", accc.role = "input"})
-        -> (tensor<2x4x2x4xf32> {accc.name = "y", accc.role = "output"}) {
+    func.func @eval_step(%x: tensor<2x3x4x5xf32> {accc.name = "x", accc.role = #prim.role<input>})
+        -> (tensor<2x4x2x4xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
       %r = prim.dot_general %x, %x {lhs_batch = array<i64>, rhs_batch = array<i64>,
         lhs_contracting = array<i64: 1, 3>, rhs_contracting = array<i64: 1, 3>}
         : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> tensor<2x4x2x4xf32>

@@ -41,9 +41,10 @@ struct Importing {
   LogicalResult import(const std::string &sizes, const std::string &name, const std::string &type,
                        std::vector<char> bytes) {
     c.sizes.text = sizes;
-    c.module = parseSourceString<ModuleOp>("func.func @forward(%w: " + type + " {accc.name = \"" +
-                                               name + "\", accc.role = \"parameter\"}) { return }",
-                                           ParserConfig(&context));
+    c.module =
+        parseSourceString<ModuleOp>("func.func @forward(%w: " + type + " {accc.name = \"" + name +
+                                        "\", accc.role = #prim.role<parameter>}) { return }",
+                                    ParserConfig(&context));
     auto owner = std::make_shared<std::vector<char>>(std::move(bytes));
     WeightTable weights;
     weights[name] = {RankedTensorType::get({1}, Float32Type::get(&context)), *owner, owner};

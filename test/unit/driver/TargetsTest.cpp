@@ -36,8 +36,8 @@ TEST_CASE("targets: programs of one library place variables alike") {
   registerDialects(context);
   ProblemCollector problems(&context);
   auto programAt = [&](const std::string &offset) {
-    return parseSourceString<ModuleOp>(
-        "exec.variable \"w\" \"parameter\" tensor<4xf32> at " + offset, ParserConfig(&context));
+    return parseSourceString<ModuleOp>("exec.variable \"w\" <parameter> tensor<4xf32> at " + offset,
+                                       ParserConfig(&context));
   };
   OwningOpRef<ModuleOp> a = programAt("0"), b = programAt("64");
   REQUIRE((a && b));

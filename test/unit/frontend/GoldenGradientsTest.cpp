@@ -3,8 +3,8 @@
 // outputs and gradients are those of PyTorch.
 #include "frontend/onnx/Import.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/FunctionContract.h"
 #include "reference/interpreter/Interpreter.h"
-#include "support/Attributes.h"
 #include "training/MakeTrainable.h"
 
 #include "accc/safetensors.h"

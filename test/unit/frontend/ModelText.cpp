@@ -3,8 +3,8 @@
 
 #include "frontend/onnx/Proto.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/FunctionContract.h"
 #include "reference/interpreter/Interpreter.h"
-#include "support/Attributes.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/parser.h>
@@ -92,6 +92,8 @@ std::string Imported::argument(const std::string &name, const std::string &attri
       return "";
     if (auto string = llvm::dyn_cast<mlir::StringAttr>(value))
       return string.getValue().str();
+    if (auto role = llvm::dyn_cast<prim::RoleAttr>(value))
+      return stringifyRole(role.getValue()).str();
     return "set";
   }
   return "none";
@@ -115,8 +117,7 @@ Imported::run(const std::map<std::string, ReferenceArray> &inputs) {
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     std::string name =
         function.getResultAttrOfType<mlir::StringAttr>(i, kNameAttr).getValue().str();
-    bool update =
-        function.getResultAttrOfType<mlir::StringAttr>(i, kRoleAttr).getValue() == role::kUpdate;
+    bool update = resultRole(function, i) == Role::Update;
     results[(update ? "update " : "") + name] = values[i];
   }
   return results;

@@ -48,9 +48,9 @@ std::string twoRows(const std::string &of, int columns) {
   std::string whole = "tensor<3x" + std::to_string(columns) + "xf32>";
   std::string part = "tensor<1x" + std::to_string(columns) + "xf32>";
   return R"(func.func @eval_step(%x: )" + whole +
-         R"( {accc.name = "x", accc.role = "input"}) -> ()" + part +
-         R"( {accc.name = "y", accc.role = "output"}, )" + part +
-         R"( {accc.name = "z", accc.role = "output"}) {
+         R"( {accc.name = "x", accc.role = #prim.role<input>}) -> ()" + part +
+         R"( {accc.name = "y", accc.role = #prim.role<output>}, )" + part +
+         R"( {accc.name = "z", accc.role = #prim.role<output>}) {
     %e = prim.fusion loop "exp"(%x) : ()" +
          whole + ") -> " + whole + R"( {
     ^bb0(%a: )" +

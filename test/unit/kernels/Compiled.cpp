@@ -5,8 +5,8 @@
 #include "codegen/Generate.h"
 #include "codegen/host/Host.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/FunctionContract.h"
 #include "schedule/Schedule.h"
-#include "support/Attributes.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -40,11 +40,11 @@ void nameValues(func::FuncOp function) {
   Builder b(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     function.setArgAttr(i, kNameAttr, b.getStringAttr("in" + std::to_string(i)));
-    function.setArgAttr(i, kRoleAttr, b.getStringAttr(role::kInput));
+    function.setArgAttr(i, kRoleAttr, prim::RoleAttr::get(b.getContext(), Role::Input));
   }
   for (unsigned i = 0; i < function.getNumResults(); ++i) {
     function.setResultAttr(i, kNameAttr, b.getStringAttr("out" + std::to_string(i)));
-    function.setResultAttr(i, kRoleAttr, b.getStringAttr(role::kOutput));
+    function.setResultAttr(i, kRoleAttr, prim::RoleAttr::get(b.getContext(), Role::Output));
   }
 }
 

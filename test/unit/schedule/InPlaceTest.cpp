@@ -26,8 +26,8 @@ bool isInPlace(const std::string &body, const std::string &result = "tensor<8x8x
   std::string product = kProduct;
   std::string text =
       R"(
-func.func @eval_step(%x: tensor<8x8xf32> {accc.name = "x", accc.role = "input"})
-    -> (tensor<8x8xf32> {accc.name = "y", accc.role = "output"}) {
+func.func @eval_step(%x: tensor<8x8xf32> {accc.name = "x", accc.role = #prim.role<input>})
+    -> (tensor<8x8xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
   %0 = prim.dot_general %x, %x)" +
       product + "  %1 = prim.fusion loop \"kernel\"(%0) : (tensor<8x8xf32>) -> " + result +
       " {\n  ^bb0(%a: tensor<8x8xf32>):\n" + body + "    prim.yield %r : " + result +

@@ -42,9 +42,9 @@ exec.entry @apply_step attributes {arena_size = 64 : i64, inputs = [], input_val
 }
 exec.entry @eval_step attributes {arena_size = 64 : i64, input_values = array<i64: 0>,
     output_values = array<i64: 1>, variables = [],
-    inputs = [{name = "x", role = "input", type = )" +
+    inputs = [{name = "x", role = #prim.role<input>, type = )" +
          type + R"(}],
-    outputs = [{name = "y", role = "output", type = )" +
+    outputs = [{name = "y", role = #prim.role<output>, type = )" +
          type + R"(}]} {
   %x = exec.slice input 0 of 0 : !exec.buffer<)" +
          type + R"(>
@@ -56,7 +56,7 @@ exec.entry @eval_step attributes {arena_size = 64 : i64, input_values = array<i6
 )";
 }
 
-constexpr const char *kVariable = "exec.variable \"w\" \"parameter\" tensor<3xf32> at 0 trainable";
+constexpr const char *kVariable = "exec.variable \"w\" <parameter> tensor<3xf32> at 0 trainable";
 
 struct Merging {
   Merging() : problems(&context) { context.loadDialect<exec::ExecDialect, prim::PrimDialect>(); }
@@ -111,15 +111,15 @@ TEST_CASE(
 TEST_CASE("merge: what cannot be in one library is named") {
   Merging merging;
   SECTION("a variable of another type") {
-    CHECK_THAT(merging.error(
-                   {program(kVariable, 4),
-                    program("exec.variable \"w\" \"parameter\" tensor<5xf32> at 0 trainable", 5)}),
-               Contains("the parameter 'w' is trained tensor<3xf32> with -D rows=0, but trained "
-                        "tensor<5xf32> with -D rows=1"));
+    CHECK_THAT(
+        merging.error({program(kVariable, 4),
+                       program("exec.variable \"w\" <parameter> tensor<5xf32> at 0 trainable", 5)}),
+        Contains("the parameter 'w' is trained tensor<3xf32> with -D rows=0, but trained "
+                 "tensor<5xf32> with -D rows=1"));
   }
   SECTION("a variable that is trained at one of the sizes only") {
     CHECK_THAT(merging.error({program(kVariable, 4),
-                              program("exec.variable \"w\" \"parameter\" tensor<3xf32> at 0", 5)}),
+                              program("exec.variable \"w\" <parameter> tensor<3xf32> at 0", 5)}),
                Contains("'w' is trained tensor<3xf32>") && Contains("but tensor<3xf32>"));
   }
   SECTION("a variable that one of the sizes lacks") {

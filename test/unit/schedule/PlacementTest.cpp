@@ -42,16 +42,16 @@ int64_t launches(const std::string &body,
   for (const auto &[value, use] : results) {
     bool isUpdate = use != "output";
     types += (types.empty() ? "" : ", ") + std::string("tensor<4xf32> {accc.name = \"r") +
-             std::to_string(types.size()) + "\", accc.role = \"" +
-             (isUpdate ? "update" : "output") + "\"" +
+             std::to_string(types.size()) + "\", accc.role = #prim.role<" +
+             (isUpdate ? "update" : "output") + ">" +
              (isUpdate ? ", accc.updates = \"" + use + "\"" : "") + "}";
     values += (values.empty() ? "" : ", ") + value;
     valueTypes += (valueTypes.empty() ? "" : ", ") + std::string("tensor<4xf32>");
   }
   std::string text = R"(
-func.func @train_step(%v: tensor<4xf32> {accc.name = "v", accc.role = "parameter"},
-                      %w: tensor<4xf32> {accc.name = "w", accc.role = "parameter"},
-                      %x: tensor<4xf32> {accc.name = "x", accc.role = "input"}) -> ()" +
+func.func @train_step(%v: tensor<4xf32> {accc.name = "v", accc.role = #prim.role<parameter>},
+                      %w: tensor<4xf32> {accc.name = "w", accc.role = #prim.role<parameter>},
+                      %x: tensor<4xf32> {accc.name = "x", accc.role = #prim.role<input>}) -> ()" +
                      types + ") {\n" + body + "  return " + values + " : " + valueTypes + "\n}\n";
   MLIRContext context;
   context.loadDialect<func::FuncDialect, prim::PrimDialect>();

@@ -39,7 +39,7 @@ const std::string kEntry = R"(
 
 std::string program(const std::string &entry = kEntry, int after = 4) {
   std::string text = R"(
-exec.variable "w" "parameter" tensor<16xf32> at 0 trainable
+exec.variable "w" <parameter> tensor<16xf32> at 0 trainable
 exec.constant @c0 dense<2.0> : tensor<16xf32>
 exec.constant @c1 dense<3.0> : tensor<16xf32>
 exec.kernel @neg loop "neg" {
@@ -77,8 +77,8 @@ exec.kernel @each each "each" {
   prim.yield %0 : tensor<1073741824xf32>
 }
 exec.entry @train_step attributes {arena_size = 192 : i64,
-    inputs = [{name = "x", role = "input", type = tensor<16xf32>}], input_values = array<i64: 0>,
-    outputs = [{name = "y", role = "output", type = tensor<16xf32>}],
+    inputs = [{name = "x", role = #prim.role<input>, type = tensor<16xf32>}], input_values = array<i64: 0>,
+    outputs = [{name = "y", role = #prim.role<output>, type = tensor<16xf32>}],
     output_values = array<i64: 3>,
     variables = [{after = )" +
                      std::to_string(after) + R"(, before = 1, name = "w"}]} {)" + entry + "}\n";

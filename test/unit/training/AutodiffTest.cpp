@@ -18,10 +18,10 @@ namespace {
 /// @forward of parameters a, b (2 elements, f64) and an input i (integers); `body` computes %y.
 std::string model(const std::string &body) {
   return R"(
-func.func @forward(%a: tensor<2xf64> {accc.name = "a", accc.role = "parameter"},
-                   %b: tensor<2xf64> {accc.name = "b", accc.role = "parameter"},
-                   %i: tensor<2xi64> {accc.name = "i", accc.role = "input"})
-    -> (tensor<f64> {accc.name = "loss", accc.role = "output"}) {
+func.func @forward(%a: tensor<2xf64> {accc.name = "a", accc.role = #prim.role<parameter>},
+                   %b: tensor<2xf64> {accc.name = "b", accc.role = #prim.role<parameter>},
+                   %i: tensor<2xi64> {accc.name = "i", accc.role = #prim.role<input>})
+    -> (tensor<f64> {accc.name = "loss", accc.role = #prim.role<output>}) {
 )" + body +
          R"(
   %loss = prim.reduce sum %y {dimensions = array<i64: 0>} : (tensor<2xf64>) -> tensor<f64>

@@ -28,8 +28,8 @@ std::string identityModel(llvm::ArrayRef<int64_t> shape) {
     type += std::to_string(extent) + "x";
   type += "f64>";
   return "func.func @forward(%x: " + type +
-         " {accc.name = \"x\", accc.role = \"parameter\"}) -> (" + type +
-         " {accc.name = \"y\", accc.role = \"output\"}) {\n  return %x : " + type + "\n}";
+         " {accc.name = \"x\", accc.role = #prim.role<parameter>}) -> (" + type +
+         " {accc.name = \"y\", accc.role = #prim.role<output>}) {\n  return %x : " + type + "\n}";
 }
 
 /// expected.py's data.

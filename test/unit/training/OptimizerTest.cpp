@@ -12,9 +12,9 @@ namespace {
 // sum(w^4) / 4 + v * sum(w)
 const char *kModel = R"(
 func.func @forward(
-    %w: tensor<3xf64> {accc.name = "w", accc.role = "parameter"},
-    %v: tensor<f64> {accc.name = "v", accc.role = "parameter"})
-    -> (tensor<f64> {accc.name = "loss", accc.role = "output"}) {
+    %w: tensor<3xf64> {accc.name = "w", accc.role = #prim.role<parameter>},
+    %v: tensor<f64> {accc.name = "v", accc.role = #prim.role<parameter>})
+    -> (tensor<f64> {accc.name = "loss", accc.role = #prim.role<output>}) {
   %square = prim.mul %w, %w : (tensor<3xf64>, tensor<3xf64>) -> tensor<3xf64>
   %fourth = prim.mul %square, %square : (tensor<3xf64>, tensor<3xf64>) -> tensor<3xf64>
   %sum = prim.reduce sum %fourth {dimensions = array<i64: 0>} : (tensor<3xf64>) -> tensor<f64>

@@ -65,7 +65,7 @@ Values Trainable::run(const std::string &entry, Values &values) {
   SmallVector<ReferenceArray> arguments, results;
   for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
     std::string name = step.argumentName(i).str();
-    if (step.argumentRole(i) == role::kOptimizerState && !values.count(name)) {
+    if (step.argumentRole(i) == Role::OptimizerState && !values.count(name)) {
       auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
       values[name] = ReferenceArray(type.getShape());
     }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/prim/FunctionContract.h"
+
+using namespace mlir;
+using namespace accc;
+
+StringRef accc::argumentText(func::FuncOp function, unsigned i, StringRef attribute) {
+  auto text = function.getArgAttrOfType<StringAttr>(i, attribute);
+  return text ? text.getValue() : StringRef();
+}
+
+StringRef accc::resultText(func::FuncOp function, unsigned i, StringRef attribute) {
+  auto text = function.getResultAttrOfType<StringAttr>(i, attribute);
+  return text ? text.getValue() : StringRef();
+}
+
+static std::optional<Role> valueOf(prim::RoleAttr role) {
+  return role ? std::optional(role.getValue()) : std::nullopt;
+}
+
+std::optional<Role> accc::argumentRole(func::FuncOp function, unsigned i) {
+  return valueOf(function.getArgAttrOfType<prim::RoleAttr>(i, kRoleAttr));
+}
+
+std::optional<Role> accc::resultRole(func::FuncOp function, unsigned i) {
+  return valueOf(function.getResultAttrOfType<prim::RoleAttr>(i, kRoleAttr));
+}
+
+bool accc::isVariable(std::optional<Role> role) {
+  return role == Role::Parameter || role == Role::Buffer || role == Role::OptimizerState;
+}
+
+bool accc::isUpdate(func::FuncOp function, OpOperand &use) {
+  return use.getOwner()->hasTrait<OpTrait::IsTerminator>() &&
+         resultRole(function, use.getOperandNumber()) == Role::Update;
+}

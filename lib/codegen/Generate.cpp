@@ -6,6 +6,7 @@
 #include "codegen/host/Host.h"
 #include "codegen/host/Objects.h"
 #include "support/CompileLog.h"
+#include "support/Fault.h"
 #include "target/cpu/CpuTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,9 +37,9 @@ LogicalResult accc::generateLibrary(ArrayRef<TargetProgram> programs, const Weig
   ModuleOp first = programs.front().program;
   for (auto [program, target] : programs)
     if (interfaceOf(program) != interfaceOf(first))
-      return program.emitError("bug in accc: the programs for ")
-             << programs.front().target->getName() << " and " << target->getName()
-             << " differ in their variables or entry points";
+      return emitBug(program.getLoc())
+             << "the programs for " << programs.front().target->getName() << " and "
+             << target->getName() << " differ in their variables or entry points";
   first.getContext()
       ->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
                     LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();

@@ -28,7 +28,8 @@ Bisection accc::bisectModel(const CompileOptions &options, const TensorMap &inpu
   fused.output = folder + "/model.so"; // names the reproducer
   std::vector<Problem> problems = checkOptions(fused);
   if (options.targets.size() > 1)
-    problems.push_back({.message = "a bisection follows one --target at a time"});
+    problems.push_back(
+        {.message = "a bisection follows one --target at a time", .fault = Fault::Usage});
   if (!problems.empty()) {
     result.outcome = {.code = ExitCode::Usage, .problems = std::move(problems)};
     return result;

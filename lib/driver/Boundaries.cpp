@@ -83,7 +83,7 @@ static constexpr Rule kRules[] = {
 namespace {
 int numberOf(StringRef phase) {
   int number = 0;
-#define ACCC_PHASE(name, function, blame, runs)                                                    \
+#define ACCC_PHASE(name, function, runs)                                                           \
   if (phase == #name)                                                                              \
     return number;                                                                                 \
   ++number;

@@ -16,7 +16,9 @@ using namespace accc;
 
 std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   std::vector<Problem> problems;
-  auto add = [&](const std::string &message) { problems.push_back({.message = message}); };
+  auto add = [&](const std::string &message) {
+    problems.push_back({.message = message, .fault = Fault::Usage});
+  };
   auto need = [&](llvm::Error error) {
     if (error)
       add(llvm::toString(std::move(error)));
@@ -99,7 +101,8 @@ Outcome accc::compileModel(const CompileOptions &options, const Progress &progre
     outcome.text = printModel(compilation);
     if (!options.output.empty()) {
       if (llvm::Error error = writeTextAtomically(options.output, outcome.text)) {
-        outcome.problems.push_back({.message = llvm::toString(std::move(error))});
+        outcome.problems.push_back(
+            {.message = llvm::toString(std::move(error)), .fault = Fault::Machine});
         outcome.code = ExitCode::Machine;
       }
       outcome.text.clear();

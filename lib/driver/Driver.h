@@ -21,6 +21,10 @@ enum class ExitCode {
   Bug = 4      // a bug in accc
 };
 
+constexpr ExitCode exitCodeFor(Fault fault) {
+  return static_cast<ExitCode>(static_cast<int>(fault) + 1);
+}
+
 struct Outcome {
   ExitCode code = ExitCode::Done;
   /// Errors and warnings, in the order they were found.

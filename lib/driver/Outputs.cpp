@@ -32,8 +32,7 @@ static bool embedsWeights(const Compilation &c) {
 static std::string weightsBeside(const std::string &library) { return library + ".safetensors"; }
 
 static LogicalResult machineFault(Compilation &c, const std::string &message) {
-  c.problems.add({.message = message});
-  c.machineFault = true;
+  c.problems.add({.message = message, .fault = Fault::Machine});
   return failure();
 }
 
@@ -57,8 +56,8 @@ static LogicalResult writeWeights(Compilation &c, const std::string &path) {
     c.problems.add({.message = path +
                                " is there and was not written by accc compile: the library's "
                                "initial values would go there; move it away, or use "
-                               "--weights embed or none"});
-    c.usageFault = true;
+                               "--weights embed or none",
+                    .fault = Fault::Usage});
     return failure();
   }
   NamedTensors tensors;

@@ -8,14 +8,14 @@
 namespace accc {
 
 /// Generates the library from the scheduled program, the weights beside it (LIB.so.safetensors) and
-/// the header, in compilation.outputs. Sets machineFault where a file cannot be written.
+/// the header, in compilation.outputs. A file that cannot be written is the machine's fault.
 mlir::LogicalResult writeLibrary(Compilation &compilation);
 
 /// Writes the report where the options ask for one: the last file, as it tells how long the others
-/// took. Sets machineFault where it cannot be written.
+/// took. A file that cannot be written is the machine's fault.
 mlir::LogicalResult writeReport(Compilation &compilation);
 
-/// Gives all files that were written their names. Sets machineFault where one cannot have it.
+/// Gives all files that were written their names. One that cannot have it is the machine's fault.
 mlir::LogicalResult publishOutputs(Compilation &compilation);
 
 /// What the files that a compilation writes would write over: `inputs`, or each other. A line each.

@@ -80,15 +80,14 @@ static LogicalResult readModel(Compilation &c) {
     options.openDimension = c.options.openDimension;
   ImportResult result = importOnnx(path, options, c.context);
   for (const std::string &warning : result.warnings)
-    c.problems.add({.severity = Problem::Severity::Warning, .message = warning});
-  for (const ImportProblem &problem : result.problems)
-    c.problems.add({.node = problem.node, .op = problem.opType, .message = problem.message});
-  for (const std::string &problem : findOverwritten(c.options, result.dataFiles)) {
-    c.problems.add({.message = problem});
-    c.usageFault = true;
-  }
+    c.problems.add({.message = warning, .severity = Problem::Severity::Warning});
+  for (const Problem &problem : result.problems)
+    c.problems.add(problem);
+  std::vector<std::string> overwritten = findOverwritten(c.options, result.dataFiles);
+  for (const std::string &problem : overwritten)
+    c.problems.add({.message = problem, .fault = Fault::Usage});
   c.module = std::move(result.module);
-  return success(!c.usageFault && c.module &&
+  return success(overwritten.empty() && c.module &&
                  succeeded(shareVariables(c, std::move(result.weights))));
 }
 
@@ -168,11 +167,10 @@ enum class Runs { Size, SizeAndTarget, Target, Once };
 struct PhaseEntry {
   const char *name;
   LogicalResult (*run)(Compilation &);
-  ExitCode blame;
   Runs runs;
 };
 constexpr PhaseEntry kPhases[] = {
-#define ACCC_PHASE(name, function, blame, runs) {#name, function, ExitCode::blame, Runs::runs},
+#define ACCC_PHASE(name, function, runs) {#name, function, Runs::runs},
 #include "driver/Phases.def"
 };
 } // namespace
@@ -246,39 +244,16 @@ static LogicalResult dump(Compilation &c, const PhaseEntry &phase) {
   if (isForSize(phase))
     llvm::sys::path::append(path, c.sizes.text);
   if (std::error_code code = llvm::sys::fs::create_directories(path)) {
-    c.problems.add({.message = path.str().str() + ": " + code.message()});
+    c.problems.add({.message = path.str().str() + ": " + code.message(), .fault = Fault::Machine});
     return failure();
   }
   auto number = std::to_string(&phase - kPhases + 1);
   llvm::sys::path::append(path, number + "-" + phase.name + ".mlir");
   if (llvm::Error error = writeTextAtomically(path, print(*c.module))) {
-    c.problems.add({.message = llvm::toString(std::move(error))});
+    c.problems.add({.message = llvm::toString(std::move(error)), .fault = Fault::Machine});
     return failure();
   }
   return success();
-}
-
-/// Whose fault a failing phase says it is: errors of the later phases begin with words for it.
-static ExitCode blameFor(const Compilation &c, const PhaseEntry &phase) {
-  if (c.machineFault)
-    return ExitCode::Machine;
-  if (c.usageFault)
-    return ExitCode::Usage;
-  if (phase.blame != ExitCode::Bug)
-    return phase.blame;
-  for (const Problem &problem : c.problems.get()) {
-    if (problem.severity != Problem::Severity::Error)
-      continue;
-    StringRef message = problem.message;
-    if (message.contains("bug in accc"))
-      return ExitCode::Bug;
-    for (const char *words :
-         {"cannot write", "cannot create", "cannot find", "cannot run", "the linker failed"})
-      if (message.starts_with(words))
-        return ExitCode::Machine;
-    return ExitCode::Data; // it names what is not supported
-  }
-  return ExitCode::Bug;
 }
 
 /// Keeps the IR that a failing phase was given.
@@ -290,7 +265,7 @@ static void writeReproducer(Compilation &c, const PhaseEntry &phase, StringRef b
                      "' fails on this module.\n// " + describeOptions(c.options) + "\n" +
                      before.str();
   if (llvm::Error error = writeTextAtomically(path, text))
-    c.problems.add({.message = llvm::toString(std::move(error))});
+    c.problems.add({.message = llvm::toString(std::move(error)), .fault = Fault::Machine});
   else
     c.reproducer = path;
 }
@@ -302,12 +277,14 @@ static LogicalResult verifyModule(ModuleOp module) {
 
 /// Runs one phase, verifies what it gave and dumps it.
 static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
-  // A phase that may fail by our fault works on a copy, so that what it was given can be kept.
+  // A phase works on a copy, so that what it was given can be kept.
   OwningOpRef<ModuleOp> before;
-  if (phase.blame == ExitCode::Bug && c.module)
+  if (c.module)
     before = c.module->clone();
+  c.problems.forgetFaults();
   if (failed(phase.run(c))) {
-    ExitCode blame = blameFor(c, phase);
+    // A phase that fails without a word is wrong itself.
+    ExitCode blame = exitCodeFor(c.problems.gravestFault().value_or(Fault::Bug));
     if (blame == ExitCode::Bug)
       writeReproducer(c, phase, before ? print(*before) : printModel(c));
     return blame;
@@ -315,13 +292,16 @@ static ExitCode runGuarded(Compilation &c, const PhaseEntry &phase) {
   if (!c.module)
     return ExitCode::Done; // the programs of several targets, which no phase changes any more
   if (failed(verifyModule(*c.module))) {
-    c.problems.add({.message = std::string("the phase '") + phase.name + "' made invalid IR"});
+    c.problems.add(
+        {.message = std::string("bug in accc: the phase '") + phase.name + "' made invalid IR",
+         .fault = Fault::Bug});
     writeReproducer(c, phase, before ? print(*before) : "");
     return ExitCode::Bug;
   }
   if (failed(checkBoundary(*c.module, phase.name))) {
-    c.problems.add({.message = std::string("the phase '") + phase.name +
-                               "' made IR that the next cannot take: a bug in accc"});
+    c.problems.add({.message = std::string("bug in accc: the phase '") + phase.name +
+                               "' made IR that the next cannot take",
+                    .fault = Fault::Bug});
     writeReproducer(c, phase, before ? print(*before) : "");
     return ExitCode::Bug;
   }
@@ -440,7 +420,8 @@ ExitCode Pipeline::run() {
 ExitCode accc::runPipeline(Compilation &c, StringRef lastPhase, const Progress &progress) {
   if (!c.options.dumpDir.empty())
     if (std::error_code code = llvm::sys::fs::create_directories(c.options.dumpDir)) {
-      c.problems.add({.message = c.options.dumpDir + ": " + code.message()});
+      c.problems.add(
+          {.message = c.options.dumpDir + ": " + code.message(), .fault = Fault::Machine});
       return ExitCode::Machine;
     }
   return Pipeline(c, lastPhase, progress).run();

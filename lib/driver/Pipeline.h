@@ -76,9 +76,6 @@ struct Compilation {
   bool onlyInspected = false;
   /// What has been written so far; without names before everything is there.
   OutputFiles outputs;
-  /// The last failure was the machine's fault: a file that cannot be written. Or the user's: one
-  /// that must not be.
-  bool machineFault = false, usageFault = false;
 };
 
 /// What is wrong with the options, before any file is read. Everything at once.

@@ -3,6 +3,7 @@
 
 #include "accc/abi.h"
 #include "ir/prim/FunctionContract.h"
+#include "support/Fault.h"
 #include "support/TensorBytes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,15 +25,14 @@ FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp progra
       auto role = argumentRole(function, i);
       auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
       if (!role || !name)
-        return function.emitError("bug in accc: argument ") << i << " has no role or no name";
+        return emitBug(function.getLoc()) << "argument " << i << " has no role or no name";
       if (!isVariable(role))
         continue;
       auto type = cast<RankedTensorType>(function.getArgument(i).getType());
       auto [it, isNew] = known.try_emplace(name, found.size());
       if (!isNew) {
         if (found[it->second].type != type)
-          return function.emitError("bug in accc: variable '")
-                 << name.getValue() << "' has two types";
+          return emitBug(function.getLoc()) << "variable '" << name.getValue() << "' has two types";
         continue;
       }
       found.push_back({name.str(), *role, type, function.getArgAttr(i, kFrozenAttr) != nullptr});

@@ -9,3 +9,17 @@ std::string accc::describe(const Problem &problem) {
     where += (where.empty() ? "(" : " (") + problem.op + ")";
   return at + (where.empty() ? problem.message : where + ": " + problem.message);
 }
+
+const char *accc::nameOf(Fault fault) {
+  switch (fault) {
+  case Fault::Data:
+    return "data";
+  case Fault::Usage:
+    return "usage";
+  case Fault::Machine:
+    return "machine";
+  case Fault::Bug:
+    return "bug";
+  }
+  return "";
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/ProblemCollector.h"
 
+#include "support/Fault.h"
+
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -34,6 +36,7 @@ ProblemCollector::ProblemCollector(MLIRContext *context)
           problem.severity = Problem::Severity::Warning;
         problem.node = nodeName(diagnostic.getLocation());
         problem.message = diagnostic.str();
+        problem.fault = faultOf(diagnostic.getLocation());
         for (Diagnostic &note : diagnostic.getNotes())
           problem.message += "\n  " + note.str();
         add(std::move(problem));
@@ -41,6 +44,8 @@ ProblemCollector::ProblemCollector(MLIRContext *context)
       }) {}
 
 void ProblemCollector::add(Problem problem) {
+  if (problem.severity == Problem::Severity::Error)
+    gravest = std::max(gravest.value_or(problem.fault), problem.fault);
   if (llvm::is_contained(problems, problem))
     return;
   problem.sizes = sizes;

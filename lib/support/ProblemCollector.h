@@ -23,12 +23,16 @@ public:
   const std::vector<Problem> &get() const { return problems; }
   std::vector<Problem> take() { return std::move(problems); }
   void add(Problem problem);
+  /// The gravest fault among the errors since forgetFaults(), those that are kept once included.
+  std::optional<Fault> gravestFault() const { return gravest; }
+  void forgetFaults() { gravest.reset(); }
   /// Problems from now on are found at these sizes.
   void setSizes(std::string text) { sizes = std::move(text); }
 
 private:
   std::vector<Problem> problems;
   std::string sizes;
+  std::optional<Fault> gravest;
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -21,7 +21,7 @@ class Check(CommandLineTest):
         self.assertEqual(error, "")
         self.assertFalse(found["ok"])
         (problem,) = found["problems"]
-        self.assertEqual(set(problem), {"severity", "node", "op", "message"})
+        self.assertEqual(set(problem), {"severity", "fault", "node", "op", "message"})
         self.assertEqual(problem["severity"], "error")
         self.assertIn("-D batch=", problem["message"])
 

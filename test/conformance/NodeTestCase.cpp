@@ -89,10 +89,10 @@ ImportResult importNodeTest(const std::string &model, const NodeTestCase &test,
   return result;
 }
 
-std::string joined(const std::vector<ImportProblem> &problems) {
+std::string joined(const std::vector<Problem> &problems) {
   std::string text;
-  for (const ImportProblem &problem : problems)
-    text += (text.empty() ? "" : "; ") + problem.text();
+  for (const Problem &problem : problems)
+    text += (text.empty() ? "" : "; ") + describe(problem);
   return text;
 }
 

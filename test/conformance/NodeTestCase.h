@@ -33,7 +33,7 @@ std::string readNodeTest(const std::string &model, const std::string &dataSet,
 accc::ImportResult importNodeTest(const std::string &model, const NodeTestCase &test,
                                   mlir::MLIRContext &context);
 /// All of them in one line.
-std::string joined(const std::vector<accc::ImportProblem> &problems);
+std::string joined(const std::vector<accc::Problem> &problems);
 
 /// A reason if `actual`, of the given type, is not `expected`: floats within 1e-7 + 1e-3
 /// |expected|, NaN and infinities alike, everything else exactly.

@@ -34,8 +34,8 @@ int importAndPrint(int argc, char **argv) {
   accc::ImportResult result = accc::importOnnx(path, options, context);
   for (const std::string &warning : result.warnings)
     llvm::errs() << "warning: " << warning << "\n";
-  for (const accc::ImportProblem &problem : result.problems)
-    llvm::errs() << "error: " << problem.text() << "\n";
+  for (const accc::Problem &problem : result.problems)
+    llvm::errs() << "error: " << describe(problem) << "\n";
   if (!result.module)
     return 1;
   mlir::OpPrintingFlags flags;

@@ -14,6 +14,7 @@ static nlohmann::json toJson(const Outcome &outcome) {
   for (const Problem &problem : outcome.problems)
     problems.push_back(
         {{"severity", problem.severity == Problem::Severity::Error ? "error" : "warning"},
+         {"fault", nameOf(problem.fault)},
          {"node", problem.node},
          {"op", problem.op},
          {"message", problem.message}});
@@ -47,7 +48,8 @@ void accc::tool::addCheck(CLI::App &app, Action &action) {
       "check",
       "check a model and report every problem without compiling: missing ops and gradients");
   addCompileOptions(*command, *options);
-  command->add_flag("--json", *json, "prints {ok, problems: [{severity, node, op, message}]}");
+  command->add_flag("--json", *json,
+                    "prints {ok, problems: [{severity, fault, node, op, message}]}");
   command->callback(
       [options, json, &action] { action = [options, json] { return check(*options, *json); }; });
 }

@@ -2,7 +2,9 @@
 // A library's code is many functions that know nothing of each other: all cores translate and
 // optimise some of them.
 #include "codegen/cpu/Cpu.h"
+
 #include "codegen/kernel/Lower.h"
+#include "support/Fault.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/IR/LLVMContext.h"
@@ -59,7 +61,7 @@ LogicalResult codegen::emitObjects(ArrayRef<ModuleOp> parts, llvm::Module &entri
     std::unique_ptr<llvm::Module> module = translate(part, context, arch, *job.machine, prefix);
     part.getBody()->clear(); // by the thread that has it in its cache
     if (!module) {
-      emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
+      emitBug(loc) << "the kernels cannot be translated to LLVM IR";
       good = false;
       return;
     }

@@ -4,6 +4,7 @@
 #include "codegen/host/Host.h"
 #include "codegen/kernel/Lower.h"
 #include "support/CompileLog.h"
+#include "support/Fault.h"
 #include "target/cpu/CpuArch.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -77,7 +78,7 @@ static FailureOr<std::string> emitPtx(llvm::Module &module, llvm::TargetMachine 
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
-    return emitError(loc) << "bug in accc: LLVM cannot emit PTX";
+    return emitBug(loc) << "LLVM cannot emit PTX";
   passes.run(module);
   return text.str().str();
 }
@@ -87,11 +88,11 @@ static FailureOr<std::string> generatePtx(ModuleOp kernels, const CudaArch &arch
   Location loc = kernels.getLoc();
   std::unique_ptr<llvm::TargetMachine> machine = arch.createMachine();
   if (!machine)
-    return emitError(loc) << "this LLVM has no code generator for NVIDIA GPUs (NVPTX)";
+    return emitMachineFault(loc) << "this LLVM has no code generator for NVIDIA GPUs (NVPTX)";
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = translate(kernels, context, *machine);
   if (!module)
-    return emitError(loc) << "bug in accc: the kernels cannot be translated to LLVM IR";
+    return emitBug(loc) << "the kernels cannot be translated to LLVM IR";
   if (failed(linkDeviceLibrary(*module, loc)))
     return failure();
   dump(dumps, "kernels.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
@@ -165,7 +166,7 @@ static LogicalResult checkLibraryCalls(ModuleOp program) {
       auto call = dyn_cast<exec::LibraryCallOp>(op);
       for (Value output : checked &&call ? call.getOutputs() : ValueRange())
         if (output.getDefiningOp<exec::SliceOp>().getSpace() == exec::Space::state)
-          return call.emitError("bug in accc: a library call changes the state");
+          return emitBug(call.getLoc()) << "a library call changes the state";
     }
   }
   return success();

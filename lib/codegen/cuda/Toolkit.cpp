@@ -3,6 +3,8 @@
 // PTX, for a driver to compile.
 #include "codegen/cuda/Cuda.h"
 
+#include "support/Fault.h"
+
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Linker/Linker.h"
@@ -49,7 +51,7 @@ static LogicalResult writeFile(StringRef path, StringRef contents, Location loc)
     stream.clear_error();
   }
   if (code)
-    return emitError(loc) << "cannot write a file in memory: " << code.message();
+    return emitMachineFault(loc) << "cannot write a file in memory: " << code.message();
   return success();
 }
 
@@ -95,10 +97,10 @@ FailureOr<std::string> codegen::assemble(StringRef ptxas, StringRef ptx, int cap
   if (failed(done))
     return failure();
   if (done->status < 0) // it did not start, or a signal ended it
-    return emitError(loc) << "cannot run " << ptxas << ": " << done->said;
+    return emitMachineFault(loc) << "cannot run " << ptxas << ": " << done->said;
   if (done->status != 0)
-    return emitError(loc) << "bug in accc: ptxas cannot assemble the kernels for sm_" << capability
-                          << ": " << done->said;
+    return emitBug(loc) << "ptxas cannot assemble the kernels for sm_" << capability << ": "
+                        << done->said;
   return done->cubin;
 }
 
@@ -120,17 +122,17 @@ LogicalResult codegen::linkDeviceLibrary(llvm::Module &module, Location loc) {
   std::string path = toolkit.value_or("/usr/local/cuda") + "/nvvm/libdevice/libdevice.10.bc";
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
-    return emitError(loc) << "cannot find CUDA's device library " << path << ", which has "
-                          << wanted.front().drop_front(StringRef("__nv_").size())
-                          << " of f64: install the CUDA toolkit or set CUDA_PATH";
+    return emitMachineFault(loc) << "cannot find CUDA's device library " << path << ", which has "
+                                 << wanted.front().drop_front(StringRef("__nv_").size())
+                                 << " of f64: install the CUDA toolkit or set CUDA_PATH";
   llvm::Expected<std::unique_ptr<llvm::Module>> library =
       llvm::parseBitcodeFile(**buffer, module.getContext());
   if (!library)
-    return emitError(loc) << path << ": " << llvm::toString(library.takeError());
+    return emitMachineFault(loc) << path << ": " << llvm::toString(library.takeError());
   (*library)->setDataLayout(module.getDataLayout());
   (*library)->setTargetTriple(module.getTargetTriple());
   if (llvm::Linker::linkModules(module, std::move(*library), llvm::Linker::LinkOnlyNeeded))
-    return emitError(loc) << path << " cannot be linked to the kernels";
+    return emitMachineFault(loc) << path << " cannot be linked to the kernels";
   for (llvm::Function &function : module)
     if (!function.isDeclaration() && function.getName().starts_with("__"))
       function.setLinkage(llvm::GlobalValue::InternalLinkage);

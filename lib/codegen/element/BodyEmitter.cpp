@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/element/BodyEmitter.h"
 
+#include "support/Fault.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -147,8 +149,8 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
   default:
     // Fusion formed a kernel that its emitter does not handle; keep going with a value of the right
     // type so that the diagnostic, not a crash, ends the compile.
-    op->emitError(
-        "bug in accc: this op's value is read inside a kernel at an index other than its own");
+    emitBug(op->getLoc())
+        << "this op's value is read inside a kernel at an index other than its own";
     return constant(cast<TypedAttr>(b.getZeroAttr(registerType(type.getElementType()))));
   }
 }
@@ -159,7 +161,7 @@ Value BodyEmitter::window(Operation *op, ArrayRef<AffineExpr> position) {
   Type elementType = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   Type scalar = registerType(elementType);
   if (!reduce) {
-    op->emitError("bug in accc: no element rule for this window op");
+    emitBug(op->getLoc()) << "no element rule for this window op";
     return constant(cast<TypedAttr>(b.getZeroAttr(scalar)));
   }
   auto operandShape = cast<RankedTensorType>(reduce.getOperand().getType()).getShape();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/host/Code.h"
 
+#include "support/Fault.h"
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
@@ -36,7 +38,7 @@ LogicalResult codegen::addCode(ModuleOp program, const ConstantBlock &constants,
     entries.push_back(*described);
   }
   if (entries.empty())
-    return program.emitError("bug in accc: the program has no entry point");
+    return emitBug(program.getLoc()) << "the program has no entry point";
   for (const auto &[name, shape] : kernels) {
     llvm::Constant *function =
         image.empty() ? w.declare(objectSymbol(symbol, kernelSymbol(name))) : w.null();

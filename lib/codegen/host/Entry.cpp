@@ -2,6 +2,7 @@
 // Entry points: what each runs, and what a runtime needs to know to call it.
 #include "codegen/host/Code.h"
 #include "ir/prim/FunctionContract.h"
+#include "support/Fault.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;
@@ -165,7 +166,7 @@ LogicalResult EntryEmitter::emit() {
       if (failed(addCall(call)))
         return failure();
     } else
-      return op.emitError("bug in accc: not an op of an entry");
+      return emitBug(op.getLoc()) << "not an op of an entry";
   }
   return success();
 }

@@ -3,6 +3,7 @@
 #include "codegen/host/Host.h"
 
 #include "ir/prim/MergedDimensions.h"
+#include "support/Fault.h"
 
 #include <array>
 
@@ -51,8 +52,7 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
       f = prim::mergeDimensions(shape, ArrayRef(rest).drop_front());
     }
     if (!k || !f)
-      return call.emitError(
-          "bug in accc: the dimensions of a contraction were not made contiguous");
+      return emitBug(call.getLoc()) << "the dimensions of a contraction were not made contiguous";
     free[side] = f->extent;
     freeStride[side] = f->stride;
     inner[side] = k->extent;
@@ -96,11 +96,11 @@ LogicalResult describeMatmul(exec::LibraryCallOp call, accc_matmul &m) {
   if (m.n == 1)
     m.b_column_stride = m.b_row_stride == 1 ? m.k : 1;
   if (m.a_row_stride != 1 && m.a_column_stride != 1)
-    return call.emitError(
-        "bug in accc: the left operand of a contraction has no contiguous dimension");
+    return emitBug(call.getLoc())
+           << "the left operand of a contraction has no contiguous dimension";
   if (m.b_row_stride != 1 && m.b_column_stride != 1)
-    return call.emitError(
-        "bug in accc: the right operand of a contraction has no contiguous dimension");
+    return emitBug(call.getLoc())
+           << "the right operand of a contraction has no contiguous dimension";
   return success();
 }
 

@@ -2,6 +2,7 @@
 #include "codegen/host/Objects.h"
 
 #include "support/CompileLog.h"
+#include "support/Fault.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -47,7 +48,7 @@ LogicalResult codegen::optimise(llvm::Module &module, llvm::TargetMachine &machi
   count(Counter::llvm_instructions, module.getInstructionCount());
   llvm::ModulePassManager pipeline;
   if (llvm::Error error = builder.parsePassPipeline(pipeline, passes))
-    return emitError(loc) << "bug in accc: " << llvm::toString(std::move(error));
+    return emitBug(loc) << llvm::toString(std::move(error));
   pipeline.run(module, modules);
   return success();
 }
@@ -59,16 +60,16 @@ LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &mac
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code, llvm::sys::fs::OF_None);
   if (code)
-    return emitError(loc) << "cannot write an object file: " << code.message();
+    return emitMachineFault(loc) << "cannot write an object file: " << code.message();
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
-    return emitError(loc) << "bug in accc: LLVM cannot emit object files for this target";
+    return emitBug(loc) << "LLVM cannot emit object files for this target";
   passes.run(module);
   stream.close();
   if (stream.has_error()) {
     std::string message = stream.error().message();
     stream.clear_error();
-    return emitError(loc) << "cannot write an object file: " << message;
+    return emitMachineFault(loc) << "cannot write an object file: " << message;
   }
   return success();
 }
@@ -106,7 +107,7 @@ LogicalResult codegen::linkLibrary(Objects &objects, StringRef symbol, StringRef
   if (!linker)
     linker = llvm::sys::findProgramByName("ld.lld");
   if (!linker)
-    return emitError(loc) << "cannot find the linker ld.lld-19: install the package lld-19";
+    return emitMachineFault(loc) << "cannot find the linker ld.lld-19: install the package lld-19";
   std::string exported = "--undefined=" + symbol.str();
   // To its standard output, a file in memory: a linker that outlives a killed compile leaves
   // nothing behind, and a full disk is found where we write.
@@ -126,16 +127,16 @@ LogicalResult codegen::linkLibrary(Objects &objects, StringRef symbol, StringRef
                                          {StringRef(), StringRef(*library), StringRef(*messages)},
                                          300, 0, &message);
   if (status != 0)
-    return emitError(loc) << "the linker failed (" << *linker << ", status " << status << ") "
-                          << message << readMessage(*messages);
+    return emitMachineFault(loc) << "the linker failed (" << *linker << ", status " << status
+                                 << ") " << message << readMessage(*messages);
   if (!isWhole(*library))
-    return emitError(loc) << "the linker failed (" << *linker
-                          << "): there is no room for the library in memory";
+    return emitMachineFault(loc) << "the linker failed (" << *linker
+                                 << "): there is no room for the library in memory";
   std::error_code code = llvm::sys::fs::copy_file(*library, path);
   if (!code)
     code = llvm::sys::fs::setPermissions(
         path, static_cast<llvm::sys::fs::perms>(0777 & ~llvm::sys::fs::getUmask()));
   if (code)
-    return emitError(loc) << "cannot write the library: " << code.message();
+    return emitMachineFault(loc) << "cannot write the library: " << code.message();
   return success();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/host/Objects.h"
 
+#include "support/Fault.h"
+
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -20,7 +22,7 @@ Objects::~Objects() {
 FailureOr<std::string> Objects::add(Location loc) {
   int descriptor = ::memfd_create("accc-object", 0);
   if (descriptor < 0) {
-    emitError(loc) << "cannot create a file in memory: " << llvm::sys::StrError();
+    emitMachineFault(loc) << "cannot create a file in memory: " << llvm::sys::StrError();
     return failure();
   }
   descriptors.push_back(descriptor);

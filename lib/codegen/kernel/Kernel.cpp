@@ -4,6 +4,7 @@
 #include "codegen/element/KernelTarget.h"
 #include "codegen/kernel/Emitters.h"
 #include "support/CompileLog.h"
+#include "support/Fault.h"
 
 using namespace mlir;
 using namespace accc;
@@ -39,7 +40,7 @@ FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp mo
     break;
   }
   if (needsSpec && !kernel.getSpec())
-    return kernel.emitError("bug in accc: fusion has not described the kernel");
+    return emitBug(kernel.getLoc()) << "fusion has not described the kernel";
   return emit(kernel, module, target, errors);
 }
 

@@ -5,6 +5,7 @@
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
 #include "codegen/kernel/Scatter.h"
+#include "support/Fault.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -22,7 +23,7 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
                      ? yield->getOperand(0).getDefiningOp<prim::ScatterOp>()
                      : prim::ScatterOp();
   if (!scatter)
-    return kernel.emitError("bug in accc: a scatter kernel yields one scatter");
+    return emitBug(kernel.getLoc()) << "a scatter kernel yields one scatter";
   auto shape = cast<RankedTensorType>(scatter.getResult().getType()).getShape();
   auto indexShape = cast<RankedTensorType>(scatter.getIndices().getType()).getShape();
   auto axis = static_cast<unsigned>(scatter.getAxis());

@@ -4,6 +4,8 @@
 // that grows with the square of the extent. Long rows on a CPU by a heap.
 #include "codegen/kernel/Sort.h"
 
+#include "support/Fault.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -21,7 +23,7 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
   auto sort = results.front().getDefiningOp<prim::SortOp>();
   for (Value result : results)
     if (!sort || result.getDefiningOp() != sort)
-      return kernel.emitError("bug in accc: a sort kernel yields results of one sort");
+      return emitBug(kernel.getLoc()) << "a sort kernel yields results of one sort";
   ArrayRef<int64_t> shape = sort.getOperand().getType().getShape();
   auto rank = static_cast<unsigned>(shape.size());
   auto along = static_cast<unsigned>(sort.getDimension());

@@ -3,6 +3,8 @@
 // the dimensions in which the window is 1, so planes are independent.
 #include "codegen/kernel/FirstMaximum.h"
 
+#include "support/Fault.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -61,8 +63,8 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
                                                            ErrorTable &errors) {
   Windows g = Windows::of(kernel);
   if (!g.op)
-    return kernel.emitError(
-        "bug in accc: a window_scatter kernel yields one window_scatter or arg_window");
+    return emitBug(kernel.getLoc())
+           << "a window_scatter kernel yields one window_scatter or arg_window";
   ArrayRef<int64_t> shape = g.shape();
   auto rank = static_cast<unsigned>(shape.size());
 

@@ -3,6 +3,7 @@
 #ifndef ACCC_FRONTEND_COMMON_IMPORTRESULT_H
 #define ACCC_FRONTEND_COMMON_IMPORTRESULT_H
 
+#include "support/Problem.h"
 #include "support/WeightTable.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -41,24 +42,13 @@ struct ImportOptions {
   std::map<std::string, mlir::DenseElementsAttr> inputs;
 };
 
-/// One thing that stands in the way of an import, at a node of the model (or nowhere in
-/// particular).
-struct ImportProblem {
-  std::string node;   // the node's name as the exporter gave it; may be empty
-  std::string opType; // its operator, with the domain unless that is the standard one; may be empty
-  std::string message;
-
-  /// "node 'conv1' (Conv): message"
-  std::string text() const;
-};
-
 /// `module` holds the function @forward (docs/function-contract.md), verified, or is null if there
 /// are problems; `weights` holds the initial value of each of its parameters and buffers.
 struct ImportResult {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   WeightTable weights;
   std::vector<std::string> warnings;
-  std::vector<ImportProblem> problems;
+  std::vector<Problem> problems;
   /// The files beside the model that were read.
   std::vector<std::string> dataFiles = {};
 };

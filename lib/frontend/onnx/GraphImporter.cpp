@@ -332,7 +332,7 @@ void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
       frame.values[name] = i < results.size() ? results[i] : Entity::broken();
   if (problems.size() > kProblemLimit)
     throw ImportAbort{"more than " + std::to_string(kProblemLimit) +
-                      " problems; the first: " + problems.front().text()};
+                      " problems; the first: " + describe(problems.front())};
 }
 
 void GraphImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,

@@ -108,7 +108,7 @@ private:
   std::set<std::string, std::less<>> openDimensions, usedDimensions;
   std::vector<std::string> warnings;
   llvm::StringSet<> warned;
-  std::vector<ImportProblem> problems;
+  std::vector<Problem> problems;
   std::string diagnostics; // errors that MLIR reported while a rule ran
 };
 

@@ -24,7 +24,7 @@ OpBuilder &Node::builder() const { return parent.builder(); }
 MLIRContext &Node::context() const { return *parent.builder().getContext(); }
 void Node::warn(const Twine &message) const {
   std::string name = node.name().empty() ? (node.output_size() ? node.output(0) : "") : node.name();
-  parent.warn(ImportProblem{name, node.op_type(), message.str()}.text());
+  parent.warn(describe(Problem{name, node.op_type(), message.str()}));
 }
 
 // ---- inputs ----

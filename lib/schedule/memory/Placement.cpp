@@ -6,6 +6,7 @@
 #include "ir/prim/InPlace.h"
 #include "ir/prim/Prim.h"
 #include "schedule/memory/MemoryPlan.h"
+#include "support/Fault.h"
 #include "support/TensorBytes.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -145,10 +146,10 @@ LogicalResult PlacementBuilder::placeResults() {
     StringRef name = resultText(function, i, kUpdatesAttr);
     auto variable = variables.find(name);
     if (variable == variables.end())
-      return function.emitError("bug in accc: result ")
-             << i << " updates the unknown variable '" << name << "'";
+      return emitBug(function.getLoc())
+             << "result " << i << " updates the unknown variable '" << name << "'";
     if (!updated.insert(name).second)
-      return function.emitError("bug in accc: two results update the variable '") << name << "'";
+      return emitBug(function.getLoc()) << "two results update the variable '" << name << "'";
     Value old = variableArguments.lookup(name);
     direct = direct && order.indexOf(source.getDefiningOp()) >= order.firstUpdate &&
              (!old || mayOverwrite(source, old));

@@ -2,6 +2,7 @@
 #include "schedule/merge/Merge.h"
 
 #include "schedule/emit/Kernels.h"
+#include "support/Fault.h"
 
 using namespace mlir;
 using namespace accc;
@@ -117,8 +118,8 @@ LogicalResult Merger::addEntries() {
     for (const SizedProgram &sized : programs) {
       entries.push_back((*sized.program).lookupSymbol<exec::EntryOp>(first.getSymName()));
       if (!entries.back())
-        return first.emitError("bug in accc: only some sizes have the entry '")
-               << first.getSymName() << "'";
+        return emitBug(first.getLoc())
+               << "only some sizes have the entry '" << first.getSymName() << "'";
     }
     if (failed(checkChoice(entries)))
       return failure();

@@ -3,6 +3,7 @@
 
 #include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
+#include "support/Fault.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;
@@ -72,7 +73,7 @@ FailureOr<Order> accc::orderSteps(func::FuncOp function) {
     if (isAlias(&op) || isa<prim::ConstantOp>(op))
       continue;
     if (!isFusion(&op) && !prim::isContraction(&op))
-      return op.emitError("bug in accc: this op reached the schedule outside a fusion");
+      return emitBug(op.getLoc()) << "this op reached the schedule outside a fusion";
     (late.contains(&op) ? updates : order.steps).push_back(&op);
   }
   order.firstUpdate = order.size();

@@ -5,6 +5,7 @@
 #include "ir/prim/InPlace.h"
 #include "schedule/Schedule.h"
 #include "schedule/verify/Contents.h"
+#include "support/Fault.h"
 #include "support/TensorBytes.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -84,8 +85,8 @@ LogicalResult EntryVerifier::begin() {
   for (auto each : entry.getVariables().getAsRange<DictionaryAttr>()) {
     auto variable = variables.lookup(each.getAs<StringAttr>("name").getValue());
     if (!variable)
-      return entry.emitError("bug in accc: the entry speaks of the unknown variable ")
-             << each.get("name");
+      return emitBug(entry.getLoc())
+             << "the entry speaks of the unknown variable " << each.get("name");
     auto offset = static_cast<int64_t>(variable.getOffset());
     int64_t size = tensorBytes(cast<RankedTensorType>(variable.getType()));
     if (int64_t before = each.getAs<IntegerAttr>("before").getInt(); before >= 0)
@@ -102,8 +103,8 @@ LogicalResult EntryVerifier::end() {
     int64_t other = -1;
     if (memories[{Space::output, static_cast<int64_t>(i)}].find({0, tensorBytes(type)}, value, 0,
                                                                 other) != Contents::Finding::Holds)
-      return entry.emitError("bug in accc: the schedule does not write the output ")
-             << output.get("name");
+      return emitBug(entry.getLoc())
+             << "the schedule does not write the output " << output.get("name");
   }
   for (auto each : entry.getVariables().getAsRange<DictionaryAttr>()) {
     auto variable = variables.lookup(each.getAs<StringAttr>("name").getValue());
@@ -112,8 +113,8 @@ LogicalResult EntryVerifier::end() {
     if (memories[{Space::state, 0}].find({offset, offset + size},
                                          each.getAs<IntegerAttr>("after").getInt(), 0,
                                          other) != Contents::Finding::Holds)
-      return entry.emitError("bug in accc: the schedule leaves a wrong value in the variable ")
-             << each.get("name");
+      return emitBug(entry.getLoc())
+             << "the schedule leaves a wrong value in the variable " << each.get("name");
   }
   return success();
 }
@@ -139,15 +140,15 @@ FailureOr<Access> EntryVerifier::accessOf(Operation &op) {
     read(call);
     return access;
   } else {
-    return op.emitError("bug in accc: not an op of an entry");
+    return emitBug(op.getLoc()) << "not an op of an entry";
   }
   access.kernel = kernels.lookup(symbol);
   if (!access.kernel)
-    return op.emitError("bug in accc: the schedule launches the unknown kernel '") << symbol << "'";
+    return emitBug(op.getLoc()) << "the schedule launches the unknown kernel '" << symbol << "'";
   Block &body = access.kernel.getBody().front();
   if (access.inputs.size() != body.getNumArguments() * access.numSegments ||
       access.outputs.size() != body.getTerminator()->getNumOperands() * access.numSegments)
-    return op.emitError("bug in accc: the launch does not have the kernel's numbers of buffers");
+    return emitBug(op.getLoc()) << "the launch does not have the kernel's numbers of buffers";
   return access;
 }
 
@@ -155,9 +156,9 @@ LogicalResult EntryVerifier::checkBounds(Operation &op, const Buffer &buffer) {
   Space space = buffer.memory.first;
   auto inBlock = [&](int64_t begin, int64_t size) -> LogicalResult {
     if (buffer.range.begin % ACCC_ALIGNMENT)
-      return op.emitError("bug in accc: a buffer in the ") << name(space) << " is not aligned";
+      return emitBug(op.getLoc()) << "a buffer in the " << name(space) << " is not aligned";
     if (buffer.range.begin < begin || buffer.range.end > size)
-      return op.emitError("bug in accc: a buffer lies outside the ") << name(space);
+      return emitBug(op.getLoc()) << "a buffer lies outside the " << name(space);
     return success();
   };
   if (space == Space::arena) // the status word lies at its beginning
@@ -165,11 +166,11 @@ LogicalResult EntryVerifier::checkBounds(Operation &op, const Buffer &buffer) {
   if (space == Space::state)
     return inBlock(0, stateSize);
   if (buffer.part != 0)
-    return op.emitError("bug in accc: a buffer begins inside the ") << name(space);
+    return emitBug(op.getLoc()) << "a buffer begins inside the " << name(space);
   int64_t number = buffer.memory.second;
   if ((space == Space::input && number >= static_cast<int64_t>(entry.getInputs().size())) ||
       (space == Space::output && number >= static_cast<int64_t>(entry.getOutputs().size())))
-    return op.emitError("bug in accc: the entry has no ") << name(space) << " " << number;
+    return emitBug(op.getLoc()) << "the entry has no " << name(space) << " " << number;
   return success();
 }
 
@@ -183,13 +184,13 @@ LogicalResult EntryVerifier::checkRead(Operation &op, const Buffer &buffer) {
   case Contents::Finding::Holds:
     return success();
   case Contents::Finding::Unwritten:
-    return op.emitError("bug in accc: the schedule reads value ")
-           << buffer.value << " at byte " << buffer.range.begin << " of the " << name(space)
-           << ", which is not written";
+    return emitBug(op.getLoc()) << "the schedule reads value " << buffer.value << " at byte "
+                                << buffer.range.begin << " of the " << name(space)
+                                << ", which is not written";
   case Contents::Finding::HoldsAnother:
-    return op.emitError("bug in accc: the schedule reads value ")
-           << buffer.value << " at byte " << buffer.range.begin << " of the " << name(space)
-           << ", which holds value " << other;
+    return emitBug(op.getLoc()) << "the schedule reads value " << buffer.value << " at byte "
+                                << buffer.range.begin << " of the " << name(space)
+                                << ", which holds value " << other;
   }
   llvm_unreachable("covered switch");
 }
@@ -197,9 +198,9 @@ LogicalResult EntryVerifier::checkRead(Operation &op, const Buffer &buffer) {
 LogicalResult EntryVerifier::checkWrite(Operation &op, const Buffer &buffer) {
   Space space = buffer.memory.first;
   if (space == Space::constant || space == Space::input)
-    return op.emitError("bug in accc: the schedule writes a read-only buffer");
+    return emitBug(op.getLoc()) << "the schedule writes a read-only buffer";
   if (space == Space::state && !checked)
-    return op.emitError("bug in accc: a variable changes before the data has been checked");
+    return emitBug(op.getLoc()) << "a variable changes before the data has been checked";
   return success();
 }
 
@@ -222,7 +223,7 @@ LogicalResult EntryVerifier::checkOverlaps(Operation &op, const Access &access) 
              [&](const Write &a, const Write &b) { return place(*a.buffer) < place(*b.buffer); });
   for (size_t i = 1; i < writes.size(); ++i)
     if (writes[i - 1].buffer->overlaps(*writes[i].buffer))
-      return op.emitError("bug in accc: two outputs of a step overlap");
+      return emitBug(op.getLoc()) << "two outputs of a step overlap";
   for (auto [i, input] : llvm::enumerate(access.inputs)) {
     if (input.range.empty())
       continue;
@@ -239,7 +240,7 @@ LogicalResult EntryVerifier::checkOverlaps(Operation &op, const Access &access) 
                    prim::readsInPlace(kernel.getBody().front(), kernel.getKind(),
                                       static_cast<unsigned>(i % inputs));
       if (!mayBe)
-        return op.emitError("bug in accc: an output of a step overlaps one of its inputs");
+        return emitBug(op.getLoc()) << "an output of a step overlaps one of its inputs";
     }
   }
   return success();
@@ -252,7 +253,7 @@ LogicalResult EntryVerifier::run(Operation &op) {
     // A number stands for one value.
     auto [it, isNew] = constantOf.try_emplace(slice.getValue(), slice.getSymbolAttr());
     if (!isNew && it->second != slice.getSymbolAttr())
-      return op.emitError("bug in accc: two constants are called value ") << slice.getValue();
+      return emitBug(op.getLoc()) << "two constants are called value " << slice.getValue();
     return success();
   }
   if (isa<exec::CheckOp>(op)) {
@@ -263,7 +264,7 @@ LogicalResult EntryVerifier::run(Operation &op) {
   if (failed(access))
     return failure();
   if (checked && (!access->kernel || prim::mayReportErrors(access->kernel.getBody().front())))
-    return op.emitError("bug in accc: a step that can fail stands behind the check of the data");
+    return emitBug(op.getLoc()) << "a step that can fail stands behind the check of the data";
   for (const Buffer &input : access->inputs)
     if (failed(checkBounds(op, input)) || failed(checkRead(op, input)))
       return failure();

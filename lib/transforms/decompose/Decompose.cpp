@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/nn/Nn.h"
+#include "support/Fault.h"
 #include "transforms/Passes.h"
 
 namespace accc {
@@ -22,9 +23,9 @@ LogicalResult decompose(Decomposable op) {
     return failure();
   for (auto [old, value] : llvm::zip_equal(op->getResults(), results))
     if (!value || value.getType() != old.getType())
-      return op.emitError("bug in accc: '")
-             << op->getName() << "' decomposes to a value of another type than its result's, "
-             << old.getType();
+      return emitBug(op.getLoc()) << "'" << op->getName()
+                                  << "' decomposes to a value of another type than its result's, "
+                                  << old.getType();
   op->replaceAllUsesWith(results);
   op->erase();
   return success();

@@ -45,4 +45,5 @@ TEST_CASE("targets: programs of one library place variables alike") {
   CHECK(failed(generateLibrary({{*a, target.get()}, {*b, target.get()}}, {}, {}, "/dev/null")));
   REQUIRE(!problems.get().empty());
   CHECK_THAT(problems.get().back().message, Contains("bug in accc: the programs for cpu and cpu"));
+  CHECK(problems.get().back().fault == Fault::Bug);
 }

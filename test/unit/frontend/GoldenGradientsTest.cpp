@@ -80,8 +80,8 @@ void check(const fs::path &folder, const llvm::json::Object &meta, const llvm::j
   INFO(folder.filename().string() << "/" << name);
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   ImportResult model = importOnnx((folder / name).string(), importOptions(meta, file), context);
-  for (const ImportProblem &problem : model.problems)
-    UNSCOPED_INFO(problem.text());
+  for (const Problem &problem : model.problems)
+    UNSCOPED_INFO(describe(problem));
   REQUIRE(model.module);
   TrainingOptions training;
   training.loss = meta.getString("loss")->str();

@@ -61,10 +61,10 @@ TEST_CASE("no model at all", "[hostile]") {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   auto missing = importOnnx("/no/such/file.onnx", {}, context);
   REQUIRE(missing.problems.size() == 1);
-  CHECK_THAT(missing.problems[0].text(), Contains("/no/such/file.onnx"));
+  CHECK_THAT(describe(missing.problems[0]), Contains("/no/such/file.onnx"));
   auto folder = importOnnx("/", {}, context);
   REQUIRE(folder.problems.size() == 1);
-  CHECK_THAT(folder.problems[0].text(), Contains("not a regular file"));
+  CHECK_THAT(describe(folder.problems[0]), Contains("not a regular file"));
 }
 
 TEST_CASE("graphs that are none", "[hostile]") {

@@ -70,8 +70,8 @@ std::string Imported::text() {
 
 std::string Imported::problems() const {
   std::string text;
-  for (const ImportProblem &problem : result.problems)
-    text += problem.text() + "\n";
+  for (const Problem &problem : result.problems)
+    text += describe(problem) + "\n";
   return text;
 }
 

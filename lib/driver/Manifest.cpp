@@ -3,6 +3,7 @@
 
 #include "driver/Driver.h"
 #include "target/TargetChoice.h"
+#include "training/loss/Loss.h"
 #include "training/optimizer/Optimizer.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -21,6 +22,14 @@ static std::pair<std::string, std::string> describeTargets(const CompileOptions 
   return {llvm::join(targets, ","), llvm::join(archs, ",")};
 }
 
+static llvm::json::Object
+describeSettings(llvm::ArrayRef<std::pair<std::string, std::string>> settings) {
+  llvm::json::Object object;
+  for (const auto &[option, value] : settings)
+    object[option] = value;
+  return object;
+}
+
 std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef inputHash) {
   auto [targets, archs] = describeTargets(options);
   llvm::json::Object manifest{
@@ -31,13 +40,19 @@ std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef in
       {"arch", archs},
       {"precision", options.precision},
   };
-  if (!options.loss.empty())
+  if (!options.loss.empty()) {
     manifest["loss"] = options.loss;
+    if (auto choice = parseLoss(options.loss))
+      manifest["loss_options"] = describeSettings(choice->settings);
+    else
+      llvm::consumeError(choice.takeError());
+  }
   if (!options.optimizer.empty()) {
     manifest["optimizer"] = options.optimizer;
-    if (auto optimizer = parseOptimizer(options.optimizer))
+    if (auto optimizer = parseOptimizer(options.optimizer)) {
       manifest["learning_rate"] = (*optimizer)->learningRate;
-    else
+      manifest["optimizer_options"] = describeSettings((*optimizer)->settings);
+    } else
       llvm::consumeError(optimizer.takeError());
   }
   llvm::json::Object dimensions;

@@ -6,7 +6,9 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
+#include <charconv>
 #include <cmath>
 
 using namespace accc;
@@ -56,24 +58,37 @@ static std::optional<double> parseNumber(StringRef text) {
   return result;
 }
 
+/// The shortest text that reads as the number.
+static std::string exact(double number) {
+  char text[32];
+  return std::string(text, std::to_chars(text, std::end(text), number).ptr);
+}
+
 double Spec::number(StringRef option, double fallback, double low, double high) {
+  double result = givenNumber(option, fallback, low, high).value_or(fallback);
+  settings.emplace_back(option.str(), exact(result));
+  return result;
+}
+
+std::optional<double> Spec::givenNumber(StringRef option, double fallback, double low,
+                                        double high) {
   asked.push_back(option.str() + "=NUMBER");
   Option *found = find(option);
   if (!found)
-    return fallback;
+    return std::nullopt;
   found->known = true;
   std::optional<double> result = parseNumber(found->value.value_or(""));
   if (!result) {
     addError(quoted(option) + " needs a number, as in " + option.str() + "=" + decimal(fallback));
-    return fallback;
+    return std::nullopt;
   }
   if (*result < low || *result > high) {
     std::string range = std::isinf(high) ? "at least " + decimal(low)
                                          : "between " + decimal(low) + " and " + decimal(high);
     addError(quoted(option) + " must be " + range + ", and is " + *found->value);
-    return fallback;
+    return std::nullopt;
   }
-  return *result;
+  return result;
 }
 
 std::optional<int64_t> Spec::integer(StringRef option) {
@@ -87,22 +102,34 @@ std::optional<int64_t> Spec::integer(StringRef option) {
     addError(quoted(option) + " needs an integer");
     return std::nullopt;
   }
+  settings.emplace_back(option.str(), std::to_string(result));
   return result;
 }
 
 bool Spec::flag(StringRef option) {
   asked.push_back(option.str());
   Option *found = find(option);
-  if (!found)
-    return false;
-  found->known = true;
-  StringRef given = found->value ? StringRef(*found->value) : StringRef("true");
+  StringRef given = !found ? "false" : found->value ? StringRef(*found->value) : "true";
+  if (found)
+    found->known = true;
   if (given != "true" && given != "false")
     addError(quoted(option) + " is true or false, not " + quoted(given));
+  settings.emplace_back(option.str(), given.str());
   return given == "true";
 }
 
 std::vector<double> Spec::numbers(StringRef option) {
+  std::vector<double> result = givenNumbers(option);
+  std::string text;
+  for (double number : result)
+    text += (text.empty() ? "" : ":") + exact(number);
+  if (result.size() > 16) // enough to tell them from others
+    text = std::to_string(result.size()) + " numbers, " + llvm::utohexstr(llvm::xxh3_64bits(text));
+  settings.emplace_back(option.str(), text);
+  return result;
+}
+
+std::vector<double> Spec::givenNumbers(StringRef option) {
   asked.push_back(option.str() + "=NUMBER:NUMBER:...|FILE");
   Option *found = find(option);
   if (!found)

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace accc {
@@ -43,6 +44,9 @@ public:
   void addError(const std::string &message);
   std::string error() const;
 
+  /// What was asked for, with the values that were given or else hold, as text: (option, value).
+  const std::vector<std::pair<std::string, std::string>> &getSettings() const { return settings; }
+
 private:
   struct Option {
     std::string name;
@@ -50,11 +54,15 @@ private:
     bool known = false;
   };
   Option *find(llvm::StringRef option);
+  std::optional<double> givenNumber(llvm::StringRef option, double fallback, double low,
+                                    double high);
+  std::vector<double> givenNumbers(llvm::StringRef option);
 
   std::string what, text, name;
   std::optional<std::string> value;
   std::vector<Option> options;
   std::vector<std::string> asked, errors;
+  std::vector<std::pair<std::string, std::string>> settings;
 };
 
 } // namespace accc

@@ -30,5 +30,6 @@ llvm::Expected<LossChoice> accc::parseLoss(llvm::StringRef text) {
   if (std::string error = spec.error(); !error.empty())
     return usageError(error);
   choice.output = spec.getValue().value_or("");
+  choice.settings = spec.getSettings();
   return choice;
 }

@@ -32,6 +32,8 @@ struct LossChoice {
   std::unique_ptr<Loss> loss;
   /// Which output; empty: the first.
   std::string output;
+  /// All options with their values (Spec::getSettings).
+  std::vector<std::pair<std::string, std::string>> settings;
 };
 
 /// Reads `output:NAME` or a spec whose name is in Losses.def. The error is one line, fit for a

@@ -32,6 +32,7 @@ llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef 
     spec.addError("the name of an optimizer takes no value");
   if (std::string error = spec.error(); !error.empty())
     return usageError(error);
+  optimizer->settings = spec.getSettings();
   return optimizer;
 }
 

@@ -40,6 +40,8 @@ public:
   double learningRate = 1e-3;
   /// `clip_grad_norm=`: all gradients are scaled so that their common 2-norm is at most this.
   std::optional<double> clipGradNorm;
+  /// All options with their values (Spec::getSettings).
+  std::vector<std::pair<std::string, std::string>> settings;
 };
 
 /// Reads a spec whose name is in Optimizers.def. The error is one line, fit for a user.

@@ -7,6 +7,15 @@ from command_line import BUG, DATA, GOLDENS, MACHINE, MLP, SMALL, TRAINING, USAG
 
 
 class Compile(CommandLineTest):
+    def test_as_json(self):
+        model = self.small()
+        self.assertEqual(json.loads(self.accc("compile", model, "-o", "m.so", "--json")[0]), {"ok": True, "problems": []})
+        found = json.loads(self.accc("compile", model, "--stop-after", "import", "--json")[0])
+        self.assertIn("func.func @forward", found["ir"])
+        found = json.loads(self.accc("compile", model, "-o", "m.so", "--loss", "fly", "--json", code=USAGE)[0])
+        self.assertFalse(found["ok"])
+        self.assertIn("there is no loss 'fly'", found["problems"][0]["message"])
+
     def test_same_input_gives_same_bytes(self):
         first = self.library().read_bytes()
         (self.folder / "other").mkdir()

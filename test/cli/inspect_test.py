@@ -2,10 +2,19 @@
 import json
 import unittest
 
-from command_line import MLP, CommandLineTest
+from command_line import DATA, MLP, USAGE, CommandLineTest
 
 
 class Inspect(CommandLineTest):
+    def test_what_cannot_be_read(self):
+        (self.folder / "bad.onnx").write_bytes(b"no model")
+        out, error = self.accc("inspect", "bad.onnx", "--json", code=DATA)
+        found = json.loads(out)
+        self.assertFalse(found["ok"])
+        self.assertIn(found["problems"][0]["message"], error)
+        _, error = self.accc("inspect", MLP / "model.onnx", "--kernels", code=USAGE)
+        self.assertIn("is no library: --kernels", error)
+
     def test_a_model(self):
         out, _ = self.accc("inspect", MLP / "model.onnx", "-D", "batch=64", "--json")
         found = json.loads(out)

@@ -55,6 +55,28 @@ class Run(CommandLineTest):
         self.assertEqual(one, again)
         self.assertNotEqual(one, two)
 
+    def test_as_json(self):
+        library = self.library()
+        found = json.loads(self.accc("run", library, *INPUTS, "--steps", 3, "--lr", 0.5, "--json")[0])
+        self.assertEqual((found["entry"], found["learning_rate"], len(found["losses"])), ("train_step", 0.5, 3))
+        found = json.loads(self.accc("run", library, *INPUTS, "--entry", "eval_step", "--json")[0])
+        self.assertEqual(len(found["losses"]), 1)
+
+    def test_a_loss_that_is_not_finite(self):
+        """Training that diverges is no success, and nobody takes its parameters for trained ones."""
+        library = self.library()
+        wild = ["run", library, *INPUTS, "--lr", "1e30", "--steps", 5]
+        outputs = ["--outputs", "o.safetensors", "--save-params", "p.safetensors"]
+        out, error = self.accc(*wild, *outputs, code=DATA)
+        self.assertRegex(error, r"the loss of step (\d+) is -?(nan|inf); .*--allow-nonfinite")
+        self.assertLess(len(out.splitlines()), 5)
+        self.assertEqual(self.files(), ["mlp.so"])
+        found = json.loads(self.accc(*wild, "--json", code=DATA)[0])
+        self.assertIsNone(found["losses"][-1])
+        out, _ = self.accc(*wild, *outputs, "--allow-nonfinite")
+        self.assertEqual(len(out.splitlines()), 5)
+        self.assertEqual(self.files(), ["mlp.so", "o.safetensors", "p.safetensors"])
+
     def test_wrong_usage_and_wrong_data(self):
         library = self.library()
         for arguments in (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // accc bench LIB: how long a step takes.
 #include "Command.h"
+#include "Json.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +9,6 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -166,7 +166,7 @@ static int bench(const BenchOptions &options) {
   if (options.profile)
     report["profile"] = profileJson(session.profile(name, entry.sizes), entry, times.size());
   if (options.json) {
-    std::cout << report.dump(2) << "\n";
+    std::cout << toText(report) << "\n";
     return 0;
   }
   std::printf("%s %s%s%s, %s, %d threads, %zu steps\n", options.library.c_str(), name.c_str(),

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // accc check MODEL: every problem at once, without compiling.
 #include "Command.h"
+#include "Json.h"
 
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 using namespace accc;
 using namespace accc::tool;
-
-static nlohmann::json toJson(const Outcome &outcome) {
-  nlohmann::json problems = nlohmann::json::array();
-  for (const Problem &problem : outcome.problems)
-    problems.push_back(
-        {{"severity", problem.severity == Problem::Severity::Error ? "error" : "warning"},
-         {"fault", nameOf(problem.fault)},
-         {"node", problem.node},
-         {"op", problem.op},
-         {"message", problem.message}});
-  return {{"ok", outcome.code == ExitCode::Done}, {"problems", problems}};
-}
 
 static int check(const CompileOptions &options, bool json) {
   auto work = [&] {
@@ -29,7 +17,7 @@ static int check(const CompileOptions &options, bool json) {
       outcome = checkModel(options, std::ref(line));
     }
     if (json) {
-      std::cout << toJson(outcome).dump(2) << "\n";
+      std::cout << toText(toJson(outcome)) << "\n";
       return static_cast<int>(outcome.code);
     }
     printProblems(outcome);
@@ -48,8 +36,7 @@ void accc::tool::addCheck(CLI::App &app, Action &action) {
       "check",
       "check a model and report every problem without compiling: missing ops and gradients");
   addCompileOptions(*command, *options);
-  command->add_flag("--json", *json,
-                    "prints {ok, problems: [{severity, fault, node, op, message}]}");
+  command->add_flag("--json", *json, "prints {ok, problems: [{severity, fault, node, op, message}]}");
   command->callback(
       [options, json, &action] { action = [options, json] { return check(*options, *json); }; });
 }

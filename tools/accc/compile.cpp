@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // accc compile MODEL -o LIB.so
 #include "Command.h"
+#include "Json.h"
 
 #include <iostream>
 #include <memory>
@@ -8,12 +9,19 @@
 using namespace accc;
 using namespace accc::tool;
 
-static int compile(const CompileOptions &options) {
+static int compile(const CompileOptions &options, bool json) {
   auto work = [&] {
     Outcome outcome;
     {
       ProgressLine line;
       outcome = compileModel(options, std::ref(line));
+    }
+    if (json) {
+      nlohmann::ordered_json result = toJson(outcome);
+      if (!outcome.text.empty())
+        result["ir"] = outcome.text;
+      std::cout << toText(result) << "\n";
+      return static_cast<int>(outcome.code);
     }
     std::cout << outcome.text;
     printProblems(outcome);
@@ -25,6 +33,7 @@ static int compile(const CompileOptions &options) {
 
 void accc::tool::addCompile(CLI::App &app, Action &action) {
   auto options = std::make_shared<CompileOptions>();
+  auto json = std::make_shared<bool>(false);
   CLI::App *command = app.add_subcommand("compile", "compiles a model into a library");
   addCompileOptions(*command, *options);
   command->add_option("-o,--output", options->output, "the library to write")->type_name("LIB.so");
@@ -44,5 +53,9 @@ void accc::tool::addCompile(CLI::App &app, Action &action) {
       ->type_name("DIR");
   command->add_option("--stop-after", options->stopAfter, "prints the IR after this phase")
       ->type_name("PHASE");
-  command->callback([options, &action] { action = [options] { return compile(*options); }; });
+  command->add_flag("--json", *json,
+                    "prints {ok, problems: [{severity, fault, node, op, message}]}, and with --stop-after "
+                    "the IR");
+  command->callback(
+      [options, json, &action] { action = [options, json] { return compile(*options, *json); }; });
 }

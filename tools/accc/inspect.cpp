@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // accc inspect MODEL|LIB: what is in it.
 #include "Command.h"
+#include "Json.h"
 
 #include "driver/GpuKernels.h"
 
 #include <cstdio>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 
 using namespace accc;
@@ -186,18 +186,24 @@ static int inspect(const CompileOptions &options, bool json, bool kernels) {
     if (kernels)
       description["kernels"] = describeKernels(model);
     if (json)
-      std::cout << description.dump(2) << "\n";
+      std::cout << toText(description) << "\n";
     else
       printLibrary(description);
     if (kernels && !json)
       printKernels(description["kernels"]);
     return 0;
   }
+  if (kernels)
+    throw Error(ErrorKind::usage,
+                options.model + " is no library: --kernels counts those of a compiled one");
   auto work = [&] {
     Outcome outcome = inspectModel(options);
     printProblems(outcome);
-    if (outcome.code != ExitCode::Done)
+    if (outcome.code != ExitCode::Done) {
+      if (json)
+        std::cout << toText(toJson(outcome)) << "\n";
       return static_cast<int>(outcome.code);
+    }
     if (json)
       std::cout << outcome.text << "\n";
     else
@@ -215,7 +221,8 @@ void accc::tool::addInspect(CLI::App &app, Action &action) {
       "inspect", "shows a model's inputs, parameters and ops, or a library's entry points");
   addCompileOptions(*command, *options);
   command->get_option("MODEL")->description("a model file, or a library");
-  command->add_flag("--json", *json, "prints all of it as JSON");
+  command->add_flag("--json", *json,
+                    "prints all of it as JSON; of a model with problems these, as check does");
   command->add_flag("--kernels", *kernels,
                     "for a library with PTX: counts what each kernel costs on a GPU, without one");
   command->callback([options, json, kernels, &action] {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // accc run LIB --entry ENTRY --inputs IN.safetensors
 #include "Command.h"
+#include "Json.h"
 
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -15,8 +17,35 @@ struct RunOptions {
   int64_t steps = 1, seed = 0;
   std::optional<float> learningRate;
   int threads = 0;
+  bool json = false, allowNonfinite = false;
 };
 } // namespace
+
+/// A loss that is not finite is null.
+static void printJson(const Result &result, const Session &session,
+                      const std::vector<float> &losses) {
+  const accc_entry &entry = result.entry();
+  nlohmann::ordered_json json{{"library", session.model().path()},
+                              {"entry", entry.name},
+                              {"sizes", entry.sizes},
+                              {"target", session.model().code().target},
+                              {"arch", session.model().code().arch},
+                              {"threads", session.threads()},
+                              {"learning_rate", session.learning_rate()},
+                              {"seed", session.seed()},
+                              {"losses", losses}};
+  std::cout << toText(json) << "\n";
+}
+
+/// Training that diverged goes nowhere: nobody should take its parameters for trained ones.
+static void checkLoss(const std::vector<float> &losses) {
+  if (std::isfinite(losses.back()))
+    return;
+  throw Error(ErrorKind::data, "the loss of step " + std::to_string(losses.size() - 1) + " is " +
+                                   std::to_string(losses.back()) +
+                                   "; nothing was written. Look at the inputs and the learning "
+                                   "rate (--lr), or go on with --allow-nonfinite");
+}
 
 static int run(const RunOptions &options) {
   keepApart({options.outputs, options.saveParams},
@@ -41,8 +70,15 @@ static int run(const RunOptions &options) {
     if (!result->has_loss())
       continue;
     losses.push_back(result->loss());
-    std::printf("step %lld loss %.9g\n", static_cast<long long>(step), losses.back());
+    if (!options.json)
+      std::printf("step %lld loss %.9g\n", static_cast<long long>(step), losses.back());
+    if (!std::isfinite(losses.back()) && !options.allowNonfinite)
+      break;
   }
+  if (options.json)
+    printJson(*result, session, losses);
+  if (!losses.empty() && !options.allowNonfinite)
+    checkLoss(losses);
   if (!options.outputs.empty()) {
     TensorMap outputs = result->tensors();
     if (options.steps > 1 && !losses.empty())
@@ -82,5 +118,9 @@ void accc::tool::addRun(CLI::App &app, Action &action) {
       ->type_name("OUT.safetensors");
   command->add_option("--save-params", options->saveParams, "writes parameters and buffers")
       ->type_name("P2.safetensors");
+  command->add_flag("--allow-nonfinite", options->allowNonfinite,
+                    "goes on where the loss is infinite or no number; by default that ends the "
+                    "run with exit code 1, and nothing is written");
+  command->add_flag("--json", options->json, "prints the losses, and what ran, as JSON");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the commands print with --json.
+#ifndef ACCC_TOOLS_ACCC_JSON_H
+#define ACCC_TOOLS_ACCC_JSON_H
+
+#include "driver/Driver.h"
+
+#include <nlohmann/json.hpp>
+
+namespace accc::tool {
+
+/// Indented, and UTF-8 whatever bytes a model has in its names.
+std::string toText(const nlohmann::ordered_json &json);
+
+/// {ok, problems: [{severity, fault, node, op, message}]}
+nlohmann::ordered_json toJson(const Outcome &outcome);
+
+} // namespace accc::tool
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/Files.h"
 
+#include "driver/TextFile.h"
+
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
@@ -166,4 +168,8 @@ llvm::Error accc::writeTextAtomically(llvm::StringRef path,
 
 llvm::Error accc::writeTextAtomically(llvm::StringRef path, llvm::StringRef text) {
   return writeTextAtomically(path, [&](llvm::raw_ostream &os) { os << text; });
+}
+
+std::string accc::writeTextFile(const std::string &path, const std::string &text) {
+  return llvm::toString(writeTextAtomically(path, text)); // empty: no error
 }

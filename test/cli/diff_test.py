@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
+import os
 import shutil
+import signal
 import struct
+import subprocess
+import time
 import unittest
+import xml.etree.ElementTree
 
-from command_line import DATA, GOLDENS, MLP, SMALL, USAGE, CommandLineTest, write_safetensors
+from command_line import ACCC, DATA, DONE, GOLDENS, MACHINE, MLP, SECONDS, SMALL, USAGE, CommandLineTest, write_safetensors
 
 
 class Diff(CommandLineTest):
@@ -29,6 +34,12 @@ class Diff(CommandLineTest):
             if line.startswith("grad."):
                 self.assertIn("close", line)
 
+    def test_goldens_as_json(self):
+        report = json.loads(self.accc("diff", self.library(), MLP, "--json")[0])
+        self.assertEqual((report["a"], report["verdict"]), (str(MLP), "pass"))
+        self.assertEqual([section["name"] for section in report["sections"]], ["numbers"])
+        self.assertEqual(len(report["sections"][0]["tensors"]), 15)
+
     def test_bisect(self):
         out, _ = self.accc("diff", MLP / "model.onnx", MLP, "--bisect")
         for phase in ("trainable", "decompose", "simplify", "layout", "fuse"):
@@ -42,7 +53,8 @@ class Diff(CommandLineTest):
         (wrong / "meta.json").write_text(json.dumps(meta))
         out, _ = self.accc("diff", MLP / "model.onnx", wrong, "--bisect", code=DATA)
         self.assertIn("the model as imported and differentiated is wrong: ", out)
-        self.accc("diff", self.library(), MLP, "--bisect", code=USAGE)
+        report = json.loads(self.accc("diff", MLP / "model.onnx", wrong, "--bisect", "--json", code=DATA)[0])
+        self.assertEqual(report["failed"], ["bisection"])
 
     def test_bisect_an_input_with_the_name_of_a_result(self):
         (self.folder / "goldens").mkdir()
@@ -70,21 +82,151 @@ class Diff(CommandLineTest):
         out, _ = self.accc("diff", "out.safetensors", MLP, "--params", "early.safetensors", code=DATA)
         self.assertIn("first bad tensor: param.", out)
 
+    def compile(self, name, *options):
+        self.accc("compile", MLP / "model.onnx", "-o", name, *options)
+        return name
+
+    def trained(self, name, optimizer, *options):
+        training = ("--loss", "cross_entropy", "--optimizer", optimizer, "-D", "batch=64")
+        return self.compile(name, *training, *options)
+
+    def diff(self, *arguments, code=DONE):
+        """The sections by name, and the report as a whole."""
+        report = json.loads(self.accc("diff", *arguments, "--json", code=code)[0])
+        self.assertEqual(report["verdict"], "pass" if code == DONE else "fail")
+        return {section["name"]: section for section in report["sections"]}, report
+
     def test_two_libraries(self):
         one = self.library()
-        self.assertIn("tensors pass", self.accc("diff", one, one)[0])
-        other = self.folder / "sgd.so"
-        self.accc(
-            *("compile", MLP / "model.onnx", "-o", other, "--loss", "cross_entropy"),
-            *("-D", "batch=64"),
-        )
+        out, _ = self.accc("diff", one, one)
+        for line in ("manifest   same", "interface  same", "kernels    same", "memory     same", "numbers    pass"):
+            self.assertIn(line + "\n", out)
+        # Parameters and optimizer state after training are compared, and after an apply_step.
+        for name in ("grad.1.weight", "losses", "1.weight", "optimizer.exp_avg_sq.1.weight", "apply_step 1.weight"):
+            self.assertRegex(out, rf"(?m)^{name} +f32.* close$")
+        other = self.compile("forward.so", "--loss", "cross_entropy", "-D", "batch=64")
         out, _ = self.accc("diff", one, other, code=DATA)
-        self.assertIn("* train_step is missing", out)
+        self.assertIn(f"* entry train_step is missing in {other}\n", out)
+        self.assertTrue(out.endswith("failed: manifest, interface, numbers\n"), out)
+
+    def test_hyperparameters_fail_and_are_shown(self):
+        for optimizer, other, moved, changes in (
+            ("sgd,momentum=0.9", "sgd,momentum=0.1", "6.weight", {"optimizer_options momentum": ("0.9", "0.1")}),
+            (
+                *("sgd,lr=5", "sgd,lr=0.01", "6.weight"),
+                {"learning_rate": ("5", "0.01"), "optimizer_options lr": ("5", "0.01")},
+            ),
+            ("adam,beta2=0.99", "adam", "optimizer.exp_avg_sq.6.weight", {"optimizer_options beta2": ("0.99", "0.999")}),
+        ):
+            self.trained("a.so", optimizer)
+            self.trained("b.so", other)
+            sections, report = self.diff("a.so", "b.so", code=DATA)
+            found = {c["what"]: (c["a"], c["b"]) for c in sections["manifest"]["changes"]}
+            self.assertEqual(found, changes)
+            self.assertTrue(all(c["fails"] for c in sections["manifest"]["changes"]))
+            self.assertEqual(report["failed"], ["manifest", "numbers"])
+            bad = {t["name"] for t in sections["numbers"]["tensors"] if not t["passed"]}
+            self.assertIn(moved, bad)  # gradients are the same, what follows is not
+            self.assertFalse({name for name in bad if "grad." in name or name.startswith("eval_step")})
+        # The same, spelt out.
+        self.trained("b.so", "adam,beta1=0.9,beta2=0.99")
+        self.assertEqual(self.diff("a.so", "b.so")[0]["manifest"]["changes"], [])
+
+    def test_frozen_parameters(self):
+        self.trained("a.so", "adam")
+        self.trained("b.so", "adam", "--freeze", "^1.weight$")
+        sections, report = self.diff("a.so", "b.so", code=DATA)
+        changes = {c["what"]: (c["a"], c["b"]) for c in sections["interface"]["changes"]}
+        self.assertEqual(changes["variable 1.weight"], ("f32[16, 64] parameter", "f32[16, 64] parameter, frozen"))
+        self.assertEqual(changes["entry grad_step output grad.1.weight"], ("f32[16, 64]", None))
+        self.assertEqual(report["failed"], ["manifest", "interface", "numbers"])
+
+    def test_what_a_ci_need_not_fail_for(self):
+        """Another compiler or CPU is shown, as are other kernels; --fail-on and --only decide otherwise."""
+        self.trained("a.so", "adam", "--arch", "x86-64-v3")
+        self.trained("b.so", "adam", "--arch", "haswell")
+        sections, _ = self.diff("a.so", "b.so")
+        self.assertEqual(sections["manifest"]["verdict"], "different")
+        self.assertEqual([c["what"] for c in sections["manifest"]["changes"]], ["arch"])
+        self.assertEqual(sections["kernels"]["verdict"], "same")
+        out, _ = self.accc("diff", "a.so", "b.so", "--fail-on", "manifest", code=DATA)
+        self.assertIn("manifest   fail\n  * arch: x86-64-v3 -> haswell\n", out)
+        self.assertTrue(out.endswith("failed: manifest\n"), out)
+        self.accc("diff", "a.so", "b.so", "--only", "manifest", code=DATA)
+        self.accc("diff", "a.so", "b.so", "--only", "manifest", "--fail-on", "none")
+        self.trained("c.so", "sgd")
+        sections, report = self.diff("a.so", "c.so", "--only", "numbers,kernels", code=DATA)
+        self.assertEqual(list(sections), ["kernels", "numbers"])
+        self.assertEqual(report["failed"], ["kernels", "numbers"])
+        self.assertTrue(sections["kernels"]["changes"])
+        sections, _ = self.diff("a.so", "c.so", "--fail-on", "none")
+        self.assertEqual({s["verdict"] for s in sections.values()}, {"different"})
+
+    def test_data_and_steps_are_chosen(self):
+        one = self.trained("a.so", "adam")
+        sections, _ = self.diff(one, one, "--inputs", MLP / "inputs.safetensors", "--steps", 7, "--tolerance", 0)
+        losses = [t for t in sections["numbers"]["tensors"] if t["name"] == "losses"]
+        self.assertEqual([t["shape"] for t in losses], ["f32[7]"])
+
+    def test_junit(self):
+        self.trained("a.so", "adam")
+        self.trained("b.so", "adam,beta2=0.5")
+        self.accc("diff", "a.so", "b.so", "--junit", "r.xml", code=DATA)
+        suite = xml.etree.ElementTree.parse(self.folder / "r.xml").getroot()[0]
+        cases = {case.get("name"): case.find("failure") for case in suite}
+        self.assertEqual(
+            [name for name in cases if not name.startswith("numbers ")],
+            ["manifest", "interface", "kernels", "memory", "numbers"],
+        )
+        failed = {name for name, failure in cases.items() if failure is not None}
+        self.assertLess({"manifest", "numbers", "numbers 1.weight"}, failed)
+        self.assertNotIn("interface", failed)
+        self.assertEqual(int(suite.get("failures")), len(failed))
+        self.assertEqual(int(suite.get("tests")), len(cases))
+        before = self.files()
+        _, error = self.accc("diff", "a.so", "b.so", "--junit", "nowhere/r.xml", code=MACHINE)
+        self.assertIn("cannot write 'nowhere/r.xml'", error)
+        _, error = self.accc("diff", "a.so", "b.so", "--junit", "a.so", code=USAGE)
+        self.assertIn("which the command reads", error)
+        self.assertEqual(self.files(), before)
+
+    def test_nothing_is_left_behind_when_it_is_ended(self):
+        """The folder of a compilation goes away, in the compiler's process and in the tool's."""
+        scratch = self.folder / "tmp"
+        scratch.mkdir()
+        goldens = self.folder / "goldens"
+        shutil.copytree(MLP, goldens)
+        meta = json.loads((goldens / "meta.json").read_text())
+        meta["steps"] = 10**9  # runs until it is ended
+        (goldens / "meta.json").write_text(json.dumps(meta))
+        for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            for begun in ("*", "*/model.so"):
+                process = subprocess.Popen(
+                    [ACCC, "diff", MLP / "model.onnx", goldens], env={**os.environ, "TMPDIR": str(scratch)}
+                )
+                deadline = time.monotonic() + SECONDS
+                while not list(scratch.glob("accc-diff-" + begun)):
+                    self.assertLess(time.monotonic(), deadline)
+                    time.sleep(0.001)
+                process.send_signal(ending)
+                self.assertIn(process.wait(timeout=SECONDS), (-ending, 128 + ending))
+                self.assertEqual(list(scratch.iterdir()), [])
 
     def test_wrong_usage(self):
         self.accc("diff", MLP / "model.onnx", MLP / "model.onnx", code=USAGE)
         self.accc("diff", "none.so", MLP, code=USAGE)
-        self.accc("diff", self.library(), GOLDENS, code=USAGE)  # no meta.json
+        library = self.library()
+        self.accc("diff", library, GOLDENS, code=USAGE)  # no meta.json
+        for arguments, message in (
+            ([library, MLP, "--only", "kernels"], "--only kernels: there is no such section"),
+            ([library, library, "--only", "colour"], "--only"),
+            ([library, MLP, "--steps", "2"], "--steps goes with two libraries or --targets"),
+            ([library, MLP, "--inputs", MLP / "inputs.safetensors"], "--inputs goes with"),
+            ([library, library, "--bisect"], "--bisect needs a model and its goldens"),
+            ([MLP / "model.onnx", MLP, "--bisect", "--only", "numbers"], "--bisect compares no sections"),
+            ([library, MLP, "--arch", "native"], "--arch goes with a model"),
+        ):
+            self.assertIn(message, self.accc("diff", *arguments, code=USAGE)[1])
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ class Sizes(CommandLineTest):
         self.compile("m16.so", "-D", "batch=16")
         self.assertIn("tensors pass", self.accc("diff", "m.so", "m.so")[0])
         out, _ = self.accc("diff", "m16.so", "m.so", code=DATA)
-        self.assertIn("* train_step batch=64 is missing in m16.so", out)
+        self.assertIn("* entry train_step batch=64 is missing in m16.so", out)
         self.assertNotIn("is missing in m.so", out)
         self.assertNotIn("FAILED", out)
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Bisection.h"
 
-#include "Command.h"
-#include "Comparison.h"
+#include "Goldens.h"
 #include "driver/Bisect.h"
 
-#include <algorithm>
 #include <cstdio>
 
 using namespace accc;
@@ -20,30 +18,58 @@ static const Tensor *find(const TensorMap &tensors, const std::string &name) {
   return found == tensors.end() ? nullptr : &found->second;
 }
 
-/// The model by the interpreter against PyTorch: whether import, loss and derivatives are right.
-static bool importIsRight(const Bisection &bisection, const fs::path &folder) {
-  fs::path file = folder / "golden64.safetensors";
-  if (!fs::exists(file))
-    file = folder / "golden.safetensors";
+static std::string scientific(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2e", number);
+  return text;
+}
+
+static void addFinding(Section &section, const std::string &where, const std::string &what) {
+  section.changes.push_back({where, "", what, /*fails=*/true});
+}
+
+/// The model by the interpreter against the goldens: whether import, loss and derivatives are
+/// right. Goldens in float32 are only so exact.
+static bool importIsRight(const Bisection &bisection, const fs::path &folder, double tolerance,
+                          Section &section) {
+  fs::path file = folder / kGolden64File;
+  if (fs::exists(file))
+    tolerance = 1e-5;
+  else
+    file = folder / kGoldenFile;
   if (!fs::exists(file))
     return true;
   for (const auto &[name, golden] : load_safetensors(file)) {
-    if (name == "losses" || name.starts_with("param."))
+    if (name == "losses" || name.starts_with("param.") || name.starts_with("state.") ||
+        name.starts_with("eval_step "))
       continue;
-    Verdict verdict = judge(name, find(bisection.exact, name), golden, nullptr, 1e-5);
+    Verdict verdict = judge(name, find(bisection.exact, name), golden, nullptr, tolerance);
     if (verdict.passed())
       continue;
-    std::printf("the model as imported and differentiated is wrong: %s %s\n", name.c_str(),
-                verdict.how.c_str());
+    addFinding(section, "the model as imported and differentiated is wrong",
+               name + " " + verdict.how);
     return false;
   }
-  std::printf("the model as imported and differentiated is PyTorch's\n");
+  section.notes.push_back("the model as imported and differentiated is that of the goldens");
   return true;
 }
 
-/// Kernels that give something else than the interpreter.
-static int countWrongKernels(const Bisection &bisection) {
-  int wrong = 0;
+static void addPhase(const PhaseVerdict &phase, Section &section) {
+  char name[32];
+  std::snprintf(name, sizeof name, "%-10s", phase.phase.c_str());
+  if (!phase.broken)
+    section.notes.push_back(std::string(name) + " keeps every value");
+  else
+    addFinding(section, phase.phase,
+               "WRONG: " + phase.tensor + " differs by " + scientific(phase.difference));
+  for (const std::string &suspect : phase.suspects)
+    addFinding(section, "suspect", suspect);
+  if (!phase.rewrite.empty())
+    addFinding(section, "first wrong rewrite", phase.rewrite);
+}
+
+/// Adds the kernels that give something else than the interpreter.
+static void judgeKernels(const Bisection &bisection, Section &section) {
   for (const KernelProbe &probe : bisection.kernels) {
     Session session(Model::load(probe.library));
     Result result = session.run("probe", probe.inputs);
@@ -52,43 +78,39 @@ static int countWrongKernels(const Bisection &bisection) {
       // Sums of many terms: a small error of a whole tensor is rounding.
       if (verdict.passed() || verdict.relative < kKernelTolerance)
         continue;
-      std::printf("%s, kernel %s: %s %s differs by %.2e\n", probe.entry.c_str(),
-                  probe.label.c_str(), name.c_str(), verdict.shape.c_str(), verdict.worst);
-      ++wrong;
+      addFinding(section, probe.entry + ", kernel " + probe.label,
+                 name + " " + verdict.shape + " differs by " + scientific(verdict.worst));
     }
   }
-  return wrong;
 }
 
-int accc::tool::bisectAndPrint(const CompileOptions &options, const TensorMap &inputs,
-                               double learningRate, const fs::path &goldens,
-                               const fs::path &scratch) {
-  Bisection bisection = bisectModel(options, inputs, learningRate, scratch);
-  printProblems(bisection.outcome);
-  if (bisection.phases.empty())
-    return static_cast<int>(bisection.outcome.code);
-  if (!importIsRight(bisection, goldens))
-    return static_cast<int>(ExitCode::Data);
+/// Adds to the section up to the first thing that is wrong.
+static void judgeAll(const Bisection &bisection, const fs::path &goldens, double tolerance,
+                     Section &section) {
+  if (!importIsRight(bisection, goldens, tolerance, section))
+    return;
   for (const PhaseVerdict &phase : bisection.phases) {
-    std::printf("%-10s %s", phase.phase.c_str(), phase.broken ? "WRONG" : "keeps every value");
+    addPhase(phase, section);
     if (phase.broken)
-      std::printf(": %s differs by %.2e", phase.tensor.c_str(), phase.difference);
-    std::printf("\n");
-    for (const std::string &suspect : phase.suspects)
-      std::printf("    suspect: %s\n", suspect.c_str());
-    if (!phase.rewrite.empty())
-      std::printf("    first wrong rewrite: %s\n", phase.rewrite.c_str());
-    if (phase.broken)
-      return static_cast<int>(ExitCode::Data);
+      return;
   }
   if (bisection.outcome.code != ExitCode::Done)
-    return static_cast<int>(bisection.outcome.code);
-  if (int wrong = countWrongKernels(bisection)) {
-    std::printf("%d kernel results are wrong\n", wrong);
-    return static_cast<int>(ExitCode::Data);
-  }
-  std::printf("generate   %zu kernels and library calls give what they should\n",
-              bisection.kernels.size());
-  std::printf("all parts are right; if the whole is not, the schedule is at fault\n");
-  return 0;
+    return;
+  judgeKernels(bisection, section);
+  if (!section.changes.empty())
+    return;
+  section.notes.push_back("generate   " + std::to_string(bisection.kernels.size()) +
+                          " kernels and library calls give what they should");
+  section.notes.push_back("all parts are right; if the whole is not, the schedule is at fault");
+}
+
+Outcome accc::tool::bisect(const CompileOptions &options, const TensorMap &inputs,
+                           double learningRate, const fs::path &goldens, const fs::path &scratch,
+                           DiffReport &report) {
+  Bisection bisection = bisectModel(options, inputs, learningRate, scratch);
+  Section section{.name = "bisection"};
+  if (!bisection.phases.empty())
+    judgeAll(bisection, goldens, report.tolerance, section);
+  report.add(std::move(section));
+  return bisection.outcome;
 }

@@ -3,16 +3,20 @@
 #ifndef ACCC_TOOLS_ACCC_BISECTION_H
 #define ACCC_TOOLS_ACCC_BISECTION_H
 
+#include "DiffReport.h"
+
 #include "accc/tensor.h"
-#include "driver/Options.h"
+#include "driver/Driver.h"
 
 #include <filesystem>
 
 namespace accc::tool {
 
-/// Prints the search and what it found; gives the exit code: 1 if something is wrong.
-int bisectAndPrint(const CompileOptions &options, const TensorMap &inputs, double learningRate,
-                   const std::filesystem::path &goldens, const std::filesystem::path &scratch);
+/// Adds the section `bisection`: what was searched, and what is wrong. The outcome is that of the
+/// compilation on which it was found.
+Outcome bisect(const CompileOptions &options, const TensorMap &inputs, double learningRate,
+               const std::filesystem::path &goldens, const std::filesystem::path &scratch,
+               DiffReport &report);
 
 } // namespace accc::tool
 

@@ -103,7 +103,7 @@ Verdict accc::tool::judge(const std::string &name, const Tensor *result, const T
   return verdict;
 }
 
-int accc::tool::printVerdicts(const std::vector<Verdict> &verdicts, bool failedOnly) {
+void accc::tool::printVerdicts(const std::vector<Verdict> &verdicts, bool failedOnly) {
   int width = 6, failed = 0, shapeWidth = 5;
   for (const Verdict &v : verdicts) {
     width = std::max(width, static_cast<int>(v.name.size()));
@@ -120,5 +120,4 @@ int accc::tool::printVerdicts(const std::vector<Verdict> &verdicts, bool failedO
       std::find_if(verdicts.begin(), verdicts.end(), [](const Verdict &v) { return !v.passed(); });
   if (bad != verdicts.end())
     std::printf("first bad tensor: %s (%s)\n", bad->name.c_str(), bad->how.c_str());
-  return failed;
 }

@@ -28,8 +28,8 @@ struct Verdict {
 Verdict judge(const std::string &name, const Tensor *result, const Tensor &golden,
               const Tensor *golden64, double tolerance);
 
-/// Prints the table; only what failed if `failedOnly`. Returns how many failed.
-int printVerdicts(const std::vector<Verdict> &verdicts, bool failedOnly);
+/// Prints the table, only what failed if `failedOnly`, and counts.
+void printVerdicts(const std::vector<Verdict> &verdicts, bool failedOnly);
 
 } // namespace accc::tool
 

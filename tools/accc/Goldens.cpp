@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Goldens.h"
 
-#include "Comparison.h"
+#include "Snapshot.h"
 
 #include <cctype>
 #include <cmath>
@@ -12,125 +12,206 @@
 
 using namespace accc;
 using namespace accc::tool;
+using nlohmann::json;
 namespace fs = std::filesystem;
 
-GoldenMeta accc::tool::readGoldenMeta(const std::string &path, const std::string &model) {
-  fs::path folder = path;
-  std::ifstream file(folder / "meta.json");
-  auto json = nlohmann::json::parse(file, nullptr, false);
-  if (!json.is_object())
-    throw Error(ErrorKind::usage,
-                (folder / "meta.json").string() + " is missing or no JSON object");
+// ---- meta.json ----
+
+/// A regular expression for a name.
+static std::string exactly(const std::string &name) {
+  std::string text = "^";
+  for (char c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_')
+      text += '\\';
+    text += c;
+  }
+  return text + "$";
+}
+
+/// With the parts that compareSnapshots() goes into.
+static const json &checkedSnapshot(const json &snapshot) {
+  for (const char *part :
+       {"/manifest", "/interface/entry", "/interface/variable", "/kernels", "/memory/arena bytes"})
+    (void)snapshot.at(json::json_pointer(part)).get_ref<const json::object_t &>();
+  return snapshot;
+}
+
+static GoldenMeta parseMeta(const json &json, const std::string &model) {
   GoldenMeta meta;
-  try {
-    meta.loss = json.value("loss", "");
-    meta.optimizer = json.value("optimizer", "");
-    meta.learningRate = json.value("lr", meta.learningRate);
-    meta.steps = json.value("steps", meta.steps);
-    meta.dropout = json.value("dropout", false);
-    meta.lossMean = json.value("loss_mean", 0.0);
-    meta.lossDeviation = json.value("loss_std", 0.0);
-    const auto dimensions = json.value("dims", nlohmann::json::object());
-    for (const auto &[name, size] : dimensions.items())
-      meta.dimensions[name] = {size.get<int64_t>()};
-    const auto files = json.value("files", nlohmann::json::array());
-    for (const auto &entry : files) {
-      const auto frozen = entry.value("freeze", nlohmann::json::array());
-      if (entry.value("file", "") == fs::path(model).filename().string())
-        for (const auto &name : frozen) {
-          std::string exact = "^";
-          for (char c : name.get<std::string>()) {
-            if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_')
-              exact += '\\';
-            exact += c;
-          }
-          meta.freeze.push_back(exact + "$");
-        }
-    }
-  } catch (const nlohmann::json::exception &error) {
-    throw Error(ErrorKind::data, (folder / "meta.json").string() + ": " + error.what());
+  CompileOptions &compile = meta.compile;
+  compile.loss = json.value("loss", "");
+  compile.optimizer = json.value("optimizer", "");
+  compile.precision = json.value("precision", compile.precision);
+  compile.assumeDropoutTraining = json.value("assume_dropout_training", false);
+  compile.assumeBatchNormTraining = json.value("assume_batchnorm_training", false);
+  compile.runningVariance = json.value("running_variance", "");
+  compile.freeze = json.value("freeze", compile.freeze);
+  compile.targets = json.value("targets", compile.targets);
+  compile.archs = json.value("archs", compile.archs);
+  meta.learningRate = json.value("lr", meta.learningRate);
+  meta.steps = json.value("steps", meta.steps);
+  meta.seed = json.value("seed", meta.seed);
+  meta.dropout = json.value("dropout", false);
+  meta.lossMean = json.value("loss_mean", 0.0);
+  meta.lossDeviation = json.value("loss_std", 0.0);
+  meta.isOwn = json.contains("accc");
+  if (json.contains("library"))
+    meta.snapshot = checkedSnapshot(json["library"]).dump();
+  const auto dimensions = json.value("dims", json::object());
+  for (const auto &[name, size] : dimensions.items())
+    compile.dimensions[name] = {size.get<int64_t>()};
+  const auto files = json.value("files", json::array());
+  for (const auto &entry : files) {
+    const auto frozen = entry.value("freeze", json::array());
+    if (entry.value("file", "") == fs::path(model).filename().string())
+      for (const auto &name : frozen)
+        compile.freeze.push_back(exactly(name.get<std::string>()));
   }
   return meta;
 }
+
+GoldenMeta accc::tool::readGoldenMeta(const std::string &folder, const std::string &model) {
+  fs::path path = fs::path(folder) / kMetaFile;
+  std::ifstream file(path);
+  auto json = json::parse(file, nullptr, false);
+  if (!json.is_object())
+    throw Error(ErrorKind::usage, path.string() + " is missing or no JSON object");
+  try {
+    return parseMeta(json, model);
+  } catch (const json::exception &error) {
+    throw Error(ErrorKind::data, path.string() + ": " + error.what());
+  }
+}
+
+// ---- Running ----
+
+TensorMap accc::tool::toGoldens(const Model &model, const Trajectory &trajectory) {
+  TensorMap results = trajectory.gradients;
+  constexpr std::string_view prefix = "eval_step ";
+  for (const auto &[name, tensor] : trajectory.outputs) {
+    results.emplace(name, tensor);
+    if (trajectory.gradients.empty())
+      results.emplace(name.substr(prefix.size()), tensor);
+  }
+  results.insert(trajectory.losses.begin(), trajectory.losses.end());
+  for (const auto &[name, tensor] : trajectory.variables) {
+    bool isState = model.find_variable(name)->role == ACCC_OPTIMIZER_STATE;
+    results.emplace((isState ? "state." : "param.") + name, tensor);
+  }
+  return results;
+}
+
+static TensorMap runAsGoldens(const Model &model, const fs::path &folder, const GoldenMeta &meta) {
+  SessionOptions settings;
+  settings.learning_rate = static_cast<float>(meta.learningRate);
+  settings.seed = meta.seed;
+  Session session(model, settings);
+  if (fs::path initial = folder / kInitialFile; fs::exists(initial))
+    session.load(initial, {.allow_missing = true, .allow_extra = true});
+  TensorMap inputs = load_safetensors(folder / kInputsFile);
+  TrajectoryOptions options{.entries = {"grad_step", "train_step"}, .steps = meta.steps};
+  if (meta.isOwn || !model.find_entry("grad_step"))
+    options.entries.insert("eval_step");
+  std::erase_if(options.entries, [&](const std::string &name) { return !model.find_entry(name); });
+  return toGoldens(model, record(session, inputs, options));
+}
+
+// ---- Judging ----
 
 static const Tensor *find(const TensorMap &tensors, const std::string &name) {
   auto found = tensors.find(name);
   return found == tensors.end() ? nullptr : &found->second;
 }
 
-/// The first step's outputs, loss and gradients, then losses and parameters of all steps.
-static TensorMap runAsGoldens(const Model &model, const TensorMap &inputs, const GoldenMeta &meta) {
-  SessionOptions settings;
-  settings.learning_rate = static_cast<float>(meta.learningRate);
-  TensorMap results;
-  {
-    Session session(model, settings);
-    const char *entry = model.find_entry("grad_step") ? "grad_step" : "eval_step";
-    for (const auto &[name, tensor] : session.run(entry, inputs).tensors())
-      results.emplace(name, tensor.clone());
+/// No two implementations draw the same masks; the loss must lie where losses lie.
+static Verdict judgeDropout(const std::string &subject, const GoldenMeta &meta,
+                            const TensorMap &results) {
+  Verdict verdict{.name = "loss", .shape = "f32[]"};
+  const Tensor *found = find(results, "loss");
+  if (!found)
+    throw Error(ErrorKind::data, subject + " has no loss");
+  double loss = found->item<float>();
+  verdict.worst = std::abs(loss - meta.lossMean);
+  verdict.relative = verdict.worst / std::abs(meta.lossMean);
+  verdict.how = verdict.worst <= 6 * meta.lossDeviation ? "rmse" : "FAILED";
+  return verdict;
+}
+
+/// Forward, backward, update: the first bad tensor is then the nearest to the cause.
+static int rankOf(const std::string &name) {
+  return name.starts_with("state.")   ? 4
+         : name.starts_with("param.") ? 3
+         : name == "losses"           ? 2
+                                      : name.starts_with("grad.");
+}
+
+/// A result, of a parameter without the noise of the update where the golden is of the same kind of
+/// arithmetic.
+static Tensor quieten(const std::string &name, const Tensor &result, const TensorMap &results,
+                      const TensorMap &goldens) {
+  constexpr std::string_view prefix = "param.";
+  if (name.starts_with(prefix)) {
+    std::string gradient = "grad." + name.substr(prefix.size());
+    const Tensor *found = find(results, gradient), *golden = find(goldens, gradient);
+    if (found && golden)
+      return withoutNoise(result, goldens.at(name), *found, *golden);
   }
-  if (!model.find_entry("train_step"))
-    return results;
-  Session session(model, settings);
-  std::vector<float> losses;
-  for (int64_t step = 0; step < meta.steps; ++step)
-    losses.push_back(session.run("train_step", inputs).loss());
-  results.emplace("losses", Tensor::of<float>({meta.steps}, std::span<const float>(losses)));
-  for (const accc_variable &variable : model.variables())
-    if (variable.role != ACCC_OPTIMIZER_STATE)
-      results.emplace(std::string("param.") + variable.tensor.name,
-                      session.variable(variable.tensor.name).clone());
-  return results;
+  return result;
 }
 
 /// Holds results against the goldens, without those that `leftOut` says were not asked for.
-static int judgeGoldens(const std::string &subject, const GoldenOptions &options,
-                        const GoldenMeta &meta, const TensorMap &results,
-                        const std::function<bool(const std::string &)> &leftOut = {}) {
-  fs::path folder = options.folder;
-  std::vector<Verdict> verdicts;
+static Section judgeGoldens(const std::string &subject, const fs::path &folder,
+                            const GoldenMeta &meta, double tolerance, const TensorMap &results,
+                            const std::function<bool(const std::string &)> &leftOut = {}) {
+  Section section{.name = "numbers"};
   if (meta.dropout) {
-    // No two implementations draw the same masks; the loss must lie where losses lie.
-    Verdict verdict{.name = "loss", .shape = "f32[]"};
-    const Tensor *found = find(results, "loss");
-    if (!found)
-      throw Error(ErrorKind::data, subject + " has no loss");
-    double loss = found->item<float>();
-    verdict.worst = std::abs(loss - meta.lossMean);
-    verdict.relative = verdict.worst / std::abs(meta.lossMean);
-    verdict.how = verdict.worst <= 6 * meta.lossDeviation ? "rmse" : "FAILED";
-    verdicts.push_back(verdict);
-  } else {
-    TensorMap goldens = load_safetensors(folder / "golden.safetensors"), exact;
-    if (fs::exists(folder / "golden64.safetensors"))
-      exact = load_safetensors(folder / "golden64.safetensors");
-    // Forward, backward, update: the first bad tensor is then the nearest to the cause.
-    auto rank = [](const std::string &name) {
-      return name.starts_with("param.") ? 3 : name == "losses" ? 2 : name.starts_with("grad.");
-    };
-    for (int group = 0; group < 4; ++group)
-      for (const auto &[name, golden] : goldens)
-        if (rank(name) == group && !(leftOut && leftOut(name)))
-          verdicts.push_back(
-              judge(name, find(results, name), golden, find(exact, name), options.tolerance));
+    section.tensors.push_back(judgeDropout(subject, meta, results));
+    return section;
   }
-  return printVerdicts(verdicts, options.failedOnly) ? int(ErrorKind::data) : 0;
+  TensorMap goldens = load_safetensors(folder / kGoldenFile), exact;
+  if (fs::exists(folder / kGolden64File))
+    exact = load_safetensors(folder / kGolden64File);
+  for (int rank = 0; rank <= 4; ++rank)
+    for (const auto &[name, golden] : goldens) {
+      if (rankOf(name) != rank || (leftOut && leftOut(name)))
+        continue;
+      const Tensor *result = find(results, name);
+      Tensor quiet;
+      if (result && meta.isOwn) {
+        quiet = quieten(name, *result, results, goldens);
+        result = &quiet;
+      }
+      section.tensors.push_back(judge(name, result, golden, find(exact, name), tolerance));
+    }
+  return section;
 }
 
-int accc::tool::diffGoldens(const std::string &library, const GoldenOptions &options) {
-  GoldenMeta meta = readGoldenMeta(options.folder, library);
-  TensorMap inputs = load_safetensors(fs::path(options.folder) / "inputs.safetensors");
-  return judgeGoldens(library, options, meta, runAsGoldens(Model::load(library), inputs, meta));
+void accc::tool::diffGoldens(const std::string &library, const std::string &folder,
+                             DiffReport &report) {
+  GoldenMeta meta = readGoldenMeta(folder, library);
+  if (!meta.snapshot.empty())
+    try {
+      compareSnapshots(nlohmann::ordered_json::parse(meta.snapshot), describeForDiff(library),
+                       report);
+    } catch (const json::exception &error) {
+      throw Error(ErrorKind::data,
+                  (fs::path(folder) / kMetaFile).string() + ": library: " + error.what());
+    }
+  if (report.choice.compares("numbers"))
+    report.add(judgeGoldens(library, folder, meta, report.tolerance,
+                            runAsGoldens(Model::load(library), folder, meta)));
 }
 
-int accc::tool::diffResults(const std::string &results, const std::string &params,
-                            const GoldenOptions &options) {
-  GoldenMeta meta = readGoldenMeta(options.folder, results);
+void accc::tool::diffResults(const std::string &results, const std::string &params,
+                             const std::string &folder, DiffReport &report) {
+  GoldenMeta meta = readGoldenMeta(folder, results);
   TensorMap found = load_safetensors(results);
   if (!params.empty())
     for (const auto &[name, tensor] : load_safetensors(params))
       found.emplace("param." + name, tensor);
-  return judgeGoldens(results, options, meta, found, [&](const std::string &name) {
-    return name == "losses" || (name.starts_with("param.") && params.empty());
-  });
+  report.add(
+      judgeGoldens(results, folder, meta, report.tolerance, found, [&](const std::string &name) {
+        return name == "losses" || name.starts_with("state.") || name.starts_with("eval_step ") ||
+               (name.starts_with("param.") && params.empty());
+      }));
 }

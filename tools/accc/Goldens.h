@@ -1,44 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Libraries, and what was computed elsewhere, held against goldens of examples/export.
+// Libraries, and what was computed elsewhere, held against goldens of examples/export or of
+// `accc golden`.
 #ifndef ACCC_TOOLS_ACCC_GOLDENS_H
 #define ACCC_TOOLS_ACCC_GOLDENS_H
 
-#include "accc/accc.h"
+#include "DiffReport.h"
+#include "Trajectory.h"
+
+#include "driver/Options.h"
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 namespace accc::tool {
 
-/// What a folder of goldens says of the run (meta.json of examples/export).
+// A folder of goldens:
+//   meta.json             how to make the run
+//   inputs.safetensors    the batch
+//   initial.safetensors   parameters and buffers to start from; else those of the model
+//   golden.safetensors    outputs, `loss` and `grad.<parameter>` of a grad_step; `losses` of all
+//                         train_steps; `param.<variable>` and `state.<optimizer state>` after them;
+//                         `eval_step <output>`
+//   golden64.safetensors  the same from a run in float64
+// Only meta.json and inputs.safetensors must be there, and one of the last two unless the model has
+// dropout whose masks nobody else draws.
+inline constexpr char kMetaFile[] = "meta.json", kInputsFile[] = "inputs.safetensors",
+                      kInitialFile[] = "initial.safetensors", kGoldenFile[] = "golden.safetensors",
+                      kGolden64File[] = "golden64.safetensors";
+
+/// What meta.json says of the run.
 struct GoldenMeta {
-  std::string loss, optimizer;
+  CompileOptions compile; ///< how the model was compiled; without model and output
   double learningRate = 1e-3;
-  int64_t steps = 10;
-  std::map<std::string, std::vector<int64_t>> dimensions;
-  std::vector<std::string> freeze;
+  int64_t steps = 10, seed = 0;
   bool dropout = false;
   double lossMean = 0, lossDeviation = 0;
+  bool isOwn = false;   ///< `accc golden` wrote it
+  std::string snapshot; ///< JSON: what describeForDiff() gave for the library; empty: not known
 };
 
 /// Throws Error where there is none, or it cannot be read. `model` is the model's file, of which
 /// `freeze` speaks.
 GoldenMeta readGoldenMeta(const std::string &folder, const std::string &model);
 
-/// How goldens are judged.
-struct GoldenOptions {
-  std::string folder;
-  double tolerance = 1e-4; ///< absolute and relative
-  bool failedOnly = false; ///< prints only what failed
-};
+/// A library's trajectory by the names of goldens.
+TensorMap toGoldens(const Model &model, const Trajectory &trajectory);
 
-/// Runs a library as its goldens were made, prints the verdicts, and returns the exit code.
-int diffGoldens(const std::string &library, const GoldenOptions &options);
-/// The same for what `accc run` wrote: outputs, loss and gradients of the first step, and, unless
-/// `params` is empty, the variables after the last.
-int diffResults(const std::string &results, const std::string &params,
-                const GoldenOptions &options);
+/// Runs a library as the goldens of report.a were made, and holds it against them. Also compares
+/// what it says of itself where the goldens know that of theirs.
+void diffGoldens(const std::string &library, const std::string &folder, DiffReport &report);
+/// Holds what `accc run` wrote against goldens: outputs, loss and gradients of the first step, and,
+/// unless `params` is empty, the variables after the last.
+void diffResults(const std::string &results, const std::string &params, const std::string &folder,
+                 DiffReport &report);
 
 } // namespace accc::tool
 

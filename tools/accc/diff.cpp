@@ -3,17 +3,16 @@
 // accc diff A --targets: the targets of one library.
 #include "Bisection.h"
 #include "Command.h"
-#include "Comparison.h"
 #include "Goldens.h"
+#include "Json.h"
+#include "LibraryDiff.h"
+#include "ScratchFolder.h"
 #include "TargetDiff.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <memory>
-#include <unistd.h>
 
 using namespace accc;
 using namespace accc::tool;
@@ -21,230 +20,237 @@ namespace fs = std::filesystem;
 
 namespace {
 struct DiffOptions {
-  std::string a, b, params, inputs;
-  int64_t steps = 3;
+  std::string a, b;
+  RunSettings run;
+  bool bisect = false, targets = false, hasSteps = false;
   double tolerance = 1e-4;
-  bool failedOnly = false, bisect = false, targets = false;
-  CompileOptions compile;
-
-  operator GoldenOptions() const { return {b, tolerance, failedOnly}; }
-};
-
-/// A folder that goes away with its owner.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "accc-diff-XXXXXX").string();
-    if (!mkdtemp(pattern.data()))
-      throw Error(ErrorKind::machine, "cannot make a temporary folder " + pattern);
-    path = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
+  std::vector<std::string> archs, only, failOn;
+  ReportOptions report;
 };
 } // namespace
 
-static const Tensor *find(const TensorMap &tensors, const std::string &name) {
-  auto found = tensors.find(name);
-  return found == tensors.end() ? nullptr : &found->second;
+/// Runs what compiles in a child process, which a crash may end.
+static int guarded(const CompileOptions &compile, const std::function<int()> &work) {
+  return guardAgainstCrashes(work,
+                             [&](const std::string &signal) { reportCrash(compile, signal); });
+}
+
+/// Prints problems, with --json also as the result where there is no other.
+static int giveUp(const Outcome &outcome, bool json) {
+  printProblems(outcome);
+  if (json && outcome.code != ExitCode::Done)
+    std::cout << toText(toJson(outcome)) << "\n";
+  return static_cast<int>(outcome.code);
 }
 
 /// Compiles the model as its goldens were made, and compares.
-static int diffModel(const DiffOptions &options) {
-  TemporaryFolder folder;
+static int diffModel(const DiffOptions &options, DiffReport &report) {
+  ScratchFolder folder(fs::temp_directory_path() / "accc-diff-");
   GoldenMeta meta = readGoldenMeta(options.b, options.a);
-  CompileOptions compile = options.compile;
+  CompileOptions compile = meta.compile;
   compile.model = options.a;
-  compile.output = folder.path / "model.so";
-  compile.loss = meta.loss;
-  compile.optimizer = meta.optimizer;
-  compile.dimensions = meta.dimensions;
-  compile.freeze = meta.freeze;
-  if (options.bisect) {
-    TensorMap inputs = load_safetensors(fs::path(options.b) / "inputs.safetensors");
-    auto work = [&] {
-      return bisectAndPrint(compile, inputs, meta.learningRate, options.b, folder.path);
-    };
-    return guardAgainstCrashes(work,
-                               [&](const std::string &signal) { reportCrash(compile, signal); });
-  }
-  auto work = [&] {
-    Outcome outcome = compileModel(compile);
-    printProblems(outcome);
-    return static_cast<int>(outcome.code);
-  };
-  int code =
-      guardAgainstCrashes(work, [&](const std::string &signal) { reportCrash(compile, signal); });
-  return code ? code : diffGoldens(compile.output, options);
+  compile.output = folder.path() / "model.so";
+  if (options.bisect)
+    compile.targets = {"cpu"};
+  if (options.bisect || !options.archs.empty())
+    compile.archs = options.archs;
+  if (options.bisect)
+    return guarded(compile, [&] {
+      TensorMap inputs = load_safetensors(fs::path(options.b) / kInputsFile);
+      Outcome outcome =
+          bisect(compile, inputs, meta.learningRate, options.b, folder.path(), report);
+      if (report.sections.back().changes.empty() && outcome.code != ExitCode::Done)
+        return giveUp(outcome, options.report.json);
+      printProblems(outcome);
+      return tell(report, options.report);
+    });
+  if (int code =
+          guarded(compile, [&] { return giveUp(compileModel(compile), options.report.json); }))
+    return code;
+  diffGoldens(compile.output, options.b, report);
+  return tell(report, options.report);
 }
 
-static std::string fullName(const accc_entry &entry) {
-  return std::string(entry.name) + (*entry.sizes ? " " : "") + entry.sizes;
-}
+// ---- What goes with what ----
 
-/// The entry of another library that takes the same; where neither has several of the name, the one
-/// of the name.
-static const accc_entry *findTwin(const accc_entry &entry, const Model &other) {
-  auto sameValue = [](const accc_value &x, const accc_value &y) {
-    return std::string_view(x.tensor.name) == y.tensor.name &&
-           to_string(x.tensor) == to_string(y.tensor);
-  };
-  for (const accc_entry &twin : other.entries())
-    if (std::string_view(twin.name) == entry.name &&
-        std::equal(entry.inputs, entry.inputs + entry.num_inputs, twin.inputs,
-                   twin.inputs + twin.num_inputs, sameValue))
-      return &twin;
-  const accc_entry *named = other.find_entry(entry.name);
-  return named && !*named->sizes && !*entry.sizes ? named : nullptr;
-}
+namespace {
+/// The kinds of things that are compared.
+enum class Mode { Targets, Libraries, LibraryAndGoldens, ModelAndGoldens, ResultsAndGoldens };
+} // namespace
 
-/// A step's label without the number that tells kernels of one name apart, "add.2 -> 4x3".
-static std::string withoutNumber(const std::string &label) {
-  size_t end = label.find(' '), dot = label.rfind('.', end);
-  if (end == std::string::npos || dot == std::string::npos ||
-      !std::all_of(label.begin() + static_cast<long>(dot) + 1,
-                   label.begin() + static_cast<long>(end),
-                   [](unsigned char c) { return std::isdigit(c); }))
-    return label;
-  return label.substr(0, dot) + label.substr(end);
-}
-
-/// Prints the kernels and library calls of which two entries do not run the same number, each with
-/// what it gives; returns how many these are.
-static int compareKernels(const std::string &name, const accc_entry &a, const accc_entry &b) {
-  std::map<std::string, std::pair<int, int>> counts;
-  auto count = [&](const accc_entry &entry, int std::pair<int, int>::*which) {
-    for (int i = 0; i < entry.num_steps; ++i)
-      if (entry.steps[i].kind != ACCC_STEP_CHECK)
-        ++(counts[withoutNumber(entry.steps[i].label)].*which);
-  };
-  count(a, &std::pair<int, int>::first);
-  count(b, &std::pair<int, int>::second);
-  int differences = 0;
-  for (const auto &[label, both] : counts)
-    if (both.first != both.second) {
-      std::cout << "* " << name << " " << label << ": " << both.first << " -> " << both.second
-                << "\n";
-      ++differences;
-    }
-  return differences;
-}
-
-/// Sizes, kernels and numbers of two libraries.
-static int diffLibraries(const DiffOptions &options) {
-  Model a = Model::load(options.a), b = Model::load(options.b);
-  int differences = 0;
-  auto compare = [&](const std::string &what, auto x, auto y) {
-    std::cout << (x == y ? "  " : "* ") << what << ": " << x;
-    if (!(x == y)) {
-      std::cout << " -> " << y;
-      ++differences;
-    }
-    std::cout << "\n";
-  };
-  compare("state bytes", a.description().state_size, b.description().state_size);
-  std::vector<Verdict> verdicts;
-  for (const accc_entry &entry : a.entries()) {
-    const accc_entry *other = findTwin(entry, b);
-    std::string name = fullName(entry);
-    if (!other) {
-      std::cout << "* " << name << " is missing in " << options.b << "\n";
-      ++differences;
-      continue;
-    }
-    differences += compareKernels(name, entry, *other);
-    compare(name + " launches", entry.num_launches, other->num_launches);
-    compare(name + " library calls", entry.num_library_calls, other->num_library_calls);
-    compare(name + " arena bytes", entry.arena_size, other->arena_size);
-    TensorMap inputs = randomInputs(entry, 42);
-    Session first(a), second(b);
-    TensorMap x = first.run(entry.name, inputs).tensors(),
-              y = second.run(entry.name, inputs).tensors();
-    for (const auto &[tensorName, tensor] : x)
-      verdicts.push_back(
-          judge(name + " " + tensorName, find(y, tensorName), tensor, nullptr, options.tolerance));
-  }
-  for (const accc_entry &entry : b.entries())
-    if (!findTwin(entry, a)) {
-      std::cout << "* " << fullName(entry) << " is missing in " << options.a << "\n";
-      ++differences;
-    }
-  differences += printVerdicts(verdicts, options.failedOnly);
-  return differences ? static_cast<int>(ExitCode::Data) : 0;
-}
-
-static int diff(const DiffOptions &options) {
+static Mode modeOf(const DiffOptions &options) {
   if (options.targets) {
     if (!isLibrary(options.a))
       throw Error(ErrorKind::usage, options.a + " is no library: --targets compares those of one");
-    return diffTargets({options.a, options.params, options.inputs, options.steps, options.tolerance,
-                        options.failedOnly});
+    return Mode::Targets;
   }
   if (options.b.empty())
     throw Error(ErrorKind::usage, "B is missing: goldens or a library to compare " + options.a +
                                       " with, or --targets");
-  bool results = fs::path(options.a).extension() == ".safetensors";
-  if (!options.params.empty() && !results)
-    throw Error(ErrorKind::usage, "--params goes with the outputs of a run");
-  if (options.bisect && (results || isLibrary(options.a) || !fs::is_directory(options.b)))
-    throw Error(ErrorKind::usage, "--bisect needs a model and its goldens");
-  if (fs::is_directory(options.b) && results)
-    return diffResults(options.a, options.params, options);
   if (fs::is_directory(options.b))
-    return isLibrary(options.a) ? diffGoldens(options.a, options) : diffModel(options);
+    return fs::path(options.a).extension() == ".safetensors" ? Mode::ResultsAndGoldens
+           : isLibrary(options.a)                            ? Mode::LibraryAndGoldens
+                                                             : Mode::ModelAndGoldens;
   for (const std::string &path : {options.a, options.b})
     if (!isLibrary(path))
       throw Error(ErrorKind::usage, path + " is no library: compare LIB GOLDENS, MODEL GOLDENS, "
                                            "OUT.safetensors GOLDENS or LIB LIB");
-  return diffLibraries(options);
+  return Mode::Libraries;
+}
+
+static void checkOptions(const DiffOptions &options, Mode mode) {
+  bool runs = mode == Mode::Targets || mode == Mode::Libraries;
+  auto need = [](bool holds, const char *message) {
+    if (!holds)
+      throw Error(ErrorKind::usage, message);
+  };
+  need(options.run.params.empty() || runs || mode == Mode::ResultsAndGoldens,
+       "--params goes with the outputs of a run, two libraries, or --targets");
+  need(options.run.inputs.empty() || runs,
+       "--inputs goes with two libraries or --targets: goldens have their own");
+  need(!options.hasSteps || runs,
+       "--steps goes with two libraries or --targets: goldens say theirs");
+  need(!options.bisect || mode == Mode::ModelAndGoldens, "--bisect needs a model and its goldens");
+  need(!options.bisect || (options.only.empty() && options.failOn.empty()),
+       "--bisect compares no sections: --only and --fail-on do not go with it");
+  need(options.archs.empty() || mode == Mode::ModelAndGoldens,
+       "--arch goes with a model: a library is compiled");
+  keepApart({options.report.junit}, {options.a, options.b, options.run.params, options.run.inputs});
+}
+
+static int diff(const DiffOptions &options) {
+  Mode mode = modeOf(options);
+  checkOptions(options, mode);
+  DiffReport report{.a = options.a, .b = options.b, .tolerance = options.tolerance};
+  report.choice.only = options.only;
+  if (!options.failOn.empty())
+    report.choice.failOn = options.failOn;
+  // What is expected is a; goldens are, wherever they stand.
+  if (mode != Mode::Libraries && mode != Mode::Targets)
+    std::swap(report.a, report.b);
+  switch (mode) {
+  case Mode::Targets:
+    diffTargets(options.a, options.run, report);
+    break;
+  case Mode::Libraries:
+    diffLibraries(options.run, report);
+    break;
+  case Mode::LibraryAndGoldens:
+    diffGoldens(options.a, options.b, report);
+    break;
+  case Mode::ModelAndGoldens:
+    return diffModel(options, report);
+  case Mode::ResultsAndGoldens:
+    diffResults(options.a, options.run.params, options.b, report);
+    break;
+  }
+  return tell(report, options.report);
+}
+
+// ---- The command line ----
+
+static void addSectionOptions(CLI::App &command, DiffOptions &options) {
+  std::vector<std::string> sections(std::begin(kSections), std::end(kSections)), failing = sections;
+  failing.insert(failing.end(), {kTraining, "none"});
+  command
+      .add_option("--only", options.only,
+                  "compares these sections alone; where one of them differs, the command fails")
+      ->type_name("SECTION[,...]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(sections).description(""));
+  command
+      .add_option("--fail-on", options.failOn,
+                  "the sections that fail the command where they differ, or `none`; `training` is "
+                  "the part of the manifest that says how the model is trained (default: "
+                  "training,interface,numbers, or those of --only)")
+      ->type_name("SECTION[,...]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(failing).description(""));
+  command
+      .add_option("--tolerance", options.tolerance,
+                  "of numbers, absolute and relative; 0: the same bits")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_flag("--failed", options.report.failedOnly, "lists only the tensors that failed");
+  command.add_flag("--json", options.report.json,
+                   "prints {a, b, verdict, failed, tolerance, sections: [{name, verdict, notes, "
+                   "changes, tensors}]}");
+  command
+      .add_option("--junit", options.report.junit,
+                  "writes a test case for each section, and for each tensor that failed")
+      ->type_name("FILE.xml");
+}
+
+static void addRunOptions(CLI::App &command, DiffOptions &options) {
+  command
+      .add_option(
+          "--params", options.run.params,
+          "with two libraries and --targets: parameters and buffers to start from; with the "
+          "outputs of a first grad_step: the parameters after all train_steps")
+      ->type_name("P.safetensors")
+      ->check(CLI::ExistingFile);
+  command
+      .add_option("--inputs", options.run.inputs,
+                  "with two libraries and --targets: the batch; by default floats are random, "
+                  "integers 0 or 1")
+      ->type_name("IN.safetensors")
+      ->check(CLI::ExistingFile);
+  command
+      .add_option_function<int64_t>(
+          "--steps",
+          [&options](int64_t steps) {
+            options.run.steps = steps;
+            options.hasSteps = true;
+          },
+          "with two libraries and --targets: of training (default: 3)")
+      ->check(CLI::PositiveNumber);
 }
 
 void accc::tool::addDiff(CLI::App &app, Action &action) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App *command = app.add_subcommand("diff", "compares a library or model with its goldens, "
-                                                 "two libraries (numbers, kernels, memory), or the "
-                                                 "targets of one library");
+  CLI::App *command = app.add_subcommand(
+      "diff", "compares two libraries, a library or model with its goldens, or the targets of one "
+              "library");
+  command->footer(
+      "Sections:\n"
+      "  manifest   options, loss, optimizer and their hyperparameters, target, compiler, hash of "
+      "the model\n"
+      "  interface  entry points, inputs, outputs, parameters, what is frozen\n"
+      "  kernels    kernels and library calls that appeared, vanished or run another number of "
+      "times\n"
+      "  memory     bytes of the state and of what a step works with\n"
+      "  numbers    outputs, losses, every gradient, and every parameter, buffer and piece of "
+      "optimizer\n"
+      "             state after --steps of training, from the same weights and data\n"
+      "Each has a verdict: same, different (which does not fail), pass or fail. A difference of "
+      "the training\n"
+      "options, the interface or the numbers fails, one of kernels, memory or the rest of the "
+      "manifest is shown.\n"
+      "Exit codes: 0 no section failed, 1 one did (the last line says which), 2 wrong usage, 3 "
+      "this machine\n"
+      "cannot run a library, 4 a bug in accc.");
   command
       ->add_option("A", options->a, "a library; with goldens also a model, or the outputs of a run")
       ->required()
       ->check(CLI::ExistingFile);
   CLI::Option *b = command
                        ->add_option("B", options->b,
-                                    "a folder of goldens as examples/export writes, or a library")
+                                    "a library, or a folder of goldens as accc golden or "
+                                    "examples/export writes")
                        ->check(CLI::ExistingPath);
-  command->add_option("--tolerance", options->tolerance, "absolute and relative")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
   command
-      ->add_option(
-          "--params", options->params,
-          "with the outputs of a first grad_step: the parameters after all train_steps; with "
-          "--targets: those to start from")
-      ->type_name("P.safetensors")
-      ->check(CLI::ExistingFile);
-  command->add_flag("--failed", options->failedOnly, "lists only what failed");
-  CLI::Option *targets = command->add_flag("--targets", options->targets,
-                                           "for a library compiled for several targets: outputs, "
-                                           "loss, gradients and the parameters after "
-                                           "some steps of each target against those of the last "
-                                           "one (cpu), from the same weights and data");
-  targets->excludes(b);
-  command
-      ->add_option("--inputs", options->inputs,
-                   "with --targets; by default floats are random, integers 0 or 1")
-      ->type_name("IN.safetensors")
-      ->check(CLI::ExistingFile)
-      ->needs(targets);
-  command->add_option("--steps", options->steps, "with --targets: of training")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str()
-      ->needs(targets);
+      ->add_flag("--targets", options->targets,
+                 "for a library compiled for several targets: the numbers of each against those "
+                 "of the last one (cpu)")
+      ->excludes(b);
+  addSectionOptions(*command, *options);
+  addRunOptions(*command, *options);
   command->add_flag("--bisect", options->bisect,
                     "for a model: finds the phase, op or kernel that is wrong, with the reference "
                     "interpreter");
-  command->add_option("--arch", options->compile.archs, "for a model: what to compile for")
+  command->add_option("--arch", options->archs, "for a model: what to compile for")
       ->type_name("A[,B]")
       ->delimiter(',')
       ->allow_extra_args(false);

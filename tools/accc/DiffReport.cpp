@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "DiffReport.h"
+
+#include "Json.h"
+#include "accc/error.h"
+#include "driver/TextFile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+using namespace accc;
+using namespace accc::tool;
+using nlohmann::ordered_json;
+
+static bool contains(const std::vector<std::string> &list, const std::string &name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// ---- Verdicts ----
+
+bool SectionChoice::compares(const std::string &section) const {
+  return only.empty() || contains(only, section);
+}
+
+bool SectionChoice::failsOn(const std::string &section) const {
+  const std::vector<std::string> byDefault = {kTraining, "interface", "numbers"};
+  const std::vector<std::string> &failing = failOn ? *failOn : only.empty() ? byDefault : only;
+  return contains(failing, section) || (section == kTraining && contains(failing, "manifest"));
+}
+
+void DiffReport::add(Section section) {
+  if (choice.compares(section.name))
+    sections.push_back(std::move(section));
+}
+
+static bool hasBadTensor(const Section &section) {
+  return std::any_of(section.tensors.begin(), section.tensors.end(),
+                     [](const Verdict &verdict) { return !verdict.passed(); });
+}
+
+std::string DiffReport::verdictOf(const Section &section) const {
+  bool bad = hasBadTensor(section);
+  if ((bad && choice.failsOn(section.name)) ||
+      std::any_of(section.changes.begin(), section.changes.end(),
+                  [](const Change &change) { return change.fails; }))
+    return "fail";
+  if (bad || !section.changes.empty())
+    return "different";
+  return section.name == "numbers" || section.name == "bisection" ? "pass" : "same";
+}
+
+std::vector<std::string> DiffReport::failedSections() const {
+  std::vector<std::string> failed;
+  for (const Section &section : sections)
+    if (verdictOf(section) == "fail")
+      failed.push_back(section.name);
+  return failed;
+}
+
+// ---- For people ----
+
+static std::string describe(const Change &change, const DiffReport &report) {
+  if (!change.after)
+    return change.what + " is missing in " + report.b;
+  if (!change.before)
+    return change.what + " is missing in " + report.a;
+  if (change.before->empty())
+    return change.what + ": " + *change.after;
+  return change.what + ": " + *change.before + " -> " + *change.after;
+}
+
+static std::string join(const std::vector<std::string> &list) {
+  std::string text;
+  for (const std::string &item : list)
+    text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+static void print(const DiffReport &report, bool failedOnly) {
+  for (const Section &section : report.sections) {
+    std::printf("%-10s %s\n", section.name.c_str(), report.verdictOf(section).c_str());
+    for (const std::string &note : section.notes)
+      std::printf("  %s\n", note.c_str());
+    for (const Change &change : section.changes)
+      std::printf("  %s %s\n", change.fails ? "*" : "~", describe(change, report).c_str());
+    if (!section.tensors.empty())
+      printVerdicts(section.tensors, failedOnly);
+  }
+  if (std::vector<std::string> failed = report.failedSections(); !failed.empty())
+    std::printf("failed: %s\n", join(failed).c_str());
+}
+
+// ---- For programs ----
+
+static ordered_json valueOf(const std::optional<std::string> &value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
+
+static ordered_json numberOf(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+static ordered_json reportJson(const DiffReport &report, bool failedOnly) {
+  std::vector<std::string> failed = report.failedSections();
+  ordered_json sections = ordered_json::array();
+  for (const Section &section : report.sections) {
+    ordered_json changes = ordered_json::array(), tensors = ordered_json::array();
+    for (const Change &change : section.changes)
+      changes.push_back({{"what", change.what},
+                         {"a", valueOf(change.before)},
+                         {"b", valueOf(change.after)},
+                         {"fails", change.fails}});
+    for (const Verdict &v : section.tensors)
+      if (!failedOnly || !v.passed())
+        tensors.push_back({{"name", v.name},
+                           {"shape", v.shape},
+                           {"worst_abs", numberOf(v.worst)},
+                           {"relative_rmse", numberOf(v.relative)},
+                           {"verdict", v.how},
+                           {"passed", v.passed()}});
+    sections.push_back({{"name", section.name},
+                        {"verdict", report.verdictOf(section)},
+                        {"notes", section.notes},
+                        {"changes", changes},
+                        {"tensors", tensors}});
+  }
+  return {{"a", report.a},
+          {"b", report.b},
+          {"verdict", failed.empty() ? "pass" : "fail"},
+          {"failed", failed},
+          {"tolerance", report.tolerance},
+          {"sections", sections}};
+}
+
+/// For XML, which has no control characters.
+static std::string escape(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    if (c == '&')
+      result += "&amp;";
+    else if (c == '<')
+      result += "&lt;";
+    else if (c == '>')
+      result += "&gt;";
+    else if (c == '"')
+      result += "&quot;";
+    else
+      result += static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
+  return result;
+}
+
+/// One test case a section, and one a tensor that fails.
+static std::string toJunit(const DiffReport &report) {
+  std::string cases, suite = "accc diff " + report.a + (report.b.empty() ? "" : " " + report.b);
+  int tests = 0, failures = 0;
+  auto add = [&](const std::string &name, bool failed, const std::string &message,
+                 const std::string &details) {
+    cases += "    <testcase classname=\"" + escape(suite) + "\" name=\"" + escape(name) + "\">\n";
+    if (failed)
+      cases +=
+          "      <failure message=\"" + escape(message) + "\">" + escape(details) + "</failure>\n";
+    else if (!details.empty())
+      cases += "      <system-out>" + escape(details) + "</system-out>\n";
+    cases += "    </testcase>\n";
+    ++tests;
+    failures += failed;
+  };
+  for (const Section &section : report.sections) {
+    std::string details;
+    for (const std::string &note : section.notes)
+      details += note + "\n";
+    for (const Change &change : section.changes)
+      details += describe(change, report) + "\n";
+    auto bad = std::count_if(section.tensors.begin(), section.tensors.end(),
+                             [](const Verdict &v) { return !v.passed(); });
+    if (!section.tensors.empty())
+      details += std::to_string(section.tensors.size() - static_cast<size_t>(bad)) + " of " +
+                 std::to_string(section.tensors.size()) + " tensors pass\n";
+    std::string verdict = report.verdictOf(section);
+    add(section.name, verdict == "fail", section.name + " differs", details);
+    for (const Verdict &v : section.tensors)
+      if (!v.passed() && verdict == "fail") {
+        char text[160];
+        std::snprintf(text, sizeof text, ", worst absolute difference %.2e, relative RMSE %.2e",
+                      v.worst, v.relative);
+        add(section.name + " " + v.name, true, v.how, v.shape + text);
+      }
+  }
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"" +
+         escape(suite) + "\" tests=\"" + std::to_string(tests) + "\" failures=\"" +
+         std::to_string(failures) + "\">\n" + cases + "  </testsuite>\n</testsuites>\n";
+}
+
+int accc::tool::tell(const DiffReport &report, const ReportOptions &options) {
+  for (const std::string &name : report.choice.only)
+    if (std::none_of(report.sections.begin(), report.sections.end(),
+                     [&](const Section &section) { return section.name == name; }))
+      throw Error(ErrorKind::usage, "--only " + name + ": there is no such section to compare " +
+                                        report.a + " with " +
+                                        (report.b.empty() ? "itself" : report.b));
+  if (!options.junit.empty())
+    if (std::string problem = writeTextFile(options.junit, toJunit(report)); !problem.empty())
+      throw Error(ErrorKind::machine, problem);
+  if (options.json)
+    std::printf("%s\n", toText(reportJson(report, options.failedOnly)).c_str());
+  else
+    print(report, options.failedOnly);
+  return report.failedSections().empty() ? 0 : static_cast<int>(ExitCode::Data);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What `accc diff` found, section by section: which of it fails, and how it is told.
+#ifndef ACCC_TOOLS_ACCC_DIFFREPORT_H
+#define ACCC_TOOLS_ACCC_DIFFREPORT_H
+
+#include "Comparison.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace accc::tool {
+
+/// The sections, in the order in which they are shown.
+inline constexpr const char *kSections[] = {"manifest", "interface", "kernels", "memory",
+                                            "numbers"};
+/// The options in the manifest that say how a model is trained: --fail-on takes them by themselves.
+inline constexpr char kTraining[] = "training";
+
+/// Which sections are compared, and which of them fail the command where they differ.
+struct SectionChoice {
+  std::vector<std::string> only;                  ///< empty: all that apply
+  std::optional<std::vector<std::string>> failOn; ///< of kSections, and kTraining
+
+  bool compares(const std::string &section) const;
+  /// What is named; else whatever is compared by name; else training, interface and numbers.
+  bool failsOn(const std::string &section) const;
+};
+
+/// Something that differs other than a tensor.
+struct Change {
+  std::string what;
+  std::optional<std::string> before, after; ///< none: it is not there
+  bool fails = false;
+};
+
+struct Section {
+  std::string name;
+  std::vector<std::string> notes = {}; ///< said in any case
+  std::vector<Change> changes = {};
+  std::vector<Verdict> tensors = {}; ///< of `numbers`
+};
+
+struct DiffReport {
+  std::string a, b; ///< what is compared: `before` and `after` speak of these
+  double tolerance = 0;
+  SectionChoice choice;
+  std::vector<Section> sections = {};
+
+  /// Adds a section if it was asked for.
+  void add(Section section);
+  /// "same", "different" (which does not fail), "pass" or "fail".
+  std::string verdictOf(const Section &section) const;
+  std::vector<std::string> failedSections() const;
+};
+
+/// How it is told.
+struct ReportOptions {
+  bool failedOnly = false; ///< of tensors
+  bool json = false;
+  std::string junit; ///< a file to write
+};
+
+/// Tells it; gives the exit code, 1 if a section fails. Throws Error (usage) where a section was
+/// asked for that the two sides do not have, and (machine) where the file cannot be written.
+int tell(const DiffReport &report, const ReportOptions &options);
+
+} // namespace accc::tool
+
+#endif

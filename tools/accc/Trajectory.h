@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a library computes from some weights and data, and how two such runs are compared.
+#ifndef ACCC_TOOLS_ACCC_TRAJECTORY_H
+#define ACCC_TOOLS_ACCC_TRAJECTORY_H
+
+#include "Comparison.h"
+
+#include "accc/accc.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace accc::tool {
+
+/// By the order in which errors spread.
+struct Trajectory {
+  TensorMap outputs;   ///< of eval_step
+  TensorMap gradients; ///< all that grad_step gives: `grad.<parameter>`, outputs, loss
+  TensorMap applied;   ///< variables after an apply_step with gradients of a grad_step
+  TensorMap losses;    ///< `losses` of all train_steps
+  TensorMap variables; ///< parameters, buffers, optimizer state after the last
+};
+
+struct TrajectoryOptions {
+  std::set<std::string> entries; ///< which entry points to run
+  int64_t steps = 3;             ///< of training
+  /// For apply_step; null: those of the grad_step.
+  const TensorMap *gradients = nullptr;
+};
+
+/// Runs each entry point in `session` from the variables that it has now, which it leaves changed.
+Trajectory record(Session &session, const TensorMap &inputs, const TrajectoryOptions &options);
+
+/// All variables of a session.
+TensorMap variablesOf(Session &session);
+/// Gives a session the values of the variables of these names, types and shapes.
+void setVariables(Session &session, const TensorMap &values);
+
+/// Data for all entry points at some sizes but apply_step, as randomInputs() makes it.
+TensorMap randomInputsAt(const Model &model, std::string_view sizes);
+
+/// `parameter` with the elements of `expected` where an element's gradient is only rounding (not
+/// well above what the two differ by in this gradient): an optimizer that divides by its size moves
+/// the parameter either way. The attention's key bias, whose gradient is 0, is such a tensor.
+Tensor withoutNoise(const Tensor &parameter, const Tensor &expected, const Tensor &gradient,
+                    const Tensor &expectedGradient);
+
+/// Adds a verdict, whose name begins with `prefix`, for each tensor of `expected`.
+void compareTrajectories(const Trajectory &found, const Trajectory &expected,
+                         const std::string &prefix, double tolerance,
+                         std::vector<Verdict> &verdicts);
+
+} // namespace accc::tool
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/Outputs.h"
 
+#include "accc/checksum.h"
 #include "accc/safetensors.h"
 #include "accc/session.h"
 #include "codegen/Generate.h"
@@ -180,7 +181,15 @@ LogicalResult accc::writeLibrary(Compilation &c) {
     return failure();
   bool written = false;
   auto write = [&](StringRef temporary) {
-    return succeeded(generateLibrary(programsOf(c), c.weights, options, temporary));
+    if (failed(generateLibrary(programsOf(c), c.weights, options, temporary)))
+      return false;
+    try {
+      append_checksum(temporary.str());
+      return true;
+    } catch (const std::exception &error) {
+      (void)machineFault(c, error.what());
+      return false;
+    }
   };
   if (llvm::Error error = c.outputs.add(output, write, written))
     return machineFault(c, llvm::toString(std::move(error)));

@@ -77,6 +77,18 @@ class Run(CommandLineTest):
         self.assertEqual(len(out.splitlines()), 5)
         self.assertEqual(self.files(), ["mlp.so", "o.safetensors", "p.safetensors"])
 
+    def test_a_damaged_library(self):
+        """Cut off, or with a changed byte: an error, where mapping it would end the program by a signal."""
+        whole = self.library().read_bytes()
+        damaged = [whole[: len(whole) * part // 5] for part in range(1, 5)]
+        for at in range(100, len(whole), len(whole) // 5):
+            damaged.append(whole[:at] + bytes([whole[at] ^ 64]) + whole[at + 1 :])
+        for data in damaged:
+            (self.folder / "bad.so").write_bytes(data)
+            for command in (["run", "bad.so", *INPUTS], ["inspect", "bad.so"]):
+                _, error = self.accc(*command, code=DATA)
+                self.assertRegex(error, r"bad\.so is damaged: .*; compile it again")
+
     def test_wrong_usage_and_wrong_data(self):
         library = self.library()
         for arguments in (

@@ -2,6 +2,7 @@
 #include "accc/model.h"
 
 #include "CheckDescription.h"
+#include "accc/checksum.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -69,6 +70,7 @@ Model Model::describe(const std::string &path) { return open(path, /*toRun=*/fal
 Model Model::open(const std::string &path, bool toRun, std::string_view target) {
   auto library = std::make_shared<Library>();
   library->path = absolutePath(path);
+  check_checksum(library->path); // before its code is mapped
   library->handle = ::dlopen(library->path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library->handle)
     throw Error(ErrorKind::data, "cannot load the model " + path + ": " + ::dlerror());

@@ -23,6 +23,7 @@ void addInspect(CLI::App &app, Action &action);
 void addRun(CLI::App &app, Action &action);
 void addDiff(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
+void addGolden(CLI::App &app, Action &action);
 
 /// Adds MODEL and the options of a compilation that `compile` and `check` share. `options` must
 /// live as long as the app.

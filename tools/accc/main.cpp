@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
   addInspect(app, action);
   addRun(app, action);
   addDiff(app, action);
+  addGolden(app, action);
   addBench(app, action);
 
   try {

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""accc golden: what a library computes, recorded for accc diff."""
+
+import json
+import struct
+import unittest
+
+from command_line import DATA, DONE, GOLDENS, MLP, USAGE, CommandLineTest, read_safetensors, write_safetensors
+
+FILES = ["golden.safetensors", "initial.safetensors", "inputs.safetensors", "meta.json"]
+
+
+class Golden(CommandLineTest):
+    def diff(self, *arguments, code=DONE):
+        report = json.loads(self.accc("diff", *arguments, "--json", code=code)[0])
+        return {section["name"]: section for section in report["sections"]}, report["failed"]
+
+    def names(self, folder):
+        return sorted(path.name for path in (self.folder / folder).iterdir())
+
+    def test_a_library_a_model_and_a_run_against_it(self):
+        library = self.library()
+        self.accc("golden", library, "-o", "g", "--steps", "4")
+        self.assertEqual(self.names("g"), FILES)
+        tensors = read_safetensors(self.folder / "g" / "golden.safetensors")
+        for name in ("loss", "logits", "eval_step logits", "grad.1.weight", "param.1.weight", "state.optimizer.exp_avg.1.weight"):
+            self.assertIn(name, tensors)
+        self.assertEqual(tensors["losses"][1], [4])
+        for subject in (library, MLP / "model.onnx"):
+            sections, failed = self.diff(subject, "g", "--tolerance", "0")
+            self.assertEqual(failed, [])
+            self.assertEqual({s["verdict"] for n, s in sections.items() if n != "numbers"}, {"same"}, sections)
+            self.assertEqual(len(sections["numbers"]["tensors"]), len(tensors))
+        out, _ = self.accc("diff", MLP / "model.onnx", "g", "--bisect")
+        self.assertIn("the model as imported and differentiated is that of the goldens", out)
+        run = ["run", library, "--inputs", "g/inputs.safetensors"]
+        self.accc(*run, "--entry", "grad_step", "--outputs", "o.safetensors")
+        self.accc(*run, "--steps", 4, "--save-params", "p.safetensors")
+        self.accc("diff", "o.safetensors", "g", "--params", "p.safetensors", "--tolerance", "0")
+
+    def test_what_changed_since(self):
+        self.accc("golden", self.library(), "-o", "g")
+        options = ["--loss", "cross_entropy", "-D", "batch=64", "--optimizer", "adam,beta1=0.8"]
+        self.accc("compile", MLP / "model.onnx", "-o", "other.so", *options)
+        sections, failed = self.diff("other.so", "g", code=DATA)
+        self.assertEqual(failed, ["manifest", "numbers"])
+        (change,) = sections["manifest"]["changes"]
+        self.assertEqual((change["what"], change["a"], change["b"]), ("optimizer_options beta1", "0.9", "0.8"))
+        bad = [t["name"] for t in sections["numbers"]["tensors"] if not t["passed"]]
+        self.assertTrue(any(name.startswith("state.") for name in bad), bad)
+        self.assertFalse([name for name in bad if name.startswith("grad.")])
+
+    def test_weights_data_rate_and_seed_are_kept(self):
+        """Of a library without weights and with dropout: the same masks are drawn again."""
+        model = GOLDENS / "digits_mlp_dropout"
+        meta = json.loads((model / "meta.json").read_text())
+        options = ["--loss", meta["loss"], "--optimizer", meta["optimizer"], "-D", "batch=32,16"]
+        self.accc("compile", model / "model.onnx", "-o", "d.so", "--weights", "none", *options)
+        self.accc("golden", "d.so", "-o", "g/", "--seed", "7", "--lr", "0.5", "-D", "batch=16")
+        found = json.loads((self.folder / "g" / "meta.json").read_text())
+        self.assertEqual((found["seed"], found["lr"], found["dims"]), (7, 0.5, {"batch": 16}))
+        self.accc("diff", "d.so", "g", "--tolerance", "0")
+        found["seed"] = 8
+        (self.folder / "g" / "meta.json").write_text(json.dumps(found))
+        self.accc("diff", "d.so", "g", code=DATA)
+
+    def test_only_goldens_are_replaced(self):
+        library = self.library()
+        self.accc("golden", library, "-o", "g", "--steps", "1")
+        self.accc("golden", library, "-o", "g", "--steps", "2", "--inputs", "g/inputs.safetensors", "--json")
+        self.assertEqual(read_safetensors(self.folder / "g" / "golden.safetensors")["losses"][1], [2])
+        self.assertEqual(self.files(), ["g", "mlp.so"])
+        (self.folder / "g" / "mine").write_text("")
+        self.assertIn("holds mine", self.accc("golden", library, "-o", "g", code=USAGE)[1])
+        self.assertIn("is no folder", self.accc("golden", library, "-o", library, code=USAGE)[1])
+        (self.folder / "other").mkdir()
+        (self.folder / "other" / "meta.json").write_text("{}")
+        self.assertIn("did not write", self.accc("golden", library, "-o", "other", code=USAGE)[1])
+
+    def test_all_or_nothing(self):
+        library = self.library()
+        name, kind, data = "images", "F32", struct.pack("<4096f", *[float("nan")] * 4096)
+        inputs = {name: (kind, [64, 1, 8, 8], data), "target": ("I64", [64], bytes(512))}
+        write_safetensors(self.folder / "nan.safetensors", inputs)
+        _, error = self.accc("golden", library, "-o", "g", "--inputs", "nan.safetensors", code=DATA)
+        self.assertIn("the loss is nan", error)
+        self.assertEqual(self.files(), ["mlp.so", "nan.safetensors"])
+
+    def test_a_damaged_golden(self):
+        self.accc("golden", self.library(), "-o", "g")
+        path = self.folder / "g" / "meta.json"
+        meta = json.loads(path.read_text())
+        for wrong in ({"library": {"manifest": 3}}, {"library": []}, {"steps": "many"}, {"targets": 1}):
+            path.write_text(json.dumps({**meta, **wrong}))
+            self.assertIn("meta.json: ", self.accc("diff", "mlp.so", "g", code=DATA)[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// accc golden LIB -o DIR: what a library computes, for `accc diff` to hold later ones against.
+#include "Command.h"
+#include "Goldens.h"
+#include "Json.h"
+#include "ScratchFolder.h"
+#include "Snapshot.h"
+#include "driver/TextFile.h"
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+using namespace accc;
+using namespace accc::tool;
+using nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+namespace {
+struct RecordOptions {
+  std::string library, output, inputs, params;
+  std::vector<std::string> sizes;
+  int64_t steps = 3, seed = 0;
+  std::optional<float> learningRate;
+  bool json = false;
+};
+} // namespace
+
+/// Throws Error (usage) unless the folder may be written: it is not there, empty, or holds goldens
+/// that this command wrote and nothing else.
+static void checkOutput(const std::string &output) {
+  if (!fs::exists(output))
+    return;
+  if (!fs::is_directory(output))
+    throw Error(ErrorKind::usage, output + " is there and is no folder");
+  for (const fs::directory_entry &entry : fs::directory_iterator(output)) {
+    std::string name = entry.path().filename();
+    if (name != kMetaFile && name != kInputsFile && name != kInitialFile && name != kGoldenFile)
+      throw Error(ErrorKind::usage, output + " holds " + name +
+                                        ", which would be lost: goldens get a folder of their own");
+  }
+  if (!fs::is_empty(output) && !readGoldenMeta(output, "").isOwn)
+    throw Error(ErrorKind::usage,
+                output + " holds goldens that accc golden did not write; name another folder");
+}
+
+/// The goldens of a run that computes nothing would agree with anything.
+static void checkFinite(const TensorMap &goldens) {
+  for (const char *name : {"loss", "losses"})
+    if (auto found = goldens.find(name); found != goldens.end())
+      for (float loss : found->second.data<float>())
+        if (!std::isfinite(loss))
+          throw Error(ErrorKind::data,
+                      "the loss is " + std::to_string(loss) +
+                          ": look at the inputs and the learning rate (--lr); nothing was written");
+}
+
+static ordered_json split(const std::string &text) { return CLI::detail::split(text, ','); }
+
+/// How the run was made, in the terms of `accc compile` and `accc run`.
+static ordered_json describeRun(const Model &model, const RecordOptions &options,
+                                std::string_view sizes, float learningRate) {
+  auto manifest = ordered_json::parse(model.description().manifest, nullptr, false);
+  if (!manifest.is_object())
+    manifest = ordered_json::object();
+  ordered_json dimensions = ordered_json::object();
+  const auto compiled = manifest.value("dimensions", ordered_json::object());
+  for (const auto &[name, values] : compiled.items())
+    dimensions[name] = values.front();
+  for (const std::string &part : CLI::detail::split(std::string(sizes), ','))
+    if (size_t equals = part.find('='); equals != std::string::npos)
+      dimensions[part.substr(0, equals)] = std::stoll(part.substr(equals + 1));
+  ordered_json meta{{"accc", model.description().compiler_version},
+                    {"model", manifest.value("model", "")},
+                    {"loss", manifest.value("loss", "")},
+                    {"optimizer", manifest.value("optimizer", "")},
+                    {"lr", learningRate},
+                    {"seed", options.seed},
+                    {"steps", options.steps},
+                    {"dims", dimensions},
+                    {"targets", split(manifest.value("target", "cpu"))},
+                    {"archs", split(manifest.value("arch", ""))}};
+  for (const char *name : {"freeze", "precision", "assume_dropout_training",
+                           "assume_batchnorm_training", "running_variance"})
+    if (manifest.contains(name))
+      meta[name] = manifest[name];
+  meta["library"] = describeForDiff(options.library);
+  return meta;
+}
+
+static int recordGoldens(const RecordOptions &options) {
+  checkOutput(options.output);
+  Model model = Model::load(options.library);
+  SessionOptions settings;
+  settings.learning_rate = options.learningRate.value_or(manifestLearningRate(model));
+  settings.seed = options.seed;
+  Session session(model, settings);
+  fillWeights(session, options.params);
+  TensorMap inputs, initial;
+  std::string_view sizes;
+  if (options.inputs.empty()) {
+    sizes = chooseSizes(model, options.sizes);
+    inputs = randomInputsAt(model, sizes);
+  } else {
+    inputs = load_safetensors(options.inputs);
+    sizes = session.choose(model.entries().front().name, inputs).sizes;
+  }
+  for (auto &[name, value] : variablesOf(session))
+    if (model.find_variable(name)->role != ACCC_OPTIMIZER_STATE)
+      initial.emplace(name, value);
+
+  TrajectoryOptions run{.steps = options.steps};
+  for (const char *entry : {"eval_step", "grad_step", "train_step"})
+    if (model.find_entry(entry, sizes))
+      run.entries.insert(entry);
+  TensorMap goldens = toGoldens(model, record(session, inputs, run));
+  checkFinite(goldens);
+
+  fs::path name = fs::path(options.output).lexically_normal();
+  if (!name.has_filename())
+    name = name.parent_path();
+  ScratchFolder folder(name.string() + ".tmp-");
+  save_safetensors(folder.path() / kInputsFile, inputs);
+  save_safetensors(folder.path() / kInitialFile, initial);
+  save_safetensors(folder.path() / kGoldenFile, goldens);
+  ordered_json meta = describeRun(model, options, sizes, settings.learning_rate);
+  if (std::string problem = writeTextFile(folder.path() / kMetaFile, toText(meta) + "\n");
+      !problem.empty())
+    throw Error(ErrorKind::machine, problem);
+  folder.publish(name);
+
+  if (options.json)
+    std::cout << toText({{"folder", options.output},
+                         {"sizes", sizes},
+                         {"steps", options.steps},
+                         {"seed", options.seed},
+                         {"learning_rate", settings.learning_rate},
+                         {"tensors", goldens.size()}})
+              << "\n";
+  else
+    std::cout << options.output << ": " << goldens.size() << " tensors after " << options.steps
+              << " steps; accc diff LIB " << options.output << " compares a library with them\n";
+  return 0;
+}
+
+void accc::tool::addGolden(CLI::App &app, Action &action) {
+  auto options = std::make_shared<RecordOptions>();
+  CLI::App *command = app.add_subcommand(
+      "golden", "records what a library computes, for accc diff to compare others with");
+  command->add_option("LIB", options->library, "the library")->required()->check(CLI::ExistingFile);
+  command
+      ->add_option("-o,--output", options->output,
+                   "the folder to write: the batch, the weights, outputs, losses, gradients, and "
+                   "all variables after the steps; goldens of this command are replaced")
+      ->type_name("DIR")
+      ->required();
+  CLI::Option *inputs = command
+                            ->add_option("--inputs", options->inputs,
+                                         "the batch; by default floats are random, integers 0 or 1")
+                            ->type_name("IN.safetensors")
+                            ->check(CLI::ExistingFile);
+  command
+      ->add_option("--params", options->params,
+                   "parameters and buffers to start from; where the library has none, by default "
+                   "random")
+      ->type_name("P.safetensors")
+      ->check(CLI::ExistingFile);
+  command
+      ->add_option("-D", options->sizes,
+                   "of a library for several sizes: which to record; by default those of --inputs, "
+                   "or the first")
+      ->type_name("DIM=N")
+      ->allow_extra_args(false)
+      ->excludes(inputs);
+  command->add_option("--steps", options->steps, "of training")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "of dropout and other random ops")
+      ->capture_default_str();
+  command
+      ->add_option("--lr", options->learningRate, "the learning rate; by default the optimizer's")
+      ->check(finiteNumber());
+  command->add_flag("--json", options->json, "prints what was written as JSON");
+  command->callback([options, &action] { action = [options] { return recordGoldens(*options); }; });
+}

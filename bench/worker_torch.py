@@ -14,8 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples" 
 import torch  # noqa: E402
 
 import worker  # noqa: E402
-from golden import make_optimizer  # noqa: E402
 from models import MODELS  # noqa: E402
+from accc_export.training import make_optimizer  # noqa: E402
 
 
 def loss_of(case, inputs):
@@ -25,7 +25,7 @@ def loss_of(case, inputs):
 
 
 def make_fused_optimizer(case):
-    return make_optimizer(case.optimizer + ",fused", 0.0, case.module.parameters())
+    return make_optimizer(case.optimizer, 0.0, case.module.parameters(), fused=True)
 
 
 def load_code(name):

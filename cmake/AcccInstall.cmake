@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# cmake --install: the runtime and its headers, the compiler, and the package that find_package(accc) reads.
+# cmake --install: the runtime and its headers, the compiler, the package that find_package(accc) reads, and the
+# Python package that exports models.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -24,6 +25,10 @@ install(TARGETS ${targets} EXPORT acccTargets
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/accc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 install(EXPORT acccTargets NAMESPACE accc:: DESTINATION ${package})
+# What exports models from PyTorch, for pip install.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/python DESTINATION ${CMAKE_INSTALL_DATADIR}/accc
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.md" PATTERN "*.toml" PATTERN "__pycache__" EXCLUDE
+  PATTERN "*.egg-info" EXCLUDE PATTERN "build" EXCLUDE)
 
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/acccConfig.cmake.in
   ${CMAKE_BINARY_DIR}/acccConfig.cmake INSTALL_DESTINATION ${package})

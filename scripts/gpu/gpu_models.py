@@ -46,13 +46,13 @@ def build(name):
 
 
 def main():
-    from export import export_all
     from safetensors.torch import save_file
 
     name, out = sys.argv[1], pathlib.Path(sys.argv[2])
     out.mkdir(parents=True, exist_ok=True)
     case = build(name)
-    files, names = export_all(case, ["dynamo"], out)
+    done = case.export("dynamo", out / "model.onnx")
+    files = [{"file": "model.onnx", "exporter": done.exporter, "opset": done.opset}]
     tensors, made = {"target": case.target}, {}
     for key, value in case.inputs.items():
         if value.is_floating_point() and value.nbytes > LARGEST_PACKED:
@@ -61,8 +61,7 @@ def main():
             tensors[key] = value
     save_file(tensors, out / "inputs.safetensors")
     meta = {"model": name, "files": files, "loss": case.loss, "optimizer": case.optimizer, "lr": case.lr}
-    meta |= {"dims": case.dims(), "random": made, "torch": torch.__version__}
-    meta["renamed"] = {i: {"from": n, "transposed": t} for i, (n, t) in names.items() if i != n}
+    meta |= {"dims": done.dims, "random": made, "torch": torch.__version__}
     partial = out / "meta.json.part"
     partial.write_text(json.dumps(meta, indent=2) + "\n")
     os.replace(partial, out / "meta.json")  # last: a folder that has it is whole

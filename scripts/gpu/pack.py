@@ -130,6 +130,8 @@ def pack_programs(out, build):
     code = shutil.ignore_patterns("__pycache__")
     shutil.copytree(HERE, out / "gpu", dirs_exist_ok=True, ignore=code)
     shutil.copytree(ROOT / "examples" / "export", out / "export", dirs_exist_ok=True, ignore=code)
+    package = ROOT / "python" / "accc_export"
+    shutil.copytree(package, out / "export" / package.name, dirs_exist_ok=True, ignore=code)
 
 
 def needed(program):

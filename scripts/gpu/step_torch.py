@@ -18,7 +18,7 @@ import torch
 
 import gpu_models
 import inputs
-from golden import make_optimizer
+from accc_export.training import make_optimizer
 
 TYPES = {"F32": torch.float32, "I64": torch.int64, "I32": torch.int32}
 WARMUP, LEAST = 3, 5
@@ -32,14 +32,10 @@ def tensor_of(stored):
     return torch.frombuffer(bytearray(data), dtype=TYPES[dtype]).reshape(shape)
 
 
-def write_weights(module, meta, path):
+def write_weights(module, path):
     """Parameters and buffers under the names of the ONNX file."""
-    tensors = dict(module.named_parameters(remove_duplicate=False))
-    tensors |= dict(module.named_buffers(remove_duplicate=False))
+    tensors = dict(module.named_parameters()) | dict(module.named_buffers())
     named = {name: tensor for name, tensor in tensors.items() if tensor.dtype == torch.float32}
-    for initialiser, origin in meta.get("renamed", {}).items():
-        value = tensors[origin["from"]]
-        named[initialiser] = value.T if origin["transposed"] else value
     stored = {}
     for name, tensor in named.items():
         data = tensor.detach().contiguous().numpy().tobytes()
@@ -51,8 +47,7 @@ def make_step(name, kind, file, weights):
     """A function that runs one training step, to the end, and returns its loss."""
     case = gpu_models.build(name)
     if not weights.exists():
-        meta = pathlib.Path(__file__).parents[1] / "models" / name / "meta.json"
-        write_weights(case.module, json.loads(meta.read_text()), weights)
+        write_weights(case.module, weights)
     module = case.module.cuda().train()
     host = {key: tensor_of(value) for key, value in inputs.read(pathlib.Path(file)).items()}
     if kind.endswith(CHANNELS_LAST):
@@ -64,8 +59,8 @@ def make_step(name, kind, file, weights):
     given = {key: value.cuda() for key, value in host.items()}
     batch, target = [given[key] for key in case.inputs], given["target"]
     graph = kind == "eager-graph"
-    spec = case.optimizer + (",capturable" if graph and case.optimizer.startswith("adam") else ",fused")
-    optimizer = make_optimizer(spec, 0.0, module.parameters())
+    setting = "capturable" if graph and case.optimizer.startswith("adam") else "fused"
+    optimizer = make_optimizer(case.optimizer, 0.0, module.parameters(), **{setting: True})
 
     def forward():
         outputs = module(*batch)

@@ -3,7 +3,7 @@
 
 import functools
 
-from models import digits, language, published, recurrent, vision
+from models import digits, everyday, language, published, recurrent, vision
 
 MODELS = {
     "digits_mlp": digits.mlp,
@@ -23,4 +23,6 @@ MODELS = {
 
 def find(name):
     """The function from the configuration to a Case, or None if there is no such model."""
+    if build := everyday.MODELS.get(name):
+        return lambda config: build()
     return MODELS.get(name) or published.find(name)

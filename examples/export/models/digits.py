@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-from common import Case, perturb
+from cases import Case, perturb
 
 DATA = pathlib.Path(__file__).parents[2] / "digits" / "data" / "digits.safetensors"
 
@@ -48,15 +48,14 @@ class DigitsMLP(nn.Sequential):
         )
 
 
-def _case(module, dropout, **options):
+def _case(module, **options):
     perturb(module)
     data = load_file(DATA)
     return Case(
         module=module,
         inputs={"images": data["images"][:64].clone()},
         target=data["labels"][:64].clone(),
-        dropout=dropout > 0,
-        dynamic={"images": {0: "batch"}, "logits": {0: "batch"}},
+        dynamic={"batch": {"images": 0}},
         **options,
     )
 
@@ -64,9 +63,9 @@ def _case(module, dropout, **options):
 def cnn(config, dropout=0.0):
     width, hidden = (16, 64) if config == "full" else (4, 16)
     module = DigitsCNN(width, hidden, dropout)
-    return _case(module, dropout, optimizer="sgd,momentum=0.9", lr=0.05)
+    return _case(module, optimizer="sgd,momentum=0.9", lr=0.05)
 
 
 def mlp(config, dropout=0.0):
     module = DigitsMLP(128 if config == "full" else 16, dropout)
-    return _case(module, dropout, optimizer="adam", lr=1e-3)
+    return _case(module, optimizer="adam", lr=1e-3)

@@ -9,7 +9,7 @@ these. Everything random (dropout, stochastic depth) is off.
 import torch
 from torch import nn
 
-from common import Case, perturb
+from cases import Case, perturb
 
 SIZES = {"small": (64, 96, 128, 160, 192, 224, 256, 299), "full": (224, 256, 299)}
 

@@ -4,7 +4,7 @@
 import torch
 from torch import nn
 
-from common import Case, perturb
+from cases import Case, perturb
 
 
 class LSTMClassifier(nn.Module):

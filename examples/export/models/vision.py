@@ -4,7 +4,7 @@
 import torch
 from torch import nn
 
-from common import Case, perturb
+from cases import Case, perturb
 
 
 def _case(module, config, full_batch, small_size, **options):

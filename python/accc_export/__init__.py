@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Exports PyTorch modules for training with accc, and records goldens to check the training.
+
+    import accc_export
+    accc_export.export(module, (images,), "model.onnx", dynamic={"batch": {"images": 0}})
+
+`export` writes the file that `accc compile` reads, `golden` a folder for `accc diff`, and
+`state_dict` reads what training wrote back into the form of `module.state_dict()`.
+"""
+
+try:
+    import onnx  # noqa: F401
+    import safetensors  # noqa: F401
+    import torch  # noqa: F401
+except ImportError as error:
+    raise ImportError(f"accc_export needs the package {error.name}: pip install torch onnx onnxscript safetensors") from error
+
+from .errors import ExportError, ExportWarning
+from .exporters import EXPORTERS
+from .exporting import Export, export
+from .goldens import golden
+from .trained import state_dict
+
+__all__ = ["EXPORTERS", "Export", "ExportError", "ExportWarning", "export", "golden", "state_dict"]
+__version__ = "0.1.0"

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Goldens: what PyTorch makes of a training step, for `accc diff` to compare with."""
+
+import copy
+import json
+import os
+import pathlib
+import warnings
+from collections.abc import Sequence
+
+import torch
+from safetensors.torch import save_file
+
+from .calls import Call, Inputs, make_call
+from .errors import ExportError, ExportWarning
+from .exporting import Dynamic, Export, export
+from .files import whole_folder
+from .modules import preserved
+from .training import Loss, Optimizer, make_loss, takes_target
+
+
+def golden(
+    module: torch.nn.Module,
+    inputs: Inputs,
+    directory: str | os.PathLike,
+    *,
+    loss: str,
+    target: torch.Tensor | None = None,
+    optimizer: str = "sgd",
+    lr: float | None = None,
+    steps: int = 10,
+    dynamic: Dynamic | None = None,
+    exporter: str | Sequence[str] = "auto",
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    double: bool = True,
+    moved: int = 0,
+    extra: dict | None = None,
+) -> list[Export]:
+    """Trains a copy of `module` on one batch, `steps` times, and writes what `accc diff` compares.
+
+    `directory` gets the model as `model.onnx` (and `<exporter>.onnx` for every further exporter of a list), the batch,
+    the loss, outputs and gradients of the first step, the parameters and statistics after the last, and all of it
+    again in float64 unless `double` is off. It appears whole, in place of what was there. With no `steps` nothing is
+    run: the folder holds the model and the batch alone.
+
+    `loss` and `optimizer` are those of `accc compile --loss` and `--optimizer`, with their options; PyTorch's own
+    compute them. `lr` is the learning rate, by default the optimizer's. A module that draws random numbers (dropout)
+    has no goldens, as no two implementations draw the same: mean and deviation of its first loss are written.
+
+    `moved` writes so many more runs of modules whose every weight is moved to the next float: what differs among
+    them is decided by rounding. `extra` goes into `meta.json`.
+
+    The other arguments are those of `export`.
+    """
+    if takes_target(loss) == (target is None):
+        raise ExportError(f"the loss {loss} {'needs a target' if target is None else 'takes no target'}")
+    directory = pathlib.Path(directory)
+    exporters = [exporter] if isinstance(exporter, str) else list(exporter)
+    call = make_call(module, inputs, input_names)
+    if target is not None and "target" in call.inputs:
+        raise ExportError("an input is called target, as the loss's is: give it another name in input_names")
+    with whole_folder(directory) as folder:
+        files, exports = _export_all(module, inputs, exporters, folder, directory, dynamic, input_names, output_names)
+        with preserved(module):
+            run = _Run(module, call, exports[0], loss, target, optimizer, lr, steps)
+            meta = {
+                "files": files,
+                "loss": loss,
+                "optimizer": optimizer,
+                "lr": run.lr,
+                "steps": steps,
+                "dims": exports[0].dims,
+                "dropout": exports[0].random,
+                "torch": torch.__version__,
+                **(extra or {}),
+            }
+            batch = dict(call.inputs) if target is None else {**call.inputs, "target": target}
+            _save(batch, folder / "inputs.safetensors")
+            if steps == 0:
+                pass
+            elif meta["dropout"]:
+                meta["loss_mean"], meta["loss_std"] = run.losses_over_seeds()
+            else:
+                run.write(folder, double, moved)
+        (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+    return exports
+
+
+def _export_all(module, inputs, exporters, folder, directory, dynamic, input_names, output_names):
+    """The model files; returns what meta.json says of them, and what `export` does."""
+    files, exports = [], []
+    for exporter in exporters:
+        path = folder / (f"{exporter}.onnx" if files else "model.onnx")
+        names = {"input_names": input_names, "output_names": output_names}
+        done = export(module, inputs, path, dynamic=dynamic, exporter=exporter, **names)
+        if exports and set(done.parameters) != set(exports[0].parameters):
+            difference = ", ".join(sorted(set(done.parameters) ^ set(exports[0].parameters)))
+            raise ExportError(f"the exporters {exports[0].exporter} and {exporter} differ in {difference}")
+        exports.append(done)
+        files.append({"file": path.name, "exporter": done.exporter, "opset": done.opset})
+        # TorchScript's files do not tell a buffer such as an attention mask from a parameter.
+        if frozen := [*done.frozen, *(done.buffers if done.exporter == "torchscript" else ())]:
+            files[-1]["freeze"] = frozen
+    return files, exports
+
+
+class _Run:
+    """The training of copies of one module on one batch."""
+
+    def __init__(self, module, call: Call, done: Export, loss: str, target, optimizer: str, lr, steps: int) -> None:
+        self.module, self.call, self.done, self.target, self.steps = module, call, done, target, steps
+        self.optimizer = optimizer
+        self.loss: Loss = make_loss(loss, done.outputs)
+        self.lr = Optimizer(optimizer, lr, [torch.nn.Parameter(torch.zeros(1))]).lr
+
+    def losses_over_seeds(self) -> tuple[float, float]:
+        """Mean and standard deviation of the first step's loss over the masks of dropout."""
+        large = sum(p.numel() for p in self.module.parameters()) > 10**6
+        values = torch.stack([self._first_loss(seed).double() for seed in range(8 if large else 32)])
+        return values.mean().item(), values.std().item()
+
+    def write(self, folder: pathlib.Path, double: bool, moved: int) -> None:
+        """Writes golden.safetensors, as many of a moved module, and, rounded to float32, golden64.safetensors.
+
+        The rounding moves a value by 6e-8 of itself at most, far below what the comparison can see.
+        """
+        _save(self.train(self._copy(), torch.float32), folder / "golden.safetensors")
+        for seed in range(1, moved + 1):
+            _save(self.train(move(self._copy(), seed), torch.float32), folder / f"moved{seed}.safetensors")
+        if not double:
+            return
+        try:
+            results = self.train(self._copy(), torch.float64)
+        except RuntimeError as error:  # a module may hold float32 where nobody can see it
+            warnings.warn(f"no run in float64: {error}", ExportWarning, stacklevel=4)
+            return
+        _save({name: x.float() if x.dtype == torch.float64 else x for name, x in results.items()}, folder / "golden64.safetensors")
+
+    def train(self, module: torch.nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+        """`loss`, outputs and `grad.<parameter>` of the first step, `losses` of all, `param.<tensor>` after the last."""
+        torch.manual_seed(0)
+        module = module.to(dtype)
+        inputs, target = [_to(x, dtype) for x in self.call.inputs.values()], _to(self.target, dtype)
+        tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        optimizer = Optimizer(self.optimizer, self.lr, [p for p in module.parameters() if p.requires_grad])
+        results, history = {}, []
+        for step in range(self.steps):
+            outputs = dict(zip(self.done.outputs, self.call.run(module, inputs).values()))
+            loss = self.loss(outputs, target)
+            optimizer.torch.zero_grad()
+            loss.backward()
+            if step == 0:
+                results.update({name: x.detach().clone() for name, x in outputs.items()})
+                results["loss"] = loss.detach().clone()
+                gradients = {name: tensors[name].grad for name in self.done.parameters}
+                results.update({f"grad.{n}": _dense(x).clone() for n, x in gradients.items() if x is not None})
+            optimizer.step()
+            history.append(loss.detach().clone())
+        results["losses"] = torch.stack(history)
+        held = (*self.done.parameters, *self.done.statistics)
+        results.update({f"param.{name}": tensors[name].detach().clone() for name in held})
+        return results
+
+    def _first_loss(self, seed: int) -> torch.Tensor:
+        module = self._copy()
+        torch.manual_seed(seed)
+        with torch.no_grad():
+            outputs = dict(zip(self.done.outputs, self.call.run(module).values()))
+        return self.loss(outputs, self.target)
+
+    def _copy(self) -> torch.nn.Module:
+        try:
+            return copy.deepcopy(self.module)
+        except RuntimeError as error:
+            raise ExportError(f"the module cannot be copied, and goldens train a copy: {error}") from error
+
+
+def move(module: torch.nn.Module, seed: int) -> torch.nn.Module:
+    """Moves every parameter to the next float, up or down: the module is as right as before.
+
+    How far its results are from the original's is how much rounding decides in this model.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            up = torch.rand(parameter.shape, generator=generator) < 0.5
+            towards = torch.where(up, torch.inf, -torch.inf).to(parameter)
+            parameter.copy_(torch.nextafter(parameter, towards))
+    return module
+
+
+def _to(tensor: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor | None:
+    return tensor.to(dtype) if tensor is not None and tensor.is_floating_point() else tensor
+
+
+def _dense(tensor: torch.Tensor) -> torch.Tensor:
+    return (tensor.to_dense() if tensor.is_sparse else tensor).detach()
+
+
+def _save(tensors: dict[str, torch.Tensor], path: pathlib.Path) -> None:
+    save_file({name: x.detach().cpu().contiguous().clone() for name, x in tensors.items()}, path)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a module consists of, and what one forward pass shows of it."""
+
+import contextlib
+import dataclasses
+import json
+from collections.abc import Iterator
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .calls import Call
+from .errors import ExportError
+
+METADATA_KEY = "accc.export"
+"""Where a file says what its initialisers are (model metadata_props)."""
+
+
+@dataclasses.dataclass
+class State:
+    """The tensors of a module: parameters and buffers by the first of their names."""
+
+    parameters: dict[str, torch.nn.Parameter]
+    buffers: dict[str, torch.Tensor]
+    persistent: set[str]
+    aliases: dict[str, list[str]]
+    """First name -> the others, for every tensor that has several."""
+
+    def first_names(self) -> dict[str, str]:
+        """Every name -> the first one of its tensor."""
+        return {name: first for first, names in self.aliases.items() for name in (first, *names)}
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        return {**self.parameters, **self.buffers}
+
+    def snapshot(self) -> "State":
+        """The same with copies of the buffers, which forward passes may change."""
+        return dataclasses.replace(self, buffers={name: x.detach().clone() for name, x in self.buffers.items()})
+
+
+def state_of(module: torch.nn.Module) -> State:
+    """Raises ExportError for what cannot be exported: 16-bit floats, tensors without values."""
+    saved = module.state_dict(keep_vars=True).keys()
+    first: dict[int, str] = {}
+    aliases: dict[str, list[str]] = {}
+    parts: tuple[dict, dict] = ({}, {})
+    sources = (module.named_parameters(remove_duplicate=False), module.named_buffers(remove_duplicate=False))
+    for found, source in zip(parts, sources):
+        for name, tensor in source:
+            if id(tensor) in first:
+                aliases[first[id(tensor)]].append(name)
+                continue
+            first[id(tensor)] = name
+            aliases[name] = []
+            found[name] = tensor
+            if tensor.is_meta or isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin):
+                raise ExportError(f"{name} has no values: initialise the module before exporting it")
+            if tensor.dtype in (torch.float16, torch.bfloat16):
+                raise ExportError(f"{name} is {tensor.dtype}: call module.float() before exporting")
+    parameters, buffers = parts
+    return State(parameters, buffers, {name for name in buffers if name in saved}, aliases)
+
+
+@contextlib.contextmanager
+def preserved(module: torch.nn.Module) -> Iterator[None]:
+    """Leaves the module as it was: modes, buffers, gradients, and PyTorch's random numbers.
+
+    Inside, a module in evaluation mode is in training mode; parts of a module in training mode stay
+    in the mode that they are in (a batch norm whose statistics are frozen).
+    """
+    modes = {part: part.training for part in module.modules()}
+    buffers = {part: dict(part._buffers) for part in module.modules()}
+    values = {x: x.detach().clone() for held in buffers.values() for x in held.values() if x is not None}
+    parameters = {x: (x.requires_grad, x.grad) for x in module.parameters()}
+    devices = sorted({x.device.index or 0 for x in (*parameters, *values) if x.is_cuda})
+    try:
+        with torch.random.fork_rng(devices=devices):
+            if not module.training:
+                module.train()
+            yield
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
+            part._buffers.clear()
+            part._buffers.update(buffers[part])
+        with torch.no_grad():
+            for buffer, value in values.items():
+                if not torch.equal(buffer, value):
+                    buffer.copy_(value)
+        for parameter, (trained, gradient) in parameters.items():
+            parameter.requires_grad_(trained)
+            parameter.grad = gradient
+
+
+@dataclasses.dataclass
+class Observation:
+    """What a forward pass in training mode showed."""
+
+    reached: set[str]
+    """Parameters that the outputs depend on, by first name."""
+    padding: dict[str, int]
+    """Embedding weights by first name -> the row that stands for padding."""
+    updated: dict[str, str]
+    """Running statistics that the pass moved -> the batch norm's name."""
+    drawn: int
+    """Random operations (dropouts) that ran."""
+    outputs: dict[str, torch.Size]
+
+
+def observe(module: torch.nn.Module, call: Call, state: State) -> Observation:
+    """Runs the module once, forward and backward. To be called within `preserved`; moved statistics are put back.
+
+    Raises ExportError where a forward pass changes what a file cannot say that it changes.
+    """
+    before = state.snapshot().buffers
+    watch = _Watch()
+    with _all_trainable(state), torch.enable_grad():
+        with watch:
+            outputs = call.run(module)
+        reached = _reached(outputs, state)
+    after = dict(module.named_buffers(remove_duplicate=False))
+    changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
+    updated = _statistics(module, changed, state)
+    with torch.no_grad():
+        for name in changed:
+            state.buffers[name].copy_(before[name])
+    return Observation(
+        reached=reached,
+        padding={n: watch.padding[id(x)] for n, x in state.parameters.items() if id(x) in watch.padding},
+        updated=updated,
+        drawn=watch.drawn,
+        outputs={name: x.shape for name, x in outputs.items()},
+    )
+
+
+@contextlib.contextmanager
+def _all_trainable(state: State) -> Iterator[None]:
+    """Frozen parameters take part in the export as others do."""
+    frozen = [x for x in state.parameters.values() if x.is_floating_point() and not x.requires_grad]
+    for parameter in frozen:
+        parameter.requires_grad_(True)
+    try:
+        yield
+    finally:
+        for parameter in frozen:
+            parameter.requires_grad_(False)
+
+
+def metadata(state: State, observation: Observation, initializers: set[str]) -> str:
+    """What a file says of its initialisers, as JSON text."""
+    parameters = []
+    for name, parameter in state.parameters.items():
+        entry = {"name": name, "requires_grad": parameter.requires_grad, "aliases": state.aliases[name]}
+        if name in observation.padding:
+            entry["padding_idx"] = observation.padding[name]
+        parameters.append(entry)
+    buffers = [{"name": name, "persistent": name in state.persistent} for name in state.buffers]
+    held = {
+        "parameters": [entry for entry in parameters if entry["name"] in initializers],
+        "buffers": [entry for entry in buffers if entry["name"] in initializers],
+    }
+    return json.dumps({"version": 1, **held})
+
+
+def _reached(outputs: dict[str, torch.Tensor], state: State) -> set[str]:
+    """The parameters that some output depends on."""
+    names = [name for name, x in state.parameters.items() if x.requires_grad]
+    sums = [x.sum() for x in outputs.values() if x.requires_grad]
+    if not names or not sums:
+        return set()
+    try:
+        gradients = torch.autograd.grad(sums, [state.parameters[name] for name in names], allow_unused=True)
+    except RuntimeError as error:
+        raise ExportError(f"PyTorch cannot differentiate the module: {error}") from error
+    return {name for name, gradient in zip(names, gradients) if gradient is not None}
+
+
+class _Watch(TorchDispatchMode):
+    """Sees every operator that runs: embeddings with a padding row, and what draws random numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.padding: dict[int, int] = {}
+        self.drawn = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func is torch.ops.aten.embedding.default and len(args) > 2 and args[2] >= 0:
+            self.padding[id(args[0])] = args[2]
+        kwargs = kwargs or {}
+        if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs):
+            self.drawn += 1
+        return func(*args, **kwargs)
+
+
+def _drops(func, args, kwargs) -> bool:
+    """False for attention without dropout, whose operators bear the tag all the same."""
+    for i, argument in enumerate(func._schema.arguments):
+        if argument.name == "dropout_p":
+            rate = args[i] if i < len(args) else kwargs.get("dropout_p", argument.default_value)
+            return rate is not None and rate > 0
+    return True
+
+
+def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and torch.equal(a, b)
+
+
+def _statistics(module: torch.nn.Module, changed: list[str], state: State) -> dict[str, str]:
+    """The batch norms whose statistics are among the changed buffers; no other buffer may be."""
+    first = state.first_names()
+    owners: dict[str, tuple[str, torch.nn.Module]] = {}
+    for path, part in module.named_modules():
+        if isinstance(part, torch.nn.modules.batchnorm._BatchNorm):
+            for leaf in ("running_mean", "running_var", "num_batches_tracked"):
+                name = f"{path}.{leaf}" if path else leaf
+                owners[first.get(name, name)] = (path, part)
+    result = {}
+    for name in changed:
+        if name not in owners:
+            raise ExportError(
+                f"the forward pass changes the buffer {name}, and ONNX has no way to say so: only batch norms "
+                "may move statistics. Compute it outside of the module, or make it a parameter"
+            )
+        path, part = owners[name]
+        if part.momentum is None:
+            raise ExportError(f"the batch norm {path} averages over all batches (momentum=None): give it a momentum")
+        if not name.endswith("num_batches_tracked"):
+            result[name] = path
+    return result

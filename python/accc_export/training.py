@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Losses and optimizers in the syntax of accc's command line, as PyTorch's own.
+
+docs/losses-and-optimizers.md describes both: `name[=value][,option[=value]]...`.
+"""
+
+import pathlib
+from collections.abc import Callable, Iterable
+
+import torch
+from torch.nn import functional
+
+from .errors import ExportError
+
+Loss = Callable[[dict[str, torch.Tensor], torch.Tensor | None], torch.Tensor]
+"""From outputs by name, and the target, to the scalar loss."""
+
+_CLASSES = {"cross_entropy": functional.cross_entropy, "nll": functional.nll_loss}
+_ELEMENTS = {
+    "mse": functional.mse_loss,
+    "l1": functional.l1_loss,
+    "bce_with_logits": functional.binary_cross_entropy_with_logits,
+}
+_LOSS_OPTIONS = {
+    "cross_entropy": {"ignore_index", "weight", "class_dim", "label_smoothing"},
+    "nll": {"ignore_index", "weight", "class_dim"},
+}
+_OPTIMIZERS = {
+    "sgd": (torch.optim.SGD, {"momentum", "dampening", "nesterov", "weight_decay", "maximize"}),
+    "adam": (torch.optim.Adam, {"beta1", "beta2", "eps", "weight_decay", "amsgrad", "maximize"}),
+    "adamw": (torch.optim.AdamW, {"beta1", "beta2", "eps", "weight_decay", "amsgrad", "maximize"}),
+}
+_FLAGS = {"nesterov", "maximize", "amsgrad"}
+
+
+def takes_target(loss: str) -> bool:
+    return not loss.startswith("output:")
+
+
+def make_loss(text: str, outputs: Iterable[str]) -> Loss:
+    """The loss that a spec names, on the output that it names or else the first one."""
+    outputs = list(outputs)
+    name, value, options = _parse(text)
+    if name.startswith("output:"):
+        output = name.removeprefix("output:")
+        _check(text, options, set())
+        _find(text, output, outputs)
+        return lambda results, target: results[output].reshape(())
+    if name not in (*_CLASSES, *_ELEMENTS):
+        known = ", ".join((*_CLASSES, *_ELEMENTS))
+        raise ExportError(f"there is no loss {name!r}: choose {known} or output:NAME")
+    _check(text, options, _LOSS_OPTIONS.get(name, set()))
+    output = _find(text, value, outputs) if value is not None else outputs[0]
+    if name in _ELEMENTS:
+        return lambda results, target: _ELEMENTS[name](results[output], target)
+    dim = int(options.pop("class_dim", 1))
+    settings = {key: int(x) if key == "ignore_index" else float(x) for key, x in options.items() if key != "weight"}
+    weight = _class_weights(options["weight"]) if "weight" in options else None
+
+    def classes(results, target):
+        scores = results[output]
+        scores = scores if scores.dim() < 2 else scores.movedim(dim, 1)
+        own = None if weight is None else weight.to(scores)
+        return _CLASSES[name](scores, target, weight=own, **settings)
+
+    return classes
+
+
+class Optimizer:
+    """PyTorch's optimizer, with the gradients clipped first where the spec says so."""
+
+    def __init__(self, text: str, lr: float | None, parameters: Iterable[torch.nn.Parameter]) -> None:
+        """`lr` replaces the rate of the spec. Raises ExportError for a spec that accc does not know."""
+        self.parameters = list(parameters)
+        kind, settings, clip = _optimizer(text)
+        if lr is not None:
+            settings["lr"] = lr
+        self.lr, self.clip = settings["lr"], clip
+        self.torch = kind(self.parameters, **settings)
+
+    def step(self) -> None:
+        if self.clip is not None:
+            torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
+        self.torch.step()
+
+
+def make_optimizer(text: str, lr: float, parameters, **settings) -> torch.optim.Optimizer:
+    """The optimizer that a spec names, with settings of PyTorch's such as `fused`, without clipping."""
+    kind, own, _ = _optimizer(text)
+    return kind(parameters, **{**own, "lr": lr, **settings})
+
+
+def _optimizer(text: str) -> tuple[type[torch.optim.Optimizer], dict, float | None]:
+    """Class, settings and the norm to clip to."""
+    name, value, options = _parse(text)
+    if name not in _OPTIMIZERS or value is not None:
+        raise ExportError(f"there is no optimizer {text.split(',')[0]!r}: choose {', '.join(_OPTIMIZERS)}")
+    kind, known = _OPTIMIZERS[name]
+    _check(text, options, known | {"lr", "clip_grad_norm"})
+    settings = {key: _flag(x) if key in _FLAGS else float(x) for key, x in options.items()}
+    clip = settings.pop("clip_grad_norm", None)
+    if "beta1" in settings or "beta2" in settings:
+        settings["betas"] = (settings.pop("beta1", 0.9), settings.pop("beta2", 0.999))
+    return kind, {"lr": 1e-3, **settings}, clip
+
+
+def _parse(text: str) -> tuple[str, str | None, dict[str, str | None]]:
+    head, *rest = text.split(",")
+    name, equals, value = head.partition("=")
+    options: dict[str, str | None] = {}
+    for part in rest:
+        key, has_value, option = part.partition("=")
+        options[key] = option if has_value else None
+    return name, value if equals else None, options
+
+
+def _check(text: str, options: dict, known: set[str]) -> None:
+    for key, value in options.items():
+        if key not in known:
+            raise ExportError(f"{text}: there is no option {key}" + (f"; there are {', '.join(sorted(known))}" if known else ""))
+        if value is None and key not in _FLAGS:
+            raise ExportError(f"{text}: the option {key} needs a value, {key}=...")
+
+
+def _find(text: str, output: str, outputs: list[str]) -> str:
+    if output not in outputs:
+        raise ExportError(f"{text}: there is no output {output}; there are {', '.join(outputs)}")
+    return output
+
+
+def _flag(value: str | None) -> bool:
+    return value is None or value.lower() in ("1", "true")
+
+
+def _class_weights(text: str) -> torch.Tensor:
+    """Numbers with colons between, or a text file of numbers."""
+    try:
+        numbers = [float(x) for x in text.split(":")]
+    except ValueError:
+        try:
+            numbers = [float(x) for x in pathlib.Path(text).read_text().split()]
+        except (OSError, ValueError) as error:
+            raise ExportError(f"weight={text} is neither numbers nor a file of numbers: {error}") from None
+    return torch.tensor(numbers, dtype=torch.float64)

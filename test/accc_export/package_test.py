@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What python/accc_export writes and refuses. Needs PyTorch; scripts/sweep --package runs it."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+import warnings
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import onnx  # noqa: E402
+import torch  # noqa: E402
+from onnx.numpy_helper import to_array  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+import accc_export  # noqa: E402
+from accc_export import exporting, training  # noqa: E402
+
+torch.set_num_threads(1)
+
+
+class Everything(nn.Module):
+    """Whatever an exporter may lose: see the tests."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(9, 8, padding_idx=0)
+        self.norm1, self.norm2 = nn.LayerNorm(8), nn.LayerNorm(8)  # equal values, two parameters
+        self.batch_norm, self.dropout = nn.BatchNorm1d(8), nn.Dropout(0.5)
+        self.head = nn.Linear(8, 9, bias=False)
+        self.head.weight = self.words.weight
+        self.unused = nn.Linear(2, 2)
+        self.norm2.requires_grad_(False)
+        self.register_buffer("mask", torch.full((5, 5), -1e4).triu(1), persistent=False)
+
+    def forward(self, tokens, scale=1.0, *, shift):
+        x = self.norm2(self.norm1(self.words(tokens)))
+        q = x.unsqueeze(1)
+        x = x + functional.scaled_dot_product_attention(q, q, q, self.mask, dropout_p=0.25).squeeze(1)
+        x = self.batch_norm(x.mean(dim=1) * scale + shift)
+        return {"logits": self.head(self.dropout(x)), "parts": (x, None, [x + 1])}
+
+
+def everything():
+    torch.manual_seed(0)
+    return Everything(), {"tokens": torch.randint(9, (3, 5)), "shift": torch.randn(3, 8)}
+
+
+class PackageTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.path = self.folder / "m.onnx"
+
+    def refused(self, pattern, module, inputs, **options):
+        with self.assertRaisesRegex(accc_export.ExportError, pattern):
+            accc_export.export(module, inputs, self.path, exporter="torchscript", **options)
+        self.assertFalse(self.path.exists())
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_nothing_is_lost(self):
+        for exporter in accc_export.EXPORTERS:
+            with self.subTest(exporter):
+                module, inputs = everything()
+                module.eval()
+                state = {name: x.clone() for name, x in module.state_dict().items()}
+                random = torch.get_rng_state()
+                done = accc_export.export(module, inputs, self.path, exporter=exporter)
+
+                model = onnx.load(self.path)
+                held = {x.name: to_array(x) for x in model.graph.initializer}
+                for name in ("words.weight", "norm1.weight", "norm2.weight", "batch_norm.running_var"):
+                    self.assertEqual(held[name].tolist(), state[name].tolist(), name)
+                self.assertNotIn("head.weight", held)
+                self.assertEqual(done.frozen, ("norm2.weight", "norm2.bias"))
+                self.assertEqual(done.outputs, ("logits", "parts_0", "parts_2_0"))
+                self.assertEqual([x.name for x in model.graph.input], ["tokens", "shift"])
+                dropouts = [x for x in model.graph.node if x.op_type == "Dropout"]
+                self.assertEqual([len(x.input) for x in dropouts], [3, 3])
+                norm = next(x for x in model.graph.node if x.op_type == "BatchNormalization")
+                self.assertEqual(next(x.i for x in norm.attribute if x.name == "training_mode"), 1)
+
+                self.assertFalse(any(part.training for part in module.modules()))
+                self.assertNotIn("forward", vars(module))
+                self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
+                self.assertFalse(module.norm2.weight.requires_grad)
+                self.assertTrue(torch.equal(torch.get_rng_state(), random))
+                self.assertTrue(all(p.grad is None for p in module.parameters()))
+
+    def test_metadata(self):
+        module, inputs = everything()
+        accc_export.export(module, inputs, self.path, exporter="dynamo")
+        entries = {x.key: x.value for x in onnx.load(self.path).metadata_props}
+        metadata = json.loads(entries["accc.export"])
+        self.assertEqual(metadata["version"], 1)
+        parameters = {x.pop("name"): x for x in metadata["parameters"]}
+        words = {"requires_grad": True, "aliases": ["head.weight"], "padding_idx": 0}
+        self.assertEqual(parameters["words.weight"], words)
+        self.assertEqual(parameters["norm2.bias"], {"requires_grad": False, "aliases": []})
+        self.assertNotIn("unused.weight", parameters)
+        buffers = {x["name"]: x["persistent"] for x in metadata["buffers"]}
+        self.assertEqual(buffers, {"mask": False, "batch_norm.running_mean": True, "batch_norm.running_var": True})
+
+    def test_what_naive_exports_lose_is_named(self):
+        module = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Flatten(2), nn.Linear(4, 3), nn.Dropout(0.5))
+        images = torch.randn(4, 1, 4, 4)
+        modes = torch.onnx.TrainingMode
+        for mode, pattern in (
+            (modes.EVAL, "1.weight is missing.*3.weight is missing.*norm 1 is in inference mode.*1 random operations"),
+            (modes.TRAINING, r"3.weight is missing: it was transposed into onnx::MatMul_\d+$"),
+        ):
+
+            def naive(module, call, outputs, axes, exporter, folder, mode=mode):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    torch.onnx.export(module, (images,), str(folder / "m.onnx"), dynamo=False, training=mode)
+                return onnx.load(folder / "m.onnx")
+
+            with mock.patch.object(exporting, "run_exporter", naive):
+                self.refused("(?s)" + pattern, module, images)
+
+    def test_parts_in_evaluation_mode_stay(self):
+        module = nn.Sequential(nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2), nn.BatchNorm1d(2))
+        module[0].eval()
+        module[1].eval()
+        done = accc_export.export(module, torch.randn(3, 4), self.path, exporter="torchscript")
+        norms = [x for x in onnx.load(self.path).graph.node if x.op_type == "BatchNormalization"]
+        training = [any(a.name == "training_mode" and a.i for a in norm.attribute) for norm in norms]
+        self.assertEqual(training, [False, True])
+        self.assertFalse(done.random)
+
+    def test_dynamic(self):
+        module = nn.Linear(4, 2)
+        for exporter in ("torchscript", "dynamo"):
+            done = accc_export.export(module, torch.randn(3, 4), self.path, dynamic={"n": {"input": 0}}, exporter=exporter)
+            graph = onnx.load(self.path).graph
+            self.assertEqual(graph.input[0].type.tensor_type.shape.dim[0].dim_param, "n")
+            self.assertFalse(graph.output[0].type.tensor_type.shape.dim[0].HasField("dim_value"))
+            self.assertEqual(done.dims, {"n": 3})
+        self.path.unlink()
+        self.refused("names the input x; there are input", module, torch.randn(3, 4), dynamic={"n": {"x": 0}})
+        self.refused("has no axis 2", module, torch.randn(3, 4), dynamic={"n": {"input": 2}})
+        self.refused("n is 1 in example_inputs", module, torch.randn(1, 4), dynamic={"n": {"input": 0}})
+        self.refused("n is 3 and 4", module, torch.randn(3, 4), dynamic={"n": {"input": (0, 1)}})
+
+    def test_inputs(self):
+        class Sum(nn.Module):
+            def forward(self, first, *others, flag=True, **named):
+                return first + sum(others) + named.get("last", {"a": 1.0})["a"] * 1.0
+
+        x = torch.randn(2)
+        call = exporting.make_call(Sum(), (x, x))
+        self.assertEqual(list(call.inputs), ["first", "others_0"])
+        call = exporting.make_call(Sum(), {"first": x, "last": {"a": x}, "flag": False})
+        self.assertEqual(list(call.inputs), ["first", "last_a"])
+        names = {"input_names": ["a", "b"], "output_names": ["c"]}
+        done = accc_export.export(Sum(), (x, x), self.path, exporter="torchscript", **names)
+        self.assertEqual((done.inputs, done.outputs), (("a", "b"), ("c",)))
+        self.path.unlink()
+        self.refused("do not fit Linear.forward", nn.Linear(2, 2), (x, x))
+        self.refused("no tensor among example_inputs", Sum(), (1.0,))
+        self.refused("2 output names for 1 outputs", nn.Linear(2, 2), x, output_names=["a", "b"])
+        self.refused("need different names", nn.Linear(2, 2), x, output_names=["input"])
+        self.refused("type set", Sum(), {"first": x, "last": {x}})
+
+    def test_what_a_file_cannot_say(self):
+        x = torch.randn(3, 4)
+        self.refused("changes the buffer .*_u", nn.utils.parametrizations.spectral_norm(nn.Linear(4, 2)), x)
+        self.refused("averages over all batches", nn.Sequential(nn.BatchNorm1d(4, momentum=None)), x)
+        self.refused("0.weight is torch.float16: call module.float", nn.Sequential(nn.Linear(4, 2)).half(), x)
+        self.refused("has no values", nn.LazyLinear(2), x)
+        self.refused("has no values", nn.Linear(4, 2, device="meta"), x)
+        self.refused("not a torch.nn.Module", torch.relu, x)
+        self.refused("module._orig_mod", torch.compile(nn.Linear(4, 2)), x)
+        self.refused("ScriptModule", torch.jit.trace(nn.Linear(4, 2), x), x)
+        with self.assertRaisesRegex(accc_export.ExportError, "there is no exporter 'best': choose auto"):
+            accc_export.export(nn.Linear(4, 2), x, self.path, exporter="best")
+
+    def test_another_exporter_where_the_first_fails(self):
+        class Attention(nn.Module):
+            def forward(self, x):  # dynamo's takes four dimensions only
+                return functional.scaled_dot_product_attention(x, x, x)
+
+        module = nn.Sequential(nn.Linear(4, 4), Attention())
+        with self.assertWarnsRegex(accc_export.ExportWarning, "exported with torchscript"):
+            done = accc_export.export(module, torch.randn(2, 3, 4), self.path)
+        self.assertEqual(done.exporter, "torchscript")
+
+    def test_external_data(self):
+        for seed in (1, 2):
+            torch.manual_seed(seed)
+            module = nn.Linear(40, 40)
+            accc_export.export(module, torch.randn(2, 40), self.path, exporter="torchscript", external_data=True)
+            stored = {x.name: to_array(x) for x in onnx.load(self.path).graph.initializer}
+            self.assertEqual(stored["weight"].tolist(), module.weight.tolist())
+            self.assertEqual(len(list(self.folder.iterdir())), 2)
+        accc_export.export(module, torch.randn(2, 40), self.path, exporter="torchscript")
+        self.assertEqual([x.name for x in self.folder.iterdir()], ["m.onnx"])
+
+    def test_a_failed_export_keeps_the_old_file(self):
+        self.path.write_bytes(b"old")
+        with self.assertRaises(RuntimeError):  # the module's own
+            accc_export.export(nn.Linear(4, 2), torch.randn(3, 5), self.path, exporter="torchscript")
+        self.assertEqual(self.path.read_bytes(), b"old")
+        with self.assertRaisesRegex(accc_export.ExportError, "cannot write"):
+            accc_export.export(nn.Linear(4, 2), torch.randn(3, 4), self.folder / "none" / "m.onnx")
+
+    def test_state_dict(self):
+        module, inputs = everything()
+        trained = {n: x + 1 for n, x in module.named_parameters() if not n.startswith("unused")}
+        trained |= {n: x + 1 for n, x in module.named_buffers() if n.endswith(("running_mean", "running_var"))}
+        path = self.folder / "trained.safetensors"
+        save_file(trained, path)
+        with self.assertRaisesRegex(accc_export.ExportError, "unused.weight is missing"):
+            accc_export.state_dict(module, path)
+        module.load_state_dict(accc_export.state_dict(module, path, partial=True), strict=True)
+        self.assertTrue(torch.equal(module.head.weight, trained["words.weight"]))
+        self.assertTrue(torch.equal(module.batch_norm.running_var, trained["batch_norm.running_var"]))
+        with self.assertRaisesRegex(accc_export.ExportError, "the module has no words.weight"):
+            accc_export.state_dict(nn.Linear(2, 2), path)
+        save_file({"weight": torch.zeros(3, 2), "bias": torch.zeros(2)}, path)
+        with self.assertRaisesRegex(accc_export.ExportError, r"weight is \[3, 2\], and \[2, 2\]"):
+            accc_export.state_dict(nn.Linear(2, 2), path)
+        with self.assertRaisesRegex(accc_export.ExportError, "cannot read"):
+            accc_export.state_dict(nn.Linear(2, 2), self.folder / "none")
+
+
+class TrainingTest(unittest.TestCase):
+    def loss(self, text, scores, target):
+        return training.make_loss(text, ["other", "scores"])({"other": scores * 0, "scores": scores}, target)
+
+    def test_losses(self):
+        scores, classes, floats = torch.randn(4, 3, 5), torch.randint(3, (4, 5)), torch.rand(4, 3, 5)
+        weight = torch.tensor([0.5, 1, 2])
+        expected = functional.cross_entropy(scores, classes, weight, ignore_index=1, label_smoothing=0.1)
+        text = "cross_entropy=scores,weight=0.5:1:2,ignore_index=1,label_smoothing=0.1"
+        self.assertEqual(self.loss(text, scores, classes), expected)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "weights.txt"
+            file.write_text("0.5 1\n2\n")
+            self.assertEqual(self.loss(text.replace("0.5:1:2", str(file)), scores, classes), expected)
+        last = self.loss("nll=scores,class_dim=-1", scores.movedim(1, -1), classes)
+        self.assertEqual(last, functional.nll_loss(scores, classes))
+        for name, function in training._ELEMENTS.items():
+            self.assertEqual(self.loss(f"{name}=scores", scores, floats), function(scores, floats))
+        self.assertEqual(self.loss("output:scores", torch.tensor([3.0]), None), 3)
+
+    def test_optimizers(self):
+        parameter = nn.Parameter(torch.zeros(2))
+        adam = training.Optimizer("adam,beta2=0.9,amsgrad,weight_decay=0.1,clip_grad_norm=1", None, [parameter])
+        settings = adam.torch.param_groups[0]
+        self.assertEqual((settings["betas"], settings["amsgrad"], settings["weight_decay"]), ((0.9, 0.9), True, 0.1))
+        self.assertEqual((adam.clip, adam.lr), (1, 1e-3))
+        sgd = training.Optimizer("sgd,momentum=0.9,nesterov,lr=5", 0.5, [parameter])
+        self.assertEqual((sgd.lr, sgd.torch.param_groups[0]["nesterov"]), (0.5, True))
+
+    def test_what_is_wrong_is_named(self):
+        for pattern, text in (
+            ("there is no loss 'huber': choose cross_entropy", "huber"),
+            ("mse,label_smoothing=1: there is no option label_smoothing", "mse,label_smoothing=1"),
+            ("there is no output logits; there are other, scores", "mse=logits"),
+            ("there is no output loss", "output:loss"),
+            ("neither numbers nor a file", "nll,weight=none.txt"),
+            ("needs a value", "nll,ignore_index"),
+        ):
+            with self.assertRaisesRegex(accc_export.ExportError, pattern):
+                training.make_loss(text, ["other", "scores"])
+        for pattern, text in (("no optimizer 'lion': choose sgd", "lion"), ("no option beta1", "sgd,beta1=0.9")):
+            with self.assertRaisesRegex(accc_export.ExportError, pattern):
+                training.Optimizer(text, None, [nn.Parameter(torch.zeros(1))])
+
+
+class GoldenTest(unittest.TestCase):
+    def test_files(self):
+        torch.manual_seed(0)
+        module, x, y = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)), torch.randn(5, 4), torch.randn(5, 3)
+        before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "golden"
+            settings = {"loss": "mse", "target": y, "optimizer": "sgd,momentum=0.9", "lr": 0.1, "steps": 3}
+            accc_export.golden(module, x, folder, exporter=["torchscript", "dynamo"], moved=1, **settings)
+            files = {"model.onnx", "dynamo.onnx", "meta.json", "inputs.safetensors", "moved1.safetensors"}
+            self.assertEqual({x.name for x in folder.iterdir()}, files | {"golden.safetensors", "golden64.safetensors"})
+            self.assertTrue(all(torch.equal(tensor, before[n]) for n, tensor in module.state_dict().items()))
+            golden = load_file(folder / "golden.safetensors")
+
+            optimizer = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
+            for _ in range(3):
+                optimizer.zero_grad()
+                loss = functional.mse_loss(module(x), y)
+                loss.backward()
+                optimizer.step()
+            self.assertEqual(golden["losses"][2], loss.detach())
+            for n, tensor in module.state_dict().items():
+                if tensor.is_floating_point():
+                    self.assertTrue(torch.equal(golden[f"param.{n}"], tensor), n)
+            with self.assertRaisesRegex(accc_export.ExportError, "mse needs a target"):
+                accc_export.golden(module, x, folder, loss="mse")
+            with self.assertRaisesRegex(accc_export.ExportError, "no optimizer"):
+                accc_export.golden(module, x, folder, loss="mse", target=y, optimizer="lion", exporter="torchscript")
+            self.assertEqual(len(list(folder.iterdir())), 7)  # as they were
+            self.assertEqual([x.name for x in folder.parent.iterdir()], ["golden"])
+
+    def test_dropout(self):
+        module = nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.5))
+        with tempfile.TemporaryDirectory() as folder:
+            target = torch.randint(3, (5,))
+            accc_export.golden(module, torch.randn(5, 4), folder + "/g", loss="cross_entropy", target=target, exporter="torchscript")
+            meta = json.loads((pathlib.Path(folder) / "g" / "meta.json").read_text())
+        self.assertTrue(meta["dropout"])
+        self.assertGreater(meta["loss_std"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What python/accc_export writes and refuses. Needs PyTorch; scripts/sweep --package runs it."""
 
+import contextlib
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -317,6 +319,21 @@ class GoldenTest(unittest.TestCase):
             meta = json.loads((pathlib.Path(folder) / "g" / "meta.json").read_text())
         self.assertTrue(meta["dropout"])
         self.assertGreater(meta["loss_std"], 0)
+
+
+class ReadmeTest(unittest.TestCase):
+    def test_its_three_lines(self):
+        class Classifier(nn.Linear):
+            def forward(self, images):
+                return super().forward(images.flatten(1))
+
+        torch.manual_seed(0)
+        names = {"module": Classifier(16, 3), "images": torch.randn(4, 1, 4, 4), "target": torch.randint(3, (4,))}
+        for readme in (ROOT / "README.md", ROOT / "python" / "README.md"):
+            block = re.search(r"^```python\n(.*?)^```", readme.read_text(), re.MULTILINE | re.DOTALL).group(1)
+            with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+                exec(block, dict(names))
+                self.assertTrue(pathlib.Path("model.onnx").exists())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 
 #include "Json.h"
 #include "accc/error.h"
-#include "driver/TextFile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +59,7 @@ std::vector<std::string> DiffReport::failedSections() const {
 
 // ---- For people ----
 
-static std::string describe(const Change &change, const DiffReport &report) {
+std::string accc::tool::describe(const Change &change, const DiffReport &report) {
   if (!change.after)
     return change.what + " is missing in " + report.b;
   if (!change.before)
@@ -133,75 +132,16 @@ static ordered_json reportJson(const DiffReport &report, bool failedOnly) {
           {"sections", sections}};
 }
 
-/// For XML, which has no control characters.
-static std::string escape(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
-  return result;
-}
-
-/// One test case a section, and one a tensor that fails.
-static std::string toJunit(const DiffReport &report) {
-  std::string cases, suite = "accc diff " + report.a + (report.b.empty() ? "" : " " + report.b);
-  int tests = 0, failures = 0;
-  auto add = [&](const std::string &name, bool failed, const std::string &message,
-                 const std::string &details) {
-    cases += "    <testcase classname=\"" + escape(suite) + "\" name=\"" + escape(name) + "\">\n";
-    if (failed)
-      cases +=
-          "      <failure message=\"" + escape(message) + "\">" + escape(details) + "</failure>\n";
-    else if (!details.empty())
-      cases += "      <system-out>" + escape(details) + "</system-out>\n";
-    cases += "    </testcase>\n";
-    ++tests;
-    failures += failed;
-  };
-  for (const Section &section : report.sections) {
-    std::string details;
-    for (const std::string &note : section.notes)
-      details += note + "\n";
-    for (const Change &change : section.changes)
-      details += describe(change, report) + "\n";
-    auto bad = std::count_if(section.tensors.begin(), section.tensors.end(),
-                             [](const Verdict &v) { return !v.passed(); });
-    if (!section.tensors.empty())
-      details += std::to_string(section.tensors.size() - static_cast<size_t>(bad)) + " of " +
-                 std::to_string(section.tensors.size()) + " tensors pass\n";
-    std::string verdict = report.verdictOf(section);
-    add(section.name, verdict == "fail", section.name + " differs", details);
-    for (const Verdict &v : section.tensors)
-      if (!v.passed() && verdict == "fail") {
-        char text[160];
-        std::snprintf(text, sizeof text, ", worst absolute difference %.2e, relative RMSE %.2e",
-                      v.worst, v.relative);
-        add(section.name + " " + v.name, true, v.how, v.shape + text);
-      }
-  }
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"" +
-         escape(suite) + "\" tests=\"" + std::to_string(tests) + "\" failures=\"" +
-         std::to_string(failures) + "\">\n" + cases + "  </testsuite>\n</testsuites>\n";
-}
-
-int accc::tool::tell(const DiffReport &report, const ReportOptions &options) {
+void accc::tool::checkSections(const DiffReport &report) {
   for (const std::string &name : report.choice.only)
     if (std::none_of(report.sections.begin(), report.sections.end(),
                      [&](const Section &section) { return section.name == name; }))
       throw Error(ErrorKind::usage, "--only " + name + ": there is no such section to compare " +
                                         report.a + " with " +
                                         (report.b.empty() ? "itself" : report.b));
-  if (!options.junit.empty())
-    if (std::string problem = writeTextFile(options.junit, toJunit(report)); !problem.empty())
-      throw Error(ErrorKind::machine, problem);
+}
+
+int accc::tool::tell(const DiffReport &report, const ReportOptions &options) {
   if (options.json)
     std::printf("%s\n", toText(reportJson(report, options.failedOnly)).c_str());
   else

@@ -42,8 +42,8 @@ struct Section {
 };
 
 struct DiffReport {
-  std::string a, b; ///< what is compared: `before` and `after` speak of these
-  double tolerance = 0;
+  std::string a, b;        ///< what is compared: `before` and `after` speak of these
+  double tolerance = 1e-4; ///< of numbers, absolute and relative; 0: the same bits
   SectionChoice choice;
   std::vector<Section> sections = {};
 
@@ -58,11 +58,15 @@ struct DiffReport {
 struct ReportOptions {
   bool failedOnly = false; ///< of tensors
   bool json = false;
-  std::string junit; ///< a file to write
 };
 
-/// Tells it; gives the exit code, 1 if a section fails. Throws Error (usage) where a section was
-/// asked for that the two sides do not have, and (machine) where the file cannot be written.
+/// "what: before -> after", or where it is missing.
+std::string describe(const Change &change, const DiffReport &report);
+
+/// Throws Error (usage) where a section was asked for that the two sides do not have.
+void checkSections(const DiffReport &report);
+
+/// Tells it; gives the exit code, 1 if a section fails.
 int tell(const DiffReport &report, const ReportOptions &options);
 
 } // namespace accc::tool

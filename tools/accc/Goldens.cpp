@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Goldens.h"
 
-#include "Snapshot.h"
-
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -189,14 +187,6 @@ static Section judgeGoldens(const std::string &subject, const fs::path &folder,
 void accc::tool::diffGoldens(const std::string &library, const std::string &folder,
                              DiffReport &report) {
   GoldenMeta meta = readGoldenMeta(folder, library);
-  if (!meta.snapshot.empty())
-    try {
-      compareSnapshots(nlohmann::ordered_json::parse(meta.snapshot), describeForDiff(library),
-                       report);
-    } catch (const json::exception &error) {
-      throw Error(ErrorKind::data,
-                  (fs::path(folder) / kMetaFile).string() + ": library: " + error.what());
-    }
   if (report.choice.compares("numbers"))
     report.add(judgeGoldens(library, folder, meta, report.tolerance,
                             runAsGoldens(Model::load(library), folder, meta)));

@@ -48,8 +48,7 @@ GoldenMeta readGoldenMeta(const std::string &folder, const std::string &model);
 /// A library's trajectory by the names of goldens.
 TensorMap toGoldens(const Model &model, const Trajectory &trajectory);
 
-/// Runs a library as the goldens of report.a were made, and holds it against them. Also compares
-/// what it says of itself where the goldens know that of theirs.
+/// Runs a library as the goldens of report.a were made, and holds its numbers against them.
 void diffGoldens(const std::string &library, const std::string &folder, DiffReport &report);
 /// Holds what `accc run` wrote against goldens: outputs, loss and gradients of the first step, and,
 /// unless `params` is empty, the variables after the last.

@@ -113,3 +113,17 @@ void accc::tool::diffLibraries(const RunSettings &settings, DiffReport &report) 
   if (report.choice.compares("numbers"))
     report.add(NumbersDiff(settings, report).compare());
 }
+
+void accc::tool::diffDescription(const std::string &library, const std::string &folder,
+                                 DiffReport &report) {
+  GoldenMeta meta = readGoldenMeta(folder, library);
+  if (meta.snapshot.empty())
+    return;
+  try {
+    compareSnapshots(nlohmann::ordered_json::parse(meta.snapshot), describeForDiff(library),
+                     report);
+  } catch (const nlohmann::json::exception &error) {
+    throw Error(ErrorKind::data, (std::filesystem::path(folder) / kMetaFile).string() +
+                                     ": library: " + error.what());
+  }
+}

@@ -3,7 +3,7 @@
 #ifndef ACCC_TOOLS_ACCC_LIBRARYDIFF_H
 #define ACCC_TOOLS_ACCC_LIBRARYDIFF_H
 
-#include "DiffReport.h"
+#include "Goldens.h"
 
 #include <cstdint>
 #include <string>
@@ -21,6 +21,10 @@ struct RunSettings {
 /// with the same inputs, from a's weights and the same data, each with its own learning rate.
 /// Throws Error (machine) where they are to be compared and this machine cannot run one of the two.
 void diffLibraries(const RunSettings &settings, DiffReport &report);
+
+/// What the library says of itself, held against what the library said of which goldens were
+/// recorded; nothing where the goldens do not know that.
+void diffDescription(const std::string &library, const std::string &folder, DiffReport &report);
 
 } // namespace accc::tool
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What goes to standard error.
+// What is said of a compilation's problems and of its progress.
 #include "Command.h"
+#include "Json.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +11,7 @@
 
 using namespace accc;
 using namespace accc::tool;
+using nlohmann::ordered_json;
 
 void accc::tool::printProblems(const Outcome &outcome) {
   size_t errors = 0, warnings = 0;
@@ -24,6 +26,18 @@ void accc::tool::printProblems(const Outcome &outcome) {
     std::cerr << "accc: this is a bug in accc"
               << (outcome.reproducer.empty() ? "" : "; " + outcome.reproducer + " reproduces it")
               << "\n";
+}
+
+ordered_json accc::tool::toJson(const Outcome &outcome) {
+  ordered_json problems = ordered_json::array();
+  for (const Problem &problem : outcome.problems)
+    problems.push_back(
+        {{"severity", problem.severity == Problem::Severity::Error ? "error" : "warning"},
+         {"fault", nameOf(problem.fault)},
+         {"node", problem.node},
+         {"op", problem.op},
+         {"message", problem.message}});
+  return {{"ok", outcome.code == ExitCode::Done}, {"problems", problems}};
 }
 
 ProgressLine::ProgressLine() : terminal(isatty(STDERR_FILENO)) {}

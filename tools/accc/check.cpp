@@ -36,7 +36,8 @@ void accc::tool::addCheck(CLI::App &app, Action &action) {
       "check",
       "check a model and report every problem without compiling: missing ops and gradients");
   addCompileOptions(*command, *options);
-  command->add_flag("--json", *json, "prints {ok, problems: [{severity, fault, node, op, message}]}");
+  command->add_flag("--json", *json,
+                    "prints {ok, problems: [{severity, fault, node, op, message}]}");
   command->callback(
       [options, json, &action] { action = [options, json] { return check(*options, *json); }; });
 }

@@ -53,9 +53,10 @@ void accc::tool::addCompile(CLI::App &app, Action &action) {
       ->type_name("DIR");
   command->add_option("--stop-after", options->stopAfter, "prints the IR after this phase")
       ->type_name("PHASE");
-  command->add_flag("--json", *json,
-                    "prints {ok, problems: [{severity, fault, node, op, message}]}, and with --stop-after "
-                    "the IR");
+  command->add_flag(
+      "--json", *json,
+      "prints {ok, problems: [{severity, fault, node, op, message}]}, and with --stop-after "
+      "the IR");
   command->callback(
       [options, json, &action] { action = [options, json] { return compile(*options, *json); }; });
 }

@@ -3,7 +3,7 @@
 // accc diff A --targets: the targets of one library.
 #include "Bisection.h"
 #include "Command.h"
-#include "Goldens.h"
+#include "JUnit.h"
 #include "Json.h"
 #include "LibraryDiff.h"
 #include "ScratchFolder.h"
@@ -23,11 +23,19 @@ struct DiffOptions {
   std::string a, b;
   RunSettings run;
   bool bisect = false, targets = false, hasSteps = false;
-  double tolerance = 1e-4;
+  double tolerance = DiffReport().tolerance;
   std::vector<std::string> archs, only, failOn;
   ReportOptions report;
+  std::string junit; ///< a file to write
 };
 } // namespace
+
+static int tell(const DiffOptions &options, const DiffReport &report) {
+  checkSections(report);
+  if (!options.junit.empty())
+    writeJUnit(report, options.junit);
+  return tell(report, options.report);
+}
 
 /// Runs what compiles in a child process, which a crash may end.
 static int guarded(const CompileOptions &compile, const std::function<int()> &work) {
@@ -62,13 +70,14 @@ static int diffModel(const DiffOptions &options, DiffReport &report) {
       if (report.sections.back().changes.empty() && outcome.code != ExitCode::Done)
         return giveUp(outcome, options.report.json);
       printProblems(outcome);
-      return tell(report, options.report);
+      return tell(options, report);
     });
   if (int code =
           guarded(compile, [&] { return giveUp(compileModel(compile), options.report.json); }))
     return code;
+  diffDescription(compile.output, options.b, report);
   diffGoldens(compile.output, options.b, report);
-  return tell(report, options.report);
+  return tell(options, report);
 }
 
 // ---- What goes with what ----
@@ -115,7 +124,7 @@ static void checkOptions(const DiffOptions &options, Mode mode) {
        "--bisect compares no sections: --only and --fail-on do not go with it");
   need(options.archs.empty() || mode == Mode::ModelAndGoldens,
        "--arch goes with a model: a library is compiled");
-  keepApart({options.report.junit}, {options.a, options.b, options.run.params, options.run.inputs});
+  keepApart({options.junit}, {options.a, options.b, options.run.params, options.run.inputs});
 }
 
 static int diff(const DiffOptions &options) {
@@ -136,6 +145,7 @@ static int diff(const DiffOptions &options) {
     diffLibraries(options.run, report);
     break;
   case Mode::LibraryAndGoldens:
+    diffDescription(options.a, options.b, report);
     diffGoldens(options.a, options.b, report);
     break;
   case Mode::ModelAndGoldens:
@@ -144,7 +154,7 @@ static int diff(const DiffOptions &options) {
     diffResults(options.a, options.run.params, options.b, report);
     break;
   }
-  return tell(report, options.report);
+  return tell(options, report);
 }
 
 // ---- The command line ----
@@ -178,7 +188,7 @@ static void addSectionOptions(CLI::App &command, DiffOptions &options) {
                    "prints {a, b, verdict, failed, tolerance, sections: [{name, verdict, notes, "
                    "changes, tensors}]}");
   command
-      .add_option("--junit", options.report.junit,
+      .add_option("--junit", options.junit,
                   "writes a test case for each section, and for each tensor that failed")
       ->type_name("FILE.xml");
 }

@@ -12,21 +12,24 @@ using namespace accc::tool;
 
 void accc::tool::addGoldens(CLI::App &app, Action &action) {
   struct Options {
-    std::string subject, params;
-    GoldenOptions goldens;
+    std::string subject, params, goldens;
+    ReportOptions report;
   };
   auto options = std::make_shared<Options>();
   CLI::App *command =
       app.add_subcommand("diff", "compares a library, or a run's outputs, with goldens");
   command->add_option("A", options->subject, "a library, or the outputs of a run")->required();
-  command->add_option("B", options->goldens.folder, "a folder of goldens")->required();
+  command->add_option("B", options->goldens, "a folder of goldens")->required();
   command->add_option("--params", options->params, "parameters after the run's last step");
-  command->add_flag("--failed", options->goldens.failedOnly, "lists only what failed");
+  command->add_flag("--failed", options->report.failedOnly, "lists only what failed");
   command->callback([options, &action] {
     action = [options] {
-      return isLibrary(options->subject)
-                 ? diffGoldens(options->subject, options->goldens)
-                 : diffResults(options->subject, options->params, options->goldens);
+      DiffReport report{.a = options->goldens, .b = options->subject};
+      if (isLibrary(options->subject))
+        diffGoldens(options->subject, options->goldens, report);
+      else
+        diffResults(options->subject, options->params, options->goldens, report);
+      return tell(report, options->report);
     };
   });
 }

@@ -72,6 +72,11 @@ static llvm::json::Object describeModel(MLIRContext &context, const CompileOptio
       ops[name] = count;
     json["ops"] = std::move(ops);
 
+    const ExportNotes &notes = compilation.exported;
+    json["recovered"] = llvm::json::Array(notes.recovered);
+    if (!notes.damage.empty())
+      json["damage"] = notes.damage;
+
     double flops = 0, bytes = 0;
     if (succeeded(decomposeModel(compilation)))
       for (Operation &op : forward.front().without_terminator()) {

@@ -30,7 +30,22 @@ describeSettings(llvm::ArrayRef<std::pair<std::string, std::string>> settings) {
   return object;
 }
 
-std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef inputHash) {
+/// Adds what the importer says of the export.
+static void addNotes(llvm::json::Object &manifest, const CompileOptions &options,
+                     const ExportNotes &notes) {
+  if (!notes.recovered.empty())
+    manifest["recovered"] = llvm::json::Array(notes.recovered);
+  llvm::json::Object aliases;
+  for (const auto &[name, others] : notes.aliases)
+    aliases[name] = llvm::json::Array(others);
+  if (!aliases.empty())
+    manifest["aliases"] = std::move(aliases);
+  if (!notes.damage.empty() && !options.loss.empty())
+    manifest["accepted_damage"] = notes.damage;
+}
+
+std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef inputHash,
+                               const ExportNotes &notes) {
   auto [targets, archs] = describeTargets(options);
   llvm::json::Object manifest{
       {"compiler", kCompilerVersion},
@@ -66,6 +81,7 @@ std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef in
     manifest["assume_batchnorm_training"] = true;
   if (!options.runningVariance.empty())
     manifest["running_variance"] = options.runningVariance;
+  addNotes(manifest, options, notes);
   return llvm::formatv("{0}", llvm::json::Value(std::move(manifest)));
 }
 
@@ -93,6 +109,8 @@ std::string accc::describeOptions(const CompileOptions &options) {
     text += " --assume-dropout-training";
   if (options.assumeBatchNormTraining)
     text += " --assume-batchnorm-training";
+  if (options.acceptDamagedExport)
+    text += " --accept-damaged-export";
   add("--running-variance", options.runningVariance);
   add("--weights", options.weights);
   return text;

@@ -11,11 +11,20 @@
 
 namespace accc {
 
+/// What an import found of how the model was exported (ImportResult).
+struct ExportNotes {
+  std::vector<std::string> recovered;
+  std::map<std::string, std::vector<std::string>> aliases;
+  std::string damage;
+};
+
 /// JSON: compiler, model (file name and hash), loss, optimizer, all options of both (loss_options,
 /// optimizer_options), learning_rate (what a trainer uses where it says nothing else), target,
-/// arch, precision, dimensions, freeze. Holds no path, time or machine, so that the same input
-/// gives the same bytes.
-std::string makeManifest(const CompileOptions &options, llvm::StringRef inputHash);
+/// arch, precision, dimensions, freeze; recovered (parameters that the exporter changed and the
+/// importer restored), aliases (other names of a variable, by its name), accepted_damage. Holds no
+/// path, time or machine, so that the same input gives the same bytes.
+std::string makeManifest(const CompileOptions &options, llvm::StringRef inputHash,
+                         const ExportNotes &notes);
 
 /// The options as a command line, without the files that are read and written.
 std::string describeOptions(const CompileOptions &options);

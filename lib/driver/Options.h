@@ -29,6 +29,8 @@ struct CompileOptions {
   /// or `unbiased` variance (empty: as the program that wrote the file does).
   bool assumeDropoutTraining = false, assumeBatchNormTraining = false;
   std::string runningVariance;
+  /// What an export lost of its module's parameters is no error where the model is trained.
+  bool acceptDamagedExport = false;
 
   /// Of several targets, and several archs of one, the library takes the best that the machine can
   /// run (chooseTargets).

@@ -74,6 +74,7 @@ static LogicalResult readModel(Compilation &c) {
     options.dimensions[name] = size;
   options.assumeDropoutTraining = c.options.assumeDropoutTraining;
   options.assumeBatchNormTraining = c.options.assumeBatchNormTraining;
+  options.acceptDamage = c.options.acceptDamagedExport;
   if (!c.options.runningVariance.empty())
     options.unbiasedRunningVar = c.options.runningVariance == "unbiased";
   if (c.options.openDimension)
@@ -87,6 +88,7 @@ static LogicalResult readModel(Compilation &c) {
   for (const std::string &problem : overwritten)
     c.problems.add({.message = problem, .fault = Fault::Usage});
   c.module = std::move(result.module);
+  c.exported = {std::move(result.recovered), std::move(result.aliases), std::move(result.damage)};
   return success(overwritten.empty() && c.module &&
                  succeeded(shareVariables(c, std::move(result.weights))));
 }

@@ -6,6 +6,7 @@
 #include "codegen/Generate.h"
 #include "driver/Driver.h"
 #include "driver/Files.h"
+#include "driver/Manifest.h"
 #include "driver/Report.h"
 #include "driver/Sizes.h"
 #include "schedule/merge/Merge.h"
@@ -58,6 +59,8 @@ struct Compilation {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The initial values of variables, at all sizes the same.
   WeightTable weights;
+  /// What the importer found of the model's export.
+  ExportNotes exported;
   /// The first sizes imported, and the variables there.
   std::optional<std::pair<std::string, VariableTypes>> variables;
   /// Where there are several sizes and the pipeline ends before any target is asked: the model at

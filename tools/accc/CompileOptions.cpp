@@ -73,6 +73,8 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
   command.add_flag("--assume-batchnorm-training", options.assumeBatchNormTraining,
                    "batch normalisations that were exported in inference mode use and update "
                    "statistics of the batch");
+  command.add_flag("--accept-damaged-export", options.acceptDamagedExport,
+                   "trains a model whose export lost or changed some of its parameters");
   command.add_option("--running-variance", options.runningVariance,
                      "biased (as ONNX says) or unbiased (as PyTorch does): the variance that batch "
                      "normalisations keep; by default as the program that wrote the model does");

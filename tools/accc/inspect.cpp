@@ -74,6 +74,23 @@ static void printList(const ordered_json &list, const char *indent) {
   }
 }
 
+/// What became of the module's parameters in the export, of a manifest or a model's description.
+static void printExport(const ordered_json &json, const char *damage) {
+  if (json.contains("recovered") && !json["recovered"].empty()) {
+    std::cout << "recovered\n";
+    for (const auto &line : json["recovered"])
+      std::cout << "  " << line.get<std::string>() << "\n";
+  }
+  if (json.contains("aliases")) {
+    std::cout << "aliases\n";
+    for (const auto &[name, others] : json["aliases"].items())
+      for (const auto &alias : others)
+        std::cout << "  " << alias.get<std::string>() << "  is " << name << "\n";
+  }
+  if (json.contains(damage))
+    std::cout << "lost in the export: " << json[damage].get<std::string>() << "\n";
+}
+
 static void printLibrary(const ordered_json &json) {
   std::cout << json["model"].get<std::string>() << ": " << json["compiler"].get<std::string>()
             << ", " << json["target"].get<std::string>() << " " << archName(json["arch"]);
@@ -103,6 +120,8 @@ static void printLibrary(const ordered_json &json) {
   }
   std::cout << "variables\n";
   printList(json.value("variables", ordered_json::array()), "  ");
+  if (json["manifest"].is_object())
+    printExport(json["manifest"], "accepted_damage");
 }
 
 static void printModel(const ordered_json &json) {
@@ -121,6 +140,7 @@ static void printModel(const ordered_json &json) {
     std::cout << key << "\n";
     printList(json[key], "  ");
   }
+  printExport(json, "damage");
   std::cout << "ops\n";
   for (const auto &[name, count] : json["ops"].items())
     std::cout << "  " << name << "  " << count << "\n";

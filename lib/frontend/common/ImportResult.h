@@ -36,6 +36,8 @@ struct ImportOptions {
   /// Whether running variances are updated with the unbiased variance, as PyTorch does. By default:
   /// yes if the file was written by PyTorch.
   std::optional<bool> unbiasedRunningVar;
+  /// A file that lost a part of what its module trains is trained as it stands.
+  bool acceptDamage = false;
   /// Composite operators that the exporter took apart are put together again (Raise.h).
   bool raise = true;
   /// Inputs that always have the same value: they become constants, and shapes may depend on them.
@@ -51,6 +53,12 @@ struct ImportResult {
   std::vector<Problem> problems;
   /// The files beside the model that were read.
   std::vector<std::string> dataFiles = {};
+  /// A line for each parameter that the exporter changed and the importer restored.
+  std::vector<std::string> recovered = {};
+  /// Other names of one tensor, by the variable's name.
+  std::map<std::string, std::vector<std::string>> aliases = {};
+  /// What the export lost, where that was accepted or nothing is trained; empty: nothing.
+  std::string damage = {};
 };
 
 } // namespace accc

@@ -36,11 +36,12 @@ std::string fullOpType(const onnx::NodeProto &node) {
 
 } // namespace
 
-GraphImporter::GraphImporter(std::shared_ptr<const onnx::ModelProto> model, StringRef directory,
-                             const ImportOptions &options, MLIRContext &context)
-    : model(model), importOptions(options), context(context),
-      tensorReader(context, model, directory), variables(*model, options), opBuilder(&context),
-      main(nullptr) {
+GraphImporter::GraphImporter(std::shared_ptr<const onnx::ModelProto> model, ModelState given,
+                             StringRef directory, const ImportOptions &options,
+                             MLIRContext &context)
+    : model(model), importOptions(options), context(context), state(std::move(given)),
+      tensorReader(context, model, directory), variables(*model, state, options),
+      opBuilder(&context), main(nullptr) {
   context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
   for (const onnx::FunctionProto &function : model->functions())
     functions[functionKey(function.domain(), function.name())] = &function;
@@ -77,6 +78,11 @@ bool GraphImporter::bindUpdate(Value variable, Value update) {
   found->kind = InitializerKind::Buffer;
   found->update = update;
   return true;
+}
+
+std::optional<int64_t> GraphImporter::paddingIndex(Value variable) {
+  Variable *found = variables.find(variable);
+  return found && state.exported ? state.exported->lookup(found->name).paddingIndex : std::nullopt;
 }
 
 DenseElementsAttr GraphImporter::initialValue(Value variable) {
@@ -396,6 +402,7 @@ ImportResult GraphImporter::run() {
 
   ImportResult result;
   finish(result);
+  reportState(result);
   result.warnings = std::move(warnings);
   result.problems = std::move(problems);
   result.dataFiles = tensorReader.dataFiles();

@@ -36,8 +36,9 @@ public:
 
 class GraphImporter {
 public:
-  GraphImporter(std::shared_ptr<const onnx::ModelProto> model, llvm::StringRef directory,
-                const ImportOptions &options, mlir::MLIRContext &context);
+  GraphImporter(std::shared_ptr<const onnx::ModelProto> model, ModelState state,
+                llvm::StringRef directory, const ImportOptions &options,
+                mlir::MLIRContext &context);
 
   /// Imports the model. Throws ImportError only for what makes everything else meaningless.
   ImportResult run();
@@ -52,6 +53,10 @@ public:
   mlir::Value randomKey();
   int64_t nextStream() { return streams++; }
   void warn(std::string message);
+  /// The export lost this; an error at the end, unless the damage is accepted.
+  void addDamage(Loss loss, llvm::StringRef name) { state.recovery.damage.add(loss, name); }
+  /// The row of an embedding (an argument made from an initialiser) that takes no gradient.
+  std::optional<int64_t> paddingIndex(mlir::Value variable);
   /// The value of `variable` (an argument made from an initialiser) after the step: it becomes a
   /// buffer. False if the value is no such argument.
   bool bindUpdate(mlir::Value variable, mlir::Value update);
@@ -88,10 +93,12 @@ private:
   /// Verifies the ops built since `last` and folds what is known; `results` follow.
   void settle(mlir::Operation *last, Entities &results);
   void finish(ImportResult &result);
+  void reportState(ImportResult &result);
 
   std::shared_ptr<const onnx::ModelProto> model;
   const ImportOptions &importOptions;
   mlir::MLIRContext &context;
+  ModelState state;
   TensorReader tensorReader;
   Variables variables;
   mlir::OpBuilder opBuilder;

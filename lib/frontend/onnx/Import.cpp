@@ -12,14 +12,27 @@ using namespace accc;
 using namespace accc::onnx_import;
 
 namespace {
+/// What the file says of its module's state, or what its exporter's traces prove.
+ModelState readState(const std::shared_ptr<onnx::ModelProto> &model, llvm::StringRef directory,
+                     mlir::MLIRContext &context) {
+  ModelState state;
+  state.exported = readExportMetadata(*model);
+  if (!state.exported) {
+    TensorReader tensors(context, model, directory);
+    state.recovery = recoverExport(*model, tensors);
+  }
+  return state;
+}
+
 template <typename Read>
 ImportResult import(Read read, llvm::StringRef directory, const ImportOptions &options,
                     mlir::MLIRContext &context) {
   ImportResult result;
   try {
-    std::shared_ptr<const onnx::ModelProto> model = read();
+    std::shared_ptr<onnx::ModelProto> model = read();
     checkModel(*model);
-    return GraphImporter(model, directory, options, context).run();
+    return GraphImporter(model, readState(model, directory, context), directory, options, context)
+        .run();
   } catch (const ImportError &error) {
     result.problems.push_back({"", "", error.message});
   } catch (const ImportAbort &error) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements taken from, and put to, positions that are data.
+#include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Tensors.h"
 
@@ -30,6 +31,23 @@ Tensor wrapNegative(Tensor indices, int64_t extent) {
   return prim::select(indices < 0.0, indices + static_cast<double>(extent), indices);
 }
 
+/// The same value, through which no gradient flows.
+Tensor detach(Tensor x) {
+  OpBuilder &b = x.getBuilder();
+  Type bits = b.getIntegerType(x.elementType().getIntOrFloatBitWidth());
+  Value asBits = b.create<prim::BitcastOp>(x.getLoc(), x.type().clone(bits), x);
+  return x.wrap(b.create<prim::BitcastOp>(x.getLoc(), x.type(), asBits));
+}
+
+/// The rows, of which those of the index `padding` take no gradient: an embedding's padding_idx.
+Tensor withoutGradientOf(Tensor rows, Tensor indices, int64_t padding) {
+  SmallVector<int64_t> leading(indices.rank());
+  std::iota(leading.begin(), leading.end(), 0);
+  Tensor isPadding =
+      prim::equal(indices, static_cast<double>(padding)).broadcast(rows.shape(), leading);
+  return prim::select(isPadding, detach(rows), rows);
+}
+
 Entities gather(Node &node) {
   Tensor x = node.in(0), indices = indicesOf(node, 1);
   int64_t axis = node.axis(node.integer("axis", 0), x.rank());
@@ -50,7 +68,10 @@ Entities gather(Node &node) {
       return {x.sliceDim(axis, at, at + 1).reshape(shape)};
     }
   }
-  return {x.gather(wrapNegative(indices, x.dim(axis)), axis)};
+  indices = wrapNegative(indices, x.dim(axis));
+  Tensor rows = x.gather(indices, axis);
+  std::optional<int64_t> padding = node.importer().paddingIndex(x);
+  return {padding && axis == 0 ? withoutGradientOf(rows, indices, *padding) : rows};
 }
 
 // ---- linear indices ----

@@ -77,7 +77,7 @@ bool nestsTooDeeply(llvm::StringRef bytes) {
 }
 } // namespace
 
-std::shared_ptr<const onnx::ModelProto> accc::onnx_import::parseModel(llvm::StringRef bytes) {
+std::shared_ptr<onnx::ModelProto> accc::onnx_import::parseModel(llvm::StringRef bytes) {
   if (bytes.size() > kByteLimit)
     fail("the model file is larger than 2 GiB, which protobuf cannot hold; save its weights as "
          "external data");
@@ -98,7 +98,7 @@ std::shared_ptr<const onnx::ModelProto> accc::onnx_import::parseModel(llvm::Stri
   return model;
 }
 
-std::shared_ptr<const onnx::ModelProto> accc::onnx_import::readModel(llvm::StringRef path) {
+std::shared_ptr<onnx::ModelProto> accc::onnx_import::readModel(llvm::StringRef path) {
   llvm::sys::fs::file_status status;
   if (std::error_code error = llvm::sys::fs::status(path, status))
     fail("cannot read '" + path + "': " + error.message());

@@ -12,8 +12,8 @@
 namespace accc::onnx_import {
 
 /// Parses a model: at most 2 GiB, messages nested at most 100 deep. Throws ImportError.
-std::shared_ptr<const onnx::ModelProto> readModel(llvm::StringRef path);
-std::shared_ptr<const onnx::ModelProto> parseModel(llvm::StringRef bytes);
+std::shared_ptr<onnx::ModelProto> readModel(llvm::StringRef path);
+std::shared_ptr<onnx::ModelProto> parseModel(llvm::StringRef bytes);
 
 /// Throws ImportError unless
 /// - there is a graph with outputs, and an operator set,

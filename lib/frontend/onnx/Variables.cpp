@@ -5,8 +5,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/unknown_field_set.h>
 
 #include <cstring>
 
@@ -16,29 +14,8 @@ using namespace accc::onnx_import;
 
 namespace {
 
-// ValueInfoProto.metadata_props came with ONNX 1.16, after the messages that this is built with.
-constexpr int kValueInfoMetadata = 4;
 constexpr const char kSpecKind[] = "pkg.torch.export.graph_signature.InputSpec.kind";
 constexpr const char kSpecPersistent[] = "pkg.torch.export.graph_signature.InputSpec.persistent";
-
-llvm::StringMap<std::string> metadata(const onnx::ValueInfoProto &info) {
-  llvm::StringMap<std::string> result;
-  const google::protobuf::UnknownFieldSet &fields = info.GetReflection()->GetUnknownFields(info);
-  for (int i = 0; i < fields.field_count(); ++i) {
-    const google::protobuf::UnknownField &field = fields.field(i);
-    onnx::StringStringEntryProto entry;
-    if (field.number() == kValueInfoMetadata &&
-        field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
-        entry.ParseFromString(field.length_delimited()))
-      result[entry.key()] = entry.value();
-  }
-  return result;
-}
-
-/// The last part of a dotted name.
-llvm::StringRef leaf(llvm::StringRef name) {
-  return name.rsplit('.').second.empty() ? name : name.rsplit('.').second;
-}
 
 /// PyTorch numbers the values it makes up; modules' own names are dotted or words.
 bool isMadeUp(llvm::StringRef name) {
@@ -73,18 +50,6 @@ template <typename Predicate> bool allElements(const Weight &weight, Predicate p
   return true;
 }
 
-/// What is added to scores to hide some of them. No trained value looks like that.
-bool isMask(const Weight &weight) {
-  double limit = weight.type.getElementTypeBitWidth() == 16 ? -6e4 : -1e30;
-  bool hides = false;
-  return allElements(weight,
-                     [&](double x) {
-                       hides |= x <= limit;
-                       return x == 0 || x <= limit;
-                     }) &&
-         hides;
-}
-
 bool isUniform(const Weight &weight) {
   size_t width = weight.type.getElementTypeBitWidth() / 8;
   for (size_t i = width; i + width <= weight.bytes.size(); i += width)
@@ -95,9 +60,22 @@ bool isUniform(const Weight &weight) {
 
 } // namespace
 
-Variables::Variables(const onnx::ModelProto &model, const ImportOptions &options) {
+bool accc::onnx_import::isMask(const Weight &weight) {
+  double limit = weight.type.getElementTypeBitWidth() == 16 ? -6e4 : -1e30;
+  bool hides = false;
+  return allElements(weight,
+                     [&](double x) {
+                       hides |= x <= limit;
+                       return x == 0 || x <= limit;
+                     }) &&
+         hides;
+}
+
+Variables::Variables(const onnx::ModelProto &model, const ModelState &state,
+                     const ImportOptions &options)
+    : state(state) {
   for (const onnx::ValueInfoProto &info : model.graph().value_info()) {
-    llvm::StringMap<std::string> entries = metadata(info);
+    Metadata entries = metadataOf(info);
     auto kind = entries.find(kSpecKind);
     if (kind == entries.end())
       continue;
@@ -118,6 +96,15 @@ Variables::Variables(const onnx::ModelProto &model, const ImportOptions &options
 InitializerKind Variables::classify(const onnx::TensorProto &tensor, const Weight &weight) const {
   if (!isa<FloatType>(weight.type.getElementType()))
     return InitializerKind::Constant;
+  if (state.exported) {
+    auto entry = state.exported->find(tensor.name());
+    return entry == state.exported->end() ? InitializerKind::Constant
+           : entry->second.isParameter    ? InitializerKind::Parameter
+           : entry->second.isPersistent   ? InitializerKind::Buffer
+                                          : InitializerKind::Constant;
+  }
+  if (state.recovery.constants.contains(tensor.name()))
+    return InitializerKind::Constant;
   if (auto kind = kinds.find(tensor.name()); kind != kinds.end())
     return kind->second == "PARAMETER"         ? InitializerKind::Parameter
            : kind->second == "CONSTANT_TENSOR" ? InitializerKind::Constant
@@ -131,7 +118,7 @@ InitializerKind Variables::classify(const onnx::TensorProto &tensor, const Weigh
     return InitializerKind::Constant;
   // What PyTorch's own and the common model libraries' modules register as buffers.
   for (const char *buffer : {"running_mean", "running_var", "attn_mask", "inv_freq", "causal_mask"})
-    if (leaf(tensor.name()) == buffer)
+    if (leafOf(tensor.name()) == buffer)
       return InitializerKind::Buffer;
   return InitializerKind::Parameter;
 }
@@ -141,6 +128,8 @@ bool Variables::isFolded(const onnx::TensorProto &tensor) const {
 }
 
 bool Variables::isFrozen(llvm::StringRef name) const {
+  if (state.exported && !state.exported->lookup(name).isTrained)
+    return true;
   return llvm::any_of(frozen, [&](const llvm::Regex &regex) { return regex.match(name); });
 }
 

@@ -4,7 +4,9 @@
 #define ACCC_FRONTEND_ONNX_VARIABLES_H
 
 #include "frontend/common/ImportResult.h"
+#include "frontend/onnx/ExportMetadata.h"
 #include "frontend/onnx/Proto.h"
+#include "frontend/onnx/Recovery.h"
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/MapVector.h"
@@ -12,6 +14,13 @@
 #include "llvm/Support/Regex.h"
 
 namespace accc::onnx_import {
+
+/// What is known of the module's state beyond the initialisers.
+struct ModelState {
+  /// What the exporter said; else what its traces prove.
+  std::optional<ExportMetadata> exported;
+  Recovery recovery;
+};
 
 enum class InitializerKind { Parameter, Buffer, Constant };
 
@@ -27,9 +36,9 @@ struct Variable {
 class Variables {
 public:
   /// Throws ImportError for a bad regular expression in `options.frozen`.
-  Variables(const onnx::ModelProto &model, const ImportOptions &options);
+  Variables(const onnx::ModelProto &model, const ModelState &state, const ImportOptions &options);
 
-  /// What an initialiser is. PyTorch's exporter since 2.5 says so itself, in the metadata of
+  /// What an initialiser is. accc's exporter says so, and PyTorch's since 2.5, in the metadata of
   /// value_info; else: floats are parameters, unless they are masks (all elements 0 or beyond
   /// -1e30), or scalars with a name that the exporter made up. Integers and booleans are constants.
   InitializerKind classify(const onnx::TensorProto &tensor, const Weight &weight) const;
@@ -46,10 +55,15 @@ public:
   Variable *find(mlir::Value argument);
 
 private:
+  const ModelState &state;
   llvm::DenseMap<mlir::Value, size_t> byArgument;
   llvm::StringMap<std::string> kinds; // by initialiser name: PARAMETER, BUFFER, CONSTANT_TENSOR ...
   std::vector<llvm::Regex> frozen;
 };
+
+/// Whether the floats are what is added to scores to hide some of them: 0 or beyond -1e30. No
+/// trained value looks like that.
+bool isMask(const Weight &weight);
 
 } // namespace accc::onnx_import
 

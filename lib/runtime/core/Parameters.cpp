@@ -4,8 +4,10 @@
 #include "SessionImpl.h"
 
 #include "accc/safetensors.h"
+#include "data/Aliases.h"
 
 #include <charconv>
+#include <cstring>
 
 namespace accc {
 
@@ -16,14 +18,48 @@ constexpr const char *checkpointFormat = "accc.checkpoint.1";
 /// PyTorch counts batches in its batch norms; only momentum=None would need it.
 bool isBatchCounter(std::string_view name) { return name.ends_with("num_batches_tracked"); }
 
+using Aliases = std::map<std::string, std::string, std::less<>>;
+
+/// The variable of this name, or that has it as another name; or nullptr.
+const accc_variable *findVariable(const Model &model, const Aliases &aliases,
+                                  std::string_view name) {
+  auto alias = aliases.find(name);
+  return model.find_variable(alias == aliases.end() ? name : alias->second);
+}
+
+/// The file's tensor for a variable, under any of its names; or nullptr.
+const SafetensorsEntry *findEntry(const SafetensorsReader &file, const Aliases &aliases,
+                                  std::string_view variable) {
+  const SafetensorsEntry *entry = file.find(variable);
+  for (const auto &[alias, name] : aliases)
+    if (!entry && name == variable)
+      entry = file.find(alias);
+  return entry;
+}
+
+/// A line for each tied parameter that the file gives several values.
+std::string contradictions(const SafetensorsReader &file, const Aliases &aliases) {
+  std::string lines;
+  for (const auto &[alias, name] : aliases) {
+    const SafetensorsEntry *other = file.find(alias), *entry = findEntry(file, aliases, name);
+    if (!other || other == entry)
+      continue;
+    Tensor a = file.read(*entry), b = file.read(*other);
+    if (entry->dtype != other->dtype || entry->shape != other->shape ||
+        std::memcmp(a.raw(), b.raw(), a.size_bytes()) != 0)
+      lines += "\n  " + alias + ": is tied to " + entry->name + ", and the file's values differ";
+  }
+  return lines;
+}
+
 /// One line for each thing in which the file differs from what the model has.
-std::string differences(const SafetensorsReader &file, const Model &model, bool withOptimizer,
-                        const LoadOptions &options) {
+std::string differences(const SafetensorsReader &file, const Model &model, const Aliases &aliases,
+                        bool withOptimizer, const LoadOptions &options) {
   std::string lines;
   for (const accc_variable &variable : model.variables()) {
     if (variable.role == ACCC_OPTIMIZER_STATE && !withOptimizer)
       continue;
-    const SafetensorsEntry *entry = file.find(variable.tensor.name);
+    const SafetensorsEntry *entry = findEntry(file, aliases, variable.tensor.name);
     std::string name = variable.tensor.name, expected = to_string(variable.tensor);
     if (!entry) {
       if (!options.allow_missing)
@@ -35,13 +71,13 @@ std::string differences(const SafetensorsReader &file, const Model &model, bool 
       lines += "\n  " + name + ": expected " + expected + ", the file has " + got;
   }
   for (const SafetensorsEntry &entry : file.entries()) {
-    const accc_variable *variable = model.find_variable(entry.name);
+    const accc_variable *variable = findVariable(model, aliases, entry.name);
     bool wanted = variable && (withOptimizer || variable->role != ACCC_OPTIMIZER_STATE);
     if (!wanted && !options.allow_extra && !isBatchCounter(entry.name))
       lines += "\n  " + entry.name + ": the model has no such parameter (" +
                to_string(entry.dtype, entry.shape) + " in the file)";
   }
-  return lines;
+  return lines + contradictions(file, aliases);
 }
 
 template <typename Number>
@@ -77,16 +113,17 @@ NamedTensors Session::Impl::tensors(bool withOptimizer) const {
 void Session::Impl::load(const SafetensorsReader &file, bool withOptimizer,
                          const LoadOptions &options) {
   settle();
-  std::string lines = differences(file, model, withOptimizer, options);
+  Aliases aliases = detail::readAliases(model.description().manifest);
+  std::string lines = differences(file, model, aliases, withOptimizer, options);
   if (!lines.empty())
     throw Error(ErrorKind::data, file.path() + " does not fit the model " +
                                      std::string(model.name()) + " (nothing was loaded):" + lines);
   // All is read before anything is changed: a disk that fails half way leaves the model as it was.
   std::vector<std::pair<const accc_variable *, Tensor>> values;
-  for (const SafetensorsEntry &entry : file.entries()) {
-    const accc_variable *variable = model.find_variable(entry.name);
-    if (variable && (withOptimizer || variable->role != ACCC_OPTIMIZER_STATE))
-      values.emplace_back(variable, file.read(entry));
+  for (const accc_variable &variable : model.variables()) {
+    const SafetensorsEntry *entry = findEntry(file, aliases, variable.tensor.name);
+    if (entry && (withOptimizer || variable.role != ACCC_OPTIMIZER_STATE))
+      values.emplace_back(&variable, file.read(*entry));
   }
   for (const auto &[variable, value] : values) {
     device->writeState(variable->offset, value.raw(), value.size_bytes());
@@ -97,8 +134,11 @@ void Session::Impl::load(const SafetensorsReader &file, bool withOptimizer,
 void Session::save(const std::string &path) const {
   impl_->requireValues();
   impl_->settle();
+  NamedTensors tensors = impl_->tensors(/*withOptimizer=*/false);
+  for (const auto &[alias, name] : detail::readAliases(impl_->model.description().manifest))
+    tensors.emplace_back(alias, impl_->view(impl_->variable(name)));
   // "pt" is what PyTorch's loaders look for.
-  save_safetensors(path, impl_->tensors(/*withOptimizer=*/false), {{"format", "pt"}});
+  save_safetensors(path, tensors, {{"format", "pt"}});
 }
 
 void Session::load(const std::string &path, const LoadOptions &options) {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/onnx/Damage.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+using namespace accc::onnx_import;
+
+namespace {
+struct Words {
+  const char *one, *many;
+};
+} // namespace
+
+static Words wordsFor(Loss loss) {
+  switch (loss) {
+  case Loss::FoldedBatchNorm:
+    return {"batch norm folded into the layer before it",
+            "batch norms folded into the layers before them"};
+  case Loss::FrozenBatchNorm:
+    return {"batch norm written in inference mode", "batch norms written in inference mode"};
+  case Loss::FoldedConvolution:
+    return {"convolution with another weight than its module's: a batch norm is folded into it",
+            "convolutions with other weights than their modules': batch norms are folded into "
+            "them"};
+  case Loss::Folded:
+    return {"parameter or buffer folded into a constant",
+            "parameters or buffers folded into constants"};
+  case Loss::Merged:
+    return {"parameter with the values of another, which the module ties to it or not",
+            "parameters with the values of others, which the module ties to them or not"};
+  case Loss::Missing:
+    return {"parameter that is not in the file, unused by the module or optimised away",
+            "parameters that are not in the file, unused by the module or optimised away"};
+  }
+  return {};
+}
+
+static std::string namesOf(llvm::ArrayRef<std::string> names) {
+  constexpr size_t kMost = 4;
+  std::string text;
+  for (const std::string &name : names.take_front(kMost))
+    text += (text.empty() ? "'" : ", '") + name + "'";
+  return names.size() > kMost ? text + ", ..." : text;
+}
+
+std::string Damage::summary() const {
+  std::string text;
+  for (const auto &[loss, names] : lost) {
+    Words words = wordsFor(loss);
+    text += (text.empty() ? "" : "; ") + std::to_string(names.size()) + " " +
+            (names.size() == 1 ? words.one : words.many) + " (" + namesOf(names.getArrayRef()) +
+            ")";
+  }
+  return text;
+}
+
+std::string Damage::message(bool isTorchScript) const {
+  bool batchNorms = lost.contains(Loss::FoldedBatchNorm) || lost.contains(Loss::FrozenBatchNorm);
+  std::string call =
+      isTorchScript
+          ? "torch.onnx.export(model.train(), args, \"model.onnx\", dynamo=False, "
+            "training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)"
+          : "torch.onnx.export(model.train(), args, \"model.onnx\", dynamo=True, optimize=False)";
+  if (!isTorchScript && batchNorms)
+    call += " and compile with --assume-batchnorm-training";
+  std::string text = "the export does not hold what is to be trained: " + summary() +
+                     ". Export again with accc_export.export(model, args, \"model.onnx\"), or " +
+                     call;
+  if (lost.contains(Loss::FrozenBatchNorm))
+    text += "; --assume-batchnorm-training trains the batch norms that are in inference mode";
+  return text + "; --accept-damaged-export trains what the file holds";
+}

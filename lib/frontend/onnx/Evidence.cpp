@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/onnx/Evidence.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include <google/protobuf/unknown_field_set.h>
+
+using namespace accc::onnx_import;
+
+namespace {
+constexpr int kNodeMetadata = 9, kGraphMetadata = 16, kValueInfoMetadata = 4;
+constexpr const char kSignature[] = "pkg.torch.export.ExportedProgram.graph_signature";
+constexpr const char kScopes[] = "pkg.torch.onnx.name_scopes";
+constexpr const char kRule[] = "pkg.onnxscript.rewriter.rule_name";
+constexpr const char kFoldedFrom[] = "pkg.onnxscript.optimizer.folded_from";
+
+/// "p_fc_weight: PARAMETER target='fc.weight'", or "b_mask: BUFFER target='mask' persistent=True".
+std::optional<StateEntry> parseSignatureLine(llvm::StringRef line) {
+  auto [placeholder, rest] = line.split(": ");
+  auto [kind, target] = rest.split(" target=");
+  bool isParameter = kind == "PARAMETER";
+  if ((!isParameter && kind != "BUFFER") || target.size() < 2)
+    return std::nullopt;
+  auto [name, options] = target.drop_front().split(target.front());
+  return StateEntry{name.str(), isParameter, !options.contains("persistent=False")};
+}
+
+std::vector<StateEntry> parseSignature(llvm::StringRef text) {
+  std::vector<StateEntry> state;
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  for (llvm::StringRef line : lines) {
+    if (line.starts_with("# outputs")) // where buffers that change are named again
+      break;
+    if (std::optional<StateEntry> entry = parseSignatureLine(line.trim()))
+      state.push_back(std::move(*entry));
+  }
+  return state;
+}
+} // namespace
+
+Metadata accc::onnx_import::metadataOf(const google::protobuf::Message &message, int field) {
+  Metadata result;
+  const google::protobuf::UnknownFieldSet &fields =
+      message.GetReflection()->GetUnknownFields(message);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField &each = fields.field(i);
+    onnx::StringStringEntryProto entry;
+    if (each.number() == field &&
+        each.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
+        entry.ParseFromString(each.length_delimited()))
+      result[entry.key()] = entry.value();
+  }
+  return result;
+}
+
+Metadata accc::onnx_import::metadataOf(const onnx::ValueInfoProto &value) {
+  return metadataOf(value, kValueInfoMetadata);
+}
+
+Metadata accc::onnx_import::metadataOf(const onnx::NodeProto &node) {
+  return metadataOf(node, kNodeMetadata);
+}
+
+std::vector<std::string> accc::onnx_import::parsePythonList(llvm::StringRef text) {
+  std::vector<std::string> items;
+  while (true) {
+    size_t open = text.find_first_of("'\"");
+    if (open == llvm::StringRef::npos)
+      return items;
+    size_t close = text.find(text[open], open + 1);
+    if (close == llvm::StringRef::npos)
+      return items;
+    items.push_back(text.slice(open + 1, close).str());
+    text = text.drop_front(close + 1);
+  }
+}
+
+Evidence::Evidence(const onnx::ModelProto &model) {
+  if (!llvm::StringRef(model.producer_name()).starts_with("pytorch"))
+    return;
+  const onnx::GraphProto &graph = model.graph();
+  Metadata entries = metadataOf(graph, kGraphMetadata);
+  if (auto signature = entries.find(kSignature); signature != entries.end())
+    state = parseSignature(signature->second);
+  for (const auto &[i, entry] : llvm::enumerate(state))
+    order[entry.name] = i;
+  for (const onnx::NodeProto &node : graph.node()) {
+    hasScopes |= !state.empty() && !hasScopes && scopeOf(node).has_value();
+    hasPaths |= state.empty() && llvm::StringRef(node.name()).starts_with("/");
+    hasConstants |= node.op_type() == "Constant";
+  }
+  for (const onnx::ValueInfoProto &value : graph.value_info()) {
+    Metadata metadata = metadataOf(value);
+    if (auto from = metadata.find(kFoldedFrom); from != metadata.end())
+      folded[value.name()] = parsePythonList(from->second);
+  }
+}
+
+std::optional<size_t> Evidence::find(llvm::StringRef name) const {
+  auto found = order.find(name);
+  return found == order.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool Evidence::isParameter(llvm::StringRef name) const {
+  std::optional<size_t> at = find(name);
+  return at && state[*at].isParameter;
+}
+
+std::optional<Evidence::Scope> Evidence::scopeOf(const onnx::NodeProto &node) {
+  Metadata metadata = metadataOf(node);
+  auto found = metadata.find(kScopes);
+  if (found == metadata.end())
+    return std::nullopt;
+  std::vector<std::string> scopes = parsePythonList(found->second);
+  if (scopes.empty())
+    return std::nullopt;
+  return Scope{scopes.size() > 1 ? scopes[scopes.size() - 2] : "", scopes.back()};
+}
+
+std::string Evidence::ruleOf(const onnx::NodeProto &node) {
+  Metadata metadata = metadataOf(node);
+  auto rule = metadata.find(kRule);
+  return rule == metadata.end() ? "" : rule->second;
+}
+
+std::vector<std::string> Evidence::foldedFrom(llvm::StringRef initializer) const {
+  auto found = folded.find(initializer);
+  return found == folded.end() ? std::vector<std::string>() : found->second;
+}
+
+llvm::StringRef accc::onnx_import::ownerOf(llvm::StringRef name) {
+  return name.contains('.') ? name.rsplit('.').first : llvm::StringRef();
+}
+
+llvm::StringRef accc::onnx_import::leafOf(llvm::StringRef name) {
+  return name.contains('.') ? name.rsplit('.').second : name;
+}
+
+bool accc::onnx_import::isWithin(llvm::StringRef name, llvm::StringRef module) {
+  return module.empty() || (name.consume_front(module) && name.starts_with("."));
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a file tells of the module that it was exported from.
+#ifndef ACCC_FRONTEND_ONNX_EVIDENCE_H
+#define ACCC_FRONTEND_ONNX_EVIDENCE_H
+
+#include "frontend/onnx/Proto.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace accc::onnx_import {
+
+using Metadata = llvm::StringMap<std::string>;
+
+/// The metadata_props of a message whose field of this number holds them. ONNX 1.16 gave them to
+/// messages that the library here, which is older, takes for unknown fields.
+Metadata metadataOf(const google::protobuf::Message &message, int field);
+Metadata metadataOf(const onnx::ValueInfoProto &value);
+Metadata metadataOf(const onnx::NodeProto &node);
+
+/// The strings of a Python list of strings, as repr() writes it.
+std::vector<std::string> parsePythonList(llvm::StringRef text);
+
+/// What the module's state holds, in the order of torch.export's signature.
+struct StateEntry {
+  std::string name;
+  bool isParameter = false;
+  bool isPersistent = true;
+};
+
+class Evidence {
+public:
+  explicit Evidence(const onnx::ModelProto &model);
+
+  /// torch.export's signature is in the file, and nodes name the modules that they come from.
+  bool isTorchExport() const { return !state.empty() && hasScopes; }
+  /// The names of nodes are paths of modules, as the TorchScript exporter writes them.
+  bool isTorchScript() const { return hasPaths; }
+  /// onnxscript's optimizer, which the exporter of torch.export runs by default, went over the
+  /// graph: it makes initialisers of all constants.
+  bool isOptimized() const { return isTorchExport() && !hasConstants; }
+
+  const std::vector<StateEntry> &signature() const { return state; }
+  /// The place of a parameter or buffer in the signature, or nothing.
+  std::optional<size_t> find(llvm::StringRef name) const;
+  bool isParameter(llvm::StringRef name) const;
+
+  /// The module that a node of an export of torch.export computes a part of ("encoder.layer.0", ""
+  /// for the outermost), and the call in it ("linear_3").
+  struct Scope {
+    std::string module, call;
+  };
+  static std::optional<Scope> scopeOf(const onnx::NodeProto &node);
+  /// The rewriting rule of onnxscript that made the node, or "".
+  static std::string ruleOf(const onnx::NodeProto &node);
+  /// Everything that the value of an initialiser was computed from, if it was.
+  std::vector<std::string> foldedFrom(llvm::StringRef initializer) const;
+
+private:
+  std::vector<StateEntry> state;
+  llvm::StringMap<size_t> order;
+  llvm::StringMap<std::vector<std::string>> folded;
+  bool hasScopes = false, hasPaths = false, hasConstants = false;
+};
+
+/// "encoder.layer.0" of "encoder.layer.0.weight", and "weight".
+llvm::StringRef ownerOf(llvm::StringRef name);
+llvm::StringRef leafOf(llvm::StringRef name);
+/// Whether the name is one of the module's own or of a module inside it.
+bool isWithin(llvm::StringRef name, llvm::StringRef module);
+
+} // namespace accc::onnx_import
+
+#endif

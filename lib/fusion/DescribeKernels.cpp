@@ -4,6 +4,7 @@
 #include "fusion/AccessAnalysis.h"
 #include "ir/prim/InPlace.h"
 #include "ir/prim/IndexRanges.h"
+#include "ir/prim/KernelReductions.h"
 
 using namespace mlir;
 using namespace accc;
@@ -20,7 +21,7 @@ public:
   Description(Block &body, prim::KernelKind kind) : body(body), kind(kind) {
     results = body.getTerminator()->getOperands();
     findLevels();
-    prim::ReduceOp first = reductions.empty() ? prim::ReduceOp() : reductions.front();
+    prim::ReduceOp first = reductions.rows.empty() ? prim::ReduceOp() : reductions.rows.front();
     llvm::append_range(space, shapeOf(first ? first.getOperand() : results.front()));
     reduced.assign(space.size(), false);
     if (first)
@@ -39,7 +40,7 @@ private:
   Block &body;
   prim::KernelKind kind;
   ValueRange results;
-  SmallVector<prim::ReduceOp> reductions;
+  prim::KernelReductions reductions;
   SmallVector<int64_t> levels, depths, space;
   SmallVector<bool> reduced;
   SmallVector<AffineExpr> accesses;
@@ -55,18 +56,20 @@ void Description::findLevels() {
     Operation *op = value.getDefiningOp();
     return op ? depth.lookup(op) : 0;
   };
+  SmallVector<prim::ReduceOp> all;
   for (Operation &op : body.without_terminator()) {
     int64_t level = 0;
     for (Value operand : op.getOperands())
       level = std::max(level, depthOf(operand));
     if (auto reduction = dyn_cast<prim::ReduceOp>(op)) {
-      reductions.push_back(reduction);
+      all.push_back(reduction);
       levels.push_back(level++);
     }
     depth[&op] = level;
   }
   for (Value result : results)
     depths.push_back(depthOf(result));
+  reductions = *prim::sortReductions(all);
 }
 
 /// Follows everything that the kernel computes back to what it reads.
@@ -79,11 +82,17 @@ void Description::walk() {
   for (auto [d, index] : llvm::enumerate(full))
     if (!reduced[d])
       kept.push_back(index);
-  for (prim::ReduceOp reduction : reductions) {
+  for (prim::ReduceOp reduction : reductions.rows) {
     analysis.element(reduction.getOperand(), full);
     analysis.element(reduction.getResult(), kept);
   }
+  for (prim::ReduceOp column : reductions.columns) {
+    prim::ElementOf operand = prim::columnOperand(column, space, full);
+    analysis.element(operand.tensor, operand.index);
+  }
   for (Value result : results) {
+    if (reductions.isColumn(result))
+      continue;
     ArrayRef<AffineExpr> at = shapeOf(result) == ArrayRef<int64_t>(space) ? full : kept;
     analysis.element(result, at);
     found.insert(analysis.offsetOf(result, at));

@@ -91,12 +91,16 @@ private:
       return;
     constexpr size_t kMostReaders = 16; // each is tried with each
     llvm::SmallSetVector<int64_t, kMostReaders> found;
-    for (Operation *user : value.getUsers()) {
-      if (int64_t reader = groups.groupOf(user); reader >= 0)
-        found.insert(reader);
-      if (found.size() > kMostReaders)
-        return;
-    }
+    SmallVector<Value> same{value};
+    while (!same.empty())
+      for (Operation *user : same.pop_back_val().getUsers()) {
+        if (groups.partOf(user) == Part::Alias)
+          same.push_back(user->getResult(0));
+        if (int64_t reader = groups.groupOf(user); reader >= 0)
+          found.insert(reader);
+        if (found.size() > kMostReaders)
+          return;
+      }
     SmallVector<int64_t> readers(found.begin(), found.end());
     llvm::sort(readers);
     for (size_t i = 0; i + 1 < readers.size(); ++i)

@@ -2,6 +2,7 @@
 #include "fusion/Groups.h"
 
 #include "fusion/AccessAnalysis.h"
+#include "ir/prim/KernelReductions.h"
 #include "support/CompileLog.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -145,6 +146,17 @@ SmallVector<Value> Groups::outputs(ArrayRef<Operation *> ops) const {
   return result;
 }
 
+/// Strips are as long as the target wants them.
+bool Groups::mayHaveColumns(const prim::KernelReductions &reductions) const {
+  if (reductions.columns.empty())
+    return true;
+  int64_t rows = prim::ReduceOp(reductions.rows.front()).getType().getNumElements();
+  int64_t elements =
+      prim::ReduceOp(reductions.columns.front()).getOperand().getType().getDimSize(2);
+  int64_t wanted = target.getStripRows(rows, elements);
+  return wanted > 0 && reductions.stripRows() == wanted;
+}
+
 FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   const KernelLimits limits = target.getKernelLimits();
   if (ops.size() > limits.ops)
@@ -173,24 +185,28 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   if (anchor)
     return mayBeOneWith(anchor, ops, results);
 
+  std::optional<prim::KernelReductions> sorted = prim::sortReductions(reductions);
+  if (!sorted || !mayHaveColumns(*sorted))
+    return FusionDecision::forbid("reductions over different spaces");
+  for (prim::ReduceOp column : sorted->columns)
+    if (anyUser(column, [&](Operation *user) { return inside.contains(user); }))
+      return FusionDecision::forbid("what is reduced of several rows is read");
+
   // The iteration space: the operand of the reductions, or the results.
   SmallVector<int64_t> space(
-      shapeOf(reductions.empty() ? results.front() : reductions.front().getOperand()));
+      shapeOf(reductions.empty() ? results.front() : sorted->rows.front().getOperand()));
   SmallVector<bool> reduced(space.size(), false);
   SmallVector<int64_t> keptShape(space);
   if (!reductions.empty()) {
-    prim::ReduceOp first = reductions.front();
-    for (prim::ReduceOp other : reductions)
-      if (shapeOf(other.getOperand()) != ArrayRef<int64_t>(space) ||
-          other.getDimensions() != first.getDimensions())
-        return FusionDecision::forbid("reductions over different spaces");
+    prim::ReduceOp first = sorted->rows.front();
     for (int64_t d : first.getDimensions())
       reduced[d] = true;
     keptShape.assign(shapeOf(first.getResult()).begin(), shapeOf(first.getResult()).end());
   }
   auto isFull = [&](Value result) { return shapeOf(result) == ArrayRef<int64_t>(space); };
   for (Value result : results)
-    if (!isFull(result) && (reductions.empty() || shapeOf(result) != ArrayRef<int64_t>(keptShape)))
+    if (!isFull(result) && !sorted->isColumn(result) &&
+        (reductions.empty() || shapeOf(result) != ArrayRef<int64_t>(keptShape)))
       return FusionDecision::forbid("results of different shapes");
   auto manyBuffers = [&] {
     return FusionDecision::forbid("more than " + std::to_string(limits.buffers) + " buffers");
@@ -210,13 +226,18 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
     if (!reduced[i])
       kept.push_back(full[i]);
   for (Value result : results)
-    analysis.element(result, isFull(result) ? full : kept);
-  for (prim::ReduceOp reduction : reductions) {
+    if (!sorted->isColumn(result))
+      analysis.element(result, isFull(result) ? full : kept);
+  for (prim::ReduceOp reduction : sorted->rows) {
     analysis.element(reduction.getResult(), kept);
     analysis.element(reduction.getOperand(), full);
   }
+  for (prim::ReduceOp column : sorted->columns) {
+    prim::ElementOf operand = prim::columnOperand(column, space, full);
+    analysis.element(operand.tensor, operand.index);
+  }
   AffineExpr own =
-      reductions.empty() ? AffineExpr() : analysis.offsetOf(reductions.front().getResult(), kept);
+      reductions.empty() ? AffineExpr() : analysis.offsetOf(sorted->rows.front().getResult(), kept);
   for (const AccessAnalysis::Read &read : analysis.reductionReads)
     if (read.offset != own)
       return FusionDecision::forbid(

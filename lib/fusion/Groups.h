@@ -14,6 +14,10 @@
 
 namespace accc {
 
+namespace prim {
+struct KernelReductions;
+}
+
 /// How an op of a function takes part in fusion.
 enum class Part {
   Library, // runs alone: a contraction, what is a kernel already; or a barrier
@@ -79,6 +83,7 @@ private:
   Part findPart(mlir::Operation *op) const;
   /// What no kernel computes, and what reads its operands from memory.
   bool standsAlone(mlir::Operation *op) const;
+  bool mayHaveColumns(const prim::KernelReductions &reductions) const;
   FusionDecision mayBeOne(llvm::ArrayRef<mlir::Operation *> ops) const;
 
   const Target &target;

@@ -11,7 +11,18 @@ def SplitReductionsPass : TargetedPass<"split-reductions"> {
     A reduction that leaves few elements is done in parts first, which run on many threads and stay in their
     caches or registers, and the parts are reduced then. The outermost of the reduced dimensions make the parts:
     batch norm's statistics of each channel are those of each image's first. Deviations from a mean are first
-    taken from the part's own mean.}];
+    taken from the part's own mean.
+
+    Sums over all rows, of what a kernel reduces along the rows as well, are those of strips of some rows first,
+    which that kernel finds too: the gradients of a layer norm's scale and bias.
+
+        %db = prim.reduce sum %dy {dimensions = [0]} : (tensor<8192x768xf32>) -> tensor<768xf32>
+
+    becomes
+
+        %s = prim.reshape %dy : (tensor<8192x768xf32>) -> tensor<512x16x768xf32>
+        %p = prim.reduce sum %s {dimensions = [1]} : (tensor<512x16x768xf32>) -> tensor<512x768xf32>
+        %db = prim.reduce sum %p {dimensions = [0]} : (tensor<512x768xf32>) -> tensor<768xf32>}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/Passes.h"
+#include "ir/prim/KernelReductions.h"
 #include "ir/prim/Tensor.h"
 #include "support/DeadCode.h"
 #include "target/TargetedPass.h"
+
+#include "llvm/ADT/SetVector.h"
 
 namespace accc {
 #define GEN_PASS_DEF_SPLITREDUCTIONSPASS
@@ -14,6 +17,8 @@ using namespace accc;
 using accc::prim::Tensor;
 
 namespace {
+
+int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
 /// How many of the dimensions that are reduced, from the outermost on, the parts are made of; 0 if
 /// there is nothing to gain.
@@ -66,6 +71,62 @@ std::optional<Deviations> matchDeviations(prim::ReduceOp op) {
   return Deviations{deviation.getLhs(), mean.getOperand(), scaled.getLhs()};
 }
 
+/// The values of as many elements that `value` is computed from, itself the first.
+void addSameSize(Value value, llvm::SetVector<Value> &values) {
+  int64_t elements = elementsOf(value);
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (Operation *op = values[i].getDefiningOp(); isa_and_nonnull<Pointwise, prim::ReshapeOp>(op))
+      for (Value operand : op->getOperands())
+        if (elementsOf(operand) == elements)
+          values.insert(operand);
+}
+
+/// Whether the reduction, of all rows for each of their elements, can share a kernel with one of
+/// each row: with one that is computed from the last to be known of what this one reads.
+bool readsReducedRows(prim::ReduceOp op) {
+  llvm::SetVector<Value> read;
+  addSameSize(op.getOperand(), read);
+  Operation *last = nullptr;
+  Value leaf;
+  for (Value value : read) {
+    Operation *source = value.getDefiningOp();
+    if (isa_and_nonnull<Pointwise, prim::ReshapeOp, prim::BroadcastOp, prim::IotaOp>(source))
+      continue;
+    if (!leaf || (source && (!last || last->isBeforeInBlock(source)))) {
+      last = source;
+      leaf = value;
+    }
+  }
+  if (!leaf)
+    return false;
+  int64_t columns = op.getType().getNumElements();
+  llvm::SetVector<Value> computed;
+  computed.insert(leaf);
+  for (size_t i = 0; i < computed.size(); ++i)
+    for (Operation *user : computed[i].getUsers()) {
+      auto reduction = dyn_cast<prim::ReduceOp>(user);
+      if (reduction && prim::isAlongRows(reduction) &&
+          reduction.getType().getNumElements() * columns == elementsOf(leaf))
+        return true;
+      if (isa<Pointwise, prim::ReshapeOp>(user))
+        computed.insert(user->getResult(0));
+    }
+  return false;
+}
+
+/// How many rows a strip has where the reduction is done in such first; 0 if it is not.
+int64_t rowsOfStrip(prim::ReduceOp op, const Target &target) {
+  auto type = cast<RankedTensorType>(op.getOperand().getType());
+  int64_t count = static_cast<int64_t>(op.getDimensions().size()),
+          columns = op.getType().getNumElements();
+  if (columns < 2 || type.getElementTypeBitWidth() < 32 ||
+      !llvm::equal(op.getDimensions(), llvm::seq<int64_t>(0, count)) || matchDeviations(op))
+    return 0;
+  int64_t rows = target.getStripRows(type.getNumElements() / columns, columns);
+  return rows > 0 && readsReducedRows(op) ? rows : 0;
+}
+
 struct SplitReductionsPass
     : TargetedPass<accc::impl::SplitReductionsPassBase<SplitReductionsPass>> {
   using TargetedPass::TargetedPass;
@@ -74,16 +135,31 @@ struct SplitReductionsPass
     sums.clear();
     SmallVector<prim::ReduceOp> reductions;
     getOperation().walk([&](prim::ReduceOp op) { reductions.push_back(op); });
-    for (prim::ReduceOp op : reductions)
-      if (int64_t parts = dimensionsOfParts(op, getTarget())) {
-        op.replaceAllUsesWith(split(op, parts));
-        op.erase();
-      }
+    for (prim::ReduceOp op : reductions) {
+      Value result;
+      if (int64_t rows = rowsOfStrip(op, getTarget()))
+        result = splitIntoStrips(op, rows);
+      else if (int64_t parts = dimensionsOfParts(op, getTarget()))
+        result = split(op, parts);
+      else
+        continue;
+      op.replaceAllUsesWith(result);
+      op.erase();
+    }
     // Deviations from the whole mean, where those from the parts' means took their place.
     eraseDeadCode(getOperation().front());
   }
 
 private:
+  /// Of `rows` rows each, which a kernel that reduces each row finds as well.
+  static Value splitIntoStrips(prim::ReduceOp op, int64_t rows) {
+    OpBuilder builder(op);
+    Tensor operand(builder, op.getLoc(), op.getOperand());
+    int64_t columns = op.getType().getNumElements(), strips = operand.size() / columns / rows;
+    Tensor partial = reduce(op.getKind(), operand.reshape({strips, rows, columns}), {1});
+    return reduce(op.getKind(), partial, {0}).reshape(op.getType().getShape());
+  }
+
   Value split(prim::ReduceOp op, int64_t parts) {
     OpBuilder builder(op);
     Tensor operand(builder, op.getLoc(), op.getOperand());

@@ -52,6 +52,10 @@ public:
   /// once. `leading`: over the leading dimensions, so that the results are columns.
   virtual std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,
                                                           bool leading) const = 0;
+  /// How many rows make a strip, where sums over all `rows` rows, one for each of the `elements`
+  /// elements of a row, are those of strips first, in a kernel that reduces the rows as well (see
+  /// prim::KernelReductions); a divisor of `rows`, or 0: a kernel reduces one way only.
+  virtual int64_t getStripRows(int64_t rows, int64_t elements) const = 0;
   /// Reductions of more elements to each result read these again from memory for every pass that
   /// needs the results of others.
   virtual int64_t getMaxRowElements() const = 0;

@@ -39,3 +39,20 @@ func.func @spaces(%x: tensor<2x3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {
   }
   return %0, %1 : tensor<2xf32>, tensor<3xf32>
 }
+
+// -----
+
+// Rows, and strips of two of them, of which nothing else may be computed.
+func.func @strips(%x: tensor<4x3xf32>) -> (tensor<4xf32>, tensor<2x3xf32>) {
+  // expected-error @+1 {{'prim.fusion' op reads what it reduces of several rows}}
+  %0, %1 = prim.fusion reduce "f" (%x) : (tensor<4x3xf32>) -> (tensor<4xf32>, tensor<2x3xf32>)
+      walks <extents = [4, 3], reduced = [1], levels = [0, 0], depths = [1, 1], in_place = [], accesses = (d0, d1) -> (d1 + d0 * 3)> {
+  ^bb0(%a: tensor<4x3xf32>):
+    %b = prim.reduce sum %a {dimensions = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4xf32>
+    %c = prim.reshape %a : (tensor<4x3xf32>) -> tensor<2x2x3xf32>
+    %d = prim.reduce sum %c {dimensions = array<i64: 1>} : (tensor<2x2x3xf32>) -> tensor<2x3xf32>
+    %e = prim.neg %d : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    prim.yield %b, %e : tensor<4xf32>, tensor<2x3xf32>
+  }
+  return %0, %1 : tensor<4xf32>, tensor<2x3xf32>
+}

@@ -174,8 +174,20 @@ void CudaKernels::report(OpBuilder &b, Location loc, Value status, Value code) c
 
 int64_t CudaKernels::chooseLanes(int64_t, int64_t) const { return kWarp; }
 
-ReductionShare CudaKernels::shareReduction(func::FuncOp function, int64_t rows, int64_t columns,
-                                           int64_t elements) const {
+/// How many values of 32 bits a lane can hold beside what it computes with.
+static int64_t freeRegisters(int64_t lanes) {
+  constexpr int64_t kRegisters = 1 << 16;    // of a multiprocessor
+  constexpr int64_t kInUse = 32, kMost = 96; // more leave too few threads to hide latency
+  return std::min(kRegisters / std::max(kThreads, lanes) - kInUse, kMost);
+}
+
+ReductionShare CudaKernels::shareReduction(func::FuncOp function,
+                                           const ReductionShape &shape) const {
+  // Half of the threads that hide latency else: the rows of a strip are on their way one after the
+  // other, but a lane that keeps its part of a row has all of that on the way at once.
+  constexpr int64_t kMostRows = 16, kThreadsOfStrips = kManyThreads / 2;
+  int64_t columns = shape.columns, elements = shape.elements, strip = shape.strip;
+  int64_t rows = llvm::divideCeil(shape.rows, strip > 0 ? strip : kMostRows);
   int64_t taskColumns =
       std::min(kWarp, static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(columns))));
   auto tasks = [&] { return rows * static_cast<int64_t>(llvm::divideCeil(columns, taskColumns)); };
@@ -189,17 +201,26 @@ ReductionShare CudaKernels::shareReduction(func::FuncOp function, int64_t rows, 
     shares *= 2;
   // More than a warp where the GPU would idle, or a lane could not keep its part of a row.
   constexpr int64_t kLeast = 8, kLong = 16; // elements of a lane
-  auto isLong = [&] { return taskColumns == 1 && elements > shares * kLong; };
+  auto isFull = [&] {
+    int64_t ofLane = llvm::divideCeil(elements, shares);
+    return ofLane * shape.registers > freeRegisters(lanes());
+  };
+  auto isLong = [&] { return taskColumns == 1 && (elements > shares * kLong || isFull()); };
   auto idles = [&] { return tasks() * lanes() < kManyThreads && elements >= shares * kLeast; };
   // The warps of a block bring together what each has of some columns: of more, more than registers
   // hold.
   int64_t most = taskColumns == 1 ? kMostThreads : kMostThreads / 2;
   while (lanes() >= kWarp && lanes() < most && (isLong() || idles()))
     shares *= 2;
+  if (strip == 0) {
+    strip = std::min(kMostRows, shape.rows * lanes() / kThreadsOfStrips);
+    if (strip <= 1)
+      return shareReduction(function, {shape.rows, columns, elements});
+  }
   Builder b(function.getContext());
   function->setAttr(kLanesAttr, b.getI64IntegerAttr(lanes()));
   function->setAttr(kColumnsAttr, b.getI64IntegerAttr(taskColumns));
-  return {.columns = taskColumns, .lanes = shares};
+  return {.columns = taskColumns, .lanes = shares, .strip = strip};
 }
 
 Value CudaKernels::getColumn(OpBuilder &b, func::FuncOp function) const {
@@ -212,9 +233,7 @@ Value CudaKernels::getShare(OpBuilder &b, func::FuncOp function) const {
 }
 
 int64_t CudaKernels::getFreeRegisters(func::FuncOp function) const {
-  constexpr int64_t kRegisters = 1 << 16;    // of a multiprocessor
-  constexpr int64_t kInUse = 32, kMost = 96; // more leave too few threads to hide latency
-  return std::min(kRegisters / std::max(kThreads, lanesOf(function)) - kInUse, kMost);
+  return freeRegisters(lanesOf(function));
 }
 
 void CudaKernels::setLanes(BodyEmitter &, unsigned, int64_t) const {}

@@ -36,8 +36,8 @@ public:
   bool lanesAreThreads() const override { return true; }
   int64_t getAccessBytes() const override { return 16; }
   int64_t chooseLanes(int64_t extent, int64_t unroll) const override;
-  ReductionShare shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
-                                int64_t elements) const override;
+  ReductionShare shareReduction(mlir::func::FuncOp function,
+                                const ReductionShape &shape) const override;
   mlir::Value getColumn(mlir::OpBuilder &b, mlir::func::FuncOp function) const override;
   mlir::Value getShare(mlir::OpBuilder &b, mlir::func::FuncOp function) const override;
   int64_t getFreeRegisters(mlir::func::FuncOp function) const override;

@@ -8,7 +8,7 @@ KernelTarget::~KernelTarget() = default;
 
 int64_t KernelTarget::getAccessBytes() const { llvm_unreachable("lanes are not threads"); }
 
-ReductionShare KernelTarget::shareReduction(func::FuncOp, int64_t, int64_t, int64_t) const {
+ReductionShare KernelTarget::shareReduction(func::FuncOp, const ReductionShape &) const {
   llvm_unreachable("lanes are not threads");
 }
 

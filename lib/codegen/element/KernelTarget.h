@@ -25,10 +25,19 @@ struct LaunchShape {
   bool buffersInMemory = false;
 };
 
+/// What is shared among lanes that are threads: `elements` elements are reduced to each of the
+/// results, which are `rows` rows of `columns` neighbours.
+struct ReductionShape {
+  int64_t rows, columns, elements;
+  int64_t strip = 1;     // so many rows are a task's; 0: as many as leave the machine busy
+  int64_t registers = 0; // of 32 bits that a lane is to keep for each element that it has
+};
+
 /// How a task of a reduction is shared among lanes that are threads.
 struct ReductionShare {
   int64_t columns; // neighbouring results
   int64_t lanes;   // of each, which share its elements
+  int64_t strip;   // rows that a task takes one after the other
 };
 
 class BodyEmitter;
@@ -78,11 +87,10 @@ public:
   /// The number of lanes for a loop of `extent` iterations. `unroll` registers are taken as one
   /// where there is enough to fill them.
   virtual int64_t chooseLanes(int64_t extent, int64_t unroll = 1) const = 0;
-  /// Where lanes are threads: chooses the lanes of a task of `function`, which reduces `elements`
-  /// elements to each of the results, `rows` rows of `columns` neighbours. To be asked before the
+  /// Where lanes are threads: chooses the lanes of a task of `function`. To be asked before the
   /// tasks.
-  virtual ReductionShare shareReduction(mlir::func::FuncOp function, int64_t rows, int64_t columns,
-                                        int64_t elements) const;
+  virtual ReductionShare shareReduction(mlir::func::FuncOp function,
+                                        const ReductionShape &shape) const;
   /// Which of its task's columns the lane has (i64); it may lie past the last of the row.
   virtual mlir::Value getColumn(mlir::OpBuilder &b, mlir::func::FuncOp function) const;
   /// The lane's number (i64) among those that share its column.

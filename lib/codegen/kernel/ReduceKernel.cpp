@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/kernel/ReduceKernel.h"
 
+#include "ir/prim/KernelReductions.h"
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
@@ -9,8 +11,13 @@ Reductions::Reductions(exec::KernelOp kernel)
     : kernel(kernel), domain(kernel.getSpecAttr()), position(domain.position(kernel.getContext())) {
   prim::KernelSpecAttr spec = kernel.getSpecAttr();
   Block &body = kernel.getBody().front();
-  for (auto [reduction, level] :
-       llvm::zip_equal(body.getOps<prim::ReduceOp>(), spec.getLevels().asArrayRef())) {
+  SmallVector<prim::ReduceOp> all(body.getOps<prim::ReduceOp>());
+  prim::KernelReductions sorted = *prim::sortReductions(all);
+  columns = sorted.columns;
+  stripRows = sorted.stripRows();
+  for (auto [reduction, level] : llvm::zip_equal(all, spec.getLevels().asArrayRef())) {
+    if (sorted.isColumn(reduction))
+      continue;
     levels.resize(std::max<size_t>(levels.size(), level + 1));
     levels[level].push_back(reduction);
   }
@@ -20,11 +27,11 @@ Reductions::Reductions(exec::KernelOp kernel)
       own = std::max(own, depthOf(operand));
     own += isa<prim::ReduceOp>(op);
   }
-  ArrayRef<int64_t> space = levels.front().front().getOperand().getType().getShape();
+  ArrayRef<int64_t> space = spaceShape();
   for (auto [result, depth] :
        llvm::zip_equal(body.getTerminator()->getOperands(), spec.getDepths().asArrayRef()))
     outputs.push_back({result, cast<RankedTensorType>(result.getType()).getShape() == space,
-                       static_cast<size_t>(depth)});
+                       sorted.isColumn(result), static_cast<size_t>(depth)});
 }
 
 Type Reductions::elementOf(prim::ReduceOp reduction) {
@@ -44,8 +51,30 @@ Value Reductions::combine(BodyEmitter &emitter, prim::ReduceOp reduction, Value 
 }
 
 Value Reductions::operandOf(BodyEmitter &emitter, prim::ReduceOp reduction) const {
-  return emitter.toVector(emitter.convertFloat(emitter.element(reduction.getOperand(), position),
-                                               accumulatorOf(reduction)));
+  prim::ElementOf of{reduction.getOperand(), position};
+  if (llvm::is_contained(columns, reduction))
+    of = prim::columnOperand(reduction, spaceShape(), position);
+  return emitter.toVector(
+      emitter.convertFloat(emitter.element(of.tensor, of.index), accumulatorOf(reduction)));
+}
+
+ArrayRef<int64_t> Reductions::spaceShape() const {
+  return prim::ReduceOp(levels.front().front()).getOperand().getType().getShape();
+}
+
+SmallVector<Value> Reductions::findShared() const {
+  SmallVector<Value> shared;
+  for (auto op : exec::KernelOp(kernel).getBody().front().getOps<prim::BroadcastOp>()) {
+    ArrayRef<int64_t> extents = op.getOperand().getType().getShape();
+    auto along = [&](bool ofReduced) {
+      return llvm::any_of(llvm::enumerate(op.getDimensions()), [&](auto each) {
+        return extents[each.index()] != 1 && domain.reduced[each.value()] == ofReduced;
+      });
+    };
+    if (op.getType().getShape() == spaceShape() && depthOf(op) == 0 && along(true) && !along(false))
+      shared.push_back(op);
+  }
+  return shared;
 }
 
 void Reductions::bind(BodyEmitter &emitter, prim::ReduceOp reduction, Value total) const {
@@ -81,7 +110,7 @@ void Reductions::storeFull(BodyEmitter &emitter, size_t depth) const {
 
 void Reductions::storeKept(BodyEmitter &emitter) const {
   for (auto [i, output] : llvm::enumerate(outputs))
-    if (!output.full)
+    if (!output.full && !output.column)
       emitter.store(static_cast<unsigned>(i), keptPosition(),
                     emitter.element(output.value, keptPosition()));
 }

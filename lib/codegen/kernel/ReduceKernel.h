@@ -13,11 +13,13 @@
 namespace accc::codegen {
 
 /// The reductions of one kernel, all over the same dimensions of the same space, and what each
-/// level of them computes at the loop variables' present values.
+/// level of them computes at the loop variables' present values. Beside them, where lanes are
+/// threads, there may be those of columns: of strips of rows (prim::KernelReductions).
 struct Reductions {
   struct Output {
     mlir::Value value;
-    bool full;    // of the space's shape, else of the kept dimensions
+    bool full;    // of the space's shape
+    bool column;  // one of `columns`; else, if not full, of the kept dimensions
     size_t depth; // how many levels of reductions it needs
   };
 
@@ -30,11 +32,15 @@ struct Reductions {
   static mlir::Value initialOf(BodyEmitter &emitter, prim::ReduceOp reduction);
   static mlir::Value combine(BodyEmitter &emitter, prim::ReduceOp reduction, mlir::Value a,
                              mlir::Value b);
-  /// What the reduction combines, in the accumulator's type, for all lanes.
+  /// What the reduction, of a level or of columns, combines, in the accumulator's type, for all
+  /// lanes.
   mlir::Value operandOf(BodyEmitter &emitter, prim::ReduceOp reduction) const;
+  /// What is the same in all rows: values at `position` that have an element for each of a row's.
+  llvm::SmallVector<mlir::Value> findShared() const;
   /// From now on the reduction's value is `total`, of the accumulator's type.
   void bind(BodyEmitter &emitter, prim::ReduceOp reduction, mlir::Value total) const;
 
+  llvm::ArrayRef<int64_t> spaceShape() const;
   llvm::SmallVector<mlir::AffineExpr> keptPosition() const;
   /// How many levels of reductions the value needs.
   size_t depthOf(mlir::Value value) const { return depth.lookup(value.getDefiningOp()); }
@@ -50,6 +56,8 @@ struct Reductions {
   Domain domain;
   llvm::SmallVector<mlir::AffineExpr> position;
   llvm::SmallVector<llvm::SmallVector<prim::ReduceOp>> levels;
+  llvm::SmallVector<prim::ReduceOp> columns;
+  int64_t stripRows; // of which a column is one result
   llvm::SmallVector<Output> outputs;
   llvm::DenseMap<mlir::Operation *, size_t> depth; // of each op's results
 };

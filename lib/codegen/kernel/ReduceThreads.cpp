@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions by threads, some of which share the elements of a result.
-//
-// What a thread has of a row it takes in steps, an element each. Where these are few, the passes
-// are without loops, and what one computes of an element the next finds in registers: a row is read
-// once. Otherwise each pass is a loop over some steps at a time.
-#include "codegen/kernel/RowAnalysis.h"
+// The passes over a row.
+#include "codegen/kernel/ThreadReduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,65 +10,8 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-/// More steps make longer code, which takes longer to compile.
-static constexpr int64_t kMostSteps = 16;
 /// Steps of a loop's body: loads that are on their way at the same time.
 static constexpr int64_t kLoopSteps = 4;
-
-namespace {
-
-class ThreadReduction {
-public:
-  ThreadReduction(const Reductions &r, func::FuncOp function, const KernelTarget &target,
-                  ErrorTable &errors)
-      : r(r), function(function), target(target),
-        emitter(r.kernel, function, target, errors, static_cast<unsigned>(r.position.size())),
-        index(emitter.indices()), b(emitter.builder()), loc(emitter.loc()),
-        elements(r.domain.count(true)) {
-    for (unsigned i = 0; i < r.position.size(); ++i)
-      if (r.domain.reduced[i] && r.domain.extents[i] != 1)
-        reduced.push_back(i);
-  }
-
-  KernelFunction emit();
-
-private:
-  /// An element that the thread takes.
-  struct Step {
-    SmallVector<Value> at; // values of the reduced dimensions
-    Value inRow;           // whether the row has it, else it is the row's last; null if it has
-    BodyEmitter::Memory memory;
-  };
-  using Steps = MutableArrayRef<Step>;
-  using Body = function_ref<SmallVector<Value>(ValueRange, Steps)>;
-
-  void emitRow();
-  void emitLevel(size_t level);
-  void emitOnline(size_t level, ArrayRef<OnlineSum> sums);
-  void emitOutputs();
-  SmallVector<Step> stepsFrom(Value first, int64_t count, bool allInRow);
-  void forEach(Steps steps, function_ref<void(Step &)> body);
-  SmallVector<Value> initialOf(ArrayRef<prim::ReduceOp> reductions);
-  void combine(Steps steps, ArrayRef<prim::ReduceOp> reductions, MutableArrayRef<Value> totals);
-  Value combineLanes(prim::ReduceOp reduction, Value total);
-  void storeFull(Steps steps, size_t depth);
-  SmallVector<Value> overRow(ValueRange carried, Body body);
-  void onlyWhere(Value condition, function_ref<void()> body);
-
-  const Reductions &r;
-  func::FuncOp function;
-  const KernelTarget &target;
-  BodyEmitter emitter;
-  IndexEmitter &index;
-  OpBuilder &b;
-  Location loc;
-  int64_t elements; // of a row
-  SmallVector<unsigned> reduced;
-  ReductionShare share;
-  bool inRegisters = false;
-  SmallVector<Step> rowSteps; // of the whole row, where it stays in registers
-  Value hasResult;            // whether the thread's column is one; null if all are
-};
 
 /// `count` steps from element `first` of the row on.
 SmallVector<ThreadReduction::Step> ThreadReduction::stepsFrom(Value first, int64_t count,
@@ -247,11 +186,10 @@ void ThreadReduction::emitOutputs() {
   target.onOneLane(emitter, [&] { onlyWhere(hasResult, [&] { r.storeKept(emitter); }); });
 }
 
-void ThreadReduction::emitRow() {
+/// `start`: the steps of a row that stays in registers, with what is known of them before the row.
+void ThreadReduction::emitRow(Steps start) {
   emitter.unbindAll();
-  if (inRegisters)
-    rowSteps = stepsFrom(target.getShare(b, function), llvm::divideCeil(elements, share.lanes),
-                         elements % share.lanes == 0);
+  rowSteps.assign(start.begin(), start.end());
   for (size_t level = 0; level < r.levels.size(); ++level) {
     SmallVector<OnlineSum> sums;
     if (!inRegisters)
@@ -263,50 +201,9 @@ void ThreadReduction::emitRow() {
     emitOnline(level, sums);
     ++level;
   }
+  MutableArrayRef<Value> totals(columnTotals);
+  for (size_t k = 0; k * r.columns.size() < totals.size(); ++k)
+    combine(Steps(rowSteps).slice(k, 1), r.columns,
+            totals.slice(k * r.columns.size(), r.columns.size()));
   emitOutputs();
-}
-
-/// A task is a row of some columns, with a result in each for each reduction; the threads of a
-/// column share its elements.
-KernelFunction ThreadReduction::emit() {
-  const Domain &domain = r.domain;
-  auto inner = static_cast<unsigned>(domain.innermost());
-  SmallVector<unsigned> kept;
-  int64_t rows = 1, columns = domain.reduced[inner] ? 1 : domain.extents[inner];
-  for (unsigned i = 0; i < r.position.size(); ++i) {
-    index.setDim(i, index.constant(0), domain.extents[i]);
-    if (domain.reduced[i] || domain.extents[i] == 1 || i == inner)
-      continue;
-    kept.push_back(i);
-    rows *= domain.extents[i];
-  }
-  share = target.shareReduction(function, rows, columns, elements);
-  int64_t steps = llvm::divideCeil(elements, share.lanes);
-  inRegisters =
-      steps <= kMostSteps && steps * countLiveRegisters(r) <= target.getFreeRegisters(function);
-  int64_t blocks = llvm::divideCeil(columns, share.columns);
-  int64_t tasks =
-      forEachRow(emitter, function, rows * blocks, elements * share.columns, [&](Value row) {
-        auto [keptRow, block] = index.divide(row, blocks, rows * blocks);
-        setRow(emitter, domain, kept, keptRow);
-        if (columns > 1) {
-          Value first = b.create<arith::MulIOp>(loc, block, index.constant(share.columns));
-          Value column = b.create<arith::AddIOp>(loc, first, target.getColumn(b, function));
-          if (columns % share.columns != 0) {
-            Value last = index.constant(columns - 1);
-            hasResult = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, column, last);
-            column = b.create<arith::MinUIOp>(loc, column, last);
-          }
-          index.setDim(inner, column, columns);
-        }
-        emitRow();
-      });
-  return KernelFunction{function, target.getLaunchShape(function, tasks)};
-}
-
-} // namespace
-
-KernelFunction codegen::reduceByThreads(const Reductions &reductions, func::FuncOp function,
-                                        const KernelTarget &target, ErrorTable &errors) {
-  return ThreadReduction(reductions, function, target, errors).emit();
 }

@@ -25,6 +25,9 @@ public:
       if (pass < r.levels.size())
         for (prim::ReduceOp reduction : r.levels[pass])
           visit(reduction.getOperand(), pass);
+      if (pass + 1 == passes)
+        for (prim::ReduceOp column : r.columns)
+          visit(column.getOperand(), pass);
       for (const Reductions::Output &output : r.outputs)
         if (output.full && output.depth == pass) {
           visit(output.value, pass);

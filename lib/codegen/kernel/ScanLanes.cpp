@@ -44,7 +44,7 @@ KernelFunction codegen::emitArgReduceInLanes(exec::KernelOp kernel, ModuleOp mod
   }
   if (ReferenceArray::count(scan.shape()) == 0)
     return {function, target.getLaunchShape(function, 0)};
-  int64_t taskColumns = target.shareReduction(function, rows, columns, extent).columns;
+  int64_t taskColumns = target.shareReduction(function, {rows, columns, extent}).columns;
   auto blocks = static_cast<int64_t>(llvm::divideCeil(columns, taskColumns));
 
   auto select = [&](Value condition, Value a, Value c) -> Value {

@@ -49,7 +49,8 @@ def Prim_KernelSpecAttr : AttrDef<Prim_Dialect, "KernelSpec"> {
   let summary = "what fusion found out about a kernel of kind loop or reduce";
   let description = [{
     The iteration space of a loop kernel is the shape of its results, that of a reduce kernel the shape of
-    what is reduced.
+    what is reduced. A kernel that reduces rows, the innermost dimensions of its space, may reduce strips of
+    rows as well.
 
     `extents`: of the space's dimensions. Neighbours that every access walks as one are one: the inner one
     has the product, the outer ones have 1.
@@ -59,7 +60,7 @@ def Prim_KernelSpecAttr : AttrDef<Prim_Dialect, "KernelSpec"> {
     `in_place`: the inputs of which an element is read for the output element of the same row-major index
     alone, so that the two may share their memory.
     `accesses`: as functions of the space's index, every index expression that decides which memory is read
-    or written or whether it is; those of memory count row-major elements. Symbols stand for indices that
+    or, but for what is reduced of strips, written or whether it is; those of memory count row-major elements. Symbols stand for indices that
     are data.}];
   let parameters = (ins "::mlir::DenseI64ArrayAttr":$extents, "::mlir::DenseI64ArrayAttr":$reduced,
                         "::mlir::DenseI64ArrayAttr":$levels, "::mlir::DenseI64ArrayAttr":$depths,

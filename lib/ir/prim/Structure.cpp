@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/prim/KernelReductions.h"
 #include "ir/prim/Prim.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -39,25 +40,27 @@ static RankedTensorType tensorTypeOf(Value value) {
 /// fusion_c4
 static LogicalResult verifySpec(FusionOp fusion, KernelSpecAttr spec) {
   Block &body = fusion.getBody().front();
-  ReduceOp first;
-  int64_t reductions = 0;
-  for (auto reduction : body.getOps<ReduceOp>()) {
-    first = first ? first : reduction;
-    ++reductions;
-    if (reduction.getOperand().getType().getShape() != first.getOperand().getType().getShape() ||
-        reduction.getDimensions() != first.getDimensions())
-      return fusion.emitOpError("has reductions over different spaces");
-  }
-  if (spec.getLevels().size() != reductions ||
+  SmallVector<ReduceOp> reductions(body.getOps<ReduceOp>());
+  std::optional<KernelReductions> sorted = sortReductions(reductions);
+  if (!sorted)
+    return fusion.emitOpError("has reductions over different spaces");
+  ReduceOp first = reductions.empty() ? ReduceOp() : sorted->rows.front();
+  for (ReduceOp column : sorted->columns)
+    for (Operation *user : column->getUsers())
+      if (!isa<YieldOp>(user))
+        return fusion.emitOpError("reads what it reduces of several rows");
+  if (spec.getLevels().size() != static_cast<int64_t>(reductions.size()) ||
       spec.getDepths().size() != static_cast<int64_t>(fusion.getNumResults()))
-    return fusion.emitOpError("has ") << reductions << " reductions and " << fusion.getNumResults()
-                                      << " results, its spec speaks of " << spec.getLevels().size()
-                                      << " and " << spec.getDepths().size();
+    return fusion.emitOpError("has ")
+           << reductions.size() << " reductions and " << fusion.getNumResults()
+           << " results, its spec speaks of " << spec.getLevels().size() << " and "
+           << spec.getDepths().size();
   ArrayRef<int64_t> full = first ? first.getOperand().getType().getShape()
                                  : tensorTypeOf(fusion.getOutputs().front()).getShape();
   ArrayRef<int64_t> kept = first ? first.getType().getShape() : full;
-  for (Value result : fusion.getOutputs())
-    if (ArrayRef<int64_t> shape = tensorTypeOf(result).getShape(); shape != full && shape != kept)
+  for (Value result : body.getTerminator()->getOperands())
+    if (ArrayRef<int64_t> shape = tensorTypeOf(result).getShape();
+        shape != full && shape != kept && !sorted->isColumn(result))
       return fusion.emitOpError("gives a ")
              << result.getType() << ", which has not the shape of its iteration space";
   return success();

@@ -34,8 +34,9 @@ def Prim_FusionOp : Op<Prim_Dialect, "fusion", [IsolatedFromAbove, SingleBlock, 
     fusion_c2: the region ends in prim.yield.
     fusion_c3: the types yielded are those of the results.
     fusion_c4: with a spec: the results of a loop kernel have one shape; the reductions of a reduce kernel
-    have operands of one shape and the same dimensions, and its results that shape or theirs; `levels` and
-    `depths` have an entry for each reduction and each result.}];
+    have operands of one shape and the same dimensions, and its results that shape or theirs, but for
+    reductions of strips of rows (KernelReductions), which are nothing but results; `levels` and `depths` have
+    an entry for each reduction and each result.}];
   let arguments = (ins Variadic<Prim_Tensor>:$inputs, Prim_KernelKindAttr:$kind, StrAttr:$name,
                        OptionalAttr<Prim_KernelSpecAttr>:$spec);
   let results = (outs Variadic<Prim_Tensor>:$outputs);

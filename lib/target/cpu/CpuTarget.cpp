@@ -37,6 +37,9 @@ std::optional<ReductionParts> CpuTarget::getReductionParts(int64_t elements, int
 }
 
 // Rows stay in a cache from pass to pass.
+// A core walks the rows of a kernel in one direction, which its caches serve both kernels.
+int64_t CpuTarget::getStripRows(int64_t, int64_t) const { return 0; }
+
 int64_t CpuTarget::getMaxRowElements() const { return std::numeric_limits<int64_t>::max(); }
 
 // ---- Libraries ----

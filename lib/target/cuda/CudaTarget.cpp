@@ -3,6 +3,8 @@
 
 #include "support/SizeThreshold.h"
 
+#include <algorithm>
+
 using namespace accc;
 
 // ---- Costs ----
@@ -35,6 +37,21 @@ std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements, in
                         .leastRows = sizeThreshold(1 << 12),
                         .enough = kBlocks / columns,
                         .enoughElements = elements};
+}
+
+// A block takes the rows of a strip one after the other. Fewer strips leave multiprocessors without
+// work; longer ones write fewer parts beside what they read.
+int64_t CudaTarget::getStripRows(int64_t rows, int64_t elements) const {
+  constexpr int64_t kLeastRows = 4, kLeastStrips = sizeThreshold(128), kStrips = 512;
+  constexpr int64_t kMostElements = 1 << 12; // what threads keep of a row, in registers
+  constexpr int64_t kManyElements = sizeThreshold(1 << 18); // of a row of each strip
+  if (elements == 0 || elements > kMostElements)
+    return 0;
+  int64_t strips = std::max(kStrips, kManyElements / elements);
+  for (int64_t strip = std::max(kLeastRows, rows / strips); strip >= kLeastRows; --strip)
+    if (rows % strip == 0)
+      return rows / strip >= kLeastStrips ? strip : 0;
+  return 0;
 }
 
 // 16 for each of the threads of the largest block.

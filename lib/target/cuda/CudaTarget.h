@@ -26,6 +26,7 @@ public:
   KernelLimits getKernelLimits() const override;
   std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,
                                                   bool leading) const override;
+  int64_t getStripRows(int64_t rows, int64_t elements) const override;
   int64_t getMaxRowElements() const override;
   bool runsInLibrary(mlir::Operation *op) const override;
   size_t getMaxBatchDimensions() const override;

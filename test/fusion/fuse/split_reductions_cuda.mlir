@@ -41,3 +41,30 @@ func.func @variance(%x: tensor<32x64x112x112xf32>) -> tensor<64xf32> {
   %5 = prim.reduce sum %4 {dimensions = array<i64: 0, 2, 3>} : (tensor<32x64x112x112xf32>) -> tensor<64xf32>
   return %5 : tensor<64xf32>
 }
+
+// Sums over all rows beside sums of each row, of what is known last: in strips, which one kernel finds with the rows.
+// CHECK-LABEL: @rows_and_columns
+// CHECK: %[[X:.*]] = prim.reshape %arg0 : (tensor<8x1024x768xf32>) -> tensor<512x16x768xf32>
+// CHECK: %[[P:.*]] = prim.reduce sum %[[X]] {dimensions = array<i64: 1>} : (tensor<512x16x768xf32>) -> tensor<512x768xf32>
+// CHECK: prim.reduce sum %[[P]] {dimensions = array<i64: 0>} : (tensor<512x768xf32>) -> tensor<768xf32>
+func.func @rows_and_columns(%x: tensor<8x1024x768xf32>) -> (tensor<8x1024xf32>, tensor<768xf32>) {
+  %0 = prim.mul %x, %x : (tensor<8x1024x768xf32>, tensor<8x1024x768xf32>) -> tensor<8x1024x768xf32>
+  %1 = prim.reduce sum %0 {dimensions = array<i64: 2>} : (tensor<8x1024x768xf32>) -> tensor<8x1024xf32>
+  %2 = prim.reduce sum %x {dimensions = array<i64: 0, 1>} : (tensor<8x1024x768xf32>) -> tensor<768xf32>
+  return %1, %2 : tensor<8x1024xf32>, tensor<768xf32>
+}
+
+// The rows are reduced before dy is known; they are not reduced; there are few; no strips of equal length.
+// CHECK-LABEL: @columns_alone
+// CHECK-NOT: prim.reshape
+func.func @columns_alone(%x: tensor<8x1024x768xf32>, %w: tensor<768x768xf32>, %z: tensor<4x16x768xf32>, %u: tensor<8209x768xf32>) -> (tensor<768xf32>, tensor<8x1024xf32>, tensor<768xf32>, tensor<4x16xf32>, tensor<768xf32>, tensor<8209xf32>) {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 2>} : (tensor<8x1024x768xf32>) -> tensor<8x1024xf32>
+  %dy = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 2>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<8x1024x768xf32>, tensor<768x768xf32>) -> tensor<8x1024x768xf32>
+  %1 = prim.mul %x, %dy : (tensor<8x1024x768xf32>, tensor<8x1024x768xf32>) -> tensor<8x1024x768xf32>
+  %2 = prim.reduce sum %1 {dimensions = array<i64: 0, 1>} : (tensor<8x1024x768xf32>) -> tensor<768xf32>
+  %3 = prim.reduce sum %z {dimensions = array<i64: 0, 1>} : (tensor<4x16x768xf32>) -> tensor<768xf32>
+  %4 = prim.reduce sum %z {dimensions = array<i64: 2>} : (tensor<4x16x768xf32>) -> tensor<4x16xf32>
+  %5 = prim.reduce sum %u {dimensions = array<i64: 0>} : (tensor<8209x768xf32>) -> tensor<768xf32>
+  %6 = prim.reduce sum %u {dimensions = array<i64: 1>} : (tensor<8209x768xf32>) -> tensor<8209xf32>
+  return %2, %0, %3, %4, %5, %6 : tensor<768xf32>, tensor<8x1024xf32>, tensor<768xf32>, tensor<4x16xf32>, tensor<768xf32>, tensor<8209xf32>
+}

@@ -26,6 +26,12 @@ std::string function(const std::string &arguments, const std::string &op, const 
          ") -> " + result + "\n  return %r : " + result + "\n}\n";
 }
 
+std::string replaceAll(std::string in, char from, const std::string &to) {
+  for (size_t at = 0; (at = in.find(from, at)) != std::string::npos; at += to.size())
+    in.replace(at, 1, to);
+  return in;
+}
+
 KernelOutcome check(const std::string &text, double tolerance = 2e-6, int64_t integerBound = 3) {
   INFO(text);
   KernelOutcome outcome =
@@ -92,6 +98,58 @@ TEST_CASE("reductions along the middle of three dimensions") {
   }
 }
 
+/// A normalisation's gradient, with sums over strips of four rows: of what each row is computed
+/// from, and of what it gives.
+TEST_CASE("reductions along rows and across strips of them") {
+  const std::string text = R"(func.func @f(%x: F, %dy: F, %g: C, %h: C) -> (F, K, P, P, P) {
+    %gb = prim.broadcast %g {dimensions = array<i64: 1>} : (C) -> F
+    %hb = prim.broadcast %h {dimensions = array<i64: 1>} : (C) -> F
+    %p = prim.mul %dy, %gb : (F, F) -> F
+    %q = prim.mul %p, %x : (F, F) -> F
+    %s = prim.reduce sum %q {dimensions = array<i64: 1>} : (F) -> K
+    %sb = prim.broadcast %s {dimensions = array<i64: 0>} : (K) -> F
+    %t = prim.mul %x, %sb : (F, F) -> F
+    %u = prim.sub %p, %t : (F, F) -> F
+    %dx = prim.mul %u, %hb : (F, F) -> F
+    %m = prim.mul %dy, %x : (F, F) -> F
+    %ms = prim.reshape %m : (F) -> S
+    %dg = prim.reduce sum %ms {dimensions = array<i64: 1>} : (S) -> P
+    %ys = prim.reshape %dy : (F) -> S
+    %db = prim.reduce max %ys {dimensions = array<i64: 1>} : (S) -> P
+    %xs = prim.reshape %dx : (F) -> S
+    %dd = prim.reduce sum %xs {dimensions = array<i64: 1>} : (S) -> P
+    return %dx, %s, %dg, %db, %dd : F, K, P, P, P })";
+  const int64_t shapes[][2] = {{512, 3},   {512, 40},   {1024, 33},
+                               {640, 200}, {512, 1111}, {512, 4096}};
+  for (auto [rows, columns] : shapes) {
+    std::string shaped = text;
+    const std::pair<char, std::string> types[] = {{'F', tensor({rows, columns})},
+                                                  {'S', tensor({rows / 4, 4, columns})},
+                                                  {'P', tensor({rows / 4, columns})},
+                                                  {'K', tensor({rows})},
+                                                  {'C', tensor({columns})}};
+    for (const auto &[letter, type] : types)
+      shaped = replaceAll(shaped, letter, type);
+    check(shaped, 1e-4);
+  }
+}
+
+/// More rows than a GPU computes at a time: each task has several, which share the scale; the last
+/// has fewer.
+TEST_CASE("many rows that share what they are scaled by") {
+  std::string text = R"(func.func @f(%x: F, %g: C) -> F {
+    %gb = prim.broadcast %g {dimensions = array<i64: 1>} : (C) -> F
+    %s = prim.reduce max %x {dimensions = array<i64: 1>} : (F) -> K
+    %sb = prim.broadcast %s {dimensions = array<i64: 0>} : (K) -> F
+    %d = prim.sub %x, %sb : (F, F) -> F
+    %y = prim.mul %d, %gb : (F, F) -> F
+    return %y : F })";
+  for (int64_t columns : {40, 64}) {
+    std::string shaped = replaceAll(text, 'F', tensor({4099, columns}));
+    check(replaceAll(replaceAll(shaped, 'K', tensor({4099})), 'C', tensor({columns})));
+  }
+}
+
 /// Rows too long for registers: maximum and sums of exponentials are found in one pass. About a
 /// half of x is -inf, and all of the last row.
 TEST_CASE("softmax of long rows") {
@@ -118,15 +176,10 @@ TEST_CASE("softmax of long rows") {
     %u = prim.broadcast %s {dimensions = array<i64: 0>} : (K) -> F
     %o = prim.div %e, %u : (F, F) -> F
     return %o, %s, %t : F, K, K })";
-  auto replace = [](std::string in, char from, const std::string &to) {
-    for (size_t at = 0; (at = in.find(from, at)) != std::string::npos; at += to.size())
-      in.replace(at, 1, to);
-    return in;
-  };
   for (const char *shift : {"%m", "%g"}) { // what is subtracted: the maximum, or 0 for -inf
     std::string shifted = text;
     shifted.replace(shifted.find("SHIFT"), 5, shift);
-    check(replace(replace(shifted, 'F', tensor({3, 17001})), 'K', tensor({3})), 1e-4);
+    check(replaceAll(replaceAll(shifted, 'F', tensor({3, 17001})), 'K', tensor({3})), 1e-4);
   }
 }
 

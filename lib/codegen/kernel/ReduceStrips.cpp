@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tasks of a reduction by threads: single rows, or strips of them.
+#include "codegen/kernel/ThreadReduction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::codegen;
+
+/// More steps make longer code, which takes longer to compile.
+static constexpr int64_t kMostSteps = 16;
+
+SmallVector<ThreadReduction::Step> ThreadReduction::stepsOfRow() {
+  if (!inRegisters)
+    return {};
+  return stepsFrom(target.getShare(b, function), llvm::divideCeil(elements, share.lanes),
+                   elements % share.lanes == 0);
+}
+
+/// A task's rows, one after the other.
+void ThreadReduction::emitStrip(Value task, int64_t rows, ArrayRef<unsigned> kept) {
+  SmallVector<Step> steps = stepsOfRow();
+  forEach(steps, [&](Step &) {
+    for (Value value : shared)
+      emitter.element(value, r.position);
+  });
+  SmallVector<Value> totals;
+  for (size_t k = 0; k < steps.size(); ++k)
+    llvm::append_range(totals, initialOf(r.columns));
+  Value low = b.create<arith::MulIOp>(loc, task, index.constant(share.strip));
+  Value high = b.create<arith::AddIOp>(loc, low, index.constant(share.strip));
+  if (rows % share.strip != 0)
+    high = b.create<arith::MinUIOp>(loc, high, index.constant(rows));
+  totals = forLoop(emitter, low, high, 1, totals, [&](Value row, ValueRange in) {
+    setRow(emitter, r.domain, kept, row);
+    columnTotals.assign(in.begin(), in.end());
+    emitRow(steps);
+    return columnTotals;
+  });
+  if (!r.columns.empty())
+    storeColumns(task, rows / share.strip, steps, totals);
+}
+
+/// What was reduced of strip number `task`, of `tasks`.
+void ThreadReduction::storeColumns(Value task, int64_t tasks, Steps steps, ValueRange totals) {
+  auto strip = static_cast<unsigned>(r.position.size());
+  index.setDim(strip, task, tasks);
+  AffineExpr element = getAffineConstantExpr(0, b.getContext());
+  for (unsigned dim : reduced)
+    element = element * r.domain.extents[dim] + index.dim(dim);
+  for (auto [k, step] : llvm::enumerate(steps)) {
+    for (auto [dim, value] : llvm::zip(reduced, step.at))
+      index.setDim(dim, value, r.domain.extents[dim]);
+    onlyWhere(step.inRow, [&] {
+      for (auto [i, output] : llvm::enumerate(r.outputs)) {
+        if (!output.column)
+          continue;
+        auto reduction = output.value.getDefiningOp<prim::ReduceOp>();
+        size_t which = llvm::find(r.columns, reduction) - r.columns.begin();
+        Value total = totals[k * r.columns.size() + which];
+        emitter.store(static_cast<unsigned>(i), {index.dim(strip), element},
+                      emitter.convertFloat(total, Reductions::elementOf(reduction)));
+      }
+    });
+  }
+}
+
+/// How a task is shared, and whether a row stays in registers: always, where columns are reduced.
+void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
+  int64_t live = countLiveRegisters(r);
+  auto keeps = [&](int64_t registers) {
+    int64_t steps = llvm::divideCeil(elements, share.lanes);
+    return steps <= kMostSteps && steps * registers <= target.getFreeRegisters(function);
+  };
+  int64_t ofStrip = live + static_cast<int64_t>(shared.size() + r.columns.size());
+  if (!r.columns.empty()) {
+    share = target.shareReduction(function, {rows, columns, elements, r.stripRows, ofStrip});
+    inRegisters = true;
+    return;
+  }
+  if (!shared.empty() && columns == 1) {
+    share = target.shareReduction(function, {rows, columns, elements, /*strip=*/0});
+    inRegisters = keeps(ofStrip);
+    if (inRegisters)
+      return;
+  }
+  share = target.shareReduction(function, {rows, columns, elements});
+  inRegisters = keeps(live);
+}
+
+KernelFunction ThreadReduction::emit() {
+  const Domain &domain = r.domain;
+  auto inner = static_cast<unsigned>(domain.innermost());
+  SmallVector<unsigned> kept;
+  int64_t rows = 1, columns = domain.reduced[inner] ? 1 : domain.extents[inner];
+  for (unsigned i = 0; i < r.position.size(); ++i) {
+    index.setDim(i, index.constant(0), domain.extents[i]);
+    if (domain.reduced[i] || domain.extents[i] == 1 || i == inner)
+      continue;
+    kept.push_back(i);
+    rows *= domain.extents[i];
+  }
+  chooseShare(rows, columns);
+  if (share.strip > 1) {
+    int64_t tasks = llvm::divideCeil(rows, share.strip);
+    tasks = forEachRow(emitter, function, tasks, elements * share.strip,
+                       [&](Value task) { emitStrip(task, rows, kept); });
+    return KernelFunction{function, target.getLaunchShape(function, tasks)};
+  }
+  int64_t blocks = llvm::divideCeil(columns, share.columns);
+  int64_t tasks =
+      forEachRow(emitter, function, rows * blocks, elements * share.columns, [&](Value row) {
+        auto [keptRow, block] = index.divide(row, blocks, rows * blocks);
+        setRow(emitter, domain, kept, keptRow);
+        if (columns > 1) {
+          Value first = b.create<arith::MulIOp>(loc, block, index.constant(share.columns));
+          Value column = b.create<arith::AddIOp>(loc, first, target.getColumn(b, function));
+          if (columns % share.columns != 0) {
+            Value last = index.constant(columns - 1);
+            hasResult = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, column, last);
+            column = b.create<arith::MinUIOp>(loc, column, last);
+          }
+          index.setDim(inner, column, columns);
+        }
+        SmallVector<Step> steps = stepsOfRow();
+        emitRow(steps);
+      });
+  return KernelFunction{function, target.getLaunchShape(function, tasks)};
+}
+
+KernelFunction codegen::reduceByThreads(const Reductions &reductions, func::FuncOp function,
+                                        const KernelTarget &target, ErrorTable &errors) {
+  return ThreadReduction(reductions, function, target, errors).emit();
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions by threads, some of which share the elements of a result.
+//
+// What a thread has of a row it takes in steps, an element each. Where these are few, the passes
+// are without loops, and what one computes of an element the next finds in registers: a row is read
+// once. Otherwise each pass is a loop over some steps at a time.
+//
+// Rows that stay in registers may be taken in strips, one row after the other: what they share,
+// such as a normalisation's scale, is read once for all of them, and what is reduced of the strip,
+// one result for each element of a row, is what each thread has of its elements.
+#ifndef ACCC_CODEGEN_KERNEL_THREADREDUCTION_H
+#define ACCC_CODEGEN_KERNEL_THREADREDUCTION_H
+
+#include "codegen/kernel/RowAnalysis.h"
+
+namespace accc::codegen {
+
+class ThreadReduction {
+public:
+  ThreadReduction(const Reductions &r, mlir::func::FuncOp function, const KernelTarget &target,
+                  ErrorTable &errors)
+      : r(r), function(function), target(target),
+        emitter(r.kernel, function, target, errors, static_cast<unsigned>(r.position.size()) + 1),
+        index(emitter.indices()), b(emitter.builder()), loc(emitter.loc()),
+        elements(r.domain.count(true)), shared(r.findShared()) {
+    for (unsigned i = 0; i < r.position.size(); ++i)
+      if (r.domain.reduced[i] && r.domain.extents[i] != 1)
+        reduced.push_back(i);
+  }
+
+  /// A task is a row of some columns, with a result in each for each reduction; the threads of a
+  /// column share its elements. Or it is a strip of rows.
+  KernelFunction emit();
+
+private:
+  /// An element that the thread takes.
+  struct Step {
+    llvm::SmallVector<mlir::Value> at; // values of the reduced dimensions
+    mlir::Value inRow; // whether the row has it, else it is the row's last; null if it has
+    BodyEmitter::Memory memory;
+  };
+  using Steps = llvm::MutableArrayRef<Step>;
+  using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, Steps)>;
+
+  void chooseShare(int64_t rows, int64_t columns);
+  void emitRow(Steps start);
+  void emitStrip(mlir::Value task, int64_t rows, llvm::ArrayRef<unsigned> kept);
+  void storeColumns(mlir::Value task, int64_t tasks, Steps steps, mlir::ValueRange totals);
+  void emitLevel(size_t level);
+  void emitOnline(size_t level, llvm::ArrayRef<OnlineSum> sums);
+  void emitOutputs();
+  llvm::SmallVector<Step> stepsOfRow();
+  llvm::SmallVector<Step> stepsFrom(mlir::Value first, int64_t count, bool allInRow);
+  void forEach(Steps steps, llvm::function_ref<void(Step &)> body);
+  llvm::SmallVector<mlir::Value> initialOf(llvm::ArrayRef<prim::ReduceOp> reductions);
+  void combine(Steps steps, llvm::ArrayRef<prim::ReduceOp> reductions,
+               llvm::MutableArrayRef<mlir::Value> totals);
+  mlir::Value combineLanes(prim::ReduceOp reduction, mlir::Value total);
+  void storeFull(Steps steps, size_t depth);
+  llvm::SmallVector<mlir::Value> overRow(mlir::ValueRange carried, Body body);
+  void onlyWhere(mlir::Value condition, llvm::function_ref<void()> body);
+
+  const Reductions &r;
+  mlir::func::FuncOp function;
+  const KernelTarget &target;
+  BodyEmitter emitter;
+  IndexEmitter &index;
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  int64_t elements;                      // of a row
+  llvm::SmallVector<mlir::Value> shared; // by the rows
+  llvm::SmallVector<unsigned> reduced;
+  ReductionShare share;
+  bool inRegisters = false;
+  llvm::SmallVector<Step> rowSteps;            // of the whole row, where it stays in registers
+  llvm::SmallVector<mlir::Value> columnTotals; // for each step those of `r.columns`
+  mlir::Value hasResult; // whether the thread's column is one; null if all are
+};
+
+} // namespace accc::codegen
+
+#endif

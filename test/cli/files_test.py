@@ -130,7 +130,7 @@ class WhatIsThereStays(CommandLineTest):
 
 class Endings(CommandLineTest):
     COMMAND = ["compile", GOLDENS / "swin_t" / "dynamo.onnx", "-o", "m.so", "--weights", "beside"]
-    OPTIONS = ["--loss", "cross_entropy", "--optimizer", "adam", "-D", "batch=2", "--report", "m.json"]
+    OPTIONS = ["--loss", "cross_entropy", "--optimizer", "adam", "--report", "m.json"]
 
     def start(self):
         command = [ACCC, *map(str, self.COMMAND + self.OPTIONS)]

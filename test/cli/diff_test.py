@@ -128,6 +128,11 @@ class Diff(CommandLineTest):
             bad = {t["name"] for t in sections["numbers"]["tensors"] if not t["passed"]}
             self.assertIn(moved, bad)  # gradients are the same, what follows is not
             self.assertFalse({name for name in bad if "grad." in name or name.startswith("eval_step")})
+        # Of the kernels the updates have other constants, and only these have other code.
+        kernels = [c["what"] for c in sections["kernels"]["changes"]]
+        self.assertTrue(kernels)
+        for what in kernels:
+            self.assertRegex(what, "^cpu x86-64-v3 (train|apply)_step .* code$")
         # The same, spelt out.
         self.trained("b.so", "adam,beta1=0.9,beta2=0.99")
         self.assertEqual(self.diff("a.so", "b.so")[0]["manifest"]["changes"], [])
@@ -159,6 +164,8 @@ class Diff(CommandLineTest):
         self.assertEqual(list(sections), ["kernels", "numbers"])
         self.assertEqual(report["failed"], ["kernels", "numbers"])
         self.assertTrue(sections["kernels"]["changes"])
+        for change in sections["kernels"]["changes"]:  # wherever the others now lie
+            self.assertRegex(change["what"], "^cpu x86-64-v3 (train|apply)_step ")
         sections, _ = self.diff("a.so", "c.so", "--fail-on", "none")
         self.assertEqual({s["verdict"] for s in sections.values()}, {"different"})
 

@@ -121,6 +121,19 @@ class Targets(CommandLineTest):
                     self.assertIn("15 of 15 tensors pass", self.accc("diff", "m.so", MLP)[0])
 
     @needs_cuda
+    def test_kernels_of_a_gpu_are_compared_without_one(self):
+        for name, beta in (("a.so", 0.9), ("b.so", 0.5)):
+            training = ["--loss", "cross_entropy", "--optimizer", f"adam,beta1={beta}", "-D", "batch=64"]
+            self.accc("compile", MLP / "model.onnx", "-o", name, *training, "--target", "cuda", "--arch", "compute_80")
+        with environment():
+            self.accc("diff", "a.so", "a.so", "--only", "manifest,interface,kernels,memory")
+            out, _ = self.accc("diff", "a.so", "b.so", "--only", "kernels", "--json", code=DATA)
+            _, error = self.accc("diff", "a.so", "a.so", code=MACHINE)
+        self.assertIn("--only manifest,interface,kernels compares without running it", error)
+        for change in json.loads(out)["sections"][0]["changes"]:
+            self.assertRegex(change["what"], "^cuda compute_80 (train|apply)_step .* code$")
+
+    @needs_cuda
     def test_targets_are_held_against_each_other(self):
         self.compile("m.so", *BOTH)
         with environment(gpu=True):

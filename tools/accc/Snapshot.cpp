@@ -2,9 +2,14 @@
 #include "Snapshot.h"
 
 #include "Command.h"
+#include "driver/KernelCode.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cinttypes>
+#include <cstdio>
+#include <map>
+#include <set>
 #include <span>
 
 using namespace accc;
@@ -61,20 +66,50 @@ static std::string withoutNumber(const std::string &label) {
   return label.substr(0, dot) + label.substr(end);
 }
 
-static ordered_json describeKernels(const accc_model_description &description) {
+namespace {
+/// The kernels or library calls of one label in an entry point.
+struct Launches {
+  int count = 0;
+  std::set<uint64_t> codes; // of kernels; 0: not known
+};
+} // namespace
+
+static ordered_json describe(const std::map<std::string, Launches> &byLabel) {
+  ordered_json labels = ordered_json::object();
+  for (const auto &[label, launches] : byLabel) {
+    ordered_json &described = labels[label] = {{"launches", launches.count}};
+    std::string text;
+    for (uint64_t code : launches.codes) {
+      char digits[20];
+      std::snprintf(digits, sizeof digits, "%s%016" PRIx64, text.empty() ? "" : " ", code);
+      text += digits;
+    }
+    if (!launches.codes.empty() && !launches.codes.contains(0))
+      described["code"] = text;
+  }
+  return labels;
+}
+
+static ordered_json describeKernels(const Model &model) {
+  const accc_model_description &description = model.description();
   ordered_json codes = ordered_json::object();
   for (const accc_code *code :
        std::span(description.codes, static_cast<size_t>(description.num_codes))) {
+    std::vector<uint64_t> fingerprints = fingerprintKernels(model.path(), *code);
     ordered_json &entries = codes[std::string(code->target) + " " + archName(code->arch)] =
         ordered_json::object();
     for (const accc_entry &entry :
          std::span(code->entries, static_cast<size_t>(code->num_entries))) {
-      ordered_json &labels = entries[fullName(entry)] = ordered_json::object();
-      for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps)))
-        if (step.kind != ACCC_STEP_CHECK) {
-          std::string label = withoutNumber(step.label);
-          labels[label] = labels.value(label, 0) + 1;
-        }
+      std::map<std::string, Launches> byLabel;
+      for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps))) {
+        if (step.kind == ACCC_STEP_CHECK)
+          continue;
+        Launches &launches = byLabel[withoutNumber(step.label)];
+        ++launches.count;
+        if (step.kind == ACCC_STEP_LAUNCH)
+          launches.codes.insert(fingerprints[static_cast<size_t>(step.index)]);
+      }
+      entries[fullName(entry)] = describe(byLabel);
     }
   }
   return codes;
@@ -108,7 +143,7 @@ ordered_json accc::tool::describeForDiff(const std::string &library) {
   Model model = Model::describe(library);
   return {{"manifest", describeManifest(model)},
           {"interface", describeInterface(model)},
-          {"kernels", describeKernels(model.description())},
+          {"kernels", describeKernels(model)},
           {"memory", describeMemory(model)}};
 }
 
@@ -142,8 +177,9 @@ findTwins(const ordered_json &a, const ordered_json &b, Predicate areTwins) {
 
 static std::string firstWord(const std::string &text) { return text.substr(0, text.find(' ')); }
 
-/// Names the entry points and codes of b as their twins in a.
-static void align(const ordered_json &a, ordered_json &b) {
+/// Names the entry points and codes of b as their twins in a, and leaves out what then says
+/// nothing.
+static void align(ordered_json &a, ordered_json &b) {
   auto takeTheSame = [](const std::string &name, const ordered_json &entry,
                         const std::string &other, const ordered_json &otherEntry) {
     return firstWord(name) == firstWord(other) &&
@@ -167,8 +203,13 @@ static void align(const ordered_json &a, ordered_json &b) {
                             const ordered_json &) {
     return firstWord(code) == firstWord(other) && haveOne(firstWord(code));
   };
-  for (const auto &[code, other] : findTwins(a["kernels"], b["kernels"], areOfOneTarget))
+  for (const auto &[code, other] : findTwins(a["kernels"], b["kernels"], areOfOneTarget)) {
     rename(b["kernels"], other, code);
+    for (ordered_json *side : {&a, &b}) // for another machine it is other code
+      for (auto &[entry, labels] : (*side)["kernels"][code].items())
+        for (auto &[label, launches] : labels.items())
+          launches.erase("code");
+  }
 }
 
 static std::string textOf(const ordered_json &value) {

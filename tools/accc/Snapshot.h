@@ -17,7 +17,8 @@ std::string fullName(const accc_entry &entry);
 /// {manifest, interface, kernels, memory}, each as deep as it has parts:
 ///   manifest   as in the library; the options of loss and optimizer with their defaults
 ///   interface  entry points with inputs and outputs, variables
-///   kernels    by machine and entry point, how many launches and library calls of each label
+///   kernels    by machine, entry point and label, how many launches or library calls, and
+///              fingerprints of the kernels' code
 ///   memory     bytes; "working bytes" only where this machine runs the library
 nlohmann::ordered_json describeForDiff(const std::string &library);
 

@@ -175,6 +175,13 @@ class Diff(CommandLineTest):
         losses = [t for t in sections["numbers"]["tensors"] if t["name"] == "losses"]
         self.assertEqual([t["shape"] for t in losses], ["f32[7]"])
 
+    def test_a_run_that_diverges_says_little(self):
+        self.trained("a.so", "sgd,lr=1e30")
+        sections, _ = self.diff("a.so", "a.so")
+        self.assertRegex(sections["numbers"]["notes"][0], r"losses of a\.so: -?(nan|inf); choose --inputs")
+        self.trained("b.so", "sgd")
+        self.assertEqual(self.diff("b.so", "b.so")[0]["numbers"]["notes"], [])
+
     def test_junit(self):
         self.trained("a.so", "adam")
         self.trained("b.so", "adam,beta2=0.5")

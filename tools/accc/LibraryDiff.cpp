@@ -6,6 +6,7 @@
 #include "Trajectory.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace accc;
 using namespace accc::tool;
@@ -81,12 +82,27 @@ private:
     };
     restart(before, initialA);
     Trajectory expected = record(before, inputs, options);
+    noteDivergence(expected);
     options.gradients = &expected.gradients;
     restart(after, initialB);
     setVariables(after, initialA);
     compareTrajectories(record(after, inputs, options), expected,
                         sizes.empty() ? "" : std::string(sizes) + " ", report.tolerance,
                         section.tensors);
+  }
+
+  /// What is no number equals itself: a run that diverged says little.
+  void noteDivergence(const Trajectory &expected) {
+    for (const TensorMap *part : {&expected.gradients, &expected.losses})
+      for (const char *name : {"loss", "losses"})
+        if (auto found = part->find(name); found != part->end())
+          for (float loss : found->second.data<float>())
+            if (!std::isfinite(loss)) {
+              section.notes.push_back(std::string(name) + " of " + report.a + ": " +
+                                      std::to_string(loss) +
+                                      "; choose --inputs, or fewer --steps, that say more");
+              return;
+            }
   }
 
   /// Entry points that could not be run on both.

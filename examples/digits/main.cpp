@@ -171,7 +171,7 @@ int train(const Options &options) {
       "  digits --epochs 40 --learning-rate 1e-3\n"
       "      training again, another way; nothing is recompiled\n"
       "  accc compile your_model.onnx -o your_model.so --loss cross_entropy --optimizer adamw\n"
-      "      your own model: examples/export says how to export it\n",
+      "      your own model: docs/your-own-model.md leads there from PyTorch\n",
       options.output.c_str(), options.model.c_str());
   return 0;
 }

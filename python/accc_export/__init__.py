@@ -13,7 +13,8 @@ try:
     import safetensors  # noqa: F401
     import torch  # noqa: F401
 except ImportError as error:
-    raise ImportError(f"accc_export needs the package {error.name}: pip install torch onnx onnxscript safetensors") from error
+    needed = "pip install torch onnx onnxscript safetensors"
+    raise ImportError(f"accc_export needs the package {error.name}: {needed}") from error
 
 from .errors import ExportError, ExportWarning
 from .exporters import EXPORTERS

@@ -99,7 +99,8 @@ def export(
         else:
             raise ExportError("\n".join(failures))
     for failure in failures:
-        warnings.warn(f"exported with {candidate}, as another exporter does not work: {failure}", ExportWarning, stacklevel=2)
+        text = f"exported with {candidate}, as another exporter does not work: {failure}"
+        warnings.warn(text, ExportWarning, stacklevel=2)
     describe(model, metadata(state, observation, {x.name for x in model.graph.initializer}))
     write_model(model, path, external_data)
     return _result(path, candidate, model, call, outputs, state, observation, axes)

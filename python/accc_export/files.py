@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import onnx
 
 from .errors import ExportError
+from .graphs import is_large
 
-_LARGE = 1 << 30  # a protobuf message holds less than 2 GiB
 _DATA = "{}.data-{}"
 
 
@@ -37,7 +37,7 @@ def write_model(model: onnx.ModelProto, path: pathlib.Path, external_data: bool 
     model keeps its own until the new one is whole.
     """
     if external_data is None:
-        external_data = sum(x.ByteSize() for x in model.graph.initializer) > _LARGE
+        external_data = is_large(model)
     with scratch(path) as folder:
         whole = folder / path.name
         keep = None

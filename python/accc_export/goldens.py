@@ -135,7 +135,7 @@ class _Run:
         except RuntimeError as error:  # a module may hold float32 where nobody can see it
             warnings.warn(f"no run in float64: {error}", ExportWarning, stacklevel=4)
             return
-        _save({name: x.float() if x.dtype == torch.float64 else x for name, x in results.items()}, folder / "golden64.safetensors")
+        _save({name: _to(x, torch.float32) for name, x in results.items()}, folder / "golden64.safetensors")
 
     def train(self, module: torch.nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         """`loss`, outputs and `grad.<parameter>` of the first step, `losses` of all, `param.<tensor>` after the last."""

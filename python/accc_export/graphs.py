@@ -34,6 +34,11 @@ def nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
         yield from walk(function.node)
 
 
+def is_large(model: onnx.ModelProto) -> bool:
+    """Whether the values come near the 2 GiB that a protobuf message can hold. (Its ByteSize serialises it.)"""
+    return sum(len(x.raw_data) for x in model.graph.initializer) > 1 << 30
+
+
 def opset_of(model: onnx.ModelProto) -> int:
     return next(x.version for x in model.opset_import if x.domain in ("", "ai.onnx"))
 

@@ -117,7 +117,8 @@ def _parse(text: str) -> tuple[str, str | None, dict[str, str | None]]:
 def _check(text: str, options: dict, known: set[str]) -> None:
     for key, value in options.items():
         if key not in known:
-            raise ExportError(f"{text}: there is no option {key}" + (f"; there are {', '.join(sorted(known))}" if known else ""))
+            others = f"; there are {', '.join(sorted(known))}" if known else ""
+            raise ExportError(f"{text}: there is no option {key}{others}")
         if value is None and key not in _FLAGS:
             raise ExportError(f"{text}: the option {key} needs a value, {key}=...")
 

@@ -7,7 +7,7 @@ import onnx.numpy_helper
 import onnx.shape_inference
 
 from .errors import ExportError
-from .graphs import nodes_of
+from .graphs import is_large, nodes_of
 from .modules import Observation, State
 
 _RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
@@ -52,7 +52,7 @@ def _differences(name: str, value: np.ndarray, stored: np.ndarray) -> list[str]:
 
 def _type_errors(model: onnx.ModelProto) -> list[str]:
     """Operands of types that an operator does not take; large models are not checked."""
-    if model.ByteSize() > 1 << 30:
+    if is_large(model):
         return []
     try:
         onnx.shape_inference.infer_shapes(model, check_type=True)

@@ -129,6 +129,19 @@ class PackageTest(unittest.TestCase):
             with mock.patch.object(exporting, "run_exporter", naive):
                 self.refused("(?s)" + pattern, module, images)
 
+    def test_what_an_optimized_graph_loses_is_named(self):
+        module = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Flatten(2), nn.LayerNorm(4), nn.LayerNorm(4))
+
+        def naive(module, call, outputs, axes, exporter, folder):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                program = torch.onnx.export(module, tuple(call.inputs.values()), dynamo=True, verbose=False)
+            return program.model_proto
+
+        pattern = "1.weight is missing: it was folded.*4.weight is missing: it was merged with 3.weight.*norm 1 is in"
+        with mock.patch.object(exporting, "run_exporter", naive):
+            self.refused(f"(?s){pattern}", module, torch.randn(4, 1, 4, 4))
+
     def test_parts_in_evaluation_mode_stay(self):
         module = nn.Sequential(nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2), nn.BatchNorm1d(2))
         module[0].eval()
@@ -315,7 +328,8 @@ class GoldenTest(unittest.TestCase):
         module = nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.5))
         with tempfile.TemporaryDirectory() as folder:
             target = torch.randint(3, (5,))
-            accc_export.golden(module, torch.randn(5, 4), folder + "/g", loss="cross_entropy", target=target, exporter="torchscript")
+            options = {"loss": "cross_entropy", "target": target, "exporter": "torchscript"}
+            accc_export.golden(module, torch.randn(5, 4), folder + "/g", **options)
             meta = json.loads((pathlib.Path(folder) / "g" / "meta.json").read_text())
         self.assertTrue(meta["dropout"])
         self.assertGreater(meta["loss_std"], 0)

@@ -84,7 +84,8 @@ class Residual(nn.Module):
 def residual_cnn():
     """Residual blocks with batch norm, of SiLU: rounding decides nothing at its kinks."""
     module = nn.Sequential(
-        nn.Conv2d(3, 8, 3, padding=1), Residual(8, 8, 1), Residual(8, 16, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 5)
+        nn.Conv2d(3, 8, 3, padding=1), Residual(8, 8, 1), Residual(8, 16, 2),
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 5),
     )  # fmt: skip
     return _case(module, {"images": _noise(8, 3, 12, 12)}, _classes(5, 8), optimizer="sgd,momentum=0.9,weight_decay=1e-4")
 
@@ -161,7 +162,8 @@ class ViT(nn.Module):
 
 def vit():
     inputs = {"images": _noise(4, 3, 16, 16)}
-    return _case(ViT(), inputs, _classes(4, 4), optimizer="adamw,weight_decay=0.05", lr=1e-3, dynamic={"batch": {"images": 0}})
+    options = {"optimizer": "adamw,weight_decay=0.05", "lr": 1e-3, "dynamic": {"batch": {"images": 0}}}
+    return _case(ViT(), inputs, _classes(4, 4), **options)
 
 
 class GPT(nn.Module):
@@ -282,7 +284,9 @@ def fine_tuned():
 def weight_norm():
     """Direction and length of a weight are parameters; log probabilities."""
     normed = nn.utils.parametrizations.weight_norm
-    module = nn.Sequential(normed(nn.Conv1d(3, 8, 3)), nn.ELU(), nn.Flatten(), normed(nn.Linear(64, 4)), nn.LogSoftmax(dim=1))
+    module = nn.Sequential(
+        normed(nn.Conv1d(3, 8, 3)), nn.ELU(), nn.Flatten(), normed(nn.Linear(64, 4)), nn.LogSoftmax(dim=1)
+    )  # fmt: skip
     return _case(module, {"signal": _noise(4, 3, 10)}, _classes(4, 4), loss="nll", lr=0.1)
 
 

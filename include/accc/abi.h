@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or the meaning of a field changes. */
-#define ACCC_ABI_VERSION 2
+#define ACCC_ABI_VERSION 3
 
 /* Alignment of every buffer: the state block, the arena, the constants, every
  * slice of them, and what the runtime passes as inputs and outputs. */
@@ -88,7 +88,8 @@ typedef struct accc_value {
 #define ACCC_MAX_SPATIAL_DIMS 3
 
 typedef enum accc_call_kind {
-  /* buffers: A, B, C.       C[b,m,n] = sum_k A[b,m,k] * B[b,k,n]  (+ C[b,m,n] if accumulate) */
+  /* buffers: A, B, C.       C[b,m,n] = sum_k A[b,m,k] * B[b,k,n]  (+ C[b,m,n] if accumulate);
+   * with an epilogue: A, B, what that reads, C */
   ACCC_CALL_MATMUL = 1,
   /* buffers: x, w, y        y = conv(x, w) */
   ACCC_CALL_CONVOLUTION = 2,
@@ -125,6 +126,13 @@ typedef struct accc_convolution {
   int64_t pad_low[ACCC_MAX_SPATIAL_DIMS], pad_high[ACCC_MAX_SPATIAL_DIMS];
 } accc_convolution;
 
+/* What a matmul does with its sums before it stores them. */
+typedef enum accc_epilogue {
+  ACCC_EPILOGUE_NONE = 0,
+  /* reads a bias of n contiguous elements of C's type: C[b,m,n] += bias[n]; not if accumulate */
+  ACCC_EPILOGUE_BIAS = 1
+} accc_epilogue;
+
 /* How a contraction of f32 multiplies. */
 typedef enum accc_compute {
   ACCC_COMPUTE_FULL = 0, /* as its operands are, sums of 16-bit operands in f32 */
@@ -135,7 +143,7 @@ typedef struct accc_library_call {
   int32_t kind;      /* accc_call_kind */
   int32_t compute;   /* accc_compute */
   int32_t dtypes[3]; /* accc_dtype of each buffer, in the order that accc_call_kind names */
-  int32_t reserved;
+  int32_t epilogue;  /* accc_epilogue of a matmul */
   union {
     accc_matmul matmul;
     accc_convolution convolution;

@@ -29,7 +29,7 @@ static bool runsAlone(Operation *op) {
 static bool isRead(Operation *op) { return !op->use_empty(); }
 
 static bool isReadableContraction(Operation *op) {
-  auto contraction = dyn_cast<prim::DotGeneralOp>(op);
+  auto contraction = dyn_cast<MatrixProduct>(op);
   return !contraction ||
          (contraction.getLhsBatch().size() <= ACCC_MAX_BATCH_DIMS && prim::isReadable(contraction));
 }

@@ -27,9 +27,9 @@ double accc::flopsOf(Operation *op) {
     return sum;
   }
   return llvm::TypeSwitch<Operation *, double>(op)
-      .Case([](prim::DotGeneralOp dot) {
+      .Case([](MatrixProduct dot) {
         auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
-        double flops = 2 * elements(dot.getResult());
+        double flops = 2 * elements(dot->getResult(0));
         for (int64_t dimension : dot.getLhsContracting())
           flops *= static_cast<double>(lhs.getDimSize(dimension));
         return flops;

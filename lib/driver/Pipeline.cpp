@@ -119,7 +119,9 @@ static LogicalResult layOutModel(Compilation &c) {
 }
 static LogicalResult fuseModel(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;
-  if (failed(runPasses(c, createSplitReductionsPass({target, archs}))))
+  // Before kernels are formed, which would take the additions in.
+  if (failed(runPasses(c, createFuseEpiloguesPass({target, archs}))) ||
+      failed(runPasses(c, createSplitReductionsPass({target, archs}))))
     return failure();
   {
     TimedPart part("form-fusions");

@@ -5,6 +5,25 @@
 
 include "target/TargetedPass.td"
 
+def FuseEpiloguesPass : TargetedPass<"fuse-epilogues"> {
+  let summary = "Adds the bias of a matrix product in the library call";
+  let description = [{
+    Where the target's library adds a bias before it stores a product, and nothing but the addition reads
+    the product, the two become one op. No kernel then has to read and write the product for a bias alone.
+
+        %0 = prim.dot_general %x, %w ... -> tensor<8x16xf32>
+        %1 = prim.broadcast %b {dimensions = array<i64: 1>} -> tensor<8x16xf32>
+        %2 = prim.add %0, %1
+
+    becomes
+
+        %2 = prim.dot_general_bias %x, %w, %b ... -> tensor<8x16xf32>
+
+    The gradient of a bias, the sum of the result's gradient over its rows, stays a reduction: the kernel
+    that makes the result's gradient has it in registers.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def SplitReductionsPass : TargetedPass<"split-reductions"> {
   let summary = "Reduces many elements to few in two steps";
   let description = [{

@@ -63,6 +63,9 @@ public:
   // ---- Libraries ----
   /// Whether a library runs the op, which then becomes no part of a kernel.
   virtual bool runsInLibrary(mlir::Operation *op) const = 0;
+  /// Whether the library call of a product adds a bias to every row of the result for free: an
+  /// epilogue.
+  virtual bool addsBias(prim::DotGeneralOp product) const = 0;
   /// The most batch dimensions of a matrix product that is one library call.
   virtual size_t getMaxBatchDimensions() const = 0;
   /// The cost, for each byte of an activation, of handing it to a convolution channels first rather

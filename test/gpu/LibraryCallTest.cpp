@@ -57,26 +57,26 @@ double elementOf(const Tensor &tensor, size_t index) {
   }
 }
 
-/// The third buffer after the call, which is made twice: as it is and replayed. It is a part of the
+/// The last buffer after the call, which is made twice: as it is and replayed. It is a part of the
 /// state, so that what it held before can be set.
-Tensor resultOf(const accc_library_call &call, const Tensor &first, const Tensor &second,
+Tensor resultOf(const accc_library_call &call, const std::vector<const Tensor *> &given,
                 const Tensor &before) {
   StandIn gpu;
-  const Tensor *given[] = {&first, &second};
-  accc_value inputs[2];
-  accc_buffer buffers[3];
-  for (int i = 0; i < 2; ++i) {
-    inputs[i] = {{"operand", int32_t(given[i]->dtype()), 1, given[i]->shape().data()}, ACCC_DATA};
-    buffers[i] = {ACCC_INPUT, ACCC_READ, uint64_t(i), given[i]->size_bytes()};
+  std::vector<accc_value> inputs;
+  std::vector<accc_buffer> buffers;
+  for (const Tensor *each : given) {
+    inputs.push_back({{"operand", int32_t(each->dtype()), 1, each->shape().data()}, ACCC_DATA});
+    buffers.push_back({ACCC_INPUT, ACCC_READ, buffers.size(), each->size_bytes()});
   }
-  buffers[2] = {ACCC_STATE, ACCC_READ_WRITE, 0, before.size_bytes()};
-  accc_step step = {ACCC_STEP_LIBRARY_CALL, 0, 0, 0, 3, "call"};
+  buffers.push_back({ACCC_STATE, ACCC_READ_WRITE, 0, before.size_bytes()});
+  auto count = int32_t(buffers.size());
+  accc_step step = {ACCC_STEP_LIBRARY_CALL, 0, 0, 0, count, "call"};
   accc_entry entry{};
   entry.name = "entry", entry.sizes = "";
-  entry.num_inputs = 2, entry.inputs = inputs;
+  entry.num_inputs = count - 1, entry.inputs = inputs.data();
   entry.num_library_calls = 1, entry.library_calls = &call;
   entry.num_steps = 1, entry.steps = &step;
-  entry.num_buffers = 3, entry.buffers = buffers;
+  entry.num_buffers = count, entry.buffers = buffers.data();
   static const char image[] = ".version 7.0\n.target sm_80\n.address_size 64\n";
   accc_code code{};
   code.target = "cuda", code.arch = "compute_80";
@@ -93,7 +93,7 @@ Tensor resultOf(const accc_library_call &call, const Tensor &first, const Tensor
   Tensor result = before.clone();
   for (int repeat = 0; repeat < 2; ++repeat) {
     device->writeState(0, before.raw(), before.size_bytes());
-    prepared->start(0, {&first, &second});
+    prepared->start(0, given);
     CHECK(prepared->wait(0) == ACCC_DONE);
     device->readState(0, result.raw(), result.size_bytes());
   }
@@ -121,7 +121,14 @@ void checkMatmul(const accc_library_call &call, size_t a, size_t b, size_t c) {
   auto fillA = randomFloats(a, 1), fillB = randomFloats(b, 2), fillC = randomFloats(c, 3);
   Tensor first = tensorOf(call.dtypes[0], fillA), second = tensorOf(call.dtypes[1], fillB),
          before = tensorOf(call.dtypes[2], fillC);
-  check(resultOf(call, first, second, before), expectedMatmul(call.u.matmul, fillA, fillB, fillC),
+  std::vector<const Tensor *> given = {&first, &second};
+  std::vector<float> fillBias;
+  Tensor bias;
+  if (call.epilogue == ACCC_EPILOGUE_BIAS) {
+    fillBias = randomFloats(size_t(call.u.matmul.n), 4);
+    given.push_back(&(bias = tensorOf(call.dtypes[2], fillBias)));
+  }
+  check(resultOf(call, given, before), expectedMatmul(call.u.matmul, fillA, fillB, fillC, fillBias),
         precisionOf(call.dtypes[2]));
 }
 
@@ -137,7 +144,7 @@ void checkConvolution(const accc_library_call &call) {
   // What the result held before must not show.
   std::vector<float> garbage(resultSize, 1024);
   Tensor first = tensorOf(call.dtypes[0], fillFirst), second = tensorOf(call.dtypes[1], fillSecond);
-  check(resultOf(call, first, second, tensorOf(call.dtypes[2], garbage)),
+  check(resultOf(call, {&first, &second}, tensorOf(call.dtypes[2], garbage)),
         expectedConvolution(call, fillFirst, fillSecond), precisionOf(call.dtypes[2]));
 }
 
@@ -165,14 +172,45 @@ TEST_CASE("gpu matmul: every type") {
   checkDense(call);
 }
 
+TEST_CASE("gpu matmul: a bias, by the library or after it") {
+  auto algorithms = GENERATE("all", "plain");
+  Setting setting("STANDIN_CUBLASLT", algorithms);
+  SECTION("every layout of both factors") {
+    auto flags = GENERATE(range(0, 4));
+    auto [batch, m, n, k] = GENERATE(from_range(matmulExtents));
+    INFO("flags " << flags << ", " << batch << " x " << m << " x " << n << " x " << k);
+    accc_library_call call = matmul(batch, m, n, k, flags & 1, flags & 2);
+    call.epilogue = ACCC_EPILOGUE_BIAS;
+    checkDense(call);
+  }
+  SECTION("every type") {
+    auto type = GENERATE(ACCC_F64, ACCC_F16, ACCC_BF16);
+    accc_library_call call = matmul(2, 9, 6, 7);
+    call.epilogue = ACCC_EPILOGUE_BIAS;
+    std::ranges::fill(call.dtypes, type);
+    checkDense(call);
+  }
+  SECTION("empty extents") {
+    auto [batch, m, n, k] = GENERATE(from_range(emptyMatmulExtents));
+    accc_library_call call = matmul(batch, m, n, k);
+    call.epilogue = ACCC_EPILOGUE_BIAS;
+    checkDense(call);
+  }
+  SECTION("several dimensions of the batch") {
+    accc_library_call call = attentionMatmul();
+    call.epilogue = ACCC_EPILOGUE_BIAS;
+    checkMatmul(call, 120, 120, 72);
+  }
+}
+
 TEST_CASE("gpu matmul: factors are rounded where the call allows it") {
   // 1 + 2^-12 has 13 bits of significand.
   const float value = 1 + 0x1p-12f;
   Tensor one = Tensor::of<float>({1}, {1}), factor = Tensor::of<float>({1}, {value});
   accc_library_call call = matmul(1, 1, 1, 1);
-  CHECK(elementOf(resultOf(call, factor, one, one), 0) == value);
+  CHECK(elementOf(resultOf(call, {&factor, &one}, one), 0) == value);
   call.compute = ACCC_COMPUTE_TF32;
-  CHECK(elementOf(resultOf(call, factor, one, one), 0) == 1);
+  CHECK(elementOf(resultOf(call, {&factor, &one}, one), 0) == 1);
 }
 
 TEST_CASE("gpu matmul: empty extents") {
@@ -269,12 +307,23 @@ TEST_CASE("gpu library calls: what cannot be done says why") {
   call = matmul(1, 4, 4, 4);
   call.u.matmul.a_column_stride = 2;
   CHECK_THAT(why(call), Contains("neither the rows nor the columns of an operand are contiguous"));
+  call = matmul(1, 4, 4, 4, false, false, true);
+  CHECK(why(call) == "");
+  call.epilogue = ACCC_EPILOGUE_BIAS;
+  CHECK_THAT(why(call), Contains("a bias for a result whose rows are not contiguous"));
+  call.u.matmul.accumulate = 1;
+  CHECK_THAT(why(call), Contains("matmul: it accumulates and adds a bias"));
+  call.epilogue = 2;
+  CHECK_THAT(why(call), Contains("number 2 of accc_epilogue"));
   call = matmul(int64_t(1) << 40, 1, 1, 1);
   CHECK_THAT(why(call), Contains("a batch of 1099511627776"));
   call.kind = 17;
   CHECK_THAT(why(call), Contains("kind 17 is unknown"));
   call = convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
   CHECK(why(call) == "");
+  call.epilogue = ACCC_EPILOGUE_BIAS;
+  CHECK_THAT(why(call), Contains("convolution: number 1 of accc_epilogue"));
+  call.epilogue = ACCC_EPILOGUE_NONE;
   call.dtypes[2] = ACCC_F64;
   CHECK_THAT(why(call), Contains("convolution: operands of f32 and f32 with a result of f64"));
   ConvolutionSpec large = convolutionSpecs[0];

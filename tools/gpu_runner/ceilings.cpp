@@ -239,7 +239,8 @@ std::string describe(const accc_library_call &call) {
     std::string layout = {m.a_column_stride == 1 ? 'n' : 't', m.b_column_stride == 1 ? 'n' : 't'};
     return "matmul " + layout + (m.accumulate ? " += " : " ") +
            (batch.empty() ? "" : batch + " times ") + "m " + std::to_string(m.m) + " n " +
-           std::to_string(m.n) + " k " + std::to_string(m.k);
+           std::to_string(m.n) + " k " + std::to_string(m.k) +
+           (call.epilogue == ACCC_EPILOGUE_BIAS ? " + bias" : "");
   }
   const accc_convolution &c = call.u.convolution;
   const char *kind = call.kind == ACCC_CALL_CONVOLUTION                 ? "conv"

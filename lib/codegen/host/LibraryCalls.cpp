@@ -144,8 +144,9 @@ FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call, acc
     dtype = dtypeOf(type.getElementType());
   StringRef callee = call.getCallee();
   LogicalResult status = failure();
-  if (callee == "dot_general") {
+  if (callee == "dot_general" || callee == "dot_general_bias") {
     result.kind = ACCC_CALL_MATMUL;
+    result.epilogue = callee == "dot_general" ? ACCC_EPILOGUE_NONE : ACCC_EPILOGUE_BIAS;
     status = describeMatmul(call, result.u.matmul);
   } else if (callee == "convolution") {
     result.kind = ACCC_CALL_CONVOLUTION;

@@ -94,6 +94,21 @@ def Dimensioned : OpInterface<"Dimensioned"> {
   ];
 }
 
+def MatrixProduct : OpInterface<"MatrixProduct"> {
+  let description = [{
+    Sums products of two operands over contracted dimensions, for every index of the batch dimensions:
+    prim.dot_general, and what is more than that.
+  }];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<"", "::mlir::Value", "getLhs">, InterfaceMethod<"", "::mlir::Value", "getRhs">,
+    InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getLhsBatch">,
+    InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getRhsBatch">,
+    InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getLhsContracting">,
+    InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getRhsContracting">
+  ];
+}
+
 def Pointwise : OpInterface<"Pointwise"> {
   let description = [{Element i of the result from element i of every operand.}];
   let cppNamespace = "::accc";

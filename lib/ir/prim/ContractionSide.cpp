@@ -7,12 +7,12 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::prim;
 
-ContractionSide ContractionSide::lhsOf(prim::DotGeneralOp op) {
+ContractionSide ContractionSide::lhsOf(MatrixProduct op) {
   return {op.getLhs(), SmallVector<int64_t>(op.getLhsBatch()),
           SmallVector<int64_t>(op.getLhsContracting())};
 }
 
-ContractionSide ContractionSide::rhsOf(prim::DotGeneralOp op) {
+ContractionSide ContractionSide::rhsOf(MatrixProduct op) {
   return {op.getRhs(), SmallVector<int64_t>(op.getRhsBatch()),
           SmallVector<int64_t>(op.getRhsContracting())};
 }
@@ -35,7 +35,7 @@ bool ContractionSide::isReadable() const {
   return outer->stride == 1 || inner->stride == 1;
 }
 
-bool prim::isReadable(prim::DotGeneralOp op) {
+bool prim::isReadable(MatrixProduct op) {
   ContractionSide rhs = ContractionSide::rhsOf(op), panel = rhs;
   if (SmallVector<int64_t> free = rhs.free(); !free.empty())
     panel.batch.push_back(free.front());

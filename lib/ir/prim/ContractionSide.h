@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One operand of a dot_general, and whether a matrix library can read it as it lies in memory.
+// One operand of a matrix product, and whether a matrix library can read it as it lies in memory.
 #ifndef ACCC_IR_PRIM_CONTRACTIONSIDE_H
 #define ACCC_IR_PRIM_CONTRACTIONSIDE_H
 
@@ -11,8 +11,8 @@ struct ContractionSide {
   mlir::Value value;
   llvm::SmallVector<int64_t> batch, contracting;
 
-  static ContractionSide lhsOf(prim::DotGeneralOp op);
-  static ContractionSide rhsOf(prim::DotGeneralOp op);
+  static ContractionSide lhsOf(MatrixProduct op);
+  static ContractionSide rhsOf(MatrixProduct op);
 
   llvm::ArrayRef<int64_t> shape() const {
     return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
@@ -28,7 +28,7 @@ struct ContractionSide {
 
 /// Whether a library call can read both operands as they lie: each side is readable, or the right
 /// one in panels, the first free dimension being the panels (see PackOperands).
-bool isReadable(prim::DotGeneralOp op);
+bool isReadable(MatrixProduct op);
 
 /// A dot_general of the two sides, in place of `op`.
 mlir::Value createContraction(mlir::OpBuilder &builder, mlir::Location loc,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// dot_general; the convolutions of this family are in Convolutions.cpp.
+// Matrix products; the convolutions of this family are in Convolutions.cpp.
 #include "ir/prim/Infer.h"
 #include "ir/prim/StridedLoop.h"
 #include "ir/prim/Tensor.h"
@@ -14,7 +14,7 @@ using namespace accc::prim;
 #include "ir/prim/Contractions.cpp.inc"
 
 bool prim::isContraction(Operation *op) {
-  return isa<DotGeneralOp, ConvolutionOp, ConvolutionBackwardDataOp, ConvolutionBackwardWeightsOp>(
+  return isa<MatrixProduct, ConvolutionOp, ConvolutionBackwardDataOp, ConvolutionBackwardWeightsOp>(
       op);
 }
 
@@ -57,7 +57,7 @@ int64_t extentOf(const ReferenceArray &x, ArrayRef<int64_t> dimensions) {
   return product;
 }
 
-/// One side of a dot_general.
+/// One side of a product.
 struct Side {
   Value value;
   SmallVector<int64_t> batch, contracting, free;
@@ -65,6 +65,12 @@ struct Side {
   Side(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting)
       : value(value), batch(batch), contracting(contracting),
         free(freeDimensions(tensorType(value).getRank(), batch, contracting)) {}
+  static Side lhsOf(MatrixProduct op) {
+    return {op.getLhs(), op.getLhsBatch(), op.getLhsContracting()};
+  }
+  static Side rhsOf(MatrixProduct op) {
+    return {op.getRhs(), op.getRhsBatch(), op.getRhsContracting()};
+  }
 };
 
 /// The cotangent of `self`, where dy = [batch, free of lhs, free of rhs] and `dyFree`, `dyOther`
@@ -101,40 +107,35 @@ Tensor cotangent(Tensor dy, const Side &self, const Side &other, ArrayRef<int64_
       .transpose(permutationFor(batches, batches + frees));
 }
 
-} // namespace
-
-// ---- dot_general ----
-
-LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
+template <typename Product>
+FailureOr<RankedTensorType> inferProduct(std::optional<Location> loc,
+                                         typename Product::Adaptor adaptor) {
   RankedTensorType lhs = tensorType(adaptor.getLhs()), rhs = tensorType(adaptor.getRhs());
   ArrayRef<int64_t> lhsBatch = adaptor.getLhsBatch(), rhsBatch = adaptor.getRhsBatch();
   ArrayRef<int64_t> lhsContracting = adaptor.getLhsContracting();
   ArrayRef<int64_t> rhsContracting = adaptor.getRhsContracting();
   if (lhsBatch.size() != rhsBatch.size())
-    return inferError<DotGeneralOp>(loc, "has ", lhsBatch.size(),
-                                    " batch dimensions on the left and ", rhsBatch.size(),
-                                    " on the right");
+    return inferError<Product>(loc, "has ", lhsBatch.size(), " batch dimensions on the left and ",
+                               rhsBatch.size(), " on the right");
   if (lhsContracting.size() != rhsContracting.size())
-    return inferError<DotGeneralOp>(loc, "contracts ", lhsContracting.size(),
-                                    " dimensions on the left and ", rhsContracting.size(),
-                                    " on the right");
+    return inferError<Product>(loc, "contracts ", lhsContracting.size(),
+                               " dimensions on the left and ", rhsContracting.size(),
+                               " on the right");
   SmallVector<int64_t> lhsUsed(lhsBatch), rhsUsed(rhsBatch);
   llvm::append_range(lhsUsed, lhsContracting);
   llvm::append_range(rhsUsed, rhsContracting);
-  if (failed(checkDimensions<DotGeneralOp>(loc, "lhs_batch and lhs_contracting", lhsUsed,
-                                           lhs.getRank())) ||
-      failed(checkDimensions<DotGeneralOp>(loc, "rhs_batch and rhs_contracting", rhsUsed,
-                                           rhs.getRank())))
+  if (failed(
+          checkDimensions<Product>(loc, "lhs_batch and lhs_contracting", lhsUsed, lhs.getRank())) ||
+      failed(
+          checkDimensions<Product>(loc, "rhs_batch and rhs_contracting", rhsUsed, rhs.getRank())))
     return failure();
   for (auto [l, r] : llvm::zip(lhsUsed, rhsUsed))
     if (lhs.getDimSize(l) != rhs.getDimSize(r))
-      return inferError<DotGeneralOp>(loc, "pairs lhs dimension ", l, " of extent ",
-                                      lhs.getDimSize(l), " with rhs dimension ", r, " of extent ",
-                                      rhs.getDimSize(r));
+      return inferError<Product>(loc, "pairs lhs dimension ", l, " of extent ", lhs.getDimSize(l),
+                                 " with rhs dimension ", r, " of extent ", rhs.getDimSize(r));
   if (lhs.getElementType() != rhs.getElementType())
-    return inferError<DotGeneralOp>(loc, "lhs has element type ", lhs.getElementType(), " but rhs ",
-                                    rhs.getElementType());
+    return inferError<Product>(loc, "lhs has element type ", lhs.getElementType(), " but rhs ",
+                               rhs.getElementType());
   SmallVector<int64_t> shape;
   for (int64_t d : lhsBatch)
     shape.push_back(lhs.getDimSize(d));
@@ -142,30 +143,26 @@ LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *context, std::optional
     shape.push_back(lhs.getDimSize(d));
   for (int64_t d : freeDimensions(rhs.getRank(), rhsBatch, rhsContracting))
     shape.push_back(rhs.getDimSize(d));
-  types.push_back(lhs.clone(shape));
-  return success();
+  return lhs.clone(shape);
 }
 
-LogicalResult DotGeneralOp::differentiate(Gradients &gradients) {
-  Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
-  Side lhs(getLhs(), getLhsBatch(), getLhsContracting()),
-      rhs(getRhs(), getRhsBatch(), getRhsContracting());
+void differentiateProduct(MatrixProduct op, Tensor dy, Gradients &gradients) {
+  Side lhs = Side::lhsOf(op), rhs = Side::rhsOf(op);
   int64_t batches = static_cast<int64_t>(lhs.batch.size());
   int64_t split = batches + static_cast<int64_t>(lhs.free.size());
   SmallVector<int64_t> lhsFree = range(batches, split), rhsFree = range(split, dy.rank());
-  if (gradients.wants(getLhs()))
-    gradients.add(getLhs(), cotangent(dy, lhs, rhs, lhsFree, rhsFree));
-  if (gradients.wants(getRhs()))
-    gradients.add(getRhs(), cotangent(dy, rhs, lhs, rhsFree, lhsFree));
-  return success();
+  if (gradients.wants(lhs.value))
+    gradients.add(lhs.value, cotangent(dy, lhs, rhs, lhsFree, rhsFree));
+  if (gradients.wants(rhs.value))
+    gradients.add(rhs.value, cotangent(dy, rhs, lhs, rhsFree, lhsFree));
 }
 
-// As [batch, m, k] times [batch, k, n], so that the inner loop runs along memory.
-LogicalResult DotGeneralOp::evaluate(ArrayRef<ReferenceArray> operands,
-                                     SmallVectorImpl<ReferenceArray> &results) {
+/// As [batch, m, k] times [batch, k, n], so that the inner loop runs along memory; begins with a
+/// row of `bias` where there is one.
+ReferenceArray evaluateProduct(MatrixProduct op, ArrayRef<ReferenceArray> operands,
+                               const ReferenceArray *bias = nullptr) {
   const ReferenceArray &x = operands[0], &y = operands[1];
-  Side lhs(getLhs(), getLhsBatch(), getLhsContracting()),
-      rhs(getRhs(), getRhsBatch(), getRhsContracting());
+  Side lhs = Side::lhsOf(op), rhs = Side::rhsOf(op);
   SmallVector<int64_t> lhsOrder(lhs.batch), rhsOrder(rhs.batch);
   llvm::append_range(lhsOrder, lhs.free);
   llvm::append_range(lhsOrder, lhs.contracting);
@@ -176,9 +173,11 @@ LogicalResult DotGeneralOp::evaluate(ArrayRef<ReferenceArray> operands,
           k = extentOf(x, lhs.contracting);
   int64_t n = extentOf(y, rhs.free);
 
-  ReferenceArray result(tensorType(getResult()).getShape());
+  ReferenceArray result(tensorType(op->getResult(0)).getShape());
   for (int64_t row = 0; row < batch * m; ++row) {
     double *to = result.values.data() + row * n;
+    if (bias)
+      llvm::copy(bias->values, to);
     for (int64_t c = 0; c < k; ++c) {
       double a = left[row * k + c];
       const double *from = right.data() + (row / m * k + c) * n;
@@ -186,6 +185,64 @@ LogicalResult DotGeneralOp::evaluate(ArrayRef<ReferenceArray> operands,
         to[j] += a * from[j];
     }
   }
-  results.push_back(std::move(result));
+  return result;
+}
+
+} // namespace
+
+// ---- dot_general ----
+
+LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type = inferProduct<DotGeneralOp>(loc, adaptor);
+  if (succeeded(type))
+    types.push_back(*type);
+  return type;
+}
+
+LogicalResult DotGeneralOp::differentiate(Gradients &gradients) {
+  differentiateProduct(*this, {gradients.builder(), getLoc(), gradients.of(getResult())},
+                       gradients);
+  return success();
+}
+
+LogicalResult DotGeneralOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                     SmallVectorImpl<ReferenceArray> &results) {
+  results.push_back(evaluateProduct(*this, operands));
+  return success();
+}
+
+// ---- dot_general_bias ----
+
+LogicalResult DotGeneralBiasOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type = inferProduct<DotGeneralBiasOp>(loc, adaptor);
+  if (failed(type))
+    return failure();
+  RankedTensorType rhs = tensorType(adaptor.getRhs());
+  SmallVector<int64_t> shape;
+  for (int64_t d :
+       freeDimensions(rhs.getRank(), adaptor.getRhsBatch(), adaptor.getRhsContracting()))
+    shape.push_back(rhs.getDimSize(d));
+  if (adaptor.getBias().getType() != rhs.clone(shape))
+    return inferError<DotGeneralBiasOp>(loc, "has a bias of type ", adaptor.getBias().getType(),
+                                        " where the free dimensions of rhs ask for ",
+                                        rhs.clone(shape));
+  types.push_back(*type);
+  return success();
+}
+
+// The bias is repeated along every dimension that is not a free one of rhs.
+LogicalResult DotGeneralBiasOp::differentiate(Gradients &gradients) {
+  Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
+  differentiateProduct(*this, dy, gradients);
+  if (gradients.wants(getBias()))
+    gradients.add(getBias(), sum(dy, range(0, dy.rank() - tensorType(getBias()).getRank())));
+  return success();
+}
+
+LogicalResult DotGeneralBiasOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                         SmallVectorImpl<ReferenceArray> &results) {
+  results.push_back(evaluateProduct(*this, operands, &operands[2]));
   return success();
 }

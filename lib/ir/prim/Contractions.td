@@ -4,7 +4,14 @@
 
 include "ir/prim/PrimDialect.td"
 
-def Prim_DotGeneralOp : Prim_Op<"dot_general", "Opaque", [], Prim_HasGradient # Prim_Infers> {
+class Prim_MatrixProduct<string mnemonic>
+    : Prim_Op<mnemonic, "Opaque", [MatrixProduct], Prim_HasGradient # Prim_Infers> {
+  dag dimensions = (ins DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
+                        DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting);
+  let results = (outs Prim_FloatTensor:$result);
+}
+
+def Prim_DotGeneralOp : Prim_MatrixProduct<"dot_general"> {
   let summary = "sums products over contracted dimensions, for every index of the batch dimensions";
   let description = [{
     shape(result) = batch extents + free extents of lhs + free extents of rhs, each in operand order.
@@ -12,10 +19,17 @@ def Prim_DotGeneralOp : Prim_Op<"dot_general", "Opaque", [], Prim_HasGradient # 
     dot_general_c1: batch and contracting lists have equal length on both sides, distinct and in range.
     dot_general_c2: paired dimensions have equal extents.
     dot_general_c3: both operands have the same element type.}];
-  let arguments = (ins Prim_FloatTensor:$lhs, Prim_FloatTensor:$rhs,
-                       DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
-                       DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting);
-  let results = (outs Prim_FloatTensor:$result);
+  let arguments = !con((ins Prim_FloatTensor:$lhs, Prim_FloatTensor:$rhs), dimensions);
+}
+
+def Prim_DotGeneralBiasOp : Prim_MatrixProduct<"dot_general_bias"> {
+  let summary = "dot_general, and a bias added to each row of the result, as one library call";
+  let description = [{
+    `bias` has the free extents of rhs; every other dimension of the result repeats it. Fusion makes it
+    where a library adds the bias before it stores the product (FuseEpilogues).
+    dot_general_bias_c1: lhs, rhs and the dimensions are those of a dot_general.
+    dot_general_bias_c2: the bias has the free extents of rhs, and its element type.}];
+  let arguments = !con((ins Prim_FloatTensor:$lhs, Prim_FloatTensor:$rhs, Prim_FloatTensor:$bias), dimensions);
 }
 
 // The three convolutions are one trilinear form <dy, conv(x, w)>, each op its derivative with respect to

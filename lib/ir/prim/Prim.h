@@ -20,8 +20,8 @@
 #include "ir/prim/Families.h.inc"
 
 namespace accc::prim {
-/// Whether the op is dot_general or a convolution: what becomes a call into a library and is never
-/// part of a kernel.
+/// Whether the op is a matrix product or a convolution: what becomes a call into a library and is
+/// never part of a kernel.
 bool isContraction(mlir::Operation *op);
 
 /// How the kernel made of these ops walks its data: as the one op does that has an order of its

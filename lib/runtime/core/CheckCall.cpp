@@ -5,6 +5,16 @@ namespace accc::detail {
 
 namespace {
 
+std::optional<std::string> whyEpilogueIsWrong(const accc_library_call &call) {
+  bool isMatmul = call.kind == ACCC_CALL_MATMUL;
+  if (call.epilogue < ACCC_EPILOGUE_NONE ||
+      call.epilogue > (isMatmul ? ACCC_EPILOGUE_BIAS : ACCC_EPILOGUE_NONE))
+    return "number " + std::to_string(call.epilogue) + " of accc_epilogue";
+  if (isMatmul && call.epilogue == ACCC_EPILOGUE_BIAS && call.u.matmul.accumulate)
+    return "it accumulates and adds a bias";
+  return std::nullopt;
+}
+
 std::optional<std::string> whyMatmulIsWrong(const accc_matmul &call) {
   if (call.m < 0 || call.n < 0 || call.k < 0)
     return "a size is negative";
@@ -52,11 +62,17 @@ std::string kindName(const accc_library_call &call) {
   }
 }
 
+int32_t countBuffers(const accc_library_call &call) {
+  return call.epilogue == ACCC_EPILOGUE_BIAS ? 4 : 3;
+}
+
 std::optional<std::string> whyCallIsWrong(const accc_library_call &call) {
   if (call.kind < ACCC_CALL_MATMUL || call.kind > ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS)
     return kindName(call) + " is unknown";
   auto wrong = call.kind == ACCC_CALL_MATMUL ? whyMatmulIsWrong(call.u.matmul)
                                              : whyConvolutionIsWrong(call.u.convolution);
+  if (!wrong)
+    wrong = whyEpilogueIsWrong(call);
   return wrong ? std::optional(kindName(call) + ": " + *wrong) : std::nullopt;
 }
 

@@ -12,6 +12,9 @@ namespace accc::detail {
 /// What a library call computes, for messages: "matmul", "convolution's gradient of its weights".
 std::string kindName(const accc_library_call &call);
 
+/// How many buffers a step that makes the call has.
+int32_t countBuffers(const accc_library_call &call);
+
 /// In what a library call contradicts itself or abi.h, whatever device makes it; or nothing. Types
 /// are left to the device.
 std::optional<std::string> whyCallIsWrong(const accc_library_call &call);

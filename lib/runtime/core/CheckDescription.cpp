@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CheckDescription.h"
 
+#include "CheckCall.h"
 #include "Device.h"
 #include "accc/model.h"
 
@@ -185,6 +186,9 @@ private:
     require(step.num_buffers >= 0 && step.first_buffer >= 0 &&
                 step.num_buffers <= entry.num_buffers - step.first_buffer,
             name + " has a step with buffers that are not there");
+    require(step.kind != ACCC_STEP_LIBRARY_CALL ||
+                step.num_buffers == countBuffers(entry.library_calls[step.index]),
+            name + " has a library call with too few or too many buffers");
   }
 
   void checkBuffer(const accc_buffer &buffer, const accc_entry &entry,

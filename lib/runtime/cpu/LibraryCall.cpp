@@ -5,6 +5,7 @@
 #include "core/CheckCall.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace accc::detail {
 
@@ -35,12 +36,53 @@ std::unique_ptr<LibraryCall> createInF32(const accc_library_call &call, const Te
   return createConvolution(static_cast<accc_call_kind>(call.kind), call.u.convolution, team);
 }
 
-std::unique_ptr<LibraryCall> create(const accc_library_call &call, const Team &team) {
+std::unique_ptr<LibraryCall> createPlain(const accc_library_call &call, const Team &team) {
   if (dtypeOf(call) == ACCC_F64)
     return createDoubleCall(call, team);
   if (dtypeOf(call) == ACCC_F16 || dtypeOf(call) == ACCC_BF16)
     return createHalfCall(call, createInF32(call, team), team);
   return createInF32(call, team);
+}
+
+/// A product with a bias: added to rows that hold the bias already.
+class OnBias : public LibraryCall {
+public:
+  OnBias(const accc_library_call &call, const Team &team) : product(call) {
+    product.epilogue = ACCC_EPILOGUE_NONE;
+    product.u.matmul.accumulate = 1;
+    inner = createPlain(product, team);
+  }
+  uint64_t scratchBytes() const override { return inner->scratchBytes(); }
+  void run(char *const *buffers, char *scratch) override {
+    repeat(buffers[2], buffers[3], 0);
+    char *const own[] = {buffers[0], buffers[1], buffers[3]};
+    inner->run(own, scratch);
+  }
+
+private:
+  /// Writes the bias into every row, for all indices of the batch's dimensions from `dimension` on.
+  void repeat(const char *bias, char *to, int32_t dimension) const {
+    const accc_matmul &p = product.u.matmul;
+    auto size = static_cast<int64_t>(size_of(static_cast<DType>(product.dtypes[2])));
+    if (dimension < p.batch_rank) {
+      for (int64_t i = 0; i < p.batch[dimension]; ++i)
+        repeat(bias, to + i * p.c_batch_strides[dimension] * size, dimension + 1);
+      return;
+    }
+    for (int64_t i = 0; i < p.m; ++i)
+      for (int64_t j = 0; j < p.n; ++j)
+        std::memcpy(to + (i * p.c_row_stride + j * p.c_column_stride) * size, bias + j * size,
+                    static_cast<size_t>(size));
+  }
+
+  accc_library_call product;
+  std::unique_ptr<LibraryCall> inner;
+};
+
+std::unique_ptr<LibraryCall> create(const accc_library_call &call, const Team &team) {
+  if (call.epilogue == ACCC_EPILOGUE_BIAS)
+    return std::make_unique<OnBias>(call, team);
+  return createPlain(call, team);
 }
 
 /// A call that the calling thread does alone.

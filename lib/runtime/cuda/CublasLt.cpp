@@ -5,6 +5,8 @@
 #include "accc/tensor.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <cublasLt.h>
 #include <limits>
 #include <numeric>
@@ -176,8 +178,8 @@ public:
 
   void enqueue(std::span<const CUdeviceptr> buffers, CUdeviceptr) override {
     for (const Offsets &place : places)
-      context.driver.check(context.driver.cuMemsetD2D8Async(buffers[2] + place.c, pitch, 0, width,
-                                                            height, context.stream),
+      context.driver.check(context.driver.cuMemsetD2D8Async(buffers.back() + place.c, pitch, 0,
+                                                            width, height, context.stream),
                            "clearing the result of an empty product");
   }
 
@@ -187,6 +189,7 @@ private:
   size_t width = 0, height = 0, pitch = 0;
 };
 
+/// One of the library's calls for each place; a bias is its epilogue.
 class Matmul : public LibraryCall {
 public:
   Matmul(const Context &context, const CublasLtFunctions &functions, cublasLtHandle_t handle,
@@ -207,21 +210,35 @@ public:
       inside = *largest;
       dims.erase(largest);
     }
+    describe(inside);
+    // Algorithms depend on the alignment of the bias, which lies elsewhere in each call.
+    if (hasBias())
+      setBias(reinterpret_cast<void *>(alignment));
     places = offsetsOf(dims, call);
     for (const Offsets &place : places)
       for (uint64_t offset : {place.a, place.b, place.c})
         alignment = std::gcd(alignment, offset);
-    describe(inside);
     choose(alignment);
+  }
+
+  /// Whether the library has an algorithm for this; to be asked before any other use. Throws Error
+  /// (machine) where it has none for a product without a bias.
+  bool hasAlgorithm() const {
+    if (state == CUBLAS_STATUS_NOT_SUPPORTED && hasBias())
+      return false;
+    functions.check(state, "choosing an algorithm");
+    return true;
   }
 
   uint64_t scratchBytes() const override { return chosen.workspaceSize; }
 
   void enqueue(std::span<const CUdeviceptr> buffers, CUdeviceptr scratch) override {
     auto at = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
+    if (hasBias())
+      setBias(at(buffers[2]));
     for (const Offsets &place : places) {
       void *first = at(buffers[0] + place.a), *second = at(buffers[1] + place.b),
-           *result = at(buffers[2] + place.c);
+           *result = at(buffers.back() + place.c);
       if (swapped)
         std::swap(first, second);
       functions.check(functions.cublasLtMatmul(
@@ -238,13 +255,25 @@ private:
   using Descriptor = std::unique_ptr<std::remove_pointer_t<Pointer>, cublasStatus_t (*)(Pointer)>;
   using Layout = Descriptor<cublasLtMatrixLayout_t>;
 
+  bool hasBias() const { return call.epilogue == ACCC_EPILOGUE_BIAS; }
+
+  template <typename Value>
+  void setOperation(cublasLtMatmulDescAttributes_t attribute, const Value &value) {
+    functions.check(
+        functions.cublasLtMatmulDescSetAttribute(operation.get(), attribute, &value, sizeof value),
+        "describing a matrix product");
+  }
+  void setBias(void *bias) { setOperation(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias); }
+
   /// The library's matrices are stored by columns. One stored by rows is its transposed; where that
-  /// is the result, the product of the transposed factors in the other order gives it.
+  /// is the result, the product of the transposed factors in the other order gives it. The library
+  /// adds one element of a bias to each row of what it has as the result, so that ours must be by
+  /// rows.
   void describe(const BatchDim &batch) {
     auto [left, right, result] = operandsOf(call.u.matmul);
     int64_t leftStride = batch.a, rightStride = batch.b;
     int32_t leftType = call.dtypes[0], rightType = call.dtypes[1];
-    swapped = !result.byColumns();
+    swapped = hasBias() || !result.byColumns();
     if (swapped) {
       result = result.transposed();
       left = std::exchange(right, left.transposed()).transposed();
@@ -257,6 +286,8 @@ private:
                                            call.dtypes[0] == ACCC_F64 ? CUDA_R_64F : CUDA_R_32F),
         "describing a matrix product");
     operation.reset(made);
+    if (hasBias())
+      setOperation(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     describe(a, left, leftType, batch.extent, leftStride, CUBLASLT_MATMUL_DESC_TRANSA);
     describe(b, right, rightType, batch.extent, rightStride, CUBLASLT_MATMUL_DESC_TRANSB);
     describe(c, result, call.dtypes[2], batch.extent, batch.c, std::nullopt);
@@ -268,9 +299,7 @@ private:
       cublasOperation_t turned = matrix.byColumns() ? CUBLAS_OP_N : CUBLAS_OP_T;
       if (turned == CUBLAS_OP_T)
         matrix = matrix.transposed();
-      functions.check(functions.cublasLtMatmulDescSetAttribute(operation.get(), *transposition,
-                                                               &turned, sizeof turned),
-                      "describing a matrix product");
+      setOperation(*transposition, turned);
     }
     cublasLtMatrixLayout_t made = nullptr;
     functions.check(functions.cublasLtMatrixLayoutCreate(
@@ -308,11 +337,10 @@ private:
           CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
       set(attribute, static_cast<uint32_t>(alignment));
     int found = 0;
-    functions.check(functions.cublasLtMatmulAlgoGetHeuristic(handle, operation.get(), a.get(),
-                                                             b.get(), c.get(), c.get(), made, 1,
-                                                             &chosen, &found),
-                    "choosing an algorithm");
-    functions.check(found ? chosen.state : CUBLAS_STATUS_NOT_SUPPORTED, "choosing an algorithm");
+    state = functions.cublasLtMatmulAlgoGetHeuristic(handle, operation.get(), a.get(), b.get(),
+                                                     c.get(), c.get(), made, 1, &chosen, &found);
+    if (state == CUBLAS_STATUS_SUCCESS)
+      state = found ? chosen.state : CUBLAS_STATUS_NOT_SUPPORTED;
   }
 
   const Context &context;
@@ -325,6 +353,84 @@ private:
   Layout a, b, c;
   std::vector<Offsets> places;
   cublasLtMatmulHeuristicResult_t chosen{};
+  cublasStatus_t state = CUBLAS_STATUS_NOT_SUPPORTED;
+};
+
+/// C += 1 bias: a bias added to the rows of a product that is there, as a product of rank one.
+class RowsOfBias {
+public:
+  /// Of the C of `call`.
+  RowsOfBias(const Context &context, const accc_library_call &call)
+      : ones(context, static_cast<uint64_t>(call.u.matmul.m) * size_of(typeOfC(call)),
+             "a column of ones"),
+        product(call) {
+    product.epilogue = ACCC_EPILOGUE_NONE;
+    product.compute = ACCC_COMPUTE_FULL;
+    product.dtypes[0] = product.dtypes[1] = product.dtypes[2];
+    accc_matmul &p = product.u.matmul;
+    p.k = 1;
+    p.accumulate = 1;
+    p.a_row_stride = 1, p.a_column_stride = p.m;
+    p.b_row_stride = p.n, p.b_column_stride = 1;
+    std::ranges::fill(p.a_batch_strides, 0);
+    std::ranges::fill(p.b_batch_strides, 0);
+    std::vector<char> values(ones.size());
+    fillWithOnes(typeOfC(call), values);
+    if (values.empty())
+      return;
+    constexpr const char *doing = "writing a column of ones";
+    context.driver.check(context.driver.cuMemcpyHtoDAsync(ones.address(), values.data(),
+                                                          values.size(), context.stream),
+                         doing);
+    context.synchronize(doing);
+  }
+
+  const accc_library_call &call() const { return product; }
+  CUdeviceptr column() const { return ones.address(); }
+
+private:
+  static DType typeOfC(const accc_library_call &call) { return static_cast<DType>(call.dtypes[2]); }
+  static void fillWithOnes(DType type, std::span<char> values) {
+    // The high half of 1 in f32 is that in bf16.
+    uint64_t one = type == DType::f64   ? std::bit_cast<uint64_t>(1.0)
+                   : type == DType::f16 ? 0x3c00
+                   : type == DType::f32 ? 0x3f800000
+                                        : 0x3f80;
+    for (size_t at = 0; at < values.size(); at += size_of(type))
+      std::memcpy(values.data() + at, &one, size_of(type));
+  }
+
+  DeviceMemory ones;
+  accc_library_call product;
+};
+
+/// A product and then its bias, where the library has no algorithm that adds it.
+class BiasAfterwards : public LibraryCall {
+public:
+  /// `create` makes a call without an epilogue.
+  template <typename Create>
+  BiasAfterwards(const Context &context, const accc_library_call &call, const Create &create)
+      : plain(call), rows(context, call) {
+    plain.epilogue = ACCC_EPILOGUE_NONE;
+    product = create(plain);
+    bias = create(rows.call());
+  }
+
+  uint64_t scratchBytes() const override {
+    return std::max(product->scratchBytes(), bias->scratchBytes());
+  }
+
+  void enqueue(std::span<const CUdeviceptr> buffers, CUdeviceptr scratch) override {
+    CUdeviceptr factors[] = {buffers[0], buffers[1], buffers[3]},
+                addition[] = {rows.column(), buffers[2], buffers[3]};
+    product->enqueue(factors, scratch);
+    bias->enqueue(addition, scratch);
+  }
+
+private:
+  accc_library_call plain;
+  RowsOfBias rows;
+  std::unique_ptr<LibraryCall> product, bias;
 };
 
 } // namespace
@@ -334,6 +440,8 @@ std::optional<std::string> CublasLt::whyNot(const accc_library_call &call) {
   for (const Matrix &matrix : {a, b, c})
     if (!isTrivial(call.u.matmul) && !matrix.byColumns() && !matrix.byRows())
       return "neither the rows nor the columns of an operand are contiguous";
+  if (call.epilogue == ACCC_EPILOGUE_BIAS && !isTrivial(call.u.matmul) && !c.byRows())
+    return "a bias for a result whose rows are not contiguous";
   for (const BatchDim &dim : batchOf(call.u.matmul))
     if (dim.extent > std::numeric_limits<int32_t>::max())
       return "a batch of " + std::to_string(dim.extent);
@@ -358,10 +466,17 @@ CublasLt::~CublasLt() { functions.cublasLtDestroy(static_cast<cublasLtHandle_t>(
 
 std::unique_ptr<LibraryCall> CublasLt::createMatmul(const accc_library_call &call,
                                                     uint64_t alignment) {
-  if (isTrivial(call.u.matmul))
+  bool trivial = isTrivial(call.u.matmul);
+  if (trivial && call.epilogue == ACCC_EPILOGUE_NONE)
     return std::make_unique<EmptyMatmul>(context, call);
-  return std::make_unique<Matmul>(context, functions, static_cast<cublasLtHandle_t>(handle), call,
-                                  alignment);
+  if (!trivial) {
+    auto made = std::make_unique<Matmul>(context, functions, static_cast<cublasLtHandle_t>(handle),
+                                         call, alignment);
+    if (made->hasAlgorithm())
+      return made;
+  }
+  return std::make_unique<BiasAfterwards>(
+      context, call, [&](const accc_library_call &part) { return createMatmul(part, alignment); });
 }
 
 } // namespace accc::detail

@@ -46,6 +46,9 @@ int64_t CpuTarget::getMaxRowElements() const { return std::numeric_limits<int64_
 
 bool CpuTarget::runsInLibrary(mlir::Operation *op) const { return prim::isContraction(op); }
 
+// oneDNN's sgemm, which most products take, has no epilogue; kernels add a bias to what they read.
+bool CpuTarget::addsBias(prim::DotGeneralOp) const { return false; }
+
 size_t CpuTarget::getMaxBatchDimensions() const { return 4; }
 
 // oneDNN copies what is not channels last into a layout of its own, and results back: one read and

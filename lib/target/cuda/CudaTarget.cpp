@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "target/cuda/CudaTarget.h"
 
+#include "ir/prim/ContractionSide.h"
 #include "support/SizeThreshold.h"
 
 #include <algorithm>
@@ -60,6 +61,18 @@ int64_t CudaTarget::getMaxRowElements() const { return sizeThreshold(1 << 14); }
 // ---- Libraries ----
 
 bool CudaTarget::runsInLibrary(mlir::Operation *op) const { return prim::isContraction(op); }
+
+// cuBLASLt's, of floats; not where the product is one of vectors, to which other kernels belong.
+bool CudaTarget::addsBias(prim::DotGeneralOp product) const {
+  auto extent = [](const prim::ContractionSide &side, llvm::ArrayRef<int64_t> dimensions) {
+    int64_t extent = 1;
+    for (int64_t d : dimensions)
+      extent *= side.shape()[d];
+    return extent;
+  };
+  auto rhs = prim::ContractionSide::rhsOf(product);
+  return extent(rhs, rhs.free()) > 1 && extent(rhs, rhs.contracting) > 1;
+}
 
 size_t CudaTarget::getMaxBatchDimensions() const { return 4; }
 

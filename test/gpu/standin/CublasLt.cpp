@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <cublasLt.h>
+#include <numeric>
 #include <tuple>
 
 using namespace standin;
@@ -18,6 +19,13 @@ struct Operation {
   cublasComputeType_t compute;
   cudaDataType_t scale;
   cublasOperation_t transA = CUBLAS_OP_N, transB = CUBLAS_OP_N;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void *bias = nullptr; // an element of the result's type for each of its rows
+
+  bool hasBias() const { return epilogue == CUBLASLT_EPILOGUE_BIAS; }
+  uint32_t biasAlignment() const {
+    return static_cast<uint32_t>(std::gcd(reinterpret_cast<uint64_t>(bias), uint64_t(256)));
+  }
 };
 
 struct Layout {
@@ -53,7 +61,7 @@ struct Preference {
 struct Algorithm {
   static constexpr uint32_t right = 0xa160;
   uint32_t magic;
-  uint32_t alignment[4];
+  uint32_t alignment[4], biasAlignment;
   uint64_t workspace, problem;
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
@@ -107,6 +115,8 @@ std::optional<Product> Product::of(const Operation &operation, const Layout &a, 
                         operation.scale == CUDA_R_32F;
   if (!fits || (c.type != a.type && !(isHalf && c.type == CUDA_R_32F)))
     return std::nullopt;
+  if (operation.hasBias() != (operation.bias != nullptr))
+    return std::nullopt;
   return product;
 }
 
@@ -117,7 +127,8 @@ uint64_t Product::hash() const {
     for (uint64_t value : {uint64_t(layout->type), layout->rows, layout->columns,
                            uint64_t(layout->ld), uint64_t(layout->batch), uint64_t(layout->stride)})
       add(value);
-  for (int value : {int(operation.compute), int(operation.transA), int(operation.transB)})
+  for (int value : {int(operation.compute), int(operation.transA), int(operation.transB),
+                    int(operation.epilogue)})
     add(uint64_t(value));
   return hash;
 }
@@ -141,6 +152,9 @@ std::vector<double> Product::factors(const Layout &layout, const Operand &operan
 void Product::compute(double alpha, CUdeviceptr first, CUdeviceptr second, double beta,
                       CUdeviceptr result) const {
   Operand operandA(first, "A"), operandB(second, "B"), operandC(result, "C");
+  std::optional<Operand> bias;
+  if (operation.hasBias())
+    bias.emplace(reinterpret_cast<CUdeviceptr>(operation.bias), "the bias");
   for (int32_t batch = 0; batch < c.batch; ++batch) {
     // Rows of A and columns of B, each contiguous.
     auto left = factors(a, operandA, batch, operation.transA == CUBLAS_OP_N),
@@ -152,7 +166,8 @@ void Product::compute(double alpha, CUdeviceptr first, CUdeviceptr second, doubl
           sum += left[i * k + l] * right[j * k + l];
         int64_t place = batch * c.stride + int64_t(j) * c.ld + int64_t(i);
         double before = beta == 0 ? 0 : beta * load(operandC, *c.elements(), place);
-        store(operandC, *c.elements(), place, alpha * sum + before);
+        double added = bias ? load(*bias, *c.elements(), int64_t(i)) : 0;
+        store(operandC, *c.elements(), place, alpha * sum + before + added);
       }
   }
 }
@@ -201,14 +216,25 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation,
                                               cublasLtMatmulDescAttributes_t attribute,
                                               const void *value, size_t bytes) {
   STANDIN_ENTER(cublasLtMatmulDescSetAttribute);
-  cublasOperation_t turned;
-  if (bytes != sizeof turned ||
-      (attribute != CUBLASLT_MATMUL_DESC_TRANSA && attribute != CUBLASLT_MATMUL_DESC_TRANSB))
-    return CUBLAS_STATUS_INVALID_VALUE;
-  std::memcpy(&turned, value, bytes);
   auto &own = ours<Operation>(operation);
-  (attribute == CUBLASLT_MATMUL_DESC_TRANSA ? own.transA : own.transB) = turned;
-  return CUBLAS_STATUS_SUCCESS;
+  auto set = [&](auto &member) {
+    if (bytes != sizeof member)
+      return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(&member, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  switch (attribute) {
+  case CUBLASLT_MATMUL_DESC_TRANSA:
+    return set(own.transA);
+  case CUBLASLT_MATMUL_DESC_TRANSB:
+    return set(own.transB);
+  case CUBLASLT_MATMUL_DESC_EPILOGUE:
+    return set(own.epilogue);
+  case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
+    return set(own.bias);
+  default:
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *made, cudaDataType type,
@@ -291,9 +317,14 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
       Product::of(ours<Operation>(operation), ours<Layout>(a), ours<Layout>(b), ours<Layout>(c));
   if (!product || ours<Layout>(c) != ours<Layout>(d) || wanted < 1)
     return CUBLAS_STATUS_INVALID_VALUE;
+  if (product->operation.hasBias() && setting("STANDIN_CUBLASLT", "") == "plain")
+    return CUBLAS_STATUS_NOT_SUPPORTED;
   auto &own = ours<Preference>(preference);
-  Algorithm algorithm{
-      Algorithm::right, {}, std::min(own.workspace, usualWorkspace), product->hash()};
+  Algorithm algorithm{Algorithm::right,
+                      {},
+                      product->operation.biasAlignment(),
+                      std::min(own.workspace, usualWorkspace),
+                      product->hash()};
   std::memcpy(algorithm.alignment, own.alignment, sizeof own.alignment);
   results[0] = {};
   std::memcpy(&results[0].algo, &algorithm, sizeof algorithm);
@@ -317,6 +348,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
   auto workspaceAt = reinterpret_cast<CUdeviceptr>(workspace);
   if (!product || ours<Layout>(cLayout) != ours<Layout>(dLayout) || c != d ||
       algorithm.magic != Algorithm::right || algorithm.problem != product->hash() ||
+      product->operation.biasAlignment() % algorithm.biasAlignment ||
       workspaceBytes < algorithm.workspace || (algorithm.workspace && workspaceAt % 256))
     return CUBLAS_STATUS_INVALID_VALUE;
   const void *pointers[] = {a, b, c, d};

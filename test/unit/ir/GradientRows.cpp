@@ -207,6 +207,11 @@ static std::vector<GradientRow> makeRows() {
        {"2x5xf64"},
        "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1, 2>, "
        "rhs_contracting = array<i64: 1, 0>}"},
+      {"dot_general_bias",
+       {{"2x3x4xf64"}, {"4x2x5x2xf64"}, {"5x2xf64"}},
+       {"2x3x5x2xf64"},
+       "{lhs_batch = array<i64: 0>, rhs_batch = array<i64: 1>, lhs_contracting = array<i64: 2>, "
+       "rhs_contracting = array<i64: 0>}"},
       {"convolution", {{"2x4x5x5xf64"}, {"2x2x2x2xf64"}}, {"2x2x3x4xf64"}, "{" + geometry + "}"},
       {"convolution",
        {{"1x5x5x4xf64"}, {"2x2x2x2xf64"}},

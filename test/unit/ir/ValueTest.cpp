@@ -144,6 +144,12 @@ static std::vector<ValueRow> makeRows() {
         "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, "
         "rhs_contracting = array<i64: 0>}"},
        {{-2, -2}}},
+      {{"dot_general_bias",
+        {given("2x1xf32", {1, 2}), given("1x2xf32", {3, 5}), given("2xf32", {10, 20})},
+        {"2x2xf32"},
+        "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, "
+        "rhs_contracting = array<i64: 0>}"},
+       {{13, 25, 16, 30}}},
       {{"convolution",
         {given("1x1x4xf32", {1, 2, 3, 4}), given("1x1x3xf32", {1, 10, 100})},
         {"1x1x2xf32"},

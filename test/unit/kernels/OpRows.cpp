@@ -275,6 +275,12 @@ std::vector<OpRow> contractions() {
                              dot("3x7x12x$T", "3x12x5x$T", "3x7x5x$T", ": 0")};
   rows[1].attributes = "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = "
                        "array<i64: 0>, rhs_contracting = array<i64: 0>}";
+  for (size_t i : {0, 2, 3}) { // the same with a bias of the columns
+    OpRow row = rows[i];
+    row.op = "dot_general_bias";
+    row.operands.push_back({i == 2 ? "3x$T" : "5x$T", Fill::Small});
+    rows.push_back(row);
+  }
   for (bool last : {false, true}) {
     const char *x = last ? "2x8x7x4x$T" : "2x4x8x7x$T", *y = last ? "2x4x5x6x$T" : "2x6x4x5x$T",
                *w = "6x2x3x3x$T";

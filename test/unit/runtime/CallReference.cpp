@@ -6,7 +6,8 @@
 namespace accc::test {
 
 std::vector<double> expectedMatmul(const accc_matmul &p, const std::vector<float> &a,
-                                   const std::vector<float> &b, const std::vector<float> &c) {
+                                   const std::vector<float> &b, const std::vector<float> &c,
+                                   const std::vector<float> &bias) {
   std::vector<double> result(c.begin(), c.end());
   int64_t batches = 1;
   for (int32_t d = 0; d < p.batch_rank; ++d)
@@ -22,7 +23,7 @@ std::vector<double> expectedMatmul(const accc_matmul &p, const std::vector<float
     for (int64_t i = 0; i < p.m; ++i)
       for (int64_t j = 0; j < p.n; ++j) {
         auto at = static_cast<size_t>(ic + i * p.c_row_stride + j * p.c_column_stride);
-        double sum = p.accumulate ? c[at] : 0;
+        double sum = p.accumulate ? c[at] : bias.empty() ? 0 : bias[static_cast<size_t>(j)];
         for (int64_t k = 0; k < p.k; ++k)
           sum += double(a[static_cast<size_t>(ia + i * p.a_row_stride + k * p.a_column_stride)]) *
                  b[static_cast<size_t>(ib + k * p.b_row_stride + j * p.b_column_stride)];

@@ -12,9 +12,10 @@
 namespace accc::test {
 
 /// The definition in abi.h, in double precision, with the strides as they are; `c` is what was
-/// there before.
+/// there before, `bias` that of an epilogue, if there is one.
 std::vector<double> expectedMatmul(const accc_matmul &p, const std::vector<float> &a,
-                                   const std::vector<float> &b, const std::vector<float> &c);
+                                   const std::vector<float> &b, const std::vector<float> &c,
+                                   const std::vector<float> &bias = {});
 
 /// Elements of the three buffers of a convolution of any kind.
 std::tuple<size_t, size_t, size_t> operandSizes(const accc_library_call &call);

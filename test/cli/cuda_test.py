@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import unittest
 from unittest import mock
@@ -33,6 +34,16 @@ func.func @forward(%x: tensor<{rows}x{columns}x{element}> {{accc.name = "x", acc
 """
 
 # y = x + w, with an element of w for each row
+CHANNELS = """
+func.func @forward(%x: tensor<16x64x784xf32> {accc.name = "x", accc.role = "input"})
+    -> (tensor<16x64x784xf32> {accc.name = "y", accc.role = "output"}) {
+  %0 = prim.reduce max %x {dimensions = array<i64: 0, 2>} : (tensor<16x64x784xf32>) -> tensor<64xf32>
+  %1 = prim.broadcast %0 {dimensions = array<i64: 1>} : (tensor<64xf32>) -> tensor<16x64x784xf32>
+  %2 = prim.sub %x, %1 : (tensor<16x64x784xf32>, tensor<16x64x784xf32>) -> tensor<16x64x784xf32>
+  return %2 : tensor<16x64x784xf32>
+}
+"""
+
 COLUMN = """
 func.func @forward(%x: tensor<{rows}x{columns}xf32> {{accc.name = "x", accc.role = #prim.role<input>}},
     %w: tensor<{rows}xf32> {{accc.name = "w", accc.role = #prim.role<input>}})
@@ -112,6 +123,14 @@ class Cuda(CommandLineTest):
         self.assertNotIn(".v4", kernel)
         (kernel,) = self.kernels("doubles", ROWS.format(rows=8, columns=12, element="f64"))
         self.assertEqual(kernel.count("st.global.v2.f64"), 1)
+
+    def test_a_channel_stays_in_registers(self):
+        (kernel,) = self.kernels("channels", CHANNELS)
+        # 16 * 784 elements by 1024 threads, read once; nothing jumps back.
+        self.assertEqual(kernel.count("ld.global.f32"), 13)
+        self.assertEqual(kernel.count("st.global.f32"), 13)
+        for label in re.findall(r"^(\$L\w+):", kernel, re.MULTILINE):
+            self.assertNotIn(f"{label};", kernel[kernel.index(f"\n{label}:"):])
 
     def test_without_ptxas_there_is_ptx(self):
         with environment(CUDA_PATH="/nonexistent", PATH="/usr/bin:/bin"):

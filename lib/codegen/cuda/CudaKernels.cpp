@@ -177,7 +177,7 @@ int64_t CudaKernels::chooseLanes(int64_t, int64_t) const { return kWarp; }
 /// How many values of 32 bits a lane can hold beside what it computes with.
 static int64_t freeRegisters(int64_t lanes) {
   constexpr int64_t kRegisters = 1 << 16;    // of a multiprocessor
-  constexpr int64_t kInUse = 32, kMost = 96; // more leave too few threads to hide latency
+  constexpr int64_t kInUse = 24, kMost = 96; // more leave too few threads to hide latency
   return std::min(kRegisters / std::max(kThreads, lanes) - kInUse, kMost);
 }
 

@@ -170,6 +170,13 @@ int64_t codegen::forEachRow(BodyEmitter &emitter, func::FuncOp function, int64_t
   int64_t tasks = llvm::divideCeil(rows, rowsPerTask);
   Value perTask = emitter.indices().constant(rowsPerTask);
   auto [begin, end] = emitter.tasks(tasks);
+  // A call does one row or none. From a loop LLVM would hoist the addresses of all that it
+  // accesses.
+  if (target.lanesAreThreads() && rowsPerTask == 1) {
+    Value task = begin, isTask = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, task, end);
+    branch(emitter, isTask, [&] { body(task); });
+    return tasks;
+  }
   Value first = b.create<arith::MulIOp>(loc, begin, perTask);
   Value last = b.create<arith::MulIOp>(loc, end, perTask);
   last = b.create<arith::MinUIOp>(loc, last, emitter.indices().constant(rows));
@@ -199,11 +206,12 @@ int64_t codegen::forEachElement(BodyEmitter &emitter, func::FuncOp function,
   Value low = b.create<arith::MulIOp>(loc, begin, perTask);
   Value high = b.create<arith::MinUIOp>(loc, b.create<arith::MulIOp>(loc, end, perTask),
                                         index.constant(count));
-  target.loopOverLanes(emitter, rank, count, low, high, count % lanes == 0, {},
-                       [&](ValueRange, Value) {
-                         setRow(emitter, domain, dims, index.evaluate(index.dim(rank)).base);
-                         body();
-                         return SmallVector<Value>();
-                       });
+  Value at = b.create<arith::AddIOp>(loc, low, target.getLane(b, function));
+  Value exists = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, at, high);
+  branch(emitter, exists, [&] {
+    index.setDim(rank, at, count);
+    setRow(emitter, domain, dims, at);
+    body();
+  });
   return tasks;
 }

@@ -103,6 +103,7 @@ KernelFunction ThreadReduction::emit() {
     rows *= domain.extents[i];
   }
   chooseShare(rows, columns);
+  index.setShortArithmetic(inRegisters && share.strip == 1); // no loop in which addresses advance
   if (share.strip > 1) {
     int64_t tasks = llvm::divideCeil(rows, share.strip);
     tasks = forEachRow(emitter, function, tasks, elements * share.strip,

@@ -155,5 +155,5 @@ int64_t codegen::countLiveRegisters(const Reductions &reductions) {
   for (size_t i = 0; i < domain.extents.size(); ++i)
     dims += domain.reduced[i] && domain.extents[i] != 1;
   // Along one dimension elements lie at fixed distances.
-  return LiveValues(reductions).count() + (dims > 1 ? 2 : 0);
+  return LiveValues(reductions).count() + (dims > 1 ? 1 : 0);
 }

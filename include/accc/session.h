@@ -130,9 +130,10 @@ public:
   void set_variable(std::string_view name, const Tensor &value);
 
   /// Parameters and buffers as safetensors under the exporter's names. load() holds names, shapes
-  /// and types against the model's, reports all differences as one Error (data) and changes nothing
-  /// then. Tensors "*.num_batches_tracked", which PyTorch keeps and compiled models do not, are
-  /// skipped.
+  /// and types against the model's (of tied parameters a file may hold one name or all, and save()
+  /// writes all that the exporter named), reports all differences as one Error (data) and changes
+  /// nothing then. Tensors "*.num_batches_tracked", which PyTorch keeps and compiled models do not,
+  /// are skipped.
   void save(const std::string &path) const;
   void load(const std::string &path, const LoadOptions &options = {});
 

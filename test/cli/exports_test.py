@@ -75,6 +75,11 @@ class Exports(CommandLineTest):
         self.accc("compile", path, "-o", "m.so")
         self.assertIn("2 batch norms", self.accc("inspect", path)[0])
 
+    def test_evaluation_mode_is_told_where_it_is_known(self):
+        for file, told in (("script_eval", True), ("script_train", False)):
+            _, warnings = self.compile("vit", file)
+            self.assertEqual("exported in evaluation mode" in warnings, told)
+
     def test_a_batch_norm_in_inference_mode_trains_where_that_is_said(self):
         self.compile("mlp_norm", "script_eval", "--assume-batchnorm-training")
         self.trained("mlp_norm")

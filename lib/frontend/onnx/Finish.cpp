@@ -24,6 +24,9 @@ void GraphImporter::reportState(ImportResult &result) {
   // A variable that the step does not hold has no other names.
   std::erase_if(result.aliases,
                 [&](const auto &entry) { return !result.weights.contains(entry.first); });
+  if (importOptions.training)
+    for (const std::string &warning : recovery.warnings)
+      warn(warning);
   result.damage = recovery.damage.summary();
   if (importOptions.training && !importOptions.acceptDamage && !recovery.damage.empty())
     problems.push_back({"", "", recovery.damage.message(Evidence(*model).isTorchScript())});

@@ -55,9 +55,12 @@ std::string ModelEditor::transposed(const onnx::TensorProto &matrix) {
   llvm::ArrayRef<char> from = bytesOf(matrix);
   size_t rows = matrix.dims(0), columns = matrix.dims(1), width = elementSize(matrix);
   std::string to(from.size(), '\0');
-  for (size_t i = 0; i < rows; ++i)
-    for (size_t j = 0; j < columns; ++j)
-      std::memcpy(&to[(j * rows + i) * width], &from[(i * columns + j) * width], width);
+  constexpr size_t kTile = 32; // keeps both sides in the cache
+  for (size_t top = 0; top < rows; top += kTile)
+    for (size_t left = 0; left < columns; left += kTile)
+      for (size_t i = top; i < std::min(top + kTile, rows); ++i)
+        for (size_t j = left; j < std::min(left + kTile, columns); ++j)
+          std::memcpy(&to[(j * rows + i) * width], &from[(i * columns + j) * width], width);
   return to;
 }
 

@@ -86,7 +86,9 @@ private:
   ModelEditor editor;
   llvm::StringMap<std::string> identities; // what stands for what
   llvm::StringMap<llvm::SmallVector<const onnx::NodeProto *, 2>> readers;
+  llvm::StringMap<int> nodesOfPath;
   llvm::StringSet<> lost;
+  bool isEvaluation = false;
   bool byMemory = false; // whether Identity nodes stand for tied parameters, and nothing else
   /// Recovered weights, by name: the initialiser that each was written as; and the other way.
   std::map<std::string, std::string> transposed, weights;
@@ -128,6 +130,7 @@ void TorchScriptRecovery::readIdentities() {
       identities[node.output(0)] = source(node.input(0))->name();
     for (const std::string &input : node.input())
       readers[input].push_back(&node);
+    ++nodesOfPath[llvm::StringRef(node.name()).rsplit('/').first];
   }
 }
 
@@ -150,6 +153,7 @@ void TorchScriptRecovery::splitIdentities() {
       recovery.add(name, "written as '" + from + "', of equal value", kIdentity);
       editor.addCopy(name, *editor.find(from));
       node.set_output(0, name + "/merged"); // the initialiser takes its name
+      isEvaluation = true;
     } else {
       recovery.damage.add(Loss::Merged, name);
     }
@@ -201,11 +205,9 @@ std::string TorchScriptRecovery::weightOf(const onnx::NodeProto &product) const 
   std::optional<std::string> module = moduleName(product);
   if (!module)
     return "";
-  llvm::SmallVector<llvm::StringRef> path = pathOf(product);
-  for (const onnx::NodeProto &node : graph.node())
-    if (&node != &product && pathOf(node) == path)
-      return "";
-  return *module + ".weight";
+  auto nodes = nodesOfPath.find(llvm::StringRef(product.name()).rsplit('/').first);
+  bool isAlone = nodes != nodesOfPath.end() && nodes->second == 1;
+  return isAlone ? *module + ".weight" : "";
 }
 
 void TorchScriptRecovery::recoverProduct(onnx::NodeProto &node) {
@@ -339,6 +341,9 @@ void TorchScriptRecovery::run() {
   }
   findTies();
   findLosses();
+  if (isEvaluation)
+    recovery.warnings.push_back("the model was exported in evaluation mode: where its module has "
+                                "dropout, the file does not hold it, and it is not trained with");
 }
 
 } // namespace

@@ -249,7 +249,7 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
   CLI::Option *b = command
                        ->add_option("B", options->b,
                                     "a library, or a folder of goldens as accc golden or "
-                                    "examples/export writes")
+                                    "accc_export.golden writes")
                        ->check(CLI::ExistingPath);
   command
       ->add_flag("--targets", options->targets,

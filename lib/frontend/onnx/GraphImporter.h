@@ -48,6 +48,8 @@ public:
   const ImportOptions &options() const { return importOptions; }
   TensorReader &tensors() { return tensorReader; }
   bool writtenByPyTorch() const;
+  /// The file was written by accc's own exporter, which keeps the mode of every module.
+  bool writtenForTraining() const { return state.exported.has_value(); }
   /// The argument [seed, step] of role random_key, and the next number that tells one random op
   /// from another.
   mlir::Value randomKey();

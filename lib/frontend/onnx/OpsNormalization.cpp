@@ -36,10 +36,11 @@ Entities batchNormalization(Node &node) {
   importer.markBuffer(var);
   bool assumed = importer.options().training && importer.options().assumeBatchNormTraining;
   if (!isTraining(node) && !assumed) {
-    if (importer.options().training && importer.writtenByPyTorch() && importer.initialValue(mean) &&
+    bool doubtful = importer.options().training && !importer.writtenForTraining();
+    if (doubtful && importer.writtenByPyTorch() && importer.initialValue(mean) &&
         importer.initialValue(node.in(1)))
       importer.addDamage(Loss::FrozenBatchNorm, ownerOf(node.proto().input(1)));
-    else if (importer.options().training)
+    else if (doubtful)
       importer.warn("BatchNormalization was exported in inference mode (PyTorch's dynamo exporter "
                     "writes it so whatever the module's mode): it keeps its statistics and does "
                     "not use those of the batch; give --assume-batchnorm-training to train it");

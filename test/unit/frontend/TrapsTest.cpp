@@ -2,6 +2,8 @@
 // What exporters write that does not mean what its author meant.
 #include "ModelText.h"
 
+#include "frontend/onnx/Proto.h"
+
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -109,6 +111,26 @@ TEST_CASE("an inference-mode batch normalisation in training is warned of") {
   CHECK(trained.warnings().empty());
   options.training = false;
   CHECK(importText(text, options).warnings().empty());
+}
+
+TEST_CASE("a frozen batch normalisation is one where accc's own exporter says so") {
+  const char *text = R"(
+    g (float[4,1] x) => (float[4,1] y) <float[1] s = {1}, float[1] b = {0}, float[1] m = {1}, float[1] v = {2}> {
+      y = BatchNormalization(x, s, b, m, v)
+    })";
+  std::string bytes = modelBytes(text, 17, "pytorch");
+  CHECK_THAT(importBytes(bytes).problems(), Contains("1 batch norm written in inference mode"));
+  onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(bytes));
+  onnx::StringStringEntryProto &entry = *model.add_metadata_props();
+  entry.set_key("accc.export");
+  entry.set_value(R"({"version": 1,
+    "parameters": [{"name": "s", "requires_grad": false}, {"name": "b", "requires_grad": false}],
+    "buffers": [{"name": "m", "persistent": true}, {"name": "v", "persistent": true}]})");
+  auto marked = importBytes(model.SerializeAsString());
+  CHECK(marked.problems().empty());
+  CHECK(marked.warnings().empty());
+  CHECK_THAT(marked.text(), Contains("nn.batch_norm_inference"));
 }
 
 TEST_CASE("log of a sigmoid neither overflows nor gives NaN") {

@@ -147,15 +147,39 @@ private:
 
 } // namespace
 
+/// The newest version of the standard operators that the rules were written for: ONNX 1.22's.
+constexpr int64_t kNewestOpset = 27;
+
+template <typename Imports> static void checkOpsets(const Imports &imports) {
+  llvm::StringMap<int64_t> versions;
+  for (const onnx::OperatorSetIdProto &set : imports) {
+    bool isStandard = set.domain().empty() || set.domain() == "ai.onnx";
+    std::string what = isStandard ? "the standard operators" : "the operators of " + set.domain();
+    if (set.version() < 1)
+      fail("not an ONNX model: it says that it uses version " + llvm::Twine(set.version()) +
+           " of " + what + " (opset_import)");
+    if (isStandard && set.version() > kNewestOpset)
+      fail("it uses version " + llvm::Twine(set.version()) + " of " + what +
+           " (opset_import); accc knows them up to " + llvm::Twine(kNewestOpset) +
+           ": export with an opset_version up to that");
+    auto [it, isNew] = versions.try_emplace(isStandard ? "" : set.domain(), set.version());
+    if (!isNew && it->second != set.version())
+      fail("not an ONNX model: it says that it uses two versions of " + what + ", " +
+           llvm::Twine(it->second) + " and " + llvm::Twine(set.version()) + " (opset_import)");
+  }
+}
+
 void accc::onnx_import::checkModel(const onnx::ModelProto &model) {
   if (!model.has_graph())
     fail("not an ONNX model: it holds no graph");
   if (model.opset_import_size() == 0)
     fail(
         "not an ONNX model: it does not say which version of the operators it uses (opset_import)");
+  checkOpsets(model.opset_import());
 
   Functions functions;
   for (const onnx::FunctionProto &function : model.functions()) {
+    checkOpsets(function.opset_import());
     functions[key(function.domain(), function.name())] = &function;
     Names names;
     names.push();

@@ -38,6 +38,23 @@ template <typename Change> std::string changed(Change change) {
 
 } // namespace
 
+TEST_CASE("versions of the operators that are none, or that nobody knows yet") {
+  auto problemsAt = [](int64_t version, int64_t again) {
+    onnx::ModelProto model;
+    REQUIRE(model.ParseFromString(modelBytes("g (float[2] x) => (float[2] y) { y = Relu(x) }")));
+    model.clear_opset_import();
+    for (int64_t each : {version, again})
+      model.add_opset_import()->set_version(each);
+    return importBytes(model.SerializeAsString()).problems();
+  };
+  CHECK(problemsAt(17, 17).empty());
+  CHECK(problemsAt(27, 27).empty());
+  for (int64_t version : {int64_t(-1), int64_t(0), int64_t(99), int64_t(1) << 40})
+    CHECK_THAT(problemsAt(version, version),
+               Contains("version " + std::to_string(version) + " of the standard operators"));
+  CHECK_THAT(problemsAt(17, 18), Contains("two versions of the standard operators, 17 and 18"));
+}
+
 TEST_CASE("truncated and damaged files", "[hostile]") {
   std::string bytes = smallModel();
   REQUIRE(importBytes(bytes).result.module);

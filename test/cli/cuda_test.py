@@ -35,8 +35,8 @@ func.func @forward(%x: tensor<{rows}x{columns}x{element}> {{accc.name = "x", acc
 
 # y = x + w, with an element of w for each row
 CHANNELS = """
-func.func @forward(%x: tensor<16x64x784xf32> {accc.name = "x", accc.role = "input"})
-    -> (tensor<16x64x784xf32> {accc.name = "y", accc.role = "output"}) {
+func.func @forward(%x: tensor<16x64x784xf32> {accc.name = "x", accc.role = #prim.role<input>})
+    -> (tensor<16x64x784xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
   %0 = prim.reduce max %x {dimensions = array<i64: 0, 2>} : (tensor<16x64x784xf32>) -> tensor<64xf32>
   %1 = prim.broadcast %0 {dimensions = array<i64: 1>} : (tensor<64xf32>) -> tensor<16x64x784xf32>
   %2 = prim.sub %x, %1 : (tensor<16x64x784xf32>, tensor<16x64x784xf32>) -> tensor<16x64x784xf32>

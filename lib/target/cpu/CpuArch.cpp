@@ -2,21 +2,18 @@
 #include "target/cpu/CpuArch.h"
 
 #include "accc/cpu_features.h"
+#include "target/LlvmTarget.h"
 #include "target/cpu/CpuTarget.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace accc;
 
 std::unique_ptr<llvm::TargetMachine> CpuArch::createMachine() const {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  std::string triple = llvm::sys::getDefaultTargetTriple(), error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  std::string triple = llvm::sys::getDefaultTargetTriple();
+  const llvm::Target *target = findLlvmTarget(triple);
   if (!target)
     return nullptr;
   llvm::TargetOptions options;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "target/cuda/CudaArch.h"
 
+#include "target/LlvmTarget.h"
 #include "target/cuda/CudaTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/TargetSelect.h"
 
 using namespace accc;
 
@@ -19,12 +18,8 @@ std::string CudaArch::getName() const {
 }
 
 std::unique_ptr<llvm::TargetMachine> CudaArch::createMachine() const {
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
-  std::string triple = "nvptx64-nvidia-cuda", error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  std::string triple = "nvptx64-nvidia-cuda";
+  const llvm::Target *target = findLlvmTarget(triple);
   if (!target)
     return nullptr;
   llvm::TargetOptions options;

@@ -10,71 +10,11 @@ import sys
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import onnx
 from safetensors.numpy import load_file
 
 import worker
-from jax_models import MODELS
-
-
-def initial_tensors(path):
-    """The floating-point initialisers: parameters, and statistics of batch norms apart."""
-    model = onnx.load(path)
-    parameters, statistics = {}, {}
-    for initializer in model.graph.initializer:
-        value = onnx.numpy_helper.to_array(initializer)
-        if value.dtype != np.float32:
-            continue
-        if value.ndim == 4:
-            value = value.transpose(2, 3, 1, 0)
-        moving = initializer.name.endswith(("running_mean", "running_var"))
-        (statistics if moving else parameters)[initializer.name] = jnp.array(value)
-    return parameters, statistics
-
-
-def parse_optimizer(spec):
-    kind, *options = spec.split(",")
-    pairs = (option.partition("=") for option in options)
-    return kind, {key: float(value) if value else True for key, _, value in pairs}
-
-
-def make_update(spec):
-    """The optimizer of a spec: (its initial state, (parameters, gradients, state, lr) -> both)."""
-    kind, options = parse_optimizer(spec)
-    decay = options.get("weight_decay", 0.0)
-    momentum = options.get("momentum", 0.0)
-    beta1, beta2 = options.get("beta1", 0.9), options.get("beta2", 0.999)
-    zeros = lambda parameters: jax.tree.map(jnp.zeros_like, parameters)  # noqa: E731
-
-    def sgd(parameters, gradients, state, lr):
-        gradients = jax.tree.map(lambda g, p: g + decay * p, gradients, parameters)
-        if momentum:
-            state = jax.tree.map(lambda m, g: momentum * m + g, state, gradients)
-            if options.get("nesterov"):
-                gradients = jax.tree.map(lambda g, m: g + momentum * m, gradients, state)
-            else:
-                gradients = state
-        return jax.tree.map(lambda p, g: p - lr * g, parameters, gradients), state
-
-    def adam(parameters, gradients, state, lr):
-        m, v, time = state
-        time = time + 1
-        if kind == "adam":
-            gradients = jax.tree.map(lambda g, p: g + decay * p, gradients, parameters)
-        m = jax.tree.map(lambda m, g: beta1 * m + (1 - beta1) * g, m, gradients)
-        v = jax.tree.map(lambda v, g: beta2 * v + (1 - beta2) * g * g, v, gradients)
-        c1, c2 = 1 - beta1**time, 1 - beta2**time
-        shrink = 1 - lr * decay if kind == "adamw" else 1.0
-
-        def move(p, m, v):
-            return p * shrink - lr * (m / c1) / (jnp.sqrt(v / c2) + 1e-8)
-
-        return jax.tree.map(move, parameters, m, v), (m, v, time)
-
-    if kind == "sgd":
-        return (lambda p: zeros(p) if momentum else ()), sgd
-    return (lambda p: (zeros(p), zeros(p), jnp.float32(0))), adam
+from jax_models import training
 
 
 def main():
@@ -83,39 +23,13 @@ def main():
     (jnp.ones((256, 256)) @ jnp.ones((256, 256))).block_until_ready()
     base = worker.memory("VmRSS")
 
-    parameters, statistics = initial_tensors(model_file)
-    tensors = load_file(inputs_file)
-    target = jnp.array(tensors.pop("target").astype(np.int32))
-    inputs = {
-        key: jnp.array(x.transpose(0, 2, 3, 1) if x.ndim == 4 else x) for key, x in tensors.items()
-    }
-    initial_state, update = make_update(meta["optimizer"])
-    state = initial_state(parameters)
-
-    def loss_of(parameters, statistics, inputs, target):
-        new = dict(statistics)
-        logits = MODELS[name](parameters | statistics, new, config, **inputs)
-        picked = jnp.take_along_axis(jax.nn.log_softmax(logits), target[:, None], 1)
-        return -picked.mean(), new
-
-    def train_step(parameters, statistics, state, inputs, target, lr):
-        (loss, statistics), gradients = jax.value_and_grad(loss_of, has_aux=True)(
-            parameters, statistics, inputs, target
-        )
-        parameters, state = update(parameters, gradients, state, lr)
-        return parameters, statistics, state, loss
-
-    train_step = jax.jit(train_step, donate_argnums=(0, 1, 2))
-    values = [parameters, statistics, state]
-    del parameters, statistics, state
-    lr = jnp.float32(0)
-
-    def step():
-        *values[:], loss = train_step(*values, inputs, target, lr)
-        jax.block_until_ready(values)
-        return float(loss)
-
-    worker.serve(step, base, {"version": jax.__version__})
+    initializers = onnx.load(model_file).graph.initializer
+    tensors = {x.name: onnx.numpy_helper.to_array(x) for x in initializers}
+    train = training.make_step(name, config, meta["optimizer"], tensors)
+    del initializers, tensors
+    inputs, target = training.arrange(load_file(inputs_file))
+    inputs, target = {key: jnp.array(x) for key, x in inputs.items()}, jnp.array(target)
+    worker.serve(lambda: train(inputs, target), base, {"version": jax.__version__})
 
 
 main()

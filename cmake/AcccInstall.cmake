@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# cmake --install: the runtime and its headers, the compiler, the package that find_package(accc) reads, and the
-# Python package that exports models.
+# cmake --install: the runtime and its headers, the compiler, what find_package(accc) and pkg-config read, the Python
+# package that exports models, the documentation and the licence.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -29,6 +29,14 @@ install(EXPORT acccTargets NAMESPACE accc:: DESTINATION ${package})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/python DESTINATION ${CMAKE_INSTALL_DATADIR}/accc
   FILES_MATCHING PATTERN "*.py" PATTERN "*.md" PATTERN "*.toml" PATTERN "__pycache__" EXCLUDE
   PATTERN "*.egg-info" EXCLUDE PATTERN "build" EXCLUDE)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/accc FILES_MATCHING PATTERN "*.md")
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/accc)
+
+# For programs that are not built by CMake. pkg-config fits any prefix: the file says where all is from itself.
+file(RELATIVE_PATH ACCC_LIBDIR_TO_INCLUDEDIR ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+get_filename_component(ACCC_GOMP_NAME ${ACCC_GOMP} NAME)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/accc.pc.in ${CMAKE_BINARY_DIR}/accc.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/accc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/acccConfig.cmake.in
   ${CMAKE_BINARY_DIR}/acccConfig.cmake INSTALL_DESTINATION ${package})

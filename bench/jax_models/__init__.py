@@ -7,6 +7,8 @@ MODELS = {
     "digits_mlp": vision.digits_mlp,
     "digits_cnn": vision.digits_cnn,
     "resnet18": vision.resnet18,
+    "resnet50": vision.resnet50,
+    "vit_b16": vision.vit_b16,
     "efficientnet_b0": vision.efficientnet_b0,
     "swin_t": swin.swin_t,
     "bert": language.bert,

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or the meaning of a field changes. */
-#define ACCC_ABI_VERSION 3
+#define ACCC_ABI_VERSION 4
 
 /* Alignment of every buffer: the state block, the arena, the constants, every
  * slice of them, and what the runtime passes as inputs and outputs. */
@@ -59,7 +59,7 @@ typedef enum accc_role {
 } accc_role;
 
 typedef struct accc_variable {
-  accc_tensor tensor;
+  accc_tensor tensor;  /* as users see it; see accc_code.variable_orders */
   int32_t role;        /* accc_role */
   int32_t trainable;   /* 1: an optimizer updates it */
   uint64_t offset;     /* into the state block */
@@ -77,9 +77,18 @@ typedef enum accc_usage {
   ACCC_GRADIENT = 7       /* output of grad_step, input of apply_step: `grad.<parameter>` */
 } accc_usage;
 
+/* What the elements of an integer input may be that choose classes or rows: those in [first, end),
+ * and `ignored`. Kernels do not look here: it is for messages about others. */
+typedef struct accc_indices {
+  int64_t first, end, ignored;
+  int32_t has_ignored, reserved;
+  const char *what; /* "classes", "rows" */
+} accc_indices;
+
 typedef struct accc_value {
   accc_tensor tensor;
-  int32_t usage; /* accc_usage */
+  int32_t usage;               /* accc_usage */
+  const accc_indices *indices; /* of an input, or NULL */
 } accc_value;
 
 /* ---- Library calls: contractions that the runtime hands to a library. ---- */
@@ -111,14 +120,16 @@ typedef struct accc_matmul {
 } accc_matmul;
 
 typedef enum accc_layout {
-  ACCC_CHANNELS_FIRST = 0, /* N C spatial... ; weights O I spatial... */
-  ACCC_CHANNELS_LAST = 1   /* N spatial... C ; weights stay O I spatial... */
+  ACCC_CHANNELS_FIRST = 0, /* N C spatial... ; of a filter O I kernel... */
+  ACCC_CHANNELS_LAST = 1   /* N spatial... C ; of a filter O kernel... I */
 } accc_layout;
 
 /* Shapes as in ONNX Conv: x [N, C, spatial], w [O, C/groups, kernel], y [N, O, spatial']. */
 typedef struct accc_convolution {
-  int32_t spatial_rank; /* 1 to 3 */
-  int32_t layout;       /* accc_layout of x, y, dx and dy */
+  int32_t spatial_rank;  /* 1 to 3 */
+  int32_t layout;        /* accc_layout of x, y, dx and dy */
+  int32_t filter_layout; /* accc_layout of w and dw */
+  int32_t reserved;
   int64_t batch, in_channels, out_channels, groups;
   int64_t in_size[ACCC_MAX_SPATIAL_DIMS], out_size[ACCC_MAX_SPATIAL_DIMS];
   int64_t kernel[ACCC_MAX_SPATIAL_DIMS], stride[ACCC_MAX_SPATIAL_DIMS],
@@ -206,7 +217,9 @@ typedef struct accc_step {
   int32_t index;
   int64_t tasks;
   int32_t first_buffer, num_buffers; /* of accc_entry.buffers */
-  const char *label;                 /* for profiles and reports */
+  /* For profiles and reports: what it computes, and the modules of the model that this belongs to
+   * ("blocks.0.mlp", "blocks.0.* (backward)"; "" or NULL where that is not known). */
+  const char *label, *module;
 } accc_step;
 
 /* The status of a call. Positive: the data is at fault, and accc_entry.errors[status - 1] says how.
@@ -249,6 +262,10 @@ typedef struct accc_code {
   int32_t num_kernels, num_entries;
   const accc_kernel *kernels;
   const accc_entry *entries;
+  /* How the variables lie in the state block for this code: one a variable, NULL where it is
+   * row-major as its shape says, else its dimensions from the outermost in memory to the innermost
+   * ({0, 2, 3, 1}: a filter [O, I, H, W] lies as [O, H, W, I]). NULL where all are row-major. */
+  const int64_t *const *variable_orders;
 } accc_code;
 
 typedef struct accc_model_description {

@@ -18,9 +18,15 @@ namespace accc {
 /// A loaded model.so. Immutable, cheap to copy; the library is unloaded with the last copy.
 class Model {
 public:
-  /// Loads a library that `accc compile` wrote. Throws Error: usage where the file is not there;
-  /// data where it is no compiled model or speaks another ABI version; machine where this machine
-  /// lacks the instructions of all code in it, or the runtime the half for its target.
+  /// Loads a library that `accc compile` wrote. Throws Error:
+  /// - usage where the path leads to no file, or to something other than a file;
+  /// - data where the file is damaged (cut off, longer than it was written, or with changed bytes:
+  ///   a checksum at its end is verified before any of it is mapped), is no compiled model, or
+  ///   speaks another ABI version;
+  /// - machine where the file cannot be read, or this machine lacks the instructions of all code in
+  ///   it, or the runtime the half for its target.
+  /// Session::load and load_safetensors throw the same kinds for files of tensors: data where the
+  /// header or the lengths are wrong, naming the tensor; machine where reading fails.
   static Model load(const std::string &path);
   /// The same with the code for one target ("cuda") of those that the library holds; Error (usage)
   /// where it holds none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A model with its state: parameters, buffers, optimizer state. Runs entry
-// points by name. Trainer (trainer.h) is the friendlier face of it.
+// points by name. Trainer (trainer.h) is the simpler API on top of it.
 #ifndef ACCC_SESSION_H
 #define ACCC_SESSION_H
 
@@ -20,17 +20,20 @@ struct SessionOptions {
   float learning_rate = 1e-3f;
   /// Seeds dropout and every other random operator.
   int64_t seed = 0;
-  /// Threads of the team that kernels and library calls share; 0: what OpenMP would take
-  /// (OMP_NUM_THREADS, or the cores that this process may use).
+  /// Number of threads shared by kernels and library calls; 0: OpenMP's default (OMP_NUM_THREADS,
+  /// or the number of cores that this process may use).
   int threads = 0;
-  /// On a GPU, capture a step when it first runs again and replay it as a CUDA graph, which saves
-  /// the time of its launches. ACCC_CUDA_GRAPH=0 in the environment switches that off as well.
+  /// On a GPU, capture a step as a CUDA graph in its second run and replay the graph from then on,
+  /// which saves launch overhead. ACCC_CUDA_GRAPH=0 in the environment disables this as well.
   bool graph = true;
 };
 
-/// What one kernel or library call of an entry point took, over all runs of a profiling session.
+/// Time of one kernel or library call of an entry point, summed over all runs since
+/// start_profile().
 struct ProfiledStep {
   std::string label; ///< what it computes
+  /// The modules of the model that it computes a part of: "blocks.0.mlp", "blocks.0.* (backward)".
+  std::string module;
   double seconds = 0;
 };
 
@@ -41,10 +44,12 @@ struct LoadOptions {
   bool allow_extra = false;
 };
 
-/// What one run gives. On a GPU, which runs ahead of the host, the functions that read it wait for
-/// the run, and throw Error (data) where its data was at fault: then it has changed nothing.
+/// The result of one run. On a GPU, which runs asynchronously, the functions that read it wait for
+/// the run, and throw Error (data) if its data was invalid; such a run has changed nothing.
 /// Tensors refer to buffers of the session: valid as long as the session, and overwritten by the
-/// next run of the same entry point at the same sizes (clone() what is to stay).
+/// next run of the same entry point at the same sizes (clone() what is to stay). On a GPU a tensor
+/// of more than 32 KiB is copied to the host when it is first asked for, and can be asked for until
+/// that next run.
 class Result {
 public:
   /// May still be read after the next run. Throws Error (usage) where the entry point has no loss.
@@ -54,11 +59,11 @@ public:
   const Tensor &operator[](std::string_view name) const;
   /// nullptr where there is none of that name.
   const Tensor *find(std::string_view name) const;
-  /// All outputs by name, the loss among them, sharing the session's buffers.
+  /// All outputs by name, including the loss, sharing the session's buffers.
   TensorMap tensors() const;
-  /// Waits until the run is over.
+  /// Waits until the run is complete.
   void wait() const;
-  /// What ran: its `sizes` are those of the inputs given.
+  /// The entry point that ran; its `sizes` are those of the given inputs.
   const accc_entry &entry() const;
 
   struct Access; // the runtime's own
@@ -71,11 +76,11 @@ private:
   mutable std::optional<float> loss_; // once it is known
 };
 
-/// Not for use from several threads at once. When a call throws, the state is as it was before.
+/// Not thread-safe. When a call throws, the state is unchanged.
 class Session {
 public:
-  /// Allocates the state and gives it its initial values. Parameters that come with neither the
-  /// library nor a file beside it must be loaded before the first run.
+  /// Allocates the state and sets its initial values. Parameters whose values are neither in the
+  /// library nor in a file beside it must be loaded before the first run.
   explicit Session(Model model, const SessionOptions &options = {});
   Session(Session &&) noexcept;
   Session &operator=(Session &&) noexcept;
@@ -84,73 +89,72 @@ public:
   const Model &model() const;
   int threads() const;
 
-  /// Runs an entry point; where the library holds several sizes of it, that whose inputs have the
-  /// shapes of those given. `inputs` holds the entry's inputs by name; learning rate, seed and step
-  /// may be left out and are then the session's own. Names that belong to another entry point of
-  /// the model are ignored; any other unknown name, and all missing names and wrong shapes or
-  /// types, are reported together as one Error (usage). Labels or indices out of range are Error
-  /// (data). After the first run of an entry point (at these sizes) no memory is allocated. While
-  /// it runs, floats below 1.18e-38 (subnormals) count as zero, on its threads only.
+  /// Runs an entry point. If the library was compiled for several sizes, the shapes of the inputs
+  /// select one. `inputs` holds the entry's inputs by name; learning rate, seed and step default to
+  /// the session's. Inputs of other entry points of the model are ignored; all unknown names,
+  /// missing inputs and wrong shapes or types are reported together as one Error (usage). Labels or
+  /// indices out of range are Error (data). After the first run of an entry point (at these sizes)
+  /// no memory is allocated. While it runs, floats below 1.18e-38 (subnormals) are flushed to zero,
+  /// on its threads only.
   ///
-  /// On a CPU this returns when the run is over. On a GPU it returns when the inputs are read and
-  /// the work is queued; it waits only where two runs of the entry point at these sizes are under
-  /// way. What goes wrong on the device is thrown where the Result is read, else by the next but
-  /// one run of the entry point (which is not started then), or by a function that waits for all
-  /// runs: synchronize() and those that read or change the state or take a profile. A run whose
-  /// data is at fault changes nothing, and runs after it go on from there; step() counts it only
-  /// where one of them had been started before that was known.
+  /// On a CPU this returns when the run is complete. On a GPU it returns when the inputs have been
+  /// read and the work is queued; it waits only if two runs of the entry point at these sizes are
+  /// in flight. Errors on the device are thrown where the Result is read, otherwise by the next run
+  /// but one of the entry point (which is then not started), or by a function that waits for all
+  /// runs: synchronize() and those that read or change the state or take a profile. A run with
+  /// invalid data changes nothing, and later runs continue from the state before it; step() counts
+  /// it only if a later run was started before the error was known.
   Result run(std::string_view entry, const TensorMap &inputs);
-  /// As above, where `more` (a result of grad_step) holds what `inputs` does not.
+  /// As above, where `more` (a result of grad_step) holds what `inputs` does not. Waits until that
+  /// run is over; its large tensors do not leave a GPU.
   Result run(std::string_view entry, const TensorMap &inputs, const Result &more);
-  /// The entry point that run() takes for these inputs. Throws as it does where none fits.
+  /// The entry point that run() selects for these inputs. Throws as run() does if none fits.
   const accc_entry &choose(std::string_view entry, const TensorMap &inputs) const;
-  /// Does the work of an entry point's first run (buffers, library kernels) without running it: at
-  /// the sizes named ("seq=64"), or at all that the library holds.
+  /// Does the one-time work of an entry point's first run (buffers, library kernels) without
+  /// running it, for the named sizes ("seq=64") or for all sizes.
   void prepare(std::string_view entry, std::string_view sizes = {});
 
-  /// Waits until all runs are over. Throws Error where one failed and nobody was told.
+  /// Waits until all runs are complete. Throws Error if one failed and this was not reported yet.
   void synchronize() const;
-  /// Seconds that the host has waited on a GPU's runs so far, here and in run(), in Results and in
-  /// functions that wait for all runs.
+  /// Total seconds that the host has waited for a GPU's runs, in all functions that wait.
   double wait_seconds() const;
 
   float learning_rate() const;
   void set_learning_rate(float value);
   int64_t seed() const;
   void set_seed(int64_t value);
-  /// How many calls that draw random numbers or count steps were done.
+  /// The number of runs so far of entry points that draw random numbers or count steps.
   int64_t step() const;
   void set_step(int64_t value);
 
-  /// The value of a parameter, buffer or piece of optimizer state. On a CPU it shares the state's
-  /// memory and follows what runs change; on a GPU it is a copy, which lives as long as the tensor.
-  /// set_variable() changes it on both.
+  /// The value of a parameter, buffer or optimizer state tensor. On a CPU it shares the state's
+  /// memory and reflects later updates; on a GPU it is a copy. set_variable() changes it on both.
   Tensor variable(std::string_view name);
-  /// Throws Error (usage) where there is none of that name, or of another shape or type.
+  /// Throws Error (usage) if there is no variable of that name, shape and type.
   void set_variable(std::string_view name, const Tensor &value);
 
-  /// Parameters and buffers as safetensors under the exporter's names. load() holds names, shapes
-  /// and types against the model's (of tied parameters a file may hold one name or all, and save()
-  /// writes all that the exporter named), reports all differences as one Error (data) and changes
-  /// nothing then. Tensors "*.num_batches_tracked", which PyTorch keeps and compiled models do not,
-  /// are skipped.
+  /// Saves and loads parameters and buffers as safetensors under the exporter's names. load()
+  /// checks names, shapes and types (a file may hold one or all names of a tied parameter; save()
+  /// writes all names that the exporter gave it), reports all differences as one Error (data) and
+  /// then changes nothing. Tensors "*.num_batches_tracked", which PyTorch keeps and compiled models
+  /// do not, are skipped.
   void save(const std::string &path) const;
   void load(const std::string &path, const LoadOptions &options = {});
 
-  /// Everything that a run needs to go on as if it had not stopped: as save(), and the
-  /// optimizer state, step, seed and learning rate.
+  /// Everything needed to resume training exactly: what save() writes, the optimizer state, step,
+  /// seed and learning rate.
   void save_checkpoint(const std::string &path) const;
   void load_checkpoint(const std::string &path);
 
-  /// From now on measures every kernel and library call, which costs a little time.
+  /// Starts measuring every kernel and library call, which costs a little time.
   void start_profile();
-  /// What the entry point's runs since then took, in the order of execution; of several sizes those
-  /// named, or the first.
+  /// The times of the entry point's kernels and calls since then, in order of execution, at the
+  /// named sizes or the first.
   std::vector<ProfiledStep> profile(std::string_view entry, std::string_view sizes = {}) const;
 
-  /// Bytes held for the state, and for the outputs, arena and library scratch of the entry points
-  /// prepared so far, which share the latter two; on a GPU those of its memory, with constants and
-  /// inputs.
+  /// Bytes allocated for the state, and for the outputs, arena and library workspace of the entry
+  /// points prepared so far (which share arena and workspace); on a GPU bytes of device memory,
+  /// including constants and inputs.
   uint64_t state_bytes() const;
   uint64_t working_bytes() const;
 

@@ -19,9 +19,8 @@ namespace accc {
 
 using TrainerOptions = SessionOptions;
 
-/// Time spent inside step(), grad_step() and apply_step() and, on a GPU, in waiting for what they
-/// gave; without the first call of each at each size (which also prepares buffers and library
-/// kernels).
+/// Time spent in step(), grad_step() and apply_step() and, on a GPU, in waiting for their results,
+/// without the first call of each at each size (which also prepares buffers and library kernels).
 struct Throughput {
   int64_t steps = 0;
   int64_t examples = 0; ///< rows of the first input of each batch
@@ -30,23 +29,22 @@ struct Throughput {
   double examples_per_second() const { return seconds > 0 ? double(examples) / seconds : 0; }
 };
 
-/// Trains one model. Batches are the model's inputs by name, and `target` where the loss compares
-/// with one. Errors are those of Session::run. On a GPU, step(), grad_step() and apply_step()
-/// return before the work is done, as Session::run says, but for the first call of each at each
-/// size.
+/// Trains one model. A batch holds the model's inputs by name, and `target` if the loss has one.
+/// Errors are those of Session::run. On a GPU, step(), grad_step() and apply_step() return before
+/// the work is done (see Session::run), except for the first call of each at each size.
 class Trainer {
 public:
   explicit Trainer(Model model, const TrainerOptions &options = {});
 
-  /// Loss, gradients and update in one: parameters, buffers and optimizer state are changed.
+  /// Forward pass, backward pass and update: changes parameters, buffers and optimizer state.
   Result step(const TensorMap &batch);
   /// Loss and gradients (as outputs `grad.<parameter>`) only; running statistics are updated.
   Result grad_step(const TensorMap &batch);
   /// The update by the gradients of a grad_step ...
   Result apply_step(const Result &gradients);
-  /// ... or by gradients `grad.<parameter>` of one's own making (accumulated, clipped, ...).
+  /// ... or by your own gradients `grad.<parameter>` (accumulated, clipped, ...).
   Result apply_step(const TensorMap &gradients);
-  /// The model's outputs in evaluation mode: nothing is changed. Waits for them.
+  /// The model's outputs in evaluation mode; changes nothing. Waits for the result.
   Result eval(const TensorMap &batch);
 
   /// Takes effect from the next step.
@@ -67,7 +65,7 @@ public:
     session_.set_variable(name, value);
   }
 
-  /// Since the trainer was made or reset_throughput() was called. Both wait for all runs.
+  /// Since construction or the last reset_throughput(). Both wait for all runs.
   Throughput throughput() const;
   void reset_throughput();
 

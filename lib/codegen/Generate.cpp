@@ -22,11 +22,15 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-/// What a caller of either program sees: variables and their places, entry points.
+/// What a caller of either program sees: variables and their places, entry points. Each program may
+/// have its own order for a variable.
 static SmallVector<Attribute> interfaceOf(ModuleOp program) {
   SmallVector<Attribute> all;
-  for (auto variable : program.getOps<exec::VariableOp>())
-    all.push_back(variable->getAttrDictionary());
+  for (auto variable : program.getOps<exec::VariableOp>()) {
+    NamedAttrList attributes(variable->getAttrDictionary());
+    attributes.erase(variable.getOrderAttrName());
+    all.push_back(attributes.getDictionary(program.getContext()));
+  }
   for (auto entry : program.getOps<exec::EntryOp>())
     all.append({entry.getSymNameAttr(), entry.getInputs(), entry.getOutputs()});
   return all;

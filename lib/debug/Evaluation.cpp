@@ -55,14 +55,41 @@ NamedArrays accc::startingValues(const TensorMap &inputs, const WeightTable &wei
                                  double learningRate) {
   NamedArrays values;
   MLIRContext scratch; // types of inputs are needed for a moment only
-  for (const auto &[name, tensor] : inputs)
-    values[name] = fromBytes(typeOf(tensor, &scratch),
-                             {static_cast<const char *>(tensor.raw()), tensor.size_bytes()});
   for (const auto &[name, weight] : weights)
     values[name] = fromBytes(weight.type, weight.bytes);
+  for (const auto &[name, tensor] : inputs) {
+    auto type = typeOf(tensor, &scratch);
+    auto weight = weights.find(name);
+    if (weight == weights.end() || weight->second.type.getShape() == type.getShape())
+      values[name] =
+          fromBytes(type, {static_cast<const char *>(tensor.raw()), tensor.size_bytes()});
+  }
   values["learning_rate"] = ReferenceArray({}, learningRate);
   values["seed"] = values["step"] = ReferenceArray(ArrayRef<int64_t>());
   return values;
+}
+
+/// Dimension i of the result is dimension permutation[i] of the array.
+static ReferenceArray permute(const ReferenceArray &array, ArrayRef<int64_t> permutation) {
+  if (permutation.empty())
+    return array;
+  SmallVector<int64_t> shape, from(permutation.size());
+  for (int64_t d : permutation)
+    shape.push_back(array.shape[d]);
+  ReferenceArray result(shape);
+  ReferenceArray::forEachIndex(shape, [&](ArrayRef<int64_t> index) {
+    for (auto [at, d] : llvm::zip_equal(index, permutation))
+      from[d] = at;
+    result.at(index) = array.at(from);
+  });
+  return result;
+}
+
+static SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> result(permutation.size());
+  for (auto [i, d] : llvm::enumerate(permutation))
+    result[d] = static_cast<int64_t>(i);
+  return result;
 }
 
 SmallVector<ReferenceArray> accc::argumentsOf(func::FuncOp function, const NamedArrays &values) {
@@ -71,7 +98,8 @@ SmallVector<ReferenceArray> accc::argumentsOf(func::FuncOp function, const Named
     auto name = function.getArgAttrOfType<StringAttr>(i, kNameAttr);
     auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
     auto found = name ? values.find(name) : values.end();
-    arguments.push_back(found == values.end() ? ReferenceArray(type.getShape()) : found->second);
+    arguments.push_back(found == values.end() ? ReferenceArray(type.getShape())
+                                              : permute(found->second, argumentOrder(function, i)));
   }
   return arguments;
 }
@@ -81,9 +109,13 @@ FailureOr<NamedArrays> accc::evaluate(func::FuncOp function, const NamedArrays &
   if (failed(interpret(function, argumentsOf(function, values), results)))
     return failure();
   NamedArrays named;
+  llvm::StringMap<ArrayRef<int64_t>> orders;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    orders[argumentText(function, i, kNameAttr)] = argumentOrder(function, i);
   for (auto [i, result] : llvm::enumerate(results))
     if (auto variable = function.getResultAttrOfType<StringAttr>(i, kUpdatesAttr))
-      named[("new " + variable.getValue()).str()] = result;
+      named[("new " + variable.getValue()).str()] =
+          permute(result, inverse(orders.lookup(variable.getValue())));
     else if (auto name = function.getResultAttrOfType<StringAttr>(i, kNameAttr))
       named[name] = result;
   return named;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Step functions in the reference interpreter, on values by name.
+// Step functions in the reference interpreter, on values by name: as users see them, whatever the
+// order in which a variable lies in memory.
 #ifndef ACCC_DEBUG_EVALUATION_H
 #define ACCC_DEBUG_EVALUATION_H
 

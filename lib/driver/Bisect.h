@@ -19,7 +19,9 @@ struct Bisection {
   TensorMap exact;
 };
 
-/// `inputs` are the model's, and `target`, by name; libraries of kernels are written to `folder`.
+/// `inputs` are the model's, and `target`, by name; a variable among them starts from the tensor of
+/// its name, where the shape is its own, instead of the model's initial value; libraries of kernels
+/// are written to `folder`.
 Bisection bisectModel(const CompileOptions &options, const TensorMap &inputs, double learningRate,
                       const std::string &folder);
 

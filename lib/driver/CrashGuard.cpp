@@ -2,6 +2,8 @@
 // A compiler that crashes must not take its tool with it: it runs in a child process, which ends
 // when the tool is ended and leaves no file behind.
 #include "driver/Driver.h"
+#include "support/Log.h"
+#include "support/WorkScope.h"
 
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
@@ -12,6 +14,8 @@
 #include <cstring>
 #include <iostream>
 #include <new>
+#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -60,15 +64,71 @@ private:
   _exit(static_cast<int>(ExitCode::Machine));
 }
 
-[[noreturn]] void runCompiler(const std::function<int()> &work, pid_t tool) {
+/// A thread needs a stack, which is the first large piece of memory that is refused.
+bool canStartThread() {
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, [](void *) -> void * { return nullptr; }, nullptr) != 0)
+    return false;
+  pthread_join(thread, nullptr);
+  return true;
+}
+
+/// LLVM gives up: because it got no thread, which is no bug, or for reasons of its own.
+void onFatalError(void *, const char *reason, bool) {
+  if (!canStartThread())
+    giveUp();
+  std::fprintf(stderr, "LLVM ERROR: %s\n", reason);
+}
+
+/// Memory in which a compiler that crashes leaves where it was.
+class SharedPlace {
+public:
+  SharedPlace() {
+    void *memory =
+        mmap(nullptr, sizeof(WorkPlace), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED)
+      place = new (memory) WorkPlace;
+  }
+  SharedPlace(const SharedPlace &) = delete;
+  SharedPlace &operator=(const SharedPlace &) = delete;
+  ~SharedPlace() {
+    if (place)
+      munmap(place, sizeof(WorkPlace));
+  }
+  WorkPlace *get() const { return place; }
+
+private:
+  WorkPlace *place = nullptr;
+};
+
+/// Ends the process by the signal, as LLVM's handler does not where the signal came by kill().
+void onCrash(int signal) {
+  llvm::sys::RunSignalHandlers();
+  llvm::sys::RunInterruptHandlers(); // removes temporary files
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+[[noreturn]] void runCompiler(const std::function<int()> &work, pid_t tool, WorkPlace *place) {
   // The report is the tool's; a core file would only litter the user's folder.
   rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != tool) // ended before that took effect
     raise(SIGTERM);
+  if (place) {
+    // This sets LLVM's handlers, and a stack for them, of which ours take the place.
+    llvm::sys::AddSignalHandler([](void *to) { describeWork(*static_cast<WorkPlace *>(to)); },
+                                place);
+    struct sigaction action{};
+    action.sa_handler = onCrash;
+    action.sa_flags = SA_NODEFER | SA_RESETHAND | SA_ONSTACK;
+    for (int signal : {SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV, SIGSYS})
+      sigaction(signal, &action, nullptr);
+  }
   std::set_new_handler(giveUp);
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { giveUp(); });
+  llvm::install_fatal_error_handler(onFatalError);
   int code = work();
   std::cout.flush();
   std::fflush(nullptr);
@@ -77,15 +137,26 @@ private:
 
 } // namespace
 
+Problem accc::toProblem(const Crash &crash) {
+  std::string where = crash.phase.empty() ? "" : " in the phase '" + crash.phase + "'";
+  if (!crash.entry.empty())
+    where += " of " + crash.entry;
+  return {.node = crash.node,
+          .op = crash.op,
+          .message = "bug in accc: the compiler crashed (" + crash.signal + ")" + where,
+          .fault = Fault::Bug};
+}
+
 int accc::guardAgainstCrashes(const std::function<int()> &work,
-                              const std::function<void(const std::string &)> &crashed) {
+                              const std::function<void(const Crash &)> &crashed) {
   std::cout.flush();
   std::fflush(nullptr);
+  SharedPlace shared;
   pid_t tool = getpid(), child = fork();
   if (child < 0)
     return work();
   if (child == 0)
-    runCompiler(work, tool);
+    runCompiler(work, tool, shared.get());
   int status = 0;
   {
     ForwardedSignals forwarded(child);
@@ -99,9 +170,10 @@ int accc::guardAgainstCrashes(const std::function<int()> &work,
   if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
     return 128 + signal;
   if (signal == SIGKILL) {
-    std::cerr << "accc: error: the compiler was killed; is there enough memory?\n";
+    log(LogLevel::Error, "the compiler was killed; is there enough memory?");
     return static_cast<int>(ExitCode::Machine);
   }
-  crashed(strsignal(signal));
+  WorkPlace place = shared.get() ? *shared.get() : WorkPlace();
+  crashed({strsignal(signal), place.phase, place.entry, place.node, place.op});
   return static_cast<int>(ExitCode::Bug);
 }

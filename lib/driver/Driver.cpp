@@ -5,6 +5,7 @@
 #include "driver/Outputs.h"
 #include "driver/Pipeline.h"
 #include "driver/Sizes.h"
+#include "support/Suggest.h"
 #include "training/loss/Loss.h"
 #include "training/optimizer/Optimizer.h"
 
@@ -43,8 +44,13 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   if (countSizes(options) > kMaxSizes)
     add("-D: each size of a dimension with each of the others makes more than the " +
         std::to_string(kMaxSizes) + " that one library can hold; compile several");
-  if (options.precision != "fp32" && options.precision != "tf32")
-    add("--precision " + options.precision + " is not supported; there are fp32 and tf32");
+  auto needOneOf = [&](const char *option, const std::string &name,
+                       const std::vector<std::string> &names) {
+    if (!llvm::is_contained(names, name))
+      add(std::string(option) + " " + name + ": there are " + llvm::join(names, ", ") +
+          didYouMean(name, names));
+  };
+  needOneOf("--precision", options.precision, {"fp32", "tf32"});
   llvm::Expected<std::vector<TargetChoice>> choices = chooseTargets(options.targets, options.archs);
   bool hasTf32 = false, created = static_cast<bool>(choices);
   for (const TargetChoice &choice : choices ? *choices : std::vector<TargetChoice>()) {
@@ -57,14 +63,12 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   if (created && options.precision == "tf32" && !hasTf32)
     add("--precision tf32: --target " + llvm::join(options.targets, ",") +
         " has no TF32 arithmetic; use fp32, or --target cuda");
-  if (!options.weights.empty() && options.weights != "embed" && options.weights != "beside" &&
-      options.weights != "none")
-    add("--weights " + options.weights + ": there are embed, beside and none");
-  if (!options.runningVariance.empty() && options.runningVariance != "biased" &&
-      options.runningVariance != "unbiased")
-    add("--running-variance " + options.runningVariance + ": there are biased and unbiased");
-  if (!options.stopAfter.empty() && !llvm::is_contained(phaseNames(), options.stopAfter))
-    add("--stop-after " + options.stopAfter + ": the phases are " + llvm::join(phaseNames(), ", "));
+  if (!options.weights.empty())
+    needOneOf("--weights", options.weights, {"embed", "beside", "none"});
+  if (!options.runningVariance.empty())
+    needOneOf("--running-variance", options.runningVariance, {"biased", "unbiased"});
+  if (!options.stopAfter.empty())
+    needOneOf("--stop-after", options.stopAfter, phaseNames());
   if (options.output.empty() && (options.stopAfter.empty() || options.stopAfter == "generate"))
     add("-o LIB.so is missing");
   if (!llvm::sys::fs::exists(options.model))
@@ -111,15 +115,35 @@ Outcome accc::compileModel(const CompileOptions &options, const Progress &progre
   return outcome;
 }
 
+/// Whether a model can be looked at in spite of what is wrong with the options.
+static bool canBeChecked(const CompileOptions &options) {
+  llvm::Expected<std::vector<TargetChoice>> choices = chooseTargets(options.targets, options.archs);
+  bool good = static_cast<bool>(choices);
+  for (const TargetChoice &choice : good ? *choices : std::vector<TargetChoice>()) {
+    llvm::Expected<std::unique_ptr<Target>> target = createTarget(choice.target, choice.archs);
+    good &= static_cast<bool>(target);
+    llvm::consumeError(target.takeError());
+  }
+  llvm::consumeError(choices.takeError());
+  return good && countSizes(options) <= kMaxSizes && llvm::sys::fs::is_regular_file(options.model);
+}
+
 Outcome accc::checkModel(const CompileOptions &options, const Progress &progress) {
+  constexpr const char *kLastPhase = "merge";
   CompileOptions checked = options;
-  checked.output.clear();
-  checked.stopAfter = "schedule";
-  if (std::vector<Problem> problems = checkOptions(checked); !problems.empty())
+  if (checked.output.empty() && checked.stopAfter.empty())
+    checked.stopAfter = kLastPhase;
+  std::vector<Problem> problems = checkOptions(checked);
+  if (!problems.empty() && !canBeChecked(checked))
     return {.code = ExitCode::Usage, .problems = std::move(problems)};
 
+  for (std::string *file : {&checked.output, &checked.header, &checked.report, &checked.dumpDir})
+    file->clear();
   MLIRContext context;
   registerDialects(context);
   Compilation compilation(context, checked);
-  return finish(compilation, runPipeline(compilation, checked.stopAfter, progress));
+  for (Problem &problem : problems)
+    compilation.problems.add(problem);
+  ExitCode code = runPipeline(compilation, kLastPhase, progress);
+  return finish(compilation, problems.empty() ? code : std::max(code, ExitCode::Usage));
 }

@@ -45,7 +45,9 @@ inline constexpr const char kCompilerVersion[] = "accc 0.1.0";
 /// reproducer file beside the output.
 Outcome compileModel(const CompileOptions &options, const Progress &progress = {});
 
-/// Finds every problem in compiling a model, without generating code.
+/// Finds every problem in compiling a model with these options, without generating code. Writes no
+/// file: those that the options name are only looked at. Goes on past wrong options as long as
+/// there is a model to look at.
 Outcome checkModel(const CompileOptions &options, const Progress &progress = {});
 
 /// What a model file holds, as JSON: inputs, outputs, parameters, ops, FLOPs and bytes of a forward
@@ -55,10 +57,18 @@ Outcome inspectModel(const CompileOptions &options);
 /// The names of the phases, in order.
 std::vector<std::string> phaseNames();
 
+/// What a compiler was at that crashed; empty where that is not known.
+struct Crash {
+  std::string signal, phase, entry, node, op;
+};
+
+/// As an error that accc is at fault for.
+Problem toProblem(const Crash &crash);
+
 /// Runs `work` in a child process, so that no crash of the compiler is one of the tool. Returns the
-/// child's exit code; if a signal ended it, calls `crashed` with the signal's name and returns 4.
+/// child's exit code; if a signal ended it, calls `crashed` and returns 4.
 int guardAgainstCrashes(const std::function<int()> &work,
-                        const std::function<void(const std::string &signal)> &crashed);
+                        const std::function<void(const Crash &)> &crashed);
 
 } // namespace accc
 

@@ -3,6 +3,7 @@
 
 #include "codegen/cuda/Cuda.h"
 #include "reference/ptx/Launch.h"
+#include "support/ModuleNames.h"
 
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,6 +17,9 @@
 using namespace accc;
 
 namespace {
+
+/// Of a larger launch, which full-size models have, the interpreter runs a sample.
+constexpr uint64_t kMostBlocks = 256;
 
 struct Registers {
   int registers = 0, spilled = 0;
@@ -42,7 +46,7 @@ llvm::StringMap<Registers> parseResources(llvm::StringRef text) {
   return result;
 }
 
-/// Memory of launches, all zeros; equal places of the model are the same address.
+/// Memory of a launch, all zeros; equal places of the model are the same address.
 class Buffers {
 public:
   uint64_t addressOf(const accc_buffer &buffer) {
@@ -62,14 +66,22 @@ public:
     (void)memory.write(address, pointers.data(), pointers.size() * sizeof(uint64_t));
     return address;
   }
+  void clear() {
+    for (uint64_t address : allocated)
+      (void)memory.free(address);
+    allocated.clear();
+    addresses.clear();
+  }
   ptx::Memory memory;
 
 private:
   uint64_t zeros(uint64_t bytes) {
     uint64_t address = memory.allocate(std::max<uint64_t>(bytes, 1));
     (void)memory.fill(address, 0, 1, std::max<uint64_t>(bytes, 1));
+    allocated.push_back(address);
     return address;
   }
+  std::vector<uint64_t> allocated;
   std::map<std::tuple<int32_t, uint64_t, uint64_t>, uint64_t> addresses;
 };
 
@@ -103,15 +115,22 @@ void run(GpuLaunches &launches, const accc_code &code, const accc_entry &entry,
   ptx::LaunchOptions options;
   options.checkRaces = false; // buffers of their own may be one in the model
   options.stepLimit = stepLimit;
+  options.mostBlocks = kMostBlocks;
   ptx::LaunchResult result =
       ptx::launch(*found, buffers.memory, {static_cast<uint32_t>(launches.blocks), 1, 1},
                   {static_cast<uint32_t>(kernel.threads), 1, 1},
                   static_cast<uint32_t>(kernel.shared_bytes), parameters, options);
   if (result.error)
     launches.error = result.error->message;
-  launches.movedBytes = 32 * (result.counts.globalReadSectors + result.counts.globalWriteSectors);
-  launches.instructions = result.counts.total();
-  launches.bankConflicts = result.counts.sharedExtraWavefronts;
+  const ptx::Counts &counts = result.counts;
+  auto ofAll = [&](uint64_t count) {
+    double blocks = static_cast<double>(std::max<uint64_t>(counts.blocks, 1));
+    return static_cast<uint64_t>(static_cast<double>(count) *
+                                 (static_cast<double>(launches.blocks) / blocks));
+  };
+  launches.movedBytes = ofAll(32 * (counts.globalReadSectors + counts.globalWriteSectors));
+  launches.instructions = ofAll(counts.total());
+  launches.bankConflicts = ofAll(counts.sharedExtraWavefronts);
 }
 
 } // namespace
@@ -133,11 +152,15 @@ std::vector<GpuLaunches> accc::countLaunches(const accc_code &code, const accc_e
 
   std::vector<GpuLaunches> result;
   std::map<std::tuple<int32_t, int64_t>, size_t> known; // by kernel and tasks
+  std::vector<std::vector<std::string>> modules;
   for (int32_t i = 0; i < entry.num_steps; ++i) {
     const accc_step &step = entry.steps[i];
     if (step.kind != ACCC_STEP_LAUNCH)
       continue;
     auto [it, isNew] = known.insert({{step.index, step.tasks}, result.size()});
+    if (isNew)
+      modules.emplace_back();
+    modules[it->second].push_back(step.module ? step.module : "");
     if (!isNew) {
       ++result[it->second].count;
       continue;
@@ -156,6 +179,9 @@ std::vector<GpuLaunches> accc::countLaunches(const accc_code &code, const accc_e
       launches.spilledBytes = known->second.spilled;
     }
     run(launches, code, entry, step, *module, buffers, stepLimit);
+    buffers.clear();
   }
+  for (auto [launches, names] : llvm::zip_equal(result, modules))
+    launches.module = mergeModuleNames(names);
   return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the kernels of a compiled model cost on an NVIDIA GPU, counted without one: the PTX
-// interpreter runs each launch once, ptxas says what registers it takes.
+// interpreter runs each launch once, or a sample of its blocks, ptxas says what registers it takes.
 #ifndef ACCC_DRIVER_GPUKERNELS_H
 #define ACCC_DRIVER_GPUKERNELS_H
 
@@ -15,7 +15,8 @@ namespace accc {
 
 /// Equal launches of an entry point, which differ in their buffers only.
 struct GpuLaunches {
-  std::string label; // accc_step.label
+  std::string label;  // accc_step.label
+  std::string module; // what all of them have in common (mergeModuleNames)
   int count = 0;
   int64_t blocks = 0;
   int32_t threads = 0;       // of a block
@@ -29,7 +30,8 @@ struct GpuLaunches {
 };
 
 /// The launches of `entry`, one of the entries of `code`, which holds PTX. Tensors are zeros.
-/// Launches of more than `stepLimit` instructions are not run to the end and have an error.
+/// Of a launch of many blocks some are run, and the counts are scaled to all. One of more than
+/// `stepLimit` instructions is not run to the end and has an error.
 std::vector<GpuLaunches> countLaunches(const accc_code &code, const accc_entry &entry,
                                        uint64_t stepLimit);
 

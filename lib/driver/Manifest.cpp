@@ -44,17 +44,20 @@ static void addNotes(llvm::json::Object &manifest, const CompileOptions &options
     manifest["accepted_damage"] = notes.damage;
 }
 
-std::string accc::makeManifest(const CompileOptions &options, llvm::StringRef inputHash,
+std::string accc::makeManifest(const CompileOptions &options, const InputHashes &files,
                                const ExportNotes &notes) {
   auto [targets, archs] = describeTargets(options);
   llvm::json::Object manifest{
       {"compiler", kCompilerVersion},
       {"model", llvm::sys::path::filename(options.model)},
-      {"model_sha256", inputHash},
       {"target", targets},
       {"arch", archs},
       {"precision", options.precision},
   };
+  llvm::json::Object hashes;
+  for (const auto &[name, hash] : files)
+    hashes[name] = hash;
+  manifest["model_xxh128"] = std::move(hashes);
   if (!options.loss.empty()) {
     manifest["loss"] = options.loss;
     if (auto choice = parseLoss(options.loss))

@@ -3,6 +3,7 @@
 #ifndef ACCC_DRIVER_MANIFEST_H
 #define ACCC_DRIVER_MANIFEST_H
 
+#include "driver/InputHashes.h"
 #include "driver/Options.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -18,12 +19,13 @@ struct ExportNotes {
   std::string damage;
 };
 
-/// JSON: compiler, model (file name and hash), loss, optimizer, all options of both (loss_options,
-/// optimizer_options), learning_rate (what a trainer uses where it says nothing else), target,
-/// arch, precision, dimensions, freeze; recovered (parameters that the exporter changed and the
-/// importer restored), aliases (other names of a variable, by its name), accepted_damage. Holds no
-/// path, time or machine, so that the same input gives the same bytes.
-std::string makeManifest(const CompileOptions &options, llvm::StringRef inputHash,
+/// JSON: compiler, model (file name), model_xxh128 (of each of its files, InputHashes), loss,
+/// optimizer, all options of both (loss_options, optimizer_options), learning_rate (what a trainer
+/// uses where it says nothing else), target, arch, precision, dimensions, freeze; recovered
+/// (parameters that the exporter changed and the importer restored), aliases (other names of a
+/// variable, by its name), accepted_damage. Holds no path, time or machine, so that the same input
+/// gives the same bytes.
+std::string makeManifest(const CompileOptions &options, const InputHashes &files,
                          const ExportNotes &notes);
 
 /// The options as a command line, without the files that are read and written.

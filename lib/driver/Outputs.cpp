@@ -153,7 +153,7 @@ std::vector<std::string> accc::findOverwritten(const CompileOptions &options,
 LogicalResult accc::writeReport(Compilation &c) {
   if (c.options.report.empty())
     return success();
-  std::string manifest = makeManifest(c.options, c.inputHash.get(), c.exported);
+  std::string manifest = makeManifest(c.options, c.inputHashes.get(), c.exported);
   auto print = [&](llvm::raw_ostream &os) {
     printReport(os, programsOf(c), manifest, c.fusionDecisions, c.log);
   };
@@ -167,7 +167,7 @@ LogicalResult accc::writeLibrary(Compilation &c) {
   GenerateOptions options;
   options.modelName = llvm::sys::path::stem(c.options.model).str();
   options.compilerVersion = kCompilerVersion;
-  options.manifest = makeManifest(c.options, c.inputHash.get(), c.exported);
+  options.manifest = makeManifest(c.options, c.inputHashes.get(), c.exported);
   options.tf32 = c.options.precision == "tf32";
   options.dumpDir = c.options.dumpDir;
   options.embedWeights = embedsWeights(c);

@@ -15,16 +15,21 @@
 #include "ir/nn/Nn.h"
 #include "layout/Passes.h"
 #include "schedule/Schedule.h"
+#include "support/Log.h"
+#include "support/WorkScope.h"
 #include "training/MakeTrainable.h"
+#include "training/loss/Loss.h"
 #include "transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
+
+#include <list>
 
 using namespace mlir;
 using namespace accc;
@@ -45,6 +50,17 @@ void accc::registerDialects(MLIRContext &context) {
 
 // ---- the phases ----
 
+/// Of a model that could not be imported: whether it has the output that --loss names.
+static void checkLossOutput(Compilation &c, const std::vector<std::string> &outputs) {
+  if (c.options.loss.empty() || outputs.empty())
+    return;
+  llvm::Expected<LossChoice> loss = parseLoss(c.options.loss);
+  if (!loss)
+    llvm::consumeError(loss.takeError()); // known from checkOptions
+  else if (!loss->output.empty() && !llvm::is_contained(outputs, loss->output))
+    c.problems.add({.message = unknownOutput(loss->output, outputs)});
+}
+
 static LogicalResult readModel(Compilation &c) {
   const std::string &path = c.options.model;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -52,19 +68,19 @@ static LogicalResult readModel(Compilation &c) {
     c.problems.add({.message = path + ": " + file.getError().message()});
     return failure();
   }
-  std::shared_ptr<llvm::MemoryBuffer> bytes = std::move(*file);
-  if (!c.options.output.empty() && !c.inputHash.valid()) // deferred where no thread is to be had
-    c.inputHash = std::async(std::launch::async | std::launch::deferred, [bytes] {
-                    auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes->getBuffer()));
-                    return llvm::toHex(hash, /*LowerCase=*/true);
-                  }).share();
+  // Once: each of several sizes imports the model again.
+  auto hash = [&](std::vector<std::string> dataFiles) {
+    if (!c.options.output.empty() && !c.inputHashes.valid())
+      c.inputHashes = hashInputs(path, std::move(dataFiles));
+  };
 
   if (llvm::sys::path::extension(path) == ".mlir") {
     for (const auto &[name, size] : c.sizes.dimensions)
       c.problems.add({.message = "-D " + name + ": the shapes of IR text are fixed"});
     if (!c.sizes.dimensions.empty())
       return failure();
-    c.module = readModelText(bytes->getBuffer(), path, c.context);
+    hash({});
+    c.module = readModelText((*file)->getBuffer(), path, c.context);
     return success(c.module && succeeded(shareVariables(c, {})));
   }
 
@@ -80,32 +96,71 @@ static LogicalResult readModel(Compilation &c) {
   if (c.options.openDimension)
     options.openDimension = c.options.openDimension;
   ImportResult result = importOnnx(path, options, c.context);
-  for (const std::string &warning : result.warnings)
-    c.problems.add({.message = warning, .severity = Problem::Severity::Warning});
+  for (const Problem &remark : result.remarks)
+    c.problems.add(remark);
   for (const Problem &problem : result.problems)
     c.problems.add(problem);
   std::vector<std::string> overwritten = findOverwritten(c.options, result.dataFiles);
   for (const std::string &problem : overwritten)
     c.problems.add({.message = problem, .fault = Fault::Usage});
+  hash(std::move(result.dataFiles));
+  if (!result.module)
+    checkLossOutput(c, result.outputs);
   c.module = std::move(result.module);
   c.exported = {std::move(result.recovered), std::move(result.aliases), std::move(result.damage)};
   return success(overwritten.empty() && c.module &&
                  succeeded(shareVariables(c, std::move(result.weights))));
 }
 
+static TrainingOptions trainingOptions(const Compilation &c) {
+  return {c.options.loss, c.options.optimizer, c.options.freeze, c.exported.aliases};
+}
+
 static LogicalResult importModel(Compilation &c) {
-  return failure(failed(readModel(c)) || (!c.onlyInspected && failed(checkSupported(c))));
+  if (failed(readModel(c)))
+    return failure();
+  if (c.onlyInspected || succeeded(checkSupported(c)))
+    return success();
+  // Nor does this hide what the next phase would find.
+  for (const Problem &problem : checkTrainable(*c.module, trainingOptions(c)))
+    c.problems.add(problem);
+  return failure();
 }
 
 static LogicalResult makeModelTrainable(Compilation &c) {
-  return makeTrainable(*c.module, {c.options.loss, c.options.optimizer, c.options.freeze});
+  return makeTrainable(*c.module, trainingOptions(c));
 }
+
+namespace {
+/// Says which entry point a pass works on.
+class WorkInstrumentation final : public PassInstrumentation {
+  void runBeforePass(Pass *, Operation *op) override {
+    if (isa<func::FuncOp>(op)) // else MLIR's own, which runs the pass on all functions
+      scopes().emplace_back(op);
+  }
+  void runAfterPass(Pass *, Operation *op) override {
+    if (isa<func::FuncOp>(op))
+      scopes().pop_back();
+  }
+  void runAfterPassFailed(Pass *pass, Operation *op) override { runAfterPass(pass, op); }
+
+  /// Of this thread: passes run on functions at the same time.
+  static std::list<WorkScope> &scopes() {
+    static thread_local std::list<WorkScope> all;
+    return all;
+  }
+};
+} // namespace
 
 static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
   TimedPart part(pass->getArgument());
   PassManager passes(&c.context);
   passes.enableVerifier(false); // the pipeline verifies after each phase
-  passes.addNestedPass<func::FuncOp>(std::move(pass));
+  passes.addInstrumentation(std::make_unique<WorkInstrumentation>());
+  if (pass->getOpName() == ModuleOp::getOperationName())
+    passes.addPass(std::move(pass));
+  else
+    passes.addNestedPass<func::FuncOp>(std::move(pass));
   return passes.run(*c.module);
 }
 
@@ -113,13 +168,19 @@ LogicalResult accc::decomposeModel(Compilation &c) { return runPasses(c, createD
 static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createSimplifyPass()); }
 static LogicalResult layOutModel(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;
-  return failure(failed(runPasses(c, createLayOutConvolutionsPass({target, archs}))) ||
+  bool tf32 = c.options.precision == "tf32";
+  // Variables first: convolutions and what lies between them are then laid out around their
+  // filters. Contractions read what that leaves. Packing last, as it takes only operands that need
+  // no other copy.
+  return failure(failed(runPasses(c, createLayOutVariablesPass({target, archs, tf32}))) ||
+                 failed(runPasses(c, createLayOutConvolutionsPass({target, archs, tf32}))) ||
                  failed(runPasses(c, createLayOutContractionsPass({target, archs}))) ||
                  failed(runPasses(c, createPackOperandsPass({target, archs}))));
 }
 static LogicalResult fuseModel(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;
-  // Before kernels are formed, which would take the additions in.
+  // Epilogues before kernels are formed, which would take the additions in. Reductions are split
+  // then, so that their parts fuse with what they reduce.
   if (failed(runPasses(c, createFuseEpiloguesPass({target, archs}))) ||
       failed(runPasses(c, createSplitReductionsPass({target, archs}))))
     return failure();
@@ -131,7 +192,7 @@ static LogicalResult fuseModel(Compilation &c) {
     if (failed(formFusions(*c.module, c.target(), notes)))
       return failure();
   }
-  // Last: what it joins must not grow any more.
+  // Last: the kernels that it joins must not grow any more.
   return runPasses(c, createFuseHorizontallyPass());
 }
 
@@ -357,9 +418,15 @@ ExitCode Pipeline::runPhases(Runs runs) {
     std::string what = isForTarget(phase) ? describeRun(c, *c.branch, sizes) : sizes;
     if (progress)
       progress(phase.name + (what.empty() ? "" : " " + what), ++number, count);
+    setWorkPhase(phase.name);
     TimedPart part(phase.name, what);
+    Clock start = Clock::now();
     if (ExitCode code = runGuarded(c, phase); code != ExitCode::Done)
       return code;
+    if (isLogged(LogLevel::Debug))
+      log(LogLevel::Debug,
+          llvm::formatv("{0}{1}{2}: {3:f1} ms", phase.name, what.empty() ? "" : " ", what,
+                        (Clock::now() - start).wall * 1e3));
     if (last == &phase)
       break;
   }

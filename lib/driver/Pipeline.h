@@ -6,6 +6,7 @@
 #include "codegen/Generate.h"
 #include "driver/Driver.h"
 #include "driver/Files.h"
+#include "driver/InputHashes.h"
 #include "driver/Manifest.h"
 #include "driver/Report.h"
 #include "driver/Sizes.h"
@@ -20,7 +21,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
-#include <future>
 #include <map>
 #include <optional>
 
@@ -68,9 +68,8 @@ struct Compilation {
   std::vector<SizedProgram> models;
   /// What became one kernel and what did not, with reasons; only where there is a report.
   std::vector<FusionDecisions> fusionDecisions;
-  /// Hexadecimal SHA-256 of the model file, computed beside the phases: for a file of 400 MB that
-  /// takes as long as half of them. Only where there is an output to name it.
-  std::shared_future<std::string> inputHash;
+  /// Computed beside the phases, and only where there is an output to name them.
+  std::shared_future<InputHashes> inputHashes;
   /// Where the IR before a phase that failed by our fault was kept; empty: nowhere.
   std::string reproducer;
   /// Called after each phase; a failure ends the pipeline.

@@ -4,6 +4,7 @@
 #include "codegen/host/Host.h"
 #include "driver/Cost.h"
 #include "ir/exec/Exec.h"
+#include "support/ModuleLocation.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -87,6 +88,8 @@ static void printEntry(json::OStream &out, exec::EntryOp entry, StringRef target
         continue;
       ++(isa<exec::LibraryCallOp>(op) ? calls : launches);
       json::Object step = describeStep(op, symbols);
+      if (std::string module = moduleNames(op.getLoc()); !module.empty())
+        step["module"] = module;
       flops += *step.getNumber("flops");
       bytes += *step.getNumber("bytes");
       out.value(std::move(step));
@@ -131,6 +134,51 @@ static json::Object describeCompile(const CompileLog &log) {
   return compile;
 }
 
+/// What people look for first.
+static json::Object summarize(ArrayRef<TargetProgram> programs, StringRef model,
+                              const CompileLog &log) {
+  ModuleOp any = programs.front().program; // the variables are those of each
+  int64_t tensors = 0, elements = 0;
+  double parameterBytes = 0, state = 0;
+  for (auto variable : any.getOps<exec::VariableOp>()) {
+    state += bytesOf(variable.getType());
+    if (variable.getRole() != prim::Role::Parameter)
+      continue;
+    ++tensors;
+    elements += cast<RankedTensorType>(variable.getType()).getNumElements();
+    parameterBytes += bytesOf(variable.getType());
+  }
+  json::Array entries;
+  for (auto [program, target] : programs)
+    for (auto entry : program.getOps<exec::EntryOp>()) {
+      int64_t launches = 0, calls = 0;
+      for (Operation &op : entry.getBody().front()) {
+        launches += isa<exec::LaunchOp, exec::LaunchEachOp>(op);
+        calls += isa<exec::LibraryCallOp>(op);
+      }
+      entries.push_back(json::Object{{"name", entry.getEntryName()},
+                                     {"target", target->getName()},
+                                     {"sizes", entry.getSizesText()},
+                                     {"launches", launches},
+                                     {"library_calls", calls},
+                                     {"arena_bytes", static_cast<int64_t>(entry.getArenaSize())}});
+    }
+  json::Object kernels, seconds;
+  for (auto [program, target] : programs)
+    kernels[target->getName()] =
+        static_cast<int64_t>(llvm::range_size(program.getOps<exec::KernelOp>()));
+  for (const CompileLog::Part &phase : log.phases())
+    seconds[phase.name] = seconds.getNumber(phase.name).value_or(0) + phase.time.wall;
+  return json::Object{
+      {"model", model},
+      {"parameters",
+       json::Object{{"tensors", tensors}, {"elements", elements}, {"bytes", parameterBytes}}},
+      {"entries", std::move(entries)},
+      {"kernels", std::move(kernels)},
+      {"state_bytes", state},
+      {"phase_seconds", std::move(seconds)}};
+}
+
 void accc::printReport(llvm::raw_ostream &os, ArrayRef<TargetProgram> programs, StringRef manifest,
                        ArrayRef<FusionDecisions> decisions, const CompileLog &log) {
   ModuleOp any = programs.front().program; // the variables are those of each
@@ -139,10 +187,13 @@ void accc::printReport(llvm::raw_ostream &os, ArrayRef<TargetProgram> programs, 
     state += bytesOf(variable.getType());
   json::OStream out(os, /*IndentSize=*/2);
   out.object([&] {
-    if (llvm::Expected<json::Value> parsed = json::parse(manifest))
+    if (llvm::Expected<json::Value> parsed = json::parse(manifest)) {
+      StringRef model = parsed->getAsObject()->getString("model").value_or("");
+      out.attribute("summary", summarize(programs, model, log));
       out.attribute("manifest", *parsed);
-    else
+    } else {
       llvm::consumeError(parsed.takeError());
+    }
     out.attribute("state_bytes", state);
     out.attributeArray("entries", [&] {
       for (auto [program, target] : programs) {

@@ -92,10 +92,16 @@ constexpr RoleRule kRoles[] = {
     {Role::Gradient, true, Where::Entries, isFloat, "a tensor of floats"},
 };
 
+/// A variable as it lies in memory.
+struct Laid {
+  Type type;
+  Attribute order;
+};
+
 /// One function's arguments and results.
 class Signature {
 public:
-  Signature(func::FuncOp function, bool isForward, llvm::StringMap<Type> &allVariables)
+  Signature(func::FuncOp function, bool isForward, llvm::StringMap<Laid> &allVariables)
       : function(function), isForward(isForward), allVariables(allVariables) {}
 
   LogicalResult check() {
@@ -145,10 +151,24 @@ private:
       error(what, i) << "has the name of another: '" << name << "'";
     if (!isResult && role && isVariable(role.getValue())) {
       variables[name] = type;
-      if (Type known = allVariables.try_emplace(name, type).first->second; known != type)
+      checkOrder(i, type);
+      Laid here{type, function.getArgAttr(i, kOrderAttr)};
+      if (Laid known = allVariables.try_emplace(name, here).first->second; known.type != type)
         error(what, i) << "is the variable '" << name << "' of type " << type
-                       << ", which has the type " << known << " elsewhere";
+                       << ", which has the type " << known.type << " elsewhere";
+      else if (known.order != here.order)
+        error(what, i) << "is the variable '" << name << "', which lies in another order elsewhere";
     }
+  }
+
+  void checkOrder(unsigned i, Type type) {
+    Attribute order = function.getArgAttr(i, kOrderAttr);
+    if (order && isForward)
+      error("argument", i) << "has an order (" << kOrderAttr << "), which models do not choose";
+    if (order && !(isa<DenseI64ArrayAttr>(order) &&
+                   isOrder(argumentOrder(function, i), cast<RankedTensorType>(type).getRank())))
+      error("argument", i) << "has an order (" << kOrderAttr
+                           << ") that does not name each of its dimensions once";
   }
 
   void checkUpdate(unsigned i, Type type, StringRef variable) {
@@ -162,13 +182,14 @@ private:
   func::FuncOp function;
   bool isForward, good = true;
   llvm::StringSet<> arguments, results, updated;
-  llvm::StringMap<Type> variables, &allVariables;
+  llvm::StringMap<Type> variables;
+  llvm::StringMap<Laid> &allVariables;
 };
 } // namespace
 
 LogicalResult accc::checkSignatures(ModuleOp module, bool isForward) {
   bool good = true;
-  llvm::StringMap<Type> variables;
+  llvm::StringMap<Laid> variables;
   for (Operation &op : *module.getBody()) {
     auto function = dyn_cast<func::FuncOp>(op);
     if (!function || !llvm::hasSingleElement(function.getBody())) {

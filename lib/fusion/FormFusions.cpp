@@ -6,6 +6,7 @@
 #include "fusion/Passes.h"
 #include "fusion/RecomputeInputs.h"
 #include "support/DeadCode.h"
+#include "support/TensorBytes.h"
 #include "target/TargetedPass.h"
 
 #include "mlir/IR/Threading.h"
@@ -23,7 +24,7 @@ std::string describe(Operation *op) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << op->getName().stripDialect();
-  if (auto name = dyn_cast<NameLoc>(op->getLoc()))
+  if (auto name = op->getLoc()->findInstanceOf<NameLoc>())
     os << " of " << name.getName().getValue();
   return text;
 }
@@ -43,6 +44,7 @@ public:
         siblings(result);
     for (BlockArgument argument : block.getArguments())
       siblings(argument);
+    smallReductions();
     recomputeInputs(block, groups, target, [&](Operation *producer, Operation *reader) {
       if (notes)
         notes->push_back({function.getSymName().str(),
@@ -107,6 +109,42 @@ private:
       for (size_t j = i + 1; j < readers.size(); ++j)
         if (tryMerge(readers[i], readers[j]))
           break; // what was i is now part of j
+  }
+
+  /// What the group reduces, if it is small, and nothing but that is read by others: the type of
+  /// the operands and the dimensions. Null otherwise.
+  std::pair<Type, Attribute> smallReduction(int64_t group) const {
+    prim::ReduceOp first;
+    for (Operation *op : groups.members(group)) {
+      auto reduction = dyn_cast<prim::ReduceOp>(op);
+      if (reduction && !first)
+        first = reduction;
+      if (reduction && (reduction.getOperand().getType() != first.getOperand().getType() ||
+                        reduction.getDimensions() != first.getDimensions()))
+        return {};
+    }
+    if (!first || tensorBytes(first.getOperand().getType()) >= target.getSmallReductionBytes())
+      return {};
+    for (Value output : groups.outputs(groups.members(group)))
+      if (cast<RankedTensorType>(output.getType()).getShape() != first.getType().getShape())
+        return {};
+    return {first.getOperand().getType(), first.getDimensionsAttr()};
+  }
+
+  /// Small reductions of one shape share a launch, whatever they read: the second steps of sums
+  /// over all rows, of which a transformer has several for each layer. What they read is kept until
+  /// the last is known, what they give is smaller.
+  void smallReductions() {
+    DenseMap<std::pair<Type, Attribute>, int64_t> last;
+    for (int64_t group = 0; group < groups.size(); ++group) {
+      std::pair<Type, Attribute> shape = smallReduction(group);
+      if (!shape.first)
+        continue;
+      auto [known, isNew] = last.try_emplace(shape, group);
+      if (!isNew)
+        (void)tryMerge(known->second, group); // the result is `group`
+      known->second = group;
+    }
   }
 
   func::FuncOp function;

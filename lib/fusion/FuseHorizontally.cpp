@@ -120,14 +120,16 @@ private:
 
   static void merge(Bucket &bucket, Block &block) {
     SmallVector<Value> inputs, outputs;
+    SmallVector<Location> locations;
     for (prim::FusionOp fusion : bucket.fusions) {
+      locations.push_back(fusion.getLoc());
       llvm::append_range(inputs, fusion.getInputs());
       llvm::append_range(outputs, fusion.getOutputs());
     }
     prim::FusionOp first = bucket.fusions.front();
     OpBuilder b(block.getTerminator());
-    auto each = b.create<prim::FusionEachOp>(first.getLoc(), ValueRange(outputs).getTypes(), inputs,
-                                             first.getName());
+    auto each = b.create<prim::FusionEachOp>(
+        b.getFusedLoc(locations), ValueRange(outputs).getTypes(), inputs, first.getName());
     each.getBody().takeBody(*bucket.body);
     for (auto [old, now] : llvm::zip_equal(outputs, each.getOutputs()))
       old.replaceAllUsesWith(now);

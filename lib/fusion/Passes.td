@@ -27,13 +27,13 @@ def FuseEpiloguesPass : TargetedPass<"fuse-epilogues"> {
 def SplitReductionsPass : TargetedPass<"split-reductions"> {
   let summary = "Reduces many elements to few in two steps";
   let description = [{
-    A reduction that leaves few elements is done in parts first, which run on many threads and stay in their
-    caches or registers, and the parts are reduced then. The outermost of the reduced dimensions make the parts:
-    batch norm's statistics of each channel are those of each image's first. Deviations from a mean are first
-    taken from the part's own mean.
+    A reduction to few elements is split: partial results are reduced in parallel, in the threads' caches or
+    registers, and a second reduction combines them. The outermost reduced dimensions form the parts: the batch
+    norm statistics of a channel are reduced per image first. Variances first use the mean of each
+    part (Chan et al.'s parallel algorithm).
 
-    Sums over all rows, of what a kernel reduces along the rows as well, are those of strips of some rows first,
-    which that kernel finds too: the gradients of a layer norm's scale and bias.
+    Where a kernel reduces along the rows of a tensor, sums over all of its rows are first reduced within strips
+    of rows, so that the same kernel computes them: the gradients of a layer norm's scale and bias.
 
         %db = prim.reduce sum %dy {dimensions = [0]} : (tensor<8192x768xf32>) -> tensor<768xf32>
 
@@ -48,11 +48,29 @@ def SplitReductionsPass : TargetedPass<"split-reductions"> {
 def FormFusionsPass : TargetedPass<"form-fusions"> {
   let summary = "Groups primitives into kernels";
   let description = [{
-    Puts every op that is not a contraction, a reshape or a non-splat constant into a prim.fusion: first
-    each producer into its consumer where one kernel can compute both, then neighbours that read the
-    same. Then kernels compute pointwise values again that others would write to memory for them, where
-    that is free: no more memory is live at any step, and fewer bytes are moved. Last, kernels are given
-    the one piece of an input that they read, where it is one, and their KernelSpec.}];
+    Puts every op that is not a contraction, a reshape or a non-splat constant into a prim.fusion. First
+    producers are fused with their consumers where one kernel can compute both, then siblings that read the
+    same tensor. Where the target asks for it, small independent reductions of one shape become one kernel
+    whatever they read: the second steps of sums that were split. Cheap pointwise values are then recomputed
+    in the kernels that read them instead of being stored, where that moves fewer bytes and keeps no more
+    memory live at any step. Last, inputs of which a kernel reads only one slice are narrowed to it, and each
+    kernel gets its KernelSpec (`walks`).
+
+        %0 = prim.add %x, %y : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+        %1 = prim.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+        %2 = prim.neg %1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+
+    becomes
+
+        %2 = prim.fusion loop "add_transpose_neg"(%x, %y) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x8xf32>
+            walks <extents = [4, 8], ..., accesses = (d0, d1) -> (d0 + d1 * 4, d1 + d0 * 8)> {
+        ^bb0(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>):
+          %3 = prim.add %a, %b
+          %4 = prim.transpose %3 {permutation = array<i64: 1, 0>}
+          %5 = prim.neg %4
+          prim.yield %5
+        }
+  }];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

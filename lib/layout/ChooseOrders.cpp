@@ -15,8 +15,8 @@ int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.g
 
 class Chooser {
 public:
-  Chooser(Block &block, const OpOrders &possible, const Target &target)
-      : possible(possible), target(target) {
+  Chooser(Block &block, const OpOrders &possible, const ConvolutionOrders &convolutions)
+      : possible(possible), convolutions(convolutions) {
     for (auto &[op, order] : possible)
       choice[op] = split.add();
     for (Operation &op : block)
@@ -25,8 +25,8 @@ public:
     for (auto &[what, users] : needs)
       addCosts(values[what.first], what.second, users);
     for (auto &[op, order] : possible)
-      if (channelsLastOrder(op))
-        split.costOfYesAndNo(split.yes(), choice[op], costOfChannelsFirst(op, order));
+      if (std::optional<ConvolutionLayout> layout = convolutions.layoutOf(op))
+        split.costOfYesAndNo(split.yes(), choice[op], costOfLeaving(op, order, *layout));
   }
 
   OpOrders choose() {
@@ -95,12 +95,17 @@ private:
     bool isOther = it != possible.end() ? is(it->second.result) : isOwn;
     if (isOwn && isOther)
       return;
-    int64_t cost = 2 * bytesOf(value) + target.getLaunchBytes();
+    int64_t cost = 2 * bytesOf(value) + convolutions.target.getLaunchBytes();
     // Copied if the maker's choice is no and any user's is yes, or the other way round; one copy
     // serves all users, which the choice `copied` stands for.
     Choice maker = it != possible.end() ? choice[value.getDefiningOp()] : split.no();
     Choice copied = split.add();
-    if (isOwn) {
+    if (!isOwn && !isOther && !users.always && users.ifYes.empty()) {
+      // Nobody makes it so, and users whose choice is no want it: `copied` is no if one does.
+      split.costOfYesAndNo(split.yes(), copied, cost);
+      for (Choice user : users.ifNo)
+        split.costOfYesAndNo(copied, user, CheapestSplit::kNever);
+    } else if (isOwn) {
       split.costOfYesAndNo(maker, copied, cost);
       for (Choice user : users.ifNo)
         split.costOfYesAndNo(copied, user, CheapestSplit::kNever);
@@ -115,19 +120,25 @@ private:
     }
   }
 
-  /// The copies that the library makes of activations to its own layouts and back.
-  int64_t costOfChannelsFirst(Operation *op, const OpOrder &order) const {
-    int64_t bytes = 0;
-    for (auto [operand, its] : llvm::zip(op->getOperands(), order.operands))
-      if (!isOwnOrder(operand, its))
-        bytes += target.getChannelsFirstCost() * bytesOf(operand);
-    if (!isOwnOrder(op->getResult(0), order.result))
-      bytes += target.getChannelsFirstCost() * bytesOf(op->getResult(0));
-    return bytes;
+  /// The copies that the library makes to its own layouts and back of what a convolution reads and
+  /// writes as it is. Activations channels last go with no other filters than it wants.
+  static int64_t costOfLeaving(Operation *op, const OpOrder &order,
+                               const ConvolutionLayout &layout) {
+    if (layout.filtersLast && cast<ConvolutionLike>(op).getChannelsLast())
+      return CheapestSplit::kNever;
+    int64_t cost = 0;
+    auto add = [&](Value value, ArrayRef<int64_t> wanted) {
+      if (!isOwnOrder(value, wanted))
+        cost += layout.copiedBytes * bytesOf(value) + layout.launchedBytes;
+    };
+    for (auto [operand, wanted] : llvm::zip(op->getOperands(), order.operands))
+      add(operand, wanted);
+    add(op->getResult(0), order.result);
+    return cost;
   }
 
   const OpOrders &possible;
-  const Target &target;
+  const ConvolutionOrders &convolutions;
   CheapestSplit split;
   DenseMap<Operation *, Choice> choice;
   DenseMap<Value, size_t> number;
@@ -137,6 +148,7 @@ private:
 
 } // namespace
 
-OpOrders layout::chooseOrders(Block &block, const OpOrders &possible, const Target &target) {
-  return Chooser(block, possible, target).choose();
+OpOrders layout::chooseOrders(Block &block, const OpOrders &possible,
+                              const ConvolutionOrders &convolutions) {
+  return Chooser(block, possible, convolutions).choose();
 }

@@ -94,8 +94,10 @@ struct LayOutConvolutionsPass
   using TargetedPass::TargetedPass;
 
   void runOnOperation() override {
-    Block &block = getOperation().getBody().front();
-    OpOrders chosen = chooseOrders(block, followConvolutions(block), getTarget());
+    Block &block = getOperation().front();
+    ConvolutionOrders convolutions{getTarget(), tf32};
+    OpOrders chosen =
+        chooseOrders(block, followConvolutions(getOperation(), convolutions).ops, convolutions);
     if (!chosen.empty())
       Rewriter(block, chosen).run();
   }

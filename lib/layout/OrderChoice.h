@@ -4,8 +4,8 @@
 #define ACCC_LAYOUT_ORDERCHOICE_H
 
 #include "layout/OrderRules.h"
-#include "target/Target.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace accc::layout {
@@ -13,14 +13,25 @@ namespace accc::layout {
 /// Ops that compute in another order than their own, and the orders.
 using OpOrders = llvm::MapVector<mlir::Operation *, OpOrder>;
 
-/// Every op that could follow the convolutions channels last: those that read what they give and
-/// give what they read, over any number of ops.
-OpOrders followConvolutions(mlir::Block &block);
+/// What could lie in memory in another order than its own, starting from some of it: ops that read
+/// what others give and give what others read, over any number of ops.
+struct Followers {
+  OpOrders ops;
+  llvm::MapVector<mlir::Value, DimensionOrder> values; // views among them
+};
+
+/// From the convolutions, with all of their tensors, and from the variables that lie in an order.
+Followers followConvolutions(mlir::func::FuncOp function, const ConvolutionOrders &convolutions);
+
+/// From these values alone, and not from one reader to another of what lies in any order, as a
+/// number that a broadcast repeats. Convolutions do not follow.
+Followers followValues(llvm::ArrayRef<OrderedValue> values);
 
 /// Those of `possible` with which the block moves the fewest bytes: a convolution that is left
-/// channels first copies its activations inside of the library, and a value that is needed in
-/// another order than it is made in is copied once for all who need it so.
-OpOrders chooseOrders(mlir::Block &block, const OpOrders &possible, const Target &target);
+/// channels first copies its tensors inside of the library, and a value that is needed in another
+/// order than it is made in is copied once for all who need it so.
+OpOrders chooseOrders(mlir::Block &block, const OpOrders &possible,
+                      const ConvolutionOrders &convolutions);
 
 } // namespace accc::layout
 

@@ -4,6 +4,7 @@
 #include "ir/prim/Tensor.h"
 
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace accc;
@@ -103,6 +104,8 @@ static bool isOfOneOrder(Operation *op, ArrayRef<int64_t> order) {
     }
     return true;
   }
+  if (isa<prim::OptimizationBarrierOp>(op))
+    return true;
   return isa<Dimensioned>(op) && !isa<prim::GatherOp, prim::ScatterOp>(op);
 }
 
@@ -149,25 +152,46 @@ std::optional<OpOrder> layout::followOrder(Operation *op, Value value, ArrayRef<
   return result;
 }
 
-std::optional<OpOrder> layout::channelsLastOrder(Operation *op) {
-  size_t rank = op->getNumResults() == 1 ? shapeOf(op->getResult(0)).size() : 0;
-  DimensionOrder own = ownOrder(rank), last = rank ? channelsLast(rank) : own;
-  if (auto forward = dyn_cast<prim::ConvolutionOp>(op); forward && !forward.getChannelsLast())
-    return OpOrder{{last, own}, last};
-  if (auto data = dyn_cast<prim::ConvolutionBackwardDataOp>(op); data && !data.getChannelsLast())
-    return OpOrder{{last, own}, last};
-  if (auto weights = dyn_cast<prim::ConvolutionBackwardWeightsOp>(op);
-      weights && !weights.getChannelsLast())
-    return OpOrder{{last, last}, own};
-  return std::nullopt;
+std::optional<ConvolutionLayout> ConvolutionOrders::layoutOf(Operation *op) const {
+  if (!isa<ConvolutionLike>(op))
+    return std::nullopt;
+  return target.getConvolutionLayout(getElementTypeOrSelf(op->getResult(0)), tf32);
+}
+
+std::optional<OpOrder> ConvolutionOrders::of(Operation *op) const {
+  std::optional<ConvolutionLayout> wanted = layoutOf(op);
+  if (!wanted)
+    return std::nullopt;
+  auto convolution = cast<ConvolutionLike>(op);
+  bool activations = !convolution.getChannelsLast(),
+       filter = wanted->filtersLast && !convolution.getFilterChannelsLast();
+  if (!activations && !filter)
+    return std::nullopt;
+  size_t rank = shapeOf(op->getResult(0)).size();
+  auto orderIf = [&](bool changes) { return changes ? channelsLast(rank) : ownOrder(rank); };
+  OpOrder order{SmallVector<DimensionOrder>(2, orderIf(activations)), orderIf(activations)};
+  std::optional<unsigned> operand = convolution.getFilterOperand();
+  (operand ? order.operands[*operand] : order.result) = orderIf(filter);
+  return order;
+}
+
+static bool isChannelsLast(ArrayRef<int64_t> order) {
+  return order == ArrayRef<int64_t>(channelsLast(order.size()));
 }
 
 /// The attributes that speak of dimensions, in the order in which these lie.
 static NamedAttrList attributesInOrder(Operation *op, const OpOrder &order) {
   NamedAttrList attributes(op->getAttrs());
   Builder b(op->getContext());
-  if (channelsLastOrder(op)) {
-    attributes.set("channels_last", b.getBoolAttr(true));
+  if (auto convolution = dyn_cast<ConvolutionLike>(op)) {
+    std::optional<unsigned> filter = convolution.getFilterOperand();
+    const DimensionOrder &filterOrder = filter ? order.operands[*filter] : order.result;
+    const DimensionOrder &activations = order.operands[0]; // of every convolution
+    bool wasLast = convolution.getChannelsLast(),
+         wasFilterLast = convolution.getFilterChannelsLast();
+    attributes.set("channels_last", b.getBoolAttr(wasLast || isChannelsLast(activations)));
+    if (wasFilterLast || isChannelsLast(filterOrder))
+      attributes.set("filter_channels_last", b.getBoolAttr(true));
     return attributes;
   }
   auto dimensioned = dyn_cast<Dimensioned>(op);

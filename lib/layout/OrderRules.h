@@ -5,6 +5,7 @@
 
 #include "ir/prim/Prim.h"
 #include "layout/DimensionOrder.h"
+#include "target/Target.h"
 
 namespace accc::layout {
 
@@ -56,8 +57,17 @@ struct OpOrder {
 std::optional<OpOrder> followOrder(mlir::Operation *op, mlir::Value value,
                                    llvm::ArrayRef<int64_t> order);
 
-/// Channels last, of any of the three convolutions that is not so already.
-std::optional<OpOrder> channelsLastOrder(mlir::Operation *op);
+/// Which orders convolutions ask for.
+struct ConvolutionOrders {
+  const Target &target;
+  bool tf32;
+
+  /// How the library likes the op's tensors; none where that takes them as they are, or runs no
+  /// convolution.
+  std::optional<ConvolutionLayout> layoutOf(mlir::Operation *op) const;
+  /// Those orders, of a convolution whose tensors do not lie so already.
+  std::optional<OpOrder> of(mlir::Operation *op) const;
+};
 
 /// The op in these orders: operands and result are tensors as they lie.
 mlir::Value createInOrder(mlir::OpBuilder &builder, mlir::Operation *op, const OpOrder &order,

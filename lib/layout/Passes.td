@@ -5,31 +5,90 @@
 
 include "target/TargetedPass.td"
 
-def LayOutConvolutionsPass : TargetedPass<"lay-out-convolutions"> {
-  let summary = "Convolutions channels last, with what is computed between them";
+def LayOutVariablesPass : TargetedPass<"lay-out-variables", "::mlir::ModuleOp", [Tf32Option]> {
+  let summary = "Keeps the filters of convolutions, and their optimizer state, as the library reads them";
   let description = [{
-    Every convolution prefers to read and write activations channels last; what lies between convolutions
-    (pointwise ops, reductions, pooling, slices) follows where that moves fewer bytes than transposing would:
-    a minimum cut. Arguments and results of the function keep their layout, so do weights.}];
+    Where a library wants filters channels last (Target::getConvolutionLayout), a variable lies so in memory
+    if all functions that read or write it can follow: convolutions that it is the filter of, and ops that compute
+    the same in any order, such as the optimizer's. A parameter and its optimizer state go together. Any
+    other reader keeps them as users see them, and convolutions get a transposed copy.
+
+    The argument becomes the tensor that lies in memory, its attribute `accc.order` says in which order the
+    dimensions stand there, and transposes at the function's edges, which LayOutConvolutions takes away, keep the
+    rest as it was:
+
+        func.func @eval_step(%w: tensor<8x3x5x5xf32>, ...) {
+          %y = prim.convolution %x, %w ...
+
+    becomes
+
+        func.func @eval_step(%w: tensor<8x5x5x3xf32> {accc.order = array<i64: 0, 2, 3, 1>}, ...) {
+          %0 = prim.transpose %w {permutation = array<i64: 0, 3, 1, 2>} ... -> tensor<8x3x5x5xf32>
+          %y = prim.convolution %x, %0 ...}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
+def LayOutConvolutionsPass : TargetedPass<"lay-out-convolutions", "::mlir::func::FuncOp", [Tf32Option]> {
+  let summary = "Assigns channels-last layouts to convolutions and the ops between them";
+  let description = [{
+    Where the library prefers it (Target::getConvolutionLayout), convolutions read and write channels-last (NHWC)
+    activations, and filters as the library wants them. The ops between convolutions (pointwise ops,
+    reductions, pooling, slices) get the layout for which the transposes move the fewest bytes: a minimum cut.
+    Arguments and results of the function keep their layout.
+
+        %0 = prim.convolution %x, %w {...} : (tensor<8x3x16x16xf32>, tensor<4x3x3x3xf32>) -> tensor<8x4x16x16xf32>
+        %1 = prim.neg %0 : (tensor<8x4x16x16xf32>) -> tensor<8x4x16x16xf32>
+        %2 = prim.convolution %1, %v {...} : (tensor<8x4x16x16xf32>, tensor<4x4x3x3xf32>) -> tensor<8x4x16x16xf32>
+
+    becomes
+
+        %t = prim.transpose %x {permutation = array<i64: 0, 2, 3, 1>} : (tensor<8x3x16x16xf32>) -> tensor<8x16x16x3xf32>
+        %0 = prim.convolution %t, %w {channels_last = true, ...} -> tensor<8x16x16x4xf32>
+        %1 = prim.neg %0 : (tensor<8x16x16x4xf32>) -> tensor<8x16x16x4xf32>
+        %3 = prim.convolution %1, %v {channels_last = true, ...} -> tensor<8x16x16x4xf32>
+        %2 = prim.transpose %3 {permutation = array<i64: 0, 3, 1, 2>} : (tensor<8x16x16x4xf32>) -> tensor<8x4x16x16xf32>
+  }];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
 def LayOutContractionsPass : TargetedPass<"lay-out-contractions"> {
-  let summary = "Makes the operands of contractions readable for matrix libraries";
+  let summary = "Brings the operands of contractions into layouts that matrix libraries accept";
   let description = [{
     Afterwards every dot_general has at most four batch dimensions, and in each operand the free dimensions
-    can be walked as one, the contracted ones as another, and one of the two is contiguous. What is not
-    so is copied by a transpose.}];
+    collapse into one, the contracted ones into another, and one of the two is contiguous. Other operands
+    are copied by a transpose.
+
+        %0 = prim.dot_general %x, %y {lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>, ...}
+            : (tensor<2x3x4xf32>, tensor<3x5xf32>) -> tensor<2x4x5xf32>
+
+    becomes, since %x's free dimensions 0 and 2 do not collapse,
+
+        %t = prim.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+        %0 = prim.dot_general %t, %y {lhs_contracting = array<i64: 2>, rhs_contracting = array<i64: 0>, ...}
+            : (tensor<2x4x3xf32>, tensor<3x5xf32>) -> tensor<2x4x5xf32>
+  }];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
 def PackOperandsPass : TargetedPass<"pack-operands"> {
   let summary = "Packs a matrix that many small matrix products share into column panels, once per step";
   let description = [{
-    Products of few rows that share their right operand, a matrix [k, n] or [n, k], read it from panels
-    of 16 to 64 columns, [n / width, k, width], which one transpose makes for all of them. Such an operand
-    is what a library would make by itself in every call. The schedule hands the product to the library as
-    one for each panel; the runtime makes one of them.}];
+    Matrix products with few rows that share their right operand, a matrix [k, n] or [n, k], read it from panels
+    of 16 to 64 columns, [n / width, k, width]. One transpose packs it for all of them; a library would
+    pack it again in every call. The schedule passes the product to the library as
+    a batch of one product per panel, which the runtime runs as one call.
+
+        %0 = prim.dot_general %x, %w {...} : (tensor<2x96xf32>, tensor<192x96xf32>) -> tensor<2x192xf32>
+        ...                                  // and more products by %w
+
+    becomes
+
+        %r = prim.reshape %w : (tensor<192x96xf32>) -> tensor<3x64x96xf32>
+        %p = prim.transpose %r {permutation = array<i64: 0, 2, 1>} : (tensor<3x64x96xf32>) -> tensor<3x96x64xf32>
+        %1 = prim.dot_general %x, %p {...} : (tensor<2x96xf32>, tensor<3x96x64xf32>) -> tensor<2x3x64xf32>
+        %0 = prim.reshape %1 : (tensor<2x3x64xf32>) -> tensor<2x192xf32>
+        ...                                  // the others read %p, too
+  }];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

@@ -15,7 +15,8 @@ FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp progra
   struct Found {
     std::string name;
     Role role;
-    RankedTensorType type;
+    RankedTensorType type; // as users see it
+    DenseI64ArrayAttr order;
     bool frozen;
   };
   std::vector<Found> found;
@@ -28,14 +29,20 @@ FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp progra
         return emitBug(function.getLoc()) << "argument " << i << " has no role or no name";
       if (!isVariable(role))
         continue;
-      auto type = cast<RankedTensorType>(function.getArgument(i).getType());
+      auto order = function.getArgAttrOfType<DenseI64ArrayAttr>(i, kOrderAttr);
+      RankedTensorType type = typeForUsers(
+          cast<RankedTensorType>(function.getArgument(i).getType()), argumentOrder(function, i));
       auto [it, isNew] = known.try_emplace(name, found.size());
       if (!isNew) {
         if (found[it->second].type != type)
           return emitBug(function.getLoc()) << "variable '" << name.getValue() << "' has two types";
+        if (found[it->second].order != order)
+          return emitBug(function.getLoc())
+                 << "variable '" << name.getValue() << "' lies in two orders";
         continue;
       }
-      found.push_back({name.str(), *role, type, function.getArgAttr(i, kFrozenAttr) != nullptr});
+      found.push_back(
+          {name.str(), *role, type, order, function.getArgAttr(i, kFrozenAttr) != nullptr});
     }
   }
   OpBuilder b = OpBuilder::atBlockEnd(program.getBody());
@@ -46,10 +53,10 @@ FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp progra
       if (variable.role != wanted)
         continue;
       bool trainable = wanted == Role::Parameter && !variable.frozen;
-      b.create<exec::VariableOp>(module.getLoc(), b.getStringAttr(variable.name),
-                                 prim::RoleAttr::get(b.getContext(), variable.role),
-                                 TypeAttr::get(variable.type), b.getI64IntegerAttr(offset),
-                                 trainable ? b.getUnitAttr() : UnitAttr());
+      b.create<exec::VariableOp>(
+          module.getLoc(), b.getStringAttr(variable.name),
+          prim::RoleAttr::get(b.getContext(), variable.role), TypeAttr::get(variable.type),
+          variable.order, b.getI64IntegerAttr(offset), trainable ? b.getUnitAttr() : UnitAttr());
       table[variable.name] = offset;
       offset += (tensorBytes(variable.type) + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
     }

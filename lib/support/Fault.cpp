@@ -20,6 +20,8 @@ InFlightDiagnostic accc::emitBug(Location loc) {
 
 InFlightDiagnostic accc::emitMachineFault(Location loc) { return emitFault(loc, Fault::Machine); }
 
+InFlightDiagnostic accc::emitUsageFault(Location loc) { return emitFault(loc, Fault::Usage); }
+
 Fault accc::faultOf(Location loc) {
   auto marked = dyn_cast<FusedLocWith<IntegerAttr>>(loc);
   return marked ? static_cast<Fault>(marked.getMetadata().getInt()) : Fault::Data;

@@ -15,6 +15,9 @@ mlir::InFlightDiagnostic emitBug(mlir::Location loc);
 /// An error of the machine: a file that cannot be written, a tool that is not there.
 mlir::InFlightDiagnostic emitMachineFault(mlir::Location loc);
 
+/// An error in the options of the command line.
+mlir::InFlightDiagnostic emitUsageFault(mlir::Location loc);
+
 /// Whose fault an error at this location is.
 Fault faultOf(mlir::Location loc);
 

@@ -23,3 +23,15 @@ const char *accc::nameOf(Fault fault) {
   }
   return "";
 }
+
+const char *accc::nameOf(Problem::Severity severity) {
+  switch (severity) {
+  case Problem::Severity::Note:
+    return "note";
+  case Problem::Severity::Warning:
+    return "warning";
+  case Problem::Severity::Error:
+    return "error";
+  }
+  return "";
+}

@@ -13,7 +13,8 @@ namespace accc {
 enum class Fault { Data, Usage, Machine, Bug };
 
 struct Problem {
-  enum class Severity { Warning, Error };
+  /// A note says what is normal but may surprise.
+  enum class Severity { Note, Warning, Error };
   /// The node of the model as the exporter called it; empty where the model as a whole is meant.
   std::string node = {};
   /// The node's operator in the words of the model's format, with the domain unless that is the
@@ -38,6 +39,8 @@ std::string describe(const Problem &problem);
 
 /// "data", "usage", "machine" or "bug".
 const char *nameOf(Fault fault);
+/// "note", "warning" or "error".
+const char *nameOf(Problem::Severity severity);
 
 } // namespace accc
 

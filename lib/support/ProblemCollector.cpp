@@ -26,14 +26,21 @@ std::string accc::nodeName(Location loc) {
       .Default([](LocationAttr) { return std::string(); });
 }
 
+static Problem::Severity severityOf(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return Problem::Severity::Error;
+  case DiagnosticSeverity::Warning:
+    return Problem::Severity::Warning;
+  default:
+    return Problem::Severity::Note;
+  }
+}
+
 ProblemCollector::ProblemCollector(MLIRContext *context)
     : handler(context, [this](Diagnostic &diagnostic) {
-        DiagnosticSeverity severity = diagnostic.getSeverity();
-        if (severity != DiagnosticSeverity::Error && severity != DiagnosticSeverity::Warning)
-          return success();
         Problem problem;
-        if (severity == DiagnosticSeverity::Warning)
-          problem.severity = Problem::Severity::Warning;
+        problem.severity = severityOf(diagnostic.getSeverity());
         problem.node = nodeName(diagnostic.getLocation());
         problem.message = diagnostic.str();
         problem.fault = faultOf(diagnostic.getLocation());

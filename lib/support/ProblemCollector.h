@@ -13,9 +13,9 @@ namespace accc {
 /// line. Of a fused location the first that has one. Empty for an unknown location.
 std::string nodeName(mlir::Location loc);
 
-/// While it lives, every warning and error of the context is kept here and nothing is printed.
-/// Notes are appended to the message they belong to; remarks are dropped. Equal problems are kept
-/// once.
+/// While it lives, every error, warning and remark (a Problem::Severity::Note) of the context is
+/// kept here and nothing is printed. MLIR's notes are appended to the message they belong to. Equal
+/// problems are kept once.
 class ProblemCollector {
 public:
   explicit ProblemCollector(mlir::MLIRContext *context);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/Spec.h"
 
+#include "support/Suggest.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -163,11 +165,14 @@ std::vector<double> Spec::givenNumbers(StringRef option) {
 void Spec::addError(const std::string &message) { errors.push_back(message); }
 
 std::string Spec::error() const {
-  std::vector<std::string> all = errors;
+  std::vector<std::string> all = errors, names;
+  for (const std::string &option : asked)
+    names.push_back(StringRef(option).split('=').first.str());
   for (const Option &option : options)
     if (!option.known)
       all.push_back("there is no option " + quoted(option.name) + "; " + name + " knows " +
-                    (asked.empty() ? "none" : llvm::join(asked, ", ")));
+                    (asked.empty() ? "none" : llvm::join(asked, ", ")) +
+                    didYouMean(option.name, names));
   if (all.empty())
     return "";
   return what + " " + text + ": " + llvm::join(all, "; ");

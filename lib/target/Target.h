@@ -30,6 +30,14 @@ struct ReductionParts {
   int64_t enoughElements; // unless a part has more elements than this
 };
 
+/// How a library likes the tensors of a convolution in memory: channels last. What it is given
+/// otherwise it copies, at the cost of `copiedBytes` a byte and `launchedBytes` a tensor.
+struct ConvolutionLayout {
+  int64_t copiedBytes;
+  int64_t launchedBytes;
+  bool filtersLast; // filters as well: [O, kernel..., I]; else they stay [O, I, kernel...]
+};
+
 /// The answers of one target. Costs are in bytes: those that memory moves in the same time.
 class Target {
 public:
@@ -56,6 +64,9 @@ public:
   /// elements of a row, are those of strips first, in a kernel that reduces the rows as well (see
   /// prim::KernelReductions); a divisor of `rows`, or 0: a kernel reduces one way only.
   virtual int64_t getStripRows(int64_t rows, int64_t elements) const = 0;
+  /// Reductions that each read fewer bytes share a kernel, whatever they read, where they have one
+  /// shape and none needs another; 0: none do.
+  virtual int64_t getSmallReductionBytes() const = 0;
   /// Reductions of more elements to each result read these again from memory for every pass that
   /// needs the results of others.
   virtual int64_t getMaxRowElements() const = 0;
@@ -68,9 +79,10 @@ public:
   virtual bool addsBias(prim::DotGeneralOp product) const = 0;
   /// The most batch dimensions of a matrix product that is one library call.
   virtual size_t getMaxBatchDimensions() const = 0;
-  /// The cost, for each byte of an activation, of handing it to a convolution channels first rather
-  /// than channels last; 0 where the library takes either.
-  virtual int64_t getChannelsFirstCost() const = 0;
+  /// How convolutions of this element type like their tensors; none where they take them as they
+  /// are. `tf32`: they may round f32 factors to TF32.
+  virtual std::optional<ConvolutionLayout> getConvolutionLayout(mlir::Type element,
+                                                                bool tf32) const = 0;
   /// Whether contractions of f32 can round their factors to TF32 (--precision tf32).
   virtual bool hasTf32() const = 0;
   /// Matrix products of at most so many rows read a packed right operand faster; 0: none does.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "target/TargetChoice.h"
 
+#include "support/Suggest.h"
 #include "target/Target.h"
 #include "target/cpu/CpuArch.h"
 #include "target/cuda/CudaArch.h"
@@ -22,9 +23,11 @@ constexpr KnownTarget kTargets[] = {
 } // namespace
 
 llvm::Error accc::unknownTarget(llvm::StringRef name) {
-  auto names = llvm::map_range(kTargets, [](const KnownTarget &target) { return target.name; });
+  std::vector<std::string> names;
+  for (const KnownTarget &target : kTargets)
+    names.push_back(target.name.str());
   return llvm::createStringError("--target " + name + ": this accc compiles for " +
-                                 llvm::join(names, ", "));
+                                 llvm::join(names, ", ") + didYouMean(name, names));
 }
 
 llvm::Expected<std::vector<TargetChoice>> accc::chooseTargets(llvm::ArrayRef<std::string> targets,

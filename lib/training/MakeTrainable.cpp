@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/MakeTrainable.h"
 
+#include "ir/nn/IndexBounds.h"
 #include "support/DeadCode.h"
+#include "support/Fault.h"
+#include "support/ModuleLocation.h"
 #include "support/ProblemCollector.h"
 #include "training/CheckNames.h"
 #include "training/EvaluationMode.h"
 #include "training/StepFunction.h"
+#include "training/autodiff/Activity.h"
 #include "training/autodiff/Differentiate.h"
 #include "training/loss/Loss.h"
 #include "training/optimizer/ApplyOptimizer.h"
@@ -22,22 +26,51 @@ static RankedTensorType scalar(Type elementType) { return RankedTensorType::get(
 static Location wholeModel(func::FuncOp function) { return UnknownLoc::get(function.getContext()); }
 
 /// Marks the parameters that the user does not want trained.
-static LogicalResult freezeParameters(StepFunction forward, ArrayRef<std::string> expressions) {
+static LogicalResult freezeParameters(StepFunction forward, const TrainingOptions &options) {
   Location loc = wholeModel(forward.get());
-  for (const std::string &text : expressions) {
+  bool good = true;
+  for (const std::string &text : options.freeze) {
     llvm::Regex expression(text);
     std::string error;
-    if (!expression.isValid(error))
-      return emitError(loc) << "--freeze " << text << ": " << error;
+    if (!expression.isValid(error)) {
+      emitUsageFault(loc) << "--freeze " << text << ": " << error;
+      good = false;
+      continue;
+    }
+    auto matches = [&](StringRef name) {
+      auto others = options.aliases.find(name.str());
+      return expression.match(name) || (others != options.aliases.end() &&
+                                        llvm::any_of(others->second, [&](const std::string &other) {
+                                          return expression.match(other);
+                                        }));
+    };
     SmallVector<unsigned> found;
-    for (unsigned i : forward.argumentsOf(Role::Parameter))
-      if (expression.match(forward.argumentName(i)))
+    std::string untrained; // that have such a name, but are no parameters
+    for (unsigned i = 0, e = forward.get().getNumArguments(); i < e; ++i) {
+      if (!matches(forward.argumentName(i)))
+        continue;
+      if (forward.argumentRole(i) == Role::Parameter)
         found.push_back(i);
+      else if (forward.argumentRole(i) == Role::Buffer)
+        untrained = forward.argumentName(i).str();
+    }
     forward.freeze(found);
-    if (found.empty()) // the name may be one that the importer took for a buffer or a constant
+    if (found.empty() && untrained.empty()) // the importer may have taken it for a constant
       emitWarning(loc) << "--freeze " << text << ": no parameter has such a name";
+    else if (found.empty())
+      emitRemark(loc) << "--freeze " << text << ": '" << untrained
+                      << "' is a buffer, and not trained in any case";
   }
-  return success();
+  return success(good);
+}
+
+/// Says of the inputs that hold indices what these may be, for the messages of a run.
+static void describeIndices(StepFunction step) {
+  func::FuncOp function = step.get();
+  for (Role role : {Role::Input, Role::Target})
+    for (unsigned i : step.argumentsOf(role))
+      if (std::optional<IndexBounds> bounds = findIndexBounds(function.getArgument(i)))
+        function.setArgAttr(i, kIndicesAttr, bounds->toAttr(function.getContext()));
 }
 
 /// Replaces the random key by [seed, step], inputs of the step; if nothing is random, by nothing.
@@ -58,18 +91,18 @@ static void takeSeedAndStep(StepFunction step) {
 
 /// The output that the loss is about: the named one, or the first.
 static FailureOr<unsigned> findOutput(StepFunction step, StringRef name) {
-  std::string known;
+  std::vector<std::string> known;
   for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
     if (step.resultRole(i) != Role::Output)
       continue;
     if (name.empty() || step.resultName(i) == name)
       return i;
-    known += (known.empty() ? "'" : ", '") + step.resultName(i).str() + "'";
+    known.push_back(step.resultName(i).str());
   }
   Location loc = wholeModel(step.get());
   if (name.empty())
     return emitError(loc) << "the model has no output for a loss";
-  return emitError(loc) << "--loss names the output '" << name << "', and the model has " << known;
+  return emitError(loc) << unknownOutput(name, known);
 }
 
 /// Appends the result `loss`, and the input `target` where the loss compares with one.
@@ -107,7 +140,8 @@ static LogicalResult addLoss(StepFunction step, const LossChoice &choice) {
     if (failed(targetType))
       return failure();
     Value target = step.addArgument("target", Role::Target, *targetType);
-    loss = choice.loss->build(Tensor(builder, loc, output), target);
+    loss = choice.loss->build(Tensor(builder, withModule(loc, "loss"), output), target);
+    describeIndices(step);
   }
   step.addResult(Tensor(builder, loc, loss).convert(builder.getF32Type()), "loss", Role::Loss);
   return success();
@@ -195,17 +229,35 @@ static void buildApplyStep(StepFunction gradStep, const Optimizer &optimizer) {
   applyOptimizer(step, optimizer, trained);
 }
 
+/// Where the loss cannot be built: reports the ops without derivative before the output that it is
+/// about, or else the first.
+static void checkDerivatives(StepFunction step, StringRef name) {
+  Value output;
+  for (unsigned i = 0, e = step.numResults(); i < e; ++i)
+    if (step.resultRole(i) == Role::Output && isFloatTensor(step.result(i).getType()) &&
+        (!output || step.resultName(i) == name))
+      output = step.result(i);
+  if (!output)
+    return;
+  SmallVector<Value> wanted;
+  for (unsigned i : step.argumentsOf(Role::Parameter))
+    if (!step.isFrozen(i))
+      wanted.push_back(step.get().getArgument(i));
+  OpBuilder builder = step.builder();
+  (void)differentiate(sumAll(Tensor(builder, output.getLoc(), output)), wanted, builder);
+}
+
 static FailureOr<LossChoice> readLoss(Location loc, StringRef text) {
   llvm::Expected<LossChoice> choice = parseLoss(text);
   if (!choice)
-    return emitError(loc) << llvm::toString(choice.takeError());
+    return emitUsageFault(loc) << llvm::toString(choice.takeError());
   return std::move(*choice);
 }
 
 static FailureOr<std::unique_ptr<Optimizer>> readOptimizer(Location loc, StringRef text) {
   llvm::Expected<std::unique_ptr<Optimizer>> optimizer = parseOptimizer(text);
   if (!optimizer)
-    return emitError(loc) << llvm::toString(optimizer.takeError());
+    return emitUsageFault(loc) << llvm::toString(optimizer.takeError());
   return std::move(*optimizer);
 }
 
@@ -216,30 +268,32 @@ LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &option
            << "the module has no function @forward of one block";
   StepFunction forward(function);
   Location loc = wholeModel(function);
-  if (failed(freezeParameters(forward, options.freeze)))
-    return failure();
+  bool good = succeeded(freezeParameters(forward, options));
+  describeIndices(forward);
 
   if (options.loss.empty()) {
     if (!options.optimizer.empty())
       return emitError(loc) << "--optimizer needs a --loss";
     takeSeedAndStep(forward);
     function.setName("eval_step");
-    return checkNames(forward);
+    return success(succeeded(checkNames(forward)) && good);
   }
 
   FailureOr<LossChoice> loss = readLoss(loc, options.loss);
-  if (failed(loss))
-    return failure();
   std::unique_ptr<Optimizer> optimizer;
   if (!options.optimizer.empty()) {
     auto read = readOptimizer(loc, options.optimizer);
-    if (failed(read))
-      return failure();
-    optimizer = std::move(*read);
+    good &= succeeded(read);
+    if (good)
+      optimizer = std::move(*read);
   }
 
   StepFunction gradStep = StepFunction::copy(function, "grad_step");
-  if (failed(addLoss(gradStep, *loss)) || failed(addGradients(gradStep, forward)))
+  if (failed(loss) || failed(addLoss(gradStep, *loss))) {
+    checkDerivatives(gradStep, succeeded(loss) ? loss->output : "");
+    return failure();
+  }
+  if (failed(addGradients(gradStep, forward)) || !good)
     return failure();
   takeSeedAndStep(gradStep);
   eraseDeadCode(gradStep.body());
@@ -259,7 +313,6 @@ LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &option
   takeSeedAndStep(evalStep);
   function.erase();
 
-  bool good = true;
   for (auto step : module.getOps<func::FuncOp>())
     good &= succeeded(checkNames(StepFunction(step)));
   return success(good);

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct TrainingOptions {
   std::string loss, optimizer;
   /// Regular expressions: parameters in whose name one of them is found are not trained.
   std::vector<std::string> freeze;
+  /// Other names of parameters, by which `freeze` knows them too.
+  std::map<std::string, std::vector<std::string>> aliases = {};
 };
 
 /// Replaces `@forward` by the entry points of docs/function-contract.md:

@@ -6,10 +6,20 @@
 include "mlir/Pass/PassBase.td"
 
 def MakeTrainablePass : Pass<"make-trainable", "::mlir::ModuleOp"> {
-  let summary = "Replaces the forward function by the steps of training";
+  let summary = "Replaces the forward function by the entry points of training";
   let description = [{
-    From `@forward` makes `@train_step` (loss, backward, optimizer), `@grad_step`, `@apply_step` and
-    `@eval_step`; docs/function-contract.md says what each takes and gives.}];
+    Derives `@train_step` (loss, backward pass, optimizer), `@grad_step`, `@apply_step` and
+    `@eval_step` from `@forward`; docs/function-contract.md lists their arguments and results.
+
+        func.func @forward(%x {role input}, %w {role parameter}) -> (%y {role output})
+
+    becomes
+
+        func.func @train_step(%w, %x, %target, %learning_rate) -> (%y, %loss, %w_new {accc.updates = "w"})
+        func.func @grad_step(%w, %x, %target) -> (%y, %loss, %dw {role gradient})
+        func.func @apply_step(%w, %dw, %learning_rate) -> (%w_new {accc.updates = "w"})
+        func.func @eval_step(%w, %x, %target) -> (%y, %loss)
+  }];
   let options = [
     Option<"loss", "loss", "std::string", "\"\"", "as --loss of the command line">,
     Option<"optimizer", "optimizer", "std::string", "\"\"", "as --optimizer of the command line">,

@@ -9,15 +9,34 @@ def DecomposePass : Pass<"decompose", "::mlir::func::FuncOp"> {
   let summary = "Replaces composite operators by primitives";
   let description = [{
     Asks every op for its decomposition until none is left that has one. Fails, naming each op, if an op
-    of `nn` remains.}];
+    of `nn` remains.
+
+        %0 = nn.silu %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+
+    becomes
+
+        %1 = prim.logistic %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+        %0 = prim.mul %x, %1 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  }];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
 def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
-  let summary = "Algebra on primitives, constant folding, common subexpressions, dead code";
+  let summary = "Simplifies primitives: algebra, constant folding, common subexpressions, dead code";
   let description = [{
-    Composes views, drops what does nothing, evaluates what is known. Keeps values up to rounding: sums
-    are not reordered, and no rule assumes that numbers are finite.}];
+    Composes views, removes ops without effect and evaluates constants. Values stay the same up to rounding: sums
+    are not reordered, and no rule assumes that numbers are finite.
+
+        %0 = prim.reshape %x : (tensor<32x8xf32>) -> tensor<4x64xf32>
+        %1 = prim.neg %0 : (tensor<4x64xf32>) -> tensor<4x64xf32>
+        %2 = prim.neg %1 : (tensor<4x64xf32>) -> tensor<4x64xf32>
+        %3 = prim.reshape %2 : (tensor<4x64xf32>) -> tensor<32x8xf32>
+        %4 = prim.add %3, %3 : (tensor<32x8xf32>, tensor<32x8xf32>) -> tensor<32x8xf32>
+
+    becomes
+
+        %4 = prim.add %x, %x : (tensor<32x8xf32>, tensor<32x8xf32>) -> tensor<32x8xf32>
+  }];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

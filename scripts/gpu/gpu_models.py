@@ -26,22 +26,21 @@ LARGEST_PACKED = 1 << 20  # bytes of an input
 
 def build(name):
     """The Case of examples/export with another batch, the same each time."""
-    source, batch, words = FULL_SIZE[name]
+    model = FULL_SIZE[name]
     torch.manual_seed(0)
-    case = models.find(source)("full")
+    case = models.find(model.source)("full")
     generator = torch.Generator().manual_seed(3)
     inputs = {}
     for key, value in case.inputs.items():
-        shape = (batch, *value.shape[1:]) if words is None else (batch, words)
+        shape = (model.batch, *value.shape[1:]) if model.words is None else (model.batch, model.words)
         if value.is_floating_point():
             inputs[key] = torch.randn(shape, generator=generator)
         elif key == "attention_mask":
             inputs[key] = torch.ones(shape, dtype=value.dtype)
         else:
-            inputs[key] = torch.randint(1, 30000, shape, generator=generator)
-    rows = batch * words if source == "gpt2" else batch
-    classes = 2 if source == "bert" else 30000 if source == "gpt2" else 1000
-    target = torch.randint(classes, (rows,), generator=generator)
+            inputs[key] = torch.randint(1, model.vocabulary, shape, generator=generator)
+    rows = model.batch * model.targets_per_row
+    target = torch.randint(model.classes, (rows,), generator=generator)
     return dataclasses.replace(case, inputs=inputs, target=target)
 
 

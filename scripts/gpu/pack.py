@@ -130,8 +130,8 @@ def pack_programs(out, build):
     code = shutil.ignore_patterns("__pycache__")
     shutil.copytree(HERE, out / "gpu", dirs_exist_ok=True, ignore=code)
     shutil.copytree(ROOT / "examples" / "export", out / "export", dirs_exist_ok=True, ignore=code)
-    package = ROOT / "python" / "accc_export"
-    shutil.copytree(package, out / "export" / package.name, dirs_exist_ok=True, ignore=code)
+    for package in (ROOT / "python" / "accc_export", ROOT / "bench" / "jax_models"):
+        shutil.copytree(package, out / "export" / package.name, dirs_exist_ok=True, ignore=code)
 
 
 def needed(program):
@@ -153,11 +153,11 @@ def compile_options(meta, file):
     return options
 
 
-def compile_model(build, model, meta, library, weights):
+def compile_model(build, model, meta, library, weights, precision="fp32"):
     command = [build / "bin" / "accc", "compile", model, "-o", library, "--target", "cuda"]
     command += ["--arch", ARCHS, "--weights", weights, *compile_options(meta, model.name)]
-    call(command, stderr=subprocess.DEVNULL)
-    say(f"{library.parent.name}: {library.stat().st_size / 1e6:.1f} MB")
+    call([*command, "--precision", precision], stderr=subprocess.DEVNULL)
+    say(f"{library.parent.name} ({precision}): {library.stat().st_size / 1e6:.1f} MB")
 
 
 def pack_golden(packed, build, name):
@@ -196,10 +196,11 @@ def pack_model(packed, build, name, options):
     def fill(folder):
         shutil.copy(export / "meta.json", folder)
         shutil.copy(export / "inputs.safetensors", folder)
-        compile_model(build, export / "model.onnx", meta, folder / "model.so", "none")
+        for precision, library in (("fp32", "model.so"), ("tf32", "model_tf32.so")):
+            compile_model(build, export / "model.onnx", meta, folder / library, "none", precision)
 
     files = [export / file for file in ("model.onnx", "meta.json", "inputs.safetensors")]
-    packed.make(f"models/{name}", [build / "bin" / "accc", ARCHS, *files], fill)
+    packed.make(f"models/{name}", [build / "bin" / "accc", ARCHS, "fp32, tf32", *files], fill)
 
 
 def pack_samples(packed, build, tests):

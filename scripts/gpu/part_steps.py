@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Whole training steps of the full-size models beside PyTorch: same model, batch and machine.
+"""Whole training steps of the full-size models beside PyTorch and JAX: same model, batch, precision and machine.
 
 Each contender is measured in turns with accc (accc, contender, accc, contender, ...), so that both see
-the same clock, and memory holds two at most. A PyTorch contender has a process of its own, which it
-keeps from round to round (step_torch.py).
+the same clock, and memory holds two at most. A contender has a process of its own, which it
+keeps from round to round (step_torch.py, step_jax.py).
 """
 
 import importlib.util
@@ -18,12 +18,14 @@ import sys
 import inputs
 from machine import Failed, OutOfTime, Skip, folders
 
-TORCH = (
+CONTENDERS = (
     "eager",
+    "jax",
     "compile",
     "eager-graph",
     "eager-channels-last",
     "compile-channels-last",
+    "compile-reduce-overhead",
     "compile-max-autotune-no-cudagraphs",
     "compile-max-autotune",
 )
@@ -37,14 +39,14 @@ def weights_of(machine, folder):
 
 
 class Worker:
-    """step_torch.py: answers each line on its input with a line of JSON."""
+    """A contender's process: answers each line on its input with a line of JSON."""
 
     def __init__(self, machine, folder, given, kind, precision):
         self.machine = machine
-        script = machine.directory / "gpu" / "step_torch.py"
+        script = machine.directory / "gpu" / ("step_jax.py" if kind == "jax" else "step_torch.py")
         command = [sys.executable, script, folder.name, kind, precision, given]
-        command.append(weights_of(machine, folder))
-        self.errors = open(machine.scratch / "step_torch.errors", "w+")
+        command += [weights_of(machine, folder), folder / "meta.json"]
+        self.errors = open(machine.scratch / "contender.errors", "w+")
         self.process = subprocess.Popen(
             list(map(str, command)),
             env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(machine.scratch / "inductor")},
@@ -66,7 +68,10 @@ class Worker:
         print(seconds, file=self.process.stdin, flush=True)
         return self.answer()
 
-    def stop(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -79,17 +84,15 @@ def run(machine, report, options):
     models = folders(options.directory, "models", options.models)
     if importlib.util.find_spec("torch") is None:
         raise Skip("PyTorch is not installed")
-    report.say("accc multiplies in fp32; the rows of TF32 are PyTorch's alone, beside accc's fp32")
-    if importlib.util.find_spec("jax") is None:
-        report.say("JAX is not installed")
-    else:
-        report.say("JAX is not compared: there is no JAX version of these models for a GPU yet")
-    unknown = set(options.against or []) - set(TORCH)
-    if unknown:
-        raise Skip(f"no contender {', '.join(sorted(unknown))}; there are: {', '.join(TORCH)}")
+    contenders = options.against or CONTENDERS
+    if unknown := set(contenders) - set(CONTENDERS):
+        raise Skip(f"no contender {', '.join(sorted(unknown))}; there are: {', '.join(CONTENDERS)}")
+    if "jax" in contenders and importlib.util.find_spec("jax") is None:
+        report.say("JAX is not installed: no rows of it")
+        contenders = [kind for kind in contenders if kind != "jax"]
     rows, wrong = [], 0
     try:  # the quick ones first: what the time limit cuts off is what takes longest to compile
-        for kind in options.against or TORCH:
+        for kind in contenders:
             for folder in models:
                 if kind.endswith("channels-last") and not has_images(folder):
                     continue
@@ -109,28 +112,28 @@ def has_images(folder):
     return any(len(shape) == 4 for shape in shapes)
 
 
-def bench(machine, folder, given):
-    command = ("bench", folder / "model.so", "--json", "--inputs", given, "--seconds", SECONDS)
+def bench(machine, folder, given, precision):
+    library = folder / ("model_tf32.so" if precision == "tf32" else "model.so")
+    command = ("bench", library, "--json", "--inputs", given, "--seconds", SECONDS)
     return json.loads(machine.runner(*command, "--params", weights_of(machine, folder))[1])
 
 
 def measure(machine, folder, kind, precision):
-    """A row, and whether it is one of a failure of accc. What PyTorch cannot do is a remark."""
+    """A row, and whether it is one of a failure of accc. What others cannot do is a remark."""
     given = inputs.of(folder, machine.scratch)
-    worker = Worker(machine, folder, given, kind, precision)
-    ours, theirs = [], []
+    ready, ours, theirs = None, [], []
     try:
-        try:
+        if kind == "jax" and not weights_of(machine, folder).exists():
+            with Worker(machine, folder, given, "eager", precision) as writer:
+                writer.answer()
+        with Worker(machine, folder, given, kind, precision) as worker:
             ready = worker.answer()
             for _ in range(ROUNDS):
-                ours.append(bench(machine, folder, given))
+                ours.append(bench(machine, folder, given, precision))
                 theirs.append(worker.round(SECONDS)["median_ms"])
-        except OutOfTime:
-            raise
-        except (Failed, BrokenPipeError) as reason:
-            return (folder.name, kind, precision, *["-"] * 8, f"failed: {reason}"), len(ours) == len(theirs)
-    finally:
-        worker.stop()
+    except (Failed, BrokenPipeError) as reason:
+        ours_failed = ready is not None and len(ours) == len(theirs)
+        return (folder.name, kind, precision, *["-"] * 8, f"failed: {reason}"), ours_failed
     ratio = statistics.median(b / a["median_ms"] for a, b in zip(ours, theirs))
     first = ours[0]
     memory = (first["state_bytes"] + first["working_bytes"]) / 1e9

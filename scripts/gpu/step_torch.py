@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One PyTorch contender of the part `steps`: step_torch.py MODEL KIND PRECISION INPUTS PARAMS
+"""One PyTorch contender of the part `steps`: step_torch.py MODEL KIND PRECISION INPUTS PARAMS META
 
 KIND is eager, eager-graph (the whole step captured as a CUDA graph) or compile[-MODE], each with
 -channels-last for that layout of images; PRECISION is
 fp32 or tf32; INPUTS the safetensors file that accc is given; PARAMS where the weights are written that
-accc is to start from, if there are none yet. Prints a line of JSON when the first step
-is done, then one for every line "SECONDS" on its input. The learning rate is zero, so that all steps are
+accc is to start from, if there are none yet. It is asked for rounds as rounds.py says. The learning rate is zero, so that all steps are
 alike. In each step the inputs come from pinned memory of the host and the loss goes back, as with accc.
 """
 
-import json
 import pathlib
 import sys
 import time
@@ -18,12 +16,10 @@ import torch
 
 import gpu_models
 import inputs
+import rounds
 from accc_export.training import make_optimizer
 
 TYPES = {"F32": torch.float32, "I64": torch.int64, "I32": torch.int32}
-WARMUP, LEAST = 3, 5
-
-
 CHANNELS_LAST = "-channels-last"
 
 
@@ -91,7 +87,7 @@ def captured(step):
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        for _ in range(WARMUP):
+        for _ in range(rounds.WARMUP):
             step()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
@@ -105,18 +101,8 @@ def captured(step):
     return replay
 
 
-def time_round(step, seconds):
-    times, start = [], time.perf_counter()
-    while len(times) < LEAST or time.perf_counter() - start < seconds:
-        begin = time.perf_counter()
-        step()
-        times.append((time.perf_counter() - begin) * 1e3)
-    times.sort()
-    return {"median_ms": times[len(times) // 2], "steps": len(times)}
-
-
 def main():
-    name, kind, precision, file, weights = sys.argv[1:]
+    name, kind, precision, file, weights, _ = sys.argv[1:]
     allowed = precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = allowed
     torch.backends.cudnn.allow_tf32 = allowed
@@ -125,14 +111,12 @@ def main():
     step = make_step(name, kind, file, pathlib.Path(weights))
     loss = step()
     ready = {"loss": loss, "first_step_s": time.perf_counter() - begin}
-    for _ in range(WARMUP):
+    for _ in range(rounds.WARMUP):
         step()
     torch.cuda.reset_peak_memory_stats()
     step()
     ready["memory"] = torch.cuda.max_memory_allocated()
-    print(json.dumps(ready), flush=True)
-    for line in sys.stdin:
-        print(json.dumps(time_round(step, float(line))), flush=True)
+    rounds.serve(step, ready)
 
 
 if __name__ == "__main__":

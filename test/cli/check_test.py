@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from command_line import DATA, MLP, SMALL, TRAINING, CommandLineTest
+from command_line import DATA, MLP, SMALL, TRAINING, USAGE, CommandLineTest
 
 
 class Check(CommandLineTest):
@@ -38,6 +38,38 @@ class Check(CommandLineTest):
         _, error = self.accc("check", path, *training, code=DATA)
         self.assertRegex(error, "parameter 'optimizer.step' has the name .* state of the optimizer: rename")
         self.accc("check", path, "--loss", "mse")  # no optimizer, no such state
+
+    def test_one_problem_does_not_hide_another(self):
+        # An unknown loss and a bad number, an unknown op, an open dimension and a parameter's name.
+        model = (MLP / "model.onnx").read_bytes()
+        (self.folder / "bad.onnx").write_bytes(model.replace(b"Relu", b"Rela"))
+        arguments = ["--loss", "cross_entropi", "--optimizer", "sgd,momentum=x", "--freeze", "(", "-D", "batsch=3"]
+        out, error = self.accc("check", "bad.onnx", *arguments, "--json", code=USAGE)
+        self.assertEqual(error, "")
+        messages = "\n".join(problem["message"] for problem in json.loads(out)["problems"])
+        for part in (
+            "did you mean 'cross_entropy'?",
+            "'momentum' needs a number",
+            "--freeze (",
+            "the operator is not supported",
+            "fix them with -D batch=N",
+            "did you mean 'batch'?",
+        ):
+            self.assertIn(part, messages)
+
+    def test_an_import_that_fails_does_not_hide_a_wrong_output(self):
+        (self.folder / "bad.onnx").write_bytes((MLP / "model.onnx").read_bytes().replace(b"Relu", b"Rela"))
+        _, error = self.accc("check", "bad.onnx", "-D", "batch=4", "--loss", "mse=logit", code=DATA)
+        self.assertIn("the operator is not supported", error)
+        self.assertIn("did you mean 'logits'?", error)
+
+    def test_it_takes_the_options_of_compile(self):
+        options = ["-o", "m.so", "--header", "m.h", "--report", "m.json", "--dump-dir", "d", "--weights", "beside"]
+        self.accc("check", MLP / "model.onnx", *TRAINING, *options)
+        self.assertEqual(self.files(), [])
+        (self.folder / "m.onnx").write_bytes((MLP / "model.onnx").read_bytes())
+        _, error = self.accc("check", "m.onnx", *TRAINING, "-o", "m.onnx", code=USAGE)
+        self.assertIn("m.onnx", error)
 
     def test_nothing_is_written(self):
         self.accc("check", MLP / "model.onnx", *TRAINING)

@@ -131,7 +131,8 @@ class Compile(CommandLineTest):
         command = ("compile", model, "-D", "batch=4", *TRAINING[:4], "--stop-after", "import")
         text, warnings = self.accc(*command)
         self.assertIn("unbiased = true", text)
-        self.assertIn("--running-variance biased", warnings)
+        self.assertEqual(warnings, "")  # it is what everybody expects
+        self.assertRegex(self.accc(*command, "-v")[1], "accc: note: .*--running-variance biased")
         text, warnings = self.accc(*command, "--running-variance", "biased")
         self.assertIn("unbiased = false", text)
         self.assertEqual(warnings, "")
@@ -175,7 +176,7 @@ class Compile(CommandLineTest):
             out, error = self.accc(*arguments, code=USAGE)
             self.assertEqual(out, "")
             self.assertTrue(error)
-        self.assertTrue(error.startswith("--memory-budget: is not supported"), error)
+        self.assertTrue("--memory-budget: is not supported" in error, error)
         self.assertEqual(self.files(), ["small.mlir"])
 
     def test_a_bad_model_leaves_no_file(self):

@@ -54,6 +54,18 @@ func.func @forward(%x: tensor<{rows}x{columns}xf32> {{accc.name = "x", accc.role
 }}
 """
 
+# The image's channels become the innermost dimension.
+TRANSPOSED = """
+func.func @forward(%x: tensor<2x96x784xf32> {accc.name = "x", accc.role = #prim.role<input>},
+    %w: tensor<96xf32> {accc.name = "w", accc.role = #prim.role<input>})
+    -> (tensor<2x784x96xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
+  %0 = prim.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<2x96x784xf32>) -> tensor<2x784x96xf32>
+  %1 = prim.broadcast %w {dimensions = array<i64: 2>} : (tensor<96xf32>) -> tensor<2x784x96xf32>
+  %2 = prim.add %0, %1 : (tensor<2x784x96xf32>, tensor<2x784x96xf32>) -> tensor<2x784x96xf32>
+  return %2 : tensor<2x784x96xf32>
+}
+"""
+
 
 def toolkit():
     """Where the compiler finds CUDA's toolkit, or None."""
@@ -177,6 +189,14 @@ class Cuda(CommandLineTest):
         self.accc("compile", MLP / "model.onnx", "-o", "cpu.so", *TRAINING)
         _, error = self.accc("inspect", "cpu.so", "--kernels", code=USAGE)
         self.assertIn("holds no PTX", error)
+
+    def test_what_is_transposed_is_read_and_written_in_whole_sectors(self):
+        self.kernels("transposed", TRANSPOSED)
+        out, _ = self.accc("inspect", "transposed.so", "--kernels", "--json")
+        ((launch,),) = json.loads(out)["kernels"].values()
+        # The row that all share is read by every warp.
+        self.assertLess(launch["moved_bytes"], 1.6 * launch["least_bytes"])
+        self.assertEqual(launch["bank_conflicts"], 0)
 
     def test_a_machine_without_a_driver_says_so(self):
         if shutil.which("nvidia-smi"):

@@ -59,6 +59,9 @@ class Durability(CommandLineTest):
         self.assertEqual(len(places), 1, calls)
         at = places[0]
         source = calls[at][1]
+        # Until it is linked, a file without a name is known by a number.
+        numbers = [call[1] for call in calls[:at] if call[0] == "link" and call[2] == source]
+        calls = [tuple(source if part in numbers else part for part in call) for call in calls]
         self.assertEqual(os.path.dirname(source), os.path.dirname(target))
         synced = max(i for i, call in enumerate(calls[:at]) if call == ("sync", source))
         changes = [("write", source), ("create", source)]
@@ -90,8 +93,10 @@ class Durability(CommandLineTest):
             for target in targets:
                 expected = whole[target] if kill > renamed[target] + 1 else old_content(target)
                 self.assertEqual(self.content(target), expected, (target, calls[kill - 1]))
+            # Something temporary stays only of a file that had its name already.
+            named = any(call[0] in ("create", "link") for call in calls[: kill - 1])
             for name in self.files():
-                self.assertTrue(name in inputs or name in targets or ".tmp" in name, name)
+                self.assertTrue(name in inputs or name in targets or (named and ".tmp" in name), name)
             if kill % 4 == 0:  # what is left over is in nobody's way
                 self.accc(*arguments)
                 for target in targets:
@@ -102,7 +107,7 @@ class Durability(CommandLineTest):
         data = (self.folder / target).read_bytes()
         if target.endswith(".json") and data != OLD:
             report = json.loads(data)
-            del report["compile"]
+            del report["compile"], report["summary"]["phase_seconds"]
             return report
         return data
 

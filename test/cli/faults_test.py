@@ -40,6 +40,23 @@ class Faults(CommandLineTest):
         self.accc(*arguments)  # what was left over is in nobody's way
         self.assertEqual(target.read_bytes(), whole)
 
+    def test_no_memory_for_threads(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_STACK, (2 << 30, 2 << 30))  # of each thread
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+        done = subprocess.run(
+            [ACCC, "compile", str(MLP / "model.onnx"), "-o", "m.so", *TRAINING],
+            cwd=self.folder,
+            preexec_fn=limit,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+        self.assertEqual(done.returncode, MACHINE, done.stderr)
+        self.assertIn("not enough memory to compile the model", done.stderr)
+        self.assertEqual(self.files(), [])
+
     def test_a_killed_compilation(self):
         command = ["compile", MLP / "model.onnx", "-o", "m.so", *TRAINING]
         self.kill_while(command, self.folder / "m.so")

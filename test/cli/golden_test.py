@@ -5,7 +5,7 @@ import json
 import struct
 import unittest
 
-from command_line import DATA, DONE, GOLDENS, MLP, USAGE, CommandLineTest, read_safetensors, write_safetensors
+from command_line import DATA, DONE, GOLDENS, MLP, TRAINING, USAGE, CommandLineTest, read_safetensors, write_safetensors
 
 FILES = ["golden.safetensors", "initial.safetensors", "inputs.safetensors", "meta.json"]
 
@@ -37,6 +37,12 @@ class Golden(CommandLineTest):
         self.accc(*run, "--entry", "grad_step", "--outputs", "o.safetensors")
         self.accc(*run, "--steps", 4, "--save-params", "p.safetensors")
         self.accc("diff", "o.safetensors", "g", "--params", "p.safetensors", "--tolerance", "0")
+
+    def test_a_bisection_starts_from_the_golden_s_weights(self):
+        self.accc("compile", MLP / "model.onnx", "-o", "n.so", "--weights", "none", *TRAINING)
+        self.accc("golden", "n.so", "-o", "g")
+        out, _ = self.accc("diff", MLP / "model.onnx", "g", "--bisect")
+        self.assertIn("the model as imported and differentiated is that of the goldens", out)
 
     def test_what_changed_since(self):
         self.accc("golden", self.library(), "-o", "g")

@@ -4,7 +4,8 @@
 //   ACCC_RECORD_FOLDER  the folder, absolute and without links
 //   ACCC_RECORD_LOG     where the lines go: "create a", "write a", "sync a" ("." is the folder
 //   itself),
-//                       "close a", "rename a b", "remove a"
+//                       "close a", "rename a b", "remove a"; of a file without a name (O_TMPFILE) a
+//                       number stands for the name until "link <number> a"
 //   ACCC_RECORD_KILL    the number of the call, from 1 on, that is never made; of a write, half is
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -38,6 +39,9 @@ static const char *of_file(int file, char buffer[PATH_MAX]) {
   if (length < 0)
     return NULL;
   buffer[length] = 0;
+  char *nameless = strstr(buffer, " (deleted)");
+  if (nameless)
+    *nameless = 0;
   return below(buffer);
 }
 
@@ -87,7 +91,7 @@ static void record_open(const char *path, int flags) {
   int name(const char *path, int flags, ...) {                                                     \
     va_list rest;                                                                                  \
     va_start(rest, flags);                                                                         \
-    mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;                                      \
+    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, mode_t) : 0;                      \
     va_end(rest);                                                                                  \
     record_open(path, flags);                                                                      \
     return REAL(name)(path, flags, mode);                                                          \
@@ -133,6 +137,16 @@ int rename(const char *from, const char *to) {
   if (a && b)
     record("rename", a, b, -1, NULL, 0);
   return REAL(rename)(from, to);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+  char first[PATH_MAX], second[PATH_MAX];
+  int file = -1;
+  const char *a = sscanf(from, "/proc/self/fd/%d", &file) == 1 ? of_file(file, first) : NULL;
+  const char *b = of_path(to, second);
+  if (a && b)
+    record("link", a, b, -1, NULL, 0);
+  return REAL(linkat)(from_folder, from, to_folder, to, flags);
 }
 
 int unlink(const char *path) {

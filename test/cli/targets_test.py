@@ -35,6 +35,21 @@ def environment(gpu=False, **variables):
     return mock.patch.dict(os.environ, {**gpus, **variables})
 
 
+class Data(CommandLineTest):
+    @needs_cuda
+    def test_bad_data_is_named_on_a_gpu(self):
+        self.accc("compile", MLP / "model.onnx", "-o", "m.so", *TRAINING, "--target", "cuda", "--arch", "compute_80")
+        inputs = read_safetensors(MLP / "inputs.safetensors")
+        dtype, shape, data = inputs["target"]
+        bad = data[:24] + struct.pack("<q", 500) + data[32:]
+        write_safetensors(self.folder / "bad.safetensors", {**inputs, "target": (dtype, shape, bad)})
+        # No library call follows the loss, which would read what the kernels that stopped left unwritten:
+        # to the stand-in that is an error.
+        with environment(gpu=True):
+            _, error = self.accc("run", "m.so", "--entry", "eval_step", "--inputs", "bad.safetensors", code=DATA)
+        self.assertIn("accc: error: eval_step: target[3] = 500: classes are 0 to 9", error)
+
+
 class Precision(CommandLineTest):
     def compile(self, name, *options, code=0):
         (self.folder / "product.mlir").write_text(PRODUCT)
@@ -128,8 +143,13 @@ class Targets(CommandLineTest):
         with environment():
             self.accc("diff", "a.so", "a.so", "--only", "manifest,interface,kernels,memory")
             out, _ = self.accc("diff", "a.so", "b.so", "--only", "kernels", "--json", code=DATA)
-            _, error = self.accc("diff", "a.so", "a.so", code=MACHINE)
-        self.assertIn("--only manifest,interface,kernels compares without running it", error)
+            whole, _ = self.accc("diff", "a.so", "b.so", "--fail-on", "none", "--json", code=MACHINE)
+        sections = {section["name"]: section for section in json.loads(whole)["sections"]}
+        self.assertEqual(sections["numbers"]["verdict"], "not compared")
+        self.assertIn("--only manifest,interface,kernels compares without running it", sections["numbers"]["failure"])
+        # What cannot be run hides nothing of the rest.
+        changed = [[change["what"] for change in section["changes"]] for section in json.loads(out)["sections"]]
+        self.assertEqual([[change["what"] for change in sections["kernels"]["changes"]]], changed)
         for change in json.loads(out)["sections"][0]["changes"]:
             self.assertRegex(change["what"], "^cuda compute_80 (train|apply)_step .* code$")
 

@@ -15,6 +15,8 @@ public:
   Expectations(const std::string &path, const std::string &program);
 
   bool isListed(const std::string &test) const { return reasons.count(test); }
+  /// Of a test that is listed.
+  const std::string &reason(const std::string &test) const { return reasons.at(test); }
 
   /// Notes an outcome (`failure` is empty for a pass) and reports it if it is not the expected one.
   /// Also tells test/run.py, as one line for each test, where it asks for that.

@@ -59,18 +59,20 @@ double elementOf(const Tensor &tensor, size_t index) {
 
 /// The last buffer after the call, which is made twice: as it is and replayed. It is a part of the
 /// state, so that what it held before can be set.
-Tensor resultOf(const accc_library_call &call, const std::vector<const Tensor *> &given,
+Tensor resultOf(const accc_library_call &call, const std::vector<detail::Source> &given,
                 const Tensor &before) {
   StandIn gpu;
   std::vector<accc_value> inputs;
   std::vector<accc_buffer> buffers;
-  for (const Tensor *each : given) {
-    inputs.push_back({{"operand", int32_t(each->dtype()), 1, each->shape().data()}, ACCC_DATA});
-    buffers.push_back({ACCC_INPUT, ACCC_READ, buffers.size(), each->size_bytes()});
+  for (const detail::Source &each : given) {
+    const Tensor &tensor = *each.tensor;
+    inputs.push_back(
+        {{"operand", int32_t(tensor.dtype()), 1, tensor.shape().data()}, ACCC_DATA, nullptr});
+    buffers.push_back({ACCC_INPUT, ACCC_READ, buffers.size(), tensor.size_bytes()});
   }
   buffers.push_back({ACCC_STATE, ACCC_READ_WRITE, 0, before.size_bytes()});
   auto count = int32_t(buffers.size());
-  accc_step step = {ACCC_STEP_LIBRARY_CALL, 0, 0, 0, count, "call"};
+  accc_step step = {ACCC_STEP_LIBRARY_CALL, 0, 0, 0, count, "call", ""};
   accc_entry entry{};
   entry.name = "entry", entry.sizes = "";
   entry.num_inputs = count - 1, entry.inputs = inputs.data();
@@ -121,12 +123,12 @@ void checkMatmul(const accc_library_call &call, size_t a, size_t b, size_t c) {
   auto fillA = randomFloats(a, 1), fillB = randomFloats(b, 2), fillC = randomFloats(c, 3);
   Tensor first = tensorOf(call.dtypes[0], fillA), second = tensorOf(call.dtypes[1], fillB),
          before = tensorOf(call.dtypes[2], fillC);
-  std::vector<const Tensor *> given = {&first, &second};
+  std::vector<detail::Source> given = {{&first}, {&second}};
   std::vector<float> fillBias;
   Tensor bias;
   if (call.epilogue == ACCC_EPILOGUE_BIAS) {
     fillBias = randomFloats(size_t(call.u.matmul.n), 4);
-    given.push_back(&(bias = tensorOf(call.dtypes[2], fillBias)));
+    given.push_back({&(bias = tensorOf(call.dtypes[2], fillBias))});
   }
   check(resultOf(call, given, before), expectedMatmul(call.u.matmul, fillA, fillB, fillC, fillBias),
         precisionOf(call.dtypes[2]));
@@ -144,7 +146,7 @@ void checkConvolution(const accc_library_call &call) {
   // What the result held before must not show.
   std::vector<float> garbage(resultSize, 1024);
   Tensor first = tensorOf(call.dtypes[0], fillFirst), second = tensorOf(call.dtypes[1], fillSecond);
-  check(resultOf(call, {&first, &second}, tensorOf(call.dtypes[2], garbage)),
+  check(resultOf(call, {{&first}, {&second}}, tensorOf(call.dtypes[2], garbage)),
         expectedConvolution(call, fillFirst, fillSecond), precisionOf(call.dtypes[2]));
 }
 
@@ -208,9 +210,9 @@ TEST_CASE("gpu matmul: factors are rounded where the call allows it") {
   const float value = 1 + 0x1p-12f;
   Tensor one = Tensor::of<float>({1}, {1}), factor = Tensor::of<float>({1}, {value});
   accc_library_call call = matmul(1, 1, 1, 1);
-  CHECK(elementOf(resultOf(call, {&factor, &one}, one), 0) == value);
+  CHECK(elementOf(resultOf(call, {{&factor}, {&one}}, one), 0) == value);
   call.compute = ACCC_COMPUTE_TF32;
-  CHECK(elementOf(resultOf(call, {&factor, &one}, one), 0) == 1);
+  CHECK(elementOf(resultOf(call, {{&factor}, {&one}}, one), 0) == 1);
 }
 
 TEST_CASE("gpu matmul: empty extents") {
@@ -251,13 +253,16 @@ TEST_CASE("gpu matmul: a right operand that the batch shares") {
   checkMatmul(call, 72, 30, 60);
 }
 
-TEST_CASE("gpu convolution: forward and both gradients, both layouts") {
+TEST_CASE("gpu convolution: forward and both gradients, all layouts") {
   auto spec = GENERATE(from_range(convolutionSpecs));
-  auto layout = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);
+  auto [layout, filter] =
+      GENERATE(table<accc_layout, accc_layout>({{ACCC_CHANNELS_FIRST, ACCC_CHANNELS_FIRST},
+                                                {ACCC_CHANNELS_LAST, ACCC_CHANNELS_FIRST},
+                                                {ACCC_CHANNELS_LAST, ACCC_CHANNELS_LAST}}));
   auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
                        ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
-  INFO(spec.name << ", layout " << layout << ", kind " << kind);
-  checkConvolution(convolution(kind, layout, spec));
+  INFO(spec.name << ", layouts " << layout << " and " << filter << ", kind " << kind);
+  checkConvolution(convolution(kind, layout, spec, filter));
 }
 
 TEST_CASE("gpu convolution: every type") {
@@ -272,8 +277,10 @@ TEST_CASE("gpu convolution: every type") {
 }
 
 TEST_CASE("gpu convolution: in reduced precision") {
-  accc_library_call call =
-      convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
+  auto layout = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  accc_library_call call = convolution(kind, layout, convolutionSpecs[0], layout);
   call.compute = ACCC_COMPUTE_TF32;
   checkConvolution(call);
 }
@@ -324,6 +331,17 @@ TEST_CASE("gpu library calls: what cannot be done says why") {
   call.epilogue = ACCC_EPILOGUE_BIAS;
   CHECK_THAT(why(call), Contains("convolution: number 1 of accc_epilogue"));
   call.epilogue = ACCC_EPILOGUE_NONE;
+  call.u.convolution.filter_layout = ACCC_CHANNELS_LAST;
+  CHECK_THAT(why(call), Contains("activations channels first with a filter channels last"));
+  call.u.convolution.layout = ACCC_CHANNELS_LAST;
+  CHECK(why(call) == "");
+  call.u.convolution.filter_layout = ACCC_CHANNELS_FIRST;
+  CHECK(why(call) == "");
+  call.compute = ACCC_COMPUTE_TF32;
+  CHECK_THAT(why(call), Contains("activations channels last with a filter channels first"));
+  call.u.convolution.filter_layout = 2;
+  CHECK_THAT(why(call), Contains("its layout is unknown"));
+  call = convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
   call.dtypes[2] = ACCC_F64;
   CHECK_THAT(why(call), Contains("convolution: operands of f32 and f32 with a result of f64"));
   ConvolutionSpec large = convolutionSpecs[0];

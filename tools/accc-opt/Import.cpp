@@ -32,10 +32,9 @@ int importAndPrint(int argc, char **argv) {
   }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   accc::ImportResult result = accc::importOnnx(path, options, context);
-  for (const std::string &warning : result.warnings)
-    llvm::errs() << "warning: " << warning << "\n";
-  for (const accc::Problem &problem : result.problems)
-    llvm::errs() << "error: " << describe(problem) << "\n";
+  for (const auto *list : {&result.remarks, &result.problems})
+    for (const accc::Problem &problem : *list)
+      llvm::errs() << nameOf(problem.severity) << ": " << describe(problem) << "\n";
   if (!result.module)
     return 1;
   mlir::OpPrintingFlags flags;

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace accc::tool {
@@ -25,11 +26,25 @@ void addDiff(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
 void addGolden(CLI::App &app, Action &action);
 
-/// Adds MODEL and the options of a compilation that `compile` and `check` share. `options` must
-/// live as long as the app.
+/// Adds MODEL and the options that say what is compiled and how. `options` must live as long as the
+/// app.
 void addCompileOptions(CLI::App &command, CompileOptions &options);
 
-/// Prints problems to standard error, and a last line that counts them where there are several.
+/// Adds those that say what is written, which `compile` and `check` take.
+void addOutputOptions(CLI::App &command, CompileOptions &options);
+
+/// Adds -v, -q and --log-level.
+void addMessageOptions(CLI::App &command);
+
+/// Takes these names only, and suggests one of them for another.
+CLI::Validator oneOf(std::vector<std::string> names);
+
+/// Says what is wrong with the command line, and what was perhaps meant.
+ExitCode reportUsage(const CLI::App &app, const CLI::ParseError &error);
+
+/// Prints problems to standard error, and a last line that counts the errors where there are
+/// several. What is the same at several nodes is said once, with their count, unless notes are
+/// printed too.
 void printProblems(const Outcome &outcome);
 
 /// Shows phases on one line of standard error if that is a terminal; otherwise nothing.
@@ -47,11 +62,27 @@ private:
 /// True if the file is a compiled model (an ELF shared library) rather than a model file.
 bool isLibrary(const std::string &path);
 
-/// Says that the compiler crashed, and writes how to reproduce it. `options` are those it ran with.
-void reportCrash(const CompileOptions &options, const std::string &signal);
+/// Says that the compiler crashed, with `json` as the result too, and writes how to reproduce it.
+/// `options` are those it ran with.
+void reportCrash(const CompileOptions &options, const Crash &crash, bool json);
+
+/// How the steps of a library are run.
+struct StepOptions {
+  int64_t steps = 1, seed = 0;
+  std::optional<float> learningRate; ///< none: the optimizer's own
+
+  /// Takes the learning rate from the library's manifest where none was given.
+  SessionOptions settings(const Model &model) const;
+};
+
+/// Adds --steps, --seed and --lr. `options`, which has the defaults, must live as long as the app.
+void addStepOptions(CLI::App &command, StepOptions &options);
 
 /// The default learning rate from a library's manifest.
 float manifestLearningRate(const Model &model);
+
+/// Throws Error (usage) that lists the library's entry points unless `name` is one.
+void checkEntry(const Model &model, const std::string &name);
 
 /// Throws Error (usage) where a file that the command writes is one that it reads. Empty names are
 /// none.

@@ -28,6 +28,16 @@ struct Verdict {
 Verdict judge(const std::string &name, const Tensor *result, const Tensor &golden,
               const Tensor *golden64, double tolerance);
 
+/// Judges a piece of optimizer state: passes if the RMSE is at most 100 tolerances of the golden's
+/// root mean square ("close"), or as judge() says of `golden64`. Sums of gradients and of their
+/// squares are far below 1, where an absolute tolerance passes anything. What is at most noise for
+/// the gradient that it sums (1e-5, see judge) does not count; of squares (`exp_avg_sq` and the
+/// like) the square of that. Whole numbers are judged by judge().
+/// Source: the normwise relative error ||x - y|| / ||y|| of Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd edition, section 1.2 (norms: chapter 6).
+Verdict judgeState(const std::string &name, const Tensor *result, const Tensor &golden,
+                   const Tensor *golden64, double tolerance);
+
 /// Prints the table, only what failed if `failedOnly`, and counts.
 void printVerdicts(const std::vector<Verdict> &verdicts, bool failedOnly);
 

@@ -23,35 +23,32 @@ static void addDimension(CompileOptions &options, const std::string &text) {
 }
 
 void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
-  command.add_option("MODEL", options.model, "the model: an ONNX file")->required();
+  command.add_option("MODEL", options.model, "The model, an ONNX file")->required();
   command.add_option("--loss", options.loss,
-                     "cross_entropy, nll, mse, l1 or bce_with_logits of the first output (or "
-                     "=OUTPUT) and an input `target`, or output:NAME");
+                     "Loss: cross_entropy, nll, mse, l1 or bce_with_logits of the first output (or "
+                     "=OUTPUT) and an input `target`, or output:NAME for the model's own");
   command.add_option("--optimizer", options.optimizer,
-                     "sgd, adam or adamw with options, as in sgd,momentum=0.9,nesterov");
+                     "Optimizer: sgd, adam or adamw with options, as in sgd,momentum=0.9,nesterov");
   command
-      .add_option(
-          "--target", options.targets,
-          "the machines to compile for: cpu, cuda, or both (cuda,cpu) in one library, which "
-          "takes the best that is there when it is loaded")
+      .add_option("--target", options.targets,
+                  "Targets to compile for: cpu, cuda, or both (cuda,cpu) in one library, of which "
+                  "the best available one is chosen at load time")
       ->type_name("A[,B]")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->default_str("cpu");
   command
-      .add_option(
-          "--arch", options.archs,
-          "for cpu: native, or a CPU as LLVM names it (default: x86-64-v3); for cuda: sm_80, ... "
-          "for "
-          "machine code, compute_80, ... for PTX (default: sm_80,sm_90); with several, the best "
-          "supported one is chosen at load time")
+      .add_option("--arch", options.archs,
+                  "Architectures. cpu: native or an LLVM CPU name (default: x86-64-v3); cuda: "
+                  "sm_80, ... for machine code, compute_80, ... for PTX (default: sm_80,sm_90). "
+                  "With several, the best supported one is chosen at load time")
       ->type_name("A[,B]")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       .add_option("--precision", options.precision,
-                  "fp32, or tf32 (cuda only): matrix products and convolutions of f32 may round "
-                  "their factors to 11 bits of significand, which tensor cores multiply faster")
+                  "Precision of f32 matrix products and convolutions: fp32, or tf32 (cuda only), "
+                  "which rounds factors to 11 bits of significand and uses tensor cores")
       ->capture_default_str();
   command
       .add_option_function<std::vector<std::string>>(
@@ -60,22 +57,43 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
             for (const std::string &value : values)
               addDimension(options, value);
           },
-          "fixes a dimension that the exporter left open; several sizes, with those of other "
-          "dimensions all combinations, share one set of parameters in the library")
+          "Set the size of a dynamic dimension. With several sizes (all combinations with those of "
+          "other dimensions) the library holds each, with one set of parameters")
       ->type_name("DIM=N[,N...]")
       ->allow_extra_args(false);
   command
-      .add_option("--freeze", options.freeze, "parameters with this in their name are not trained")
+      .add_option("--freeze", options.freeze, "Do not train parameters whose name matches anywhere")
       ->type_name("REGEX")
       ->allow_extra_args(false);
   command.add_flag("--assume-dropout-training", options.assumeDropoutTraining,
-                   "dropouts that were exported without their training flag drop");
+                   "Treat dropouts exported without a training flag as active");
   command.add_flag("--assume-batchnorm-training", options.assumeBatchNormTraining,
-                   "batch normalisations that were exported in inference mode use and update "
-                   "statistics of the batch");
+                   "Treat batch normalisations exported in inference mode as training: use batch "
+                   "statistics and update the running ones");
   command.add_flag("--accept-damaged-export", options.acceptDamagedExport,
-                   "trains a model whose export lost or changed some of its parameters");
+                   "Train a model although its export lost or changed some of its parameters");
   command.add_option("--running-variance", options.runningVariance,
-                     "biased (as ONNX says) or unbiased (as PyTorch does): the variance that batch "
-                     "normalisations keep; by default as the program that wrote the model does");
+                     "Running variance of batch normalisations: biased (ONNX) or unbiased "
+                     "(PyTorch); by default that of the exporting framework");
+}
+
+void accc::tool::addOutputOptions(CLI::App &command, CompileOptions &options) {
+  command.add_option("-o,--output", options.output, "Library to write")->type_name("LIB.so");
+  command.add_option("--memory-budget", "Memory limit of a step; not supported yet")
+      ->type_name("SIZE")
+      ->each([](const std::string &) {
+        throw CLI::ValidationError("is not supported in this version");
+      });
+  command.add_option("--weights", options.weights,
+                     "Where initial weights go: embed (into the library), beside (a file "
+                     "LIB.so.safetensors) or none; default: embed up to 16 MB, else beside");
+  command.add_option("--header", options.header, "Write a typed C++ header")->type_name("LIB.h");
+  command
+      .add_option("--report", options.report,
+                  "Write a report as JSON: kernels, FLOPs, bytes, memory, compile times")
+      ->type_name("LIB.json");
+  command.add_option("--dump-dir", options.dumpDir, "Write the IR after every phase")
+      ->type_name("DIR");
+  command.add_option("--stop-after", options.stopAfter, "Print the IR after this phase and stop")
+      ->type_name("PHASE");
 }

@@ -2,6 +2,7 @@
 #include "DiffReport.h"
 
 #include "Json.h"
+#include "Print.h"
 #include "accc/error.h"
 
 #include <algorithm>
@@ -33,6 +34,18 @@ void DiffReport::add(Section section) {
     sections.push_back(std::move(section));
 }
 
+void DiffReport::addNumbers(const std::function<Section()> &compare) {
+  if (!choice.compares("numbers"))
+    return;
+  try {
+    sections.push_back(compare());
+  } catch (const Error &error) {
+    if (error.kind() != ErrorKind::machine)
+      throw;
+    sections.push_back({.name = "numbers", .failure = error.what()});
+  }
+}
+
 static bool hasBadTensor(const Section &section) {
   return std::any_of(section.tensors.begin(), section.tensors.end(),
                      [](const Verdict &verdict) { return !verdict.passed(); });
@@ -44,6 +57,8 @@ std::string DiffReport::verdictOf(const Section &section) const {
       std::any_of(section.changes.begin(), section.changes.end(),
                   [](const Change &change) { return change.fails; }))
     return "fail";
+  if (!section.failure.empty())
+    return "not compared";
   if (bad || !section.changes.empty())
     return "different";
   return section.name == "numbers" || section.name == "bisection" ? "pass" : "same";
@@ -76,18 +91,20 @@ static std::string join(const std::vector<std::string> &list) {
   return text;
 }
 
-static void print(const DiffReport &report, bool failedOnly) {
+static void printReport(const DiffReport &report, bool failedOnly) {
   for (const Section &section : report.sections) {
-    std::printf("%-10s %s\n", section.name.c_str(), report.verdictOf(section).c_str());
+    print("%-10s %s\n", section.name.c_str(), report.verdictOf(section).c_str());
     for (const std::string &note : section.notes)
-      std::printf("  %s\n", note.c_str());
+      print("  %s\n", note.c_str());
+    if (!section.failure.empty())
+      print("  %s\n", section.failure.c_str());
     for (const Change &change : section.changes)
-      std::printf("  %s %s\n", change.fails ? "*" : "~", describe(change, report).c_str());
+      print("  %s %s\n", change.fails ? "*" : "~", describe(change, report).c_str());
     if (!section.tensors.empty())
       printVerdicts(section.tensors, failedOnly);
   }
   if (std::vector<std::string> failed = report.failedSections(); !failed.empty())
-    std::printf("failed: %s\n", join(failed).c_str());
+    print("failed: %s\n", join(failed).c_str());
 }
 
 // ---- For programs ----
@@ -98,6 +115,11 @@ static ordered_json valueOf(const std::optional<std::string> &value) {
 
 static ordered_json numberOf(double value) {
   return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+static bool isWhole(const DiffReport &report) {
+  return std::all_of(report.sections.begin(), report.sections.end(),
+                     [](const Section &section) { return section.failure.empty(); });
 }
 
 static ordered_json reportJson(const DiffReport &report, bool failedOnly) {
@@ -121,12 +143,15 @@ static ordered_json reportJson(const DiffReport &report, bool failedOnly) {
     sections.push_back({{"name", section.name},
                         {"verdict", report.verdictOf(section)},
                         {"notes", section.notes},
+                        {"failure", section.failure},
                         {"changes", changes},
                         {"tensors", tensors}});
   }
   return {{"a", report.a},
           {"b", report.b},
-          {"verdict", failed.empty() ? "pass" : "fail"},
+          {"verdict", !failed.empty()   ? "fail"
+                      : isWhole(report) ? "pass"
+                                        : "not compared"},
           {"failed", failed},
           {"tolerance", report.tolerance},
           {"sections", sections}};
@@ -143,8 +168,11 @@ void accc::tool::checkSections(const DiffReport &report) {
 
 int accc::tool::tell(const DiffReport &report, const ReportOptions &options) {
   if (options.json)
-    std::printf("%s\n", toText(reportJson(report, options.failedOnly)).c_str());
+    std::cout << toText(reportJson(report, options.failedOnly)) << "\n";
   else
-    print(report, options.failedOnly);
-  return report.failedSections().empty() ? 0 : static_cast<int>(ExitCode::Data);
+    printReport(report, options.failedOnly);
+  ExitCode code = !report.failedSections().empty() ? ExitCode::Data
+                  : isWhole(report)                ? ExitCode::Done
+                                                   : ExitCode::Machine;
+  return static_cast<int>(code);
 }

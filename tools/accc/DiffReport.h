@@ -5,6 +5,7 @@
 
 #include "Comparison.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct Section {
   std::vector<std::string> notes = {}; ///< said in any case
   std::vector<Change> changes = {};
   std::vector<Verdict> tensors = {}; ///< of `numbers`
+  std::string failure = {};          ///< why this machine cannot compare it; empty: it can
 };
 
 struct DiffReport {
@@ -49,7 +51,10 @@ struct DiffReport {
 
   /// Adds a section if it was asked for.
   void add(Section section);
-  /// "same", "different" (which does not fail), "pass" or "fail".
+  /// Adds the numbers, if they were asked for. Where this machine cannot run what gives them (an
+  /// Error of the kind machine), the section says why, and hides no other.
+  void addNumbers(const std::function<Section()> &compare);
+  /// "same", "different" (which does not fail), "pass", "fail" or "not compared".
   std::string verdictOf(const Section &section) const;
   std::vector<std::string> failedSections() const;
 };
@@ -66,7 +71,7 @@ std::string describe(const Change &change, const DiffReport &report);
 /// Throws Error (usage) where a section was asked for that the two sides do not have.
 void checkSections(const DiffReport &report);
 
-/// Tells it; gives the exit code, 1 if a section fails.
+/// Tells it; gives the exit code: 1 if a section fails, else 3 if one could not be compared.
 int tell(const DiffReport &report, const ReportOptions &options);
 
 } // namespace accc::tool

@@ -179,7 +179,8 @@ static Section judgeGoldens(const std::string &subject, const fs::path &folder,
         quiet = quieten(name, *result, results, goldens);
         result = &quiet;
       }
-      section.tensors.push_back(judge(name, result, golden, find(exact, name), tolerance));
+      auto rule = name.starts_with("state.") ? judgeState : judge;
+      section.tensors.push_back(rule(name, result, golden, find(exact, name), tolerance));
     }
   return section;
 }
@@ -187,9 +188,10 @@ static Section judgeGoldens(const std::string &subject, const fs::path &folder,
 void accc::tool::diffGoldens(const std::string &library, const std::string &folder,
                              DiffReport &report) {
   GoldenMeta meta = readGoldenMeta(folder, library);
-  if (report.choice.compares("numbers"))
-    report.add(judgeGoldens(library, folder, meta, report.tolerance,
-                            runAsGoldens(Model::load(library), folder, meta)));
+  report.addNumbers([&] {
+    return judgeGoldens(library, folder, meta, report.tolerance,
+                        runAsGoldens(Model::load(library), folder, meta));
+  });
 }
 
 void accc::tool::diffResults(const std::string &results, const std::string &params,

@@ -55,7 +55,9 @@ static std::string toXml(const DiffReport &report) {
       details += std::to_string(section.tensors.size() - static_cast<size_t>(bad)) + " of " +
                  std::to_string(section.tensors.size()) + " tensors pass\n";
     std::string verdict = report.verdictOf(section);
-    add(section.name, verdict == "fail", section.name + " differs", details);
+    details += section.failure;
+    add(section.name, verdict == "fail" || verdict == "not compared",
+        section.name + (verdict == "fail" ? " differs" : " could not be compared"), details);
     for (const Verdict &v : section.tensors)
       if (!v.passed() && verdict == "fail") {
         char text[160];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the subcommands that run libraries share.
 #include "Command.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,11 +14,42 @@ using namespace accc;
 using namespace accc::tool;
 
 bool accc::tool::isLibrary(const std::string &path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return false; // to open a pipe waits for whoever writes to it
   std::ifstream file(path, std::ios::binary);
   char magic[4] = {};
   file.read(magic, sizeof magic);
   return std::string_view(magic, 4) == "\x7f"
                                        "ELF";
+}
+
+SessionOptions StepOptions::settings(const Model &model) const {
+  SessionOptions settings;
+  settings.learning_rate = learningRate.value_or(manifestLearningRate(model));
+  settings.seed = seed;
+  return settings;
+}
+
+void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
+  command.add_option("--steps", options.steps, "Number of steps")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Random seed of dropout and other random ops")
+      ->capture_default_str();
+  command.add_option("--lr", options.learningRate, "Learning rate; default: the optimizer's")
+      ->check(finiteNumber());
+}
+
+void accc::tool::checkEntry(const Model &model, const std::string &name) {
+  std::vector<std::string> names;
+  for (const accc_entry &entry : model.entries())
+    names.push_back(entry.name);
+  try {
+    (void)model.entry(name);
+  } catch (const Error &error) {
+    throw Error(error.kind(), error.what() + didYouMean(name, names));
+  }
 }
 
 float accc::tool::manifestLearningRate(const Model &model) {

@@ -126,8 +126,7 @@ private:
 
 void accc::tool::diffLibraries(const RunSettings &settings, DiffReport &report) {
   compareSnapshots(describeForDiff(report.a), describeForDiff(report.b), report);
-  if (report.choice.compares("numbers"))
-    report.add(NumbersDiff(settings, report).compare());
+  report.addNumbers([&] { return NumbersDiff(settings, report).compare(); });
 }
 
 void accc::tool::diffDescription(const std::string &library, const std::string &folder,

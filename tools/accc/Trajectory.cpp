@@ -49,6 +49,9 @@ static TensorMap outputsOf(const Result &result, const std::string &prefix) {
 Trajectory accc::tool::record(Session &session, const TensorMap &inputs,
                               const TrajectoryOptions &options) {
   Trajectory trajectory;
+  for (const accc_variable &variable : session.model().variables())
+    if (variable.role == ACCC_OPTIMIZER_STATE)
+      trajectory.states.insert(variable.tensor.name);
   const TensorMap initial = variablesOf(session);
   const int64_t step = session.step();
   bool untouched = true;
@@ -107,6 +110,12 @@ Tensor accc::tool::withoutNoise(const Tensor &parameter, const Tensor &expected,
   return result;
 }
 
+/// The variable's name of "apply_step <variable>".
+static std::string withoutEntry(std::string name) {
+  constexpr std::string_view prefix = "apply_step ";
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
 void accc::tool::compareTrajectories(const Trajectory &found, const Trajectory &expected,
                                      const std::string &prefix, double tolerance,
                                      std::vector<Verdict> &verdicts) {
@@ -123,6 +132,9 @@ void accc::tool::compareTrajectories(const Trajectory &found, const Trajectory &
           result = &quiet;
         }
       }
-      verdicts.push_back(judge(prefix + name, result, tensor, nullptr, tolerance));
+      bool isVariable = part == &Trajectory::variables || part == &Trajectory::applied;
+      bool isState = isVariable && expected.states.contains(withoutEntry(name));
+      auto rule = isState ? judgeState : judge;
+      verdicts.push_back(rule(prefix + name, result, tensor, nullptr, tolerance));
     }
 }

@@ -15,11 +15,12 @@ namespace accc::tool {
 
 /// By the order in which errors spread.
 struct Trajectory {
-  TensorMap outputs;   ///< of eval_step
-  TensorMap gradients; ///< all that grad_step gives: `grad.<parameter>`, outputs, loss
-  TensorMap applied;   ///< variables after an apply_step with gradients of a grad_step
-  TensorMap losses;    ///< `losses` of all train_steps
-  TensorMap variables; ///< parameters, buffers, optimizer state after the last
+  TensorMap outputs;            ///< of eval_step
+  TensorMap gradients;          ///< all that grad_step gives: `grad.<parameter>`, outputs, loss
+  TensorMap applied;            ///< variables after an apply_step with gradients of a grad_step
+  TensorMap losses;             ///< `losses` of all train_steps
+  TensorMap variables;          ///< parameters, buffers, optimizer state after the last
+  std::set<std::string> states; ///< which variables are optimizer state
 };
 
 struct TrajectoryOptions {

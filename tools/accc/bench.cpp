@@ -2,6 +2,8 @@
 // accc bench LIB: how long a step takes.
 #include "Command.h"
 #include "Json.h"
+#include "Print.h"
+#include "support/ModuleNames.h"
 
 #include <algorithm>
 #include <chrono>
@@ -34,11 +36,12 @@ static double quantile(const std::vector<double> &sorted, double q) {
   return sorted[static_cast<size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5)];
 }
 
-/// The steps that take longest, equal labels together.
+/// The steps that take longest, equal labels together, with what their modules have in common.
 static void printProfile(const std::vector<ProfiledStep> &steps, size_t runs) {
   struct Total {
     double seconds = 0;
     int count = 0;
+    std::vector<std::string> modules = {};
   };
   std::map<std::string, Total> byLabel;
   double all = 0;
@@ -46,16 +49,20 @@ static void printProfile(const std::vector<ProfiledStep> &steps, size_t runs) {
     Total &total = byLabel[step.label];
     total.seconds += step.seconds;
     ++total.count;
+    total.modules.push_back(step.module);
     all += step.seconds;
   }
   std::vector<std::pair<std::string, Total>> sorted(byLabel.begin(), byLabel.end());
   std::sort(sorted.begin(), sorted.end(),
             [](const auto &a, const auto &b) { return a.second.seconds > b.second.seconds; });
-  std::printf("  %8s %6s %6s  step\n", "ms", "%", "count");
-  for (size_t i = 0; i < std::min<size_t>(sorted.size(), 40); ++i)
-    std::printf(
-        "  %8.3f %6.1f %6d  %s\n", sorted[i].second.seconds * 1e3 / static_cast<double>(runs),
-        100 * sorted[i].second.seconds / all, sorted[i].second.count, sorted[i].first.c_str());
+  print("  %8s %6s %6s  step\n", "ms", "%", "count");
+  for (size_t i = 0; i < std::min<size_t>(sorted.size(), 40); ++i) {
+    const auto &[label, total] = sorted[i];
+    std::string module = mergeModuleNames(total.modules);
+    print("  %8.3f %6.1f %6d  %s%s%s\n", total.seconds * 1e3 / static_cast<double>(runs),
+          100 * total.seconds / all, total.count, label.c_str(), module.empty() ? "" : "  in ",
+          module.c_str());
+  }
 }
 
 /// A line of /proc/self/status in bytes: VmRSS is what is resident now, VmHWM the most there was; 0
@@ -71,8 +78,8 @@ static uint64_t processMemory(const std::string &field) {
 /// Makes VmHWM start again from what is resident now; without effect where the system cannot.
 static void resetPeakMemory() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-/// A profile as JSON: of each step its label, milliseconds a run, the bytes of its buffers (what it
-/// reads and writes at least), and whether a library makes it.
+/// A profile as JSON: of each step its label and modules, milliseconds a run, the bytes of its
+/// buffers (what it reads and writes at least), and whether a library makes it.
 static nlohmann::ordered_json profileJson(const std::vector<ProfiledStep> &profile,
                                           const accc_entry &entry, size_t runs) {
   auto list = nlohmann::ordered_json::array();
@@ -86,6 +93,7 @@ static nlohmann::ordered_json profileJson(const std::vector<ProfiledStep> &profi
       if (buffer.space != ACCC_STATUS)
         bytes += buffer.bytes * (buffer.access == ACCC_READ_WRITE ? 2 : 1);
     list.push_back({{"label", step.label},
+                    {"module", measured->module},
                     {"library", step.kind == ACCC_STEP_LIBRARY_CALL},
                     {"ms", measured->seconds * 1e3 / static_cast<double>(runs)},
                     {"bytes", bytes}});
@@ -106,6 +114,7 @@ static int bench(const BenchOptions &options) {
   std::string name = options.entry;
   if (name.empty())
     name = model.find_entry("train_step") ? "train_step" : model.entries().front().name;
+  checkEntry(model, name);
   TensorMap inputs;
   if (!options.inputs.empty())
     inputs = load_safetensors(options.inputs);
@@ -169,17 +178,17 @@ static int bench(const BenchOptions &options) {
     std::cout << toText(report) << "\n";
     return 0;
   }
-  std::printf("%s %s%s%s, %s, %d threads, %zu steps\n", options.library.c_str(), name.c_str(),
-              *entry.sizes ? " " : "", entry.sizes, archName(model.code().arch).c_str(),
-              session.threads(), times.size());
-  std::printf("  step        %.3f ms median, %.3f to %.3f (10%% to 90%%)\n", quantile(times, 0.5),
-              quantile(times, 0.1), quantile(times, 0.9));
-  std::printf("  launches    %d kernels, %d library calls\n", entry.num_launches,
-              entry.num_library_calls);
-  std::printf("  memory      %s state, %s arena, %s at the peak of the process\n",
-              humanBytes(session.state_bytes()).c_str(), humanBytes(entry.arena_size).c_str(),
-              humanBytes(peakBytes).c_str());
-  std::printf("  load        %.1f ms\n", loadSeconds * 1e3);
+  print("%s %s%s%s, %s, %d threads, %zu steps\n", options.library.c_str(), name.c_str(),
+        *entry.sizes ? " " : "", entry.sizes, archName(model.code().arch).c_str(),
+        session.threads(), times.size());
+  print("  step        %.3f ms median, %.3f to %.3f (10%% to 90%%)\n", quantile(times, 0.5),
+        quantile(times, 0.1), quantile(times, 0.9));
+  print("  launches    %d kernels, %d library calls\n", entry.num_launches,
+        entry.num_library_calls);
+  print("  memory      %s state, %s arena, %s at the peak of the process\n",
+        humanBytes(session.state_bytes()).c_str(), humanBytes(entry.arena_size).c_str(),
+        humanBytes(peakBytes).c_str());
+  print("  load        %.1f ms\n", loadSeconds * 1e3);
   if (options.profile)
     printProfile(session.profile(name, entry.sizes), times.size());
   return 0;
@@ -187,33 +196,36 @@ static int bench(const BenchOptions &options) {
 
 void accc::tool::addBench(CLI::App &app, Action &action) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App *command = app.add_subcommand("bench", "times an entry point of a library");
-  command->add_option("LIB", options->library, "the library")->required();
-  command->add_option("--entry", options->entry, "by default train_step, or the first there is");
-  command->add_option("--inputs", options->inputs, "by default floats are random, integers 0 or 1")
+  CLI::App *command = app.add_subcommand("bench", "Measure the time of an entry point");
+  command->add_option("LIB", options->library, "The library")->required();
+  command->add_option("--entry", options->entry,
+                      "Entry point; default: train_step, or the first one");
+  command
+      ->add_option("--inputs", options->inputs,
+                   "Inputs by name; default: random floats, integers 0 or 1")
       ->type_name("IN.safetensors");
   command
       ->add_option("--params", options->params,
-                   "parameters and buffers to start from; where the library has none, by default "
-                   "random")
+                   "Initial parameters and buffers; default: those of the library, or random")
       ->type_name("P.safetensors");
   command
       ->add_option(
           "-D", options->sizes,
-          "of a library for several sizes: which to time; by default those of --inputs, or "
-          "the first")
+          "Size to measure, for a library with several; default: that of --inputs, or the first")
       ->type_name("DIM=N")
       ->allow_extra_args(false)
       ->excludes("--inputs");
-  command->add_option("--steps", options->steps, "how many to time; by default --seconds says");
-  command->add_option("--seconds", options->seconds, "how long to time")->capture_default_str();
-  command->add_option("--warmup", options->warmup, "steps before, at least one")
+  command->add_option("--steps", options->steps,
+                      "Number of steps; default: as many as fit into --seconds");
+  command->add_option("--seconds", options->seconds, "Duration of the measurement")
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "0 = the default of OpenMP")
+  command->add_option("--warmup", options->warmup, "Number of warm-up steps, at least one")
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "Number of threads; 0 = OpenMP's default")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   command->add_flag("--profile", options->profile,
-                    "prints which kernels and calls take the time, with --json all of them");
-  command->add_flag("--json", options->json, "prints the figures as JSON");
+                    "Print the time of each kernel and library call (with --json of all)");
+  command->add_flag("--json", options->json, "Print the results as JSON");
   command->callback([options, &action] { action = [options] { return bench(*options); }; });
 }

@@ -25,19 +25,19 @@ static int check(const CompileOptions &options, bool json) {
       std::cout << options.model << ": no problems found\n";
     return static_cast<int>(outcome.code);
   };
-  return guardAgainstCrashes(work,
-                             [&](const std::string &signal) { reportCrash(options, signal); });
+  return guardAgainstCrashes(work, [&](const Crash &crash) { reportCrash(options, crash, json); });
 }
 
 void accc::tool::addCheck(CLI::App &app, Action &action) {
   auto options = std::make_shared<CompileOptions>();
   auto json = std::make_shared<bool>(false);
   CLI::App *command = app.add_subcommand(
-      "check",
-      "check a model and report every problem without compiling: missing ops and gradients");
+      "check", "Check a model with these options and report every problem, without compiling");
   addCompileOptions(*command, *options);
+  addOutputOptions(*command, *options);
+  command->get_option("--output")->description("Accepted as for compile; nothing is written");
   command->add_flag("--json", *json,
-                    "prints {ok, problems: [{severity, fault, node, op, message}]}");
+                    "Print {ok, problems: [{severity, fault, node, op, message}]}");
   command->callback(
       [options, json, &action] { action = [options, json] { return check(*options, *json); }; });
 }

@@ -38,9 +38,8 @@ static int tell(const DiffOptions &options, const DiffReport &report) {
 }
 
 /// Runs what compiles in a child process, which a crash may end.
-static int guarded(const CompileOptions &compile, const std::function<int()> &work) {
-  return guardAgainstCrashes(work,
-                             [&](const std::string &signal) { reportCrash(compile, signal); });
+static int guarded(const CompileOptions &compile, bool json, const std::function<int()> &work) {
+  return guardAgainstCrashes(work, [&](const Crash &crash) { reportCrash(compile, crash, json); });
 }
 
 /// Prints problems, with --json also as the result where there is no other.
@@ -63,8 +62,10 @@ static int diffModel(const DiffOptions &options, DiffReport &report) {
   if (options.bisect || !options.archs.empty())
     compile.archs = options.archs;
   if (options.bisect)
-    return guarded(compile, [&] {
+    return guarded(compile, options.report.json, [&] {
       TensorMap inputs = load_safetensors(fs::path(options.b) / kInputsFile);
+      if (fs::path initial = fs::path(options.b) / kInitialFile; fs::exists(initial))
+        inputs.merge(load_safetensors(initial));
       Outcome outcome =
           bisect(compile, inputs, meta.learningRate, options.b, folder.path(), report);
       if (report.sections.back().changes.empty() && outcome.code != ExitCode::Done)
@@ -72,8 +73,8 @@ static int diffModel(const DiffOptions &options, DiffReport &report) {
       printProblems(outcome);
       return tell(options, report);
     });
-  if (int code =
-          guarded(compile, [&] { return giveUp(compileModel(compile), options.report.json); }))
+  if (int code = guarded(compile, options.report.json,
+                         [&] { return giveUp(compileModel(compile), options.report.json); }))
     return code;
   diffDescription(compile.output, options.b, report);
   diffGoldens(compile.output, options.b, report);
@@ -164,47 +165,46 @@ static void addSectionOptions(CLI::App &command, DiffOptions &options) {
   failing.insert(failing.end(), {kTraining, "none"});
   command
       .add_option("--only", options.only,
-                  "compares these sections alone; where one of them differs, the command fails")
+                  "Compare only these sections, and fail if one of them differs")
       ->type_name("SECTION[,...]")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember(sections).description(""));
+      ->check(oneOf(sections));
   command
       .add_option("--fail-on", options.failOn,
-                  "the sections that fail the command where they differ, or `none`; `training` is "
-                  "the part of the manifest that says how the model is trained (default: "
+                  "Sections whose differences make the command fail, or `none`; `training` is the "
+                  "part of the manifest about loss, optimizer and training (default: "
                   "training,interface,numbers, or those of --only)")
       ->type_name("SECTION[,...]")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember(failing).description(""));
+      ->check(oneOf(failing));
   command
       .add_option("--tolerance", options.tolerance,
-                  "of numbers, absolute and relative; 0: the same bits")
+                  "Absolute and relative tolerance of numbers; 0: bitwise equal")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command.add_flag("--failed", options.report.failedOnly, "lists only the tensors that failed");
+  command.add_flag("--failed", options.report.failedOnly, "List only tensors that failed");
   command.add_flag("--json", options.report.json,
-                   "prints {a, b, verdict, failed, tolerance, sections: [{name, verdict, notes, "
+                   "Print {a, b, verdict, failed, tolerance, sections: [{name, verdict, notes, "
                    "changes, tensors}]}");
   command
       .add_option("--junit", options.junit,
-                  "writes a test case for each section, and for each tensor that failed")
+                  "Write a JUnit test case for each section and each failed tensor")
       ->type_name("FILE.xml");
 }
 
 static void addRunOptions(CLI::App &command, DiffOptions &options) {
   command
-      .add_option(
-          "--params", options.run.params,
-          "with two libraries and --targets: parameters and buffers to start from; with the "
-          "outputs of a first grad_step: the parameters after all train_steps")
+      .add_option("--params", options.run.params,
+                  "With two libraries or --targets: initial parameters and buffers; with the "
+                  "outputs of a first grad_step: the parameters after all train_steps")
       ->type_name("P.safetensors")
       ->check(CLI::ExistingFile);
   command
-      .add_option("--inputs", options.run.inputs,
-                  "with two libraries and --targets: the batch; by default floats are random, "
-                  "integers 0 or 1")
+      .add_option(
+          "--inputs", options.run.inputs,
+          "With two libraries or --targets: the batch; default: random floats, integers 0 or 1")
       ->type_name("IN.safetensors")
       ->check(CLI::ExistingFile);
   command
@@ -221,8 +221,8 @@ static void addRunOptions(CLI::App &command, DiffOptions &options) {
 void accc::tool::addDiff(CLI::App &app, Action &action) {
   auto options = std::make_shared<DiffOptions>();
   CLI::App *command = app.add_subcommand(
-      "diff", "compares two libraries, a library or model with its goldens, or the targets of one "
-              "library");
+      "diff",
+      "Compare two libraries, a library or model with goldens, or the targets of one library");
   command->footer(
       "Sections:\n"
       "  manifest   options, loss, optimizer and their hyperparameters, target, compiler, hash of "
@@ -243,25 +243,25 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
       "this machine\n"
       "cannot run a library, 4 a bug in accc.");
   command
-      ->add_option("A", options->a, "a library; with goldens also a model, or the outputs of a run")
+      ->add_option("A", options->a, "A library; with goldens also a model, or the outputs of a run")
       ->required()
       ->check(CLI::ExistingFile);
-  CLI::Option *b = command
-                       ->add_option("B", options->b,
-                                    "a library, or a folder of goldens as accc golden or "
-                                    "accc_export.golden writes")
-                       ->check(CLI::ExistingPath);
+  CLI::Option *b =
+      command
+          ->add_option(
+              "B", options->b,
+              "A library, or a folder of goldens written by accc golden or accc_export.golden")
+          ->check(CLI::ExistingPath);
   command
       ->add_flag("--targets", options->targets,
-                 "for a library compiled for several targets: the numbers of each against those "
-                 "of the last one (cpu)")
+                 "Compare the numbers of each target of a library with those of its last one (cpu)")
       ->excludes(b);
   addSectionOptions(*command, *options);
   addRunOptions(*command, *options);
-  command->add_flag("--bisect", options->bisect,
-                    "for a model: finds the phase, op or kernel that is wrong, with the reference "
-                    "interpreter");
-  command->add_option("--arch", options->archs, "for a model: what to compile for")
+  command->add_flag(
+      "--bisect", options->bisect,
+      "Find the phase, op or kernel of a model that is wrong, with the reference interpreter");
+  command->add_option("--arch", options->archs, "Architectures to compile a model for")
       ->type_name("A[,B]")
       ->delimiter(',')
       ->allow_extra_args(false);

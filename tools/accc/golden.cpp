@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <optional>
 
 using namespace accc;
 using namespace accc::tool;
@@ -22,8 +21,7 @@ namespace {
 struct RecordOptions {
   std::string library, output, inputs, params;
   std::vector<std::string> sizes;
-  int64_t steps = 3, seed = 0;
-  std::optional<float> learningRate;
+  StepOptions run{.steps = 3};
   bool json = false;
 };
 } // namespace
@@ -77,8 +75,8 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
                     {"loss", manifest.value("loss", "")},
                     {"optimizer", manifest.value("optimizer", "")},
                     {"lr", learningRate},
-                    {"seed", options.seed},
-                    {"steps", options.steps},
+                    {"seed", options.run.seed},
+                    {"steps", options.run.steps},
                     {"dims", dimensions},
                     {"targets", split(manifest.value("target", "cpu"))},
                     {"archs", split(manifest.value("arch", ""))}};
@@ -93,9 +91,7 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
 static int recordGoldens(const RecordOptions &options) {
   checkOutput(options.output);
   Model model = Model::load(options.library);
-  SessionOptions settings;
-  settings.learning_rate = options.learningRate.value_or(manifestLearningRate(model));
-  settings.seed = options.seed;
+  SessionOptions settings = options.run.settings(model);
   Session session(model, settings);
   fillWeights(session, options.params);
   TensorMap inputs, initial;
@@ -111,7 +107,7 @@ static int recordGoldens(const RecordOptions &options) {
     if (model.find_variable(name)->role != ACCC_OPTIMIZER_STATE)
       initial.emplace(name, value);
 
-  TrajectoryOptions run{.steps = options.steps};
+  TrajectoryOptions run{.steps = options.run.steps};
   for (const char *entry : {"eval_step", "grad_step", "train_step"})
     if (model.find_entry(entry, sizes))
       run.entries.insert(entry);
@@ -134,54 +130,46 @@ static int recordGoldens(const RecordOptions &options) {
   if (options.json)
     std::cout << toText({{"folder", options.output},
                          {"sizes", sizes},
-                         {"steps", options.steps},
-                         {"seed", options.seed},
+                         {"steps", options.run.steps},
+                         {"seed", options.run.seed},
                          {"learning_rate", settings.learning_rate},
                          {"tensors", goldens.size()}})
               << "\n";
   else
-    std::cout << options.output << ": " << goldens.size() << " tensors after " << options.steps
+    std::cout << options.output << ": " << goldens.size() << " tensors after " << options.run.steps
               << " steps; accc diff LIB " << options.output << " compares a library with them\n";
   return 0;
 }
 
 void accc::tool::addGolden(CLI::App &app, Action &action) {
   auto options = std::make_shared<RecordOptions>();
-  CLI::App *command = app.add_subcommand(
-      "golden", "records what a library computes, for accc diff to compare others with");
-  command->add_option("LIB", options->library, "the library")->required()->check(CLI::ExistingFile);
+  CLI::App *command =
+      app.add_subcommand("golden", "Record the results of a library as goldens for accc diff");
+  command->add_option("LIB", options->library, "The library")->required()->check(CLI::ExistingFile);
   command
       ->add_option("-o,--output", options->output,
-                   "the folder to write: the batch, the weights, outputs, losses, gradients, and "
-                   "all variables after the steps; goldens of this command are replaced")
+                   "Folder to write: batch, weights, outputs, losses, gradients, and all variables "
+                   "after the steps. Replaces goldens that this command wrote")
       ->type_name("DIR")
       ->required();
   CLI::Option *inputs = command
                             ->add_option("--inputs", options->inputs,
-                                         "the batch; by default floats are random, integers 0 or 1")
+                                         "The batch; default: random floats, integers 0 or 1")
                             ->type_name("IN.safetensors")
                             ->check(CLI::ExistingFile);
   command
       ->add_option("--params", options->params,
-                   "parameters and buffers to start from; where the library has none, by default "
-                   "random")
+                   "Initial parameters and buffers; default: those of the library, or random")
       ->type_name("P.safetensors")
       ->check(CLI::ExistingFile);
   command
-      ->add_option("-D", options->sizes,
-                   "of a library for several sizes: which to record; by default those of --inputs, "
-                   "or the first")
+      ->add_option(
+          "-D", options->sizes,
+          "Size to record, for a library with several; default: that of --inputs, or the first")
       ->type_name("DIM=N")
       ->allow_extra_args(false)
       ->excludes(inputs);
-  command->add_option("--steps", options->steps, "of training")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "of dropout and other random ops")
-      ->capture_default_str();
-  command
-      ->add_option("--lr", options->learningRate, "the learning rate; by default the optimizer's")
-      ->check(finiteNumber());
-  command->add_flag("--json", options->json, "prints what was written as JSON");
+  addStepOptions(*command, options->run);
+  command->add_flag("--json", options->json, "Print a summary as JSON");
   command->callback([options, &action] { action = [options] { return recordGoldens(*options); }; });
 }

@@ -2,6 +2,7 @@
 // accc inspect MODEL|LIB: what is in it.
 #include "Command.h"
 #include "Json.h"
+#include "Print.h"
 
 #include "driver/GpuKernels.h"
 
@@ -162,11 +163,8 @@ static ordered_json describeKernels(const Model &model) {
     std::string name = entry.name + (*entry.sizes ? " " + std::string(entry.sizes) : "");
     ordered_json &list = json[name] = ordered_json::array();
     for (const GpuLaunches &l : countLaunches(*ptx, entry, kStepLimit)) {
-      ordered_json row{{"label", l.label},
-                       {"launches", l.count},
-                       {"blocks", l.blocks},
-                       {"threads", l.threads},
-                       {"least_bytes", l.leastBytes}};
+      ordered_json row{{"label", l.label},   {"module", l.module},   {"launches", l.count},
+                       {"blocks", l.blocks}, {"threads", l.threads}, {"least_bytes", l.leastBytes}};
       if (l.error.empty())
         row.update({{"moved_bytes", l.movedBytes},
                     {"instructions", l.instructions},
@@ -181,20 +179,25 @@ static ordered_json describeKernels(const Model &model) {
   return json;
 }
 
+static std::string inModule(const std::string &module) {
+  return module.empty() ? "" : "  in " + module;
+}
+
 static void printKernels(const ordered_json &json) {
   for (const auto &[entry, list] : json.items()) {
-    std::printf("%s\n  launches  blocks x threads   least bytes   moved  warp instr.  regs spills  "
-                "kernel\n",
-                entry.c_str());
+    print("%s\n  launches  blocks x threads   least bytes   moved  warp instr.  regs spills  "
+          "kernel\n",
+          entry.c_str());
     for (const ordered_json &row : list) {
       double least = row["least_bytes"].get<double>(), moved = row.value("moved_bytes", 0.0);
-      std::printf("  %8d %7lld x %-7d %13s %6.2fx %12lld %5d %6d  %s\n", row["launches"].get<int>(),
-                  row["blocks"].get<long long>(), row["threads"].get<int>(),
-                  humanBytes(least).c_str(), least > 0 ? moved / least : 0,
-                  row.value("instructions", 0LL), row.value("registers", 0),
-                  row.value("spilled_bytes", 0), row["label"].get<std::string>().c_str());
+      print("  %8d %7lld x %-7d %13s %6.2fx %12lld %5d %6d  %s%s\n", row["launches"].get<int>(),
+            row["blocks"].get<long long>(), row["threads"].get<int>(), humanBytes(least).c_str(),
+            least > 0 ? moved / least : 0, row.value("instructions", 0LL),
+            row.value("registers", 0), row.value("spilled_bytes", 0),
+            row["label"].get<std::string>().c_str(),
+            inModule(row["module"].get<std::string>()).c_str());
       if (row.contains("error"))
-        std::printf("           not counted: %s\n", row["error"].get<std::string>().c_str());
+        print("           not counted: %s\n", row["error"].get<std::string>().c_str());
     }
   }
 }
@@ -230,21 +233,20 @@ static int inspect(const CompileOptions &options, bool json, bool kernels) {
       printModel(ordered_json::parse(outcome.text));
     return 0;
   };
-  return guardAgainstCrashes(work,
-                             [&](const std::string &signal) { reportCrash(options, signal); });
+  return guardAgainstCrashes(work, [&](const Crash &crash) { reportCrash(options, crash, json); });
 }
 
 void accc::tool::addInspect(CLI::App &app, Action &action) {
   auto options = std::make_shared<CompileOptions>();
   auto json = std::make_shared<bool>(false), kernels = std::make_shared<bool>(false);
   CLI::App *command = app.add_subcommand(
-      "inspect", "shows a model's inputs, parameters and ops, or a library's entry points");
+      "inspect", "Show a model's inputs, parameters and ops, or a library's entry points");
   addCompileOptions(*command, *options);
-  command->get_option("MODEL")->description("a model file, or a library");
+  command->get_option("MODEL")->description("A model file or a library");
   command->add_flag("--json", *json,
-                    "prints all of it as JSON; of a model with problems these, as check does");
+                    "Print as JSON; for a model with problems the problems, as check does");
   command->add_flag("--kernels", *kernels,
-                    "for a library with PTX: counts what each kernel costs on a GPU, without one");
+                    "Count the cost of each GPU kernel of a library with PTX; needs no GPU");
   command->callback([options, json, kernels, &action] {
     action = [options, json, kernels] { return inspect(*options, *json, *kernels); };
   });

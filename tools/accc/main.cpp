@@ -2,8 +2,8 @@
 // accc: the command line. Exit codes: 0 done, 1 the model or data is at fault, 2 wrong usage, 3 the
 // machine is at fault, 4 a bug in accc.
 #include "Command.h"
-
-#include <iostream>
+#include "Print.h"
+#include "support/Log.h"
 
 using namespace accc;
 using namespace accc::tool;
@@ -23,23 +23,28 @@ int main(int argc, char **argv) {
   addDiff(app, action);
   addGolden(app, action);
   addBench(app, action);
+  addMessageOptions(app);
+  for (CLI::App *command : app.get_subcommands([](CLI::App *) { return true; }))
+    addMessageOptions(*command);
 
+  PrintableOutput output;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    int code = app.exit(error, std::cout, std::cerr);
-    return code == 0 ? 0 : static_cast<int>(ExitCode::Usage);
+    if (error.get_exit_code() == 0) // --help, --version
+      return app.exit(error);
+    return static_cast<int>(reportUsage(app, error));
   }
   try {
     return action();
   } catch (const Error &error) {
-    std::cerr << "accc: error: " << error.what() << "\n";
+    log(LogLevel::Error, error.what());
     return error.exit_code();
   } catch (const std::bad_alloc &) {
-    std::cerr << "accc: error: there is not enough memory\n";
+    log(LogLevel::Error, "there is not enough memory");
     return static_cast<int>(ExitCode::Machine);
   } catch (const std::exception &error) {
-    std::cerr << "accc: error: " << error.what() << " (this is a bug in accc)\n";
+    log(LogLevel::Error, std::string("bug in accc: ") + error.what());
     return static_cast<int>(ExitCode::Bug);
   }
 }

@@ -2,6 +2,7 @@
 // accc run LIB --entry ENTRY --inputs IN.safetensors
 #include "Command.h"
 #include "Json.h"
+#include "Print.h"
 
 #include <cmath>
 #include <iostream>
@@ -14,8 +15,7 @@ using namespace accc::tool;
 namespace {
 struct RunOptions {
   std::string library, entry = "train_step", inputs, params, outputs, saveParams;
-  int64_t steps = 1, seed = 0;
-  std::optional<float> learningRate;
+  StepOptions run;
   int threads = 0;
   bool json = false, allowNonfinite = false;
 };
@@ -51,9 +51,8 @@ static int run(const RunOptions &options) {
   keepApart({options.outputs, options.saveParams},
             {options.library, options.inputs, options.params});
   Model model = Model::load(options.library);
-  SessionOptions settings;
-  settings.learning_rate = options.learningRate.value_or(manifestLearningRate(model));
-  settings.seed = options.seed;
+  checkEntry(model, options.entry);
+  SessionOptions settings = options.run.settings(model);
   settings.threads = options.threads;
   Session session(model, settings);
   if (!options.params.empty())
@@ -64,14 +63,14 @@ static int run(const RunOptions &options) {
 
   std::optional<Result> result;
   std::vector<float> losses;
-  for (int64_t step = 0; step < options.steps; ++step) {
+  for (int64_t step = 0; step < options.run.steps; ++step) {
     result = session.run(options.entry, inputs);
     result->wait();
     if (!result->has_loss())
       continue;
     losses.push_back(result->loss());
     if (!options.json)
-      std::printf("step %lld loss %.9g\n", static_cast<long long>(step), losses.back());
+      print("step %lld loss %.9g\n", static_cast<long long>(step), losses.back());
     if (!std::isfinite(losses.back()) && !options.allowNonfinite)
       break;
   }
@@ -81,7 +80,7 @@ static int run(const RunOptions &options) {
     checkLoss(losses);
   if (!options.outputs.empty()) {
     TensorMap outputs = result->tensors();
-    if (options.steps > 1 && !losses.empty())
+    if (options.run.steps > 1 && !losses.empty())
       outputs.insert_or_assign("losses", Tensor::of<float>({static_cast<int64_t>(losses.size())},
                                                            std::span<const float>(losses)));
     save_safetensors(options.outputs, outputs);
@@ -93,34 +92,31 @@ static int run(const RunOptions &options) {
 
 void accc::tool::addRun(CLI::App &app, Action &action) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App *command = app.add_subcommand("run", "runs an entry point of a library");
-  command->add_option("LIB", options->library, "the library")->required();
-  command->add_option("--entry", options->entry, "train_step, grad_step, apply_step or eval_step")
-      ->capture_default_str();
-  command->add_option("--inputs", options->inputs, "the inputs, and `target`, by name")
-      ->type_name("IN.safetensors");
-  command->add_option("--params", options->params, "parameters and buffers to start from")
-      ->type_name("P.safetensors");
-  command->add_option("--steps", options->steps, "number of steps")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "of dropout and other random ops")
-      ->capture_default_str();
+  CLI::App *command = app.add_subcommand("run", "Run an entry point of a library");
+  command->add_option("LIB", options->library, "The library")->required();
   command
-      ->add_option("--lr", options->learningRate, "the learning rate; by default the optimizer's")
-      ->check(finiteNumber());
-  command->add_option("--threads", options->threads, "0 = the default of OpenMP")
+      ->add_option("--entry", options->entry,
+                   "Entry point: train_step, grad_step, apply_step or eval_step")
+      ->capture_default_str();
+  command->add_option("--inputs", options->inputs, "Inputs by name, including `target`")
+      ->type_name("IN.safetensors");
+  command->add_option("--params", options->params, "Initial parameters and buffers")
+      ->type_name("P.safetensors");
+  addStepOptions(*command, options->run);
+  command->add_option("--threads", options->threads, "Number of threads; 0 = OpenMP's default")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   command
       ->add_option("--outputs", options->outputs,
-                   "writes the last step's outputs, loss and gradients, and `losses` of all steps")
+                   "Write outputs, loss and gradients of the last step, and `losses` of all steps")
       ->type_name("OUT.safetensors");
-  command->add_option("--save-params", options->saveParams, "writes parameters and buffers")
+  command
+      ->add_option("--save-params", options->saveParams,
+                   "Write parameters and buffers after the last step")
       ->type_name("P2.safetensors");
   command->add_flag("--allow-nonfinite", options->allowNonfinite,
-                    "goes on where the loss is infinite or no number; by default that ends the "
-                    "run with exit code 1, and nothing is written");
-  command->add_flag("--json", options->json, "prints the losses, and what ran, as JSON");
+                    "Continue if the loss becomes infinite or NaN; by default the run then ends "
+                    "with exit code 1 and writes nothing");
+  command->add_flag("--json", options->json, "Print losses and the entry point as JSON");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -191,6 +191,9 @@ ReductionShare CudaKernels::shareReduction(func::FuncOp function,
   int64_t taskColumns =
       std::min(kWarp, static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(columns))));
   auto tasks = [&] { return rows * static_cast<int64_t>(llvm::divideCeil(columns, taskColumns)); };
+  // Of both directions whole sectors, or most of one.
+  if (shape.transposed)
+    taskColumns = std::min(taskColumns, kSector);
   while (taskColumns > kSector && tasks() < kMultiprocessors)
     taskColumns /= 2;
   int64_t shares = 1; // lanes of a column
@@ -215,7 +218,10 @@ ReductionShare CudaKernels::shareReduction(func::FuncOp function,
   if (strip == 0) {
     strip = std::min(kMostRows, shape.rows * lanes() / kThreadsOfStrips);
     if (strip <= 1)
-      return shareReduction(function, {shape.rows, columns, elements});
+      return shareReduction(function, {.rows = shape.rows,
+                                       .columns = columns,
+                                       .elements = elements,
+                                       .transposed = shape.transposed});
   }
   Builder b(function.getContext());
   function->setAttr(kLanesAttr, b.getI64IntegerAttr(lanes()));
@@ -334,18 +340,26 @@ static Value shuffle(OpBuilder &b, Location loc, Value members, Value value, int
   return shuffle(b, loc, members, value, b.create<arith::ConstantIntOp>(loc, distance, 32), kind);
 }
 
-/// Shared memory of a block for `count` integers, the same in the whole function.
-static Value getShared(OpBuilder &b, func::FuncOp function, Type integer, int64_t count) {
+/// The variable `symbol` in shared memory of a block, which is made if there is none: `count`
+/// elements.
+static Value shared(OpBuilder &b, func::FuncOp function, StringRef symbol, Type type,
+                    int64_t count) {
   Location loc = function.getLoc();
   constexpr unsigned kShared = 3;
-  unsigned bits = integer.getIntOrFloatBitWidth();
-  std::string symbol = (function.getSymName() + ".lanes" + std::to_string(bits)).str();
   if (!SymbolTable::lookupNearestSymbolFrom(function, b.getStringAttr(symbol)))
     OpBuilder(function).create<LLVM::GlobalOp>(
-        loc, LLVM::LLVMArrayType::get(integer, static_cast<unsigned>(count)), /*isConstant=*/false,
-        LLVM::Linkage::Internal, symbol, Attribute(), /*alignment=*/bits / 8, kShared);
+        loc, LLVM::LLVMArrayType::get(type, static_cast<unsigned>(count)), /*isConstant=*/false,
+        LLVM::Linkage::Internal, symbol, Attribute(),
+        /*alignment=*/type.getIntOrFloatBitWidth() / 8, kShared);
   return b.create<LLVM::AddressOfOp>(loc, LLVM::LLVMPointerType::get(b.getContext(), kShared),
                                      symbol);
+}
+
+/// Shared memory of a block for `count` integers, the same in the whole function.
+static Value getShared(OpBuilder &b, func::FuncOp function, Type integer, int64_t count) {
+  unsigned bits = integer.getIntOrFloatBitWidth();
+  std::string symbol = (function.getSymName() + ".lanes" + std::to_string(bits)).str();
+  return shared(b, function, symbol, integer, count);
 }
 
 /// First within each warp, then what these have through shared memory: each lane gets those of some
@@ -408,6 +422,29 @@ void CudaKernels::onOneLane(BodyEmitter &emitter, function_ref<void()> body) con
                                           constant(b, loc, columns));
   branch(emitter, isFirst, body);
 }
+
+BlockLimits CudaKernels::getBlockLimits() const {
+  return {.lanes = kMostThreads, .sharedBytes = 48 << 10}; // without asking the driver for more
+}
+
+int64_t CudaKernels::setBlock(func::FuncOp function, int64_t lanes) const {
+  auto rounded = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(lanes)));
+  // A warp would not be a block: several tasks would be one.
+  rounded = std::clamp(rounded, 2 * kWarp, kMostThreads);
+  function->setAttr(kLanesAttr, Builder(function.getContext()).getI64IntegerAttr(rounded));
+  return rounded;
+}
+
+Value CudaKernels::createShared(OpBuilder &b, func::FuncOp function, Type type,
+                                int64_t count) const {
+  auto module = function->getParentOfType<ModuleOp>();
+  std::string name, stem = (function.getSymName() + ".shared").str();
+  for (unsigned i = 0; name.empty() || module.lookupSymbol(name); ++i)
+    name = stem + std::to_string(i);
+  return shared(b, function, name, type, count);
+}
+
+void CudaKernels::synchronize(OpBuilder &b, Location loc) const { b.create<NVVM::Barrier0Op>(loc); }
 
 int64_t CudaKernels::getBusyTasks(func::FuncOp function) const {
   return kManyThreads / lanesOf(function);

@@ -50,6 +50,11 @@ public:
   combineLanes(BodyEmitter &emitter, mlir::Value value,
                llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const override;
   void onOneLane(BodyEmitter &emitter, llvm::function_ref<void()> body) const override;
+  BlockLimits getBlockLimits() const override;
+  int64_t setBlock(mlir::func::FuncOp function, int64_t lanes) const override;
+  mlir::Value createShared(mlir::OpBuilder &b, mlir::func::FuncOp function, mlir::Type type,
+                           int64_t count) const override;
+  void synchronize(mlir::OpBuilder &b, mlir::Location loc) const override;
   int64_t getBusyTasks(mlir::func::FuncOp function) const override;
   mlir::Value getLane(mlir::OpBuilder &b, mlir::func::FuncOp function) const override;
   mlir::Value getFromLane(BodyEmitter &emitter, mlir::Value value, mlir::Value lane) const override;

@@ -118,11 +118,15 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (auto it = bound.find(tensor); it != bound.end()) {
     AffineExpr offset = linearise(type.getShape(), position);
-    if (offset == it->second.offset)
-      return it->second.value;
+    for (const Bound &each : it->second)
+      if (offset == each.offset)
+        return each.value;
   }
-  if (auto it = pointers.find(tensor); it != pointers.end())
+  if (auto it = pointers.find(tensor); it != pointers.end()) {
+    if (recorder)
+      recorder->reads.insert({tensor, linearise(type.getShape(), position)});
     return load(it->second, type, position);
+  }
   Operation *op = tensor.getDefiningOp();
   switch (cast<Fusible>(op).getFusionClass()) {
   case FusionClass::Pointwise: {
@@ -316,7 +320,8 @@ Value BodyEmitter::select(ArrayRef<IndexRange> ranges, function_ref<Value()> ins
 }
 
 void BodyEmitter::bind(Value tensor, ArrayRef<AffineExpr> position, Value value) {
-  bound[tensor] = {linearise(cast<RankedTensorType>(tensor.getType()).getShape(), position), value};
+  AffineExpr offset = linearise(cast<RankedTensorType>(tensor.getType()).getShape(), position);
+  bound[tensor].assign(1, {offset, value});
 }
 
 // ---- Memory ----
@@ -426,6 +431,11 @@ Value BodyEmitter::load(Value pointer, Type elementType, const LaneIndex &at, bo
     return result;
   Value zero = b.create<arith::ConstantOp>(location, b.getZeroAttr(result.getType()));
   return b.create<arith::CmpIOp>(location, arith::CmpIPredicate::ne, result, zero);
+}
+
+Value BodyEmitter::loadInput(Value input, AffineExpr offset) {
+  return load(pointers.lookup(input), cast<RankedTensorType>(input.getType()).getElementType(),
+              index.evaluate(offset), /*aligned=*/false);
 }
 
 Value BodyEmitter::loadOutput(unsigned output, ArrayRef<AffineExpr> position) {

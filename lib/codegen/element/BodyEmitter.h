@@ -9,6 +9,7 @@
 #include "codegen/element/KernelTarget.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace accc::codegen {
 
@@ -61,7 +62,13 @@ public:
   /// The value of a reduction that has been computed for the current loop variables. Reading it
   /// anywhere but at `position` is a bug of fusion.
   void bind(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position, mlir::Value value);
+  /// The same for the element of an input at an offset, in row-major order.
+  void bindOffset(mlir::Value input, mlir::AffineExpr offset, mlir::Value value) {
+    bound[input].push_back({offset, value});
+  }
   void unbindAll() { bound.clear(); }
+  /// The element of an input at an offset.
+  mlir::Value loadInput(mlir::Value input, mlir::AffineExpr offset);
 
   using Values = llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value>;
   /// What a scope has remembered, for the next one with the same values of the loop variables. That
@@ -91,6 +98,8 @@ public:
     bool wholeVectors = true;
     /// Bytes of the widest element in an access of neighbours.
     int64_t widestBytes = 0;
+    /// The inputs that are read, and at which offsets.
+    llvm::SetVector<std::pair<mlir::Value, mlir::AffineExpr>> reads;
   };
   void setRecorder(Recorder *newRecorder) { recorder = newRecorder; }
 
@@ -135,7 +144,7 @@ private:
     mlir::AffineExpr offset;
     mlir::Value value;
   };
-  llvm::DenseMap<mlir::Value, Bound> bound;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Bound, 1>> bound;
   std::vector<Values> memo;
   Recorder *recorder = nullptr;
 

@@ -16,6 +16,20 @@ Value KernelTarget::getColumn(OpBuilder &, func::FuncOp) const {
   llvm_unreachable("lanes are not threads");
 }
 
+BlockLimits KernelTarget::getBlockLimits() const { llvm_unreachable("lanes are not threads"); }
+
+int64_t KernelTarget::setBlock(func::FuncOp, int64_t) const {
+  llvm_unreachable("lanes are not threads");
+}
+
+Value KernelTarget::createShared(OpBuilder &, func::FuncOp, Type, int64_t) const {
+  llvm_unreachable("lanes are not threads");
+}
+
+void KernelTarget::synchronize(OpBuilder &, Location) const {
+  llvm_unreachable("lanes are not threads");
+}
+
 int64_t KernelTarget::getBusyTasks(func::FuncOp) const {
   llvm_unreachable("lanes are not threads");
 }

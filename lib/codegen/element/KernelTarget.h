@@ -31,6 +31,8 @@ struct ReductionShape {
   int64_t rows, columns, elements;
   int64_t strip = 1;     // so many rows are a task's; 0: as many as leave the machine busy
   int64_t registers = 0; // of 32 bits that a lane is to keep for each element that it has
+  /// Some of what is read has neighbours among the elements of a result, not among the columns.
+  bool transposed = false;
 };
 
 /// How a task of a reduction is shared among lanes that are threads.
@@ -38,6 +40,12 @@ struct ReductionShare {
   int64_t columns; // neighbouring results
   int64_t lanes;   // of each, which share its elements
   int64_t strip;   // rows that a task takes one after the other
+};
+
+/// What a task can have that runs in a block.
+struct BlockLimits {
+  int64_t lanes;
+  int64_t sharedBytes; // of memory that its lanes share, while several blocks run at a time
 };
 
 class BodyEmitter;
@@ -116,6 +124,15 @@ public:
 
   // ---- Lanes that are threads, of a function created with inLanes ----
 
+  virtual BlockLimits getBlockLimits() const;
+  /// A task of `function` runs in a block of about so many lanes, which share memory and can wait
+  /// for each other. Gives their number, a power of two. To be asked before the tasks.
+  virtual int64_t setBlock(mlir::func::FuncOp function, int64_t lanes) const;
+  /// Memory for `count` elements of this type that the lanes of a block share: a pointer to it.
+  virtual mlir::Value createShared(mlir::OpBuilder &b, mlir::func::FuncOp function, mlir::Type type,
+                                   int64_t count) const;
+  /// All lanes of a block wait until all are there, and see what any has written before.
+  virtual void synchronize(mlir::OpBuilder &b, mlir::Location loc) const;
   /// How many tasks keep the machine busy.
   virtual int64_t getBusyTasks(mlir::func::FuncOp function) const;
   /// The lane's number (i64).

@@ -18,6 +18,22 @@ accc_buffer TableBytes::add(ArrayRef<int64_t> words) {
   return buffer;
 }
 
+/// accc_code.variable_orders, for the variables as they follow each other in the description.
+static llvm::Constant *variableOrders(ModuleOp program, ConstantWriter &w) {
+  SmallVector<llvm::Constant *> orders;
+  bool any = false;
+  for (auto variable : program.getOps<exec::VariableOp>()) {
+    std::optional<ArrayRef<int64_t>> order = variable.getOrder();
+    any |= order.has_value();
+    orders.push_back(
+        order ? w.array(llvm::map_to_vector(
+                            *order, [&](int64_t d) -> llvm::Constant * { return w.i64(d); }),
+                        "order")
+              : w.null());
+  }
+  return any ? w.array(orders, "orders") : w.null();
+}
+
 LogicalResult codegen::addCode(ModuleOp program, const ConstantBlock &constants,
                                const KernelShapes &kernels, const ErrorTable &errors,
                                const CodeLabel &label, ArrayRef<char> image, StringRef symbol,
@@ -52,7 +68,7 @@ LogicalResult codegen::addCode(ModuleOp program, const ConstantBlock &constants,
        w.i64(static_cast<int64_t>(image.size())), w.bytes(tables.get(), "tables"),
        w.i64(static_cast<int64_t>(tables.get().size())), w.i32(static_cast<int64_t>(table.size())),
        w.i32(static_cast<int64_t>(entries.size())), w.array(table, "kernels"),
-       w.array(entries, "entries")});
+       w.array(entries, "entries"), variableOrders(program, w)});
   w.share(w.array({code}, "code"), symbol);
   return success();
 }

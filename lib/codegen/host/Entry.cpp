@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry points: what each runs, and what a runtime needs to know to call it.
 #include "codegen/host/Code.h"
+#include "ir/nn/IndexBounds.h"
 #include "ir/prim/FunctionContract.h"
 #include "support/Fault.h"
+#include "support/ModuleLocation.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;
@@ -52,8 +54,9 @@ private:
   accc_buffer place(exec::SliceOp op) const;
   void append(ValueRange values, accc_access access);
   void addStep(accc_step_kind kind, int64_t index, int64_t tasks, size_t firstBuffer,
-               StringRef label);
-  void addLaunch(StringRef kernel, int64_t tasks, size_t firstBuffer, StringRef label);
+               StringRef label, Operation *op);
+  void addLaunch(StringRef kernel, int64_t tasks, size_t firstBuffer, StringRef label,
+                 Operation *op);
   void addLaunch(exec::LaunchOp launch);
   void addLaunch(exec::LaunchEachOp launch);
   LogicalResult addCall(exec::LibraryCallOp call);
@@ -101,18 +104,20 @@ void EntryEmitter::append(ValueRange values, accc_access access) {
 }
 
 void EntryEmitter::addStep(accc_step_kind kind, int64_t index, int64_t tasks, size_t firstBuffer,
-                           StringRef label) {
-  steps.push_back(w.structure(
-      {w.i32(kind), w.i32(index), w.i64(tasks), w.i32(static_cast<int64_t>(firstBuffer)),
-       w.i32(static_cast<int64_t>(buffers.size() - firstBuffer)), w.string(label)}));
+                           StringRef label, Operation *op) {
+  steps.push_back(w.structure({w.i32(kind), w.i32(index), w.i64(tasks),
+                               w.i32(static_cast<int64_t>(firstBuffer)),
+                               w.i32(static_cast<int64_t>(buffers.size() - firstBuffer)),
+                               w.string(label), w.string(moduleNames(op->getLoc()))}));
 }
 
-void EntryEmitter::addLaunch(StringRef kernel, int64_t tasks, size_t firstBuffer, StringRef label) {
+void EntryEmitter::addLaunch(StringRef kernel, int64_t tasks, size_t firstBuffer, StringRef label,
+                             Operation *op) {
   ++launches;
   buffers.push_back(
       {.space = ACCC_STATUS, .access = ACCC_READ_WRITE, .offset = 0, .bytes = sizeof(int64_t)});
   auto index = kernels.find(kernel) - kernels.begin();
-  addStep(ACCC_STEP_LAUNCH, index, tasks, firstBuffer, label);
+  addStep(ACCC_STEP_LAUNCH, index, tasks, firstBuffer, label, op);
 }
 
 void EntryEmitter::addLaunch(exec::LaunchOp launch) {
@@ -122,7 +127,7 @@ void EntryEmitter::addLaunch(exec::LaunchOp launch) {
   size_t first = buffers.size();
   append(launch.getInputs(), ACCC_READ);
   append(launch.getOutputs(), ACCC_WRITE);
-  addLaunch(launch.getKernel(), tasks, first, labelOf(launch));
+  addLaunch(launch.getKernel(), tasks, first, labelOf(launch), launch);
 }
 
 void EntryEmitter::addLaunch(exec::LaunchEachOp launch) {
@@ -137,7 +142,7 @@ void EntryEmitter::addLaunch(exec::LaunchEachOp launch) {
     append(launch.getOutputs().slice(s * outs, outs), ACCC_WRITE);
   }
   addLaunch(launch.getKernel(), segments.tasks, first,
-            launch.getKernel().str() + " -> " + std::to_string(count) + " tensors");
+            launch.getKernel().str() + " -> " + std::to_string(count) + " tensors", launch);
 }
 
 LogicalResult EntryEmitter::addCall(exec::LibraryCallOp call) {
@@ -147,7 +152,8 @@ LogicalResult EntryEmitter::addCall(exec::LibraryCallOp call) {
   size_t first = buffers.size();
   append(call.getInputs(), ACCC_READ);
   append(call.getOutputs(), ACCC_WRITE);
-  addStep(ACCC_STEP_LIBRARY_CALL, static_cast<int64_t>(calls.size()), 0, first, labelOf(call));
+  addStep(ACCC_STEP_LIBRARY_CALL, static_cast<int64_t>(calls.size()), 0, first, labelOf(call),
+          call);
   calls.push_back(*description);
   return success();
 }
@@ -161,7 +167,7 @@ LogicalResult EntryEmitter::emit() {
     else if (auto each = dyn_cast<exec::LaunchEachOp>(op))
       addLaunch(each);
     else if (isa<exec::CheckOp>(op))
-      addStep(ACCC_STEP_CHECK, 0, 0, buffers.size(), "check");
+      addStep(ACCC_STEP_CHECK, 0, 0, buffers.size(), "check", &op);
     else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
       if (failed(addCall(call)))
         return failure();
@@ -190,14 +196,26 @@ int32_t usageOf(Role role) {
   }
 }
 
-/// accc_value for each of {name, role, type}.
+/// accc_indices, or null.
+llvm::Constant *describeIndices(ConstantWriter &w, DictionaryAttr attribute) {
+  if (!attribute)
+    return w.null();
+  IndexBounds bounds = IndexBounds::fromAttr(attribute);
+  return w.array(
+      w.structure({w.i64(bounds.first), w.i64(bounds.end), w.i64(bounds.ignored.value_or(0)),
+                   w.i32(bounds.ignored.has_value()), w.i32(0), w.string(bounds.what)}),
+      "indices");
+}
+
+/// accc_value for each of {name, role, type}, and {indices}.
 SmallVector<llvm::Constant *> describeValues(ConstantWriter &w, ArrayAttr list) {
   SmallVector<llvm::Constant *> result;
   for (auto value : list.getAsRange<DictionaryAttr>()) {
     auto type = cast<RankedTensorType>(cast<TypeAttr>(value.get("type")).getValue());
-    result.push_back(w.structure(
-        {w.tensor(cast<StringAttr>(value.get("name")).getValue(), type),
-         w.i32(usageOf(cast<prim::RoleAttr>(value.get("role")).getValue())), w.i32(0)}));
+    result.push_back(
+        w.structure({w.tensor(cast<StringAttr>(value.get("name")).getValue(), type),
+                     w.i32(usageOf(cast<prim::RoleAttr>(value.get("role")).getValue())), w.i32(0),
+                     describeIndices(w, value.getAs<DictionaryAttr>("indices"))}));
   }
   return result;
 }

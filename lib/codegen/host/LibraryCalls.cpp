@@ -112,18 +112,24 @@ LogicalResult describeConvolution(exec::LibraryCallOp call, RankedTensorType x, 
   if (spatial < 1 || spatial > ACCC_MAX_SPATIAL_DIMS)
     return call.emitError("a convolution with ")
            << spatial << " spatial dimensions; 1 to 3 are supported";
-  bool last = config.get("channels_last") && cast<BoolAttr>(config.get("channels_last")).getValue();
+  auto isSet = [&](StringRef name) {
+    auto flag = config.getAs<BoolAttr>(name);
+    return flag && flag.getValue();
+  };
+  bool last = isSet("channels_last"), filterLast = isSet("filter_channels_last");
+  unsigned filterSpatial = filterLast ? 1 : 2;
   c.spatial_rank = static_cast<int32_t>(spatial);
   c.layout = last ? ACCC_CHANNELS_LAST : ACCC_CHANNELS_FIRST;
+  c.filter_layout = filterLast ? ACCC_CHANNELS_LAST : ACCC_CHANNELS_FIRST;
   c.groups = cast<IntegerAttr>(config.get("groups")).getInt();
   c.batch = x.getDimSize(0);
-  c.in_channels = w.getDimSize(1) * c.groups;
+  c.in_channels = w.getDimSize(filterLast ? w.getRank() - 1 : 1) * c.groups;
   c.out_channels = w.getDimSize(0);
   for (int64_t i = 0; i < spatial; ++i) {
     auto d = static_cast<unsigned>(i + (last ? 1 : 2));
     c.in_size[i] = x.getDimSize(d);
     c.out_size[i] = y.getDimSize(d);
-    c.kernel[i] = w.getDimSize(static_cast<unsigned>(i + 2));
+    c.kernel[i] = w.getDimSize(static_cast<unsigned>(i) + filterSpatial);
     c.stride[i] = dims(config, "strides")[i];
     c.dilation[i] = dims(config, "dilations")[i];
     c.pad_low[i] = dims(config, "pad_low")[i];

@@ -42,11 +42,10 @@ SmallVector<AffineExpr> Domain::position(MLIRContext *context) const {
   return result;
 }
 
-/// What `emit` accesses in vectors of `width` lanes along `dim`.
-static BodyEmitter::Recorder record(exec::KernelOp kernel, const Domain &domain,
-                                    const KernelTarget &target,
-                                    function_ref<void(BodyEmitter &)> emit, unsigned dim,
-                                    int64_t width, AffineExpr multiple) {
+BodyEmitter::Recorder codegen::recordAccesses(exec::KernelOp kernel, const Domain &domain,
+                                              const KernelTarget &target,
+                                              function_ref<void(BodyEmitter &)> emit, unsigned dim,
+                                              int64_t width, AffineExpr multiple) {
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(kernel.getLoc());
   func::FuncOp function = target.createFunction(kernel, *scratch, /*inLanes=*/false);
   ErrorTable errors;
@@ -74,7 +73,8 @@ int64_t codegen::chooseNeighbours(exec::KernelOp kernel, const Domain &domain, u
     widest = std::max(widest, elementBytes(cast<RankedTensorType>(result)));
   int64_t width = widthOf(widest);
   while (width > 1) {
-    BodyEmitter::Recorder accesses = record(kernel, domain, target, emit, dim, width, multiple);
+    BodyEmitter::Recorder accesses =
+        recordAccesses(kernel, domain, target, emit, dim, width, multiple);
     if (!accesses.wholeVectors)
       width /= 2;
     else if (width <= widthOf(accesses.widestBytes))

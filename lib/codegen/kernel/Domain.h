@@ -26,6 +26,12 @@ struct Domain {
   llvm::SmallVector<mlir::AffineExpr> position(mlir::MLIRContext *context) const;
 };
 
+/// What `emit` accesses in vectors of `width` lanes along `dim`.
+BodyEmitter::Recorder recordAccesses(exec::KernelOp kernel, const Domain &domain,
+                                     const KernelTarget &target,
+                                     llvm::function_ref<void(BodyEmitter &)> emit, unsigned dim,
+                                     int64_t width, mlir::AffineExpr multiple = nullptr);
+
 /// Where lanes are threads: how many neighbours along loop variable `dim` each takes at once, so
 /// that what it accesses there is one aligned piece of memory; 1 where `emit` reads or writes
 /// anything in another way. `multiple` as for IndexEmitter::setVector.

@@ -5,6 +5,7 @@
 #include "codegen/kernel/Emitters.h"
 #include "support/CompileLog.h"
 #include "support/Fault.h"
+#include "support/WorkScope.h"
 
 using namespace mlir;
 using namespace accc;
@@ -55,6 +56,7 @@ FailureOr<KernelModule> codegen::emitKernels(ModuleOp program, const KernelTarge
     return failure(); // let the outer handler print it
   });
   for (auto kernel : program.getOps<exec::KernelOp>()) {
+    WorkScope scope(kernel);
     FailureOr<KernelFunction> function = emitKernel(kernel, *result.module, target, errors);
     if (failed(function))
       good = false;

@@ -3,6 +3,7 @@
 #include "codegen/element/KernelTarget.h"
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
+#include "codegen/kernel/Tiles.h"
 #include "ir/prim/Philox.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,6 +66,8 @@ KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Doma
   for (unsigned i = 0; i < rank; ++i)
     if (domain.extents[i] != 1)
       dims.push_back(i);
+  if (std::optional<Tiling> tiling = findTiling(kernel, domain, dims, target, emit))
+    return emitInTiles(kernel, module, domain, *tiling, target, errors, emit);
   Neighbours chosen =
       elements > 1 ? chooseNeighbours(kernel, domain, dims, target, emit) : Neighbours();
   int64_t neighbours = chosen.count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tasks of a reduction by threads: single rows, or strips of them.
 #include "codegen/kernel/ThreadReduction.h"
+#include "ir/prim/IndexRanges.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -67,6 +68,18 @@ void ThreadReduction::storeColumns(Value task, int64_t tasks, Steps steps, Value
   }
 }
 
+/// Whether something is read of which the elements of a result are neighbours, and those of
+/// neighbouring results are not.
+bool ThreadReduction::readsTransposed() const {
+  auto inner = static_cast<unsigned>(r.domain.innermost());
+  AffineMap accesses = exec::KernelOp(r.kernel).getSpecAttr().getAccesses();
+  return llvm::any_of(accesses.getResults(), [&](AffineExpr access) {
+    return prim::coefficientOf(access, inner).value_or(0) > 1 &&
+           llvm::any_of(reduced,
+                        [&](unsigned dim) { return prim::coefficientOf(access, dim) == 1; });
+  });
+}
+
 /// How a task is shared, and whether a row stays in registers: always, where columns are reduced.
 void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
   int64_t live = countLiveRegisters(r);
@@ -86,7 +99,10 @@ void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
     if (inRegisters)
       return;
   }
-  share = target.shareReduction(function, {rows, columns, elements});
+  share = target.shareReduction(function, {.rows = rows,
+                                           .columns = columns,
+                                           .elements = elements,
+                                           .transposed = columns > 1 && readsTransposed()});
   inRegisters = keeps(live);
 }
 

@@ -12,6 +12,16 @@ namespace accc::codegen {
 void emitHeapSort(BodyEmitter &emitter, prim::SortOp op, mlir::ValueRange results,
                   llvm::ArrayRef<mlir::AffineExpr> row);
 
+/// Whether a row, with the indices of its elements, fits the memory that the lanes of a block
+/// share.
+bool fitsBlock(prim::SortOp op, const KernelTarget &target);
+
+/// Where lanes are threads: sorts the rows, a task each, which loop variables `outer` of the domain
+/// number. Otherwise like emitHeapSort. Returns the number of tasks.
+int64_t emitBlockSort(BodyEmitter &emitter, prim::SortOp op, mlir::ValueRange results,
+                      const Domain &domain, llvm::ArrayRef<unsigned> outer,
+                      llvm::ArrayRef<mlir::AffineExpr> row);
+
 } // namespace accc::codegen
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stable sorting along one dimension. Short rows, and all where lanes are threads, by ranks: an
-// element's place is the number of elements that go before it, which needs no branches and work
-// that grows with the square of the extent. Long rows on a CPU by a heap.
+// Stable sorting along one dimension. Short rows by ranks: an element's place is the number of
+// elements that go before it, which needs no branches and work that grows with the square of the
+// extent. Longer rows on a CPU by a heap; where lanes are threads by a network in the memory that
+// those of a block share, and by ranks where a row does not fit there.
 #include "codegen/kernel/Sort.h"
 
 #include "support/Fault.h"
@@ -51,6 +52,11 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
   }
   if (ReferenceArray::count(shape) == 0)
     return KernelFunction{function, target.getLaunchShape(function, 0)};
+
+  if (inLanes && extent > kMostByRank && fitsBlock(sort, target)) {
+    int64_t tasks = emitBlockSort(emitter, sort, results, domain, outer, own);
+    return KernelFunction{function, target.getLaunchShape(function, tasks)};
+  }
 
   auto placeElement = [&] {
     Value i = index.evaluate(index.dim(along)).base;

@@ -42,6 +42,7 @@ private:
   using Steps = llvm::MutableArrayRef<Step>;
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, Steps)>;
 
+  bool readsTransposed() const;
   void chooseShare(int64_t rows, int64_t columns);
   void emitRow(Steps start);
   void emitStrip(mlir::Value task, int64_t rows, llvm::ArrayRef<unsigned> kept);

@@ -153,3 +153,17 @@ DenseElementsAttr accc::knownValue(Value value, function_ref<DenseElementsAttr(V
   }
   return knownValue(mapping.lookup(value));
 }
+
+FoldingStop accc::findFoldingStop(Value value, function_ref<DenseElementsAttr(Value)> given) {
+  FoldingStop stop;
+  while (Operation *op = value.getDefiningOp()) {
+    stop.producer = op;
+    auto unknown = llvm::find_if(op->getOperands(),
+                                 [&](Value operand) { return !knownValue(operand, given); });
+    if (unknown == op->operand_end())
+      return stop;
+    value = *unknown;
+  }
+  stop.argument = value;
+  return stop;
+}

@@ -17,6 +17,16 @@ mlir::DenseElementsAttr knownValue(mlir::Value value);
 mlir::DenseElementsAttr knownValue(mlir::Value value,
                                    llvm::function_ref<mlir::DenseElementsAttr(mlir::Value)> given);
 
+/// Why knownValue(value, given) is null: the producer at which folding stopped, and the argument of
+/// the block that it reads (null where its operands are all known, and it does not fold all the
+/// same). The producer is null where `value` is that argument.
+struct FoldingStop {
+  mlir::Operation *producer = nullptr;
+  mlir::Value argument;
+};
+FoldingStop findFoldingStop(mlir::Value value,
+                            llvm::function_ref<mlir::DenseElementsAttr(mlir::Value)> given);
+
 /// If the operands of `op`, primitive or composite, are known and its results are few (index lists
 /// may be longer), makes constants of them before it and gives these; else gives nothing and
 /// changes nothing. The op stays, unused.

@@ -24,7 +24,7 @@ struct ImportOptions {
   /// What open dimensions without a value are taken as, with a warning; by default they are an
   /// error.
   std::optional<int64_t> openDimension;
-  /// Parameters whose whole name matches one of these regular expressions are not trained.
+  /// Parameters in whose name one of these regular expressions is found are not trained.
   std::vector<std::string> frozen;
   /// The module will be trained: warnings about what was exported for inference are wanted.
   bool training = true;
@@ -49,8 +49,12 @@ struct ImportOptions {
 struct ImportResult {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   WeightTable weights;
-  std::vector<std::string> warnings;
+  /// Errors: without a module.
   std::vector<Problem> problems;
+  /// Warnings and notes.
+  std::vector<Problem> remarks = {};
+  /// The names of the model's outputs, with problems too.
+  std::vector<std::string> outputs = {};
   /// The files beside the model that were read.
   std::vector<std::string> dataFiles = {};
   /// A line for each parameter that the exporter changed and the importer restored.

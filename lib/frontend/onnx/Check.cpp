@@ -2,6 +2,7 @@
 // The structure of a model: names, order, functions. Values and types are checked where they are
 // used.
 #include "frontend/onnx/Error.h"
+#include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Reader.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -146,9 +147,6 @@ private:
 };
 
 } // namespace
-
-/// The newest version of the standard operators that the rules were written for: ONNX 1.22's.
-constexpr int64_t kNewestOpset = 27;
 
 template <typename Imports> static void checkOpsets(const Imports &imports) {
   llvm::StringMap<int64_t> versions;

@@ -14,6 +14,9 @@ struct ImportError {
   std::string message;
 };
 
+/// A file beside the model cannot be read: ExternalData reports it, once for all of its tensors.
+struct FileError : ImportError {};
+
 /// What ends an import at once, whatever else may be wrong with the model. Only the entry point
 /// catches it.
 struct ImportAbort {

@@ -119,6 +119,16 @@ std::optional<Evidence::Scope> Evidence::scopeOf(const onnx::NodeProto &node) {
   return Scope{scopes.size() > 1 ? scopes[scopes.size() - 2] : "", scopes.back()};
 }
 
+std::string Evidence::placeOf(const onnx::NodeProto &node) {
+  if (std::optional<Scope> scope = scopeOf(node))
+    return scope->module.empty() ? scope->call : scope->module;
+  llvm::StringRef name = node.name();
+  if (!name.consume_front("/"))
+    return name.str();
+  std::string module = moduleOf(pathOf(node), /*joinsLists=*/true);
+  return module.empty() ? name.str() : module;
+}
+
 std::string Evidence::ruleOf(const onnx::NodeProto &node) {
   Metadata metadata = metadataOf(node);
   auto rule = metadata.find(kRule);
@@ -128,6 +138,30 @@ std::string Evidence::ruleOf(const onnx::NodeProto &node) {
 std::vector<std::string> Evidence::foldedFrom(llvm::StringRef initializer) const {
   auto found = folded.find(initializer);
   return found == folded.end() ? std::vector<std::string>() : found->second;
+}
+
+llvm::SmallVector<llvm::StringRef> accc::onnx_import::pathOf(const onnx::NodeProto &node) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(node.name()).split(parts, '/', -1, /*KeepEmpty=*/false);
+  if (!parts.empty())
+    parts.pop_back();
+  return parts;
+}
+
+std::string accc::onnx_import::moduleOf(llvm::ArrayRef<llvm::StringRef> path, bool joinsLists) {
+  std::string module;
+  llvm::StringRef before;
+  for (llvm::StringRef part : path) {
+    llvm::StringRef added = part;
+    bool member = joinsLists && !before.empty() && added.consume_front(before) &&
+                  added.starts_with(".") && added.size() > 1;
+    if (member)
+      module += added.str(); // ".0"
+    else
+      module += (module.empty() ? "" : ".") + part.str();
+    before = part;
+  }
+  return module;
 }
 
 llvm::StringRef accc::onnx_import::ownerOf(llvm::StringRef name) {

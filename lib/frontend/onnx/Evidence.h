@@ -5,6 +5,8 @@
 
 #include "frontend/onnx/Proto.h"
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -55,6 +57,9 @@ public:
     std::string module, call;
   };
   static std::optional<Scope> scopeOf(const onnx::NodeProto &node);
+  /// The module of a node by what its exporter wrote down, for people: "encoder.layer.0". Of a node
+  /// of the outermost module the call in it, of a node without traces its name.
+  static std::string placeOf(const onnx::NodeProto &node);
   /// The rewriting rule of onnxscript that made the node, or "".
   static std::string ruleOf(const onnx::NodeProto &node);
   /// Everything that the value of an initialiser was computed from, if it was.
@@ -66,6 +71,13 @@ private:
   llvm::StringMap<std::vector<std::string>> folded;
   bool hasScopes = false, hasPaths = false, hasConstants = false;
 };
+
+/// The parts of a node name of the TorchScript exporter before the last: "encoder", "layer.0" and
+/// "fc" of "/encoder/layer.0/fc/MatMul".
+llvm::SmallVector<llvm::StringRef> pathOf(const onnx::NodeProto &node);
+/// The module of such a path. A member of a list that is itself a module's call follows the list's
+/// name and repeats it: "layers/layers.0".
+std::string moduleOf(llvm::ArrayRef<llvm::StringRef> path, bool joinsLists);
 
 /// "encoder.layer.0" of "encoder.layer.0.weight", and "weight".
 llvm::StringRef ownerOf(llvm::StringRef name);

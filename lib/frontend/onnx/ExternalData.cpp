@@ -122,6 +122,32 @@ std::vector<std::string> ExternalData::paths() const {
   return result;
 }
 
+std::vector<std::string> ExternalData::problems() const {
+  std::vector<std::string> result;
+  for (const auto &[location, file] : unreadable)
+    result.push_back(file.why + (file.tensors.size() > 1
+                                     ? " (" + std::to_string(file.tensors.size()) +
+                                           " tensors of the model are in it)"
+                                     : " (the tensor '" + *file.tensors.begin() + "' is in it)"));
+  return result;
+}
+
+std::shared_ptr<const ExternalData::Mapping> ExternalData::find(const std::string &location,
+                                                                const std::string &tensor) {
+  if (auto known = mappings.find(location); known != mappings.end())
+    return known->second;
+  auto broken = unreadable.find(location);
+  if (broken == unreadable.end()) {
+    try {
+      return mappings[location] = map(location);
+    } catch (const ImportError &error) {
+      broken = unreadable.insert({location, {error.message, {}}}).first;
+    }
+  }
+  broken->second.tensors.insert(tensor);
+  throw FileError{{broken->second.why}};
+}
+
 ExternalData::Bytes ExternalData::read(const onnx::TensorProto &tensor, uint64_t size) {
   std::string location;
   uint64_t offset = 0, length = size;
@@ -136,10 +162,7 @@ ExternalData::Bytes ExternalData::read(const onnx::TensorProto &tensor, uint64_t
   if (length != size)
     fail("external data at '" + location + "' has " + llvm::Twine(length) +
          " bytes where its type needs " + llvm::Twine(size));
-  auto known = mappings.find(location);
-  if (known == mappings.end())
-    known = mappings.insert({location, map(location)}).first;
-  const std::shared_ptr<const Mapping> &mapping = known->second;
+  std::shared_ptr<const Mapping> mapping = find(location, tensor.name());
   if (offset > mapping->size || length > mapping->size - offset)
     fail("external data at '" + location + "': the file ends before the tensor does");
   return {llvm::ArrayRef<char>(mapping->data + offset, length), mapping};

@@ -50,6 +50,8 @@ void GraphImporter::finish(ImportResult &result) {
       if (!entity.tensor)
         fail("the output '" + output.name() + "' is not a tensor");
       addResult(entity.tensor, output.name(), Role::Output);
+    } catch (const FileError &) {
+      problems.push_back({.message = "the output '" + output.name() + "' cannot be read"});
     } catch (const ImportError &error) {
       problems.push_back({"", "", error.message});
     }

@@ -5,6 +5,9 @@
 #include "frontend/onnx/OpTable.h"
 #include "ir/nn/Nn.h"
 #include "ir/prim/FunctionContract.h"
+#include "support/ModuleLocation.h"
+#include "support/Suggest.h"
+#include "support/WorkScope.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -54,9 +57,9 @@ bool GraphImporter::writtenByPyTorch() const {
   return StringRef(model->producer_name()).starts_with("pytorch");
 }
 
-void GraphImporter::warn(std::string message) {
-  if (warned.insert(message).second)
-    warnings.push_back(std::move(message));
+void GraphImporter::remark(Problem problem) {
+  if (!llvm::is_contained(remarks, problem))
+    remarks.push_back(std::move(problem));
 }
 
 Value GraphImporter::addArgument(RankedTensorType type, StringRef name) {
@@ -174,7 +177,8 @@ void GraphImporter::checkDimensions() {
         has += std::string(has.empty() ? "'" : ", '") + open + "'";
       problems.push_back({"", "",
                           "-D " + name + ": no input leaves a dimension of this name open (" +
-                              (has.empty() ? "none is open" : "open: " + has) + ")"});
+                              (has.empty() ? "none is open" : "open: " + has) + ")" +
+                              didYouMean(name, {openDimensions.begin(), openDimensions.end()})});
     }
 }
 
@@ -259,8 +263,9 @@ int64_t GraphImporter::opset(const onnx::NodeProto &node, const Frame &frame) co
 }
 
 Location GraphImporter::location(const onnx::NodeProto &node) {
-  return NameLoc::get(opBuilder.getStringAttr(nodeName(node)),
-                      NameLoc::get(opBuilder.getStringAttr(fullOpType(node))));
+  Location loc = NameLoc::get(opBuilder.getStringAttr(nodeName(node)),
+                              NameLoc::get(opBuilder.getStringAttr(fullOpType(node))));
+  return withModule(loc, Evidence::placeOf(node));
 }
 
 void GraphImporter::settle(Operation *last, Entities &results) {
@@ -296,14 +301,16 @@ Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entit
   auto function = functions.find(functionKey(node.domain(), node.op_type()));
   if (function != functions.end()) // a broken input spoils only what depends on it
     return importCall(*function->second, node, frame, inputs);
-  Rule rule = findRule(node.domain(), node.op_type());
-  if (!rule)
+  const OpRow *op = findOp(node.domain(), node.op_type());
+  if (!op)
     fail("the operator is not supported");
+  if (opset(node, frame) < op->oldest)
+    fail("the form of operator sets before " + Twine(op->oldest) + " is not supported");
   if (broken)
     return {};
   Operation *last = body->empty() ? nullptr : &body->back();
   Node view(*this, frame, node, opset(node, frame), location(node), std::move(inputs));
-  Entities results = rule(view);
+  Entities results = op->rule(view);
   if (diagnostics.empty())
     settle(last, results);
   if (!diagnostics.empty())
@@ -319,6 +326,8 @@ void GraphImporter::count() {
 
 void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
   count();
+  WorkScope scope(node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name(),
+                  node.op_type());
   std::string outer = std::move(diagnostics);
   diagnostics.clear();
   Entities results;
@@ -327,6 +336,8 @@ void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
     for (const std::string &name : node.input())
       inputs.push_back(lookup(name, frame));
     results = runRule(node, frame, std::move(inputs));
+  } catch (const FileError &) {
+    results.clear();
   } catch (const ImportError &error) {
     std::string message = diagnostics.empty() ? error.message : diagnostics;
     problems.push_back({nodeName(node), fullOpType(node), message});
@@ -400,10 +411,15 @@ ImportResult GraphImporter::run() {
   importInputs();
   importNodes(model->graph().node(), main);
 
+  for (const std::string &problem : tensorReader.fileProblems())
+    problems.push_back({.message = problem});
+
   ImportResult result;
   finish(result);
   reportState(result);
-  result.warnings = std::move(warnings);
+  for (const onnx::ValueInfoProto &output : model->graph().output())
+    result.outputs.push_back(output.name());
+  result.remarks = std::move(remarks);
   result.problems = std::move(problems);
   result.dataFiles = tensorReader.dataFiles();
   if (!result.problems.empty()) {

@@ -54,7 +54,11 @@ public:
   /// from another.
   mlir::Value randomKey();
   int64_t nextStream() { return streams++; }
-  void warn(std::string message);
+  /// Adds a warning or a note, once.
+  void remark(Problem problem);
+  void warn(std::string message) {
+    remark({.message = std::move(message), .severity = Problem::Severity::Warning});
+  }
   /// The export lost this; an error at the end, unless the damage is accepted.
   void addDamage(Loss loss, llvm::StringRef name) { state.recovery.damage.add(loss, name); }
   /// The row of an embedding (an argument made from an initialiser) that takes no gradient.
@@ -115,9 +119,7 @@ private:
   int64_t streams = 0;
   int64_t importedNodes = 0;
   std::set<std::string, std::less<>> openDimensions, usedDimensions;
-  std::vector<std::string> warnings;
-  llvm::StringSet<> warned;
-  std::vector<Problem> problems;
+  std::vector<Problem> remarks, problems;
   std::string diagnostics; // errors that MLIR reported while a rule ran
 };
 

@@ -19,7 +19,11 @@ ModelState readState(const std::shared_ptr<onnx::ModelProto> &model, llvm::Strin
   state.exported = readExportMetadata(*model);
   if (!state.exported) {
     TensorReader tensors(context, model, directory);
-    state.recovery = recoverExport(*model, tensors);
+    try {
+      state.recovery = recoverExport(*model, tensors);
+    } catch (const FileError &) {
+      // The import goes on to all that is wrong with the model, this among it.
+    }
   }
   return state;
 }

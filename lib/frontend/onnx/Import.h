@@ -22,8 +22,19 @@ ImportResult importOnnx(llvm::StringRef path, const ImportOptions &options,
 ImportResult importOnnxBytes(llvm::StringRef bytes, llvm::StringRef directory,
                              const ImportOptions &options, mlir::MLIRContext &context);
 
-/// The operators that the importer knows, "Domain.Name" for other than the standard domain, sorted.
-std::vector<std::string> onnxOperators();
+/// An operator that the importer knows.
+struct OnnxOperator {
+  /// "Domain.Name" for other than the standard domain.
+  std::string name;
+  /// The oldest version of its operator set in whose form it is read.
+  int64_t oldest;
+};
+
+/// All of them, by name.
+std::vector<OnnxOperator> onnxOperators();
+
+/// The newest version of the standard operators that a model may use.
+int64_t newestOnnxOpset();
 
 } // namespace accc
 

@@ -2,6 +2,7 @@
 #include "frontend/onnx/Node.h"
 #include "frontend/common/Fold.h"
 #include "frontend/onnx/GraphImporter.h"
+#include "support/ProblemCollector.h"
 
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "llvm/ADT/StringExtras.h"
@@ -24,7 +25,10 @@ OpBuilder &Node::builder() const { return parent.builder(); }
 MLIRContext &Node::context() const { return *parent.builder().getContext(); }
 void Node::warn(const Twine &message) const {
   std::string name = node.name().empty() ? (node.output_size() ? node.output(0) : "") : node.name();
-  parent.warn(describe(Problem{name, node.op_type(), message.str()}));
+  parent.remark({.node = name,
+                 .op = node.op_type(),
+                 .message = message.str(),
+                 .severity = Problem::Severity::Warning});
 }
 
 // ---- inputs ----
@@ -46,6 +50,13 @@ Tensor Node::floatIn(size_t i) const {
   Tensor tensor = in(i);
   if (!isa<FloatType>(tensor.elementType()))
     fail("input " + Twine(i) + " must be a tensor of floats");
+  return tensor;
+}
+
+Tensor Node::numberIn(size_t i) const {
+  Tensor tensor = in(i);
+  if (tensor.elementType().isInteger(1))
+    fail("input " + Twine(i) + " must be a tensor of numbers, not of booleans");
   return tensor;
 }
 
@@ -160,12 +171,34 @@ DenseElementsAttr Node::given(size_t i) const {
                : knownValue(in(i), [&](Value variable) { return parent.initialValue(variable); });
 }
 
+/// "'Cast_7' (Cast)", of what `location()` of the importer made.
+static std::string nodeText(Location loc) {
+  std::string text = "'" + accc::nodeName(loc) + "'";
+  if (auto name = dyn_cast<NameLoc>(loc))
+    if (auto op = dyn_cast<NameLoc>(name.getChildLoc()))
+      text += " (" + op.getName().str() + ")";
+  return text;
+}
+
+std::string Node::whyUnknown(size_t i) const {
+  FoldingStop stop =
+      findFoldingStop(in(i).get(), [&](Value variable) { return parent.initialValue(variable); });
+  if (!stop.argument)
+    return "the node " + nodeText(stop.producer->getLoc()) +
+           " is not computed at compile time, though what it reads is known";
+  std::string source = (parent.initialValue(stop.argument) ? "the parameter '" : "the input '") +
+                       accc::nodeName(stop.argument.getLoc()) + "'";
+  if (!stop.producer)
+    return "it is " + source;
+  return "the node " + nodeText(stop.producer->getLoc()) + " computes it from " + source;
+}
+
 SmallVector<int64_t> Node::knownIntegers(size_t i, StringRef what) const {
   DenseElementsAttr value = given(i);
   checkListable(value, what);
   if (!value)
-    fail("the " + what + " (input " + Twine(i) +
-         ") must be known at compile time, but depends on the model's inputs or parameters");
+    fail("the " + what + " (input " + Twine(i) + ") must be known at compile time, but " +
+         whyUnknown(i));
   if (!value.getElementType().isIntOrIndex())
     fail("the " + what + " (input " + Twine(i) + ") must be integers");
   SmallVector<int64_t> result;

@@ -38,6 +38,8 @@ public:
   prim::Tensor in(size_t i) const;
   /// A float tensor.
   prim::Tensor floatIn(size_t i) const;
+  /// A tensor of floats or integers.
+  prim::Tensor numberIn(size_t i) const;
   /// The tensor, or null if the input is left out.
   mlir::Value optional(size_t i) const { return has(i) ? in(i).get() : mlir::Value(); }
   size_t outputs() const { return static_cast<size_t>(node.output_size()); }
@@ -112,6 +114,8 @@ public:
 
 private:
   mlir::DenseElementsAttr given(size_t i) const;
+  /// What keeps given(i) from being there: "the node 'n' (Cast) computes it from the input 'x'".
+  std::string whyUnknown(size_t i) const;
   static bool isAbsent(const Entity &entity) {
     return !entity.tensor && !entity.sequence && !entity.isNone;
   }

@@ -15,21 +15,25 @@ std::vector<OpRow> accc::onnx_import::allOps() {
   return rows;
 }
 
-Rule accc::onnx_import::findRule(llvm::StringRef domain, llvm::StringRef name) {
-  static const llvm::StringMap<Rule> rules = [] {
-    llvm::StringMap<Rule> map;
+const OpRow *accc::onnx_import::findOp(llvm::StringRef domain, llvm::StringRef name) {
+  static const llvm::StringMap<OpRow> rows = [] {
+    llvm::StringMap<OpRow> map;
     for (const OpRow &row : allOps())
-      map[(llvm::Twine(row.domain) + ":" + row.name).str()] = row.rule;
+      map[(llvm::Twine(row.domain) + ":" + row.name).str()] = row;
     return map;
   }();
-  auto found = rules.find(((domain == "ai.onnx" ? "" : domain) + ":" + name).str());
-  return found == rules.end() ? nullptr : found->second;
+  auto found = rows.find(((domain == "ai.onnx" ? "" : domain) + ":" + name).str());
+  return found == rows.end() ? nullptr : &found->second;
 }
 
-std::vector<std::string> accc::onnxOperators() {
-  std::vector<std::string> names;
+std::vector<OnnxOperator> accc::onnxOperators() {
+  std::vector<OnnxOperator> operators;
   for (const OpRow &row : allOps())
-    names.push_back(*row.domain ? std::string(row.domain) + "." + row.name : row.name);
-  llvm::sort(names);
-  return names;
+    operators.push_back(
+        {*row.domain ? std::string(row.domain) + "." + row.name : row.name, row.oldest});
+  llvm::sort(operators,
+             [](const OnnxOperator &a, const OnnxOperator &b) { return a.name < b.name; });
+  return operators;
 }
+
+int64_t accc::newestOnnxOpset() { return kNewestOpset; }

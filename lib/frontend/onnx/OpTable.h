@@ -11,10 +11,15 @@ struct OpRow {
   const char *name;
   Rule rule;
   const char *domain = "";
+  /// The first version of the operator set whose form of the operator the rule reads.
+  int64_t oldest = 1;
 };
 
-/// The rule of an operator, or null.
-Rule findRule(llvm::StringRef domain, llvm::StringRef name);
+/// The newest version of the standard operators that the rules were written for: ONNX 1.22's.
+constexpr int64_t kNewestOpset = 27;
+
+/// The row of an operator, or null.
+const OpRow *findOp(llvm::StringRef domain, llvm::StringRef name);
 
 /// All rows, family by family.
 std::vector<OpRow> allOps();

@@ -110,8 +110,6 @@ Entities loop(Node &node) {
 
 /// Body: (states..., one element of each scanned input...) -> (states..., collected...)
 Entities scan(Node &node) {
-  if (node.opset() < 9)
-    fail("the form of operator sets before 9 is not supported");
   const onnx::GraphProto &body = node.graph("body");
   int64_t scanned = node.integer("num_scan_inputs");
   int64_t states = static_cast<int64_t>(node.inputs()) - scanned;
@@ -177,7 +175,7 @@ ArrayRef<OpRow> accc::onnx_import::controlFlowOps() {
   static const OpRow rows[] = {
       {"If", branch},
       {"Loop", loop},
-      {"Scan", scan},
+      {"Scan", scan, "", 9},
   };
   return rows;
 }

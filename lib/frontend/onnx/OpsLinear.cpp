@@ -176,7 +176,7 @@ Entities einsum(Node &node) {
   std::map<int, int> uses;
   int64_t ellipsisRank = 0;
   for (auto [i, term] : llvm::enumerate(terms)) {
-    Tensor x = node.in(i);
+    Tensor x = node.numberIn(i);
     if (x.elementType() != type)
       fail("the operands have different element types");
     SmallVector<int> labels = parseLabels(term, x.rank(), /*isOutput=*/false, 0);

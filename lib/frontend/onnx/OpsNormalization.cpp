@@ -50,8 +50,10 @@ Entities batchNormalization(Node &node) {
   // updates the variance with the unbiased one, where ONNX says the biased one.
   bool unbiased = importer.options().unbiasedRunningVar.value_or(importer.writtenByPyTorch());
   if (unbiased && !importer.options().unbiasedRunningVar)
-    importer.warn("running variances are updated with the unbiased variance, as PyTorch, which "
-                  "wrote this file, does (ONNX: the biased one, --running-variance biased)");
+    importer.remark(
+        {.message = "running variances are updated with the unbiased variance, as PyTorch, which "
+                    "wrote this file, does (ONNX: the biased one, --running-variance biased)",
+         .severity = Problem::Severity::Note});
   Operation *op = node.create<nn::BatchNormTrainingOp>(
       operands, {epsilon, node.f64("momentum", 1.0 - node.real("momentum", 0.9)),
                  node.flag("unbiased", unbiased)});

@@ -55,7 +55,8 @@ Tensor logSumExpOf(Tensor x, ArrayRef<int64_t> dims) {
 /// `axes` is an attribute in old operator sets, an input in new ones; left out it means all, or
 /// none if noop_with_empty_axes says so (the elementwise part of the reduction is done then, too).
 template <Reduction reduction> Entities reduce(Node &node) {
-  Tensor x = node.in(0);
+  constexpr bool isLogical = reduction == maxOf || reduction == minOf;
+  Tensor x = isLogical ? node.in(0) : node.numberIn(0);
   auto given = node.integersFrom("axes", 1);
   SmallVector<int64_t> axes;
   if (given && !given->empty()) {

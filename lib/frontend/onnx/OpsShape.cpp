@@ -212,8 +212,6 @@ Entities expand(Node &node) {
 
 Entities tile(Node &node) {
   Tensor x = node.in(0);
-  if (node.opset() < 6)
-    fail("the form of operator sets before 6 is not supported");
   SmallVector<int64_t> repeats = node.knownIntegers(1, "repeats"), spread, wide, shape;
   if (static_cast<int64_t>(repeats.size()) != x.rank())
     fail("there are " + Twine(repeats.size()) + " repeats for a tensor of rank " + Twine(x.rank()));
@@ -313,7 +311,7 @@ ArrayRef<OpRow> accc::onnx_import::shapeOps() {
       {"Split", split},
       {"Slice", slice},
       {"Expand", expand},
-      {"Tile", tile},
+      {"Tile", tile, "", 6},
       {"DepthToSpace", depthToSpace},
       {"SpaceToDepth", spaceToDepth},
       {"Trilu", trilu},

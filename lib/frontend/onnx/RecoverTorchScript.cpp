@@ -16,33 +16,6 @@ constexpr const char kPath[] = "node path", kIdentity[] = "Identity node";
 
 bool isAnonymous(llvm::StringRef name) { return name.starts_with("onnx::"); }
 
-/// The parts of "/encoder/layer.0/fc/MatMul" before the last.
-llvm::SmallVector<llvm::StringRef> pathOf(const onnx::NodeProto &node) {
-  llvm::SmallVector<llvm::StringRef> parts;
-  llvm::StringRef(node.name()).split(parts, '/', -1, /*KeepEmpty=*/false);
-  if (!parts.empty())
-    parts.pop_back();
-  return parts;
-}
-
-/// The module of a path. A member of a list that is itself a module's call follows the list's name
-/// and repeats it: "layers/layers.0".
-std::string moduleOf(llvm::ArrayRef<llvm::StringRef> path, bool joinsLists) {
-  std::string module;
-  llvm::StringRef before;
-  for (llvm::StringRef part : path) {
-    llvm::StringRef added = part;
-    bool member = joinsLists && !before.empty() && added.consume_front(before) &&
-                  added.starts_with(".") && added.size() > 1;
-    if (member)
-      module += added.str(); // ".0"
-    else
-      module += (module.empty() ? "" : ".") + part.str();
-    before = part;
-  }
-  return module;
-}
-
 /// Whether two names differ at most in the numbers by which paths tell the calls of one module
 /// apart: "fc_1.weight" is of the second call of `fc`.
 bool isOneModule(llvm::StringRef a, llvm::StringRef b) {

@@ -39,6 +39,8 @@ public:
 
   /// The files beside the model that were read.
   std::vector<std::string> dataFiles() const { return files.paths(); }
+  /// What is wrong with those that cannot be read.
+  std::vector<std::string> fileProblems() const { return files.problems(); }
 
 private:
   mlir::MLIRContext &context;

@@ -85,7 +85,7 @@ Variables::Variables(const onnx::ModelProto &model, const ModelState &state,
     kinds[info.name()] = kind->second == "BUFFER" && !kept ? "CONSTANT_TENSOR" : kind->second;
   }
   for (const std::string &pattern : options.frozen) {
-    llvm::Regex regex("^(" + pattern + ")$");
+    llvm::Regex regex(pattern);
     std::string error;
     if (!regex.isValid(error))
       fail("'" + pattern + "' is not a regular expression: " + error);

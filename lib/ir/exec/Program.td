@@ -10,10 +10,14 @@ class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemo
 
 def Exec_VariableOp : Exec_Op<"variable"> {
   let summary = "what persists between calls, at a fixed offset of the state block";
-  let description = [{`role` is parameter, buffer or optimizer_state; `offset` counts bytes.}];
-  let arguments = (ins StrAttr:$name, Prim_RoleAttr:$role, TypeAttrOf<AnyRankedTensor>:$type, I64Attr:$offset,
-                       UnitAttr:$trainable);
-  let assemblyFormat = "$name $role $type `at` $offset (`trainable` $trainable^)? attr-dict";
+  let description = [{
+    `role` is parameter, buffer or optimizer_state; `offset` counts bytes. `type` is what users see; with an
+    `order` its dimensions lie in memory in that order, the outermost first, and entries read and write a
+    tensor of that shape: `tensor<8x3x5x5xf32> in [0, 2, 3, 1]` lies there as an 8x5x5x3 one.}];
+  let arguments = (ins StrAttr:$name, Prim_RoleAttr:$role, TypeAttrOf<AnyRankedTensor>:$type,
+                       OptionalAttr<DenseI64ArrayAttr>:$order, I64Attr:$offset, UnitAttr:$trainable);
+  let assemblyFormat = "$name $role $type (`in` $order^)? `at` $offset (`trainable` $trainable^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Exec_ConstantOp : Exec_Op<"constant", [Symbol]> {

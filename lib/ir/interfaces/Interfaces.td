@@ -109,6 +109,17 @@ def MatrixProduct : OpInterface<"MatrixProduct"> {
   ];
 }
 
+def ConvolutionLike : OpInterface<"ConvolutionLike"> {
+  let description = [{A convolution of x with a filter w, or its gradient with respect to one of the two.}];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<"Whether x, y and their gradients are [N, spatial..., C].", "bool", "getChannelsLast">,
+    InterfaceMethod<"Whether w and its gradient are [O, kernel..., C / groups].", "bool", "getFilterChannelsLast">,
+    InterfaceMethod<"The number of the operand that is w; none where the result is its gradient.",
+                    "std::optional<unsigned>", "getFilterOperand">
+  ];
+}
+
 def Pointwise : OpInterface<"Pointwise"> {
   let description = [{Element i of the result from element i of every operand.}];
   let cppNamespace = "::accc";

@@ -13,10 +13,7 @@ using namespace accc::prim;
 #define GET_OP_CLASSES
 #include "ir/prim/Contractions.cpp.inc"
 
-bool prim::isContraction(Operation *op) {
-  return isa<MatrixProduct, ConvolutionOp, ConvolutionBackwardDataOp, ConvolutionBackwardWeightsOp>(
-      op);
-}
+bool prim::isContraction(Operation *op) { return isa<MatrixProduct, ConvolutionLike>(op); }
 
 namespace {
 

@@ -35,34 +35,39 @@ def Prim_DotGeneralBiasOp : Prim_MatrixProduct<"dot_general_bias"> {
 // The three convolutions are one trilinear form <dy, conv(x, w)>, each op its derivative with respect to
 // one argument; so the derivative of each is made of the other two.
 
-class Prim_ConvolutionLike<string mnemonic> : Prim_Op<mnemonic, "Opaque", [], Prim_HasGradient> {
+class Prim_ConvolutionLike<string mnemonic, string filterOperand>
+    : Prim_Op<mnemonic, "Opaque", [ConvolutionLike], Prim_HasGradient> {
   dag geometry = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high, I64Attr:$groups,
-                      DefaultValuedAttr<BoolAttr, "false">:$channels_last);
+                      DefaultValuedAttr<BoolAttr, "false">:$channels_last,
+                      DefaultValuedAttr<BoolAttr, "false">:$filter_channels_last);
   let hasVerifier = 1;
+  let extraClassDeclaration = fusionClassDeclaration # [{
+    std::optional<unsigned> getFilterOperand() { return }] # filterOperand # "; }";
 }
 
-def Prim_ConvolutionOp : Prim_ConvolutionLike<"convolution"> {
+def Prim_ConvolutionOp : Prim_ConvolutionLike<"convolution", "1"> {
   let summary = "y = conv(x, w), a cross-correlation as in ONNX Conv";
   let description = [{
-    x [N, C, spatial...] (or [N, spatial..., C] if channels_last), w [O, C / groups, kernel...],
-    y [N, O, spatial'...] (or channels last). 1 to 3 spatial dimensions.
+    x [N, C, spatial...] (or [N, spatial..., C] if channels_last), w [O, C / groups, kernel...]
+    (or [O, kernel..., C / groups] if filter_channels_last), y [N, O, spatial'...] (or [N, spatial'..., O]
+    if channels_last). 1 to 3 spatial dimensions.
     dim(y) = floor((dim(x) + low + high - ((kernel - 1) * dilation + 1)) / stride) + 1.
     convolution_c1: geometry attributes have one entry for each spatial dimension; strides, dilations >= 1.
-    convolution_c2: groups divides C and O, dim(w, 1) = C / groups.
+    convolution_c2: groups divides C and O, w has C / groups input channels.
     convolution_c3: the result type follows from the formula.}];
   let arguments = !con((ins Prim_FloatTensor:$x, Prim_FloatTensor:$w), geometry);
   let results = (outs Prim_FloatTensor:$result);
 }
 
-def Prim_ConvolutionBackwardDataOp : Prim_ConvolutionLike<"convolution_backward_data"> {
+def Prim_ConvolutionBackwardDataOp : Prim_ConvolutionLike<"convolution_backward_data", "1"> {
   let summary = "dx for y = conv(x, w)";
   let description = [{The result's type gives the shape of x. Constraints as convolution_c1 to c3.}];
   let arguments = !con((ins Prim_FloatTensor:$dy, Prim_FloatTensor:$w), geometry);
   let results = (outs Prim_FloatTensor:$result);
 }
 
-def Prim_ConvolutionBackwardWeightsOp : Prim_ConvolutionLike<"convolution_backward_weights"> {
+def Prim_ConvolutionBackwardWeightsOp : Prim_ConvolutionLike<"convolution_backward_weights", "std::nullopt"> {
   let summary = "dw for y = conv(x, w)";
   let description = [{The result's type gives the shape of w. Constraints as convolution_c1 to c3.}];
   let arguments = !con((ins Prim_FloatTensor:$x, Prim_FloatTensor:$dy), geometry);

@@ -25,9 +25,18 @@ struct ConvolutionLoops {
   template <typename Row> void forEachRow(Row row) const;
 };
 
+/// Where the dimensions of w are; output channels come first.
+struct FilterDimensions {
+  FilterDimensions(ConvolutionLike op, int64_t rank)
+      : in(op.getFilterChannelsLast() ? rank - 1 : 1),
+        firstSpatial(op.getFilterChannelsLast() ? 1 : 2) {}
+  int64_t in, firstSpatial;
+};
+
 template <typename Op>
 ConvolutionLoops loopsOf(Op op, RankedTensorType x, RankedTensorType w, RankedTensorType y) {
   int64_t rank = x.getRank(), channel = op.getChannelsLast() ? rank - 1 : 1;
+  FilterDimensions filter(op, rank);
   SmallVector<int64_t> xs = ReferenceArray(x.getShape()).strides();
   SmallVector<int64_t> ws = ReferenceArray(w.getShape()).strides();
   SmallVector<int64_t> ys = ReferenceArray(y.getShape()).strides();
@@ -35,24 +44,24 @@ ConvolutionLoops loopsOf(Op op, RankedTensorType x, RankedTensorType w, RankedTe
   loops.batch = x.getDimSize(0);
   loops.groups = op.getGroups();
   loops.outPerGroup = w.getDimSize(0) / loops.groups;
-  loops.inPerGroup = w.getDimSize(1);
+  loops.inPerGroup = w.getDimSize(filter.in);
   loops.xBatch = xs[0];
   loops.xChannel = xs[channel];
   loops.wOut = ws[0];
-  loops.wIn = ws[1];
+  loops.wIn = ws[filter.in];
   loops.yBatch = ys[0];
   loops.yChannel = ys[channel];
   int64_t dims = rank - 2, firstSpatial = op.getChannelsLast() ? 1 : 2;
   for (int64_t i = 0; i < dims; ++i) {
     int64_t d = firstSpatial + i;
     loops.spatial[3 - dims + i] = {x.getDimSize(d),
-                                   w.getDimSize(2 + i),
+                                   w.getDimSize(filter.firstSpatial + i),
                                    y.getDimSize(d),
                                    op.getStrides()[i],
                                    op.getDilations()[i],
                                    op.getPadLow()[i],
                                    xs[d],
-                                   ws[2 + i],
+                                   ws[filter.firstSpatial + i],
                                    ys[d]};
   }
   return loops;
@@ -117,18 +126,21 @@ LogicalResult verifyConvolution(Op op, RankedTensorType x, RankedTensorType w, R
   if (groups < 1 || in % groups != 0 || out % groups != 0)
     return op.emitOpError("'groups' is ")
            << groups << ", which must divide " << in << " input and " << out << " output channels";
-  if (w.getDimSize(1) != in / groups)
-    return op.emitOpError("w has ") << w.getDimSize(1) << " input channels a group, but x has "
-                                    << in << " channels in " << groups << " groups";
+  FilterDimensions filter(op, rank);
+  if (w.getDimSize(filter.in) != in / groups)
+    return op.emitOpError("w has ")
+           << w.getDimSize(filter.in) << " input channels a group, but x has " << in
+           << " channels in " << groups << " groups";
   SmallVector<int64_t> expected(rank);
   expected[0] = x.getDimSize(0);
   expected[channel] = out;
   for (int64_t i = 0; i < rank - 2; ++i) {
     int64_t d = (op.getChannelsLast() ? 1 : 2) + i;
-    if (w.getDimSize(2 + i) < 1)
+    int64_t kernel = w.getDimSize(filter.firstSpatial + i);
+    if (kernel < 1)
       return op.emitOpError("w has no elements along spatial dimension ") << i;
-    expected[d] = windowPositions(x.getDimSize(d), op.getPadLow()[i], op.getPadHigh()[i],
-                                  w.getDimSize(2 + i), op.getDilations()[i], op.getStrides()[i]);
+    expected[d] = windowPositions(x.getDimSize(d), op.getPadLow()[i], op.getPadHigh()[i], kernel,
+                                  op.getDilations()[i], op.getStrides()[i]);
   }
   if (y != x.clone(expected))
     return op.emitOpError("y is ")
@@ -140,7 +152,7 @@ LogicalResult verifyConvolution(Op op, RankedTensorType x, RankedTensorType w, R
 template <typename Other, typename Op> Tensor sibling(Op op, Tensor a, Value b, Value shapeOf) {
   return a.wrap(a.getBuilder().create<Other>(
       a.getLoc(), shapeOf.getType(), a.get(), b, op.getStrides(), op.getDilations(), op.getPadLow(),
-      op.getPadHigh(), op.getGroups(), op.getChannelsLast()));
+      op.getPadHigh(), op.getGroups(), op.getChannelsLast(), op.getFilterChannelsLast()));
 }
 
 } // namespace

@@ -26,6 +26,26 @@ std::optional<Role> accc::resultRole(func::FuncOp function, unsigned i) {
   return valueOf(function.getResultAttrOfType<prim::RoleAttr>(i, kRoleAttr));
 }
 
+ArrayRef<int64_t> accc::argumentOrder(func::FuncOp function, unsigned i) {
+  auto order = function.getArgAttrOfType<DenseI64ArrayAttr>(i, kOrderAttr);
+  return order ? order.asArrayRef() : ArrayRef<int64_t>();
+}
+
+bool accc::isOrder(ArrayRef<int64_t> order, int64_t rank) {
+  SmallVector<int64_t> sorted(order);
+  llvm::sort(sorted);
+  return sorted == llvm::to_vector(llvm::seq<int64_t>(0, rank));
+}
+
+RankedTensorType accc::typeForUsers(RankedTensorType type, ArrayRef<int64_t> order) {
+  if (order.empty())
+    return type;
+  SmallVector<int64_t> shape(order.size());
+  for (auto [d, extent] : llvm::zip_equal(order, type.getShape()))
+    shape[d] = extent;
+  return type.clone(shape);
+}
+
 bool accc::isVariable(std::optional<Role> role) {
   return role == Role::Parameter || role == Role::Buffer || role == Role::OptimizerState;
 }

@@ -16,6 +16,7 @@ inline constexpr const char kNameAttr[] = "accc.name";
 inline constexpr const char kRoleAttr[] = "accc.role";
 inline constexpr const char kUpdatesAttr[] = "accc.updates";
 inline constexpr const char kFrozenAttr[] = "accc.frozen";
+inline constexpr const char kOrderAttr[] = "accc.order";
 
 /// The text of an attribute of argument or result number `i`; empty where there is none.
 llvm::StringRef argumentText(mlir::func::FuncOp function, unsigned i, llvm::StringRef attribute);
@@ -24,6 +25,17 @@ llvm::StringRef resultText(mlir::func::FuncOp function, unsigned i, llvm::String
 /// The role of argument or result number `i`; none where it does not say.
 std::optional<Role> argumentRole(mlir::func::FuncOp function, unsigned i);
 std::optional<Role> resultRole(mlir::func::FuncOp function, unsigned i);
+
+/// The order in which the dimensions of a variable lie, argument number `i`: its type is that of
+/// the tensor in memory, whose dimension j is number order[j] of the one that users see. Empty
+/// where they are the same.
+llvm::ArrayRef<int64_t> argumentOrder(mlir::func::FuncOp function, unsigned i);
+
+/// Whether `order` names each of `rank` dimensions once.
+bool isOrder(llvm::ArrayRef<int64_t> order, int64_t rank);
+
+/// The type that users see of what lies in memory as a tensor of `type`, in an order.
+mlir::RankedTensorType typeForUsers(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> order);
 
 /// Whether an argument of this role persists between calls.
 bool isVariable(std::optional<Role> role);

@@ -4,7 +4,6 @@
 #include "reference/ptx/Windows.h"
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 
 namespace accc::ptx {
@@ -55,8 +54,10 @@ public:
   }
 
   void run() {
-    std::vector<uint32_t> order(launch.grid.count());
-    std::iota(order.begin(), order.end(), 0);
+    const uint64_t blocks = launch.grid.count();
+    std::vector<uint32_t> order(std::min(blocks, launch.options.mostBlocks));
+    for (uint64_t i = 0; i < order.size(); ++i)
+      order[i] = uint32_t(i * blocks / order.size());
     if (launch.options.orderSeed)
       std::ranges::shuffle(order, std::mt19937_64(*launch.options.orderSeed));
     uint32_t before = 0;

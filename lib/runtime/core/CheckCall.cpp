@@ -28,8 +28,9 @@ std::optional<std::string> whyConvolutionIsWrong(const accc_convolution &call) {
   if (call.spatial_rank < 1 || call.spatial_rank > ACCC_MAX_SPATIAL_DIMS)
     return "it has " + std::to_string(call.spatial_rank) + " spatial dimensions, 1 to " +
            std::to_string(ACCC_MAX_SPATIAL_DIMS) + " are possible";
-  if (call.layout != ACCC_CHANNELS_FIRST && call.layout != ACCC_CHANNELS_LAST)
-    return "its layout is unknown";
+  for (int32_t layout : {call.layout, call.filter_layout})
+    if (layout != ACCC_CHANNELS_FIRST && layout != ACCC_CHANNELS_LAST)
+      return "its layout is unknown";
   if (call.groups < 1 || call.in_channels % call.groups || call.out_channels % call.groups)
     return "its channels do not divide into " + std::to_string(call.groups) + " groups";
   for (int32_t i = 0; i < call.spatial_rank; ++i) {

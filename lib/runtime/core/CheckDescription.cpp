@@ -3,6 +3,7 @@
 
 #include "CheckCall.h"
 #include "Device.h"
+#include "VariableOrder.h"
 #include "accc/model.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ public:
     for (int32_t i = 0; i < code.num_kernels; ++i)
       checkKernel(code.kernels[i], code);
     for (int32_t i = 0; i < model.num_variables; ++i)
-      checkVariable(model.variables[i]);
+      checkVariable(model.variables[i], code);
     checkOverlap();
     for (int32_t i = 0; i < code.num_entries; ++i)
       checkEntry(code.entries[i], code);
@@ -129,12 +130,14 @@ private:
     return bytes;
   }
 
-  void checkVariable(const accc_variable &variable) {
+  void checkVariable(const accc_variable &variable, const accc_code &code) {
     uint64_t bytes = checkTensor(variable.tensor), end = 0;
     std::string name = "variable " + std::string(variable.tensor.name);
     require(names.insert(variable.tensor.name).second, name + " is there twice");
     require(variable.role >= ACCC_PARAMETER && variable.role <= ACCC_OPTIMIZER_STATE,
             name + " has an unknown role");
+    require(isOrder(orderOf(model, code, variable)),
+            name + " lies in an order that does not name each of its dimensions once");
     require(variable.offset % ACCC_ALIGNMENT == 0, name + " is not aligned");
     require(!__builtin_add_overflow(variable.offset, bytes, &end) && end <= model.state_size,
             name + " reaches out of the state block");
@@ -236,6 +239,8 @@ private:
     auto isScalar = [&](int32_t type) {
       return value.tensor.dtype == type && bytes == size_of(*dtype_of(type));
     };
+    require(!value.indices || (value.indices->what && value.indices->first < value.indices->end),
+            name + " has indices without bounds");
     if (value.usage == ACCC_LEARNING_RATE || value.usage == ACCC_LOSS)
       require(isScalar(ACCC_F32), name + " must be an f32 scalar");
     if (value.usage == ACCC_SEED || value.usage == ACCC_STEP)

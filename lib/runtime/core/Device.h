@@ -16,6 +16,19 @@
 
 namespace accc::detail {
 
+class DeviceEntry;
+
+/// What a run is given for an input: a tensor of the host or, where `entry` is set, an output that
+/// stays on the device (DeviceEntry::staysOnDevice), of the run of `entry` that was started last.
+/// `tensor` then has its type and shape.
+struct Source {
+  const Tensor *tensor = nullptr;
+  const DeviceEntry *entry = nullptr;
+  size_t output = 0;
+
+  explicit operator bool() const { return tensor; }
+};
+
 /// An entry point made ready on a device: everything that its runs need is allocated, its library
 /// calls are prepared.
 class DeviceEntry {
@@ -26,12 +39,21 @@ public:
   /// one slot does all of the work in start().
   virtual size_t slots() const { return 1; }
   /// What the runs in a slot write, in the entry's order: host tensors whose memory lives as long
-  /// as this.
+  /// as this. Those that stay on the device have no memory.
   virtual std::vector<Tensor> outputs(size_t slot) = 0;
-  /// Starts a run in a slot; the run that was there before has been waited for. `inputs` (host
-  /// tensors of the entry's shapes and types, in its order) have been read when this returns. Runs
-  /// of all entries take effect in the order in which they were started.
-  virtual void start(size_t slot, const std::vector<const Tensor *> &inputs) = 0;
+  /// Whether an output is copied to the host by fetch() alone. It is on the device until the next
+  /// run of the entry is started, in whichever slot.
+  virtual bool staysOnDevice(size_t) const { return false; }
+  /// An output of the run that was started last, which has been waited for; in memory of the host
+  /// that the next call for the same output overwrites.
+  virtual Tensor fetch(size_t output) { return outputs(0)[output]; }
+  /// Starts a run in a slot; the run that was there before has been waited for. Host tensors among
+  /// the `inputs` (of the entry's shapes and types, in its order) have been read when this returns.
+  /// Runs of all entries take effect in the order in which they were started.
+  virtual void start(size_t slot, const std::vector<Source> &inputs) = 0;
+  /// The bytes of input `number` of the run in a slot, where the entry keeps them until the next;
+  /// else null.
+  virtual const void *input(size_t /*slot*/, size_t /*number*/) const { return nullptr; }
   /// Waits until the run in a slot is over and its outputs are written. Returns its accc_status; of
   /// a negative one failure() says why.
   virtual int32_t wait(size_t slot) = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "EntryState.h"
 
+#include "BadIndex.h"
+
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -19,6 +21,10 @@ bool matches(const Tensor &tensor, const accc_tensor &wanted) {
          std::equal(shape.begin(), shape.end(), tensor.shape().begin(), tensor.shape().end());
 }
 
+std::string describe(const Source &given) {
+  return given ? "got " + to_string(given.tensor->dtype(), given.tensor->shape()) : "not given";
+}
+
 } // namespace
 
 EntryState::EntryState(const accc_entry &entry, Device &device, Progress &progress)
@@ -34,8 +40,8 @@ EntryState::EntryState(const accc_entry &entry, Device &device, Progress &progre
 bool EntryState::fits(const accc_entry &entry, const Find &find) {
   for (int32_t i = 0; i < entry.num_inputs; ++i) {
     const accc_value &input = entry.inputs[i];
-    const Tensor *given = find(input.tensor.name);
-    if (given ? !matches(*given, input.tensor) : !isKnownToSession(input.usage))
+    const Source given = find(input.tensor.name);
+    if (given ? !matches(*given.tensor, input.tensor) : !isKnownToSession(input.usage))
       return false;
   }
   return true;
@@ -49,8 +55,8 @@ void EntryState::refuse(std::span<const accc_entry> entries, std::string_view na
   for (const accc_entry &entry : entries)
     for (int32_t i = 0; entry.name == name && i < entry.num_inputs; ++i) {
       const accc_value &input = entry.inputs[i];
-      const Tensor *given = find(input.tensor.name);
-      if (given ? !matches(*given, input.tensor) : !isKnownToSession(input.usage))
+      const Source given = find(input.tensor.name);
+      if (given ? !matches(*given.tensor, input.tensor) : !isKnownToSession(input.usage))
         wrong.insert(input.tensor.name);
       auto known = std::find_if(expected.begin(), expected.end(),
                                 [&](const auto &line) { return line.first == input.tensor.name; });
@@ -62,9 +68,7 @@ void EntryState::refuse(std::span<const accc_entry> entries, std::string_view na
     }
   for (const auto &[input, list] : expected)
     if (wrong.contains(input)) {
-      const Tensor *given = find(input.c_str());
-      problems += "\n  " + input + ": expected " + list + ", " +
-                  (given ? "got " + to_string(given->dtype(), given->shape()) : "not given");
+      problems += "\n  " + input + ": expected " + list + ", " + describe(find(input.c_str()));
     }
   throw Error(ErrorKind::usage, std::string(name) +
                                     " cannot take these inputs at any of the sizes that it was "
@@ -75,7 +79,7 @@ void EntryState::refuse(std::span<const accc_entry> entries, std::string_view na
 void EntryState::bind(const Find &find, std::string problems) {
   for (int32_t i = 0; i < entry.num_inputs; ++i) {
     const accc_value &input = entry.inputs[i];
-    const Tensor *given = find(input.tensor.name);
+    const Source given = find(input.tensor.name);
     if (!given && isKnownToSession(input.usage)) {
       char *bytes = static_cast<char *>(known[i].raw());
       if (input.usage == ACCC_LEARNING_RATE)
@@ -83,13 +87,12 @@ void EntryState::bind(const Find &find, std::string problems) {
       else
         std::memcpy(bytes, input.usage == ACCC_SEED ? &progress.seed : &progress.step,
                     sizeof(int64_t));
-      inputs[i] = &known[i];
+      inputs[i] = {&known[i]};
       continue;
     }
-    if (!given || !matches(*given, input.tensor)) {
+    if (!given || !matches(*given.tensor, input.tensor)) {
       problems += std::string("\n  ") + input.tensor.name + ": expected " +
-                  to_string(input.tensor) + ", " +
-                  (given ? "got " + to_string(given->dtype(), given->shape()) : "not given");
+                  to_string(input.tensor) + ", " + describe(given);
       continue;
     }
     inputs[i] = given;
@@ -99,6 +102,20 @@ void EntryState::bind(const Find &find, std::string problems) {
                 std::string(entry.name) + " cannot take these inputs:" + problems);
 }
 
+std::string EntryState::findBadIndex(size_t slot) const {
+  for (int32_t i = 0; i < entry.num_inputs; ++i) {
+    auto number = static_cast<size_t>(i);
+    const void *kept = prepared->input(slot, number);
+    if (!kept && !runs.front().runsAhead()) // the caller still waits in start()
+      kept = inputs[number].tensor->raw();
+    if (!kept)
+      continue;
+    if (std::string found = describeBadIndex(entry.inputs[i], kept); !found.empty())
+      return found;
+  }
+  return "";
+}
+
 bool EntryState::counts() const {
   for (int32_t i = 0; i < entry.num_inputs; ++i)
     if (entry.inputs[i].usage == ACCC_STEP)
@@ -106,12 +123,18 @@ bool EntryState::counts() const {
   return false;
 }
 
+bool EntryState::isLast(const Result::Access &run) const {
+  return hasStarted && (run.slot + 1) % runs.size() == next;
+}
+
 Result::Access &EntryState::start() {
   Result::Access &run = runs[next];
   run.settle();
   ++run.number; // earlier results of the slot are void from here on
   run.failure.reset();
+  hasStarted = false;
   prepared->start(run.slot, inputs);
+  hasStarted = true;
   run.isUnderWay = true;
   run.countedAs = counts() ? progress.step++ : -1;
   next = (next + 1) % runs.size();

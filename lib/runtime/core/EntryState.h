@@ -9,8 +9,10 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace accc {
@@ -30,10 +32,15 @@ struct Result::Access {
   void settle();
   /// Whether start() of the entry returns before the work is done.
   bool runsAhead() const;
+  /// An output, on the host, of a run that was waited for. Throws Error (usage) where it stayed on
+  /// the device and a later run has overwritten it there.
+  const Tensor &output(size_t index);
+  /// The same as an input of another run of the session: on the device, where it still is there.
+  detail::Source source(size_t index);
 
   detail::EntryState &owner;
   size_t slot;
-  std::vector<Tensor> outputs; // in the order of the entry's outputs
+  std::vector<Tensor> outputs; // in the order of the entry's outputs; see output()
   uint64_t number = 0;         // of the run among those of the slot
   bool isUnderWay = false;
   int64_t countedAs = -1;       // the session's step(), where the run counts
@@ -54,14 +61,16 @@ struct EntryState {
   const accc_entry &entry;
   Progress &progress;
   std::unique_ptr<DeviceEntry> prepared;
-  std::vector<const Tensor *> inputs; // of the present run, in the entry's order
-  std::vector<Tensor> known;          // one an input: values of those that a session knows itself
-  std::deque<Result::Access> runs;    // one a slot
+  std::vector<Source> inputs;      // of the present run, in the entry's order
+  std::vector<Tensor> known;       // one an input: values of those that a session knows itself
+  std::deque<Result::Access> runs; // one a slot
+  /// By output: slot and number of the run whose value DeviceEntry::fetch() gave last.
+  std::map<size_t, std::pair<size_t, uint64_t>> fetched;
 
   EntryState(const accc_entry &entry, Device &device, Progress &progress);
 
-  /// The caller's tensor for an input, or nullptr.
-  using Find = std::function<const Tensor *(const char *name)>;
+  /// What the caller gives for an input, if anything.
+  using Find = std::function<Source(const char *name)>;
   /// Whether these are the inputs of `entry`: what a session does not know itself is all there, of
   /// its shape and type.
   static bool fits(const accc_entry &entry, const Find &find);
@@ -79,11 +88,19 @@ struct EntryState {
   /// Waits for all runs. Throws what went wrong in one of them, if nobody was told.
   void settle();
 
+  /// What is wrong with the inputs of the run in a slot, which failed: the first index that is out
+  /// of bounds, or nothing.
+  std::string findBadIndex(size_t slot) const;
+
   /// Whether the entry is told how many steps were done.
   bool counts() const;
+  /// Whether no run was started after this one, or was to be: one whose start failed may have
+  /// written already.
+  bool isLast(const Result::Access &run) const;
 
 private:
-  size_t next = 0; // slot
+  size_t next = 0;         // slot
+  bool hasStarted = false; // the last run that was to be started
 };
 
 } // namespace detail

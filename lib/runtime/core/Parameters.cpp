@@ -126,7 +126,7 @@ void Session::Impl::load(const SafetensorsReader &file, bool withOptimizer,
       values.emplace_back(&variable, file.read(*entry));
   }
   for (const auto &[variable, value] : values) {
-    device->writeState(variable->offset, value.raw(), value.size_bytes());
+    write(*variable, value.raw());
     unset.erase(variable->tensor.name);
   }
 }

@@ -5,6 +5,25 @@
 
 namespace accc {
 
+namespace {
+
+/// Adds the time of its life to what a session has waited.
+class TimedWait {
+public:
+  explicit TimedWait(detail::Progress &progress) : progress(progress) {}
+  TimedWait(const TimedWait &) = delete;
+  ~TimedWait() {
+    progress.waited +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+private:
+  detail::Progress &progress;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+} // namespace
+
 // ---- Result::Access ----
 
 Result::Access::Access(detail::EntryState &owner, size_t slot)
@@ -12,12 +31,38 @@ Result::Access::Access(detail::EntryState &owner, size_t slot)
 
 bool Result::Access::runsAhead() const { return owner.runs.size() > 1; }
 
+const Tensor &Result::Access::output(size_t index) {
+  const std::pair run(slot, number);
+  if (!owner.prepared->staysOnDevice(index) || owner.fetched[index] == run)
+    return outputs[index];
+  if (!owner.isLast(*this))
+    throw Error(ErrorKind::usage,
+                std::string(owner.entry.name) + ": a later run has overwritten " +
+                    owner.entry.outputs[index].tensor.name +
+                    ", which stays on the device until it is read; read it, or clone() it, before "
+                    "the next run");
+  const TimedWait timed(owner.progress);
+  outputs[index] = owner.prepared->fetch(index);
+  owner.fetched[index] = run;
+  return outputs[index];
+}
+
+detail::Source Result::Access::source(size_t index) {
+  if (owner.prepared->staysOnDevice(index) && owner.isLast(*this))
+    return {&outputs[index], owner.prepared.get(), index};
+  return {&output(index)};
+}
+
 /// Why a run failed that ended with `status`, or nothing.
-static std::optional<Error> whyFailed(int32_t status, const detail::EntryState &owner) {
+static std::optional<Error> whyFailed(int32_t status, const detail::EntryState &owner,
+                                      size_t slot) {
   const accc_entry &entry = owner.entry;
   int32_t dataError = status - ACCC_FIRST_DATA_ERROR;
-  if (dataError >= 0 && dataError < entry.num_errors)
-    return Error(ErrorKind::data, std::string(entry.name) + ": " + entry.errors[dataError]);
+  if (dataError >= 0 && dataError < entry.num_errors) {
+    std::string why = owner.findBadIndex(slot);
+    return Error(ErrorKind::data,
+                 std::string(entry.name) + ": " + (why.empty() ? entry.errors[dataError] : why));
+  }
   if (status == ACCC_LIBRARY_CALL_FAILED)
     return Error(ErrorKind::machine, std::string(entry.name) + ": " + owner.prepared->failure());
   if (status != ACCC_DONE)
@@ -29,15 +74,14 @@ static std::optional<Error> whyFailed(int32_t status, const detail::EntryState &
 void Result::Access::wait() {
   if (isUnderWay) {
     isUnderWay = isReported = false;
-    auto start = std::chrono::steady_clock::now();
     try {
-      failure = whyFailed(owner.prepared->wait(slot), owner);
+      std::optional<TimedWait> timed;
+      if (runsAhead())
+        timed.emplace(owner.progress);
+      failure = whyFailed(owner.prepared->wait(slot), owner, slot);
     } catch (const Error &error) {
       failure = error;
     }
-    if (runsAhead())
-      owner.progress.waited +=
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     // It does not count, unless a later run has taken the next number already.
     if (failure && countedAs >= 0 && owner.progress.step == countedAs + 1)
       owner.progress.step = countedAs;
@@ -87,7 +131,7 @@ const Tensor *Result::find(std::string_view name) const {
   wait();
   for (int32_t i = 0; i < entry().num_outputs; ++i)
     if (entry().outputs[i].tensor.name == name)
-      return &access_->outputs[static_cast<size_t>(i)];
+      return &access_->output(static_cast<size_t>(i));
   return nullptr;
 }
 
@@ -111,7 +155,7 @@ float Result::loss() const {
     throw Error(ErrorKind::usage,
                 std::string(entry().name) + " has no loss: the model was compiled without --loss");
   wait();
-  loss_ = access_->outputs[static_cast<size_t>(index)].item<float>();
+  loss_ = access_->output(static_cast<size_t>(index)).item<float>();
   return *loss_;
 }
 
@@ -121,7 +165,7 @@ TensorMap Result::tensors() const {
   wait();
   TensorMap result;
   for (int32_t i = 0; i < entry().num_outputs; ++i)
-    result.emplace(entry().outputs[i].tensor.name, access_->outputs[static_cast<size_t>(i)]);
+    result.emplace(entry().outputs[i].tensor.name, access_->output(static_cast<size_t>(i)));
   return result;
 }
 

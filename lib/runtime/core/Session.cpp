@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "SessionImpl.h"
 
+#include "VariableOrder.h"
+
 #include <unistd.h>
 
 namespace accc {
@@ -18,20 +20,34 @@ Session::Impl::Impl(Model loaded, const SessionOptions &options)
 }
 
 Tensor Session::Impl::view(const accc_variable &variable) const {
-  if (char *state = device->hostState()) {
+  auto order = detail::orderOf(model.description(), model.code(), variable);
+  if (char *state = device->hostState(); state && order.empty()) {
     auto shape = shape_of(variable.tensor);
     return Tensor::borrow(static_cast<DType>(variable.tensor.dtype),
                           Shape(shape.begin(), shape.end()), state + variable.offset);
   }
   Tensor copy = detail::makeTensor(variable.tensor);
   device->readState(variable.offset, copy.raw(), copy.size_bytes());
-  return copy;
+  if (order.empty())
+    return copy;
+  Tensor result = detail::makeTensor(variable.tensor);
+  detail::fromMemoryOrder(variable.tensor, order, copy.raw(), result.raw());
+  return result;
+}
+
+void Session::Impl::write(const accc_variable &variable, const void *value) {
+  auto order = detail::orderOf(model.description(), model.code(), variable);
+  if (order.empty())
+    return device->writeState(variable.offset, value, size_bytes_of(variable.tensor));
+  Tensor laidOut = detail::makeTensor(variable.tensor);
+  detail::toMemoryOrder(variable.tensor, order, value, laidOut.raw());
+  device->writeState(variable.offset, laidOut.raw(), laidOut.size_bytes());
 }
 
 void Session::Impl::initialiseState() {
   for (const accc_variable &variable : model.variables()) {
     if (variable.initial)
-      device->writeState(variable.offset, variable.initial, size_bytes_of(variable.tensor));
+      write(variable, variable.initial);
     else if (variable.role != ACCC_OPTIMIZER_STATE)
       unset.insert(variable.tensor.name);
   }
@@ -59,7 +75,7 @@ void Session::Impl::readWeightsFile() {
       continue;
     }
     Tensor value = file.read(*entry);
-    device->writeState(variable.offset, value.raw(), value.size_bytes());
+    write(variable, value.raw());
     unset.erase(wanted);
   }
   if (!problems.empty())
@@ -133,9 +149,9 @@ int Session::threads() const { return impl_->device->threads(); }
 
 /// Captures by reference: for the call at hand.
 static auto findIn(const TensorMap &inputs) {
-  return [&inputs](const char *name) -> const Tensor * {
+  return [&inputs](const char *name) -> detail::Source {
     auto found = inputs.find(std::string_view(name));
-    return found == inputs.end() ? nullptr : &found->second;
+    return {found == inputs.end() ? nullptr : &found->second};
   };
 }
 
@@ -144,9 +160,18 @@ Result Session::run(std::string_view entry, const TensorMap &inputs) {
 }
 
 Result Session::run(std::string_view entry, const TensorMap &inputs, const Result &more) {
-  auto find = [&inputs, &more](const char *name) -> const Tensor * {
-    auto found = inputs.find(std::string_view(name));
-    return found == inputs.end() ? more.find(name) : &found->second;
+  // What another session's device holds is not this one's to read.
+  const bool isOwn = &more.access_->owner.progress == &impl_->progress;
+  auto find = [&](const char *name) -> detail::Source {
+    if (auto found = inputs.find(std::string_view(name)); found != inputs.end())
+      return {&found->second};
+    const accc_entry &ran = more.entry();
+    for (int32_t i = 0; isOwn && i < ran.num_outputs; ++i)
+      if (ran.outputs[i].tensor.name == std::string_view(name)) {
+        more.wait(); // where it has failed, there is nothing to go on with
+        return more.access_->source(static_cast<size_t>(i));
+      }
+    return {more.find(name)};
   };
   return impl_->run(entry, find, impl_->unknownNames(inputs));
 }
@@ -180,7 +205,7 @@ std::vector<ProfiledStep> Session::profile(std::string_view name, std::string_vi
   for (const accc_step &step :
        std::span(entry.entry.steps, static_cast<size_t>(entry.entry.num_steps)))
     if (step.kind != ACCC_STEP_CHECK && steps.size() < seconds.size())
-      steps.push_back({step.label, seconds[steps.size()]});
+      steps.push_back({step.label, step.module ? step.module : "", seconds[steps.size()]});
   return steps;
 }
 
@@ -212,7 +237,7 @@ void Session::set_variable(std::string_view name, const Tensor &value) {
                                       std::string(impl_->model.name()) + ": expected " + expected +
                                       ", got " + got);
   impl_->settle();
-  impl_->device->writeState(variable.offset, value.raw(), value.size_bytes());
+  impl_->write(variable, value.raw());
   if (auto found = impl_->unset.find(name); found != impl_->unset.end())
     impl_->unset.erase(found);
 }

@@ -24,8 +24,11 @@ struct Session::Impl {
 
   /// Throws Error (usage) where there is none of that name.
   const accc_variable &variable(std::string_view name) const;
-  /// The variable in the state block where the host can reach that, else a copy.
+  /// The variable in the state block where the host can reach that and it lies there as users see
+  /// it, else a copy.
   Tensor view(const accc_variable &variable) const;
+  /// Gives it the value, row-major and of its shape and type.
+  void write(const accc_variable &variable, const void *value);
   /// Throws Error (usage) where a parameter has no value yet.
   void requireValues() const;
 

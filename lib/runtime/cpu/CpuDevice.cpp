@@ -109,10 +109,10 @@ char *CpuEntry::inputBytes(size_t number, const Tensor &given) {
   return static_cast<char *>(copy.raw());
 }
 
-void CpuEntry::start(size_t, const std::vector<const Tensor *> &inputs) {
+void CpuEntry::start(size_t, const std::vector<Source> &inputs) {
   device.reserve(entry, mostScratch); // as it was prepared, unless another found no memory since
   for (size_t i = 0; i < inputs.size(); ++i)
-    io[i] = inputBytes(i, *inputs[i]);
+    io[i] = inputBytes(i, *inputs[i].tensor);
   if (device.poison) {
     std::memset(device.arena.data(), poisonByte, device.arena.size());
     for (Tensor &output : written)

@@ -41,7 +41,7 @@ public:
   CpuEntry(const accc_entry &entry, CpuDevice &device);
 
   std::vector<Tensor> outputs(size_t) override { return written; }
-  void start(size_t slot, const std::vector<const Tensor *> &inputs) override;
+  void start(size_t slot, const std::vector<Source> &inputs) override;
   int32_t wait(size_t) override { return static_cast<int32_t>(result); }
   std::string failure() const override { return libraryError; }
   void startProfile() override;

@@ -113,6 +113,8 @@ std::optional<std::string> whyCpuCannot(const accc_library_call &call) {
     return kind + " of operands of different types";
   if (call.compute != ACCC_COMPUTE_FULL)
     return kind + " with reduced precision";
+  if (call.kind != ACCC_CALL_MATMUL && call.u.convolution.filter_layout != ACCC_CHANNELS_FIRST)
+    return kind + " with a filter channels last";
   auto type = dtype_of(dtypeOf(call));
   if (type != DType::f32 && type != DType::f64 && type != DType::f16 && type != DType::bf16)
     return kind + " of " + (type ? std::string(to_string(*type)) : "an unknown type") +

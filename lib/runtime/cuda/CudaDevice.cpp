@@ -4,7 +4,10 @@
 #include "CudaEntry.h"
 
 #include <array>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <string>
 #include <string_view>
 
 namespace accc::detail {
@@ -14,6 +17,22 @@ namespace {
 bool environmentFlag(const char *name, bool otherwise) {
   const char *value = std::getenv(name);
   return value && *value ? std::string_view(value) != "0" : otherwise;
+}
+
+/// Copying this much takes little more than the start of the copy.
+constexpr uint64_t defaultLargeBytes = 32 << 10;
+
+uint64_t environmentBytes(const char *name, uint64_t otherwise) {
+  const char *value = std::getenv(name);
+  uint64_t bytes = otherwise;
+  if (value && *value) {
+    const char *end = value + std::strlen(value);
+    if (auto [rest, error] = std::from_chars(value, end, bytes);
+        error != std::errc() || rest != end)
+      throw Error(ErrorKind::usage,
+                  std::string(name) + "=" + value + ": expected a number of bytes");
+  }
+  return bytes;
 }
 
 /// What a kernel may ask for without saying so beforehand.
@@ -72,6 +91,7 @@ CudaDevice::CudaDevice(const Driver &driver, const accc_model_description &model
       state(context, model.state_size, "the model's state"),
       constants(context, model.constants_bytes, "the model's constants"),
       tables(context, code.tables_bytes, "the model's tables"),
+      largeBytes(environmentBytes("ACCC_CUDA_LARGE_BYTES", defaultLargeBytes)),
       graphs(options.graph && environmentFlag("ACCC_CUDA_GRAPH", true)),
       poison(environmentFlag("ACCC_POISON", false)) {
   if (state.size())

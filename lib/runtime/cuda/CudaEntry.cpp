@@ -63,7 +63,7 @@ Graph::~Graph() {
 
 CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
     : entry(entry), device(device), context(device.context), driver(device.context.driver),
-      transfers(context, entry) {
+      transfers(context, entry, device.largeBytes) {
   for (int32_t i = 0; i < entry.num_library_calls; ++i)
     calls.push_back(device.libraries.create(entry.library_calls[i], alignmentOf(entry, i)));
   uint64_t inTables = 0;
@@ -157,12 +157,27 @@ void CudaEntry::resolve() {
   generation = device.generation;
 }
 
-void CudaEntry::start(size_t slot, const std::vector<const Tensor *> &inputs) {
+Tensor CudaEntry::fetch(size_t output) {
+  context.makeCurrent();
+  return transfers.fetch(output);
+}
+
+void CudaEntry::copyOnDevice(const std::vector<Source> &inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const auto *from = static_cast<const CudaEntry *>(inputs[i].entry))
+      driver.check(driver.cuMemcpyDtoDAsync(transfers.input(i),
+                                            from->transfers.output(inputs[i].output),
+                                            inputs[i].tensor->size_bytes(), context.stream),
+                   doing("copying the inputs of"));
+}
+
+void CudaEntry::start(size_t slot, const std::vector<Source> &inputs) {
   context.makeCurrent();
   if (generation != device.generation)
     resolve();
   try {
     transfers.send(slot, inputs);
+    copyOnDevice(inputs);
     // The first run is not captured: libraries may yet have something to load, which would fail
     // then.
     if (device.graphs && hasRun && seconds.empty()) {

@@ -48,7 +48,12 @@ public:
 
   size_t slots() const override { return Transfers::slots; }
   std::vector<Tensor> outputs(size_t slot) override { return transfers.outputTensors(slot); }
-  void start(size_t slot, const std::vector<const Tensor *> &inputs) override;
+  bool staysOnDevice(size_t output) const override { return transfers.isLarge(output); }
+  Tensor fetch(size_t output) override;
+  void start(size_t slot, const std::vector<Source> &inputs) override;
+  const void *input(size_t slot, size_t number) const override {
+    return transfers.sentInput(slot, number);
+  }
   int32_t wait(size_t slot) override;
   std::string failure() const override { return ""; } // what fails throws
   void startProfile() override;
@@ -73,6 +78,8 @@ private:
   uint64_t stagingBytes() const { return transfers.deviceBytes() + tables.size(); }
   /// Takes the addresses anew where memory that the entries share has moved.
   void resolve();
+  /// Puts the copying of inputs that are on the device already into the stream.
+  void copyOnDevice(const std::vector<Source> &inputs);
   /// Everything of a run but the transfers.
   void enqueue();
   void enqueue(const Step &step);

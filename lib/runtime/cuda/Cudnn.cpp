@@ -76,6 +76,7 @@ struct Shape {
       dilation[i] = from < 0 ? 1 : int(c.dilation[from]);
     }
     channelsLast = c.layout == ACCC_CHANNELS_LAST;
+    filterFormat = c.filter_layout == ACCC_CHANNELS_LAST ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
   }
 
   int rank() const { return spatial + 2; }
@@ -95,6 +96,7 @@ struct Shape {
   Extents x{}, y{}, w{};
   std::array<int, ACCC_MAX_SPATIAL_DIMS> padding{}, stride{}, dilation{};
   bool channelsLast;
+  cudnnTensorFormat_t filterFormat; // of w, whose extents are those of KCRS in either
 };
 
 cudnnDataType_t typeOf(int32_t dtype) {
@@ -237,7 +239,7 @@ private:
     cudnnFilterDescriptor_t filter = nullptr;
     functions.check(functions.cudnnCreateFilterDescriptor(&filter), doing);
     w.reset(filter);
-    functions.check(functions.cudnnSetFilterNdDescriptor(filter, type, CUDNN_TENSOR_NCHW,
+    functions.check(functions.cudnnSetFilterNdDescriptor(filter, type, shape.filterFormat,
                                                          shape.rank(), shape.w.data()),
                     doing);
     cudnnConvolutionDescriptor_t made = nullptr;
@@ -337,6 +339,11 @@ std::optional<std::string> Cudnn::whyNot(const accc_library_call &call) {
   for (int64_t elements : elementsOf(whole))
     if (elements > most)
       return "a tensor of " + std::to_string(elements) + " elements, more than cuDNN counts";
+  // TF32's kernels take all tensors in one layout, and none of f64 takes filters channels last.
+  bool filterLast = c.filter_layout == ACCC_CHANNELS_LAST, last = c.layout == ACCC_CHANNELS_LAST;
+  if (filterLast ? !last || call.dtypes[0] == ACCC_F64 : last && call.compute == ACCC_COMPUTE_TF32)
+    return std::string("activations channels ") + (last ? "last" : "first") +
+           " with a filter channels " + (filterLast ? "last" : "first");
   std::string why;
   return CudnnFunctions::find(why) ? std::nullopt : std::optional("cuDNN: " + why);
 }

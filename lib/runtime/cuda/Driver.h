@@ -33,6 +33,7 @@ namespace accc::detail {
   F(cuMemFreeHost, v2000)                                                                          \
   F(cuMemcpyHtoDAsync, v3020)                                                                      \
   F(cuMemcpyDtoHAsync, v3020)                                                                      \
+  F(cuMemcpyDtoDAsync, v3020)                                                                      \
   F(cuMemcpy3DAsync, v3020)                                                                        \
   F(cuMemsetD8Async, v3020)                                                                        \
   F(cuMemsetD2D8Async, v3020)                                                                      \

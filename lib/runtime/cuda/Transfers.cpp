@@ -7,38 +7,78 @@
 
 namespace accc::detail {
 
-TensorBlock::TensorBlock(const accc_value *values, int32_t count, uint64_t extra) : offsets{0} {
-  auto add = [&](uint64_t bytes) {
-    offsets.push_back((offsets.back() + bytes + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT *
-                      ACCC_ALIGNMENT);
+TensorBlock::TensorBlock(const accc_value *values, int32_t count, uint64_t extra,
+                         uint64_t largeBytes)
+    : offsets(static_cast<size_t>(count)) {
+  auto place = [&](uint64_t bytes) {
+    uint64_t offset = end;
+    end += (bytes + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+    return offset;
   };
-  for (int32_t i = 0; i < count; ++i)
-    add(size_bytes_of(values[i].tensor));
-  add(extra);
+  auto placeAll = [&](bool large) {
+    for (int32_t i = 0; i < count; ++i)
+      if (uint64_t bytes = size_bytes_of(values[i].tensor); (bytes > largeBytes) == large)
+        offsets[static_cast<size_t>(i)] = place(bytes);
+  };
+  placeAll(true);
+  small = end;
+  placeAll(false);
+  offsets.push_back(place(extra));
 }
 
-Transfers::Transfers(const Context &context, const accc_entry &entry)
-    : context(context), entry(entry), inputs(entry.inputs, entry.num_inputs, 0),
-      outputs(entry.outputs, entry.num_outputs, sizeof(int64_t)),
+Transfers::Transfers(const Context &context, const accc_entry &entry, uint64_t largeBytes)
+    : context(context), entry(entry), inputs(entry.inputs, entry.num_inputs, 0, largeBytes),
+      outputs(entry.outputs, entry.num_outputs, sizeof(int64_t), largeBytes),
       inputMemory(context, inputs.bytes(), doing("the inputs of")()),
       outputMemory(context, outputs.bytes(), doing("the outputs of")()),
-      ring{Slot(context, deviceBytes(), doing("the inputs and outputs of")()),
-           Slot(context, deviceBytes(), doing("the inputs and outputs of")())} {}
+      ring{Slot(context, inputs.smallBytes() + outputs.smallBytes(), entry.num_inputs,
+                doing("the inputs and outputs of")()),
+           Slot(context, inputs.smallBytes() + outputs.smallBytes(), entry.num_inputs,
+                doing("the inputs and outputs of")())},
+      fetched(static_cast<size_t>(entry.num_outputs)) {}
 
-void Transfers::send(size_t slot, const std::vector<const Tensor *> &given) {
-  char *memory = ring[slot].memory.data();
-  for (size_t i = 0; i < given.size(); ++i)
-    if (given[i]->size_bytes())
-      std::memcpy(memory + inputs[i], given[i]->raw(), given[i]->size_bytes());
-  if (inputs.bytes())
-    context.driver.check(context.driver.cuMemcpyHtoDAsync(inputMemory.address(), memory,
-                                                          inputs.bytes(), context.stream),
+char *Transfers::pin(std::unique_ptr<PinnedMemory> &memory, uint64_t bytes, const char *what) {
+  if (!memory)
+    memory = std::make_unique<PinnedMemory>(context, bytes, doing(what)());
+  return memory->data();
+}
+
+void Transfers::toDevice(CUdeviceptr to, const char *from, uint64_t bytes) {
+  if (bytes)
+    context.driver.check(context.driver.cuMemcpyHtoDAsync(to, from, bytes, context.stream),
                          doing("writing the inputs of"));
 }
 
+void Transfers::send(size_t slot, const std::vector<Source> &given) {
+  Slot &to = ring[slot];
+  for (size_t i = 0; i < given.size(); ++i) {
+    uint64_t bytes = given[i].tensor->size_bytes();
+    if (given[i].entry || bytes == 0)
+      continue;
+    const void *data = given[i].tensor->raw();
+    if (inputs.isLarge(i)) {
+      char *pinned = pin(to.inputs[i], bytes, "the inputs of");
+      std::memcpy(pinned, data, bytes);
+      toDevice(input(i), pinned, bytes);
+    } else {
+      std::memcpy(to.memory.data() + (inputs[i] - inputs.smallOffset()), data, bytes);
+    }
+  }
+  toDevice(inputMemory.address() + inputs.smallOffset(), to.memory.data(), inputs.smallBytes());
+}
+
+const void *Transfers::sentInput(size_t slot, size_t number) const {
+  const Slot &from = ring[slot];
+  if (!inputs.isLarge(number))
+    return from.memory.data() + (inputs[number] - inputs.smallOffset());
+  return from.inputs[number] ? from.inputs[number]->data() : nullptr;
+}
+
 void Transfers::receive(size_t slot) {
-  context.driver.check(context.driver.cuMemcpyDtoHAsync(results(ring[slot]), results(),
-                                                        resultBytes(), context.stream),
+  uint64_t first = outputs.smallOffset();
+  context.driver.check(context.driver.cuMemcpyDtoHAsync(result(ring[slot], first),
+                                                        results() + first, outputs.smallBytes(),
+                                                        context.stream),
                        doing("reading the outputs of"));
   ring[slot].received.record(doing("reading the outputs of"));
 }
@@ -46,19 +86,32 @@ void Transfers::receive(size_t slot) {
 int32_t Transfers::wait(size_t slot) const {
   ring[slot].received.wait(doing("running"));
   int64_t status = 0;
-  std::memcpy(&status, results(ring[slot]) + outputs.extra(), sizeof status);
+  std::memcpy(&status, result(ring[slot], outputs.extra()), sizeof status);
   return static_cast<int32_t>(status);
+}
+
+static Tensor tensorAt(const accc_tensor &tensor, char *data) {
+  auto shape = shape_of(tensor);
+  return Tensor::borrow(static_cast<DType>(tensor.dtype), Shape(shape.begin(), shape.end()), data);
 }
 
 std::vector<Tensor> Transfers::outputTensors(size_t slot) const {
   std::vector<Tensor> tensors;
-  for (int32_t i = 0; i < entry.num_outputs; ++i) {
-    auto shape = shape_of(entry.outputs[i].tensor);
-    tensors.push_back(Tensor::borrow(static_cast<DType>(entry.outputs[i].tensor.dtype),
-                                     Shape(shape.begin(), shape.end()),
-                                     results(ring[slot]) + outputs[static_cast<size_t>(i)]));
-  }
+  for (size_t i = 0; i < static_cast<size_t>(entry.num_outputs); ++i)
+    tensors.push_back(
+        tensorAt(entry.outputs[i].tensor, isLarge(i) ? nullptr : result(ring[slot], outputs[i])));
   return tensors;
+}
+
+Tensor Transfers::fetch(size_t index) {
+  const accc_tensor &tensor = entry.outputs[index].tensor;
+  uint64_t bytes = size_bytes_of(tensor);
+  char *pinned = pin(fetched[index], bytes, "the outputs of");
+  context.driver.check(
+      context.driver.cuMemcpyDtoHAsync(pinned, output(index), bytes, context.stream),
+      doing("reading the outputs of"));
+  context.synchronize(doing("reading the outputs of"));
+  return tensorAt(tensor, pinned);
 }
 
 } // namespace accc::detail

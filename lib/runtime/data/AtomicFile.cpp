@@ -53,15 +53,40 @@ AtomicFile::AtomicFile(const std::string &path) : path(path), target(resolved(pa
   bool exists = ::stat(target.c_str(), &existing) == 0;
   if (exists && !S_ISREG(existing.st_mode))
     throw Error(ErrorKind::usage, "cannot write " + path + ": it is there and is not a file");
-  temporary = temporaryName(target);
-  file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) {
-    int error = errno;
-    temporary.clear();
-    fail("create a file in its folder", error);
-  }
+  if (!openNameless())
+    openTemporary();
   if (exists && ::fchmod(file, existing.st_mode & 07777) != 0)
     fail("keep the file's permissions", errno);
+}
+
+/// The path by which the kernel knows an open file.
+static std::string linkOf(int file) { return "/proc/self/fd/" + std::to_string(file); }
+
+bool AtomicFile::openNameless() {
+  file = ::open(folderOf(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (file < 0)
+    return false; // not by this file system; or the folder is at fault, which open says again
+  if (::access(linkOf(file).c_str(), F_OK) == 0)
+    return true;
+  ::close(file); // without /proc it could not be named
+  file = -1;
+  return false;
+}
+
+void AtomicFile::openTemporary() {
+  std::string name = temporaryName(target);
+  file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0)
+    fail("create a file in its folder", errno);
+  temporary = name;
+}
+
+/// A link never replaces a file: the name is a temporary one, for as long as the renaming takes.
+void AtomicFile::giveName() {
+  std::string name = temporaryName(target);
+  if (::linkat(AT_FDCWD, linkOf(file).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    fail("give the new file a name", errno);
+  temporary = name;
 }
 
 AtomicFile::~AtomicFile() {
@@ -88,6 +113,8 @@ void AtomicFile::write(const void *data, size_t bytes) {
 void AtomicFile::commit() {
   if (::fsync(file) != 0)
     fail("bring the data to disk", errno);
+  if (temporary.empty())
+    giveName();
   int closed = ::close(file);
   file = -1;
   if (closed != 0)

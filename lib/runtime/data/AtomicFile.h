@@ -9,8 +9,10 @@
 
 namespace accc::detail {
 
-/// Collects writes in a temporary file beside `path`, which commit() synchronises and renames over
-/// `path`. Destroyed before that, it removes the temporary file and leaves `path` as it was.
+/// Collects writes in a file of the folder of `path` that has no name, which commit() synchronises,
+/// names and renames over `path`. However the process ends before that, nothing of it remains and
+/// `path` is as it was. Where the file system has no files without names the file is a temporary
+/// one, which the destructor removes.
 /// Every member throws Error (machine) that names the file and the system's reason.
 class AtomicFile {
 public:
@@ -23,11 +25,14 @@ public:
   void commit();
 
 private:
+  bool openNameless();
+  void openTemporary();
+  void giveName();
   [[noreturn]] void fail(const std::string &action, int error);
 
   std::string path;      // as the caller said it, for messages
   std::string target;    // with symbolic links resolved
-  std::string temporary; // in the folder of `target`; empty once renamed
+  std::string temporary; // the file's name in the folder of `target`; empty where it has none
   int file = -1;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedule/emit/EmitEntry.h"
 
+#include "ir/nn/IndexBounds.h"
 #include "ir/prim/FunctionContract.h"
 
 using namespace mlir;
@@ -76,8 +77,14 @@ exec::EntryOp EntryEmitter::createEntry() {
     unsigned i = argument.getArgNumber();
     int64_t value = numberOf(argument);
     if (placement.find(argument)->space == exec::Space::input) {
-      inputs.push_back(describe(argumentText(function, i, kNameAttr), argumentRole(function, i),
-                                argument.getType()));
+      DictionaryAttr input = describe(argumentText(function, i, kNameAttr),
+                                      argumentRole(function, i), argument.getType());
+      if (Attribute indices = function.getArgAttr(i, kIndicesAttr)) {
+        NamedAttrList more(input);
+        more.set("indices", indices);
+        input = more.getDictionary(b.getContext());
+      }
+      inputs.push_back(input);
       inputValues.push_back(value);
       continue;
     }

@@ -96,11 +96,18 @@ void Merger::addEntry(exec::EntryOp entry, const std::string &sizes) {
   merged->getBody()->push_back(copy);
 }
 
+/// The names and types of what an entry takes, by which a runtime chooses.
+static SmallVector<std::pair<Attribute, Attribute>> chosenBy(exec::EntryOp entry) {
+  return llvm::map_to_vector(
+      entry.getInputs().getAsRange<DictionaryAttr>(),
+      [](DictionaryAttr input) { return std::pair(input.get("name"), input.get("type")); });
+}
+
 /// Entries of one name must differ in what they take.
 LogicalResult Merger::checkChoice(MutableArrayRef<exec::EntryOp> entries) {
   for (size_t i = 0; i < entries.size(); ++i)
     for (size_t j = 0; j < i; ++j)
-      if (entries[i].getInputs() == entries[j].getInputs())
+      if (chosenBy(entries[i]) == chosenBy(entries[j]))
         return entries[i].emitError("with -D ")
                << programs[j].sizes << " and with -D " << programs[i].sizes << " "
                << entries[i].getSymName()

@@ -40,6 +40,9 @@ std::optional<ReductionParts> CpuTarget::getReductionParts(int64_t elements, int
 // A core walks the rows of a kernel in one direction, which its caches serve both kernels.
 int64_t CpuTarget::getStripRows(int64_t, int64_t) const { return 0; }
 
+// A launch costs less than streams of memory that have nothing to do with each other.
+int64_t CpuTarget::getSmallReductionBytes() const { return 0; }
+
 int64_t CpuTarget::getMaxRowElements() const { return std::numeric_limits<int64_t>::max(); }
 
 // ---- Libraries ----
@@ -53,7 +56,9 @@ size_t CpuTarget::getMaxBatchDimensions() const { return 4; }
 
 // oneDNN copies what is not channels last into a layout of its own, and results back: one read and
 // one write.
-int64_t CpuTarget::getChannelsFirstCost() const { return 2; }
+std::optional<ConvolutionLayout> CpuTarget::getConvolutionLayout(mlir::Type, bool) const {
+  return ConvolutionLayout{.copiedBytes = 2, .launchedBytes = 0, .filtersLast = false};
+}
 
 bool CpuTarget::hasTf32() const { return false; }
 

@@ -55,6 +55,9 @@ int64_t CudaTarget::getStripRows(int64_t rows, int64_t elements) const {
   return 0;
 }
 
+// They take a fraction of the time of a launch, and too few threads to keep a large GPU busy.
+int64_t CudaTarget::getSmallReductionBytes() const { return sizeThreshold(1 << 20); }
+
 // 16 for each of the threads of the largest block.
 int64_t CudaTarget::getMaxRowElements() const { return sizeThreshold(1 << 14); }
 
@@ -76,7 +79,15 @@ bool CudaTarget::addsBias(prim::DotGeneralOp product) const {
 
 size_t CudaTarget::getMaxBatchDimensions() const { return 4; }
 
-int64_t CudaTarget::getChannelsFirstCost() const { return 0; }
+// The tensor cores' kernels of cuDNN want all tensors channels last, and launch a kernel of their
+// own to copy what is not. Those that sum in full f32 are made for channels first.
+std::optional<ConvolutionLayout> CudaTarget::getConvolutionLayout(mlir::Type element,
+                                                                  bool tf32) const {
+  if (!tf32 || !element.isF32())
+    return std::nullopt;
+  return ConvolutionLayout{
+      .copiedBytes = 2, .launchedBytes = getLaunchBytes(), .filtersLast = true};
+}
 
 // On the tensor cores of compute capability 8.0, the oldest that code is generated for.
 bool CudaTarget::hasTf32() const { return true; }

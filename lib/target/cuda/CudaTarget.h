@@ -27,11 +27,13 @@ public:
   std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,
                                                   bool leading) const override;
   int64_t getStripRows(int64_t rows, int64_t elements) const override;
+  int64_t getSmallReductionBytes() const override;
   int64_t getMaxRowElements() const override;
   bool runsInLibrary(mlir::Operation *op) const override;
   bool addsBias(prim::DotGeneralOp product) const override;
   size_t getMaxBatchDimensions() const override;
-  int64_t getChannelsFirstCost() const override;
+  std::optional<ConvolutionLayout> getConvolutionLayout(mlir::Type element,
+                                                        bool tf32) const override;
   bool hasTf32() const override;
   int64_t getMaxPackedRows() const override;
   std::optional<int64_t> getPanelWidth(int64_t depth, int64_t columns, size_t uses) const override;

@@ -2,6 +2,8 @@
 #include "training/autodiff/Differentiate.h"
 
 #include "ir/prim/Tensor.h"
+#include "support/ModuleLocation.h"
+#include "support/WorkScope.h"
 #include "training/autodiff/Activity.h"
 
 using namespace mlir;
@@ -45,13 +47,22 @@ public:
   }
 
   LogicalResult visit(Operation *op) {
+    WorkScope scope(op);
     current = op;
-    return failure(failed(cast<Differentiable>(op).differentiate(*this)) || broken);
+    Operation *before = lastBuilt();
+    if (failed(cast<Differentiable>(op).differentiate(*this)) || broken)
+      return failure();
+    for (Operation *built = lastBuilt(); built != before; built = built->getPrevNode())
+      built->setLoc(inBackward(built->getLoc()));
+    return success();
   }
 
   Value find(Value value) const { return cotangents.lookup(value); }
 
 private:
+  /// The op behind which the rules build.
+  Operation *lastBuilt() { return &*std::prev(build.getInsertionPoint()); }
+
   const Activity &activity;
   OpBuilder &build;
   DenseMap<Value, Value> cotangents;
@@ -62,6 +73,7 @@ private:
 
 /// Replaces an op by its decomposition; `tracked` values that were its results follow.
 static LogicalResult decomposeInPlace(Operation *op, MutableArrayRef<Value> tracked) {
+  WorkScope scope(op);
   OpBuilder builder(op);
   SmallVector<Value> values;
   if (failed(cast<Decomposable>(op).decompose(builder, values)))
@@ -113,6 +125,7 @@ FailureOr<SmallVector<Value>> accc::differentiate(Value loss, ArrayRef<Value> wa
   if (!isFloatTensor(loss.getType()) || lossType.getRank() != 0)
     return emitError(loss.getLoc()) << "the loss must be a scalar float, and is " << loss.getType();
 
+  WorkScope scope(loss.getParentBlock()->getParentOp());
   SmallVector<Value> sources(wanted);
   FailureOr<Activity> activity = giveEveryActiveOpARule(loss, sources);
   if (failed(activity))

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/loss/Loss.h"
 
+#include "support/Suggest.h"
+
+#include "llvm/ADT/StringExtras.h"
+
 using namespace accc;
 
 static llvm::Error usageError(const std::string &message) {
@@ -17,19 +21,25 @@ llvm::Expected<LossChoice> accc::parseLoss(llvm::StringRef text) {
   }
 
   Spec spec("--loss", text);
-  std::string known;
+  std::vector<std::string> known;
 #define ACCC_LOSS(name, Name)                                                                      \
-  known += #name ", ";                                                                             \
+  known.push_back(#name);                                                                          \
   if (spec.getName() == #name)                                                                     \
     choice.loss = create##Name##Loss(spec);
 #include "training/loss/Losses.def"
   if (!choice.loss)
     return usageError("--loss " + text.str() + ": there is no loss '" + spec.getName().str() +
-                      "'; there are " + known +
-                      "and output:NAME for a loss that the model computes");
+                      "'; there are " + llvm::join(known, ", ") +
+                      ", and output:NAME for a loss that the model computes" +
+                      didYouMean(spec.getName(), known));
   if (std::string error = spec.error(); !error.empty())
     return usageError(error);
   choice.output = spec.getValue().value_or("");
   choice.settings = spec.getSettings();
   return choice;
+}
+
+std::string accc::unknownOutput(llvm::StringRef name, const std::vector<std::string> &known) {
+  return "--loss names the output '" + name.str() + "', and the model has '" +
+         llvm::join(known, "', '") + "'" + didYouMean(name, known);
 }

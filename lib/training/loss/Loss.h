@@ -40,6 +40,9 @@ struct LossChoice {
 /// user.
 llvm::Expected<LossChoice> parseLoss(llvm::StringRef text);
 
+/// That the model has no output of this name, but those of `known`.
+std::string unknownOutput(llvm::StringRef name, const std::vector<std::string> &known);
+
 // One for each line of Losses.def: takes its options from the spec.
 #define ACCC_LOSS(name, Name) std::unique_ptr<Loss> create##Name##Loss(Spec &spec);
 #include "training/loss/Losses.def"

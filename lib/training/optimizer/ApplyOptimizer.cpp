@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/optimizer/ApplyOptimizer.h"
 
+#include "support/ModuleLocation.h"
+
 using namespace mlir;
 using namespace accc;
 using accc::prim::Tensor;
@@ -8,7 +10,7 @@ using accc::prim::Tensor;
 void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
                           ArrayRef<TrainedParameter> parameters) {
   OpBuilder builder = step.builder();
-  Location loc = NameLoc::get(builder.getStringAttr("optimizer"));
+  Location loc = withModule(NameLoc::get(builder.getStringAttr("optimizer")), "optimizer");
   // What the model computes from a parameter, it may compute as well: each for itself. Kernels know
   // by the barrier what belongs to the optimizer.
   auto behindBarrier = [&](Value value) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/optimizer/Optimizer.h"
 
+#include "support/Suggest.h"
+
+#include "llvm/ADT/StringExtras.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -14,15 +18,16 @@ static llvm::Error usageError(const std::string &message) {
 llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef text) {
   Spec spec("--optimizer", text);
   std::unique_ptr<Optimizer> optimizer;
-  std::string known;
+  std::vector<std::string> known;
 #define ACCC_OPTIMIZER(name, Name)                                                                 \
-  known += (known.empty() ? "" : ", ") + std::string(#name);                                       \
+  known.push_back(#name);                                                                          \
   if (spec.getName() == #name)                                                                     \
     optimizer = create##Name##Optimizer(spec);
 #include "training/optimizer/Optimizers.def"
   if (!optimizer)
     return usageError("--optimizer " + text.str() + ": there is no optimizer '" +
-                      spec.getName().str() + "'; there are " + known);
+                      spec.getName().str() + "'; there are " + llvm::join(known, ", ") +
+                      didYouMean(spec.getName(), known));
 
   constexpr double infinity = std::numeric_limits<double>::infinity();
   optimizer->learningRate = spec.number("lr", optimizer->learningRate, 0.0, infinity);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/nn/Nn.h"
 #include "support/Fault.h"
+#include "support/WorkScope.h"
 #include "transforms/Passes.h"
 
 namespace accc {
@@ -17,6 +18,7 @@ namespace {
 constexpr int kGreatestDepth = 16;
 
 LogicalResult decompose(Decomposable op) {
+  WorkScope scope(op);
   OpBuilder builder(op);
   SmallVector<Value> results;
   if (failed(op.decompose(builder, results)))

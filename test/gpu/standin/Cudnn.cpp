@@ -21,7 +21,8 @@ struct cudnnTensorStruct {
 
 struct cudnnFilterStruct {
   cudnnDataType_t type;
-  std::vector<int> extents;
+  cudnnTensorFormat_t format;
+  std::vector<int> extents; // K C R S, whatever the format
 };
 
 struct cudnnConvolutionStruct {
@@ -78,16 +79,44 @@ struct Problem {
     return place;
   }
   int64_t at(const Index &index) const { // of the weights
-    int64_t place = 0;
-    for (size_t i = 0; i < rank(); ++i)
+    int64_t place = index[0];
+    size_t first = w.format == CUDNN_TENSOR_NHWC ? 2 : 1; // after which C is the last
+    for (size_t i = first; i < rank(); ++i)
       place = place * w.extents[i] + index[i];
-    return place;
+    return first == 1 ? place : place * w.extents[1] + index[1];
   }
 
   /// Calls `body` with the places in x, w and y of all products of the convolution. A place in w or
   /// y comes as often as there are products for it.
   template <typename Body> void forProducts(Body body) const;
 };
+
+/// Whether the tensor's elements lie without gaps, its channels before or behind its pixels.
+bool isPacked(const cudnnTensorStruct &tensor, bool channelsLast) {
+  size_t rank = tensor.extents.size();
+  std::vector<size_t> order{0};
+  for (size_t i = channelsLast ? 2 : 1; i < rank; ++i)
+    order.push_back(i);
+  if (channelsLast)
+    order.push_back(1);
+  int stride = 1;
+  for (size_t i = rank; i-- > 0; stride *= tensor.extents[order[i]])
+    if (tensor.extents[order[i]] != 1 && tensor.strides[order[i]] != stride)
+      return false;
+  return true;
+}
+
+/// Filters channels last go with activations channels last alone, and not in f64. In TF32 filters
+/// channels first go with activations channels first alone: what the library does with others is
+/// slow.
+bool fitsFilter(const Problem &problem) {
+  bool last = problem.w.format == CUDNN_TENSOR_NHWC;
+  if (last && problem.type == Type::F64)
+    return false;
+  if (!last && (problem.type != Type::F32 || problem.convolution.math == CUDNN_FMA_MATH))
+    return true;
+  return isPacked(problem.x, last) && isPacked(problem.y, last);
+}
 
 std::optional<Problem> Problem::of(cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
                                    cudnnConvolutionDescriptor_t convolution,
@@ -108,7 +137,8 @@ std::optional<Problem> Problem::of(cudnnTensorDescriptor_t x, cudnnFilterDescrip
     if (padded < reach || y->extents[i] != (padded - reach) / convolution->stride[i - 2] + 1)
       return std::nullopt;
   }
-  return Problem{*x, *y, *w, *convolution, *type};
+  Problem problem{*x, *y, *w, *convolution, *type};
+  return fitsFilter(problem) ? std::optional(problem) : std::nullopt;
 }
 
 /// The next index within `extents`; false after the last.
@@ -310,10 +340,11 @@ cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t filter, cudnnDa
                                          cudnnTensorFormat_t format, int rank,
                                          const int extents[]) {
   STANDIN_ENTER(cudnnSetFilterNdDescriptor);
-  if (format != CUDNN_TENSOR_NCHW || rank < 4 || rank > int(mostDims) ||
+  if ((format != CUDNN_TENSOR_NCHW && format != CUDNN_TENSOR_NHWC) || rank < 4 ||
+      rank > int(mostDims) ||
       std::any_of(extents, extents + rank, [](int extent) { return extent < 1; }))
     return CUDNN_STATUS_BAD_PARAM;
-  *filter = {type, {extents, extents + rank}};
+  *filter = {type, format, {extents, extents + rank}};
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -188,6 +188,12 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream st
   return device.run(copy);
 }
 
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  STANDIN_ENTER(cuMemcpyDtoDAsync, true);
+  Device &device = Device::get();
+  return device.submit(stream, [=, &device] { device.check(device.memory.copy(to, from, bytes)); });
+}
+
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *given, CUstream stream) {
   STANDIN_ENTER(cuMemcpy3DAsync, true);
   CUDA_MEMCPY3D copy = *given;

@@ -84,6 +84,7 @@ CUresult cuGetProcAddress(const char *name, void **address, int version, cuuint6
       STANDIN_FUNCTION(cuMemFreeHost),
       STANDIN_FUNCTION(cuMemcpyHtoDAsync),
       STANDIN_FUNCTION(cuMemcpyDtoHAsync),
+      STANDIN_FUNCTION(cuMemcpyDtoDAsync),
       STANDIN_FUNCTION(cuMemcpy3DAsync),
       STANDIN_FUNCTION(cuMemsetD8Async),
       STANDIN_FUNCTION(cuMemsetD2D8Async),

@@ -94,6 +94,9 @@ TEST_CASE("boundaries: the functions of a module") {
                       "accc.updates = \"x\"}",
                       "%x, %x : tensor<f32>, tensor<f32>"),
             "updates 'x' once more"},
+           {signature("%x: tensor<4x2xf32> {accc.name = \"x\", accc.order = array<i64: 1, 0>, "
+                      "accc.role = #prim.role<parameter>}"),
+            "has an order (accc.order), which models do not choose"},
        })
     CHECK_THAT(problemsOf("import", text), Contains(problem));
   CHECK(problemsOf("import", function("forward", kRelu)).empty());
@@ -108,6 +111,23 @@ TEST_CASE("boundaries: entry points") {
                     "#prim.role<parameter>}) { return }";
   CHECK_THAT(problemsOf("trainable", two),
              Contains("which has the type 'tensor<4xf32>' elsewhere"));
+  auto ordered = [](const std::string &first, const std::string &second) {
+    std::string text;
+    for (auto [name, order] : {std::pair("grad_step", first), std::pair("eval_step", second)})
+      text += std::string("func.func @") + name + "(%w: tensor<4x4xf32> {accc.name = \"w\", " +
+              order + "accc.role = #prim.role<parameter>}) { return }\n";
+    return text;
+  };
+  std::string order = "accc.order = array<i64: 1, 0>, ";
+  CHECK(problemsOf("layout", ordered(order, order)).empty());
+  CHECK_THAT(problemsOf("layout", ordered(order, "")),
+             Contains("'w', which lies in another order elsewhere"));
+  for (const char *wrong : {"array<i64: 1, 1>", "array<i64: 0>", "array<i64: 0, 2>", "\"1, 0\""}) {
+    std::string other = std::string("accc.order = ") + wrong + ", ";
+    CHECK_THAT(
+        problemsOf("layout", ordered(other, other)),
+        Contains("has an order (accc.order) that does not name each of its dimensions once"));
+  }
 }
 
 TEST_CASE("boundaries: what an op may be") {

@@ -46,4 +46,21 @@ TEST_CASE("targets: programs of one library place variables alike") {
   REQUIRE(!problems.get().empty());
   CHECK_THAT(problems.get().back().message, Contains("bug in accc: the programs for cpu and cpu"));
   CHECK(problems.get().back().fault == Fault::Bug);
+
+  // Each may have its own order for one; that of a program names each dimension once.
+  auto programIn = [&](const std::string &order) {
+    return parseSourceString<ModuleOp>("exec.variable \"w\" <parameter> tensor<8x3xf32> " + order +
+                                           " at 0",
+                                       ParserConfig(&context));
+  };
+  OwningOpRef<ModuleOp> plain = programIn(""), ordered = programIn("in [1, 0]");
+  REQUIRE((plain && ordered));
+  CHECK(failed(
+      generateLibrary({{*plain, target.get()}, {*ordered, target.get()}}, {}, {}, "/dev/null")));
+  CHECK_THAT(problems.get().back().message, Contains("the program has no entry point"));
+  for (const char *wrong : {"in [1, 1]", "in [0]", "in [0, 2]"}) {
+    CHECK_FALSE(programIn(wrong));
+    CHECK_THAT(problems.get().back().message,
+               Contains("'w' has an order that does not name each of its 2 dimensions once"));
+  }
 }

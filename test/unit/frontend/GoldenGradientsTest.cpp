@@ -10,6 +10,7 @@
 #include "accc/safetensors.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Regex.h"
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -68,8 +69,8 @@ ImportOptions importOptions(const llvm::json::Object &meta, const llvm::json::Ob
     for (const auto &[name, value] : *dims)
       options.dimensions[name.str()] = *value.getAsInteger();
   if (const auto *frozen = file.getArray("freeze"))
-    for (const llvm::json::Value &pattern : *frozen)
-      options.frozen.push_back(pattern.getAsString()->str());
+    for (const llvm::json::Value &name : *frozen)
+      options.frozen.push_back("^" + llvm::Regex::escape(*name.getAsString()) + "$");
   return options;
 }
 

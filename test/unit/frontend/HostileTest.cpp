@@ -232,6 +232,13 @@ TEST_CASE("sizes that overflow, and loops that do not end", "[hostile]") {
              Contains("(MaxPool)"));
 }
 
+TEST_CASE("sums of booleans", "[hostile]") {
+  for (const char *node : {"ReduceSum(x)", "ReduceProd(x)", "ReduceL1(x)", "ReduceMean(x)",
+                           "Einsum<equation = \"ij->i\">(x)", "Einsum<equation = \"ii->i\">(x)"})
+    CHECK_THAT(problemsOfText(std::string("g (bool[2,2] x) => (bool[a] y) { y = ") + node + " }"),
+               Contains("must be a tensor of numbers"));
+}
+
 TEST_CASE("known indices that a table does not have", "[hostile]") {
   for (const char *indices : {"int64[3] i = {0,1,5}", "int64[1] i = {-6}"})
     CHECK_THAT(problemsOfText(std::string("g (float[5,4] x) => (float[a,b] y) <") + indices +

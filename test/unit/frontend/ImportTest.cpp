@@ -35,17 +35,30 @@ TEST_CASE("an initializer used twice is one parameter; an unused one is none") {
   CHECK(model.role("unused") == "none");
 }
 
+TEST_CASE("what stopped constant folding is named") {
+  auto problems = [](const std::string &body) {
+    return importText("g (float[4] x, int64[2] s) => (float[2,2] y) " + body).problems();
+  };
+  CHECK_THAT(problems("{ a = Abs(s)\n t = Neg(a)\n y = Reshape(x, t) }"),
+             Contains("must be known at compile time, but the node 'a' (Abs) computes it from the "
+                      "input 's'"));
+  CHECK_THAT(problems("{ y = Reshape(x, s) }"), Contains("but it is the input 's'"));
+  // The known operand of an op is not what stopped it.
+  CHECK_THAT(problems("<int64[2] c = {1, 1}> { t = Add(c, s)\n y = Reshape(x, t) }"),
+             Contains("the node 't' (Add) computes it from the input 's'"));
+}
+
 TEST_CASE("frozen parameters stay parameters") {
   ImportOptions options;
   options.frozen = {"encoder\\..*"};
   auto model = importText(R"(
-    g (float[2] x) => (float[2] y) <float[2] encoder__w = {1,2}, float[2] head__w = {3,4}> {
-      a = Mul(x, encoder__w)
+    g (float[2] x) => (float[2] y) <float[2] my_encoder__w = {1,2}, float[2] head__w = {3,4}> {
+      a = Mul(x, my_encoder__w)
       y = Mul(a, head__w)
     })",
                           options);
-  CHECK(model.role("encoder.w") == "parameter");
-  CHECK(model.argument("encoder.w", "accc.frozen") == "set");
+  CHECK(model.role("my_encoder.w") == "parameter");
+  CHECK(model.argument("my_encoder.w", "accc.frozen") == "set"); // found anywhere, as by --freeze
   CHECK(model.argument("head.w", "accc.frozen").empty());
   options.frozen = {"("};
   CHECK_THAT(importText("g (float[2] x) => (float[2] y) { y = Relu(x) }", options).problems(),

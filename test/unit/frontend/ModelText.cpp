@@ -77,8 +77,9 @@ std::string Imported::problems() const {
 
 std::string Imported::warnings() const {
   std::string text;
-  for (const std::string &warning : result.warnings)
-    text += warning + "\n";
+  for (const Problem &remark : result.remarks)
+    if (remark.severity == Problem::Severity::Warning)
+      text += describe(remark) + "\n";
   return text;
 }
 

@@ -183,6 +183,13 @@ static const KernelCase kCases[] = {
   {"sort_of_equals", R"(func.func @f(%a: tensor<2x300xi32>) -> (tensor<2x300xi32>, tensor<2x300xi64>) {
     %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<2x300xi32>) -> (tensor<2x300xi32>, tensor<2x300xi64>)
     return %0, %1 : tensor<2x300xi32>, tensor<2x300xi64> })", 5},
+  {"sort_of_long_rows", R"(func.func @f(%a: tensor<3x129xf32>, %b: tensor<1x1500xf32>, %c: tensor<2x100xui8>, %d: tensor<2x70xbf16>) -> (tensor<3x129xf32>, tensor<1x1500xf32>, tensor<1x1500xi64>, tensor<2x100xi64>, tensor<2x70xbf16>) {
+    %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<3x129xf32>) -> (tensor<3x129xf32>, tensor<3x129xi64>)
+    %2 = prim.log %b : (tensor<1x1500xf32>) -> tensor<1x1500xf32>
+    %3, %4 = prim.sort %2 {dimension = 1 : i64, descending = false} : (tensor<1x1500xf32>) -> (tensor<1x1500xf32>, tensor<1x1500xi64>)
+    %6, %7 = prim.sort %c {dimension = 1 : i64, descending = true} : (tensor<2x100xui8>) -> (tensor<2x100xui8>, tensor<2x100xi64>)
+    %8, %9 = prim.sort %d {dimension = 1 : i64, descending = false} : (tensor<2x70xbf16>) -> (tensor<2x70xbf16>, tensor<2x70xi64>)
+    return %0, %3, %4, %7, %8 : tensor<3x129xf32>, tensor<1x1500xf32>, tensor<1x1500xi64>, tensor<2x100xi64>, tensor<2x70xbf16> })"},
   {"compare_select", R"(func.func @f(%a: tensor<45xf32>, %b: tensor<45xf32>) -> (tensor<45xi1>, tensor<45xf32>) {
     %0 = prim.compare lt %a, %b : (tensor<45xf32>, tensor<45xf32>) -> tensor<45xi1>
     %1 = prim.select %0, %a, %b : (tensor<45xi1>, tensor<45xf32>, tensor<45xf32>) -> tensor<45xf32>

@@ -62,6 +62,14 @@ struct Naive {
                                    : (n * channels + channel) * area + spatial);
   }
 
+  size_t weight(int64_t out, int64_t in, const Extents &at) const {
+    int64_t spatial = (at[0] * kernel[1] + at[1]) * kernel[2] + at[2];
+    int64_t area = kernel[0] * kernel[1] * kernel[2], channels = c.in_channels / c.groups;
+    return static_cast<size_t>(c.filter_layout == ACCC_CHANNELS_LAST
+                                   ? (out * area + spatial) * channels + in
+                                   : (out * channels + in) * area + spatial);
+  }
+
   /// Calls visit(x index, w index, y index) for every product of the convolution.
   template <typename Visit> void forEachProduct(Visit &&visit) const {
     int64_t perGroupIn = c.in_channels / c.groups, perGroupOut = c.out_channels / c.groups;
@@ -82,10 +90,8 @@ struct Naive {
                       }
                       if (!inside)
                         continue;
-                      int64_t w = ((oc * perGroupIn + ic) * kernel[0] + k[0]) * kernel[1] + k[1];
                       visit(activation(n, oc / perGroupOut * perGroupIn + ic, c.in_channels, i, in),
-                            static_cast<size_t>(w * kernel[2] + k[2]),
-                            activation(n, oc, c.out_channels, o, out));
+                            weight(oc, ic, k), activation(n, oc, c.out_channels, o, out));
                     }
   }
 

@@ -53,12 +53,13 @@ accc_library_call matmul(int64_t batch, int64_t m, int64_t n, int64_t k, bool aT
   return call;
 }
 
-accc_library_call convolution(accc_call_kind kind, accc_layout layout,
-                              const ConvolutionSpec &spec) {
+accc_library_call convolution(accc_call_kind kind, accc_layout layout, const ConvolutionSpec &spec,
+                              accc_layout filterLayout) {
   accc_library_call call = {kind, ACCC_COMPUTE_FULL, {ACCC_F32, ACCC_F32, ACCC_F32}, 0, {}};
   accc_convolution &c = call.u.convolution;
   c.spatial_rank = static_cast<int32_t>(spec.in.size());
   c.layout = layout;
+  c.filter_layout = filterLayout;
   c.batch = spec.batch;
   c.in_channels = spec.inChannels, c.out_channels = spec.outChannels, c.groups = spec.groups;
   for (size_t i = 0; i < spec.in.size(); ++i) {

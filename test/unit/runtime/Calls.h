@@ -45,7 +45,8 @@ struct ConvolutionSpec {
   int64_t batch, inChannels, outChannels, groups;
   std::vector<int64_t> in, kernel, stride, dilation, low, high;
 };
-accc_library_call convolution(accc_call_kind kind, accc_layout layout, const ConvolutionSpec &spec);
+accc_library_call convolution(accc_call_kind kind, accc_layout layout, const ConvolutionSpec &spec,
+                              accc_layout filterLayout = ACCC_CHANNELS_FIRST);
 
 /// Elements of x, w and y.
 int64_t sizeOfX(const accc_convolution &c);

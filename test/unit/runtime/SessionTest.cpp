@@ -68,6 +68,7 @@ TEST_CASE("model: what cannot be loaded says why") {
       {"twice", ErrorKind::bug, "two entry points are called apply_step"},
       {"same_inputs", ErrorKind::bug, "train_step takes the same for rows=4 and rows=2"},
       {"overlap", ErrorKind::bug, "linear.weight and linear.bias overlap"},
+      {"wrong_order", ErrorKind::bug, "variable scale lies in an order that does not name each"},
       {"i32_matmul", ErrorKind::machine, "matmul of i32"},
       {"unknown_kernel", ErrorKind::bug, "train_step has a step that runs nothing"},
       {"out_of_arena", ErrorKind::bug, "a buffer of train_step reaches out of its block"},
@@ -241,7 +242,7 @@ TEST_CASE("cpu: a library call that fails ends the step, and says which it was")
   TensorMap given = batch();
   Tensor rate = Tensor::of<float>({}, {0.1f}), seed = Tensor::of<int64_t>({}, {1}),
          step = Tensor::of<int64_t>({}, {0});
-  prepared->start(0, {&given.at("x"), &given.at("target"), &rate, &seed, &step});
+  prepared->start(0, {{&given.at("x")}, {&given.at("target")}, {&rate}, {&seed}, {&step}});
   CHECK(prepared->wait(0) == ACCC_LIBRARY_CALL_FAILED);
   CHECK_THAT(prepared->failure(), Contains("library call 7 failed: "));
   device->readState(0, after.data(), after.size());

@@ -37,9 +37,20 @@ static const int64_t few_x[] = {FEW_ROWS, COLUMNS}, few_y[] = {FEW_ROWS, 1};
 #else
 static const float initial_w[COLUMNS] = {0.5f, -0.25f, 1.0f};
 static const float initial_b[1] = {0.125f};
-static const int64_t initial_scale[1] = {7};
+static const int64_t initial_scale[] = {7, 8, 9, 10, 11, 12};
 #define INITIAL(x) x
 #define WEIGHTS_FILE NULL
+#endif
+#ifdef ORDER
+/* A matrix whose columns follow each other in memory. */
+static const int64_t shape_scale[] = {2, 3}, order_scale[] = {ORDER, 0};
+static const int64_t *const orders[] = {NULL, NULL, order_scale, NULL, NULL};
+#define SCALE_RANK 2
+#define ORDERS orders
+#else
+#define shape_scale NULL
+#define SCALE_RANK 0
+#define ORDERS NULL
 #endif
 #ifdef OVERLAP
 #define B_OFFSET W
@@ -50,21 +61,21 @@ static const int64_t initial_scale[1] = {7};
 static const accc_variable variables[] = {
     {{"linear.weight", ACCC_F32, 2, shape_w}, ACCC_PARAMETER, 1, W, INITIAL(initial_w)},
     {{"linear.bias", ACCC_F32, 1, shape_b}, ACCC_PARAMETER, 1, B_OFFSET, INITIAL(initial_b)},
-    {{"scale", ACCC_I64, 0, NULL}, ACCC_BUFFER, 0, SCALE, INITIAL(initial_scale)},
+    {{"scale", ACCC_I64, SCALE_RANK, shape_scale}, ACCC_BUFFER, 0, SCALE, INITIAL(initial_scale)},
     {{"velocity.linear.weight", ACCC_F32, 2, shape_w}, ACCC_OPTIMIZER_STATE, 0, VELOCITY_W, NULL},
     {{"velocity.linear.bias", ACCC_F32, 1, shape_b}, ACCC_OPTIMIZER_STATE, 0, VELOCITY_B, NULL}};
 
-#define IN_X {{"x", ACCC_F32, 2, shape_x}, ACCC_DATA}
-#define IN_TARGET {{"target", ACCC_F32, 2, shape_y}, ACCC_TARGET}
-#define IN_RATE {{"learning_rate", ACCC_F32, 0, NULL}, ACCC_LEARNING_RATE}
-#define IN_SEED {{"seed", ACCC_I64, 0, NULL}, ACCC_SEED}
-#define IN_STEP {{"step", ACCC_I64, 0, NULL}, ACCC_STEP}
-#define GRAD_W {{"grad.linear.weight", ACCC_F32, 2, shape_w}, ACCC_GRADIENT}
-#define GRAD_B {{"grad.linear.bias", ACCC_F32, 1, shape_b}, ACCC_GRADIENT}
-#define OUT_LOSS {{"loss", ACCC_F32, 0, NULL}, ACCC_LOSS}
-#define OUT_Y {{"y", ACCC_F32, 2, shape_y}, ACCC_DATA}
+#define IN_X {{"x", ACCC_F32, 2, shape_x}, ACCC_DATA, NULL}
+#define IN_TARGET {{"target", ACCC_F32, 2, shape_y}, ACCC_TARGET, NULL}
+#define IN_RATE {{"learning_rate", ACCC_F32, 0, NULL}, ACCC_LEARNING_RATE, NULL}
+#define IN_SEED {{"seed", ACCC_I64, 0, NULL}, ACCC_SEED, NULL}
+#define IN_STEP {{"step", ACCC_I64, 0, NULL}, ACCC_STEP, NULL}
+#define GRAD_W {{"grad.linear.weight", ACCC_F32, 2, shape_w}, ACCC_GRADIENT, NULL}
+#define GRAD_B {{"grad.linear.bias", ACCC_F32, 1, shape_b}, ACCC_GRADIENT, NULL}
+#define OUT_LOSS {{"loss", ACCC_F32, 0, NULL}, ACCC_LOSS, NULL}
+#define OUT_Y {{"y", ACCC_F32, 2, shape_y}, ACCC_DATA, NULL}
 /* What the step saw of seed and step number, so that tests can see it too. */
-#define OUT_RANDOM {{"random", ACCC_I64, 0, NULL}, ACCC_DATA}
+#define OUT_RANDOM {{"random", ACCC_I64, 0, NULL}, ACCC_DATA, NULL}
 
 static const accc_value train_inputs[] = {IN_X, IN_TARGET, IN_RATE, IN_SEED, IN_STEP};
 static const accc_value train_outputs[] = {OUT_LOSS, OUT_RANDOM};
@@ -75,8 +86,8 @@ static const accc_value grad_outputs[] = {OUT_LOSS, GRAD_W, GRAD_B};
 #define FEW_X IN_X
 #define FEW_TARGET IN_TARGET
 #else
-#define FEW_X {{"x", ACCC_F32, 2, few_x}, ACCC_DATA}
-#define FEW_TARGET {{"target", ACCC_F32, 2, few_y}, ACCC_TARGET}
+#define FEW_X {{"x", ACCC_F32, 2, few_x}, ACCC_DATA, NULL}
+#define FEW_TARGET {{"target", ACCC_F32, 2, few_y}, ACCC_TARGET, NULL}
 #endif
 static const accc_value few_train_inputs[] = {FEW_X, FEW_TARGET, IN_RATE, IN_SEED, IN_STEP};
 static const accc_value few_grad_inputs[] = {FEW_X, FEW_TARGET, IN_SEED, IN_STEP};
@@ -247,11 +258,13 @@ static const accc_buffer peek_buffers[] = {ARENA(Y, ACCC_READ), OUTPUT(0), STATU
 #else
 #define ADD_BIAS_NUMBER ADD_BIAS
 #endif
-#define LAUNCH(kernel, tasks, first, count) {ACCC_STEP_LAUNCH, kernel, tasks, first, count, #kernel}
+#define LAUNCH(kernel, tasks, first, count)                                                        \
+  {ACCC_STEP_LAUNCH, kernel, tasks, first, count, #kernel, "part"}
 #define FORWARD(rows, first)                                                                       \
-  {ACCC_STEP_LIBRARY_CALL, 0, 0, first, 3, "matmul"}, LAUNCH(ADD_BIAS_NUMBER, rows, (first) + 3, 3)
+  {ACCC_STEP_LIBRARY_CALL, 0, 0, first, 3, "matmul", ""},                                          \
+      LAUNCH(ADD_BIAS_NUMBER, rows, (first) + 3, 3)
 #define GRADIENT_STEPS(rows, kernel)                                                               \
-  LAUNCH(CHECK_BATCH, 1, 0, 3), {ACCC_STEP_CHECK, 0, 0, 0, 0, "check"}, FORWARD(rows, 3),          \
+  LAUNCH(CHECK_BATCH, 1, 0, 3), {ACCC_STEP_CHECK, 0, 0, 0, 0, "check", ""}, FORWARD(rows, 3),      \
       LAUNCH(kernel, 1, 9, 7)
 #define TRAIN_STEPS(rows, kernel)                                                                  \
   {GRADIENT_STEPS(rows, kernel), LAUNCH(APPLY, 1, 16, 8), LAUNCH(SHOW_RANDOM, 1, 24, 4)}
@@ -304,8 +317,8 @@ static const accc_entry entries[] = {
 #define TARGET "cpu"
 #endif
 #define CODE(name, arch)                                                                           \
-  static const accc_code name = {TARGET, arch,           NULL,           0,       NULL,            \
-                                 0,      COUNT(kernels), COUNT(entries), kernels, entries};
+  static const accc_code name = {TARGET,         arch,           NULL,    0,       NULL,  0,       \
+                                 COUNT(kernels), COUNT(entries), kernels, entries, ORDERS};
 #ifdef CUDA
 #include "fake_kernels.h"
 #ifdef CUBIN
@@ -315,9 +328,9 @@ static const accc_entry entries[] = {
 #define GPU_ARCH "compute_80"
 #define GPU_IMAGE fake_kernels
 #endif
-static const accc_code gpu = {"cuda",      GPU_ARCH, GPU_IMAGE,          sizeof GPU_IMAGE,
-                              NULL,        0,        COUNT(gpu_kernels), COUNT(entries),
-                              gpu_kernels, entries};
+static const accc_code gpu = {"cuda", GPU_ARCH,           GPU_IMAGE,      sizeof GPU_IMAGE, NULL,
+                              0,      COUNT(gpu_kernels), COUNT(entries), gpu_kernels,      entries,
+                              ORDERS};
 #endif
 #ifdef WRONG_ARCH
 CODE(first, "futurecpu:avx,x86-64-v2,no-such-feature")

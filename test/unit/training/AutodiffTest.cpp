@@ -74,6 +74,11 @@ TEST_CASE("a frozen parameter has no gradient and no state") {
   CHECK(values.count("optimizer.momentum_buffer.b") == 0);
   CHECK(values["a"].values == std::vector<double>{-2.5, -2.25});
 
+  Trainable tied(text);
+  CHECK(tied.make({"output:loss", "", {"^head$"}, {{"b", {"head"}}}}).empty());
+  Values same = inputs();
+  CHECK(tied.run("grad_step", same).count("grad.b") == 0);
+
   CHECK(Trainable(text).make({"output:loss", "", {"c"}}) ==
         "warning: --freeze c: no parameter has such a name\n");
   CHECK(Trainable(text).make({"output:loss", "", {"a|b"}}) ==
@@ -103,7 +108,14 @@ TEST_CASE("ops without derivative are named, all at once, and only where they ma
                             strange("w", "c") + "%0 = prim.mul %u, %v" + kPair +
                             "%y = prim.mul %0, %w" + kPair));
   std::vector<Problem> problems = checkTrainable(trainable.get(), {"output:loss", "sgd", {}});
+  std::vector<Problem> more =
+      checkTrainable(trainable.get(), {"output:losss", "sgd,momentum=x", {}});
   context().allowUnregisteredDialects(false);
+  REQUIRE(more.size() == 4); // a wrong loss and a wrong optimizer hide neither
+  CHECK(more[0].fault == Fault::Usage);
+  CHECK_THAT(more[1].message, Catch::Matchers::Contains("did you mean 'loss'?"));
+  CHECK(more[2].node == "u");
+  CHECK(more[3].node == "v");
   REQUIRE(problems.size() == 2);
   CHECK(problems[0].node == "u");
   CHECK(problems[1].node == "v");

@@ -66,22 +66,22 @@ def first(target):
 
 LOSSES = [
     ("cross_entropy", (2, 3), first(CLASSES), lambda x, t: F.cross_entropy(x, t)),
-    ("cross_entropy", (2, 3, 2), CLASSES, lambda x, t: F.cross_entropy(x, t)),
+    ("cross_entropy,class_dim=1", (2, 3, 2), CLASSES, lambda x, t: F.cross_entropy(x, t)),
     ("cross_entropy", (3,), torch.tensor(1), lambda x, t: F.cross_entropy(x, t)),
     (
-        "cross_entropy,ignore_index=1",
+        "cross_entropy,ignore_index=1,class_dim=1",
         (2, 3, 2),
         CLASSES.clamp(min=0),
         lambda x, t: F.cross_entropy(x, t, ignore_index=1),
     ),
     (
-        "cross_entropy,label_smoothing=0.2",
+        "cross_entropy,label_smoothing=0.2,class_dim=1",
         (2, 3, 2),
         CLASSES,
         lambda x, t: F.cross_entropy(x, t, label_smoothing=0.2),
     ),
     (
-        "cross_entropy,weight=0.5:1:2,label_smoothing=0.1",
+        "cross_entropy,weight=0.5:1:2,label_smoothing=0.1,class_dim=1",
         (2, 3, 2),
         CLASSES,
         lambda x, t: F.cross_entropy(x, t, weight=WEIGHT, label_smoothing=0.1),
@@ -93,7 +93,7 @@ LOSSES = [
         lambda x, t: F.cross_entropy(x.movedim(-1, 1), t),
     ),
     ("nll", (2, 3), first(CLASSES), lambda x, t: F.nll_loss(x, t)),
-    ("nll,weight=0.5:1:2", (2, 3, 2), CLASSES, lambda x, t: F.nll_loss(x, t, weight=WEIGHT)),
+    ("nll,weight=0.5:1:2,class_dim=1", (2, 3, 2), CLASSES, lambda x, t: F.nll_loss(x, t, weight=WEIGHT)),
     ("mse", (2, 3), wave(2, 3).flip(0), F.mse_loss),
     ("l1", (2, 3), wave(2, 3).flip(0), F.l1_loss),
     ("bce_with_logits", (2, 3), wave(2, 3).flip(0).clamp(0, 1), F.binary_cross_entropy_with_logits),

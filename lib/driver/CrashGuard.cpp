@@ -28,20 +28,27 @@ namespace {
 constexpr int kEndings[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<pid_t> compiler = 0;
+std::atomic<int> received = 0;
 void endCompiler(int signal) {
+  received = signal;
   if (pid_t child = compiler)
     kill(child, signal);
 }
 
-/// While it lives, what would end this process ends the child, which is waited for.
+/// While it lives, what would end this process ends the child, which is waited for. A signal that
+/// comes too late for the child, which exits by then, ends this process afterwards: else it were
+/// lost, and whatever follows would run on.
 class ForwardedSignals {
 public:
   explicit ForwardedSignals(pid_t child) {
     compiler = child;
+    received = 0;
     for (size_t i = 0; i < std::size(kEndings); ++i) {
       struct sigaction action = {};
       action.sa_handler = endCompiler;
-      sigaction(kEndings[i], &action, &before[i]);
+      sigaction(kEndings[i], nullptr, &before[i]);
+      if (before[i].sa_handler != SIG_IGN)
+        sigaction(kEndings[i], &action, nullptr);
     }
   }
   ForwardedSignals(const ForwardedSignals &) = delete;
@@ -50,10 +57,16 @@ public:
     for (size_t i = 0; i < std::size(kEndings); ++i)
       sigaction(kEndings[i], &before[i], nullptr);
     compiler = 0;
+    if (int signal = received; signal && !childEnded)
+      raise(signal);
   }
+
+  /// The signal ended the child, whose exit code tells of it.
+  void endedChild() { childEnded = true; }
 
 private:
   struct sigaction before[std::size(kEndings)];
+  bool childEnded = false;
 };
 
 /// Memory has run out: whatever was begun is taken back.
@@ -162,6 +175,8 @@ int accc::guardAgainstCrashes(const std::function<int()> &work,
     ForwardedSignals forwarded(child);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
+    if (WIFSIGNALED(status))
+      forwarded.endedChild();
   }
   if (WIFEXITED(status))
     return WEXITSTATUS(status);

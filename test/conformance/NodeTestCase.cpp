@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "NodeTestCase.h"
 
-#include "frontend/onnx/Error.h"
+#include "frontend/common/ImportError.h"
 #include "frontend/onnx/Import.h"
 #include "frontend/onnx/Reader.h"
 #include "frontend/onnx/Tensors.h"

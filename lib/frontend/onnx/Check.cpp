@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The structure of a model: names, order, functions. Values and types are checked where they are
 // used.
-#include "frontend/onnx/Error.h"
+#include "frontend/common/ImportError.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Reader.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/onnx/ExportMetadata.h"
-#include "frontend/onnx/Error.h"
+#include "frontend/common/ImportError.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/onnx/GraphImporter.h"
-#include "frontend/common/Fold.h"
-#include "frontend/onnx/Error.h"
 #include "frontend/onnx/OpTable.h"
-#include "ir/nn/Nn.h"
-#include "ir/prim/FunctionContract.h"
 #include "support/ModuleLocation.h"
-#include "support/Suggest.h"
 #include "support/WorkScope.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -42,10 +37,8 @@ std::string fullOpType(const onnx::NodeProto &node) {
 GraphImporter::GraphImporter(std::shared_ptr<const onnx::ModelProto> model, ModelState given,
                              StringRef directory, const ImportOptions &options,
                              MLIRContext &context)
-    : model(model), importOptions(options), context(context), state(std::move(given)),
-      tensorReader(context, model, directory), variables(*model, state, options),
-      opBuilder(&context), main(nullptr) {
-  context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
+    : ForwardBuilder(options, context), model(model), state(std::move(given)),
+      tensorReader(context, model, directory), initializers(*model, state), main(nullptr) {
   for (const onnx::FunctionProto &function : model->functions())
     functions[functionKey(function.domain(), function.name())] = &function;
   main.opsets = &model->opset_import();
@@ -57,67 +50,33 @@ bool GraphImporter::writtenByPyTorch() const {
   return StringRef(model->producer_name()).starts_with("pytorch");
 }
 
-void GraphImporter::remark(Problem problem) {
-  if (!llvm::is_contained(remarks, problem))
-    remarks.push_back(std::move(problem));
-}
-
-Value GraphImporter::addArgument(RankedTensorType type, StringRef name) {
-  return body->addArgument(type, NameLoc::get(opBuilder.getStringAttr(name)));
-}
-
-Value GraphImporter::randomKey() {
-  if (!key) {
-    key = addArgument(RankedTensorType::get({2}, opBuilder.getI64Type()), "random_key");
-    inputs.push_back({key, Role::RandomKey});
-  }
-  return key;
-}
-
-bool GraphImporter::bindUpdate(Value variable, Value update) {
-  Variable *found = variables.find(variable);
-  if (!found || found->update)
-    return false;
-  found->kind = InitializerKind::Buffer;
-  found->update = update;
-  return true;
-}
-
 std::optional<int64_t> GraphImporter::paddingIndex(Value variable) {
-  Variable *found = variables.find(variable);
+  const Variable *found = findVariable(variable);
   return found && state.exported ? state.exported->lookup(found->name).paddingIndex : std::nullopt;
-}
-
-DenseElementsAttr GraphImporter::initialValue(Value variable) {
-  Variable *found = variables.find(variable);
-  return found ? attributeOf(found->weight) : DenseElementsAttr();
-}
-
-void GraphImporter::markBuffer(Value variable) {
-  if (Variable *found = variables.find(variable))
-    found->kind = InitializerKind::Buffer;
 }
 
 // ---- names ----
 
 Entity GraphImporter::initializer(const onnx::TensorProto &tensor) {
-  if (auto known = variables.byTensor.find(&tensor); known != variables.byTensor.end())
-    return Entity(variables.all[known->second].argument);
+  if (auto known = made.find(&tensor); known != made.end())
+    return Entity(known->second);
   Weight weight = tensorReader.weight(tensor);
-  InitializerKind kind = variables.classify(tensor, weight);
+  InitializerKind kind = initializers.classify(tensor, weight);
   Location loc = NameLoc::get(opBuilder.getStringAttr(tensor.name()));
   if (kind == InitializerKind::Constant)
     return Entity(
         opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight)).getResult());
-  if (variables.isFolded(tensor))
+  if (initializers.isFolded(tensor))
     warn("the initializer '" + tensor.name() +
          "' is none of the module's own parameters: PyTorch optimised the graph after exporting "
          "it, which folds "
          "parameters and removes dropout and batch statistics; for training, export with "
          "optimize=False");
-  Value argument = addArgument(weight.type, tensor.name());
-  variables.byTensor[&tensor] = variables.all.size();
-  variables.add({tensor.name(), argument, kind, weight, Value()});
+  Value argument = addVariable({.name = tensor.name(),
+                                .isBuffer = kind == InitializerKind::Buffer,
+                                .isFrozen = !initializers.isTrained(tensor.name()),
+                                .weight = weight});
+  made[&tensor] = argument;
   return Entity(argument);
 }
 
@@ -161,55 +120,26 @@ void GraphImporter::declare(const onnx::GraphProto &graph, Frame &frame) {
 
 // ---- inputs ----
 
-std::optional<int64_t> GraphImporter::givenDimension(const std::string &name) {
-  auto given = importOptions.dimensions.find(name);
-  if (given == importOptions.dimensions.end())
-    return std::nullopt;
-  usedDimensions.insert(name);
-  return given->second;
-}
-
-void GraphImporter::checkDimensions() {
-  for (const auto &[name, size] : importOptions.dimensions)
-    if (!usedDimensions.contains(name)) {
-      std::string has;
-      for (const std::string &open : openDimensions)
-        has += std::string(has.empty() ? "'" : ", '") + open + "'";
-      problems.push_back({"", "",
-                          "-D " + name + ": no input leaves a dimension of this name open (" +
-                              (has.empty() ? "none is open" : "open: " + has) + ")" +
-                              didYouMean(name, {openDimensions.begin(), openDimensions.end()})});
-    }
-}
-
 SmallVector<int64_t> GraphImporter::inputShape(const onnx::ValueInfoProto &info) {
   SmallVector<int64_t> shape;
-  std::string open;
+  SmallVector<std::string> open;
   for (const auto &[i, dimension] : llvm::enumerate(info.type().tensor_type().shape().dim())) {
     std::string position = info.name() + "." + std::to_string(i);
     std::string name = dimension.dim_param().empty() ? position : dimension.dim_param();
-    std::optional<int64_t> byPosition = givenDimension(position);
     if (dimension.has_dim_value()) {
-      if (byPosition.value_or(dimension.dim_value()) != dimension.dim_value())
-        fail("-D " + position + "=" + Twine(*byPosition) + ", but the model fixes it at " +
+      if (auto given = givenDimension(position); given && *given != dimension.dim_value())
+        fail("-D " + position + "=" + Twine(*given) + ", but the model fixes it at " +
              Twine(dimension.dim_value()));
       shape.push_back(dimension.dim_value());
-      continue;
-    }
-    openDimensions.insert(name);
-    std::optional<int64_t> byName = givenDimension(name);
-    if (byName || byPosition)
-      shape.push_back(byName ? *byName : *byPosition);
-    else {
-      open += (open.empty() ? "-D " : " -D ") + name + "=N";
+    } else if (std::optional<int64_t> size = openDimension(name, position)) {
+      shape.push_back(*size);
+    } else {
+      open.push_back(name);
       shape.push_back(importOptions.openDimension.value_or(ShapedType::kDynamic));
     }
   }
-  if (!open.empty() && importOptions.openDimension)
-    warn("the open dimensions of the input '" + info.name() + "' are taken as " +
-         std::to_string(*importOptions.openDimension) + "; others with " + open);
-  else if (!open.empty())
-    fail("the input '" + info.name() + "' has open dimensions: fix them with " + open);
+  if (!open.empty())
+    leftOpen(info.name(), open);
   return shape;
 }
 
@@ -237,9 +167,7 @@ void GraphImporter::importInputs() {
         fail("the input '" + info.name() + "' has no shape");
       RankedTensorType shaped =
           tensorType(inputShape(info), elementType(context, type.elem_type()));
-      Value argument = addArgument(shaped, info.name());
-      inputs.push_back({argument, Role::Input});
-      main.values[info.name()] = Entity(argument);
+      main.values[info.name()] = Entity(addInput(shaped, info.name()));
     } catch (const ImportError &error) {
       problems.push_back({"", "", error.message});
       main.values[info.name()] = Entity::broken();
@@ -268,34 +196,6 @@ Location GraphImporter::location(const onnx::NodeProto &node) {
   return withModule(loc, Evidence::placeOf(node));
 }
 
-void GraphImporter::settle(Operation *last, Entities &results) {
-  SmallVector<Operation *> built;
-  if (body->empty())
-    return;
-  for (Operation *op = last ? last->getNextNode() : &body->front(); op; op = op->getNextNode())
-    built.push_back(op);
-  // Sizes first: verifiers and folding multiply extents.
-  for (Operation *op : built)
-    for (Type type : op->getResultTypes()) {
-      auto tensor = cast<RankedTensorType>(type);
-      tensorType(tensor.getShape(), tensor.getElementType());
-    }
-  for (Operation *op : built)
-    if (failed(mlir::verify(op, /*verifyRecursively=*/false)))
-      fail("is not valid here");
-  llvm::DenseMap<Value, Value> folded;
-  for (Operation *op : built) {
-    SmallVector<Value> constants = foldConstant(op);
-    for (auto [result, constant] : llvm::zip(op->getResults(), constants)) {
-      folded[result] = constant;
-      result.replaceAllUsesWith(constant);
-    }
-  }
-  for (Entity &entity : results)
-    if (auto found = folded.find(entity.tensor); entity.tensor && found != folded.end())
-      entity.tensor = found->second;
-}
-
 Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entities inputs) {
   bool broken = llvm::any_of(inputs, [](const Entity &input) { return input.isBroken; });
   auto function = functions.find(functionKey(node.domain(), node.op_type()));
@@ -308,14 +208,8 @@ Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entit
     fail("the form of operator sets before " + Twine(op->oldest) + " is not supported");
   if (broken)
     return {};
-  Operation *last = body->empty() ? nullptr : &body->back();
   Node view(*this, frame, node, opset(node, frame), location(node), std::move(inputs));
-  Entities results = op->rule(view);
-  if (diagnostics.empty())
-    settle(last, results);
-  if (!diagnostics.empty())
-    fail("is not valid here");
-  return results;
+  return build([&] { return op->rule(view); });
 }
 
 void GraphImporter::count() {
@@ -395,18 +289,6 @@ Entities GraphImporter::importCall(const onnx::FunctionProto &function, const on
 // ---- the function ----
 
 ImportResult GraphImporter::run() {
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
-    return success();
-  });
-  module = ModuleOp::create(opBuilder.getUnknownLoc());
-  opBuilder.setInsertionPointToEnd(module->getBody());
-  forward = opBuilder.create<func::FuncOp>(opBuilder.getUnknownLoc(), "forward",
-                                           opBuilder.getFunctionType({}, {}));
-  body = forward.addEntryBlock();
-  opBuilder.setInsertionPointToEnd(body);
-
   declare(model->graph(), main);
   importInputs();
   importNodes(model->graph().node(), main);
@@ -414,8 +296,23 @@ ImportResult GraphImporter::run() {
   for (const std::string &problem : tensorReader.fileProblems())
     problems.push_back({.message = problem});
 
+  std::vector<ForwardOutput> outputs;
+  for (const onnx::ValueInfoProto &output : model->graph().output()) {
+    try {
+      Entity entity = lookup(output.name(), main);
+      if (entity.isBroken)
+        continue; // its problem is known
+      if (!entity.tensor)
+        fail("the output '" + output.name() + "' is not a tensor");
+      outputs.push_back({entity.tensor, output.name()});
+    } catch (const FileError &) {
+      problems.push_back({.message = "the output '" + output.name() + "' cannot be read"});
+    } catch (const ImportError &error) {
+      problems.push_back({"", "", error.message});
+    }
+  }
   ImportResult result;
-  finish(result);
+  finish(outputs, result);
   reportState(result);
   for (const onnx::ValueInfoProto &output : model->graph().output())
     result.outputs.push_back(output.name());

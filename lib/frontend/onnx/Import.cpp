@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/onnx/Import.h"
-#include "frontend/onnx/Error.h"
+#include "frontend/common/ImportError.h"
 #include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/Reader.h"
 

@@ -3,8 +3,7 @@
 #ifndef ACCC_FRONTEND_ONNX_NODE_H
 #define ACCC_FRONTEND_ONNX_NODE_H
 
-#include "frontend/onnx/Entity.h"
-#include "frontend/onnx/Error.h"
+#include "frontend/common/NodeBuilder.h"
 #include "frontend/onnx/Proto.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -18,7 +17,7 @@ class Frame;
 
 /// Every query throws ImportError if the model does not hold what is asked for, and every builder
 /// if what would be built is not valid; the importer reports it at the node.
-class Node {
+class Node : public NodeBuilder {
 public:
   Node(GraphImporter &importer, Frame &frame, const onnx::NodeProto &proto, int64_t opset,
        mlir::Location loc, Entities inputs);
@@ -27,9 +26,6 @@ public:
   int64_t opset() const { return version; }
   GraphImporter &importer() const { return parent; }
   Frame &scope() const { return frame; }
-  mlir::OpBuilder &builder() const;
-  mlir::Location loc() const { return location; }
-  mlir::MLIRContext &context() const;
 
   // ---- inputs and outputs ----
   size_t inputs() const { return operands.size(); }
@@ -52,11 +48,14 @@ public:
   double real(llvm::StringRef name, std::optional<double> otherwise = {}) const;
   std::string string(llvm::StringRef name, std::optional<std::string> otherwise = {}) const;
   llvm::SmallVector<int64_t> integers(llvm::StringRef name) const;
+  using NodeBuilder::integers;
   llvm::SmallVector<double> reals(llvm::StringRef name) const;
   llvm::SmallVector<std::string> strings(llvm::StringRef name) const;
   const onnx::GraphProto &graph(llvm::StringRef name) const;
 
   // ---- values known while importing ----
+  using NodeBuilder::knownIntegers;
+  using NodeBuilder::knownReals;
   mlir::DenseElementsAttr known(size_t i) const;
   bool isKnown(size_t i) const { return has(i) && known(i); }
   /// All elements of an input that must be known, as integers or as doubles. `what` names it in the
@@ -70,74 +69,18 @@ public:
   std::optional<llvm::SmallVector<int64_t>> integersFrom(llvm::StringRef attribute,
                                                          size_t input) const;
 
-  // ---- checks ----
-  /// An axis in [-rank, rank), made positive.
-  int64_t axis(int64_t value, int64_t rank) const;
-  /// Distinct axes, made positive and sorted.
-  llvm::SmallVector<int64_t> axes(llvm::ArrayRef<int64_t> values, int64_t rank) const;
-
-  // ---- building ----
-  prim::Tensor wrap(mlir::Value value) const { return prim::Tensor(builder(), loc(), value); }
-  prim::Tensor constant(mlir::DenseElementsAttr value) const;
-  prim::Tensor integers(llvm::ArrayRef<int64_t> values, llvm::ArrayRef<int64_t> shape) const;
-  prim::Tensor scalar(double value, mlir::Type elementType) const;
-  prim::Tensor full(llvm::ArrayRef<int64_t> shape, mlir::Type elementType, double value) const;
-  /// Both operands in their common shape, by numpy's rule.
-  std::pair<prim::Tensor, prim::Tensor> broadcast(prim::Tensor a, prim::Tensor b) const;
-  prim::Tensor broadcastTo(prim::Tensor a, llvm::ArrayRef<int64_t> shape) const;
-  prim::Tensor reshape(prim::Tensor a, llvm::ArrayRef<int64_t> shape) const;
-  prim::Tensor concatenate(llvm::ArrayRef<prim::Tensor> inputs, int64_t axis) const;
-
-  /// Builds an op from operands (null ones are left out) and attributes. Without result types they
-  /// are inferred.
-  template <typename Op>
-  mlir::Operation *create(llvm::ArrayRef<mlir::Value> operands,
-                          llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
-                          llvm::ArrayRef<mlir::Type> types = {}) const {
-    return createOp(Op::getOperationName(),
-                    Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>(), operands,
-                    attributes, types);
-  }
-  template <typename Op>
-  prim::Tensor make(llvm::ArrayRef<mlir::Value> operands,
-                    llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
-                    llvm::ArrayRef<mlir::Type> types = {}) const {
-    return wrap(create<Op>(operands, attributes, types)->getResult(0));
-  }
-  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) const;
-  mlir::NamedAttribute i64(llvm::StringRef name, int64_t value) const;
-  mlir::NamedAttribute f64(llvm::StringRef name, double value) const;
-  mlir::NamedAttribute flag(llvm::StringRef name, bool value) const;
-  mlir::NamedAttribute list(llvm::StringRef name, llvm::ArrayRef<int64_t> value) const;
-
   void warn(const llvm::Twine &message) const;
 
 private:
-  mlir::DenseElementsAttr given(size_t i) const;
-  /// What keeps given(i) from being there: "the node 'n' (Cast) computes it from the input 'x'".
-  std::string whyUnknown(size_t i) const;
   static bool isAbsent(const Entity &entity) {
     return !entity.tensor && !entity.sequence && !entity.isNone;
   }
-  mlir::Operation *createOp(llvm::StringRef name, bool segments,
-                            llvm::ArrayRef<mlir::Value> operands,
-                            llvm::ArrayRef<mlir::NamedAttribute> attributes,
-                            llvm::ArrayRef<mlir::Type> types) const;
-
   GraphImporter &parent;
   Frame &frame;
   const onnx::NodeProto &node;
   int64_t version;
-  mlir::Location location;
   Entities operands;
 };
-
-/// The shortest decimal number that rounds to this float, in double precision: 0.1f, the closest a
-/// model file comes to what its author wrote, becomes 0.1.
-double asWritten(float value);
-
-/// "[2, 3]"
-std::string show(llvm::ArrayRef<int64_t> shape);
 
 /// Builds a node's outputs, as many as it has rules for; surplus ones are ignored.
 using Rule = Entities (*)(Node &node);

@@ -23,8 +23,7 @@ Value biasOf(Node &node, size_t input) {
 }
 
 void checkRanks(Tensor x, Tensor w) {
-  if (x.rank() < 3 || x.rank() > 5)
-    fail("supported are 1 to 3 spatial dimensions, but the input has the shape " + show(x.shape()));
+  checkSpatial(x);
   if (w.rank() != x.rank())
     fail("the weights have the shape " + show(w.shape()) + " for an input of shape " +
          show(x.shape()));

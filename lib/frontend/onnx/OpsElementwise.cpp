@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic of elements, and conversion between element types.
+#include "frontend/common/Formulas.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Tensors.h"
 #include "ir/nn/Nn.h"
@@ -111,21 +112,6 @@ template <Tensor (*Operator)(Tensor)> Entities unaryFloat(Node &node) {
   return {Operator(node.floatIn(0))};
 }
 
-Tensor reciprocal(Tensor x) { return 1.0 / x; }
-Tensor tan(Tensor x) { return prim::sin(x) / prim::cos(x); }
-/// With s = e^x - 1: (e^x - e^-x) / 2 = (s + s / (s + 1)) / 2, exact near 0.
-Tensor sinh(Tensor x) {
-  Tensor s = prim::expm1(prim::abs(x));
-  return prim::sign(x) * (s + s / (s + 1.0)) * 0.5;
-}
-Tensor cosh(Tensor x) { return (prim::exp(x) + prim::exp(-x)) * 0.5; }
-/// sign(x) log(|x| + sqrt(x^2 + 1)), exact near 0.
-Tensor asinh(Tensor x) {
-  Tensor a = prim::abs(x);
-  return prim::sign(x) * prim::log1p(a + a * a / (1.0 + prim::sqrt(a * a + 1.0)));
-}
-Tensor acosh(Tensor x) { return prim::log(x + prim::sqrt((x - 1.0) * (x + 1.0))); }
-Tensor atanh(Tensor x) { return 0.5 * (prim::log1p(x) - prim::log1p(-x)); }
 Tensor isNan(Tensor x) { return prim::notEqual(x, x); }
 
 Entities isInf(Node &node) {
@@ -194,22 +180,22 @@ ArrayRef<OpRow> accc::onnx_import::elementwiseOps() {
       {"Neg", unary<negate>},
       {"Abs", unary<prim::abs>},
       {"Sign", unary<prim::sign>},
-      {"Reciprocal", unaryFloat<reciprocal>},
+      {"Reciprocal", unaryFloat<frontend::reciprocal>},
       {"Exp", unaryFloat<prim::exp>},
       {"Log", unaryFloat<prim::log>},
       {"Sqrt", unaryFloat<prim::sqrt>},
       {"Erf", unaryFloat<prim::erf>},
       {"Sin", unaryFloat<prim::sin>},
       {"Cos", unaryFloat<prim::cos>},
-      {"Tan", unaryFloat<tan>},
+      {"Tan", unaryFloat<frontend::tan>},
       {"Asin", unaryFloat<prim::asin>},
       {"Acos", unaryFloat<prim::acos>},
       {"Atan", unaryFloat<prim::atan>},
-      {"Sinh", unaryFloat<sinh>},
-      {"Cosh", unaryFloat<cosh>},
-      {"Asinh", unaryFloat<asinh>},
-      {"Acosh", unaryFloat<acosh>},
-      {"Atanh", unaryFloat<atanh>},
+      {"Sinh", unaryFloat<frontend::sinh>},
+      {"Cosh", unaryFloat<frontend::cosh>},
+      {"Asinh", unaryFloat<frontend::asinh>},
+      {"Acosh", unaryFloat<frontend::acosh>},
+      {"Atanh", unaryFloat<frontend::atanh>},
       {"Floor", unaryFloat<prim::floor>},
       {"Ceil", unaryFloat<prim::ceil>},
       {"Round", unaryFloat<prim::roundEven>},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements taken from, and put to, positions that are data.
+#include "frontend/common/Indexing.h"
 #include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Tensors.h"
@@ -24,28 +25,6 @@ Tensor indicesOf(Node &node, size_t input) {
   bool fits =
       indices.elementType().isSignlessInteger(32) || indices.elementType().isSignlessInteger(64);
   return fits ? indices : indices.convert(node.builder().getI64Type());
-}
-
-/// Negative indices count from the end.
-Tensor wrapNegative(Tensor indices, int64_t extent) {
-  return prim::select(indices < 0.0, indices + static_cast<double>(extent), indices);
-}
-
-/// The same value, through which no gradient flows.
-Tensor detach(Tensor x) {
-  OpBuilder &b = x.getBuilder();
-  Type bits = b.getIntegerType(x.elementType().getIntOrFloatBitWidth());
-  Value asBits = b.create<prim::BitcastOp>(x.getLoc(), x.type().clone(bits), x);
-  return x.wrap(b.create<prim::BitcastOp>(x.getLoc(), x.type(), asBits));
-}
-
-/// The rows, of which those of the index `padding` take no gradient: an embedding's padding_idx.
-Tensor withoutGradientOf(Tensor rows, Tensor indices, int64_t padding) {
-  SmallVector<int64_t> leading(indices.rank());
-  std::iota(leading.begin(), leading.end(), 0);
-  Tensor isPadding =
-      prim::equal(indices, static_cast<double>(padding)).broadcast(rows.shape(), leading);
-  return prim::select(isPadding, detach(rows), rows);
 }
 
 Entities gather(Node &node) {
@@ -76,36 +55,6 @@ Entities gather(Node &node) {
 
 // ---- linear indices ----
 
-Tensor flat(Tensor x) { return x.reshape({x.size()}); }
-
-SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (int64_t d = static_cast<int64_t>(shape.size()) - 2; d >= 0; --d)
-    strides[d] = strides[d + 1] * shape[d + 1];
-  return strides;
-}
-
-/// The row-major position in a tensor of `shape` of: this index along `axis`, its own position
-/// elsewhere.
-Tensor alongAxis(Node &node, Tensor indices, ArrayRef<int64_t> shape, int64_t axis) {
-  if (indices.rank() != static_cast<int64_t>(shape.size()))
-    fail("the indices have the shape " + show(indices.shape()) + " for data of shape " +
-         show(shape));
-  SmallVector<int64_t> strides = stridesOf(shape);
-  Tensor wide = indices.convert(node.builder().getI64Type());
-  Tensor linear = wrapNegative(wide, shape[axis]) * static_cast<double>(strides[axis]);
-  for (int64_t d = 0; d < indices.rank(); ++d) {
-    if (d == axis)
-      continue;
-    if (indices.dim(d) > shape[d])
-      fail("the indices have the shape " + show(indices.shape()) + " for data of shape " +
-           show(shape));
-    linear = linear + prim::iota(node.builder(), node.loc(), linear.type(), d) *
-                          static_cast<double>(strides[d]);
-  }
-  return linear;
-}
-
 /// The row-major position among the first dimensions of data that index tuples (the last dimension
 /// of `indices`) name, after `batch` dimensions that both have.
 Tensor ofTuples(Node &node, Tensor indices, ArrayRef<int64_t> data, int64_t batch) {
@@ -123,15 +72,6 @@ Tensor ofTuples(Node &node, Tensor indices, ArrayRef<int64_t> data, int64_t batc
     linear = linear + index * static_cast<double>(strides[batch + i]);
   }
   return linear;
-}
-
-/// Data as rows: its first `dimensions` dimensions become one.
-Tensor asRows(Node &node, Tensor data, int64_t dimensions) {
-  SmallVector<int64_t> shape = {1};
-  for (int64_t d = 0; d < dimensions; ++d)
-    shape[0] *= data.dim(d);
-  shape.append(data.shape().begin() + dimensions, data.shape().end());
-  return node.reshape(data, shape);
 }
 
 void checkTuples(Tensor data, Tensor indices, int64_t batch) {

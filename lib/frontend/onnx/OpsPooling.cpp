@@ -14,45 +14,10 @@ using accc::prim::Tensor;
 namespace {
 
 WindowGeometry geometryOf(Node &node, Tensor x) {
-  if (x.rank() < 3 || x.rank() > 5)
-    fail("supported are 1 to 3 spatial dimensions, but the input has the shape " + show(x.shape()));
-  ArrayRef<int64_t> spatial = x.shape().drop_front(2);
-  WindowGeometry g = readGeometry(node, spatial, node.integers("kernel_shape"));
-  for (size_t i = 0; i < g.rank(); ++i)
-    if (g.count(i, spatial[i]) < 1 || g.low[i] >= g.extent(i) || g.high[i] >= g.extent(i))
-      fail("the kernel " + show(g.window) + " does not fit the input of shape " + show(x.shape()) +
-           " padded by " + show(g.low) + " and " + show(g.high));
+  checkSpatial(x);
+  WindowGeometry g = readGeometry(node, x.shape().drop_front(2), node.integers("kernel_shape"));
+  checkFits(g, x);
   return g;
-}
-
-SmallVector<NamedAttribute> attributesOf(Node &node, const WindowGeometry &g) {
-  return {node.list("window", g.window),       node.list("strides", g.strides),
-          node.list("dilations", g.dilations), node.list("pad_low", g.low),
-          node.list("pad_high", g.high),       node.flag("ceil_mode", g.ceilMode)};
-}
-
-/// The same window for prim's window ops: all dimensions, and high padding instead of ceil_mode
-/// (positions outside the operand do not count there).
-SmallVector<NamedAttribute> primitiveAttributes(Node &node, const WindowGeometry &g, Tensor x) {
-  SmallVector<int64_t> window(2, 1), strides(2, 1), dilations(2, 1), low(2, 0), high(2, 0);
-  for (size_t i = 0; i < g.rank(); ++i) {
-    int64_t extent = x.dim(i + 2), windows = g.count(i, extent);
-    window.push_back(g.window[i]);
-    strides.push_back(g.strides[i]);
-    dilations.push_back(g.dilations[i]);
-    low.push_back(g.low[i]);
-    high.push_back(
-        std::max<int64_t>(0, (windows - 1) * g.strides[i] + g.extent(i) - extent - g.low[i]));
-  }
-  return {node.list("window", window), node.list("strides", strides),
-          node.list("dilations", dilations), node.list("pad_low", low),
-          node.list("pad_high", high)};
-}
-
-Tensor reduceWindow(Node &node, Tensor x, const WindowGeometry &g, prim::ReduceKind kind) {
-  SmallVector<NamedAttribute> attributes = primitiveAttributes(node, g, x);
-  attributes.push_back(node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)));
-  return node.make<prim::ReduceWindowOp>({x}, attributes);
 }
 
 /// Row-major positions in the tensor as positions that count the spatial dimensions column-major.
@@ -81,10 +46,10 @@ Entities maxPool(Node &node) {
   WindowGeometry g = geometryOf(node, x);
   bool isFloat = isa<FloatType>(x.elementType());
   Entities results;
-  results.push_back(isFloat ? node.make<nn::MaxPoolOp>({x}, attributesOf(node, g))
+  results.push_back(isFloat ? node.make<nn::MaxPoolOp>({x}, windowAttributes(node, g))
                             : reduceWindow(node, x, g, prim::ReduceKind::max));
   if (node.wants(1)) {
-    Tensor position = node.make<prim::ArgWindowOp>({x}, primitiveAttributes(node, g, x));
+    Tensor position = node.make<prim::ArgWindowOp>({x}, primitiveWindow(node, g, x));
     results.push_back(node.integer("storage_order", 0) ? columnMajor(position, x) : position);
   }
   return results;
@@ -93,7 +58,7 @@ Entities maxPool(Node &node) {
 Entities averagePool(Node &node) {
   Tensor x = node.floatIn(0);
   WindowGeometry g = geometryOf(node, x);
-  SmallVector<NamedAttribute> attributes = attributesOf(node, g);
+  SmallVector<NamedAttribute> attributes = windowAttributes(node, g);
   attributes.push_back(node.flag("count_include_pad", node.integer("count_include_pad", 0) != 0));
   return {node.make<nn::AveragePoolOp>({x}, attributes)};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Padding and resizing.
+#include "frontend/common/Padding.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Tensors.h"
 #include "ir/nn/Nn.h"
@@ -15,15 +16,6 @@ using accc::prim::Tensor;
 namespace {
 
 // ---- pad ----
-
-/// Which element of an axis of `extent` elements stands at position `at`, which may lie outside.
-int64_t reflected(const std::string &mode, int64_t at, int64_t extent) {
-  if (mode == "edge")
-    return std::clamp<int64_t>(at, 0, extent - 1);
-  int64_t period = mode == "wrap" ? extent : std::max<int64_t>(1, 2 * (extent - 1));
-  at = ((at % period) + period) % period;
-  return at < extent ? at : period - at;
-}
 
 Entities pad(Node &node) {
   Tensor x = node.in(0);
@@ -58,19 +50,7 @@ Entities pad(Node &node) {
   }
   if (mode != "edge" && mode != "reflect" && mode != "wrap")
     fail("unknown mode '" + mode + "'");
-  for (int64_t d = 0; d < x.rank(); ++d) {
-    if (low[d] == 0 && high[d] == 0)
-      continue;
-    if (x.dim(d) == 0)
-      fail("an axis without elements cannot be padded by mode " + mode);
-    if (shape[d] > int64_t(1) << 24)
-      fail("an axis of " + Twine(shape[d]) + " elements is too long for mode " + mode);
-    SmallVector<int64_t> from;
-    for (int64_t at = -low[d]; at < x.dim(d) + high[d]; ++at)
-      from.push_back(reflected(mode, at, x.dim(d)));
-    x = x.gather(node.integers(from, {static_cast<int64_t>(from.size())}), d);
-  }
-  return {x};
+  return {padByElements(node, x, mode, low, high)};
 }
 
 // ---- resize ----

@@ -11,4 +11,9 @@
 #endif
 #include <onnx/onnx_pb.h>
 
+namespace accc::frontend {}
+namespace accc::onnx_import {
+using namespace frontend; // what every importer builds with
+}
+
 #endif

@@ -3,10 +3,10 @@
 // ("/encoder/layer.0/fc/MatMul"); what constant folding made is an initialiser without a name of
 // its own ("onnx::MatMul_57"); and an Identity stands for each initialiser that was taken for
 // another of equal memory, or in evaluation mode of equal value.
+#include "frontend/onnx/Initializers.h"
 #include "frontend/onnx/ModelEditor.h"
 #include "frontend/onnx/RecoverRecurrent.h"
 #include "frontend/onnx/Recovery.h"
-#include "frontend/onnx/Variables.h"
 
 using namespace accc::onnx_import;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/onnx/Tensors.h"
-#include "frontend/onnx/Error.h"
+#include "frontend/common/ImportError.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -54,29 +54,7 @@ Type accc::onnx_import::elementType(MLIRContext &context, int32_t dataType) {
   }
 }
 
-RankedTensorType accc::onnx_import::tensorType(ArrayRef<int64_t> shape, Type elementType) {
-  constexpr uint64_t limit = uint64_t(1) << 40;
-  uint64_t bytes = std::max(1u, elementType.getIntOrFloatBitWidth() / 8), nonZero = bytes;
-  if (shape.size() > 64)
-    fail("a tensor has " + Twine(shape.size()) + " dimensions");
-  for (int64_t extent : shape) {
-    if (extent < 0)
-      fail("a tensor has a negative extent: " + Twine(extent));
-    // An extent of 0 must not hide others that overflow.
-    nonZero = llvm::SaturatingMultiply(nonZero, std::max<uint64_t>(extent, 1));
-  }
-  if (nonZero > limit)
-    fail("a tensor is larger than 2^40 bytes");
-  return RankedTensorType::get(shape, elementType);
-}
-
 namespace {
-
-/// Bytes that belong to the weight.
-Weight owned(RankedTensorType type, std::vector<char> bytes) {
-  auto owner = std::make_shared<const std::vector<char>>(std::move(bytes));
-  return Weight{type, ArrayRef<char>(owner->data(), owner->size()), owner};
-}
 
 /// Narrows the elements of a typed field to the width of the element type.
 template <typename To, typename Field> std::vector<char> narrow(const Field &field) {
@@ -114,10 +92,6 @@ std::vector<char> typedField(const onnx::TensorProto &tensor) {
   }
 }
 
-uint64_t byteSize(RankedTensorType type) {
-  return type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8);
-}
-
 } // namespace
 
 RankedTensorType TensorReader::type(const onnx::TensorProto &tensor) const {
@@ -138,29 +112,12 @@ Weight TensorReader::weight(const onnx::TensorProto &tensor) {
     weight =
         Weight{type, ArrayRef<char>(tensor.raw_data().data(), tensor.raw_data().size()), model};
   } else {
-    weight = owned(type, typedField(tensor));
+    weight = ownedWeight(type, typedField(tensor));
   }
   if (weight.bytes.size() != size)
     fail("the tensor '" + tensor.name() + "' has " + Twine(weight.bytes.size()) +
          " bytes where its type needs " + Twine(size));
   return weight;
-}
-
-DenseElementsAttr accc::onnx_import::attributeOf(const Weight &weight) {
-  int64_t count = weight.type.getNumElements();
-  if (weight.type.getElementType().isInteger(1)) {
-    SmallVector<bool> values;
-    for (char byte : weight.bytes)
-      values.push_back(byte != 0);
-    return DenseElementsAttr::get(weight.type, values);
-  }
-  // One element stands for all where they are equal.
-  size_t width = weight.type.getElementTypeBitWidth() / 8;
-  bool splat = count > 1;
-  for (int64_t i = 1; splat && i < count; ++i)
-    splat = std::memcmp(weight.bytes.data(), weight.bytes.data() + i * width, width) == 0;
-  return DenseElementsAttr::getFromRawBuffer(weight.type,
-                                             splat ? weight.bytes.take_front(width) : weight.bytes);
 }
 
 DenseElementsAttr TensorReader::attribute(const onnx::TensorProto &tensor) {
@@ -196,5 +153,5 @@ DenseElementsAttr TensorReader::attribute(const onnx::SparseTensorProto &tensor)
       fail("a sparse tensor with an index outside its shape");
     std::memcpy(bytes.data() + at * width, values.bytes.data() + i * width, width);
   }
-  return attributeOf(owned(type, std::move(bytes)));
+  return attributeOf(ownedWeight(type, std::move(bytes)));
 }

@@ -3,9 +3,9 @@
 #ifndef ACCC_FRONTEND_ONNX_TENSORS_H
 #define ACCC_FRONTEND_ONNX_TENSORS_H
 
+#include "frontend/common/TensorTypes.h"
 #include "frontend/onnx/ExternalData.h"
 #include "frontend/onnx/Proto.h"
-#include "support/WeightTable.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -15,10 +15,6 @@ namespace accc::onnx_import {
 /// type, for those that accc does not have: strings, complex numbers, 8-bit floats and everything
 /// narrower.
 mlir::Type elementType(mlir::MLIRContext &context, int32_t dataType);
-
-/// A tensor type whose extents are not negative and whose size in bytes fits 2^40. Throws
-/// ImportError.
-mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
 
 /// Where the bytes of a model's tensors are: in the message, or in files beside it.
 class TensorReader {
@@ -47,9 +43,6 @@ private:
   std::shared_ptr<const onnx::ModelProto> model;
   ExternalData files;
 };
-
-/// The same value as an attribute: booleans one byte each, everything row-major, little-endian.
-mlir::DenseElementsAttr attributeOf(const Weight &weight);
 
 } // namespace accc::onnx_import
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/onnx/Windows.h"
 
-#include "ir/prim/Geometry.h"
-
 using namespace mlir;
 using namespace accc;
 using namespace accc::onnx_import;
@@ -11,11 +9,6 @@ namespace {
 // Far beyond any model, and small enough that sums and products of a few do not overflow.
 constexpr int64_t kLargest = int64_t(1) << 28;
 } // namespace
-
-int64_t WindowGeometry::count(size_t i, int64_t input) const {
-  return prim::poolingPositions(input, low[i], high[i], window[i], dilations[i], strides[i],
-                                ceilMode);
-}
 
 SmallVector<int64_t> accc::onnx_import::positiveList(Node &node, StringRef name, size_t rank) {
   SmallVector<int64_t> values = node.integers(name);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a rule of the importer gives up. Thrown and caught inside this room only.
-#ifndef ACCC_FRONTEND_ONNX_ERROR_H
-#define ACCC_FRONTEND_ONNX_ERROR_H
+// How an importer gives up on a node or on a model. Thrown and caught inside this room only.
+#ifndef ACCC_FRONTEND_COMMON_IMPORTERROR_H
+#define ACCC_FRONTEND_COMMON_IMPORTERROR_H
 
 #include "llvm/ADT/Twine.h"
 
 #include <string>
 
-namespace accc::onnx_import {
+namespace accc::frontend {
 
 /// What stands in the way, in words for the model's author.
 struct ImportError {
   std::string message;
 };
 
-/// A file beside the model cannot be read: ExternalData reports it, once for all of its tensors.
+/// A file beside the model cannot be read: its reader reports it, once for all of its tensors.
 struct FileError : ImportError {};
 
 /// What ends an import at once, whatever else may be wrong with the model. Only the entry point
@@ -25,6 +25,6 @@ struct ImportAbort {
 
 [[noreturn]] inline void fail(const llvm::Twine &message) { throw ImportError{message.str()}; }
 
-} // namespace accc::onnx_import
+} // namespace accc::frontend
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "frontend/onnx/Variables.h"
-#include "frontend/onnx/Error.h"
+#include "frontend/onnx/Initializers.h"
+#include "frontend/common/ImportError.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/APFloat.h"
@@ -71,9 +71,7 @@ bool accc::onnx_import::isMask(const Weight &weight) {
          hides;
 }
 
-Variables::Variables(const onnx::ModelProto &model, const ModelState &state,
-                     const ImportOptions &options)
-    : state(state) {
+Initializers::Initializers(const onnx::ModelProto &model, const ModelState &state) : state(state) {
   for (const onnx::ValueInfoProto &info : model.graph().value_info()) {
     Metadata entries = metadataOf(info);
     auto kind = entries.find(kSpecKind);
@@ -84,16 +82,10 @@ Variables::Variables(const onnx::ModelProto &model, const ModelState &state,
     bool kept = persistent == entries.end() || persistent->second != "False";
     kinds[info.name()] = kind->second == "BUFFER" && !kept ? "CONSTANT_TENSOR" : kind->second;
   }
-  for (const std::string &pattern : options.frozen) {
-    llvm::Regex regex(pattern);
-    std::string error;
-    if (!regex.isValid(error))
-      fail("'" + pattern + "' is not a regular expression: " + error);
-    frozen.push_back(std::move(regex));
-  }
 }
 
-InitializerKind Variables::classify(const onnx::TensorProto &tensor, const Weight &weight) const {
+InitializerKind Initializers::classify(const onnx::TensorProto &tensor,
+                                       const Weight &weight) const {
   if (!isa<FloatType>(weight.type.getElementType()))
     return InitializerKind::Constant;
   if (state.exported) {
@@ -123,22 +115,10 @@ InitializerKind Variables::classify(const onnx::TensorProto &tensor, const Weigh
   return InitializerKind::Parameter;
 }
 
-bool Variables::isFolded(const onnx::TensorProto &tensor) const {
+bool Initializers::isFolded(const onnx::TensorProto &tensor) const {
   return !kinds.empty() && !kinds.contains(tensor.name()) && isMadeUp(tensor.name());
 }
 
-bool Variables::isFrozen(llvm::StringRef name) const {
-  if (state.exported && !state.exported->lookup(name).isTrained)
-    return true;
-  return llvm::any_of(frozen, [&](const llvm::Regex &regex) { return regex.match(name); });
-}
-
-Variable *Variables::find(Value argument) {
-  auto found = byArgument.find(argument);
-  return found == byArgument.end() ? nullptr : &all[found->second];
-}
-
-void Variables::add(Variable variable) {
-  byArgument[variable.argument] = all.size();
-  all.push_back(std::move(variable));
+bool Initializers::isTrained(llvm::StringRef name) const {
+  return !state.exported || state.exported->lookup(name).isTrained;
 }

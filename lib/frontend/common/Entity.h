@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a name of an ONNX graph stands for.
-#ifndef ACCC_FRONTEND_ONNX_ENTITY_H
-#define ACCC_FRONTEND_ONNX_ENTITY_H
+// What a name of a model's graph stands for.
+#ifndef ACCC_FRONTEND_COMMON_ENTITY_H
+#define ACCC_FRONTEND_COMMON_ENTITY_H
 
 #include "ir/prim/Tensor.h"
 
 #include <memory>
 #include <vector>
 
-namespace accc::onnx_import {
+namespace accc::frontend {
 
 /// A tensor; or a sequence, whose length is always known and which exists only while importing; or
 /// an optional without a value; or what a node that could not be imported would have given.
@@ -41,6 +41,6 @@ struct Entity {
 
 using Entities = llvm::SmallVector<Entity, 2>;
 
-} // namespace accc::onnx_import
+} // namespace accc::frontend
 
 #endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Elementwise functions that are formulas over primitives.
+#ifndef ACCC_FRONTEND_COMMON_FORMULAS_H
+#define ACCC_FRONTEND_COMMON_FORMULAS_H
+
+#include "ir/prim/Tensor.h"
+
+namespace accc::frontend {
+
+prim::Tensor reciprocal(prim::Tensor x);
+prim::Tensor tan(prim::Tensor x);
+prim::Tensor sinh(prim::Tensor x);
+prim::Tensor cosh(prim::Tensor x);
+prim::Tensor asinh(prim::Tensor x);
+prim::Tensor acosh(prim::Tensor x);
+prim::Tensor atanh(prim::Tensor x);
+
+} // namespace accc::frontend
+
+#endif

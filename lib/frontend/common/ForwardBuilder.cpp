@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/common/ForwardBuilder.h"
+#include "frontend/common/Fold.h"
+#include "frontend/common/ImportError.h"
+#include "frontend/common/TensorTypes.h"
+#include "ir/nn/Nn.h"
+#include "support/Suggest.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::frontend;
+
+ForwardBuilder::ForwardBuilder(const ImportOptions &options, MLIRContext &context)
+    : importOptions(options), context(context), opBuilder(&context),
+      handler(&context, [this](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+          diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
+        return success();
+      }) {
+  context.loadDialect<func::FuncDialect, prim::PrimDialect, nn::NnDialect>();
+  for (const std::string &pattern : options.frozen) {
+    llvm::Regex regex(pattern);
+    std::string error;
+    if (!regex.isValid(error))
+      fail("'" + pattern + "' is not a regular expression: " + error);
+    frozen.push_back(std::move(regex));
+  }
+  module = ModuleOp::create(opBuilder.getUnknownLoc());
+  opBuilder.setInsertionPointToEnd(module->getBody());
+  forward = opBuilder.create<func::FuncOp>(opBuilder.getUnknownLoc(), "forward",
+                                           opBuilder.getFunctionType({}, {}));
+  body = forward.addEntryBlock();
+  opBuilder.setInsertionPointToEnd(body);
+}
+
+// ---- arguments ----
+
+Value ForwardBuilder::addArgument(RankedTensorType type, StringRef name) {
+  return body->addArgument(type, NameLoc::get(opBuilder.getStringAttr(name)));
+}
+
+Value ForwardBuilder::addInput(RankedTensorType type, StringRef name) {
+  Value argument = addArgument(type, name);
+  inputs.push_back({argument, prim::Role::Input});
+  return argument;
+}
+
+Value ForwardBuilder::addVariable(Variable variable) {
+  variable.argument = addArgument(variable.weight.type, variable.name);
+  variable.isFrozen |=
+      llvm::any_of(frozen, [&](const llvm::Regex &regex) { return regex.match(variable.name); });
+  byArgument[variable.argument] = variables.size();
+  variables.push_back(std::move(variable));
+  return variables.back().argument;
+}
+
+Variable *ForwardBuilder::findVariable(Value argument) {
+  auto found = byArgument.find(argument);
+  return found == byArgument.end() ? nullptr : &variables[found->second];
+}
+
+DenseElementsAttr ForwardBuilder::initialValue(Value variable) {
+  Variable *found = findVariable(variable);
+  return found ? attributeOf(found->weight) : DenseElementsAttr();
+}
+
+void ForwardBuilder::markBuffer(Value variable) {
+  if (Variable *found = findVariable(variable))
+    found->isBuffer = true;
+}
+
+bool ForwardBuilder::bindUpdate(Value variable, Value update) {
+  Variable *found = findVariable(variable);
+  if (!found || found->update)
+    return false;
+  found->isBuffer = true;
+  found->update = update;
+  return true;
+}
+
+Value ForwardBuilder::randomKey() {
+  if (!key) {
+    key = addArgument(RankedTensorType::get({2}, opBuilder.getI64Type()), "random_key");
+    inputs.push_back({key, prim::Role::RandomKey});
+  }
+  return key;
+}
+
+// ---- open dimensions ----
+
+std::optional<int64_t> ForwardBuilder::givenDimension(const std::string &name) {
+  auto given = importOptions.dimensions.find(name);
+  if (given == importOptions.dimensions.end())
+    return std::nullopt;
+  usedDimensions.insert(name);
+  return given->second;
+}
+
+std::optional<int64_t> ForwardBuilder::openDimension(const std::string &name,
+                                                     const std::string &position) {
+  openDimensions.insert(name);
+  std::optional<int64_t> byPosition = givenDimension(position), byName = givenDimension(name);
+  return byName ? byName : byPosition;
+}
+
+void ForwardBuilder::leftOpen(StringRef input, ArrayRef<std::string> open) {
+  std::string fixes;
+  for (const std::string &name : open)
+    fixes += (fixes.empty() ? "-D " : " -D ") + name + "=N";
+  if (!importOptions.openDimension)
+    fail("the input '" + input + "' has open dimensions: fix them with " + fixes);
+  warn("the open dimensions of the input '" + input.str() + "' are taken as " +
+       std::to_string(*importOptions.openDimension) + "; others with " + fixes);
+}
+
+void ForwardBuilder::checkDimensions() {
+  for (const auto &[name, size] : importOptions.dimensions)
+    if (!usedDimensions.contains(name)) {
+      std::string has;
+      for (const std::string &open : openDimensions)
+        has += std::string(has.empty() ? "'" : ", '") + open + "'";
+      problems.push_back({"", "",
+                          "-D " + name + ": no input leaves a dimension of this name open (" +
+                              (has.empty() ? "none is open" : "open: " + has) + ")" +
+                              didYouMean(name, {openDimensions.begin(), openDimensions.end()})});
+    }
+}
+
+// ---- findings ----
+
+void ForwardBuilder::remark(Problem problem) {
+  if (!llvm::is_contained(remarks, problem))
+    remarks.push_back(std::move(problem));
+}
+
+// ---- rules ----
+
+void ForwardBuilder::settle(Operation *last, Entities &results) {
+  SmallVector<Operation *> built;
+  if (body->empty())
+    return;
+  for (Operation *op = last ? last->getNextNode() : &body->front(); op; op = op->getNextNode())
+    built.push_back(op);
+  // Sizes first: verifiers and folding multiply extents.
+  for (Operation *op : built)
+    for (Type type : op->getResultTypes()) {
+      auto tensor = cast<RankedTensorType>(type);
+      tensorType(tensor.getShape(), tensor.getElementType());
+    }
+  for (Operation *op : built)
+    if (failed(mlir::verify(op, /*verifyRecursively=*/false)))
+      fail("is not valid here");
+  llvm::DenseMap<Value, Value> folded;
+  for (Operation *op : built) {
+    SmallVector<Value> constants = foldConstant(op);
+    for (auto [result, constant] : llvm::zip(op->getResults(), constants)) {
+      folded[result] = constant;
+      result.replaceAllUsesWith(constant);
+    }
+  }
+  for (Entity &entity : results)
+    if (auto found = folded.find(entity.tensor); entity.tensor && found != folded.end())
+      entity.tensor = found->second;
+}
+
+Entities ForwardBuilder::build(llvm::function_ref<Entities()> rule) {
+  Operation *last = body->empty() ? nullptr : &body->back();
+  Entities results = rule();
+  if (diagnostics.empty())
+    settle(last, results);
+  if (!diagnostics.empty())
+    fail("is not valid here");
+  return results;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// @forward while it is imported: its arguments, what is found on the way, and its end.
+#ifndef ACCC_FRONTEND_COMMON_FORWARDBUILDER_H
+#define ACCC_FRONTEND_COMMON_FORWARDBUILDER_H
+
+#include "frontend/common/Entity.h"
+#include "frontend/common/ImportResult.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/Regex.h"
+
+#include <set>
+
+namespace accc::frontend {
+
+/// A variable of the model: an argument of @forward with an initial value.
+struct Variable {
+  std::string name;
+  mlir::Value argument = {};
+  bool isBuffer;
+  bool isFrozen;
+  Weight weight;
+  mlir::Value update = {}; // its new value, or null
+};
+
+/// An output of the model.
+struct ForwardOutput {
+  mlir::Value value;
+  std::string name;
+};
+
+class ForwardBuilder {
+public:
+  /// Throws ImportError for a bad regular expression in `options.frozen`.
+  ForwardBuilder(const ImportOptions &options, mlir::MLIRContext &context);
+
+  mlir::OpBuilder &builder() { return opBuilder; }
+  const ImportOptions &options() const { return importOptions; }
+
+  // ---- arguments ----
+  mlir::Value addInput(mlir::RankedTensorType type, llvm::StringRef name);
+  /// Gives the variable its argument and freezes it where the options say so.
+  mlir::Value addVariable(Variable variable);
+  /// The variable of an argument, or null.
+  Variable *findVariable(mlir::Value argument);
+  /// What a variable starts with, or null if the value is no variable.
+  mlir::DenseElementsAttr initialValue(mlir::Value variable);
+  /// The argument is a buffer, not a parameter.
+  void markBuffer(mlir::Value variable);
+  /// The value of `variable` after the step: it becomes a buffer. False if the value is no variable
+  /// or has such a value already.
+  bool bindUpdate(mlir::Value variable, mlir::Value update);
+  /// The argument [seed, step] of role random_key, and the next number that tells one random op
+  /// from another.
+  mlir::Value randomKey();
+  int64_t nextStream() { return streams++; }
+
+  // ---- open dimensions ----
+  /// One that the file leaves open, by `name` or by its position, "input.0"; `size` is what the
+  /// options say, else nothing.
+  std::optional<int64_t> openDimension(const std::string &name, const std::string &position);
+  /// The size that the options give for a dimension by its name or position.
+  std::optional<int64_t> givenDimension(const std::string &name);
+  /// A size given for a dimension that is not there is a mistake, not a wish to be ignored.
+  void checkDimensions();
+  /// The dimensions of `input` named in `open` have no size: a warning where the options say what
+  /// to take them as, else throws ImportError.
+  void leftOpen(llvm::StringRef input, llvm::ArrayRef<std::string> open);
+
+  // ---- findings ----
+  /// Adds a warning or a note, once.
+  void remark(Problem problem);
+  void warn(std::string message) {
+    remark({.message = std::move(message), .severity = Problem::Severity::Warning});
+  }
+
+protected:
+  /// Runs a rule, verifies what it built and folds what is known. Throws ImportError with what is
+  /// wrong.
+  Entities build(llvm::function_ref<Entities()> rule);
+  /// Makes @forward of the outputs, unless there are problems: results, roles, what nobody uses,
+  /// and a last look by the verifier.
+  void finish(llvm::ArrayRef<ForwardOutput> outputs, ImportResult &result);
+
+  const ImportOptions &importOptions;
+  mlir::MLIRContext &context;
+  mlir::OpBuilder opBuilder;
+  mlir::Block *body = nullptr;
+  std::vector<Variable> variables;
+  std::vector<Problem> remarks, problems;
+  std::string diagnostics; // errors that MLIR reported while a rule ran
+
+private:
+  mlir::Value addArgument(mlir::RankedTensorType type, llvm::StringRef name);
+  /// Verifies the ops built since `last` and folds what is known; `results` follow.
+  void settle(mlir::Operation *last, Entities &results);
+
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp forward;
+  mlir::ScopedDiagnosticHandler handler;
+  llvm::DenseMap<mlir::Value, size_t> byArgument;
+  /// Arguments that are not variables, by position: their role.
+  llvm::SmallVector<std::pair<mlir::Value, prim::Role>> inputs;
+  mlir::Value key;
+  int64_t streams = 0;
+  std::vector<llvm::Regex> frozen;
+  std::set<std::string, std::less<>> openDimensions, usedDimensions;
+};
+
+} // namespace accc::frontend
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Indices into tensors, as importers' rules build them.
+#ifndef ACCC_FRONTEND_COMMON_INDEXING_H
+#define ACCC_FRONTEND_COMMON_INDEXING_H
+
+#include "frontend/common/NodeBuilder.h"
+
+namespace accc::frontend {
+
+/// Negative indices count from the end.
+prim::Tensor wrapNegative(prim::Tensor indices, int64_t extent);
+
+/// The same value, through which no gradient flows.
+prim::Tensor detach(prim::Tensor x);
+
+/// The rows, of which those of the index `padding` take no gradient: an embedding's padding_idx.
+prim::Tensor withoutGradientOf(prim::Tensor rows, prim::Tensor indices, int64_t padding);
+
+/// All elements in one dimension.
+prim::Tensor flat(prim::Tensor x);
+
+/// Row-major strides, in elements.
+llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape);
+
+/// The row-major position in a tensor of `shape` of: this index along `axis`, its own position
+/// elsewhere. Throws ImportError where the indices do not fit the shape.
+prim::Tensor alongAxis(NodeBuilder &node, prim::Tensor indices, llvm::ArrayRef<int64_t> shape,
+                       int64_t axis);
+
+/// Data as rows: its first `dimensions` dimensions become one.
+prim::Tensor asRows(NodeBuilder &node, prim::Tensor data, int64_t dimensions);
+
+} // namespace accc::frontend
+
+#endif

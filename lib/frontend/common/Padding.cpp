@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/common/Padding.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::frontend;
+using accc::prim::Tensor;
+
+/// Which element of an axis of `extent` elements stands at position `at`, which may lie outside.
+static int64_t reflected(StringRef mode, int64_t at, int64_t extent) {
+  if (mode == "edge")
+    return std::clamp<int64_t>(at, 0, extent - 1);
+  int64_t period = mode == "wrap" ? extent : std::max<int64_t>(1, 2 * (extent - 1));
+  at = ((at % period) + period) % period;
+  return at < extent ? at : period - at;
+}
+
+Tensor accc::frontend::padByElements(NodeBuilder &node, Tensor x, StringRef mode,
+                                     ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
+  for (int64_t d = 0; d < x.rank(); ++d) {
+    if (low[d] == 0 && high[d] == 0)
+      continue;
+    int64_t extent = x.dim(d) + low[d] + high[d];
+    if (x.dim(d) == 0)
+      fail("an axis without elements cannot be padded by mode " + mode);
+    if (extent > int64_t(1) << 24)
+      fail("an axis of " + Twine(extent) + " elements is too long for mode " + mode);
+    SmallVector<int64_t> from;
+    for (int64_t at = -low[d]; at < x.dim(d) + high[d]; ++at)
+      from.push_back(reflected(mode, at, x.dim(d)));
+    x = x.gather(node.integers(from, {static_cast<int64_t>(from.size())}), d);
+  }
+  return x;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Padding by elements of the tensor itself.
+#ifndef ACCC_FRONTEND_COMMON_PADDING_H
+#define ACCC_FRONTEND_COMMON_PADDING_H
+
+#include "frontend/common/NodeBuilder.h"
+
+namespace accc::frontend {
+
+/// Adds `low` elements before and `high` after each dimension (negative ones take away): the
+/// nearest of the tensor (mode "edge"), those mirrored at its ends ("reflect"), or those of its
+/// other end ("wrap"). Throws ImportError for what is too long or has no element.
+prim::Tensor padByElements(NodeBuilder &node, prim::Tensor x, llvm::StringRef mode,
+                           llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high);
+
+} // namespace accc::frontend
+
+#endif

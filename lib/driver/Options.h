@@ -11,7 +11,7 @@
 namespace accc {
 
 struct CompileOptions {
-  /// The model file: .onnx, or .mlir with a function @forward.
+  /// The model file: .onnx, .pt2 of torch.export.save, or .mlir with a function @forward.
   std::string model;
   /// The library to write; with stopAfter the IR (empty: it goes to Outcome::text).
   std::string output;

@@ -23,7 +23,10 @@ static void addDimension(CompileOptions &options, const std::string &text) {
 }
 
 void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
-  command.add_option("MODEL", options.model, "The model, an ONNX file")->required();
+  command
+      .add_option("MODEL", options.model,
+                  "The model: an ONNX file, or a program of torch.export.save (.pt2)")
+      ->required();
   command.add_option("--loss", options.loss,
                      "Loss: cross_entropy, nll, mse, l1 or bce_with_logits of the first output (or "
                      "=OUTPUT) and an input `target`, or output:NAME for the model's own");

@@ -75,10 +75,12 @@ public:
     remark({.message = std::move(message), .severity = Problem::Severity::Warning});
   }
 
-protected:
+  // ---- rules ----
   /// Runs a rule, verifies what it built and folds what is known. Throws ImportError with what is
   /// wrong.
   Entities build(llvm::function_ref<Entities()> rule);
+
+protected:
   /// Makes @forward of the outputs, unless there are problems: results, roles, what nobody uses,
   /// and a last look by the verifier.
   void finish(llvm::ArrayRef<ForwardOutput> outputs, ImportResult &result);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/ReadModel.h"
+
+#include "driver/Boundaries.h"
+#include "driver/Outputs.h"
+#include "driver/SharedVariables.h"
+#include "frontend/onnx/Import.h"
+#include "frontend/torchexport/Import.h"
+#include "training/loss/Loss.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace accc;
+
+/// Of a model that could not be imported: whether it has the output that --loss names.
+static void checkLossOutput(Compilation &c, const std::vector<std::string> &outputs) {
+  if (c.options.loss.empty() || outputs.empty())
+    return;
+  llvm::Expected<LossChoice> loss = parseLoss(c.options.loss);
+  if (!loss)
+    llvm::consumeError(loss.takeError()); // known from checkOptions
+  else if (!loss->output.empty() && !llvm::is_contained(outputs, loss->output))
+    c.problems.add({.message = unknownOutput(loss->output, outputs)});
+}
+
+LogicalResult accc::readModel(Compilation &c) {
+  const std::string &path = c.options.model;
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file) {
+    c.problems.add({.message = path + ": " + file.getError().message()});
+    return failure();
+  }
+  // Once: each of several sizes imports the model again.
+  auto hash = [&](std::vector<std::string> dataFiles) {
+    if (!c.options.output.empty() && !c.inputHashes.valid())
+      c.inputHashes = hashInputs(path, std::move(dataFiles));
+  };
+
+  if (llvm::sys::path::extension(path) == ".mlir") {
+    for (const auto &[name, size] : c.sizes.dimensions)
+      c.problems.add({.message = "-D " + name + ": the shapes of IR text are fixed"});
+    if (!c.sizes.dimensions.empty())
+      return failure();
+    hash({});
+    c.module = readModelText((*file)->getBuffer(), path, c.context);
+    return success(c.module && succeeded(shareVariables(c, {})));
+  }
+
+  ImportOptions options;
+  options.training = !c.options.loss.empty();
+  for (const auto &[name, size] : c.sizes.dimensions)
+    options.dimensions[name] = size;
+  options.assumeDropoutTraining = c.options.assumeDropoutTraining;
+  options.assumeBatchNormTraining = c.options.assumeBatchNormTraining;
+  options.acceptDamage = c.options.acceptDamagedExport;
+  if (!c.options.runningVariance.empty())
+    options.unbiasedRunningVar = c.options.runningVariance == "unbiased";
+  if (c.options.openDimension)
+    options.openDimension = c.options.openDimension;
+  bool isArchive = (*file)->getBuffer().starts_with("PK\x03\x04");
+  ImportResult result = isArchive ? importTorchExport(path, options, c.context)
+                                  : importOnnx(path, options, c.context);
+  for (const Problem &remark : result.remarks)
+    c.problems.add(remark);
+  for (const Problem &problem : result.problems)
+    c.problems.add(problem);
+  std::vector<std::string> overwritten = findOverwritten(c.options, result.dataFiles);
+  for (const std::string &problem : overwritten)
+    c.problems.add({.message = problem, .fault = Fault::Usage});
+  hash(std::move(result.dataFiles));
+  if (!result.module)
+    checkLossOutput(c, result.outputs);
+  c.module = std::move(result.module);
+  c.exported = {std::move(result.recovered), std::move(result.aliases), std::move(result.damage)};
+  return success(overwritten.empty() && c.module &&
+                 succeeded(shareVariables(c, std::move(result.weights))));
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/aten/Call.h"
+#include "frontend/common/Fold.h"
+#include "frontend/common/Indexing.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+// Parameters that say where and how a tensor is stored, not what is in it.
+static constexpr const char *kIrrelevant[] = {"device",        "layout",       "pin_memory",
+                                              "memory_format", "generator",    "non_blocking",
+                                              "copy",          "cudnn_enabled"};
+
+/// The arguments by the names of their parameters.
+static llvm::StringMap<Local> byName(const Signature &signature,
+                                     const std::vector<NamedLocal> &arguments) {
+  llvm::StringMap<Local> result;
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    std::string name = argument.name;
+    if (name.empty()) {
+      if (i >= signature.parameters.size())
+        fail("has more arguments than are known of it");
+      name = signature.parameters[i].name;
+    }
+    if (!signature.find(name)) {
+      if (llvm::is_contained(kIrrelevant, name) || std::holds_alternative<NoValue>(argument.value))
+        continue;
+      fail("the argument '" + name + "' is not supported");
+    }
+    result[name] = argument.value;
+  }
+  return result;
+}
+
+/// One value, of which the rules that folded it know.
+static Value built(ForwardBuilder &function, llvm::function_ref<Value()> build) {
+  return function.build([&]() -> Entities { return {build()}; }).front().tensor;
+}
+
+void Caller::write(Location loc, MutableTensor target, Value value) {
+  if (!hasGradient && isa<FloatType>(getElementTypeOrSelf(value.getType())))
+    value = built(function, [&] { return detach(Tensor(function.builder(), loc, value)).get(); });
+  target.write(function, loc, value);
+}
+
+MutableTensor Caller::detached(Location loc, const MutableTensor &tensor, StringRef name) {
+  Value value = tensor.read(function, loc);
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(value.getType()));
+  if (isFloat && !knownValue(value))
+    value = built(function, [&] { return detach(Tensor(function.builder(), loc, value)).get(); });
+  return MutableTensor(value, name);
+}
+
+namespace {
+
+/// A call whose tensors have been read.
+struct PreparedCall {
+  Operator op;
+  llvm::StringMap<Argument> arguments;
+};
+
+/// Runs the rule, with another tensor in place of the first one if that is given.
+Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, Value first,
+             std::vector<std::pair<std::string, Value>> *writes = nullptr) {
+  llvm::StringMap<Argument> arguments = call.arguments;
+  if (first)
+    arguments[call.op.signature.parameters.front().name] = first;
+  Node node(function, loc, call.op.signature, std::move(arguments));
+  Entities results = function.build([&] { return call.op.rule(node); });
+  if (writes)
+    *writes = node.writes();
+  return results;
+}
+
+/// Element `index` of what a rule gives, or its only result.
+Value resultAt(const Entities &results, std::optional<size_t> index) {
+  return index ? (*results.front().sequence)[*index].tensor : results.front().tensor;
+}
+
+/// The step from the first argument to the result of a call.
+ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const PreparedCall> call,
+                  std::optional<size_t> index) {
+  ViewStep step;
+  step.view = [&function, loc, call, index](Value tensor) {
+    return resultAt(run(function, loc, *call, tensor), index);
+  };
+  // Those two have an operator that puts their elements back.
+  const std::string &name = call->op.signature.name;
+  if (name != "select" && name != "slice")
+    return step;
+  std::optional<Operator> put = findOperator(name + "_scatter");
+  step.put = [&function, loc, call, put](Value tensor, Value elements) {
+    PreparedCall back{*put, call->arguments};
+    back.arguments["src"] = elements;
+    return run(function, loc, back, tensor).front().tensor;
+  };
+  return step;
+}
+
+} // namespace
+
+std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<NamedLocal> &given,
+                                StringRef resultName) {
+  std::optional<Operator> op = findOperator(name);
+  if (!op)
+    fail("the operator is not supported");
+  llvm::StringMap<Local> locals = byName(op->signature, given);
+  auto prepared = std::make_shared<PreparedCall>(PreparedCall{*op, {}});
+  for (const auto &entry : locals)
+    prepared->arguments[entry.first()] = std::visit(
+        [&](const auto &value) -> Argument {
+          using T = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<T, MutableTensor>) {
+            return read(loc, value);
+          } else if constexpr (std::is_same_v<T, MutableTensors>) {
+            TensorList list;
+            for (const MutableTensor &each : value)
+              list.push_back(each ? read(loc, each) : Value());
+            return list;
+          } else {
+            return value;
+          }
+        },
+        entry.second);
+
+  std::vector<std::pair<std::string, Value>> writes;
+  Entities results = run(function, loc, *prepared, Value(), &writes);
+  auto tensorOf = [&](StringRef parameter) -> MutableTensor * {
+    auto local = locals.find(parameter);
+    return local == locals.end() ? nullptr : std::get_if<MutableTensor>(&local->second);
+  };
+  for (const auto &[parameter, value] : writes)
+    if (MutableTensor *target = tensorOf(parameter))
+      write(loc, *target, value);
+  MutableTensor *first =
+      op->signature.parameters.empty() ? nullptr : tensorOf(op->signature.parameters.front().name);
+
+  if (op->inPlace) {
+    if (!first || results.empty() || !results.front().tensor)
+      fail("writes into what is no tensor");
+    auto type = cast<RankedTensorType>(read(loc, *first).getType());
+    Value value = results.front().tensor;
+    value = built(function, [&] {
+      NodeBuilder node(function, loc);
+      return node.broadcastTo(node.wrap(value).convert(type.getElementType()), type.getShape())
+          .get();
+    });
+    write(loc, *first, value);
+    return {*first};
+  }
+
+  auto tensor = [&](Value value, std::optional<size_t> index) {
+    bool isSame = first && value == read(loc, *first);
+    bool shares = first && op->alias != Alias::None;
+    if (!value)
+      return MutableTensor();
+    if (!shares)
+      return MutableTensor(value, resultName);
+    return first->view(viewStep(function, loc, prepared, index), value,
+                       op->alias == Alias::MaybeView && !isSame, resultName);
+  };
+  std::vector<Local> outputs;
+  for (const Entity &result : results) {
+    if (result.sequence) {
+      MutableTensors list;
+      for (auto [i, each] : llvm::enumerate(*result.sequence))
+        list.push_back(tensor(each.tensor, i));
+      outputs.push_back(std::move(list));
+    } else if (result.tensor) {
+      outputs.push_back(tensor(result.tensor, std::nullopt));
+    } else {
+      outputs.push_back(NoValue());
+    }
+  }
+  return outputs;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Calls of ATen operators on the tensors of a program, with what they write and share.
+#ifndef ACCC_FRONTEND_ATEN_CALL_H
+#define ACCC_FRONTEND_ATEN_CALL_H
+
+#include "frontend/aten/Memory.h"
+
+namespace accc::aten {
+
+using MutableTensors = std::vector<MutableTensor>;
+
+/// What a name of a program stands for. Empty tensors of a list are None.
+using Local = std::variant<NoValue, MutableTensor, MutableTensors, int64_t, double, bool,
+                           std::string, Integers, Reals, Booleans, mlir::Type, Irrelevant>;
+
+/// An argument with the name of its parameter; by position where that is empty.
+struct NamedLocal {
+  std::string name;
+  Local value;
+};
+
+class Caller {
+public:
+  explicit Caller(ForwardBuilder &function) : function(function) {}
+
+  /// Calls an operator, "add_.Tensor", and gives its results, which `name` names in messages.
+  /// Throws ImportError.
+  std::vector<Local> call(mlir::Location loc, llvm::StringRef op,
+                          const std::vector<NamedLocal> &arguments, llvm::StringRef name);
+
+  /// The value of a tensor as it is now.
+  mlir::Value read(mlir::Location loc, const MutableTensor &tensor) {
+    return tensor.read(function, loc);
+  }
+
+  /// A tensor with the same elements through which no gradient flows.
+  MutableTensor detached(mlir::Location loc, const MutableTensor &tensor, llvm::StringRef name);
+
+  /// While it lives, nothing that is written carries a gradient: torch.no_grad().
+  class NoGradient {
+  public:
+    explicit NoGradient(Caller &caller, bool isOff) : caller(caller), before(caller.hasGradient) {
+      caller.hasGradient &= !isOff;
+    }
+    ~NoGradient() { caller.hasGradient = before; }
+    NoGradient(const NoGradient &) = delete;
+    NoGradient &operator=(const NoGradient &) = delete;
+
+  private:
+    Caller &caller;
+    bool before;
+  };
+
+private:
+  void write(mlir::Location loc, MutableTensor target, mlir::Value value);
+
+  ForwardBuilder &function;
+  bool hasGradient = true;
+};
+
+} // namespace accc::aten
+
+#endif

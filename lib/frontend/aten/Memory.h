@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors that share elements, and writes into them, as values.
+#ifndef ACCC_FRONTEND_ATEN_MEMORY_H
+#define ACCC_FRONTEND_ATEN_MEMORY_H
+
+#include "frontend/aten/OpTable.h"
+
+#include <functional>
+#include <memory>
+
+namespace accc::aten {
+
+/// A step from a tensor to a view of it.
+struct ViewStep {
+  /// The view of another value in the tensor's place, of any element type.
+  std::function<mlir::Value(mlir::Value tensor)> view;
+  /// The tensor with other elements where the view's are, or null: then by `view` of its indices.
+  std::function<mlir::Value(mlir::Value tensor, mlir::Value elements)> put;
+};
+
+/// A tensor of the model: a value, or a view of another tensor's elements. Copies are the same
+/// tensor. PyTorch's programs write into tensors; here, a write makes a new value, and what shares
+/// the elements is derived anew from it when it is read.
+class MutableTensor {
+public:
+  MutableTensor() = default;
+  /// A tensor of its own, called `name` in messages.
+  MutableTensor(mlir::Value value, llvm::StringRef name);
+
+  /// A view of this tensor, whose value now is `value`. If `isMaybe`, PyTorch may also have made a
+  /// copy of it.
+  MutableTensor view(ViewStep step, mlir::Value value, bool isMaybe, llvm::StringRef name) const;
+
+  mlir::Type type() const;
+  explicit operator bool() const { return state != nullptr; }
+  /// The value with all that was written. Throws ImportError where it depends on strides whether a
+  /// write is seen.
+  mlir::Value read(ForwardBuilder &function, mlir::Location loc) const;
+  /// Replaces all elements by those of `value`, of the same type.
+  void write(ForwardBuilder &function, mlir::Location loc, mlir::Value value);
+
+private:
+  struct Storage;
+  struct State;
+  std::shared_ptr<State> state;
+};
+
+} // namespace accc::aten
+
+#endif

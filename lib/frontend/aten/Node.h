@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One call of an ATen operator while it is imported: what a rule asks and builds with.
+#ifndef ACCC_FRONTEND_ATEN_NODE_H
+#define ACCC_FRONTEND_ATEN_NODE_H
+
+#include "frontend/aten/Argument.h"
+#include "frontend/aten/Signature.h"
+#include "frontend/common/NodeBuilder.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace accc::aten {
+
+using namespace frontend; // what every importer builds with
+
+/// Arguments are asked for by their names in the operator's signature; those that the call leaves
+/// out have their default values. Every query throws ImportError where the call does not hold what
+/// is asked for.
+class Node : public NodeBuilder {
+public:
+  Node(ForwardBuilder &function, mlir::Location loc, const Signature &signature,
+       llvm::StringMap<Argument> arguments)
+      : NodeBuilder(function, loc), signature(signature), arguments(std::move(arguments)) {}
+
+  /// Whether the argument is anything but None.
+  bool has(llvm::StringRef name) const;
+  prim::Tensor in(llvm::StringRef name) const;
+  /// A float tensor.
+  prim::Tensor floatIn(llvm::StringRef name) const;
+  /// An index tensor: integers, as i64 where they are none of the index types.
+  prim::Tensor indexIn(llvm::StringRef name) const;
+  /// The tensor, or null for None.
+  mlir::Value optional(llvm::StringRef name) const;
+  bool isTensor(llvm::StringRef name) const;
+  bool isString(llvm::StringRef name) const;
+  llvm::SmallVector<prim::Tensor> tensors(llvm::StringRef name) const;
+  /// Null for None.
+  TensorList optionalTensors(llvm::StringRef name) const;
+
+  int64_t integer(llvm::StringRef name) const;
+  double real(llvm::StringRef name) const;
+  bool boolean(llvm::StringRef name) const;
+  std::string string(llvm::StringRef name) const;
+  using NodeBuilder::integers;
+  llvm::SmallVector<int64_t> integers(llvm::StringRef name) const;
+  /// `count` of them; one alone stands for all.
+  llvm::SmallVector<int64_t> integers(llvm::StringRef name, size_t count) const;
+  llvm::SmallVector<double> reals(llvm::StringRef name) const;
+  /// The element type of a torch.dtype, or this one for None.
+  mlir::Type elementType(llvm::StringRef name, mlir::Type otherwise) const;
+  /// A number or a tensor without dimensions of known value.
+  double number(llvm::StringRef name) const;
+  bool isInteger(llvm::StringRef name) const;
+  bool isBoolean(llvm::StringRef name) const;
+
+  /// An axis of `x`, made positive; a tensor without dimensions has the axes 0 and -1.
+  int64_t dim(llvm::StringRef name, prim::Tensor x) const;
+  /// All axes for None or an empty list.
+  llvm::SmallVector<int64_t> dims(llvm::StringRef name, prim::Tensor x) const;
+
+  // ---- effects ----
+  /// The operator writes this into its argument, beside its results.
+  void write(llvm::StringRef name, mlir::Value value) { written.push_back({name.str(), value}); }
+  llvm::ArrayRef<std::pair<std::string, mlir::Value>> writes() const { return written; }
+
+private:
+  const Argument &find(llvm::StringRef name) const;
+  template <typename T> const T &get(llvm::StringRef name, const char *what) const;
+
+  const Signature &signature;
+  llvm::StringMap<Argument> arguments;
+  std::vector<std::pair<std::string, mlir::Value>> written;
+};
+
+/// Builds the results.
+using Rule = Entities (*)(Node &node);
+
+} // namespace accc::aten
+
+#endif

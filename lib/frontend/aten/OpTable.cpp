@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/aten/OpTable.h"
+
+using namespace accc;
+using namespace accc::aten;
+
+static const llvm::StringMap<Operator> &table() {
+  static const llvm::StringMap<Operator> all = [] {
+    llvm::StringMap<Operator> rows;
+    auto add = [&](llvm::ArrayRef<OpRow> family) {
+      for (const OpRow &row : family) {
+        Signature signature(row.signature);
+        std::string name = signature.name;
+        bool inPlace =
+            llvm::StringRef(name).ends_with("_") && !llvm::StringRef(name).ends_with("__");
+        rows.insert({name, Operator{std::move(signature), row.rule, row.alias, inPlace}});
+      }
+    };
+#define ACCC_ADD_FAMILY(family) add(family());
+    ACCC_ATEN_FAMILIES(ACCC_ADD_FAMILY)
+#undef ACCC_ADD_FAMILY
+    return rows;
+  }();
+  return all;
+}
+
+std::optional<Operator> accc::aten::findOperator(llvm::StringRef name) {
+  auto lookUp = [](llvm::StringRef name) -> const Operator * {
+    auto row = table().find(name);
+    return row == table().end() ? nullptr : &row->second;
+  };
+  auto [base, overload] = name.split('.');
+  if (const Operator *exact = lookUp(name))
+    return *exact;
+  if (const Operator *any = lookUp(base))
+    return *any;
+  if (!base.consume_back("_"))
+    return std::nullopt;
+  const Operator *functional = lookUp((base + "." + overload).str());
+  if (!functional)
+    functional = lookUp(base);
+  if (!functional)
+    return std::nullopt;
+  Operator inPlace = *functional;
+  inPlace.inPlace = true;
+  return inPlace;
+}
+
+std::vector<std::string> accc::aten::allOperators() {
+  std::vector<std::string> names;
+  for (const auto &row : table())
+    names.push_back(row.first().str());
+  llvm::sort(names);
+  return names;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The ATen operators, one family a file (Ops<Family>.cpp).
+#ifndef ACCC_FRONTEND_ATEN_OPTABLE_H
+#define ACCC_FRONTEND_ATEN_OPTABLE_H
+
+#include "frontend/aten/Node.h"
+
+namespace accc::aten {
+
+/// What the result shares with the first argument.
+enum class Alias {
+  /// Nothing: it is a tensor of its own.
+  None,
+  /// Its elements: what is written into one is seen in the other.
+  View,
+  /// Its elements or not, which PyTorch decides by the strides.
+  MaybeView,
+};
+
+struct OpRow {
+  /// The operator with its arguments (Signature.h). A name without an overload stands for all
+  /// overloads that have no row of their own. `relu` also serves `relu_`, which writes its result
+  /// into the first argument; a name that ends so itself has no other form.
+  const char *signature;
+  Rule rule;
+  Alias alias = Alias::None;
+};
+
+/// An operator of the table.
+struct Operator {
+  Signature signature;
+  Rule rule;
+  Alias alias;
+  /// Writes its result into its first argument.
+  bool inPlace = false;
+};
+
+/// The operator of a name as "add.Tensor" or "relu_", or nothing.
+std::optional<Operator> findOperator(llvm::StringRef name);
+
+/// The names of all rows.
+std::vector<std::string> allOperators();
+
+// clang-format off
+#define ACCC_ATEN_FAMILIES(X)                                                                      \
+  X(activationOps) X(elementwiseOps) X(compareOps) X(contractionOps) X(convolutionOps)             \
+  X(normalizationOps) X(poolingOps) X(reductionOps) X(shapeOps) X(indexingOps) X(factoryOps)       \
+  X(randomOps) X(lossOps) X(attentionOps) X(recurrentOps) X(resizeOps)
+// clang-format on
+#define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
+ACCC_ATEN_FAMILIES(ACCC_DECLARE_FAMILY)
+#undef ACCC_DECLARE_FAMILY
+
+} // namespace accc::aten
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Activations and softmax.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "ir/nn/Nn.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+template <typename Op> Entities plain(Node &node) {
+  return {node.make<Op>({node.floatIn("self")})};
+}
+template <Tensor (*Operator)(Tensor)> Entities primitive(Node &node) {
+  return {Operator(asFloat(node, node.in("self")))};
+}
+
+/// Integers have no composite.
+Entities relu(Node &node) {
+  Tensor x = node.in("self");
+  return {isa<FloatType>(x.elementType()) ? node.make<nn::ReluOp>({x}) : prim::max(x, 0.0)};
+}
+
+Tensor clampTo(Node &node, Tensor x, double low, double high) {
+  return node.make<nn::ClampOp>({x}, {node.f64("min", low), node.f64("max", high)});
+}
+Entities hardtanh(Node &node) {
+  return {clampTo(node, node.floatIn("self"), node.number("min_val"), node.number("max_val"))};
+}
+Entities relu6(Node &node) { return {clampTo(node, node.floatIn("self"), 0, 6)}; }
+
+Entities hardSigmoid(Node &node) {
+  return {node.make<nn::HardSigmoidOp>({node.floatIn("self")},
+                                       {node.f64("alpha", 1.0 / 6), node.f64("beta", 0.5)})};
+}
+
+Entities gelu(Node &node) {
+  std::string approximate = node.string("approximate");
+  if (approximate != "none" && approximate != "tanh")
+    fail("'approximate' must be none or tanh, not '" + approximate + "'");
+  auto form = approximate == "tanh" ? nn::GeluForm::tanh : nn::GeluForm::erf;
+  return {node.make<nn::GeluOp>({node.floatIn("self")},
+                                {node.attr("form", nn::GeluFormAttr::get(&node.context(), form))})};
+}
+
+Entities leakyRelu(Node &node) {
+  return {node.make<nn::LeakyReluOp>({node.floatIn("self")},
+                                     {node.f64("alpha", node.number("negative_slope"))})};
+}
+
+/// scale (x where x > 0, else alpha (e^(input_scale x) - 1))
+Entities elu(Node &node) {
+  if (node.number("input_scale") != 1)
+    fail("an input_scale other than 1 is not supported");
+  Tensor y =
+      node.make<nn::EluOp>({node.floatIn("self")}, {node.f64("alpha", node.number("alpha"))});
+  double scale = node.number("scale");
+  return {scale == 1 ? y : y * scale};
+}
+Entities celu(Node &node) {
+  return {node.make<nn::CeluOp>({node.floatIn("self")}, {node.f64("alpha", node.number("alpha"))})};
+}
+Entities selu(Node &node) {
+  return {node.make<nn::SeluOp>({node.floatIn("self")},
+                                {node.f64("alpha", 1.6732632423543772848170429916717),
+                                 node.f64("gamma", 1.0507009873554804934193349852946)})};
+}
+
+/// log(1 + e^(beta x)) / beta; PyTorch takes x where beta x > threshold, which is a matter of
+/// rounding alone.
+Entities softplus(Node &node) {
+  Tensor x = node.floatIn("self");
+  double beta = node.number("beta");
+  if (beta == 1)
+    return {node.make<nn::SoftplusOp>({x})};
+  Tensor y = node.make<nn::SoftplusOp>({x * beta});
+  return {y / beta};
+}
+
+Entities logSigmoid(Node &node) {
+  Tensor y = node.make<nn::SoftplusOp>({-node.floatIn("self")});
+  return {-y};
+}
+
+Entities threshold(Node &node) {
+  Tensor x = node.in("self");
+  return {prim::select(x > node.number("threshold"), x, node.number("value"))};
+}
+
+/// One slope, or one a channel.
+Entities prelu(Node &node) {
+  Tensor x = node.floatIn("self"), slope = node.floatIn("weight");
+  if (slope.size() == 1)
+    slope = slope.reshape({});
+  else if (slope.rank() == 1 && x.rank() > 1) {
+    SmallVector<int64_t> shape(x.rank() - 1, 1);
+    shape[0] = slope.dim(0);
+    slope = node.reshape(slope, shape);
+  }
+  return {node.make<nn::PreluOp>({x, slope}, {}, {x.type()})};
+}
+
+/// The first half times the logistic function of the second.
+Entities glu(Node &node) {
+  Tensor x = node.floatIn("self");
+  int64_t dim = node.dim("dim", x), half = x.dim(dim) / 2;
+  if (x.dim(dim) % 2 != 0)
+    fail("an odd dimension has no halves");
+  return {x.sliceDim(dim, 0, half) * prim::logistic(x.sliceDim(dim, half, 2 * half))};
+}
+
+Entities hardShrink(Node &node) {
+  Tensor x = node.floatIn("self");
+  double lambd = node.number("lambd");
+  return {prim::select(prim::abs(x) <= lambd, x.full(0.0), x)};
+}
+Entities softShrink(Node &node) {
+  Tensor x = node.floatIn("self");
+  double lambd = node.number("lambd");
+  return {prim::select(x > lambd, x - lambd, prim::select(x < -lambd, x + lambd, x.full(0.0)))};
+}
+
+// ---- softmax ----
+
+template <typename Op> Entities softmax(Node &node) {
+  Tensor x = node.in("self");
+  x = x.convert(node.elementType("dtype", x.elementType()));
+  if (x.rank() == 0)
+    fail("a tensor without dimensions has no softmax");
+  return {node.make<Op>({asFloat(node, x)}, {node.i64("dimension", node.dim("dim", x))})};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::activationOps() {
+  static const OpRow rows[] = {
+      {"relu(self)", relu},
+      {"relu6(self)", relu6},
+      {"gelu(self, *, approximate='none')", gelu},
+      {"silu(self)", plain<nn::SiluOp>},
+      {"mish(self)", plain<nn::MishOp>},
+      {"sigmoid(self)", primitive<prim::logistic>},
+      {"tanh(self)", primitive<prim::tanh>},
+      {"hardtanh(self, min_val=-1, max_val=1)", hardtanh},
+      {"hardswish(self)", plain<nn::HardSwishOp>},
+      {"hardsigmoid(self)", hardSigmoid},
+      {"leaky_relu(self, negative_slope=0.01)", leakyRelu},
+      {"elu(self, alpha=1, scale=1, input_scale=1)", elu},
+      {"celu(self, alpha=1.0)", celu},
+      {"selu(self)", selu},
+      {"softplus(self, beta=1, threshold=20)", softplus},
+      {"softsign(self)", plain<nn::SoftsignOp>},
+      {"log_sigmoid(self)", logSigmoid},
+      {"log_sigmoid_forward(self)", logSigmoid},
+      {"threshold(self, threshold, value)", threshold},
+      {"prelu(self, weight)", prelu},
+      {"_prelu_kernel(self, weight)", prelu},
+      {"glu(self, dim=-1)", glu},
+      {"hardshrink(self, lambd=0.5)", hardShrink},
+      {"softshrink(self, lambd=0.5)", softShrink},
+      {"softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>},
+      {"_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::SoftmaxOp>},
+      {"special_softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>},
+      {"log_softmax(self, dim, dtype=None)", softmax<nn::LogSoftmaxOp>},
+      {"_log_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::LogSoftmaxOp>},
+  };
+  return rows;
+}

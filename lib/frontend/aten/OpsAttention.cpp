@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Scaled dot-product attention.
+#include "frontend/aten/OpTable.h"
+#include "ir/nn/Nn.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+/// [..., T, D] as [B, H, T, D] with the shape of the leading dimensions.
+Tensor asHeads(Tensor x, ArrayRef<int64_t> leading) {
+  SmallVector<int64_t> shape(leading);
+  shape.append({x.dim(-2), x.dim(-1)});
+  x = x.broadcastTo(shape);
+  int64_t batch = 1;
+  for (int64_t extent : leading.empty() ? leading : leading.drop_back())
+    batch *= extent;
+  return x.reshape({batch, leading.empty() ? 1 : leading.back(), x.dim(-2), x.dim(-1)});
+}
+
+/// Booleans as 0 and -inf.
+Tensor asBias(Tensor mask, Type type) {
+  if (!mask.elementType().isInteger(1))
+    return mask.convert(type);
+  Tensor zero = mask.full(RankedTensorType::get(mask.shape(), type), 0);
+  return prim::select(mask, zero, -std::numeric_limits<double>::infinity());
+}
+
+/// With a dropout between softmax and values, which the composite does not have.
+Tensor droppingAttention(Node &node, Tensor q, Tensor k, Tensor v, Value mask, bool causal,
+                         double scale, double ratio) {
+  if (k.dim(1) == 0 || q.dim(1) % k.dim(1) != 0)
+    fail("the number of query heads is no multiple of that of key heads");
+  int64_t shared = q.dim(1) / k.dim(1);
+  auto repeatHeads = [&](Tensor x) {
+    return shared == 1 ? x
+                       : x.broadcast({x.dim(0), x.dim(1), shared, x.dim(2), x.dim(3)}, {0, 1, 3, 4})
+                             .reshape({x.dim(0), q.dim(1), x.dim(2), x.dim(3)});
+  };
+  Tensor s = prim::dotGeneral(q, repeatHeads(k), {0, 1}, {0, 1}, {3}, {3}) * scale;
+  if (causal) {
+    SmallVector<int64_t> plane = {s.dim(2), s.dim(3)};
+    Tensor visible = node.iota(plane, 1) <= node.iota(plane, 0);
+    s = prim::select(visible.broadcastTo(s.shape()), s, -std::numeric_limits<double>::infinity());
+  }
+  if (mask)
+    s = s + node.broadcastTo(asBias(node.wrap(mask), s.elementType()), s.shape());
+  Tensor p = node.make<nn::SoftmaxOp>({s}, {node.i64("dimension", 3)});
+  p = node.make<nn::DropoutOp>(
+      {p, node.forward().randomKey()},
+      {node.f64("ratio", ratio), node.i64("stream", node.forward().nextStream())}, {p.type()});
+  return prim::dotGeneral(p, repeatHeads(v), {0, 1}, {0, 1}, {3}, {2});
+}
+
+Entities scaledDotProductAttention(Node &node) {
+  Tensor q = node.floatIn("query"), k = node.floatIn("key"), v = node.floatIn("value");
+  if (q.rank() < 2 || k.rank() != q.rank() || v.rank() != q.rank())
+    fail("queries, keys and values have the shapes " + show(q.shape()) + ", " + show(k.shape()) +
+         " and " + show(v.shape()));
+  double ratio = node.real("dropout_p");
+  double scale = node.has("scale")
+                     ? node.real("scale")
+                     : 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dim(-1), 1)));
+  bool causal = node.boolean("is_causal"), grouped = node.boolean("enable_gqa");
+
+  // Leading dimensions broadcast, but for the heads of a grouped attention.
+  SmallVector<int64_t> ofQueries(q.shape().drop_back(2)), ofKeys(k.shape().drop_back(2));
+  ArrayRef<int64_t> ofValues = v.shape().drop_back(2);
+  for (size_t d = 0; d < ofQueries.size(); ++d) {
+    bool isHeads = grouped && d + 1 == ofQueries.size();
+    int64_t common = std::max({ofKeys[d], ofValues[d], isHeads ? 0 : ofQueries[d]});
+    ofKeys[d] = common;
+    if (!isHeads)
+      ofQueries[d] = common;
+  }
+  SmallVector<int64_t> shape(ofQueries);
+  shape.append({q.dim(-2), v.dim(-1)});
+  Tensor queries = asHeads(q, ofQueries), keys = asHeads(k, ofKeys), values = asHeads(v, ofKeys);
+
+  Value mask = node.optional("attn_mask");
+  if (mask) {
+    Tensor given = node.wrap(mask);
+    if (given.rank() > 4 || q.rank() > 4) {
+      SmallVector<int64_t> wide(ofQueries);
+      wide.append({q.dim(-2), k.dim(-2)});
+      given = node.broadcastTo(given, wide)
+                  .reshape({queries.dim(0), queries.dim(1), q.dim(-2), k.dim(-2)});
+    } else if (q.rank() == 3 && given.rank() == 3) {
+      // [B, T, S] for heads that stand in the place of the batch.
+      given = given.reshape({1, given.dim(0), given.dim(1), given.dim(2)});
+    }
+    mask = given.elementType().isInteger(1) ? given : given.convert(q.elementType());
+  }
+  Tensor y =
+      ratio > 0 ? droppingAttention(node, queries, keys, values, mask, causal, scale, ratio)
+                : node.make<nn::AttentionOp>({queries, keys, values, mask},
+                                             {node.f64("scale", scale), node.flag("causal", causal),
+                                              node.f64("softcap", 0.0)});
+  return {y.reshape(shape)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::attentionOps() {
+  static const OpRow rows[] = {
+      {"scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, "
+       "is_causal=False, *, scale=None, enable_gqa=False)",
+       scaledDotProductAttention},
+  };
+  return rows;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Comparisons, logic, bits.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+Tensor less(Tensor a, Tensor b) { return a < b; }
+Tensor lessEqual(Tensor a, Tensor b) { return a <= b; }
+Tensor greater(Tensor a, Tensor b) { return a > b; }
+Tensor greaterEqual(Tensor a, Tensor b) { return a >= b; }
+
+template <Tensor (*Operator)(Tensor, Tensor)> Entities compare(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  return {Operator(a, b)};
+}
+
+Tensor asBoolean(Tensor x) { return x.elementType().isInteger(1) ? x : prim::notEqual(x, 0.0); }
+
+template <Tensor (*Operator)(Tensor, Tensor)> Entities logical(Node &node) {
+  auto [a, b] = node.broadcast(asBoolean(node.in("self")), asBoolean(node.in("other")));
+  return {Operator(a, b)};
+}
+Entities logicalNot(Node &node) { return {prim::logicalNot(asBoolean(node.in("self")))}; }
+
+template <typename Op> Entities bits(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  return {node.make<Op>({a, b})};
+}
+Entities bitwiseNot(Node &node) {
+  Tensor x = node.in("self");
+  if (x.elementType().isInteger(1))
+    return {prim::logicalNot(x)};
+  return {-x - 1.0}; // of two's complement
+}
+
+Entities isNan(Node &node) {
+  Tensor x = node.in("self");
+  return {prim::notEqual(x, x)};
+}
+Entities isInf(Node &node) {
+  return {prim::equal(prim::abs(node.floatIn("self")), std::numeric_limits<double>::infinity())};
+}
+Entities isFinite(Node &node) { return {prim::isFinite(node.floatIn("self"))}; }
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::compareOps() {
+  static const OpRow rows[] = {
+      {"eq(self, other)", compare<prim::equal>},
+      {"ne(self, other)", compare<prim::notEqual>},
+      {"lt(self, other)", compare<less>},
+      {"le(self, other)", compare<lessEqual>},
+      {"gt(self, other)", compare<greater>},
+      {"ge(self, other)", compare<greaterEqual>},
+      {"logical_and(self, other)", logical<prim::bitAnd>},
+      {"logical_or(self, other)", logical<prim::bitOr>},
+      {"logical_xor(self, other)", logical<prim::notEqual>},
+      {"logical_not(self)", logicalNot},
+      {"bitwise_and(self, other)", bits<prim::AndOp>},
+      {"bitwise_or(self, other)", bits<prim::OrOp>},
+      {"bitwise_xor(self, other)", bits<prim::XorOp>},
+      {"__and__(self, other)", bits<prim::AndOp>},
+      {"__or__(self, other)", bits<prim::OrOp>},
+      {"__xor__(self, other)", bits<prim::XorOp>},
+      {"bitwise_left_shift(self, other)", bits<prim::ShiftLeftOp>},
+      {"bitwise_right_shift(self, other)", bits<prim::ShiftRightOp>},
+      {"__lshift__(self, other)", bits<prim::ShiftLeftOp>},
+      {"__rshift__(self, other)", bits<prim::ShiftRightOp>},
+      {"bitwise_not(self)", bitwiseNot},
+      {"isnan(self)", isNan},
+      {"isinf(self)", isInf},
+      {"isfinite(self)", isFinite},
+  };
+  return rows;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Matrix products.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "frontend/common/Einsum.h"
+#include "ir/nn/Nn.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+Tensor product(Node &node, Tensor a, Tensor b) {
+  if (a.rank() == 0 || b.rank() == 0)
+    fail("a tensor without dimensions has no matrix product");
+  Type type = a.elementType();
+  if (isa<FloatType>(type))
+    return node.make<nn::MatmulOp>({a, b});
+  // Integers, exactly up to 2^53.
+  Type wide = node.builder().getF64Type();
+  return node.make<nn::MatmulOp>({a.convert(wide), b.convert(wide)}).convert(type);
+}
+
+Entities matmul(Node &node) { return {product(node, node.in("self"), node.in("other"))}; }
+Entities mm(Node &node) { return {product(node, node.in("self"), node.in("mat2"))}; }
+Entities mv(Node &node) { return {product(node, node.in("self"), node.in("vec"))}; }
+Entities dot(Node &node) { return {product(node, node.in("self"), node.in("tensor"))}; }
+
+Entities linear(Node &node) {
+  Tensor x = node.floatIn("input"), w = node.floatIn("weight");
+  if (w.rank() == 1) {
+    Tensor y = product(node, x, w);
+    if (!node.has("bias"))
+      return {y};
+    auto [a, b] = node.broadcast(y, node.in("bias"));
+    return {a + b};
+  }
+  Value bias = node.optional("bias");
+  if (x.rank() == 1) {
+    Tensor y = node.make<nn::LinearOp>({x.reshape({1, x.dim(0)}), w, bias},
+                                       {node.flag("transpose_w", true)});
+    return {y.reshape({y.dim(-1)})};
+  }
+  return {node.make<nn::LinearOp>({x, w, bias}, {node.flag("transpose_w", true)})};
+}
+
+/// beta self + alpha a b
+Entities addProduct(Node &node, StringRef first, StringRef second) {
+  Tensor a = node.in(first), b = node.in(second), c = node.in("self");
+  double alpha = node.number("alpha"), beta = node.number("beta");
+  bool isBias = a.rank() == 2 && b.rank() == 2 && alpha == 1 && beta == 1 && c.rank() == 1 &&
+                c.dim(0) == b.dim(1) && isa<FloatType>(a.elementType());
+  if (isBias)
+    return {node.make<nn::LinearOp>({a, b, c}, {node.flag("transpose_w", false)})};
+  Tensor y = product(node, a, b);
+  if (alpha != 1)
+    y = y * alpha;
+  if (beta == 0) // not even NaN is taken over
+    return {y};
+  c = node.broadcastTo(c, y.shape());
+  return {y + (beta == 1 ? c : c * beta)};
+}
+Entities addmm(Node &node) { return addProduct(node, "mat1", "mat2"); }
+Entities addmv(Node &node) { return addProduct(node, "mat", "vec"); }
+Entities baddbmm(Node &node) { return addProduct(node, "batch1", "batch2"); }
+
+Entities outer(Node &node) {
+  Type type = resultType(node, {"self", "vec2"});
+  Tensor a = node.in("self").convert(type), b = node.in("vec2").convert(type);
+  if (a.rank() != 1 || b.rank() != 1)
+    fail("the operands must be vectors");
+  SmallVector<int64_t> shape = {a.dim(0), b.dim(0)};
+  return {a.broadcast(shape, {0}) * b.broadcast(shape, {1})};
+}
+
+Entities sumOfProducts(Node &node) {
+  SmallVector<Tensor> inputs = node.tensors("tensors");
+  if (inputs.empty())
+    fail("nothing to sum");
+  return {einsum(node, node.string("equation"), inputs)};
+}
+
+/// y_o = sum_ij a_i W_oij b_j + bias_o
+Entities bilinear(Node &node) {
+  Tensor a = node.floatIn("input1"), b = node.floatIn("input2"), w = node.floatIn("weight");
+  Tensor y = einsum(node, "...i,oij,...j->...o", {a, w, b});
+  if (node.has("bias"))
+    y = y + node.broadcastTo(node.in("bias"), y.shape());
+  return {y};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::contractionOps() {
+  static const OpRow rows[] = {
+      {"linear(input, weight, bias=None)", linear},
+      {"matmul(self, other)", matmul},
+      {"mm(self, mat2)", mm},
+      {"bmm(self, mat2)", mm},
+      {"mv(self, vec)", mv},
+      {"dot(self, tensor)", dot},
+      {"addmm(self, mat1, mat2, *, beta=1, alpha=1)", addmm},
+      {"addmv(self, mat, vec, *, beta=1, alpha=1)", addmv},
+      {"baddbmm(self, batch1, batch2, *, beta=1, alpha=1)", baddbmm},
+      {"outer(self, vec2)", outer},
+      {"einsum(equation, tensors, *, path=None)", sumOfProducts},
+      {"bilinear(input1, input2, weight, bias=None)", bilinear},
+  };
+  return rows;
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Arithmetic and functions of single elements.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "frontend/common/Formulas.h"
+#include "ir/nn/Nn.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// ---- two operands ----
+
+/// b alpha
+Tensor scaled(Node &node, Tensor b) {
+  double alpha = node.number("alpha");
+  return alpha == 1 ? b : b * alpha;
+}
+
+Entities add(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  if (a.elementType().isInteger(1))
+    return {prim::bitOr(a, b)};
+  return {a + scaled(node, b)};
+}
+Entities sub(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  return {a - scaled(node, b)};
+}
+Entities rsub(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  return {b - scaled(node, a)};
+}
+Entities mul(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  return {a.elementType().isInteger(1) ? prim::bitAnd(a, b) : a * b};
+}
+
+/// The quotient rounded towards minus infinity.
+Tensor floorQuotient(Tensor a, Tensor b) {
+  if (isa<FloatType>(a.elementType()))
+    return prim::floor(a / b);
+  Tensor quotient = a / b, remainder = prim::rem(a, b);
+  Tensor below =
+      prim::bitAnd(prim::notEqual(remainder, 0.0), prim::notEqual(remainder < 0.0, b < 0.0));
+  return prim::select(below, quotient - 1.0, quotient);
+}
+
+/// With the sign of the divisor.
+Tensor floorRemainder(Tensor a, Tensor b) {
+  Tensor remainder = prim::rem(a, b);
+  Tensor differs =
+      prim::bitAnd(prim::notEqual(remainder, 0.0), prim::notEqual(remainder < 0.0, b < 0.0));
+  return prim::select(differs, remainder + b, remainder);
+}
+
+Entities div(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  if (!node.has("rounding_mode"))
+    return {asFloat(node, a) / asFloat(node, b)};
+  std::string mode = node.string("rounding_mode");
+  if (mode == "floor")
+    return {floorQuotient(a, b)};
+  if (mode != "trunc")
+    fail("the rounding mode '" + mode + "' is not known");
+  if (!isa<FloatType>(a.elementType()))
+    return {a / b};
+  Tensor quotient = a / b;
+  return {prim::select(quotient < 0.0, prim::ceil(quotient), prim::floor(quotient))};
+}
+
+template <Tensor (*Operator)(Tensor, Tensor)> Entities binary(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  return {Operator(a, b)};
+}
+template <Tensor (*Operator)(Tensor, Tensor)> Entities binaryFloat(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  return {Operator(asFloat(node, a), asFloat(node, b))};
+}
+
+Entities pow(Node &node) {
+  Type type = resultType(node, {"self", "exponent"});
+  Tensor x = asTensor(node, "self", type);
+  if (!node.isTensor("exponent")) {
+    double exponent = node.number("exponent");
+    if (exponent == 0)
+      return {x.full(1.0)};
+    if (exponent == 1)
+      return {x};
+    if (exponent == 2)
+      return {x * x};
+    if (exponent == 3)
+      return {x * x * x};
+    if (exponent == -1 && isa<FloatType>(type))
+      return {1.0 / x};
+    if (exponent == 0.5)
+      return {prim::sqrt(x)};
+    if (exponent == -0.5)
+      return {prim::rsqrt(x)};
+  }
+  // Integers exactly up to 2^53.
+  Type wide = isa<FloatType>(type) ? type : Type(node.builder().getF64Type());
+  auto [a, b] = node.broadcast(x.convert(wide), asTensor(node, "exponent", type).convert(wide));
+  return {prim::pow(a, b).convert(type)};
+}
+
+/// self + value tensor1 tensor2, or tensor1 / tensor2
+template <bool Divides> Entities addProduct(Node &node) {
+  Type type = resultType(node, {"self", "tensor1", "tensor2"});
+  auto [a, b] = node.broadcast(node.in("tensor1").convert(type), node.in("tensor2").convert(type));
+  Tensor product = Divides ? a / b : a * b;
+  if (double value = node.number("value"); value != 1)
+    product = product * value;
+  auto [self, rest] = node.broadcast(node.in("self").convert(type), product);
+  return {self + rest};
+}
+
+/// The formula that is exact at both ends.
+Entities lerp(Node &node) {
+  auto [a, b] = operands(node, "self", "end");
+  auto [start, weight] = node.broadcast(a, asTensor(node, "weight", a.elementType()));
+  Tensor end = node.broadcastTo(b, start.shape()), change = end - start;
+  return {prim::select(prim::abs(weight) < 0.5, start + weight * change,
+                       end - change * (1.0 - weight))};
+}
+
+Tensor logAddExp(Tensor a, Tensor b) {
+  // Of two equal infinities the difference is no number.
+  Tensor greater = prim::max(a, b), distance = prim::abs(a - b);
+  return prim::select(prim::equal(a, b), a + 0.69314718055994530942,
+                      greater + prim::log1p(prim::exp(-distance)));
+}
+Tensor xLogY(Tensor x, Tensor y) {
+  Tensor zero = prim::equal(x, 0.0);
+  return prim::select(zero, x.full(0.0), x * prim::log(prim::select(zero, y.full(1.0), y)));
+}
+Tensor hypot(Tensor a, Tensor b) { return prim::sqrt(a * a + b * b); }
+
+// ---- one operand ----
+
+template <Tensor (*Operator)(Tensor)> Entities unary(Node &node) {
+  return {Operator(node.in("self"))};
+}
+template <Tensor (*Operator)(Tensor)> Entities unaryFloat(Node &node) {
+  return {Operator(asFloat(node, node.in("self")))};
+}
+/// Integers stay what they are.
+template <Tensor (*Operator)(Tensor)> Entities rounded(Node &node) {
+  Tensor x = node.in("self");
+  return {isa<FloatType>(x.elementType()) ? Operator(x) : x};
+}
+
+Tensor negate(Tensor x) { return -x; }
+Tensor square(Tensor x) { return x * x; }
+Tensor exp2(Tensor x) { return prim::exp(x * 0.69314718055994530942); }
+Tensor log2(Tensor x) { return prim::log(x) * 1.44269504088896340736; }
+Tensor log10(Tensor x) { return prim::log(x) * 0.43429448190325182765; }
+Tensor erfc(Tensor x) { return 1.0 - prim::erf(x); }
+Tensor truncate(Tensor x) { return prim::select(x < 0.0, prim::ceil(x), prim::floor(x)); }
+Tensor fraction(Tensor x) { return x - truncate(x); }
+
+Entities round(Node &node) {
+  Tensor x = node.in("self");
+  if (node.integer("decimals") != 0)
+    fail("rounding to decimals is not supported");
+  return {isa<FloatType>(x.elementType()) ? prim::roundEven(x) : x};
+}
+
+// ---- choices ----
+
+/// The gradient at an end is 1, as in PyTorch.
+Entities clamp(Node &node) {
+  SmallVector<StringRef> names = {"self"};
+  for (StringRef end : {"min", "max"})
+    if (node.has(end))
+      names.push_back(end);
+  Type type = resultType(node, names);
+  Tensor x = node.in("self").convert(type);
+  if (node.has("min")) {
+    auto [a, b] = node.broadcast(x, asTensor(node, "min", type));
+    x = prim::select(a < b, b, a);
+  }
+  if (node.has("max")) {
+    auto [a, b] = node.broadcast(x, asTensor(node, "max", type));
+    x = prim::select(a > b, b, a);
+  }
+  return {x};
+}
+
+Entities where(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  Tensor condition = node.in("condition");
+  if (!condition.elementType().isInteger(1))
+    condition = prim::notEqual(condition, 0.0);
+  auto [c, first] = node.broadcast(condition, a);
+  return {
+      prim::select(node.broadcastTo(c, first.shape()), first, node.broadcastTo(b, first.shape()))};
+}
+
+Entities maskedFill(Node &node) {
+  Tensor x = node.in("self");
+  auto [mask, data] = node.broadcast(node.in("mask"), x);
+  Tensor value = asTensor(node, "value", x.elementType());
+  return {prim::select(mask, node.broadcastTo(value, data.shape()), data)};
+}
+
+Entities nanToNum(Node &node) {
+  Tensor x = node.floatIn("self");
+  APFloat largest = APFloat::getLargest(cast<FloatType>(x.elementType()).getFloatSemantics());
+  bool lost = false;
+  largest.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
+  double nan = node.has("nan") ? node.number("nan") : 0;
+  double positive = node.has("posinf") ? node.number("posinf") : largest.convertToDouble();
+  double negative = node.has("neginf") ? node.number("neginf") : -largest.convertToDouble();
+  Tensor y = prim::select(prim::notEqual(x, x), x.full(nan), x);
+  y = prim::select(prim::equal(x, kInfinity), x.full(positive), y);
+  return {prim::select(prim::equal(x, -kInfinity), x.full(negative), y)};
+}
+
+// ---- element types ----
+
+Entities toDtype(Node &node) {
+  Tensor x = node.in("self");
+  return {x.convert(node.elementType("dtype", x.elementType()))};
+}
+Entities toOther(Node &node) { return {node.in("self").convert(node.in("other").elementType())}; }
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::elementwiseOps() {
+  static const OpRow rows[] = {
+      {"add(self, other, *, alpha=1)", add},
+      {"sub(self, other, *, alpha=1)", sub},
+      {"subtract(self, other, *, alpha=1)", sub},
+      {"rsub(self, other, alpha=1)", rsub},
+      {"mul(self, other)", mul},
+      {"multiply(self, other)", mul},
+      {"div(self, other, *, rounding_mode=None)", div},
+      {"divide(self, other, *, rounding_mode=None)", div},
+      {"true_divide(self, other, rounding_mode=None)", div},
+      {"floor_divide(self, other)", binary<floorQuotient>},
+      {"remainder(self, other)", binary<floorRemainder>},
+      {"fmod(self, other)", binary<prim::rem>},
+      {"pow(self, exponent)", pow},
+      {"maximum(self, other)", binary<prim::max>},
+      {"minimum(self, other)", binary<prim::min>},
+      {"max.other(self, other)", binary<prim::max>},
+      {"min.other(self, other)", binary<prim::min>},
+      {"atan2(self, other)", binaryFloat<prim::atan2>},
+      {"logaddexp(self, other)", binaryFloat<logAddExp>},
+      {"xlogy(self, other)", binaryFloat<xLogY>},
+      {"hypot(self, other)", binaryFloat<hypot>},
+      {"addcmul(self, tensor1, tensor2, *, value=1)", addProduct<false>},
+      {"addcdiv(self, tensor1, tensor2, *, value=1)", addProduct<true>},
+      {"lerp(self, end, weight)", lerp},
+
+      {"neg(self)", unary<negate>},
+      {"abs(self)", unary<prim::abs>},
+      {"sign(self)", unary<prim::sign>},
+      {"sgn(self)", unary<prim::sign>},
+      {"square(self)", unary<square>},
+      {"reciprocal(self)", unaryFloat<frontend::reciprocal>},
+      {"exp(self)", unaryFloat<prim::exp>},
+      {"exp2(self)", unaryFloat<exp2>},
+      {"expm1(self)", unaryFloat<prim::expm1>},
+      {"log(self)", unaryFloat<prim::log>},
+      {"log1p(self)", unaryFloat<prim::log1p>},
+      {"log2(self)", unaryFloat<log2>},
+      {"log10(self)", unaryFloat<log10>},
+      {"sqrt(self)", unaryFloat<prim::sqrt>},
+      {"rsqrt(self)", unaryFloat<prim::rsqrt>},
+      {"sin(self)", unaryFloat<prim::sin>},
+      {"cos(self)", unaryFloat<prim::cos>},
+      {"tan(self)", unaryFloat<frontend::tan>},
+      {"asin(self)", unaryFloat<prim::asin>},
+      {"acos(self)", unaryFloat<prim::acos>},
+      {"atan(self)", unaryFloat<prim::atan>},
+      {"sinh(self)", unaryFloat<frontend::sinh>},
+      {"cosh(self)", unaryFloat<frontend::cosh>},
+      {"asinh(self)", unaryFloat<frontend::asinh>},
+      {"acosh(self)", unaryFloat<frontend::acosh>},
+      {"atanh(self)", unaryFloat<frontend::atanh>},
+      {"erf(self)", unaryFloat<prim::erf>},
+      {"erfc(self)", unaryFloat<erfc>},
+      {"floor(self)", rounded<prim::floor>},
+      {"ceil(self)", rounded<prim::ceil>},
+      {"trunc(self)", rounded<truncate>},
+      {"frac(self)", unaryFloat<fraction>},
+      {"round(self, *, decimals=0)", round},
+
+      {"clamp(self, min=None, max=None)", clamp},
+      {"clip(self, min=None, max=None)", clamp},
+      {"clamp_min(self, min, max=None)", clamp},
+      {"clamp_max(self, max, min=None)", clamp},
+      {"where.self(condition, self, other)", where},
+      {"where.ScalarOther(condition, self, other)", where},
+      {"where.ScalarSelf(condition, self, other)", where},
+      {"where.Scalar(condition, self, other)", where},
+      {"masked_fill(self, mask, value)", maskedFill},
+      {"nan_to_num(self, nan=None, posinf=None, neginf=None)", nanToNum},
+
+      {"to.dtype(self, dtype=None)", toDtype, Alias::MaybeView},
+      {"to.dtype_layout(self, *, dtype=None)", toDtype, Alias::MaybeView},
+      {"to.device(self, device=None, dtype=None)", toDtype, Alias::MaybeView},
+      {"to.prim_Device(self, device=None, dtype=None)", toDtype, Alias::MaybeView},
+      {"to.prim_dtype(self, dtype=None)", toDtype, Alias::MaybeView},
+      {"to.other(self, other)", toOther, Alias::MaybeView},
+      {"type_as(self, other)", toOther, Alias::MaybeView},
+      {"_to_copy(self, *, dtype=None)", toDtype},
+  };
+  return rows;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors made of nothing.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+Type defaultFloat(Node &node) { return node.builder().getF32Type(); }
+
+Entities filled(Node &node, ArrayRef<int64_t> shape, Type type, double value) {
+  tensorType(shape, type);
+  return {node.full(shape, type, value)};
+}
+
+/// The dtype of full is that of its value.
+Entities full(Node &node) {
+  Type type =
+      node.elementType("dtype", node.isBoolean("fill_value")   ? Type(node.builder().getI1Type())
+                                : node.isInteger("fill_value") ? Type(node.builder().getI64Type())
+                                                               : defaultFloat(node));
+  tensorType(node.integers("size"), type);
+  return {node.broadcastTo(asTensor(node, "fill_value", type), node.integers("size"))};
+}
+Entities fullLike(Node &node) {
+  Tensor x = node.in("self");
+  Type type = node.elementType("dtype", x.elementType());
+  return {node.broadcastTo(asTensor(node, "fill_value", type), x.shape())};
+}
+Entities newFull(Node &node) {
+  Type type = node.elementType("dtype", node.in("self").elementType());
+  tensorType(node.integers("size"), type);
+  return {node.broadcastTo(asTensor(node, "fill_value", type), node.integers("size"))};
+}
+/// In place, x.fill_(value).
+Entities fill(Node &node) {
+  Tensor x = node.in("self");
+  return {node.broadcastTo(asTensor(node, "value", x.elementType()), x.shape())};
+}
+
+template <int value> Entities constant(Node &node) {
+  return filled(node, node.integers("size"), node.elementType("dtype", defaultFloat(node)), value);
+}
+template <int value> Entities constantLike(Node &node) {
+  Tensor x = node.in("self");
+  return filled(node, x.shape(), node.elementType("dtype", x.elementType()), value);
+}
+template <int value> Entities newConstant(Node &node) {
+  return filled(node, node.integers("size"),
+                node.elementType("dtype", node.in("self").elementType()), value);
+}
+
+/// start, start + step, ... below end.
+Entities arange(Node &node) {
+  bool integral = node.isInteger("start") && node.isInteger("end") && node.isInteger("step");
+  Type type =
+      node.elementType("dtype", integral ? Type(node.builder().getI64Type()) : defaultFloat(node));
+  double start = node.number("start"), end = node.number("end"), step = node.number("step");
+  double count = std::ceil((end - start) / step);
+  if (step == 0 || !(count >= 0) || count > 0x1p40)
+    fail("from " + Twine(std::to_string(start)) + " to " + Twine(std::to_string(end)) +
+         " there are no steps of " + Twine(std::to_string(step)));
+  SmallVector<int64_t> shape = {static_cast<int64_t>(count)};
+  tensorType(shape, node.builder().getF64Type());
+  Tensor index = node.iota(shape, 0);
+  if (isa<IntegerType>(type)) {
+    Tensor value = step == 1 ? index : index * step;
+    return {(start == 0 ? value : value + start).convert(type)};
+  }
+  // In double precision, as PyTorch counts.
+  Tensor value = index.convert(node.builder().getF64Type());
+  if (step != 1)
+    value = value * step;
+  return {(start == 0 ? value : value + start).convert(type)};
+}
+
+/// `steps` numbers from start to end, both included. PyTorch counts from both ends.
+Entities linspace(Node &node) {
+  Type type = node.elementType("dtype", defaultFloat(node));
+  int64_t steps = node.integer("steps");
+  double start = node.number("start"), end = node.number("end");
+  if (steps < 0 || steps > int64_t(1) << 24)
+    fail("the number of steps is " + Twine(steps));
+  double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  SmallVector<double> values;
+  for (int64_t i = 0; i < steps; ++i)
+    values.push_back(i < steps / 2 ? start + step * static_cast<double>(i)
+                                   : end - step * static_cast<double>(steps - 1 - i));
+  if (steps == 1)
+    values = {start};
+  auto listed = DenseElementsAttr::get(tensorType({steps}, node.builder().getF64Type()),
+                                       ArrayRef<double>(values));
+  return {node.constant(listed).convert(type)};
+}
+
+Entities eye(Node &node) {
+  int64_t rows = node.integer("n"), columns = node.has("m") ? node.integer("m") : rows;
+  Type type = node.elementType("dtype", defaultFloat(node));
+  SmallVector<int64_t> shape = {rows, columns};
+  tensorType(shape, type);
+  return {prim::equal(node.iota(shape, 0), node.iota(shape, 1)).convert(type)};
+}
+
+Entities scalarTensor(Node &node) {
+  Type type = node.elementType("dtype", node.isBoolean("s")   ? Type(node.builder().getI1Type())
+                                        : node.isInteger("s") ? Type(node.builder().getI64Type())
+                                                              : defaultFloat(node));
+  return {asTensor(node, "s", type)};
+}
+
+/// The coordinates of a grid: by matrix ("ij") or with the first two exchanged ("xy").
+Entities meshgrid(Node &node) {
+  SmallVector<Tensor> axes = node.tensors("tensors");
+  bool exchanged = node.string("indexing") == "xy" && axes.size() > 1;
+  SmallVector<int64_t> shape;
+  for (Tensor &axis : axes) {
+    axis = axis.rank() == 0 ? axis.reshape({1}) : axis;
+    shape.push_back(axis.dim(0));
+  }
+  if (exchanged)
+    std::swap(shape[0], shape[1]);
+  std::vector<Entity> results;
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    int64_t d = static_cast<int64_t>(exchanged && i < 2 ? 1 - i : i);
+    results.push_back(axis.broadcast(shape, {d}));
+  }
+  return {Entity::ofSequence(std::move(results))};
+}
+
+/// Pairs of row and column of a triangle, row by row.
+template <bool upper> Entities triangleIndices(Node &node) {
+  int64_t rows = node.integer("row"), columns = node.integer("col"),
+          offset = node.integer("offset");
+  if (rows < 0 || columns < 0 || rows > 1 << 16 || columns > 1 << 16)
+    fail("a triangle of " + Twine(rows) + " by " + Twine(columns));
+  SmallVector<int64_t> first, second;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      if (upper ? c - r >= offset : c - r <= offset) {
+        first.push_back(r);
+        second.push_back(c);
+      }
+  int64_t count = static_cast<int64_t>(first.size());
+  first.append(second);
+  Type type = node.elementType("dtype", node.builder().getI64Type());
+  return {node.integers(first, {2, count}).convert(type)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::factoryOps() {
+  static const OpRow rows[] = {
+      {"full(size, fill_value, *, dtype=None)", full},
+      {"full_like(self, fill_value, *, dtype=None)", fullLike},
+      {"new_full(self, size, fill_value, *, dtype=None)", newFull},
+      {"fill(self, value)", fill},
+      {"zeros(size, *, dtype=None)", constant<0>},
+      {"ones(size, *, dtype=None)", constant<1>},
+      {"zeros_like(self, *, dtype=None)", constantLike<0>},
+      {"ones_like(self, *, dtype=None)", constantLike<1>},
+      {"zero(self, *, dtype=None)", constantLike<0>},
+      {"new_zeros(self, size, *, dtype=None)", newConstant<0>},
+      {"new_ones(self, size, *, dtype=None)", newConstant<1>},
+      // What is in them is nobody's business; zeros are the same in every run.
+      {"empty(size, *, dtype=None)", constant<0>},
+      {"empty_like(self, *, dtype=None)", constantLike<0>},
+      {"new_empty(self, size, *, dtype=None)", newConstant<0>},
+      {"empty_permuted(size, physical_layout=[], *, dtype=None)", constant<0>},
+      {"arange(end, *, dtype=None, start=0, step=1)", arange},
+      {"arange.start(start, end, *, dtype=None, step=1)", arange},
+      {"arange.start_step(start, end, step=1, *, dtype=None)", arange},
+      {"linspace(start, end, steps, *, dtype=None)", linspace},
+      {"eye(n, *, dtype=None, m=None)", eye},
+      {"eye.m(n, m, *, dtype=None)", eye},
+      {"scalar_tensor(s, *, dtype=None)", scalarTensor},
+      {"meshgrid(tensors, indexing='ij')", meshgrid},
+      {"tril_indices(row, col, offset=0, *, dtype=None)", triangleIndices<false>},
+      {"triu_indices(row, col, offset=0, *, dtype=None)", triangleIndices<true>},
+  };
+  return rows;
+}

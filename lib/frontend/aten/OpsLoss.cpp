@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Losses.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "ir/nn/Nn.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+/// PyTorch's numbers: 0 none, 1 mean, 2 sum.
+nn::Reduction reductionOf(Node &node) {
+  switch (node.integer("reduction")) {
+  case 0:
+    return nn::Reduction::none;
+  case 1:
+    return nn::Reduction::mean;
+  case 2:
+    return nn::Reduction::sum;
+  default:
+    fail("the reduction " + Twine(node.integer("reduction")) + " is not known");
+  }
+}
+
+NamedAttribute reduction(Node &node) {
+  return node.attr("reduction", nn::ReductionAttr::get(&node.context(), reductionOf(node)));
+}
+
+Tensor reduced(Node &node, Tensor x) {
+  SmallVector<int64_t> all(x.rank());
+  for (auto [i, d] : llvm::enumerate(all))
+    d = static_cast<int64_t>(i);
+  nn::Reduction kind = reductionOf(node);
+  return kind == nn::Reduction::none  ? x
+         : kind == nn::Reduction::sum ? prim::sum(x, all)
+                                      : prim::mean(x, all);
+}
+
+// ---- classes ----
+
+/// Scores without a batch are a batch of one.
+struct ClassScores {
+  Tensor x, target;
+  bool isSingle;
+
+  explicit ClassScores(Node &node)
+      : x(node.floatIn("self")), target(node.in("target")), isSingle(x.rank() == 1) {
+    bool isIndex = !isa<FloatType>(target.elementType());
+    if (isIndex)
+      target = node.indexIn("target");
+    if (isSingle) {
+      x = x.reshape({1, x.dim(0)});
+      target = isIndex ? target.reshape({1}) : target.reshape({1, target.size()});
+    }
+  }
+  Entity finish(Node &node, Tensor loss) const {
+    return isSingle && reductionOf(node) == nn::Reduction::none ? loss.reshape({}) : loss;
+  }
+};
+
+Entities crossEntropy(Node &node) {
+  ClassScores scores(node);
+  SmallVector<NamedAttribute> attributes = {
+      reduction(node), node.f64("label_smoothing", node.real("label_smoothing"))};
+  if (!isa<FloatType>(scores.target.elementType()))
+    attributes.push_back(node.i64("ignore_index", node.integer("ignore_index")));
+  return {scores.finish(node, node.make<nn::CrossEntropyOp>(
+                                  {scores.x, scores.target, node.optional("weight")}, attributes))};
+}
+
+/// Its second result, the sum of the weights, is for PyTorch's own backward pass.
+Entities nll(Node &node) {
+  ClassScores scores(node);
+  return {scores.finish(
+              node, node.make<nn::NllLossOp>(
+                        {scores.x, scores.target, node.optional("weight")},
+                        {reduction(node), node.i64("ignore_index", node.integer("ignore_index"))})),
+          Entity()};
+}
+
+// ---- elements ----
+
+template <typename Op> Entities elementLoss(Node &node, ArrayRef<NamedAttribute> more = {}) {
+  auto [x, target] = operands(node, "self", "target");
+  SmallVector<NamedAttribute> attributes(more);
+  attributes.push_back(reduction(node));
+  return {node.make<Op>({asFloat(node, x), asFloat(node, target)}, attributes)};
+}
+Entities mse(Node &node) { return elementLoss<nn::MseLossOp>(node); }
+Entities l1(Node &node) { return elementLoss<nn::L1LossOp>(node); }
+Entities smoothL1(Node &node) {
+  if (double beta = node.real("beta"); beta > 0)
+    return elementLoss<nn::SmoothL1LossOp>(node, {node.f64("beta", beta)});
+  return l1(node);
+}
+Entities huber(Node &node) {
+  return elementLoss<nn::HuberLossOp>(node, {node.f64("delta", node.real("delta"))});
+}
+
+Value broadcastWeight(Node &node, StringRef name, Tensor x) {
+  return node.has(name) ? node.broadcastTo(node.floatIn(name), x.shape()).get() : Value();
+}
+
+Entities bce(Node &node) {
+  Tensor x = node.floatIn("self");
+  return {node.make<nn::BceOp>({x, node.floatIn("target"), broadcastWeight(node, "weight", x)},
+                               {reduction(node)})};
+}
+Entities bceWithLogits(Node &node) {
+  Tensor x = node.floatIn("self");
+  return {
+      node.make<nn::BceWithLogitsOp>({x, node.floatIn("target"), broadcastWeight(node, "weight", x),
+                                      broadcastWeight(node, "pos_weight", x)},
+                                     {reduction(node)})};
+}
+
+/// target (log target - x), or of a target that is a logarithm e^target (target - x)
+Entities klDiv(Node &node) {
+  auto [x, target] = operands(node, "self", "target");
+  if (node.boolean("log_target"))
+    return {reduced(node, prim::exp(target) * (target - x))};
+  Tensor zero = target <= 0.0;
+  Tensor entropy = prim::select(zero, target.full(0.0),
+                                target * prim::log(prim::select(zero, target.full(1.0), target)));
+  return {reduced(node, entropy - target * x)};
+}
+
+Entities softMargin(Node &node) {
+  auto [x, target] = operands(node, "self", "target");
+  return {reduced(node, node.make<nn::SoftplusOp>({-target * x}))};
+}
+
+/// max(0, -target (input1 - input2) + margin)
+Entities marginRanking(Node &node) {
+  auto [a, b] = operands(node, "input1", "input2");
+  auto [difference, target] = node.broadcast(a - b, node.in("target").convert(a.elementType()));
+  return {reduced(node, node.make<nn::ReluOp>({-target * difference + node.number("margin")}))};
+}
+
+/// x . y / max(|x| |y|, eps) along a dimension; PyTorch bounds both norms by eps.
+Tensor cosine(Tensor a, Tensor b, int64_t dim, double epsilon) {
+  auto norm = [&](Tensor x) {
+    Tensor squares = prim::sum(x * x, {dim});
+    return prim::sqrt(
+        prim::select(squares <= epsilon * epsilon, squares.full(epsilon * epsilon), squares));
+  };
+  return prim::sum(a * b, {dim}) / (norm(a) * norm(b));
+}
+Entities cosineSimilarity(Node &node) {
+  auto [a, b] = operands(node, "x1", "x2");
+  return {cosine(a, b, node.dim("dim", a), node.real("eps"))};
+}
+/// 1 - cosine for pairs that belong together (target 1), else what the cosine exceeds the margin
+/// by.
+Entities cosineEmbedding(Node &node) {
+  auto [a, b] = operands(node, "input1", "input2");
+  Tensor target = node.in("target");
+  // The loss bounds the squared norms, by 1e-12 more than they are.
+  int64_t dim = a.rank() - 1;
+  auto squared = [&](Tensor x) { return prim::sum(x * x, {dim}) + 1e-12; };
+  Tensor similarity = prim::sum(a * b, {dim}) / prim::sqrt(squared(a) * squared(b));
+  Tensor apart = node.make<nn::ReluOp>({similarity - node.number("margin")});
+  Tensor zero = similarity.full(0.0);
+  Tensor sign = node.broadcastTo(target, similarity.shape());
+  return {reduced(node, prim::select(prim::equal(sign, 1.0), 1.0 - similarity, zero) +
+                            prim::select(prim::equal(sign, -1.0), apart, zero))};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::lossOps() {
+  static const OpRow rows[] = {
+      {"cross_entropy_loss(self, target, weight=None, reduction=1, ignore_index=-100, "
+       "label_smoothing=0.0)",
+       crossEntropy},
+      {"nll_loss(self, target, weight=None, reduction=1, ignore_index=-100)", nll},
+      {"nll_loss_nd(self, target, weight=None, reduction=1, ignore_index=-100)", nll},
+      {"nll_loss2d(self, target, weight=None, reduction=1, ignore_index=-100)", nll},
+      {"nll_loss_forward(self, target, weight, reduction, ignore_index)", nll},
+      {"nll_loss2d_forward(self, target, weight, reduction, ignore_index)", nll},
+      {"mse_loss(self, target, reduction=1)", mse},
+      {"l1_loss(self, target, reduction=1)", l1},
+      {"smooth_l1_loss(self, target, reduction=1, beta=1.0)", smoothL1},
+      {"huber_loss(self, target, reduction=1, delta=1.0)", huber},
+      {"binary_cross_entropy(self, target, weight=None, reduction=1)", bce},
+      {"binary_cross_entropy_with_logits(self, target, weight=None, pos_weight=None, reduction=1)",
+       bceWithLogits},
+      {"kl_div(self, target, reduction=1, *, log_target=False)", klDiv},
+      {"soft_margin_loss(self, target, reduction=1)", softMargin},
+      {"margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1)", marginRanking},
+      {"cosine_similarity(x1, x2, dim=1, eps=1e-08)", cosineSimilarity},
+      {"cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1)", cosineEmbedding},
+  };
+  return rows;
+}

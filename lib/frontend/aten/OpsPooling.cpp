@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Pooling.
+#include "frontend/aten/OpTable.h"
+#include "frontend/common/Indexing.h"
+#include "frontend/common/Windows.h"
+#include "ir/nn/Nn.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+/// The input with a batch, and whether it had one.
+std::pair<Tensor, bool> batched(Node &node, size_t spatial) {
+  Tensor x = node.floatIn("self");
+  bool has = x.rank() != static_cast<int64_t>(spatial) + 1;
+  if (!has) {
+    SmallVector<int64_t> shape(x.shape());
+    shape.insert(shape.begin(), 1);
+    x = x.reshape(shape);
+  }
+  if (x.rank() != static_cast<int64_t>(spatial) + 2)
+    fail("an input of shape " + show(x.shape()) + " does not have " + Twine(spatial) +
+         " spatial dimensions");
+  return {x, has};
+}
+
+Entity unbatched(Tensor y, bool has) { return has ? y : y.reshape(y.shape().drop_front()); }
+
+/// The window of a pooling, whose stride is by default the window itself.
+WindowGeometry geometry(Node &node, Tensor x, size_t spatial) {
+  WindowGeometry g;
+  g.window = node.integers("kernel_size", spatial);
+  g.strides = node.integers("stride").empty() ? g.window : node.integers("stride", spatial);
+  g.low = g.high = node.integers("padding", spatial);
+  g.dilations.assign(spatial, 1);
+  g.ceilMode = node.boolean("ceil_mode");
+  for (size_t i = 0; i < spatial; ++i)
+    if (g.window[i] < 1 || g.strides[i] < 1 || g.low[i] < 0)
+      fail("the kernel " + show(g.window) + ", stride " + show(g.strides) + " or padding " +
+           show(g.low) + " makes no sense");
+  return g;
+}
+
+/// The greatest of each window, and its position among those of its channel.
+template <size_t spatial> Entities maxPool(Node &node) {
+  auto [x, has] = batched(node, spatial);
+  WindowGeometry g = geometry(node, x, spatial);
+  g.dilations = node.integers("dilation", spatial);
+  checkFits(g, x);
+  Entities results = {unbatched(node.make<nn::MaxPoolOp>({x}, windowAttributes(node, g)), has)};
+  Tensor position = node.make<prim::ArgWindowOp>({x}, primitiveWindow(node, g, x));
+  int64_t plane = 1;
+  for (size_t i = 0; i < spatial; ++i)
+    plane *= x.dim(static_cast<int64_t>(i) + 2);
+  Tensor inPlane = prim::rem(position, position.full(static_cast<double>(plane)));
+  results.push_back(unbatched(inPlane, has));
+  return results;
+}
+
+template <size_t spatial> Entities averagePool(Node &node) {
+  auto [x, has] = batched(node, spatial);
+  WindowGeometry g = geometry(node, x, spatial);
+  checkFits(g, x);
+  SmallVector<NamedAttribute> attributes = windowAttributes(node, g);
+  if (spatial > 1 && node.has("divisor_override")) {
+    // The sum: padding counts as zeros, and what is beyond it does not count.
+    Tensor sum = reduceWindow(node, x, g, prim::ReduceKind::sum);
+    return {unbatched(sum / static_cast<double>(node.integer("divisor_override")), has)};
+  }
+  attributes.push_back(node.flag("count_include_pad", node.boolean("count_include_pad")));
+  return {unbatched(node.make<nn::AveragePoolOp>({x}, attributes), has)};
+}
+
+// ---- adaptive: as many windows as the result has positions ----
+
+/// A dimension of `extent` elements is divided into `count` windows, of which number i begins at
+/// floor(i extent / count) and ends before ceil((i + 1) extent / count).
+Tensor reduceAdaptively(Node &node, Tensor x, int64_t axis, int64_t count, prim::ReduceKind kind) {
+  int64_t extent = x.dim(axis);
+  if (count < 1)
+    fail("an output size is " + Twine(count));
+  if (count == extent)
+    return x;
+  if (extent % count == 0) {
+    SmallVector<int64_t> split(x.shape());
+    split[axis] = count;
+    split.insert(split.begin() + axis + 1, extent / count);
+    Tensor y = x.reshape(split);
+    return kind == prim::ReduceKind::max ? prim::reduce(kind, y, {axis + 1})
+                                         : prim::mean(y, {axis + 1});
+  }
+  SmallVector<Tensor> parts;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t from = i * extent / count, to = ((i + 1) * extent + count - 1) / count;
+    Tensor window = x.sliceDim(axis, from, to);
+    Tensor y = kind == prim::ReduceKind::max ? prim::reduce(kind, window, {axis})
+                                             : prim::mean(window, {axis});
+    SmallVector<int64_t> kept(x.shape());
+    kept[axis] = 1;
+    parts.push_back(y.reshape(kept));
+  }
+  return node.concatenate(parts, axis);
+}
+
+/// None in the output size keeps a dimension.
+SmallVector<int64_t> outputSize(Node &node, Tensor x, size_t spatial) {
+  SmallVector<int64_t> size = node.integers("output_size");
+  if (size.size() == 1)
+    size.assign(spatial, size.front());
+  if (size.size() != spatial)
+    fail("the output size needs " + Twine(spatial) + " entries");
+  return size;
+}
+
+template <size_t spatial> Entities adaptiveAveragePool(Node &node) {
+  auto [x, has] = batched(node, spatial);
+  SmallVector<int64_t> size = outputSize(node, x, spatial);
+  if (llvm::all_of(size, [](int64_t extent) { return extent == 1; })) {
+    SmallVector<int64_t> dimensions(spatial), shape(x.shape().take_front(2));
+    std::iota(dimensions.begin(), dimensions.end(), 2);
+    shape.append(spatial, 1);
+    return {unbatched(prim::mean(x, dimensions).reshape(shape), has)};
+  }
+  Tensor y = x;
+  for (size_t i = 0; i < spatial; ++i)
+    y = reduceAdaptively(node, y, static_cast<int64_t>(i) + 2, size[i], prim::ReduceKind::sum);
+  return {unbatched(y, has)};
+}
+
+/// Windows of one size are a pooling; its indices are those of the planes.
+template <size_t spatial> Entities adaptiveMaxPool(Node &node) {
+  auto [x, has] = batched(node, spatial);
+  SmallVector<int64_t> size = outputSize(node, x, spatial);
+  WindowGeometry g;
+  for (size_t i = 0; i < spatial; ++i) {
+    int64_t extent = x.dim(static_cast<int64_t>(i) + 2);
+    if (size[i] < 1 || extent % size[i] != 0)
+      fail("an output size that does not divide the input is not supported here");
+    g.window.push_back(extent / size[i]);
+    g.low.push_back(0);
+    g.dilations.push_back(1);
+  }
+  g.strides = g.window;
+  g.high = g.low;
+  return {unbatched(node.make<nn::MaxPoolOp>({x}, windowAttributes(node, g)), has)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::poolingOps() {
+  static const OpRow rows[] = {
+      {"max_pool1d(self, kernel_size, stride=[], padding=0, dilation=1, ceil_mode=False)",
+       maxPool<1>},
+      {"max_pool2d(self, kernel_size, stride=[], padding=0, dilation=1, ceil_mode=False)",
+       maxPool<2>},
+      {"max_pool3d(self, kernel_size, stride=[], padding=0, dilation=1, ceil_mode=False)",
+       maxPool<3>},
+      {"max_pool1d_with_indices(self, kernel_size, stride=[], padding=0, dilation=1, "
+       "ceil_mode=False)",
+       maxPool<1>},
+      {"max_pool2d_with_indices(self, kernel_size, stride=[], padding=0, dilation=1, "
+       "ceil_mode=False)",
+       maxPool<2>},
+      {"max_pool3d_with_indices(self, kernel_size, stride=[], padding=0, dilation=1, "
+       "ceil_mode=False)",
+       maxPool<3>},
+      {"avg_pool1d(self, kernel_size, stride=[], padding=0, ceil_mode=False, "
+       "count_include_pad=True)",
+       averagePool<1>},
+      {"avg_pool2d(self, kernel_size, stride=[], padding=0, ceil_mode=False, "
+       "count_include_pad=True, divisor_override=None)",
+       averagePool<2>},
+      {"avg_pool3d(self, kernel_size, stride=[], padding=0, ceil_mode=False, "
+       "count_include_pad=True, divisor_override=None)",
+       averagePool<3>},
+      {"adaptive_avg_pool1d(self, output_size)", adaptiveAveragePool<1>},
+      {"adaptive_avg_pool2d(self, output_size)", adaptiveAveragePool<2>},
+      {"_adaptive_avg_pool2d(self, output_size)", adaptiveAveragePool<2>},
+      {"adaptive_avg_pool3d(self, output_size)", adaptiveAveragePool<3>},
+      {"_adaptive_avg_pool3d(self, output_size)", adaptiveAveragePool<3>},
+      {"adaptive_max_pool1d(self, output_size)", adaptiveMaxPool<1>},
+      {"adaptive_max_pool2d(self, output_size)", adaptiveMaxPool<2>},
+      {"adaptive_max_pool3d(self, output_size)", adaptiveMaxPool<3>},
+  };
+  return rows;
+}

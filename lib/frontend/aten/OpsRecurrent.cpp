@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Recurrent layers.
+#include "frontend/aten/OpTable.h"
+#include "ir/nn/Nn.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+/// The blocks of gates along the first dimension in another order.
+Tensor reordered(Node &node, Tensor x, ArrayRef<int64_t> order) {
+  int64_t gates = static_cast<int64_t>(order.size());
+  if (x.rank() == 0 || x.dim(0) % gates != 0)
+    fail("a parameter of shape " + show(x.shape()) + " does not have " + Twine(gates) + " gates");
+  if (gates == 1)
+    return x;
+  SmallVector<Tensor> blocks;
+  int64_t size = x.dim(0) / gates;
+  for (int64_t gate : order)
+    blocks.push_back(x.sliceDim(0, gate * size, (gate + 1) * size));
+  return node.concatenate(blocks, 0);
+}
+
+/// [1, ...]
+Tensor leading(Tensor x) {
+  SmallVector<int64_t> shape(x.shape());
+  shape.insert(shape.begin(), 1);
+  return x.reshape(shape);
+}
+
+/// A stack of recurrent layers as torch.nn has them: time first inside.
+class Stack {
+public:
+  /// `order`: where nn's gates stand among PyTorch's.
+  Stack(Node &node, ArrayRef<int64_t> order, size_t states)
+      : node(node), order(order), x(node.floatIn("input")), layers(node.integer("num_layers")),
+        directions(node.boolean("bidirectional") ? 2 : 1), hasBiases(node.boolean("has_biases")),
+        batchFirst(node.boolean("batch_first")) {
+    for (Tensor parameter : node.tensors("params"))
+      parameters.push_back(parameter);
+    SmallVector<Tensor> initial = states == 1 && node.isTensor("hx")
+                                      ? SmallVector<Tensor>{node.in("hx")}
+                                      : node.tensors("hx");
+    isBatch = x.rank() == 3;
+    if ((!isBatch && x.rank() != 2) || initial.size() != states || layers < 1)
+      fail("an input of shape " + show(x.shape()) + " and " + Twine(initial.size()) + " states");
+    if (!isBatch) {
+      x = x.reshape({x.dim(0), 1, x.dim(1)});
+      for (Tensor &state : initial)
+        state = state.reshape({state.dim(0), 1, state.dim(1)});
+    } else if (batchFirst) {
+      x = x.transpose({1, 0, 2});
+    }
+    hidden = initial;
+    int64_t each = hasBiases ? 4 : 2;
+    if (static_cast<int64_t>(parameters.size()) != layers * directions * each)
+      fail("there are " + Twine(parameters.size()) + " parameters for " + Twine(layers) +
+           " layers; projections are not supported");
+    for (Tensor state : hidden)
+      if (state.rank() != 3 || state.dim(0) != layers * directions)
+        fail("a state has the shape " + show(state.shape()));
+  }
+
+  /// `build(x, w, r, b, states)` makes one layer's op.
+  Entities run(llvm::function_ref<Operation *(Value, Value, Value, Value, ArrayRef<Value>,
+                                              NamedAttribute, NamedAttribute)>
+                   build) {
+    SmallVector<SmallVector<Tensor>> last(hidden.size());
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      if (layer > 0)
+        dropBetweenLayers();
+      Tensor w = stacked(layer, 0), r = stacked(layer, 1);
+      Value b;
+      if (hasBiases)
+        b = node.concatenate({stacked(layer, 2), stacked(layer, 3)}, 1);
+      SmallVector<Value> states;
+      for (Tensor state : hidden)
+        states.push_back(state.sliceDim(0, layer * directions, (layer + 1) * directions));
+      auto direction =
+          directions == 2 ? nn::RnnDirection::bidirectional : nn::RnnDirection::forward;
+      Operation *op =
+          build(x, w, r, b, states,
+                node.attr("direction", nn::RnnDirectionAttr::get(&node.context(), direction)),
+                node.flag("batch_first", false));
+      Tensor y = node.wrap(op->getResult(0)); // [T, d, B, H]
+      x = y.transpose({0, 2, 1, 3}).reshape({y.dim(0), y.dim(2), y.dim(1) * y.dim(3)});
+      for (size_t i = 0; i < hidden.size(); ++i)
+        last[i].push_back(node.wrap(op->getResult(static_cast<unsigned>(i) + 1)));
+    }
+    Tensor y = !isBatch ? x.reshape({x.dim(0), x.dim(2)}) : batchFirst ? x.transpose({1, 0, 2}) : x;
+    Entities results = {y};
+    for (ArrayRef<Tensor> each : last) {
+      Tensor all = node.concatenate(each, 0);
+      results.push_back(isBatch ? all : all.reshape({all.dim(0), all.dim(2)}));
+    }
+    return results;
+  }
+
+private:
+  /// The parameter number `which` of a layer in all directions: [d, ...].
+  Tensor stacked(int64_t layer, int64_t which) {
+    int64_t each = hasBiases ? 4 : 2;
+    SmallVector<Tensor> parts;
+    for (int64_t d = 0; d < directions; ++d)
+      parts.push_back(
+          leading(reordered(node, parameters[(layer * directions + d) * each + which], order)));
+    return node.concatenate(parts, 0);
+  }
+
+  void dropBetweenLayers() {
+    double ratio = node.real("dropout");
+    if (!node.boolean("train") || ratio == 0)
+      return;
+    x = node.make<nn::DropoutOp>(
+        {x, node.forward().randomKey()},
+        {node.f64("ratio", ratio), node.i64("stream", node.forward().nextStream())}, {x.type()});
+  }
+
+  Node &node;
+  ArrayRef<int64_t> order;
+  Tensor x;
+  int64_t layers, directions;
+  bool hasBiases, batchFirst, isBatch = true;
+  SmallVector<Tensor> parameters, hidden;
+};
+
+// PyTorch has i, f, g, o, and nn i, o, f, g.
+constexpr int64_t kLstmOrder[] = {0, 3, 1, 2};
+// PyTorch has r, z, n, and nn z, r, n.
+constexpr int64_t kGruOrder[] = {1, 0, 2};
+constexpr int64_t kRnnOrder[] = {0};
+
+Entities lstm(Node &node) {
+  return Stack(node, kLstmOrder, 2)
+      .run([&](Value x, Value w, Value r, Value b, ArrayRef<Value> states, NamedAttribute direction,
+               NamedAttribute batchFirst) {
+        return node.create<nn::LstmOp>({x, w, r, b, states[0], states[1], Value()},
+                                       {direction, batchFirst});
+      });
+}
+
+Entities gru(Node &node) {
+  return Stack(node, kGruOrder, 1)
+      .run([&](Value x, Value w, Value r, Value b, ArrayRef<Value> states, NamedAttribute direction,
+               NamedAttribute batchFirst) {
+        return node.create<nn::GruOp>(
+            {x, w, r, b, states[0]},
+            {direction, batchFirst, node.flag("linear_before_reset", true)});
+      });
+}
+
+template <bool relu> Entities rnn(Node &node) {
+  return Stack(node, kRnnOrder, 1)
+      .run([&](Value x, Value w, Value r, Value b, ArrayRef<Value> states, NamedAttribute direction,
+               NamedAttribute batchFirst) {
+        return node.create<nn::RnnOp>({x, w, r, b, states[0]},
+                                      {direction, batchFirst, node.flag("relu", relu)});
+      });
+}
+
+// ---- single steps ----
+
+Tensor project(Node &node, Tensor x, StringRef weight, StringRef bias) {
+  return node.make<nn::LinearOp>({x, node.floatIn(weight), node.optional(bias)},
+                                 {node.flag("transpose_w", true)});
+}
+
+/// Gate number i of `gates`, side by side in the last dimension.
+Tensor gate(Tensor x, int64_t i, int64_t gates) {
+  int64_t size = x.dim(-1) / gates;
+  return x.sliceDim(x.rank() - 1, i * size, (i + 1) * size);
+}
+
+Entities lstmCell(Node &node) {
+  SmallVector<Tensor> states = node.tensors("hx");
+  if (states.size() != 2)
+    fail("needs a hidden and a cell state");
+  Tensor gates = project(node, node.floatIn("input"), "w_ih", "b_ih") +
+                 project(node, states[0], "w_hh", "b_hh");
+  Tensor i = prim::logistic(gate(gates, 0, 4)), f = prim::logistic(gate(gates, 1, 4));
+  Tensor g = prim::tanh(gate(gates, 2, 4)), o = prim::logistic(gate(gates, 3, 4));
+  Tensor cell = f * states[1] + i * g;
+  return {o * prim::tanh(cell), cell};
+}
+
+Entities gruCell(Node &node) {
+  Tensor h = node.floatIn("hx");
+  Tensor a = project(node, node.floatIn("input"), "w_ih", "b_ih");
+  Tensor b = project(node, h, "w_hh", "b_hh");
+  Tensor r = prim::logistic(gate(a, 0, 3) + gate(b, 0, 3));
+  Tensor z = prim::logistic(gate(a, 1, 3) + gate(b, 1, 3));
+  Tensor n = prim::tanh(gate(a, 2, 3) + r * gate(b, 2, 3));
+  return {n + z * (h - n)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::recurrentOps() {
+  static const OpRow rows[] = {
+      {"lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, "
+       "batch_first)",
+       lstm},
+      {"gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)",
+       gru},
+      {"rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, "
+       "batch_first)",
+       rnn<false>},
+      {"rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, "
+       "batch_first)",
+       rnn<true>},
+      {"lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None)", lstmCell},
+      {"gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None)", gruCell},
+  };
+  return rows;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions, running reductions, order.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "frontend/common/Indexing.h"
+#include "ir/nn/Nn.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+/// A reduced tensor, with extents of 1 where it was reduced if the call asks for that.
+Tensor kept(Node &node, Tensor reduced, Tensor x, ArrayRef<int64_t> dims) {
+  if (!node.boolean("keepdim"))
+    return reduced;
+  SmallVector<int64_t> shape(x.shape());
+  for (int64_t d : dims)
+    shape[d] = 1;
+  return reduced.reshape(shape);
+}
+
+int64_t countOf(Tensor x, ArrayRef<int64_t> dims) {
+  int64_t count = 1;
+  for (int64_t d : dims)
+    count *= x.dim(d);
+  return count;
+}
+
+Tensor summand(Node &node) {
+  Tensor x = node.in("self");
+  Type type =
+      isa<IntegerType>(x.elementType()) ? Type(node.builder().getI64Type()) : x.elementType();
+  return x.convert(node.elementType("dtype", type));
+}
+
+Entities sumOf(Node &node) {
+  Tensor x = summand(node);
+  SmallVector<int64_t> dims = node.dims("dim", x);
+  return {kept(node, prim::sum(x, dims), x, dims)};
+}
+Entities mean(Node &node) {
+  Tensor x = node.in("self");
+  x = x.convert(node.elementType("dtype", x.elementType()));
+  if (!isa<FloatType>(x.elementType()))
+    fail("the mean of integers is no float; PyTorch refuses it, too");
+  SmallVector<int64_t> dims = node.dims("dim", x);
+  return {kept(node, prim::mean(x, dims), x, dims)};
+}
+
+/// Along one dimension, or over everything without one.
+Entities product(Node &node) {
+  Tensor x = summand(node);
+  SmallVector<int64_t> dims = node.dims("dim", x);
+  return {kept(node, prim::reduce(prim::ReduceKind::prod, x, dims), x, dims)};
+}
+
+/// The variance of float elements, and their mean.
+std::pair<Tensor, Tensor> varianceAndMean(Node &node, Tensor x, ArrayRef<int64_t> dims) {
+  double correction = node.has("correction") ? node.number("correction") : node.boolean("unbiased");
+  Tensor average = prim::mean(x, dims);
+  Tensor centred = x - average.broadcastAlong(x.shape(), dims);
+  double freedom = std::max(0.0, static_cast<double>(countOf(x, dims)) - correction);
+  return {prim::sum(centred * centred, dims) / freedom, average};
+}
+
+template <bool root, bool withMean> Entities variance(Node &node) {
+  Tensor x = node.floatIn("self");
+  SmallVector<int64_t> dims = node.dims("dim", x);
+  auto [var, average] = varianceAndMean(node, x, dims);
+  Entities results = {kept(node, root ? prim::sqrt(var) : var, x, dims)};
+  if (withMean)
+    results.push_back(kept(node, average, x, dims));
+  return results;
+}
+
+template <prim::ReduceKind kind> Entities extreme(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> dims = node.dims("dim", x);
+  if (x.elementType().isInteger(1)) {
+    Tensor y = prim::reduce(kind, x.convert(node.builder().getI32Type()), dims);
+    return {kept(node, prim::notEqual(y, 0.0), x, dims)};
+  }
+  return {kept(node, prim::reduce(kind, x, dims), x, dims)};
+}
+
+/// Whether all or any elements are other than 0.
+template <prim::ReduceKind kind> Entities logical(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> dims = node.dims("dim", x);
+  Tensor truth = x.elementType().isInteger(1) ? x : prim::notEqual(x, 0.0);
+  Tensor y = prim::reduce(kind, truth.convert(node.builder().getI32Type()), dims);
+  return {kept(node, prim::notEqual(y, 0.0), x, dims)};
+}
+
+Tensor argument(Node &node, Tensor x, prim::ReduceKind kind, int64_t dim) {
+  if (x.elementType().isInteger(1))
+    x = x.convert(node.builder().getI32Type());
+  return node.make<prim::ArgReduceOp>(
+      {x}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)),
+            node.i64("dimension", dim)});
+}
+
+/// The position of the first extreme, along one dimension or in the whole tensor.
+template <prim::ReduceKind kind> Entities position(Node &node) {
+  Tensor x = node.in("self");
+  if (!node.has("dim") || x.rank() == 0) {
+    Tensor at = argument(node, flat(x), kind, 0);
+    SmallVector<int64_t> dims(x.rank());
+    std::iota(dims.begin(), dims.end(), 0);
+    return {kept(node, at, x, dims)};
+  }
+  int64_t dim = node.dim("dim", x);
+  return {kept(node, argument(node, x, kind, dim), x, {dim})};
+}
+
+/// Along a dimension: the extreme and where it is. The gradient goes to that element alone.
+template <prim::ReduceKind kind> Entities extremeAlong(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() == 0)
+    return {x, node.full({}, node.builder().getI64Type(), 0)};
+  int64_t dim = node.dim("dim", x);
+  Tensor at = argument(node, x, kind, dim);
+  SmallVector<int64_t> one(x.shape());
+  one[dim] = 1;
+  Tensor index = at.reshape(one);
+  Tensor value = flat(x).gather(alongAxis(node, index, x.shape(), dim), 0);
+  return {kept(node, value.reshape(at.shape()), x, {dim}), kept(node, at, x, {dim})};
+}
+
+// ---- norms ----
+
+/// (sum |x|^p)^(1/p); the gradient of a 2-norm of zeros is 0.
+Tensor norm(Node &node, Tensor x, double p, ArrayRef<int64_t> dims) {
+  Tensor size = prim::abs(x);
+  if (std::isinf(p))
+    return prim::reduce(p > 0 ? prim::ReduceKind::max : prim::ReduceKind::min, size, dims);
+  if (p == 0)
+    return prim::sum(prim::notEqual(x, 0.0).convert(x.elementType()), dims);
+  if (p == 1)
+    return prim::sum(size, dims);
+  if (p == 2) {
+    Tensor squares = prim::sum(x * x, dims), zero = prim::equal(squares, 0.0);
+    return prim::select(zero, squares.full(0.0),
+                        prim::sqrt(prim::select(zero, squares.full(1.0), squares)));
+  }
+  return prim::pow(prim::sum(prim::pow(size, p), dims), 1 / p);
+}
+
+Entities vectorNorm(Node &node, StringRef order) {
+  Tensor x = node.in("self");
+  x = asFloat(node, x.convert(node.elementType("dtype", x.elementType())));
+  SmallVector<int64_t> dims = node.dims("dim", x);
+  double p = node.has(order) ? node.number(order) : 2;
+  return {kept(node, norm(node, x, p, dims), x, dims)};
+}
+Entities linalgVectorNorm(Node &node) { return vectorNorm(node, "ord"); }
+Entities pNorm(Node &node) { return vectorNorm(node, "p"); }
+
+Entities logSumExp(Node &node) {
+  Tensor x = node.floatIn("self");
+  SmallVector<int64_t> dims = node.dims("dim", x);
+  Tensor greatest = detach(prim::reduce(prim::ReduceKind::max, x, dims));
+  // Where all are -inf, nothing is subtracted.
+  greatest = prim::select(prim::isFinite(greatest), greatest, greatest.full(0.0));
+  Tensor sum = prim::sum(prim::exp(x - greatest.broadcastAlong(x.shape(), dims)), dims);
+  return {kept(node, prim::log(sum) + greatest, x, dims)};
+}
+
+// ---- running ----
+
+Tensor cumulative(Node &node, Tensor x, prim::ReduceKind kind) {
+  if (x.rank() == 0)
+    return x;
+  return node.make<prim::CumulativeOp>(
+      {x},
+      {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)),
+       node.i64("dimension", node.dim("dim", x)), node.flag("exclusive", false),
+       node.flag("reverse", false)},
+      {x.type()});
+}
+Entities cumulativeSum(Node &node) {
+  return {cumulative(node, summand(node), prim::ReduceKind::sum)};
+}
+Entities cumulativeProduct(Node &node) {
+  return {cumulative(node, summand(node), prim::ReduceKind::prod)};
+}
+
+// ---- order ----
+
+std::pair<Tensor, Tensor> sorted(Node &node, Tensor x, int64_t dim, bool descending) {
+  Operation *op = node.create<prim::SortOp>(
+      {x}, {node.i64("dimension", dim), node.flag("descending", descending)});
+  return {node.wrap(op->getResult(0)), node.wrap(op->getResult(1))};
+}
+
+Entities sort(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() == 0)
+    return {x, node.full({}, node.builder().getI64Type(), 0)};
+  auto [values, indices] = sorted(node, x, node.dim("dim", x), node.boolean("descending"));
+  return {values, indices};
+}
+Entities argsort(Node &node) { return {sort(node)[1]}; }
+
+Entities topk(Node &node) {
+  Tensor x = node.in("self");
+  int64_t k = node.integer("k"), dim = node.dim("dim", x);
+  if (x.rank() == 0 || k < 0 || k > x.dim(dim))
+    fail("k is " + Twine(k) + " for a tensor of shape " + show(x.shape()));
+  auto [values, indices] = sorted(node, x, dim, node.boolean("largest"));
+  return {values.sliceDim(dim, 0, k), indices.sliceDim(dim, 0, k)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::reductionOps() {
+  using enum prim::ReduceKind;
+  static const OpRow rows[] = {
+      {"sum(self, dim=None, keepdim=False, *, dtype=None)", sumOf},
+      {"mean(self, dim=None, keepdim=False, *, dtype=None)", mean},
+      {"prod(self, dim=None, keepdim=False, *, dtype=None)", product},
+      {"var(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
+       variance<false, false>},
+      {"std(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
+       variance<true, false>},
+      {"var_mean(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
+       variance<false, true>},
+      {"std_mean(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
+       variance<true, true>},
+      {"amax(self, dim=[], keepdim=False)", extreme<max>},
+      {"amin(self, dim=[], keepdim=False)", extreme<min>},
+      {"max(self, dim=None, keepdim=False)", extreme<max>},
+      {"min(self, dim=None, keepdim=False)", extreme<min>},
+      {"max.dim(self, dim, keepdim=False)", extremeAlong<max>},
+      {"min.dim(self, dim, keepdim=False)", extremeAlong<min>},
+      {"argmax(self, dim=None, keepdim=False)", position<max>},
+      {"argmin(self, dim=None, keepdim=False)", position<min>},
+      {"all(self, dim=None, keepdim=False)", logical<min>},
+      {"any(self, dim=None, keepdim=False)", logical<max>},
+      {"linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None)", linalgVectorNorm},
+      {"norm(self, p=2, dim=None, keepdim=False, *, dtype=None)", pNorm},
+      {"logsumexp(self, dim, keepdim=False)", logSumExp},
+      {"cumsum(self, dim, *, dtype=None)", cumulativeSum},
+      {"cumprod(self, dim, *, dtype=None)", cumulativeProduct},
+      {"sort(self, dim=-1, descending=False)", sort},
+      {"sort.stable(self, *, stable=None, dim=-1, descending=False)", sort},
+      {"argsort(self, dim=-1, descending=False)", argsort},
+      {"argsort.stable(self, *, stable=None, dim=-1, descending=False)", argsort},
+      {"topk(self, k, dim=-1, largest=True, sorted=True)", topk},
+  };
+  return rows;
+}

@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Views, and what moves elements without changing them.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "frontend/common/Indexing.h"
+#include "frontend/common/Padding.h"
+#include "ir/nn/Nn.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+Entities identity(Node &node) { return {node.in("self")}; }
+Entities stopGradient(Node &node) {
+  Tensor x = node.in("self");
+  return {isa<FloatType>(x.elementType()) ? frontend::detach(x) : x};
+}
+
+// ---- shapes ----
+
+/// One extent may be -1: what is left.
+Entities reshapeTo(Node &node, StringRef name) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> shape = node.integers(name);
+  int64_t known = 1;
+  for (int64_t extent : shape)
+    known *= extent == -1 ? 1 : extent;
+  for (int64_t &extent : shape)
+    if (extent == -1 && known > 0)
+      extent = x.size() / known;
+  return {node.reshape(x, shape)};
+}
+Entities view(Node &node) { return reshapeTo(node, "size"); }
+Entities reshape(Node &node) { return reshapeTo(node, "shape"); }
+Entities viewAs(Node &node) { return {node.reshape(node.in("self"), node.in("other").shape())}; }
+
+Entities flatten(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() == 0)
+    return {x.reshape({1})};
+  int64_t from = node.dim("start_dim", x), to = node.dim("end_dim", x);
+  if (from > to)
+    fail("start_dim lies behind end_dim");
+  SmallVector<int64_t> shape(x.shape().take_front(from));
+  shape.push_back(1);
+  for (int64_t d = from; d <= to; ++d)
+    shape.back() *= x.dim(d);
+  shape.append(x.shape().begin() + to + 1, x.shape().end());
+  return {x.reshape(shape)};
+}
+
+Entities unflatten(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dim", x), known = 1;
+  SmallVector<int64_t> sizes = node.integers("sizes"), shape(x.shape().take_front(dim));
+  for (int64_t extent : sizes)
+    known *= extent == -1 ? 1 : extent;
+  for (int64_t extent : sizes)
+    shape.push_back(extent == -1 && known > 0 ? x.dim(dim) / known : extent);
+  shape.append(x.shape().begin() + dim + 1, x.shape().end());
+  return {node.reshape(x, shape)};
+}
+
+Entities squeeze(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> dims, shape;
+  if (node.has("dim")) // an empty list squeezes nothing
+    dims = node.integers("dim").empty() ? SmallVector<int64_t>() : node.dims("dim", x);
+  else
+    dims = node.dims("dim", x);
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (x.dim(d) != 1 || !llvm::is_contained(dims, d))
+      shape.push_back(x.dim(d));
+  return {x.reshape(shape)};
+}
+
+Entities unsqueeze(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> shape(x.shape());
+  shape.insert(shape.begin() + node.axis(node.integer("dim"), x.rank() + 1), 1);
+  return {x.reshape(shape)};
+}
+
+/// -1 keeps an extent.
+Entities expand(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> shape = node.integers("size");
+  int64_t shift = static_cast<int64_t>(shape.size()) - x.rank();
+  for (auto [d, extent] : llvm::enumerate(shape))
+    if (int64_t from = static_cast<int64_t>(d) - shift; extent == -1 && from >= 0)
+      extent = x.dim(from);
+  return {node.broadcastTo(x, shape)};
+}
+Entities expandAs(Node &node) {
+  return {node.broadcastTo(node.in("self"), node.in("other").shape())};
+}
+Entities broadcastTensors(Node &node) {
+  SmallVector<Tensor> all = node.tensors("tensors");
+  for (size_t pass = 0; pass < 2; ++pass) // the last of a first pass has the common shape
+    for (size_t i = 1; i < all.size(); ++i)
+      std::tie(all[i - 1], all[i]) = node.broadcast(all[i - 1], all[i]);
+  std::vector<Entity> results;
+  for (Tensor each : all)
+    results.push_back(node.broadcastTo(each, all.back().shape()));
+  return {Entity::ofSequence(std::move(results))};
+}
+
+// ---- order of dimensions ----
+
+Entities transposeInts(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() == 0)
+    return {x};
+  SmallVector<int64_t> order(x.rank());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[node.dim("dim0", x)], order[node.dim("dim1", x)]);
+  return {x.transpose(order)};
+}
+
+/// The last two dimensions, or those of a matrix.
+template <bool isMatrix> Entities transposeLast(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() < 2 || (isMatrix && x.rank() > 2)) {
+    if (isMatrix && x.rank() < 2)
+      return {x};
+    fail("the shape " + show(x.shape()) + " has no two dimensions to transpose");
+  }
+  SmallVector<int64_t> order(x.rank());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[x.rank() - 2], order[x.rank() - 1]);
+  return {x.transpose(order)};
+}
+Entities numpyT(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> order(x.rank());
+  std::iota(order.rbegin(), order.rend(), 0);
+  return {x.transpose(order)};
+}
+
+Entities permute(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> order = node.integers("dims");
+  if (static_cast<int64_t>(order.size()) != x.rank())
+    fail("the permutation " + show(order) + " does not fit a tensor of rank " + Twine(x.rank()));
+  for (int64_t &d : order)
+    d = node.axis(d, x.rank());
+  node.axes(order, x.rank());
+  return {x.transpose(order)};
+}
+
+/// source[i] becomes dimension destination[i]; the others keep their order.
+Entities moveDim(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> from = node.integers("source"), to = node.integers("destination");
+  if (from.size() != to.size())
+    fail("source and destination have different lengths");
+  SmallVector<int64_t> order(x.rank(), -1), rest;
+  for (auto [f, t] : llvm::zip(from, to)) {
+    f = node.axis(f, x.rank());
+    order[node.axis(t, x.rank())] = f;
+  }
+  node.axes(from, x.rank());
+  node.axes(to, x.rank());
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (!llvm::is_contained(from, d))
+      rest.push_back(d);
+  for (auto next = rest.begin(); int64_t &d : order)
+    if (d == -1)
+      d = *next++;
+  return {x.transpose(order)};
+}
+
+// ---- parts ----
+
+/// An index of a dimension, as Python counts it, within [0, extent].
+int64_t clampIndex(int64_t index, int64_t extent) {
+  return std::clamp<int64_t>(index < 0 ? index + extent : index, 0, extent);
+}
+
+Entities select(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dim", x), index = node.integer("index");
+  if (x.rank() == 0 || index < -x.dim(dim) || index >= x.dim(dim))
+    fail("the index " + Twine(index) + " is outside a tensor of shape " + show(x.shape()));
+  index += index < 0 ? x.dim(dim) : 0;
+  SmallVector<int64_t> shape(x.shape());
+  shape.erase(shape.begin() + dim);
+  return {x.sliceDim(dim, index, index + 1).reshape(shape)};
+}
+
+Entities slice(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dim", x), step = node.integer("step");
+  if (x.rank() == 0 || step < 1)
+    fail("cannot slice a tensor of shape " + show(x.shape()) + " in steps of " + Twine(step));
+  int64_t extent = x.dim(dim);
+  int64_t start = node.has("start") ? clampIndex(node.integer("start"), extent) : 0;
+  int64_t end = node.has("end") ? clampIndex(node.integer("end"), extent) : extent;
+  SmallVector<int64_t> low(x.rank(), 0), limit(x.shape()), strides(x.rank(), 1);
+  low[dim] = start;
+  limit[dim] = std::max(start, end);
+  strides[dim] = std::min(step, extent + 1);
+  return {x.slice(low, limit, strides)};
+}
+
+Entities narrow(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dim", x), start = node.integer("start"), length = node.integer("length");
+  if (x.rank() == 0 || start < -x.dim(dim) || length < 0 ||
+      (start < 0 ? start + x.dim(dim) : start) > x.dim(dim) - length)
+    fail("the range is outside a tensor of shape " + show(x.shape()));
+  start += start < 0 ? x.dim(dim) : 0;
+  return {x.sliceDim(dim, start, start + length)};
+}
+
+/// The parts of these sizes along a dimension, as a list.
+Entities parts(Node &node, Tensor x, int64_t dim, ArrayRef<int64_t> sizes) {
+  std::vector<Entity> results;
+  int64_t at = 0;
+  for (int64_t size : sizes) {
+    if (size < 0 || size > x.dim(dim) - at)
+      fail("the parts " + show(sizes) + " do not sum to the extent " + Twine(x.dim(dim)));
+    results.push_back(x.sliceDim(dim, at, at + size));
+    at += size;
+  }
+  if (at != x.dim(dim))
+    fail("the parts " + show(sizes) + " do not sum to the extent " + Twine(x.dim(dim)));
+  return {Entity::ofSequence(std::move(results))};
+}
+Entities partsOf(Node &node, Tensor x, int64_t dim, int64_t size) {
+  if (x.rank() == 0 || size < 1)
+    fail("cannot split a tensor of shape " + show(x.shape()) + " into parts of " + Twine(size));
+  SmallVector<int64_t> sizes;
+  for (int64_t rest = x.dim(dim); rest > 0; rest -= size)
+    sizes.push_back(std::min(rest, size));
+  return parts(node, x, dim, sizes);
+}
+
+Entities split(Node &node) {
+  Tensor x = node.in("self");
+  return partsOf(node, x, node.dim("dim", x), node.integer("split_size"));
+}
+Entities splitWithSizes(Node &node) {
+  Tensor x = node.in("self");
+  return parts(node, x, node.dim("dim", x), node.integers("split_sizes"));
+}
+Entities chunk(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dim", x), chunks = node.integer("chunks");
+  if (x.rank() == 0 || chunks < 1)
+    fail("cannot split a tensor of shape " + show(x.shape()) + " into " + Twine(chunks) + " parts");
+  return partsOf(node, x, dim, std::max<int64_t>((x.dim(dim) + chunks - 1) / chunks, 1));
+}
+/// The first parts are one longer where the extent is no multiple.
+Entities tensorSplit(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dim", x), sections = node.integer("sections");
+  if (x.rank() == 0 || sections < 1)
+    fail("cannot split a tensor of shape " + show(x.shape()));
+  SmallVector<int64_t> sizes(sections, x.dim(dim) / sections);
+  for (int64_t i = 0; i < x.dim(dim) % sections; ++i)
+    ++sizes[i];
+  return parts(node, x, dim, sizes);
+}
+
+Entities unbind(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dim", x);
+  if (x.rank() == 0)
+    fail("a tensor without dimensions has no parts");
+  SmallVector<int64_t> shape(x.shape());
+  shape.erase(shape.begin() + dim);
+  std::vector<Entity> results;
+  for (int64_t i = 0; i < x.dim(dim); ++i)
+    results.push_back(x.sliceDim(dim, i, i + 1).reshape(shape));
+  return {Entity::ofSequence(std::move(results))};
+}
+
+/// Windows of `size` elements, `step` apart, along a new last dimension.
+Entities unfold(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dimension", x), size = node.integer("size"), step = node.integer("step");
+  if (x.rank() == 0 || size < 1 || step < 1 || size > x.dim(dim))
+    fail("the window does not fit a tensor of shape " + show(x.shape()));
+  int64_t count = (x.dim(dim) - size) / step + 1;
+  SmallVector<int64_t> positions;
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t j = 0; j < size; ++j)
+      positions.push_back(i * step + j);
+  Tensor y = x.gather(node.integers(positions, {count, size}), dim);
+  SmallVector<int64_t> order(y.rank());
+  std::iota(order.begin(), order.end(), 0);
+  order.erase(order.begin() + dim + 1);
+  order.push_back(dim + 1);
+  return {y.transpose(order)};
+}
+
+Entities diagonal(Node &node) {
+  Tensor x = node.in("self");
+  int64_t first = node.axis(node.integer("dim1"), x.rank());
+  int64_t second = node.axis(node.integer("dim2"), x.rank()), offset = node.integer("offset");
+  if (first == second)
+    fail("the dimensions of a diagonal must differ");
+  int64_t rows = x.dim(first), columns = x.dim(second);
+  int64_t length = std::max<int64_t>(0, offset >= 0 ? std::min(rows, columns - offset)
+                                                    : std::min(rows + offset, columns));
+  SmallVector<int64_t> order, positions;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (d != first && d != second)
+      order.push_back(d);
+  order.append({first, second});
+  for (int64_t i = 0; i < length; ++i)
+    positions.push_back((i - std::min<int64_t>(offset, 0)) * columns + i +
+                        std::max<int64_t>(offset, 0));
+  Tensor y = x.transpose(order);
+  SmallVector<int64_t> shape(y.shape().drop_back(2));
+  shape.push_back(rows * columns);
+  return {y.reshape(shape).gather(node.integers(positions, {length}),
+                                  static_cast<int64_t>(shape.size()) - 1)};
+}
+
+// ---- together ----
+
+/// An empty vector does not count: PyTorch's old rule.
+SmallVector<Tensor> joined(Node &node) {
+  SmallVector<Tensor> all = node.tensors("tensors"), result;
+  if (all.empty())
+    fail("nothing to join");
+  Type type = all.front().elementType();
+  for (Tensor each : all)
+    type = promoteTypes(type, each.elementType());
+  for (Tensor each : all)
+    if (each.rank() != 1 || each.dim(0) != 0 || all.size() == 1)
+      result.push_back(each.convert(type));
+  return result.empty() ? SmallVector<Tensor>{all.front()} : result;
+}
+
+Entities cat(Node &node) {
+  SmallVector<Tensor> inputs = joined(node);
+  return {node.concatenate(inputs, node.dim("dim", inputs.front()))};
+}
+Entities stack(Node &node) {
+  SmallVector<Tensor> inputs = joined(node);
+  int64_t dim = node.axis(node.integer("dim"), inputs.front().rank() + 1);
+  for (Tensor &each : inputs) {
+    SmallVector<int64_t> shape(each.shape());
+    shape.insert(shape.begin() + std::min<int64_t>(dim, each.rank()), 1);
+    each = each.reshape(shape);
+  }
+  return {node.concatenate(inputs, dim)};
+}
+
+/// Dimensions that the repeats have more than the tensor come first.
+Tensor repeated(Node &node, Tensor x, SmallVector<int64_t> repeats) {
+  SmallVector<int64_t> extents(x.shape()), spread, wide, shape;
+  while (repeats.size() < extents.size())
+    repeats.insert(repeats.begin(), 1);
+  while (extents.size() < repeats.size())
+    extents.insert(extents.begin(), 1);
+  for (auto [repeat, extent] : llvm::zip(repeats, extents)) {
+    if (repeat < 0 || repeat > int64_t(1) << 40)
+      fail("a repeat is " + Twine(repeat));
+    spread.append({1, extent});
+    wide.append({repeat, extent});
+    shape.push_back(repeat * extent);
+  }
+  tensorType(wide, x.elementType());
+  return x.reshape(spread).broadcastTo(wide).reshape(shape);
+}
+Entities repeat(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> repeats = node.integers("repeats");
+  if (static_cast<int64_t>(repeats.size()) < x.rank())
+    fail("there are " + Twine(repeats.size()) + " repeats for a tensor of rank " + Twine(x.rank()));
+  return {repeated(node, x, repeats)};
+}
+Entities tile(Node &node) { return {repeated(node, node.in("self"), node.integers("dims"))}; }
+
+/// Each element so many times, next to each other.
+Entities repeatInterleave(Node &node) {
+  Tensor x = node.has("dim") ? node.in("self") : flat(node.in("self"));
+  int64_t dim = node.has("dim") ? node.dim("dim", x) : 0, repeats = node.integer("repeats");
+  if (x.rank() == 0 || repeats < 0 || repeats > int64_t(1) << 40)
+    fail("cannot repeat a tensor of shape " + show(x.shape()) + " " + Twine(repeats) + " times");
+  SmallVector<int64_t> wide(x.shape()), shape(x.shape()), kept;
+  wide.insert(wide.begin() + dim + 1, repeats);
+  shape[dim] *= repeats;
+  tensorType(wide, x.elementType());
+  return {x.broadcastAlong(wide, {dim + 1}).reshape(shape)};
+}
+
+Entities flip(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> dims = node.integers("dims");
+  return {dims.empty() ? x : x.reverse(node.axes(dims, x.rank()))};
+}
+
+/// What leaves at one end enters at the other.
+Entities roll(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> shifts = node.integers("shifts"), dims = node.integers("dims");
+  Tensor y = dims.empty() ? flat(x) : x;
+  if (dims.empty())
+    dims = {0};
+  if (shifts.size() != dims.size())
+    fail("shifts and dims have different lengths");
+  for (auto [shift, given] : llvm::zip(shifts, dims)) {
+    int64_t dim = node.axis(given, y.rank()), extent = y.dim(dim);
+    if (extent == 0)
+      continue;
+    int64_t at = extent - ((shift % extent) + extent) % extent;
+    if (at != extent)
+      y = node.concatenate({y.sliceDim(dim, at, extent), y.sliceDim(dim, 0, at)}, dim);
+  }
+  return {y.reshape(x.shape())};
+}
+
+/// The corner of a matrix from diagonal number `diagonal` on.
+template <bool upper> Entities triangle(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() < 2)
+    fail("needs at least two dimensions");
+  SmallVector<int64_t> plane = {x.dim(-2), x.dim(-1)};
+  int64_t k = std::clamp<int64_t>(node.integer("diagonal"), -(int64_t(1) << 40), int64_t(1) << 40);
+  Tensor distance = node.iota(plane, 1) - node.iota(plane, 0);
+  Tensor keep = upper ? distance >= static_cast<double>(k) : distance <= static_cast<double>(k);
+  return {prim::select(keep.broadcastTo(x.shape()), x, x.full(0.0))};
+}
+
+// ---- padding: from the last dimension on ----
+
+std::pair<SmallVector<int64_t>, SmallVector<int64_t>> pads(Node &node, Tensor x,
+                                                           ArrayRef<int64_t> given) {
+  SmallVector<int64_t> low(x.rank(), 0), high(x.rank(), 0), shape(x.shape());
+  if (given.size() % 2 != 0 || static_cast<int64_t>(given.size()) > 2 * x.rank())
+    fail("the padding " + show(given) + " does not fit a tensor of shape " + show(x.shape()));
+  for (size_t i = 0; i < given.size() / 2; ++i) {
+    int64_t d = x.rank() - 1 - static_cast<int64_t>(i);
+    constexpr int64_t limit = int64_t(1) << 40;
+    low[d] = given[2 * i];
+    high[d] = given[2 * i + 1];
+    if (std::abs(low[d]) > limit || std::abs(high[d]) > limit)
+      fail("a pad is " + Twine(low[d]) + " or " + Twine(high[d]));
+    shape[d] += low[d] + high[d];
+  }
+  tensorType(shape, x.elementType());
+  return {low, high};
+}
+
+Entities padded(Node &node, StringRef name, std::string mode, double value) {
+  Tensor x = node.in("self");
+  auto [low, high] = pads(node, x, node.integers(name));
+  if (mode == "constant")
+    return {x.pad(value, low, high)};
+  return {padByElements(node, x,
+                        mode == "replicate"  ? "edge"
+                        : mode == "circular" ? "wrap"
+                                             : "reflect",
+                        low, high)};
+}
+Entities pad(Node &node) {
+  std::string mode = node.string("mode");
+  for (StringRef known : {"constant", "replicate", "circular", "reflect"})
+    if (mode == known)
+      return padded(node, "pad", mode, node.has("value") ? node.number("value") : 0);
+  fail("the mode '" + mode + "' is not known");
+}
+Entities constantPad(Node &node) { return padded(node, "pad", "constant", node.number("value")); }
+Entities reflectionPad(Node &node) { return padded(node, "padding", "reflect", 0); }
+Entities replicationPad(Node &node) { return padded(node, "padding", "replicate", 0); }
+
+// ---- pixels ----
+
+/// [N, C r r, H, W] as [N, C, H r, W r].
+Entities pixelShuffle(Node &node) {
+  Tensor x = node.in("self");
+  int64_t r = node.integer("upscale_factor");
+  if (x.rank() != 4 || r < 1 || r > 65536 || x.dim(1) % (r * r) != 0)
+    fail("the factor " + Twine(r) + " does not fit the shape " + show(x.shape()));
+  int64_t n = x.dim(0), c = x.dim(1) / (r * r), h = x.dim(2), w = x.dim(3);
+  return {
+      x.reshape({n, c, r, r, h, w}).transpose({0, 1, 4, 2, 5, 3}).reshape({n, c, h * r, w * r})};
+}
+Entities pixelUnshuffle(Node &node) {
+  Tensor x = node.in("self");
+  int64_t r = node.integer("downscale_factor");
+  if (x.rank() != 4 || r < 1 || r > 65536 || x.dim(2) % r != 0 || x.dim(3) % r != 0)
+    fail("the factor " + Twine(r) + " does not fit the shape " + show(x.shape()));
+  int64_t n = x.dim(0), c = x.dim(1), h = x.dim(2) / r, w = x.dim(3) / r;
+  return {
+      x.reshape({n, c, h, r, w, r}).transpose({0, 1, 3, 5, 2, 4}).reshape({n, c * r * r, h, w})};
+}
+Entities channelShuffle(Node &node) {
+  Tensor x = node.in("self");
+  int64_t groups = node.integer("groups");
+  if (x.rank() < 3 || groups < 1 || x.dim(1) % groups != 0)
+    fail("the groups do not divide the channels");
+  SmallVector<int64_t> split(x.shape()), order;
+  split[1] = groups;
+  split.insert(split.begin() + 2, x.dim(1) / groups);
+  order.resize(split.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[1], order[2]);
+  return {x.reshape(split).transpose(order).reshape(x.shape())};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::shapeOps() {
+  using enum Alias;
+  static const OpRow rows[] = {
+      {"alias(self)", identity, View},
+      {"clone(self, *, memory_format=None)", identity},
+      {"contiguous(self, *, memory_format=None)", identity, MaybeView},
+      {"lift_fresh_copy(self)", identity},
+      {"lift_fresh(self)", identity, View},
+      {"detach(self)", stopGradient, View},
+      {"detach_copy(self)", stopGradient},
+      {"copy(self, src, non_blocking=False)",
+       [](Node &node) -> Entities {
+         Tensor self = node.in("self");
+         return {node.broadcastTo(node.in("src").convert(self.elementType()), self.shape())};
+       }},
+      {"view(self, size)", view, View},
+      {"_unsafe_view(self, size)", view, View},
+      {"view_copy(self, size)", view},
+      {"reshape(self, shape)", reshape, MaybeView},
+      {"view_as(self, other)", viewAs, View},
+      {"reshape_as(self, other)", viewAs, MaybeView},
+      {"flatten(self, start_dim=0, end_dim=-1)", flatten, MaybeView},
+      {"unflatten(self, dim, sizes)", unflatten, View},
+      {"squeeze(self, dim=None)", squeeze, View},
+      {"squeeze_copy(self, dim=None)", squeeze},
+      {"unsqueeze(self, dim)", unsqueeze, View},
+      {"unsqueeze_copy(self, dim)", unsqueeze},
+      {"expand(self, size, *, implicit=False)", expand, View},
+      {"expand_copy(self, size, *, implicit=False)", expand},
+      {"expand_as(self, other)", expandAs, View},
+      {"broadcast_to(self, size)", expand, View},
+      {"broadcast_tensors(tensors)", broadcastTensors},
+      {"transpose(self, dim0, dim1)", transposeInts, View},
+      {"transpose_copy(self, dim0, dim1)", transposeInts},
+      {"swapaxes(self, dim0, dim1)", transposeInts, View},
+      {"t(self)", transposeLast<true>, View},
+      {"mT(self)", transposeLast<false>, View},
+      {"adjoint(self)", transposeLast<false>, View},
+      {"numpy_T(self)", numpyT, View},
+      {"permute(self, dims)", permute, View},
+      {"permute_copy(self, dims)", permute},
+      {"movedim(self, source, destination)", moveDim, View},
+      {"moveaxis(self, source, destination)", moveDim, View},
+      {"select(self, dim, index)", select, View},
+      {"select_copy(self, dim, index)", select},
+      {"slice(self, dim=0, start=None, end=None, step=1)", slice, View},
+      {"slice_copy(self, dim=0, start=None, end=None, step=1)", slice},
+      {"narrow(self, dim, start, length)", narrow, View},
+      {"split(self, split_size, dim=0)", split, View},
+      {"split.sizes(self, split_size, dim=0)",
+       [](Node &node) -> Entities {
+         Tensor x = node.in("self");
+         return parts(node, x, node.dim("dim", x), node.integers("split_size"));
+       },
+       View},
+      {"split_with_sizes(self, split_sizes, dim=0)", splitWithSizes, View},
+      {"split_with_sizes_copy(self, split_sizes, dim=0)", splitWithSizes},
+      {"split_copy(self, split_size, dim=0)", split},
+      {"unsafe_split(self, split_size, dim=0)", split, View},
+      {"chunk(self, chunks, dim=0)", chunk, View},
+      {"unsafe_chunk(self, chunks, dim=0)", chunk, View},
+      {"tensor_split(self, sections, dim=0)", tensorSplit, View},
+      {"unbind(self, dim=0)", unbind, View},
+      {"unbind_copy(self, dim=0)", unbind},
+      {"unfold(self, dimension, size, step)", unfold, View},
+      {"unfold_copy(self, dimension, size, step)", unfold},
+      {"diagonal(self, offset=0, dim1=0, dim2=1)", diagonal, View},
+      {"diagonal_copy(self, offset=0, dim1=0, dim2=1)", diagonal},
+      {"cat(tensors, dim=0)", cat},
+      {"concat(tensors, dim=0)", cat},
+      {"concatenate(tensors, dim=0)", cat},
+      {"stack(tensors, dim=0)", stack},
+      {"repeat(self, repeats)", repeat},
+      {"tile(self, dims)", tile},
+      {"repeat_interleave(self, repeats, dim=None, *, output_size=None)", repeatInterleave},
+      {"flip(self, dims)", flip},
+      {"roll(self, shifts, dims=[])", roll},
+      {"triu(self, diagonal=0)", triangle<true>},
+      {"tril(self, diagonal=0)", triangle<false>},
+      {"pad(self, pad, mode='constant', value=None)", pad},
+      {"constant_pad_nd(self, pad, value=0)", constantPad},
+      {"reflection_pad1d(self, padding)", reflectionPad},
+      {"reflection_pad2d(self, padding)", reflectionPad},
+      {"reflection_pad3d(self, padding)", reflectionPad},
+      {"replication_pad1d(self, padding)", replicationPad},
+      {"replication_pad2d(self, padding)", replicationPad},
+      {"replication_pad3d(self, padding)", replicationPad},
+      {"pixel_shuffle(self, upscale_factor)", pixelShuffle},
+      {"pixel_unshuffle(self, downscale_factor)", pixelUnshuffle},
+      {"channel_shuffle(self, groups)", channelShuffle},
+  };
+  return rows;
+}

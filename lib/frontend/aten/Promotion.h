@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// PyTorch's rules for operands of different element types.
+#ifndef ACCC_FRONTEND_ATEN_PROMOTION_H
+#define ACCC_FRONTEND_ATEN_PROMOTION_H
+
+#include "frontend/aten/Node.h"
+
+namespace accc::aten {
+
+/// What torch.result_type gives for these arguments: tensors with dimensions decide before those
+/// without, and both before numbers, unless what decides is of a lower category (booleans,
+/// integers, floats). Numbers are int64, float32 or bool.
+mlir::Type resultType(const Node &node, llvm::ArrayRef<llvm::StringRef> names);
+
+/// What torch.promote_types gives.
+mlir::Type promoteTypes(mlir::Type a, mlir::Type b);
+
+/// The argument, a tensor or a number, as a tensor of this element type.
+prim::Tensor asTensor(const Node &node, llvm::StringRef name, mlir::Type type);
+
+/// Both arguments in their common element type and shape.
+std::pair<prim::Tensor, prim::Tensor> operands(const Node &node, llvm::StringRef a,
+                                               llvm::StringRef b);
+
+/// A tensor of floats: integers and booleans become float32, as in PyTorch's functions of reals.
+prim::Tensor asFloat(const Node &node, prim::Tensor x);
+/// Booleans become int64, as in PyTorch's sums.
+prim::Tensor asNumber(const Node &node, prim::Tensor x);
+
+} // namespace accc::aten
+
+#endif

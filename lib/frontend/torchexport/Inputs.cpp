@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The arguments of an exported program: variables, constants, and the model's own inputs.
+#include "frontend/common/Fold.h"
+#include "frontend/common/TensorTypes.h"
+#include "frontend/torchexport/Program.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::torchexport;
+
+/// "s77" of "Symbol('s77', positive=True, integer=True)" and of "s77"; empty for other expressions.
+static std::string symbolOf(llvm::StringRef expression) {
+  if (expression.consume_front("Symbol('"))
+    return expression.split('\'').first.str();
+  bool isName = !expression.empty() &&
+                llvm::all_of(expression, [](char c) { return llvm::isAlnum(c) || c == '_'; }) &&
+                !llvm::isDigit(expression.front());
+  return isName ? expression.str() : "";
+}
+
+/// The tensor that a specification of an input names.
+static std::optional<std::string> argumentName(const Json &spec) {
+  std::optional<Json> arg = spec.content().find("arg");
+  if (std::optional<Json> tensor = arg ? arg->find("as_tensor") : std::nullopt)
+    arg = tensor;
+  std::optional<Json> name = arg ? arg->find("name") : std::nullopt;
+  return name ? std::optional(name->string()) : std::nullopt;
+}
+
+void ProgramImporter::findWritten(const Json &specs) {
+  writtenArguments = writtenInputs(graph);
+  std::set<std::string> buffers; // of a functional program
+  Json outputs = signature.at("output_specs");
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (std::optional<Json> mutation = outputs.at(i).find("buffer_mutation"))
+      buffers.insert(mutation->at("buffer_name").string());
+  for (size_t i = 0; i < specs.size(); ++i)
+    if (std::optional<Json> buffer = specs.at(i).find("buffer");
+        buffer && buffers.contains(buffer->at("buffer_name").string()))
+      writtenArguments.insert(buffer->at("arg").at("name").string());
+}
+
+void ProgramImporter::importInputs(Scope &scope) {
+  Json specs = signature.at("input_specs");
+  findWritten(specs);
+  // A size that is given for one input may be that of others, too.
+  for (size_t i = 0; i < specs.size(); ++i) {
+    std::optional<Json> input = specs.at(i).find("user_input");
+    if (!input || input->at("arg").tag() != "as_tensor")
+      continue;
+    std::string name = input->at("arg").content().at("name").string();
+    try {
+      readDimensions(name, graph.at("tensor_values").at(name.c_str()).at("sizes"));
+    } catch (const ImportError &error) {
+      problems.push_back({.message = error.message});
+    }
+  }
+  for (size_t i = 0; i < specs.size(); ++i) {
+    try {
+      importInput(specs.at(i), scope);
+    } catch (const ImportError &error) {
+      problems.push_back({.message = error.message});
+      // What reads it says nothing more.
+      if (std::optional<std::string> name = argumentName(specs.at(i)))
+        scope[*name] = aten::MutableTensor();
+    }
+  }
+  checkDimensions();
+}
+
+void ProgramImporter::importInput(const Json &spec, Scope &scope) {
+  std::string kind = spec.tag();
+  Json content = spec.content();
+  auto nameOf = [&](const char *member) { return content.at("arg").at(member).string(); };
+  if (kind == "parameter") {
+    importVariable(nameOf("name"), content.at("parameter_name").string(), /*isBuffer=*/false,
+                   /*isPersistent=*/true, scope);
+  } else if (kind == "buffer") {
+    importVariable(nameOf("name"), content.at("buffer_name").string(), /*isBuffer=*/true,
+                   content.at("persistent").boolean(), scope);
+  } else if (kind == "tensor_constant") {
+    std::string argument = nameOf("name");
+    StoredTensor stored = weights.read(content.at("tensor_constant_name").string());
+    Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
+    Value value =
+        opBuilder.create<prim::ConstantOp>(loc, stored.weight.type, attributeOf(stored.weight));
+    scope[argument] = aten::MutableTensor(value, argument);
+  } else if (kind == "constant_input") {
+    // A number or None, always the same; nodes have it inlined.
+    Json value = content.at("value");
+    scope[content.at("name").string()] = argument(value, scope);
+  } else if (kind == "user_input") {
+    Json given = content.at("arg");
+    if (given.tag() == "as_tensor")
+      importUserInput(given.content().at("name").string(), scope);
+    else if (given.tag() == "as_sym_int" && given.content().tag() == "as_name")
+      fail("the input '" + given.content().content().string() +
+           "' is a number; export the model with its value");
+  } else {
+    fail("inputs of the kind '" + kind + "' are not supported");
+  }
+}
+
+void ProgramImporter::importVariable(const std::string &argument, const std::string &name,
+                                     bool isBuffer, bool isPersistent, Scope &scope) {
+  StoredTensor stored = weights.read(name);
+  if (auto tied = byPlace.find(stored.place); tied != byPlace.end() && !isBuffer) {
+    scope[argument] = state[tied->second].first;
+    byName[name] = tied->second;
+    aliases[cast<NameLoc>(state[tied->second].second.getLoc()).getName().str()].push_back(name);
+    return;
+  }
+  Value value = addVariable({.name = name,
+                             .isBuffer = isBuffer,
+                             .isFrozen = !isBuffer && !stored.requiresGrad,
+                             .weight = stored.weight});
+  bool isFloat = isa<FloatType>(stored.weight.type.getElementType());
+  // A buffer that the module does not save, and one of integers, is a constant unless the program
+  // writes into it: shapes and indices may depend on it.
+  if (isBuffer && !writtenArguments.contains(argument) && (!isPersistent || !isFloat)) {
+    Location loc = NameLoc::get(opBuilder.getStringAttr(name));
+    value = opBuilder.create<prim::ConstantOp>(loc, stored.weight.type, attributeOf(stored.weight));
+  }
+  aten::MutableTensor tensor(value, name);
+  scope[argument] = tensor;
+  byName[name] = state.size();
+  if (!isBuffer)
+    byPlace[stored.place] = state.size();
+  state.push_back({tensor, value});
+}
+
+void ProgramImporter::checkRange(const std::string &symbol, const std::string &position,
+                                 int64_t size) {
+  std::optional<Json> ranges = program.find("range_constraints");
+  std::optional<Json> range = ranges ? ranges->find(symbol.c_str()) : std::nullopt;
+  if (!range)
+    return;
+  std::optional<Json> least = range->find("min_val"), most = range->find("max_val");
+  if ((least && size < least->integer()) || (most && size > most->integer()))
+    fail("-D " + position + "=" + Twine(size) + ": the file was exported for " +
+         (least ? Twine(least->integer()) : Twine("any")) + " to " +
+         (most ? Twine(most->integer()).str() : std::string("any")));
+}
+
+void ProgramImporter::readDimensions(const std::string &argument, const Json &sizes) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::string position = argument + "." + std::to_string(i);
+    Json size = sizes.at(i);
+    if (size.tag() == "as_int") {
+      int64_t extent = size.content().integer();
+      if (auto given = givenDimension(position); given && *given != extent)
+        fail("-D " + position + "=" + Twine(*given) + ", but the model fixes it at " +
+             Twine(extent));
+      continue;
+    }
+    std::string symbol = symbolOf(size.content().at("expr_str").string());
+    if (symbol.empty())
+      fail("the dimension " + position + " is computed from others, " +
+           size.content().at("expr_str").string() + ", which is not supported");
+    std::optional<int64_t> given = openDimension(position, symbol);
+    if (!given)
+      continue;
+    checkRange(symbol, position, *given);
+    auto [known, isNew] = symbols.insert({symbol, *given});
+    if (!isNew && known->second != *given)
+      fail("-D " + position + "=" + Twine(*given) + ": the file says that it is the same as " +
+           "another dimension, which is " + Twine(known->second));
+  }
+}
+
+SmallVector<int64_t> ProgramImporter::inputShape(const std::string &argument, const Json &sizes) {
+  SmallVector<int64_t> shape;
+  SmallVector<std::string> open;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    Json size = sizes.at(i);
+    if (size.tag() == "as_int") {
+      shape.push_back(size.content().integer());
+      continue;
+    }
+    std::string symbol = symbolOf(size.content().at("expr_str").string());
+    if (auto known = symbols.find(symbol); known != symbols.end()) {
+      shape.push_back(known->second);
+      continue;
+    }
+    open.push_back(argument + "." + std::to_string(i));
+    shape.push_back(importOptions.openDimension.value_or(ShapedType::kDynamic));
+    if (importOptions.openDimension)
+      symbols[symbol] = shape.back();
+  }
+  if (!open.empty())
+    leftOpen(argument, open);
+  return shape;
+}
+
+void ProgramImporter::importUserInput(const std::string &argument, Scope &scope) {
+  Json meta = graph.at("tensor_values").at(argument.c_str());
+  Type element = elementType(context, meta.at("dtype").integer());
+  if (auto known = importOptions.inputs.find(argument); known != importOptions.inputs.end()) {
+    if (known->second.getElementType() != element)
+      fail("the value given for the input '" + argument + "' has another element type");
+    Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
+    scope[argument] = aten::MutableTensor(
+        opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second), argument);
+    return;
+  }
+  RankedTensorType type = tensorType(inputShape(argument, meta.at("sizes")), element);
+  scope[argument] = aten::MutableTensor(addInput(type, argument), argument);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/torchexport/Program.h"
+#include "frontend/torchexport/Symbolic.h"
+#include "support/ModuleLocation.h"
+#include "support/WorkScope.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::torchexport;
+
+// Far beyond any program that was exported.
+static constexpr int64_t kNodeLimit = 1 << 20;
+static constexpr size_t kProblemLimit = 1000;
+
+ProgramImporter::ProgramImporter(const Archive &archive, const std::string &model,
+                                 const Json &program, const ImportOptions &options,
+                                 MLIRContext &context)
+    : ForwardBuilder(options, context), program(program),
+      graph(program.at("graph_module").at("graph")),
+      signature(program.at("graph_module").at("signature")), weights(context, archive, model),
+      caller(*this) {}
+
+/// "blocks.0.fc1" of "L__self__,,__main__.M;L__self___blocks_0,blocks.0,torch.nn.X": the innermost
+/// module of the call's stack.
+static std::string moduleOf(const Json &node) {
+  std::optional<Json> metadata = node.find("metadata");
+  std::optional<Json> stack = metadata ? metadata->find("nn_module_stack") : std::nullopt;
+  if (!stack)
+    return "";
+  std::string text = stack->string();
+  llvm::StringRef last = llvm::StringRef(text).rsplit(';').second;
+  if (last.empty())
+    last = text;
+  return last.split(',').second.split(',').first.str();
+}
+
+/// "aten.add.Tensor" of "torch.ops.aten.add.Tensor".
+static std::string shortName(llvm::StringRef target) {
+  target.consume_front("torch.ops.");
+  return target.str();
+}
+
+Location ProgramImporter::location(const Json &node) {
+  std::optional<Json> name = node.find("name");
+  std::string target = shortName(node.at("target").string());
+  Location loc = NameLoc::get(opBuilder.getStringAttr(name ? name->string() : target),
+                              NameLoc::get(opBuilder.getStringAttr(target)));
+  return withModule(loc, moduleOf(node));
+}
+
+// ---- arguments ----
+
+aten::Local ProgramImporter::lookup(const std::string &name, const Scope &scope) {
+  auto found = scope.find(name);
+  if (found == scope.end())
+    fail("uses '" + name + "', which nothing produces");
+  if (auto *tensor = std::get_if<aten::MutableTensor>(&found->second); tensor && !*tensor)
+    throw FileError{}; // its problem is known
+  return found->second;
+}
+
+/// A number or the name of one: SymInt, SymFloat or SymBool argument.
+template <typename Plain>
+static aten::Local symbolic(const Json &argument, const char *plain, Plain read,
+                            llvm::function_ref<aten::Local(const std::string &)> look) {
+  if (argument.tag() == plain)
+    return read(argument.content());
+  return look(argument.content().string());
+}
+
+aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) {
+  std::string kind = argument.tag();
+  Json value = argument.content();
+  auto look = [&](const std::string &name) { return lookup(name, scope); };
+  auto tensor = [&](const Json &each) {
+    return std::get<aten::MutableTensor>(look(each.at("name").string()));
+  };
+  auto isTensor = [&](const Json &each) {
+    return std::holds_alternative<aten::MutableTensor>(look(each.at("name").string()));
+  };
+  if (kind == "as_none")
+    return aten::NoValue();
+  if (kind == "as_tensor")
+    return look(value.at("name").string());
+  if (kind == "as_tensors") {
+    aten::MutableTensors list;
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (!isTensor(value.at(i)))
+        fail("'" + value.at(i).at("name").string() + "' is no tensor");
+      list.push_back(tensor(value.at(i)));
+    }
+    return list;
+  }
+  if (kind == "as_optional_tensors") {
+    aten::MutableTensors list;
+    for (size_t i = 0; i < value.size(); ++i)
+      list.push_back(value.at(i).tag() == "as_none" ? aten::MutableTensor()
+                                                    : tensor(value.at(i).content()));
+    return list;
+  }
+  if (kind == "as_int")
+    return value.integer();
+  if (kind == "as_float")
+    return value.real();
+  if (kind == "as_bool")
+    return value.boolean();
+  if (kind == "as_string")
+    return value.string();
+  if (kind == "as_ints" || kind == "as_floats" || kind == "as_bools") {
+    aten::Integers integers;
+    aten::Reals reals;
+    aten::Booleans booleans;
+    for (size_t i = 0; i < value.size(); ++i)
+      if (kind == "as_ints")
+        integers.push_back(value.at(i).integer());
+      else if (kind == "as_floats")
+        reals.push_back(value.at(i).real());
+      else
+        booleans.push_back(value.at(i).boolean());
+    return kind == "as_ints"     ? aten::Local(integers)
+           : kind == "as_floats" ? aten::Local(reals)
+                                 : aten::Local(booleans);
+  }
+  if (kind == "as_sym_int")
+    return symbolic(value, "as_int", [](const Json &v) { return v.integer(); }, look);
+  if (kind == "as_sym_float")
+    return symbolic(value, "as_float", [](const Json &v) { return v.real(); }, look);
+  if (kind == "as_sym_bool")
+    return symbolic(value, "as_bool", [](const Json &v) { return v.boolean(); }, look);
+  if (kind == "as_sym_ints") {
+    aten::Integers integers;
+    for (size_t i = 0; i < value.size(); ++i) {
+      aten::Local each =
+          symbolic(value.at(i), "as_int", [](const Json &v) { return v.integer(); }, look);
+      if (!std::holds_alternative<int64_t>(each))
+        fail("a size is no integer that is known at compile time");
+      integers.push_back(std::get<int64_t>(each));
+    }
+    return integers;
+  }
+  if (kind == "as_scalar_type")
+    return elementType(context, value.integer());
+  if (kind == "as_device" || kind == "as_layout" || kind == "as_memory_format")
+    return aten::Irrelevant();
+  fail("arguments of the kind '" + kind + "' are not supported");
+}
+
+void ProgramImporter::bind(const Json &output, aten::Local value, Scope &scope) {
+  std::string kind = output.tag();
+  if (kind == "as_none")
+    return;
+  Json names = output.content();
+  if (kind == "as_tensor") {
+    scope[names.at("name").string()] = std::move(value);
+  } else if (kind == "as_tensors") {
+    auto *list = std::get_if<aten::MutableTensors>(&value);
+    if (!list || list->size() < names.size())
+      fail("gives fewer tensors than the file says");
+    for (size_t i = 0; i < names.size(); ++i)
+      scope[names.at(i).at("name").string()] = (*list)[i];
+  } else if (names.tag() == "as_name") { // as_sym_int and its like
+    scope[names.content().string()] = std::move(value);
+  }
+}
+
+// ---- nodes ----
+
+std::vector<aten::Local> ProgramImporter::runSubgraph(const Json &node, size_t graphArgument,
+                                                      bool hasGradient, Scope &scope) {
+  Json inputs = node.at("inputs");
+  Json body = inputs.at(graphArgument).at("arg").at("as_graph").at("graph");
+  Json names = body.at("inputs"), results = body.at("outputs");
+  if (names.size() + graphArgument + 1 != inputs.size())
+    fail("its graph takes " + Twine(names.size()) + " inputs");
+  Scope inner;
+  for (size_t i = 0; i < names.size(); ++i)
+    bind(names.at(i), argument(inputs.at(graphArgument + 1 + i).at("arg"), scope), inner);
+  aten::Caller::NoGradient guard(caller, !hasGradient);
+  importNodes(body, inner);
+  std::vector<aten::Local> outputs;
+  for (size_t i = 0; i < results.size(); ++i) {
+    aten::Local result = argument(results.at(i), inner);
+    if (auto *tensor = std::get_if<aten::MutableTensor>(&result); tensor && !hasGradient)
+      result = caller.detached(location(node), *tensor, node.at("target").string());
+    outputs.push_back(std::move(result));
+  }
+  return outputs;
+}
+
+static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.aten.",
+                                 kHigherOrder = "torch.ops.higher_order.";
+
+/// What says something about values that were known when the model was exported, and computes
+/// nothing.
+static bool isAssertion(llvm::StringRef target) {
+  for (llvm::StringRef name :
+       {"torch.ops.aten._assert_scalar.default", "torch.ops.aten._assert_async.msg",
+        "torch.ops.aten._assert_tensor_metadata.default",
+        "torch.ops.aten.sym_constrain_range.default",
+        "torch.ops.aten.sym_constrain_range_for_size.default", "torch._check"})
+    if (target == name)
+      return true;
+  return false;
+}
+
+std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::string &target,
+                                                  Scope &scope) {
+  Json inputs = node.at("inputs");
+  auto argumentAt = [&](size_t i) { return argument(inputs.at(i).at("arg"), scope); };
+  if (isAssertion(target))
+    return {};
+  llvm::StringRef name = target;
+  if (name.consume_front(kHigherOrder)) {
+    if (name == "wrap_with_set_grad_enabled") {
+      auto enabled = argumentAt(0);
+      auto *flag = std::get_if<bool>(&enabled);
+      return runSubgraph(node, 1, flag && *flag, scope);
+    }
+    if (name == "wrap_with_autocast") {
+      auto enabled = argumentAt(2);
+      if (auto *flag = std::get_if<bool>(&enabled); !flag || *flag)
+        fail("autocast is not supported inside a model: export it without");
+      return runSubgraph(node, 4, /*hasGradient=*/true, scope);
+    }
+    fail("the operator is not supported");
+  }
+  if (name == "torch.ops.aten.sym_size.int" || name == "torch.sym_int" || name == "math.trunc" ||
+      name.starts_with(kOperators) || name.starts_with("torch.sym_") || name.starts_with("math.") ||
+      name == "torch.ops.aten.sym_numel.default") {
+    std::vector<aten::Local> values;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      values.push_back(argumentAt(i));
+    return {evaluateSymbolic(target, values)};
+  }
+  if (!name.consume_front(kAten))
+    fail("the operator is not supported: it is none of ATen's");
+  std::vector<aten::NamedLocal> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    arguments.push_back({inputs.at(i).at("name").string(), argumentAt(i)});
+  std::optional<Json> called = node.find("name");
+  return caller.call(location(node), name, arguments, called ? called->string() : target);
+}
+
+void ProgramImporter::importNode(const Json &node, Scope &scope) {
+  if (++importedNodes > kNodeLimit)
+    throw ImportAbort{"the program has more than " + std::to_string(kNodeLimit) + " nodes"};
+  std::string target = node.at("target").string(), op = shortName(target);
+  std::optional<Json> given = node.find("name");
+  std::string name = given ? given->string() : "";
+  WorkScope work(name, op);
+  Json outputs = node.at("outputs");
+  std::string outer = std::move(diagnostics);
+  diagnostics.clear();
+  bool isBroken = false;
+  std::vector<aten::Local> results;
+  try {
+    results = runNode(node, target, scope);
+  } catch (const FileError &) {
+    isBroken = true;
+  } catch (const ImportError &error) {
+    problems.push_back({name, op, diagnostics.empty() ? error.message : diagnostics});
+    isBroken = true;
+  }
+  diagnostics = std::move(outer);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Json output = outputs.at(i);
+    if (!isBroken && i < results.size()) {
+      bind(output, std::move(results[i]), scope);
+      continue;
+    }
+    // Empty tensors, whose readers say nothing more.
+    if (output.tag() == "as_tensors")
+      bind(output, aten::MutableTensors(output.content().size()), scope);
+    else
+      bind(output, aten::MutableTensor(), scope);
+  }
+  if (problems.size() > kProblemLimit)
+    throw ImportAbort{"more than " + std::to_string(kProblemLimit) +
+                      " problems; the first: " + describe(problems.front())};
+}
+
+void ProgramImporter::importNodes(const Json &body, Scope &scope) {
+  Json nodes = body.at("nodes");
+  for (size_t i = 0; i < nodes.size(); ++i)
+    importNode(nodes.at(i), scope);
+}
+
+// ---- the function ----
+
+bool ProgramImporter::isDecomposed() const {
+  std::optional<Json> verifiers = program.find("verifiers");
+  for (size_t i = 0; verifiers && i < verifiers->size(); ++i)
+    if (verifiers->at(i).string() == "TRAINING")
+      return false;
+  return verifiers.has_value();
+}
+
+ImportResult ProgramImporter::run() {
+  Scope scope;
+  if (importOptions.training && isDecomposed())
+    warn("the program was decomposed (run_decompositions), which drops torch.no_grad() and "
+         "detach(): if the model has them, gradients flow where they did not; save what "
+         "torch.export.export gives instead");
+  importInputs(scope);
+  importNodes(graph, scope);
+  ImportResult result;
+  std::vector<ForwardOutput> outputs = importOutputs(scope, result);
+  finish(outputs, result);
+  for (auto &[name, others] : aliases)
+    if (result.weights.contains(name))
+      result.aliases[name] = others;
+  result.remarks = std::move(remarks);
+  result.problems = std::move(problems);
+  if (!result.problems.empty()) {
+    result.module = nullptr;
+    result.weights.clear();
+  }
+  return result;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Walks an exported program's graph and builds @forward.
+#ifndef ACCC_FRONTEND_TORCHEXPORT_PROGRAM_H
+#define ACCC_FRONTEND_TORCHEXPORT_PROGRAM_H
+
+#include "frontend/aten/Call.h"
+#include "frontend/torchexport/Weights.h"
+
+namespace accc::torchexport {
+
+/// The names of a graph.
+using Scope = std::map<std::string, aten::Local>;
+
+/// The inputs of a graph that its nodes write into, or into views of them.
+std::set<std::string> writtenInputs(const Json &graph);
+
+class ProgramImporter : public ForwardBuilder {
+public:
+  ProgramImporter(const Archive &archive, const std::string &model, const Json &program,
+                  const ImportOptions &options, mlir::MLIRContext &context);
+
+  ImportResult run();
+
+private:
+  // ---- inputs (Inputs.cpp) ----
+  void importInputs(Scope &scope);
+  /// Which arguments the program writes into.
+  void findWritten(const Json &specs);
+  void importInput(const Json &spec, Scope &scope);
+  void importVariable(const std::string &argument, const std::string &name, bool isBuffer,
+                      bool isPersistent, Scope &scope);
+  void importUserInput(const std::string &argument, Scope &scope);
+  /// Takes the sizes that the options give for an input's open dimensions.
+  void readDimensions(const std::string &argument, const Json &sizes);
+  /// With the sizes of open dimensions; throws ImportError where one has none.
+  llvm::SmallVector<int64_t> inputShape(const std::string &argument, const Json &sizes);
+  /// Throws ImportError for a size that the file does not allow.
+  void checkRange(const std::string &symbol, const std::string &position, int64_t size);
+
+  // ---- nodes ----
+  void importNodes(const Json &graph, Scope &scope);
+  void importNode(const Json &node, Scope &scope);
+  std::vector<aten::Local> runNode(const Json &node, const std::string &target, Scope &scope);
+  std::vector<aten::Local> runSubgraph(const Json &node, size_t graphArgument, bool hasGradient,
+                                       Scope &scope);
+  aten::Local argument(const Json &argument, const Scope &scope);
+  aten::Local lookup(const std::string &name, const Scope &scope);
+  void bind(const Json &output, aten::Local value, Scope &scope);
+  mlir::Location location(const Json &node);
+
+  // ---- outputs (Outputs.cpp) ----
+  /// Whether PyTorch took composite operators apart after exporting the program.
+  bool isDecomposed() const;
+  std::vector<ForwardOutput> importOutputs(Scope &scope, ImportResult &result);
+  std::vector<std::string> outputNames(size_t count);
+  void bindBuffers();
+
+  const Json &program;
+  Json graph, signature;
+  Weights weights;
+  aten::Caller caller;
+  std::map<std::string, int64_t> symbols;
+  /// Variables as the program writes into them, with their argument in @forward.
+  std::vector<std::pair<aten::MutableTensor, mlir::Value>> state;
+  std::map<std::string, size_t> byPlace; // tied tensors
+  std::map<std::string, std::vector<std::string>> aliases;
+  std::map<std::string, size_t> byName; // of buffers and parameters
+  std::set<std::string> writtenArguments;
+  int64_t importedNodes = 0;
+};
+
+} // namespace accc::torchexport
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/torchexport/Symbolic.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::torchexport;
+using aten::Local;
+using frontend::fail;
+
+static double toReal(const Local &value) {
+  if (auto *integer = std::get_if<int64_t>(&value))
+    return static_cast<double>(*integer);
+  if (auto *real = std::get_if<double>(&value))
+    return *real;
+  if (auto *boolean = std::get_if<bool>(&value))
+    return *boolean;
+  fail("its argument is no number that is known at compile time");
+}
+
+static std::optional<int64_t> toInteger(const Local &value) {
+  if (auto *integer = std::get_if<int64_t>(&value))
+    return *integer;
+  if (auto *boolean = std::get_if<bool>(&value))
+    return *boolean;
+  return std::nullopt;
+}
+
+static Local asInteger(double value) {
+  if (!(std::abs(value) < 0x1p62))
+    fail("its result is no integer of 64 bits");
+  return static_cast<int64_t>(value);
+}
+
+/// Python's: rounded towards minus infinity.
+static int64_t floorDivide(int64_t a, int64_t b) {
+  if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min()))
+    fail("divides by 0");
+  int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+static Local power(int64_t base, int64_t exponent) {
+  if (exponent < 0)
+    return std::pow(static_cast<double>(base), static_cast<double>(exponent));
+  int64_t result = 1;
+  for (int64_t i = 0; i < exponent; ++i)
+    if (llvm::MulOverflow(result, base, result))
+      fail("its result does not fit 64 bits");
+  return result;
+}
+
+/// Of two integers, or nothing for functions that know only reals.
+static std::optional<Local> ofIntegers(StringRef name, int64_t a, int64_t b) {
+  int64_t result = 0;
+  bool overflows = name == "add"   ? llvm::AddOverflow(a, b, result)
+                   : name == "sub" ? llvm::SubOverflow(a, b, result)
+                   : name == "mul" ? llvm::MulOverflow(a, b, result)
+                                   : false;
+  if (overflows)
+    fail("its result does not fit 64 bits");
+  if (name == "add" || name == "sub" || name == "mul")
+    return Local(result);
+  if (name == "floordiv")
+    return Local(floorDivide(a, b));
+  if (name == "mod")
+    return Local(a - floorDivide(a, b) * b);
+  if (name == "sym_max")
+    return Local(std::max(a, b));
+  if (name == "sym_min")
+    return Local(std::min(a, b));
+  if (name == "pow" && b < 64)
+    return power(a, b);
+  if (name == "and_")
+    return Local(a & b);
+  if (name == "or_")
+    return Local(a | b);
+  return std::nullopt;
+}
+
+static std::optional<Local> ofReals(StringRef name, double a, double b) {
+  if (name == "add")
+    return Local(a + b);
+  if (name == "sub")
+    return Local(a - b);
+  if (name == "mul")
+    return Local(a * b);
+  if (name == "truediv")
+    return Local(a / b);
+  if (name == "floordiv")
+    return Local(std::floor(a / b));
+  if (name == "mod")
+    return Local(a - std::floor(a / b) * b);
+  if (name == "pow")
+    return Local(std::pow(a, b));
+  if (name == "sym_max")
+    return Local(std::max(a, b));
+  if (name == "sym_min")
+    return Local(std::min(a, b));
+  if (name == "eq")
+    return Local(a == b);
+  if (name == "ne")
+    return Local(a != b);
+  if (name == "lt")
+    return Local(a < b);
+  if (name == "le")
+    return Local(a <= b);
+  if (name == "gt")
+    return Local(a > b);
+  if (name == "ge")
+    return Local(a >= b);
+  return std::nullopt;
+}
+
+static std::optional<Local> ofOne(StringRef name, const Local &value) {
+  double x = toReal(value);
+  std::optional<int64_t> integer = toInteger(value);
+  if (name == "neg")
+    return integer ? Local(-*integer) : Local(-x);
+  if (name == "sym_float")
+    return Local(x);
+  if (name == "sym_not" || name == "not_")
+    return Local(x == 0);
+  if (name == "sym_int" || name == "trunc" || name == "pos")
+    return integer ? Local(*integer) : asInteger(std::trunc(x));
+  if (name == "floor")
+    return integer ? Local(*integer) : asInteger(std::floor(x));
+  if (name == "ceil")
+    return integer ? Local(*integer) : asInteger(std::ceil(x));
+  if (name == "round")
+    return integer ? Local(*integer) : asInteger(std::nearbyint(x));
+  if (name == "sqrt" || name == "_sym_sqrt" || name == "sym_sqrt")
+    return Local(std::sqrt(x));
+  return std::nullopt;
+}
+
+Local accc::torchexport::evaluateSymbolic(StringRef target, ArrayRef<Local> arguments) {
+  StringRef name = target.rsplit('.').second;
+  if (auto *tensor =
+          arguments.empty() ? nullptr : std::get_if<aten::MutableTensor>(&arguments[0])) {
+    auto type = cast<RankedTensorType>(tensor->type());
+    if (target == "torch.ops.aten.sym_numel.default")
+      return type.getNumElements();
+    std::optional<int64_t> dim = arguments.size() == 2 ? toInteger(arguments[1]) : std::nullopt;
+    if (target != "torch.ops.aten.sym_size.int" || !dim || *dim < -type.getRank() ||
+        *dim >= type.getRank())
+      fail("asks for a size that the tensor does not have");
+    return type.getDimSize(static_cast<unsigned>(*dim < 0 ? *dim + type.getRank() : *dim));
+  }
+  if (arguments.size() == 1)
+    if (std::optional<Local> result = ofOne(name, arguments[0]))
+      return *result;
+  if (arguments.size() == 2) {
+    std::optional<int64_t> a = toInteger(arguments[0]), b = toInteger(arguments[1]);
+    if (a && b)
+      if (std::optional<Local> result = ofIntegers(name, *a, *b))
+        return *result;
+    if (std::optional<Local> result = ofReals(name, toReal(arguments[0]), toReal(arguments[1])))
+      return *result;
+  }
+  fail("the operator is not supported");
+}

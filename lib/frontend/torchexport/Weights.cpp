@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/torchexport/Weights.h"
+#include "frontend/common/TensorTypes.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::torchexport;
+using namespace accc::frontend;
+
+static constexpr uint64_t kLargestConfig = uint64_t(1) << 30;
+static constexpr uint64_t kLargestStorage = uint64_t(1) << 40;
+
+Type accc::torchexport::elementType(MLIRContext &context, int64_t scalarType) {
+  Builder b(&context);
+  switch (scalarType) {
+  case 1:
+    return b.getIntegerType(8, /*isSigned=*/false);
+  case 2:
+    return b.getI8Type();
+  case 3:
+    return b.getI16Type();
+  case 4:
+    return b.getI32Type();
+  case 5:
+    return b.getI64Type();
+  case 6:
+    return b.getF16Type();
+  case 7:
+    return b.getF32Type();
+  case 8:
+    return b.getF64Type();
+  case 12:
+    return b.getI1Type();
+  case 13:
+    return b.getBF16Type();
+  case 28:
+    return b.getIntegerType(16, /*isSigned=*/false);
+  case 9:
+  case 10:
+  case 11:
+    fail("tensors of complex numbers are not supported");
+  default:
+    fail("tensors of the ScalarType " + Twine(scalarType) + " are not supported");
+  }
+}
+
+Weights::Weights(MLIRContext &context, const Archive &archive, const std::string &model)
+    : context(context), archive(archive) {
+  // Names of newer and of older versions.
+  for (const char *suffix : {"_weights_config.json", "_model_param_config.json"})
+    addConfig("data/weights/", model + suffix);
+  for (const char *suffix : {"_constants_config.json", "_constant_config.json"})
+    addConfig("data/constants/", model + suffix);
+}
+
+void Weights::addConfig(const std::string &folder, const std::string &config) {
+  if (!archive.has(folder + config))
+    return;
+  documents.push_back(std::make_unique<nlohmann::json>(
+      Json::parse(archive.text(folder + config, kLargestConfig), folder + config)));
+  Json tensors = Json(*documents.back(), config).at("config");
+  for (const std::string &name : tensors.keys())
+    entries.insert({name, Entry{folder, tensors.at(name.c_str())}});
+}
+
+const Archive::Record &Weights::storage(const std::string &record) {
+  auto found = storages.find(record);
+  if (found == storages.end())
+    found = storages.emplace(record, archive.read(record, kLargestStorage)).first;
+  return found->second;
+}
+
+/// The number of a SymInt that must be one.
+static int64_t plain(const Json &symInt) {
+  if (symInt.tag() != "as_int")
+    fail("a stored tensor has an open dimension");
+  return symInt.content().integer();
+}
+
+static SmallVector<int64_t> plainList(const Json &list) {
+  SmallVector<int64_t> values;
+  for (size_t i = 0; i < list.size(); ++i)
+    values.push_back(plain(list.at(i)));
+  return values;
+}
+
+/// The elements in row-major order.
+static std::vector<char> gathered(ArrayRef<char> storage, ArrayRef<int64_t> shape,
+                                  ArrayRef<int64_t> strides, int64_t offset, int64_t width) {
+  std::vector<char> bytes;
+  SmallVector<int64_t> index(shape.size(), 0);
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  bytes.resize(static_cast<size_t>(count * width));
+  int64_t at = offset;
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(bytes.data() + i * width, storage.data() + at * width, width);
+    for (size_t d = shape.size(); d-- > 0;) {
+      at += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      at -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+  return bytes;
+}
+
+StoredTensor Weights::read(const std::string &name) {
+  auto found = entries.find(name);
+  if (found == entries.end())
+    fail("the archive has no tensor '" + name + "'");
+  const Json &payload = found->second.payload;
+  if (payload.at("use_pickle").boolean())
+    fail("the tensor '" + name +
+         "' is pickled (a subclass of torch.Tensor?), which is not "
+         "supported");
+  std::optional<Json> meta = payload.find("tensor_meta");
+  if (!meta)
+    fail("'" + name + "' is no tensor");
+  SmallVector<int64_t> shape = plainList(meta->at("sizes")),
+                       strides = plainList(meta->at("strides"));
+  int64_t offset = plain(meta->at("storage_offset"));
+  RankedTensorType type = tensorType(shape, elementType(context, meta->at("dtype").integer()));
+  if (strides.size() != shape.size() || offset < 0)
+    fail("the tensor '" + name + "' has the shape " + show(shape) + " and the strides " +
+         show(strides));
+  std::string record = found->second.folder + payload.at("path_name").string();
+  int64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
+
+  StoredTensor result;
+  result.requiresGrad = meta->at("requires_grad").boolean();
+  result.place = record + show(shape) + show(strides) + std::to_string(offset);
+  if (type.getNumElements() == 0) {
+    result.weight = ownedWeight(type, {});
+    return result;
+  }
+  const Archive::Record &stored = storage(record);
+  // The last element, without overflow on the way.
+  constexpr int64_t largest = int64_t(1) << 40;
+  int64_t last = offset, expected = 1;
+  bool isRowMajor = true, fits = offset <= largest;
+  for (size_t d = shape.size(); d-- > 0;) {
+    fits &= strides[d] >= 0 && strides[d] <= largest;
+    if (!fits)
+      break;
+    isRowMajor &= shape[d] == 1 || strides[d] == expected;
+    expected *= shape[d];
+    int64_t span;
+    fits &=
+        !llvm::MulOverflow(shape[d] - 1, strides[d], span) && !llvm::AddOverflow(last, span, last);
+  }
+  int64_t available = static_cast<int64_t>(stored.bytes.size()) / width;
+  if (!fits || last >= available)
+    fail("the tensor '" + name + "' lies outside its storage of " + Twine(stored.bytes.size()) +
+         " bytes");
+  result.weight =
+      isRowMajor ? Weight{type,
+                          stored.bytes.slice(static_cast<size_t>(offset * width),
+                                             static_cast<size_t>(type.getNumElements() * width)),
+                          stored.owner}
+                 : ownedWeight(type, gathered(stored.bytes, shape, strides, offset, width));
+  return result;
+}

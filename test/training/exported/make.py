@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes the folders beside it: small models as torch.export.save writes them, with PyTorch's own training.
+
+    python make.py [CASE...]     (needs torch and safetensors)
+
+Each case has `export.pt2` (the program as exported), `core.pt2` (after run_decompositions) where that trains the
+same, and what `accc diff` compares with: the batch, loss and gradients of the first step, and parameters and buffers
+after the last. A file of another version of PyTorch is `<version>.pt2`:
+
+    python make.py --version torch24 [CASE...]
+"""
+
+import argparse
+import copy
+import functools
+import json
+import pathlib
+
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from torch.nn import functional as F
+
+HERE = pathlib.Path(__file__).parent
+STEPS, RATE = 3, 0.05
+
+
+class Written(nn.Module):
+    """Writes into tensors, views and buffers, as PyTorch's programs do."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 4, 3, padding="same")
+        self.norm = nn.BatchNorm2d(4)
+        self.scale = nn.Parameter(torch.ones(4), requires_grad=False)
+        self.shift = nn.Parameter(torch.zeros(4))
+        self.register_buffer("average", torch.zeros(4))
+        self.register_buffer("grid", torch.arange(4.0), persistent=False)
+        self.head = nn.Linear(4 * 5 * 5, 3)
+
+    def forward(self, image):
+        x = F.relu(self.norm(self.conv(image)), inplace=True)
+        with torch.no_grad():
+            self.average.mul_(0.9).add_(x.mean((0, 2, 3)), alpha=0.1)
+        x = x * self.scale[:, None, None] + self.shift[:, None, None]
+        y = x.clone()
+        y[:, 0] = x[:, 1] * 2
+        y[:, 1:3, ::2] += 1
+        y[:, 3].mul_(self.grid[1])
+        y.transpose(2, 3)[:, 0, 4] = 0.5
+        y[:, :, [0, 2], [1, 1]] = 0.25
+        return {"logits": self.head(y.flatten(1)), "least": y.amin((1, 2, 3))}
+
+
+class Stopped(nn.Module):
+    """Values through which no gradient flows. Decomposing the program loses that."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 6)
+        self.second = nn.Linear(6, 6)
+        self.register_buffer("average", torch.zeros(6))
+
+    def forward(self, x):
+        x = torch.tanh(self.first(x))
+        with torch.no_grad():
+            self.average.mul_(0.9).add_(x.mean(0), alpha=0.1)
+            scale = self.second(x).exp()
+        return self.second(x - self.average) * scale + x.detach() * x
+
+
+class Cnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(3, 8, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(8), nn.SiLU(),
+            nn.Conv2d(8, 8, 3, padding=1, groups=4), nn.GroupNorm(2, 8), nn.Hardswish(), nn.MaxPool2d(3, 2, 1),
+            nn.ConvTranspose2d(8, 4, 2, stride=2), nn.AvgPool2d(2, ceil_mode=True), nn.AdaptiveAvgPool2d((2, 3)),
+        )
+        self.head = nn.Linear(4 * 6, 5)
+
+    def forward(self, image):
+        return self.head(torch.flatten(self.features(image), 1))
+
+
+class Language(nn.Module):
+    """A causal language model whose output layer reads the embedding."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(31, 16, padding_idx=0)
+        self.position = nn.Embedding(8, 16)
+        self.register_buffer("order", torch.arange(8))
+        self.blocks = nn.ModuleList(nn.ModuleList([nn.LayerNorm(16), nn.Linear(16, 48), nn.Linear(16, 16)])
+                                    for _ in range(2))
+        self.norm = nn.RMSNorm(16)
+        self.head = nn.Linear(16, 31, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, words):
+        batch, time = words.shape
+        x = self.embedding(words) + self.position(self.order[:time])
+        for norm, qkv, out in self.blocks:
+            q, k, v = qkv(norm(x)).view(batch, time, 3, 2, 8).permute(2, 0, 3, 1, 4)
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + out(y.transpose(1, 2).reshape(batch, time, 16))
+        return self.head(self.norm(x))
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 5, num_layers=2, bidirectional=True, batch_first=True)
+        self.gru = nn.GRU(10, 6)
+        self.head = nn.Linear(6, 2)
+
+    def forward(self, series):
+        states, _ = self.lstm(series)
+        _, last = self.gru(states.transpose(0, 1))
+        return self.head(last[0])
+
+
+class Indexed(nn.Module):
+    """Gathers, scatters, sorts, sizes computed from sizes."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(9, 6))
+        self.mix = nn.Linear(6, 6)
+
+    def forward(self, values, places):
+        n, time, _ = values.shape
+        rows = self.table[places]
+        x = self.mix(values) + rows
+        best, where = x.topk(3, dim=-1)
+        ordered = x.gather(1, x.argsort(1))
+        sums = x.new_zeros(n, 9, 6).scatter_add(1, places[..., None].expand(-1, -1, 6), x)
+        window = F.pad(ordered, (0, 0, time // 2, time - time // 2), mode="constant").unfold(1, time, 2)
+        mask = torch.ones(time, time, dtype=torch.bool).tril()
+        scores = torch.einsum("nik,njk->nij", x, rows).masked_fill(~mask, float("-inf")).softmax(-1)
+        return best * where.clamp(max=2), sums.cumsum(1), window.mean(-1), scores @ x, x.max(1).values
+
+
+def words(limit, *shape):
+    return torch.randint(1, limit, shape, generator=torch.Generator().manual_seed(2))
+
+
+def numbers(*shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(1))
+
+
+OPEN = torch.export.Dim("batch", min=2, max=16)
+CASES = {
+    "written": (Written, {"image": numbers(3, 2, 5, 5)}, {"image": {0: OPEN}}, {"image.0": 3}),
+    "stopped": (Stopped, {"x": numbers(5, 4)}, None, {}),
+    "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
+    "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),
+    "recurrent": (Recurrent, {"series": numbers(3, 7, 4)}, None, {}),
+    "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
+                {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
+}
+"""Name -> (module, inputs, dynamic_shapes, sizes of open dimensions)."""
+
+
+def weigh(found):
+    """The loss of what a model gives: the mean of each output, weighted by a cosine."""
+    outputs = list(found.values()) if isinstance(found, dict) else found if isinstance(found, tuple) else [found]
+    weights = [torch.cos(torch.arange(x[0].numel(), dtype=torch.float32)).view(x[0].shape).to(x) for x in outputs]
+    return sum((x * w).mean() for x, w in zip(outputs, weights))
+
+
+def train(model, inputs, dtype):
+    """`loss` and gradients of the first step, `losses` of all, parameters and buffers after the last."""
+    model = copy.deepcopy(model).to(dtype)
+    inputs = {name: x.to(dtype) if x.is_floating_point() else x for name, x in inputs.items()}
+    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=RATE)
+    results, losses = {}, []
+    for step in range(STEPS):
+        loss = weigh(model(**inputs))
+        optimizer.zero_grad()
+        loss.backward()
+        if step == 0:
+            results["loss"] = loss.detach().clone()
+            results |= {f"grad.{n}": p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
+        optimizer.step()
+        losses.append(loss.detach().clone())
+    results["losses"] = torch.stack(losses)
+    state = dict(model.named_parameters()) | {n: b for n, b in model.named_buffers() if n in model.state_dict()}
+    results |= {f"param.{n}": x.detach().clone() for n, x in state.items() if x.is_floating_point()}
+    return {name: x.float().contiguous() for name, x in results.items()}
+
+
+def with_loss(model):
+    """The model, which gives its loss beside what it gives; parameters keep their names."""
+    model = copy.deepcopy(model)
+
+    class Loss(type(model)):
+        @functools.wraps(type(model).forward)
+        def forward(self, *args, **kwargs):
+            found = super().forward(*args, **kwargs)
+            return {"loss": weigh(found), "outputs": found}
+
+    model.__class__ = Loss
+    return model
+
+
+def make(case, version):
+    build, inputs, dynamic, dims = CASES[case]
+    torch.manual_seed(0)
+    model = build().train()
+    folder = HERE / case
+    folder.mkdir(exist_ok=True)
+    program = torch.export.export(with_loss(model), (), kwargs=inputs, dynamic_shapes=dynamic)
+    torch.export.save(program, folder / f"{version or 'export'}.pt2")
+    if version:
+        return
+    if case != "stopped":
+        torch.export.save(program.run_decompositions(), folder / "core.pt2")
+    save_file(inputs, folder / "inputs.safetensors")
+    save_file(train(model, inputs, torch.float32), folder / "golden.safetensors")
+    save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
+    meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": dims,
+            "dropout": False, "torch": torch.__version__}
+    (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--version", default="")
+    parser.add_argument("cases", nargs="*", default=[], metavar="CASE")
+    options = parser.parse_args()
+    for case in options.cases or CASES:
+        make(case, options.version)
+        print(case)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs of torch.export: names, state, open dimensions, writes, and damaged files.
+#include "ModelText.h"
+
+#include "frontend/torchexport/Import.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include <catch2/catch.hpp>
+#include <zip.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The bytes of test/training/exported/CASE/FILE.pt2.
+std::string program(const std::string &name, const std::string &file = "export") {
+  auto buffer = llvm::MemoryBuffer::getFile(ACCC_EXPORTED "/" + name + "/" + file + ".pt2");
+  REQUIRE(buffer);
+  return (*buffer)->getBuffer().str();
+}
+
+Imported import(const std::string &bytes, const ImportOptions &options = {}) {
+  Imported imported;
+  imported.context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  imported.result = importTorchExportBytes(bytes, options, *imported.context);
+  return imported;
+}
+
+ImportOptions sized(std::map<std::string, int64_t> dimensions) {
+  ImportOptions options;
+  options.dimensions = std::move(dimensions);
+  return options;
+}
+
+/// The archive with one of its records changed; `record` may leave out the root.
+template <typename Change>
+std::string changed(const std::string &bytes, const std::string &record, Change change) {
+  fs::path path = fs::temp_directory_path() / ("accc_torch_export_" + std::to_string(getpid()));
+  std::ofstream(path, std::ios::binary) << bytes;
+  int code = 0;
+  zip_t *zip = zip_open(path.c_str(), 0, &code);
+  REQUIRE(zip);
+  bool found = false;
+  std::string text;
+  for (zip_int64_t i = 0; i < zip_get_num_entries(zip, 0); ++i) {
+    std::string name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
+    if (!llvm::StringRef(name).ends_with(record))
+      continue;
+    found = true;
+    zip_stat_t stat;
+    REQUIRE(zip_stat_index(zip, i, 0, &stat) == 0);
+    text.resize(stat.size);
+    zip_file_t *file = zip_fopen_index(zip, i, 0);
+    REQUIRE(zip_fread(file, text.data(), text.size()) == static_cast<zip_int64_t>(text.size()));
+    zip_fclose(file);
+    change(text);
+    REQUIRE(zip_file_replace(zip, i, zip_source_buffer(zip, text.data(), text.size(), 0), 0) == 0);
+  }
+  REQUIRE(found);
+  REQUIRE(zip_close(zip) == 0);
+  auto buffer = llvm::MemoryBuffer::getFile(path.string());
+  REQUIRE(buffer);
+  std::string result = (*buffer)->getBuffer().str();
+  fs::remove(path);
+  return result;
+}
+
+/// The first `from` of a record replaced.
+std::string replaced(const std::string &bytes, const std::string &record, const std::string &from,
+                     const std::string &to) {
+  return changed(bytes, record, [&](std::string &text) {
+    size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+  });
+}
+
+constexpr const char kModel[] = "models/model.json";
+constexpr const char kConfig[] = "model_weights_config.json";
+
+} // namespace
+
+TEST_CASE("torch.export: names and roles are the module's") {
+  Imported model = import(program("written"), sized({{"image.0", 3}}));
+  REQUIRE(model.problems().empty());
+  CHECK_THAT(model.role("image"), Contains("input"));
+  CHECK_THAT(model.role("conv.weight"), Contains("parameter"));
+  CHECK(model.argument("conv.weight", "accc.frozen").empty());
+  CHECK_FALSE(model.argument("scale", "accc.frozen").empty()); // requires_grad=False
+  for (const char *buffer : {"average", "norm.running_mean", "norm.num_batches_tracked"})
+    CHECK_THAT(model.role(buffer), Contains("buffer"));
+  CHECK_THAT(model.role("grid"), Contains("none")); // not persistent: a constant
+  CHECK(model.result.outputs == std::vector<std::string>{"loss", "outputs_0", "outputs_1"});
+  CHECK(import(program("indexed"), sized({{"values.0", 3}})).result.outputs.size() == 6);
+}
+
+TEST_CASE("torch.export: tied parameters are one, and their other names are kept") {
+  Imported model = import(program("language"), sized({{"words.0", 3}}));
+  REQUIRE(model.problems().empty());
+  REQUIRE(model.result.aliases.size() == 1);
+  CHECK(model.result.aliases.begin()->second.size() == 1);
+  CHECK(model.result.weights.contains(model.result.aliases.begin()->first));
+  CHECK_FALSE(model.result.weights.contains(model.result.aliases.begin()->second.front()));
+}
+
+TEST_CASE("torch.export: open dimensions") {
+  std::string bytes = program("indexed");
+  CHECK_THAT(import(bytes).problems(), Contains("fix them with -D values.0=N"));
+  CHECK(import(bytes, sized({{"places.0", 3}})).problems().empty()); // the same symbol
+  CHECK(import(bytes, sized({{"places.0", 3}, {"values.0", 3}})).problems().empty());
+  CHECK_THAT(import(bytes, sized({{"places.0", 3}, {"values.0", 4}})).problems(),
+             Contains("the same as another dimension, which is 4"));
+  CHECK_THAT(import(bytes, sized({{"values.0", 17}})).problems(), Contains("2 to 16"));
+  CHECK_THAT(import(bytes, sized({{"values.0", 3}, {"values.1", 6}})).problems(),
+             Contains("the model fixes it at 5"));
+  CHECK_THAT(import(bytes, sized({{"value.0", 3}})).problems(),
+             Contains("did you mean 'values.0'"));
+  ImportOptions any;
+  any.openDimension = 4;
+  Imported taken = import(bytes, any);
+  CHECK(taken.problems().empty());
+  CHECK_THAT(taken.warnings(), Contains("are taken as 4"));
+}
+
+TEST_CASE("torch.export: a decomposed program may have lost where gradients stop") {
+  ImportOptions training = sized({{"image.0", 3}}), inference = training;
+  inference.training = false;
+  CHECK(import(program("written"), training).warnings().empty());
+  CHECK_THAT(import(program("written", "core"), training).warnings(), Contains("torch.no_grad()"));
+  CHECK(import(program("written", "core"), inference).warnings().empty());
+}
+
+TEST_CASE("torch.export: what is not supported is named") {
+  std::string bytes = program("cnn");
+  auto problemsOf = [&](const std::string &from, const std::string &to) {
+    return import(replaced(bytes, kModel, from, to)).problems();
+  };
+  CHECK_THAT(problemsOf("torch.ops.aten.silu.default", "torch.ops.aten.no_such.default"),
+             Contains("(aten.no_such.default): the operator is not supported"));
+  CHECK_THAT(problemsOf("torch.ops.aten.silu.default", "torch.ops.mine.silu.default"),
+             Contains("none of ATen's"));
+  CHECK_THAT(problemsOf("\"major\": 8", "\"major\": 9"), Contains("version 9 of the format"));
+  CHECK(problemsOf("\"minor\": ", "\"minor\": 9").empty()); // a newer one of the same format
+  CHECK_THAT(problemsOf("\"ceil_mode\"", "\"tile_mode\""),
+             Contains("the argument 'tile_mode' is not supported"));
+  CHECK_THAT(import("PK\x03\x04 something else").problems(), Contains("no zip archive"));
+  CHECK_THAT(import("").problems(), Contains("0 records"));
+  CHECK_THAT(import(changed(bytes, kModel, [](std::string &text) { text = "{"; })).problems(),
+             Contains("not JSON"));
+  CHECK_THAT(import(changed(bytes, kModel,
+                            [](std::string &text) {
+                              text = std::string(100000, '[') + std::string(100000, ']');
+                            }))
+                 .problems(),
+             Contains("nested too deeply"));
+}
+
+TEST_CASE("torch.export: tensors stay inside their storage", "[hostile]") {
+  std::string bytes = program("cnn");
+  auto problemsOf = [&](const std::string &from, const std::string &to) {
+    return import(replaced(bytes, kConfig, from, to)).problems();
+  };
+  std::string offset = "\"storage_offset\": {\"as_int\": 0}";
+  CHECK_THAT(problemsOf(offset, "\"storage_offset\": {\"as_int\": 1}"),
+             Contains("outside its storage"));
+  CHECK_THAT(problemsOf(offset, "\"storage_offset\": {\"as_int\": 9223372036854775807}"),
+             Contains("outside its storage"));
+  CHECK_FALSE(problemsOf(offset, "\"storage_offset\": {\"as_int\": -1}").empty());
+  CHECK_FALSE(problemsOf("\"as_int\": 8", "\"as_int\": 80").empty());
+  CHECK_FALSE(problemsOf("\"as_int\": 8", "\"as_int\": -8").empty());
+  CHECK_FALSE(
+      problemsOf("\"strides\": [{\"as_int\": ", "\"strides\": [{\"as_int\": 4611686018427387904")
+          .empty());
+  CHECK_THAT(problemsOf("\"use_pickle\": false", "\"use_pickle\": true"), Contains("pickled"));
+  CHECK_THAT(problemsOf("weight_0", "weight_99"), Contains("no record"));
+}
+
+TEST_CASE("torch.export: truncated and damaged files", "[hostile]") {
+  std::string bytes = program("stopped");
+  REQUIRE(import(bytes).result.module);
+  std::mt19937 random(1);
+  auto survives = [](const std::string &damaged) {
+    Imported model = import(damaged);
+    CHECK((model.result.module || !model.result.problems.empty()));
+  };
+  for (size_t length = 0; length < bytes.size(); length += 97)
+    survives(bytes.substr(0, length));
+  for (int i = 0; i < 300; ++i) {
+    std::string damaged = bytes;
+    damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
+    survives(damaged);
+  }
+  // Below the checksums: one character or one number of the program is another.
+  for (int i = 0; i < 300; ++i)
+    survives(changed(bytes, i % 3 ? kModel : kConfig, [&](std::string &text) {
+      size_t at = random() % text.size();
+      if (i % 2)
+        text[at] = static_cast<char>(' ' + random() % 95);
+      else if ((at = text.find_first_of("0123456789", at)) != std::string::npos)
+        text.replace(at, 1, std::to_string(static_cast<int64_t>(random()) << random() % 32));
+    }));
+}

@@ -14,8 +14,8 @@ static constexpr const char *kIrrelevant[] = {"device",        "layout",       "
                                               "copy",          "cudnn_enabled"};
 
 /// The arguments by the names of their parameters.
-static llvm::StringMap<Local> byName(const Signature &signature,
-                                     const std::vector<NamedLocal> &arguments) {
+static llvm::StringMap<Local> byName(const Operator &op, const std::vector<NamedLocal> &arguments) {
+  const Signature &signature = op.signature;
   llvm::StringMap<Local> result;
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     std::string name = argument.name;
@@ -24,6 +24,9 @@ static llvm::StringMap<Local> byName(const Signature &signature,
         fail("has more arguments than are known of it");
       name = signature.parameters[i].name;
     }
+    // What an operator writes into is self, though others of its name may call it input.
+    if (op.inPlace && name == "self")
+      name = signature.parameters.front().name;
     if (!signature.find(name)) {
       if (llvm::is_contained(kIrrelevant, name) || std::holds_alternative<NoValue>(argument.value))
         continue;
@@ -106,7 +109,7 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
   std::optional<Operator> op = findOperator(name);
   if (!op)
     fail("the operator is not supported");
-  llvm::StringMap<Local> locals = byName(op->signature, given);
+  llvm::StringMap<Local> locals = byName(*op, given);
   auto prepared = std::make_shared<PreparedCall>(PreparedCall{*op, {}});
   for (const auto &entry : locals)
     prepared->arguments[entry.first()] = std::visit(

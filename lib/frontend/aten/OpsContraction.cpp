@@ -66,6 +66,43 @@ Entities addmm(Node &node) { return addProduct(node, "mat1", "mat2"); }
 Entities addmv(Node &node) { return addProduct(node, "mat", "vec"); }
 Entities baddbmm(Node &node) { return addProduct(node, "batch1", "batch2"); }
 
+/// beta self + alpha times the sum of a batch of products.
+Entities addbmm(Node &node) {
+  Tensor y = prim::sum(product(node, node.in("batch1"), node.in("batch2")), {0});
+  double alpha = node.number("alpha"), beta = node.number("beta");
+  y = alpha == 1 ? y : y * alpha;
+  return {beta == 0 ? y : y + node.broadcastTo(node.in("self"), y.shape()) * beta};
+}
+
+/// Sums over pairs of dimensions.
+Entities tensorDot(Node &node) {
+  Tensor a = node.floatIn("self"), b = node.floatIn("other");
+  SmallVector<int64_t> ofA = node.integers("dims_self"), ofB = node.integers("dims_other");
+  if (ofA.size() != ofB.size())
+    fail("dims_self and dims_other have different lengths");
+  for (auto [i, j] : llvm::zip(ofA, ofB)) {
+    i = node.axis(i, a.rank());
+    j = node.axis(j, b.rank());
+    if (a.dim(i) != b.dim(j))
+      fail("contracts dimensions of " + Twine(a.dim(i)) + " and " + Twine(b.dim(j)) + " elements");
+  }
+  node.axes(ofA, a.rank());
+  node.axes(ofB, b.rank());
+  return {prim::dotGeneral(a, b, {}, {}, ofA, ofB)};
+}
+
+/// The last dimensions contracted.
+Entities inner(Node &node) {
+  Tensor a = node.floatIn("self"), b = node.floatIn("other");
+  if (a.rank() == 0 || b.rank() == 0) {
+    auto [x, y] = node.broadcast(a, b);
+    return {x * y};
+  }
+  if (a.dim(-1) != b.dim(-1))
+    fail("contracts dimensions of " + Twine(a.dim(-1)) + " and " + Twine(b.dim(-1)) + " elements");
+  return {prim::dotGeneral(a, b, {}, {}, {a.rank() - 1}, {b.rank() - 1})};
+}
+
 Entities outer(Node &node) {
   Type type = resultType(node, {"self", "vec2"});
   Tensor a = node.in("self").convert(type), b = node.in("vec2").convert(type);
@@ -91,6 +128,25 @@ Entities bilinear(Node &node) {
   return {y};
 }
 
+/// What PyTorch makes a bilinear layer of: a product of three tensors, each with extents of 1 put
+/// in, summed.
+Entities trilinear(Node &node) {
+  SmallVector<Tensor> factors;
+  for (auto [name, places] : {std::pair("i1", "expand1"), {"i2", "expand2"}, {"i3", "expand3"}}) {
+    Tensor x = node.floatIn(name);
+    SmallVector<int64_t> shape(x.shape());
+    for (int64_t d : node.integers(places)) {
+      if (d < 0 || d > static_cast<int64_t>(shape.size()))
+        fail("puts a dimension at " + Twine(d) + " of " + show(shape));
+      shape.insert(shape.begin() + d, 1);
+    }
+    factors.push_back(x.reshape(shape));
+  }
+  auto [a, b] = node.broadcast(factors[0], factors[1]);
+  auto [y, c] = node.broadcast(a * b, factors[2]);
+  return {prim::sum(y * c, node.axes(node.integers("sumdim"), y.rank()))};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::contractionOps() {
@@ -104,8 +160,14 @@ ArrayRef<OpRow> accc::aten::contractionOps() {
       {"addmm(self, mat1, mat2, *, beta=1, alpha=1)", addmm},
       {"addmv(self, mat, vec, *, beta=1, alpha=1)", addmv},
       {"baddbmm(self, batch1, batch2, *, beta=1, alpha=1)", baddbmm},
+      {"addbmm(self, batch1, batch2, *, beta=1, alpha=1)", addbmm},
       {"outer(self, vec2)", outer},
+      {"ger(self, vec2)", outer},
+      {"inner(self, other)", inner},
+      {"vdot(self, tensor)", dot},
+      {"tensordot(self, other, dims_self, dims_other)", tensorDot},
       {"einsum(equation, tensors, *, path=None)", sumOfProducts},
+      {"_trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim=1)", trilinear},
       {"bilinear(input1, input2, weight, bias=None)", bilinear},
   };
   return rows;

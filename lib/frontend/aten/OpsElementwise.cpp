@@ -5,6 +5,7 @@
 #include "frontend/common/Formulas.h"
 #include "ir/nn/Nn.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -173,6 +174,21 @@ Entities round(Node &node) {
   return {isa<FloatType>(x.elementType()) ? prim::roundEven(x) : x};
 }
 
+/// log(x / (1 - x)), of x brought into [eps, 1 - eps] where eps is given.
+Entities logit(Node &node) {
+  Tensor x = asFloat(node, node.in("self"));
+  if (node.has("eps")) {
+    double least = node.real("eps"), most = 1 - least;
+    x = prim::select(x < least, x.full(least), prim::select(x > most, x.full(most), x));
+  }
+  return {prim::log(x / (1.0 - x))};
+}
+/// sin(pi x) / (pi x)
+Tensor sinc(Tensor x) {
+  Tensor zero = prim::equal(x, 0.0), angle = prim::select(zero, x.full(1.0), x * M_PI);
+  return prim::select(zero, x.full(1.0), prim::sin(angle) / angle);
+}
+
 // ---- choices ----
 
 /// The gradient at an end is 1, as in PyTorch.
@@ -294,6 +310,16 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"trunc(self)", rounded<truncate>},
       {"frac(self)", unaryFloat<fraction>},
       {"round(self, *, decimals=0)", round},
+      {"logit(self, eps=None)", logit},
+      {"special_logit(self, eps=None)", logit},
+      {"sinc(self)", unaryFloat<sinc>},
+      {"special_erf(self)", unaryFloat<prim::erf>},
+      {"special_expit(self)", unaryFloat<prim::logistic>},
+      {"special_expm1(self)", unaryFloat<prim::expm1>},
+      {"special_log1p(self)", unaryFloat<prim::log1p>},
+      {"absolute(self)", unary<prim::abs>},
+      {"negative(self)", unary<negate>},
+      {"arctan2(self, other)", binaryFloat<prim::atan2>},
 
       {"clamp(self, min=None, max=None)", clamp},
       {"clip(self, min=None, max=None)", clamp},

@@ -5,6 +5,7 @@
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -26,6 +27,52 @@ Entities embedding(Node &node) {
   return {withoutGradientOf(rows, indices, padding)};
 }
 
+/// Sums (mode 0), means (1) or greatest values (2) of the rows in each bag: those from its offset
+/// to the next one's.
+Entities embeddingBag(Node &node) {
+  Tensor table = node.floatIn("weight"), indices = node.indexIn("indices");
+  Type i64 = node.builder().getI64Type();
+  Tensor offsets = node.indexIn("offsets").convert(i64);
+  if (table.rank() != 2 || indices.rank() != 1 || offsets.rank() != 1)
+    fail("a table of shape " + show(table.shape()) + ", indices of shape " + show(indices.shape()) +
+         " and offsets of shape " + show(offsets.shape()));
+  int64_t bags = offsets.dim(0) - node.boolean("include_last_offset"), count = indices.dim(0);
+  if (bags < 0)
+    fail("there is no offset");
+  // The bag of an index: how many offsets lie at or before it, but one.
+  SmallVector<int64_t> pairs = {count, offsets.dim(0)};
+  Tensor begun = offsets.broadcast(pairs, {1}) <= node.iota(pairs, 0);
+  Tensor bag = prim::sum(begun.convert(i64), {1}) - 1.0;
+  Tensor rows = table.gather(indices, 0);
+  if (node.has("per_sample_weights"))
+    rows = rows * node.floatIn("per_sample_weights").broadcast(rows.shape(), {0});
+  int64_t padding = node.has("padding_idx") ? node.integer("padding_idx") : -1;
+  Tensor counted = node.full({count}, table.elementType(), 1);
+  int64_t mode = node.integer("mode");
+  if (padding >= 0) {
+    Tensor isPadding = prim::equal(indices, static_cast<double>(padding));
+    counted = prim::select(isPadding, counted.full(0.0), counted);
+    if (mode == 2)
+      fail("padding_idx is not supported in mode 'max'");
+    rows = prim::select(isPadding.broadcast(rows.shape(), {0}), rows.full(0.0), rows);
+  }
+  SmallVector<int64_t> shape = {bags, table.dim(1)};
+  Tensor none = node.full(shape, table.elementType(), 0);
+  if (mode == 2) {
+    Tensor least = none.full(-std::numeric_limits<double>::infinity());
+    Tensor greatest = least.scatter(bag, rows, 0, ScatterKind::max);
+    return {prim::select(prim::isFinite(greatest), greatest, none), Entity(), Entity(), Entity()};
+  }
+  Tensor sums = none.scatter(bag, rows, 0, ScatterKind::add);
+  if (mode == 1) {
+    Tensor sizes =
+        node.full({bags}, table.elementType(), 0).scatter(bag, counted, 0, ScatterKind::add);
+    sizes = prim::select(sizes < 1.0, sizes.full(1.0), sizes);
+    sums = sums / sizes.broadcast(shape, {0});
+  }
+  return {sums, Entity(), Entity(), Entity()};
+}
+
 // ---- along an axis ----
 
 Entities gather(Node &node) {
@@ -44,123 +91,22 @@ Entities indexSelect(Node &node) {
   return {x.gather(wrapNegative(flat(indices), x.dim(dim)), dim)};
 }
 
-/// Where only the first elements of the source are read, the index is smaller than it.
-Tensor sourceFor(Node &node, StringRef name, Tensor indices, Type type) {
-  if (!node.isTensor(name))
-    return node.broadcastTo(asTensor(node, name, type), indices.shape());
-  Tensor source = node.in(name);
-  if (source.rank() == 0 && indices.rank() > 0)
-    return node.broadcastTo(source, indices.shape());
-  if (source.rank() != indices.rank())
-    fail("the source has the shape " + show(source.shape()) + " for indices of shape " +
-         show(indices.shape()));
-  for (int64_t d = 0; d < indices.rank(); ++d)
-    if (indices.dim(d) > source.dim(d))
-      fail("the indices of shape " + show(indices.shape()) +
-           " are larger than the source of shape " + show(source.shape()));
-  SmallVector<int64_t> zeros(source.rank(), 0);
-  return source.slice(zeros, indices.shape());
-}
-
-Tensor scatterAlong(Node &node, StringRef source, ScatterKind kind) {
-  Tensor x = node.in("self"), indices = node.indexIn("index");
+/// gather, with shapes that broadcast outside the axis.
+Entities takeAlongDim(Node &node) {
+  Tensor x = node.in("self"), indices = node.indexIn("indices");
+  if (!node.has("dim"))
+    return {flat(x).gather(wrapNegative(flat(indices), x.size()), 0)};
   int64_t dim = node.dim("dim", x);
-  Tensor updates = sourceFor(node, source, indices, x.elementType());
-  if (updates.elementType() != x.elementType())
-    fail("source and data have different element types");
-  Tensor linear = alongAxis(node, indices, x.shape(), dim);
-  return flat(x).scatter(flat(linear), flat(updates), 0, kind).reshape(x.shape());
-}
-
-Entities scatter(Node &node) {
-  return {scatterAlong(node, node.has("value") ? "value" : "src", ScatterKind::set)};
-}
-Entities scatterAdd(Node &node) { return {scatterAlong(node, "src", ScatterKind::add)}; }
-Entities scatterReduce(Node &node) {
-  std::string reduce = node.string("reduce");
-  if (!node.boolean("include_self"))
-    fail("include_self=False is not supported");
-  ScatterKind kind;
-  if (reduce == "sum")
-    kind = ScatterKind::add;
-  else if (reduce == "prod")
-    kind = ScatterKind::mul;
-  else if (reduce == "amax")
-    kind = ScatterKind::max;
-  else if (reduce == "amin")
-    kind = ScatterKind::min;
-  else
-    fail("the reduction '" + reduce + "' is not supported");
-  return {scatterAlong(node, "src", kind)};
-}
-
-/// Whole slices along an axis.
-template <ScatterKind kind, bool scaled> Entities scatterSlices(Node &node) {
-  Tensor x = node.in("self"), indices = node.indexIn("index");
-  int64_t dim = node.dim("dim", x);
-  StringRef name = node.has("source") ? "source" : "value";
-  SmallVector<int64_t> shape(x.shape());
-  if (x.rank() == 0)
-    fail("a tensor without dimensions has no slices");
-  shape[dim] = indices.size();
-  Tensor source = node.broadcastTo(asTensor(node, name, x.elementType()), shape);
-  if (scaled)
-    if (double alpha = node.number("alpha"); alpha != 1)
-      source = source * alpha;
-  return {x.scatter(wrapNegative(flat(indices), x.dim(dim)), source, dim, kind)};
-}
-
-// ---- one part of a tensor, written ----
-
-/// x with the elements [start, end) in steps along a dimension replaced.
-Tensor withSlice(Node &node, Tensor x, Tensor part, int64_t dim, int64_t start, int64_t end,
-                 int64_t step) {
-  int64_t extent = x.dim(dim);
-  if (step == 1) {
-    SmallVector<Tensor> pieces;
-    if (start > 0)
-      pieces.push_back(x.sliceDim(dim, 0, start));
-    pieces.push_back(part);
-    if (end < extent)
-      pieces.push_back(x.sliceDim(dim, end, extent));
-    return pieces.size() == 1 ? part : node.concatenate(pieces, dim);
-  }
-  SmallVector<int64_t> positions;
-  for (int64_t at = start; at < end; at += step)
-    positions.push_back(at);
-  Tensor indices = node.integers(positions, {static_cast<int64_t>(positions.size())});
-  return x.scatter(indices, part, dim, ScatterKind::set);
-}
-
-Entities sliceScatter(Node &node) {
-  Tensor x = node.in("self"), part = node.in("src");
-  int64_t dim = node.dim("dim", x), step = node.integer("step");
-  if (x.rank() == 0 || step < 1)
-    fail("cannot slice a tensor of shape " + show(x.shape()) + " in steps of " + Twine(step));
-  int64_t extent = x.dim(dim);
-  auto clampIndex = [&](int64_t at) {
-    return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent);
-  };
-  int64_t start = node.has("start") ? clampIndex(node.integer("start")) : 0;
-  int64_t end = node.has("end") ? clampIndex(node.integer("end")) : extent;
-  end = std::max(start, end);
-  SmallVector<int64_t> shape(x.shape());
-  shape[dim] = (end - start + step - 1) / step;
-  if (shape[dim] == 0)
-    return {x};
-  return {withSlice(node, x, node.broadcastTo(part.convert(x.elementType()), shape), dim, start,
-                    end, step)};
-}
-
-Entities selectScatter(Node &node) {
-  Tensor x = node.in("self"), part = node.in("src").convert(x.elementType());
-  int64_t dim = node.dim("dim", x), index = node.integer("index");
-  if (x.rank() == 0 || index < -x.dim(dim) || index >= x.dim(dim))
-    fail("the index " + Twine(index) + " is outside a tensor of shape " + show(x.shape()));
-  index += index < 0 ? x.dim(dim) : 0;
-  SmallVector<int64_t> shape(x.shape());
-  shape[dim] = 1;
-  return {withSlice(node, x, node.reshape(part, shape), dim, index, index + 1, 1)};
+  if (x.rank() != indices.rank())
+    fail("the indices have the shape " + show(indices.shape()) + " for data of shape " +
+         show(x.shape()));
+  SmallVector<int64_t> ofData(x.shape()), ofIndices(indices.shape());
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (d != dim)
+      ofData[d] = ofIndices[d] = std::max(ofData[d], ofIndices[d]);
+  x = node.broadcastTo(x, ofData);
+  indices = node.broadcastTo(indices, ofIndices);
+  return {flat(x).gather(alongAxis(node, indices, x.shape(), dim), 0)};
 }
 
 // ---- x[i, :, j] ----
@@ -341,16 +287,18 @@ ArrayRef<OpRow> accc::aten::indexingOps() {
   static const OpRow rows[] = {
       {"embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
        embedding},
+      {"embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
+       "per_sample_weights=None, include_last_offset=False, padding_idx=None)",
+       embeddingBag},
+      {"_embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
+       "per_sample_weights=None, include_last_offset=False, padding_idx=None)",
+       embeddingBag},
+      {"_embedding_bag_forward_only(weight, indices, offsets, scale_grad_by_freq=False, mode=0, "
+       "sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None)",
+       embeddingBag},
       {"gather(self, dim, index, *, sparse_grad=False)", gather},
       {"index_select(self, dim, index)", indexSelect},
-      {"scatter(self, dim, index, src=None, *, value=None)", scatter},
-      {"scatter_add(self, dim, index, src)", scatterAdd},
-      {"scatter_reduce(self, dim, index, src, reduce, *, include_self=True)", scatterReduce},
-      {"index_add(self, dim, index, source, *, alpha=1)", scatterSlices<ScatterKind::add, true>},
-      {"index_copy(self, dim, index, source)", scatterSlices<ScatterKind::set, false>},
-      {"index_fill(self, dim, index, value, source=None)", scatterSlices<ScatterKind::set, false>},
-      {"slice_scatter(self, src, dim=0, start=None, end=None, step=1)", sliceScatter},
-      {"select_scatter(self, src, dim, index)", selectScatter},
+      {"take_along_dim(self, indices, dim=None)", takeAlongDim},
       {"index(self, indices)", index},
       {"index_put(self, indices, values, accumulate=False)", indexPut},
       {"_unsafe_index(self, indices)", index},

@@ -133,6 +133,45 @@ Entities softMargin(Node &node) {
   return {reduced(node, node.make<nn::SoftplusOp>({-target * x}))};
 }
 
+/// x where the target is 1, max(0, margin - x) where it is -1
+Entities hingeEmbedding(Node &node) {
+  auto [x, target] = operands(node, "self", "target");
+  Tensor zero = x.full(0.0);
+  Tensor apart = node.make<nn::ReluOp>({node.number("margin") - x});
+  return {reduced(node, prim::select(prim::equal(target, -1.0), apart, zero) +
+                            prim::select(prim::equal(target, 1.0), x, zero))};
+}
+
+/// max(0, |a - p| - |a - n| + margin); with swap the nearer of |a - n| and |p - n|
+Entities tripletMargin(Node &node) {
+  Tensor anchor = node.floatIn("anchor");
+  double p = node.number("p"), epsilon = node.real("eps");
+  auto distance = [&](Tensor a, Tensor b) {
+    Tensor d = prim::abs(a - b + epsilon);
+    int64_t last = d.rank() - 1;
+    if (p == 1)
+      return prim::sum(d, {last});
+    return p == 2 ? prim::sqrt(prim::sum(d * d, {last}))
+                  : prim::pow(prim::sum(prim::pow(d, p), {last}), 1 / p);
+  };
+  Tensor positive = node.floatIn("positive"), negative = node.floatIn("negative");
+  Tensor apart = distance(anchor, negative);
+  if (node.boolean("swap"))
+    apart = prim::min(apart, distance(positive, negative));
+  return {reduced(
+      node, node.make<nn::ReluOp>({distance(anchor, positive) - apart + node.number("margin")}))};
+}
+
+/// e^x - target x, or x - target log x
+Entities poissonNll(Node &node) {
+  auto [x, target] = operands(node, "input", "target");
+  if (node.boolean("full"))
+    fail("full=True is not supported");
+  Tensor loss = node.boolean("log_input") ? prim::exp(x) - target * x
+                                          : x - target * prim::log(x + node.real("eps"));
+  return {reduced(node, loss)};
+}
+
 /// max(0, -target (input1 - input2) + margin)
 Entities marginRanking(Node &node) {
   auto [a, b] = operands(node, "input1", "input2");
@@ -191,6 +230,11 @@ ArrayRef<OpRow> accc::aten::lossOps() {
       {"kl_div(self, target, reduction=1, *, log_target=False)", klDiv},
       {"soft_margin_loss(self, target, reduction=1)", softMargin},
       {"margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1)", marginRanking},
+      {"hinge_embedding_loss(self, target, margin=1.0, reduction=1)", hingeEmbedding},
+      {"triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, "
+       "reduction=1)",
+       tripletMargin},
+      {"poisson_nll_loss(input, target, log_input, full, eps, reduction)", poissonNll},
       {"cosine_similarity(x1, x2, dim=1, eps=1e-08)", cosineSimilarity},
       {"cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1)", cosineEmbedding},
   };

@@ -190,6 +190,41 @@ Entities cumulativeProduct(Node &node) {
   return {cumulative(node, summand(node), prim::ReduceKind::prod)};
 }
 
+/// The differences of neighbours, n times, of the tensor with others before and behind.
+Entities diff(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() == 0)
+    fail("a tensor without dimensions has no neighbours");
+  int64_t dim = node.dim("dim", x);
+  SmallVector<Tensor> parts = {x};
+  if (node.has("prepend"))
+    parts.insert(parts.begin(), node.in("prepend"));
+  if (node.has("append"))
+    parts.push_back(node.in("append"));
+  x = parts.size() == 1 ? x : node.concatenate(parts, dim);
+  for (int64_t n = 0; n < node.integer("n") && x.dim(dim) > 0; ++n) {
+    Tensor next = x.sliceDim(dim, 1, x.dim(dim)), before = x.sliceDim(dim, 0, x.dim(dim) - 1);
+    x = x.elementType().isInteger(1) ? prim::notEqual(next, before) : next - before;
+  }
+  return {x};
+}
+
+/// log of the running sum of exponentials, each relative to the greatest of all.
+Entities logCumulativeSumExp(Node &node) {
+  Tensor x = node.floatIn("self");
+  if (x.rank() == 0)
+    return {x};
+  Tensor greatest = detach(prim::reduce(prim::ReduceKind::max, x, {node.dim("dim", x)}))
+                        .broadcastAlong(x.shape(), {node.dim("dim", x)});
+  return {prim::log(cumulative(node, prim::exp(x - greatest), prim::ReduceKind::sum)) + greatest};
+}
+
+Entities countNonzero(Node &node) {
+  Tensor x = node.in("self");
+  Tensor truth = x.elementType().isInteger(1) ? x : prim::notEqual(x, 0.0);
+  return {prim::sum(truth.convert(node.builder().getI64Type()), node.dims("dim", x))};
+}
+
 // ---- order ----
 
 std::pair<Tensor, Tensor> sorted(Node &node, Tensor x, int64_t dim, bool descending) {
@@ -206,6 +241,35 @@ Entities sort(Node &node) {
   return {values, indices};
 }
 Entities argsort(Node &node) { return {sort(node)[1]}; }
+
+/// The element of rank k, counted from 1, and where it is.
+Entities atRank(Node &node, Tensor x, int64_t dim, int64_t k) {
+  if (x.rank() == 0)
+    return {x, node.full({}, node.builder().getI64Type(), 0)};
+  if (k < 1 || k > x.dim(dim))
+    fail("k is " + Twine(k) + " for a tensor of shape " + show(x.shape()));
+  auto [values, indices] = sorted(node, x, dim, false);
+  SmallVector<int64_t> shape(x.shape());
+  shape.erase(shape.begin() + dim);
+  return {kept(node, values.sliceDim(dim, k - 1, k).reshape(shape), x, {dim}),
+          kept(node, indices.sliceDim(dim, k - 1, k).reshape(shape), x, {dim})};
+}
+Entities kthValue(Node &node) {
+  Tensor x = node.in("self");
+  return atRank(node, x, node.dim("dim", x), node.integer("k"));
+}
+/// The lower one of two in the middle.
+Entities medianAlong(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dim", x);
+  return atRank(node, x, dim, x.rank() == 0 ? 1 : (x.dim(dim) + 1) / 2);
+}
+Entities median(Node &node) {
+  Tensor x = flat(node.in("self"));
+  auto [values, indices] = sorted(node, x, 0, false);
+  int64_t middle = (x.size() + 1) / 2;
+  return {values.sliceDim(0, middle - 1, middle).reshape({})};
+}
 
 Entities topk(Node &node) {
   Tensor x = node.in("self");
@@ -247,6 +311,12 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
       {"logsumexp(self, dim, keepdim=False)", logSumExp},
       {"cumsum(self, dim, *, dtype=None)", cumulativeSum},
       {"cumprod(self, dim, *, dtype=None)", cumulativeProduct},
+      {"logcumsumexp(self, dim)", logCumulativeSumExp},
+      {"diff(self, n=1, dim=-1, prepend=None, append=None)", diff},
+      {"count_nonzero(self, dim=None)", countNonzero},
+      {"kthvalue(self, k, dim=-1, keepdim=False)", kthValue},
+      {"median(self)", median},
+      {"median.dim(self, dim, keepdim=False)", medianAlong},
       {"sort(self, dim=-1, descending=False)", sort},
       {"sort.stable(self, *, stable=None, dim=-1, descending=False)", sort},
       {"argsort(self, dim=-1, descending=False)", argsort},

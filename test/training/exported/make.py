@@ -15,11 +15,14 @@ import copy
 import functools
 import json
 import pathlib
+import zipfile
 
 import torch
 from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional as F
+
+import operators
 
 HERE = pathlib.Path(__file__).parent
 STEPS, RATE = 3, 0.05
@@ -159,13 +162,19 @@ CASES = {
     "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
 }
+CASES |= {family: (functools.partial(operators.Operators, family), {"scale": torch.ones(1)}, None, {}) for family in operators.FAMILIES}
 """Name -> (module, inputs, dynamic_shapes, sizes of open dimensions)."""
+
+
+def listed(found):
+    """The tensors that a model gives."""
+    return list(found.values()) if isinstance(found, dict) else found if isinstance(found, tuple) else [found]
 
 
 def weigh(found):
     """The loss of what a model gives: the mean of each output, weighted by a cosine."""
-    outputs = list(found.values()) if isinstance(found, dict) else found if isinstance(found, tuple) else [found]
-    weights = [torch.cos(torch.arange(x[0].numel(), dtype=torch.float32)).view(x[0].shape).to(x) for x in outputs]
+    outputs = listed(found)
+    weights = [torch.cos(torch.arange(x.numel(), dtype=torch.float32)).view(x.shape).to(x) for x in outputs]
     return sum((x * w).mean() for x, w in zip(outputs, weights))
 
 
@@ -176,11 +185,13 @@ def train(model, inputs, dtype):
     optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=RATE)
     results, losses = {}, []
     for step in range(STEPS):
-        loss = weigh(model(**inputs))
+        found = model(**inputs)
+        loss = weigh(found)
         optimizer.zero_grad()
         loss.backward()
         if step == 0:
             results["loss"] = loss.detach().clone()
+            results |= {f"outputs_{i}": x.detach().clone() for i, x in enumerate(listed(found)) if x.is_floating_point()}
             results |= {f"grad.{n}": p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
         optimizer.step()
         losses.append(loss.detach().clone())
@@ -204,6 +215,15 @@ def with_loss(model):
     return model
 
 
+def compress(path):
+    """Writes the archive again, with its records deflated: most of it is the text of stack traces."""
+    with zipfile.ZipFile(path) as archive:
+        records = [(name, archive.read(name)) for name in archive.namelist()]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in records:
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+
+
 def make(case, version):
     build, inputs, dynamic, dims = CASES[case]
     torch.manual_seed(0)
@@ -221,6 +241,9 @@ def make(case, version):
     save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
     meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": dims,
             "dropout": False, "torch": torch.__version__}
+    if case in operators.FAMILIES:
+        for path in folder.glob("*.pt2"):
+            compress(path)
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 
 

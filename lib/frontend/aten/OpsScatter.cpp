@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Writing at indices, and parts of tensors replaced.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "frontend/common/Indexing.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::ScatterKind;
+using accc::prim::Tensor;
+
+namespace {
+
+/// Where only the first elements of the source are read, the index is smaller than it.
+Tensor sourceFor(Node &node, StringRef name, Tensor indices, Type type) {
+  if (!node.isTensor(name))
+    return node.broadcastTo(asTensor(node, name, type), indices.shape());
+  Tensor source = node.in(name);
+  if (source.rank() == 0 && indices.rank() > 0)
+    return node.broadcastTo(source, indices.shape());
+  if (source.rank() != indices.rank())
+    fail("the source has the shape " + show(source.shape()) + " for indices of shape " +
+         show(indices.shape()));
+  for (int64_t d = 0; d < indices.rank(); ++d)
+    if (indices.dim(d) > source.dim(d))
+      fail("the indices of shape " + show(indices.shape()) +
+           " are larger than the source of shape " + show(source.shape()));
+  SmallVector<int64_t> zeros(source.rank(), 0);
+  return source.slice(zeros, indices.shape());
+}
+
+Tensor scatterAlong(Node &node, StringRef source, ScatterKind kind) {
+  Tensor x = node.in("self"), indices = node.indexIn("index");
+  int64_t dim = node.dim("dim", x);
+  Tensor updates = sourceFor(node, source, indices, x.elementType());
+  if (updates.elementType() != x.elementType())
+    fail("source and data have different element types");
+  Tensor linear = alongAxis(node, indices, x.shape(), dim);
+  return flat(x).scatter(flat(linear), flat(updates), 0, kind).reshape(x.shape());
+}
+
+/// Updates combined with the data where an index names it, by one of PyTorch's reductions. What is
+/// named does not count itself unless `include_self`.
+Tensor reducedInto(Node &node, Tensor data, Tensor linear, Tensor updates, int64_t axis) {
+  std::string name = node.string("reduce");
+  bool isMean = name == "mean", includesSelf = node.boolean("include_self");
+  ScatterKind kind = ScatterKind::add;
+  double neutral = 0;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (name == "prod") {
+    kind = ScatterKind::mul;
+    neutral = 1;
+  } else if (name == "amax" || name == "amin") {
+    kind = name == "amax" ? ScatterKind::max : ScatterKind::min;
+    neutral = name == "amax" ? -infinity : infinity;
+    if (!isa<FloatType>(data.elementType()) && !includesSelf)
+      fail("include_self=False is not supported for integers");
+  } else if (name != "sum" && !isMean) {
+    fail("the reduction '" + name + "' is not known");
+  }
+  Tensor start =
+      includesSelf ? data : data.scatter(linear, updates.full(neutral), axis, ScatterKind::set);
+  Tensor result = start.scatter(linear, updates, axis, kind);
+  if (!isMean)
+    return result;
+  Tensor counts =
+      data.full(includesSelf ? 1 : 0).scatter(linear, updates.full(1.0), axis, ScatterKind::add);
+  return result / prim::select(counts < 1.0, counts.full(1.0), counts);
+}
+
+Entities scatter(Node &node) {
+  return {scatterAlong(node, node.has("value") ? "value" : "src", ScatterKind::set)};
+}
+Entities scatterAdd(Node &node) { return {scatterAlong(node, "src", ScatterKind::add)}; }
+Entities scatterReduce(Node &node) {
+  Tensor x = node.in("self"), indices = node.indexIn("index");
+  int64_t dim = node.dim("dim", x);
+  Tensor updates = sourceFor(node, "src", indices, x.elementType());
+  Tensor linear = alongAxis(node, indices, x.shape(), dim);
+  return {reducedInto(node, flat(x), flat(linear), flat(updates), 0).reshape(x.shape())};
+}
+Entities indexReduce(Node &node) {
+  Tensor x = node.in("self"), indices = node.indexIn("index");
+  if (x.rank() == 0)
+    fail("a tensor without dimensions has no slices");
+  int64_t dim = node.dim("dim", x);
+  Tensor linear = wrapNegative(flat(indices), x.dim(dim));
+  return {reducedInto(node, x, linear, node.in("source"), dim)};
+}
+
+/// Whole slices along an axis.
+template <ScatterKind kind, bool scaled> Entities scatterSlices(Node &node) {
+  Tensor x = node.in("self"), indices = node.indexIn("index");
+  int64_t dim = node.dim("dim", x);
+  StringRef name = node.has("source") ? "source" : "value";
+  SmallVector<int64_t> shape(x.shape());
+  if (x.rank() == 0)
+    fail("a tensor without dimensions has no slices");
+  shape[dim] = indices.size();
+  Tensor source = node.broadcastTo(asTensor(node, name, x.elementType()), shape);
+  if (scaled)
+    if (double alpha = node.number("alpha"); alpha != 1)
+      source = source * alpha;
+  return {x.scatter(wrapNegative(flat(indices), x.dim(dim)), source, dim, kind)};
+}
+
+// ---- one part of a tensor, written ----
+
+/// x with the elements [start, end) in steps along a dimension replaced.
+Tensor withSlice(Node &node, Tensor x, Tensor part, int64_t dim, int64_t start, int64_t end,
+                 int64_t step) {
+  int64_t extent = x.dim(dim);
+  if (step == 1) {
+    SmallVector<Tensor> pieces;
+    if (start > 0)
+      pieces.push_back(x.sliceDim(dim, 0, start));
+    pieces.push_back(part);
+    if (end < extent)
+      pieces.push_back(x.sliceDim(dim, end, extent));
+    return pieces.size() == 1 ? part : node.concatenate(pieces, dim);
+  }
+  SmallVector<int64_t> positions;
+  for (int64_t at = start; at < end; at += step)
+    positions.push_back(at);
+  Tensor indices = node.integers(positions, {static_cast<int64_t>(positions.size())});
+  return x.scatter(indices, part, dim, ScatterKind::set);
+}
+
+Entities sliceScatter(Node &node) {
+  Tensor x = node.in("self"), part = node.in("src");
+  int64_t dim = node.dim("dim", x), step = node.integer("step");
+  if (x.rank() == 0 || step < 1)
+    fail("cannot slice a tensor of shape " + show(x.shape()) + " in steps of " + Twine(step));
+  int64_t extent = x.dim(dim);
+  auto clampIndex = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent);
+  };
+  int64_t start = node.has("start") ? clampIndex(node.integer("start")) : 0;
+  int64_t end = node.has("end") ? clampIndex(node.integer("end")) : extent;
+  end = std::max(start, end);
+  SmallVector<int64_t> shape(x.shape());
+  shape[dim] = (end - start + step - 1) / step;
+  if (shape[dim] == 0)
+    return {x};
+  return {withSlice(node, x, node.broadcastTo(part.convert(x.elementType()), shape), dim, start,
+                    end, step)};
+}
+
+Entities selectScatter(Node &node) {
+  Tensor x = node.in("self"), part = node.in("src").convert(x.elementType());
+  int64_t dim = node.dim("dim", x), index = node.integer("index");
+  if (x.rank() == 0 || index < -x.dim(dim) || index >= x.dim(dim))
+    fail("the index " + Twine(index) + " is outside a tensor of shape " + show(x.shape()));
+  index += index < 0 ? x.dim(dim) : 0;
+  SmallVector<int64_t> shape(x.shape());
+  shape[dim] = 1;
+  return {withSlice(node, x, node.reshape(part, shape), dim, index, index + 1, 1)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::scatterOps() {
+  static const OpRow rows[] = {
+      {"scatter(self, dim, index, src=None, *, value=None)", scatter},
+      {"scatter_add(self, dim, index, src)", scatterAdd},
+      {"scatter_reduce(self, dim, index, src, reduce, *, include_self=True)", scatterReduce},
+      {"index_reduce(self, dim, index, source, reduce, *, include_self=True)", indexReduce},
+      {"index_add(self, dim, index, source, *, alpha=1)", scatterSlices<ScatterKind::add, true>},
+      {"index_copy(self, dim, index, source)", scatterSlices<ScatterKind::set, false>},
+      {"index_fill(self, dim, index, value, source=None)", scatterSlices<ScatterKind::set, false>},
+      {"slice_scatter(self, src, dim=0, start=None, end=None, step=1)", sliceScatter},
+      {"select_scatter(self, src, dim, index)", selectScatter},
+  };
+  return rows;
+}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules that call one operator after the other, each on a parameter of its own: values and gradients of each are
+compared one by one."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+INDEX = torch.tensor([[0, 2, 1], [1, 0, 2]])
+MASK = torch.tensor([[True, False, True], [False, True, True]])
+
+
+def positive(f):
+    """Of arguments from 0.2 to 2."""
+    return lambda x: f(x.abs() % 1.8 + 0.2)
+
+
+def unit(f):
+    """Of arguments from -0.9 to 0.9."""
+    return lambda x: f(x.sin() * 0.9)
+
+
+ELEMENTWISE = {
+    "add": lambda x: torch.add(x, x.exp(), alpha=0.5), "sub": lambda x: 2 - x, "rsub": lambda x: torch.rsub(x, 3, alpha=2),
+    "mul_bool": lambda x: x * (x > 0), "div": lambda x: x / 3, "div_floor": lambda x: x * torch.div(x, 0.3, rounding_mode="floor"),
+    "div_trunc": lambda x: x * torch.div(x, 0.3, rounding_mode="trunc"), "int_div": lambda x: x / (INDEX + 1),
+    "floor_divide": lambda x: x * ((INDEX - 3) // 2), "remainder": lambda x: torch.remainder(x, 0.7),
+    "remainder_int": lambda x: x * torch.remainder(INDEX - 2, 2), "fmod": lambda x: torch.fmod(x, 0.7),
+    "pow2": lambda x: x**2, "pow3": lambda x: x**3, "pow_half": positive(lambda x: x**0.5), "pow_real": positive(lambda x: x**1.7),
+    "pow_tensor": positive(lambda x: x ** (x + 1)), "pow_scalar": lambda x: 2**x, "pow_negative": positive(lambda x: x**-1),
+    "maximum": lambda x: torch.maximum(x, x.flip(1)), "minimum": lambda x: torch.minimum(x, torch.tensor(0.1)),
+    "atan2": lambda x: torch.atan2(x, x.flip(1) + 3), "logaddexp": lambda x: torch.logaddexp(x, -x),
+    "xlogy": positive(lambda x: torch.xlogy(x, x + 1)), "hypot": lambda x: torch.hypot(x, x + 4),
+    "addcmul": lambda x: torch.addcmul(x, x, x.exp(), value=0.3), "addcdiv": lambda x: torch.addcdiv(x, x, x.exp(), value=0.3),
+    "lerp": lambda x: torch.lerp(x, x.exp(), 0.3), "lerp_tensor": lambda x: torch.lerp(x, x.exp(), x.sigmoid()),
+    "neg": lambda x: -x, "abs": torch.abs, "sign": lambda x: x * x.sign(), "square": torch.square,
+    "reciprocal": positive(torch.reciprocal), "exp": torch.exp, "exp2": torch.exp2, "expm1": torch.expm1, "log": positive(torch.log),
+    "log1p": positive(torch.log1p), "log2": positive(torch.log2), "log10": positive(torch.log10), "sqrt": positive(torch.sqrt),
+    "rsqrt": positive(torch.rsqrt), "sin": torch.sin, "cos": torch.cos, "tan": unit(torch.tan), "asin": unit(torch.asin),
+    "acos": unit(torch.acos), "atan": torch.atan, "sinh": torch.sinh, "cosh": torch.cosh, "asinh": torch.asinh,
+    "acosh": lambda x: torch.acosh(x.abs() + 1.5), "atanh": unit(torch.atanh), "erf": torch.erf, "erfc": torch.erfc,
+    "floor": lambda x: x * x.floor(), "ceil": lambda x: x * x.ceil(), "trunc": lambda x: x * x.trunc(), "frac": torch.frac,
+    "round": lambda x: x * x.round(), "logit": lambda x: torch.logit(x.sigmoid(), eps=0.3), "sinc": torch.sinc,
+    "clamp": lambda x: x.clamp(-0.5, 0.5), "clamp_min": lambda x: x.clamp(min=0.1), "clamp_tensor": lambda x: x.clamp(max=x.flip(1)),
+    "where": lambda x: torch.where(MASK, x, -x), "where_scalar": lambda x: torch.where(MASK, x, 2.0),
+    "masked_fill": lambda x: x.masked_fill(MASK, 0.5), "nan_to_num": lambda x: torch.nan_to_num(torch.where(MASK, x, float("inf")), posinf=2.0),
+    "compare": lambda x: x * (x > 0.1).float() + x * (x <= x.flip(1)) + x * (x != 0), "bits": lambda x: x * ((INDEX & 1) | (INDEX ^ 3)),
+    "logical": lambda x: x * (MASK.logical_and(x > 0) | MASK.logical_not()), "shift": lambda x: x * ((INDEX << 2) >> 1),
+    "not": lambda x: x * (~INDEX) * (~MASK), "is": lambda x: x * torch.isfinite(x) * ~torch.isnan(x) * ~torch.isinf(x),
+    "to": lambda x: x.double().to(torch.float32) * 2, "type_as": lambda x: x * INDEX.type_as(x),
+}
+
+ACTIVATIONS = {
+    "relu": F.relu, "relu6": lambda x: F.relu6(5 * x), "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu, "mish": F.mish, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "hardtanh": lambda x: F.hardtanh(x, -0.5, 0.7),
+    "hardswish": F.hardswish, "hardsigmoid": F.hardsigmoid, "leaky_relu": lambda x: F.leaky_relu(x, 0.2), "elu": lambda x: F.elu(x, 0.7),
+    "celu": lambda x: F.celu(x, 0.7), "selu": F.selu, "softplus": F.softplus, "softplus_beta": lambda x: F.softplus(x, 2.0),
+    "softsign": F.softsign, "logsigmoid": F.logsigmoid, "threshold": lambda x: F.threshold(x, 0.1, 20),
+    "prelu": lambda x: F.prelu(x[..., None], x.mean(0)), "glu": lambda x: F.glu(x.t(), 1), "hardshrink": F.hardshrink,
+    "softshrink": F.softshrink, "tanhshrink": F.tanhshrink, "softmax": lambda x: x.softmax(0), "log_softmax": lambda x: x.log_softmax(1),
+    "softmin": lambda x: F.softmin(x, 1), "layer_norm": lambda x: F.layer_norm(x, (3,)), "rms_norm": lambda x: F.rms_norm(x, (3,)),
+    "group_norm": lambda x: F.group_norm(x.view(1, 6, 1).expand(2, 6, 4) * torch.arange(4), 3),
+    "instance_norm": lambda x: F.instance_norm(x.view(1, 2, 3).exp()),
+    "local_response_norm": lambda x: F.local_response_norm(x.view(1, 6, 1), 3), "normalize": lambda x: F.normalize(x, dim=1),
+    "batch_norm": lambda x: F.batch_norm(x, x.new_zeros(3), x.new_ones(3), training=False),
+    "batch_norm_no_stats": lambda x: F.batch_norm(x, None, None, training=True),
+}
+
+REDUCTIONS = {
+    "sum": torch.sum, "sum_dim": lambda x: x.sum(1, keepdim=True), "sum_bool": lambda x: x * MASK.sum(0), "mean": torch.mean,
+    "mean_dim": lambda x: x.mean((0, 1)), "prod": torch.prod, "prod_dim": lambda x: x.prod(0), "var": lambda x: x.var(1),
+    "var_all": lambda x: x.var(unbiased=False), "std": lambda x: x.std(0, correction=0), "var_mean": lambda x: torch.var_mean(x, 1)[0],
+    "std_mean": lambda x: torch.std_mean(x, dim=0, keepdim=True)[1], "amax": lambda x: x.amax(1), "amin": lambda x: x.amin((0, 1)),
+    "max": torch.max, "min": torch.min, "max_dim": lambda x: x.max(1).values, "min_dim": lambda x: x.min(0, keepdim=True).values,
+    "argmax": lambda x: x * x.argmax(), "argmin": lambda x: x * x.argmin(1, keepdim=True), "all": lambda x: x * (x > -9).all(1, keepdim=True),
+    "any": lambda x: x * (x > 9).any(), "norm": torch.norm, "norm1": lambda x: x.norm(1, 1), "norm3": lambda x: torch.linalg.vector_norm(x, 3, 1),
+    "norm_inf": lambda x: torch.linalg.vector_norm(x, float("inf"), 1), "logsumexp": lambda x: x.logsumexp(1), "cumsum": lambda x: x.cumsum(1),
+    "cumprod": lambda x: x.cumprod(1), "logcumsumexp": lambda x: x.logcumsumexp(1), "diff": lambda x: x.diff(dim=1),
+    "count_nonzero": lambda x: x * x.count_nonzero(), "kthvalue": lambda x: x.kthvalue(2, 1).values, "median": torch.median,
+    "median_dim": lambda x: x.median(1).values, "sort": lambda x: x.sort(1, descending=True).values, "argsort": lambda x: x * x.argsort(1),
+    "topk": lambda x: x.topk(2, 1, largest=False).values,
+}
+
+VIEWS = {
+    "view": lambda x: x.view(3, -1), "reshape": lambda x: x.reshape(-1), "flatten": torch.flatten, "unflatten": lambda x: x.view(6).unflatten(0, (2, -1)),
+    "squeeze": lambda x: x[:, None, :, None].squeeze(), "squeeze_dim": lambda x: x[:, None].squeeze(1), "unsqueeze": lambda x: x.unsqueeze(-1),
+    "expand": lambda x: x[:, None].expand(-1, 4, 3), "expand_as": lambda x: x[:1].expand_as(x), "broadcast": lambda x: torch.broadcast_to(x, (4, 2, 3)),
+    "transpose": lambda x: x.transpose(0, 1), "t": lambda x: x.t(), "mT": lambda x: x.mT, "T": lambda x: x.T, "permute": lambda x: x[None].permute(2, 0, 1),
+    "movedim": lambda x: x[None].movedim(0, 2), "select": lambda x: x.select(1, -1), "slice": lambda x: x[:, ::2], "narrow": lambda x: x.narrow(1, 1, 2),
+    "split": lambda x: x.split(2, 1)[1], "split_sizes": lambda x: x.split([1, 2], 1)[1], "chunk": lambda x: x.chunk(2, 1)[0],
+    "tensor_split": lambda x: x.tensor_split(2, 1)[0], "unbind": lambda x: x.unbind(1)[2], "unfold": lambda x: x.unfold(1, 2, 1),
+    "diagonal": lambda x: x.diagonal(1), "cat": lambda x: torch.cat([x, x.exp()], 1), "stack": lambda x: torch.stack([x, x.exp()], -1),
+    "repeat": lambda x: x.repeat(2, 1, 2), "tile": lambda x: x.tile(2), "repeat_interleave": lambda x: x.repeat_interleave(2, 1),
+    "flip": lambda x: x.flip(0, 1), "roll": lambda x: x.roll(1, 1), "roll_all": lambda x: x.roll(2), "triu": lambda x: x.triu(1), "tril": torch.tril,
+    "pad": lambda x: F.pad(x, (1, 2), value=0.5), "pad_negative": lambda x: F.pad(x, (-1, 1, 2, 0)),
+    "reflect": lambda x: F.pad(x[None], (2, 1), mode="reflect"), "replicate": lambda x: F.pad(x[None], (2, 1), mode="replicate"),
+    "circular": lambda x: F.pad(x[None], (2, 1), mode="circular"), "pixel_shuffle": lambda x: F.pixel_shuffle(x.view(1, 6, 1, 1).repeat(1, 2, 2, 1)[:, :8], 2),
+    "pixel_unshuffle": lambda x: F.pixel_unshuffle(x.repeat(2, 2)[None, None, :, :4], 2), "channel_shuffle": lambda x: F.channel_shuffle(x.view(1, 6, 1, 1), 3),
+    "diag_embed": lambda x: torch.diag_embed(x, 1), "hstack": lambda x: torch.hstack([x, x.exp()]), "vstack": lambda x: torch.vstack([x[0], x]),
+    "meshgrid": lambda x: torch.meshgrid(x[0], x[:, 0], indexing="xy")[1], "arange": lambda x: x * torch.arange(1, 2.5, 0.5),
+    "linspace": lambda x: x * torch.linspace(-1, 2, 3), "eye": lambda x: x @ torch.eye(3, 2).to(x), "full": lambda x: x + torch.full((2, 1), 3),
+    "like": lambda x: x * torch.full_like(x, 2) + torch.ones_like(x) + x.new_zeros(3), "triu_indices": lambda x: x * torch.triu_indices(2, 2)[:, :1],
+    "clone": lambda x: x.clone().contiguous(), "matmul": lambda x: x @ x.t(), "matmul_batch": lambda x: x[None].expand(2, 2, 3) @ x[0],
+    "addmm": lambda x: torch.addmm(x, x @ x.t(), x, beta=0.5, alpha=2), "baddbmm": lambda x: torch.baddbmm(x[None], x[None] @ x.t(), x[None]),
+    "outer": lambda x: torch.outer(x[0], x[1]), "einsum": lambda x: torch.einsum("ij,kj->ki", x, x.exp()), "tensordot": lambda x: torch.tensordot(x, x, dims=([1], [1])),
+    "inner": lambda x: torch.inner(x, x), "bilinear": lambda x: F.bilinear(x, x, x[None, 0, :, None] * x[1]),
+    "attention": lambda x: F.scaled_dot_product_attention(x[None, None], x[None, None].exp(), x[None, None], is_causal=True),
+    "attention_mask": lambda x: F.scaled_dot_product_attention(x[None], x[None].exp(), x[None], attn_mask=MASK[:, :2]),
+    "attention_gqa": lambda x: F.scaled_dot_product_attention(x[None, None].repeat(1, 4, 1, 1), x[None, None].repeat(1, 2, 1, 1), x.exp()[None, None].repeat(1, 2, 1, 1), enable_gqa=True),
+}
+
+
+def written(f):
+    """Of a copy, which f writes into and returns."""
+    return lambda x: f(x.clone())
+
+
+INDICES = {
+    "index": lambda x: x[INDEX[:, :2] % 2], "index_pair": lambda x: x[[0, 1, 1], [2, 0, 2]], "index_middle": lambda x: x[None, :, [0, 2]],
+    "index_apart": lambda x: x[None].expand(2, 2, 3)[[0, 1], :, [2, 0]], "index_put_mask": lambda x: x.index_put((MASK,), x[0, 0]), "gather": lambda x: x.gather(1, INDEX),
+    "index_select": lambda x: x.index_select(1, INDEX[1]), "take_along_dim": lambda x: x.take_along_dim(INDEX[:1], 1),
+    "embedding": lambda x: F.embedding(INDEX % 2, x), "embedding_padding": lambda x: F.embedding(INDEX % 2, x, padding_idx=1),
+    "one_hot": lambda x: x[..., None] * F.one_hot(INDEX, 4), "scatter": lambda x: x.scatter(1, INDEX[:, :2], x.exp()[:, :2]),
+    "scatter_value": lambda x: x.scatter(1, INDEX[:, :2], 0.5), "scatter_add": lambda x: x.scatter_add(1, INDEX * 0, x.exp()),
+    "scatter_reduce": lambda x: x.scatter_reduce(1, INDEX, x.exp(), "sum"), "index_add": lambda x: x.index_add(1, INDEX[0] * 0, x.exp(), alpha=2),
+    "index_copy": lambda x: x.index_copy(1, INDEX[0], x.exp()), "index_fill": lambda x: x.index_fill(1, INDEX[0, :2], 0.5),
+    "index_put": lambda x: x.index_put((INDEX % 2, INDEX), x.exp()), "index_put_add": lambda x: x.index_put((INDEX * 0, INDEX * 0), x.exp(), accumulate=True),
+    "scatter_mean": lambda x: x.scatter_reduce(1, INDEX * 0, x.exp(), "mean", include_self=False),
+    "scatter_amax": lambda x: x.scatter_reduce(1, INDEX[:, :2], x.exp()[:, :2], "amax"), "scatter_prod": lambda x: x.scatter_reduce(1, INDEX[:, :2], x.exp()[:, :2], "prod", include_self=False),
+    "index_reduce": lambda x: x.index_reduce(1, INDEX[0], x.exp(), "mean"), "bag": lambda x: F.embedding_bag(INDEX[0] % 2, x, INDEX[1, 1:].sort().values),
+    "bag_sum": lambda x: F.embedding_bag(INDEX % 2, x, mode="sum"), "bag_max": lambda x: F.embedding_bag(INDEX % 2, x, mode="max"),
+    "slice_scatter": lambda x: x.slice_scatter(x[:, :2].exp(), 1, 1), "select_scatter": lambda x: x.select_scatter(x[0].exp(), 0, 1),
+    "add_": written(lambda x: x.add_(x.exp())), "relu_": written(F.relu_), "fill_": written(lambda x: x[:, 1].fill_(0.5) * x[0, 0]), "zero_": written(lambda x: x + x[0].zero_()),
+    "copy_": written(lambda x: x.mul(x[:, 0].copy_(x[:, 1])[:, None])), "view_write": written(lambda x: (x.view(6)[::2].mul_(2), x.t())[1]),
+    "chain_write": written(lambda x: (x.t()[1:].unsqueeze(0).exp_(), x.flatten() * x.view(-1))[1]), "narrow_write": written(lambda x: (x.narrow(1, 0, 2).neg_(), x)[1]),
+    "masked_fill_": written(lambda x: x.masked_fill_(MASK, 0.25)), "swap": written(lambda x: x.t().mul_(2).t()),
+}
+
+
+def image(x):
+    """A parameter of two rows and three columns as an image [1, 2, 5, 6]."""
+    return torch.sin(x[None, :, :, None].repeat(1, 1, 2, 6)[:, :, :5] * torch.arange(1.0, 7.0))
+
+
+WINDOWS = {
+    "conv1d": lambda x: F.conv1d(image(x)[:, :, 0], x[:, None].expand(2, 2, 3), stride=2, padding=1),
+    "conv2d": lambda x: F.conv2d(image(x), x[:, None, :, None].expand(2, 2, 3, 2), dilation=(1, 2)),
+    "conv2d_valid": lambda x: F.conv2d(image(x), x[:, None, None].expand(2, 2, 1, 3), padding="valid"),
+    "conv2d_same": lambda x: F.conv2d(image(x)[0], x[:, None, None].expand(2, 2, 2, 3), padding="same"),
+    "conv2d_groups": lambda x: F.conv2d(image(x), x[:, None, None].expand(2, 1, 2, 3), bias=x[:, 0], groups=2),
+    "conv3d": lambda x: F.conv3d(image(x)[:, None], x[:, None, None, None].expand(2, 1, 2, 2, 3)),
+    "conv_transpose1d": lambda x: F.conv_transpose1d(image(x)[:, :, 0], x[:, None], stride=2, output_padding=1),
+    "conv_transpose2d": lambda x: F.conv_transpose2d(image(x), x[:, None, None].expand(2, 3, 2, 3), stride=2, padding=1),
+    "max_pool1d": lambda x: F.max_pool1d(image(x)[0], 2), "max_pool2d": lambda x: F.max_pool2d(image(x), 3, 2, 1),
+    "max_pool2d_ceil": lambda x: F.max_pool2d(image(x), 2, ceil_mode=True), "max_pool3d": lambda x: F.max_pool3d(image(x), 2),
+    "max_pool_indices": lambda x: F.max_pool2d(image(x), 2, return_indices=True)[1] * image(x)[:, :, :2, :3],
+    "avg_pool1d": lambda x: F.avg_pool1d(image(x)[0], 3, 1, 1), "avg_pool2d": lambda x: F.avg_pool2d(image(x), 3, 2, 1, count_include_pad=False),
+    "avg_pool2d_ceil": lambda x: F.avg_pool2d(image(x), 2, ceil_mode=True), "avg_pool3d": lambda x: F.avg_pool3d(image(x), 2),
+    "adaptive_avg_pool2d": lambda x: F.adaptive_avg_pool2d(image(x), (2, 4)), "adaptive_avg_pool1d": lambda x: F.adaptive_avg_pool1d(image(x)[0], 1),
+    "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(image(x), (1, 3)), "unfold": lambda x: F.unfold(image(x), (2, 3), padding=1, stride=2),
+    "fold": lambda x: F.fold(image(x).flatten(2).repeat(1, 2, 1)[:, :4, :20], (5, 6), 2), "nearest": lambda x: F.interpolate(image(x), scale_factor=2),
+    "nearest_size": lambda x: F.interpolate(image(x), (7, 4)), "nearest_exact": lambda x: F.interpolate(image(x), (7, 4), mode="nearest-exact"),
+    "bilinear": lambda x: F.interpolate(image(x), scale_factor=1.7, mode="bilinear"), "linear": lambda x: F.interpolate(image(x)[0], 9, mode="linear"),
+    "bilinear_corners": lambda x: F.interpolate(image(x), (3, 9), mode="bilinear", align_corners=True),
+    "bicubic": lambda x: F.interpolate(image(x), (8, 9), mode="bicubic"), "trilinear": lambda x: F.interpolate(image(x)[None], (3, 4, 5), mode="trilinear"),
+}
+
+GRID = torch.tensor([[[-1.2, 0.3], [0.1, -0.4]], [[0.9, 1.0], [0.45, 0.77]]])
+
+WINDOWS |= {
+    "grid_sample": lambda x: F.grid_sample(image(x), GRID[None].to(x), align_corners=False),
+    "grid_sample_border": lambda x: F.grid_sample(image(x), GRID[None].to(x) * x[0, 0].sigmoid(), padding_mode="border", align_corners=True),
+    "grid_sample_places": lambda x: F.grid_sample(image(x.detach()), (x.t() * 0.5).reshape(1, 1, 3, 2).tanh(), align_corners=False),
+    "fake_quantize": lambda x: torch.fake_quantize_per_tensor_affine(x, 0.25, 1, -4, 3), "dropout_": lambda x: F.dropout(x.clone(), 0.0, inplace=True),
+    "fake_quantize_channels": lambda x: torch.fake_quantize_per_channel_affine(x, torch.tensor([0.1, 0.2, 0.3]), torch.tensor([0, 1, 2], dtype=torch.int32), 1, -4, 3),
+}
+
+CLASSES = torch.tensor([2, 0])
+TARGET = torch.tensor([[0.2, 0.7, 0.1], [0.5, 0.25, 0.25]])
+
+LOSSES = {
+    "cross_entropy": lambda x: F.cross_entropy(x, CLASSES), "cross_entropy_smooth": lambda x: F.cross_entropy(x, CLASSES, label_smoothing=0.1, reduction="none"),
+    "cross_entropy_weight": lambda x: F.cross_entropy(x, CLASSES, weight=torch.tensor([1.0, 2.0, 3.0]).to(x)), "cross_entropy_ignore": lambda x: F.cross_entropy(x, CLASSES, ignore_index=0),
+    "cross_entropy_soft": lambda x: F.cross_entropy(x, TARGET.to(x)), "cross_entropy_single": lambda x: F.cross_entropy(x[0], CLASSES[0]), "cross_entropy_2d": lambda x: F.cross_entropy(x[..., None], CLASSES[:, None], reduction="sum"),
+    "nll": lambda x: F.nll_loss(x.log_softmax(1), CLASSES), "mse": lambda x: F.mse_loss(x, TARGET.to(x)), "mse_none": lambda x: F.mse_loss(x, TARGET.to(x), reduction="none"),
+    "l1": lambda x: F.l1_loss(x, TARGET.to(x), reduction="sum"), "smooth_l1": lambda x: F.smooth_l1_loss(x, TARGET.to(x), beta=0.5), "huber": lambda x: F.huber_loss(x, TARGET.to(x), delta=0.5),
+    "bce": lambda x: F.binary_cross_entropy(x.sigmoid(), TARGET.to(x), weight=TARGET.to(x)[0]), "bce_logits": lambda x: F.binary_cross_entropy_with_logits(x, TARGET.to(x), pos_weight=TARGET.to(x)[1]),
+    "kl_div": lambda x: F.kl_div(x.log_softmax(1), TARGET.to(x), reduction="batchmean"), "kl_div_log": lambda x: F.kl_div(x.log_softmax(1), TARGET.to(x).log(), log_target=True, reduction="sum"),
+    "soft_margin": lambda x: F.soft_margin_loss(x, (CLASSES[:, None] - 1.0).sign()), "margin_ranking": lambda x: F.margin_ranking_loss(x[0], x[1], x[0].sign().detach(), margin=0.1),
+    "cosine_similarity": lambda x: F.cosine_similarity(x, TARGET.to(x)), "cosine_embedding": lambda x: F.cosine_embedding_loss(x, TARGET.to(x), torch.tensor([1, -1]), margin=0.1),
+    "hinge_embedding": lambda x: F.hinge_embedding_loss(x, (TARGET.to(x) - 0.22).sign()), "triplet": lambda x: F.triplet_margin_loss(x, x.exp(), TARGET.to(x), swap=True),
+    "poisson": lambda x: F.poisson_nll_loss(x, TARGET.to(x)),
+}
+
+FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "indices": INDICES,
+            "windows": WINDOWS, "losses": LOSSES}
+
+
+class Operators(nn.Module):
+    """The operators of a family, each on `values.of_<name>`."""
+
+    def __init__(self, family):
+        super().__init__()
+        self.family = FAMILIES[family]
+        generator = torch.Generator().manual_seed(3)
+        self.values = nn.ParameterDict({f"of_{name}": torch.randn(2, 3, generator=generator) for name in self.family})
+
+    def forward(self, scale):
+        return {name: f(self.values[f"of_{name}"] * scale) for name, f in self.family.items()}

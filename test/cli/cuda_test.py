@@ -66,6 +66,18 @@ func.func @forward(%x: tensor<2x96x784xf32> {accc.name = "x", accc.role = #prim.
 }
 """
 
+# y = a + the sums of the rows of u that go to each row of it
+SCATTER = """
+func.func @forward(%a: tensor<2x96xf32> {accc.name = "a", accc.role = #prim.role<input>},
+    %i: tensor<2048xi64> {accc.name = "i", accc.role = #prim.role<input>},
+    %u: tensor<2048x96xf32> {accc.name = "u", accc.role = #prim.role<input>})
+    -> (tensor<2x96xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
+  %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>}
+      : (tensor<2x96xf32>, tensor<2048xi64>, tensor<2048x96xf32>) -> tensor<2x96xf32>
+  return %0 : tensor<2x96xf32>
+}
+"""
+
 
 def toolkit():
     """Where the compiler finds CUDA's toolkit, or None."""
@@ -197,6 +209,16 @@ class Cuda(CommandLineTest):
         # The row that all share is read by every warp.
         self.assertLess(launch["moved_bytes"], 1.6 * launch["least_bytes"])
         self.assertEqual(launch["bank_conflicts"], 0)
+
+    def test_the_warps_of_a_block_share_the_updates_of_a_row(self):
+        (kernel,) = self.kernels("scatter", SCATTER)
+        self.assertIn("popc.b32", kernel)  # several updates at a time
+        out, _ = self.accc("inspect", "scatter.so", "--kernels", "--json")
+        ((launch,),) = json.loads(out)["kernels"].values()
+        self.assertEqual((launch["blocks"], launch["threads"]), (2 * 96 // 32, 1024))
+        self.assertLess(launch["moved_bytes"], 1.2 * launch["least_bytes"])
+        # A warp that applied the updates of a row alone would need some for each.
+        self.assertLess(launch["instructions"] / (launch["blocks"] * 32), 2048)
 
     def test_a_machine_without_a_driver_says_so(self):
         if shutil.which("nvidia-smi"):

@@ -61,8 +61,11 @@ public:
   mlir::Value
   scanLanes(BodyEmitter &emitter, mlir::Value value,
             llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const override;
-  void forEachLaneWhere(BodyEmitter &emitter, mlir::Value condition,
-                        llvm::function_ref<void(mlir::Value lane)> body) const override;
+  llvm::SmallVector<mlir::Value>
+  forEachLaneWhere(BodyEmitter &emitter, mlir::Value condition, mlir::ValueRange carried,
+                   llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange lanes,
+                                                                     mlir::ValueRange carried)>
+                       body) const override;
 };
 
 } // namespace accc::codegen

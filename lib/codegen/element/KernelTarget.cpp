@@ -46,7 +46,9 @@ Value KernelTarget::scanLanes(BodyEmitter &, Value, function_ref<Value(Value, Va
   llvm_unreachable("lanes are not threads");
 }
 
-void KernelTarget::forEachLaneWhere(BodyEmitter &, Value, function_ref<void(Value)>) const {
+SmallVector<Value>
+KernelTarget::forEachLaneWhere(BodyEmitter &, Value, ValueRange,
+                               function_ref<SmallVector<Value>(ValueRange, ValueRange)>) const {
   llvm_unreachable("lanes are not threads");
 }
 

@@ -143,10 +143,14 @@ public:
   virtual mlir::Value
   scanLanes(BodyEmitter &emitter, mlir::Value value,
             llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine) const;
-  /// Runs `body` in all lanes for each lane in which `condition` (i1) holds, in order. `body` gets
-  /// the lane's number (i64).
-  virtual void forEachLaneWhere(BodyEmitter &emitter, mlir::Value condition,
-                                llvm::function_ref<void(mlir::Value lane)> body) const;
+  /// Runs `body` in all lanes for the lanes in which `condition` (i1) holds, in order, some at a
+  /// time while there are so many. `body` gets their numbers (i64) and the carried values, and
+  /// returns the next ones.
+  virtual llvm::SmallVector<mlir::Value>
+  forEachLaneWhere(BodyEmitter &emitter, mlir::Value condition, mlir::ValueRange carried,
+                   llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange lanes,
+                                                                     mlir::ValueRange carried)>
+                       body) const;
 };
 
 } // namespace accc::codegen

@@ -3,11 +3,15 @@
 // in some of the columns after it. Its lanes look through all indices, one each, for those of its
 // rows, and then apply these updates together, one after the other, a lane to each column. So
 // duplicates need no atomics: every element adds up its updates in their order.
+//
+// Few rows that get many updates each would be few tasks with much to do. A task is a block then
+// that owns one row: each of its warps adds up the updates of a run of the indices, and what the
+// runs have is added up in their order.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Scatter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -21,52 +25,82 @@ struct Share {
   int64_t rows, columns;
 };
 
-/// Each task reads all indices: as few tasks as keep the machine busy. What a lane has of an update
-/// it does one after the other, so that columns are divided first.
-Share chooseShare(int64_t slabs, int64_t rows, int64_t columns, int64_t lanes, int64_t busy) {
-  Share share{std::min(lanes, static_cast<int64_t>(llvm::PowerOf2Ceil(
-                                  static_cast<uint64_t>(std::max<int64_t>(rows, 1))))),
-              columns};
-  auto tasks = [&] {
-    return slabs * static_cast<int64_t>(llvm::divideCeil(rows, share.rows) *
-                                        llvm::divideCeil(columns, share.columns));
+class ThreadScatter {
+public:
+  ThreadScatter(exec::KernelOp kernel, func::FuncOp function, prim::ScatterOp scatter,
+                const KernelTarget &target, ErrorTable &errors);
+  KernelFunction emit();
+
+private:
+  Share chooseShare() const;
+  int64_t chooseRuns();
+  void emitRows(Value task, Share share);
+  void emitRun(Value task, int64_t runs);
+  Value sumOfRun(Value run, int64_t runs, Value lane, Value row);
+
+  struct Read {
+    Value row;    // of the index that the lane reads
+    Value exists; // whether it is one, and not past the last
   };
-  while (tasks() < busy && share.columns > lanes)
-    share.columns =
-        static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(share.columns, int64_t(2)), lanes));
-  while (tasks() < busy && share.rows > 1)
-    share.rows /= 2;
-  return share;
-}
+  std::optional<Read> readIndex(Value first, Value lane);
+  Value updateOf(Value number);
 
-} // namespace
+  int64_t groupsOf(Share share) const {
+    // Where there are no rows a task still finds that all indices are wrong.
+    return std::max<int64_t>(1, static_cast<int64_t>(llvm::divideCeil(extent, share.rows)));
+  }
+  int64_t blocksOf(Share share) const {
+    return static_cast<int64_t>(llvm::divideCeil(columns, share.columns));
+  }
+  void set(ArrayRef<unsigned> dims, Value row) {
+    if (!dims.empty())
+      setRow(emitter, domain, dims, row);
+  }
+  Value add(Value a, Value c) { return b.create<arith::AddIOp>(loc, a, c); }
+  Value times(Value number, int64_t size) {
+    return b.create<arith::MulIOp>(loc, number, index.constant(size));
+  }
+  Value endOf(Value first, int64_t size, int64_t limit) {
+    return b.create<arith::MinUIOp>(loc, add(first, index.constant(size)), index.constant(limit));
+  }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value c) {
+    return b.create<arith::CmpIOp>(loc, predicate, a, c);
+  }
 
-KernelFunction codegen::emitScatterRows(exec::KernelOp kernel, func::FuncOp function,
-                                        prim::ScatterOp scatter, const KernelTarget &target,
-                                        ErrorTable &errors) {
-  auto shape = cast<RankedTensorType>(scatter.getResult().getType()).getShape();
-  auto indexShape = cast<RankedTensorType>(scatter.getIndices().getType()).getShape();
-  auto axis = static_cast<unsigned>(scatter.getAxis());
-  auto rank = static_cast<unsigned>(shape.size()),
-       indexRank = static_cast<unsigned>(indexShape.size());
-  int64_t extent = shape[axis], indexCount = ReferenceArray::count(indexShape);
-  int64_t slabs = ReferenceArray::count(shape.take_front(axis)),
-          columns = ReferenceArray::count(shape.drop_front(axis + 1));
-  if (slabs * columns == 0)
-    return {function, target.getLaunchShape(function, 0)};
-
+  prim::ScatterOp scatter;
+  func::FuncOp function;
+  const KernelTarget &target;
+  ArrayRef<int64_t> shape, indexShape;
+  unsigned axis, rank, indexRank;
+  int64_t extent, indexCount, slabs, columns;
   // Loop variables: those of the result, those of the index that a lane reads and of the update
   // that all apply, and the columns as one.
-  unsigned read = rank, applied = rank + indexRank, flat = applied + indexRank;
-  BodyEmitter emitter(kernel, function, target, errors, flat + 1);
-  OpBuilder &b = emitter.builder();
-  Location loc = kernel.getLoc();
-  IndexEmitter &index = emitter.indices();
-  Domain domain(shape);
-  domain.extents.append(indexShape.begin(), indexShape.end());
-  domain.extents.append(indexShape.begin(), indexShape.end());
+  unsigned flat;
+  int64_t lanes; // of a warp
+  BodyEmitter emitter;
+  OpBuilder &b;
+  Location loc;
+  IndexEmitter &index;
+  Domain domain;
   SmallVector<unsigned> outer, inner, readDims, appliedDims;
   SmallVector<AffineExpr> element, indexPosition, update;
+};
+
+ThreadScatter::ThreadScatter(exec::KernelOp kernel, func::FuncOp function, prim::ScatterOp scatter,
+                             const KernelTarget &target, ErrorTable &errors)
+    : scatter(scatter), function(function), target(target),
+      shape(cast<RankedTensorType>(scatter.getResult().getType()).getShape()),
+      indexShape(cast<RankedTensorType>(scatter.getIndices().getType()).getShape()),
+      axis(static_cast<unsigned>(scatter.getAxis())), rank(static_cast<unsigned>(shape.size())),
+      indexRank(static_cast<unsigned>(indexShape.size())), extent(shape[axis]),
+      indexCount(ReferenceArray::count(indexShape)),
+      slabs(ReferenceArray::count(shape.take_front(axis))),
+      columns(ReferenceArray::count(shape.drop_front(axis + 1))), flat(rank + 2 * indexRank),
+      lanes(target.chooseLanes(columns)), emitter(kernel, function, target, errors, flat + 1),
+      b(emitter.builder()), loc(kernel.getLoc()), index(emitter.indices()), domain(shape) {
+  unsigned read = rank, applied = rank + indexRank;
+  domain.extents.append(indexShape.begin(), indexShape.end());
+  domain.extents.append(indexShape.begin(), indexShape.end());
   for (unsigned d = 0; d < rank; ++d) {
     index.setDim(d, index.constant(0), shape[d]);
     element.push_back(index.dim(d));
@@ -83,79 +117,202 @@ KernelFunction codegen::emitScatterRows(exec::KernelOp kernel, func::FuncOp func
     update.push_back(index.dim(applied + d));
   }
   update.append(element.begin() + axis + 1, element.end());
+}
 
-  int64_t lanes = target.chooseLanes(columns);
-  Share share = chooseShare(slabs, extent, columns, lanes, target.getBusyTasks(function));
-  // Where there are no rows a task still finds that all indices are wrong.
-  auto groups = std::max<int64_t>(1, static_cast<int64_t>(llvm::divideCeil(extent, share.rows))),
-       blocks = static_cast<int64_t>(llvm::divideCeil(columns, share.columns));
-  auto set = [&](ArrayRef<unsigned> dims, Value row) {
-    if (!dims.empty())
-      setRow(emitter, domain, dims, row);
-  };
-  auto offset = [&](Value number, int64_t size) -> Value {
-    return b.create<arith::MulIOp>(loc, number, index.constant(size));
-  };
-  auto end = [&](Value first, int64_t size, int64_t limit) -> Value {
-    return b.create<arith::MinUIOp>(loc, b.create<arith::AddIOp>(loc, first, index.constant(size)),
-                                    index.constant(limit));
-  };
+/// Each task reads all indices: as few tasks as keep the machine busy. What a lane has of an update
+/// it does one after the other, so that columns are divided first.
+Share ThreadScatter::chooseShare() const {
+  int64_t busy = target.getBusyTasks(function);
+  Share share{std::min(lanes, static_cast<int64_t>(llvm::PowerOf2Ceil(
+                                  static_cast<uint64_t>(std::max<int64_t>(extent, 1))))),
+              columns};
+  auto tasks = [&] { return slabs * groupsOf(share) * blocksOf(share); };
+  while (tasks() < busy && share.columns > lanes)
+    share.columns =
+        static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(share.columns, int64_t(2)), lanes));
+  while (tasks() < busy && share.rows > 1)
+    share.rows /= 2;
+  return share;
+}
 
-  auto [begin, last] = emitter.tasks(slabs * groups * blocks);
-  forLoop(emitter, begin, last, 1, [&](Value task) {
-    auto [slabAndGroup, block] = index.divide(task, blocks, slabs * groups * blocks);
-    auto [slab, group] = index.divide(slabAndGroup, groups, slabs * groups);
-    set(outer, slab);
-    Value firstRow = offset(group, share.rows), endRow = end(firstRow, share.rows, extent);
-    Value firstColumn = offset(block, share.columns),
-          endColumn = end(firstColumn, share.columns, columns);
-    Value lane = target.getLane(b, function);
-    // An element is always the same lane's.
-    auto inLanes = [&](Value row, function_ref<void()> body) {
-      index.setDim(axis, row, extent);
-      if (columns == 1) {
-        Value own = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lane,
-                                            b.create<arith::SubIOp>(loc, row, firstRow));
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(
-            b.create<scf::IfOp>(loc, own, /*withElseRegion=*/false).thenBlock());
-        BodyEmitter::Scope scope(emitter);
-        return body();
-      }
-      target.loopOverLanes(emitter, flat, columns, firstColumn, endColumn, /*exact=*/false, {},
-                           [&](ValueRange, Value) {
-                             set(inner, index.evaluate(index.dim(flat)).base);
-                             body();
-                             return SmallVector<Value>();
-                           });
-    };
-    forLoop(emitter, firstRow, endRow, 1, [&](Value row) {
-      inLanes(row, [&] { emitter.store(0, element, emitter.element(scatter.getData(), element)); });
-    });
-    forLoop(emitter, index.constant(0), index.constant(indexCount), lanes, [&](Value first) {
-      Value at = b.create<arith::AddIOp>(loc, first, lane);
-      Value limit = index.constant(indexCount - 1);
-      set(readDims, b.create<arith::MinUIOp>(loc, at, limit));
-      AffineExpr to = emitter.symbol(emitter.element(scatter.getIndices(), indexPosition), extent,
-                                     "an index of a scatter is out of range");
-      if (extent == 0)
-        return;
-      Value row = index.evaluate(to).base;
-      Value mine = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult,
-                                           b.create<arith::SubIOp>(loc, row, firstRow),
-                                           b.create<arith::SubIOp>(loc, endRow, firstRow));
-      mine = b.create<arith::AndIOp>(
-          loc, mine, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, at, limit));
-      target.forEachLaneWhere(emitter, mine, [&](Value which) {
-        set(appliedDims, b.create<arith::AddIOp>(loc, first, which));
-        inLanes(target.getFromLane(emitter, row, which), [&] {
-          Value next = emitter.element(scatter.getUpdates(), update);
-          if (scatter.getKind() != prim::ScatterKind::set)
-            next = scatter.emitCombine(b, emitter.loadOutput(0, element), next);
-          emitter.store(0, element, next);
-        });
-      });
+/// Of how many runs of updates a row is the sum, a power of two; 1: the updates are applied in
+/// their order. So they are where each rounds to fewer bits than a sum of some should have.
+int64_t ThreadScatter::chooseRuns() {
+  constexpr int64_t kLeastUpdates = 8; // of a row
+  if (scatter.getKind() != prim::ScatterKind::add ||
+      scatter.getResult().getType().getElementTypeBitWidth() < 32 || extent == 0 ||
+      indexCount < kLeastUpdates * extent)
+    return 1;
+  int64_t tasks = slabs * extent * blocksOf({1, lanes});
+  int64_t runs = std::min({target.getBusyTasks(function) / tasks,
+                           static_cast<int64_t>(llvm::divideCeil(indexCount, lanes)),
+                           target.getBlockLimits().lanes / lanes});
+  return runs > 1 ? static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(runs))) : 1;
+}
+
+/// Of the index that the lane reads, `lane` after number `first`; none where there are no rows.
+std::optional<ThreadScatter::Read> ThreadScatter::readIndex(Value first, Value lane) {
+  Value at = add(first, lane), limit = index.constant(indexCount - 1);
+  set(readDims, b.create<arith::MinUIOp>(loc, at, limit));
+  AffineExpr to = emitter.symbol(emitter.element(scatter.getIndices(), indexPosition), extent,
+                                 "an index of a scatter is out of range");
+  if (extent == 0)
+    return std::nullopt;
+  return Read{index.evaluate(to).base, compare(arith::CmpIPredicate::ule, at, limit)};
+}
+
+/// What the update of index number `number` has for the element.
+Value ThreadScatter::updateOf(Value number) {
+  BodyEmitter::Scope scope(emitter);
+  set(appliedDims, number);
+  return emitter.element(scatter.getUpdates(), update);
+}
+
+void ThreadScatter::emitRows(Value task, Share share) {
+  int64_t groups = groupsOf(share), blocks = blocksOf(share);
+  auto [slabAndGroup, block] = index.divide(task, blocks, slabs * groups * blocks);
+  auto [slab, group] = index.divide(slabAndGroup, groups, slabs * groups);
+  set(outer, slab);
+  Value firstRow = times(group, share.rows), endRow = endOf(firstRow, share.rows, extent);
+  Value firstColumn = times(block, share.columns),
+        endColumn = endOf(firstColumn, share.columns, columns);
+  Value lane = target.getLane(b, function);
+  // An element is always the same lane's: that of its column or, of a single column, of its row.
+  auto inColumns = [&](function_ref<void()> body) {
+    if (columns == 1)
+      return body();
+    target.loopOverLanes(emitter, flat, columns, firstColumn, endColumn, /*exact=*/false, {},
+                         [&](ValueRange, Value) {
+                           set(inner, index.evaluate(index.dim(flat)).base);
+                           body();
+                           return SmallVector<Value>();
+                         });
+  };
+  auto inRow = [&](Value row, function_ref<void()> body) {
+    BodyEmitter::Scope scope(emitter);
+    index.setDim(axis, row, extent);
+    if (columns > 1)
+      return body();
+    Value own = b.create<arith::SubIOp>(loc, row, firstRow);
+    branch(emitter, compare(arith::CmpIPredicate::eq, lane, own), body);
+  };
+  forLoop(emitter, firstRow, endRow, 1, [&](Value row) {
+    inColumns([&] {
+      inRow(row, [&] { emitter.store(0, element, emitter.element(scatter.getData(), element)); });
     });
   });
-  return {function, target.getLaunchShape(function, slabs * groups * blocks)};
+  forLoop(emitter, index.constant(0), index.constant(indexCount), lanes, [&](Value first) {
+    std::optional<Read> read = readIndex(first, lane);
+    if (!read)
+      return;
+    Value mine =
+        compare(arith::CmpIPredicate::ult, b.create<arith::SubIOp>(loc, read->row, firstRow),
+                b.create<arith::SubIOp>(loc, endRow, firstRow));
+    mine = b.create<arith::AndIOp>(loc, mine, read->exists);
+    target.forEachLaneWhere(emitter, mine, {}, [&](ValueRange which, ValueRange) {
+      SmallVector<Value> rows;
+      for (Value each : which)
+        rows.push_back(target.getFromLane(emitter, read->row, each));
+      inColumns([&] {
+        SmallVector<Value> updates;
+        for (Value each : which)
+          updates.push_back(updateOf(add(first, each)));
+        for (auto [row, next] : llvm::zip_equal(rows, updates))
+          inRow(row, [&, next = next] {
+            Value combined = next;
+            if (scatter.getKind() != prim::ScatterKind::set)
+              combined = scatter.emitCombine(b, emitter.loadOutput(0, element), next);
+            emitter.store(0, element, combined);
+          });
+      });
+      return SmallVector<Value>();
+    });
+  });
+}
+
+/// What the updates of the row in run number `run` add up to, in the lane's column.
+Value ThreadScatter::sumOfRun(Value run, int64_t runs, Value lane, Value row) {
+  auto length = static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(indexCount, runs), lanes));
+  Type type = BodyEmitter::registerType(scatter.getResult().getType().getElementType());
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type)), first = times(run, length);
+  return forLoop(emitter, first, endOf(first, length, indexCount), lanes, zero,
+                 [&](Value at, ValueRange sum) {
+                   std::optional<Read> read = readIndex(at, lane);
+                   Value mine = b.create<arith::AndIOp>(
+                       loc, compare(arith::CmpIPredicate::eq, read->row, row), read->exists);
+                   return target.forEachLaneWhere(emitter, mine, sum,
+                                                  [&](ValueRange which, ValueRange in) {
+                                                    SmallVector<Value> updates;
+                                                    for (Value each : which)
+                                                      updates.push_back(updateOf(add(at, each)));
+                                                    Value total = in.front();
+                                                    for (Value next : updates)
+                                                      total = scatter.emitCombine(b, total, next);
+                                                    return SmallVector<Value>{total};
+                                                  });
+                 })
+      .front();
+}
+
+/// A task of a block: a row in as many columns as a warp has lanes.
+void ThreadScatter::emitRun(Value task, int64_t runs) {
+  Share share{1, lanes};
+  int64_t blocks = blocksOf(share);
+  auto [slabAndRow, block] = index.divide(task, blocks, slabs * extent * blocks);
+  auto [slab, row] = index.divide(slabAndRow, extent, slabs * extent);
+  set(outer, slab);
+  index.setDim(axis, row, extent);
+  Value thread = target.getLane(b, function);
+  auto [run, lane] = index.divide(thread, lanes, runs * lanes);
+  Value column = add(times(block, lanes), lane), last = index.constant(columns - 1);
+  set(inner, b.create<arith::MinUIOp>(loc, column, last));
+  Type type = BodyEmitter::registerType(scatter.getResult().getType().getElementType());
+  Value sums = target.createShared(b, function, type, runs * lanes);
+  auto address = [&](Value at) -> Value {
+    return b.create<LLVM::GEPOp>(loc, sums.getType(), type, sums, ArrayRef<LLVM::GEPArg>{at});
+  };
+  b.create<LLVM::StoreOp>(loc, sumOfRun(run, runs, lane, row), address(thread));
+  target.synchronize(b, loc);
+  Value writes = b.create<arith::AndIOp>(
+      loc, compare(arith::CmpIPredicate::ult, thread, index.constant(lanes)),
+      compare(arith::CmpIPredicate::ule, column, last));
+  branch(emitter, writes, [&] {
+    Value data = emitter.element(scatter.getData(), element);
+    Value total = forLoop(emitter, index.constant(0), index.constant(runs), 1, data,
+                          [&](Value i, ValueRange in) {
+                            Value sum = b.create<LLVM::LoadOp>(loc, type,
+                                                               address(add(times(i, lanes), lane)));
+                            return SmallVector<Value>{scatter.emitCombine(b, in.front(), sum)};
+                          })
+                      .front();
+    emitter.store(0, element, total);
+  });
+}
+
+KernelFunction ThreadScatter::emit() {
+  if (slabs * columns == 0)
+    return {function, target.getLaunchShape(function, 0)};
+  int64_t runs = chooseRuns(), tasks = 0;
+  if (runs > 1) {
+    runs = target.setBlock(function, runs * lanes) / lanes;
+    tasks = slabs * extent * blocksOf({1, lanes});
+    auto [task, last] = emitter.tasks(tasks);
+    Value number = task;
+    branch(emitter, compare(arith::CmpIPredicate::slt, number, last),
+           [&] { emitRun(number, runs); });
+  } else {
+    Share share = chooseShare();
+    tasks = slabs * groupsOf(share) * blocksOf(share);
+    auto [begin, last] = emitter.tasks(tasks);
+    forLoop(emitter, begin, last, 1, [&](Value task) { emitRows(task, share); });
+  }
+  return {function, target.getLaunchShape(function, tasks)};
+}
+
+} // namespace
+
+KernelFunction codegen::emitScatterRows(exec::KernelOp kernel, func::FuncOp function,
+                                        prim::ScatterOp scatter, const KernelTarget &target,
+                                        ErrorTable &errors) {
+  return ThreadScatter(kernel, function, scatter, target, errors).emit();
 }

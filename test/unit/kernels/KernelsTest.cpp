@@ -96,6 +96,15 @@ static const KernelCase kCases[] = {
   {"scatter_add_many", R"(func.func @f(%a: tensor<7x70xf32>, %i: tensor<100xi64>, %u: tensor<100x70xf32>) -> tensor<7x70xf32> {
     %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<7x70xf32>, tensor<100xi64>, tensor<100x70xf32>) -> tensor<7x70xf32>
     return %0 : tensor<7x70xf32> })", 7, 1e-5},
+  {"scatter_add_few_rows", R"(func.func @f(%a: tensor<2x40xf32>, %i: tensor<7x23xi64>, %u: tensor<7x23x40xf32>) -> tensor<2x40xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<2x40xf32>, tensor<7x23xi64>, tensor<7x23x40xf32>) -> tensor<2x40xf32>
+    return %0 : tensor<2x40xf32> })", 2, 1e-5},
+  {"scatter_add_few_rows_of_middle", R"(func.func @f(%a: tensor<3x2x5xf32>, %i: tensor<70xi64>, %u: tensor<3x70x5xf32>) -> tensor<3x2x5xf32> {
+    %0 = prim.scatter %a, %i, %u {axis = 1 : i64, kind = #prim<scatter_kind add>} : (tensor<3x2x5xf32>, tensor<70xi64>, tensor<3x70x5xf32>) -> tensor<3x2x5xf32>
+    return %0 : tensor<3x2x5xf32> })", 2, 1e-5},
+  {"scatter_add_few_scalars", R"(func.func @f(%a: tensor<3xi32>, %i: tensor<2000xi64>, %u: tensor<2000xi32>) -> tensor<3xi32> {
+    %0 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<3xi32>, tensor<2000xi64>, tensor<2000xi32>) -> tensor<3xi32>
+    return %0 : tensor<3xi32> })", 3},
   {"scatter_add_of_middle", R"(func.func @f(%a: tensor<3x7x5xf32>, %i: tensor<40xi64>, %u: tensor<3x40x5xf32>) -> tensor<3x7x5xf32> {
     %0 = prim.scatter %a, %i, %u {axis = 1 : i64, kind = #prim<scatter_kind add>} : (tensor<3x7x5xf32>, tensor<40xi64>, tensor<3x40x5xf32>) -> tensor<3x7x5xf32>
     return %0 : tensor<3x7x5xf32> })", 7, 1e-5},

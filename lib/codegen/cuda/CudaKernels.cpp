@@ -129,10 +129,13 @@ LaunchShape CudaKernels::getLaunchShape(func::FuncOp function, int64_t tasks) co
           .buffersInMemory = function->hasAttr(kInMemoryAttr)};
 }
 
-int64_t CudaKernels::getTaskElements(func::FuncOp function, int64_t neighbours) const {
-  return function->hasAttr(kLanesAttr)
-             ? lanesOf(function) * std::max(kElementsOfThread, kVectorsOfThread * neighbours)
-             : neighbours;
+int64_t CudaKernels::getTaskElements(func::FuncOp function, int64_t neighbours,
+                                     bool findsSegment) const {
+  if (!function->hasAttr(kLanesAttr))
+    return neighbours;
+  // Of a segment more: its table and its addresses are a kilobyte that each task reads.
+  int64_t vectors = findsSegment ? 2 * kVectorsOfThread : kVectorsOfThread;
+  return lanesOf(function) * std::max(kElementsOfThread, vectors * neighbours);
 }
 
 /// Of several errors the last in the table of messages is told, in every run.

@@ -29,7 +29,8 @@ public:
            llvm::function_ref<mlir::Value()> status,
            llvm::function_ref<mlir::Value()> count) const override;
   LaunchShape getLaunchShape(mlir::func::FuncOp function, int64_t tasks) const override;
-  int64_t getTaskElements(mlir::func::FuncOp function, int64_t neighbours) const override;
+  int64_t getTaskElements(mlir::func::FuncOp function, int64_t neighbours,
+                          bool findsSegment) const override;
   void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,
               mlir::Value code) const override;
 

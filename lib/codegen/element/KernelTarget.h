@@ -77,7 +77,9 @@ public:
   /// How a finished function is launched over `tasks` tasks.
   virtual LaunchShape getLaunchShape(mlir::func::FuncOp function, int64_t tasks) const = 0;
   /// How many elements make a task of the function, whose lanes take so many neighbours at once.
-  virtual int64_t getTaskElements(mlir::func::FuncOp function, int64_t neighbours = 1) const = 0;
+  /// `findsSegment`: each task looks for its tensor first, among those of the launch.
+  virtual int64_t getTaskElements(mlir::func::FuncOp function, int64_t neighbours = 1,
+                                  bool findsSegment = false) const = 0;
   /// Sets the status word to `code` (i64), an error in the data.
   virtual void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,
                       mlir::Value code) const = 0;

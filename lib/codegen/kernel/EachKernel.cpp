@@ -155,7 +155,7 @@ FailureOr<KernelFunction> codegen::emitEachKernel(exec::KernelOp kernel, ModuleO
         return target.loadBuffer(b, loc, buffers, segments.place(segments.count(), perSegment));
       },
       [&] { return segments.word(segments.place(segments.count(), index.constant(2))); });
-  int64_t taskElements = target.getTaskElements(function, neighbours);
+  int64_t taskElements = target.getTaskElements(function, neighbours, /*findsSegment=*/true);
   forLoop(emitter, begin, end, 1, ValueRange{index.constant(0)},
           [&](Value task, ValueRange carried) -> SmallVector<Value> {
             // The last segment that starts at or before the task.

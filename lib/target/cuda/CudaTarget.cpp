@@ -24,7 +24,8 @@ KernelLimits CudaTarget::getKernelLimits() const {
 }
 
 // A kernel that leaves the innermost dimensions has a thread for each column only, which walks all
-// rows: parts until the threads of a large GPU are busy. Of other results each has a block at most.
+// rows: parts until the threads of a large GPU are busy. Of other results each has a block at most,
+// which reads a row that its registers do not hold again for every pass.
 std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements, int64_t columns,
                                                             bool leading) const {
   constexpr int64_t kManyColumns = 1 << 15, kManyElements = sizeThreshold(1 << 14);
@@ -35,7 +36,7 @@ std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements, in
   if (leading || columns == 0 || columns >= kBlocks || elements / columns <= getMaxRowElements())
     return std::nullopt;
   return ReductionParts{.least = 2,
-                        .leastRows = sizeThreshold(1 << 12),
+                        .leastRows = sizeThreshold(1 << 7), // some for each lane of a warp
                         .enough = kBlocks / columns,
                         .enoughElements = elements};
 }

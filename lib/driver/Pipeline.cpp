@@ -117,10 +117,10 @@ static LogicalResult layOutModel(Compilation &c) {
 }
 static LogicalResult fuseModel(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;
-  // Epilogues before kernels are formed, which would take the additions in. Reductions are split
-  // then, so that their parts fuse with what they reduce.
+  // Epilogues, which kernels would take in; then parts and counts, which fuse with their users.
   if (failed(runPasses(c, createFuseEpiloguesPass({target, archs}))) ||
-      failed(runPasses(c, createSplitReductionsPass({target, archs}))))
+      failed(runPasses(c, createSplitReductionsPass({target, archs}))) ||
+      failed(runPasses(c, createComputeCountsPass({target, archs}))))
     return failure();
   {
     TimedPart part("form-fusions");

@@ -45,6 +45,21 @@ def SplitReductionsPass : TargetedPass<"split-reductions"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def ComputeCountsPass : TargetedPass<"compute-counts"> {
+  let summary = "Computes constants that count in the kernels that read them";
+  let description = [{
+    Integer constants whose elements are their index along one dimension become prim.iota where kernels
+    alone read them and the target has them sooner computed than read: positions, of which causal
+    attention makes its mask in every softmax.
+
+        %0 = prim.constant dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>
+
+    becomes
+
+        %0 = prim.iota {dimension = 1 : i64} : () -> tensor<1x4xi64>}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def FormFusionsPass : TargetedPass<"form-fusions"> {
   let summary = "Groups primitives into kernels";
   let description = [{

@@ -70,6 +70,9 @@ public:
   /// Reductions of more elements to each result read these again from memory for every pass that
   /// needs the results of others.
   virtual int64_t getMaxRowElements() const = 0;
+  /// Whether a kernel has the numbers of a constant that counts (0, 1, 2, ...) sooner computed than
+  /// read.
+  virtual bool computesCounts() const = 0;
 
   // ---- Libraries ----
   /// Whether a library runs the op, which then becomes no part of a kernel.

@@ -45,6 +45,9 @@ int64_t CpuTarget::getSmallReductionBytes() const { return 0; }
 
 int64_t CpuTarget::getMaxRowElements() const { return std::numeric_limits<int64_t>::max(); }
 
+// Vectors of them come from the nearest cache.
+bool CpuTarget::computesCounts() const { return false; }
+
 // ---- Libraries ----
 
 bool CpuTarget::runsInLibrary(mlir::Operation *op) const { return prim::isContraction(op); }

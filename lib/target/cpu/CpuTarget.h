@@ -29,6 +29,7 @@ public:
   int64_t getStripRows(int64_t rows, int64_t elements) const override;
   int64_t getSmallReductionBytes() const override;
   int64_t getMaxRowElements() const override;
+  bool computesCounts() const override;
   bool runsInLibrary(mlir::Operation *op) const override;
   bool addsBias(prim::DotGeneralOp product) const override;
   size_t getMaxBatchDimensions() const override;

@@ -62,6 +62,9 @@ int64_t CudaTarget::getSmallReductionBytes() const { return sizeThreshold(1 << 2
 // 16 for each of the threads of the largest block.
 int64_t CudaTarget::getMaxRowElements() const { return sizeThreshold(1 << 14); }
 
+// Every thread knows its place; what it reads are eight bytes, as a rule, for an element of four.
+bool CudaTarget::computesCounts() const { return true; }
+
 // ---- Libraries ----
 
 bool CudaTarget::runsInLibrary(mlir::Operation *op) const { return prim::isContraction(op); }

@@ -82,4 +82,7 @@ TEST_CASE("--fuse-horizontally keeps values") {
   checkPass({createDecomposePass, createFormFusionsPass, createFuseHorizontallyPass});
 }
 TEST_CASE("--split-reductions keeps values") { checkPass({createSplitReductionsPass}); }
+TEST_CASE("--compute-counts keeps values") {
+  checkPass({[] { return createComputeCountsPass({"cuda", {}}); }});
+}
 TEST_CASE("--lay-out-convolutions keeps values") { checkPass({createLayOutConvolutionsPass}); }

@@ -25,18 +25,20 @@ KernelLimits CudaTarget::getKernelLimits() const {
 
 // A kernel that leaves the innermost dimensions has a thread for each column only, which walks all
 // rows: parts until the threads of a large GPU are busy. Of other results each has a block at most,
-// which reads a row that its registers do not hold again for every pass.
+// which reads a row that its registers do not hold again for every pass. Where there is a block for
+// each multiprocessor, parts save no more than they cost unless they are large; else a warp with
+// some elements for each lane is one.
 std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements, int64_t columns,
                                                             bool leading) const {
   constexpr int64_t kManyColumns = 1 << 15, kManyElements = sizeThreshold(1 << 14);
   if (leading && columns < kManyColumns && elements >= kManyElements)
     return ReductionParts{
         .least = 4, .leastRows = 16, .enough = 512, .enoughElements = sizeThreshold(1 << 13)};
-  constexpr int64_t kBlocks = 512; // several for each multiprocessor
+  constexpr int64_t kMultiprocessors = 132, kBlocks = 512; // several for each
   if (leading || columns == 0 || columns >= kBlocks || elements / columns <= getMaxRowElements())
     return std::nullopt;
   return ReductionParts{.least = 2,
-                        .leastRows = sizeThreshold(1 << 7), // some for each lane of a warp
+                        .leastRows = sizeThreshold(columns < kMultiprocessors ? 1 << 7 : 1 << 12),
                         .enough = kBlocks / columns,
                         .enoughElements = elements};
 }

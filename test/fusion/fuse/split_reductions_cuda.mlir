@@ -11,16 +11,18 @@ func.func @channels(%x: tensor<32x64x112x112xf32>) -> tensor<64xf32> {
   return %0 : tensor<64xf32>
 }
 
-// Images are parts as long as a warp has several elements for each lane.
+// Images are parts as long as a warp has several elements for each lane; but those of many channels must be larger.
 // CHECK-LABEL: @small_images
 // CHECK-NEXT: %[[PARTS:.*]] = prim.reduce sum %arg0 {dimensions = array<i64: 2, 3>} : (tensor<256x64x14x14xf32>) -> tensor<256x64xf32>
 // CHECK-NEXT: prim.reduce sum %[[PARTS]] {dimensions = array<i64: 0>} : (tensor<256x64xf32>) -> tensor<64xf32>
 // CHECK-NEXT: prim.reduce sum %arg1 {dimensions = array<i64: 0, 2, 3>}
+// CHECK-NEXT: prim.reduce sum %arg2 {dimensions = array<i64: 0, 2, 3>}
 // CHECK-NEXT: return
-func.func @small_images(%x: tensor<256x64x14x14xf32>, %y: tensor<512x64x7x7xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+func.func @small_images(%x: tensor<256x64x14x14xf32>, %y: tensor<512x64x7x7xf32>, %z: tensor<8x144x56x56xf32>) -> (tensor<64xf32>, tensor<64xf32>, tensor<144xf32>) {
   %0 = prim.reduce sum %x {dimensions = array<i64: 0, 2, 3>} : (tensor<256x64x14x14xf32>) -> tensor<64xf32>
   %1 = prim.reduce sum %y {dimensions = array<i64: 0, 2, 3>} : (tensor<512x64x7x7xf32>) -> tensor<64xf32>
-  return %0, %1 : tensor<64xf32>, tensor<64xf32>
+  %2 = prim.reduce sum %z {dimensions = array<i64: 0, 2, 3>} : (tensor<8x144x56x56xf32>) -> tensor<144xf32>
+  return %0, %1, %2 : tensor<64xf32>, tensor<64xf32>, tensor<144xf32>
 }
 
 // Enough channels, and those of which a block holds all elements in registers.

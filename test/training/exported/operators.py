@@ -170,7 +170,7 @@ GRID = torch.tensor([[[-1.2, 0.3], [0.1, -0.4]], [[0.9, 1.0], [0.45, 0.77]]])
 WINDOWS |= {
     "grid_sample": lambda x: F.grid_sample(image(x), GRID[None].to(x), align_corners=False),
     "grid_sample_border": lambda x: F.grid_sample(image(x), GRID[None].to(x) * x[0, 0].sigmoid(), padding_mode="border", align_corners=True),
-    "grid_sample_places": lambda x: F.grid_sample(image(x.detach()), (x.t() * 0.5).reshape(1, 1, 3, 2).tanh(), align_corners=False),
+    "grid_sample_places": lambda x: F.grid_sample(image(x), (x.t() * 0.5).reshape(1, 1, 3, 2).tanh(), align_corners=False),
     "fake_quantize": lambda x: torch.fake_quantize_per_tensor_affine(x, 0.25, 1, -4, 3), "dropout_": lambda x: F.dropout(x.clone(), 0.0, inplace=True),
     "fake_quantize_channels": lambda x: torch.fake_quantize_per_channel_affine(x, torch.tensor([0.1, 0.2, 0.3]), torch.tensor([0, 1, 2], dtype=torch.int32), 1, -4, 3),
 }

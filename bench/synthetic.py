@@ -87,7 +87,9 @@ class Model:
 
     @staticmethod
     def _value(name, shape):
-        dims = b"".join(_bytes(1, _number(1, extent)) for extent in shape)
+        # An extent that is a name is open.
+        extents = (_bytes(2, extent) if isinstance(extent, str) else _number(1, extent) for extent in shape)
+        dims = b"".join(_bytes(1, extent) for extent in extents)
         return _bytes(1, name) + _bytes(2, _bytes(1, _number(1, FLOAT) + _bytes(2, dims)))
 
     @staticmethod

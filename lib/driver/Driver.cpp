@@ -128,6 +128,58 @@ static bool canBeChecked(const CompileOptions &options) {
   return good && countSizes(options) <= kMaxSizes && llvm::sys::fs::is_regular_file(options.model);
 }
 
+/// "batch=32 seq=32"
+static std::string atSize(const std::vector<std::string> &dimensions, int64_t size) {
+  std::string text;
+  for (const std::string &name : dimensions)
+    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(size);
+  return text;
+}
+
+/// Of a model that was not imported because its options give some open dimensions no size, or
+/// dimensions that it does not have: what is wrong with it at the right sizes. Those that are not
+/// known are tried: what is wrong at each of two sizes, in the same words, does not depend on them.
+static void checkAtOtherSizes(const CompileOptions &options, Compilation &c) {
+  constexpr int64_t kTrialSizes[] = {32, 48};
+  const std::vector<std::string> &missing = c.wrongSizes.missing;
+  std::vector<Problem> common;
+  bool isImported = true;
+  for (int64_t size : kTrialSizes) {
+    CompileOptions sized = options;
+    for (const std::string &name : c.wrongSizes.unknown)
+      sized.dimensions.erase(name);
+    for (const std::string &name : missing)
+      sized.dimensions[name] = {size};
+    MLIRContext context;
+    registerDialects(context);
+    Compilation trial(context, sized);
+    runPipeline(trial, "trainable", {});
+    isImported &= trial.module || !trial.models.empty();
+    std::vector<Problem> found = trial.problems.take();
+    if (size == kTrialSizes[0])
+      common = std::move(found);
+    else
+      std::erase_if(common, [&](const Problem &p) { return !llvm::is_contained(found, p); });
+    if (missing.empty())
+      break; // nothing is tried
+  }
+  for (Problem &problem : common)
+    c.problems.add(std::move(problem));
+  if (missing.empty())
+    return;
+  std::string give;
+  for (const std::string &name : missing)
+    give += " -D " + name + "=N";
+  c.problems.add(
+      {.message = "what depends on the sizes of open dimensions was not checked: give" + give +
+                  " (other problems were looked for with " + atSize(missing, kTrialSizes[0]) +
+                  " and with " + atSize(missing, kTrialSizes[1]) +
+                  (isImported ? ")"
+                              : "; with these the model cannot be imported, so that loss and "
+                                "derivatives were not checked)"),
+       .severity = Problem::Severity::Warning});
+}
+
 Outcome accc::checkModel(const CompileOptions &options, const Progress &progress) {
   constexpr const char *kLastPhase = "merge";
   CompileOptions checked = options;
@@ -145,5 +197,7 @@ Outcome accc::checkModel(const CompileOptions &options, const Progress &progress
   for (Problem &problem : problems)
     compilation.problems.add(problem);
   ExitCode code = runPipeline(compilation, kLastPhase, progress);
+  if (!compilation.wrongSizes.missing.empty() || !compilation.wrongSizes.unknown.empty())
+    checkAtOtherSizes(checked, compilation);
   return finish(compilation, problems.empty() ? code : std::max(code, ExitCode::Usage));
 }

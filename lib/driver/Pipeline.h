@@ -10,6 +10,7 @@
 #include "driver/Manifest.h"
 #include "driver/Report.h"
 #include "driver/Sizes.h"
+#include "frontend/common/ImportResult.h"
 #include "schedule/merge/Merge.h"
 #include "support/CompileLog.h"
 #include "support/ProblemCollector.h"
@@ -59,6 +60,8 @@ struct Compilation {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The initial values of variables, at all sizes the same.
   WeightTable weights;
+  /// Of the last sizes imported.
+  WrongSizes wrongSizes;
   /// What the importer found of the model's export.
   ExportNotes exported;
   /// The first sizes imported, and the variables there.

@@ -72,6 +72,7 @@ LogicalResult accc::readModel(Compilation &c) {
   hash(std::move(result.dataFiles));
   if (!result.module)
     checkLossOutput(c, result.outputs);
+  c.wrongSizes = std::move(result.wrongSizes);
   c.module = std::move(result.module);
   c.exported = {std::move(result.recovered), std::move(result.aliases), std::move(result.damage)};
   return success(overwritten.empty() && c.module &&

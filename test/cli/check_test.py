@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
+import pathlib
+import sys
 import unittest
 
 from command_line import DATA, MLP, SMALL, TRAINING, USAGE, CommandLineTest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import synthetic
 
 
 class Check(CommandLineTest):
@@ -20,9 +25,9 @@ class Check(CommandLineTest):
         found = json.loads(out)
         self.assertEqual(error, "")
         self.assertFalse(found["ok"])
-        (problem,) = found["problems"]
+        problem, unchecked = found["problems"]
         self.assertEqual(set(problem), {"severity", "fault", "node", "op", "message"})
-        self.assertEqual(problem["severity"], "error")
+        self.assertEqual((problem["severity"], unchecked["severity"]), ("error", "warning"))
         self.assertIn("-D batch=", problem["message"])
 
     def test_a_loss_that_does_not_fit(self):
@@ -56,6 +61,38 @@ class Check(CommandLineTest):
             "did you mean 'batch'?",
         ):
             self.assertIn(part, messages)
+
+    def test_open_dimensions_hide_nothing_else(self):
+        # At any batch: a loss of an output that is not there, a frozen parameter of no name.
+        options = ["--loss", "cross_entropy=logit", "--freeze", "nothing"]
+        _, error = self.accc("check", MLP / "model.onnx", *options, code=DATA)
+        for part in (
+            "fix them with -D batch=N",
+            "did you mean 'logits'?",
+            "--freeze nothing: no parameter has such a name",
+            "what depends on the sizes of open dimensions was not checked: give -D batch=N (",
+            "with batch=32 and with batch=48)",
+        ):
+            self.assertEqual(error.count(part), 1, error)
+        # Found at a size that was only tried, and not at another: it may be right at the user's.
+        m = synthetic.Model()
+        x = m.input("x", "batch", 4)
+        m.output(m.node("Cast", m.node("MatMul", x, m.parameter("w", 4, 3)), to=99), "batch", 3)
+        m.output(m.node("Reshape", x, m.integers([32, 4])), 32, 4)
+        m.write(self.folder / "m.onnx")
+        _, error = self.accc("check", "m.onnx", "--loss", "mse", code=DATA)
+        self.assertIn("'cast_1' (Cast)", error)  # there is no such type at any size
+        self.assertNotIn("Reshape", error)
+        self.assertIn("loss and derivatives were not checked", error)
+        _, error = self.accc("check", "m.onnx", "--loss", "mse", "-D", "batch=48", code=DATA)
+        self.assertIn("Reshape", error)
+
+    def test_a_size_of_no_dimension_hides_nothing_else(self):
+        options = ["--loss", "cross_entropy", "--freeze", "nothing", "-D", "batch=4", "-D", "batsch=3"]
+        _, error = self.accc("check", MLP / "model.onnx", *options, code=DATA)
+        self.assertIn("did you mean 'batch'?", error)
+        self.assertIn("--freeze nothing: no parameter has such a name", error)
+        self.assertNotIn("was not checked", error)
 
     def test_an_import_that_fails_does_not_hide_a_wrong_output(self):
         (self.folder / "bad.onnx").write_bytes((MLP / "model.onnx").read_bytes().replace(b"Relu", b"Rela"))

@@ -42,7 +42,13 @@ Value ForwardBuilder::addArgument(RankedTensorType type, StringRef name) {
   return body->addArgument(type, NameLoc::get(opBuilder.getStringAttr(name)));
 }
 
-Value ForwardBuilder::addInput(RankedTensorType type, StringRef name) {
+Value ForwardBuilder::addInput(ArrayRef<int64_t> shape, Type elementType, StringRef name) {
+  RankedTensorType type;
+  try {
+    type = tensorType(shape, elementType);
+  } catch (const ImportError &error) {
+    fail("the input '" + name + "': " + error.message);
+  }
   Value argument = addArgument(type, name);
   inputs.push_back({argument, prim::Role::Input});
   return argument;
@@ -108,6 +114,7 @@ std::optional<int64_t> ForwardBuilder::openDimension(const std::string &name,
 
 void ForwardBuilder::leftOpen(StringRef input, ArrayRef<std::string> open) {
   std::string fixes;
+  missingDimensions.insert(open.begin(), open.end());
   for (const std::string &name : open)
     fixes += (fixes.empty() ? "-D " : " -D ") + name + "=N";
   if (!importOptions.openDimension)
@@ -119,6 +126,7 @@ void ForwardBuilder::leftOpen(StringRef input, ArrayRef<std::string> open) {
 void ForwardBuilder::checkDimensions() {
   for (const auto &[name, size] : importOptions.dimensions)
     if (!usedDimensions.contains(name)) {
+      unknownDimensions.push_back(name);
       std::string has;
       for (const std::string &open : openDimensions)
         has += std::string(has.empty() ? "'" : ", '") + open + "'";

@@ -39,7 +39,9 @@ public:
   const ImportOptions &options() const { return importOptions; }
 
   // ---- arguments ----
-  mlir::Value addInput(mlir::RankedTensorType type, llvm::StringRef name);
+  /// Throws ImportError, which names the input, where no tensor can have these extents.
+  mlir::Value addInput(llvm::ArrayRef<int64_t> shape, mlir::Type elementType,
+                       llvm::StringRef name);
   /// Gives the variable its argument and freezes it where the options say so.
   mlir::Value addVariable(Variable variable);
   /// The variable of an argument, or null.
@@ -64,6 +66,10 @@ public:
   std::optional<int64_t> givenDimension(const std::string &name);
   /// A size given for a dimension that is not there is a mistake, not a wish to be ignored.
   void checkDimensions();
+  /// What is wrong with the sizes that the options give, once all inputs are there.
+  WrongSizes wrongSizes() const {
+    return {{missingDimensions.begin(), missingDimensions.end()}, unknownDimensions};
+  }
   /// The dimensions of `input` named in `open` have no size: a warning where the options say what
   /// to take them as, else throws ImportError.
   void leftOpen(llvm::StringRef input, llvm::ArrayRef<std::string> open);
@@ -107,7 +113,8 @@ private:
   mlir::Value key;
   int64_t streams = 0;
   std::vector<llvm::Regex> frozen;
-  std::set<std::string, std::less<>> openDimensions, usedDimensions;
+  std::set<std::string, std::less<>> openDimensions, usedDimensions, missingDimensions;
+  std::vector<std::string> unknownDimensions;
 };
 
 } // namespace accc::frontend

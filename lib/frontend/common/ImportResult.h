@@ -44,6 +44,14 @@ struct ImportOptions {
   std::map<std::string, mlir::DenseElementsAttr> inputs;
 };
 
+/// What is wrong with ImportOptions::dimensions, by name or position; each is a problem, too.
+struct WrongSizes {
+  /// Open dimensions without a size.
+  std::vector<std::string> missing = {};
+  /// Those that have a size and are not there, or not open.
+  std::vector<std::string> unknown = {};
+};
+
 /// `module` holds the function @forward (docs/function-contract.md), verified, or is null if there
 /// are problems; `weights` holds the initial value of each of its parameters and buffers.
 struct ImportResult {
@@ -55,6 +63,7 @@ struct ImportResult {
   std::vector<Problem> remarks = {};
   /// The names of the model's outputs, with problems too.
   std::vector<std::string> outputs = {};
+  WrongSizes wrongSizes = {};
   /// The files beside the model that were read.
   std::vector<std::string> dataFiles = {};
   /// A line for each parameter that the exporter changed and the importer restored.

@@ -165,9 +165,8 @@ void GraphImporter::importInputs() {
       }
       if (!type.has_shape())
         fail("the input '" + info.name() + "' has no shape");
-      RankedTensorType shaped =
-          tensorType(inputShape(info), elementType(context, type.elem_type()));
-      main.values[info.name()] = Entity(addInput(shaped, info.name()));
+      main.values[info.name()] =
+          Entity(addInput(inputShape(info), elementType(context, type.elem_type()), info.name()));
     } catch (const ImportError &error) {
       problems.push_back({"", "", error.message});
       main.values[info.name()] = Entity::broken();
@@ -319,6 +318,7 @@ ImportResult GraphImporter::run() {
   result.remarks = std::move(remarks);
   result.problems = std::move(problems);
   result.dataFiles = tensorReader.dataFiles();
+  result.wrongSizes = wrongSizes();
   if (!result.problems.empty()) {
     result.module = nullptr;
     result.weights.clear();

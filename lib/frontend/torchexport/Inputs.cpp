@@ -203,6 +203,6 @@ void ProgramImporter::importUserInput(const std::string &argument, Scope &scope)
         opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second), argument);
     return;
   }
-  RankedTensorType type = tensorType(inputShape(argument, meta.at("sizes")), element);
-  scope[argument] = aten::MutableTensor(addInput(type, argument), argument);
+  Value value = addInput(inputShape(argument, meta.at("sizes")), element, argument);
+  scope[argument] = aten::MutableTensor(value, argument);
 }

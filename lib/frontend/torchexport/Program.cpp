@@ -309,6 +309,7 @@ ImportResult ProgramImporter::run() {
   for (auto &[name, others] : aliases)
     if (result.weights.contains(name))
       result.aliases[name] = others;
+  result.wrongSizes = wrongSizes();
   result.remarks = std::move(remarks);
   result.problems = std::move(problems);
   if (!result.problems.empty()) {

@@ -7,9 +7,9 @@
 
 namespace accc {
 
-/// Fails, with a problem that names the first such value, where the imported model has an input, a
-/// variable or a result of an op in 16-bit floats: no rule says yet which parts of a training step
-/// may be computed in them (mixed precision).
+/// Fails, with a problem that names the first such value and counts the others, where the imported
+/// model has an input, a variable or a result of an op in 16-bit floats: no rule says yet which
+/// parts of a training step may be computed in them (mixed precision).
 mlir::LogicalResult checkSupported(Compilation &compilation);
 
 } // namespace accc

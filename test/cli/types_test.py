@@ -50,10 +50,10 @@ class SixteenBitFloats(CommandLineTest):
         path.write_text(product(**elements))
         return path
 
-    def refused(self, model, what, element, *options):
+    def refused(self, model, what, element, *options, others=""):
         """Both commands refuse the model, with one error; nothing is written."""
         before = self.files()
-        said = f"{what} has the type {element}, and 16-bit floats are not supported for training yet: export"
+        said = f"{what} has the type {element}{others}, and 16-bit floats are not supported for training yet: export"
         for command in (["check"], ["compile", "-o", "m.so"], ["compile", "--stop-after", "import"]):
             _, error = self.accc(*command, model, *options, code=DATA)
             self.assertIn(said, error)
@@ -66,11 +66,22 @@ class SixteenBitFloats(CommandLineTest):
             self.refused("m.onnx", "node 'cast_1': the result of prim.convert", element, "--loss", "mse")
             self.refused("m.onnx", "node 'cast_1': the result of prim.convert", element)
 
+    def test_how_many_there_are(self):
+        m = synthetic.Model()
+        x = m.input("x", 2, 3)
+        for _ in range(3):
+            x = m.node("Tanh", m.node("Cast", x, to=TO["f16"]))
+        m.output(m.node("Cast", x, to=TO["f32"]), 2, 3)
+        m.write(self.folder / "m.onnx")
+        # Three casts and what each is taken through; the second and third cast change nothing.
+        self.refused("m.onnx", "the result of prim.convert", "f16", others=", as have 3 more results")
+
     def test_inputs_and_parameters(self):
         for element in ("f16", "bf16"):
             self.refused(self.model(x=element), "input 'x'", element)
             self.refused(self.model(w=element), "parameter 'w'", element, "--loss", "mse")
-            self.refused(self.model(w=element, x=element, y=element), "parameter 'w'", element)
+            others = ", as have 1 input and 1 result"
+            self.refused(self.model(w=element, x=element, y=element), "parameter 'w'", element, others=others)
 
     def test_an_output(self):
         self.refused(self.model(y="bf16"), "node 'last': the result of prim.convert", "bf16")

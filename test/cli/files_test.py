@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from command_line import ACCC, GOLDENS, MACHINE, MLP, SECONDS, TRAINING, USAGE, CommandLineTest, write_safetensors
+from command_line import DATA, ACCC, GOLDENS, MACHINE, MLP, SECONDS, TRAINING, USAGE, CommandLineTest, write_safetensors
 
 CHECKPOINT = {"w": ("F32", [1], struct.pack("<f", 42))}
 
@@ -136,9 +136,33 @@ class WhatIsThereStays(CommandLineTest):
     def test_numbers_that_are_none(self):
         library = self.library()
         command = ["run", library, "--inputs", MLP / "inputs.safetensors"]
-        for option, value in (("--lr", "nan"), ("--lr", "inf"), ("--threads", "100000"), ("--threads", "-1")):
+        huge = "99999999999999999999"
+        for option, value, why in (
+            ("--lr", "nan", "is no finite number"),
+            ("--lr", "inf", "is no finite number"),
+            ("--threads", "100000", "is more than 4096"),
+            ("--threads", "-1", "is less than 0"),
+            ("--threads", "2x", "is no whole number"),
+            ("--steps", "0", "is less than 1"),
+            ("--steps", huge, "is no whole number"),
+            ("--seed", huge, "is no whole number"),
+        ):
             _, error = self.accc(*command, option, value, code=USAGE)
-            self.assertIn(option, error)
+            self.assertIn(f"{option}: {value} {why}", error)
+        for option, value, why in (
+            ("--steps", "-3", "is less than 1"),
+            ("--warmup", "0", "is less than 1"),
+            ("--warmup", huge, "is no whole number"),
+            ("--seconds", "nan", "is no finite number"),
+            ("--seconds", "-1", "is less than 0"),
+        ):
+            _, error = self.accc("bench", library, option, value, code=USAGE)
+            self.assertIn(f"{option}: {value} {why}", error)
+        for size in ("0", "-1", "4x", huge):
+            _, error = self.accc("compile", MLP / "model.onnx", "-o", "m.so", "-D", f"batch={size}", code=USAGE)
+            self.assertIn(f"-D: needs a positive number, not '{size}'", error)
+        _, error = self.accc("compile", MLP / "model.onnx", "-o", "m.so", "-D", "batch=999999999999", code=DATA)
+        self.assertIn("the input 'images': a tensor is larger than 2^40 bytes", error)
 
 
 class Endings(CommandLineTest):

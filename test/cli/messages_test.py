@@ -94,11 +94,14 @@ class Messages(CommandLineTest):
             ("train_step", USAGE, ["run", library, "--entry", "trainstep"]),
             ("train_step", USAGE, ["bench", library, "--entry", "train-step"]),
             ("numbers", USAGE, ["diff", library, library, "--only", "number"]),
+            ("--steps", USAGE, ["bench", library, "--step", "3"]),
             ("warning", USAGE, ["check", MLP / "model.onnx", "--log-level", "warn"]),
         ):
             _, error = self.accc(*arguments, code=code)
             self.assertIn(f"did you mean '{meant}'?", error)
         self.assertNotIn("did you mean", self.accc("transmogrify", code=USAGE)[1])
+        _, error = self.accc("--json", "check", MLP / "model.onnx", code=USAGE)
+        self.assertEqual(error, "accc: error: check: --json is an option of the command: write it after 'check'\n")
 
     def test_levels(self):
         model = ["check", *CNN]

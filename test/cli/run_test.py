@@ -3,7 +3,7 @@ import json
 import math
 import unittest
 
-from command_line import DATA, GOLDENS, MLP, USAGE, CommandLineTest, floats, read_safetensors
+from command_line import DATA, GOLDENS, MACHINE, MLP, USAGE, CommandLineTest, floats, read_safetensors
 
 INPUTS = ["--inputs", MLP / "inputs.safetensors"]
 
@@ -76,6 +76,34 @@ class Run(CommandLineTest):
         out, _ = self.accc(*wild, *outputs, "--allow-nonfinite")
         self.assertEqual(len(out.splitlines()), 5)
         self.assertEqual(self.files(), ["mlp.so", "o.safetensors", "p.safetensors"])
+
+    def test_errors_are_in_the_json(self):
+        library = self.library()
+        cases = [  # arguments, exit code, what is at fault, part of the message
+            (["run", library, "--inputs", "none.safetensors"], USAGE, "usage", "none.safetensors"),
+            (["run", library, "--entry", "trainstep"], USAGE, "usage", "did you mean 'train_step'?"),
+            (["bench", library, "--stps", "3"], USAGE, "usage", "did you mean '--steps'?"),
+            (["inspect", library, "--kernels"], USAGE, "usage", "no PTX"),
+            (["diff", library], USAGE, "usage", "B is missing"),
+            (["golden", library, "-o", "/dev/full/goldens"], MACHINE, "machine", "/dev/full"),
+            (["bogus"], USAGE, "usage", "there is no command 'bogus'"),
+        ]
+        (self.folder / "cut.so").write_bytes(library.read_bytes()[:1000])
+        cases.append((["run", "cut.so"], DATA, "data", "cut.so is damaged"))
+        for arguments, code, fault, part in cases:
+            out, error = self.accc(*arguments, "--json", code=code)
+            found = json.loads(out)
+            (problem,) = found["problems"]
+            self.assertFalse(found["ok"])
+            self.assertEqual((problem["severity"], problem["fault"]), ("error", fault))
+            self.assertIn(part, problem["message"])
+            self.assertEqual(error, f"accc: error: {problem['message']}\n")
+        # Of a run that diverges also what it did.
+        run = ["run", library, "--inputs", MLP / "inputs.safetensors", "--lr", "1e30", "--steps", "5", "--json"]
+        found = json.loads(self.accc(*run, code=DATA)[0])
+        self.assertFalse(found["ok"])
+        self.assertIsNone(found["losses"][-1])
+        self.assertIn("--allow-nonfinite", found["problems"][0]["message"])
 
     def test_a_damaged_library(self):
         """Cut off, or with a changed byte: an error, where mapping it would end the program by a signal."""

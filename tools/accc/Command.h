@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -39,8 +40,8 @@ void addMessageOptions(CLI::App &command);
 /// Takes these names only, and suggests one of them for another.
 CLI::Validator oneOf(std::vector<std::string> names);
 
-/// Says what is wrong with the command line, and what was perhaps meant.
-ExitCode reportUsage(const CLI::App &app, const CLI::ParseError &error);
+/// What is wrong with the command line, and what was perhaps meant.
+std::string describeUsage(const CLI::App &app, const CLI::ParseError &error);
 
 /// Prints problems to standard error, and a last line that counts the errors where there are
 /// several. What is the same at several nodes is said once, with their count, unless notes are
@@ -91,8 +92,15 @@ void keepApart(const std::vector<std::string> &written, const std::vector<std::s
 /// The most threads that a command takes: more are a mistake.
 inline constexpr int kMostThreads = 4096;
 
-/// Takes finite numbers only.
-CLI::Validator finiteNumber();
+/// Takes finite numbers only, of at least `least`.
+CLI::Validator finiteNumber(double least = std::numeric_limits<double>::lowest());
+
+/// The whole number that a text is, unless it is something else or does not fit.
+std::optional<int64_t> toWholeNumber(const std::string &text);
+
+/// Takes whole numbers from `least` to `most`.
+CLI::Validator wholeNumber(int64_t least = std::numeric_limits<int64_t>::min(),
+                           int64_t most = std::numeric_limits<int64_t>::max());
 
 /// Inputs for an entry point that are valid for any model: floats are random, integers 0 or 1.
 TensorMap randomInputs(const accc_entry &entry, uint64_t seed);

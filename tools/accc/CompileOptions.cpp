@@ -13,10 +13,10 @@ static void addDimension(CompileOptions &options, const std::string &text) {
     throw CLI::ValidationError("-D", "needs DIM=N, as in -D batch=32, not " + text);
   std::vector<int64_t> sizes;
   for (const std::string &part : CLI::detail::split(text.substr(equals + 1), ',')) {
-    int64_t size = 0;
-    if (!CLI::detail::lexical_cast(part, size) || size < 1)
+    std::optional<int64_t> size = toWholeNumber(part);
+    if (!size || *size < 1)
       throw CLI::ValidationError("-D", "needs a positive number, not '" + part + "' in " + text);
-    sizes.push_back(size);
+    sizes.push_back(*size);
   }
   std::vector<int64_t> &all = options.dimensions[name];
   all.insert(all.end(), sizes.begin(), sizes.end());

@@ -2,6 +2,7 @@
 // What commands ask of the files and numbers that they are given.
 #include "Command.h"
 
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 
@@ -28,13 +29,34 @@ void tool::keepApart(const std::vector<std::string> &written,
   }
 }
 
-CLI::Validator tool::finiteNumber() {
+CLI::Validator tool::finiteNumber(double least) {
   return CLI::Validator(
-      [](std::string &text) -> std::string {
+      [least](std::string &text) -> std::string {
         char *end = nullptr;
         double number = std::strtod(text.c_str(), &end);
-        return *end || text.empty() || !std::isfinite(number) ? text + " is no finite number"
-                                                              : std::string();
+        if (*end || text.empty() || !std::isfinite(number))
+          return text + " is no finite number";
+        return number < least ? text + " is less than " + CLI::detail::to_string(least) : "";
       },
       "FLOAT");
+}
+
+std::optional<int64_t> tool::toWholeNumber(const std::string &text) {
+  int64_t number = 0;
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+CLI::Validator tool::wholeNumber(int64_t least, int64_t most) {
+  return CLI::Validator(
+      [least, most](std::string &text) -> std::string {
+        std::optional<int64_t> number = toWholeNumber(text);
+        if (!number)
+          return text + " is no whole number of 64 bits";
+        return *number < least  ? text + " is less than " + std::to_string(least)
+               : *number > most ? text + " is more than " + std::to_string(most)
+                                : "";
+      },
+      "N");
 }

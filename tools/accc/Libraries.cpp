@@ -33,9 +33,10 @@ SessionOptions StepOptions::settings(const Model &model) const {
 
 void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
   command.add_option("--steps", options.steps, "Number of steps")
-      ->check(CLI::PositiveNumber)
+      ->check(wholeNumber(1))
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Random seed of dropout and other random ops")
+      ->check(wholeNumber())
       ->capture_default_str();
   command.add_option("--lr", options.learningRate, "Learning rate; default: the optimizer's")
       ->check(finiteNumber());

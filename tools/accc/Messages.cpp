@@ -73,6 +73,14 @@ ordered_json accc::tool::toJson(const Outcome &outcome) {
   return {{"ok", outcome.code == ExitCode::Done}, {"problems", problems}};
 }
 
+ordered_json accc::tool::toJson(ErrorKind kind, const std::string &message) {
+  static_assert(exitCodeFor(Fault::Data) == static_cast<ExitCode>(ErrorKind::data) &&
+                exitCodeFor(Fault::Bug) == static_cast<ExitCode>(ErrorKind::bug));
+  auto fault = static_cast<Fault>(static_cast<int>(kind) - static_cast<int>(ErrorKind::data));
+  return {{"ok", false},
+          {"problems", ordered_json::array({problemJson({.message = message, .fault = fault})})}};
+}
+
 // It would get between the messages of what is done.
 ProgressLine::ProgressLine()
     : terminal(isatty(STDERR_FILENO) && !isLogged(LogLevel::Debug) && isLogged(LogLevel::Warning)) {

@@ -74,21 +74,26 @@ static std::vector<std::string> commandNames(const CLI::App &app) {
 /// What is wrong with the arguments that no command took; empty where it is something else.
 static std::string describeUnknown(const CLI::App &app, const CLI::App *command) {
   std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+  // Whose command is wrong has options that are perhaps right.
+  auto name = std::ranges::find_if_not(unknown, isOption);
+  if (!command && name != unknown.end())
+    return "there is no command '" + *name + "'; there are " + join(commandNames(app)) +
+           didYouMean(*name, commandNames(app));
   for (const std::string &argument : unknown)
     if (isOption(argument)) {
       const CLI::App &owner = command ? *command : app;
-      std::string name = argument.substr(0, argument.find('='));
-      return "there is no option " + name + didYouMean(name, optionNames(owner));
+      std::string option = argument.substr(0, argument.find('='));
+      if (command && command->get_option_no_throw(option))
+        return option + " is an option of the command: write it after '" + command->get_name() +
+               "'";
+      return "there is no option " + option + didYouMean(option, optionNames(owner));
     }
   if (!command)
-    return unknown.empty()
-               ? "a command is missing: " + join(commandNames(app))
-               : "there is no command '" + unknown.front() + "'; there are " +
-                     join(commandNames(app)) + didYouMean(unknown.front(), commandNames(app));
+    return "a command is missing: " + join(commandNames(app));
   return unknown.empty() ? "" : "unexpected argument '" + unknown.front() + "'";
 }
 
-ExitCode tool::reportUsage(const CLI::App &app, const CLI::ParseError &error) {
+std::string tool::describeUsage(const CLI::App &app, const CLI::ParseError &error) {
   std::vector<CLI::App *> commands = const_cast<CLI::App &>(app).get_subcommands();
   const CLI::App *command = commands.empty() ? nullptr : commands.front();
   std::string message;
@@ -99,7 +104,5 @@ ExitCode tool::reportUsage(const CLI::App &app, const CLI::ParseError &error) {
   if (message.empty())
     message = error.what();
   std::string name = command ? command->get_name() : "";
-  log(LogLevel::Error, (name.empty() ? "" : name + ": ") + message);
-  log(LogLevel::Note, "accc " + name + (name.empty() ? "" : " ") + "--help says more");
-  return ExitCode::Usage;
+  return (name.empty() ? "" : name + ": ") + message;
 }

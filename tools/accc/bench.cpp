@@ -22,7 +22,8 @@ namespace {
 struct BenchOptions {
   std::string library, entry, inputs, params;
   std::vector<std::string> sizes;
-  int steps = 0, warmup = 3, threads = 0;
+  int64_t steps = 0, warmup = 3;
+  int threads = 0;
   double seconds = 3;
   bool json = false, profile = false;
 };
@@ -129,7 +130,7 @@ static int bench(const BenchOptions &options) {
   std::optional<float> loss; // of the first step
   if (Result result = session.run(name, inputs); result.has_loss())
     loss = result.loss();
-  for (int i = 1; i < options.warmup; ++i)
+  for (int64_t i = 1; i < options.warmup; ++i)
     session.run(name, inputs);
   if (options.profile)
     session.start_profile();
@@ -215,14 +216,18 @@ void accc::tool::addBench(CLI::App &app, Action &action) {
       ->type_name("DIM=N")
       ->allow_extra_args(false)
       ->excludes("--inputs");
-  command->add_option("--steps", options->steps,
-                      "Number of steps; default: as many as fit into --seconds");
+  command
+      ->add_option("--steps", options->steps,
+                   "Number of steps; default: as many as fit into --seconds")
+      ->check(wholeNumber(1));
   command->add_option("--seconds", options->seconds, "Duration of the measurement")
+      ->check(finiteNumber(0))
       ->capture_default_str();
-  command->add_option("--warmup", options->warmup, "Number of warm-up steps, at least one")
+  command->add_option("--warmup", options->warmup, "Number of warm-up steps")
+      ->check(wholeNumber(1))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Number of threads; 0 = OpenMP's default")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(wholeNumber(0, kMostThreads))
       ->capture_default_str();
   command->add_flag("--profile", options->profile,
                     "Print the time of each kernel and library call (with --json of all)");

@@ -2,11 +2,23 @@
 // accc: the command line. Exit codes: 0 done, 1 the model or data is at fault, 2 wrong usage, 3 the
 // machine is at fault, 4 a bug in accc.
 #include "Command.h"
+#include "Json.h"
 #include "Print.h"
 #include "support/Log.h"
 
+#include <algorithm>
+#include <iostream>
+
 using namespace accc;
 using namespace accc::tool;
+
+/// Ends a command with an error, which is the result where that is JSON.
+static int fail(bool json, ErrorKind kind, const std::string &message) {
+  log(LogLevel::Error, message);
+  if (json)
+    std::cout << toText(toJson(kind, message)) << "\n";
+  return static_cast<int>(kind);
+}
 
 int main(int argc, char **argv) {
   CLI::App app("Compiles exported models into training steps, and runs them.", "accc");
@@ -27,24 +39,27 @@ int main(int argc, char **argv) {
   for (CLI::App *command : app.get_subcommands([](CLI::App *) { return true; }))
     addMessageOptions(*command);
 
+  // Of a wrong command line, too, of which no command knows.
+  const bool json = std::any_of(argv + 1, argv + argc, [](const char *argument) {
+    return argument == std::string("--json");
+  });
   PrintableOutput output;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0) // --help, --version
       return app.exit(error);
-    return static_cast<int>(reportUsage(app, error));
+    int code = fail(json, ErrorKind::usage, describeUsage(app, error));
+    log(LogLevel::Note, "accc --help and accc COMMAND --help say more");
+    return code;
   }
   try {
     return action();
   } catch (const Error &error) {
-    log(LogLevel::Error, error.what());
-    return error.exit_code();
+    return fail(json, error.kind(), error.what());
   } catch (const std::bad_alloc &) {
-    log(LogLevel::Error, "there is not enough memory");
-    return static_cast<int>(ExitCode::Machine);
+    return fail(json, ErrorKind::machine, "there is not enough memory");
   } catch (const std::exception &error) {
-    log(LogLevel::Error, std::string("bug in accc: ") + error.what());
-    return static_cast<int>(ExitCode::Bug);
+    return fail(json, ErrorKind::bug, std::string("bug in accc: ") + error.what());
   }
 }

@@ -3,6 +3,7 @@
 #include "Command.h"
 #include "Json.h"
 #include "Print.h"
+#include "support/Log.h"
 
 #include <cmath>
 #include <iostream>
@@ -21,9 +22,9 @@ struct RunOptions {
 };
 } // namespace
 
-/// A loss that is not finite is null.
+/// A loss that is not finite is null; `failure` is why the run ends with an error, if it does.
 static void printJson(const Result &result, const Session &session,
-                      const std::vector<float> &losses) {
+                      const std::vector<float> &losses, const std::string &failure) {
   const accc_entry &entry = result.entry();
   nlohmann::ordered_json json{{"library", session.model().path()},
                               {"entry", entry.name},
@@ -34,17 +35,20 @@ static void printJson(const Result &result, const Session &session,
                               {"learning_rate", session.learning_rate()},
                               {"seed", session.seed()},
                               {"losses", losses}};
+  if (!failure.empty())
+    json.update(toJson(ErrorKind::data, failure));
   std::cout << toText(json) << "\n";
 }
 
-/// Training that diverged goes nowhere: nobody should take its parameters for trained ones.
-static void checkLoss(const std::vector<float> &losses) {
-  if (std::isfinite(losses.back()))
-    return;
-  throw Error(ErrorKind::data, "the loss of step " + std::to_string(losses.size() - 1) + " is " +
-                                   std::to_string(losses.back()) +
-                                   "; nothing was written. Look at the inputs and the learning "
-                                   "rate (--lr), or go on with --allow-nonfinite");
+/// Why training goes nowhere, so that nobody should take its parameters for trained ones; empty
+/// where it does not diverge.
+static std::string whyDiverged(const std::vector<float> &losses) {
+  if (losses.empty() || std::isfinite(losses.back()))
+    return "";
+  return "the loss of step " + std::to_string(losses.size() - 1) + " is " +
+         std::to_string(losses.back()) +
+         "; nothing was written. Look at the inputs and the learning rate (--lr), or go on with "
+         "--allow-nonfinite";
 }
 
 static int run(const RunOptions &options) {
@@ -74,10 +78,13 @@ static int run(const RunOptions &options) {
     if (!std::isfinite(losses.back()) && !options.allowNonfinite)
       break;
   }
+  const std::string failure = options.allowNonfinite ? "" : whyDiverged(losses);
   if (options.json)
-    printJson(*result, session, losses);
-  if (!losses.empty() && !options.allowNonfinite)
-    checkLoss(losses);
+    printJson(*result, session, losses, failure);
+  if (!failure.empty()) {
+    log(LogLevel::Error, failure);
+    return static_cast<int>(ExitCode::Data);
+  }
   if (!options.outputs.empty()) {
     TensorMap outputs = result->tensors();
     if (options.run.steps > 1 && !losses.empty())
@@ -104,7 +111,7 @@ void accc::tool::addRun(CLI::App &app, Action &action) {
       ->type_name("P.safetensors");
   addStepOptions(*command, options->run);
   command->add_option("--threads", options->threads, "Number of threads; 0 = OpenMP's default")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(wholeNumber(0, kMostThreads))
       ->capture_default_str();
   command
       ->add_option("--outputs", options->outputs,

@@ -244,7 +244,10 @@ class Diff(CommandLineTest):
             ([library, MLP, "--inputs", MLP / "inputs.safetensors"], "--inputs goes with"),
             ([library, library, "--bisect"], "--bisect needs a model and its goldens"),
             ([MLP / "model.onnx", MLP, "--bisect", "--only", "numbers"], "--bisect compares no sections"),
-            ([library, MLP, "--arch", "native"], "--arch goes with a model"),
+            ([library, MLP, "--arch", "native"], "--target, --arch and --precision go with a model"),
+            ([library, MLP, "--target", "cuda"], "--target, --arch and --precision go with a model"),
+            ([library, library, "--precision", "fp32"], "--target, --arch and --precision go with a model"),
+            ([MLP / "model.onnx", MLP, "--bisect", "--precision", "tf32"], "--precision does not go with it"),
         ):
             self.assertIn(message, self.accc("diff", *arguments, code=USAGE)[1])
 

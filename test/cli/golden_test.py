@@ -44,6 +44,13 @@ class Golden(CommandLineTest):
         out, _ = self.accc("diff", MLP / "model.onnx", "g", "--bisect")
         self.assertIn("the model as imported and differentiated is that of the goldens", out)
 
+    def test_an_accepted_export_is_accepted_again(self):
+        model = GOLDENS.parent.parent / "exports" / "cnn" / "dynamo_train.onnx"
+        options = ["--loss", "cross_entropy", "--optimizer", "sgd", "--accept-damaged-export"]
+        self.accc("compile", model, "-o", "m.so", *options)
+        self.accc("golden", "m.so", "-o", "g")
+        self.accc("diff", model, "g")
+
     def test_what_changed_since(self):
         self.accc("golden", self.library(), "-o", "g")
         options = ["--loss", "cross_entropy", "-D", "batch=64", "--optimizer", "adam,beta1=0.8"]

@@ -50,6 +50,18 @@ class Data(CommandLineTest):
         self.assertIn("accc: error: eval_step: target[3] = 500: classes are 0 to 9", error)
 
 
+    @needs_cuda
+    def test_a_bisection_follows_the_target_that_is_asked_for(self):
+        bisect = ["diff", MLP / "model.onnx", MLP, "--bisect", "--target", "cuda", "--arch", "compute_80"]
+        with environment():
+            out, _ = self.accc(*bisect)
+        self.assertIn("fuse       keeps every value", out)
+        self.assertIn("generate   not compared: this machine cannot run the kernels", out)
+        with environment(gpu=True):
+            out, _ = self.accc(*bisect)
+        self.assertIn("kernels and library calls give what they should", out)
+
+
 class Precision(CommandLineTest):
     def compile(self, name, *options, code=0):
         (self.folder / "product.mlir").write_text(PRODUCT)

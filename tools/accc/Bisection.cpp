@@ -96,7 +96,15 @@ static void judgeAll(const Bisection &bisection, const fs::path &goldens, double
   }
   if (bisection.outcome.code != ExitCode::Done)
     return;
-  judgeKernels(bisection, section);
+  try {
+    judgeKernels(bisection, section);
+  } catch (const Error &error) {
+    if (error.kind() != ErrorKind::machine)
+      throw;
+    section.notes.push_back("generate   not compared: this machine cannot run the kernels (" +
+                            std::string(error.what()) + ")");
+    return;
+  }
   if (!section.changes.empty())
     return;
   section.notes.push_back("generate   " + std::to_string(bisection.kernels.size()) +

@@ -24,7 +24,8 @@ struct DiffOptions {
   RunSettings run;
   bool bisect = false, targets = false, hasSteps = false;
   double tolerance = DiffReport().tolerance;
-  std::vector<std::string> archs, only, failOn;
+  std::vector<std::string> modelTargets, archs, only, failOn;
+  std::string precision;
   ReportOptions report;
   std::string junit; ///< a file to write
 };
@@ -57,9 +58,16 @@ static int diffModel(const DiffOptions &options, DiffReport &report) {
   CompileOptions compile = meta.compile;
   compile.model = options.a;
   compile.output = folder.path() / "model.so";
-  if (options.bisect)
+  // A bisection follows what every machine can run, unless it is asked for something else.
+  if (options.bisect) {
     compile.targets = {"cpu"};
-  if (options.bisect || !options.archs.empty())
+    compile.precision = CompileOptions().precision;
+  }
+  if (!options.modelTargets.empty())
+    compile.targets = options.modelTargets;
+  if (!options.precision.empty())
+    compile.precision = options.precision;
+  if (options.bisect || !options.modelTargets.empty() || !options.archs.empty())
     compile.archs = options.archs;
   if (options.bisect)
     return guarded(compile, options.report.json, [&] {
@@ -123,8 +131,11 @@ static void checkOptions(const DiffOptions &options, Mode mode) {
   need(!options.bisect || mode == Mode::ModelAndGoldens, "--bisect needs a model and its goldens");
   need(!options.bisect || (options.only.empty() && options.failOn.empty()),
        "--bisect compares no sections: --only and --fail-on do not go with it");
-  need(options.archs.empty() || mode == Mode::ModelAndGoldens,
-       "--arch goes with a model: a library is compiled");
+  need((options.modelTargets.empty() && options.archs.empty() && options.precision.empty()) ||
+           mode == Mode::ModelAndGoldens,
+       "--target, --arch and --precision go with a model: a library is compiled");
+  need(!options.bisect || options.precision.empty() || options.precision == "fp32",
+       "--bisect holds kernels to what they give in fp32: --precision does not go with it");
   keepApart({options.junit}, {options.a, options.b, options.run.params, options.run.inputs});
 }
 
@@ -182,7 +193,7 @@ static void addSectionOptions(CLI::App &command, DiffOptions &options) {
   command
       .add_option("--tolerance", options.tolerance,
                   "Absolute and relative tolerance of numbers; 0: bitwise equal")
-      ->check(CLI::NonNegativeNumber)
+      ->check(finiteNumber(0))
       ->capture_default_str();
   command.add_flag("--failed", options.report.failedOnly, "List only tensors that failed");
   command.add_flag("--json", options.report.json,
@@ -214,8 +225,8 @@ static void addRunOptions(CLI::App &command, DiffOptions &options) {
             options.run.steps = steps;
             options.hasSteps = true;
           },
-          "with two libraries and --targets: of training (default: 3)")
-      ->check(CLI::PositiveNumber);
+          "With two libraries or --targets: number of training steps (default: 3)")
+      ->check(wholeNumber(1));
 }
 
 void accc::tool::addDiff(CLI::App &app, Action &action) {
@@ -261,6 +272,16 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
   command->add_flag(
       "--bisect", options->bisect,
       "Find the phase, op or kernel of a model that is wrong, with the reference interpreter");
+  command
+      ->add_option("--target", options->modelTargets,
+                   "Targets to compile a model for (default: those of the goldens; with --bisect "
+                   "cpu)")
+      ->type_name("A[,B]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--precision", options->precision,
+                      "Precision to compile a model with (default: that of the goldens; with "
+                      "--bisect fp32)");
   command->add_option("--arch", options->archs, "Architectures to compile a model for")
       ->type_name("A[,B]")
       ->delimiter(',')

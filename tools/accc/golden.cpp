@@ -84,6 +84,8 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
                            "assume_batchnorm_training", "running_variance"})
     if (manifest.contains(name))
       meta[name] = manifest[name];
+  if (manifest.contains("accepted_damage"))
+    meta["accept_damaged_export"] = true;
   meta["library"] = describeForDiff(options.library);
   return meta;
 }

@@ -43,11 +43,13 @@ class Data(CommandLineTest):
         dtype, shape, data = inputs["target"]
         bad = data[:24] + struct.pack("<q", 500) + data[32:]
         write_safetensors(self.folder / "bad.safetensors", {**inputs, "target": (dtype, shape, bad)})
-        # No library call follows the loss, which would read what the kernels that stopped left unwritten:
-        # to the stand-in that is an error.
-        with environment(gpu=True):
-            _, error = self.accc("run", "m.so", "--entry", "eval_step", "--inputs", "bad.safetensors", code=DATA)
-        self.assertIn("accc: error: eval_step: target[3] = 500: classes are 0 to 9", error)
+        # Of a step also where library calls follow the loss, which find nothing that they could read.
+        for entry in ("eval_step", "grad_step", "train_step"):
+            run = ["run", "m.so", "--entry", entry, "--inputs", "bad.safetensors", "--save-params", "p.safetensors"]
+            with environment(gpu=True):
+                _, error = self.accc(*run, code=DATA)
+            self.assertIn(f"accc: error: {entry}: target[3] = 500: classes are 0 to 9", error)
+            self.assertNotIn("p.safetensors", self.files())
 
 
     @needs_cuda

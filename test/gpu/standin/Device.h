@@ -87,6 +87,12 @@ public:
 
   uint64_t memoryLimit() const;
 
+  /// A run of accc's begins by setting its status, a word of 8 bytes, to zero. Kernels that find
+  /// something else there do nothing; libraries know nothing of it and go on with whatever there
+  /// is.
+  void beginRun(CUdeviceptr status) { statusWord = status; }
+  bool kernelsHaveStopped();
+
   accc::ptx::Memory memory;
   std::map<CUstream, CUstream_st *> streams;
   bool started = false;
@@ -94,6 +100,7 @@ public:
 
 private:
   CUresult fault = CUDA_SUCCESS; // the sticky one
+  CUdeviceptr statusWord = 0;    // of the run that began last
   std::map<std::string, int> counts;
   std::string failing; // STANDIN_FAIL as it was when counting began
   int failingCalls = 0;
@@ -108,7 +115,8 @@ public:
   /// Throws Fault where `address` is no device memory.
   Operand(CUdeviceptr address, const char *name);
   /// `bytes` bytes at an offset from the address. Throws Fault where they reach out of the
-  /// allocation, or, for read(), where nobody has written them.
+  /// allocation, or, for read(), where nobody has written them, unless the kernels that would have
+  /// done so have stopped.
   const std::byte *read(int64_t offset, uint64_t bytes) const;
   std::byte *write(int64_t offset, uint64_t bytes);
 

@@ -218,8 +218,11 @@ CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *given, CUstream stream) {
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t count, CUstream stream) {
   STANDIN_ENTER(cuMemsetD8Async, true);
   Device &device = Device::get();
-  return device.submit(stream,
-                       [=, &device] { device.check(device.memory.fill(to, byte, 1, count)); });
+  return device.submit(stream, [=, &device] {
+    device.check(device.memory.fill(to, byte, 1, count));
+    if (byte == 0 && count == sizeof(int64_t))
+      device.beginRun(to);
+  });
 }
 
 CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char byte, size_t width,

@@ -12,6 +12,7 @@ from command_line import (
     ACCC,
     BUG,
     DATA,
+    DONE,
     GOLDENS,
     MLP,
     SECONDS,
@@ -246,6 +247,25 @@ func.func @forward(%w: tensor<5x3xf32> {accc.name = "w", accc.role = #prim.role<
         run = ["run", "words.so", "--entry", "eval_step", "--inputs", "i.safetensors", "--params", "w.safetensors"]
         _, error = self.accc(*run, code=DATA)
         self.assertEqual(error, "accc: error: eval_step: words[1,1] = 60 (and 1 more): rows are 0 to 4\n")
+
+    def test_a_row_that_the_model_computes_is_told_by_its_bounds(self):
+        words = """
+func.func @forward(%w: tensor<5x3xf32> {accc.name = "w", accc.role = #prim.role<parameter>},
+                   %i: tensor<4xi64> {accc.name = "words", accc.role = #prim.role<input>})
+    -> (tensor<4x3xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
+  %0 = prim.mul %i, %i : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %1 = prim.gather %w, %0 {axis = 0 : i64} : (tensor<5x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
+  return %1 : tensor<4x3xf32>
+}
+"""
+        (self.folder / "words.mlir").write_text(words)
+        self.accc("compile", "words.mlir", "-o", "words.so")
+        run = ["run", "words.so", "--entry", "eval_step", "--inputs", "i.safetensors", "--params", "w.safetensors"]
+        write_safetensors(self.folder / "w.safetensors", {"w": ("F32", [5, 3], bytes(60))})
+        for last, code in ((2, DONE), (3, DATA)):
+            write_safetensors(self.folder / "i.safetensors", {"words": ("I64", [4], struct.pack("<4q", 0, 1, 2, last))})
+            _, error = self.accc(*run, code=code)
+        self.assertEqual(error, "accc: error: eval_step: an index of a gather is out of range: indices are 0 to 4\n")
 
     def test_scores_that_can_be_read_in_two_ways(self):
         contracting = "rhs_batch = array<i64>,\n    lhs_contracting = array<i64: 1>"

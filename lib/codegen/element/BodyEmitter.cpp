@@ -245,7 +245,8 @@ AffineExpr BodyEmitter::symbol(Value integer, int64_t bound, StringRef message) 
       bad = b.create<arith::AndIOp>(location, bad, mask);
     anyBad = b.create<vector::ReductionOp>(location, vector::CombiningKind::OR, bad);
   }
-  Value code = index.constant(errors.statusFor(message));
+  std::string text = (message + ": indices are 0 to " + Twine(bound - 1)).str();
+  Value code = index.constant(errors.statusFor(text));
   auto report = b.create<scf::IfOp>(location, anyBad, /*withElseRegion=*/false);
   OpBuilder inner = report.getThenBodyBuilder();
   machine.report(inner, location, status, code);

@@ -42,7 +42,8 @@ public:
   virtual mlir::Value indexValue(mlir::AffineExpr expression, mlir::Type elementType) = 0;
 
   /// An integer element read at run time as an index, known to satisfy 0 <= value < bound. A value
-  /// that does not is reported as a data error by `message` and never used to read memory.
+  /// that does not is reported as a data error by `message` and its bounds, and never used to read
+  /// memory.
   virtual mlir::AffineExpr symbol(mlir::Value integer, int64_t bound, llvm::StringRef message) = 0;
 
   /// inside() where all `ranges` hold and outside() elsewhere; inside() reads nothing where they do

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A compiled model as loaded from disk: what it is, not yet what it has learnt.
+// A compiled model as loaded from disk: its code and description, without state (session.h).
 #ifndef ACCC_MODEL_H
 #define ACCC_MODEL_H
 
@@ -22,41 +22,42 @@ public:
   /// - usage where the path leads to no file, or to something other than a file;
   /// - data where the file is damaged (cut off, longer than it was written, or with changed bytes:
   ///   a checksum at its end is verified before any of it is mapped), is no compiled model, or
-  ///   speaks another ABI version;
-  /// - machine where the file cannot be read, or this machine lacks the instructions of all code in
-  ///   it, or the runtime the half for its target.
+  ///   has another ABI version;
+  /// - machine where the file cannot be read, where this machine supports none of the code in it,
+  ///   or where the runtime was built without support for its target.
   /// Session::load and load_safetensors throw the same kinds for files of tensors: data where the
   /// header or the lengths are wrong, naming the tensor; machine where reading fails.
   static Model load(const std::string &path);
   /// The same with the code for one target ("cuda") of those that the library holds; Error (usage)
   /// where it holds none.
   static Model load(const std::string &path, std::string_view target);
-  /// As load(path), but whether this machine can run the library is not asked: for what looks at
-  /// it. Where it cannot, a Session on it throws what load() would have thrown.
+  /// As load(path), without a check that this machine can run the library: for reading its
+  /// description. If it cannot, a Session on it throws what load() would have thrown.
   static Model describe(const std::string &path);
 
-  /// Whether load() gave it.
+  /// True if load() returned it, false if describe() did.
   bool is_to_run() const;
-  /// Absolute.
+  /// The absolute path of the library.
   const std::string &path() const;
   const accc_model_description &description() const;
   std::string_view name() const { return description().name; }
 
-  /// What of the library this machine runs: the best code for it, or that for the machine that the
-  /// environment variable ACCC_ARCH names ("x86-64-v3"). Of a model that is only described and that
-  /// it cannot run, the best code.
+  /// The code that this machine runs: the best that it supports, or that for the architecture named
+  /// by the environment variable ACCC_ARCH ("x86-64-v3"). If it supports none (describe()), the
+  /// best code in the library.
   const accc_code &code() const;
-  /// Of that code. Entries of one name differ in the shapes of what they take.
+  /// The entry points of that code. Several entries of one name differ in the shapes of their
+  /// inputs.
   std::span<const accc_entry> entries() const;
   std::span<const accc_variable> variables() const;
-  /// The sizes that the library was compiled for, "batch=32,seq=64" and others; one, "", where it
-  /// was compiled for no choice of them.
+  /// The sizes that the library was compiled for, such as "batch=32,seq=64"; one empty string if it
+  /// was compiled for a single size.
   std::vector<std::string_view> sizes() const;
 
-  /// nullptr where there is none of that name and those sizes; without sizes the first of the name.
+  /// nullptr if there is none of that name and those sizes; without sizes the first of that name.
   const accc_entry *find_entry(std::string_view name, std::string_view sizes = {}) const;
   const accc_variable *find_variable(std::string_view name) const;
-  /// The same, but throws Error (usage) that lists what there is.
+  /// As find_entry, but throws Error (usage), which lists the entry points, if there is none.
   const accc_entry &entry(std::string_view name, std::string_view sizes = {}) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The compiler's face towards its tool: whole compilations, and what came of them. Free of LLVM.
+// The compiler's API for its tool: whole compilations and their results. Free of LLVM.
 #ifndef ACCC_DRIVER_DRIVER_H
 #define ACCC_DRIVER_DRIVER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The way of a model: the one place that knows the order of the stages.
+// The compilation pipeline: the one place that knows the order of the stages.
 #ifndef ACCC_DRIVER_PIPELINE_H
 #define ACCC_DRIVER_PIPELINE_H
 
@@ -40,7 +40,7 @@ struct TargetBranch {
   std::vector<SizedProgram> programs;
 };
 
-/// A model on its way.
+/// A model being compiled.
 struct Compilation {
   /// The options are good (checkOptions).
   Compilation(mlir::MLIRContext &context, const CompileOptions &options);

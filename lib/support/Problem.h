@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What stands in a model's way, as data.
+// Problems of a model or a compilation, as data.
 #ifndef ACCC_SUPPORT_PROBLEM_H
 #define ACCC_SUPPORT_PROBLEM_H
 

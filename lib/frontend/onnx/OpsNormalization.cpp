@@ -37,9 +37,9 @@ Entities batchNormalization(Node &node) {
   bool assumed = importer.options().training && importer.options().assumeBatchNormTraining;
   if (!isTraining(node) && !assumed) {
     bool doubtful = importer.options().training && !importer.writtenForTraining();
-    if (doubtful && importer.writtenByPyTorch() && importer.initialValue(mean) &&
-        importer.initialValue(node.in(1)))
-      importer.addDamage(Loss::FrozenBatchNorm, ownerOf(node.proto().input(1)));
+    // By its statistics: without affine=True it has no scale that bears a name.
+    if (doubtful && importer.writtenByPyTorch() && importer.initialValue(mean))
+      importer.addDamage(Loss::FrozenBatchNorm, ownerOf(node.proto().input(3)));
     else if (doubtful)
       importer.warn("BatchNormalization was exported in inference mode (PyTorch's dynamo exporter "
                     "writes it so whatever the module's mode): it keeps its statistics and does "

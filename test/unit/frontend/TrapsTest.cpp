@@ -115,6 +115,18 @@ TEST_CASE("an inference-mode batch normalisation in training is warned of") {
   CHECK(importText(text, options).warnings().empty());
 }
 
+TEST_CASE("a batch normalisation without parameters is lost in inference mode, too") {
+  // With affine=False scale and shift are constants; the statistics are buffers all the same.
+  std::string bytes = modelBytes(R"(
+    g (float[4,1] x) => (float[4,1] y) <float[1] m = {1}, float[1] v = {2}> {
+      s = Constant <value = float[1] {1}> ()
+      b = Constant <value = float[1] {0}> ()
+      y = BatchNormalization(x, s, b, m, v)
+    })",
+                                 17, "pytorch");
+  CHECK_THAT(importBytes(bytes).problems(), Contains("1 batch norm written in inference mode"));
+}
+
 TEST_CASE("a frozen batch normalisation is one where accc's own exporter says so") {
   const char *text = R"(
     g (float[4,1] x) => (float[4,1] y) <float[1] s = {1}, float[1] b = {0}, float[1] m = {1}, float[1] v = {2}> {

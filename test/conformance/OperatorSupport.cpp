@@ -2,12 +2,13 @@
 // operator_support FOLDER EXPECTATIONS SAMPLES: prints, as JSON, what the importer says of each
 // operator that it knows. It asks by importing ONNX's node tests, and samples for operators that
 // have none, as they are and changed: with other element types, and with inputs that are not known
-// at compile time.
+// at compile time. operator_support --aten prints the table of ATen's operators.
 #include "Expectations.h"
 #include "NodeTestCase.h"
 
 #include "driver/Pipeline.h"
 #include "driver/Supported.h"
+#include "frontend/aten/OpTable.h"
 #include "frontend/onnx/Import.h"
 #include "frontend/onnx/Proto.h"
 #include "ir/interfaces/ReferenceValues.h"
@@ -291,8 +292,14 @@ llvm::json::Object describe(const Support &support) {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (argc == 2 && llvm::StringRef(argv[1]) == "--aten") {
+    for (const std::string &row : aten::allOperators())
+      llvm::outs() << row << "\n";
+    return 0;
+  }
   if (argc != 4) {
-    std::cerr << "usage: operator_support FOLDER EXPECTATIONS SAMPLES\n";
+    std::cerr
+        << "usage: operator_support FOLDER EXPECTATIONS SAMPLES, or operator_support --aten\n";
     return 2;
   }
   if (!fs::exists(argv[1])) {

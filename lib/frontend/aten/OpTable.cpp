@@ -47,9 +47,14 @@ std::optional<Operator> accc::aten::findOperator(llvm::StringRef name) {
 }
 
 std::vector<std::string> accc::aten::allOperators() {
-  std::vector<std::string> names;
-  for (const auto &row : table())
-    names.push_back(row.first().str());
-  llvm::sort(names);
-  return names;
+  std::vector<std::string> rows;
+  auto add = [&](llvm::ArrayRef<OpRow> family) {
+    for (const OpRow &row : family)
+      rows.push_back(row.signature);
+  };
+#define ACCC_ADD_FAMILY(family) add(family());
+  ACCC_ATEN_FAMILIES(ACCC_ADD_FAMILY)
+#undef ACCC_ADD_FAMILY
+  llvm::sort(rows);
+  return rows;
 }

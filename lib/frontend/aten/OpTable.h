@@ -38,7 +38,7 @@ struct Operator {
 /// The operator of a name as "add.Tensor" or "relu_", or nothing.
 std::optional<Operator> findOperator(llvm::StringRef name);
 
-/// The names of all rows.
+/// All rows as they stand in the table, by name.
 std::vector<std::string> allOperators();
 
 // clang-format off

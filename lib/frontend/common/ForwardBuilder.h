@@ -40,8 +40,7 @@ public:
 
   // ---- arguments ----
   /// Throws ImportError, which names the input, where no tensor can have these extents.
-  mlir::Value addInput(llvm::ArrayRef<int64_t> shape, mlir::Type elementType,
-                       llvm::StringRef name);
+  mlir::Value addInput(llvm::ArrayRef<int64_t> shape, mlir::Type elementType, llvm::StringRef name);
   /// Gives the variable its argument and freezes it where the options say so.
   mlir::Value addVariable(Variable variable);
   /// The variable of an argument, or null.

@@ -6,6 +6,7 @@ import pathlib
 import sys
 
 import torch
+from torch import nn
 
 # The package of this repository, before one that is installed. (In a pack of scripts/gpu it stands beside this file.)
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
@@ -67,3 +68,15 @@ def perturb(module, seed=1):
         for parameter in module.parameters():
             if parameter.dim() == 1:
                 parameter.add_(0.05 * torch.randn(parameter.shape, generator=generator))
+
+
+def remove_randomness(module):
+    """Turns dropout, stochastic depth and their kin off, of a module in training mode."""
+    for part in module.modules():
+        if isinstance(part, (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout)):
+            part.p = 0.0
+        if type(part).__name__ in ("DropPath", "StochasticDepth", "DropBlock2d"):
+            part.forward = lambda x, *rest: x
+        for name in ("dropout", "drop_rate", "attn_drop", "attn_drop_rate"):  # where a function drops
+            if isinstance(getattr(part, name, None), float):
+                setattr(part, name, 0.0)

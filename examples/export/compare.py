@@ -103,7 +103,8 @@ def against_itself(directory):
     """
     directory = pathlib.Path(directory)
     golden = load_file(directory / "golden.safetensors")
-    double = load_file(directory / "golden64.safetensors")
+    double_file = directory / "golden64.safetensors"
+    double = load_file(double_file) if double_file.exists() else {}
     counts = []
     for path in sorted(directory.glob("moved*.safetensors")):
         other = load_file(path)

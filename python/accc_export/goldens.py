@@ -63,7 +63,7 @@ def golden(
     with whole_folder(directory) as folder:
         files, exports = _export_all(module, inputs, exporters, folder, directory, dynamic, input_names, output_names)
         with preserved(module):
-            run = _Run(module, call, exports[0], loss, target, optimizer, lr, steps)
+            run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps)
             meta = {
                 "files": files,
                 "loss": loss,
@@ -76,7 +76,7 @@ def golden(
                 **(extra or {}),
             }
             batch = dict(call.inputs) if target is None else {**call.inputs, "target": target}
-            _save(batch, folder / "inputs.safetensors")
+            save_tensors(batch, folder / "inputs.safetensors")
             if steps == 0:
                 pass
             elif meta["dropout"]:
@@ -105,7 +105,7 @@ def _export_all(module, inputs, exporters, folder, directory, dynamic, input_nam
     return files, exports
 
 
-class _Run:
+class GoldenRun:
     """The training of copies of one module on one batch."""
 
     def __init__(self, module, call: Call, done: Export, loss: str, target, optimizer: str, lr, steps: int) -> None:
@@ -125,9 +125,9 @@ class _Run:
 
         The rounding moves a value by 6e-8 of itself at most, far below what the comparison can see.
         """
-        _save(self.train(self._copy(), torch.float32), folder / "golden.safetensors")
+        save_tensors(self.train(self._copy(), torch.float32), folder / "golden.safetensors")
         for seed in range(1, moved + 1):
-            _save(self.train(move(self._copy(), seed), torch.float32), folder / f"moved{seed}.safetensors")
+            save_tensors(self.train(move(self._copy(), seed), torch.float32), folder / f"moved{seed}.safetensors")
         if not double:
             return
         try:
@@ -135,7 +135,7 @@ class _Run:
         except RuntimeError as error:  # a module may hold float32 where nobody can see it
             warnings.warn(f"no run in float64: {error}", ExportWarning, stacklevel=4)
             return
-        _save({name: _to(x, torch.float32) for name, x in results.items()}, folder / "golden64.safetensors")
+        save_tensors({name: _to(x, torch.float32) for name, x in results.items()}, folder / "golden64.safetensors")
 
     def train(self, module: torch.nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         """`loss`, outputs and `grad.<parameter>` of the first step, `losses` of all, `param.<tensor>` after the last."""
@@ -198,5 +198,6 @@ def _dense(tensor: torch.Tensor) -> torch.Tensor:
     return (tensor.to_dense() if tensor.is_sparse else tensor).detach()
 
 
-def _save(tensors: dict[str, torch.Tensor], path: pathlib.Path) -> None:
+def save_tensors(tensors: dict[str, torch.Tensor], path: pathlib.Path) -> None:
+    """Writes tensors as a safetensors file."""
     save_file({name: x.detach().cpu().contiguous().clone() for name, x in tensors.items()}, path)

@@ -7,9 +7,8 @@ these. Everything random (dropout, stochastic depth) is off.
 """
 
 import torch
-from torch import nn
 
-from cases import Case, perturb
+from cases import Case, perturb, remove_randomness
 
 SIZES = {"small": (64, 96, 128, 160, 192, 224, 256, 299), "full": (224, 256, 299)}
 
@@ -24,7 +23,7 @@ def find(name):
 def _case(build, name, config):
     classes = 1000 if config == "full" else 10
     module, size = _first_size(lambda size: build(name, size, classes), name, SIZES[config])
-    _remove_randomness(module)
+    remove_randomness(module)
     perturb(module)
     generator = torch.Generator().manual_seed(2)
     images = torch.randn(2, 3, size, size, generator=generator)
@@ -63,14 +62,3 @@ def _torchvision(name, size, classes):
 
     options = {"aux_logits": False, "init_weights": True} if name in ("googlenet", "inception_v3") else {}
     return torchvision.models.get_model(name, weights=None, num_classes=classes, **options)
-
-
-def _remove_randomness(module):
-    for part in module.modules():
-        if isinstance(part, (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout)):
-            part.p = 0.0
-        if type(part).__name__ in ("DropPath", "StochasticDepth", "DropBlock2d"):
-            part.forward = lambda x, *rest: x
-        for name in ("drop_rate", "attn_drop", "attn_drop_rate"):  # where a function drops
-            if isinstance(getattr(part, name, None), float):
-                setattr(part, name, 0.0)

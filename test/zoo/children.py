@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions in processes of their own, with limits; and commands."""
+
+import functools
+import importlib
+import multiprocessing
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import traceback
+
+
+class Failure(Exception):
+    """A child that did not end well; the text says how, with the errors that it printed."""
+
+
+def call(module: str, function: str, arguments: tuple, log: pathlib.Path, timeout: float, memory: int) -> None:
+    """Calls `module.function(*arguments)` in a child that has imported the module before, with its output in `log`.
+
+    The children are forks of a server that imports once, which for these libraries takes longer than many a model.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([module, "timm", "torchvision", "transformers"])
+    child = context.Process(target=_enter, args=(module, function, arguments, log, memory))
+    child.start()
+    child.join(timeout)
+    if child.is_alive():
+        child.kill()
+        child.join(timeout)
+        raise Failure(f"no end after {timeout:.0f} s")
+    if child.exitcode != 0:
+        raise Failure(f"exit {child.exitcode}: {_errors(log.read_text(errors='replace'))}")
+
+
+def run(command: list, log: pathlib.Path, timeout: float, memory: int, codes=(0,)) -> str:
+    """Runs a command, with its output in `log`; returns what it printed."""
+    with log.open("w") as stream:
+        limit = functools.partial(_limit, memory)
+        try:
+            done = subprocess.run(command, stdout=stream, stderr=stream, timeout=timeout, preexec_fn=limit)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"no end after {timeout:.0f} s") from None
+    text = log.read_text(errors="replace")
+    if done.returncode not in codes:
+        raise Failure(f"exit {done.returncode}: {_errors(text)}")
+    return text
+
+
+def _enter(module: str, function: str, arguments: tuple, log: pathlib.Path, memory: int) -> None:
+    with log.open("w", buffering=1) as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+    _limit(memory)
+    try:
+        getattr(importlib.import_module(module), function)(*arguments)
+    except BaseException:
+        traceback.print_exc()
+        sys.exit(1)
+
+
+def _limit(memory: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _errors(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no message"]
+    wanted = [line for line in lines if re.match(r"([\w.]*(Error|Exception)\b|.*\berror: )", line)]
+    return "\n".join(wanted[-8:] or lines[-3:])[:2000]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Builds one model of the zoo, exports it in some formats and writes goldens.
+
+The model's folder gets one file for each format, what an exporter said that failed in exports.json, and the goldens
+that `accc diff` reads. All of it runs in a process of its own (children.py).
+"""
+
+import copy
+import json
+import logging
+import pathlib
+import traceback
+import warnings
+
+import suites
+import torch
+from wrapping import Model, prepare
+
+from cases import accc_export
+from compare import against_itself
+from accc_export.calls import make_call
+from accc_export.exporting import Export
+from accc_export.goldens import GoldenRun, save_tensors
+
+torch.set_num_threads(1)  # also what lets a process be forked that has used PyTorch
+
+SEEDS = 4
+STEPS = 2
+RATE = 0.01
+
+
+def export_program(model: Model, path: pathlib.Path) -> None:
+    """The training IR as torch.export gives it."""
+    torch.export.save(_program(model), path)
+
+
+def export_core(model: Model, path: pathlib.Path) -> None:
+    """The same in core ATen."""
+    torch.export.save(_program(model).run_decompositions(), path)
+
+
+def export_onnx(model: Model, path: pathlib.Path) -> None:
+    accc_export.export(model.module, model.inputs, path)
+
+
+FORMATS = {
+    "export": ("model.pt2", export_program),
+    "core": ("core.pt2", export_core),
+    "onnx": ("model.onnx", export_onnx),
+}
+
+
+def _program(model: Model):
+    program = torch.export.export(model.module, (), model.inputs)
+    loss = copy.deepcopy(program).module()(**model.inputs)["loss"]
+    # A torch.autograd.Function is exported as its forward pass alone, often under no_grad.
+    if not loss.requires_grad:
+        raise ValueError("the exported program has no gradient, also in PyTorch: a backward pass of its own is lost")
+    return program
+
+
+def write_goldens(model: Model, folder: pathlib.Path) -> None:
+    """Inputs, meta.json, and what PyTorch makes of two steps, also in float64 where the module can.
+
+    Three more runs start from weights moved to the next float: what differs among them is decided by rounding.
+    """
+    parameters, statistics = _trained(model)
+    # What GoldenRun asks of an export is the same for all formats: names of what there is to compare.
+    done = Export(folder, "", 0, tuple(model.inputs), ("loss",), parameters, (), statistics, (), {}, False)
+    call = make_call(model.module, model.inputs)
+    run = GoldenRun(model.module, call, done, "output:loss", None, "sgd", RATE, STEPS)
+    save_tensors(call.inputs, folder / "inputs.safetensors")
+    run.write(folder, double=True, moved=3)
+    meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": {}}
+    meta |= {"dropout": False, "torch": torch.__version__}
+    (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+
+
+def _trained(model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The parameters that the loss reaches, and the float buffers that a step moves."""
+    module = copy.deepcopy(model.module)
+    before = {name: x.detach().clone() for name, x in module.named_buffers()}
+    torch.manual_seed(0)
+    loss = module(**model.inputs)["loss"]
+    loss.backward()
+    after = {name: x for name, x in module.named_buffers() if x.is_floating_point()}
+    # A buffer of another shape is no state, but a table that the module makes for the size of its input.
+    moved = [n for n, x in after.items() if x.shape == before[n].shape and not torch.equal(before[n], x)]
+    reached = [n for n, x in module.named_parameters() if x.grad is not None]
+    if not reached:
+        raise ValueError("no parameter has a gradient")
+    if not loss.isfinite():
+        raise ValueError(f"PyTorch's loss is {loss.item()}")
+    torch.manual_seed(1)
+    other = copy.deepcopy(model.module)(**model.inputs)["loss"]
+    if not torch.equal(loss, other):
+        raise ValueError(f"the model is random: its loss is {loss.item()} and {other.item()}")
+    return tuple(reached), tuple(moved)
+
+
+def first_line(error: BaseException) -> str:
+    """The exporter's own words, in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' '.join(lines[:2])}"[:400]
+
+
+def _steady(suite: str, name: str, folder: pathlib.Path) -> Model:
+    """The model with goldens in `folder`: of some seeds, the first in whose training rounding does not decide.
+
+    With few values to a batch norm, or a value at the kink of a ReLU, two right implementations may differ at will.
+    """
+    chosen = folder / "seed"
+    if chosen.exists():
+        return prepare(suites.load(suite).build(name, int(chosen.read_text())))
+    for seed in range(SEEDS):
+        model = prepare(suites.load(suite).build(name, seed))
+        write_goldens(model, folder)
+        if sum(against_itself(folder)) == 0:
+            break
+    chosen.write_text(f"{seed}\n")
+    return model
+
+
+def make(suite: str, name: str, folder: pathlib.Path, formats: list[str]) -> None:
+    """See above; `folder` is there."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    model = _steady(suite, name, folder)
+    done = json.loads((folder / "exports.json").read_text()) if (folder / "exports.json").exists() else {}
+    for wanted in formats:
+        file, export = FORMATS[wanted]
+        try:
+            torch.manual_seed(0)
+            export(Model(copy.deepcopy(model.module), model.inputs), folder / file)
+            done[wanted] = {"file": file}
+        except Exception as error:  # whatever an exporter raises is its answer
+            traceback.print_exc()
+            done[wanted] = {"error": first_line(error)}
+        (folder / "exports.json").write_text(json.dumps(done, indent=2) + "\n")

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""docs/model-zoo.md, of the rows that the zoo measured."""
+
+import collections
+import pathlib
+import re
+
+import suites
+from checking import Row
+
+HEADER = """# The model zoo
+
+`scripts/model-zoo` builds each model in a small configuration with random weights, exports it, compiles it for the
+CPU and compares two steps of SGD with PyTorch's: the loss, every gradient, every parameter and running statistic
+afterwards, by the rule of `accc diff`. Dropout is off. The formats are `export` (torch.export, training IR as
+exported), `core` (the same decomposed to core ATen) and `onnx` (`accc_export.export`).
+
+The loss is the mean of what a model returns, each value weighted by the cosine of its index, and scaled so that the
+median gradient has a root mean square of about 0.05, or, in large models, the gradients together a norm of 8: far above
+the tolerance. A seed in whose run rounding decides (by the same rule, PyTorch is wrong against itself after every
+weight is moved to the next float) is replaced by another.
+
+`worst` is the greatest relative RMSE of a tensor. One that is zero but for rounding, such as the gradient of a bias
+before a batch norm, may show a large one and be right.
+"""
+
+
+def write(rows: list[Row], path: pathlib.Path) -> None:
+    path.write_text(HEADER + "\n" + _summary(rows) + _tables(rows) + _problems(rows) + _not_exported(rows))
+
+
+def _summary(rows):
+    lines = ["| suite | format | models tried | right | wrong numbers | refused by accc | no export |"]
+    lines.append("|---|---|--:|--:|--:|--:|--:|")
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[row.suite, row.format].append(row)
+    for (suite, form), held in groups.items():
+        count = collections.Counter(row.verdict for row in held)
+        none = count["no export"] + count["not built"]
+        lines.append(
+            f"| {suite} | {form} | {len(held)} of {len(suites.load(suite).MODELS)} | {count['right']} "
+            f"| {count['wrong']} | {count['refused']} | {none} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _tables(rows):
+    text = ""
+    for suite in dict.fromkeys(row.suite for row in rows):
+        text += f"\n## {suite}\n\n| model | format | verdict | compile s | kernels | worst |\n"
+        text += "|---|---|---|--:|--:|--:|\n"
+        for row in rows:
+            if row.suite == suite and row.verdict in ("right", "wrong", "refused"):
+                seconds = f"{row.seconds:.1f}" if row.seconds is not None else ""
+                worst = f"{row.worst:.1e}" if row.worst is not None else ""
+                kernels = row.kernels if row.kernels is not None else ""
+                text += f"| {row.model} | {row.format} | {row.verdict} | {seconds} | {kernels} | {worst} |\n"
+    return text
+
+
+def _problems(rows):
+    bad = [row for row in rows if row.verdict in ("wrong", "refused")]
+    return _listed("What is not right yet", "No row.", bad)
+
+
+def _not_exported(rows):
+    """First the models that have no format at all, then what single exporters do not take."""
+    bad = [row for row in rows if row.verdict in ("no export", "not built")]
+    exported = {(row.suite, row.model) for row in rows if row not in bad}
+    none = [row for row in bad if (row.suite, row.model) not in exported]
+    some = [row for row in bad if (row.suite, row.model) in exported]
+    text = _listed("What no exporter exports", "Some exporter takes every model.", none)
+    return text + _listed("What one exporter does not export", "No row.", some)
+
+
+def _listed(title, none, rows):
+    text = f"\n## {title}\n\n"
+    if not rows:
+        return text + none + "\n"
+    for row in rows:
+        line = " ".join(re.sub(r"/\S*/(?=\S)", "", row.message).split())[:300].replace("`", "'")
+        text += f"- {row.suite} {row.model}, {row.format}: `{line}`\n"
+    return text

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The sweep of scripts/model-zoo: which rows are wanted, which are known, and what is written of them."""
+
+import argparse
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+import report
+import suites
+from checking import Limits, Row, check, make
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FORMATS = ("export", "core", "onnx")
+LINE = "{:<12} {:<36} {:<7} {:<10} {:>9} {:>7} {:>8}  {}"
+
+
+def parse_arguments(description: str):
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", default=",".join(suites.SUITES), help="some of the suites (default: all)")
+    parser.add_argument("--models", type=re.compile, default=re.compile(""), metavar="REGEX", help="of their names")
+    parser.add_argument("--format", default=",".join(FORMATS), help="some of the formats (default: all)")
+    parser.add_argument("--fresh", action="store_true", help="export and check again what is known")
+    parser.add_argument("--keep-right", action="store_true", help="keep what another build of accc got right")
+    parser.add_argument("--list", action="store_true", help="print the names of the models and stop")
+    parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build" / "bin" / "accc")
+    parser.add_argument("--cache", type=pathlib.Path, default=cache / "accc" / "zoo")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds for one command")
+    parser.add_argument("--memory", type=float, default=16, help="GiB of addresses for one command")
+    parser.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the table of all that is known")
+    options = parser.parse_args()
+    for value, known in ((options.suite, suites.SUITES), (options.format, FORMATS)):
+        if unknown := set(value.split(",")) - set(known):
+            parser.error(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    return options
+
+
+class Results:
+    """The rows that are known, one JSON file for each in the cache."""
+
+    def __init__(self, cache: pathlib.Path) -> None:
+        self.cache = cache
+
+    def folder(self, suite: str, name: str) -> pathlib.Path:
+        return self.cache / suite / name
+
+    def find(self, suite: str, name: str, form: str) -> Row | None:
+        path = self._path(suite, name, form)
+        return Row(**json.loads(path.read_text())) if path.exists() else None
+
+    def store(self, row: Row) -> None:
+        path = self._path(row.suite, row.model, row.format)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(dataclasses.asdict(row), indent=2) + "\n")
+
+    def all(self) -> list[Row]:
+        names = ((suite, name) for suite in suites.SUITES for name in suites.load(suite).MODELS)
+        found = (self.find(suite, name, form) for suite, name in names for form in FORMATS)
+        return [row for row in found if row is not None]
+
+    def _path(self, suite: str, name: str, form: str) -> pathlib.Path:
+        return self.folder(suite, name) / f"{form}.row.json"
+
+
+def sweep_model(suite, name, formats, options, results, compiler) -> list[Row]:
+    """The rows of one model; only those that are not known are measured."""
+    folder = results.folder(suite, name)
+    if options.fresh:
+        shutil.rmtree(folder, ignore_errors=True)
+    rows = {}
+    for form in formats:
+        row = results.find(suite, name, form)
+        if row and (row.compiler == compiler or options.keep_right and row.verdict == "right"):
+            rows[form] = row
+    missing = [form for form in formats if form not in rows]
+    limits = Limits(options.timeout, options.timeout, int(options.memory * 2**30))
+    exports = make(suite, name, folder, missing, limits) if missing else {}
+    for form in missing:
+        rows[form] = row = Row(suite, name, form, "no export", compiler=compiler)
+        if "error" in exports[form]:
+            row.message = exports[form]["error"]
+            row.verdict = "not built" if row.message.startswith("not built") else "no export"
+        else:
+            check(row, options.accc, folder / exports[form]["file"], folder, limits)
+        results.store(row)
+    return [rows[form] for form in formats]
+
+
+def show(row: Row) -> None:
+    seconds = f"{row.seconds:.1f}" if row.seconds is not None else ""
+    worst = f"{row.worst:.1e}" if row.worst is not None else ""
+    message = " ".join(row.message.split())[:160]
+    columns = (row.suite, row.model, row.format, row.verdict, seconds, row.kernels or "", worst, message)
+    print(LINE.format(*columns), flush=True)
+
+
+def main(description: str) -> None:
+    options = parse_arguments(description)
+    wanted = [
+        (suite, name)
+        for suite in options.suite.split(",")
+        for name in suites.load(suite).MODELS
+        if options.models.search(name)
+    ]
+    if options.list:
+        print("\n".join(f"{suite} {name}" for suite, name in wanted))
+        return
+    if not options.accc.exists():
+        sys.exit(f"{options.accc} is not built")
+    compiler = hashlib.sha256(options.accc.read_bytes()).hexdigest()[:12]
+    results = Results(options.cache)
+    rows = []
+    print(LINE.format("suite", "model", "format", "verdict", "compile s", "kernels", "worst", "message"), flush=True)
+    for suite, name in wanted:
+        for row in sweep_model(suite, name, options.format.split(","), options, results, compiler):
+            show(row)
+            rows.append(row)
+    right = sum(row.verdict == "right" for row in rows)
+    exported = sum(row.verdict in ("right", "wrong", "refused") for row in rows)
+    print(f"{right} of {exported} exported rows are right; {len(rows) - exported} were not exported")
+    if options.report:
+        report.write(results.all(), options.report)
+    sys.exit(0 if right == exported else 1)

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the zoo keeps, measures again and writes. Exports are stand-ins, and so is the compiler: no PyTorch."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import types
+import unittest
+import unittest.mock
+
+import checking
+import report
+import suites
+import zoo
+from children import Failure, call
+
+# Counts its calls, and answers as its first line says.
+COMPILER = """#!{python}
+import json, os, pathlib, sys, time
+{answer}
+here = pathlib.Path(__file__).parent
+if sys.argv[1] == "compile":
+    with open(here / "calls", "a") as calls:
+        print(sys.argv[2], file=calls)
+    if answer == "refuse":
+        sys.exit("accc: error: node 'x' (aten.x): the operator is not supported")
+    if answer == "hang":
+        time.sleep(60)
+    if answer == "eat":
+        bytearray(1 << 40)
+    pathlib.Path(sys.argv[sys.argv.index("--report") + 1]).write_text('{{"summary": {{"kernels": {{"cpu": 7}}}}}}')
+else:
+    good = answer == "right"
+    tensor = {{"name": "grad.w", "verdict": "close" if good else "FAILED", "passed": good, "relative_rmse": 0.25}}
+    print(json.dumps({{"verdict": "pass" if good else "fail", "sections": [{{"tensors": [tensor]}}]}}))
+    sys.exit(0 if good else 1)
+"""
+
+
+class ZooTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.results = zoo.Results(self.folder / "cache")
+        self.exports({"export": {"file": "model.pt2"}, "onnx": {"error": "TypeError: no"}})
+        stand_in = types.SimpleNamespace(MODELS={"net": {}})
+        patch = unittest.mock.patch.object(suites, "load", lambda suite: stand_in)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def exports(self, found):
+        folder = self.results.folder("timm", "net")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "exports.json").write_text(json.dumps(found))
+
+    def sweep(self, answer, compiler="1", formats=("export",), **options):
+        accc = self.folder / "accc"
+        accc.write_text(COMPILER.format(python=sys.executable, answer=f"answer = {answer!r}"))
+        accc.chmod(0o755)
+        settings = dict(fresh=False, keep_right=False, timeout=20, memory=16, accc=accc)
+        found = types.SimpleNamespace(**{**settings, **options})
+        return zoo.sweep_model("timm", "net", list(formats), found, self.results, compiler)
+
+    def calls(self):
+        path = self.folder / "calls"
+        return len(path.read_text().splitlines()) if path.exists() else 0
+
+    def test_right(self):
+        (row,) = self.sweep("right")
+        self.assertEqual((row.verdict, row.kernels, row.worst, row.message), ("right", 7, 0.25, ""))
+
+    def test_wrong_names_the_tensors(self):
+        (row,) = self.sweep("wrong")
+        self.assertEqual(row.verdict, "wrong")
+        self.assertIn("1 of 1 tensors", row.message)
+        self.assertIn("grad.w FAILED 0.25", row.message)
+
+    def test_refused_keeps_the_compilers_words(self):
+        (row,) = self.sweep("refuse")
+        self.assertEqual((row.verdict, row.kernels), ("refused", None))
+        self.assertIn("aten.x", row.message)
+
+    def test_limits(self):
+        (row,) = self.sweep("hang", timeout=1)
+        self.assertEqual((row.verdict, row.message), ("refused", "no end after 1 s"))
+        (row,) = self.sweep("eat", compiler="2")
+        self.assertIn("MemoryError", row.message)
+
+    def test_failed_export_keeps_the_exporters_words(self):
+        (row,) = self.sweep("right", formats=["onnx"])
+        self.assertEqual((row.verdict, row.message, self.calls()), ("no export", "TypeError: no", 0))
+
+    def test_resumes(self):
+        self.sweep("right")
+        (row,) = self.sweep("wrong")
+        self.assertEqual((row.verdict, self.calls()), ("right", 1))
+
+    def test_another_compiler_measures_again(self):
+        self.sweep("right")
+        (row,) = self.sweep("wrong", compiler="2")
+        self.assertEqual((row.verdict, self.calls()), ("wrong", 2))
+
+    def test_keep_right_measures_only_what_is_not(self):
+        self.sweep("right")
+        (row,) = self.sweep("wrong", compiler="2", keep_right=True)
+        self.assertEqual((row.verdict, self.calls()), ("right", 1))
+        self.sweep("wrong", compiler="3")
+        (row,) = self.sweep("right", compiler="4", keep_right=True)
+        self.assertEqual((row.verdict, self.calls()), ("right", 3))
+
+    def test_fresh_exports_again(self):
+        self.sweep("right")
+        with unittest.mock.patch.object(zoo, "make", lambda *_: {"export": {"error": "made anew"}}):
+            (row,) = self.sweep("right", fresh=True)
+        self.assertEqual(row.message, "made anew")
+
+    def test_model_that_cannot_be_built(self):
+        self.exports({})
+        with unittest.mock.patch.object(
+            checking, "call", lambda _, function, *rest: call("no_module", function, *rest)
+        ):
+            (row,) = self.sweep("right")
+        self.assertEqual(row.verdict, "not built")
+        self.assertIn("ModuleNotFoundError: No module named 'no_module'", row.message)
+
+    def test_child_that_hangs(self):
+        with self.assertRaisesRegex(Failure, "no end after 1 s"):
+            call("time", "sleep", (60,), self.folder / "log", 1, 1 << 34)
+
+    def test_report(self):
+        self.sweep("right", formats=["export", "onnx"])
+        page = self.folder / "zoo.md"
+        report.write(self.results.all(), page)
+        text = page.read_text()
+        self.assertIn("| timm | export | 1 of 1 | 1 | 0 | 0 | 0 |", text)
+        self.assertIn("| net | export | right |", text)
+        none, some = text.split("## What no exporter exports")[1].split("## What one exporter does not export")
+        self.assertNotIn("net", none)
+        self.assertIn("- timm net, onnx: `TypeError: no`", some)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -100,4 +100,4 @@ def _against_itself(folder: pathlib.Path) -> str:
         return ""
     from compare import against_itself
 
-    return f"\nof PyTorch's own runs, every weight moved to the next float: {against_itself(folder)}"
+    return f"\nof PyTorch's own runs, weights moved by some units in the last place: {against_itself(folder)}"

@@ -20,11 +20,12 @@ from cases import accc_export
 from compare import against_itself
 from accc_export.calls import make_call
 from accc_export.exporting import Export
-from accc_export.goldens import GoldenRun, save_tensors
+from accc_export.goldens import GoldenRun, move, save_tensors
 
 torch.set_num_threads(1)  # also what lets a process be forked that has used PyTorch
 
 SEEDS = 4
+MOVED, WALK = 3, 16
 STEPS = 2
 RATE = 0.01
 
@@ -62,7 +63,8 @@ def _program(model: Model):
 def write_goldens(model: Model, folder: pathlib.Path) -> None:
     """Inputs, meta.json, and what PyTorch makes of two steps, also in float64 where the module can.
 
-    Three more runs start from weights moved to the next float: what differs among them is decided by rounding.
+    MOVED more runs start from weights moved by some units in the last place, which does to the values inside what
+    another order of summation does: what differs among these runs is decided by rounding.
     """
     parameters, statistics = _trained(model)
     # What GoldenRun asks of an export is the same for all formats: names of what there is to compare.
@@ -70,7 +72,12 @@ def write_goldens(model: Model, folder: pathlib.Path) -> None:
     call = make_call(model.module, model.inputs)
     run = GoldenRun(model.module, call, done, "output:loss", None, "sgd", RATE, STEPS)
     save_tensors(call.inputs, folder / "inputs.safetensors")
-    run.write(folder, double=True, moved=3)
+    run.write(folder, double=True, moved=0)
+    for number in range(1, MOVED + 1):
+        module = copy.deepcopy(model.module)
+        for step in range(WALK):
+            move(module, number * WALK + step)
+        save_tensors(run.train(module, torch.float32), folder / f"moved{number}.safetensors")
     meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": {}}
     meta |= {"dropout": False, "torch": torch.__version__}
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")

@@ -17,8 +17,8 @@ exported), `core` (the same decomposed to core ATen) and `onnx` (`accc_export.ex
 
 The loss is the mean of what a model returns, each value weighted by the cosine of its index, and scaled so that the
 median gradient has a root mean square of about 0.05, or, in large models, the gradients together a norm of 8: far above
-the tolerance. A seed in whose run rounding decides (by the same rule, PyTorch is wrong against itself after every
-weight is moved to the next float) is replaced by another.
+the tolerance. A seed in whose run rounding decides (by the same rule, PyTorch is wrong against itself after weights are
+moved by some units in the last place) is replaced by another.
 
 `worst` is the greatest relative RMSE of a tensor. One that is zero but for rounding, such as the gradient of a bias
 before a batch norm, may show a large one and be right.

@@ -24,9 +24,14 @@ def ctest(build, arguments, **options):
 
 
 def commands(build, select):
-    """The command line of each suite, by its name."""
+    """The command line of each suite, by its name, and the target that it compiles for where that is not the CPU."""
     listed = ctest(build, ["--show-only=json-v1"] + select, check=True, stdout=subprocess.PIPE)
-    return {test["name"]: test.get("command", []) for test in json.loads(listed.stdout)["tests"]}
+    suites = {}
+    for test in json.loads(listed.stdout)["tests"]:
+        properties = {each["name"]: each["value"] for each in test.get("properties", [])}
+        environment = dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", []))
+        suites[test["name"]] = test.get("command", []), environment.get("ACCC_TEST_TARGET", "")
+    return suites
 
 
 def lines_of(path):
@@ -57,17 +62,18 @@ def xunit(path):
     return tests
 
 
-def singles(command, results):
+def singles(command, target, results):
     """The single tests that a suite's command has told of."""
     for argument in command:
         if argument.startswith("--xunit-xml-output="):
             path = pathlib.Path(argument.split("=", 1)[1])
             return xunit(path) if path.exists() else []
-    path = results / (pathlib.Path(command[0]).name + ".tsv") if command else None
+    # One program may be several suites, each for a target of its own.
+    path = results / (pathlib.Path(command[0]).name + (f".{target}" if target else "") + ".tsv") if command else None
     return lines_of(path) if path and path.exists() else []
 
 
-def tests_of(suite, command, results):
+def tests_of(suite, command, target, results):
     """All tests of a suite, given its element of ctest's report."""
     name = suite.get("name")
     skipped = suite.find("skipped")
@@ -76,7 +82,7 @@ def tests_of(suite, command, results):
         if suite.get("status") == "run" or (skipped is not None and "SKIP" in skipped.get("message", "")):
             return [("skipped", name, output[-1] if output else "")]
         return [("failed", name, "could not be run")]
-    tests = [(status, f"{name}: {test}", why) for status, test, why in singles(command, results)]
+    tests = [(status, f"{name}: {test}", why) for status, test, why in singles(command, target, results)]
     if not tests:
         return [("passed" if suite.get("status") == "run" else "failed", name, "")]
     if suite.get("status") != "run" and all(status != "failed" for status, _, _ in tests):
@@ -111,7 +117,7 @@ def main():
     )
     tests = []
     for suite in ElementTree.parse(report).iter("testcase"):
-        tests += tests_of(suite, command.get(suite.get("name"), []), results)
+        tests += tests_of(suite, *command.get(suite.get("name"), ([], "")), results)
 
     print()
     for line in skips(tests):

@@ -17,9 +17,10 @@ Expectations::Expectations(const std::string &path, const std::string &program) 
     size_t space = line.find(' ');
     reasons[line.substr(0, space)] = space == std::string::npos ? "" : line.substr(space + 1);
   }
-  const char *folder = std::getenv("ACCC_TEST_RESULTS");
+  const char *folder = std::getenv("ACCC_TEST_RESULTS"), *target = std::getenv("ACCC_TEST_TARGET");
   if (folder && !program.empty())
-    results.open(std::string(folder) + "/" + program + ".tsv");
+    results.open(std::string(folder) + "/" + program + (target ? std::string(".") + target : "") +
+                 ".tsv");
 }
 
 void Expectations::note(const std::string &test, const std::string &failure) {

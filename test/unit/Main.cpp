@@ -2,8 +2,9 @@
 // The main function of every unit test executable, compiled once.
 //
 // Where the environment's ACCC_TEST_RESULTS names a folder, one line for each test case (or, where
-// it has sections, for each innermost section) goes to <program>.tsv there: passed, failed or
-// skipped; the name; the reason of a skip. A test is skipped by `WARN("skipped: <reason>");
+// it has sections, for each innermost section) goes to <program>.tsv there, or to
+// <program>.<target>.tsv where ACCC_TEST_TARGET names one: passed, failed or skipped; the name; the
+// reason of a skip. A test is skipped by `WARN("skipped: <reason>");
 // return;`.
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
@@ -18,8 +19,11 @@ public:
 
   void testRunStarting(const Catch::TestRunInfo &info) override {
     TestEventListenerBase::testRunStarting(info);
-    if (const char *folder = std::getenv("ACCC_TEST_RESULTS"))
-      file.open(std::string(folder) + "/" + info.name + ".tsv");
+    const char *folder = std::getenv("ACCC_TEST_RESULTS"),
+               *target = std::getenv("ACCC_TEST_TARGET");
+    if (folder)
+      file.open(std::string(folder) + "/" + info.name + (target ? std::string(".") + target : "") +
+                ".tsv");
   }
 
   void sectionStarting(const Catch::SectionInfo &info) override {

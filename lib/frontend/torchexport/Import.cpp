@@ -14,6 +14,9 @@ static constexpr uint64_t kLargestProgram = uint64_t(1) << 30;
 
 /// The name of the one program of an archive: models/NAME.json.
 static std::string programName(const Archive &archive) {
+  if (archive.has("serialized_exported_program.json"))
+    fail("the file was saved by an older PyTorch, whose archives are not supported: save the "
+         "program again with a newer one");
   std::string name;
   for (llvm::StringRef record : archive.names()) {
     if (!record.consume_front("models/") || !record.consume_back(".json"))

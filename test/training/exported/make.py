@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes the folders beside it: small models as torch.export.save writes them, with PyTorch's own training.
+"""Makes the folders beside it: small models as torch.export.save writes them (but for stack traces), with PyTorch's own training.
 
     python make.py [CASE...]     (needs torch and safetensors)
 
 Each case has `export.pt2` (the program as exported), `core.pt2` (after run_decompositions) where that trains the
 same, and what `accc diff` compares with: the batch, loss and gradients of the first step, and parameters and buffers
-after the last. A file of another version of PyTorch is `<version>.pt2`:
-
-    python make.py --version torch24 [CASE...]
+after the last.
 """
 
 import argparse
@@ -215,25 +213,34 @@ def with_loss(model):
     return model
 
 
-def compress(path):
-    """Writes the archive again, with its records deflated: most of it is the text of stack traces."""
+def tidy(path, compression):
+    """Writes the archive again without stack traces, which name folders of this machine."""
     with zipfile.ZipFile(path) as archive:
-        records = [(name, archive.read(name)) for name in archive.namelist()]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in records:
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+        records = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in records.items():
+            if "/models/" in name:
+                content = json.dumps(without_traces(json.loads(content))).encode()
+            if "/sample_inputs/" not in name:
+                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, compression)
 
 
-def make(case, version):
+def without_traces(value):
+    if isinstance(value, list):
+        return [without_traces(each) for each in value]
+    if isinstance(value, dict):
+        return {name: without_traces(each) for name, each in value.items() if name != "stack_trace"}
+    return value
+
+
+def make(case):
     build, inputs, dynamic, dims = CASES[case]
     torch.manual_seed(0)
     model = build().train()
     folder = HERE / case
     folder.mkdir(exist_ok=True)
     program = torch.export.export(with_loss(model), (), kwargs=inputs, dynamic_shapes=dynamic)
-    torch.export.save(program, folder / f"{version or 'export'}.pt2")
-    if version:
-        return
+    torch.export.save(program, folder / "export.pt2")
     if case != "stopped":
         torch.export.save(program.run_decompositions(), folder / "core.pt2")
     save_file(inputs, folder / "inputs.safetensors")
@@ -241,19 +248,17 @@ def make(case, version):
     save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
     meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": dims,
             "dropout": False, "torch": torch.__version__}
-    if case in operators.FAMILIES:
-        for path in folder.glob("*.pt2"):
-            compress(path)
+    for path in folder.glob("*.pt2"):
+        tidy(path, zipfile.ZIP_DEFLATED if case in operators.FAMILIES else zipfile.ZIP_STORED)
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--version", default="")
     parser.add_argument("cases", nargs="*", default=[], metavar="CASE")
     options = parser.parse_args()
     for case in options.cases or CASES:
-        make(case, options.version)
+        make(case)
         print(case)
 
 

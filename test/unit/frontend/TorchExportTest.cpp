@@ -72,6 +72,22 @@ std::string changed(const std::string &bytes, const std::string &record, Change 
   return result;
 }
 
+/// The archive with one of its records, by its full name, under another name.
+std::string renamed(const std::string &bytes, const std::string &from, const std::string &to) {
+  fs::path path = fs::temp_directory_path() / ("accc_torch_renamed_" + std::to_string(getpid()));
+  std::ofstream(path, std::ios::binary) << bytes;
+  int code = 0;
+  zip_t *zip = zip_open(path.c_str(), 0, &code);
+  REQUIRE(zip);
+  REQUIRE(zip_file_rename(zip, zip_name_locate(zip, from.c_str(), 0), to.c_str(), 0) == 0);
+  REQUIRE(zip_close(zip) == 0);
+  auto buffer = llvm::MemoryBuffer::getFile(path.string());
+  REQUIRE(buffer);
+  std::string result = (*buffer)->getBuffer().str();
+  fs::remove(path);
+  return result;
+}
+
 /// The first `from` of a record replaced.
 std::string replaced(const std::string &bytes, const std::string &record, const std::string &from,
                      const std::string &to) {
@@ -150,6 +166,12 @@ TEST_CASE("torch.export: what is not supported is named") {
   CHECK(problemsOf("\"minor\": ", "\"minor\": 9").empty()); // a newer one of the same format
   CHECK_THAT(problemsOf("\"ceil_mode\"", "\"tile_mode\""),
              Contains("the argument 'tile_mode' is not supported"));
+  CHECK_THAT(
+      import(renamed(bytes, "export/models/model.json", "export/serialized_exported_program.json"))
+          .problems(),
+      Contains("older PyTorch"));
+  CHECK_THAT(import(renamed(bytes, "export/models/model.json", "export/code/model.py")).problems(),
+             Contains("no exported program"));
   CHECK_THAT(import("PK\x03\x04 something else").problems(), Contains("no zip archive"));
   CHECK_THAT(import("").problems(), Contains("0 records"));
   CHECK_THAT(import(changed(bytes, kModel, [](std::string &text) { text = "{"; })).problems(),

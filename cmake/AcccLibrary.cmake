@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# How the rooms under lib/ become libraries. Sources are globbed: a file that is there is built.
+# How the folders under lib/ become libraries. Sources are globbed: a file that is there is built.
 
 set(ACCC_WARNINGS -Wall -Wextra -Werror -Wno-unused-parameter)
 
@@ -28,17 +28,17 @@ function(accc_compiler_library name)
   endforeach()
 endfunction()
 
-# accc_room_passes(<room>): lib/<room>/Passes.td, if there, becomes the passes' declarations in
-# <room>/Passes.h.inc, made by the target accc_<room>_passes. Collects what registerAcccPasses() needs.
-macro(accc_room_passes room)
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/Passes.td)
-    string(SUBSTRING ${room} 0 1 initial)
-    string(SUBSTRING ${room} 1 -1 rest)
+# accc_folder_passes(<folder>): lib/<folder>/Passes.td, if there, becomes the passes' declarations in
+# <folder>/Passes.h.inc, made by the target accc_<folder>_passes. Collects what registerAcccPasses() needs.
+macro(accc_folder_passes folder)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/Passes.td)
+    string(SUBSTRING ${folder} 0 1 initial)
+    string(SUBSTRING ${folder} 1 -1 rest)
     string(TOUPPER ${initial} initial)
-    accc_tablegen(${room}/Passes.td -gen-pass-decls ${room}/Passes.h.inc -name=${initial}${rest})
-    string(APPEND pass_headers "#include \"${room}/Passes.h\"\n")
+    accc_tablegen(${folder}/Passes.td -gen-pass-decls ${folder}/Passes.h.inc -name=${initial}${rest})
+    string(APPEND pass_headers "#include \"${folder}/Passes.h\"\n")
     string(APPEND pass_registrations "  register${initial}${rest}Passes();\n")
-    add_public_tablegen_target(accc_${room}_passes)
+    add_public_tablegen_target(accc_${folder}_passes)
   endif()
 endmacro()
 

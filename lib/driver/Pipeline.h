@@ -92,9 +92,9 @@ void registerDialects(mlir::MLIRContext &context);
 /// Runs the phases of Phases.def up to and with `lastPhase` (empty: all): those that work at given
 /// sizes for all that the options name, one after the other, the later of these for each target;
 /// then on what they gave together.
-/// Between two phases the IR is verified, held to what the next phase can take (Boundaries.h), and
-/// dumped where options.dumpDir says so. Where the model
-/// is at fault at some sizes, the others are still looked at, so that all problems are found.
+/// Between two phases the IR is verified, checked against what the next phase accepts
+/// (Boundaries.h), and dumped where options.dumpDir says so. Where the model is at fault at some
+/// sizes, the others are still looked at, so that all problems are found.
 ExitCode runPipeline(Compilation &compilation, llvm::StringRef lastPhase, const Progress &progress);
 
 /// The IR of the model as text; of several targets, or sizes not yet merged, that of each behind a

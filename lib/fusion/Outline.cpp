@@ -40,7 +40,7 @@ prim::FusionOp outline(ArrayRef<Operation *> ops, const Groups &groups) {
   OpBuilder b(ops.back());
   DenseSet<Operation *> inside(ops.begin(), ops.end());
 
-  // Free ops and reshapes come along; what they read from outside is an input.
+  // Free ops and reshapes are folded into their users; what they read from outside is an input.
   SmallVector<Operation *> needed;
   SmallVector<Value> inputs;
   DenseSet<Operation *> taken;

@@ -117,8 +117,8 @@ void RunOrder::link(Node left, Node right, const Nodes &moved) {
   (right < 0 ? last : nodes[right].previous) = left;
 }
 
-/// Gives labels anew around two neighbours where those leave no room for so many more: to as few
-/// nodes as have enough room together.
+/// Relabels the neighbourhood of two adjacent nodes whose labels leave no gap for `count` more: as
+/// few nodes as have gaps enough together.
 void RunOrder::makeRoom(Node left, Node right, int64_t count) {
   Node low = left, high = right;
   int64_t slots = count + 1; // between the two

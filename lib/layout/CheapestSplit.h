@@ -18,7 +18,7 @@ public:
   CheapestSplit();
 
   Choice add();
-  /// A choice that is made: yes or no for ever.
+  /// A decision that is fixed: its side of the minimum cut.
   Choice yes() const { return 0; }
   Choice no() const { return 1; }
 

@@ -18,10 +18,9 @@ namespace accc {
 /// `adamw,weight_decay=0.01` or `cross_entropy=logits,label_smoothing=0.1`. No spaces around `=`
 /// and `,`.
 ///
-/// Whoever understands the name asks for the options he knows, with their defaults, and at the end
-/// for error(), which is empty if all was well, and otherwise says everything that was wrong: text
-/// that does not parse, values out of range, options nobody asked for (together with those that
-/// exist).
+/// The factory of the named loss or optimizer reads the options that it supports, with their
+/// defaults, and then error(), which is empty or says everything that is wrong: text that does not
+/// parse, values out of range, options that the factory does not have (with those that it has).
 class Spec {
 public:
   /// `what` names the thing in messages: "--loss".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensors held against goldens by PyTorch's own rule.
+// Compares tensors with goldens by PyTorch's own rule.
 #ifndef ACCC_TOOLS_ACCC_COMPARISON_H
 #define ACCC_TOOLS_ACCC_COMPARISON_H
 

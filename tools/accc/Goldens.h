@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Libraries, and what was computed elsewhere, held against goldens of accc_export (PyTorch) or of
+// Compares libraries, and results computed elsewhere, with goldens of accc_export (PyTorch) or of
 // `accc golden`.
 #ifndef ACCC_TOOLS_ACCC_GOLDENS_H
 #define ACCC_TOOLS_ACCC_GOLDENS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Two libraries held against each other.
+// Compares two libraries.
 #ifndef ACCC_TOOLS_ACCC_LIBRARYDIFF_H
 #define ACCC_TOOLS_ACCC_LIBRARYDIFF_H
 
@@ -22,7 +22,7 @@ struct RunSettings {
 /// Throws Error (machine) where they are to be compared and this machine cannot run one of the two.
 void diffLibraries(const RunSettings &settings, DiffReport &report);
 
-/// What the library says of itself, held against what the library said of which goldens were
+/// Compares what the library says of itself with what the library said of which goldens were
 /// recorded; nothing where the goldens do not know that.
 void diffDescription(const std::string &library, const std::string &folder, DiffReport &report);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The targets of one library held against each other.
+// Compares the targets of one library.
 #ifndef ACCC_TOOLS_ACCC_TARGETDIFF_H
 #define ACCC_TOOLS_ACCC_TARGETDIFF_H
 

@@ -120,8 +120,8 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
   OpBuilder &b = emitter.builder();
   Location loc = emitter.loc();
   auto op = cast<Ordering>(w.op);
-  // From the last element on, one takes the place of another unless that precedes it: so the first
-  // of equals is left, and any element takes the place of none.
+  // From the last element to the first, an element replaces the maximum so far unless that is
+  // greater: the first of equal elements is left, and any element replaces an empty maximum.
   Value best = emitter.constant(op.getLast(
       BodyEmitter::registerType(cast<RankedTensorType>(w.operand.getType()).getElementType())));
   Value where = emitter.constant(b.getIntegerAttr(labelType, -1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How an importer gives up on a node or on a model. Thrown and caught inside this room only.
+// How an importer gives up on a node or on a model. Thrown and caught inside the importers only.
 #ifndef ACCC_FRONTEND_COMMON_IMPORTERROR_H
 #define ACCC_FRONTEND_COMMON_IMPORTERROR_H
 
@@ -9,7 +9,7 @@
 
 namespace accc::frontend {
 
-/// What stands in the way, in words for the model's author.
+/// What is wrong with the model, in words for its author.
 struct ImportError {
   std::string message;
 };

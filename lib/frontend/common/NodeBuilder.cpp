@@ -23,8 +23,8 @@ void checkListable(DenseElementsAttr value, const Twine &what) {
 }
 } // namespace
 
-// Where a value must be known, an initialiser is taken at its word, though its type made it a
-// parameter; and so is what is computed from it.
+// Where a value must be known, the initial value of a parameter counts, and so does what is
+// computed from it.
 DenseElementsAttr NodeBuilder::given(Value value) const {
   DenseElementsAttr known = knownValue(value);
   return known ? known

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ONNX's protobuf messages. Only the files of this room include it.
+// ONNX's protobuf messages. Only the files of this folder include it.
 #ifndef ACCC_FRONTEND_ONNX_PROTO_H
 #define ACCC_FRONTEND_ONNX_PROTO_H
 

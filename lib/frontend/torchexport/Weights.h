@@ -28,7 +28,7 @@ struct StoredTensor {
 };
 
 /// Reads tensors by their names in the module. Storages hold more than one tensor, with strides and
-/// offsets, which are held to the storage's bounds.
+/// offsets, which are checked against the storage's bounds.
 class Weights {
 public:
   /// `model` is the name of the program in the archive.

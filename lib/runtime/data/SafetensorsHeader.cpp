@@ -19,7 +19,7 @@ constexpr std::string_view metadataKey = "__metadata__";
 
 std::string inQuotes(std::string_view name) { return "\"" + std::string(name) + "\""; }
 
-/// A tensor as the header spells it, before its numbers are held against each other.
+/// A tensor as the header spells it, before its numbers are checked against each other.
 struct RawEntry {
   std::string name;
   std::optional<std::string> dtype;

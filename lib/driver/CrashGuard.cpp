@@ -165,7 +165,15 @@ int accc::guardAgainstCrashes(const std::function<int()> &work,
   std::cout.flush();
   std::fflush(nullptr);
   SharedPlace shared;
+  // A signal that comes before there is a child to forward it to waits until there is.
+  sigset_t endings, before;
+  sigemptyset(&endings);
+  for (int signal : kEndings)
+    sigaddset(&endings, signal);
+  sigprocmask(SIG_BLOCK, &endings, &before);
   pid_t tool = getpid(), child = fork();
+  if (child <= 0)
+    sigprocmask(SIG_SETMASK, &before, nullptr);
   if (child < 0)
     return work();
   if (child == 0)
@@ -173,6 +181,7 @@ int accc::guardAgainstCrashes(const std::function<int()> &work,
   int status = 0;
   {
     ForwardedSignals forwarded(child);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFSIGNALED(status))

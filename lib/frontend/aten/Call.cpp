@@ -9,9 +9,8 @@ using namespace accc::aten;
 using accc::prim::Tensor;
 
 // Parameters that say where and how a tensor is stored, not what is in it.
-static constexpr const char *kIrrelevant[] = {"device",        "layout",       "pin_memory",
-                                              "memory_format", "generator",    "non_blocking",
-                                              "copy",          "cudnn_enabled"};
+static constexpr const char *kIrrelevant[] = {"device",        "layout",    "pin_memory",
+                                              "memory_format", "generator", "non_blocking"};
 
 /// The arguments by the names of their parameters.
 static llvm::StringMap<Local> byName(const Operator &op, const std::vector<NamedLocal> &arguments) {
@@ -64,16 +63,22 @@ struct PreparedCall {
   llvm::StringMap<Argument> arguments;
 };
 
+/// What a call does beside its results.
+struct Effects {
+  std::vector<std::pair<std::string, Value>> writes;
+  std::optional<Alias> sharing;
+};
+
 /// Runs the rule, with another tensor in place of the first one if that is given.
 Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, Value first,
-             std::vector<std::pair<std::string, Value>> *writes = nullptr) {
+             Effects *effects = nullptr) {
   llvm::StringMap<Argument> arguments = call.arguments;
   if (first)
     arguments[call.op.signature.parameters.front().name] = first;
   Node node(function, loc, call.op.signature, std::move(arguments));
   Entities results = function.build([&] { return call.op.rule(node); });
-  if (writes)
-    *writes = node.writes();
+  if (effects)
+    *effects = {{node.writes().begin(), node.writes().end()}, node.sharing()};
   return results;
 }
 
@@ -128,13 +133,13 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
         },
         entry.second);
 
-  std::vector<std::pair<std::string, Value>> writes;
-  Entities results = run(function, loc, *prepared, Value(), &writes);
+  Effects effects;
+  Entities results = run(function, loc, *prepared, Value(), &effects);
   auto tensorOf = [&](StringRef parameter) -> MutableTensor * {
     auto local = locals.find(parameter);
     return local == locals.end() ? nullptr : std::get_if<MutableTensor>(&local->second);
   };
-  for (const auto &[parameter, value] : writes)
+  for (const auto &[parameter, value] : effects.writes)
     if (MutableTensor *target = tensorOf(parameter))
       write(loc, *target, value);
   MutableTensor *first =
@@ -154,15 +159,16 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
     return {*first};
   }
 
+  Alias alias = effects.sharing.value_or(op->alias);
   auto tensor = [&](Value value, std::optional<size_t> index) {
-    bool isSame = first && value == read(loc, *first);
-    bool shares = first && op->alias != Alias::None;
     if (!value)
       return MutableTensor();
-    if (!shares)
+    if (!first || alias == Alias::None)
       return MutableTensor(value, resultName);
-    return first->view(viewStep(function, loc, prepared, index), value,
-                       op->alias == Alias::MaybeView && !isSame, resultName);
+    if (alias == Alias::View && value == read(loc, *first))
+      return *first;
+    return first->view(viewStep(function, loc, prepared, index), value, alias == Alias::MaybeView,
+                       resultName);
   };
   std::vector<Local> outputs;
   for (const Entity &result : results) {

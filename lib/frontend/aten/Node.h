@@ -13,6 +13,16 @@ namespace accc::aten {
 
 using namespace frontend; // what every importer builds with
 
+/// What the result shares with the first argument.
+enum class Alias {
+  /// Nothing: it is a tensor of its own.
+  None,
+  /// Its elements: what is written into one is seen in the other.
+  View,
+  /// Its elements or not, which PyTorch decides by the strides.
+  MaybeView,
+};
+
 /// Arguments are asked for by their names in the operator's signature; those that the call leaves
 /// out have their default values. Every query throws ImportError where the call does not hold what
 /// is asked for.
@@ -62,6 +72,9 @@ public:
   /// The operator writes this into its argument, beside its results.
   void write(llvm::StringRef name, mlir::Value value) { written.push_back({name.str(), value}); }
   llvm::ArrayRef<std::pair<std::string, mlir::Value>> writes() const { return written; }
+  /// The result shares this with the first argument, where that hangs on the call.
+  void share(Alias alias) { shared = alias; }
+  std::optional<Alias> sharing() const { return shared; }
 
 private:
   const Argument &find(llvm::StringRef name) const;
@@ -70,6 +83,7 @@ private:
   const Signature &signature;
   llvm::StringMap<Argument> arguments;
   std::vector<std::pair<std::string, mlir::Value>> written;
+  std::optional<Alias> shared;
 };
 
 /// Builds the results.

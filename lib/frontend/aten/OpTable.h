@@ -7,16 +7,6 @@
 
 namespace accc::aten {
 
-/// What the result shares with the first argument.
-enum class Alias {
-  /// Nothing: it is a tensor of its own.
-  None,
-  /// Its elements: what is written into one is seen in the other.
-  View,
-  /// Its elements or not, which PyTorch decides by the strides.
-  MaybeView,
-};
-
 struct OpRow {
   /// The operator with its arguments (Signature.h). A name without an overload stands for all
   /// overloads that have no row of their own. `relu` also serves `relu_`, which writes its result

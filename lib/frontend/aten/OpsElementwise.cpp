@@ -242,11 +242,19 @@ Entities nanToNum(Node &node) {
 
 // ---- element types ----
 
-Entities toDtype(Node &node) {
+/// The tensor itself where it has the type already, unless the call asks for a copy; in another
+/// memory format it may be a copy.
+Entities converted(Node &node, Type type) {
   Tensor x = node.in("self");
-  return {x.convert(node.elementType("dtype", x.elementType()))};
+  node.share(x.elementType() != type || node.boolean("copy") ? Alias::None
+             : node.has("memory_format")                     ? Alias::MaybeView
+                                                             : Alias::View);
+  return {x.convert(type)};
 }
-Entities toOther(Node &node) { return {node.in("self").convert(node.in("other").elementType())}; }
+Entities toDtype(Node &node) {
+  return converted(node, node.elementType("dtype", node.in("self").elementType()));
+}
+Entities toOther(Node &node) { return converted(node, node.in("other").elementType()); }
 
 } // namespace
 
@@ -332,14 +340,21 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"masked_fill(self, mask, value)", maskedFill},
       {"nan_to_num(self, nan=None, posinf=None, neginf=None)", nanToNum},
 
-      {"to.dtype(self, dtype=None)", toDtype, Alias::MaybeView},
-      {"to.dtype_layout(self, *, dtype=None)", toDtype, Alias::MaybeView},
-      {"to.device(self, device=None, dtype=None)", toDtype, Alias::MaybeView},
-      {"to.prim_Device(self, device=None, dtype=None)", toDtype, Alias::MaybeView},
-      {"to.prim_dtype(self, dtype=None)", toDtype, Alias::MaybeView},
-      {"to.other(self, other)", toOther, Alias::MaybeView},
-      {"type_as(self, other)", toOther, Alias::MaybeView},
-      {"_to_copy(self, *, dtype=None)", toDtype},
+      {"to.dtype(self, dtype=None, non_blocking=False, copy=False, memory_format=None)", toDtype},
+      {"to.dtype_layout(self, *, dtype=None, layout=None, device=None, pin_memory=None, "
+       "non_blocking=False, copy=False, memory_format=None)",
+       toDtype},
+      {"to.device(self, device=None, dtype=None, non_blocking=False, copy=False, "
+       "memory_format=None)",
+       toDtype},
+      {"to.prim_Device(self, device=None, dtype=None, non_blocking=False, copy=False, "
+       "memory_format=None)",
+       toDtype},
+      {"to.prim_dtype(self, dtype=None, non_blocking=False, copy=False, memory_format=None)",
+       toDtype},
+      {"to.other(self, other, non_blocking=False, copy=False, memory_format=None)", toOther},
+      {"type_as(self, other, copy=False, memory_format=None)", toOther},
+      {"_to_copy(self, *, dtype=None, copy=True, memory_format=None)", toDtype},
   };
   return rows;
 }

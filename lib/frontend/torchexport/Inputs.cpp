@@ -104,7 +104,14 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
 void ProgramImporter::importVariable(const std::string &argument, const std::string &name,
                                      bool isBuffer, bool isPersistent, Scope &scope) {
   StoredTensor stored = weights.read(name);
-  if (auto tied = byPlace.find(stored.place); tied != byPlace.end() && !isBuffer) {
+  auto tied = byPlace.find(stored.place);
+  bool isTied = tied != byPlace.end() && stored.weight.type.getNumElements() > 0;
+  const Variable *other = isTied ? findVariable(state[tied->second].second) : nullptr;
+  if (other && other->isBuffer != isBuffer)
+    fail("the buffer '" + (isBuffer ? name : other->name) +
+         "' shares its memory with the parameter '" + (isBuffer ? other->name : name) +
+         "', which is not supported");
+  if (isTied) {
     scope[argument] = state[tied->second].first;
     byName[name] = tied->second;
     aliases[cast<NameLoc>(state[tied->second].second.getLoc()).getName().str()].push_back(name);
@@ -124,8 +131,7 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   aten::MutableTensor tensor(value, name);
   scope[argument] = tensor;
   byName[name] = state.size();
-  if (!isBuffer)
-    byPlace[stored.place] = state.size();
+  byPlace.insert({stored.place, state.size()});
   state.push_back({tensor, value});
 }
 

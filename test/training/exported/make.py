@@ -70,6 +70,36 @@ class Stopped(nn.Module):
         return self.second(x - self.average) * scale + x.detach() * x
 
 
+class Copied(nn.Module):
+    """Writes into what is a copy or not, by its strides, and reads the original."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(2, 3))
+
+    def forward(self, x):
+        y = x * self.scale
+        z = y.t().contiguous()
+        z.add_(1)
+        return y.sum() + z.sum()
+
+
+class Shared(nn.Module):
+    """A buffer in the memory of a parameter, which changes as that is trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+        self.register_buffer("copy", self.scale.data)
+
+    def forward(self, x):
+        return x * self.scale + self.copy
+
+
+REFUSED = {"copied": Copied, "shared": Shared}
+"""Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
+
+
 class Cnn(nn.Module):
     def __init__(self):
         super().__init__()
@@ -253,12 +283,19 @@ def make(case):
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 
 
+def make_refused(case):
+    folder = HERE / "refused" / case
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.export.save(torch.export.export(REFUSED[case](), (numbers(2, 3),)), folder / "export.pt2")
+    tidy(folder / "export.pt2", zipfile.ZIP_STORED)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("cases", nargs="*", default=[], metavar="CASE")
     options = parser.parse_args()
-    for case in options.cases or CASES:
-        make(case)
+    for case in options.cases or [*CASES, *REFUSED]:
+        make_refused(case) if case in REFUSED else make(case)
         print(case)
 
 

@@ -133,6 +133,7 @@ INDICES = {
     "add_": written(lambda x: x.add_(x.exp())), "relu_": written(F.relu_), "fill_": written(lambda x: x[:, 1].fill_(0.5) * x[0, 0]), "zero_": written(lambda x: x + x[0].zero_()),
     "copy_": written(lambda x: x.mul(x[:, 0].copy_(x[:, 1])[:, None])), "view_write": written(lambda x: (x.view(6)[::2].mul_(2), x.t())[1]),
     "chain_write": written(lambda x: (x.t()[1:].unsqueeze(0).exp_(), x.flatten() * x.view(-1))[1]), "narrow_write": written(lambda x: (x.narrow(1, 0, 2).neg_(), x)[1]),
+    "to_copy": written(lambda x: (x.to(x.dtype, copy=True).add_(1), x)[1]), "type_as_self": written(lambda x: (x.type_as(x.exp()).add_(1), x)[1]),
     "masked_fill_": written(lambda x: x.masked_fill_(MASK, 0.25)), "swap": written(lambda x: x.t().mul_(2).t()),
 }
 

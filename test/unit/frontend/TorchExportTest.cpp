@@ -184,6 +184,13 @@ TEST_CASE("torch.export: what is not supported is named") {
              Contains("nested too deeply"));
 }
 
+TEST_CASE("torch.export: memory that is shared, or may be") {
+  CHECK_THAT(import(program("refused/copied")).problems(),
+             Contains("whether these share their elements depends on strides"));
+  CHECK_THAT(import(program("refused/shared")).problems(),
+             Contains("the buffer 'copy' shares its memory with the parameter 'scale'"));
+}
+
 TEST_CASE("torch.export: tensors stay inside their storage", "[hostile]") {
   std::string bytes = program("cnn");
   auto problemsOf = [&](const std::string &from, const std::string &to) {

@@ -73,8 +73,9 @@ def make_update(spec):
     return (lambda p: (zeros(p), zeros(p), jnp.float32(0))), adam
 
 
-def make_step(name, config, optimizer, tensors):
-    """A function (inputs, target) -> loss that trains from `tensors`, to the end, with learning rate 0.
+def make_step(name, config, optimizer, tensors, wait=True):
+    """A function (inputs, target) -> loss that trains from `tensors` with learning rate 0: to the end, or
+    without waiting, and then the loss is an array that is there later.
 
     It donates parameters and optimizer state, as a training loop does.
     """
@@ -101,6 +102,8 @@ def make_step(name, config, optimizer, tensors):
 
     def step(inputs, target):
         *values[:], loss = train_step(*values, inputs, target, lr)
+        if not wait:
+            return loss
         jax.block_until_ready(values)
         return float(loss)
 

@@ -16,12 +16,14 @@ class FullSize:
     vocabulary: int = 0
     classes: int = 1000
     targets_per_row: int = 1
+    memory: float = 15e9
+    """Bytes of a device that a training step of PyTorch's takes, roughly."""
 
 
 FULL_SIZE = {
     "resnet50": FullSize("torchvision:resnet50", "resnet50", 64),
     "resnet18": FullSize("resnet18", "resnet18", 256),
-    "gpt2_124m": FullSize("gpt2", "gpt2", 8, 1024, 50257, 50257, 1024),
+    "gpt2_124m": FullSize("gpt2", "gpt2", 8, 1024, 50257, 50257, 1024, 30e9),
     "gpt2_124m_1x256": FullSize("gpt2", "gpt2", 1, 256, 50257, 50257, 256),  # bound by launches
     "swin_t_224": FullSize("swin_t", "swin_t", 64),
     "vit_b16": FullSize("torchvision:vit_b_16", "vit_b16", 64),

@@ -153,11 +153,14 @@ def compile_options(meta, file):
     return options
 
 
-def compile_model(build, model, meta, library, weights, precision="fp32"):
-    command = [build / "bin" / "accc", "compile", model, "-o", library, "--target", "cuda"]
-    command += ["--arch", ARCHS, "--weights", weights, *compile_options(meta, model.name)]
-    call([*command, "--precision", precision], stderr=subprocess.DEVNULL)
-    say(f"{library.parent.name} ({precision}): {library.stat().st_size / 1e6:.1f} MB")
+def compile_both(build, model, meta, folder, weights):
+    """model.so in fp32 and model_tf32.so."""
+    for precision, name in (("fp32", "model.so"), ("tf32", "model_tf32.so")):
+        library = folder / name
+        command = [build / "bin" / "accc", "compile", model, "-o", library, "--target", "cuda"]
+        command += ["--arch", ARCHS, "--weights", weights, *compile_options(meta, model.name)]
+        call([*command, "--precision", precision], stderr=subprocess.DEVNULL)
+        say(f"{folder.name} ({precision}): {library.stat().st_size / 1e6:.1f} MB")
 
 
 def pack_golden(packed, build, name):
@@ -170,10 +173,10 @@ def pack_golden(packed, build, name):
     def fill(folder):
         for file in files:
             shutil.copy(file, folder)
-        compile_model(build, source / "model.onnx", meta, folder / "model.so", "embed")
+        compile_both(build, source / "model.onnx", meta, folder, "embed")
 
     compiler = build / "bin" / "accc"
-    packed.make(f"goldens/{name}", [compiler, ARCHS, source / "model.onnx", *files], fill)
+    packed.make(f"goldens/{name}", [compiler, ARCHS, "fp32, tf32", source / "model.onnx", *files], fill)
 
 
 def pack_model(packed, build, name, options):
@@ -196,8 +199,7 @@ def pack_model(packed, build, name, options):
     def fill(folder):
         shutil.copy(export / "meta.json", folder)
         shutil.copy(export / "inputs.safetensors", folder)
-        for precision, library in (("fp32", "model.so"), ("tf32", "model_tf32.so")):
-            compile_model(build, export / "model.onnx", meta, folder / library, "none", precision)
+        compile_both(build, export / "model.onnx", meta, folder, "none")
 
     files = [export / file for file in ("model.onnx", "meta.json", "inputs.safetensors")]
     packed.make(f"models/{name}", [build / "bin" / "accc", ARCHS, "fp32, tf32", *files], fill)

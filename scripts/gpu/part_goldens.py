@@ -8,48 +8,52 @@ import re
 from machine import Failed, folders
 
 NEVER = "-"
+LIBRARIES = {"model.so": ("", ()), "model_tf32.so": (" (TF32)", ("--tolerance", "1e-2"))}
+"""What is said of each, and the options of its comparison: docs/correctness.md has the tolerance of TF32."""
 
 
 def run(machine, report, options):
     rows, wrong = [], 0
     try:
         for folder in folders(options.directory, "goldens", options.models):
-            row, bad = check(machine, folder, options.arch)
-            rows.append(row)
-            wrong += bad
+            for library in LIBRARIES:
+                row, bad = check(machine, folder, folder / library, options.arch)
+                rows.append(row)
+                wrong += bad
     finally:
         header = ("model", "tensors that agree", "two runs", "without graph", "from PTX", "remark")
         report.table(header, rows)
     return wrong
 
 
-def check(machine, folder, arch):
+def check(machine, folder, library, arch):
     """The table's row, and whether something is wrong."""
-    code, output, errors = machine.runner("diff", folder / "model.so", folder, "--failed", check=False)
+    suffix, tolerance = LIBRARIES[library.name]
+    code, output, errors = machine.runner("diff", library, folder, "--failed", *tolerance, check=False)
     found = re.search(r"(\d+) of (\d+) tensors pass", output)
     agree = f"{found[1]} of {found[2]}" if found else "none"
     bad = re.search(r"first bad tensor: .*", output)
     remarks = [bad[0] if bad else (errors.strip().splitlines() or ["failed"])[-1]] if code else []
     same = []
     try:
-        first = train(machine, folder)
+        first = train(machine, folder, library)
         ways = [{}, {"ACCC_CUDA_GRAPH": "0"}] + ([] if arch else [{"ACCC_ARCH": "compute_80"}])
         for way in ways:
-            same.append("same bits" if train(machine, folder, **way) == first else "OTHER BITS")
+            same.append("same bits" if train(machine, folder, library, **way) == first else "OTHER BITS")
     except Failed as reason:
         remarks.append(str(reason))
     same += [NEVER] * (3 - len(same))
     # The driver's own compiler makes the code from PTX: other bits are worth a remark, not a failure.
     wrong = bool(remarks) or "OTHER BITS" in same[:2]
-    return (folder.name, agree, *same, "; ".join(remarks)), wrong
+    return (folder.name + suffix, agree, *same, "; ".join(remarks)), wrong
 
 
-def train(machine, folder, **environment):
+def train(machine, folder, library, **environment):
     """What the steps of the goldens leave: the bytes of the last outputs, the losses, the parameters."""
     meta = json.loads((folder / "meta.json").read_text())
     files = [machine.scratch / name for name in ("out.safetensors", "params.safetensors")]
     machine.runner(
-        "run", folder / "model.so", "--entry", "train_step", "--steps", meta["steps"],
+        "run", library, "--entry", "train_step", "--steps", meta["steps"],
         "--inputs", folder / "inputs.safetensors", "--lr", meta["lr"],
         "--outputs", files[0], "--save-params", files[1], **environment,
     )  # fmt: skip

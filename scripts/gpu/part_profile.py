@@ -7,31 +7,33 @@ import inputs
 from machine import Failed, folders
 
 ROWS = 30
+LIBRARIES = {"model.so": "fp32", "model_tf32.so": "tf32"}
 
 
 def run(machine, report, options):
     wrong = 0
     for folder in folders(options.directory, "models", options.models):
-        report.say(f"### {folder.name}")
-        try:
-            table(machine, report, folder)
-        except Failed as reason:
-            report.say(f"wrong: {reason}")
-            wrong += 1
+        for library in LIBRARIES:
+            report.say(f"### {folder.name}, {LIBRARIES[library]}")
+            try:
+                table(machine, report, folder, folder / library)
+            except Failed as reason:
+                report.say(f"wrong: {reason}")
+                wrong += 1
     return wrong
 
 
-def bench(machine, folder, *more, **environment):
+def bench(machine, folder, library, *more, **environment):
     given = inputs.of(folder, machine.scratch)
-    command = ("bench", folder / "model.so", "--json", "--inputs", given, *more)
+    command = ("bench", library, "--json", "--inputs", given, *more)
     return json.loads(machine.runner(*command, **environment)[1])
 
 
-def table(machine, report, folder):
-    graph = bench(machine, folder, "--seconds", 2)
-    plain = bench(machine, folder, "--seconds", 2, ACCC_CUDA_GRAPH="0")
+def table(machine, report, folder, library):
+    graph = bench(machine, folder, library, "--seconds", 1)
+    plain = bench(machine, folder, library, "--seconds", 1, ACCC_CUDA_GRAPH="0")
     # Kernel by kernel, events between them: a little longer than in a graph.
-    found = bench(machine, folder, "--seconds", 1, "--profile")["profile"]
+    found = bench(machine, folder, library, "--seconds", 0.5, "--profile")["profile"]
     steps = {}
     for step in found:
         total = steps.setdefault(step["label"], [step["library"], 0, 0.0, 0])
@@ -39,14 +41,14 @@ def table(machine, report, folder):
         total[2] += step["ms"]
         total[3] += step["bytes"]
     everything = sum(total[2] for total in steps.values()) or 1.0
-    library = sum(total[2] for total in steps.values() if total[0])
+    library_ms = sum(total[2] for total in steps.values() if total[0])
     kernel_bytes = sum(total[3] for total in steps.values() if not total[0])
-    kernel_ms = everything - library
+    kernel_ms = everything - library_ms
     report.say(
         f"step {graph['median_ms']:.3f} ms with a graph ({graph['p10_ms']:.3f} to {graph['p90_ms']:.3f}), "
         f"{plain['median_ms']:.3f} ms without; {graph['launches']} kernels {kernel_ms:.3f} ms "
         f"({kernel_bytes / max(kernel_ms, 1e-9) / 1e9:.2f} TB/s), {graph['library_calls']} library calls "
-        f"{library:.3f} ms; {(graph['state_bytes'] + graph['working_bytes']) / 1e9:.2f} GB; {graph['arch']}"
+        f"{library_ms:.3f} ms; {(graph['state_bytes'] + graph['working_bytes']) / 1e9:.2f} GB; {graph['arch']}"
     )
     ordered = sorted(steps.items(), key=lambda item: -item[1][2])
     rows = []

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Whole training steps of the full-size models beside PyTorch and JAX: same model, batch, precision and machine.
 
-Each contender is measured in turns with accc (accc, contender, accc, contender, ...), so that both see
-the same clock, and memory holds two at most. A contender has a process of its own, which it
-keeps from round to round (step_torch.py, step_jax.py).
+A contender has a process of its own, which it keeps from round to round (step_torch.py, step_jax.py).
+Some get ready side by side, for torch.compile takes minutes; measured is one at a time: in each round
+accc and then each contender, so that all see the same clock.
 """
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -14,8 +15,11 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 
 import inputs
+from full_size import FULL_SIZE
 from machine import Failed, OutOfTime, Skip, folders
 
 CONTENDERS = (
@@ -30,7 +34,9 @@ CONTENDERS = (
     "compile-max-autotune",
 )
 PRECISIONS = ("fp32", "tf32")
-ROUNDS, SECONDS = 3, 0.7
+ROUNDS, SECONDS = 3, 0.6
+MEMORY = 60e9
+"""Bytes of the device for the contenders that are ready at the same time."""
 
 
 def weights_of(machine, folder):
@@ -46,7 +52,7 @@ class Worker:
         script = machine.directory / "gpu" / ("step_jax.py" if kind == "jax" else "step_torch.py")
         command = [sys.executable, script, folder.name, kind, precision, given]
         command += [weights_of(machine, folder), folder / "meta.json"]
-        self.errors = open(machine.scratch / "contender.errors", "w+")
+        self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             list(map(str, command)),
             env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(machine.scratch / "inductor")},
@@ -85,6 +91,7 @@ def run(machine, report, options):
     if importlib.util.find_spec("torch") is None:
         raise Skip("PyTorch is not installed")
     contenders = options.against or CONTENDERS
+    precisions = options.precision or PRECISIONS
     if unknown := set(contenders) - set(CONTENDERS):
         raise Skip(f"no contender {', '.join(sorted(unknown))}; there are: {', '.join(CONTENDERS)}")
     if "jax" in contenders and importlib.util.find_spec("jax") is None:
@@ -92,15 +99,16 @@ def run(machine, report, options):
         contenders = [kind for kind in contenders if kind != "jax"]
     rows, wrong = [], 0
     try:  # the quick ones first: what the time limit cuts off is what takes longest to compile
-        for kind in contenders:
-            for folder in models:
-                if kind.endswith("channels-last") and not has_images(folder):
-                    continue
-                for precision in PRECISIONS:
-                    row, bad = measure(machine, folder, kind, precision)
+        for folder in models:
+            fitting = [kind for kind in contenders if has_images(folder) or not kind.endswith("channels-last")]
+            wanted = [(kind, precision) for kind in fitting for precision in precisions]
+            at_once = max(1, int(MEMORY / FULL_SIZE[folder.name].memory))
+            for i in range(0, len(wanted), at_once):
+                found, bad = measure(machine, folder, wanted[i : i + at_once])
+                for row in found:
                     print(*row, flush=True)
-                    rows.append(row)
-                    wrong += bad
+                rows += found
+                wrong += bad
     finally:
         header = ("model", "against", "precision", "accc ms", "its ms", "ratio", "accc GB", "its GB")
         report.table((*header, "accc loss", "its loss", "first step s", "remark"), rows)
@@ -118,27 +126,63 @@ def bench(machine, folder, given, precision):
     return json.loads(machine.runner(*command, "--params", weights_of(machine, folder))[1])
 
 
-def measure(machine, folder, kind, precision):
-    """A row, and whether it is one of a failure of accc. What others cannot do is a remark."""
+def measure(machine, folder, wanted):
+    """The rows of (kind, precision) each, and how many are failures of accc. What others cannot do is a remark."""
     given = inputs.of(folder, machine.scratch)
-    ready, ours, theirs = None, [], []
-    try:
-        if kind == "jax" and not weights_of(machine, folder).exists():
-            with Worker(machine, folder, given, "eager", precision) as writer:
+    workers, ready, said, times = {}, {}, {}, {}
+    ours = {precision: [] for _, precision in wanted}
+    ours_failed = 0
+    with contextlib.ExitStack() as stack:
+
+        def start(which):
+            workers[which] = stack.enter_context(Worker(machine, folder, given, *which))
+
+        def ask(which, question):
+            try:
+                return question()
+            except (Failed, BrokenPipeError) as reason:
+                said[which] = f"failed: {reason}"
+                workers.pop(which).__exit__()
+
+        # PyTorch's contenders write the weights that accc and JAX start from, before their first step.
+        torch = [which for which in wanted if which[0] != "jax"]
+        for which in torch:
+            start(which)
+        if not torch and not weights_of(machine, folder).exists():
+            with Worker(machine, folder, given, "eager", "fp32") as writer:
                 writer.answer()
-        with Worker(machine, folder, given, kind, precision) as worker:
-            ready = worker.answer()
-            for _ in range(ROUNDS):
-                ours.append(bench(machine, folder, given, precision))
-                theirs.append(worker.round(SECONDS)["median_ms"])
-    except (Failed, BrokenPipeError) as reason:
-        ours_failed = ready is not None and len(ours) == len(theirs)
-        return (folder.name, kind, precision, *["-"] * 8, f"failed: {reason}"), ours_failed
+        while not weights_of(machine, folder).exists() and any(w.process.poll() is None for w in workers.values()):
+            machine.left()
+            time.sleep(0.2)
+        for which in set(wanted) - set(torch):
+            start(which)
+        for which in wanted:
+            if answer := ask(which, workers[which].answer):
+                ready[which], times[which] = answer, []
+        for _ in range(ROUNDS):
+            for precision, found in ours.items():
+                try:
+                    found.append(bench(machine, folder, given, precision))
+                except Failed as reason:
+                    for which in [which for which in wanted if which[1] == precision]:
+                        said.setdefault(which, f"accc failed: {reason}")
+                    ours_failed += 1
+            for which in list(workers):
+                if answer := ask(which, lambda: workers[which].round(SECONDS)):
+                    times[which].append(answer["median_ms"])
+            if ours_failed:
+                break
+    return [row(folder, which, ours[which[1]], times.get(which), ready.get(which), said) for which in wanted], ours_failed
+
+
+def row(folder, which, ours, theirs, ready, said):
+    if which in said:
+        return (folder.name, *which, *["-"] * 8, said[which])
     ratio = statistics.median(b / a["median_ms"] for a, b in zip(ours, theirs))
     first = ours[0]
     memory = (first["state_bytes"] + first["working_bytes"]) / 1e9
     milliseconds = statistics.median(x["median_ms"] for x in ours)
     return (
-        folder.name, kind, precision, milliseconds, statistics.median(theirs), ratio,
-        memory, ready["memory"] / 1e9, first.get("loss", "-"), ready["loss"], ready["first_step_s"], "",
-    ), False  # fmt: skip
+        folder.name, *which, milliseconds, statistics.median(theirs), ratio, memory,
+        ready["memory"] / 1e9, first.get("loss", "-"), ready["loss"], ready["first_step_s"], "",
+    )  # fmt: skip

@@ -7,6 +7,8 @@ import sys
 import time
 
 WARMUP, LEAST = 3, 5
+RUN_AHEAD = 1
+"""So many steps may be under way when the next is started, as accc has it: a step's loss is read one step late."""
 
 
 def time_round(step, seconds):

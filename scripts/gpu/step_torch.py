@@ -5,9 +5,11 @@ KIND is eager, eager-graph (the whole step captured as a CUDA graph) or compile[
 -channels-last for that layout of images; PRECISION is
 fp32 or tf32; INPUTS the safetensors file that accc is given; PARAMS where the weights are written that
 accc is to start from, if there are none yet. It is asked for rounds as rounds.py says. The learning rate is zero, so that all steps are
-alike. In each step the inputs come from pinned memory of the host and the loss goes back, as with accc.
+alike. In each step the inputs come from pinned memory of the host and the loss goes back, where it is read
+one step late, as with accc.
 """
 
+import os
 import pathlib
 import sys
 import time
@@ -36,11 +38,13 @@ def write_weights(module, path):
     for name, tensor in named.items():
         data = tensor.detach().contiguous().numpy().tobytes()
         stored[name] = ("F32", list(tensor.shape), data)
-    inputs.write(path, stored)
+    partial = path.with_suffix(f".{os.getpid()}")  # others may be writing the same
+    inputs.write(partial, stored)
+    os.replace(partial, path)
 
 
 def make_step(name, kind, file, weights):
-    """A function that runs one training step, to the end, and returns its loss."""
+    """A function that starts one training step and returns its loss, on the device."""
     case = gpu_models.build(name)
     if not weights.exists():
         write_weights(case.module, weights)
@@ -78,7 +82,7 @@ def make_step(name, kind, file, weights):
     def whole_step():
         for key, value in host.items():
             given[key].copy_(value, non_blocking=True)
-        return run().item()
+        return run()
 
     return whole_step
 
@@ -101,6 +105,23 @@ def captured(step):
     return replay
 
 
+def read_late(step):
+    """The step with its loss copied to the host, which waits for that of the step before the last."""
+    slots = [(torch.empty((), pin_memory=True), torch.cuda.Event()) for _ in range(1 + rounds.RUN_AHEAD)]
+    count = 0
+
+    def run():
+        nonlocal count
+        loss, arrived = slots[count % len(slots)]
+        arrived.synchronize()
+        count += 1
+        loss.copy_(step().detach(), non_blocking=True)
+        arrived.record()
+        return loss
+
+    return run
+
+
 def main():
     name, kind, precision, file, weights, _ = sys.argv[1:]
     allowed = precision == "tf32"
@@ -108,9 +129,10 @@ def main():
     torch.backends.cudnn.allow_tf32 = allowed
     torch.backends.cudnn.benchmark = True
     begin = time.perf_counter()
-    step = make_step(name, kind, file, pathlib.Path(weights))
+    step = read_late(make_step(name, kind, file, pathlib.Path(weights)))
     loss = step()
-    ready = {"loss": loss, "first_step_s": time.perf_counter() - begin}
+    torch.cuda.synchronize()
+    ready = {"loss": float(loss), "first_step_s": time.perf_counter() - begin}
     for _ in range(rounds.WARMUP):
         step()
     torch.cuda.reset_peak_memory_stats()

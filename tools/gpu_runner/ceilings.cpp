@@ -3,6 +3,7 @@
 // itself, as the runtime makes them.
 #include "Commands.h"
 
+#include "core/DescribeCall.h"
 #include "cuda/LibraryCall.h"
 #include "cuda/SharedLibrary.h"
 
@@ -175,16 +176,10 @@ void printCopies(const Context &context, const CeilingOptions &options) {
            {"ms", ms},
            {"tb_per_s", 2 * static_cast<double>(options.copyBytes) / ms / 1e9}});
   };
-  CUDA_MEMCPY3D rows{};
-  rows.srcMemoryType = rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  rows.srcDevice = from.address();
-  rows.dstDevice = to.address();
-  rows.srcPitch = rows.dstPitch = rows.WidthInBytes =
-      std::min<uint64_t>(options.copyBytes, 1 << 20);
-  rows.srcHeight = rows.dstHeight = rows.Height = options.copyBytes / rows.WidthInBytes;
-  rows.Depth = 1;
   report("the driver's copy", watch.milliseconds([&] {
-    driver.check(driver.cuMemcpy3DAsync(&rows, context.stream), "copying");
+    driver.check(
+        driver.cuMemcpyDtoDAsync(to.address(), from.address(), options.copyBytes, context.stream),
+        "copying");
   }));
 
   CUmodule module = nullptr;
@@ -223,34 +218,6 @@ double flops(const accc_library_call &call) {
   for (int i = 0; i < c.spatial_rank; ++i)
     product *= double(c.out_size[i]) * double(c.kernel[i]);
   return product;
-}
-
-std::string describe(const accc_library_call &call) {
-  auto join = [](const int64_t *values, int count) {
-    std::string text;
-    for (int i = 0; i < count; ++i)
-      text += (i ? "x" : "") + std::to_string(values[i]);
-    return text;
-  };
-  if (call.kind == ACCC_CALL_MATMUL) {
-    const accc_matmul &m = call.u.matmul;
-    std::string batch = join(m.batch, m.batch_rank);
-    // As BLAS has it: t for a factor that lies transposed.
-    std::string layout = {m.a_column_stride == 1 ? 'n' : 't', m.b_column_stride == 1 ? 'n' : 't'};
-    return "matmul " + layout + (m.accumulate ? " += " : " ") +
-           (batch.empty() ? "" : batch + " times ") + "m " + std::to_string(m.m) + " n " +
-           std::to_string(m.n) + " k " + std::to_string(m.k) +
-           (call.epilogue == ACCC_EPILOGUE_BIAS ? " + bias" : "");
-  }
-  const accc_convolution &c = call.u.convolution;
-  const char *kind = call.kind == ACCC_CALL_CONVOLUTION                 ? "conv"
-                     : call.kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? "conv dgrad"
-                                                                        : "conv wgrad";
-  const char *layout = c.layout == ACCC_CHANNELS_LAST ? " nhwc n " : " nchw n ";
-  return std::string(kind) + layout + std::to_string(c.batch) + " " +
-         std::to_string(c.in_channels) + "->" + std::to_string(c.out_channels) + " " +
-         join(c.in_size, c.spatial_rank) + " k " + join(c.kernel, c.spatial_rank) + " s " +
-         join(c.stride, c.spatial_rank) + (c.groups > 1 ? " g " + std::to_string(c.groups) : "");
 }
 
 /// One library call on buffers of its own.

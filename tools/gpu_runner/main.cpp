@@ -14,6 +14,7 @@ void accc::tool::addGoldens(CLI::App &app, Action &action) {
   struct Options {
     std::string subject, params, goldens;
     ReportOptions report;
+    double tolerance = DiffReport().tolerance;
   };
   auto options = std::make_shared<Options>();
   CLI::App *command =
@@ -22,9 +23,12 @@ void accc::tool::addGoldens(CLI::App &app, Action &action) {
   command->add_option("B", options->goldens, "a folder of goldens")->required();
   command->add_option("--params", options->params, "parameters after the run's last step");
   command->add_flag("--failed", options->report.failedOnly, "lists only what failed");
+  command->add_option("--tolerance", options->tolerance, "absolute and relative, of numbers")
+      ->capture_default_str();
   command->callback([options, &action] {
     action = [options] {
-      DiffReport report{.a = options->goldens, .b = options->subject};
+      DiffReport report{
+          .a = options->goldens, .b = options->subject, .tolerance = options->tolerance};
       if (isLibrary(options->subject))
         diffGoldens(options->subject, options->goldens, report);
       else

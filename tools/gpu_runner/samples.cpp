@@ -19,10 +19,11 @@ namespace {
 /// How far results are from those stored.
 struct Distance {
   int64_t elements = 0, differing = 0;
-  int64_t ulps = 0;    ///< the most that two floats of one sign are apart
-  double relative = 0; ///< RMSE over the root mean square of the stored values, the worst tensor's
-  double excess = 0;   ///< that over what sums in another order may give in the tensor's type
-  std::string wrong;   ///< what is not even comparable
+  int64_t ulps = 0;     ///< the most that two floats of one sign are apart
+  double relative = 0;  ///< RMSE over the root mean square of the stored values, the worst tensor's
+  double excess = 0;    ///< that over what sums in another order may give in the tensor's type
+  double roundings = 0; ///< that over the distance of 1 to the next number of the tensor's type
+  std::string wrong;    ///< what is not even comparable
 };
 } // namespace
 
@@ -64,6 +65,22 @@ static double boundOf(DType type) {
   }
 }
 
+/// The distance of 1 to the next number of a type.
+static double epsilonOf(DType type) {
+  switch (type) {
+  case DType::f64:
+    return 0x1p-52;
+  case DType::f32:
+    return 0x1p-23;
+  case DType::f16:
+    return 0x1p-10;
+  case DType::bf16:
+    return 0x1p-7;
+  default:
+    return 1e-300;
+  }
+}
+
 /// Bits of a type, and what they stand for. NaNs of any bits are one value.
 template <typename Bits, typename Value>
 static void compare(const Tensor &found, const Tensor &stored, Distance &distance, Value value) {
@@ -89,6 +106,7 @@ static void compare(const Tensor &found, const Tensor &stored, Distance &distanc
   double relative = std::sqrt(error / std::max(squares, 1e-30));
   distance.relative = std::max(distance.relative, relative);
   distance.excess = std::max(distance.excess, relative / boundOf(stored.dtype()));
+  distance.roundings = std::max(distance.roundings, relative / epsilonOf(stored.dtype()));
 }
 
 static void compare(const Tensor *found, const Tensor &stored, Distance &distance) {
@@ -160,8 +178,9 @@ static void runSample(Session &session, const fs::path &stored, const std::strin
     } catch (const Error &error) {
       if (message == file.metadata().end() || message->second != error.what())
         distance.wrong = error.what();
+      // What a library cannot do concerns one entry; after a fault of the device nothing works.
       if (error.kind() == ErrorKind::machine)
-        throw;
+        session.synchronize();
     }
   }
 }
@@ -192,6 +211,7 @@ static int samples(const std::vector<std::string> &folders) {
                                           {"ulps", distance.ulps},
                                           {"relative", distance.relative},
                                           {"excess", distance.excess},
+                                          {"roundings", distance.roundings},
                                           {"wrong", distance.wrong}}
                 << std::endl;
     }

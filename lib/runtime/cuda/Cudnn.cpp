@@ -4,6 +4,7 @@
 #include "LibraryFunctions.h"
 #include "PaddedCopy.h"
 #include "accc/tensor.h"
+#include "core/DescribeCall.h"
 
 #include <algorithm>
 #include <array>
@@ -202,7 +203,26 @@ protected:
         return candidate.algo;
       }
     }
-    throw Error(ErrorKind::machine, "cuDNN has no reproducible algorithm for a convolution");
+    throw Error(ErrorKind::machine,
+                "cuDNN has no reproducible algorithm for a convolution (" + detail::describe(call) +
+                    ", " + std::string(to_string(static_cast<DType>(call.dtypes[0]))) +
+                    "; it offers " + offers<Performance>({found.data(), size_t(count)}) + ")");
+  }
+
+  /// "0 (needs 12 bytes), 1 (other bits in every run)": algorithms by number, and what is wrong
+  /// with each.
+  template <typename Performance> std::string offers(std::span<const Performance> found) const {
+    std::string text;
+    for (const Performance &candidate : found) {
+      std::string why = candidate.status != CUDNN_STATUS_SUCCESS
+                            ? std::string(functions.cudnnGetErrorString(candidate.status))
+                        : candidate.determinism != CUDNN_DETERMINISTIC ? "other bits in every run"
+                        : candidate.memory > mostWorkspace
+                            ? "needs " + std::to_string(candidate.memory) + " bytes"
+                            : "rounds its operands";
+      text += (text.empty() ? "" : ", ") + std::to_string(candidate.algo) + " (" + why + ")";
+    }
+    return text.empty() ? "none" : text;
   }
 
   const CudnnFunctions &functions;

@@ -35,7 +35,18 @@ Transfers::Transfers(const Context &context, const accc_entry &entry, uint64_t l
                 doing("the inputs and outputs of")()),
            Slot(context, inputs.smallBytes() + outputs.smallBytes(), entry.num_inputs,
                 doing("the inputs and outputs of")())},
-      fetched(static_cast<size_t>(entry.num_outputs)) {}
+      fetched(static_cast<size_t>(entry.num_outputs)) {
+  // The small outputs are copied as one block, with what lies between them, which nobody writes.
+  auto clearBehind = [&](uint64_t end) {
+    if (uint64_t gap = (ACCC_ALIGNMENT - end % ACCC_ALIGNMENT) % ACCC_ALIGNMENT)
+      context.driver.check(context.driver.cuMemsetD8Async(results() + end, 0, gap, context.stream),
+                           doing("clearing the outputs of"));
+  };
+  for (int32_t i = 0; i < entry.num_outputs; ++i)
+    if (auto number = static_cast<size_t>(i); !outputs.isLarge(number))
+      clearBehind(outputs[number] + size_bytes_of(entry.outputs[i].tensor));
+  clearBehind(outputs.extra() + sizeof(int64_t));
+}
 
 char *Transfers::pin(std::unique_ptr<PinnedMemory> &memory, uint64_t bytes, const char *what) {
   if (!memory)

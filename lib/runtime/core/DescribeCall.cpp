@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "DescribeCall.h"
+
+/// "2x3x4"
+static std::string join(const int64_t *values, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += (i ? "x" : "") + std::to_string(values[i]);
+  return text;
+}
+
+std::string accc::detail::describe(const accc_library_call &call) {
+  if (call.kind == ACCC_CALL_MATMUL) {
+    const accc_matmul &m = call.u.matmul;
+    std::string batch = join(m.batch, m.batch_rank);
+    // As BLAS has it: t for a factor that lies transposed.
+    std::string layout = {m.a_column_stride == 1 ? 'n' : 't', m.b_column_stride == 1 ? 'n' : 't'};
+    return "matmul " + layout + (m.accumulate ? " += " : " ") +
+           (batch.empty() ? "" : batch + " times ") + "m " + std::to_string(m.m) + " n " +
+           std::to_string(m.n) + " k " + std::to_string(m.k) +
+           (call.epilogue == ACCC_EPILOGUE_BIAS ? " + bias" : "");
+  }
+  const accc_convolution &c = call.u.convolution;
+  const char *kind = call.kind == ACCC_CALL_CONVOLUTION                 ? "conv"
+                     : call.kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? "conv dgrad"
+                                                                        : "conv wgrad";
+  const char *layout = c.layout == ACCC_CHANNELS_LAST ? " nhwc n " : " nchw n ";
+  return std::string(kind) + layout + std::to_string(c.batch) + " " +
+         std::to_string(c.in_channels) + "->" + std::to_string(c.out_channels) + " " +
+         join(c.in_size, c.spatial_rank) + " k " + join(c.kernel, c.spatial_rank) + " s " +
+         join(c.stride, c.spatial_rank) + (c.groups > 1 ? " g " + std::to_string(c.groups) : "");
+}

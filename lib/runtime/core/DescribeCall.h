@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ACCC_RUNTIME_CORE_DESCRIBECALL_H
+#define ACCC_RUNTIME_CORE_DESCRIBECALL_H
+
+#include "accc/abi.h"
+
+#include <string>
+
+namespace accc::detail {
+
+/// A library call in a line, without its types: "matmul nt m 256 n 768 k 3072 + bias", with t for a
+/// factor that lies transposed; "conv wgrad nhwc n 64 128->256 56x56 k 3x3 s 2x2 g 32" with the
+/// channels of input and output, the input's extents, the kernel, strides and, where there are
+/// several, groups.
+std::string describe(const accc_library_call &call);
+
+} // namespace accc::detail
+
+#endif // ACCC_RUNTIME_CORE_DESCRIBECALL_H

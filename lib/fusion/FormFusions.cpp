@@ -5,6 +5,7 @@
 #include "fusion/Outline.h"
 #include "fusion/Passes.h"
 #include "fusion/RecomputeInputs.h"
+#include "ir/prim/Tensor.h"
 #include "support/DeadCode.h"
 #include "support/TensorBytes.h"
 #include "target/TargetedPass.h"
@@ -87,9 +88,14 @@ private:
     }
   }
 
-  // Groups that read the same large value share the reading of it.
+  // Groups that read the same large value share the reading of it. What each computes again is not
+  // read.
   void siblings(Value value) {
-    if (cast<RankedTensorType>(value.getType()).getNumElements() < target.getCachedElements())
+    Operation *source = value.getDefiningOp();
+    bool isRead = !source || groups.partOf(source) != Part::Free ||
+                  (isa<prim::ConstantOp>(source) && !prim::splatNumber(value));
+    if (!isRead ||
+        cast<RankedTensorType>(value.getType()).getNumElements() < target.getCachedElements())
       return;
     constexpr size_t kMostReaders = 16; // each is tried with each
     llvm::SmallSetVector<int64_t, kMostReaders> found;

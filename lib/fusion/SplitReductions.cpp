@@ -26,9 +26,11 @@ int64_t dimensionsOfParts(prim::ReduceOp op, const Target &target) {
   auto type = cast<RankedTensorType>(op.getOperand().getType());
   ArrayRef<int64_t> dimensions = op.getDimensions();
   auto reduced = static_cast<int64_t>(dimensions.size());
-  bool leading = llvm::equal(dimensions, llvm::seq<int64_t>(0, reduced));
+  auto which = llvm::equal(dimensions, llvm::seq<int64_t>(0, reduced)) ? ReducedDimensions::Leading
+               : llvm::is_contained(dimensions, type.getRank() - 1)    ? ReducedDimensions::Inner
+                                                                       : ReducedDimensions::Outer;
   int64_t columns = op.getType().getNumElements(), elements = type.getNumElements();
-  std::optional<ReductionParts> wanted = target.getReductionParts(elements, columns, leading);
+  std::optional<ReductionParts> wanted = target.getReductionParts(elements, columns, which);
   if (!wanted || type.getElementTypeBitWidth() < 32)
     return 0; // of fewer bits: what is accumulated is more than what is stored
   int64_t parts = 1, best = 0;

@@ -22,6 +22,13 @@ struct KernelLimits {
   int64_t expensiveOps; // Expensive ones of a body of several ops
 };
 
+/// Which dimensions a reduction is over. What leaves the innermost one makes columns of the others.
+enum class ReducedDimensions {
+  Leading, // the outermost ones, without a gap
+  Outer,   // others than the innermost one
+  Inner    // the innermost one, and maybe others
+};
+
 /// How a reduction is done in parts first.
 struct ReductionParts {
   int64_t least;          // fewer parts are not worth the second step
@@ -57,9 +64,9 @@ public:
   // ---- Kernels ----
   virtual KernelLimits getKernelLimits() const = 0;
   /// In how many parts a reduction of `elements` elements to `columns` results is done; none: at
-  /// once. `leading`: over the leading dimensions, so that the results are columns.
+  /// once.
   virtual std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,
-                                                          bool leading) const = 0;
+                                                          ReducedDimensions reduced) const = 0;
   /// How many rows make a strip, where sums over all `rows` rows, one for each of the `elements`
   /// elements of a row, are those of strips first, in a kernel that reduces the rows as well (see
   /// prim::KernelReductions); a divisor of `rows`, or 0: a kernel reduces one way only.

@@ -27,9 +27,10 @@ KernelLimits CpuTarget::getKernelLimits() const {
 // walks all rows; with few columns there are too few tasks, and with many rows a block falls out of
 // the cache between two passes over it.
 std::optional<ReductionParts> CpuTarget::getReductionParts(int64_t elements, int64_t columns,
-                                                           bool leading) const {
+                                                           ReducedDimensions reduced) const {
   constexpr int64_t kFewColumns = 512, kManyElements = sizeThreshold(1 << 16);
-  if (!leading || columns < 2 || columns >= kFewColumns || elements < kManyElements)
+  if (reduced != ReducedDimensions::Leading || columns < 2 || columns >= kFewColumns ||
+      elements < kManyElements)
     return std::nullopt;
   // Parts for the threads of most machines, each of which stays in the cache of one core.
   return ReductionParts{

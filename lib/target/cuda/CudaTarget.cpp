@@ -29,13 +29,14 @@ KernelLimits CudaTarget::getKernelLimits() const {
 // each multiprocessor, parts save no more than they cost unless they are large; else a warp with
 // some elements for each lane is one.
 std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements, int64_t columns,
-                                                            bool leading) const {
+                                                            ReducedDimensions reduced) const {
   constexpr int64_t kManyColumns = 1 << 15, kManyElements = sizeThreshold(1 << 14);
-  if (leading && columns < kManyColumns && elements >= kManyElements)
+  bool areColumns = reduced != ReducedDimensions::Inner;
+  if (areColumns && columns < kManyColumns && elements >= kManyElements)
     return ReductionParts{
         .least = 4, .leastRows = 16, .enough = 512, .enoughElements = sizeThreshold(1 << 13)};
   constexpr int64_t kMultiprocessors = 132, kBlocks = 512; // several for each
-  if (leading || columns == 0 || columns >= kBlocks || elements / columns <= getMaxRowElements())
+  if (areColumns || columns == 0 || columns >= kBlocks || elements / columns <= getMaxRowElements())
     return std::nullopt;
   return ReductionParts{.least = 2,
                         .leastRows = sizeThreshold(columns < kMultiprocessors ? 1 << 7 : 1 << 12),

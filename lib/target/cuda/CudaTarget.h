@@ -25,7 +25,7 @@ public:
   int64_t getCachedElements() const override;
   KernelLimits getKernelLimits() const override;
   std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,
-                                                  bool leading) const override;
+                                                  ReducedDimensions reduced) const override;
   int64_t getStripRows(int64_t rows, int64_t elements) const override;
   int64_t getSmallReductionBytes() const override;
   int64_t getMaxRowElements() const override;

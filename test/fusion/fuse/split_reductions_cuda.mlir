@@ -25,6 +25,15 @@ func.func @small_images(%x: tensor<256x64x14x14xf32>, %y: tensor<512x64x7x7xf32>
   return %0, %1, %2 : tensor<64xf32>, tensor<64xf32>, tensor<144xf32>
 }
 
+// The innermost dimension stays: columns, whose threads would walk 200,704 rows each.
+// CHECK-LABEL: @columns_between
+// CHECK-NEXT: %[[PARTS:.*]] = prim.reduce sum %arg0 {dimensions = array<i64: 3>} : (tensor<3x4096x3x49x32xf32>) -> tensor<3x4096x3x32xf32>
+// CHECK-NEXT: prim.reduce sum %[[PARTS]] {dimensions = array<i64: 1>} : (tensor<3x4096x3x32xf32>) -> tensor<3x3x32xf32>
+func.func @columns_between(%x: tensor<3x4096x3x49x32xf32>) -> tensor<3x3x32xf32> {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 1, 3>} : (tensor<3x4096x3x49x32xf32>) -> tensor<3x3x32xf32>
+  return %0 : tensor<3x3x32xf32>
+}
+
 // Enough channels, and those of which a block holds all elements in registers.
 // CHECK-LABEL: @others
 // CHECK-NEXT: prim.reduce sum %arg0 {dimensions = array<i64: 0, 2, 3>}

@@ -225,6 +225,8 @@ TEST_CASE("gpu matmul: empty extents") {
 }
 
 TEST_CASE("gpu matmul: no batch dimension, and several with gaps") {
+  const char *algorithms = GENERATE("", "strided"); // by addresses, or one call after the other
+  Setting setting("STANDIN_CUBLASLT", algorithms);
   accc_library_call call = matmul(1, 6, 5, 4);
   call.u.matmul.batch_rank = 0;
   checkDense(call);

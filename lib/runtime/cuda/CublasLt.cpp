@@ -2,13 +2,16 @@
 #include "CublasLt.h"
 
 #include "LibraryFunctions.h"
+#include "MatmulOperands.h"
 #include "accc/tensor.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <cublasLt.h>
 #include <limits>
+#include <map>
 #include <numeric>
 
 namespace accc::detail {
@@ -48,63 +51,6 @@ namespace {
 /// What cuBLASLt may use beside the operands; its documentation recommends as much for Hopper.
 constexpr uint64_t mostWorkspace = 32 << 20;
 
-/// rows x columns elements, (i, j) at i * rowStride + j * columnStride.
-struct Matrix {
-  int64_t rows, columns, rowStride, columnStride;
-
-  Matrix transposed() const { return {columns, rows, columnStride, rowStride}; }
-  /// Whether its columns are contiguous, as cuBLASLt has matrices.
-  bool byColumns() const {
-    return (rowStride == 1 || rows == 1) && (columns == 1 || columnStride >= rows);
-  }
-  bool byRows() const { return transposed().byColumns(); }
-};
-
-struct Operands {
-  Matrix a, b, c;
-};
-
-Operands operandsOf(const accc_matmul &call) {
-  return {{call.m, call.k, call.a_row_stride, call.a_column_stride},
-          {call.k, call.n, call.b_row_stride, call.b_column_stride},
-          {call.m, call.n, call.c_row_stride, call.c_column_stride}};
-}
-
-/// Extent and strides in elements of one dimension of the batch.
-struct BatchDim {
-  int64_t extent, a, b, c;
-};
-
-/// The dimensions of the batch, those that lie as one taken together.
-std::vector<BatchDim> batchOf(const accc_matmul &call) {
-  std::vector<BatchDim> dims;
-  for (int32_t i = 0; i < call.batch_rank; ++i) {
-    BatchDim dim{call.batch[i], call.a_batch_strides[i], call.b_batch_strides[i],
-                 call.c_batch_strides[i]};
-    if (dim.extent == 1)
-      continue;
-    auto continues = [&](int64_t outer, int64_t inner) { return outer == inner * dim.extent; };
-    if (!dims.empty() && continues(dims.back().a, dim.a) && continues(dims.back().b, dim.b) &&
-        continues(dims.back().c, dim.c)) {
-      dim.extent *= dims.back().extent;
-      dims.back() = dim;
-    } else {
-      dims.push_back(dim);
-    }
-  }
-  return dims;
-}
-
-bool hasNothing(const accc_matmul &call) {
-  bool empty = call.m == 0 || call.n == 0;
-  for (int32_t i = 0; i < call.batch_rank; ++i)
-    empty |= call.batch[i] == 0;
-  return empty;
-}
-
-/// Whether there is nothing to multiply: the library is not asked.
-bool isTrivial(const accc_matmul &call) { return hasNothing(call) || call.k == 0; }
-
 cudaDataType_t typeOf(int32_t dtype) {
   switch (dtype) {
   case ACCC_F64:
@@ -137,29 +83,6 @@ private:
   double twice;
 };
 
-/// Offsets in bytes of the operands of one of the library's calls.
-struct Offsets {
-  uint64_t a, b, c;
-};
-
-/// Every combination of indices of `dims`.
-std::vector<Offsets> offsetsOf(std::span<const BatchDim> dims, const accc_library_call &call) {
-  uint64_t size[3];
-  for (int i = 0; i < 3; ++i)
-    size[i] = size_of(static_cast<DType>(call.dtypes[i]));
-  std::vector<Offsets> result{{0, 0, 0}};
-  for (const BatchDim &dim : dims) {
-    std::vector<Offsets> outer = std::move(result);
-    result.clear();
-    for (const Offsets &first : outer)
-      for (int64_t i = 0; i < dim.extent; ++i)
-        result.push_back({first.a + static_cast<uint64_t>(i * dim.a) * size[0],
-                          first.b + static_cast<uint64_t>(i * dim.b) * size[1],
-                          first.c + static_cast<uint64_t>(i * dim.c) * size[2]});
-  }
-  return result;
-}
-
 /// A product whose result is empty, or a sum of nothing.
 class EmptyMatmul : public LibraryCall {
 public:
@@ -189,7 +112,10 @@ private:
   size_t width = 0, height = 0, pitch = 0;
 };
 
-/// One of the library's calls for each place; a bias is its epilogue.
+/// A product of many matrices is one of the library's calls where they lie evenly, as one dimension
+/// of the batch. Otherwise it is one with the addresses of all matrices, where the library has
+/// that, or one call for each place of the largest dimension's first matrix. A bias is its
+/// epilogue.
 class Matmul : public LibraryCall {
 public:
   Matmul(const Context &context, const CublasLtFunctions &functions, cublasLtHandle_t handle,
@@ -202,6 +128,8 @@ public:
         c(nullptr, functions.cublasLtMatrixLayoutDestroy) {
     // The largest dimension of the batch is the library's, the others are calls of their own.
     std::vector<BatchDim> dims = batchOf(call.u.matmul);
+    if (dims.size() > 1 && !hasBias() && describeByAddresses(dims, alignment))
+      return;
     BatchDim inside{1, 0, 0, 0};
     if (!dims.empty()) {
       auto largest = std::max_element(dims.begin(), dims.end(), [](const auto &x, const auto &y) {
@@ -215,10 +143,7 @@ public:
     if (hasBias())
       setBias(reinterpret_cast<void *>(alignment));
     places = offsetsOf(dims, call);
-    for (const Offsets &place : places)
-      for (uint64_t offset : {place.a, place.b, place.c})
-        alignment = std::gcd(alignment, offset);
-    choose(alignment);
+    choose(alignmentOf(places, alignment));
   }
 
   /// Whether the library has an algorithm for this; to be asked before any other use. Throws Error
@@ -232,22 +157,21 @@ public:
 
   uint64_t scratchBytes() const override { return chosen.workspaceSize; }
 
+  void prepare(std::span<const CUdeviceptr> buffers) override {
+    if (byAddresses)
+      (void)tableOf(buffers);
+  }
+
   void enqueue(std::span<const CUdeviceptr> buffers, CUdeviceptr scratch) override {
-    auto at = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
     if (hasBias())
       setBias(at(buffers[2]));
-    for (const Offsets &place : places) {
-      void *first = at(buffers[0] + place.a), *second = at(buffers[1] + place.b),
-           *result = at(buffers.back() + place.c);
-      if (swapped)
-        std::swap(first, second);
-      functions.check(functions.cublasLtMatmul(
-                          handle, operation.get(), alpha.in(call.dtypes[0]), first, a.get(), second,
-                          b.get(), beta.in(call.dtypes[0]), result, c.get(), result, c.get(),
-                          &chosen.algo, at(scratch), chosen.workspaceSize,
-                          reinterpret_cast<cudaStream_t>(context.stream)),
-                      "a matrix product");
+    if (byAddresses) {
+      CUdeviceptr table = tableOf(buffers);
+      multiply(table, table + tableBytes(), table + 2 * tableBytes(), scratch);
+      return;
     }
+    for (const Offsets &place : places)
+      multiply(buffers[0] + place.a, buffers[1] + place.b, buffers.back() + place.c, scratch);
   }
 
 private:
@@ -255,7 +179,70 @@ private:
   using Descriptor = std::unique_ptr<std::remove_pointer_t<Pointer>, cublasStatus_t (*)(Pointer)>;
   using Layout = Descriptor<cublasLtMatrixLayout_t>;
 
+  static void *at(CUdeviceptr address) { return reinterpret_cast<void *>(address); }
   bool hasBias() const { return call.epilogue == ACCC_EPILOGUE_BIAS; }
+
+  static uint64_t alignmentOf(std::span<const Offsets> places, uint64_t alignment) {
+    for (const Offsets &place : places)
+      for (uint64_t offset : {place.a, place.b, place.c})
+        alignment = std::gcd(alignment, offset);
+    return alignment;
+  }
+
+  /// Of the factors as the call has them.
+  void multiply(CUdeviceptr first, CUdeviceptr second, CUdeviceptr result, CUdeviceptr scratch) {
+    if (swapped)
+      std::swap(first, second);
+    functions.check(functions.cublasLtMatmul(
+                        handle, operation.get(), alpha.in(call.dtypes[0]), at(first), a.get(),
+                        at(second), b.get(), beta.in(call.dtypes[0]), at(result), c.get(),
+                        at(result), c.get(), &chosen.algo, at(scratch), chosen.workspaceSize,
+                        reinterpret_cast<cudaStream_t>(context.stream)),
+                    "a matrix product");
+  }
+
+  /// Whether the library has an algorithm that reads the addresses of all matrices. Libraries
+  /// before CUDA 13 know no such mode.
+  bool describeByAddresses(std::span<const BatchDim> dims, uint64_t alignment) {
+    places = offsetsOf(dims, call);
+    if (places.size() > std::numeric_limits<int32_t>::max())
+      return false;
+    describe({static_cast<int64_t>(places.size()), 0, 0, 0});
+    uint32_t mode = CUBLASLT_BATCH_MODE_POINTER_ARRAY;
+    for (Layout *layout : {&a, &b, &c})
+      if (functions.cublasLtMatrixLayoutSetAttribute(layout->get(),
+                                                     CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, &mode,
+                                                     sizeof mode) != CUBLAS_STATUS_SUCCESS)
+        return false;
+    choose(alignmentOf(places, alignment));
+    return byAddresses = state == CUBLAS_STATUS_SUCCESS;
+  }
+
+  uint64_t tableBytes() const {
+    return (places.size() * sizeof(CUdeviceptr) + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT *
+           ACCC_ALIGNMENT;
+  }
+
+  /// The addresses of all matrices in the device's memory: those of A, of B, of C.
+  CUdeviceptr tableOf(std::span<const CUdeviceptr> buffers) {
+    std::array<CUdeviceptr, 3> key{buffers[0], buffers[1], buffers.back()};
+    if (auto known = tables.find(key); known != tables.end())
+      return known->second.address();
+    size_t count = tableBytes() / sizeof(CUdeviceptr);
+    std::vector<CUdeviceptr> addresses(3 * count);
+    for (size_t i = 0; i < places.size(); ++i) {
+      addresses[i] = key[0] + places[i].a;
+      addresses[count + i] = key[1] + places[i].b;
+      addresses[2 * count + i] = key[2] + places[i].c;
+    }
+    constexpr const char *doing = "writing the addresses of matrices";
+    DeviceMemory table(context, 3 * tableBytes(), "the addresses of matrices");
+    context.driver.check(context.driver.cuMemcpyHtoDAsync(table.address(), addresses.data(),
+                                                          table.size(), context.stream),
+                         doing);
+    context.synchronize(doing);
+    return tables.emplace(key, std::move(table)).first->second.address();
+  }
 
   template <typename Value>
   void setOperation(cublasLtMatmulDescAttributes_t attribute, const Value &value) {
@@ -352,6 +339,8 @@ private:
   Descriptor<cublasLtMatmulDesc_t> operation;
   Layout a, b, c;
   std::vector<Offsets> places;
+  bool byAddresses = false; // of all matrices; else each place is a call
+  std::map<std::array<CUdeviceptr, 3>, DeviceMemory> tables; // by the buffers
   cublasLtMatmulHeuristicResult_t chosen{};
   cublasStatus_t state = CUBLAS_STATUS_NOT_SUPPORTED;
 };
@@ -421,13 +410,24 @@ public:
   }
 
   void enqueue(std::span<const CUdeviceptr> buffers, CUdeviceptr scratch) override {
-    CUdeviceptr factors[] = {buffers[0], buffers[1], buffers[3]},
-                addition[] = {rows.column(), buffers[2], buffers[3]};
-    product->enqueue(factors, scratch);
-    bias->enqueue(addition, scratch);
+    product->enqueue(factors(buffers), scratch);
+    bias->enqueue(addition(buffers), scratch);
+  }
+
+  void prepare(std::span<const CUdeviceptr> buffers) override {
+    product->prepare(factors(buffers));
+    bias->prepare(addition(buffers));
   }
 
 private:
+  using Buffers = std::array<CUdeviceptr, 3>;
+  static Buffers factors(std::span<const CUdeviceptr> buffers) {
+    return {buffers[0], buffers[1], buffers[3]};
+  }
+  Buffers addition(std::span<const CUdeviceptr> buffers) const {
+    return {rows.column(), buffers[2], buffers[3]};
+  }
+
   accc_library_call plain;
   RowsOfBias rows;
   std::unique_ptr<LibraryCall> product, bias;

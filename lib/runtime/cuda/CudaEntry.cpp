@@ -137,6 +137,8 @@ void CudaEntry::resolve() {
     for (size_t i = 0; i < step.addresses.size(); ++i)
       step.addresses[i] = address(entry.buffers[step.step->first_buffer + static_cast<int32_t>(i)]);
     step.parameters.clear();
+    if (step.call)
+      step.call->prepare(step.addresses);
     if (!step.kernel)
       continue;
     if (step.kernel->buffers_in_memory) {

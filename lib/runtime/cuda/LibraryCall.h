@@ -20,6 +20,8 @@ public:
   virtual ~LibraryCall() = default;
   /// Bytes that enqueue() needs as `scratch`. Calls run one after the other and share one block.
   virtual uint64_t scratchBytes() const { return 0; }
+  /// Makes ready what enqueue() needs for these buffers; to be called before a capture.
+  virtual void prepare(std::span<const CUdeviceptr>) {}
   /// Puts the work into the session's stream; it may be captured there. `buffers` as the call's
   /// kind defines them. Throws Error (machine) where the library refuses.
   virtual void enqueue(std::span<const CUdeviceptr> buffers, CUdeviceptr scratch) = 0;

@@ -34,7 +34,9 @@ struct Layout {
   int64_t ld;
   int32_t batch = 1;
   int64_t stride = 0;
+  uint32_t mode = CUBLASLT_BATCH_MODE_STRIDED; // else operands are arrays of addresses
 
+  bool hasAddresses() const { return mode == CUBLASLT_BATCH_MODE_POINTER_ARRAY; }
   std::optional<Type> elements() const {
     switch (type) {
     case CUDA_R_16F:
@@ -78,6 +80,25 @@ template <typename Ours, typename Theirs> Ours &ours(Theirs *theirs) {
                                   CUBLAS_STATUS_NOT_INITIALIZED))                                  \
   return refused
 
+/// One matrix of a batch.
+struct Matrix {
+  Matrix(const Layout &layout, CUdeviceptr given, int32_t batch, const char *name)
+      : memory(layout.hasAddresses() ? addressAt(given, batch, name) : given, name),
+        first(layout.hasAddresses() ? 0 : batch * layout.stride) {}
+
+  Operand memory;
+  int64_t first; // its first element in the memory
+
+private:
+  static CUdeviceptr addressAt(CUdeviceptr table, int32_t batch, const char *name) {
+    CUdeviceptr address = 0;
+    std::memcpy(&address,
+                Operand(table, name).read(int64_t(batch) * int64_t(sizeof address), sizeof address),
+                sizeof address);
+    return address;
+  }
+};
+
 /// A product whose descriptors fit each other.
 struct Product {
   uint64_t m, n, k;
@@ -91,8 +112,7 @@ struct Product {
                CUdeviceptr result) const;
 
 private:
-  std::vector<double> factors(const Layout &layout, const Operand &operand, int32_t batch,
-                              bool transposed) const;
+  std::vector<double> factors(const Layout &layout, const Matrix &matrix, bool transposed) const;
 };
 
 std::optional<Product> Product::of(const Operation &operation, const Layout &a, const Layout &b,
@@ -102,7 +122,7 @@ std::optional<Product> Product::of(const Operation &operation, const Layout &a, 
   bool turnedA = operation.transA != CUBLAS_OP_N, turnedB = operation.transB != CUBLAS_OP_N;
   for (const Layout *layout : {&a, &b, &c})
     if (!layout->elements() || layout->rows == 0 || layout->columns == 0 || layout->batch < 1 ||
-        layout->ld < int64_t(layout->rows) || layout->batch != c.batch)
+        layout->ld < int64_t(layout->rows) || layout->batch != c.batch || layout->mode != c.mode)
       return std::nullopt;
   if ((turnedA ? a.columns : a.rows) != product.m || (turnedB ? b.rows : b.columns) != product.n ||
       (turnedB ? b.columns : b.rows) != product.k || a.type != b.type)
@@ -124,8 +144,9 @@ uint64_t Product::hash() const {
   uint64_t hash = 14695981039346656037u;
   auto add = [&](uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
   for (const Layout *layout : {&a, &b, &c})
-    for (uint64_t value : {uint64_t(layout->type), layout->rows, layout->columns,
-                           uint64_t(layout->ld), uint64_t(layout->batch), uint64_t(layout->stride)})
+    for (uint64_t value :
+         {uint64_t(layout->type), layout->rows, layout->columns, uint64_t(layout->ld),
+          uint64_t(layout->batch), uint64_t(layout->stride), uint64_t(layout->mode)})
       add(value);
   for (int value : {int(operation.compute), int(operation.transA), int(operation.transB),
                     int(operation.epilogue)})
@@ -134,14 +155,14 @@ uint64_t Product::hash() const {
 }
 
 /// The matrix by columns, or its transposed.
-std::vector<double> Product::factors(const Layout &layout, const Operand &operand, int32_t batch,
+std::vector<double> Product::factors(const Layout &layout, const Matrix &matrix,
                                      bool transposed) const {
   uint64_t rows = layout.rows, columns = layout.columns;
   std::vector<double> values(rows * columns);
   for (uint64_t j = 0; j < columns; ++j)
     for (uint64_t i = 0; i < rows; ++i) {
-      double value = load(operand, *layout.elements(),
-                          batch * layout.stride + int64_t(j) * layout.ld + int64_t(i));
+      double value = load(matrix.memory, *layout.elements(),
+                          matrix.first + int64_t(j) * layout.ld + int64_t(i));
       if (operation.compute == CUBLAS_COMPUTE_32F_FAST_TF32)
         value = roundedToTf32(value);
       values[transposed ? i * columns + j : j * rows + i] = value;
@@ -151,23 +172,23 @@ std::vector<double> Product::factors(const Layout &layout, const Operand &operan
 
 void Product::compute(double alpha, CUdeviceptr first, CUdeviceptr second, double beta,
                       CUdeviceptr result) const {
-  Operand operandA(first, "A"), operandB(second, "B"), operandC(result, "C");
   std::optional<Operand> bias;
   if (operation.hasBias())
     bias.emplace(reinterpret_cast<CUdeviceptr>(operation.bias), "the bias");
   for (int32_t batch = 0; batch < c.batch; ++batch) {
     // Rows of A and columns of B, each contiguous.
-    auto left = factors(a, operandA, batch, operation.transA == CUBLAS_OP_N),
-         right = factors(b, operandB, batch, operation.transB != CUBLAS_OP_N);
+    auto left = factors(a, {a, first, batch, "A"}, operation.transA == CUBLAS_OP_N),
+         right = factors(b, {b, second, batch, "B"}, operation.transB != CUBLAS_OP_N);
+    Matrix to(c, result, batch, "C");
     for (uint64_t j = 0; j < n; ++j)
       for (uint64_t i = 0; i < m; ++i) {
         double sum = 0;
         for (uint64_t l = 0; l < k; ++l)
           sum += left[i * k + l] * right[j * k + l];
-        int64_t place = batch * c.stride + int64_t(j) * c.ld + int64_t(i);
-        double before = beta == 0 ? 0 : beta * load(operandC, *c.elements(), place);
+        int64_t place = to.first + int64_t(j) * c.ld + int64_t(i);
+        double before = beta == 0 ? 0 : beta * load(to.memory, *c.elements(), place);
         double added = bias ? load(*bias, *c.elements(), int64_t(i)) : 0;
-        store(operandC, *c.elements(), place, alpha * sum + before + added);
+        store(to.memory, *c.elements(), place, alpha * sum + before + added);
       }
   }
 }
@@ -264,6 +285,9 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
     return set(own.batch);
   if (attribute == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
     return set(own.stride);
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_MODE &&
+      setting("STANDIN_CUBLASLT", "") != "strided")
+    return set(own.mode);
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
@@ -352,8 +376,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
       workspaceBytes < algorithm.workspace || (algorithm.workspace && workspaceAt % 256))
     return CUBLAS_STATUS_INVALID_VALUE;
   const void *pointers[] = {a, b, c, d};
-  for (int i = 0; i < 4; ++i)
-    if (reinterpret_cast<uint64_t>(pointers[i]) % algorithm.alignment[i])
+  for (int i = 0; i < 4; ++i) // an array's addresses are looked at when they are read
+    if (reinterpret_cast<uint64_t>(pointers[i]) %
+        (product->c.hasAddresses() ? sizeof(CUdeviceptr) : algorithm.alignment[i]))
       return CUBLAS_STATUS_INVALID_VALUE;
   Type type = *product->a.elements();
   double factor = scaleFactor(alpha, type), kept = scaleFactor(beta, type);

@@ -12,7 +12,8 @@
 //   STANDIN_DRIVER      the driver's version, as cuDriverGetVersion gives it (13000)
 //   STANDIN_FAIL        FUNCTION:N[:CODE]: the N-th call from now on fails
 //   STANDIN_LACKS       a function that the driver does not have
-//   STANDIN_CUBLASLT    "plain": cuBLASLt has no algorithm that adds a bias
+//   STANDIN_CUBLASLT    "plain": cuBLASLt has no algorithm that adds a bias; "strided": none that
+//                       reads the addresses of matrices
 //   STANDIN_CUDNN       "random": cuDNN has only algorithms that are not reproducible
 //   STANDIN_SEED        runs the blocks of kernels in an order drawn with it
 #ifndef ACCC_TEST_GPU_STANDIN_DEVICE_H

@@ -352,10 +352,80 @@ TEST_CASE("gpu library calls: what cannot be done says why") {
              Contains("elements, more than cuDNN counts"));
 }
 
+/// Few channels a group, an even stride beside an odd one, and padding that differs at the ends.
+static const ConvolutionSpec fewChannels = {
+    "few channels a group", 2, 4, 6, 2, {8, 7}, {3, 3}, {2, 1}, {1, 1}, {1, 0}, {1, 2}};
+
+TEST_CASE("gpu convolution: channels first where there is no algorithm channels last") {
+  Setting channelsFirst("STANDIN_CUDNN", "channels_first");
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  SECTION("every shape") {
+    auto filter = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);
+    auto spec = GENERATE(from_range(convolutionSpecs));
+    INFO(spec.name << ", filter " << filter << ", kind " << kind);
+    checkConvolution(convolution(kind, ACCC_CHANNELS_LAST, spec, filter));
+  }
+  SECTION("every type") {
+    auto [type, filter] = GENERATE(table<int32_t, accc_layout>({{ACCC_F64, ACCC_CHANNELS_FIRST},
+                                                                {ACCC_F16, ACCC_CHANNELS_FIRST},
+                                                                {ACCC_F16, ACCC_CHANNELS_LAST},
+                                                                {ACCC_BF16, ACCC_CHANNELS_FIRST},
+                                                                {ACCC_BF16, ACCC_CHANNELS_LAST}}));
+    INFO("type " << type << ", filter " << filter << ", kind " << kind);
+    accc_library_call call = convolution(kind, ACCC_CHANNELS_LAST, fewChannels, filter);
+    std::ranges::fill(call.dtypes, type);
+    checkConvolution(call);
+  }
+  SECTION("in reduced precision") {
+    accc_library_call call = convolution(kind, ACCC_CHANNELS_LAST, fewChannels, ACCC_CHANNELS_LAST);
+    call.compute = ACCC_COMPUTE_TF32;
+    checkConvolution(call);
+  }
+  SECTION("a transposition that fails") {
+    Setting fail("STANDIN_FAIL", "cudnnTransformTensor:2");
+    accc_library_call call = convolution(kind, ACCC_CHANNELS_LAST, fewChannels, ACCC_CHANNELS_LAST);
+    CHECK_THAT(errorOf(ErrorKind::machine, [&] { checkConvolution(call); }),
+               Contains("cuDNN failed in transposing an operand of a convolution"));
+  }
+}
+
+TEST_CASE("gpu convolution: channels first where the library refuses to list algorithms") {
+  auto status = GENERATE("3000", "3002"); // not supported, and that of a shape
+  Setting fail("STANDIN_FAIL",
+               std::string("cudnnGetConvolutionBackwardDataAlgorithm_v7:1:") + status);
+  checkConvolution(convolution(ACCC_CALL_CONVOLUTION_BACKWARD_DATA, ACCC_CHANNELS_LAST, fewChannels,
+                               ACCC_CHANNELS_LAST));
+}
+
+TEST_CASE("gpu convolution: transposes nothing that it need not") {
+  Setting fail("STANDIN_FAIL", "cudnnTransformTensor:1");
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  auto layout = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);
+  SECTION("where there are algorithms") {
+    checkConvolution(convolution(kind, layout, fewChannels, layout));
+  }
+  SECTION("of one channel, which lies alike in both layouts") {
+    Setting channelsFirst("STANDIN_CUDNN", "channels_first");
+    const ConvolutionSpec one = {"one channel", 2,      1,      1,      1,     {5, 4},
+                                 {3, 3},        {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+    checkConvolution(convolution(kind, layout, one, layout));
+  }
+}
+
 TEST_CASE("gpu convolution: algorithms that are not reproducible are not taken") {
   Setting randomOnly("STANDIN_CUDNN", "random");
-  accc_library_call call =
-      convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
-  CHECK_THAT(errorOf(ErrorKind::machine, [&] { checkConvolution(call); }),
-             Contains("cuDNN has no reproducible algorithm"));
+  auto errorIn = [](accc_layout layout) {
+    return errorOf(ErrorKind::machine, [&] {
+      checkConvolution(convolution(ACCC_CALL_CONVOLUTION, layout, convolutionSpecs[0], layout));
+    });
+  };
+  CHECK_THAT(errorIn(ACCC_CHANNELS_FIRST),
+             Contains("cuDNN has no reproducible algorithm for a convolution (conv nchw") &&
+                 Contains("it offers 0 (other bits in every run)") && !Contains("channels first"));
+  CHECK_THAT(errorIn(ACCC_CHANNELS_LAST),
+             Contains("cuDNN has no reproducible algorithm for a convolution (conv nhwc") &&
+                 Contains("; it offers 0 (other bits in every run)") &&
+                 Contains("; channels first, 0 (other bits in every run)"));
 }

@@ -8,25 +8,23 @@
 
 namespace accc::detail {
 
-struct CudnnFunctions;
+class CudnnSession;
 
-/// The library with a handle for one session.
+/// The library as one session uses it.
 class Cudnn {
 public:
   /// Throws Error (machine) where the library is not there or does not start.
   explicit Cudnn(const Context &context);
-  Cudnn(const Cudnn &) = delete;
   ~Cudnn();
 
+  /// Throws Error (machine) where the library has no reproducible algorithm.
   std::unique_ptr<LibraryCall> createConvolution(const accc_library_call &call);
 
   /// What of a convolution it cannot do, the library being absent among it.
   static std::optional<std::string> whyNot(const accc_library_call &call);
 
 private:
-  const Context &context;
-  const CudnnFunctions &functions;
-  void *handle = nullptr; // cudnnHandle_t
+  std::unique_ptr<const CudnnSession> session;
 };
 
 } // namespace accc::detail

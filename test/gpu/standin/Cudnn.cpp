@@ -60,6 +60,14 @@ std::optional<Type> elementsOf(cudnnDataType_t type) {
 constexpr size_t mostDims = 5;
 using Index = std::array<int, mostDims>;
 
+/// Of an element, among those from the tensor's first.
+int64_t placeOf(const cudnnTensorStruct &tensor, const Index &index) {
+  int64_t place = 0;
+  for (size_t i = 0; i < tensor.extents.size(); ++i)
+    place += int64_t(index[i]) * tensor.strides[i];
+  return place;
+}
+
 /// A convolution whose descriptors fit each other.
 struct Problem {
   cudnnTensorStruct x, y;
@@ -72,12 +80,6 @@ struct Problem {
                                    cudnnTensorDescriptor_t y);
 
   size_t rank() const { return x.extents.size(); }
-  int64_t at(const cudnnTensorStruct &tensor, const Index &index) const {
-    int64_t place = 0;
-    for (size_t i = 0; i < rank(); ++i)
-      place += int64_t(index[i]) * tensor.strides[i];
-    return place;
-  }
   int64_t at(const Index &index) const { // of the weights
     int64_t place = index[0];
     size_t first = w.format == CUDNN_TENSOR_NHWC ? 2 : 1; // after which C is the last
@@ -168,7 +170,7 @@ template <typename Body> void Problem::forProducts(Body body) const {
         inside = inside && input[i] >= 0 && input[i] < x.extents[i];
       }
       if (inside)
-        body(at(x, input), at(weight), at(y, output));
+        body(placeOf(x, input), at(weight), placeOf(y, output));
     } while (next(tap, taps));
   } while (next(output, y.extents));
 }
@@ -226,6 +228,13 @@ void compute(const Problem &problem, Kind kind, CUdeviceptr xAt, CUdeviceptr wAt
     w.write(wAt, "dw");
 }
 
+/// Whether there are algorithms for the layouts.
+bool isSupported(const Problem &problem) {
+  return setting("STANDIN_CUDNN", "") != "channels_first" ||
+         (isPacked(problem.x, false) && isPacked(problem.y, false) &&
+          problem.w.format == CUDNN_TENSOR_NCHW);
+}
+
 /// Algorithms as the library lists them: first what must not be taken, for one reason each.
 template <typename Performance, typename Algorithm>
 cudnnStatus_t list(const std::optional<Problem> &problem, int most, int *count,
@@ -250,6 +259,9 @@ cudnnStatus_t list(const std::optional<Problem> &problem, int most, int *count,
     all.push_back(fast);
   if (setting("STANDIN_CUDNN", "") != "random")
     all.push_back(right);
+  if (!isSupported(*problem))
+    for (Performance &each : all)
+      each.status = CUDNN_STATUS_NOT_SUPPORTED;
   *count = std::min(most, int(all.size()));
   std::copy_n(all.begin(), *count, results);
   return CUDNN_STATUS_SUCCESS;
@@ -260,7 +272,8 @@ cudnnStatus_t enqueue(cudnnHandle_t handle, const std::optional<Problem> &proble
                       const void *w, const void *y, void *workspace, size_t workspaceBytes) {
   if (!problem || algorithm != 1 || workspaceBytes < usualWorkspace)
     return CUDNN_STATUS_BAD_PARAM;
-  if (scaleFactor(alpha, problem->type) != 1 || scaleFactor(beta, problem->type) != 0)
+  if (scaleFactor(alpha, problem->type) != 1 || scaleFactor(beta, problem->type) != 0 ||
+      !isSupported(*problem))
     return CUDNN_STATUS_NOT_SUPPORTED;
   auto at = [](const void *pointer) { return reinterpret_cast<CUdeviceptr>(pointer); };
   bool taken = submit(handle->stream, at(workspace), usualWorkspace,
@@ -387,6 +400,28 @@ cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t convoluti
   STANDIN_ENTER(cudnnSetConvolutionMathType);
   convolution->math = math;
   return CUDNN_STATUS_SUCCESS;
+}
+
+// ---- Layouts ----
+
+cudnnStatus_t cudnnTransformTensor(cudnnHandle_t handle, const void *alpha,
+                                   const cudnnTensorDescriptor_t from, const void *x,
+                                   const void *beta, const cudnnTensorDescriptor_t to, void *y) {
+  STANDIN_ENTER(cudnnTransformTensor);
+  auto type = elementsOf(from->type);
+  if (!type || to->type != from->type || to->extents != from->extents || x == y)
+    return CUDNN_STATUS_BAD_PARAM;
+  if (scaleFactor(alpha, *type) != 1 || scaleFactor(beta, *type) != 0)
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  auto source = reinterpret_cast<CUdeviceptr>(x), target = reinterpret_cast<CUdeviceptr>(y);
+  bool taken = submit(handle->stream, 0, 0, [=, from = *from, to = *to] {
+    Operand read(source, "x"), written(target, "y");
+    Index index{};
+    do
+      store(written, *type, placeOf(to, index), load(read, *type, placeOf(from, index)));
+    while (next(index, from.extents));
+  });
+  return taken ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }
 
 // ---- Convolutions ----

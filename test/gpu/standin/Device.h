@@ -14,7 +14,8 @@
 //   STANDIN_LACKS       a function that the driver does not have
 //   STANDIN_CUBLASLT    "plain": cuBLASLt has no algorithm that adds a bias; "strided": none that
 //                       reads the addresses of matrices
-//   STANDIN_CUDNN       "random": cuDNN has only algorithms that are not reproducible
+//   STANDIN_CUDNN       "random": cuDNN has only algorithms that are not reproducible;
+//                       "channels_first": only algorithms for tensors channels first
 //   STANDIN_SEED        runs the blocks of kernels in an order drawn with it
 #ifndef ACCC_TEST_GPU_STANDIN_DEVICE_H
 #define ACCC_TEST_GPU_STANDIN_DEVICE_H

@@ -27,6 +27,16 @@ bool isEmpty(const accc_convolution &c) {
   return std::ranges::find(elements, 0) != elements.end();
 }
 
+/// TF32's kernels take all tensors in one layout, none takes a filter channels last with
+/// activations channels first, and none of f64 one at all.
+bool hasKernelsFor(const accc_library_call &call) {
+  const accc_convolution &c = call.u.convolution;
+  bool last = c.layout == ACCC_CHANNELS_LAST;
+  if (c.filter_layout == ACCC_CHANNELS_LAST)
+    return last && call.dtypes[0] != ACCC_F64;
+  return !last || call.compute != ACCC_COMPUTE_TF32;
+}
+
 /// One of whose operands is empty: the result is zero, if anything.
 class EmptyConvolution : public LibraryCall {
 public:
@@ -62,11 +72,6 @@ std::optional<std::string> Cudnn::whyNot(const accc_library_call &call) {
   for (int64_t elements : elementsOf(whole))
     if (elements > most)
       return "a tensor of " + std::to_string(elements) + " elements, more than cuDNN counts";
-  // TF32's kernels take all tensors in one layout, and none of f64 takes filters channels last.
-  bool filterLast = c.filter_layout == ACCC_CHANNELS_LAST, last = c.layout == ACCC_CHANNELS_LAST;
-  if (filterLast ? !last || call.dtypes[0] == ACCC_F64 : last && call.compute == ACCC_COMPUTE_TF32)
-    return std::string("activations channels ") + (last ? "last" : "first") +
-           " with a filter channels " + (filterLast ? "last" : "first");
   std::string why;
   return CudnnFunctions::find(why) ? std::nullopt : std::optional("cuDNN: " + why);
 }
@@ -77,9 +82,10 @@ Cudnn::~Cudnn() = default;
 std::unique_ptr<LibraryCall> Cudnn::createConvolution(const accc_library_call &call) {
   if (isEmpty(call.u.convolution))
     return std::make_unique<EmptyConvolution>(session->context, call);
-  std::string offers;
-  if (auto found = findCudnnConvolution(*session, call, offers))
-    return found;
+  std::string offers = "none";
+  if (hasKernelsFor(call))
+    if (auto found = findCudnnConvolution(*session, call, offers))
+      return found;
   if (ChannelsFirst::isPossible(call)) {
     std::string offersFirst;
     if (auto found =

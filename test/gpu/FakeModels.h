@@ -23,7 +23,15 @@ inline TensorMap batch() {
           {"target", Tensor::of<float>({4, 1}, {1, -1, 0.5f, 2})}};
 }
 
-/// Half of it, for "sizes".
+/// A batch whose data differs from step to step.
+inline TensorMap batchOf(int step) {
+  TensorMap result = batch();
+  for (float &value : result.at("x").data<float>())
+    value += float(step);
+  return result;
+}
+
+/// Half of batch(), for "sizes".
 inline TensorMap smallBatch() {
   return {{"x", batch().at("x").rows(0, 2)}, {"target", batch().at("target").rows(0, 2)}};
 }
@@ -55,6 +63,23 @@ inline std::vector<float> state(Session &session) {
     for (float value : values(session.variable(name)))
       all.push_back(value);
   return all;
+}
+
+/// Losses of runs of "sizes" that take turns in sizes and entry points: read one by one, or when
+/// all have been started.
+inline std::vector<float> takeTurns(Session &session, bool oneByOne) {
+  std::vector<Result> results;
+  for (int i = 0; i < 2; ++i)
+    for (const TensorMap &each : {batchOf(i), smallBatch()})
+      for (const char *entry : {"grad_step", "train_step"}) {
+        results.push_back(session.run(entry, each));
+        if (oneByOne)
+          results.back().wait();
+      }
+  std::vector<float> losses;
+  for (const Result &result : results)
+    losses.push_back(result.loss());
+  return losses;
 }
 
 /// Losses of some steps, and the state after them.

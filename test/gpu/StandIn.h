@@ -25,6 +25,8 @@ public:
   void reset() { function<void()>("standin_reset")(); }
   /// Calls of one of the driver's functions, or of its libraries', since then.
   int calls(const char *name) { return function<int(const char *)>("standin_calls")(name); }
+  /// How often the host has waited for the device.
+  int waits() { return calls("cuStreamSynchronize") + calls("cuEventSynchronize"); }
   /// Bytes of device memory that are allocated, and what of them was not there before the test.
   uint64_t bytes() { return function<uint64_t()>("standin_bytes")(); }
   uint64_t leaked() { return bytes() - before; }

@@ -113,6 +113,60 @@ TEST_CASE("stand-in: waiting and allocating end a capture") {
   CHECK(device.wait() == CUDA_SUCCESS);
 }
 
+TEST_CASE("stand-in: a stream's work is done when another waits for an event behind it") {
+  StandIn gpu;
+  Device device;
+  CUstream other = nullptr;
+  CUevent event = nullptr;
+  REQUIRE(FIND(cuStreamCreate)(&other, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+  REQUIRE(FIND(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS);
+  auto wait = FIND(cuStreamWaitEvent);
+  auto fill = [&](char value) {
+    REQUIRE(FIND(cuMemsetD8Async)(device.memory, value, 16, other) == CUDA_SUCCESS);
+  };
+  REQUIRE(wait(device.stream, event, 0) == CUDA_SUCCESS); // nothing: it was not recorded
+  fill(1);
+  REQUIRE(FIND(cuEventRecord)(event, other) == CUDA_SUCCESS);
+  REQUIRE(wait(device.stream, event, 0) == CUDA_SUCCESS);
+  fill(2);
+  REQUIRE(FIND(cuEventRecord)(event, other) == CUDA_SUCCESS); // too late for that wait
+  SECTION("and no more than that") { CHECK(device.first() == 1); }
+  SECTION("and all where it is eager") {
+    Setting eager("STANDIN_STREAMS", "eager");
+    CHECK(device.first() == 2);
+  }
+  SECTION("and all that was recorded when the wait was called for") {
+    REQUIRE(wait(device.stream, event, 0) == CUDA_SUCCESS);
+    CHECK(device.first() == 2);
+  }
+  SECTION("but not while a stream is captured") {
+    REQUIRE(FIND(cuStreamBeginCapture)(device.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) ==
+            CUDA_SUCCESS);
+    CHECK(wait(device.stream, event, 0) == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    CUgraph graph = nullptr;
+    CHECK(FIND(cuStreamEndCapture)(device.stream, &graph) == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  }
+  FIND(cuEventDestroy)(event);
+  FIND(cuStreamDestroy)(other);
+}
+
+TEST_CASE("stand-in: an event holds back a stream that is eager") {
+  StandIn gpu;
+  Device device;
+  Setting eager("STANDIN_STREAMS", "eager");
+  CUstream other = nullptr;
+  CUevent event = nullptr;
+  REQUIRE(FIND(cuStreamCreate)(&other, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+  REQUIRE(FIND(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS);
+  REQUIRE(device.upload() == CUDA_SUCCESS);
+  REQUIRE(FIND(cuEventRecord)(event, device.stream) == CUDA_SUCCESS);
+  REQUIRE(FIND(cuStreamWaitEvent)(other, event, 0) == CUDA_SUCCESS);
+  REQUIRE(FIND(cuMemsetD8Async)(device.memory, 2, 16, other) == CUDA_SUCCESS);
+  CHECK(device.first() == 2); // after the upload
+  FIND(cuEventDestroy)(event);
+  FIND(cuStreamDestroy)(other);
+}
+
 TEST_CASE("stand-in: threads enter a context, and a fault ends it for all") {
   StandIn gpu;
   Device device;

@@ -21,6 +21,9 @@ bool environmentFlag(const char *name, bool otherwise) {
 
 /// Copying this much takes little more than the start of the copy.
 constexpr uint64_t defaultLargeBytes = 32 << 10;
+/// Copying this much from the host takes longer than what a second stream costs: events, and a copy
+/// on the device.
+constexpr uint64_t defaultOverlapBytes = 1 << 20;
 
 uint64_t environmentBytes(const char *name, uint64_t otherwise) {
   const char *value = std::getenv(name);
@@ -91,7 +94,8 @@ CudaDevice::CudaDevice(const Driver &driver, const accc_model_description &model
       state(context, model.state_size, "the model's state"),
       constants(context, model.constants_bytes, "the model's constants"),
       tables(context, code.tables_bytes, "the model's tables"),
-      largeBytes(environmentBytes("ACCC_CUDA_LARGE_BYTES", defaultLargeBytes)),
+      limits{environmentBytes("ACCC_CUDA_LARGE_BYTES", defaultLargeBytes),
+             environmentBytes("ACCC_CUDA_OVERLAP_BYTES", defaultOverlapBytes)},
       graphs(options.graph && environmentFlag("ACCC_CUDA_GRAPH", true)),
       poison(environmentFlag("ACCC_POISON", false)) {
   if (state.size())

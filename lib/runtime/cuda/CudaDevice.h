@@ -6,6 +6,7 @@
 
 #include "DeviceMemory.h"
 #include "LibraryCall.h"
+#include "Transfers.h"
 #include "core/Device.h"
 
 #include <memory>
@@ -59,9 +60,9 @@ private:
   /// Raised when arena or scratch move: addresses that were taken before are void.
   uint64_t generation = 0;
   uint64_t stagingBytes = 0; // of the entries' inputs and outputs on the device
-  uint64_t largeBytes;       // outputs of more stay on the device until they are asked for
-  bool graphs;               // whether steps are replayed as graphs
-  bool poison;               // ACCC_POISON=1
+  TransferLimits limits;
+  bool graphs; // whether steps are replayed as graphs
+  bool poison; // ACCC_POISON=1
 };
 
 } // namespace accc::detail

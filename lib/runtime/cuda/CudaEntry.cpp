@@ -63,7 +63,7 @@ Graph::~Graph() {
 
 CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
     : entry(entry), device(device), context(device.context), driver(device.context.driver),
-      transfers(context, entry, device.largeBytes) {
+      transfers(context, entry, device.limits) {
   for (int32_t i = 0; i < entry.num_library_calls; ++i)
     calls.push_back(device.libraries.create(entry.library_calls[i], alignmentOf(entry, i)));
   uint64_t inTables = 0;
@@ -80,7 +80,7 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
 
 CudaEntry::~CudaEntry() {
   context.tryMakeCurrent(); // in the thread in which the session ends
-  driver.cuStreamSynchronize(context.stream);
+  context.finish();
   device.stagingBytes -= stagingBytes();
 }
 
@@ -191,7 +191,7 @@ void CudaEntry::start(size_t slot, const std::vector<Source> &inputs) {
     }
     transfers.receive(slot);
   } catch (...) {
-    driver.cuStreamSynchronize(context.stream); // nothing uses the slot any more
+    context.finish(); // nothing uses the slot any more
     throw;
   }
   hasRun = true;
@@ -252,7 +252,7 @@ void CudaEntry::startProfile() {
 
 void CudaEntry::record(size_t event) {
   if (!seconds.empty())
-    events[event].record(doing("profiling"));
+    events[event].record(context.stream, doing("profiling"));
 }
 
 void CudaEntry::addTimes() {

@@ -8,7 +8,6 @@
 #define ACCC_RUNTIME_CUDA_CUDAENTRY_H
 
 #include "CudaDevice.h"
-#include "Transfers.h"
 
 namespace accc::detail {
 

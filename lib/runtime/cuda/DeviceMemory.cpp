@@ -15,8 +15,7 @@ Context::Context(const Driver &driver) : driver(driver) {
   driver.check(driver.cuDevicePrimaryCtxRetain(&context, device), "opening the device");
   try {
     makeCurrent();
-    // No implicit waiting for other streams of the process.
-    driver.check(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "making a stream");
+    stream = makeStream();
   } catch (...) {
     driver.cuDevicePrimaryCtxRelease(device);
     throw;
@@ -24,13 +23,35 @@ Context::Context(const Driver &driver) : driver(driver) {
 }
 
 Context::~Context() {
-  if (tryMakeCurrent())
+  if (tryMakeCurrent()) {
     driver.cuStreamDestroy(stream);
+    if (copying)
+      driver.cuStreamDestroy(copying);
+  }
   driver.cuDevicePrimaryCtxRelease(device);
 }
 
 void Context::makeCurrent() const {
   driver.check(driver.cuCtxSetCurrent(context), "entering the device's context");
+}
+
+CUstream Context::makeStream() const {
+  CUstream made = nullptr;
+  // No implicit waiting for other streams of the process.
+  driver.check(driver.cuStreamCreate(&made, CU_STREAM_NON_BLOCKING), "making a stream");
+  return made;
+}
+
+CUstream Context::copyStream() const {
+  if (!copying)
+    copying = makeStream();
+  return copying;
+}
+
+void Context::finish() const {
+  driver.cuStreamSynchronize(stream);
+  if (copying)
+    driver.cuStreamSynchronize(copying);
 }
 
 // ---- DeviceMemory ----
@@ -57,7 +78,7 @@ DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
 DeviceMemory::~DeviceMemory() {
   if (!first)
     return;
-  context->driver.cuStreamSynchronize(context->stream);
+  context->finish();
   context->driver.cuMemFree(first);
 }
 
@@ -76,7 +97,7 @@ PinnedMemory::PinnedMemory(const Context &context, uint64_t bytes, const std::st
 PinnedMemory::~PinnedMemory() {
   if (!first)
     return;
-  context.driver.cuStreamSynchronize(context.stream);
+  context.finish();
   context.driver.cuMemFreeHost(first);
 }
 

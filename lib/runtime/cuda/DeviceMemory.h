@@ -10,7 +10,8 @@
 
 namespace accc::detail {
 
-/// The first device's primary context, with a stream in it in which all work of a session runs.
+/// The first device's primary context, with a stream in it in which all work of a session runs, but
+/// for copies of large inputs to the device, which have a second one beside it.
 class Context {
 public:
   explicit Context(const Driver &driver);
@@ -27,16 +28,25 @@ public:
     driver.check(driver.cuStreamSynchronize(stream), doing);
   }
 
+  /// Waits until nothing is under way in either stream, whatever comes of it: for destructors, and
+  /// before memory is used again after a failure.
+  void finish() const;
+  /// The second stream, which is made when it is first asked for.
+  CUstream copyStream() const;
+
   const Driver &driver;
   CUstream stream = nullptr;
 
 private:
+  CUstream makeStream() const;
+
+  mutable CUstream copying = nullptr;
   CUdevice device = 0;
   CUcontext context = nullptr;
 };
 
 /// A block of a device's memory, contents undefined. Aligned to 256 bytes or more. Is given back
-/// when the stream's work, which may use it, is done.
+/// when the streams' work, which may use it, is done.
 class DeviceMemory {
 public:
   DeviceMemory() = default;
@@ -81,8 +91,13 @@ public:
   ~Event();
 
   /// Now, at the end of what is in the stream. `doing` as Driver::check takes it.
-  template <typename Doing> void record(const Doing &doing) const {
-    context.driver.check(context.driver.cuEventRecord(event, context.stream), doing);
+  template <typename Doing> void record(CUstream stream, const Doing &doing) const {
+    context.driver.check(context.driver.cuEventRecord(event, stream), doing);
+  }
+  /// Lets what is put into another stream from now on begin only when the work before the point
+  /// that was recorded last is done; at once where none was. Not while that stream is captured.
+  template <typename Doing> void holdBack(CUstream stream, const Doing &doing) const {
+    context.driver.check(context.driver.cuStreamWaitEvent(stream, event, 0), doing);
   }
   /// Waits until the work before the point that was recorded last is done.
   template <typename Doing> void wait(const Doing &doing) const {

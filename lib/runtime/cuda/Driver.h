@@ -40,6 +40,7 @@ namespace accc::detail {
   F(cuStreamCreate, v2000)                                                                         \
   F(cuStreamDestroy, v4000)                                                                        \
   F(cuStreamSynchronize, v2000)                                                                    \
+  F(cuStreamWaitEvent, v3020)                                                                      \
   F(cuStreamBeginCapture, v10010)                                                                  \
   F(cuStreamEndCapture, v10000)                                                                    \
   F(cuEventCreate, v2000)                                                                          \

@@ -26,16 +26,22 @@ TensorBlock::TensorBlock(const accc_value *values, int32_t count, uint64_t extra
   offsets.push_back(place(extra));
 }
 
-Transfers::Transfers(const Context &context, const accc_entry &entry, uint64_t largeBytes)
-    : context(context), entry(entry), inputs(entry.inputs, entry.num_inputs, 0, largeBytes),
-      outputs(entry.outputs, entry.num_outputs, sizeof(int64_t), largeBytes),
+Transfers::Transfers(const Context &context, const accc_entry &entry, TransferLimits limits)
+    : context(context), entry(entry), inputs(entry.inputs, entry.num_inputs, 0, limits.large),
+      outputs(entry.outputs, entry.num_outputs, sizeof(int64_t), limits.large),
       inputMemory(context, inputs.bytes(), doing("the inputs of")()),
       outputMemory(context, outputs.bytes(), doing("the outputs of")()),
       ring{Slot(context, inputs.smallBytes() + outputs.smallBytes(), entry.num_inputs,
                 doing("the inputs and outputs of")()),
            Slot(context, inputs.smallBytes() + outputs.smallBytes(), entry.num_inputs,
                 doing("the inputs and outputs of")())},
+      staged(static_cast<size_t>(entry.num_inputs)),
       fetched(static_cast<size_t>(entry.num_outputs)) {
+  // Gradients are on the device already, as a rule.
+  for (size_t i = 0; i < staged.size(); ++i)
+    if (uint64_t bytes = size_bytes_of(entry.inputs[i].tensor);
+        entry.inputs[i].usage != ACCC_GRADIENT && inputs.isLarge(i) && bytes > limits.overlap)
+      staged[i] = std::make_unique<StagedInput>(context, bytes, entry.name);
   // The small outputs are copied as one block, with what lies between them, which nobody writes.
   auto clearBehind = [&](uint64_t end) {
     if (uint64_t gap = (ACCC_ALIGNMENT - end % ACCC_ALIGNMENT) % ACCC_ALIGNMENT)
@@ -70,12 +76,22 @@ void Transfers::send(size_t slot, const std::vector<Source> &given) {
     if (inputs.isLarge(i)) {
       char *pinned = pin(to.inputs[i], bytes, "the inputs of");
       std::memcpy(pinned, data, bytes);
-      toDevice(input(i), pinned, bytes);
+      if (staged[i])
+        staged[i]->copy(input(i), pinned);
+      else
+        toDevice(input(i), pinned, bytes);
     } else {
       std::memcpy(to.memory.data() + (inputs[i] - inputs.smallOffset()), data, bytes);
     }
   }
   toDevice(inputMemory.address() + inputs.smallOffset(), to.memory.data(), inputs.smallBytes());
+}
+
+uint64_t Transfers::deviceBytes() const {
+  uint64_t bytes = inputMemory.size() + outputMemory.size();
+  for (const auto &input : staged)
+    bytes += input ? input->bytes() : 0;
+  return bytes;
 }
 
 const void *Transfers::sentInput(size_t slot, size_t number) const {
@@ -91,7 +107,7 @@ void Transfers::receive(size_t slot) {
                                                         results() + first, outputs.smallBytes(),
                                                         context.stream),
                        doing("reading the outputs of"));
-  ring[slot].received.record(doing("reading the outputs of"));
+  ring[slot].received.record(context.stream, doing("reading the outputs of"));
 }
 
 int32_t Transfers::wait(size_t slot) const {

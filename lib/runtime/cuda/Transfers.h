@@ -3,11 +3,12 @@
 // How an entry point's inputs get to the device and its outputs and status back, while the host
 // goes on. A loss and other small outputs, and the status, are copied to the host after each run.
 // Large outputs (logits, gradients) stay on the device until somebody asks for them: most runs'
-// are never read, and a run's logits can be larger than all weights.
+// are never read, and a run's logits can be larger than all weights. Inputs that are larger still
+// are copied to the device while the run before works there (StagedInput).
 #ifndef ACCC_RUNTIME_CUDA_TRANSFERS_H
 #define ACCC_RUNTIME_CUDA_TRANSFERS_H
 
-#include "DeviceMemory.h"
+#include "StagedInput.h"
 #include "accc/abi.h"
 #include "core/Device.h"
 
@@ -17,6 +18,12 @@
 #include <vector>
 
 namespace accc::detail {
+
+/// Sizes in bytes above which tensors are copied otherwise than small ones.
+struct TransferLimits {
+  uint64_t large;   // each by itself; outputs only when they are asked for
+  uint64_t overlap; // large inputs: while the run before works on the device
+};
 
 /// Tensors side by side in one block, each aligned: first those of more than `largeBytes`, then the
 /// small ones.
@@ -46,8 +53,7 @@ class Transfers {
 public:
   static constexpr size_t slots = 2;
 
-  /// Tensors of more than `largeBytes` are large.
-  Transfers(const Context &context, const accc_entry &entry, uint64_t largeBytes);
+  Transfers(const Context &context, const accc_entry &entry, TransferLimits limits);
 
   CUdeviceptr input(size_t number) const { return inputMemory.address() + inputs[number]; }
   CUdeviceptr output(size_t number) const { return results() + outputs[number]; }
@@ -55,9 +61,9 @@ public:
   CUdeviceptr results() const { return outputMemory.address(); }
   uint64_t resultBytes() const { return outputMemory.size(); }
   CUdeviceptr status() const { return results() + outputs.extra(); }
-  uint64_t deviceBytes() const { return inputMemory.size() + outputMemory.size(); }
+  uint64_t deviceBytes() const;
 
-  /// Copies the host's inputs to the slot, and puts their way to the device into the stream. The
+  /// Copies the host's inputs to the slot, and puts their way to the device into the streams. The
   /// run that had the slot before must be over.
   void send(size_t slot, const std::vector<Source> &given);
   /// An input as the host sent it from the slot; null where it did not.
@@ -99,6 +105,7 @@ private:
   TensorBlock inputs, outputs;
   DeviceMemory inputMemory, outputMemory; // on the device
   std::array<Slot, slots> ring;
+  std::vector<std::unique_ptr<StagedInput>> staged;   // null where an input needs none
   std::vector<std::unique_ptr<PinnedMemory>> fetched; // large outputs that were asked for
 };
 

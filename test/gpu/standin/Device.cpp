@@ -102,6 +102,14 @@ CUresult Device::wait(CUstream stream, const std::function<bool()> &isDone) {
     stream->capture->invalid = true;
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
+  if (setting("STANDIN_STREAMS", "") == "eager")
+    for (auto &[other, state] : streams)
+      if (other != stream)
+        advance(other);
+  return advance(stream, isDone);
+}
+
+CUresult Device::advance(CUstream stream, const std::function<bool()> &isDone) {
   CUresult result = fault;
   while (result == CUDA_SUCCESS && !stream->pending.empty() && !(isDone && isDone())) {
     Work work = std::move(stream->pending.front());

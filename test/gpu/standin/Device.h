@@ -4,8 +4,8 @@
 // interpreter's. What the stand-ins for cuBLASLt and cuDNN see of it.
 //
 // Streams do nothing by themselves: their work is done when somebody waits for it, and not before,
-// so that who does not wait sees memory as it was. Configured by the environment, read at each
-// call:
+// so that who does not wait sees memory as it was; a stream that waits for another's event is
+// somebody, too. Configured by the environment, read at each call:
 //   STANDIN_DEVICES     number of devices (1)
 //   STANDIN_CAPABILITY  their compute capability (9.0)
 //   STANDIN_MEMORY      bytes of their memory (16 GiB)
@@ -16,6 +16,8 @@
 //                       reads the addresses of matrices
 //   STANDIN_CUDNN       "random": cuDNN has only algorithms that are not reproducible;
 //                       "channels_first": only algorithms for tensors channels first
+//   STANDIN_STREAMS     "eager": who waits for a stream has the work of all others done before, as
+//                       far as no event holds it back
 //   STANDIN_SEED        runs the blocks of kernels in an order drawn with it
 #ifndef ACCC_TEST_GPU_STANDIN_DEVICE_H
 #define ACCC_TEST_GPU_STANDIN_DEVICE_H
@@ -74,8 +76,11 @@ public:
 
   /// Takes work for a stream, or for the graph that is being captured there.
   CUresult submit(CUstream stream, Work work);
-  /// Does work of a stream, all of it or until `isDone`. An error where it is being captured.
+  /// Does work of a stream, all of it or until `isDone`, and what that waits for. An error where it
+  /// is being captured.
   CUresult wait(CUstream stream, const std::function<bool()> &isDone = {});
+  /// The same, whatever STANDIN_STREAMS says: for work that waits for another stream's event.
+  CUresult advance(CUstream stream, const std::function<bool()> &isDone = {});
   /// Does all work of all streams, as unloading a module does.
   CUresult waitForAll();
   /// For functions that may not be called while a stream is captured: ends the capture then.

@@ -11,13 +11,16 @@
 
 using namespace standin;
 
-struct CUevent_st {
+namespace {
+
+/// Where an event is in the streams; outlives it where they have work that sets it or waits for it.
+struct Mark {
   CUstream stream = nullptr;     // in which it was recorded last
   size_t recorded = 0, done = 0; // how often
   std::chrono::steady_clock::time_point time;
-};
 
-namespace {
+  bool isDone() const { return done == recorded; }
+};
 
 /// The only context, of the only device.
 CUcontext context() { return reinterpret_cast<CUcontext>(&Device::get()); }
@@ -33,6 +36,10 @@ bool isPinned(const void *host) {
 }
 
 } // namespace
+
+struct CUevent_st {
+  std::shared_ptr<Mark> mark = std::make_shared<Mark>();
+};
 
 // ---- The driver and its devices ----
 
@@ -267,7 +274,6 @@ CUresult cuEventCreate(CUevent *event, unsigned) {
 
 CUresult cuEventDestroy(CUevent event) {
   STANDIN_ENTER(cuEventDestroy, true);
-  Device::get().waitForAll();
   delete event;
   return CUDA_SUCCESS;
 }
@@ -276,26 +282,44 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   STANDIN_ENTER(cuEventRecord, true);
   if (CUresult refused = Device::get().refuseInCapture())
     return refused;
-  event->stream = stream;
-  return Device::get().submit(stream, [event, number = ++event->recorded] {
-    event->done = number;
-    event->time = std::chrono::steady_clock::now();
+  event->mark->stream = stream;
+  return Device::get().submit(stream, [mark = event->mark, number = ++event->mark->recorded] {
+    mark->done = number;
+    mark->time = std::chrono::steady_clock::now();
+  });
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  STANDIN_ENTER(cuStreamWaitEvent, true);
+  Device &device = Device::get();
+  if (flags != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult refused = device.refuseInCapture())
+    return refused;
+  // For what is recorded now, whatever is recorded later.
+  const Mark now = *event->mark;
+  return device.submit(stream, [&device, mark = event->mark, now] {
+    auto isDone = [&] { return mark->done >= now.recorded; };
+    if (!isDone())
+      device.advance(now.stream, isDone);
   });
 }
 
 CUresult cuEventSynchronize(CUevent event) {
   STANDIN_ENTER(cuEventSynchronize, true);
-  if (!event->recorded)
+  const Mark &mark = *event->mark;
+  if (!mark.recorded)
     return CUDA_SUCCESS;
-  return Device::get().wait(event->stream, [event] { return event->done == event->recorded; });
+  return Device::get().wait(mark.stream, [&] { return mark.isDone(); });
 }
 
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
   STANDIN_ENTER(cuEventElapsedTime, true);
-  if (!start->recorded || !end->recorded)
+  const Mark &from = *start->mark, &to = *end->mark;
+  if (!from.recorded || !to.recorded)
     return CUDA_ERROR_INVALID_HANDLE;
-  if (start->done != start->recorded || end->done != end->recorded)
+  if (!from.isDone() || !to.isDone())
     return CUDA_ERROR_NOT_READY;
-  *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+  *milliseconds = std::chrono::duration<float, std::milli>(to.time - from.time).count();
   return CUDA_SUCCESS;
 }

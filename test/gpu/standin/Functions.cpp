@@ -91,6 +91,7 @@ CUresult cuGetProcAddress(const char *name, void **address, int version, cuuint6
       STANDIN_FUNCTION(cuStreamCreate),
       STANDIN_FUNCTION(cuStreamDestroy),
       STANDIN_FUNCTION(cuStreamSynchronize),
+      STANDIN_FUNCTION(cuStreamWaitEvent),
       STANDIN_FUNCTION(cuStreamBeginCapture),
       STANDIN_FUNCTION(cuStreamEndCapture),
       STANDIN_FUNCTION(cuEventCreate),

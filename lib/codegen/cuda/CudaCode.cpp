@@ -183,7 +183,7 @@ LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &targ
   if (failed(checkLibraryCalls(program)))
     return failure();
   ErrorTable errors;
-  FailureOr<KernelModule> kernels = emitKernels(program, CudaKernels(), errors);
+  FailureOr<KernelModule> kernels = emitKernels(program, CudaKernels(program), errors);
   if (failed(kernels))
     return failure();
   dump(options.dumpDir, "kernels.mlir", [&](llvm::raw_ostream &os) { kernels->module->print(os); });

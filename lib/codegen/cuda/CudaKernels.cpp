@@ -31,6 +31,9 @@ static constexpr int64_t kVectorsOfThread = 2;
 static constexpr size_t kMostParameters = 40;
 /// On a function: it has one parameter, the array of its buffers.
 static constexpr StringLiteral kInMemoryAttr = "buffers_in_memory";
+/// On a function: it looks at the status before it works, and it may set it. On the load: it is
+/// the one that looks.
+static constexpr StringLiteral kChecksAttr = "checks_status", kReportsAttr = "reports";
 
 /// Every buffer lies in global memory; emitters know one kind of pointer only.
 static Type globalPointer(MLIRContext *context) { return LLVM::LLVMPointerType::get(context, 1); }
@@ -40,6 +43,23 @@ static Value asGeneric(OpBuilder &b, Location loc, Value global) {
 }
 
 // ---- Functions ----
+
+CudaKernels::CudaKernels(ModuleOp program) {
+  auto add = [&](StringRef kernel, ValueRange outputs) {
+    for (Value output : outputs)
+      if (output.getDefiningOp<exec::SliceOp>().getSpace() == exec::Space::state)
+        changesState.insert(kernel);
+  };
+  program.walk([&](exec::LaunchOp launch) { add(launch.getKernel(), launch.getOutputs()); });
+  program.walk([&](exec::LaunchEachOp launch) { add(launch.getKernel(), launch.getOutputs()); });
+}
+
+/// Whether what the kernel does needs indices in memory to be right.
+static bool usesIndices(exec::KernelOp kernel) {
+  return llvm::any_of(kernel.getBody().front(), [](Operation &op) {
+    return op.hasTrait<ReportsErrors>() || isa<prim::WindowScatterOp>(op);
+  });
+}
 
 func::FuncOp CudaKernels::createFunction(exec::KernelOp kernel, ModuleOp module,
                                          bool inLanes) const {
@@ -54,6 +74,8 @@ func::FuncOp CudaKernels::createFunction(exec::KernelOp kernel, ModuleOp module,
     function->setAttr(kLanesAttr, b.getI64IntegerAttr(kWarp));
   if (inMemory)
     function->setAttr(kInMemoryAttr, b.getUnitAttr());
+  if (changesState.contains(kernel.getSymName()) || usesIndices(kernel))
+    function->setAttr(kChecksAttr, b.getUnitAttr());
   Block *entry = function.addEntryBlock();
   OpBuilder::atBlockEnd(entry).create<func::ReturnOp>(kernel.getLoc());
   return function;
@@ -76,8 +98,8 @@ Value CudaKernels::loadBuffer(OpBuilder &b, Location loc, Value array, Value num
   return asGeneric(b, loc, b.create<LLVM::LoadOp>(loc, pointer, slot, sizeof(int64_t)));
 }
 
-/// One task or none: where the status tells of an error in the data nothing more is done, so that
-/// the state stays as it is without the host having to look.
+/// One task or none: where the status tells of an error in the data a function that looks does
+/// nothing more, so that the state stays as it is without the host having to look.
 std::pair<Value, Value> CudaKernels::getTasks(OpBuilder &b, func::FuncOp function,
                                               function_ref<Value()> status,
                                               function_ref<Value()> count) const {
@@ -98,23 +120,33 @@ std::pair<Value, Value> CudaKernels::getTasks(OpBuilder &b, func::FuncOp functio
   Value task = dividedBy(b, loc, thread, lanes);
   Value end =
       b.create<arith::MinSIOp>(loc, b.create<arith::AddIOp>(loc, task, constant(b, loc, 1)), tasks);
-  // Other threads may report an error at the same time.
-  Value state = b.create<LLVM::LoadOp>(
+  if (!function->hasAttr(kChecksAttr))
+    return {task, end};
+  // Other threads may report an error at the same time (else see getLaunchShape).
+  auto state = b.create<LLVM::LoadOp>(
       loc, b.getI64Type(), status(), sizeof(int64_t), /*isVolatile=*/false,
       /*isNonTemporal=*/false, /*isInvariant=*/false, LLVM::AtomicOrdering::monotonic);
+  state->setAttr(kChecksAttr, b.getUnitAttr());
+  Value word = state;
   if (lanes > kWarp) { // all threads of a block or none
-    Value bad = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, state, constant(b, loc, 0));
+    Value bad = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, word, constant(b, loc, 0));
     Value any = b.create<LLVM::CallIntrinsicOp>(
                      loc, b.getI32Type(), b.getStringAttr("llvm.nvvm.barrier0.or"),
                      ValueRange{b.create<arith::ExtUIOp>(loc, b.getI32Type(), bad)})
                     .getResults();
-    state = b.create<arith::ExtUIOp>(loc, b.getI64Type(), any);
+    word = b.create<arith::ExtUIOp>(loc, b.getI64Type(), any);
   }
-  Value good = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, state, constant(b, loc, 0));
+  Value good = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, word, constant(b, loc, 0));
   return {task, b.create<arith::SelectOp>(loc, good, end, task)};
 }
 
 LaunchShape CudaKernels::getLaunchShape(func::FuncOp function, int64_t tasks) const {
+  // What nobody writes meanwhile stays in the first cache of a multiprocessor.
+  if (!function->hasAttr(kReportsAttr))
+    function.walk([](LLVM::LoadOp load) {
+      if (load->removeAttr(kChecksAttr))
+        load.setOrdering(LLVM::AtomicOrdering::not_atomic);
+    });
   int64_t lanes = lanesOf(function), threads = kThreads;
   if (lanes > kWarp)
     threads = lanes;
@@ -140,6 +172,7 @@ int64_t CudaKernels::getTaskElements(func::FuncOp function, int64_t neighbours,
 
 /// Of several errors the last in the table of messages is told, in every run.
 void CudaKernels::report(OpBuilder &b, Location loc, Value status, Value code) const {
+  status.getParentRegion()->getParentOfType<func::FuncOp>()->setAttr(kReportsAttr, b.getUnitAttr());
   b.create<LLVM::AtomicRMWOp>(loc, LLVM::AtomicBinOp::umax, status, code,
                               LLVM::AtomicOrdering::monotonic);
 }

@@ -10,13 +10,22 @@
 
 #include "codegen/element/KernelTarget.h"
 
+#include "llvm/ADT/StringSet.h"
+
 namespace accc::codegen {
 
 /// On a finished function: how many threads a block has (i32).
 inline constexpr llvm::StringLiteral kThreadsAttr = "threads";
 
+/// After an error in the data, kernels that would do harm look at the status and do nothing: those
+/// that change the state, and those that read or write at indices from memory, which a kernel that
+/// found an error may not have written. The others work on with whatever lies there, for the word
+/// is one that all warps of a launch would wait for: on an H100 memory gives about one of them its
+/// value in a cycle, a limit that many kernels reach.
 class CudaKernels final : public KernelTarget {
 public:
+  explicit CudaKernels(mlir::ModuleOp program);
+
   mlir::func::FuncOp createFunction(exec::KernelOp kernel, mlir::ModuleOp module,
                                     bool inLanes) const override;
   mlir::Value getBuffer(mlir::OpBuilder &b, mlir::func::FuncOp function,
@@ -67,6 +76,9 @@ public:
                    llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange lanes,
                                                                      mlir::ValueRange carried)>
                        body) const override;
+
+private:
+  llvm::StringSet<> changesState; // symbols of kernels
 };
 
 } // namespace accc::codegen

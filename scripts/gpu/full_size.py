@@ -21,12 +21,12 @@ class FullSize:
 
 
 FULL_SIZE = {
-    "resnet50": FullSize("torchvision:resnet50", "resnet50", 64),
-    "resnet18": FullSize("resnet18", "resnet18", 256),
-    "gpt2_124m": FullSize("gpt2", "gpt2", 8, 1024, 50257, 50257, 1024, 30e9),
-    "gpt2_124m_1x256": FullSize("gpt2", "gpt2", 1, 256, 50257, 50257, 256),  # bound by launches
-    "swin_t_224": FullSize("swin_t", "swin_t", 64),
-    "vit_b16": FullSize("torchvision:vit_b_16", "vit_b16", 64),
-    "bert_base": FullSize("bert", "bert", 32, 128, 30000, 2),
-    "lstm": FullSize("lstm", "lstm", 64, 64, 10000, 4),
+    "resnet50": FullSize("torchvision:resnet50", "resnet50", 64, memory=10e9),
+    "resnet18": FullSize("resnet18", "resnet18", 256, memory=10e9),
+    "gpt2_124m": FullSize("gpt2", "gpt2", 8, 1024, 50257, 50257, 1024, 18e9),
+    "gpt2_124m_1x256": FullSize("gpt2", "gpt2", 1, 256, 50257, 50257, 256, 4e9),  # bound by launches
+    "swin_t_224": FullSize("swin_t", "swin_t", 64, memory=12e9),
+    "vit_b16": FullSize("torchvision:vit_b_16", "vit_b16", 64, memory=12e9),
+    "bert_base": FullSize("bert", "bert", 32, 128, 30000, 2, memory=7e9),
+    "lstm": FullSize("lstm", "lstm", 64, 64, 10000, 4, memory=2e9),
 }

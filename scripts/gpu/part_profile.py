@@ -14,6 +14,8 @@ def run(machine, report, options):
     wrong = 0
     for folder in folders(options.directory, "models", options.models):
         for library in LIBRARIES:
+            if options.precision and LIBRARIES[library] not in options.precision:
+                continue
             report.say(f"### {folder.name}, {LIBRARIES[library]}")
             try:
                 table(machine, report, folder, folder / library)

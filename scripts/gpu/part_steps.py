@@ -7,9 +7,11 @@ accc and then each contender, so that all see the same clock.
 """
 
 import contextlib
+import dataclasses
 import importlib.util
 import json
 import os
+import pathlib
 import select
 import signal
 import statistics
@@ -35,7 +37,7 @@ CONTENDERS = (
 )
 PRECISIONS = ("fp32", "tf32")
 ROUNDS, SECONDS = 3, 0.6
-MEMORY = 60e9
+MEMORY = 64e9
 """Bytes of the device for the contenders that are ready at the same time."""
 
 
@@ -44,14 +46,24 @@ def weights_of(machine, folder):
     return machine.scratch / f"{folder.name}.params.safetensors"
 
 
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """One row: a model's folder, and who is to run it in which precision."""
+
+    folder: pathlib.Path
+    kind: str
+    precision: str
+
+
 class Worker:
     """A contender's process: answers each line on its input with a line of JSON."""
 
-    def __init__(self, machine, folder, given, kind, precision):
+    def __init__(self, machine, which):
         self.machine = machine
-        script = machine.directory / "gpu" / ("step_jax.py" if kind == "jax" else "step_torch.py")
-        command = [sys.executable, script, folder.name, kind, precision, given]
-        command += [weights_of(machine, folder), folder / "meta.json"]
+        script = machine.directory / "gpu" / ("step_jax.py" if which.kind == "jax" else "step_torch.py")
+        given = inputs.of(which.folder, machine.scratch)
+        command = [sys.executable, script, which.folder.name, which.kind, which.precision, given]
+        command += [weights_of(machine, which.folder), which.folder / "meta.json"]
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             list(map(str, command)),
@@ -97,18 +109,22 @@ def run(machine, report, options):
     if "jax" in contenders and importlib.util.find_spec("jax") is None:
         report.say("JAX is not installed: no rows of it")
         contenders = [kind for kind in contenders if kind != "jax"]
+    wanted = [
+        Wanted(folder, kind, precision)
+        for folder in models
+        for kind in contenders
+        if has_images(folder) or not kind.endswith("channels-last")
+        for precision in precisions
+    ]
     rows, wrong = [], 0
-    try:  # the quick ones first: what the time limit cuts off is what takes longest to compile
-        for folder in models:
-            fitting = [kind for kind in contenders if has_images(folder) or not kind.endswith("channels-last")]
-            wanted = [(kind, precision) for kind in fitting for precision in precisions]
-            at_once = max(1, int(MEMORY / FULL_SIZE[folder.name].memory))
-            for i in range(0, len(wanted), at_once):
-                found, bad = measure(machine, folder, wanted[i : i + at_once])
-                for row in found:
-                    print(*row, flush=True)
-                rows += found
+    try:
+        while wanted:
+            count = fitting(wanted)
+            for row, bad in measure(machine, wanted[:count]):
+                print(*row, flush=True)
+                rows.append(row)
                 wrong += bad
+            wanted = wanted[count:]
     finally:
         header = ("model", "against", "precision", "accc ms", "its ms", "ratio", "accc GB", "its GB")
         report.table((*header, "accc loss", "its loss", "first step s", "remark"), rows)
@@ -120,69 +136,81 @@ def has_images(folder):
     return any(len(shape) == 4 for shape in shapes)
 
 
-def bench(machine, folder, given, precision):
+def bench(machine, folder, precision):
+    given = inputs.of(folder, machine.scratch)
     library = folder / ("model_tf32.so" if precision == "tf32" else "model.so")
     command = ("bench", library, "--json", "--inputs", given, "--seconds", SECONDS)
     return json.loads(machine.runner(*command, "--params", weights_of(machine, folder))[1])
 
 
-def measure(machine, folder, wanted):
-    """The rows of (kind, precision) each, and how many are failures of accc. What others cannot do is a remark."""
-    given = inputs.of(folder, machine.scratch)
-    workers, ready, said, times = {}, {}, {}, {}
-    ours = {precision: [] for _, precision in wanted}
-    ours_failed = 0
+def fitting(wanted):
+    """How many of the first fit into the device's memory together."""
+    total, count = 0, 0
+    for each in wanted:
+        total += FULL_SIZE[each.folder.name].memory
+        if count and total > MEMORY:
+            break
+        count += 1
+    return count
+
+
+def measure(machine, wanted):
+    """Yields a row for each, and whether it is one of a failure of accc. What others cannot do is a remark."""
+    workers, ready, said = {}, {}, {}
+
+    def ask(which, question):
+        try:
+            return question()
+        except (Failed, BrokenPipeError) as reason:
+            said[which] = f"failed: {reason}"
+            workers.pop(which).__exit__()
+
     with contextlib.ExitStack() as stack:
-
-        def start(which):
-            workers[which] = stack.enter_context(Worker(machine, folder, given, *which))
-
-        def ask(which, question):
-            try:
-                return question()
-            except (Failed, BrokenPipeError) as reason:
-                said[which] = f"failed: {reason}"
-                workers.pop(which).__exit__()
-
-        # PyTorch's contenders write the weights that accc and JAX start from, before their first step.
-        torch = [which for which in wanted if which[0] != "jax"]
-        for which in torch:
-            start(which)
-        if not torch and not weights_of(machine, folder).exists():
-            with Worker(machine, folder, given, "eager", "fp32") as writer:
-                writer.answer()
-        while not weights_of(machine, folder).exists() and any(w.process.poll() is None for w in workers.values()):
-            machine.left()
-            time.sleep(0.2)
-        for which in set(wanted) - set(torch):
-            start(which)
+        for which in sorted(wanted, key=lambda which: which.kind == "jax"):
+            if which.kind == "jax":  # PyTorch's contenders write the weights, before their first step
+                wait_for_weights(machine, which.folder, workers)
+            workers[which] = stack.enter_context(Worker(machine, which))
         for which in wanted:
-            if answer := ask(which, workers[which].answer):
-                ready[which], times[which] = answer, []
-        for _ in range(ROUNDS):
-            for precision, found in ours.items():
+            ready[which] = ask(which, workers[which].answer)
+        for folder, precision in dict.fromkeys((which.folder, which.precision) for which in wanted):
+            these = [which for which in wanted if (which.folder, which.precision) == (folder, precision)]
+            ours, theirs, wrong = [], {which: [] for which in these}, ""
+            for _ in range(ROUNDS):
                 try:
-                    found.append(bench(machine, folder, given, precision))
+                    ours.append(bench(machine, folder, precision))
                 except Failed as reason:
-                    for which in [which for which in wanted if which[1] == precision]:
-                        said.setdefault(which, f"accc failed: {reason}")
-                    ours_failed += 1
-            for which in list(workers):
-                if answer := ask(which, lambda: workers[which].round(SECONDS)):
-                    times[which].append(answer["median_ms"])
-            if ours_failed:
-                break
-    return [row(folder, which, ours[which[1]], times.get(which), ready.get(which), said) for which in wanted], ours_failed
+                    wrong = f"accc failed: {reason}"
+                    break
+                for which in these:
+                    if which in workers:
+                        answer = ask(which, lambda: workers[which].round(SECONDS))
+                        theirs[which] += [answer["median_ms"]] if answer else []
+            for which in these:
+                if which in workers:
+                    workers.pop(which).__exit__()
+                yield row(which, ours, theirs[which], ready[which], said.get(which, wrong)), bool(wrong)
 
 
-def row(folder, which, ours, theirs, ready, said):
-    if which in said:
-        return (folder.name, *which, *["-"] * 8, said[which])
+def wait_for_weights(machine, folder, workers):
+    if not any(which.folder == folder for which in workers) and not weights_of(machine, folder).exists():
+        with Worker(machine, Wanted(folder, "eager", "fp32")) as writer:
+            writer.answer()
+    while not weights_of(machine, folder).exists() and any(
+        worker.process.poll() is None for which, worker in workers.items() if which.folder == folder
+    ):
+        machine.left()
+        time.sleep(0.2)
+
+
+def row(which, ours, theirs, ready, said):
+    name = (which.folder.name, which.kind, which.precision)
+    if said:
+        return (*name, *["-"] * 8, said)
     ratio = statistics.median(b / a["median_ms"] for a, b in zip(ours, theirs))
     first = ours[0]
     memory = (first["state_bytes"] + first["working_bytes"]) / 1e9
     milliseconds = statistics.median(x["median_ms"] for x in ours)
     return (
-        folder.name, *which, milliseconds, statistics.median(theirs), ratio, memory,
+        *name, milliseconds, statistics.median(theirs), ratio, memory,
         ready["memory"] / 1e9, first.get("loss", "-"), ready["loss"], ready["first_step_s"], "",
     )  # fmt: skip

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CublasLt.h"
 
+#include "BiasAfterwards.h"
 #include "LibraryFunctions.h"
 #include "MatmulOperands.h"
+#include "Tuning.h"
 #include "accc/tensor.h"
 
 #include <algorithm>
@@ -50,6 +52,9 @@ namespace {
 
 /// What cuBLASLt may use beside the operands; its documentation recommends as much for Hopper.
 constexpr uint64_t mostWorkspace = 32 << 20;
+
+/// So many algorithms are measured where the fastest is looked for.
+constexpr size_t mostMeasured = 8;
 
 cudaDataType_t typeOf(int32_t dtype) {
   switch (dtype) {
@@ -214,6 +219,7 @@ private:
                                                      CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, &mode,
                                                      sizeof mode) != CUBLAS_STATUS_SUCCESS)
         return false;
+    byAddresses = true; // for measurements
     choose(alignmentOf(places, alignment));
     return byAddresses = state == CUBLAS_STATUS_SUCCESS;
   }
@@ -306,8 +312,8 @@ private:
                     "describing a batch of matrices");
   }
 
-  /// Takes the algorithm that the library thinks best. It counts on 256 bytes of alignment unless
-  /// it is told.
+  /// Takes the algorithm that the library thinks best, or the fastest of several (isTuningOn). It
+  /// counts on 256 bytes of alignment unless it is told.
   void choose(uint64_t alignment) {
     cublasLtMatmulPreference_t made = nullptr;
     functions.check(functions.cublasLtMatmulPreferenceCreate(&made), "choosing an algorithm");
@@ -324,10 +330,30 @@ private:
           CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
       set(attribute, static_cast<uint32_t>(alignment));
     int found = 0;
+    std::vector<cublasLtMatmulHeuristicResult_t> best(isTuningOn() ? mostMeasured : 1);
     state = functions.cublasLtMatmulAlgoGetHeuristic(handle, operation.get(), a.get(), b.get(),
-                                                     c.get(), c.get(), made, 1, &chosen, &found);
-    if (state == CUBLAS_STATUS_SUCCESS)
-      state = found ? chosen.state : CUBLAS_STATUS_NOT_SUPPORTED;
+                                                     c.get(), c.get(), made, int(best.size()),
+                                                     best.data(), &found);
+    if (state != CUBLAS_STATUS_SUCCESS)
+      return;
+    chosen = best.front();
+    state = found ? chosen.state : CUBLAS_STATUS_NOT_SUPPORTED;
+    if (state == CUBLAS_STATUS_SUCCESS && found > 1)
+      chooseFastest(std::span(best).first(size_t(found)));
+  }
+
+  /// Of algorithms that the library thinks good, the best first.
+  void chooseFastest(std::span<const cublasLtMatmulHeuristicResult_t> good) {
+    std::vector<uint64_t> bytes{bytesOf(call, 0), bytesOf(call, 1)};
+    if (hasBias())
+      bytes.push_back(uint64_t(call.u.matmul.n) * size_of(static_cast<DType>(call.dtypes[2])));
+    bytes.push_back(bytesOf(call, 2));
+    chosen = good[findFastest(context, good.size(), bytes, mostWorkspace,
+                              [&](size_t i, std::span<const CUdeviceptr> buffers, CUdeviceptr at) {
+                                chosen = good[i];
+                                enqueue(buffers, at);
+                              })];
+    tables.clear(); // of the buffers that were there for this
   }
 
   const Context &context;
@@ -343,94 +369,6 @@ private:
   std::map<std::array<CUdeviceptr, 3>, DeviceMemory> tables; // by the buffers
   cublasLtMatmulHeuristicResult_t chosen{};
   cublasStatus_t state = CUBLAS_STATUS_NOT_SUPPORTED;
-};
-
-/// C += 1 bias: a bias added to the rows of a product that is there, as a product of rank one.
-class RowsOfBias {
-public:
-  /// Of the C of `call`.
-  RowsOfBias(const Context &context, const accc_library_call &call)
-      : ones(context, static_cast<uint64_t>(call.u.matmul.m) * size_of(typeOfC(call)),
-             "a column of ones"),
-        product(call) {
-    product.epilogue = ACCC_EPILOGUE_NONE;
-    product.compute = ACCC_COMPUTE_FULL;
-    product.dtypes[0] = product.dtypes[1] = product.dtypes[2];
-    accc_matmul &p = product.u.matmul;
-    p.k = 1;
-    p.accumulate = 1;
-    p.a_row_stride = 1, p.a_column_stride = p.m;
-    p.b_row_stride = p.n, p.b_column_stride = 1;
-    std::ranges::fill(p.a_batch_strides, 0);
-    std::ranges::fill(p.b_batch_strides, 0);
-    std::vector<char> values(ones.size());
-    fillWithOnes(typeOfC(call), values);
-    if (values.empty())
-      return;
-    constexpr const char *doing = "writing a column of ones";
-    context.driver.check(context.driver.cuMemcpyHtoDAsync(ones.address(), values.data(),
-                                                          values.size(), context.stream),
-                         doing);
-    context.synchronize(doing);
-  }
-
-  const accc_library_call &call() const { return product; }
-  CUdeviceptr column() const { return ones.address(); }
-
-private:
-  static DType typeOfC(const accc_library_call &call) { return static_cast<DType>(call.dtypes[2]); }
-  static void fillWithOnes(DType type, std::span<char> values) {
-    // The high half of 1 in f32 is that in bf16.
-    uint64_t one = type == DType::f64   ? std::bit_cast<uint64_t>(1.0)
-                   : type == DType::f16 ? 0x3c00
-                   : type == DType::f32 ? 0x3f800000
-                                        : 0x3f80;
-    for (size_t at = 0; at < values.size(); at += size_of(type))
-      std::memcpy(values.data() + at, &one, size_of(type));
-  }
-
-  DeviceMemory ones;
-  accc_library_call product;
-};
-
-/// A product and then its bias, where the library has no algorithm that adds it.
-class BiasAfterwards : public LibraryCall {
-public:
-  /// `create` makes a call without an epilogue.
-  template <typename Create>
-  BiasAfterwards(const Context &context, const accc_library_call &call, const Create &create)
-      : plain(call), rows(context, call) {
-    plain.epilogue = ACCC_EPILOGUE_NONE;
-    product = create(plain);
-    bias = create(rows.call());
-  }
-
-  uint64_t scratchBytes() const override {
-    return std::max(product->scratchBytes(), bias->scratchBytes());
-  }
-
-  void enqueue(std::span<const CUdeviceptr> buffers, CUdeviceptr scratch) override {
-    product->enqueue(factors(buffers), scratch);
-    bias->enqueue(addition(buffers), scratch);
-  }
-
-  void prepare(std::span<const CUdeviceptr> buffers) override {
-    product->prepare(factors(buffers));
-    bias->prepare(addition(buffers));
-  }
-
-private:
-  using Buffers = std::array<CUdeviceptr, 3>;
-  static Buffers factors(std::span<const CUdeviceptr> buffers) {
-    return {buffers[0], buffers[1], buffers[3]};
-  }
-  Buffers addition(std::span<const CUdeviceptr> buffers) const {
-    return {rows.column(), buffers[2], buffers[3]};
-  }
-
-  accc_library_call plain;
-  RowsOfBias rows;
-  std::unique_ptr<LibraryCall> product, bias;
 };
 
 } // namespace
@@ -475,7 +413,7 @@ std::unique_ptr<LibraryCall> CublasLt::createMatmul(const accc_library_call &cal
     if (made->hasAlgorithm())
       return made;
   }
-  return std::make_unique<BiasAfterwards>(
+  return addBiasAfterwards(
       context, call, [&](const accc_library_call &part) { return createMatmul(part, alignment); });
 }
 

@@ -2,41 +2,20 @@
 #include "CudaDevice.h"
 
 #include "CudaEntry.h"
+#include "Environment.h"
 
 #include <array>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <string>
-#include <string_view>
 
 namespace accc::detail {
 
 namespace {
-
-bool environmentFlag(const char *name, bool otherwise) {
-  const char *value = std::getenv(name);
-  return value && *value ? std::string_view(value) != "0" : otherwise;
-}
 
 /// Copying this much takes little more than the start of the copy.
 constexpr uint64_t defaultLargeBytes = 32 << 10;
 /// Copying this much from the host takes longer than what a second stream costs: events, and a copy
 /// on the device.
 constexpr uint64_t defaultOverlapBytes = 1 << 20;
-
-uint64_t environmentBytes(const char *name, uint64_t otherwise) {
-  const char *value = std::getenv(name);
-  uint64_t bytes = otherwise;
-  if (value && *value) {
-    const char *end = value + std::strlen(value);
-    if (auto [rest, error] = std::from_chars(value, end, bytes);
-        error != std::errc() || rest != end)
-      throw Error(ErrorKind::usage,
-                  std::string(name) + "=" + value + ": expected a number of bytes");
-  }
-  return bytes;
-}
 
 /// What a kernel may ask for without saying so beforehand.
 constexpr int32_t ordinarySharedBytes = 48 << 10;

@@ -13,15 +13,6 @@ namespace accc::detail {
 
 namespace {
 
-/// Elements of the input, weights and output.
-std::array<int64_t, 3> elementsOf(const accc_convolution &c) {
-  int64_t x = c.batch * c.in_channels, w = c.out_channels * (c.in_channels / c.groups),
-          y = c.batch * c.out_channels;
-  for (int32_t i = 0; i < c.spatial_rank; ++i)
-    x *= c.in_size[i], w *= c.kernel[i], y *= c.out_size[i];
-  return {x, w, y};
-}
-
 bool isEmpty(const accc_convolution &c) {
   auto elements = elementsOf(c);
   return std::ranges::find(elements, 0) != elements.end();

@@ -3,6 +3,7 @@
 
 #include "CudnnDescriptors.h"
 #include "PaddedCopy.h"
+#include "Tuning.h"
 #include "accc/tensor.h"
 
 namespace accc::detail {
@@ -16,7 +17,8 @@ constexpr size_t mostWorkspace = size_t(1) << 30;
 class Convolution : public LibraryCall {
 public:
   Convolution(const CudnnSession &session, const accc_library_call &given)
-      : functions(session.functions), handle(session.handle), call(given) {
+      : context(session.context), functions(session.functions), handle(session.handle),
+        call(given) {
     const accc_convolution &c = call.u.convolution;
     if (PaddedCopy::isNeeded(c))
       padded.emplace(session.context, c, size_of(static_cast<DType>(call.dtypes[0])));
@@ -44,7 +46,7 @@ protected:
   }
   const void *factor(bool one) const { return cudnnFactor(call.dtypes[0], one); }
 
-  /// Asks `get`, one of the library's, for algorithms, and takes the first that will do.
+  /// Asks `get`, one of the library's, for algorithms, and takes one that will do.
   template <typename Performance, typename Get>
   bool take(decltype(Performance::algo) &algorithm, std::string &offers, Get get) {
     std::array<Performance, 16> found{};
@@ -55,21 +57,29 @@ protected:
     else
       functions.check(status, choosing);
     offers.clear();
+    std::vector<Performance> good;
     for (const Performance &candidate : std::span(found).first(size_t(count))) {
       std::string wrong = whatIsWrong(candidate);
-      if (wrong.empty()) {
-        setMathType(candidate.mathType);
-        workspaceBytes = candidate.memory;
-        algorithm = candidate.algo;
-        return true;
-      }
-      offers += (offers.empty() ? "" : ", ") + std::to_string(candidate.algo) + " (" + wrong + ")";
+      if (wrong.empty())
+        good.push_back(candidate);
+      else
+        offers +=
+            (offers.empty() ? "" : ", ") + std::to_string(candidate.algo) + " (" + wrong + ")";
     }
     if (offers.empty())
       offers = "none";
-    return false;
+    if (good.empty())
+      return false;
+    auto use = [&](const Performance &chosen) {
+      setMathType(chosen.mathType);
+      workspaceBytes = chosen.memory;
+      algorithm = chosen.algo;
+    };
+    use(isTuningOn() && good.size() > 1 ? good[fastestOf(good, use)] : good.front());
+    return true;
   }
 
+  const Context &context;
   const CudnnFunctions &functions;
   cudnnHandle_t handle;
   const accc_library_call call;
@@ -92,6 +102,30 @@ private:
   }
   void setMathType(cudnnMathType_t type) {
     functions.check(functions.cudnnSetConvolutionMathType(convolution.get(), type), choosing);
+  }
+
+  /// `use` makes one of them the call's.
+  template <typename Performance, typename Use>
+  size_t fastestOf(const std::vector<Performance> &good, const Use &use) {
+    uint64_t scratch = 0;
+    for (const Performance &each : good) {
+      use(each);
+      scratch = std::max(scratch, scratchBytes());
+    }
+    auto [x, w, y] = elementsOf(call.u.convolution);
+    std::array<int64_t, 3> elements{x, w, y};
+    if (call.kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA)
+      elements = {y, w, x};
+    else if (call.kind == ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS)
+      elements = {x, y, w};
+    std::array<uint64_t, 3> bytes{};
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = uint64_t(elements[i]) * size_of(static_cast<DType>(call.dtypes[i]));
+    return findFastest(context, good.size(), bytes, scratch,
+                       [&](size_t i, std::span<const CUdeviceptr> buffers, CUdeviceptr at) {
+                         use(good[i]);
+                         enqueue(buffers, at);
+                       });
   }
 
   /// With one of the library's algorithms; empty where it will do.
@@ -192,6 +226,14 @@ std::unique_ptr<Convolution> create(const CudnnSession &session, const accc_libr
 }
 
 } // namespace
+
+std::array<int64_t, 3> elementsOf(const accc_convolution &c) {
+  int64_t x = c.batch * c.in_channels, w = c.out_channels * (c.in_channels / c.groups),
+          y = c.batch * c.out_channels;
+  for (int32_t i = 0; i < c.spatial_rank; ++i)
+    x *= c.in_size[i], w *= c.kernel[i], y *= c.out_size[i];
+  return {x, w, y};
+}
 
 std::unique_ptr<LibraryCall> findCudnnConvolution(const CudnnSession &session,
                                                   const accc_library_call &call,

@@ -42,6 +42,19 @@ bool accc::detail::hasNothing(const accc_matmul &call) {
 
 bool accc::detail::isTrivial(const accc_matmul &call) { return hasNothing(call) || call.k == 0; }
 
+uint64_t accc::detail::bytesOf(const accc_library_call &call, int operand) {
+  const accc_matmul &product = call.u.matmul;
+  Operands all = operandsOf(product);
+  const Matrix &matrix = operand == 0 ? all.a : operand == 1 ? all.b : all.c;
+  const int64_t *strides = operand == 0   ? product.a_batch_strides
+                           : operand == 1 ? product.b_batch_strides
+                                          : product.c_batch_strides;
+  int64_t last = (matrix.rows - 1) * matrix.rowStride + (matrix.columns - 1) * matrix.columnStride;
+  for (int32_t i = 0; i < product.batch_rank; ++i)
+    last += (product.batch[i] - 1) * strides[i];
+  return uint64_t(last + 1) * size_of(static_cast<DType>(call.dtypes[operand]));
+}
+
 std::vector<Offsets> accc::detail::offsetsOf(std::span<const BatchDim> dims,
                                              const accc_library_call &call) {
   uint64_t size[3];

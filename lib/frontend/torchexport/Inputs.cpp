@@ -66,6 +66,14 @@ void ProgramImporter::importInputs(Scope &scope) {
     }
   }
   checkDimensions();
+  checkMemory();
+}
+
+void ProgramImporter::checkMemory() {
+  for (const std::string &overlap : findOverlaps(memory))
+    problems.push_back({.message = overlap +
+                                   ", which changes in training: give each its own before the "
+                                   "export (clone(), contiguous())"});
 }
 
 void ProgramImporter::importInput(const Json &spec, Scope &scope) {
@@ -104,6 +112,9 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
 void ProgramImporter::importVariable(const std::string &argument, const std::string &name,
                                      bool isBuffer, bool isPersistent, Scope &scope) {
   StoredTensor stored = weights.read(name);
+  bool isTrained = importOptions.training && !isBuffer && stored.requiresGrad;
+  NamedView use = {stored.view, (isBuffer ? "buffer '" : "parameter '") + name + "'",
+                   isTrained || writtenArguments.contains(argument)};
   auto tied = byPlace.find(stored.place);
   bool isTied = tied != byPlace.end() && stored.weight.type.getNumElements() > 0;
   const Variable *other = isTied ? findVariable(state[tied->second].second) : nullptr;
@@ -111,7 +122,12 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
     fail("the buffer '" + (isBuffer ? name : other->name) +
          "' shares its memory with the parameter '" + (isBuffer ? other->name : name) +
          "', which is not supported");
+  if (other && !isBuffer && memory[tied->second].changes != use.changes)
+    fail("the parameters '" + other->name + "' and '" + name +
+         "' share their memory, and only one of them is trained (requires_grad), which is not "
+         "supported");
   if (isTied) {
+    memory[tied->second].changes |= use.changes;
     scope[argument] = state[tied->second].first;
     byName[name] = tied->second;
     aliases[cast<NameLoc>(state[tied->second].second.getLoc()).getName().str()].push_back(name);
@@ -133,6 +149,7 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   byName[name] = state.size();
   byPlace.insert({stored.place, state.size()});
   state.push_back({tensor, value});
+  memory.push_back(std::move(use));
 }
 
 void ProgramImporter::checkRange(const std::string &symbol, const std::string &position,

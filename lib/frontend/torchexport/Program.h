@@ -29,6 +29,8 @@ private:
   void importInput(const Json &spec, Scope &scope);
   void importVariable(const std::string &argument, const std::string &name, bool isBuffer,
                       bool isPersistent, Scope &scope);
+  /// Variables are values of their own, which they are not where they share memory in part.
+  void checkMemory();
   void importUserInput(const std::string &argument, Scope &scope);
   /// Takes the sizes that the options give for an input's open dimensions.
   void readDimensions(const std::string &argument, const Json &sizes);
@@ -63,6 +65,7 @@ private:
   /// Variables as the program writes into them, with their argument in @forward.
   std::vector<std::pair<aten::MutableTensor, mlir::Value>> state;
   std::map<std::string, size_t> byPlace; // tied tensors
+  std::vector<NamedView> memory;         // of each of `state`
   std::map<std::string, std::vector<std::string>> aliases;
   std::map<std::string, size_t> byName; // of buffers and parameters
   std::set<std::string> writtenArguments;

@@ -126,7 +126,8 @@ StoredTensor Weights::read(const std::string &name) {
   SmallVector<int64_t> shape = plainList(meta->at("sizes")),
                        strides = plainList(meta->at("strides"));
   int64_t offset = plain(meta->at("storage_offset"));
-  RankedTensorType type = tensorType(shape, elementType(context, meta->at("dtype").integer()));
+  int64_t scalarType = meta->at("dtype").integer();
+  RankedTensorType type = tensorType(shape, elementType(context, scalarType));
   if (strides.size() != shape.size() || offset < 0)
     fail("the tensor '" + name + "' has the shape " + show(shape) + " and the strides " +
          show(strides));
@@ -135,7 +136,9 @@ StoredTensor Weights::read(const std::string &name) {
 
   StoredTensor result;
   result.requiresGrad = meta->at("requires_grad").boolean();
-  result.place = record + show(shape) + show(strides) + std::to_string(offset);
+  result.place = record + show(shape) + show(strides) + std::to_string(offset) + "/" +
+                 std::to_string(scalarType);
+  result.view = {record, 0, width, shape, strides};
   if (type.getNumElements() == 0) {
     result.weight = ownedWeight(type, {});
     return result;
@@ -159,6 +162,9 @@ StoredTensor Weights::read(const std::string &name) {
   if (!fits || last >= available)
     fail("the tensor '" + name + "' lies outside its storage of " + Twine(stored.bytes.size()) +
          " bytes");
+  result.view.offset = offset * width;
+  for (int64_t &stride : result.view.strides)
+    stride *= width;
   result.weight =
       isRowMajor ? Weight{type,
                           stored.bytes.slice(static_cast<size_t>(offset * width),

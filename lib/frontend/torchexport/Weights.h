@@ -5,6 +5,7 @@
 
 #include "frontend/common/Archive.h"
 #include "frontend/torchexport/Json.h"
+#include "frontend/torchexport/Overlap.h"
 #include "support/WeightTable.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -25,6 +26,7 @@ struct StoredTensor {
   bool requiresGrad = false;
   /// The same for tensors that are the same part of the same storage: tied ones.
   std::string place;
+  MemoryView view;
 };
 
 /// Reads tensors by their names in the module. Storages hold more than one tensor, with strides and

@@ -96,8 +96,61 @@ class Shared(nn.Module):
         return x * self.scale + self.copy
 
 
-REFUSED = {"copied": Copied, "shared": Shared}
+class Transposed(nn.Module):
+    """Two parameters in the same memory, one as the transpose of the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Parameter(torch.ones(3, 3))
+        self.decoder = nn.Parameter(self.encoder.data.t())
+
+    def forward(self, x):
+        return torch.tanh(x @ self.encoder) @ self.decoder
+
+
+class Expanded(nn.Module):
+    """A parameter whose columns are one column in memory."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3, 1).expand(3, 3))
+
+    def forward(self, x):
+        return x @ self.scale
+
+
+class Halved(nn.Module):
+    """A parameter with a twin in the same memory that is not trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+        self.fixed = nn.Parameter(self.scale.data, requires_grad=False)
+
+    def forward(self, x):
+        return x * self.scale + self.fixed
+
+
+REFUSED = {"copied": Copied, "shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved}
 """Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
+
+
+class Parts(nn.Module):
+    """Parameters and a buffer that are parts of the same memory, side by side and interleaved."""
+
+    def __init__(self):
+        super().__init__()
+        flat, matrix = torch.randn(24), torch.randn(4, 6)
+        self.first = nn.Parameter(flat[:12].view(4, 3))
+        self.register_buffer("average", flat[12:15])
+        self.second = nn.Parameter(flat[15:].view(3, 3))
+        self.left, self.right = nn.Parameter(matrix[:, ::2]), nn.Parameter(matrix[:, 1::2])
+
+    def forward(self, x):
+        x = torch.tanh(x @ self.first + self.average) @ self.second
+        with torch.no_grad():
+            self.average.mul_(0.9).add_(x.mean(0), alpha=0.1)
+        return x, x @ (self.left.t() * self.right.t())
 
 
 class Cnn(nn.Module):
@@ -184,6 +237,7 @@ OPEN = torch.export.Dim("batch", min=2, max=16)
 CASES = {
     "written": (Written, {"image": numbers(3, 2, 5, 5)}, {"image": {0: OPEN}}, {"image.0": 3}),
     "stopped": (Stopped, {"x": numbers(5, 4)}, None, {}),
+    "parts": (Parts, {"x": numbers(5, 4)}, None, {}),
     "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
     "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),
     "recurrent": (Recurrent, {"series": numbers(3, 7, 4)}, None, {}),

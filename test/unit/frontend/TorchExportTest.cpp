@@ -189,6 +189,17 @@ TEST_CASE("torch.export: memory that is shared, or may be") {
              Contains("whether these share their elements depends on strides"));
   CHECK_THAT(import(program("refused/shared")).problems(),
              Contains("the buffer 'copy' shares its memory with the parameter 'scale'"));
+  ImportOptions inference;
+  inference.training = false;
+  for (auto [name, problem] :
+       {std::pair("transposed", "the parameter 'decoder' and the parameter 'encoder' share a part"),
+        std::pair("expanded", "elements of the parameter 'scale' share their memory"),
+        std::pair("halved",
+                  "the parameters 'scale' and 'fixed' share their memory, and only one")}) {
+    std::string bytes = program(std::string("refused/") + name);
+    CHECK_THAT(import(bytes).problems(), Contains(problem));
+    CHECK(import(bytes, inference).problems().empty()); // nothing changes
+  }
 }
 
 TEST_CASE("torch.export: tensors stay inside their storage", "[hostile]") {

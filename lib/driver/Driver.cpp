@@ -28,8 +28,6 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
     need(parseLoss(options.loss).takeError());
   if (!options.optimizer.empty())
     need(parseOptimizer(options.optimizer).takeError());
-  if (!options.optimizer.empty() && options.loss.empty())
-    add("--optimizer needs a --loss");
   for (const std::string &text : options.freeze) {
     std::string error;
     if (!llvm::Regex(text).isValid(error))

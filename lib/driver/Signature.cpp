@@ -88,8 +88,8 @@ constexpr RoleRule kRoles[] = {
     {Role::Gradient, false, Where::Entries, isFloat, "a tensor of floats"},
     {Role::Output, true, Where::Both, isAny, ""},
     {Role::Update, true, Where::Both, isAny, ""},
-    {Role::Loss, true, Where::Entries, isScalarF32, "tensor<f32>"},
-    {Role::Gradient, true, Where::Entries, isFloat, "a tensor of floats"},
+    {Role::Loss, true, Where::Both, isScalarF32, "tensor<f32>"},
+    {Role::Gradient, true, Where::Both, isFloat, "a tensor of floats"},
 };
 
 /// A variable as it lies in memory.
@@ -110,6 +110,11 @@ public:
       checkValue(i, input, function.getArgAttrDict(i), /*isResult=*/false);
     for (auto [i, result] : llvm::enumerate(type.getResults()))
       checkValue(i, result, function.getResultAttrDict(i), /*isResult=*/true);
+    if (isForward && (losses > 1 || (losses == 0) != (gradients == 0))) {
+      emitError(function.getLoc()) << "@" << function.getSymName() << " has " << losses
+                                   << " losses and " << gradients << " gradients";
+      good = false;
+    }
     return success(good);
   }
 
@@ -145,6 +150,9 @@ private:
     else if (!rule->fits(type))
       error(what, i) << "has the role " << stringifyRole(rule->role) << ", but the type " << type
                      << " instead of " << rule->type;
+    if (isForward && role && role.getValue() == Role::Gradient)
+      checkGradient(i, type, name);
+    losses += isResult && role && role.getValue() == Role::Loss;
     if (role && role.getValue() == Role::Update)
       checkUpdate(i, type, text(kUpdatesAttr));
     else if (!(isResult ? results : arguments).insert(name).second)
@@ -171,6 +179,13 @@ private:
                            << ") that does not name each of its dimensions once";
   }
 
+  void checkGradient(unsigned i, Type type, StringRef name) {
+    ++gradients;
+    if (!name.consume_front("grad.") || variables.lookup(name) != type)
+      error("result", i) << "of type " << type << " is the gradient '" << name
+                         << "' of no parameter of that type";
+  }
+
   void checkUpdate(unsigned i, Type type, StringRef variable) {
     if (variables.lookup(variable) != type)
       error("result", i) << "of type " << type << " updates '" << variable
@@ -181,6 +196,7 @@ private:
 
   func::FuncOp function;
   bool isForward, good = true;
+  unsigned losses = 0, gradients = 0;
   llvm::StringSet<> arguments, results, updated;
   llvm::StringMap<Type> variables;
   llvm::StringMap<Laid> &allVariables;

@@ -154,6 +154,32 @@ static Value findLoss(StepFunction step) {
   return {};
 }
 
+/// The parameters, gradients and names that a step's optimizer works on.
+static SmallVector<TrainedParameter> takeGradientResults(StepFunction step) {
+  llvm::StringMap<Value> parameters;
+  for (unsigned i : step.argumentsOf(Role::Parameter))
+    parameters[step.argumentName(i)] = step.get().getArgument(i);
+  SmallVector<TrainedParameter> trained;
+  for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
+    StringRef name = step.resultName(i);
+    if (step.resultRole(i) == Role::Gradient && name.consume_front("grad."))
+      trained.push_back({name.str(), parameters.lookup(name), step.result(i)});
+  }
+  step.eraseResultsOf(Role::Gradient);
+  return trained;
+}
+
+/// Whether the model itself computes its loss and the gradients of its parameters.
+static bool holdsGradients(StepFunction forward) { return bool(findLoss(forward)); }
+
+/// The gradient of each of the `wanted` parameters that a model holds itself; its result goes.
+static SmallVector<Value> takeGradients(StepFunction step, ArrayRef<Value> wanted) {
+  DenseMap<Value, Value> held;
+  for (const TrainedParameter &each : takeGradientResults(step))
+    held[each.value] = each.gradient;
+  return llvm::map_to_vector(wanted, [&](Value parameter) { return held.lookup(parameter); });
+}
+
 /// Appends `grad.<parameter>` for every trained parameter, behind a barrier: an optimizer in the
 /// same step changes nothing about how a gradient is computed. Those that do not reach the loss are
 /// frozen, here and in `forward`: as in PyTorch, where they have no gradient, an optimizer leaves
@@ -168,7 +194,9 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
     wanted.push_back(step.get().getArgument(i));
   }
   OpBuilder builder = step.builder();
-  FailureOr<SmallVector<Value>> gradients = differentiate(findLoss(step), wanted, builder);
+  FailureOr<SmallVector<Value>> gradients = holdsGradients(forward)
+                                                ? takeGradients(step, wanted)
+                                                : differentiate(findLoss(step), wanted, builder);
   if (failed(gradients))
     return failure();
 
@@ -182,7 +210,9 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
       continue;
     }
     emitWarning(NameLoc::get(StringAttr::get(builder.getContext(), name)))
-        << "the parameter does not reach the loss, and is not trained";
+        << (holdsGradients(forward) ? "the model holds no gradient of the parameter, which"
+                                    : "the parameter does not reach the loss, and")
+        << " is not trained";
     unreached.push_back(i);
   }
   step.freeze(unreached);
@@ -191,21 +221,6 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
     return emitError(wholeModel(forward.get()))
            << "there is nothing to train: no parameter that is not frozen reaches the loss";
   return success();
-}
-
-/// The parameters, gradients and names that a step's optimizer works on.
-static SmallVector<TrainedParameter> takeGradientResults(StepFunction step) {
-  llvm::StringMap<Value> parameters;
-  for (unsigned i : step.argumentsOf(Role::Parameter))
-    parameters[step.argumentName(i)] = step.get().getArgument(i);
-  SmallVector<TrainedParameter> trained;
-  for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
-    StringRef name = step.resultName(i);
-    if (step.resultRole(i) == Role::Gradient && name.consume_front("grad."))
-      trained.push_back({name.str(), parameters.lookup(name), step.result(i)});
-  }
-  step.eraseResultsOf(Role::Gradient);
-  return trained;
 }
 
 /// apply_step: gradients in, new parameters out.
@@ -271,15 +286,22 @@ LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &option
   bool good = succeeded(freezeParameters(forward, options));
   describeIndices(forward);
 
-  if (options.loss.empty()) {
+  bool hasGradients = holdsGradients(forward);
+  if (hasGradients && !options.loss.empty())
+    return emitUsageFault(loc) << "--loss " << options.loss
+                               << ": the model holds its own loss and the gradients of its "
+                                  "parameters, which are taken as they are; leave --loss out";
+  if (options.loss.empty() && !hasGradients) {
     if (!options.optimizer.empty())
-      return emitError(loc) << "--optimizer needs a --loss";
+      return emitUsageFault(loc) << "--optimizer needs a --loss";
     takeSeedAndStep(forward);
     function.setName("eval_step");
     return success(succeeded(checkNames(forward)) && good);
   }
 
-  FailureOr<LossChoice> loss = readLoss(loc, options.loss);
+  FailureOr<LossChoice> loss;
+  if (!hasGradients)
+    loss = readLoss(loc, options.loss);
   std::unique_ptr<Optimizer> optimizer;
   if (!options.optimizer.empty()) {
     auto read = readOptimizer(loc, options.optimizer);
@@ -289,7 +311,7 @@ LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &option
   }
 
   StepFunction gradStep = StepFunction::copy(function, "grad_step");
-  if (failed(loss) || failed(addLoss(gradStep, *loss))) {
+  if (!hasGradients && (failed(loss) || failed(addLoss(gradStep, *loss)))) {
     checkDerivatives(gradStep, succeeded(loss) ? loss->output : "");
     return failure();
   }
@@ -307,7 +329,9 @@ LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &option
   }
 
   StepFunction evalStep = StepFunction::copy(function, "eval_step");
-  if (failed(addLoss(evalStep, *loss)))
+  if (hasGradients)
+    evalStep.eraseResultsOf(Role::Gradient);
+  else if (failed(addLoss(evalStep, *loss)))
     return failure();
   useEvaluationMode(evalStep);
   takeSeedAndStep(evalStep);

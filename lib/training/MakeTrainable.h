@@ -14,7 +14,8 @@
 namespace accc {
 
 struct TrainingOptions {
-  /// As `--loss` and `--optimizer` of the command line; empty: none. An optimizer needs a loss.
+  /// As `--loss` and `--optimizer` of the command line; empty: none. An optimizer needs a loss,
+  /// which a model that holds its gradients has itself.
   std::string loss, optimizer;
   /// Regular expressions: parameters in whose name one of them is found are not trained.
   std::vector<std::string> freeze;
@@ -27,6 +28,9 @@ struct TrainingOptions {
 ///   loss and optimizer  train_step, grad_step, apply_step, eval_step
 ///   loss alone          grad_step, eval_step
 ///   neither             eval_step, which is the forward function as it stands
+///
+/// A model that holds its loss and the gradients of its parameters has them as they are; to it, no
+/// loss can be added.
 ///
 /// Fails with one error for everything found: specs that do not parse, a loss that does not fit its
 /// output, ops without derivative, nothing to train. Warns of parameters that do not reach the

@@ -61,10 +61,12 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
     compile.dimensions[name] = {size.get<int64_t>()};
   const auto files = json.value("files", json::array());
   for (const auto &entry : files) {
+    if (entry.value("file", "") != fs::path(model).filename().string())
+      continue;
+    compile.loss = entry.value("loss", compile.loss);
     const auto frozen = entry.value("freeze", json::array());
-    if (entry.value("file", "") == fs::path(model).filename().string())
-      for (const auto &name : frozen)
-        compile.freeze.push_back(exactly(name.get<std::string>()));
+    for (const auto &name : frozen)
+      compile.freeze.push_back(exactly(name.get<std::string>()));
   }
   return meta;
 }

@@ -143,6 +143,10 @@ SmallVector<double> Node::reals(StringRef name) const {
   return get<Reals>(name, "a list of numbers");
 }
 
+SmallVector<bool> Node::booleans(StringRef name) const {
+  return get<Booleans>(name, "a list of True and False");
+}
+
 Type Node::elementType(StringRef name, Type otherwise) const {
   return has(name) ? get<Type>(name, "a dtype") : otherwise;
 }

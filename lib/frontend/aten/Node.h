@@ -32,6 +32,9 @@ public:
        llvm::StringMap<Argument> arguments)
       : NodeBuilder(function, loc), signature(signature), arguments(std::move(arguments)) {}
 
+  /// Gives the argument another value, or one where the call has none.
+  void set(llvm::StringRef name, Argument value) { arguments[name] = std::move(value); }
+
   /// Whether the argument is anything but None.
   bool has(llvm::StringRef name) const;
   prim::Tensor in(llvm::StringRef name) const;
@@ -56,6 +59,7 @@ public:
   /// `count` of them; one alone stands for all.
   llvm::SmallVector<int64_t> integers(llvm::StringRef name, size_t count) const;
   llvm::SmallVector<double> reals(llvm::StringRef name) const;
+  llvm::SmallVector<bool> booleans(llvm::StringRef name) const;
   /// The element type of a torch.dtype, or this one for None.
   mlir::Type elementType(llvm::StringRef name, mlir::Type otherwise) const;
   /// A number or a tensor without dimensions of known value.

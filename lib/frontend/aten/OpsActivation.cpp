@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Activations and softmax.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
 using namespace mlir;
@@ -80,9 +82,10 @@ Entities softplus(Node &node) {
   return {y / beta};
 }
 
+/// Beside it what PyTorch's backward pass starts from.
 Entities logSigmoid(Node &node) {
-  Tensor y = node.make<nn::SoftplusOp>({-node.floatIn("self")});
-  return {-y};
+  Tensor x = node.floatIn("self"), y = node.make<nn::SoftplusOp>({-x});
+  return {-y, detach(prim::exp(-prim::abs(x)))};
 }
 
 Entities threshold(Node &node) {
@@ -133,6 +136,91 @@ template <typename Op> Entities softmax(Node &node) {
   return {node.make<Op>({asFloat(node, x)}, {node.i64("dimension", node.dim("dim", x))})};
 }
 
+// ---- backward ----
+
+Tensor gradientOf(Node &node) { return node.floatIn("grad_output"); }
+
+/// Of what is the number `self` or its bound: the gradient passes where it is the number. A relu's
+/// own result may stand for self.
+Entities thresholdBackward(Node &node) {
+  Tensor g = gradientOf(node), x = node.floatIn("self");
+  return {prim::select(x <= node.number("threshold"), g.full(0.0), g)};
+}
+Entities hardtanhBackward(Node &node) {
+  Tensor g = gradientOf(node), x = node.floatIn("self");
+  Tensor isBound = prim::bitOr(x <= node.number("min_val"), x >= node.number("max_val"));
+  return {prim::select(isBound, g.full(0.0), g)};
+}
+Entities leakyReluBackward(Node &node) {
+  Tensor g = gradientOf(node), x = node.floatIn("self");
+  return {prim::select(x > 0.0, g, g * node.number("negative_slope"))};
+}
+
+/// With y = scale (x, or alpha (e^(c x) - 1) below 0): dx = dy scale, below 0 dy scale alpha c e^(c
+/// x), which is dy c (y + scale alpha).
+Entities eluBackward(Node &node) {
+  Tensor g = gradientOf(node), x = node.floatIn("self_or_result");
+  double scale = node.number("scale"), c = node.number("input_scale"),
+         alpha = node.number("alpha") * scale;
+  Tensor below = node.boolean("is_result") ? (x + alpha) * c : prim::exp(x * c) * (alpha * c);
+  return {g * prim::select(x <= 0.0, below, below.full(scale))};
+}
+
+/// dy / (1 + e^(-beta x))
+Entities softplusBackward(Node &node) {
+  return {gradientOf(node) * prim::logistic(node.floatIn("self") * node.number("beta"))};
+}
+
+/// dy y (1 - y)
+Entities sigmoidBackward(Node &node) {
+  Tensor y = node.floatIn("output");
+  return {gradientOf(node) * (y * (1.0 - y))};
+}
+/// dy (1 - y y)
+Entities tanhBackward(Node &node) {
+  Tensor y = node.floatIn("output");
+  return {gradientOf(node) * (1.0 - y * y)};
+}
+
+Entities preluBackward(Node &node) {
+  SmallVector<Tensor> gradients =
+      pullBack(node, prelu, {{"self", node.floatIn("self")}, {"weight", node.floatIn("weight")}},
+               gradientOf(node));
+  return {gradients[0], gradients[1]};
+}
+
+template <bool hard> Entities shrinkBackward(Node &node) {
+  Tensor g = node.floatIn(hard ? "grad_out" : "grad_output"), x = node.floatIn("self");
+  return {prim::select(prim::abs(x) <= node.number("lambd"), g.full(0.0), g)};
+}
+
+/// Sums along the softmax's dimension, in its type.
+struct SoftmaxGradient {
+  Tensor g, y;
+  int64_t dim;
+
+  explicit SoftmaxGradient(Node &node)
+      : g(gradientOf(node)), y(node.floatIn("output")), dim(node.dim("dim", y)) {
+    if (g.shape() != y.shape() || y.rank() == 0)
+      fail("a gradient of shape " + show(g.shape()) + " for a result of shape " + show(y.shape()));
+    g = g.convert(y.elementType());
+  }
+  Tensor total(Tensor x) const { return prim::sum(x, {dim}).broadcastAlong(x.shape(), {dim}); }
+};
+/// y (dy - sum of dy y)
+Entities softmaxBackward(Node &node) {
+  SoftmaxGradient of(node);
+  Tensor weighted = of.g * of.y;
+  return {(weighted - of.y * of.total(weighted))
+              .convert(node.elementType("input_dtype", of.y.elementType()))};
+}
+/// dy - e^y (sum of dy)
+Entities logSoftmaxBackward(Node &node) {
+  SoftmaxGradient of(node);
+  return {(of.g - prim::exp(of.y) * of.total(of.g))
+              .convert(node.elementType("input_dtype", of.y.elementType()))};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::activationOps() {
@@ -166,6 +254,27 @@ ArrayRef<OpRow> accc::aten::activationOps() {
       {"special_softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>},
       {"log_softmax(self, dim, dtype=None)", softmax<nn::LogSoftmaxOp>},
       {"_log_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::LogSoftmaxOp>},
+
+      {"threshold_backward(grad_output, self, threshold)", thresholdBackward},
+      {"hardtanh_backward(grad_output, self, min_val, max_val)", hardtanhBackward},
+      {"leaky_relu_backward(grad_output, self, negative_slope, self_is_result)", leakyReluBackward},
+      {"elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)",
+       eluBackward},
+      {"softplus_backward(grad_output, self, beta, threshold)", softplusBackward},
+      {"sigmoid_backward(grad_output, output)", sigmoidBackward},
+      {"tanh_backward(grad_output, output)", tanhBackward},
+      {"gelu_backward(grad_output, self, *, approximate='none')", backward<gelu>},
+      {"silu_backward(grad_output, self)", backward<plain<nn::SiluOp>>},
+      {"mish_backward(grad_output, self)", backward<plain<nn::MishOp>>},
+      {"hardswish_backward(grad_output, self)", backward<plain<nn::HardSwishOp>>},
+      {"hardsigmoid_backward(grad_output, self)", backward<hardSigmoid>},
+      {"log_sigmoid_backward(grad_output, self, buffer)", backward<logSigmoid>},
+      {"glu_backward(grad_output, self, dim)", backward<glu>},
+      {"_prelu_kernel_backward(grad_output, self, weight)", preluBackward},
+      {"hardshrink_backward(grad_out, self, lambd)", shrinkBackward<true>},
+      {"softshrink_backward(grad_output, self, lambd)", shrinkBackward<false>},
+      {"_softmax_backward_data(grad_output, output, dim, input_dtype)", softmaxBackward},
+      {"_log_softmax_backward_data(grad_output, output, dim, input_dtype)", logSoftmaxBackward},
   };
   return rows;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Scaled dot-product attention.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
 #include <cmath>
@@ -32,30 +34,41 @@ Tensor asBias(Tensor mask, Type type) {
   return prim::select(mask, zero, -std::numeric_limits<double>::infinity());
 }
 
+/// Scores of positions behind a query's own are -inf.
+Tensor causalScores(Node &node, Tensor s) {
+  SmallVector<int64_t> plane = {s.dim(2), s.dim(3)};
+  Tensor visible = node.iota(plane, 1) <= node.iota(plane, 0);
+  return prim::select(visible.broadcastTo(s.shape()), s, -std::numeric_limits<double>::infinity());
+}
+
+/// Each head of keys or values for as many neighbouring ones of the queries as share it.
+Tensor repeatHeads(Tensor x, Tensor q) {
+  if (x.dim(1) == 0 || q.dim(1) % x.dim(1) != 0)
+    fail("the number of query heads is no multiple of that of key heads");
+  int64_t shared = q.dim(1) / x.dim(1);
+  return shared == 1 ? x
+                     : x.broadcast({x.dim(0), x.dim(1), shared, x.dim(2), x.dim(3)}, {0, 1, 3, 4})
+                           .reshape({x.dim(0), q.dim(1), x.dim(2), x.dim(3)});
+}
+
 /// With a dropout between softmax and values, which the composite does not have.
 Tensor droppingAttention(Node &node, Tensor q, Tensor k, Tensor v, Value mask, bool causal,
                          double scale, double ratio) {
-  if (k.dim(1) == 0 || q.dim(1) % k.dim(1) != 0)
-    fail("the number of query heads is no multiple of that of key heads");
-  int64_t shared = q.dim(1) / k.dim(1);
-  auto repeatHeads = [&](Tensor x) {
-    return shared == 1 ? x
-                       : x.broadcast({x.dim(0), x.dim(1), shared, x.dim(2), x.dim(3)}, {0, 1, 3, 4})
-                             .reshape({x.dim(0), q.dim(1), x.dim(2), x.dim(3)});
-  };
-  Tensor s = prim::dotGeneral(q, repeatHeads(k), {0, 1}, {0, 1}, {3}, {3}) * scale;
-  if (causal) {
-    SmallVector<int64_t> plane = {s.dim(2), s.dim(3)};
-    Tensor visible = node.iota(plane, 1) <= node.iota(plane, 0);
-    s = prim::select(visible.broadcastTo(s.shape()), s, -std::numeric_limits<double>::infinity());
-  }
+  Tensor s = prim::dotGeneral(q, repeatHeads(k, q), {0, 1}, {0, 1}, {3}, {3}) * scale;
+  if (causal)
+    s = causalScores(node, s);
   if (mask)
     s = s + node.broadcastTo(asBias(node.wrap(mask), s.elementType()), s.shape());
   Tensor p = node.make<nn::SoftmaxOp>({s}, {node.i64("dimension", 3)});
   p = node.make<nn::DropoutOp>(
       {p, node.forward().randomKey()},
       {node.f64("ratio", ratio), node.i64("stream", node.forward().nextStream())}, {p.type()});
-  return prim::dotGeneral(p, repeatHeads(v), {0, 1}, {0, 1}, {3}, {2});
+  return prim::dotGeneral(p, repeatHeads(v, q), {0, 1}, {0, 1}, {3}, {2});
+}
+
+double scaleOf(Node &node, Tensor q) {
+  return node.has("scale") ? node.real("scale")
+                           : 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dim(-1), 1)));
 }
 
 Entities scaledDotProductAttention(Node &node) {
@@ -64,9 +77,7 @@ Entities scaledDotProductAttention(Node &node) {
     fail("queries, keys and values have the shapes " + show(q.shape()) + ", " + show(k.shape()) +
          " and " + show(v.shape()));
   double ratio = node.real("dropout_p");
-  double scale = node.has("scale")
-                     ? node.real("scale")
-                     : 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dim(-1), 1)));
+  double scale = scaleOf(node, q);
   bool causal = node.boolean("is_causal"), grouped = node.boolean("enable_gqa");
 
   // Leading dimensions broadcast, but for the heads of a grouped attention.
@@ -105,6 +116,44 @@ Entities scaledDotProductAttention(Node &node) {
   return {y.reshape(shape)};
 }
 
+/// The operators of attention kernels take grouped heads as they come.
+void allowGroupedHeads(Node &node) {
+  Tensor q = node.floatIn("query"), k = node.floatIn("key");
+  if (q.rank() != 4 || k.rank() != 4 || k.dim(0) != q.dim(0) || k.dim(3) != q.dim(3))
+    fail("queries and keys have the shapes " + show(q.shape()) + " and " + show(k.shape()));
+  node.set("enable_gqa", k.dim(1) != q.dim(1));
+}
+
+/// Beside it the logarithm of the sum of each row's e^score.
+Entities flashAttention(Node &node) {
+  allowGroupedHeads(node);
+  Entities results = scaledDotProductAttention(node);
+  Tensor q = node.floatIn("query"), k = repeatHeads(node.floatIn("key"), q);
+  Tensor s = prim::dotGeneral(q, k, {0, 1}, {0, 1}, {3}, {3}) * scaleOf(node, q);
+  if (node.boolean("is_causal"))
+    s = causalScores(node, s);
+  if (node.has("attn_mask"))
+    s = s + node.broadcastTo(asBias(node.in("attn_mask"), s.elementType()), s.shape());
+  Tensor greatest = prim::reduce(prim::ReduceKind::max, s, {3});
+  Tensor sum = prim::sum(prim::exp(s - greatest.broadcastAlong(s.shape(), {3})), {3});
+  results.push_back(detach(greatest + prim::log(sum)));
+  return results;
+}
+
+/// From queries, keys and values alone: what stands in the place of `logsumexp` is something else
+/// where PyTorch took the forward operator apart.
+Entities flashAttentionBackward(Node &node) {
+  if (node.real("dropout_p") != 0)
+    fail("is not supported with a dropout, whose mask the file does not hold");
+  allowGroupedHeads(node);
+  SmallVector<Tensor> gradients = pullBack(node, scaledDotProductAttention,
+                                           {{"query", node.floatIn("query")},
+                                            {"key", node.floatIn("key")},
+                                            {"value", node.floatIn("value")}},
+                                           node.floatIn("grad_out"));
+  return {gradients[0], gradients[1], gradients[2]};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::attentionOps() {
@@ -112,6 +161,12 @@ ArrayRef<OpRow> accc::aten::attentionOps() {
       {"scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, "
        "is_causal=False, *, scale=None, enable_gqa=False)",
        scaledDotProductAttention},
+      {"_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p=0.0, "
+       "is_causal=False, *, attn_mask=None, scale=None)",
+       flashAttention},
+      {"_scaled_dot_product_flash_attention_for_cpu_backward(grad_out, query, key, value, out, "
+       "logsumexp, dropout_p, is_causal, *, attn_mask=None, scale=None)",
+       flashAttentionBackward},
   };
   return rows;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/common/Windows.h"
 #include "ir/nn/Nn.h"
@@ -98,6 +99,17 @@ Entities convolution(Node &node) {
   return convolution.forward(padding, padding);
 }
 
+/// The gradients of input, weights and bias, as far as they are asked for.
+Entities convolutionBackward(Node &node) {
+  Tensor input = node.floatIn("input"), weight = node.floatIn("weight");
+  Value bias;
+  if (node.has("bias_sizes"))
+    bias = node.full(node.integers("bias_sizes"), weight.elementType(), 0);
+  node.set("bias", NoValue());
+  return pullBackMasked(node, convolution, {{"input", input}, {"weight", weight}, {"bias", bias}},
+                        node.floatIn("grad_output"));
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::convolutionOps() {
@@ -120,6 +132,9 @@ ArrayRef<OpRow> accc::aten::convolutionOps() {
       {"convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, "
        "groups)",
        convolution},
+      {"convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, "
+       "transposed, output_padding, groups, output_mask)",
+       convolutionBackward},
   };
   return rows;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic and functions of single elements.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Formulas.h"
@@ -320,6 +321,7 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"round(self, *, decimals=0)", round},
       {"logit(self, eps=None)", logit},
       {"special_logit(self, eps=None)", logit},
+      {"logit_backward(grad_output, self, eps=None)", backward<logit>},
       {"sinc(self)", unaryFloat<sinc>},
       {"special_erf(self)", unaryFloat<prim::erf>},
       {"special_expit(self)", unaryFloat<prim::logistic>},

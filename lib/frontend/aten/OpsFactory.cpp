@@ -171,6 +171,8 @@ ArrayRef<OpRow> accc::aten::factoryOps() {
       {"empty(size, *, dtype=None)", constant<0>},
       {"empty_like(self, *, dtype=None)", constantLike<0>},
       {"new_empty(self, size, *, dtype=None)", newConstant<0>},
+      {"new_empty_strided(self, size, stride, *, dtype=None)", newConstant<0>},
+      {"empty_strided(size, stride, *, dtype=None)", constant<0>},
       {"empty_permuted(size, physical_layout=[], *, dtype=None)", constant<0>},
       {"arange(end, *, dtype=None, start=0, step=1)", arange},
       {"arange.start(start, end, *, dtype=None, step=1)", arange},

@@ -3,9 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Indexing.h"
-#include "ir/nn/Nn.h"
 
-#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -15,63 +13,6 @@ using accc::prim::ScatterKind;
 using accc::prim::Tensor;
 
 namespace {
-
-Entities embedding(Node &node) {
-  Tensor table = node.floatIn("weight"), indices = node.indexIn("indices");
-  if (table.rank() != 2)
-    fail("the table must be a matrix, but has the shape " + show(table.shape()));
-  Tensor rows = table.gather(indices, 0);
-  int64_t padding = node.integer("padding_idx");
-  if (padding < 0) // none; PyTorch made others positive
-    return {rows};
-  return {withoutGradientOf(rows, indices, padding)};
-}
-
-/// Sums (mode 0), means (1) or greatest values (2) of the rows in each bag: those from its offset
-/// to the next one's.
-Entities embeddingBag(Node &node) {
-  Tensor table = node.floatIn("weight"), indices = node.indexIn("indices");
-  Type i64 = node.builder().getI64Type();
-  Tensor offsets = node.indexIn("offsets").convert(i64);
-  if (table.rank() != 2 || indices.rank() != 1 || offsets.rank() != 1)
-    fail("a table of shape " + show(table.shape()) + ", indices of shape " + show(indices.shape()) +
-         " and offsets of shape " + show(offsets.shape()));
-  int64_t bags = offsets.dim(0) - node.boolean("include_last_offset"), count = indices.dim(0);
-  if (bags < 0)
-    fail("there is no offset");
-  // The bag of an index: how many offsets lie at or before it, but one.
-  SmallVector<int64_t> pairs = {count, offsets.dim(0)};
-  Tensor begun = offsets.broadcast(pairs, {1}) <= node.iota(pairs, 0);
-  Tensor bag = prim::sum(begun.convert(i64), {1}) - 1.0;
-  Tensor rows = table.gather(indices, 0);
-  if (node.has("per_sample_weights"))
-    rows = rows * node.floatIn("per_sample_weights").broadcast(rows.shape(), {0});
-  int64_t padding = node.has("padding_idx") ? node.integer("padding_idx") : -1;
-  Tensor counted = node.full({count}, table.elementType(), 1);
-  int64_t mode = node.integer("mode");
-  if (padding >= 0) {
-    Tensor isPadding = prim::equal(indices, static_cast<double>(padding));
-    counted = prim::select(isPadding, counted.full(0.0), counted);
-    if (mode == 2)
-      fail("padding_idx is not supported in mode 'max'");
-    rows = prim::select(isPadding.broadcast(rows.shape(), {0}), rows.full(0.0), rows);
-  }
-  SmallVector<int64_t> shape = {bags, table.dim(1)};
-  Tensor none = node.full(shape, table.elementType(), 0);
-  if (mode == 2) {
-    Tensor least = none.full(-std::numeric_limits<double>::infinity());
-    Tensor greatest = least.scatter(bag, rows, 0, ScatterKind::max);
-    return {prim::select(prim::isFinite(greatest), greatest, none), Entity(), Entity(), Entity()};
-  }
-  Tensor sums = none.scatter(bag, rows, 0, ScatterKind::add);
-  if (mode == 1) {
-    Tensor sizes =
-        node.full({bags}, table.elementType(), 0).scatter(bag, counted, 0, ScatterKind::add);
-    sizes = prim::select(sizes < 1.0, sizes.full(1.0), sizes);
-    sums = sums / sizes.broadcast(shape, {0});
-  }
-  return {sums, Entity(), Entity(), Entity()};
-}
 
 // ---- along an axis ----
 
@@ -285,17 +226,6 @@ Entities oneHot(Node &node) {
 
 ArrayRef<OpRow> accc::aten::indexingOps() {
   static const OpRow rows[] = {
-      {"embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
-       embedding},
-      {"embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
-       "per_sample_weights=None, include_last_offset=False, padding_idx=None)",
-       embeddingBag},
-      {"_embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
-       "per_sample_weights=None, include_last_offset=False, padding_idx=None)",
-       embeddingBag},
-      {"_embedding_bag_forward_only(weight, indices, offsets, scale_grad_by_freq=False, mode=0, "
-       "sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None)",
-       embeddingBag},
       {"gather(self, dim, index, *, sparse_grad=False)", gather},
       {"index_select(self, dim, index)", indexSelect},
       {"take_along_dim(self, indices, dim=None)", takeAlongDim},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Losses.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
 #include "ir/nn/Nn.h"
@@ -71,14 +72,23 @@ Entities crossEntropy(Node &node) {
                                   {scores.x, scores.target, node.optional("weight")}, attributes))};
 }
 
-/// Its second result, the sum of the weights, is for PyTorch's own backward pass.
 Entities nll(Node &node) {
   ClassScores scores(node);
   return {scores.finish(
-              node, node.make<nn::NllLossOp>(
-                        {scores.x, scores.target, node.optional("weight")},
-                        {reduction(node), node.i64("ignore_index", node.integer("ignore_index"))})),
-          Entity()};
+      node, node.make<nn::NllLossOp>(
+                {scores.x, scores.target, node.optional("weight")},
+                {reduction(node), node.i64("ignore_index", node.integer("ignore_index"))}))};
+}
+
+/// Beside it the sum of the weights: the sum of what each loss would be for scores of -1.
+Entities nllForward(Node &node) {
+  Entities results = nll(node);
+  ClassScores scores(node);
+  auto sum = nn::ReductionAttr::get(&node.context(), nn::Reduction::sum);
+  results.push_back(node.make<nn::NllLossOp>(
+      {scores.x.full(-1.0), scores.target, node.optional("weight")},
+      {node.attr("reduction", sum), node.i64("ignore_index", node.integer("ignore_index"))}));
+  return results;
 }
 
 // ---- elements ----
@@ -218,8 +228,14 @@ ArrayRef<OpRow> accc::aten::lossOps() {
       {"nll_loss(self, target, weight=None, reduction=1, ignore_index=-100)", nll},
       {"nll_loss_nd(self, target, weight=None, reduction=1, ignore_index=-100)", nll},
       {"nll_loss2d(self, target, weight=None, reduction=1, ignore_index=-100)", nll},
-      {"nll_loss_forward(self, target, weight, reduction, ignore_index)", nll},
-      {"nll_loss2d_forward(self, target, weight, reduction, ignore_index)", nll},
+      {"nll_loss_forward(self, target, weight, reduction, ignore_index)", nllForward},
+      {"nll_loss2d_forward(self, target, weight, reduction, ignore_index)", nllForward},
+      {"nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index, "
+       "total_weight)",
+       backward<nll>},
+      {"nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, "
+       "total_weight)",
+       backward<nll>},
       {"mse_loss(self, target, reduction=1)", mse},
       {"l1_loss(self, target, reduction=1)", l1},
       {"smooth_l1_loss(self, target, reduction=1, beta=1.0)", smoothL1},
@@ -237,6 +253,13 @@ ArrayRef<OpRow> accc::aten::lossOps() {
       {"poisson_nll_loss(input, target, log_input, full, eps, reduction)", poissonNll},
       {"cosine_similarity(x1, x2, dim=1, eps=1e-08)", cosineSimilarity},
       {"cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1)", cosineEmbedding},
+
+      {"mse_loss_backward(grad_output, self, target, reduction)", backward<mse>},
+      {"smooth_l1_loss_backward(grad_output, self, target, reduction, beta)", backward<smoothL1>},
+      {"huber_loss_backward(grad_output, self, target, reduction, delta)", backward<huber>},
+      {"binary_cross_entropy_backward(grad_output, self, target, weight=None, reduction=1)",
+       backward<bce>},
+      {"soft_margin_loss_backward(grad_output, self, target, reduction)", backward<softMargin>},
   };
   return rows;
 }

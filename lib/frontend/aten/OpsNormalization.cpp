@@ -2,6 +2,7 @@
 // Normalisations.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
 #include <limits>
@@ -26,6 +27,57 @@ void checkChannels(Tensor x) {
     fail("needs batch and channels, but the input has the shape " + show(x.shape()));
 }
 
+/// x minus its mean, along dimensions that mean and rstd = 1 / sqrt(var + eps) lack: what PyTorch's
+/// backward passes start from.
+struct Statistics {
+  SmallVector<int64_t> dimensions;
+  Tensor mean, centered, rstd;
+
+  Statistics(Tensor x, ArrayRef<int64_t> along, Tensor mean, Tensor rstd)
+      : dimensions(along), mean(mean), centered(x - mean.broadcastAlong(x.shape(), along)),
+        rstd(rstd) {}
+  static Statistics of(Tensor x, ArrayRef<int64_t> along, double epsilon) {
+    Statistics s(x, along, prim::mean(x, along), x);
+    s.rstd = prim::rsqrt(prim::mean(s.centered * s.centered, along) + epsilon);
+    return s;
+  }
+
+  Tensor spread(Tensor x) const { return x.broadcastAlong(centered.shape(), dimensions); }
+  Tensor normal() const { return centered * spread(rstd); }
+  /// With g the gradient of the normal values: rstd (g - mean(g) - normal mean(g normal)).
+  Tensor gradient(Tensor g) const {
+    Tensor xhat = normal();
+    return spread(rstd) * (g - spread(prim::mean(g, dimensions)) -
+                           xhat * spread(prim::mean(g * xhat, dimensions)));
+  }
+};
+
+/// What is kept of the statistics, in a shape of their size.
+Tensor kept(Node &node, StringRef name, ArrayRef<int64_t> shape) {
+  return node.reshape(node.floatIn(name), shape);
+}
+
+/// The dimensions of x but for the channels.
+SmallVector<int64_t> allButChannels(Tensor x) {
+  SmallVector<int64_t> dims;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (d != 1)
+      dims.push_back(d);
+  return dims;
+}
+
+/// The gradients of input, weight and bias that are asked for.
+Entities masked(Node &node, Tensor dx, Tensor dweight, Tensor dbias) {
+  SmallVector<bool> mask = node.booleans("output_mask");
+  mask.resize(3, false);
+  return {mask[0] ? dx : Entity(), mask[1] ? dweight : Entity(), mask[2] ? dbias : Entity()};
+}
+
+/// A gradient of the shape of what it is the gradient for.
+Tensor outputGradient(Node &node, StringRef name, Tensor x) {
+  return node.reshape(node.floatIn(name).convert(x.elementType()), x.shape());
+}
+
 // ---- batch normalisation ----
 
 struct BatchNorm {
@@ -46,6 +98,11 @@ struct BatchNorm {
         {x, weight, bias, mean, var},
         {epsilon, node.f64("momentum", node.real("momentum")), node.flag("unbiased", true)});
   }
+  /// Mean and rstd of the batch, after y. As in PyTorch, no gradient flows through them.
+  void addStatistics(Node &node, Entities &results) const {
+    Statistics s = Statistics::of(x, allButChannels(x), node.real("eps"));
+    results.append({detach(s.mean), detach(s.rstd)});
+  }
 };
 
 /// Without running statistics those of the batch are taken in evaluation, too.
@@ -61,11 +118,18 @@ Entities batchNorm(Node &node) {
   return {op->getResult(0)};
 }
 
-/// What PyTorch keeps for its own backward pass is not there: nothing but that reads it.
+/// Without elements: the statistics of a batch that were not computed.
+Entities noStatistics(Node &node, Tensor y) {
+  Tensor none = node.full({0}, y.elementType(), 0);
+  return {y, none, none};
+}
+
+/// Beside it what PyTorch keeps for its backward pass.
 Entities legitBatchNorm(Node &node) {
   Entities results = batchNorm(node);
-  results.push_back(Entity());
-  results.push_back(Entity());
+  if (!node.boolean("training"))
+    return noStatistics(node, node.wrap(results.front().tensor));
+  BatchNorm(node).addStatistics(node, results);
   return results;
 }
 
@@ -75,10 +139,28 @@ Entities functionalBatchNorm(Node &node) {
   if (!node.boolean("training"))
     return {norm.inference(node), Entity(), Entity(), Entity(norm.mean), Entity(norm.var)};
   Operation *op = norm.training(node);
-  return {op->getResult(0), Entity(), Entity(), op->getResult(1), op->getResult(2)};
+  Entities results = {op->getResult(0)};
+  norm.addStatistics(node, results);
+  results.append({op->getResult(1), op->getResult(2)});
+  return results;
 }
 Entities inferenceBatchNorm(Node &node) {
-  return {BatchNorm(node).inference(node), Entity(), Entity()};
+  return noStatistics(node, BatchNorm(node).inference(node));
+}
+
+Entities batchNormBackward(Node &node) {
+  checkChannels(node.in("input"));
+  Tensor x = node.floatIn("input"), weight = perChannel(node, "weight", x, 1);
+  Tensor g = outputGradient(node, "grad_out", x);
+  SmallVector<int64_t> dims = allButChannels(x), channels = {x.dim(1)};
+  bool trains = node.boolean("train");
+  Tensor mean = kept(node, trains ? "save_mean" : "running_mean", channels);
+  Tensor rstd = trains ? kept(node, "save_invstd", channels)
+                       : prim::rsqrt(kept(node, "running_var", channels) + node.real("eps"));
+  Statistics s(x, dims, mean, rstd);
+  Tensor scaled = g * s.spread(node.reshape(weight, channels));
+  return masked(node, trains ? s.gradient(scaled) : scaled * s.spread(rstd),
+                prim::sum(g * s.normal(), dims), prim::sum(g, dims));
 }
 
 // ---- over the trailing dimensions ----
@@ -95,9 +177,42 @@ int64_t normalizedAxis(Node &node, Tensor x) {
 Entities layerNorm(Node &node) {
   Tensor x = node.floatIn("input");
   return {node.make<nn::LayerNormOp>(
-              {x, node.optional("weight"), node.optional("bias")},
-              {node.i64("axis", normalizedAxis(node, x)), node.f64("epsilon", node.real("eps"))}),
-          Entity(), Entity()};
+      {x, node.optional("weight"), node.optional("bias")},
+      {node.i64("axis", normalizedAxis(node, x)), node.f64("epsilon", node.real("eps"))})};
+}
+
+/// The shape of x with the normalised dimensions as ones, which PyTorch keeps.
+SmallVector<int64_t> shapeOfRows(Tensor x, int64_t axis) {
+  SmallVector<int64_t> shape(x.shape());
+  std::fill(shape.begin() + axis, shape.end(), 1);
+  return shape;
+}
+SmallVector<int64_t> dimensionsFrom(Tensor x, int64_t axis) {
+  SmallVector<int64_t> dims(x.rank() - axis);
+  std::iota(dims.begin(), dims.end(), axis);
+  return dims;
+}
+
+/// Beside it mean and rstd of each row, through which no gradient flows.
+Entities nativeLayerNorm(Node &node) {
+  Tensor x = node.floatIn("input");
+  int64_t axis = normalizedAxis(node, x);
+  Statistics s = Statistics::of(x, dimensionsFrom(x, axis), node.real("eps"));
+  SmallVector<int64_t> rows = shapeOfRows(x, axis);
+  Entities results = layerNorm(node);
+  results.append({detach(s.mean).reshape(rows), detach(s.rstd).reshape(rows)});
+  return results;
+}
+
+Entities layerNormBackward(Node &node) {
+  Tensor x = node.floatIn("input"), g = outputGradient(node, "grad_out", x);
+  int64_t axis = normalizedAxis(node, x);
+  SmallVector<int64_t> rows(x.shape().take_front(axis)), leading(axis);
+  std::iota(leading.begin(), leading.end(), 0);
+  Statistics s(x, dimensionsFrom(x, axis), kept(node, "mean", rows), kept(node, "rstd", rows));
+  Tensor scaled = node.has("weight") ? g * node.broadcastTo(node.floatIn("weight"), x.shape()) : g;
+  return masked(node, s.gradient(scaled), prim::sum(g * s.normal(), leading),
+                prim::sum(g, leading));
 }
 
 /// eps is by default that of the element type.
@@ -115,10 +230,14 @@ Entities rmsNorm(Node &node) {
 
 // ---- over groups of channels ----
 
-Tensor groups(Node &node, Tensor x, int64_t count) {
+void checkGroups(Tensor x, int64_t count) {
   checkChannels(x);
   if (count < 1 || x.dim(1) % count != 0)
     fail(Twine(count) + " groups do not divide " + Twine(x.dim(1)) + " channels");
+}
+
+Tensor groups(Node &node, Tensor x, int64_t count) {
+  checkGroups(x, count);
   return node.make<nn::GroupNormOp>(
       {x, perChannel(node, "weight", x, 1), perChannel(node, "bias", x, 0)},
       {node.i64("groups", count), node.f64("epsilon", node.real("eps"))});
@@ -126,8 +245,31 @@ Tensor groups(Node &node, Tensor x, int64_t count) {
 Entities groupNorm(Node &node) {
   return {groups(node, node.floatIn("input"), node.integer("num_groups"))};
 }
+
+/// [N, groups, elements of a group]
+Tensor asGroups(Tensor x, int64_t count) {
+  return x.reshape({x.dim(0), count, x.size() / std::max<int64_t>(x.dim(0) * count, 1)});
+}
+
+/// Beside it mean and rstd of each group.
 Entities nativeGroupNorm(Node &node) {
-  return {groups(node, node.floatIn("input"), node.integer("group")), Entity(), Entity()};
+  Tensor x = node.floatIn("input");
+  int64_t count = node.integer("group");
+  Entities results = {groups(node, x, count)};
+  Statistics s = Statistics::of(asGroups(x, count), {2}, node.real("eps"));
+  results.append({s.mean, s.rstd});
+  return results;
+}
+
+Entities groupNormBackward(Node &node) {
+  Tensor x = node.floatIn("input"), g = outputGradient(node, "grad_out", x);
+  int64_t count = node.integer("group");
+  checkGroups(x, count);
+  SmallVector<int64_t> each = {x.dim(0), count}, dims = allButChannels(x);
+  Statistics s(asGroups(x, count), {2}, kept(node, "mean", each), kept(node, "rstd", each));
+  Tensor scaled = g * perChannel(node, "weight", x, 1).broadcast(x.shape(), {1});
+  return masked(node, s.gradient(asGroups(scaled, count)).reshape(x.shape()),
+                prim::sum(g * s.normal().reshape(x.shape()), dims), prim::sum(g, dims));
 }
 
 Entities instanceNorm(Node &node) {
@@ -177,14 +319,23 @@ ArrayRef<OpRow> accc::aten::normalizationOps() {
       {"_native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, "
        "momentum, eps)",
        inferenceBatchNorm},
+      {"native_batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean, "
+       "save_invstd, train, eps, output_mask)",
+       batchNormBackward},
       {"layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True)",
        layerNorm},
-      {"native_layer_norm(input, normalized_shape, weight, bias, eps)", layerNorm},
+      {"native_layer_norm(input, normalized_shape, weight, bias, eps)", nativeLayerNorm},
+      {"native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, "
+       "output_mask)",
+       layerNormBackward},
       {"rms_norm(input, normalized_shape, weight=None, eps=None)", rmsNorm},
       {"_fused_rms_norm(input, normalized_shape, weight, eps)", rmsNorm},
       {"group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True)",
        groupNorm},
       {"native_group_norm(input, weight, bias, N, C, HxW, group, eps)", nativeGroupNorm},
+      {"native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, "
+       "output_mask)",
+       groupNormBackward},
       {"instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, "
        "eps, cudnn_enabled)",
        instanceNorm},

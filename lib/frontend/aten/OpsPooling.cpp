@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pooling.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/common/Indexing.h"
 #include "frontend/common/Windows.h"
@@ -47,19 +48,23 @@ WindowGeometry geometry(Node &node, Tensor x, size_t spatial) {
 }
 
 /// The greatest of each window, and its position among those of its channel.
+Entities greatest(Node &node, Tensor x, bool has, const WindowGeometry &g) {
+  Entities results = {unbatched(node.make<nn::MaxPoolOp>({x}, windowAttributes(node, g)), has)};
+  Tensor position = node.make<prim::ArgWindowOp>({x}, primitiveWindow(node, g, x));
+  int64_t plane = 1;
+  for (int64_t d = 2; d < x.rank(); ++d)
+    plane *= x.dim(d);
+  Tensor inPlane = prim::rem(position, position.full(static_cast<double>(plane)));
+  results.push_back(unbatched(inPlane, has));
+  return results;
+}
+
 template <size_t spatial> Entities maxPool(Node &node) {
   auto [x, has] = batched(node, spatial);
   WindowGeometry g = geometry(node, x, spatial);
   g.dilations = node.integers("dilation", spatial);
   checkFits(g, x);
-  Entities results = {unbatched(node.make<nn::MaxPoolOp>({x}, windowAttributes(node, g)), has)};
-  Tensor position = node.make<prim::ArgWindowOp>({x}, primitiveWindow(node, g, x));
-  int64_t plane = 1;
-  for (size_t i = 0; i < spatial; ++i)
-    plane *= x.dim(static_cast<int64_t>(i) + 2);
-  Tensor inPlane = prim::rem(position, position.full(static_cast<double>(plane)));
-  results.push_back(unbatched(inPlane, has));
-  return results;
+  return greatest(node, x, has, g);
 }
 
 template <size_t spatial> Entities averagePool(Node &node) {
@@ -132,7 +137,7 @@ template <size_t spatial> Entities adaptiveAveragePool(Node &node) {
   return {unbatched(y, has)};
 }
 
-/// Windows of one size are a pooling; its indices are those of the planes.
+/// Windows of one size are a pooling.
 template <size_t spatial> Entities adaptiveMaxPool(Node &node) {
   auto [x, has] = batched(node, spatial);
   SmallVector<int64_t> size = outputSize(node, x, spatial);
@@ -147,7 +152,14 @@ template <size_t spatial> Entities adaptiveMaxPool(Node &node) {
   }
   g.strides = g.window;
   g.high = g.low;
-  return {unbatched(node.make<nn::MaxPoolOp>({x}, windowAttributes(node, g)), has)};
+  return greatest(node, x, has, g);
+}
+
+/// The output size of an adaptive pooling is that of its gradient.
+template <Rule rule, size_t spatial> Entities adaptiveBackward(Node &node) {
+  ArrayRef<int64_t> shape = node.floatIn("grad_output").shape();
+  node.set("output_size", Integers(shape.take_back(std::min(shape.size(), spatial))));
+  return backward<rule>(node);
 }
 
 } // namespace
@@ -186,6 +198,27 @@ ArrayRef<OpRow> accc::aten::poolingOps() {
       {"adaptive_max_pool1d(self, output_size)", adaptiveMaxPool<1>},
       {"adaptive_max_pool2d(self, output_size)", adaptiveMaxPool<2>},
       {"adaptive_max_pool3d(self, output_size)", adaptiveMaxPool<3>},
+
+      {"max_pool2d_with_indices_backward(grad_output, self, kernel_size, stride, padding, "
+       "dilation, ceil_mode, indices)",
+       backward<maxPool<2>>},
+      {"max_pool3d_with_indices_backward(grad_output, self, kernel_size, stride, padding, "
+       "dilation, ceil_mode, indices)",
+       backward<maxPool<3>>},
+      {"avg_pool2d_backward(grad_output, self, kernel_size, stride, padding, ceil_mode, "
+       "count_include_pad, divisor_override)",
+       backward<averagePool<2>>},
+      {"avg_pool3d_backward(grad_output, self, kernel_size, stride, padding, ceil_mode, "
+       "count_include_pad, divisor_override)",
+       backward<averagePool<3>>},
+      {"_adaptive_avg_pool2d_backward(grad_output, self)",
+       adaptiveBackward<adaptiveAveragePool<2>, 2>},
+      {"_adaptive_avg_pool3d_backward(grad_output, self)",
+       adaptiveBackward<adaptiveAveragePool<3>, 3>},
+      {"adaptive_max_pool2d_backward(grad_output, self, indices)",
+       adaptiveBackward<adaptiveMaxPool<2>, 2>},
+      {"adaptive_max_pool3d_backward(grad_output, self, indices)",
+       adaptiveBackward<adaptiveMaxPool<3>, 3>},
   };
   return rows;
 }

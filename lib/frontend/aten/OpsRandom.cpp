@@ -126,6 +126,12 @@ ArrayRef<OpRow> accc::aten::randomOps() {
        }},
       {"feature_dropout(input, p, train)", featureDropout},
       {"native_dropout(input, p, train)", nativeDropout},
+      {"native_dropout_backward(grad_output, mask, scale)",
+       [](Node &node) -> Entities {
+         Tensor g = node.floatIn("grad_output");
+         Tensor mask = node.broadcastTo(node.in("mask").convert(g.elementType()), g.shape());
+         return {g * (mask * node.real("scale"))};
+       }},
       {"rand(size, *, dtype=None)", rand},
       {"rand_like(self, *, dtype=None)", randLike},
       {"randn(size, *, dtype=None)", randn},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What puts tensors together, repeats, pads and moves their elements.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Indexing.h"
@@ -261,6 +262,12 @@ ArrayRef<OpRow> accc::aten::rearrangeOps() {
       {"replication_pad1d(self, padding)", replicationPad},
       {"replication_pad2d(self, padding)", replicationPad},
       {"replication_pad3d(self, padding)", replicationPad},
+      {"reflection_pad1d_backward(grad_output, self, padding)", backward<reflectionPad>},
+      {"reflection_pad2d_backward(grad_output, self, padding)", backward<reflectionPad>},
+      {"reflection_pad3d_backward(grad_output, self, padding)", backward<reflectionPad>},
+      {"replication_pad1d_backward(grad_output, self, padding)", backward<replicationPad>},
+      {"replication_pad2d_backward(grad_output, self, padding)", backward<replicationPad>},
+      {"replication_pad3d_backward(grad_output, self, padding)", backward<replicationPad>},
       {"pixel_shuffle(self, upscale_factor)", pixelShuffle},
       {"pixel_unshuffle(self, downscale_factor)", pixelUnshuffle},
       {"channel_shuffle(self, groups)", channelShuffle},

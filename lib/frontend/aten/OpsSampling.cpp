@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Images sampled at computed places, and numbers rounded to a grid.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Indexing.h"
@@ -85,18 +86,24 @@ private:
 
 Entities gridSampler(Node &node) { return {GridSampler(node).sample()}; }
 
+Entities gridSamplerBackward(Node &node) {
+  return pullBackMasked(node, gridSampler,
+                        {{"input", node.floatIn("input")}, {"grid", node.floatIn("grid")}},
+                        node.floatIn("grad_output"));
+}
+
 // ---- quantisation ----
 
 /// x on the grid of scale and zero point, through which the gradient flows as if it were x, where x
-/// lies within the grid.
-Tensor quantized(Node &node, Tensor x, Tensor scale, Tensor zero) {
+/// lies within the grid; and where that is.
+Entities quantized(Node &node, Tensor x, Tensor scale, Tensor zero) {
   double low = static_cast<double>(node.integer("quant_min")),
          high = static_cast<double>(node.integer("quant_max"));
   Tensor place = prim::roundEven(x * (1.0 / scale)) + zero;
   Tensor isInside = prim::bitAnd(place >= low, place <= high);
   Tensor value = (prim::max(prim::min(place, high), low) - zero) * scale;
   Tensor passed = prim::select(isInside, x, x.full(0.0));
-  return detach(value) + (passed - detach(passed));
+  return {detach(value) + (passed - detach(passed)), isInside};
 }
 
 Entities fakeQuantize(Node &node) {
@@ -104,7 +111,7 @@ Entities fakeQuantize(Node &node) {
   auto whole = [&](StringRef name) {
     return node.broadcastTo(node.reshape(asTensor(node, name, x.elementType()), {}), x.shape());
   };
-  return {quantized(node, x, whole("scale"), whole("zero_point"))};
+  return quantized(node, x, whole("scale"), whole("zero_point"));
 }
 Entities fakeQuantizeChannels(Node &node) {
   Tensor x = node.floatIn("self");
@@ -116,7 +123,7 @@ Entities fakeQuantizeChannels(Node &node) {
            " channels");
     return values.broadcast(x.shape(), {axis});
   };
-  return {quantized(node, x, along("scale"), along("zero_point"))};
+  return quantized(node, x, along("scale"), along("zero_point"));
 }
 
 } // namespace
@@ -126,9 +133,11 @@ ArrayRef<OpRow> accc::aten::samplingOps() {
       {"grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)", gridSampler},
       {"grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners)",
        gridSampler},
+      {"grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, "
+       "align_corners, output_mask)",
+       gridSamplerBackward},
       {"fake_quantize_per_tensor_affine(self, scale, zero_point, quant_min, quant_max)",
        fakeQuantize},
-      // Their second result, the mask of what lies within the grid, is for PyTorch's backward pass.
       {"fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max)",
        fakeQuantize},
       {"fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, quant_min, "

@@ -107,6 +107,43 @@ template <ScatterKind kind, bool scaled> Entities scatterSlices(Node &node) {
   return {x.scatter(wrapNegative(flat(indices), x.dim(dim)), source, dim, kind)};
 }
 
+// ---- where a mask is true ----
+
+/// The number of true elements before each one in row-major order: its place in what is packed.
+Tensor placesOf(Node &node, Tensor mask) {
+  Tensor counted = flat(mask).convert(node.builder().getI64Type());
+  auto sum = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
+  Tensor upTo = node.make<prim::CumulativeOp>(
+      {counted}, {node.attr("kind", sum), node.i64("dimension", 0)}, {counted.type()});
+  return (upTo - counted).reshape(mask.shape());
+}
+
+/// The elements of `source`, one after the other, where the mask is true.
+Entities maskedScatter(Node &node) {
+  Tensor x = node.in("self"), source = node.in("source").convert(x.elementType());
+  Tensor mask = node.in("mask");
+  if (!mask.elementType().isInteger(1))
+    fail("the mask must be of booleans");
+  std::tie(x, mask) = node.broadcast(x, mask);
+  if (source.size() == 0)
+    return {x};
+  // Where the mask is false nothing is read; the last elements may be fewer than their places.
+  Tensor place = placesOf(node, mask);
+  Tensor packed = flat(source).gather(prim::select(mask, place, place.full(0.0)), 0);
+  return {prim::select(mask, packed, x)};
+}
+
+/// The gradient of what was packed: zeros where nothing was read.
+Entities maskedScatterBackward(Node &node) {
+  Tensor g = node.floatIn("grad_output");
+  Tensor mask = node.broadcastTo(node.in("mask"), g.shape());
+  SmallVector<int64_t> sizes = node.integers("sizes");
+  Tensor zeros = flat(node.full(sizes, g.elementType(), 0)), place = placesOf(node, mask);
+  Tensor inside = prim::select(mask, place, place.full(0.0));
+  Tensor updates = prim::select(mask, g, g.full(0.0));
+  return {zeros.scatter(flat(inside), flat(updates), 0, ScatterKind::add).reshape(sizes)};
+}
+
 // ---- one part of a tensor, written ----
 
 /// x with the elements [start, end) in steps along a dimension replaced.
@@ -173,6 +210,8 @@ ArrayRef<OpRow> accc::aten::scatterOps() {
       {"index_fill(self, dim, index, value, source=None)", scatterSlices<ScatterKind::set, false>},
       {"slice_scatter(self, src, dim=0, start=None, end=None, step=1)", sliceScatter},
       {"select_scatter(self, src, dim, index)", selectScatter},
+      {"masked_scatter(self, mask, source)", maskedScatter},
+      {"masked_scatter_backward(grad_output, mask, sizes)", maskedScatterBackward},
   };
   return rows;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Views of tensors.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Indexing.h"
@@ -323,6 +324,22 @@ Entities diagonal(Node &node) {
                                   static_cast<int64_t>(shape.size()) - 1)};
 }
 
+/// The tensor with other elements on a diagonal.
+Entities diagonalScatter(Node &node) {
+  Tensor x = node.in("self"), part = node.in("src").convert(x.elementType());
+  Node positions = node;
+  positions.set("self", node.iota({x.size()}, 0).reshape(x.shape()).get());
+  Tensor there = node.wrap(diagonal(positions).front().tensor);
+  part = node.broadcastTo(part, there.shape());
+  return {flat(x).scatter(flat(there), flat(part), 0, prim::ScatterKind::set).reshape(x.shape())};
+}
+
+Entities unfoldBackward(Node &node) {
+  node.set("grad_output", node.in("grad_in").get());
+  node.set("dimension", node.integer("dim"));
+  return backwardOfView<unfold>(node);
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::shapeOps() {
@@ -393,7 +410,13 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"unfold_copy(self, dimension, size, step)", unfold},
       {"diagonal(self, offset=0, dim1=0, dim2=1)", diagonal, View},
       {"diagonal_copy(self, offset=0, dim1=0, dim2=1)", diagonal},
+      {"diagonal_scatter(self, src, offset=0, dim1=0, dim2=1)", diagonalScatter},
       {"swapdims(self, dim0, dim1)", transposeInts, View},
+
+      {"select_backward(grad_output, input_sizes, dim, index)", backwardOfView<select>},
+      {"slice_backward(grad_output, input_sizes, dim, start, end, step)", backwardOfView<slice>},
+      {"diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)", backwardOfView<diagonal>},
+      {"unfold_backward(grad_in, input_sizes, dim, size, step)", unfoldBackward},
   };
   return rows;
 }

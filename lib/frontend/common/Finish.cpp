@@ -24,7 +24,7 @@ void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &resul
   if (!problems.empty())
     return;
   for (const ForwardOutput &output : outputs)
-    addResult(output.value, output.name, Role::Output);
+    addResult(output.value, output.name, output.role);
   for (const Variable &variable : variables)
     if (variable.update)
       addResult(variable.update, variable.name, Role::Update)

@@ -24,10 +24,11 @@ struct Variable {
   mlir::Value update = {}; // its new value, or null
 };
 
-/// An output of the model.
+/// A result of @forward: an output of the model, or its own loss or gradient of a parameter.
 struct ForwardOutput {
   mlir::Value value;
   std::string name;
+  prim::Role role = prim::Role::Output;
 };
 
 class ForwardBuilder {

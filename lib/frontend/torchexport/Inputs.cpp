@@ -112,7 +112,7 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
 void ProgramImporter::importVariable(const std::string &argument, const std::string &name,
                                      bool isBuffer, bool isPersistent, Scope &scope) {
   StoredTensor stored = weights.read(name);
-  bool isTrained = importOptions.training && !isBuffer && stored.requiresGrad;
+  bool isTrained = (importOptions.training || isJoint()) && !isBuffer && stored.requiresGrad;
   NamedView use = {stored.view, (isBuffer ? "buffer '" : "parameter '") + name + "'",
                    isTrained || writtenArguments.contains(argument)};
   auto tied = byPlace.find(stored.place);

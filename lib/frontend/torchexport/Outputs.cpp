@@ -63,45 +63,103 @@ std::vector<std::string> ProgramImporter::outputNames(size_t count) {
   return names;
 }
 
-std::vector<ForwardOutput> ProgramImporter::importOutputs(Scope &scope, ImportResult &result) {
+bool ProgramImporter::isJoint() const {
   Json specs = signature.at("output_specs");
-  size_t count = 0;
   for (size_t i = 0; i < specs.size(); ++i)
-    count += specs.at(i).has("user_output");
+    if (specs.at(i).has("loss_output"))
+      return true;
+  return false;
+}
+
+/// Whether a specification is of what forward returned.
+static bool isReturned(const std::string &kind) {
+  return kind == "user_output" || kind == "loss_output";
+}
+
+void ProgramImporter::importOutputs(const Scope &scope, ImportResult &result) {
+  Json specs = signature.at("output_specs");
+  size_t count = 0, number = 0;
+  for (size_t i = 0; i < specs.size(); ++i)
+    count += isReturned(specs.at(i).tag());
   std::vector<std::string> names = outputNames(count);
-  std::vector<ForwardOutput> outputs;
-  size_t number = 0;
   for (size_t i = 0; i < specs.size(); ++i) {
     std::string kind = specs.at(i).tag();
-    Json content = specs.at(i).content();
+    std::string name = isReturned(kind) ? names[number++] : "";
     try {
-      if (kind == "user_output") {
-        const std::string &name = names[number++];
-        if (content.at("arg").tag() != "as_tensor")
-          continue; // None, or a number
-        result.outputs.push_back(name);
-        auto tensor = std::get<aten::MutableTensor>(argument(content.at("arg"), scope));
-        outputs.push_back({caller.read(opBuilder.getUnknownLoc(), tensor), name});
-      } else if (kind == "buffer_mutation") {
-        auto target = byName.find(content.at("buffer_name").string());
-        if (target == byName.end())
-          fail("the buffer '" + content.at("buffer_name").string() + "' is none of the inputs");
-        auto tensor =
-            std::get<aten::MutableTensor>(lookup(content.at("arg").at("name").string(), scope));
-        state[target->second].first.write(*this, opBuilder.getUnknownLoc(),
-                                          caller.read(opBuilder.getUnknownLoc(), tensor));
-      } else if (kind != "token") {
-        fail("outputs of the kind '" + kind + "' are not supported");
-      }
+      importOutput(kind, specs.at(i).content(), name, scope);
     } catch (const FileError &) {
       // its problem is known
     } catch (const ImportError &error) {
       problems.push_back({.message = error.message});
     }
   }
+  // A joint program's are not for --loss.
+  for (const ForwardOutput &output : outputs)
+    if (!isJoint())
+      result.outputs.push_back(output.name);
+  for (auto [i, gradient] : gradients)
+    outputs.push_back(
+        {gradient, "grad." + findVariable(state[i].second)->name, prim::Role::Gradient});
   if (problems.empty())
     bindBuffers();
-  return outputs;
+}
+
+void ProgramImporter::importOutput(const std::string &kind, const Json &content,
+                                   const std::string &name, const Scope &scope) {
+  if (kind == "user_output") {
+    Json given = content.at("arg");
+    if (given.tag() != "as_tensor")
+      return; // None, or a number
+    auto tensor = lookupTensor(given.content().at("name").string(), scope);
+    outputs.push_back({caller.read(opBuilder.getUnknownLoc(), tensor), name});
+  } else if (kind == "loss_output") {
+    importLoss(content, scope);
+  } else if (kind == "gradient_to_parameter") {
+    importGradient(content, scope);
+  } else if (kind == "gradient_to_user_input") {
+    warn("the gradient with respect to the input '" + content.at("user_input_name").string() +
+         "' is not computed: entry points give those of parameters");
+  } else if (kind == "buffer_mutation") {
+    auto target = byName.find(content.at("buffer_name").string());
+    if (target == byName.end())
+      fail("the buffer '" + content.at("buffer_name").string() + "' is none of the inputs");
+    auto tensor = lookupTensor(content.at("arg").at("name").string(), scope);
+    state[target->second].first.write(*this, opBuilder.getUnknownLoc(),
+                                      caller.read(opBuilder.getUnknownLoc(), tensor));
+  } else if (kind != "token") {
+    fail("outputs of the kind '" + kind + "' are not supported");
+  }
+}
+
+void ProgramImporter::importLoss(const Json &content, const Scope &scope) {
+  std::string name = content.at("arg").at("name").string();
+  Location loc = NameLoc::get(opBuilder.getStringAttr(name));
+  Value value = caller.read(loc, lookupTensor(name, scope));
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getNumElements() != 1 || !isa<FloatType>(type.getElementType()))
+    fail("the loss '" + name + "' is no single float, but has the shape " + show(type.getShape()));
+  Entities loss = build([&]() -> Entities {
+    return {prim::Tensor(opBuilder, loc, value).reshape({}).convert(opBuilder.getF32Type())};
+  });
+  outputs.push_back({loss.front().tensor, "loss", prim::Role::Loss});
+}
+
+void ProgramImporter::importGradient(const Json &content, const Scope &scope) {
+  std::string name = content.at("parameter_name").string();
+  auto found = byName.find(name);
+  const Variable *variable =
+      found == byName.end() ? nullptr : findVariable(state[found->second].second);
+  if (!variable || variable->isBuffer)
+    fail("the program has a gradient for '" + name + "', which is none of its parameters");
+  Value value = caller.read(opBuilder.getUnknownLoc(),
+                            lookupTensor(content.at("arg").at("name").string(), scope));
+  if (value.getType() != variable->weight.type)
+    fail("the gradient of the parameter '" + name + "' has the shape " +
+         show(cast<RankedTensorType>(value.getType()).getShape()) +
+         " or another element type than the parameter of shape " +
+         show(variable->weight.type.getShape()));
+  if (!gradients.insert({found->second, value}).second)
+    fail("the program has two gradients for the parameter '" + variable->name + "'");
 }
 
 void ProgramImporter::bindBuffers() {

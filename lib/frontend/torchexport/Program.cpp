@@ -53,7 +53,7 @@ Location ProgramImporter::location(const Json &node) {
 aten::Local ProgramImporter::lookup(const std::string &name, const Scope &scope) {
   auto found = scope.find(name);
   if (found == scope.end())
-    fail("uses '" + name + "', which nothing produces");
+    fail("uses '" + name + "', which no supported operator gives");
   if (auto *tensor = std::get_if<aten::MutableTensor>(&found->second); tensor && !*tensor)
     throw FileError{}; // its problem is known
   return found->second;
@@ -68,27 +68,27 @@ static aten::Local symbolic(const Json &argument, const char *plain, Plain read,
   return look(argument.content().string());
 }
 
+aten::MutableTensor ProgramImporter::lookupTensor(const std::string &name, const Scope &scope) {
+  aten::Local value = lookup(name, scope);
+  auto *tensor = std::get_if<aten::MutableTensor>(&value);
+  if (!tensor)
+    fail("'" + name + "' is no tensor");
+  return *tensor;
+}
+
 aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) {
   std::string kind = argument.tag();
   Json value = argument.content();
   auto look = [&](const std::string &name) { return lookup(name, scope); };
-  auto tensor = [&](const Json &each) {
-    return std::get<aten::MutableTensor>(look(each.at("name").string()));
-  };
-  auto isTensor = [&](const Json &each) {
-    return std::holds_alternative<aten::MutableTensor>(look(each.at("name").string()));
-  };
+  auto tensor = [&](const Json &each) { return lookupTensor(each.at("name").string(), scope); };
   if (kind == "as_none")
     return aten::NoValue();
   if (kind == "as_tensor")
     return look(value.at("name").string());
   if (kind == "as_tensors") {
     aten::MutableTensors list;
-    for (size_t i = 0; i < value.size(); ++i) {
-      if (!isTensor(value.at(i)))
-        fail("'" + value.at(i).at("name").string() + "' is no tensor");
+    for (size_t i = 0; i < value.size(); ++i)
       list.push_back(tensor(value.at(i)));
-    }
     return list;
   }
   if (kind == "as_optional_tensors") {
@@ -151,6 +151,8 @@ void ProgramImporter::bind(const Json &output, aten::Local value, Scope &scope) 
     return;
   Json names = output.content();
   if (kind == "as_tensor") {
+    if (std::holds_alternative<aten::NoValue>(value)) // a result that is not supported
+      return;
     scope[names.at("name").string()] = std::move(value);
   } else if (kind == "as_tensors") {
     auto *list = std::get_if<aten::MutableTensors>(&value);
@@ -252,9 +254,10 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
   std::string outer = std::move(diagnostics);
   diagnostics.clear();
   bool isBroken = false;
-  std::vector<aten::Local> results;
   try {
-    results = runNode(node, target, scope);
+    std::vector<aten::Local> results = runNode(node, target, scope);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      bind(outputs.at(i), i < results.size() ? std::move(results[i]) : aten::NoValue(), scope);
   } catch (const FileError &) {
     isBroken = true;
   } catch (const ImportError &error) {
@@ -262,13 +265,9 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
     isBroken = true;
   }
   diagnostics = std::move(outer);
-  for (size_t i = 0; i < outputs.size(); ++i) {
+  // Empty tensors, whose readers say nothing more.
+  for (size_t i = 0; isBroken && i < outputs.size(); ++i) {
     Json output = outputs.at(i);
-    if (!isBroken && i < results.size()) {
-      bind(output, std::move(results[i]), scope);
-      continue;
-    }
-    // Empty tensors, whose readers say nothing more.
     if (output.tag() == "as_tensors")
       bind(output, aten::MutableTensors(output.content().size()), scope);
     else
@@ -297,14 +296,14 @@ bool ProgramImporter::isDecomposed() const {
 
 ImportResult ProgramImporter::run() {
   Scope scope;
-  if (importOptions.training && isDecomposed())
+  if (importOptions.training && isDecomposed() && !isJoint())
     warn("the program was decomposed (run_decompositions), which drops torch.no_grad() and "
          "detach(): if the model has them, gradients flow where they did not; save what "
          "torch.export.export gives instead");
   importInputs(scope);
   importNodes(graph, scope);
   ImportResult result;
-  std::vector<ForwardOutput> outputs = importOutputs(scope, result);
+  importOutputs(scope, result);
   finish(outputs, result);
   for (auto &[name, others] : aliases)
     if (result.weights.contains(name))

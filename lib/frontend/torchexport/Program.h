@@ -47,13 +47,20 @@ private:
                                        Scope &scope);
   aten::Local argument(const Json &argument, const Scope &scope);
   aten::Local lookup(const std::string &name, const Scope &scope);
+  aten::MutableTensor lookupTensor(const std::string &name, const Scope &scope);
   void bind(const Json &output, aten::Local value, Scope &scope);
   mlir::Location location(const Json &node);
 
   // ---- outputs (Outputs.cpp) ----
   /// Whether PyTorch took composite operators apart after exporting the program.
   bool isDecomposed() const;
-  std::vector<ForwardOutput> importOutputs(Scope &scope, ImportResult &result);
+  /// Whether the program computes its loss and the gradients of its parameters.
+  bool isJoint() const;
+  void importOutputs(const Scope &scope, ImportResult &result);
+  void importOutput(const std::string &kind, const Json &content, const std::string &name,
+                    const Scope &scope);
+  void importLoss(const Json &content, const Scope &scope);
+  void importGradient(const Json &content, const Scope &scope);
   std::vector<std::string> outputNames(size_t count);
   void bindBuffers();
 
@@ -69,6 +76,8 @@ private:
   std::map<std::string, std::vector<std::string>> aliases;
   std::map<std::string, size_t> byName; // of buffers and parameters
   std::set<std::string> writtenArguments;
+  std::vector<ForwardOutput> outputs;
+  std::map<size_t, mlir::Value> gradients; // of each of `state` that has one
   int64_t importedNodes = 0;
 };
 

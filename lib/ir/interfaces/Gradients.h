@@ -7,7 +7,7 @@
 
 namespace accc {
 
-/// The reverse walk's face towards a derivative rule. Implemented by lib/training/autodiff.
+/// The reverse walk's face towards a derivative rule. Implemented by ReverseWalk (ir/prim).
 class Gradients {
 public:
   virtual ~Gradients() = default;

@@ -4,8 +4,8 @@
     python make.py [CASE...]     (needs torch and safetensors)
 
 Each case has `export.pt2` (the program as exported), `core.pt2` (after run_decompositions) where that trains the
-same, and what `accc diff` compares with: the batch, loss and gradients of the first step, and parameters and buffers
-after the last.
+same, `joint.pt2` and `joint_aten.pt2` (with the backward pass, decomposed or not), and what `accc diff` compares with:
+the batch, loss and gradients of the first step, and parameters and buffers after the last.
 """
 
 import argparse
@@ -13,16 +13,22 @@ import copy
 import functools
 import json
 import pathlib
+import sys
 import zipfile
 
 import torch
 from safetensors.torch import save_file
 from torch import nn
+from torch.export.exported_program import _decompose_exported_program
+from torch.export.experimental import _export_forward_backward
 from torch.nn import functional as F
 
 import operators
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+from accc_export import joint  # noqa: E402
+
 STEPS, RATE = 3, 0.05
 
 
@@ -253,6 +259,12 @@ def listed(found):
     return list(found.values()) if isinstance(found, dict) else found if isinstance(found, tuple) else [found]
 
 
+def named(found):
+    """The same by the names that they have as the entry `outputs` of a returned dict."""
+    tensors = listed(found)
+    return {"outputs" if len(tensors) == 1 else f"outputs_{i}": x for i, x in enumerate(tensors)}
+
+
 def weigh(found):
     """The loss of what a model gives: the mean of each output, weighted by a cosine."""
     outputs = listed(found)
@@ -273,7 +285,7 @@ def train(model, inputs, dtype):
         loss.backward()
         if step == 0:
             results["loss"] = loss.detach().clone()
-            results |= {f"outputs_{i}": x.detach().clone() for i, x in enumerate(listed(found)) if x.is_floating_point()}
+            results |= {name: x.detach().clone() for name, x in named(found).items() if x.is_floating_point()}
             results |= {f"grad.{n}": p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
         optimizer.step()
         losses.append(loss.detach().clone())
@@ -283,7 +295,7 @@ def train(model, inputs, dtype):
     return {name: x.float().contiguous() for name, x in results.items()}
 
 
-def with_loss(model):
+def with_loss(model, detached=False):
     """The model, which gives its loss beside what it gives; parameters keep their names."""
     model = copy.deepcopy(model)
 
@@ -291,7 +303,8 @@ def with_loss(model):
         @functools.wraps(type(model).forward)
         def forward(self, *args, **kwargs):
             found = super().forward(*args, **kwargs)
-            return {"loss": weigh(found), "outputs": found}
+            loss = weigh(found)
+            return {"loss": loss, "outputs": torch.utils._pytree.tree_map(torch.detach, found) if detached else found}
 
     model.__class__ = Loss
     return model
@@ -317,6 +330,13 @@ def without_traces(value):
     return value
 
 
+def with_backward(program):
+    """The program with its backward pass, in core ATen and in the operators that autograd calls."""
+    joint.prepare(program)
+    options = {"cia_to_decomp": {}, "python_decomp_table": {}, "decompose_custom_triton_ops": False}
+    return {"joint": _export_forward_backward(program), "joint_aten": _decompose_exported_program(program, joint_loss_index=0, **options)}
+
+
 def make(case):
     build, inputs, dynamic, dims = CASES[case]
     torch.manual_seed(0)
@@ -327,13 +347,18 @@ def make(case):
     torch.export.save(program, folder / "export.pt2")
     if case != "stopped":
         torch.export.save(program.run_decompositions(), folder / "core.pt2")
+    detached = torch.export.export(with_loss(model, detached=True), (), kwargs=inputs, dynamic_shapes=dynamic)
+    for name, program in with_backward(detached).items():
+        torch.export.save(program, folder / f"{name}.pt2")
     save_file(inputs, folder / "inputs.safetensors")
     save_file(train(model, inputs, torch.float32), folder / "golden.safetensors")
     save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
-    meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": dims,
+    files = [{"file": f"{name}.pt2", "loss": ""} for name in ("joint", "joint_aten")]
+    meta = {"files": files, "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": dims,
             "dropout": False, "torch": torch.__version__}
     for path in folder.glob("*.pt2"):
-        tidy(path, zipfile.ZIP_DEFLATED if case in operators.FAMILIES else zipfile.ZIP_STORED)
+        large = case in operators.FAMILIES or path.stem.startswith("joint")
+        tidy(path, zipfile.ZIP_DEFLATED if large else zipfile.ZIP_STORED)
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 
 

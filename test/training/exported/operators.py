@@ -58,7 +58,10 @@ ACTIVATIONS = {
     "softsign": F.softsign, "logsigmoid": F.logsigmoid, "threshold": lambda x: F.threshold(x, 0.1, 20),
     "prelu": lambda x: F.prelu(x[..., None], x.mean(0)), "glu": lambda x: F.glu(x.t(), 1), "hardshrink": F.hardshrink,
     "softshrink": F.softshrink, "tanhshrink": F.tanhshrink, "softmax": lambda x: x.softmax(0), "log_softmax": lambda x: x.log_softmax(1),
-    "softmin": lambda x: F.softmin(x, 1), "layer_norm": lambda x: F.layer_norm(x, (3,)), "rms_norm": lambda x: F.rms_norm(x, (3,)),
+    "softmin": lambda x: F.softmin(x, 1), "layer_norm": lambda x: F.layer_norm(x, (3,)),
+    "layer_norm_mean": lambda x: x * torch.native_layer_norm(x, (3,), None, None, 1e-5)[1], "layer_norm_rstd": lambda x: x * torch.native_layer_norm(x, (3,), None, None, 1e-5)[2],
+    "group_norm_mean": lambda x: torch.native_group_norm(x.view(2, 3, 1), None, None, 2, 3, 1, 1, 1e-5)[1],
+    "rms_norm": lambda x: F.rms_norm(x, (3,)),
     "group_norm": lambda x: F.group_norm(x.view(1, 6, 1).expand(2, 6, 4) * torch.arange(4), 3),
     "instance_norm": lambda x: F.instance_norm(x.view(1, 2, 3).exp()),
     "local_response_norm": lambda x: F.local_response_norm(x.view(1, 6, 1), 3), "normalize": lambda x: F.normalize(x, dim=1),
@@ -129,6 +132,8 @@ INDICES = {
     "scatter_amax": lambda x: x.scatter_reduce(1, INDEX[:, :2], x.exp()[:, :2], "amax"), "scatter_prod": lambda x: x.scatter_reduce(1, INDEX[:, :2], x.exp()[:, :2], "prod", include_self=False),
     "index_reduce": lambda x: x.index_reduce(1, INDEX[0], x.exp(), "mean"), "bag": lambda x: F.embedding_bag(INDEX[0] % 2, x, INDEX[1, 1:].sort().values),
     "bag_sum": lambda x: F.embedding_bag(INDEX % 2, x, mode="sum"), "bag_max": lambda x: F.embedding_bag(INDEX % 2, x, mode="max"),
+    "masked_scatter": lambda x: x.masked_scatter(MASK, x.flip(1).exp()), "masked_scatter_rows": lambda x: x.masked_scatter(MASK[:1], x.exp().flatten()),
+    "masked_scatter_": written(lambda x: x[:, :2].masked_scatter_(MASK[:, 1:], x[1, 1:].exp().repeat(2)) + x[:, 1:]), "diagonal_scatter": lambda x: x.diagonal_scatter(x[1, :2].exp(), 1),
     "slice_scatter": lambda x: x.slice_scatter(x[:, :2].exp(), 1, 1), "select_scatter": lambda x: x.select_scatter(x[0].exp(), 0, 1),
     "add_": written(lambda x: x.add_(x.exp())), "relu_": written(F.relu_), "fill_": written(lambda x: x[:, 1].fill_(0.5) * x[0, 0]), "zero_": written(lambda x: x + x[0].zero_()),
     "copy_": written(lambda x: x.mul(x[:, 0].copy_(x[:, 1])[:, None])), "view_write": written(lambda x: (x.view(6)[::2].mul_(2), x.t())[1]),
@@ -193,8 +198,22 @@ LOSSES = {
     "poisson": lambda x: F.poisson_nll_loss(x, TARGET.to(x)),
 }
 
+ATEN = torch.ops.aten
+VOLUME = torch.tensor([[[[[0.3, -1.2, 0.8], [1.1, 0.2, -0.4]], [[-0.6, 0.9, 0.1], [0.7, -0.2, 1.3]]]]])
+
+BACKWARD = {
+    "silu": lambda x: x * ATEN.silu_backward(*VOLUME[0, 0].to(x)), "mish": lambda x: x * ATEN.mish_backward(*VOLUME[0, 0].to(x)),
+    "hardshrink": lambda x: ATEN.hardshrink_backward(x.exp(), x, 0.5),
+    "softshrink": lambda x: ATEN.softshrink_backward(x.exp(), x, 0.5), "dropout": lambda x: ATEN.native_dropout_backward(x.exp(), MASK, 1.25),
+    "masked_scatter": lambda x: ATEN.masked_scatter_backward(x.exp(), MASK, (5,)), "reflect2d": lambda x: ATEN.reflection_pad2d_backward(F.pad(x.exp(), (1, 2, 1, 1))[None], x[None], [1, 2, 1, 1]),
+    "replicate2d": lambda x: ATEN.replication_pad2d_backward(F.pad(x.exp(), (1, 2, 1, 0))[None], x[None], [1, 2, 1, 0]),
+    "replicate3d": lambda x: ATEN.replication_pad3d_backward(F.pad(x.exp(), (1, 2, 1, 0)).repeat(3, 1, 1)[None], x[None, None], [1, 2, 1, 0, 1, 1]),
+    "adaptive3d": lambda x: ATEN._adaptive_avg_pool3d_backward(x.exp()[None, None, None], VOLUME.to(x).repeat(1, 1, 1, 2, 1)),
+}
+"""Operators of backward passes that PyTorch takes apart where it makes one, called in the forward pass."""
+
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "indices": INDICES,
-            "windows": WINDOWS, "losses": LOSSES}
+            "windows": WINDOWS, "losses": LOSSES, "backward": BACKWARD}
 
 
 class Operators(nn.Module):

@@ -83,6 +83,13 @@ std::string Imported::warnings() const {
   return text;
 }
 
+std::string Imported::outputRole(const std::string &name) {
+  for (unsigned i = 0, e = forward().getNumResults(); i < e; ++i)
+    if (resultText(forward(), i, kNameAttr) == name)
+      return stringifyRole(*resultRole(forward(), i)).str();
+  return "none";
+}
+
 std::string Imported::argument(const std::string &name, const std::string &attribute) {
   auto function = forward();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {

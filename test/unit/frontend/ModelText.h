@@ -35,6 +35,8 @@ struct Imported {
   std::string argument(const std::string &name, const std::string &attribute);
   /// The role of the argument of this name.
   std::string role(const std::string &name) { return argument(name, "accc.role"); }
+  /// The role of the result of this name, or "none".
+  std::string outputRole(const std::string &name);
   /// Interprets @forward: inputs by name, parameters from the weights; results by name (updates as
   /// "update <name>").
   std::map<std::string, ReferenceArray> run(const std::map<std::string, ReferenceArray> &inputs);

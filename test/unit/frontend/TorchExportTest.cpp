@@ -202,6 +202,44 @@ TEST_CASE("torch.export: memory that is shared, or may be") {
   }
 }
 
+TEST_CASE("torch.export: a joint graph's loss and gradients are results") {
+  std::string bytes = program("language", "joint");
+  auto open = [](const std::string &bytes) { return import(bytes, sized({{"words.0", 3}})); };
+  Imported model = open(bytes);
+  REQUIRE(model.problems().empty());
+  CHECK(model.warnings().empty()); // decomposed, but nothing is derived
+  CHECK_THAT(model.outputRole("loss"), Contains("loss"));
+  CHECK_THAT(model.outputRole("outputs"), Contains("output"));
+  CHECK_THAT(model.outputRole("grad.norm.weight"), Contains("gradient"));
+  CHECK_THAT(model.outputRole("grad.head.weight"), Contains("none")); // tied, under its first name
+  CHECK_THAT(model.outputRole("grad.embedding.weight"), Contains("gradient"));
+
+  auto problemsOf = [&](const std::string &from, const std::string &to) {
+    return open(replaced(bytes, kModel, from, to)).problems();
+  };
+  // The gradient of one parameter as that of another.
+  auto gradientOf = [&](const std::string &to) {
+    return open(changed(bytes, kModel,
+                        [&](std::string &text) {
+                          std::string from = "blocks.0.0.weight";
+                          text.replace(text.find(from, text.find("gradient_to_parameter")),
+                                       from.size(), to);
+                        }))
+        .problems();
+  };
+  CHECK_THAT(gradientOf("blocks.0.0.bias"),
+             Contains("two gradients for the parameter 'blocks.0.0.bias'"));
+  CHECK_THAT(gradientOf("blocks.0.1.bias"),
+             Contains("the gradient of the parameter 'blocks.0.1.bias' has the shape [16]"));
+  CHECK_THAT(gradientOf("order"),
+             Contains("a gradient for 'order', which is none of its parameters"));
+  std::string loss = "{\"loss_output\": {\"arg\": {\"name\": \"";
+  CHECK_THAT(problemsOf(loss, loss + "p_norm_weight\"}, \"was\": {\"name\": \""),
+             Contains("the loss 'p_norm_weight' is no single float"));
+  CHECK_THAT(problemsOf("\"gradient_to_parameter\"", "\"gradient_to_something\""),
+             Contains("outputs of the kind 'gradient_to_something'"));
+}
+
 TEST_CASE("torch.export: tensors stay inside their storage", "[hostile]") {
   std::string bytes = program("cnn");
   auto problemsOf = [&](const std::string &from, const std::string &to) {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tables whose rows are read by index.
+#include "frontend/aten/OpTable.h"
+#include "frontend/common/Indexing.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::ScatterKind;
+using accc::prim::Tensor;
+
+namespace {
+
+Entities embedding(Node &node) {
+  Tensor table = node.floatIn("weight"), indices = node.indexIn("indices");
+  if (table.rank() != 2)
+    fail("the table must be a matrix, but has the shape " + show(table.shape()));
+  Tensor rows = table.gather(indices, 0);
+  int64_t padding = node.integer("padding_idx");
+  if (padding < 0) // none; PyTorch made others positive
+    return {rows};
+  return {withoutGradientOf(rows, indices, padding)};
+}
+
+/// Zeros in place of the rows whose index is `padding`.
+Tensor withoutRowsOf(Tensor rows, Tensor indices, int64_t padding) {
+  Tensor isPadding = prim::equal(indices, static_cast<double>(padding));
+  return prim::select(isPadding.broadcast(rows.shape(), {0}), rows.full(0.0), rows);
+}
+
+/// The sum of the gradients of each row's readers; that of the padding's row is 0.
+Entities embeddingBackward(Node &node) {
+  Tensor g = node.floatIn("grad_output"), indices = node.indexIn("indices");
+  if (node.boolean("scale_grad_by_freq"))
+    fail("scale_grad_by_freq is not supported");
+  if (g.rank() != indices.rank() + 1 || g.shape().drop_back() != indices.shape())
+    fail("a gradient of shape " + show(g.shape()) + " for indices of shape " +
+         show(indices.shape()));
+  int64_t padding = node.integer("padding_idx"), width = g.dim(-1);
+  Tensor rows = g.reshape({indices.size(), width}), index = flat(indices);
+  if (padding >= 0)
+    rows = withoutRowsOf(rows, index, padding);
+  Tensor table = node.full({node.integer("num_weights"), width}, g.elementType(), 0);
+  return {table.scatter(index, rows, 0, ScatterKind::add)};
+}
+
+// ---- bags ----
+
+/// Of each bag, the index in the table that the greatest value of each column stands at; -1 where a
+/// bag is empty.
+Tensor indexOfGreatest(Node &node, Tensor indices, Tensor bag, Tensor rows, Tensor greatest) {
+  Type i64 = node.builder().getI64Type();
+  Tensor position = node.iota(rows.shape(), 0), none = position.full(rows.dim(0));
+  Tensor isGreatest = prim::notEqual(rows, greatest.gather(bag, 0));
+  Tensor first = node.full(greatest.shape(), i64, static_cast<double>(rows.dim(0)))
+                     .scatter(bag, prim::select(isGreatest, none, position), 0, ScatterKind::min);
+  Tensor isEmpty = first >= static_cast<double>(rows.dim(0));
+  Tensor found = indices.convert(i64).gather(prim::select(isEmpty, first.full(0.0), first), 0);
+  return prim::select(isEmpty, found.full(-1.0), found);
+}
+
+/// Sums (mode 0), means (1) or greatest values (2) of the rows in each bag: those from its offset
+/// to the next one's. Beside it the bag of each index, what counts in each bag, and in mode 2 the
+/// indices of the greatest.
+Entities embeddingBag(Node &node) {
+  Tensor table = node.floatIn("weight"), indices = node.indexIn("indices");
+  Type i64 = node.builder().getI64Type();
+  Tensor offsets = node.indexIn("offsets").convert(i64);
+  if (table.rank() != 2 || indices.rank() != 1 || offsets.rank() != 1)
+    fail("a table of shape " + show(table.shape()) + ", indices of shape " + show(indices.shape()) +
+         " and offsets of shape " + show(offsets.shape()));
+  int64_t bags = offsets.dim(0) - node.boolean("include_last_offset"), count = indices.dim(0);
+  if (bags < 0)
+    fail("there is no offset");
+  // The bag of an index: how many offsets lie at or before it, but one.
+  SmallVector<int64_t> pairs = {count, offsets.dim(0)};
+  Tensor begun = offsets.broadcast(pairs, {1}) <= node.iota(pairs, 0);
+  Tensor bag = prim::sum(begun.convert(i64), {1}) - 1.0;
+  Tensor rows = table.gather(indices, 0);
+  if (node.has("per_sample_weights"))
+    rows = rows * node.floatIn("per_sample_weights").broadcast(rows.shape(), {0});
+  int64_t padding = node.has("padding_idx") ? node.integer("padding_idx") : -1;
+  Tensor counted = node.full({count}, table.elementType(), 1);
+  int64_t mode = node.integer("mode");
+  if (padding >= 0) {
+    Tensor isPadding = prim::equal(indices, static_cast<double>(padding));
+    counted = prim::select(isPadding, counted.full(0.0), counted);
+    if (mode == 2)
+      fail("padding_idx is not supported in mode 'max'");
+    rows = withoutRowsOf(rows, indices, padding);
+  }
+  SmallVector<int64_t> shape = {bags, table.dim(1)};
+  Tensor none = node.full(shape, table.elementType(), 0);
+  Tensor counts =
+      node.full({bags}, table.elementType(), 0).scatter(bag, counted, 0, ScatterKind::add);
+  if (mode == 2) {
+    Tensor least = none.full(-std::numeric_limits<double>::infinity());
+    Tensor greatest = least.scatter(bag, rows, 0, ScatterKind::max);
+    return {prim::select(prim::isFinite(greatest), greatest, none), bag, counts.convert(i64),
+            indexOfGreatest(node, indices, bag, rows, greatest)};
+  }
+  Tensor sums = none.scatter(bag, rows, 0, ScatterKind::add);
+  if (mode == 1) {
+    Tensor sizes = prim::select(counts < 1.0, counts.full(1.0), counts);
+    sums = sums / sizes.broadcast(shape, {0});
+  }
+  return {sums, bag, counts.convert(i64), node.full({0}, i64, 0)};
+}
+
+/// From the gradient of each bag those of the table's rows.
+Entities embeddingBagBackward(Node &node) {
+  Tensor g = node.floatIn("grad"), indices = node.indexIn("indices");
+  int64_t mode = node.integer("mode");
+  if (node.boolean("scale_grad_by_freq"))
+    fail("scale_grad_by_freq is not supported");
+  if (g.rank() != 2 || indices.rank() != 1)
+    fail("a gradient of shape " + show(g.shape()) + " and indices of shape " +
+         show(indices.shape()));
+  Tensor table = node.full({node.integer("num_weights"), g.dim(1)}, g.elementType(), 0);
+  if (mode == 2) {
+    Tensor row = node.reshape(node.indexIn("maximum_indices"), g.shape());
+    Tensor isEmpty = row < 0.0, column = node.iota(g.shape(), 1).convert(row.elementType());
+    Tensor place = prim::select(isEmpty, row.full(0.0), row) * static_cast<double>(g.dim(1));
+    Tensor updates = prim::select(isEmpty, g.full(0.0), g);
+    return {flat(table)
+                .scatter(flat(place + column), flat(updates), 0, ScatterKind::add)
+                .reshape(table.shape())};
+  }
+  Tensor bag = node.reshape(node.indexIn("offset2bag"), indices.shape());
+  if (mode == 1) {
+    Tensor counts = node.reshape(node.in("bag_size"), {g.dim(0)}).convert(g.elementType());
+    g = g / prim::select(counts < 1.0, counts.full(1.0), counts).broadcast(g.shape(), {0});
+  }
+  Tensor rows = g.gather(bag, 0);
+  if (node.has("per_sample_weights"))
+    rows = rows * node.floatIn("per_sample_weights").broadcast(rows.shape(), {0});
+  if (int64_t padding = node.integer("padding_idx"); padding >= 0)
+    rows = withoutRowsOf(rows, indices, padding);
+  return {table.scatter(indices, rows, 0, ScatterKind::add)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::embeddingOps() {
+  static const OpRow rows[] = {
+      {"embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
+       embedding},
+      {"embedding_dense_backward(grad_output, indices, num_weights, padding_idx, "
+       "scale_grad_by_freq)",
+       embeddingBackward},
+      {"embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
+       "per_sample_weights=None, include_last_offset=False, padding_idx=None)",
+       embeddingBag},
+      {"_embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
+       "per_sample_weights=None, include_last_offset=False, padding_idx=None)",
+       embeddingBag},
+      {"_embedding_bag_forward_only(weight, indices, offsets, scale_grad_by_freq=False, mode=0, "
+       "sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None)",
+       embeddingBag},
+      {"_embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum_indices, "
+       "num_weights, scale_grad_by_freq, mode, sparse, per_sample_weights, padding_idx=-1)",
+       embeddingBagBackward},
+      {"_embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, "
+       "num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx=-1)",
+       embeddingBagBackward},
+  };
+  return rows;
+}

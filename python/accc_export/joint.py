@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs of torch.export that hold their backward pass."""
+
+import copy
+
+import torch
+import torch.utils._pytree as pytree
+from torch.export.experimental import _export_forward_backward
+from torch.export.graph_signature import InputKind
+
+
+def with_backward(program: torch.export.ExportedProgram, loss_index: int = 0) -> torch.export.ExportedProgram:
+    """The program with the gradients of its parameters: a joint graph. One of its outputs is the loss; others are detached."""
+    prepare(program, loss_index)
+    return _export_forward_backward(program, loss_index)
+
+
+def prepare(program: torch.export.ExportedProgram, loss_index: int = 0) -> None:
+    """Makes a program fit for a joint graph, which PyTorch (2.15) refuses of two kinds of parameters.
+
+    The gradient of a tied one becomes that of its first name, and one that does not reach the loss has none.
+    """
+    _merge_tied(program)
+    _stop_unreached(program, loss_index)
+
+
+def _parameters(program):
+    """The name and the placeholder of each parameter."""
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    specs = program.graph_signature.input_specs
+    return [(spec.target, nodes[spec.arg.name]) for spec in specs if spec.kind is InputKind.PARAMETER]
+
+
+def _merge_tied(program) -> None:
+    """Lets every reader of a tied parameter read the first of its names."""
+    first = {}
+    for name, node in _parameters(program):
+        kept = first.setdefault(id(program.state_dict[name]), node)
+        if kept is not node:
+            node.replace_all_uses_with(kept)
+            _freeze(node)
+    program.graph_module.recompile()
+
+
+def _stop_unreached(program, loss_index: int) -> None:
+    """Freezes the parameters to which no gradient of the loss flows."""
+    module = copy.deepcopy(program.module())  # whose buffers a forward pass may change
+    args, kwargs = program.example_inputs
+    with torch.enable_grad(), torch.random.fork_rng(devices=[]):
+        loss = pytree.tree_leaves(module(*args, **kwargs))[loss_index]
+        trained = {name: x for name, x in module.named_parameters(remove_duplicate=False) if x.requires_grad}
+        gradients = torch.autograd.grad(loss, list(trained.values()), allow_unused=True)
+    unreached = {name for name, gradient in zip(trained, gradients) if gradient is None}
+    for name, node in _parameters(program):
+        if name in unreached:
+            _freeze(node)
+
+
+def _freeze(node) -> None:
+    node.meta["val"] = node.meta["val"].detach()

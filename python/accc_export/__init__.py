@@ -4,8 +4,8 @@
     import accc_export
     accc_export.export(module, (images,), "model.onnx", dynamic={"batch": {"images": 0}})
 
-`export` writes the file that `accc compile` reads, `golden` a folder for `accc diff`, and
-`state_dict` reads what training wrote back into the form of `module.state_dict()`.
+`export` writes the file that `accc compile` reads, `export_joint` one with its loss and PyTorch's backward pass, `golden` a
+folder for `accc diff`, and `state_dict` reads what training wrote back into the form of `module.state_dict()`.
 """
 
 try:
@@ -18,9 +18,9 @@ except ImportError as error:
 
 from .errors import ExportError, ExportWarning
 from .exporters import EXPORTERS
-from .exporting import Export, export
+from .exporting import Export, export, export_joint
 from .goldens import golden
 from .trained import state_dict
 
-__all__ = ["EXPORTERS", "Export", "ExportError", "ExportWarning", "export", "golden", "state_dict"]
+__all__ = ["EXPORTERS", "Export", "ExportError", "ExportWarning", "export", "export_joint", "golden", "state_dict"]
 __version__ = "0.1.0"

@@ -5,7 +5,7 @@ import contextlib
 import dataclasses
 import inspect
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -94,22 +94,31 @@ def name_outputs(value: Any) -> dict[str, torch.Tensor]:
     return found
 
 
+Returned = Callable[[dict[str, torch.Tensor], Sequence[torch.Tensor]], Any]
+"""From the outputs of a module by name, and the tensors after its inputs, to what is returned in their place."""
+
+
 @contextlib.contextmanager
-def flat_forward(module: torch.nn.Module, call: Call) -> Iterator[None]:
+def flat_forward(
+    module: torch.nn.Module, call: Call, names: Sequence[str] = (), returned: Returned | None = None
+) -> Iterator[None]:
     """Lets `module` take and return flat tensors, under the names of its own parameters.
 
-    A module around it would do the same, and put its name before every parameter's.
+    A module around it would do the same, and put its name before every parameter's. `names` are those of the
+    arguments, the inputs first; by default the arguments are the inputs, and what is returned a tuple of the outputs.
     """
     original = module.forward
     own = vars(module).get("forward")
 
     def forward(*tensors):
-        args, kwargs = call.arguments(tensors)
-        return tuple(name_outputs(original(*args, **kwargs)).values())
+        args, kwargs = call.arguments(tensors[: len(call.inputs)])
+        outputs = name_outputs(original(*args, **kwargs))
+        return returned(outputs, tensors[len(call.inputs) :]) if returned else tuple(outputs.values())
 
     # Names of arguments need be identifiers; input_names say how they are called in the file.
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    forward.__signature__ = inspect.Signature([inspect.Parameter(f"x{i}", kind) for i in range(len(call.inputs))])
+    names = names or [f"x{i}" for i in range(len(call.inputs))]
+    forward.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
     vars(module)["forward"] = forward
     try:
         yield

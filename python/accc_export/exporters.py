@@ -64,7 +64,7 @@ def run_exporter(
     except ExportError:
         raise
     except Exception as error:  # whatever the tracers and the module's own code raise
-        raise ExportError(f"PyTorch's {exporter} exporter fails: {_first_lines(error)}") from error
+        raise ExportError(f"PyTorch's {exporter} exporter fails: {first_lines(error)}") from error
     return onnx.load(str(path))
 
 
@@ -100,7 +100,7 @@ def _dynamo(module, call, axes, names, exporter, path):
     program.save(str(path), external_data=size > _LARGE)
 
 
-def _first_lines(error: BaseException) -> str:
+def first_lines(error: BaseException) -> str:
     """The innermost cause, whose message names the operator or the line of the module."""
     while error.__cause__ is not None:
         error = error.__cause__

@@ -5,7 +5,7 @@ import dataclasses
 import os
 import pathlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import onnx
 import torch
@@ -16,6 +16,8 @@ from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
 from .modules import metadata, observe, preserved, state_of
+from .programs import JOINT, PROGRAM, parameters_of, program_of, verify_program, write_program
+from .training import Loss, make_loss, takes_target
 from .verify import verify
 
 Dynamic = Mapping[str, Mapping[str, int | Sequence[int]]]
@@ -26,13 +28,14 @@ class Export:
     """What was written.
 
     Of the initialisers, `parameters` names the parameters (`frozen` those with requires_grad=False), `statistics` the
-    moving ones of batch norms, and `buffers` other buffers of floats. `dims` are the open dimensions, with the sizes of
-    the example. A `random` module has dropout, or draws otherwise.
+    moving ones of batch norms (in a program of torch.export all that move), and `buffers` other buffers of floats.
+    `dims` are the open dimensions by the names that `accc compile -D` takes, with the sizes of the example. A `random`
+    module has dropout, or draws otherwise. Programs of torch.export have no `opset`.
     """
 
     path: pathlib.Path
     exporter: str
-    opset: int
+    opset: int | None
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     parameters: tuple[str, ...]
@@ -54,7 +57,9 @@ def export(
     output_names: Sequence[str] | None = None,
     external_data: bool | None = None,
 ) -> Export:
-    """Writes `module` as an ONNX file that accc can train, and checks that nothing of it was lost.
+    """Writes `module` as a file that accc can train, and checks that nothing of it was lost.
+
+    The file is an ONNX model, or a program of torch.export where `path` ends in .pt2.
 
     example_inputs
         what `module.forward` takes: a tensor, a tuple of positional arguments, or a dict of keyword arguments.
@@ -63,11 +68,12 @@ def export(
         dimensions to leave open, `{"batch": {"images": 0}}`: name of the dimension -> input -> axis or axes.
         `accc compile -D batch=64` gives them their sizes. The example needs at least 2 in each.
     exporter
-        one of EXPORTERS; "auto" takes PyTorch's current exporter (dynamo), and TorchScript's where that fails.
+        one of EXPORTERS; "auto" takes PyTorch's current ONNX exporter (dynamo), and TorchScript's where that fails.
+        A .pt2 file is torch.export's.
     input_names, output_names
         other names than those of arguments and of keys, fields and positions of what `forward` returns.
     external_data
-        whether values stand in a file beside the model; by default only if they exceed 1 GiB.
+        whether values stand in a file beside the model; by default only if they exceed 1 GiB. Not for .pt2.
 
     The module is exported in training mode: dropouts drop and batch norms use the statistics of the batch, except for
     parts of a module in training mode that were themselves put into evaluation mode. Initialisers bear the names of
@@ -77,11 +83,15 @@ def export(
     Raises ExportError if the module cannot be exported, or if the file lost something of it; nothing is written then.
     """
     path = pathlib.Path(path)
+    if path.suffix == ".pt2":
+        if exporter not in ("auto", PROGRAM) or external_data is not None:
+            raise ExportError(f"{path.name} is a program of torch.export: there is no exporter or external_data to choose")
+        return _export_program(module, example_inputs, path, dynamic, input_names, output_names)
     exporters = _exporters(exporter)
     _check_module(module)
     call = make_call(module, example_inputs, input_names)
     state = state_of(module)
-    axes = _axes(dynamic or {}, call)
+    axes = _axes(dynamic or {}, call.inputs)
     with preserved(module):
         observation = observe(module, call, state)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
@@ -104,6 +114,75 @@ def export(
     describe(model, metadata(state, observation, {x.name for x in model.graph.initializer}))
     write_model(model, path, external_data)
     return _result(path, candidate, model, call, outputs, state, observation, axes)
+
+
+def export_joint(
+    module: torch.nn.Module,
+    example_inputs: Inputs,
+    path: str | os.PathLike,
+    *,
+    loss: str | Callable[..., torch.Tensor],
+    target: torch.Tensor | None = None,
+    dynamic: Dynamic | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Export:
+    """Writes `module` with its loss and PyTorch's own backward pass, as a .pt2 file: `accc compile` takes no --loss then.
+
+    loss
+        as `accc compile --loss` has it, or a function of what `forward` returns by name, `{"output": ...}`, and, if
+        there is one, of the target.
+    target
+        an example of what the loss compares with. It is the last input, called target, and may be in `dynamic`.
+
+    The other arguments are those of `export`.
+    """
+    path = pathlib.Path(path)
+    if path.suffix != ".pt2":
+        raise ExportError(f"{path.name}: a joint graph is a program of torch.export, whose file ends in .pt2")
+    if isinstance(loss, str) and takes_target(loss) == (target is None):
+        raise ExportError(f"the loss {loss} {'needs a target' if target is None else 'takes no target'}")
+    return _export_program(module, example_inputs, path, dynamic, input_names, output_names, loss, target)
+
+
+def _export_program(module, example_inputs, path, dynamic, input_names, output_names, loss=None, target=None) -> Export:
+    _check_module(module)
+    call = make_call(module, example_inputs, input_names)
+    if target is not None and "target" in call.inputs:
+        raise ExportError("an input is called target, as the loss's is: give it another name in input_names")
+    inputs = dict(call.inputs) if target is None else {**call.inputs, "target": target}
+    state = state_of(module)
+    axes = _axes(dynamic or {}, inputs)
+    with preserved(module):
+        observation = observe(module, call, state, only_norms=False)
+        outputs = _output_names(call, list(observation.outputs), output_names)
+        program = program_of(module, call, inputs, outputs, axes, _loss_of(loss, outputs, target))
+        verify_program(program, state, observation)
+    write_program(program, path)
+    parameters = parameters_of(program, state)
+    floats = {name for name, x in state.buffers.items() if x.is_floating_point()}
+    return Export(
+        path=path,
+        exporter=PROGRAM if loss is None else JOINT,
+        opset=None,
+        inputs=tuple(inputs),
+        outputs=tuple(name for name in outputs if loss is None or name != "loss"),
+        parameters=tuple(parameters),
+        frozen=tuple(name for name in parameters if not state.parameters[name].requires_grad),
+        statistics=tuple(name for name in state.buffers if name in floats and name in observation.updated),
+        buffers=tuple(name for name in state.buffers if name in floats and name not in observation.updated),
+        dims={f"{name}.{axis}": inputs[name].shape[axis] for name, held in axes.items() for axis in held},
+        random=observation.drawn > 0,
+    )
+
+
+def _loss_of(loss, outputs: list[str], target: torch.Tensor | None) -> Loss | None:
+    """From the specification or function of `export_joint`."""
+    if loss is not None and "loss" in outputs and loss != "output:loss":
+        raise ExportError("an output is called loss, as the model's loss is: give it another name in output_names")
+    if isinstance(loss, str):
+        return make_loss(loss, outputs)
+    return loss if loss is None or target is not None else lambda found, _: loss(found)
 
 
 def _result(path, exporter, model, call, outputs, state, observation, axes) -> Export:
@@ -145,14 +224,14 @@ def _check_module(module: torch.nn.Module) -> None:
         raise ExportError(f"the module is a {type(module).__name__}: export the original, module.module")
 
 
-def _axes(dynamic: Dynamic, call: Call) -> Axes:
+def _axes(dynamic: Dynamic, inputs: Mapping[str, torch.Tensor]) -> Axes:
     axes: Axes = {}
     for dim, held in dynamic.items():
         sizes = set()
         for name, where in held.items():
-            if name not in call.inputs:
-                raise ExportError(f"dynamic: {dim} names the input {name}; there are {', '.join(call.inputs)}")
-            shape = call.inputs[name].shape
+            if name not in inputs:
+                raise ExportError(f"dynamic: {dim} names the input {name}; there are {', '.join(inputs)}")
+            shape = inputs[name].shape
             for axis in (where,) if isinstance(where, int) else where:
                 if not -len(shape) <= axis < len(shape):
                     raise ExportError(f"dynamic: {name} of shape {list(shape)} has no axis {axis}")

@@ -7,7 +7,7 @@ import os
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import onnx
 
@@ -52,6 +52,14 @@ def write_model(model: onnx.ModelProto, path: pathlib.Path, external_data: bool 
     for stale in path.parent.glob(_DATA.format(path.name, "*")):
         if stale.name != keep:
             stale.unlink()
+
+
+def write_whole(path: pathlib.Path, save: Callable[[str], None]) -> None:
+    """Lets `save` write a file, which then takes the place of the one that is there."""
+    with scratch(path) as folder:
+        whole = folder / path.name
+        save(str(whole))
+        _replace(whole, path)
 
 
 @contextlib.contextmanager

@@ -13,9 +13,10 @@ from safetensors.torch import save_file
 
 from .calls import Call, Inputs, make_call
 from .errors import ExportError, ExportWarning
-from .exporting import Dynamic, Export, export
+from .exporting import Dynamic, Export, export, export_joint
 from .files import whole_folder
 from .modules import preserved
+from .programs import JOINT, PROGRAM
 from .training import Loss, Optimizer, make_loss, takes_target
 
 
@@ -39,8 +40,8 @@ def golden(
 ) -> list[Export]:
     """Trains a copy of `module` on one batch, `steps` times, and writes what `accc diff` compares.
 
-    `directory` gets the model as `model.onnx` (and `<exporter>.onnx` for every further exporter of a list), the batch,
-    the loss, outputs and gradients of the first step, the parameters and statistics after the last, and all of it
+    `directory` gets the model as `model.onnx` (and `<exporter>.onnx` for every further exporter of a list); "torch.export"
+    and "joint" give `.pt2` files in their place, of `export` and `export_joint`. Beside it stand the batch, the loss, outputs and gradients of the first step, the parameters and statistics after the last, and all of it
     again in float64 unless `double` is off. It appears whole, in place of what was there. With no `steps` nothing is
     run: the folder holds the model and the batch alone.
 
@@ -61,7 +62,8 @@ def golden(
     if target is not None and "target" in call.inputs:
         raise ExportError("an input is called target, as the loss's is: give it another name in input_names")
     with whole_folder(directory) as folder:
-        files, exports = _export_all(module, inputs, exporters, folder, directory, dynamic, input_names, output_names)
+        options = {"dynamic": dynamic, "input_names": input_names, "output_names": output_names}
+        files, exports = _export_all(module, inputs, exporters, folder, {"loss": loss, "target": target}, options)
         with preserved(module):
             run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps)
             meta = {
@@ -87,18 +89,24 @@ def golden(
     return exports
 
 
-def _export_all(module, inputs, exporters, folder, directory, dynamic, input_names, output_names):
+def _export_all(module, inputs, exporters, folder, loss, options):
     """The model files; returns what meta.json says of them, and what `export` does."""
     files, exports = [], []
+    if options["dynamic"] and len({exporter in (PROGRAM, JOINT) for exporter in exporters}) > 1:
+        raise ExportError("open dimensions have other names in ONNX than in programs of torch.export: make a golden of each")
     for exporter in exporters:
-        path = folder / (f"{exporter}.onnx" if files else "model.onnx")
-        names = {"input_names": input_names, "output_names": output_names}
-        done = export(module, inputs, path, dynamic=dynamic, exporter=exporter, **names)
+        path = folder / f"{exporter if files else 'model'}.{'pt2' if exporter in (PROGRAM, JOINT) else 'onnx'}"
+        if exporter == JOINT:
+            done = export_joint(module, inputs, path, **loss, **options)
+        else:
+            done = export(module, inputs, path, exporter=exporter, **options)
         if exports and set(done.parameters) != set(exports[0].parameters):
             difference = ", ".join(sorted(set(done.parameters) ^ set(exports[0].parameters)))
             raise ExportError(f"the exporters {exports[0].exporter} and {exporter} differ in {difference}")
         exports.append(done)
         files.append({"file": path.name, "exporter": done.exporter, "opset": done.opset})
+        if exporter == JOINT:
+            files[-1]["loss"] = ""  # the file holds it
         # TorchScript's files do not tell a buffer such as an attention mask from a parameter.
         if frozen := [*done.frozen, *(done.buffers if done.exporter == "torchscript" else ())]:
             files[-1]["freeze"] = frozen

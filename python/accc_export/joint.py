@@ -5,14 +5,19 @@ import copy
 
 import torch
 import torch.utils._pytree as pytree
-from torch.export.experimental import _export_forward_backward
+from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import InputKind
 
 
 def with_backward(program: torch.export.ExportedProgram, loss_index: int = 0) -> torch.export.ExportedProgram:
-    """The program with the gradients of its parameters: a joint graph. One of its outputs is the loss; others are detached."""
+    """The program with the gradients of its parameters: a joint graph. One of its outputs is the loss; others are detached.
+
+    What torch.export.experimental._export_forward_backward does, without taking operators apart: accc knows those that
+    autograd calls, and PyTorch (2.15) fails to take some of them apart (causal attention of transposed heads).
+    """
     prepare(program, loss_index)
-    return _export_forward_backward(program, loss_index)
+    options = {"cia_to_decomp": {}, "python_decomp_table": {}, "decompose_custom_triton_ops": False}
+    return _decompose_exported_program(program, joint_loss_index=loss_index, **options)
 
 
 def prepare(program: torch.export.ExportedProgram, loss_index: int = 0) -> None:

@@ -101,16 +101,17 @@ class Observation:
     padding: dict[str, int]
     """Embedding weights by first name -> the row that stands for padding."""
     updated: dict[str, str]
-    """Running statistics that the pass moved -> the batch norm's name."""
+    """Running statistics that the pass moved -> the batch norm's name; other buffers that it changed -> nothing."""
     drawn: int
     """Random operations (dropouts) that ran."""
     outputs: dict[str, torch.Size]
 
 
-def observe(module: torch.nn.Module, call: Call, state: State) -> Observation:
+def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bool = True) -> Observation:
     """Runs the module once, forward and backward. To be called within `preserved`; moved statistics are put back.
 
-    Raises ExportError where a forward pass changes what a file cannot say that it changes.
+    Raises ExportError where a forward pass changes what a file cannot say that it changes: with `only_norms`, all but
+    the statistics of batch norms.
     """
     before = state.snapshot().buffers
     watch = _Watch()
@@ -120,7 +121,7 @@ def observe(module: torch.nn.Module, call: Call, state: State) -> Observation:
         reached = _reached(outputs, state)
     after = dict(module.named_buffers(remove_duplicate=False))
     changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
-    updated = _statistics(module, changed, state)
+    updated = _statistics(module, changed, state) if only_norms else dict.fromkeys(changed, "")
     with torch.no_grad():
         for name in changed:
             state.buffers[name].copy_(before[name])

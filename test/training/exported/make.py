@@ -19,7 +19,6 @@ import zipfile
 import torch
 from safetensors.torch import save_file
 from torch import nn
-from torch.export.exported_program import _decompose_exported_program
 from torch.export.experimental import _export_forward_backward
 from torch.nn import functional as F
 
@@ -333,8 +332,7 @@ def without_traces(value):
 def with_backward(program):
     """The program with its backward pass, in core ATen and in the operators that autograd calls."""
     joint.prepare(program)
-    options = {"cia_to_decomp": {}, "python_decomp_table": {}, "decompose_custom_triton_ops": False}
-    return {"joint": _export_forward_backward(program), "joint_aten": _decompose_exported_program(program, joint_loss_index=0, **options)}
+    return {"joint": _export_forward_backward(program), "joint_aten": joint.with_backward(program)}
 
 
 def make(case):

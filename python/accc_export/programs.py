@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs of torch.export, with or without the backward pass."""
+
+import pathlib
+import warnings
+from collections.abc import Mapping
+
+import torch
+from torch.export.graph_signature import InputKind
+
+from .calls import Call, flat_forward
+from .errors import ExportError
+from .exporters import Axes, first_lines
+from .files import write_whole
+from .joint import with_backward
+from .modules import Observation, State
+from .training import Loss
+
+PROGRAM, JOINT = "torch.export", "joint"
+
+
+def program_of(
+    module: torch.nn.Module,
+    call: Call,
+    inputs: Mapping[str, torch.Tensor],
+    outputs: list[str],
+    axes: Axes,
+    loss: Loss | None,
+) -> torch.export.ExportedProgram:
+    """The module as torch.export has it, which returns a dict of its outputs; with a loss, a joint graph that has it first."""
+    for name in inputs:
+        if not name.isidentifier():
+            raise ExportError(f"the input {name} has a name that no argument of a program can have")
+
+    def returned(found, rest):
+        named = dict(zip(outputs, found.values()))
+        if loss is None:
+            return named
+        value = loss(named, rest[0] if rest else None)
+        if value.numel() != 1 or not value.is_floating_point():
+            raise ExportError(f"the loss is no scalar, but {value.dtype} of shape {list(value.shape)}")
+        return {"loss": value, **{name: x.detach() for name, x in named.items() if name != "loss"}}
+
+    dims = {dim: torch.export.Dim(dim) for held in axes.values() for dim in held.values()}
+    shapes = tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in inputs)
+    try:
+        with warnings.catch_warnings(), flat_forward(module, call, list(inputs), returned):
+            warnings.simplefilter("ignore")
+            program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
+            return program if loss is None else with_backward(program)
+    except ExportError:
+        raise
+    except Exception as error:  # whatever the tracer and the module's own code raise
+        raise ExportError(f"torch.export fails: {first_lines(error)}") from error
+
+
+def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[str]:
+    """The parameters that the program reads, by first name."""
+    read = {node.name for node in program.graph.nodes if node.op == "placeholder" and node.users}
+    first = state.first_names()
+    names = {
+        first[spec.target]
+        for spec in program.graph_signature.input_specs
+        if spec.kind is InputKind.PARAMETER and spec.arg.name in read
+    }
+    return [name for name in state.parameters if name in names]
+
+
+def verify_program(program: torch.export.ExportedProgram, state: State, observation: Observation) -> None:
+    """Raises ExportError for what the file does not say: parameters that are not in it, and memory that it does not show shared."""
+    missing = observation.reached - set(parameters_of(program, state))
+    problems = [f"the parameter {name} is missing" for name in sorted(missing)]
+    memory = {x.untyped_storage().data_ptr(): name for name, x in state.parameters.items() if x.requires_grad and x.numel()}
+    for name, buffer in state.buffers.items():
+        other = memory.get(buffer.untyped_storage().data_ptr())
+        if other is not None and name not in state.persistent:
+            problems.append(f"the buffer {name} shares its memory with the parameter {other}, and is stored apart")
+    if problems:
+        raise ExportError("the exported program is not the module's: " + "; ".join(problems[:20]))
+
+
+def write_program(program: torch.export.ExportedProgram, path: pathlib.Path) -> None:
+    """Writes the program, without what tells of the machine and the batch that it was exported with."""
+    for part in program.graph_module.modules():
+        if isinstance(part, torch.fx.GraphModule):
+            for node in part.graph.nodes:
+                node.meta.pop("stack_trace", None)
+    program._example_inputs = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        write_whole(path, lambda file: torch.export.save(program, file))

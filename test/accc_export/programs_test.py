@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The programs of torch.export that python/accc_export writes. Needs PyTorch; scripts/sweep --package runs it.
+
+What build/bin/accc makes of them is compared with PyTorch where that is built.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+import accc_export  # noqa: E402
+
+torch.set_num_threads(1)
+ACCC = ROOT / "build" / "bin" / "accc"
+
+
+class Everything(nn.Module):
+    """What programs have that ONNX models have not: tied weights, buffers that change, gradients that stop."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(9, 8, padding_idx=0)
+        self.norm, self.batch_norm, self.fixed = nn.LayerNorm(8), nn.BatchNorm1d(8), nn.Linear(8, 8)
+        self.head = nn.Linear(8, 9, bias=False)
+        self.head.weight = self.words.weight
+        self.unused, self.stopped = nn.Linear(2, 2), nn.Linear(8, 8)
+        self.fixed.requires_grad_(False)
+        self.register_buffer("average", torch.zeros(8))
+
+    def forward(self, tokens, *, shift):
+        x = self.norm(self.words(tokens))
+        q = self.fixed(x).unsqueeze(1)
+        x = x + functional.scaled_dot_product_attention(q, q, q, is_causal=True).squeeze(1)
+        x = self.batch_norm(x.mean(dim=1) + shift) + self.stopped(shift).detach()
+        with torch.no_grad():
+            self.average.mul_(0.9).add_(x.mean(0), alpha=0.1)
+        return {"logits": self.head(x), "hidden": x}
+
+
+def everything():
+    torch.manual_seed(0)
+    return Everything(), {"tokens": torch.randint(9, (4, 5)), "shift": torch.randn(4, 8)}, torch.randint(9, (4,))
+
+
+class ProgramsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.path = self.folder / "m.pt2"
+
+    def refused(self, pattern, call, *args, **options):
+        with self.assertRaisesRegex(accc_export.ExportError, pattern):
+            call(*args, **options)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_program(self):
+        module, inputs, _ = everything()
+        module.eval()
+        state = {name: x.clone() for name, x in module.state_dict().items()}
+        done = accc_export.export(module, inputs, self.path, dynamic={"batch": {"tokens": 0, "shift": 0}})
+        self.assertEqual((done.inputs, done.outputs), (("tokens", "shift"), ("logits", "hidden")))
+        self.assertEqual((done.exporter, done.opset, done.random), ("torch.export", None, False))
+        self.assertEqual(done.dims, {"tokens.0": 4, "shift.0": 4})
+        self.assertEqual(done.frozen, ("fixed.weight", "fixed.bias"))
+        self.assertEqual(done.statistics, ("average", "batch_norm.running_mean", "batch_norm.running_var"))
+        self.assertNotIn("unused.weight", done.parameters)
+        self.assertFalse(any(part.training for part in module.modules()))
+        self.assertNotIn("forward", vars(module))
+        self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
+        with zipfile.ZipFile(self.path) as archive:
+            text = next(archive.read(name).decode() for name in archive.namelist() if "/models/" in name)
+        self.assertNotIn("stack_trace", text)
+        self.assertNotIn(str(ROOT), text)
+
+    def test_a_joint_graph(self):
+        module, inputs, target = everything()
+
+        def weighted(found, target):
+            return functional.cross_entropy(found["logits"], target) + found["hidden"].square().mean()
+
+        for loss in ("cross_entropy=logits", weighted):
+            done = accc_export.export_joint(module, inputs, self.path, loss=loss, target=target)
+            self.assertEqual((done.inputs, done.outputs), (("tokens", "shift", "target"), ("logits", "hidden")))
+            specs = torch.export.load(self.path).graph_signature
+            gradients = {x.target for x in specs.output_specs if x.kind.name == "GRADIENT_TO_PARAMETER"}
+            norms = {f"{norm}.{part}" for norm in ("norm", "batch_norm") for part in ("weight", "bias")}
+            self.assertEqual(gradients, norms | {"words.weight"})
+            self.assertEqual([x.kind.name for x in specs.output_specs].count("LOSS_OUTPUT"), 1)
+        done = accc_export.export_joint(Scalar(), torch.randn(3, 4), self.path, loss="output:loss")
+        self.assertEqual(done.outputs, ("scores",))
+        accc_export.export_joint(nn.Linear(4, 2), torch.randn(3, 4), self.path, loss=lambda found: found["output"].sum())
+
+    def test_refusals(self):
+        x, y = torch.randn(3, 4), torch.randn(3, 2)
+        linear = nn.Linear(4, 2)
+        joint = accc_export.export_joint
+        self.refused("whose file ends in .pt2", joint, linear, x, self.folder / "m.onnx", loss="mse", target=y)
+        self.refused("mse needs a target", joint, linear, x, self.path, loss="mse")
+        self.refused("takes no target", joint, Scalar(), x, self.path, loss="output:loss", target=y)
+        self.refused("an output is called loss", joint, Scalar(), x, self.path, loss="mse=scores", target=y)
+        self.refused("no scalar, but torch.float32 of shape", joint, linear, x, self.path, loss=lambda found: found["output"])
+        self.refused("names the input z; there are input, target", joint, linear, x, self.path, loss="mse", target=y, dynamic={"n": {"z": 0}})
+        self.refused("no exporter or external_data", accc_export.export, linear, x, self.path, exporter="dynamo")
+        self.refused("no exporter or external_data", accc_export.export, linear, x, self.path, external_data=True)
+        self.refused("the input a.b has a name", accc_export.export, linear, x, self.path, input_names=["a.b"])
+        self.refused("torch.export fails: .*data-dependent", accc_export.export, Branch(), x, self.path)
+        self.refused("buffer row shares its memory with the parameter weight", accc_export.export, Row(4, 2), x, self.path)
+
+    @unittest.skipUnless(ACCC.exists(), "accc is not built")
+    def test_goldens(self):
+        module, inputs, target = everything()
+        settings = {"loss": "cross_entropy=logits", "target": target, "optimizer": "adamw", "lr": 0.01, "steps": 3}
+        dynamic = {"batch": {"tokens": 0, "shift": 0, "target": 0}}
+        golden = self.folder / "golden"
+        accc_export.golden(module, inputs, golden, exporter="joint", dynamic=dynamic, **settings)
+        meta = json.loads((golden / "meta.json").read_text())
+        self.assertEqual((meta["files"][0]["exporter"], meta["files"][0]["loss"]), ("joint", ""))
+        self.compare(golden, "model.pt2")
+        accc_export.golden(module, inputs, golden, exporter=["torch.export", "joint"], **settings)
+        self.compare(golden, "model.pt2")
+        self.compare(golden, "joint.pt2")
+        with self.assertRaisesRegex(accc_export.ExportError, "make a golden of each"):
+            accc_export.golden(module, inputs, golden, exporter=["joint", "dynamo"], dynamic=dynamic, **settings)
+
+    def compare(self, golden, model):
+        done = subprocess.run([ACCC, "diff", golden / model, golden], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Scalar(nn.Linear):
+    def __init__(self):
+        super().__init__(4, 2)
+
+    def forward(self, x):
+        scores = super().forward(x)
+        return {"loss": scores.square().mean(), "scores": scores}
+
+
+class Branch(nn.Linear):
+    def __init__(self):
+        super().__init__(4, 2)
+
+    def forward(self, x):
+        return super().forward(x if x.sum() > 0 else -x)
+
+
+class Row(nn.Linear):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.register_buffer("row", self.weight.data[0], persistent=False)
+
+    def forward(self, x):
+        return super().forward(x) + (x * self.row).sum(1, keepdim=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

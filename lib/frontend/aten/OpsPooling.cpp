@@ -87,7 +87,8 @@ template <size_t spatial> Entities averagePool(Node &node) {
 /// floor(i extent / count) and ends before ceil((i + 1) extent / count).
 Tensor reduceAdaptively(Node &node, Tensor x, int64_t axis, int64_t count, prim::ReduceKind kind) {
   int64_t extent = x.dim(axis);
-  if (count < 1)
+  constexpr int64_t limit = 4096; // windows that are no pooling are sliced one by one
+  if (count < 1 || (count > limit && extent % count != 0))
     fail("an output size is " + Twine(count));
   if (count == extent)
     return x;

@@ -205,6 +205,18 @@ static bool isAssertion(llvm::StringRef target) {
   return false;
 }
 
+aten::Local ProgramImporter::memoryOf(const Json &argument) {
+  std::optional<Json> values = graph.find("tensor_values"), tensor = argument.find("as_tensor");
+  std::optional<Json> meta =
+      values && tensor ? values->find(tensor->at("name").string().c_str()) : std::nullopt;
+  if (!meta)
+    fail("the file does not say how its argument lies in memory");
+  aten::Integers memory = {plainSize(meta->at("storage_offset"))};
+  for (size_t i = 0; i < meta->at("strides").size(); ++i)
+    memory.push_back(plainSize(meta->at("strides").at(i)));
+  return memory;
+}
+
 std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::string &target,
                                                   Scope &scope) {
   Json inputs = node.at("inputs");
@@ -239,6 +251,8 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   std::vector<aten::NamedLocal> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back({inputs.at(i).at("name").string(), argumentAt(i)});
+  if (name.starts_with("as_strided"))
+    arguments.push_back({"memory", memoryOf(inputs.at(size_t(0)).at("arg"))});
   std::optional<Json> called = node.find("name");
   return caller.call(location(node), name, arguments, called ? called->string() : target);
 }

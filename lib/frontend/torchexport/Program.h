@@ -48,6 +48,8 @@ private:
   aten::Local argument(const Json &argument, const Scope &scope);
   aten::Local lookup(const std::string &name, const Scope &scope);
   aten::MutableTensor lookupTensor(const std::string &name, const Scope &scope);
+  /// The storage's offset and the strides of the tensor that a node reads, in elements.
+  aten::Local memoryOf(const Json &argument);
   void bind(const Json &output, aten::Local value, Scope &scope);
   mlir::Location location(const Json &node);
 

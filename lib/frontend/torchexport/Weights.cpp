@@ -74,17 +74,16 @@ const Archive::Record &Weights::storage(const std::string &record) {
   return found->second;
 }
 
-/// The number of a SymInt that must be one.
-static int64_t plain(const Json &symInt) {
+int64_t accc::torchexport::plainSize(const Json &symInt) {
   if (symInt.tag() != "as_int")
-    fail("a stored tensor has an open dimension");
+    fail("a size or stride depends on an open dimension, where it must be a number");
   return symInt.content().integer();
 }
 
 static SmallVector<int64_t> plainList(const Json &list) {
   SmallVector<int64_t> values;
   for (size_t i = 0; i < list.size(); ++i)
-    values.push_back(plain(list.at(i)));
+    values.push_back(plainSize(list.at(i)));
   return values;
 }
 
@@ -125,7 +124,7 @@ StoredTensor Weights::read(const std::string &name) {
     fail("'" + name + "' is no tensor");
   SmallVector<int64_t> shape = plainList(meta->at("sizes")),
                        strides = plainList(meta->at("strides"));
-  int64_t offset = plain(meta->at("storage_offset"));
+  int64_t offset = plainSize(meta->at("storage_offset"));
   int64_t scalarType = meta->at("dtype").integer();
   RankedTensorType type = tensorType(shape, elementType(context, scalarType));
   if (strides.size() != shape.size() || offset < 0)

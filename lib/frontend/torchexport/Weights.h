@@ -20,6 +20,9 @@ using namespace frontend; // what every importer builds with
 /// have.
 mlir::Type elementType(mlir::MLIRContext &context, int64_t scalarType);
 
+/// The number of a SymInt that must be one.
+int64_t plainSize(const Json &symInt);
+
 /// One tensor of the archive.
 struct StoredTensor {
   Weight weight;

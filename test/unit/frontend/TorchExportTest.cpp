@@ -276,12 +276,13 @@ TEST_CASE("torch.export: truncated and damaged files", "[hostile]") {
     survives(damaged);
   }
   // Below the checksums: one character or one number of the program is another.
-  for (int i = 0; i < 300; ++i)
-    survives(changed(bytes, i % 3 ? kModel : kConfig, [&](std::string &text) {
-      size_t at = random() % text.size();
-      if (i % 2)
-        text[at] = static_cast<char>(' ' + random() % 95);
-      else if ((at = text.find_first_of("0123456789", at)) != std::string::npos)
-        text.replace(at, 1, std::to_string(static_cast<int64_t>(random()) << random() % 32));
-    }));
+  for (const std::string &each : {bytes, program("stopped", "joint_aten")})
+    for (int i = 0; i < 300; ++i)
+      survives(changed(each, i % 3 ? kModel : kConfig, [&](std::string &text) {
+        size_t at = random() % text.size();
+        if (i % 2)
+          text[at] = static_cast<char>(' ' + random() % 95);
+        else if ((at = text.find_first_of("0123456789", at)) != std::string::npos)
+          text.replace(at, 1, std::to_string(static_cast<int64_t>(random()) << random() % 32));
+      }));
 }

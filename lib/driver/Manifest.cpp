@@ -30,6 +30,12 @@ describeSettings(llvm::ArrayRef<std::pair<std::string, std::string>> settings) {
   return object;
 }
 
+/// As --input takes it.
+static std::string describeInput(const std::pair<const std::string, InputOption> &input) {
+  const auto &[name, type] = input;
+  return name + "=" + type.elementType + "[" + llvm::join(type.dimensions, ",") + "]";
+}
+
 /// Adds what the importer says of the export.
 static void addNotes(llvm::json::Object &manifest, const CompileOptions &options,
                      const ExportNotes &notes) {
@@ -73,6 +79,12 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
     } else
       llvm::consumeError(optimizer.takeError());
   }
+  if (!options.inputs.empty()) {
+    llvm::json::Array inputs;
+    for (const auto &input : options.inputs)
+      inputs.push_back(describeInput(input));
+    manifest["inputs"] = std::move(inputs);
+  }
   llvm::json::Object dimensions;
   for (const auto &[name, sizes] : options.dimensions)
     dimensions[name] = llvm::json::Array(sizes);
@@ -102,6 +114,8 @@ std::string accc::describeOptions(const CompileOptions &options) {
   add("--precision", options.precision);
   for (const std::string &expression : options.freeze)
     add("--freeze", expression);
+  for (const auto &input : options.inputs)
+    add("--input", describeInput(input));
   for (const auto &[name, sizes] : options.dimensions) {
     std::string list;
     for (int64_t size : sizes)

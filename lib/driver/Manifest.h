@@ -21,7 +21,7 @@ struct ExportNotes {
 
 /// JSON: compiler, model (file name), model_xxh128 (of each of its files, InputHashes), loss,
 /// optimizer, all options of both (loss_options, optimizer_options), learning_rate (what a trainer
-/// uses where it says nothing else), target, arch, precision, dimensions, freeze; recovered
+/// uses where it says nothing else), target, arch, precision, inputs, dimensions, freeze; recovered
 /// (parameters that the exporter changed and the importer restored), aliases (other names of a
 /// variable, by its name), accepted_damage. Holds no path, time or machine, so that the same input
 /// gives the same bytes.

@@ -10,8 +10,17 @@
 
 namespace accc {
 
+/// An input whose type the model file does not say.
+struct InputOption {
+  /// As PyTorch calls it, "float32".
+  std::string elementType;
+  /// Sizes, or names of dynamic dimensions.
+  std::vector<std::string> dimensions;
+};
+
 struct CompileOptions {
-  /// The model file: .onnx, .pt2 of torch.export.save, or .mlir with a function @forward.
+  /// The model file: .onnx, .pt2 of torch.export.save, .pt of torch.jit.save, or .mlir with a
+  /// function @forward.
   std::string model;
   /// The library to write; with stopAfter the IR (empty: it goes to Outcome::text).
   std::string output;
@@ -21,6 +30,8 @@ struct CompileOptions {
   /// By the dimension's name. Several values make a library for each of them, and for each
   /// combination with those of other dimensions.
   std::map<std::string, std::vector<int64_t>> dimensions;
+  /// By the input's name.
+  std::map<std::string, InputOption> inputs;
   /// What other open dimensions are taken as; 0: they are an error.
   int64_t openDimension = 0;
 

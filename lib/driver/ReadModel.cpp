@@ -6,6 +6,7 @@
 #include "driver/SharedVariables.h"
 #include "frontend/onnx/Import.h"
 #include "frontend/torchexport/Import.h"
+#include "frontend/torchscript/Import.h"
 #include "training/loss/Loss.h"
 
 #include "llvm/Support/MemoryBuffer.h"
@@ -25,6 +26,15 @@ static void checkLossOutput(Compilation &c, const std::vector<std::string> &outp
     c.problems.add({.message = unknownOutput(loss->output, outputs)});
 }
 
+/// Files other than TorchScript's say what their inputs are. True if the options say it, too.
+static bool refuseInputTypes(Compilation &c) {
+  for (const auto &[name, type] : c.options.inputs)
+    c.problems.add({.message = "--input " + name + ": the file says what its inputs are; the " +
+                               "option is for TorchScript",
+                    .fault = Fault::Usage});
+  return !c.options.inputs.empty();
+}
+
 LogicalResult accc::readModel(Compilation &c) {
   const std::string &path = c.options.model;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -41,14 +51,20 @@ LogicalResult accc::readModel(Compilation &c) {
   if (llvm::sys::path::extension(path) == ".mlir") {
     for (const auto &[name, size] : c.sizes.dimensions)
       c.problems.add({.message = "-D " + name + ": the shapes of IR text are fixed"});
-    if (!c.sizes.dimensions.empty())
+    if (!c.sizes.dimensions.empty() || refuseInputTypes(c))
       return failure();
     hash({});
     c.module = readModelText((*file)->getBuffer(), path, c.context);
     return success(c.module && succeeded(shareVariables(c, {})));
   }
 
+  bool isArchive = (*file)->getBuffer().starts_with("PK\x03\x04");
+  bool isScript = isArchive && isTorchScript(path);
+  if (!isScript && refuseInputTypes(c))
+    return failure();
   ImportOptions options;
+  for (const auto &[name, type] : c.options.inputs)
+    options.inputTypes[name] = {type.elementType, type.dimensions};
   options.training = !c.options.loss.empty();
   for (const auto &[name, size] : c.sizes.dimensions)
     options.dimensions[name] = size;
@@ -59,9 +75,9 @@ LogicalResult accc::readModel(Compilation &c) {
     options.unbiasedRunningVar = c.options.runningVariance == "unbiased";
   if (c.options.openDimension)
     options.openDimension = c.options.openDimension;
-  bool isArchive = (*file)->getBuffer().starts_with("PK\x03\x04");
-  ImportResult result = isArchive ? importTorchExport(path, options, c.context)
-                                  : importOnnx(path, options, c.context);
+  ImportResult result = isScript    ? importTorchScript(path, options, c.context)
+                        : isArchive ? importTorchExport(path, options, c.context)
+                                    : importOnnx(path, options, c.context);
   for (const Problem &remark : result.remarks)
     c.problems.add(remark);
   for (const Problem &problem : result.problems)

@@ -27,6 +27,9 @@ void addDiff(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
 void addGolden(CLI::App &app, Action &action);
 
+/// Adds NAME=TYPE[SIZE,...] of --input. Throws CLI::ValidationError.
+void addInput(CompileOptions &options, const std::string &text);
+
 /// Adds MODEL and the options that say what is compiled and how. `options` must live as long as the
 /// app.
 void addCompileOptions(CLI::App &command, CompileOptions &options);

@@ -2,6 +2,8 @@
 // The options that say what to compile and how.
 #include "Command.h"
 
+#include <cctype>
+
 using namespace accc;
 using namespace accc::tool;
 
@@ -22,10 +24,35 @@ static void addDimension(CompileOptions &options, const std::string &text) {
   all.insert(all.end(), sizes.begin(), sizes.end());
 }
 
+void accc::tool::addInput(CompileOptions &options, const std::string &text) {
+  size_t equals = text.find('='), bracket = text.find('[');
+  std::string name = text.substr(0, equals);
+  if (name.empty() || bracket == std::string::npos || equals >= bracket - 1 || text.back() != ']')
+    throw CLI::ValidationError("--input", "needs NAME=TYPE[SIZE,...], as in --input "
+                                          "x=float32[8,16], not " +
+                                              text);
+  InputOption input{text.substr(equals + 1, bracket - equals - 1), {}};
+  std::string sizes = text.substr(bracket + 1, text.size() - bracket - 2);
+  for (const std::string &size : CLI::detail::split(sizes, ',')) {
+    bool isName =
+        !size.empty() && (std::isalpha(static_cast<unsigned char>(size[0])) || size[0] == '_');
+    std::optional<int64_t> number = toWholeNumber(size);
+    if (sizes.empty())
+      break; // a tensor without dimensions
+    if (!isName && (!number || *number < 1))
+      throw CLI::ValidationError("--input",
+                                 "needs positive sizes or names, not '" + size + "' in " + text);
+    input.dimensions.push_back(size);
+  }
+  if (!options.inputs.insert({name, input}).second)
+    throw CLI::ValidationError("--input", "names the input '" + name + "' twice");
+}
+
 void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
   command
       .add_option("MODEL", options.model,
-                  "The model: an ONNX file, or a program of torch.export.save (.pt2)")
+                  "The model: an ONNX file, a program of torch.export.save (.pt2), or a "
+                  "TorchScript module of torch.jit.save (.pt)")
       ->required();
   command.add_option("--loss", options.loss,
                      "Loss: cross_entropy, nll, mse, l1 or bce_with_logits of the first output (or "
@@ -64,6 +91,17 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
           "Set the size of a dynamic dimension. With several sizes (all combinations with those of "
           "other dimensions) the library holds each, with one set of parameters")
       ->type_name("DIM=N[,N...]")
+      ->allow_extra_args(false);
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--input",
+          [&options](const std::vector<std::string> &values) {
+            for (const std::string &value : values)
+              addInput(options, value);
+          },
+          "Give the element type and the shape of an input, which TorchScript files leave out, as "
+          "in x=float32[batch,16]. Names are dynamic dimensions")
+      ->type_name("NAME=TYPE[SIZE,...]")
       ->allow_extra_args(false);
   command
       .add_option("--freeze", options.freeze, "Do not train parameters whose name matches anywhere")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Goldens.h"
 
+#include "Command.h"
+
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -56,6 +58,8 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   meta.isOwn = json.contains("accc");
   if (json.contains("library"))
     meta.snapshot = checkedSnapshot(json["library"]).dump();
+  for (const std::string &input : json.value("inputs", std::vector<std::string>()))
+    addInput(compile, input);
   const auto dimensions = json.value("dims", json::object());
   for (const auto &[name, size] : dimensions.items())
     compile.dimensions[name] = {size.get<int64_t>()};

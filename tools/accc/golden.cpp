@@ -80,7 +80,7 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
                     {"dims", dimensions},
                     {"targets", split(manifest.value("target", "cpu"))},
                     {"archs", split(manifest.value("arch", ""))}};
-  for (const char *name : {"freeze", "precision", "assume_dropout_training",
+  for (const char *name : {"inputs", "freeze", "precision", "assume_dropout_training",
                            "assume_batchnorm_training", "running_variance"})
     if (manifest.contains(name))
       meta[name] = manifest[name];

@@ -36,6 +36,10 @@ public:
   /// A tensor with the same elements through which no gradient flows.
   MutableTensor detached(mlir::Location loc, const MutableTensor &tensor, llvm::StringRef name);
 
+  /// Whether what is written carries a gradient: torch.set_grad_enabled().
+  bool isGradientOn() const { return hasGradient; }
+  void setGradient(bool isOn) { hasGradient = isOn; }
+
   /// While it lives, nothing that is written carries a gradient: torch.no_grad().
   class NoGradient {
   public:

@@ -33,6 +33,8 @@ public:
 
   mlir::Type type() const;
   explicit operator bool() const { return state != nullptr; }
+  /// Whether both are one tensor: what is written into one is all that is in the other.
+  bool isSame(const MutableTensor &other) const { return state == other.state; }
   /// The value with all that was written. Throws ImportError where it depends on strides whether a
   /// write is seen.
   mlir::Value read(ForwardBuilder &function, mlir::Location loc) const;

@@ -135,6 +135,20 @@ ArrayRef<OpRow> accc::aten::convolutionOps() {
       {"convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, "
        "transposed, output_padding, groups, output_mask)",
        convolutionBackward},
+      {"_convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, "
+       "groups, benchmark=False, deterministic=False, cudnn_enabled=True, allow_tf32=True)",
+       convolution},
+      {"_convolution_mode(input, weight, bias, stride, padding, dilation, groups)",
+       [](Node &node) -> Entities {
+         switch (node.in("weight").rank()) {
+         case 3:
+           return conv<1>(node);
+         case 4:
+           return conv<2>(node);
+         default:
+           return conv<3>(node);
+         }
+       }},
   };
   return rows;
 }

@@ -17,6 +17,14 @@
 
 namespace accc {
 
+/// What the options say of an input of which the file says nothing: "int64[batch,128]".
+struct InputType {
+  /// As PyTorch calls it.
+  std::string elementType;
+  /// Sizes, or names of open dimensions.
+  std::vector<std::string> dimensions;
+};
+
 struct ImportOptions {
   /// Values of dimensions that the exporter left open: by the dimension's name (`batch`), or by
   /// position (`input.0`).
@@ -24,6 +32,8 @@ struct ImportOptions {
   /// What open dimensions without a value are taken as, with a warning; by default they are an
   /// error.
   std::optional<int64_t> openDimension;
+  /// By the input's name.
+  std::map<std::string, InputType> inputTypes;
   /// Parameters in whose name one of these regular expressions is found are not trained.
   std::vector<std::string> frozen;
   /// The module will be trained: warnings about what was exported for inference are wanted.

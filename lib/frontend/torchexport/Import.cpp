@@ -28,7 +28,7 @@ static std::string programName(const Archive &archive) {
   }
   if (name.empty())
     fail("the file holds no exported program (models/*.json): is it a file of "
-         "torch.export.save? A TorchScript file is not supported");
+         "torch.export.save? One of torch.save holds weights and no program");
   return name;
 }
 

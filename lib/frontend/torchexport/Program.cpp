@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchexport/Program.h"
-#include "frontend/torchexport/Symbolic.h"
+#include "frontend/aten/Numbers.h"
 #include "support/ModuleLocation.h"
 #include "support/WorkScope.h"
 
@@ -217,6 +217,21 @@ aten::Local ProgramImporter::memoryOf(const Json &argument) {
   return memory;
 }
 
+/// Sizes of tensors, and arithmetic on them.
+static aten::Local evaluateSizes(llvm::StringRef target, ArrayRef<aten::Local> arguments) {
+  auto *tensor = arguments.empty() ? nullptr : std::get_if<aten::MutableTensor>(&arguments[0]);
+  if (!tensor)
+    return aten::evaluateNumbers(target.rsplit('.').second, arguments);
+  auto type = cast<RankedTensorType>(tensor->type());
+  if (target == "torch.ops.aten.sym_numel.default")
+    return type.getNumElements();
+  auto *dim = arguments.size() == 2 ? std::get_if<int64_t>(&arguments[1]) : nullptr;
+  if (target != "torch.ops.aten.sym_size.int" || !dim || *dim < -type.getRank() ||
+      *dim >= type.getRank())
+    fail("asks for a size that the tensor does not have");
+  return type.getDimSize(static_cast<unsigned>(*dim < 0 ? *dim + type.getRank() : *dim));
+}
+
 std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::string &target,
                                                   Scope &scope) {
   Json inputs = node.at("inputs");
@@ -244,7 +259,7 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
     std::vector<aten::Local> values;
     for (size_t i = 0; i < inputs.size(); ++i)
       values.push_back(argumentAt(i));
-    return {evaluateSymbolic(target, values)};
+    return {evaluateSizes(target, values)};
   }
   if (!name.consume_front(kAten))
     fail("the operator is not supported: it is none of ATen's");

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchexport/Weights.h"
+#include "frontend/common/Storage.h"
 #include "frontend/common/TensorTypes.h"
 
 #include "mlir/IR/Builders.h"
-
-#include <cstring>
 
 using namespace mlir;
 using namespace accc;
@@ -87,29 +86,6 @@ static SmallVector<int64_t> plainList(const Json &list) {
   return values;
 }
 
-/// The elements in row-major order.
-static std::vector<char> gathered(ArrayRef<char> storage, ArrayRef<int64_t> shape,
-                                  ArrayRef<int64_t> strides, int64_t offset, int64_t width) {
-  std::vector<char> bytes;
-  SmallVector<int64_t> index(shape.size(), 0);
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= extent;
-  bytes.resize(static_cast<size_t>(count * width));
-  int64_t at = offset;
-  for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(bytes.data() + i * width, storage.data() + at * width, width);
-    for (size_t d = shape.size(); d-- > 0;) {
-      at += strides[d];
-      if (++index[d] < shape[d])
-        break;
-      at -= strides[d] * shape[d];
-      index[d] = 0;
-    }
-  }
-  return bytes;
-}
-
 StoredTensor Weights::read(const std::string &name) {
   auto found = entries.find(name);
   if (found == entries.end())
@@ -127,48 +103,19 @@ StoredTensor Weights::read(const std::string &name) {
   int64_t offset = plainSize(meta->at("storage_offset"));
   int64_t scalarType = meta->at("dtype").integer();
   RankedTensorType type = tensorType(shape, elementType(context, scalarType));
-  if (strides.size() != shape.size() || offset < 0)
-    fail("the tensor '" + name + "' has the shape " + show(shape) + " and the strides " +
-         show(strides));
   std::string record = found->second.folder + payload.at("path_name").string();
-  int64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
 
   StoredTensor result;
   result.requiresGrad = meta->at("requires_grad").boolean();
   result.place = record + show(shape) + show(strides) + std::to_string(offset) + "/" +
                  std::to_string(scalarType);
-  result.view = {record, 0, width, shape, strides};
-  if (type.getNumElements() == 0) {
-    result.weight = ownedWeight(type, {});
-    return result;
-  }
-  const Archive::Record &stored = storage(record);
-  // The last element, without overflow on the way.
-  constexpr int64_t largest = int64_t(1) << 40;
-  int64_t last = offset, expected = 1;
-  bool isRowMajor = true, fits = offset <= largest;
-  for (size_t d = shape.size(); d-- > 0;) {
-    fits &= strides[d] >= 0 && strides[d] <= largest;
-    if (!fits)
-      break;
-    isRowMajor &= shape[d] == 1 || strides[d] == expected;
-    expected *= shape[d];
-    int64_t span;
-    fits &=
-        !llvm::MulOverflow(shape[d] - 1, strides[d], span) && !llvm::AddOverflow(last, span, last);
-  }
-  int64_t available = static_cast<int64_t>(stored.bytes.size()) / width;
-  if (!fits || last >= available)
-    fail("the tensor '" + name + "' lies outside its storage of " + Twine(stored.bytes.size()) +
-         " bytes");
-  result.view.offset = offset * width;
+  // An empty tensor may have no record.
+  result.weight =
+      stridedWeight(type, strides, offset,
+                    type.getNumElements() == 0 ? Archive::Record() : storage(record), name);
+  int64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
+  result.view = {record, offset * width, width, shape, strides};
   for (int64_t &stride : result.view.strides)
     stride *= width;
-  result.weight =
-      isRowMajor ? Weight{type,
-                          stored.bytes.slice(static_cast<size_t>(offset * width),
-                                             static_cast<size_t>(type.getNumElements() * width)),
-                          stored.owner}
-                 : ownedWeight(type, gathered(stored.bytes, shape, strides, offset, width));
   return result;
 }

@@ -4,8 +4,9 @@
     python make.py [CASE...]     (needs torch and safetensors)
 
 Each case has `export.pt2` (the program as exported), `core.pt2` (after run_decompositions) where that trains the
-same, `joint.pt2` and `joint_aten.pt2` (with the backward pass, decomposed or not), and what `accc diff` compares with:
-the batch, loss and gradients of the first step, and parameters and buffers after the last.
+same, `joint.pt2` and `joint_aten.pt2` (with the backward pass, decomposed or not), `traced.pt` (the same module as
+TorchScript), and what `accc diff` compares with: the batch, loss and gradients of the first step, and parameters and
+buffers after the last.
 """
 
 import argparse
@@ -59,7 +60,7 @@ class Written(nn.Module):
 
 
 class Stopped(nn.Module):
-    """Values through which no gradient flows. Decomposing the program loses that."""
+    """Values through which no gradient flows. Decomposing the program and tracing lose that."""
 
     def __init__(self):
         super().__init__()
@@ -264,6 +265,7 @@ def named(found):
     return {"outputs" if len(tensors) == 1 else f"outputs_{i}": x for i, x in enumerate(tensors)}
 
 
+
 def weigh(found):
     """The loss of what a model gives: the mean of each output, weighted by a cosine."""
     outputs = listed(found)
@@ -294,7 +296,7 @@ def train(model, inputs, dtype):
     return {name: x.float().contiguous() for name, x in results.items()}
 
 
-def with_loss(model, detached=False):
+def with_loss(model, detached=False, gives=lambda loss, found: {"loss": loss, "outputs": found}):
     """The model, which gives its loss beside what it gives; parameters keep their names."""
     model = copy.deepcopy(model)
 
@@ -303,7 +305,7 @@ def with_loss(model, detached=False):
         def forward(self, *args, **kwargs):
             found = super().forward(*args, **kwargs)
             loss = weigh(found)
-            return {"loss": loss, "outputs": torch.utils._pytree.tree_map(torch.detach, found) if detached else found}
+            return gives(loss, torch.utils._pytree.tree_map(torch.detach, found) if detached else found)
 
     model.__class__ = Loss
     return model
@@ -335,6 +337,25 @@ def with_backward(program):
     return {"joint": _export_forward_backward(program), "joint_aten": joint.with_backward(program)}
 
 
+def trace(model, inputs, path):
+    """The module with its loss as torch.jit.trace writes it: a dict of a trace holds nothing but tensors."""
+    flat = with_loss(model, gives=lambda loss, found: {"loss": loss} | named(found))
+    traced = torch.jit.trace(flat, example_kwarg_inputs=inputs, check_trace=False, strict=False)
+    traced.load_state_dict(model.state_dict(), strict=False)  # tracing ran it
+    torch.jit.save(traced, path)
+
+
+def tidy_script(path, keeps_lines=False):
+    """Writes the archive again, small, without what names folders of this machine: its own, from which it runs."""
+    with zipfile.ZipFile(path) as archive:
+        records = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in records.items():
+            if keeps_lines or not name.endswith((".debug_pkl", "serialization_id")):
+                content = content.replace(str(pathlib.Path.cwd()).encode(), b"/" * len(str(pathlib.Path.cwd())))
+                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+
+
 def make(case):
     build, inputs, dynamic, dims = CASES[case]
     torch.manual_seed(0)
@@ -348,6 +369,8 @@ def make(case):
     detached = torch.export.export(with_loss(model, detached=True), (), kwargs=inputs, dynamic_shapes=dynamic)
     for name, program in with_backward(detached).items():
         torch.export.save(program, folder / f"{name}.pt2")
+    trace(model, inputs, folder / "traced.pt")
+    tidy_script(folder / "traced.pt")
     save_file(inputs, folder / "inputs.safetensors")
     save_file(train(model, inputs, torch.float32), folder / "golden.safetensors")
     save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")

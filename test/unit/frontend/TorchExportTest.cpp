@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs of torch.export: names, state, open dimensions, writes, and damaged files.
+#include "ArchiveEdit.h"
 #include "ModelText.h"
 
 #include "frontend/torchexport/Import.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include <catch2/catch.hpp>
-#include <zip.h>
 
-#include <filesystem>
-#include <fstream>
 #include <random>
 
 using namespace accc;
 using namespace accc::test;
 using Catch::Matchers::Contains;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -37,65 +34,6 @@ ImportOptions sized(std::map<std::string, int64_t> dimensions) {
   ImportOptions options;
   options.dimensions = std::move(dimensions);
   return options;
-}
-
-/// The archive with one of its records changed; `record` may leave out the root.
-template <typename Change>
-std::string changed(const std::string &bytes, const std::string &record, Change change) {
-  fs::path path = fs::temp_directory_path() / ("accc_torch_export_" + std::to_string(getpid()));
-  std::ofstream(path, std::ios::binary) << bytes;
-  int code = 0;
-  zip_t *zip = zip_open(path.c_str(), 0, &code);
-  REQUIRE(zip);
-  bool found = false;
-  std::string text;
-  for (zip_int64_t i = 0; i < zip_get_num_entries(zip, 0); ++i) {
-    std::string name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
-    if (!llvm::StringRef(name).ends_with(record))
-      continue;
-    found = true;
-    zip_stat_t stat;
-    REQUIRE(zip_stat_index(zip, i, 0, &stat) == 0);
-    text.resize(stat.size);
-    zip_file_t *file = zip_fopen_index(zip, i, 0);
-    REQUIRE(zip_fread(file, text.data(), text.size()) == static_cast<zip_int64_t>(text.size()));
-    zip_fclose(file);
-    change(text);
-    REQUIRE(zip_file_replace(zip, i, zip_source_buffer(zip, text.data(), text.size(), 0), 0) == 0);
-  }
-  REQUIRE(found);
-  REQUIRE(zip_close(zip) == 0);
-  auto buffer = llvm::MemoryBuffer::getFile(path.string());
-  REQUIRE(buffer);
-  std::string result = (*buffer)->getBuffer().str();
-  fs::remove(path);
-  return result;
-}
-
-/// The archive with one of its records, by its full name, under another name.
-std::string renamed(const std::string &bytes, const std::string &from, const std::string &to) {
-  fs::path path = fs::temp_directory_path() / ("accc_torch_renamed_" + std::to_string(getpid()));
-  std::ofstream(path, std::ios::binary) << bytes;
-  int code = 0;
-  zip_t *zip = zip_open(path.c_str(), 0, &code);
-  REQUIRE(zip);
-  REQUIRE(zip_file_rename(zip, zip_name_locate(zip, from.c_str(), 0), to.c_str(), 0) == 0);
-  REQUIRE(zip_close(zip) == 0);
-  auto buffer = llvm::MemoryBuffer::getFile(path.string());
-  REQUIRE(buffer);
-  std::string result = (*buffer)->getBuffer().str();
-  fs::remove(path);
-  return result;
-}
-
-/// The first `from` of a record replaced.
-std::string replaced(const std::string &bytes, const std::string &record, const std::string &from,
-                     const std::string &to) {
-  return changed(bytes, record, [&](std::string &text) {
-    size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    text.replace(at, from.size(), to);
-  });
 }
 
 constexpr const char kModel[] = "models/model.json";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "frontend/torchexport/Symbolic.h"
+#include "frontend/aten/Numbers.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -7,8 +7,7 @@
 
 using namespace mlir;
 using namespace accc;
-using namespace accc::torchexport;
-using aten::Local;
+using namespace accc::aten;
 using frontend::fail;
 
 static double toReal(const Local &value) {
@@ -119,7 +118,7 @@ static std::optional<Local> ofOne(StringRef name, const Local &value) {
   double x = toReal(value);
   std::optional<int64_t> integer = toInteger(value);
   if (name == "neg")
-    return integer ? Local(-*integer) : Local(-x);
+    return integer ? ofIntegers("sub", 0, *integer) : Local(-x);
   if (name == "sym_float")
     return Local(x);
   if (name == "sym_not" || name == "not_")
@@ -137,19 +136,7 @@ static std::optional<Local> ofOne(StringRef name, const Local &value) {
   return std::nullopt;
 }
 
-Local accc::torchexport::evaluateSymbolic(StringRef target, ArrayRef<Local> arguments) {
-  StringRef name = target.rsplit('.').second;
-  if (auto *tensor =
-          arguments.empty() ? nullptr : std::get_if<aten::MutableTensor>(&arguments[0])) {
-    auto type = cast<RankedTensorType>(tensor->type());
-    if (target == "torch.ops.aten.sym_numel.default")
-      return type.getNumElements();
-    std::optional<int64_t> dim = arguments.size() == 2 ? toInteger(arguments[1]) : std::nullopt;
-    if (target != "torch.ops.aten.sym_size.int" || !dim || *dim < -type.getRank() ||
-        *dim >= type.getRank())
-      fail("asks for a size that the tensor does not have");
-    return type.getDimSize(static_cast<unsigned>(*dim < 0 ? *dim + type.getRank() : *dim));
-  }
+Local accc::aten::evaluateNumbers(StringRef name, ArrayRef<Local> arguments) {
   if (arguments.size() == 1)
     if (std::optional<Local> result = ofOne(name, arguments[0]))
       return *result;

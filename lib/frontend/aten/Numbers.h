@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Arithmetic on numbers that are known while importing.
+#ifndef ACCC_FRONTEND_ATEN_NUMBERS_H
+#define ACCC_FRONTEND_ATEN_NUMBERS_H
+
+#include "frontend/aten/Call.h"
+
+namespace accc::aten {
+
+/// The value of a function such as mul, floordiv or sym_max of Python numbers. Throws ImportError
+/// for functions that are not known, and where the result does not fit.
+Local evaluateNumbers(llvm::StringRef name, llvm::ArrayRef<Local> arguments);
+
+} // namespace accc::aten
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The state of a module, and the import as a whole.
+#include "frontend/torchscript/Module.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::torchscript;
+
+// What PyTorch 1.13 to 2.15 read and write.
+static constexpr int64_t kOldestVersion = 3, kNewestVersion = 10;
+
+ModuleImporter::ModuleImporter(const Archive &archive, Storages &storages,
+                               const std::set<std::string> &written, const ImportOptions &options,
+                               MLIRContext &context)
+    : Interpreter(archive, options, context), archive(archive),
+      reader(context, archive, storages, code, heap), written(written) {}
+
+void ModuleImporter::readVersion() {
+  std::string record = archive.has(".data/version") ? ".data/version" : "version";
+  std::string text = archive.has(record) ? archive.text(record, 64) : "";
+  if (StringRef(text).trim().getAsInteger(10, fileVersion) || fileVersion < kOldestVersion ||
+      fileVersion > kNewestVersion)
+    fail("the file has version '" + StringRef(text).trim() + "' of the format, of which " +
+         Twine(kOldestVersion) + " to " + Twine(kNewestVersion) +
+         " are supported: save it with another version of PyTorch");
+}
+
+// ---- state ----
+
+static std::string placeOf(const StoredTensor &stored, const TensorName &name) {
+  return stored.weight.type.getNumElements() > 0 ? stored.place : name.path;
+}
+
+aten::MutableTensor ModuleImporter::addTensor(const StoredTensor &stored, const TensorName &name) {
+  using enum TensorName::Kind;
+  std::string place = placeOf(stored, name);
+  const TensorName &first = names.at(place);
+  bool isState = name.kind != Plain;
+  if (isState && name.kind != first.kind)
+    fail("'" + name.path + "' and '" + first.path +
+         "' share their memory, of which one is a buffer and the other a parameter: this is not "
+         "supported");
+  if (isState && name.path != first.path)
+    aliases[first.path].push_back(name.path);
+  if (auto known = byPlace.find(place); known != byPlace.end())
+    return state[known->second].tensor;
+  bool isBuffer = first.kind != Parameter;
+  Value value = addVariable({.name = first.path,
+                             .isBuffer = isBuffer,
+                             .isFrozen = !isBuffer && !stored.requiresGrad,
+                             .weight = stored.weight});
+  // A tensor that the module does not save, and a buffer of integers, is a constant unless the
+  // program writes into it: shapes and indices may depend on it.
+  bool isFloat = isa<FloatType>(stored.weight.type.getElementType());
+  if (isBuffer && !written.contains(first.path) && (first.kind == Plain || !isFloat))
+    value = opBuilder.create<prim::ConstantOp>(location(first.path), stored.weight.type,
+                                               attributeOf(stored.weight));
+  byPlace[place] = state.size();
+  state.push_back({aten::MutableTensor(value, first.path), value, first.path});
+  return state.back().tensor;
+}
+
+Object *ModuleImporter::readModule() {
+  // Of several names of a tensor, that of a parameter or buffer counts, wherever it comes.
+  reader.read("data", "", [&](const StoredTensor &stored, const TensorName &name) {
+    auto [known, isNew] = names.insert({placeOf(stored, name), name});
+    if (!isNew && known->second.kind == TensorName::Kind::Plain)
+      known->second = name;
+    return aten::MutableTensor();
+  });
+  IValue root = reader.read("data", "", [&](const StoredTensor &stored, const TensorName &name) {
+    return addTensor(stored, name);
+  });
+  if (!root.object())
+    fail("the file holds " + kindOf(root) + " instead of a module");
+  return root.object();
+}
+
+void ModuleImporter::readConstants() {
+  if (!archive.has("constants.pkl"))
+    return;
+  IValue all = reader.read(
+      "constants", "CONSTANTS", [&](const StoredTensor &stored, const TensorName &name) {
+        Value value = opBuilder.create<prim::ConstantOp>(location(name.path), stored.weight.type,
+                                                         attributeOf(stored.weight));
+        return aten::MutableTensor(value, name.path);
+      });
+  if (std::optional<ArrayRef<IValue>> elements = all.elements())
+    constants.assign(elements->begin(), elements->end());
+}
+
+void ModuleImporter::bindBuffers() {
+  std::map<std::string, aten::MutableTensor> assigned;
+  for (const auto &[object, name] : assignedAttributes())
+    if (auto *tensor = object->attributes[name].tensor())
+      assigned[object->path->empty() ? name : *object->path + "." + name] = *tensor;
+  for (State &each : state) {
+    auto found = assigned.find(each.path);
+    Value now = caller.read(opBuilder.getUnknownLoc(),
+                            found == assigned.end() ? each.tensor : found->second);
+    if (found != assigned.end())
+      assigned.erase(found);
+    if (now == each.initial)
+      continue;
+    Variable *variable = findVariable(each.initial);
+    if (!variable)
+      falseConstants.insert(each.path);
+    else if (!variable->isBuffer)
+      problems.push_back({.message = "the program writes into its parameter '" + each.path +
+                                     "'; the optimizer alone may"});
+    else if (now.getType() != each.initial.getType())
+      problems.push_back({.message = "the program changes the shape or the element type of its "
+                                     "buffer '" +
+                                     each.path + "'"});
+    else
+      bindUpdate(each.initial, now);
+  }
+  for (const auto &[path, tensor] : assigned)
+    problems.push_back({.message = "the program sets '" + path +
+                                   "', which is no tensor in the file: the next step would not "
+                                   "see that; make it a buffer"});
+}
+
+// ---- the function ----
+
+ImportResult ModuleImporter::run() {
+  readVersion();
+  readConstants();
+  Object *root = readModule();
+  auto forward = root->type->methods.find("forward");
+  if (forward == root->type->methods.end()) // of several, the first
+    forward = root->type->methods.find("forward__0");
+  if (forward == root->type->methods.end())
+    fail("the module '" + root->type->name + "' has no method forward");
+  ImportResult result;
+  std::vector<ForwardOutput> outputs;
+  Arguments arguments = importInputs(forward->second);
+  try {
+    IValue returned = call(forward->second, root, std::move(arguments), "");
+    outputs = importOutputs(returned, result);
+    if (problems.empty())
+      bindBuffers();
+  } catch (const Stop &) {
+    // its problem is known
+  } catch (const ImportAbort &error) {
+    problems.push_back({.message = error.message});
+  }
+  if (falseConstants.empty())
+    finish(outputs, result);
+  for (auto &[name, others] : aliases)
+    if (result.weights.contains(name))
+      result.aliases[name] = others;
+  result.wrongSizes = wrongSizes();
+  result.remarks = std::move(remarks);
+  result.problems = std::move(problems);
+  if (!result.problems.empty()) {
+    result.module = nullptr;
+    result.weights.clear();
+  }
+  return result;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A TorchScript module as @forward: its state, its arguments, its results.
+#ifndef ACCC_FRONTEND_TORCHSCRIPT_MODULE_H
+#define ACCC_FRONTEND_TORCHSCRIPT_MODULE_H
+
+#include "frontend/torchscript/Interpreter.h"
+#include "frontend/torchscript/Objects.h"
+
+#include <set>
+
+namespace accc::torchscript {
+
+class ModuleImporter : public Interpreter {
+public:
+  /// `written` are tensors of the module that its code writes into, as far as they are known.
+  ModuleImporter(const Archive &archive, Storages &storages, const std::set<std::string> &written,
+                 const ImportOptions &options, mlir::MLIRContext &context);
+
+  ImportResult run();
+  /// The tensors that were taken as constants, but are written into: the import must begin anew.
+  const std::set<std::string> &writtenConstants() const { return falseConstants; }
+
+private:
+  // ---- state ----
+  void readVersion();
+  void readConstants();
+  Object *readModule();
+  aten::MutableTensor addTensor(const StoredTensor &stored, const TensorName &name);
+  void bindBuffers();
+
+  // ---- inputs and outputs (Inputs.cpp, Outputs.cpp) ----
+  Arguments importInputs(const Function &forward);
+  IValue importInput(const Parameter &parameter, std::optional<mlir::RankedTensorType> example);
+  llvm::SmallVector<int64_t> inputShape(const std::string &name, const InputType &type);
+  std::vector<ForwardOutput> importOutputs(const IValue &returned, ImportResult &result);
+
+  /// A tensor of the module.
+  struct State {
+    aten::MutableTensor tensor;
+    mlir::Value initial;
+    std::string path;
+  };
+  const Archive &archive;
+  ObjectReader reader;
+  const std::set<std::string> &written;
+  std::set<std::string> falseConstants;
+  std::vector<State> state;
+  std::map<std::string, TensorName> names; // by place: the name of tied tensors
+  std::map<std::string, size_t> byPlace;
+  std::map<std::string, std::vector<std::string>> aliases;
+};
+
+} // namespace accc::torchscript
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The objects that an archive stores: modules with their attributes, tensors, constants.
+#ifndef ACCC_FRONTEND_TORCHSCRIPT_OBJECTS_H
+#define ACCC_FRONTEND_TORCHSCRIPT_OBJECTS_H
+
+#include "frontend/pickle/Pickle.h"
+#include "frontend/torchscript/Code.h"
+#include "frontend/torchscript/IValue.h"
+#include "support/WeightTable.h"
+
+namespace accc::torchscript {
+
+/// A tensor of an archive.
+struct StoredTensor {
+  Weight weight;
+  bool requiresGrad = false;
+  /// The same for tensors that are the same part of the same storage: tied ones.
+  std::string place;
+};
+
+/// What a module holds under one of its attributes.
+struct TensorName {
+  std::string path;
+  enum class Kind { Parameter, Buffer, Plain } kind = Kind::Plain;
+};
+
+/// The storages of an archive, each of which is read once.
+class Storages {
+public:
+  explicit Storages(const frontend::Archive &archive) : archive(archive) {}
+  const frontend::Archive::Record &read(const std::string &record);
+
+private:
+  const frontend::Archive &archive;
+  std::map<std::string, frontend::Archive::Record> records;
+};
+
+class ObjectReader {
+public:
+  /// Makes of a stored tensor what the program works with. Called for each of a tensor's names.
+  using MakeTensor =
+      llvm::function_ref<aten::MutableTensor(const StoredTensor &stored, const TensorName &name)>;
+
+  ObjectReader(mlir::MLIRContext &context, const frontend::Archive &archive, Storages &storages,
+               Code &code, Heap &heap)
+      : context(context), archive(archive), storages(storages), code(code), heap(heap) {}
+
+  /// The value of a pickle, "data" or "constants", whose storages lie in the folder of that name.
+  /// Tensors inside are called by their paths, which begin with `name`. Throws ImportError.
+  IValue read(llvm::StringRef pickle, const std::string &name, MakeTensor make);
+  /// The shape and element type of each example input of `forward` that a trace kept; null for what
+  /// is no tensor. Nothing where there are none.
+  std::optional<std::vector<mlir::RankedTensorType>> readExamples();
+
+private:
+  struct Walk;
+  IValue convert(const pickle::Value &value, const TensorName &name, Walk &walk);
+  IValue convertObject(const pickle::Value &value, const TensorName &name, Walk &walk);
+  IValue convertCall(const pickle::Value &value, const TensorName &name, Walk &walk);
+  StoredTensor tensor(const pickle::Value &rebuild, const std::string &folder,
+                      const std::string &name);
+  mlir::RankedTensorType typeOf(const pickle::Value &rebuild);
+
+  mlir::MLIRContext &context;
+  const frontend::Archive &archive;
+  Storages &storages;
+  Code &code;
+  Heap &heap;
+};
+
+} // namespace accc::torchscript
+
+#endif

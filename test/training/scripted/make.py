@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes the folders beside it: small modules as torch.jit.script and torch.jit.save write them, with PyTorch's own training.
+
+    python make.py [CASE...]     (needs torch and safetensors)
+
+Each case has `scripted.pt`, in two `old.pt` (the same of an older PyTorch, by old.py), and what `accc diff` compares with, as in
+../exported, whose modules are traced, too.
+`refused` has modules that accc must refuse; test/unit/frontend says with which message.
+"""
+
+import argparse
+import copy
+import json
+import pathlib
+import sys
+import torch
+from safetensors.torch import save_file
+
+import modules
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "exported"))
+import make as exported  # noqa: E402
+
+STEPS, RATE = 3, 0.05
+
+
+CASES = {
+    "control": (modules.Control, {"x": exported.numbers(4, 6)}, ["x=float32[batch,6]"], {"batch": 4}),
+    "state": (modules.State, {"words": exported.words(11, 3, 5)}, ["words=int64[3,5]"], {}),
+    "sequence": (modules.Sequence, {"x": exported.numbers(2, 5, 4)}, ["x=float32[2,5,4]"], {}),
+}
+"""Name -> (module, inputs, --input, sizes of open dimensions)."""
+
+
+def train(model, inputs, dtype):
+    """`loss`, outputs and gradients of the first step, `losses` of all, parameters and buffers after the last."""
+    model = copy.deepcopy(model).to(dtype)
+    inputs = {name: x.to(dtype) if x.is_floating_point() else x for name, x in inputs.items()}
+    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=RATE)
+    results, losses = {}, []
+    for step in range(STEPS):
+        found = model(**inputs)
+        optimizer.zero_grad()
+        found["loss"].backward()
+        if step == 0:
+            results |= {name: x.detach().clone() for name, x in found.items()}
+            results |= {f"grad.{n}": p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
+        optimizer.step()
+        losses.append(found["loss"].detach().clone())
+    results["losses"] = torch.stack(losses)
+    unused = {n for n, p in model.named_parameters() if p.requires_grad and p.grad is None}
+    state = dict(model.named_parameters()) | dict(model.named_buffers())
+    results |= {f"param.{n}": x.detach().clone() for n, x in state.items() if x.is_floating_point() and n not in unused}
+    return {name: x.float().contiguous() for name, x in results.items()}
+
+
+def make(case):
+    build, inputs, types, dims = CASES[case]
+    torch.manual_seed(0)
+    model = build().train()
+    folder = HERE / case
+    folder.mkdir(exist_ok=True)
+    torch.jit.save(torch.jit.script(model), folder / "scripted.pt")
+    exported.tidy_script(folder / "scripted.pt")
+    save_file(inputs, folder / "inputs.safetensors")
+    save_file(train(model, inputs, torch.float32), folder / "golden.safetensors")
+    save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
+    meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "inputs": types, "dims": dims,
+            "dropout": False, "torch": torch.__version__}
+    (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+
+
+def make_refused(case):
+    """With the names and lines of this file, which the messages give."""
+    folder = HERE / "refused"
+    folder.mkdir(exist_ok=True)
+    torch.jit.save(torch.jit.script(modules.REFUSED[case]()), folder / f"{case}.pt")
+    exported.tidy_script(folder / f"{case}.pt", keeps_lines=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("cases", nargs="*", default=[], metavar="CASE")
+    for case in parser.parse_args().cases or [*CASES, *modules.REFUSED]:
+        make_refused(case) if case in modules.REFUSED else make(case)
+        print(case)
+
+
+if __name__ == "__main__":
+    main()

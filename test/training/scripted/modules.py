@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The modules that make.py and old.py script."""
+
+import enum
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def weigh(outputs: List[Tensor]) -> Tensor:
+    """The mean of each output, weighted by a cosine."""
+    loss = torch.zeros([])
+    for x in outputs:
+        weights = torch.cos(torch.arange(x.numel(), dtype=torch.float32, device=x.device)).view(x.shape)
+        loss = loss.to(x.dtype) + (x * weights.to(x.dtype)).mean()
+    return loss
+
+
+class Reduction(enum.Enum):
+    MEAN = "mean"
+    SUM = "sum"
+
+
+class Pair(NamedTuple):
+    first: Tensor
+    second: Tensor
+
+
+class Control(nn.Module):
+    """Conditions and loops whose course is known, lists, dicts, tuples, optional arguments, early returns."""
+
+    names: List[str]
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(6, 6) for _ in range(3))
+        self.gates = nn.ModuleDict({"a": nn.Linear(6, 6), "b": nn.Linear(6, 6)})
+        self.head = nn.Linear(6, 2)
+        self.spare = nn.Linear(3, 3)
+        self.depth = 2
+        self.scales = [0.5, 2.0]
+        self.reduction = Reduction.MEAN
+
+    def pick(self, x: Tensor, which: int) -> Tensor:
+        if which == 0:
+            return x.relu()
+        if which < 2:
+            return x.tanh()
+        return x
+
+    def pair(self, x: Tensor) -> Pair:
+        return Pair(x.sin(), x.cos())
+
+    def forward(self, x: Tensor, bias: Optional[Tensor] = None, power: float = 2.0) -> Dict[str, Tensor]:
+        for i, layer in enumerate(self.layers):
+            x = x + self.pick(layer(x), i)
+        step, steps = 0, x.shape[1] // 2
+        while step < steps:
+            x = x * 0.9
+            step += 1
+            if step > self.depth:
+                break
+        for gate in self.gates.values():
+            x = x * torch.sigmoid(gate(x))
+        if bias is not None:
+            x = x + bias
+        parts: List[Tensor] = []
+        for scale in self.scales:
+            if scale > 1.0 and len(parts) > 0:
+                parts.append(x ** power * scale)
+            else:
+                parts += [x * scale]
+        kept: Dict[str, Tensor] = {}
+        for i in range(len(parts)):
+            kept[f"part{i}"] = parts[i].mean(dim=-1, keepdim=True)
+        if "part1" in kept:
+            x = x - kept["part1"]
+        pair = self.pair(x)
+        x = pair.first - pair.second
+        batch, width = x.shape
+        assert width == 6, f"width {width}"
+        shape: Tuple[int, int, int] = (batch, 2, -1)
+        x = x.view(shape).sum(2) + self.head(x)
+        y = torch.stack(parts).mean(0) if self.reduction == Reduction.MEAN else torch.stack(parts).sum(0)
+        return {"loss": weigh([x, y]), "first": x, "second": y}
+
+
+class State(nn.Module):
+    """Buffers that are written and set, no_grad, the training flag, writes into slices, tied and frozen weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(11, 8)
+        self.norm = nn.BatchNorm1d(8)
+        self.drop = nn.Dropout(0.0)
+        self.frozen = nn.Linear(8, 8)
+        self.frozen.requires_grad_(False)
+        self.head = nn.Linear(8, 11, bias=False)
+        self.head.weight = self.embedding.weight
+        self.register_buffer("average", torch.zeros(8))
+        self.register_buffer("total", torch.zeros(8))
+        self.register_buffer("steps", torch.zeros(1))
+        self.register_buffer("shifts", torch.tensor([1, 2]))
+
+    def forward(self, words: Tensor) -> Dict[str, Tensor]:
+        x = self.embedding(words).mean(1)
+        x = self.drop(F.relu(self.norm(x), inplace=True))
+        if self.training:
+            with torch.no_grad():
+                self.average.mul_(0.9).add_(x.mean(0), alpha=0.1)
+                scale = self.frozen(x).sigmoid()
+                self.total[1:3] += scale[0, 1:3]
+            self.steps = self.steps + 1
+        else:
+            scale = torch.ones_like(x)
+        x = x * scale + self.frozen(x - self.average)
+        y = x.clone()
+        for i in range(len(self.shifts)):
+            y[:, i] = x[:, int(self.shifts[i])]
+        y[:, 4:].mul_(2)
+        logits = self.head(y)
+        return {"loss": weigh([logits]), "logits": logits}
+
+
+class Sequence(nn.Module):
+    """Recurrent layers and attention, whose modules of PyTorch have long code with many conditions."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 6, num_layers=2, batch_first=True)
+        self.gru = nn.GRU(6, 8, bidirectional=False)
+        self.encoder = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+        self.attention = nn.MultiheadAttention(8, 2)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Dict[str, Tensor]:
+        x, (hidden, cell) = self.lstm(x)
+        x, last = self.gru(x.transpose(0, 1))
+        x = self.encoder(x.transpose(0, 1))
+        y, weights = self.attention(x, x, x)
+        logits = self.head(y + last[0].unsqueeze(1))
+        assert weights is not None
+        return {"loss": weigh([logits, weights, hidden, cell]), "logits": logits, "weights": weights}
+
+
+class Data(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if bool(x.sum() > 0):
+            return x
+        return -x
+
+
+class Loop(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        while x.abs().max() > 1:
+            x = x / 2
+        return x
+
+
+class Raises(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[0] != 7:
+            raise ValueError("seven rows are expected")
+        return x
+
+
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        return x * self.calls
+
+
+class Unknown(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.linalg.eigvalsh(x)
+        return y + torch.special.bessel_j0(x[0])
+
+
+REFUSED = {"data": Data, "loop": Loop, "raises": Raises, "counts": Counts, "unknown": Unknown}

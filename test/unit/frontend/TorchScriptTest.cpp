@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// TorchScript modules: names, state, shapes, what is refused and where, and damaged files.
+#include "ArchiveEdit.h"
+#include "ModelText.h"
+
+#include "frontend/torchscript/Import.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include <catch2/catch.hpp>
+
+#include <random>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// The bytes of test/training/FILE.pt.
+std::string module(const std::string &file) {
+  auto buffer = llvm::MemoryBuffer::getFile(ACCC_TRAINING "/" + file + ".pt");
+  REQUIRE(buffer);
+  return (*buffer)->getBuffer().str();
+}
+
+Imported import(const std::string &bytes, const ImportOptions &options = {}) {
+  Imported imported;
+  imported.context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  imported.result = importTorchScriptBytes(bytes, options, *imported.context);
+  return imported;
+}
+
+ImportOptions typed(std::map<std::string, InputType> types,
+                    std::map<std::string, int64_t> dimensions = {}) {
+  ImportOptions options;
+  options.inputTypes = std::move(types);
+  options.dimensions = std::move(dimensions);
+  return options;
+}
+
+const ImportOptions kWords = typed({{"words", {"int64", {"3", "5"}}}});
+const ImportOptions kX = typed({{"x", {"float32", {"4", "6"}}}});
+
+/// What a module gives whose forward is `body`, in the place of that of
+/// test/training/scripted/loop.
+std::string withBody(const std::string &body) {
+  return changed(
+      module("scripted/refused/loop"), "code/__torch__/modules.py", [&](std::string &text) {
+        text = "class Loop(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n"
+               "  def forward(self: __torch__.modules.Loop,\n      x: Tensor) -> Tensor:\n" +
+               body;
+      });
+}
+
+std::string problemsOf(const std::string &body) { return import(withBody(body), kX).problems(); }
+
+} // namespace
+
+TEST_CASE("TorchScript: names and roles are the module's") {
+  Imported model = import(module("scripted/state/scripted"), kWords);
+  REQUIRE(model.problems().empty());
+  CHECK_THAT(model.role("words"), Contains("input"));
+  CHECK_THAT(model.role("embedding.weight"), Contains("parameter"));
+  CHECK(model.argument("embedding.weight", "accc.frozen").empty());
+  CHECK_FALSE(model.argument("frozen.weight", "accc.frozen").empty()); // requires_grad is False
+  for (const char *buffer :
+       {"average", "total", "steps", "norm.running_mean", "norm.num_batches_tracked"})
+    CHECK_THAT(model.role(buffer), Contains("buffer"));
+  CHECK_THAT(model.role("shifts"), Contains("none")); // integers that nothing writes: a constant
+  CHECK(model.result.outputs == std::vector<std::string>{"loss", "logits"});
+  REQUIRE(model.result.aliases.size() == 1); // tied
+  CHECK(model.result.aliases.at("embedding.weight") == std::vector<std::string>{"head.weight"});
+}
+
+TEST_CASE("TorchScript: shapes come from the examples of a trace or from the options") {
+  std::string traced = module("exported/cnn/traced"),
+              scripted = module("scripted/control/scripted");
+  Imported model = import(traced);
+  CHECK(model.problems().empty());
+  CHECK_THAT(model.text(), Contains("tensor<2x3x15x17xf32>"));
+  CHECK_THAT(import(scripted).problems(), Contains("--input x=float32[8,16]"));
+  CHECK_THAT(import(scripted, typed({{"x", {"float32", {"batch", "6"}}}})).problems(),
+             Contains("fix them with -D batch=N"));
+  Imported sized = import(scripted, typed({{"x", {"float32", {"batch", "6"}}}}, {{"batch", 5}}));
+  CHECK(sized.problems().empty());
+  CHECK_THAT(sized.text(), Contains("tensor<5x6xf32>"));
+  CHECK_THAT(import(scripted, typed({{"x", {"float33", {"4", "6"}}}})).problems(),
+             Contains("'float33' is no element type"));
+  CHECK_THAT(import(scripted, typed({{"y", {"float32", {"4", "6"}}}})).problems(),
+             Contains("forward has no argument of this name"));
+  // An optional argument is given, too.
+  Imported biased =
+      import(scripted, typed({{"x", {"float32", {"4", "6"}}}, {"bias", {"float32", {"6"}}}}));
+  CHECK(biased.problems().empty());
+  CHECK_THAT(biased.role("bias"), Contains("input"));
+}
+
+TEST_CASE("TorchScript: other sizes than a trace's by position") {
+  std::string traced = module("exported/language/traced");
+  ImportOptions other;
+  other.dimensions = {{"words.0", 5}};
+  Imported model = import(traced, other);
+  CHECK(bool(model.result.module));
+  other.dimensions = {{"word.0", 5}};
+  CHECK_THAT(import(traced, other).problems(), Contains("did you mean 'words.0'"));
+}
+
+TEST_CASE("TorchScript: what depends on data is refused at its line") {
+  auto problems = [](const std::string &name, const ImportOptions &options = kX) {
+    return import(module("scripted/refused/" + name), options).problems();
+  };
+  CHECK_THAT(problems("data"), Contains("modules.py, line 150") &&
+                                   Contains("known at compile time") &&
+                                   Contains("computed from 'x'"));
+  CHECK_THAT(problems("loop"),
+             Contains("modules.py, line 157") && Contains("known at compile time"));
+  CHECK_THAT(problems("raises"), Contains("modules.py, line 1") &&
+                                     Contains("raises an exception: seven rows are expected"));
+  CHECK_THAT(problems("counts"),
+             Contains("modules.py, line 1") && Contains("changes the attribute 'calls'"));
+  CHECK_THAT(problems("unknown"), // both operators
+             Contains("(torch.linalg_eigvalsh)") && Contains("(torch.special_bessel_j0)"));
+}
+
+TEST_CASE("TorchScript: functions of Python") {
+  auto holds = [](const std::string &condition) {
+    INFO(condition);
+    CHECK(problemsOf("    if " + condition +
+                     ":\n      pass\n    else:\n      ops.prim.RaiseException(\"no\")\n"
+                     "    return x\n")
+              .empty());
+  };
+  for (const char *condition : {"torch.eq(torch.floordiv(-7, 2), -4)",
+                                "torch.eq(torch.remainder(-7, 2), 1)",
+                                "torch.eq(torch.div(7, 2), 3.5)",
+                                "torch.eq(torch.pow(2, 10), 1024)",
+                                "torch.eq(torch.len([1, 2]), 2)",
+                                "torch.eq(torch.add([1], [2]), [1, 2])",
+                                "torch.eq(torch.slice([1, 2, 3], 1, 3), [2, 3])",
+                                "torch.eq(torch.mul([0], 3), [0, 0, 0])",
+                                "torch.__contains__({\"a\": 1}, \"a\")",
+                                "torch.__not__(torch.__is__(x, None))",
+                                "torch.eq(torch.format(\"{}-{}\", 1, \"b\"), \"1-b\")",
+                                "torch.eq(torch.size(x), [4, 6])",
+                                "torch.eq(torch.size(x, -1), 6)",
+                                "torch.eq(ops.prim.dtype(x), 6)",
+                                "torch.eq(int(ops.prim.NumToTensor(3)), 3)",
+                                "torch.lt(annotate(float, 1.5), inf)",
+                                "torch.eq(torch.sum([1, 2, 3]), 6)",
+                                "torch.eq(ops.prim.max(2, 3), 3)",
+                                "isinstance(x, Tensor)",
+                                "torch.all([True, True])",
+                                "torch.eq((1, \"a\"), (1, \"a\"))",
+                                "torch.eq(torch.values({\"a\": 1, \"b\": 2}), [1, 2])",
+                                "torch.is_floating_point(x)"})
+    holds(condition);
+  CHECK_THAT(problemsOf("    return torch.add(x, [1][2])\n"), Contains("the index 2 is outside"));
+  CHECK_THAT(problemsOf("    return y\n"), Contains("uses 'y', which nothing defines"));
+  CHECK_THAT(problemsOf("    return torch.relu(x, x)\n"), Contains("takes (a tensor, a tensor)"));
+  CHECK_THAT(problemsOf("    return (self).fly(x, )\n"), Contains("has no method 'fly'"));
+  CHECK_THAT(problemsOf("    return ops.mine.relu(x)\n"), Contains("none of ATen's"));
+}
+
+TEST_CASE("TorchScript: code that is none", "[hostile]") {
+  auto refused = [](const std::string &body, const char *why) {
+    INFO(body);
+    CHECK_THAT(problemsOf(body), Contains(why));
+  };
+  refused("    return x @ x\n", "line 7");
+  refused("    return (x\n", "a bracket is not closed");
+  refused("    return x)\n", "closes that was not opened");
+  refused("    return \"x\n", "a string does not end");
+  refused("    if x:\n      y\n     z\n", "no block");
+  refused("    return 99999999999999999999\n", "64 bits");
+  refused("    x = " + std::string(100000, '(') + "\n", "nested too deeply");
+  refused("    x = " + std::string(100000, '-') + "\n", "nested too deeply");
+  std::string dots = "    x = x";
+  for (int i = 0; i < 1000; ++i)
+    dots += ".a";
+  refused(dots + "\n", "nested too deeply");
+  std::string blocks;
+  for (size_t depth = 0; depth < 300; ++depth)
+    blocks += std::string(4 + depth, ' ') + "if True:\n";
+  refused(blocks + std::string(304, ' ') + "pass\n", "nested too deeply");
+}
+
+TEST_CASE("TorchScript: programs that do not end or grow without bound", "[hostile]") {
+  CHECK_THAT(problemsOf("    while True:\n      pass\n    return x\n"), Contains("statements"));
+  CHECK_THAT(problemsOf("    return (self).forward(x, )\n"), Contains("levels deep"));
+  CHECK_THAT(problemsOf("    y = [1]\n    while True:\n      y = torch.add(y, y)\n    return x\n"),
+             Contains("elements"));
+  CHECK_THAT(
+      problemsOf("    y = \"a\"\n    while True:\n      y = torch.add(y, y)\n    return x\n"),
+      Contains("characters"));
+  CHECK_THAT(problemsOf("    for i in range(9223372036854775807):\n      pass\n    return x\n"),
+             Contains("elements"));
+  CHECK_THAT(problemsOf("    y = [1]\n    z = torch.append(y, y)\n    return y\n"),
+             Contains("too many values"));
+  CHECK_THAT(problemsOf("    y = [1]\n    z = torch.append(y, y)\n"
+                        "    w = torch.format(\"{}\", y)\n    if torch.eq(y, [1, y]):\n"
+                        "      pass\n    return x\n"),
+             Contains("too many elements"));
+}
+
+TEST_CASE("TorchScript: tensors stay inside their storage", "[hostile]") {
+  std::string bytes = module("exported/cnn/traced");
+  auto problems = [&](const std::string &from, const std::string &to) {
+    return import(replaced(bytes, "/data.pkl", from, to)).problems();
+  };
+  using namespace std::string_literals;
+  // Of features.0.weight, (8, 3, 3, 3): its number of elements, its offset, and its shape.
+  CHECK_THAT(problems("K\xd8t", "K\xd9t"), Contains("should have 217 elements"));
+  CHECK_THAT(problems("K\x00(K\x08K\x03"s, "K\x01(K\x08K\x03"s), Contains("outside its storage"));
+  CHECK_THAT(problems("(K\x08K\x03"s, "(K\x09K\x03"s), Contains("outside its storage"));
+  CHECK_THAT(problems("FloatStorage", "ThingStorage"), Contains("ThingStorage"));
+  CHECK_THAT(problems("FloatStorage", "os\nsystem"), Contains("data.pkl"));
+}
+
+TEST_CASE("TorchScript: truncated and damaged files", "[hostile]") {
+  std::string bytes = module("scripted/state/scripted");
+  REQUIRE(import(bytes, kWords).result.module);
+  std::mt19937 random(1);
+  auto survives = [](const std::string &damaged) {
+    Imported model = import(damaged, kWords);
+    CHECK((model.result.module || !model.result.problems.empty()));
+  };
+  for (size_t length = 0; length < bytes.size(); length += 97)
+    survives(bytes.substr(0, length));
+  for (int i = 0; i < 100; ++i) {
+    std::string damaged = bytes;
+    damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
+    survives(damaged);
+  }
+  // Below the checksums.
+  for (int i = 0; i < 300; ++i)
+    survives(
+        changed(bytes, i % 2 ? "code/__torch__/modules.py" : "/data.pkl", [&](std::string &text) {
+          size_t at = random() % text.size();
+          if (i % 4 < 2)
+            text[at] = static_cast<char>(random() % 256);
+          else if (size_t digit = text.find_first_of("0123456789", at); digit != std::string::npos)
+            text[digit] = static_cast<char>('0' + random() % 10);
+        }));
+}

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchscript/Builtins.h"
-#include "frontend/aten/Numbers.h"
 #include "frontend/common/ImportError.h"
+#include "frontend/torchscript/Arithmetic.h"
 #include "frontend/torchscript/Types.h"
 
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,12 +30,6 @@ size_t accc::torchscript::positionIn(size_t length, const IValue &index) {
 }
 
 namespace {
-
-int64_t integer(const IValue &value) {
-  if (auto *number = value.get<int64_t>())
-    return *number;
-  fail("expected an integer, not " + kindOf(value));
-}
 
 // ---- tensors, of which only the type is asked ----
 
@@ -81,15 +74,6 @@ IValue notEqual(Heap &heap, Values values) { return !*equal(heap, values).get<bo
 IValue is(Heap &, Values values) { return isSame(values[0], values[1]); }
 IValue isNot(Heap &, Values values) { return !isSame(values[0], values[1]); }
 
-bool truth(const IValue &value) {
-  if (auto *boolean = value.get<bool>())
-    return *boolean;
-  if (auto *number = value.get<int64_t>())
-    return *number != 0;
-  if (auto *real = value.get<double>())
-    return *real != 0;
-  fail("expected a bool, not " + kindOf(value));
-}
 IValue logicalNot(Heap &, Values values) { return !truth(values[0]); }
 
 IValue contains(Heap &, Values values) {
@@ -224,7 +208,7 @@ IValue range(Heap &heap, Values values) {
   // In double precision, so that nothing overflows.
   double steps = std::ceil((static_cast<double>(end) - static_cast<double>(begin)) /
                            static_cast<double>(step));
-  if (steps > 0x1p24)
+  if (steps > 0x1p20)
     fail("a range has " + Twine(std::to_string(steps)) + " elements");
   count = std::max<int64_t>(static_cast<int64_t>(steps), 0);
   std::vector<IValue> elements;
@@ -335,76 +319,6 @@ IValue toReal(Heap &heap, Values values) {
 
 IValue toBoolean(Heap &, Values values) { return truth(values[0]); }
 
-bool isNumber(const IValue &value) {
-  return value.is<int64_t>() || value.is<double>() || value.is<bool>();
-}
-
-aten::Local toLocal(const IValue &value) {
-  if (auto *number = value.get<int64_t>())
-    return *number;
-  if (auto *real = value.get<double>())
-    return *real;
-  return *value.get<bool>();
-}
-
-IValue fromLocal(const aten::Local &local) {
-  if (auto *number = std::get_if<int64_t>(&local))
-    return *number;
-  if (auto *real = std::get_if<double>(&local))
-    return *real;
-  return std::get<bool>(local);
-}
-
-/// A function of reals from Python's math.
-std::optional<IValue> evaluateMath(llvm::StringRef name, Values values) {
-  using Function = double (*)(double);
-  auto function = llvm::StringSwitch<Function>(name)
-                      .Case("exp", [](double x) { return std::exp(x); })
-                      .Case("log", [](double x) { return std::log(x); })
-                      .Case("log2", [](double x) { return std::log2(x); })
-                      .Case("log10", [](double x) { return std::log10(x); })
-                      .Case("sin", [](double x) { return std::sin(x); })
-                      .Case("cos", [](double x) { return std::cos(x); })
-                      .Case("tanh", [](double x) { return std::tanh(x); })
-                      .Case("fabs", [](double x) { return std::abs(x); })
-                      .Default(nullptr);
-  if (!function || values.size() != 1)
-    return std::nullopt;
-  const IValue &x = values[0];
-  return function(x.is<double>() ? *x.get<double>() : static_cast<double>(integer(x)));
-}
-
-std::optional<IValue> evaluateArithmetic(llvm::StringRef name, Values values) {
-  if (name == "abs" && values.size() == 1)
-    return truth(fromLocal(aten::evaluateNumbers("lt", {toLocal(values[0]), int64_t(0)})))
-               ? fromLocal(aten::evaluateNumbers("neg", {toLocal(values[0])}))
-               : values[0];
-  bool areBooleans = llvm::all_of(values, [](const IValue &each) { return each.is<bool>(); });
-  if (areBooleans && values.size() == 2) {
-    bool a = truth(values[0]), b = truth(values[1]);
-    if (name == "__and__" || name == "__or__" || name == "__xor__")
-      return name == "__and__" ? a && b : name == "__or__" ? a || b : a != b;
-  }
-  // Python's operators have other names than TorchScript's functions.
-  llvm::StringRef function = llvm::StringSwitch<llvm::StringRef>(name)
-                                 .Case("div", "truediv")
-                                 .Cases("floordiv", "floor_divide", "__floordiv__", "floordiv")
-                                 .Case("remainder", "mod")
-                                 .Case("max", "sym_max")
-                                 .Case("min", "sym_min")
-                                 .Case("__and__", "and_")
-                                 .Case("__or__", "or_")
-                                 .Cases("add", "sub", "mul", "pow", "lt", "le", "gt", "ge", name)
-                                 .Cases("neg", "floor", "ceil", "round", "sqrt", name)
-                                 .Default("");
-  if (function.empty())
-    return evaluateMath(name, values);
-  llvm::SmallVector<aten::Local> locals;
-  for (const IValue &value : values)
-    locals.push_back(toLocal(value));
-  return fromLocal(aten::evaluateNumbers(function, locals));
-}
-
 /// list + list, list * n, and the same of texts.
 std::optional<IValue> evaluateConcatenation(Heap &heap, llvm::StringRef name, Values values) {
   if (values.size() != 2)
@@ -436,27 +350,6 @@ std::optional<IValue> evaluateConcatenation(Heap &heap, llvm::StringRef name, Va
     repeated.insert(repeated.end(), elements.begin(), elements.end());
   }
   return heap.list(std::move(repeated));
-}
-
-/// The sum, the greatest or the least of a list of numbers; nothing for other lists.
-std::optional<IValue> evaluateReduction(Heap &heap, llvm::StringRef name, Values values) {
-  std::optional<Values> elements = values[0].elements();
-  bool isKnown = name == "sum" || name == "max" || name == "min" || name == "sorted";
-  if (!isKnown || values.size() != 1 || !elements || !llvm::all_of(*elements, isNumber))
-    return std::nullopt;
-  if (name == "sorted") {
-    std::vector<IValue> sorted(elements->begin(), elements->end());
-    llvm::sort(sorted, [](const IValue &a, const IValue &b) {
-      return truth(*evaluateArithmetic("lt", {a, b}));
-    });
-    return heap.list(std::move(sorted));
-  }
-  if (elements->empty() && name != "sum")
-    fail("asks for the " + name + " of an empty list");
-  IValue result = name == "sum" ? IValue(int64_t(0)) : elements->front();
-  for (const IValue &each : *elements)
-    result = *evaluateArithmetic(name == "sum" ? "add" : name, {result, each});
-  return result;
 }
 
 /// A function of what it is given, and how many arguments it takes.

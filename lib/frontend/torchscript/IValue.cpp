@@ -8,7 +8,7 @@ using namespace accc;
 using namespace accc::torchscript;
 
 // Far beyond what models compute with at compile time.
-static constexpr size_t kMostElements = size_t(1) << 24;
+static constexpr size_t kMostElements = size_t(1) << 20;
 
 // ---- containers ----
 

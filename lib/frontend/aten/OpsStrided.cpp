@@ -19,6 +19,8 @@ class Dense {
 public:
   Dense(Node &node, Tensor x) : x(x), order(x.rank()) {
     SmallVector<int64_t> memory = node.integers("memory");
+    if (memory.empty())
+      fail("the file does not say how its argument lies in memory");
     if (static_cast<int64_t>(memory.size()) != x.rank() + 1)
       fail("the strides of its argument do not fit the shape " + show(x.shape()));
     offset = memory.front();

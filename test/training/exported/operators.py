@@ -92,7 +92,7 @@ VIEWS = {
     "movedim": lambda x: x[None].movedim(0, 2), "select": lambda x: x.select(1, -1), "slice": lambda x: x[:, ::2], "narrow": lambda x: x.narrow(1, 1, 2),
     "split": lambda x: x.split(2, 1)[1], "split_sizes": lambda x: x.split([1, 2], 1)[1], "chunk": lambda x: x.chunk(2, 1)[0],
     "tensor_split": lambda x: x.tensor_split(2, 1)[0], "unbind": lambda x: x.unbind(1)[2], "unfold": lambda x: x.unfold(1, 2, 1),
-    "diagonal": lambda x: x.diagonal(1), "as_strided": lambda x: x.exp().t().as_strided((2, 2), (1, 2), 1), "as_strided_whole": lambda x: x.exp().t().as_strided((2, 3), (3, 1)),
+    "diagonal": lambda x: x.diagonal(1),
     "cat": lambda x: torch.cat([x, x.exp()], 1), "stack": lambda x: torch.stack([x, x.exp()], -1),
     "repeat": lambda x: x.repeat(2, 1, 2), "tile": lambda x: x.tile(2), "repeat_interleave": lambda x: x.repeat_interleave(2, 1),
     "flip": lambda x: x.flip(0, 1), "roll": lambda x: x.roll(1, 1), "roll_all": lambda x: x.roll(2), "triu": lambda x: x.triu(1), "tril": torch.tril,
@@ -213,7 +213,11 @@ BACKWARD = {
 }
 """Operators of backward passes that PyTorch takes apart where it makes one, called in the forward pass."""
 
-FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "indices": INDICES,
+STRIDED = {
+    "as_strided": lambda x: x.exp().t().as_strided((2, 2), (1, 2), 1), "whole": lambda x: x.exp().t().as_strided((2, 3), (3, 1)),
+}
+
+FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "losses": LOSSES, "backward": BACKWARD}
 
 

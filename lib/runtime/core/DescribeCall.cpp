@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "DescribeCall.h"
 
+#include <algorithm>
+
 /// "2x3x4"
 static std::string join(const int64_t *values, int count) {
   std::string text;
@@ -25,8 +27,23 @@ std::string accc::detail::describe(const accc_library_call &call) {
                      : call.kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? "conv dgrad"
                                                                         : "conv wgrad";
   const char *layout = c.layout == ACCC_CHANNELS_LAST ? " nhwc n " : " nchw n ";
+  int rank = c.spatial_rank;
+  auto all = [rank](const int64_t *values, int64_t value) {
+    return std::all_of(values, values + rank, [&](int64_t each) { return each == value; });
+  };
+  std::string more;
+  if (!all(c.pad_low, 0) || !all(c.pad_high, 0))
+    more += " p " + join(c.pad_low, rank);
+  if (!std::equal(c.pad_low, c.pad_low + rank, c.pad_high))
+    more += "+" + join(c.pad_high, rank);
+  if (!all(c.dilation, 1))
+    more += " d " + join(c.dilation, rank);
+  if (c.groups > 1)
+    more += " g " + std::to_string(c.groups);
+  if (c.filter_layout != c.layout)
+    more += c.filter_layout == ACCC_CHANNELS_LAST ? " filter ohwi" : " filter oihw";
   return std::string(kind) + layout + std::to_string(c.batch) + " " +
          std::to_string(c.in_channels) + "->" + std::to_string(c.out_channels) + " " +
          join(c.in_size, c.spatial_rank) + " k " + join(c.kernel, c.spatial_rank) + " s " +
-         join(c.stride, c.spatial_rank) + (c.groups > 1 ? " g " + std::to_string(c.groups) : "");
+         join(c.stride, c.spatial_rank) + more;
 }

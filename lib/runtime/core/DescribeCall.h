@@ -9,9 +9,10 @@
 namespace accc::detail {
 
 /// A library call in a line, without its types: "matmul nt m 256 n 768 k 3072 + bias", with t for a
-/// factor that lies transposed; "conv wgrad nhwc n 64 128->256 56x56 k 3x3 s 2x2 g 32" with the
-/// channels of input and output, the input's extents, the kernel, strides and, where there are
-/// several, groups.
+/// factor that lies transposed; "conv wgrad nhwc n 64 128->256 56x56 k 3x3 s 2x2 p 1x1 g 32" with
+/// the channels of input and output, the input's extents, the kernel and strides, then, where they
+/// are not the usual, padding (at both ends, where these differ), dilation, groups and the layout
+/// of the filter.
 std::string describe(const accc_library_call &call);
 
 } // namespace accc::detail

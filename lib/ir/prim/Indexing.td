@@ -26,7 +26,7 @@ def Prim_ScatterOp : Prim_Op<"scatter", "Scatter", Prim_Combines,
     The transpose of gather: for each index position i, data[..., indices[i], ...] =
     combine(data[..., indices[i], ...], updates[..., i, ...]), in row-major order of the index positions,
     which makes duplicates deterministic (`set`: the last one wins). Every update rounds to the element
-    type. An index out of range is a data error, as for gather. The gradient of set is that of distinct indices; the gradient of a tie of
+    type. A GPU may add up runs of updates by themselves first (`add`), the same runs every time. An index out of range is a data error, as for gather. The gradient of set is that of distinct indices; the gradient of a tie of
     max or min is split evenly.
     scatter_c1: 0 <= axis < rank(data).
     scatter_c2: shape(updates) is the shape of gather(data, indices).}];

@@ -44,10 +44,24 @@ def export_onnx(model: Model, path: pathlib.Path) -> None:
     accc_export.export(model.module, model.inputs, path)
 
 
+def export_traced(model: Model, path: pathlib.Path) -> None:
+    """As TorchScript. A trace needs the names of forward's arguments in its signature."""
+    names = list(model.inputs)
+    scope = {"loss_of": type(model.module).forward}
+    given = ", ".join(f"{name}={name}" for name in names)
+    exec(f"def forward(self, {', '.join(names)}):\n    return loss_of(self, {given})\n", scope)
+    model.module.__class__ = type("Traced", (type(model.module),), {"forward": scope["forward"]})
+    before = copy.deepcopy(model.module.state_dict())
+    traced = torch.jit.trace(model.module, example_kwarg_inputs=model.inputs, check_trace=False, strict=False)
+    traced.load_state_dict(before, strict=False)  # tracing ran it
+    torch.jit.save(traced, path)
+
+
 FORMATS = {
     "export": ("model.pt2", export_program),
     "core": ("core.pt2", export_core),
     "onnx": ("model.onnx", export_onnx),
+    "traced": ("traced.pt", export_traced),
 }
 
 

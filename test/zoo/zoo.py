@@ -16,7 +16,7 @@ import suites
 from checking import Limits, Row, check, make
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FORMATS = ("export", "core", "onnx")
+FORMATS = ("export", "core", "onnx", "traced")
 LINE = "{:<12} {:<36} {:<7} {:<10} {:>9} {:>7} {:>8}  {}"
 
 

@@ -144,6 +144,16 @@ class Cuda(CommandLineTest):
         ptx = (self.folder / f"{name}.dump" / "compute_80" / "kernels.ptx").read_text()
         return ptx.split(".visible .entry")[1:]
 
+    def test_only_kernels_that_could_do_harm_look_for_errors(self):
+        self.compile("a.so", "--arch", "compute_80", "--dump-dir", "dump")
+        ptx = (self.folder / "dump" / "compute_80" / "kernels.ptx").read_text()
+        kernels = {text.partition("(")[0]: text for text in ptx.split(".visible .entry ")[1:]}
+        self.assertNotIn("ld.global.u64", kernels["kernel$max"])
+        # The state stays as it is; nobody else writes the word meanwhile.
+        self.assertIn("ld.global.u64", kernels["kernel$sub_mul_add_sqrt_div"])
+        for name, text in kernels.items():
+            self.assertEqual("ld.volatile.global.u64" in text, "_gather_" in name, name)
+
     def test_a_thread_accesses_16_bytes_at_once(self):
         (kernel,) = self.kernels("rows", ROWS.format(rows=8, columns=12, element="f32"))
         self.assertEqual(kernel.count("ld.global.v4.f32"), 2)

@@ -56,9 +56,9 @@ CudaKernels::CudaKernels(ModuleOp program) {
 
 /// Whether what the kernel does needs indices in memory to be right.
 static bool usesIndices(exec::KernelOp kernel) {
-  return llvm::any_of(kernel.getBody().front(), [](Operation &op) {
-    return op.hasTrait<ReportsErrors>() || isa<prim::WindowScatterOp>(op);
-  });
+  return kernel.getKind() == prim::KernelKind::window_scatter ||
+         llvm::any_of(kernel.getBody().front(),
+                      [](Operation &op) { return op.hasTrait<ReportsErrors>(); });
 }
 
 func::FuncOp CudaKernels::createFunction(exec::KernelOp kernel, ModuleOp module,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchexport/Import.h"
-#include "frontend/torchexport/Program.h"
 
-#include <new>
+#include "frontend/common/ImportArchive.h"
+#include "frontend/torchexport/Program.h"
 
 using namespace mlir;
 using namespace accc;
@@ -39,33 +39,23 @@ static void checkVersion(const Json &program) {
          " is supported: export it with another version of PyTorch");
 }
 
-template <typename Open>
-static ImportResult import(Open open, const ImportOptions &options, MLIRContext &context) {
-  ImportResult result;
-  try {
-    Archive archive = open();
-    std::string model = programName(archive), record = "models/" + model + ".json";
-    nlohmann::json document = Json::parse(archive.text(record, kLargestProgram), record);
-    Json program(document, record);
-    checkVersion(program);
-    return ProgramImporter(archive, model, program, options, context).run();
-  } catch (const ImportError &error) {
-    result.problems.push_back({.message = error.message});
-  } catch (const ImportAbort &error) {
-    result.problems.push_back({.message = error.message});
-  } catch (const std::bad_alloc &) {
-    result.problems.push_back({.message = "not enough memory to read the model"});
-  }
-  return result;
+static ImportResult importProgram(const Archive &archive, const ImportOptions &options,
+                                  MLIRContext &context) {
+  std::string model = programName(archive), record = "models/" + model + ".json";
+  nlohmann::json document = Json::parse(archive.text(record, kLargestProgram), record);
+  Json program(document, record);
+  checkVersion(program);
+  return ProgramImporter(archive, model, program, options, context).run();
 }
 
 ImportResult accc::importTorchExport(llvm::StringRef path, const ImportOptions &options,
                                      MLIRContext &context) {
-  return import([&] { return Archive(path.str()); }, options, context);
+  return frontend::importArchive(
+      path, [&](const Archive &archive) { return importProgram(archive, options, context); });
 }
 
 ImportResult accc::importTorchExportBytes(llvm::StringRef bytes, const ImportOptions &options,
                                           MLIRContext &context) {
-  Archive::Record record{llvm::ArrayRef<char>(bytes.data(), bytes.size()), nullptr};
-  return import([&] { return Archive(record); }, options, context);
+  return frontend::importArchiveBytes(
+      bytes, [&](const Archive &archive) { return importProgram(archive, options, context); });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchscript/Import.h"
-#include "frontend/torchscript/Module.h"
 
-#include <new>
+#include "frontend/common/ImportArchive.h"
+#include "frontend/torchscript/Module.h"
 
 using namespace mlir;
 using namespace accc;
@@ -19,8 +19,8 @@ bool accc::isTorchScript(llvm::StringRef path) {
 }
 
 /// Which tensors are written into shows only at the end of an import: then it begins anew.
-static ImportResult importArchive(const Archive &archive, const ImportOptions &options,
-                                  MLIRContext &context) {
+static ImportResult importModule(const Archive &archive, const ImportOptions &options,
+                                 MLIRContext &context) {
   Storages storages(archive);
   std::set<std::string> written;
   while (true) {
@@ -33,28 +33,14 @@ static ImportResult importArchive(const Archive &archive, const ImportOptions &o
   }
 }
 
-template <typename Open>
-static ImportResult import(Open open, const ImportOptions &options, MLIRContext &context) {
-  ImportResult result;
-  try {
-    return importArchive(open(), options, context);
-  } catch (const ImportError &error) {
-    result.problems.push_back({.message = error.message});
-  } catch (const ImportAbort &error) {
-    result.problems.push_back({.message = error.message});
-  } catch (const std::bad_alloc &) {
-    result.problems.push_back({.message = "not enough memory to read the model"});
-  }
-  return result;
-}
-
 ImportResult accc::importTorchScript(llvm::StringRef path, const ImportOptions &options,
                                      MLIRContext &context) {
-  return import([&] { return Archive(path.str()); }, options, context);
+  return frontend::importArchive(
+      path, [&](const Archive &archive) { return importModule(archive, options, context); });
 }
 
 ImportResult accc::importTorchScriptBytes(llvm::StringRef bytes, const ImportOptions &options,
                                           MLIRContext &context) {
-  Archive::Record record{llvm::ArrayRef<char>(bytes.data(), bytes.size()), nullptr};
-  return import([&] { return Archive(record); }, options, context);
+  return frontend::importArchiveBytes(
+      bytes, [&](const Archive &archive) { return importModule(archive, options, context); });
 }

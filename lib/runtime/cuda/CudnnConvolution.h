@@ -14,10 +14,10 @@ namespace accc::detail {
 /// Elements of the input, weights and output.
 std::array<int64_t, 3> elementsOf(const accc_convolution &convolution);
 
-/// The call by the first algorithm that is reproducible and multiplies as the call wants, or the
-/// fastest of these (isTuningOn). nullptr
-/// where the library has none; `offers` then lists those that it has, and what is wrong with each.
-/// No operand may be empty. `session` must outlive what is returned.
+/// The call by the first algorithm that is reproducible and multiplies as the call wants, or by the
+/// fastest of these (isTuningOn). nullptr where the library has none; `offers` then lists those
+/// that it has, and what is wrong with each. No operand may be empty. `session` must outlive what
+/// is returned.
 std::unique_ptr<LibraryCall> findCudnnConvolution(const CudnnSession &session,
                                                   const accc_library_call &call,
                                                   std::string &offers);

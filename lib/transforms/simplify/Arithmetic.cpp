@@ -95,6 +95,24 @@ LogicalResult simplifyNeg(NegOp op, PatternRewriter &rewriter) {
   return failure();
 }
 
+// ---- sums of updates ----
+
+/// x + (updates added to zeros) is the updates added to x: the gradient of an embedding that is
+/// also a weight, whose zeros and sum are as large as the weight.
+LogicalResult addToScattered(AddOp op, PatternRewriter &rewriter) {
+  for (auto [sum, x] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
+    auto scatter = sum.getDefiningOp<ScatterOp>();
+    if (!scatter || scatter.getKind() != ScatterKind::add || !scatter->hasOneUse() ||
+        !isSplat(scatter.getData(), 0) || splatNumber(x))
+      continue;
+    Tensor data = tensor(rewriter, op, x);
+    return replace(op, rewriter,
+                   data.scatter(data.wrap(scatter.getIndices()), data.wrap(scatter.getUpdates()),
+                                static_cast<int64_t>(scatter.getAxis()), ScatterKind::add));
+  }
+  return failure();
+}
+
 // ---- powers, as PyTorch computes them ----
 
 LogicalResult simplifyPow(PowOp op, PatternRewriter &rewriter) {
@@ -136,5 +154,6 @@ template <typename Op> LogicalResult simplifyExtreme(Op op, PatternRewriter &rew
 
 void transforms::populateArithmeticRules(RewritePatternSet &patterns) {
   patterns.add(simplifyAdd).add(simplifySub).add(simplifyMul).add(simplifyDiv).add(simplifyNeg);
+  patterns.add(addToScattered);
   patterns.add(simplifyPow).add(simplifyExtreme<MaxOp>).add(simplifyExtreme<MinOp>);
 }

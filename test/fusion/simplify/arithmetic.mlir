@@ -71,3 +71,16 @@ func.func @powers(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
   %1 = prim.pow %x, %half : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   return %0, %1 : tensor<3xf32>, tensor<3xf32>
 }
+
+// CHECK-LABEL: @updates_of_zeros
+// CHECK-NEXT: %[[S:.*]] = prim.scatter %arg0, %arg1, %arg2 {axis = 0 : i64, kind = #prim<scatter_kind add>}
+// CHECK-NEXT: %[[T:.*]] = prim.scatter %[[S]], %arg1, %arg3
+// CHECK-NEXT: return %[[T]]
+func.func @updates_of_zeros(%x: tensor<8x3xf32>, %i: tensor<4xi64>, %u: tensor<4x3xf32>, %v: tensor<4x3xf32>) -> tensor<8x3xf32> {
+  %zero = prim.constant dense<0.0> : tensor<8x3xf32>
+  %0 = prim.scatter %zero, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<8x3xf32>, tensor<4xi64>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %1 = prim.add %0, %x : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  %2 = prim.scatter %zero, %i, %v {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<8x3xf32>, tensor<4xi64>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %3 = prim.add %1, %2 : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  return %3 : tensor<8x3xf32>
+}

@@ -153,3 +153,20 @@ func.func @large_integers(%x: tensor<3xi64>) -> (tensor<3xi64>, tensor<i64>, ten
   %4 = prim.reduce sum %limit {dimensions = array<i64: 0>} : (tensor<3xi64>) -> tensor<i64>
   return %0, %1, %2, %3, %4 : tensor<3xi64>, tensor<i64>, tensor<2xi64>, tensor<3xi64>, tensor<i64>
 }
+
+// The greatest of zeros and updates, updates of ones, and updates that something else reads as well stay as they are.
+// CHECK-LABEL: @updates_that_stay
+// CHECK-COUNT-3: prim.add
+// CHECK: return
+func.func @updates_that_stay(%x: tensor<8x3xf32>, %i: tensor<4xi64>, %u: tensor<4x3xf32>)
+    -> (tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>) {
+  %zero = prim.constant dense<0.0> : tensor<8x3xf32>
+  %one = prim.constant dense<1.0> : tensor<8x3xf32>
+  %0 = prim.scatter %zero, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind max>} : (tensor<8x3xf32>, tensor<4xi64>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %1 = prim.add %0, %x : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  %2 = prim.scatter %one, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<8x3xf32>, tensor<4xi64>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %3 = prim.add %2, %x : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  %4 = prim.scatter %zero, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<8x3xf32>, tensor<4xi64>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %5 = prim.add %4, %x : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+  return %1, %3, %4, %5 : tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>
+}

@@ -39,6 +39,8 @@ PRECISIONS = ("fp32", "tf32")
 ROUNDS, SECONDS = 3, 0.6
 MEMORY = 64e9
 """Bytes of the device for the contenders that are ready at the same time."""
+JAX_SHARE = 2
+"""What XLA takes of it, in relation to PyTorch: its measurements of kernels need memory, too."""
 
 
 def weights_of(machine, folder):
@@ -147,7 +149,7 @@ def fitting(wanted):
     """How many of the first fit into the device's memory together."""
     total, count = 0, 0
     for each in wanted:
-        total += FULL_SIZE[each.folder.name].memory
+        total += FULL_SIZE[each.folder.name].memory * (JAX_SHARE if each.kind == "jax" else 1)
         if count and total > MEMORY:
             break
         count += 1
@@ -166,10 +168,14 @@ def measure(machine, wanted):
             workers.pop(which).__exit__()
 
     with contextlib.ExitStack() as stack:
-        for which in sorted(wanted, key=lambda which: which.kind == "jax"):
+        for which in wanted:
+            if which.kind != "jax":
+                workers[which] = stack.enter_context(Worker(machine, which))
+        write_weights(machine, {which.folder for which in wanted} - {which.folder for which in workers})
+        for which in wanted:
             if which.kind == "jax":  # PyTorch's contenders write the weights, before their first step
                 wait_for_weights(machine, which.folder, workers)
-            workers[which] = stack.enter_context(Worker(machine, which))
+                workers[which] = stack.enter_context(Worker(machine, which))
         for which in wanted:
             ready[which] = ask(which, workers[which].answer)
         for folder, precision in dict.fromkeys((which.folder, which.precision) for which in wanted):
@@ -191,10 +197,19 @@ def measure(machine, wanted):
                 yield row(which, ours, theirs[which], ready[which], said.get(which, wrong)), bool(wrong)
 
 
-def wait_for_weights(machine, folder, workers):
-    if not any(which.folder == folder for which in workers) and not weights_of(machine, folder).exists():
-        with Worker(machine, Wanted(folder, "eager", "fp32")) as writer:
+def write_weights(machine, folders):
+    """For models that no contender of PyTorch's runs."""
+    with contextlib.ExitStack() as stack:
+        writers = [
+            stack.enter_context(Worker(machine, Wanted(folder, "eager", "fp32")))
+            for folder in folders
+            if not weights_of(machine, folder).exists()
+        ]
+        for writer in writers:
             writer.answer()
+
+
+def wait_for_weights(machine, folder, workers):
     while not weights_of(machine, folder).exists() and any(
         worker.process.poll() is None for which, worker in workers.items() if which.folder == folder
     ):

@@ -267,6 +267,51 @@ TEST_CASE("gpu convolution: forward and both gradients, all layouts") {
   checkConvolution(convolution(kind, layout, spec, filter));
 }
 
+TEST_CASE("gpu convolution: gradients of kernels of one element are products of matrices") {
+  Setting randomOnly("STANDIN_CUDNN", "random"); // of cuDNN's convolutions none would be taken
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION_BACKWARD_DATA, ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  auto filter = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);
+  ConvolutionSpec spec = {"one element", 3,      5,      7,      1,     {4, 6},
+                          {1, 1},        {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  SECTION("several images") {}
+  SECTION("one image") { spec.batch = 1; }
+  SECTION("one dimension") {
+    spec.in = {12}, spec.kernel = spec.stride = spec.dilation = {1};
+    spec.low = spec.high = {0};
+  }
+  SECTION("three dimensions") {
+    spec.in = {2, 3, 4}, spec.kernel = spec.stride = spec.dilation = {1, 1, 1};
+    spec.low = spec.high = {0, 0, 0};
+  }
+  SECTION("a dilation, which means nothing") { spec.dilation = {2, 3}; }
+  SECTION("a stride") {
+    if (kind != ACCC_CALL_CONVOLUTION_BACKWARD_DATA)
+      return;
+    spec.in = {5, 10}, spec.stride = {2, 3}; // of 3 x 4 elements
+  }
+  checkConvolution(convolution(kind, ACCC_CHANNELS_FIRST, spec, filter));
+}
+
+TEST_CASE("gpu convolution: kernels of one element where there is no algorithm for the products") {
+  Setting nothing("STANDIN_CUBLASLT", "nothing");
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION_BACKWARD_DATA, ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  const ConvolutionSpec spec = {"one element", 3,      5,      7,      1,     {4, 6},
+                                {1, 1},        {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  checkConvolution(convolution(kind, ACCC_CHANNELS_FIRST, spec));
+}
+
+TEST_CASE("gpu convolution: kernels of one element that cuDNN takes") {
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  ConvolutionSpec spec = {"one element", 2,      6,      8,      1,     {4, 6},
+                          {1, 1},        {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  SECTION("in groups") { spec.groups = 2; }
+  SECTION("with padding") { spec.low = {1, 0}, spec.high = {0, 2}; }
+  SECTION("with a stride") { spec.stride = {2, 1}; }
+  SECTION("more weights than elements, which are not aligned") { spec.in = {1, 1}; }
+  checkConvolution(convolution(kind, ACCC_CHANNELS_FIRST, spec));
+}
+
 TEST_CASE("gpu convolution: every type") {
   auto type = GENERATE(ACCC_F64, ACCC_F16, ACCC_BF16);
   auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,

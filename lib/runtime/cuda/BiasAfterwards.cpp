@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "BiasAfterwards.h"
 
-#include "accc/tensor.h"
+#include "Ones.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
-#include <vector>
 
 namespace accc::detail {
 
@@ -18,8 +15,8 @@ class RowsOfBias {
 public:
   /// Of the C of `call`.
   RowsOfBias(const Context &context, const accc_library_call &call)
-      : ones(context, static_cast<uint64_t>(call.u.matmul.m) * size_of(typeOfC(call)),
-             "a column of ones"),
+      : ones(makeOnes(context, static_cast<DType>(call.dtypes[2]),
+                      static_cast<uint64_t>(call.u.matmul.m))),
         product(call) {
     product.epilogue = ACCC_EPILOGUE_NONE;
     product.compute = ACCC_COMPUTE_FULL;
@@ -31,32 +28,12 @@ public:
     p.b_row_stride = p.n, p.b_column_stride = 1;
     std::ranges::fill(p.a_batch_strides, 0);
     std::ranges::fill(p.b_batch_strides, 0);
-    std::vector<char> values(ones.size());
-    fillWithOnes(typeOfC(call), values);
-    if (values.empty())
-      return;
-    constexpr const char *doing = "writing a column of ones";
-    context.driver.check(context.driver.cuMemcpyHtoDAsync(ones.address(), values.data(),
-                                                          values.size(), context.stream),
-                         doing);
-    context.synchronize(doing);
   }
 
   const accc_library_call &call() const { return product; }
   CUdeviceptr column() const { return ones.address(); }
 
 private:
-  static DType typeOfC(const accc_library_call &call) { return static_cast<DType>(call.dtypes[2]); }
-  static void fillWithOnes(DType type, std::span<char> values) {
-    // The high half of 1 in f32 is that in bf16.
-    uint64_t one = type == DType::f64   ? std::bit_cast<uint64_t>(1.0)
-                   : type == DType::f16 ? 0x3c00
-                   : type == DType::f32 ? 0x3f800000
-                                        : 0x3f80;
-    for (size_t at = 0; at < values.size(); at += size_of(type))
-      std::memcpy(values.data() + at, &one, size_of(type));
-  }
-
   DeviceMemory ones;
   accc_library_call product;
 };

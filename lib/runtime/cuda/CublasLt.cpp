@@ -151,10 +151,10 @@ public:
     choose(alignmentOf(places, alignment));
   }
 
-  /// Whether the library has an algorithm for this; to be asked before any other use. Throws Error
-  /// (machine) where it has none for a product without a bias.
-  bool hasAlgorithm() const {
-    if (state == CUBLAS_STATUS_NOT_SUPPORTED && hasBias())
+  /// Whether the library has an algorithm for this; to be asked before any other use. `required`:
+  /// throws Error (machine) where it has none.
+  bool hasAlgorithm(bool required) const {
+    if (state == CUBLAS_STATUS_NOT_SUPPORTED && !required)
       return false;
     functions.check(state, "choosing an algorithm");
     return true;
@@ -387,6 +387,11 @@ std::optional<std::string> CublasLt::whyNot(const accc_library_call &call) {
   return CublasLtFunctions::find(why) ? std::nullopt : std::optional("cuBLASLt: " + why);
 }
 
+bool CublasLt::isThere() {
+  std::string why;
+  return CublasLtFunctions::find(why) != nullptr;
+}
+
 static const CublasLtFunctions &requireFunctions() {
   std::string why;
   if (const CublasLtFunctions *functions = CublasLtFunctions::find(why))
@@ -402,6 +407,13 @@ CublasLt::CublasLt(const Context &context) : context(context), functions(require
 
 CublasLt::~CublasLt() { functions.cublasLtDestroy(static_cast<cublasLtHandle_t>(handle)); }
 
+std::unique_ptr<LibraryCall> CublasLt::findMatmul(const accc_library_call &call,
+                                                  uint64_t alignment) {
+  auto made = std::make_unique<Matmul>(context, functions, static_cast<cublasLtHandle_t>(handle),
+                                       call, alignment);
+  return made->hasAlgorithm(/*required=*/false) ? std::move(made) : nullptr;
+}
+
 std::unique_ptr<LibraryCall> CublasLt::createMatmul(const accc_library_call &call,
                                                     uint64_t alignment) {
   bool trivial = isTrivial(call.u.matmul);
@@ -410,7 +422,8 @@ std::unique_ptr<LibraryCall> CublasLt::createMatmul(const accc_library_call &cal
   if (!trivial) {
     auto made = std::make_unique<Matmul>(context, functions, static_cast<cublasLtHandle_t>(handle),
                                          call, alignment);
-    if (made->hasAlgorithm())
+    bool hasBias = call.epilogue == ACCC_EPILOGUE_BIAS;
+    if (made->hasAlgorithm(/*required=*/!hasBias))
       return made;
   }
   return addBiasAfterwards(

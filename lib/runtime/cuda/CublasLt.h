@@ -18,8 +18,12 @@ public:
   CublasLt(const CublasLt &) = delete;
   ~CublasLt();
 
+  /// A product without a bias, of operands that are not empty; null where the library has no
+  /// algorithm for it. `call` must outlive what is returned.
+  std::unique_ptr<LibraryCall> findMatmul(const accc_library_call &call, uint64_t alignment);
   std::unique_ptr<LibraryCall> createMatmul(const accc_library_call &call, uint64_t alignment);
 
+  static bool isThere();
   /// What of a matmul it cannot do, the library being absent among it.
   static std::optional<std::string> whyNot(const accc_library_call &call);
 

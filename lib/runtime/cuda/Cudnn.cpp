@@ -3,6 +3,7 @@
 
 #include "ChannelsFirst.h"
 #include "CudnnConvolution.h"
+#include "SpreadPixels.h"
 #include "accc/tensor.h"
 #include "core/DescribeCall.h"
 
@@ -69,6 +70,11 @@ std::optional<std::string> Cudnn::whyNot(const accc_library_call &call) {
 
 Cudnn::Cudnn(const Context &context) : session(std::make_unique<CudnnSession>(context)) {}
 Cudnn::~Cudnn() = default;
+
+std::unique_ptr<LibraryCall> Cudnn::spread(const accc_library_call &call,
+                                           std::unique_ptr<LibraryCall> dense) {
+  return std::make_unique<SpreadPixels>(*session, call, std::move(dense));
+}
 
 std::unique_ptr<LibraryCall> Cudnn::createConvolution(const accc_library_call &call) {
   if (isEmpty(call.u.convolution))

@@ -20,6 +20,10 @@ public:
   /// Throws Error (machine) where the library has no reproducible algorithm.
   std::unique_ptr<LibraryCall> createConvolution(const accc_library_call &call);
 
+  /// A SpreadPixels around `dense`.
+  std::unique_ptr<LibraryCall> spread(const accc_library_call &call,
+                                      std::unique_ptr<LibraryCall> dense);
+
   /// What of a convolution it cannot do, the library being absent among it.
   static std::optional<std::string> whyNot(const accc_library_call &call);
 

@@ -80,11 +80,15 @@ std::array<CudnnTensor, 3> cudnnBuffersOf(const accc_library_call &call) {
 
 CudnnTensorDescriptor describeTensor(const CudnnFunctions &functions, int32_t dtype,
                                      const CudnnTensor &tensor) {
+  return describeTensor(functions, dtype, tensor, tensor.strides());
+}
+
+CudnnTensorDescriptor describeTensor(const CudnnFunctions &functions, int32_t dtype,
+                                     const CudnnTensor &tensor, const CudnnExtents &strides) {
   auto made = create(functions, functions.cudnnCreateTensorDescriptor,
                      functions.cudnnDestroyTensorDescriptor);
   functions.check(functions.cudnnSetTensorNdDescriptor(made.get(), typeOf(dtype), tensor.rank,
-                                                       tensor.extents.data(),
-                                                       tensor.strides().data()),
+                                                       tensor.extents.data(), strides.data()),
                   describing);
   return made;
 }

@@ -48,6 +48,9 @@ using CudnnConvolutionDescriptor = CudnnDescriptor<cudnnConvolutionDescriptor_t>
 /// `dtype` is one of accc_dtype. Each throws Error (machine) where the library refuses.
 CudnnTensorDescriptor describeTensor(const CudnnFunctions &functions, int32_t dtype,
                                      const CudnnTensor &tensor);
+/// With such strides, in elements.
+CudnnTensorDescriptor describeTensor(const CudnnFunctions &functions, int32_t dtype,
+                                     const CudnnTensor &tensor, const CudnnExtents &strides);
 CudnnFilterDescriptor describeFilter(const CudnnFunctions &functions, int32_t dtype,
                                      const CudnnTensor &tensor);
 CudnnConvolutionDescriptor describeConvolution(const CudnnFunctions &functions, int32_t dtype,

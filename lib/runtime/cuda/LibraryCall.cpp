@@ -3,6 +3,8 @@
 
 #include "CublasLt.h"
 #include "Cudnn.h"
+#include "PixelConvolution.h"
+#include "SpreadPixels.h"
 #include "accc/tensor.h"
 #include "core/CheckCall.h"
 
@@ -42,15 +44,36 @@ std::optional<std::string> whyCudaCannot(const accc_library_call &call) {
 Libraries::Libraries(const Context &context) : context(context) {}
 Libraries::~Libraries() = default;
 
-std::unique_ptr<LibraryCall> Libraries::create(const accc_library_call &call, uint64_t alignment) {
-  if (call.kind == ACCC_CALL_MATMUL) {
-    if (!products)
-      products = std::make_unique<CublasLt>(context);
-    return products->createMatmul(call, alignment);
-  }
+CublasLt &Libraries::cublasLt() {
+  if (!products)
+    products = std::make_unique<CublasLt>(context);
+  return *products;
+}
+
+Cudnn &Libraries::cudnn() {
   if (!convolutions)
     convolutions = std::make_unique<Cudnn>(context);
-  return convolutions->createConvolution(call);
+  return *convolutions;
+}
+
+/// A convolution as products of matrices; null where these are not faster, or cuBLASLt has them
+/// not.
+std::unique_ptr<LibraryCall> Libraries::findProducts(const accc_library_call &convolution,
+                                                     uint64_t alignment) {
+  if (!PixelConvolution::isFaster(convolution) || !CublasLt::isThere())
+    return nullptr;
+  return PixelConvolution::create(context, cublasLt(), convolution, alignment);
+}
+
+std::unique_ptr<LibraryCall> Libraries::create(const accc_library_call &call, uint64_t alignment) {
+  if (call.kind == ACCC_CALL_MATMUL)
+    return cublasLt().createMatmul(call, alignment);
+  if (auto made = findProducts(call, alignment))
+    return made;
+  if (SpreadPixels::isPossible(call))
+    if (auto dense = findProducts(SpreadPixels::denseOf(call), alignment))
+      return cudnn().spread(call, std::move(dense));
+  return cudnn().createConvolution(call);
 }
 
 } // namespace accc::detail

@@ -41,6 +41,11 @@ public:
   std::unique_ptr<LibraryCall> create(const accc_library_call &call, uint64_t alignment);
 
 private:
+  CublasLt &cublasLt();
+  Cudnn &cudnn();
+  std::unique_ptr<LibraryCall> findProducts(const accc_library_call &convolution,
+                                            uint64_t alignment);
+
   const Context &context;
   std::unique_ptr<CublasLt> products;
   std::unique_ptr<Cudnn> convolutions;

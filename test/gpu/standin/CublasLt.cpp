@@ -341,7 +341,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
       Product::of(ours<Operation>(operation), ours<Layout>(a), ours<Layout>(b), ours<Layout>(c));
   if (!product || ours<Layout>(c) != ours<Layout>(d) || wanted < 1)
     return CUBLAS_STATUS_INVALID_VALUE;
-  if (product->operation.hasBias() && setting("STANDIN_CUBLASLT", "") == "plain")
+  std::string can = setting("STANDIN_CUBLASLT", "");
+  if (can == "nothing" || (product->operation.hasBias() && can == "plain"))
     return CUBLAS_STATUS_NOT_SUPPORTED;
   auto &own = ours<Preference>(preference);
   Algorithm algorithm{Algorithm::right,

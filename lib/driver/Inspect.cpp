@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "driver/Cost.h"
 #include "driver/Pipeline.h"
+#include "ir/prim/Cost.h"
 #include "ir/prim/FunctionContract.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -60,6 +60,8 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
       {"arch", archs},
       {"precision", options.precision},
   };
+  if (options.memoryBudget != 0)
+    manifest["memory_budget"] = options.memoryBudget;
   llvm::json::Object hashes;
   for (const auto &[name, hash] : files)
     hashes[name] = hash;
@@ -129,6 +131,8 @@ std::string accc::describeOptions(const CompileOptions &options) {
   if (options.acceptDamagedExport)
     text += " --accept-damaged-export";
   add("--running-variance", options.runningVariance);
+  if (options.memoryBudget != 0)
+    add("--memory-budget", std::to_string(options.memoryBudget));
   add("--weights", options.weights);
   return text;
 }

@@ -49,6 +49,9 @@ struct CompileOptions {
   /// fp32, or tf32: contractions of f32 may round their factors to TF32.
   std::string precision = "fp32";
 
+  /// Bytes that a step may take: state, inputs, outputs and scratch memory; 0: as many as it likes.
+  int64_t memoryBudget = 0;
+
   /// embed, beside, none; empty: embed up to 16 MB, else beside.
   std::string weights;
   /// Files to write beside the library; empty: none.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/Pipeline.h"
 
+#include "budget/Passes.h"
 #include "codegen/Generate.h"
 #include "driver/Boundaries.h"
 #include "driver/Files.h"
@@ -130,8 +131,15 @@ static LogicalResult fuseModel(Compilation &c) {
     if (failed(formFusions(*c.module, c.target(), notes)))
       return failure();
   }
-  // Last: the kernels that it joins must not grow any more.
-  return runPasses(c, createFuseHorizontallyPass());
+  // Behind them: the kernels that it joins must not grow any more.
+  if (failed(runPasses(c, createFuseHorizontallyPass())))
+    return failure();
+  // Last: only final kernels can be copied, and what they take be known.
+  if (c.options.memoryBudget == 0)
+    return success();
+  FitMemoryPassOptions budget{target, archs};
+  budget.budget = c.options.memoryBudget;
+  return runPasses(c, createFitMemoryPass(budget));
 }
 
 static LogicalResult scheduleModel(Compilation &c) {

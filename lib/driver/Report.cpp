@@ -2,8 +2,8 @@
 #include "driver/Report.h"
 
 #include "codegen/host/Host.h"
-#include "driver/Cost.h"
 #include "ir/exec/Exec.h"
+#include "ir/prim/Cost.h"
 #include "support/ModuleLocation.h"
 
 #include "llvm/Support/JSON.h"

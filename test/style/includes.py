@@ -14,7 +14,7 @@ import sys
 # What the files of a folder may include beside their own folder, first match wins. The names are those
 # of the folders under lib/; `accc` is include/accc, of which the compiler may use the ABI alone.
 ABI = ["accc/abi.h", "accc/cpu_features.h"]
-STAGES = ["frontend", "training", "transforms", "layout", "fusion", "schedule", "codegen", "reference"]
+STAGES = ["frontend", "training", "transforms", "layout", "fusion", "budget", "schedule", "codegen", "reference"]
 MAY_INCLUDE = [
     ("include/accc", []),
     ("lib/runtime/data", ["accc"]),
@@ -28,6 +28,7 @@ MAY_INCLUDE = [
     ("lib/codegen/kernel", ["codegen/element", "codegen/math", "target", "ir", "support", *ABI]),
     *[(f"lib/codegen/{part}", ["codegen/kernel", "codegen/element", "codegen/host", "codegen/Generate.h",
                                "target", "ir", "support", *ABI]) for part in ("host", "cpu", "cuda")],
+    ("lib/budget", ["fusion", "schedule", "target", "ir", "support"]),  # asks the plan what kernels take
     *[(f"lib/{stage}", ["target", "ir", "support", *ABI]) for stage in STAGES],
     ("lib/target", ["ir", "support", *ABI]),
     ("lib/ir/nn", ["ir/prim", "ir/interfaces", "support"]),

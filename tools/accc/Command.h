@@ -120,9 +120,6 @@ std::string_view chooseSizes(const Model &model, const std::vector<std::string> 
 /// The CPU that code is for, without its features.
 std::string archName(const std::string &arch);
 
-/// "12.3 MB", "640 B".
-std::string humanBytes(double bytes);
-
 } // namespace accc::tool
 
 #endif

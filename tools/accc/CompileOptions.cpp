@@ -97,11 +97,19 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
 
 void accc::tool::addOutputOptions(CLI::App &command, CompileOptions &options) {
   command.add_option("-o,--output", options.output, "Library to write")->type_name("LIB.so");
-  command.add_option("--memory-budget", "Memory limit of a step; not supported yet")
+  static const std::map<std::string, double> units = {
+      {"B", 1},        {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},    {"TB", 1e12},
+      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  command
+      .add_option_function<double>(
+          "--memory-budget",
+          [&options](double bytes) { options.memoryBudget = static_cast<int64_t>(bytes); },
+          "Memory that an entry point may take, as in 8GB or 512MiB: variables, inputs, outputs "
+          "and "
+          "scratch. What does not fit is computed again instead of kept")
       ->type_name("SIZE")
-      ->each([](const std::string &) {
-        throw CLI::ValidationError("is not supported in this version");
-      });
+      ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_OPTIONAL))
+      ->check(CLI::Range(1.0, 1e15));
   command.add_option("--weights", options.weights,
                      "Where initial weights go: embed (into the library), beside (a file "
                      "LIB.so.safetensors) or none; default: embed up to 16 MB, else beside");

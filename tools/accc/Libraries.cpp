@@ -150,15 +150,3 @@ std::string_view accc::tool::chooseSizes(const Model &model,
               model.path() + " was not compiled for" + text +
                   (list.empty() ? "; it has no choice of sizes" : "; it has: " + list));
 }
-
-std::string accc::tool::humanBytes(double bytes) {
-  const char *units[] = {"B", "kB", "MB", "GB", "TB"};
-  int unit = 0;
-  while (bytes >= 1000 && unit < 4) {
-    bytes /= 1000;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-  return text;
-}

@@ -3,6 +3,7 @@
 #include "Command.h"
 #include "Json.h"
 #include "Print.h"
+#include "support/HumanBytes.h"
 #include "support/ModuleNames.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include "Print.h"
 
 #include "driver/GpuKernels.h"
+#include "support/HumanBytes.h"
 
 #include <cstdio>
 #include <iostream>

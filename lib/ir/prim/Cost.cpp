@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "driver/Cost.h"
+#include "ir/prim/Cost.h"
 
 #include "ir/prim/Prim.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an op costs, for reports.
-#ifndef ACCC_DRIVER_COST_H
-#define ACCC_DRIVER_COST_H
+// What an op costs.
+#ifndef ACCC_IR_PRIM_COST_H
+#define ACCC_IR_PRIM_COST_H
 
 #include "mlir/IR/Operation.h"
 

@@ -22,6 +22,7 @@ public:
 
   int64_t getLaunchBytes() const override;
   int64_t getExpensiveOpBytes() const override;
+  double getFlopsPerByte() const override;
   int64_t getCachedElements() const override;
   KernelLimits getKernelLimits() const override;
   std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,

@@ -44,6 +44,48 @@ CompileOptions optionsOf(const fs::path &folder, const llvm::json::Object &meta,
   return options;
 }
 
+constexpr const char *kSteps[] = {"grad_step", "train_step"};
+
+/// What a step of the fused model gives.
+NamedArrays resultsOf(Compilation &c, const char *step, const TensorMap &inputs) {
+  FailureOr<NamedArrays> results =
+      evaluate(c.module->lookupSymbol<func::FuncOp>(step), startingValues(inputs, c.weights,
+                                                                          /*learningRate=*/0.01));
+  REQUIRE(succeeded(results));
+  return std::move(*results);
+}
+
+/// Gives less and less memory until the compiler refuses: what is computed again must be the same
+/// bits. Returns the most values that were.
+int64_t checkBudgets(CompileOptions options, const TensorMap &inputs) {
+  std::map<std::string, NamedArrays> expected;
+  std::map<std::string, int64_t> ops;
+  int64_t most = 0;
+  constexpr int64_t kPlenty = 1 << 23; // more than any golden model takes
+  for (options.memoryBudget = kPlenty;; options.memoryBudget -= options.memoryBudget / 8) {
+    INFO("a budget of " << options.memoryBudget);
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    registerDialects(context);
+    Compilation c(context, options);
+    ExitCode code = runPipeline(c, "fuse", {});
+    if (code == ExitCode::Usage)
+      return most;
+    REQUIRE(code == ExitCode::Done);
+    for (const char *step : kSteps) {
+      auto count = static_cast<int64_t>(
+          llvm::range_size(c.module->lookupSymbol<func::FuncOp>(step).front()));
+      most = std::max(most, count - ops.try_emplace(step, count).first->second);
+      NamedArrays found = resultsOf(c, step, inputs);
+      for (const auto &[name, array] : expected[step]) {
+        INFO(step << " " << name.str());
+        CHECK(relativeDifference(found.lookup(name), array) == 0);
+      }
+      if (expected[step].empty())
+        expected[step] = std::move(found);
+    }
+  }
+}
+
 /// Interprets both steps after each phase, on the model's own weights and the goldens' inputs.
 void checkModel(const CompileOptions &options, const TensorMap &inputs) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
@@ -55,7 +97,7 @@ void checkModel(const CompileOptions &options, const TensorMap &inputs) {
       return success();
     INFO("after " << phase.str());
     NamedArrays start = startingValues(inputs, c.weights, /*learningRate=*/0.01);
-    for (const char *step : {"grad_step", "train_step"}) {
+    for (const char *step : kSteps) {
       auto function = c.module->lookupSymbol<func::FuncOp>(step);
       REQUIRE(function);
       FailureOr<NamedArrays> results = evaluate(function, start);
@@ -90,4 +132,15 @@ TEST_CASE("phases keep the values of models") {
                    load_safetensors((folder / "inputs.safetensors").string()));
       }
   }
+}
+
+TEST_CASE("what a memory budget has computed again are the same bits") {
+  for (const char *name : {"gpt2", "bert_dropout", "resnet18", "swin_t", "lstm"})
+    DYNAMIC_SECTION(name) {
+      fs::path folder = fs::path(ACCC_TEST_SOURCE "/training/goldens") / name;
+      llvm::json::Object meta = metaOf(folder);
+      const llvm::json::Object &file = *meta.getArray("files")->front().getAsObject();
+      CHECK(checkBudgets(optionsOf(folder, meta, file),
+                         load_safetensors((folder / "inputs.safetensors").string())) > 0);
+    }
 }

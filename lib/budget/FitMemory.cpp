@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "budget/DropUnread.h"
+#include "budget/Passes.h"
+#include "budget/Recipe.h"
+#include "fusion/DescribeKernels.h"
+#include "ir/prim/FunctionContract.h"
+#include "schedule/memory/Placement.h"
+#include "support/Fault.h"
+#include "support/HumanBytes.h"
+#include "support/Log.h"
+#include "support/TensorBytes.h"
+#include "target/TargetedPass.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace accc {
+#define GEN_PASS_DEF_FITMEMORYPASS
+#include "budget/Passes.h.inc"
+} // namespace accc
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+/// Planning may take more than what is live at one step: so often is the limit lowered by that.
+constexpr int kRounds = 4;
+/// What is computed again may in turn be copied for what reads the copies: so often.
+constexpr size_t kMostCopies = 4;
+/// A value by this part smaller than the peak makes no difference.
+constexpr int64_t kLittle = 4096;
+/// Copies without a lower peak: it is the lowest.
+constexpr int kPatience = 64;
+
+std::string readable(int64_t bytes) { return humanBytes(static_cast<double>(bytes), 2); }
+
+/// A value that is not kept between two of its uses.
+struct Choice {
+  Value value;
+  int64_t at = 0; // the second
+  double score = 0;
+};
+
+/// One entry point.
+class Fitting {
+public:
+  Fitting(func::FuncOp function, const Target &target, const VariableTable &variables)
+      : function(function), target(target), variables(variables) {}
+
+  /// Bytes of the arena. Fails on a bug.
+  FailureOr<int64_t> arena() const;
+  /// Computes values again until at no step more than `limit` bytes are live; false if what can be
+  /// is not enough.
+  bool lower(int64_t limit);
+  int64_t peak() const { return lifetimes().peak(); }
+
+  int64_t copied = 0; // values
+
+private:
+  Lifetimes lifetimes() const { return {function, *orderSteps(function)}; }
+  Choice best(const Lifetimes &lifetimes, const Copies &copies, int64_t limit) const;
+
+  func::FuncOp function;
+  const Target &target;
+  const VariableTable &variables;
+};
+} // namespace
+
+FailureOr<int64_t> Fitting::arena() const {
+  FailureOr<Order> order = orderSteps(function);
+  if (failed(order))
+    return failure();
+  FailureOr<Placement> placement = Placement::compute(function, *order, variables);
+  if (failed(placement))
+    return failure();
+  return placement->arenaSize;
+}
+
+Choice Fitting::best(const Lifetimes &lifetimes, const Copies &copies, int64_t limit) const {
+  Choice best;
+  int64_t peak = lifetimes.peak(), end = lifetimes.getOrder().firstUpdate;
+  std::vector<int64_t> over{0}; // before each step: at how many steps too much is live
+  for (int64_t live : lifetimes.live())
+    over.push_back(over.back() + (live > limit));
+  // What it is worth that bytes are free between two steps.
+  auto gain = [&](int64_t from, int64_t to, int64_t bytes) {
+    return to > from ? static_cast<double>(over[to] - over[from + 1]) * static_cast<double>(bytes)
+                     : 0;
+  };
+  for (const auto &[value, kept] : lifetimes.values()) {
+    if (kept.bytes * kLittle < peak ||
+        copies.copiesOf(copies.originOf(value)).size() == kMostCopies)
+      continue;
+    int64_t from = kept.first;
+    for (int64_t to : kept.uses) {
+      double freed = to < end ? gain(from, to, kept.bytes) : 0;
+      int64_t since = std::exchange(from, to);
+      if (freed == 0)
+        continue;
+      std::optional<Recipe> recipe = Recipe::find(value, to, lifetimes, copies);
+      if (!recipe || lifetimes.live()[to] + recipe->extraBytes() >= std::max(peak, limit + 1))
+        continue;
+      for (Value longer : recipe->longer()) {
+        const Kept *other = lifetimes.find(longer);
+        freed -= gain(std::max(since, other->last()), to, other->bytes);
+      }
+      double score = freed / recipe->cost(target);
+      if (score > best.score)
+        best = {value, to, score};
+    }
+  }
+  return best;
+}
+
+bool Fitting::lower(int64_t limit) {
+  // Updates stand where they run, so that all readers of a copy stand behind it.
+  if (FailureOr<Order> order = orderSteps(function); succeeded(order))
+    for (Operation *update : ArrayRef(order->steps).drop_front(order->firstUpdate))
+      update->moveBefore(function.getBody().front().getTerminator());
+  Copies copies;
+  int64_t lowest = peak();
+  for (int inVain = 0; inVain < kPatience; ++inVain) {
+    Lifetimes now = lifetimes();
+    if (now.peak() <= limit)
+      return true;
+    if (now.peak() < lowest)
+      inVain = 0;
+    lowest = std::min(lowest, now.peak());
+    Choice choice = best(now, copies, limit);
+    if (!choice.value)
+      return false;
+    Recipe recipe = *Recipe::find(choice.value, choice.at, now, copies);
+    ++copied;
+    recipe.apply(now, copies);
+  }
+  return false;
+}
+
+namespace {
+struct FitMemoryPass : TargetedPass<accc::impl::FitMemoryPassBase<FitMemoryPass>> {
+  using TargetedPass::TargetedPass;
+
+  void runOnOperation() override {
+    OwningOpRef<ModuleOp> program = ModuleOp::create(getOperation().getLoc());
+    FailureOr<VariableTable> variables = declareVariables(getOperation(), *program);
+    if (failed(variables))
+      return signalPassFailure();
+    state = 0;
+    for (auto variable : program->getOps<exec::VariableOp>())
+      state += tensorBytes(cast<RankedTensorType>(variable.getType()));
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(fit(function, *variables)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult fit(func::FuncOp function, const VariableTable &variables) const;
+
+  int64_t state = 0;
+};
+} // namespace
+
+/// Inputs and outputs, which lie beside the state and the arena.
+static int64_t transferredBytes(func::FuncOp function) {
+  int64_t sum = 0;
+  auto add = [&](Value value) { sum += tensorBytes(cast<RankedTensorType>(value.getType())); };
+  for (BlockArgument argument : function.getArguments())
+    if (!isVariable(argumentRole(function, argument.getArgNumber())))
+      add(argument);
+  for (OpOperand &returned : function.getBody().front().getTerminator()->getOpOperands())
+    if (!isUpdate(function, returned))
+      add(returned.get());
+  return sum;
+}
+
+LogicalResult FitMemoryPass::fit(func::FuncOp function, const VariableTable &variables) const {
+  int64_t transferred = transferredBytes(function), limit = budget - state - transferred;
+  Fitting fitting(function, getTarget(), variables);
+  FailureOr<int64_t> arena = fitting.arena();
+  if (failed(arena))
+    return failure();
+  int64_t before = *arena, least = before;
+  bool possible = true;
+  for (int round = 0; round < kRounds && *arena > limit && possible; ++round) {
+    int64_t planned = *arena - fitting.peak(); // what the plan takes beside what is live
+    possible = fitting.lower(std::max<int64_t>(0, limit - std::max<int64_t>(0, planned)));
+    dropUnreadResults(function);
+    describeKernels(function);
+    arena = fitting.arena();
+    if (failed(arena))
+      return failure();
+    least = std::min(least, *arena);
+  }
+  if (*arena > limit)
+    return emitUsageFault(function.getLoc())
+           << "--memory-budget: " << function.getSymName() << " takes "
+           << readable(state + transferred + least) << " with all computed again that can be ("
+           << readable(state) << " of variables, " << readable(transferred)
+           << " of inputs and outputs, " << readable(least) << " of scratch), and "
+           << readable(budget) << " are given: give more, or use a smaller batch";
+  if (fitting.copied)
+    log(LogLevel::Note,
+        llvm::formatv("{0}: {1} values are computed again instead of kept, for {2} instead of {3}",
+                      function.getSymName(), fitting.copied, readable(state + transferred + *arena),
+                      readable(state + transferred + before)));
+  return success();
+}

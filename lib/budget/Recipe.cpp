@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "budget/Recipe.h"
+
+#include "ir/prim/Cost.h"
+#include "support/TensorBytes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+/// Copies of copies: more do not pay.
+constexpr int kMostSteps = 6;
+/// A value that is so many times smaller than what is freed is rather kept.
+constexpr int64_t kMuchSmaller = 8;
+
+int64_t sizeInBytes(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
+
+/// `operand`, an alias of `storage` or that itself, as an alias of `other`.
+Value aliasOf(Value operand, Value storage, Value other, OpBuilder &b) {
+  if (operand == storage || storage == other)
+    return storage == other ? operand : other;
+  Operation *alias = operand.getDefiningOp();
+  Value source = aliasOf(alias->getOperand(0), storage, other, b);
+  Operation *copy = b.clone(*alias);
+  copy->setOperand(0, source);
+  return copy->getResult(0);
+}
+} // namespace
+
+/// The version of a value that lies in memory at step `at`; null if none does.
+Value Recipe::inMemory(Value storage) const {
+  Operation *op = storage.getDefiningOp();
+  if (!op || isa<prim::ConstantOp>(op))
+    return storage; // steps behind the check of the data are not asked for
+  Value origin = copies.originOf(storage);
+  SmallVector<Value> versions(copies.copiesOf(origin));
+  versions.push_back(origin);
+  for (Value version : versions)
+    if (const Kept *kept = lifetimes.find(version); kept && kept->isThereAt(at))
+      return version;
+  return {};
+}
+
+/// Sees to it that the value is there at step `at`.
+bool Recipe::need(Value storage, int depth) {
+  if (available.contains(storage))
+    return true;
+  if (Value there = inMemory(storage)) {
+    available[storage] = there;
+    return true;
+  }
+  const Kept *kept = lifetimes.find(storage);
+  if (kept && kept->first < at && kept->bytes * kMuchSmaller <= sizeInBytes(value)) {
+    available[storage] = storage;
+    extended.insert(storage);
+    return true;
+  }
+  return computeAgain(storage, depth);
+}
+
+bool Recipe::computeAgain(Value storage, int depth) {
+  if (depth == kMostSteps)
+    return false;
+  auto result = cast<OpResult>(storage);
+  Operation *op = result.getOwner();
+  if (lifetimes.getOrder().indexOf(op) < 0 || lifetimes.getOrder().indexOf(op) >= at)
+    return false;
+  Again again{result, {}, {}};
+  if (auto fusion = dyn_cast<prim::FusionOp>(op)) {
+    if (!slice(fusion, again, depth))
+      return false;
+  } else if (prim::isContraction(op)) {
+    for (Value operand : op->getOperands())
+      if (!need(storageOf(operand), depth + 1))
+        return false;
+  } else {
+    return false;
+  }
+  if (steps.size() == kMostSteps)
+    return false;
+  steps.push_back(std::move(again));
+  available[storage] = storage; // `apply` knows the copy
+  if (storage != value)
+    extra += sizeInBytes(storage);
+  return true;
+}
+
+/// Finds what of the fusion's body the one result needs.
+bool Recipe::slice(prim::FusionOp fusion, Again &again, int depth) {
+  if (fusion.getKind() != prim::KernelKind::loop && fusion.getKind() != prim::KernelKind::reduce)
+    return false;
+  Block &body = fusion.getBody().front();
+  Operation *yield = body.getTerminator();
+  DenseMap<Value, Value> given; // value of the body -> the fusion's result
+  for (auto [inside, outside] : llvm::zip(yield->getOperands(), fusion.getOutputs()))
+    given.try_emplace(inside, outside);
+  Value wanted = yield->getOperand(again.result.getResultNumber());
+  DenseSet<Operation *> needed;
+  SmallVector<Value> pending{wanted};
+  while (!pending.empty()) {
+    Value inside = pending.pop_back_val();
+    if (again.read.contains(inside))
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(inside)) {
+      Value operand = fusion.getInputs()[argument.getArgNumber()];
+      if (!need(storageOf(operand), depth + 1))
+        return false;
+      again.read[inside] = operand;
+      continue;
+    }
+    // What the kernel also gave and is still there, or small enough to be kept, is read.
+    if (Value outside = given.lookup(inside); outside && inside != wanted) {
+      const Kept *kept = lifetimes.find(outside);
+      bool isSmall = kept && kept->bytes * kMuchSmaller <= sizeInBytes(value);
+      if ((inMemory(outside) || isSmall) && need(outside, depth + 1)) {
+        again.read[inside] = outside;
+        continue;
+      }
+    }
+    Operation *op = inside.getDefiningOp();
+    if (op->hasTrait<ReportsErrors>())
+      return false;
+    if (needed.insert(op).second)
+      llvm::append_range(pending, op->getOperands());
+  }
+  for (Operation &op : body.without_terminator())
+    if (needed.contains(&op))
+      again.body.insert(&op);
+  if (again.body.empty())
+    return false;
+  prim::KernelKind kind = prim::kernelKind(again.body.getArrayRef());
+  return kind == prim::KernelKind::loop || kind == prim::KernelKind::reduce;
+}
+
+std::optional<Recipe> Recipe::find(Value value, int64_t at, const Lifetimes &lifetimes,
+                                   const Copies &copies) {
+  Recipe recipe(value, at, lifetimes, copies);
+  if (!recipe.computeAgain(value, 0))
+    return std::nullopt;
+  return recipe;
+}
+
+double Recipe::cost(const Target &target) const {
+  double sum = 0;
+  for (const Again &step : steps) {
+    Operation *op = step.result.getOwner();
+    double bytes = static_cast<double>(sizeInBytes(step.result));
+    if (isa<prim::FusionOp>(op)) {
+      for (auto [inside, outside] : step.read)
+        bytes += static_cast<double>(sizeInBytes(outside));
+      for (Operation *inner : step.body)
+        if (inner->hasTrait<Expensive>())
+          bytes += static_cast<double>(
+              target.getExpensiveOpBytes() *
+              cast<RankedTensorType>(inner->getResult(0).getType()).getNumElements());
+    } else {
+      for (Value operand : op->getOperands())
+        bytes += static_cast<double>(sizeInBytes(operand));
+      bytes = std::max(bytes, flopsOf(op) / target.getFlopsPerByte());
+    }
+    sum += static_cast<double>(target.getLaunchBytes()) + bytes;
+  }
+  return sum;
+}
+
+void Recipe::apply(const Lifetimes &lifetimes, Copies &copies) const {
+  const Order &order = lifetimes.getOrder();
+  OpBuilder b(order.steps[at]);
+  DenseMap<Value, Value> now(available); // by storage
+  auto operandNow = [&](Value operand) {
+    Value storage = storageOf(operand);
+    return aliasOf(operand, storage, now.lookup(storage), b);
+  };
+  for (const Again &step : steps) {
+    Operation *op = step.result.getOwner();
+    Value copy;
+    if (auto fusion = dyn_cast<prim::FusionOp>(op)) {
+      SmallVector<Value> inputs;
+      for (auto [inside, outside] : step.read)
+        inputs.push_back(operandNow(outside));
+      auto made = b.create<prim::FusionOp>(fusion.getLoc(), TypeRange{step.result.getType()},
+                                           inputs, prim::kernelKind(step.body.getArrayRef()),
+                                           fusion.getName(), prim::KernelSpecAttr());
+      Block &body = made.getBody().emplaceBlock();
+      IRMapping mapping;
+      for (auto [inside, outside] : step.read)
+        mapping.map(inside, body.addArgument(inside.getType(), inside.getLoc()));
+      OpBuilder inner = OpBuilder::atBlockEnd(&body);
+      for (Operation *each : step.body)
+        inner.clone(*each, mapping);
+      Value wanted =
+          fusion.getBody().front().getTerminator()->getOperand(step.result.getResultNumber());
+      inner.create<prim::YieldOp>(fusion.getLoc(), mapping.lookup(wanted));
+      copy = made.getOutputs().front();
+    } else {
+      SmallVector<Value> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(operandNow(operand));
+      Operation *made = b.clone(*op);
+      made->setOperands(operands);
+      copy = made->getResult(step.result.getResultNumber());
+    }
+    now[step.result] = copy;
+    copies.add(step.result, copy);
+  }
+  Value copy = now.lookup(value);
+  for (Operation *reader : ArrayRef(order.steps).drop_front(at)) {
+    OpBuilder before(reader);
+    for (OpOperand &operand : reader->getOpOperands())
+      if (storageOf(operand.get()) == value)
+        operand.set(aliasOf(operand.get(), value, copy, before));
+  }
+}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import unittest
+
+from command_line import GOLDENS, USAGE, CommandLineTest
+
+
+class MemoryBudget(CommandLineTest):
+    def model(self, name, *more):
+        """Compiles a golden model; its report, and what was said."""
+        meta = json.loads((GOLDENS / name / "meta.json").read_text())
+        command = ["compile", GOLDENS / name / "model.onnx", "--loss", meta["loss"], "--optimizer", meta["optimizer"]]
+        for dimension, size in meta["dims"].items():
+            command += ["-D", f"{dimension}={size}"]
+        output = "whole.so" if not more else "fitted.so"
+        said = self.accc(*command, "-o", output, "-v", "--report", "report.json", *more)[1]
+        return json.loads((self.folder / "report.json").read_text()), said
+
+    @staticmethod
+    def taken(report):
+        """State and scratch memory of the entry point that takes most."""
+        return report["state_bytes"] + max(entry["arena_bytes"] for entry in report["entries"])
+
+    def test_a_step_fits_and_gives_the_same_bits(self):
+        for name, share in (("bert_dropout", 0.75), ("swin_t", 0.8), ("gpt2", 0.95)):
+            with self.subTest(name):
+                budget = int(share * self.taken(self.model(name)[0]))
+                report, said = self.model(name, "--memory-budget", f"{budget}")
+                self.assertLess(self.taken(report), budget)
+                self.assertRegex(said, r"note: train_step: \d+ values are computed again instead of kept")
+                self.accc("diff", "whole.so", "fitted.so", "--only", "numbers", "--tolerance", "0")
+                self.assertEqual(report["manifest"]["memory_budget"], budget)
+
+    def test_too_little(self):
+        self.small()
+        before = self.files()
+        error = self.accc("compile", "small.mlir", "-o", "a.so", "--loss", "mse", "--memory-budget", "0.1kB", code=USAGE)[1]
+        self.assertRegex(error, r"--memory-budget: \w+ takes .* of scratch\), and 100 B are given: give more")
+        self.assertEqual(self.files(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

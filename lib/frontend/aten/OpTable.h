@@ -8,7 +8,8 @@
 namespace accc::aten {
 
 struct OpRow {
-  /// The operator with its arguments (Signature.h). A name without an overload stands for all
+  /// The operator with its arguments (Signature.h), with its library where that is not ATen:
+  /// `torchvision::roi_align`. A name without an overload stands for all
   /// overloads that have no row of their own. `relu` also serves `relu_`, which writes its result
   /// into the first argument; a name that ends so itself has no other form.
   const char *signature;
@@ -36,7 +37,8 @@ std::vector<std::string> allOperators();
   X(activationOps) X(elementwiseOps) X(compareOps) X(contractionOps) X(convolutionOps)             \
   X(normalizationOps) X(poolingOps) X(reductionOps) X(shapeOps) X(indexingOps) X(factoryOps)       \
   X(randomOps) X(lossOps) X(attentionOps) X(recurrentOps) X(resizeOps) X(rearrangeOps)              \
-  X(scatterOps) X(patchOps) X(samplingOps) X(embeddingOps) X(stridedOps)
+  X(scatterOps) X(patchOps) X(samplingOps) X(embeddingOps) X(stridedOps)         \
+  X(visionOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ATEN_FAMILIES(ACCC_DECLARE_FAMILY)

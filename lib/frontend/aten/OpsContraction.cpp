@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrix products.
+// Matrix products and determinants.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Determinant.h"
 #include "frontend/common/Einsum.h"
 #include "ir/nn/Nn.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace accc;
@@ -147,6 +150,29 @@ Entities trilinear(Node &node) {
   return {prim::sum(y * c, node.axes(node.integers("sumdim"), y.rank()))};
 }
 
+// ---- determinants ----
+
+/// The argument has another name in torch.linalg.
+template <bool isLinalg> Tensor matrices(Node &node) {
+  return node.floatIn(isLinalg ? "A" : "self");
+}
+
+/// Without the factors of the matrix, which only the backward pass reads.
+template <bool isLinalg> Entities det(Node &node) {
+  return {determinant(node, matrices<isLinalg>(node))};
+}
+
+template <bool isLinalg> Entities signAndLogDet(Node &node) {
+  auto [sign, logarithm] = logDeterminant(node, matrices<isLinalg>(node));
+  return {sign, logarithm};
+}
+
+Entities logDet(Node &node) {
+  auto [sign, logarithm] = logDeterminant(node, matrices<false>(node));
+  return {prim::select(sign < 0.0, logarithm.full(std::numeric_limits<double>::quiet_NaN()),
+                       logarithm)};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::contractionOps() {
@@ -169,6 +195,13 @@ ArrayRef<OpRow> accc::aten::contractionOps() {
       {"einsum(equation, tensors, *, path=None)", sumOfProducts},
       {"_trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim=1)", trilinear},
       {"bilinear(input1, input2, weight, bias=None)", bilinear},
+      {"det(self)", det<false>},
+      {"linalg_det(A)", det<true>},
+      {"_linalg_det(A)", det<true>},
+      {"slogdet(self)", signAndLogDet<false>},
+      {"linalg_slogdet(A)", signAndLogDet<true>},
+      {"_linalg_slogdet(A)", signAndLogDet<true>},
+      {"logdet(self)", logDet},
   };
   return rows;
 }

@@ -156,6 +156,23 @@ template <size_t spatial> Entities adaptiveMaxPool(Node &node) {
   return greatest(node, x, has, g);
 }
 
+/// The maxima back where they were among the positions of their channel, and zeros.
+template <size_t spatial> Entities maxUnpool(Node &node) {
+  auto [x, has] = batched(node, spatial);
+  Tensor indices = node.indexIn("indices").convert(node.builder().getI64Type());
+  if (indices.size() != x.size())
+    fail("indices of shape " + show(indices.shape()) + " for an input of shape " + show(x.shape()));
+  SmallVector<int64_t> shape(x.shape().take_front(2)), size = node.integers("output_size", spatial);
+  llvm::append_range(shape, size);
+  int64_t elements = tensorType(shape, x.elementType()).getNumElements();
+  int64_t planes = x.dim(0) * x.dim(1), plane = planes == 0 ? 0 : elements / planes;
+  Tensor channel = node.iota({planes, planes == 0 ? 0 : x.size() / planes}, 0);
+  Tensor positions = channel * static_cast<double>(plane) + indices.reshape(channel.shape());
+  Tensor y = node.full({elements}, x.elementType(), 0)
+                 .scatter(flat(positions), flat(x), 0, prim::ScatterKind::set);
+  return {unbatched(y.reshape(shape), has)};
+}
+
 /// The output size of an adaptive pooling is that of its gradient.
 template <Rule rule, size_t spatial> Entities adaptiveBackward(Node &node) {
   ArrayRef<int64_t> shape = node.floatIn("grad_output").shape();
@@ -199,6 +216,9 @@ ArrayRef<OpRow> accc::aten::poolingOps() {
       {"adaptive_max_pool1d(self, output_size)", adaptiveMaxPool<1>},
       {"adaptive_max_pool2d(self, output_size)", adaptiveMaxPool<2>},
       {"adaptive_max_pool3d(self, output_size)", adaptiveMaxPool<3>},
+
+      {"max_unpool2d(self, indices, output_size)", maxUnpool<2>},
+      {"max_unpool3d(self, indices, output_size, stride, padding)", maxUnpool<3>},
 
       {"max_pool2d_with_indices_backward(grad_output, self, kernel_size, stride, padding, "
        "dilation, ceil_mode, indices)",

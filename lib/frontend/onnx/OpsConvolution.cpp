@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions.
+#include "frontend/common/DeformableConvolution.h"
 #include "frontend/common/Fold.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Windows.h"
@@ -98,12 +99,28 @@ Entities convTranspose(Node &node) {
        node.list("output_padding", outputPadding), node.i64("groups", node.integer("group", 1))})};
 }
 
+Entities deformConv(Node &node) {
+  Tensor x = node.floatIn(0), w = node.floatIn(1);
+  checkRanks(x, w);
+  ArrayRef<int64_t> kernel = w.shape().drop_front(2);
+  checkKernelShape(node, kernel);
+  std::optional<Tensor> bias, mask;
+  if (node.has(3))
+    bias = node.floatIn(3);
+  if (node.has(4))
+    mask = node.floatIn(4);
+  return {deformableConvolution(node, x, w, node.floatIn(2), mask, bias,
+                                readGeometry(node, x.shape().drop_front(2), kernel),
+                                node.integer("group", 1), node.integer("offset_group", 1))};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::onnx_import::convolutionOps() {
   static const OpRow rows[] = {
       {"Conv", conv},
       {"ConvTranspose", convTranspose},
+      {"DeformConv", deformConv},
   };
   return rows;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrix products.
+// Matrix products and determinants.
+#include "frontend/common/Determinant.h"
 #include "frontend/common/Einsum.h"
 #include "frontend/onnx/OpTable.h"
 #include "ir/nn/Nn.h"
@@ -60,6 +61,8 @@ Entities sumOfProducts(Node &node) {
   return {einsum(node, node.string("equation"), operands)};
 }
 
+Entities det(Node &node) { return {determinant(node, node.floatIn(0))}; }
+
 } // namespace
 
 ArrayRef<OpRow> accc::onnx_import::linearOps() {
@@ -67,6 +70,7 @@ ArrayRef<OpRow> accc::onnx_import::linearOps() {
       {"MatMul", matMul},
       {"Gemm", gemm},
       {"Einsum", sumOfProducts},
+      {"Det", det},
   };
   return rows;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pooling.
+// Pooling and its inverses.
+#include "frontend/common/Indexing.h"
+#include "frontend/common/Patches.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Windows.h"
 #include "ir/nn/Nn.h"
@@ -114,6 +116,46 @@ Entities globalLpPool(Node &node) {
   return {keep(norm(prim::sum(power(x, p), spatialOf(x)), p), x)};
 }
 
+// ---- inverses ----
+
+/// The maxima back where they were: indices count through the whole result, as it is without
+/// `output_shape`, which adds zeros at the ends.
+Entities maxUnpool(Node &node) {
+  Tensor x = node.in(0), indices = node.in(1);
+  checkSpatial(x);
+  bool isIndex = isa<IntegerType>(indices.elementType()) && !indices.elementType().isInteger(1);
+  if (indices.shape() != x.shape() || !isIndex)
+    fail("indices of shape " + show(indices.shape()) + " do not fit an input of shape " +
+         show(x.shape()) + ", or are no integers");
+  WindowGeometry g = readGeometry(node, x.shape().drop_front(2), node.integers("kernel_shape"));
+  SmallVector<int64_t> shape(x.shape().take_front(2));
+  for (size_t i = 0; i < g.rank(); ++i)
+    shape.push_back((x.dim(static_cast<int64_t>(i) + 2) - 1) * g.strides[i] - g.low[i] - g.high[i] +
+                    g.window[i]);
+  int64_t size = tensorType(shape, x.elementType()).getNumElements();
+  Tensor positions = flat(indices.convert(node.builder().getI64Type()));
+  Tensor y = node.full({size}, x.elementType(), 0)
+                 .scatter(positions, flat(x), 0, prim::ScatterKind::set)
+                 .reshape(shape);
+  if (!node.has(2))
+    return {y};
+  SmallVector<int64_t> wanted = node.knownIntegers(2, "output_shape"), low(shape.size(), 0), high;
+  if (wanted.size() != shape.size())
+    fail("output_shape needs " + Twine(shape.size()) + " entries");
+  tensorType(wanted, x.elementType());
+  for (auto [extent, least] : llvm::zip_equal(wanted, shape))
+    high.push_back(extent - least);
+  if (llvm::any_of(high, [](int64_t pad) { return pad < 0; }))
+    fail("output_shape " + show(wanted) + " is smaller than " + show(shape));
+  return {y.pad(0.0, low, high)};
+}
+
+Entities col2Im(Node &node) {
+  SmallVector<int64_t> image = node.knownIntegers(1, "image_shape");
+  WindowGeometry g = readGeometry(node, image, node.knownIntegers(2, "block_shape"));
+  return {foldPatches(node, node.numberIn(0), image, g)};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::onnx_import::poolingOps() {
@@ -124,6 +166,8 @@ ArrayRef<OpRow> accc::onnx_import::poolingOps() {
       {"GlobalAveragePool", globalAveragePool},
       {"GlobalMaxPool", globalMaxPool},
       {"GlobalLpPool", globalLpPool},
+      {"MaxUnpool", maxUnpool},
+      {"Col2Im", col2Im},
   };
   return rows;
 }

@@ -190,6 +190,7 @@ std::vector<aten::Local> ProgramImporter::runSubgraph(const Json &node, size_t g
 }
 
 static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.aten.",
+                                 kVision = "torch.ops.torchvision.",
                                  kHigherOrder = "torch.ops.higher_order.";
 
 /// What says something about values that were known when the model was exported, and computes
@@ -261,15 +262,17 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
       values.push_back(argumentAt(i));
     return {evaluateSizes(target, values)};
   }
-  if (!name.consume_front(kAten))
-    fail("the operator is not supported: it is none of ATen's");
+  bool isVision = name.consume_front(kVision);
+  if (!isVision && !name.consume_front(kAten))
+    fail("the operator is not supported: it is none of ATen's or torchvision's");
+  std::string op = (isVision ? "torchvision::" : "") + name.str();
   std::vector<aten::NamedLocal> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back({inputs.at(i).at("name").string(), argumentAt(i)});
   if (name.starts_with("as_strided"))
     arguments.push_back({"memory", memoryOf(inputs.at(size_t(0)).at("arg"))});
   std::optional<Json> called = node.find("name");
-  return caller.call(location(node), name, arguments, called ? called->string() : target);
+  return caller.call(location(node), op, arguments, called ? called->string() : target);
 }
 
 void ProgramImporter::importNode(const Json &node, Scope &scope) {

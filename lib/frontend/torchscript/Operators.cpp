@@ -343,18 +343,19 @@ IValue Interpreter::callOperator(StringRef space, StringRef name, const Argument
   });
   if (isBroken)
     return Broken();
-  if (space != "aten" && space != "prim")
-    fail("the operator is not supported: it is none of ATen's");
+  if (space != "aten" && space != "prim" && space != "torchvision")
+    fail("the operator is not supported: it is none of ATen's or torchvision's");
   std::string op = (space + "." + name).str();
   WorkScope work(frame.module, op);
-  if (std::optional<IValue> result = callStateful(name, arguments))
+  std::string called = (space == "torchvision" ? "torchvision::" : "") + name.str();
+  if (std::optional<IValue> result = callStateful(called, arguments))
     return *result;
   if (arguments.names.empty())
-    if (std::optional<IValue> result = evaluateBuiltin(heap, name, arguments.values))
+    if (std::optional<IValue> result = evaluateBuiltin(heap, called, arguments.values))
       return *result;
   if (space == "prim")
     fail("the operator is not supported");
-  checkVersion(name, arguments);
+  checkVersion(called, arguments);
   std::string outer = std::move(diagnostics);
   diagnostics.clear();
   std::string label = frame.target.empty() ? name.str() : frame.target;
@@ -362,7 +363,7 @@ IValue Interpreter::callOperator(StringRef space, StringRef name, const Argument
       NameLoc::get(opBuilder.getStringAttr(label), NameLoc::get(opBuilder.getStringAttr(op))),
       frame.module);
   try {
-    IValue result = callAten(loc, name, arguments, frame);
+    IValue result = callAten(loc, called, arguments, frame);
     diagnostics = std::move(outer);
     return result;
   } catch (const ImportError &error) {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes the folders beside it: small models as torch.export.save writes them (but for stack traces), with PyTorch's own training.
 
-    python make.py [CASE...]     (needs torch and safetensors)
+    python make.py [CASE...]     (needs torch, torchvision, onnxscript and safetensors)
 
 Each case has `export.pt2` (the program as exported), `core.pt2` (after run_decompositions) where that trains the
 same, `joint.pt2` and `joint_aten.pt2` (with the backward pass, decomposed or not), `traced.pt` (the same module as
-TorchScript), and what `accc diff` compares with: the batch, loss and gradients of the first step, and parameters and
-buffers after the last.
+TorchScript), `model.onnx` where the operators are of interest there, too, and what `accc diff` compares with: the
+batch, loss and gradients of the first step, and parameters and buffers after the last.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import operators
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2] / "python"))
-from accc_export import joint  # noqa: E402
+from accc_export import export, joint  # noqa: E402
 
 STEPS, RATE = 3, 0.05
 
@@ -356,8 +356,34 @@ def tidy_script(path, keeps_lines=False):
                 archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
 
 
+def write_onnx(model, inputs, path):
+    """The module with its loss as an ONNX model."""
+    flat = with_loss(model, gives=lambda loss, found: (loss, *listed(found)))
+    export(flat, inputs, path, exporter="dynamo-folded", output_names=["loss", *named(model(**inputs))])
+
+
 UNTRACED = ("stopped", "strided")
 """A trace does not hold where gradients stop, nor how tensors lie in memory."""
+UNJOINED = ("determinants",)
+"""Operators whose backward passes have other operators."""
+IN_ONNX = ("sampled", "spectral")
+"""Operators that ONNX has, too."""
+ONLY_IN_ONNX = ("spectral",)
+"""Programs of torch.export have complex numbers where ONNX has pairs."""
+
+
+def programs(case, model, inputs, dynamic):
+    """What torch.export makes of the module, by the name of the file."""
+    if case in ONLY_IN_ONNX:
+        return {}
+    program = torch.export.export(with_loss(model), (), kwargs=inputs, dynamic_shapes=dynamic)
+    found = {"export": program}
+    if case != "stopped":
+        found["core"] = program.run_decompositions()
+    if case not in UNJOINED:
+        detached = torch.export.export(with_loss(model, detached=True), (), kwargs=inputs, dynamic_shapes=dynamic)
+        found |= with_backward(detached)
+    return found
 
 
 def make(case):
@@ -366,25 +392,22 @@ def make(case):
     model = build().train()
     folder = HERE / case
     folder.mkdir(exist_ok=True)
-    program = torch.export.export(with_loss(model), (), kwargs=inputs, dynamic_shapes=dynamic)
-    torch.export.save(program, folder / "export.pt2")
-    if case != "stopped":
-        torch.export.save(program.run_decompositions(), folder / "core.pt2")
-    detached = torch.export.export(with_loss(model, detached=True), (), kwargs=inputs, dynamic_shapes=dynamic)
-    for name, program in with_backward(detached).items():
+    files = []
+    for name, program in programs(case, model, inputs, dynamic).items():
         torch.export.save(program, folder / f"{name}.pt2")
-    if case not in UNTRACED:
+        is_joint = name.startswith("joint")
+        tidy(folder / f"{name}.pt2", zipfile.ZIP_DEFLATED if case in operators.FAMILIES or is_joint else zipfile.ZIP_STORED)
+        files += [{"file": f"{name}.pt2", "loss": ""}] * is_joint
+    if case not in UNTRACED + ONLY_IN_ONNX:
         trace(model, inputs, folder / "traced.pt")
         tidy_script(folder / "traced.pt")
+    if case in IN_ONNX:
+        write_onnx(model, inputs, folder / "model.onnx")
     save_file(inputs, folder / "inputs.safetensors")
     save_file(train(model, inputs, torch.float32), folder / "golden.safetensors")
     save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
-    files = [{"file": f"{name}.pt2", "loss": ""} for name in ("joint", "joint_aten")]
     meta = {"files": files, "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": dims,
             "dropout": False, "torch": torch.__version__}
-    for path in folder.glob("*.pt2"):
-        large = case in operators.FAMILIES or path.stem.startswith("joint")
-        tidy(path, zipfile.ZIP_DEFLATED if large else zipfile.ZIP_STORED)
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 
 

@@ -5,6 +5,7 @@ compared one by one."""
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torchvision import ops
 
 INDEX = torch.tensor([[0, 2, 1], [1, 0, 2]])
 MASK = torch.tensor([[True, False, True], [False, True, True]])
@@ -182,6 +183,78 @@ WINDOWS |= {
     "fake_quantize_channels": lambda x: torch.fake_quantize_per_channel_affine(x, torch.tensor([0.1, 0.2, 0.3]), torch.tensor([0, 1, 2], dtype=torch.int32), 1, -4, 3),
 }
 
+REGIONS = torch.tensor([[0, 1.2, 0.7, 9.6, 7.9], [0, -1, 2, 3, 2.3], [0, 4, 5, 4, 13]])
+"""Of images [1, C, 5, 6] at half of their size: inside, across an edge, thin and across another one."""
+
+
+def places(x, *shape):
+    """A parameter as places of a grid, some of them outside of the image."""
+    count = torch.Size(shape).numel()
+    return (x.flatten().repeat(count // 6 + 1)[:count] * torch.arange(1.0, count + 1.0).cos() * 1.7).view(shape)
+
+
+def cube(x):
+    """A parameter as an image [1, 2, 3, 3, 2]."""
+    return torch.sin(x[None, :, :, None, None] * torch.arange(1.0, 7.0).view(3, 2) * 0.7)
+
+
+def matrices(x, n):
+    """A parameter as two well-conditioned matrices of n rows."""
+    return torch.cos(x.flatten()[:2, None, None] + torch.arange(1.0, n * n + 1.0).view(n, n) ** 1.5) * 0.3 + torch.eye(n).flip(0)
+
+
+SAMPLED = {
+    "nearest": lambda x: F.grid_sample(image(x), 1.1 * GRID[None].to(x), mode="nearest", padding_mode="border", align_corners=False),
+    "bicubic": lambda x: F.grid_sample(image(x), places(x, 1, 3, 2, 2), mode="bicubic", align_corners=False),
+    "bicubic_border": lambda x: F.grid_sample(image(x), places(x, 1, 3, 2, 2), mode="bicubic", padding_mode="border", align_corners=True),
+    "bicubic_reflection": lambda x: F.grid_sample(image(x), places(x, 1, 3, 2, 2), mode="bicubic", padding_mode="reflection", align_corners=False),
+    "reflection": lambda x: F.grid_sample(image(x), places(x, 1, 3, 2, 2) * 3, padding_mode="reflection", align_corners=False),
+    "reflection_corners": lambda x: F.grid_sample(image(x), places(x, 1, 3, 2, 2) * 3, padding_mode="reflection", align_corners=True),
+    "reflection_single": lambda x: F.grid_sample(image(x)[:, :, :1], places(x, 1, 3, 2, 2), padding_mode="reflection", align_corners=True),
+    "volume": lambda x: F.grid_sample(cube(x), places(x, 1, 2, 2, 1, 3), align_corners=False),
+    "volume_corners": lambda x: F.grid_sample(cube(x), places(x, 1, 2, 2, 1, 3), padding_mode="reflection", align_corners=True),
+    "volume_nearest": lambda x: F.grid_sample(cube(x), places(x, 1, 2, 2, 1, 3).detach(), mode="nearest", padding_mode="border", align_corners=True),
+    "affine_grid": lambda x: F.affine_grid(x[None], (1, 5, 3, 4), align_corners=False), "affine_grid_corners": lambda x: F.affine_grid(x[None], (1, 5, 2, 4), align_corners=True),
+    "affine_grid_3d": lambda x: F.affine_grid(x.repeat(2, 2)[None, :3, :4], (1, 1, 2, 3, 4), align_corners=True),
+    "max_unpool2d": lambda x: F.max_unpool2d(*F.max_pool2d(image(x), 2, return_indices=True), 2, output_size=(5, 6)),
+    "max_unpool3d": lambda x: F.max_unpool3d(*F.max_pool3d(cube(x)[0], (1, 2, 2), return_indices=True), (1, 2, 2), output_size=(3, 3, 2)),
+    "roi_align": lambda x: ops.roi_align(image(x), REGIONS.to(x), (2, 3), 0.5, 2, aligned=True),
+    "roi_align_adaptive": lambda x: ops.roi_align(image(x), REGIONS.to(x), (3, 2), 0.5), "roi_align_adaptive_aligned": lambda x: ops.roi_align(image(x), REGIONS.to(x), 1, 0.5, aligned=True),
+    "deform_conv2d": lambda x: ops.deform_conv2d(image(x), places(x, 1, 12, 2, 5), x[:, None, :, None].expand(2, 2, 3, 2).cos(), x[:, 0], dilation=(1, 1), mask=places(x.flip(0), 1, 6, 2, 5), stride=(2, 1)),
+    "deform_conv2d_groups": lambda x: ops.deform_conv2d(image(x), places(x, 1, 16, 5, 5), x[:, None, :2, None].expand(2, 1, 2, 2).cos(), padding=1, dilation=(2, 3)),
+}
+
+def signal(x, count):
+    """A parameter as a signal [1, count]."""
+    return torch.sin(x.flatten().repeat(count // 6 + 1)[None, :count] * 2 * torch.arange(1.0, count + 1.0).cos())
+
+
+def real(f):
+    """Of complex numbers, their parts."""
+    return lambda x: torch.view_as_real(f(x))
+
+
+WINDOW = torch.hann_window(8)
+
+SPECTRAL = {
+    "rfft": real(lambda x: torch.fft.rfft(signal(x, 30))), "rfft_odd": real(lambda x: torch.fft.rfft(signal(x, 30), n=25, norm="ortho")),
+    "rfft_padded": real(lambda x: torch.fft.rfft(signal(x, 30), n=33)), "rfft_long": real(lambda x: torch.fft.rfft(signal(x, 1024))),
+    "rfft_smooth": real(lambda x: torch.fft.rfft(signal(x, 1155))), "rfft_prime": real(lambda x: torch.fft.rfft(signal(x, 1031))),
+    "fft_rows": real(lambda x: torch.fft.fft(x, dim=0)), "fft2": lambda x: torch.fft.fft2(x).abs(),
+    "ifft": real(lambda x: torch.fft.ifft(torch.fft.fft(x) * x)), "irfft": lambda x: torch.fft.irfft(torch.fft.rfft(signal(x, 30))[:, :9]),
+    "irfft_odd": lambda x: torch.fft.irfft(torch.view_as_complex(torch.stack([x, x.exp()], -1)), n=5),
+    "stft": real(lambda x: torch.stft(signal(x, 30), 8, 3, window=WINDOW.to(x), center=False, return_complex=True)),
+    "stft_centred": lambda x: torch.stft(signal(x, 30), 8, 2, window=WINDOW.to(x), return_complex=True).abs(),
+    "stft_full": real(lambda x: torch.stft(signal(x, 30), 6, 20, center=False, onesided=False, return_complex=True)),
+    "stft_small_steps": real(lambda x: torch.stft(signal(x, 60), 40, 2, center=False, window=signal(x, 40)[0], return_complex=True)),
+}
+
+DETERMINANTS = {
+    "det1": lambda x: torch.linalg.det(matrices(x, 1)), "det2": lambda x: torch.det(matrices(x, 2)), "det3": lambda x: torch.linalg.det(matrices(x, 3)[None]),
+    "det4": lambda x: torch.linalg.det(matrices(x, 4)), "det7": lambda x: torch.linalg.det(matrices(x, 7)), "slogdet": lambda x: torch.linalg.slogdet(matrices(x, 5)).logabsdet,
+    "sign": lambda x: x[0, 0] * torch.slogdet(matrices(x, 6))[0], "logdet": lambda x: torch.logdet(matrices(x, 4) @ matrices(x, 4).mT),
+}
+
 CLASSES = torch.tensor([2, 0])
 TARGET = torch.tensor([[0.2, 0.7, 0.1], [0.5, 0.25, 0.25]])
 
@@ -218,7 +291,7 @@ STRIDED = {
 }
 
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
-            "windows": WINDOWS, "losses": LOSSES, "backward": BACKWARD}
+            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "determinants": DETERMINANTS, "losses": LOSSES, "backward": BACKWARD}
 
 
 class Operators(nn.Module):

@@ -59,6 +59,7 @@ public:
   /// `count` of them; one alone stands for all.
   llvm::SmallVector<int64_t> integers(llvm::StringRef name, size_t count) const;
   llvm::SmallVector<double> reals(llvm::StringRef name) const;
+  using NodeBuilder::reals;
   llvm::SmallVector<bool> booleans(llvm::StringRef name) const;
   /// The element type of a torch.dtype, or this one for None.
   mlir::Type elementType(llvm::StringRef name, mlir::Type otherwise) const;

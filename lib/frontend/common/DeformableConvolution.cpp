@@ -15,23 +15,35 @@ void expectShape(StringRef what, Tensor tensor, ArrayRef<int64_t> shape) {
          " is needed");
 }
 
-/// The taps along each spatial dimension: where the windows' elements are, [samples, window...,
-/// spatial'...], moved by the offsets [samples, window..., dimensions, spatial'...].
+/// The taps along each spatial dimension: where the windows' elements are, [samples, spatial'...,
+/// window...], moved by the offsets [samples, spatial'..., window..., dimensions].
 SmallVector<Taps> movedTaps(NodeBuilder &node, Tensor offset, const WindowGeometry &g) {
   auto rank = static_cast<int64_t>(g.rank());
-  SmallVector<int64_t> places(offset.shape());
-  places.erase(places.begin() + 1 + rank);
-  RankedTensorType type = tensorType(places, offset.elementType());
+  RankedTensorType type = tensorType(offset.shape().drop_back(), offset.elementType());
   SmallVector<Taps> taps;
   for (int64_t d = 0; d < rank; ++d) {
     auto i = static_cast<size_t>(d);
-    Tensor inWindow = prim::iota(node.builder(), node.loc(), type, 1 + d);
-    Tensor window = prim::iota(node.builder(), node.loc(), type, 1 + rank + d);
+    Tensor window = prim::iota(node.builder(), node.loc(), type, 1 + d);
+    Tensor inWindow = prim::iota(node.builder(), node.loc(), type, 1 + rank + d);
     Tensor place = window * static_cast<double>(g.strides[i]) +
                    inWindow * static_cast<double>(g.dilations[i]) - static_cast<double>(g.low[i]);
-    taps.push_back(linearTaps(place + offset.sliceDim(1 + rank, d, d + 1).reshape(places)));
+    Tensor moved = offset.sliceDim(offset.rank() - 1, d, d + 1).reshape(type.getShape());
+    taps.push_back(linearTaps(place + moved));
   }
   return taps;
+}
+
+/// The offsets [N, groups * positions in the window * dimensions, spatial'...] as [N * groups,
+/// spatial'..., window..., dimensions].
+Tensor offsetsLast(Tensor offset, const WindowGeometry &g, int64_t samples) {
+  auto rank = static_cast<int64_t>(g.rank());
+  SmallVector<int64_t> shape = {samples}, order = {0};
+  llvm::append_range(shape, g.window);
+  shape.push_back(rank);
+  llvm::append_range(shape, offset.shape().drop_front(2));
+  for (int64_t d = 0; d < 2 * rank + 1; ++d)
+    order.push_back((d + rank + 1) % (2 * rank + 1) + 1);
+  return offset.reshape(shape).transpose(order);
 }
 
 } // namespace
@@ -66,27 +78,31 @@ Tensor accc::frontend::deformableConvolution(NodeBuilder &node, Tensor x, Tensor
 
   // The channels of an offset group are a sample of their own.
   int64_t samples = batch * offsetGroups, inGroup = channels / offsetGroups;
-  SmallVector<int64_t> ofSamples = {samples, inGroup}, offsets = {samples};
+  SmallVector<int64_t> ofSamples = {samples, inGroup};
   llvm::append_range(ofSamples, x.shape().drop_front(2));
-  llvm::append_range(offsets, g.window);
-  SmallVector<int64_t> places(offsets);
-  offsets.push_back(rank);
-  llvm::append_range(offsets, ArrayRef(result).drop_front(2));
-  llvm::append_range(places, ArrayRef(result).drop_front(2));
-  Tensor values = interpolate(node, x.reshape(ofSamples), node.iota(places, 0),
-                              movedTaps(node, offset.reshape(offsets), g));
-  values = values.reshape({batch, offsetGroups, cells, windows, inGroup});
+  Tensor offsets = offsetsLast(offset, g, samples);
+  Tensor sample = node.iota(offsets.shape().drop_back(), 0);
+  Tensor values = interpolate(node, x.reshape(ofSamples), sample, movedTaps(node, offsets, g))
+                      .reshape({batch, offsetGroups, windows, cells, inGroup});
   if (mask) {
     expectShape("mask", *mask, perWindow(1));
-    Tensor factor = mask->reshape({batch, offsetGroups, cells, windows});
+    Tensor factor = mask->reshape({batch, offsetGroups, cells, windows}).transpose({0, 1, 3, 2});
     values = values * factor.broadcast(values.shape(), {0, 1, 2, 3});
   }
+
   int64_t columns = channels / groups * cells;
-  Tensor patches = values.transpose({0, 1, 4, 2, 3}).reshape({batch, groups, columns, windows});
-  Tensor filters = w.reshape({groups, outputs / groups, columns});
-  Tensor y =
-      prim::dotGeneral(filters, patches, {0}, {1}, {2}, {2}); // [groups, filters, N, windows]
-  y = y.transpose({2, 0, 1, 3}).reshape(result);
+  Tensor y = values;
+  if (groups == 1 && offsetGroups == 1) { // rows of a matrix as they are
+    Tensor filters = w.reshape({outputs, channels, cells}).transpose({2, 1, 0});
+    y = prim::dotGeneral(values.reshape({batch, windows, columns}),
+                         filters.reshape({columns, outputs}), {}, {}, {2}, {0});
+    y = y.transpose({0, 2, 1});
+  } else {
+    Tensor patches = values.transpose({0, 1, 4, 3, 2}).reshape({batch, groups, columns, windows});
+    Tensor filters = w.reshape({groups, outputs / groups, columns});
+    y = prim::dotGeneral(filters, patches, {0}, {1}, {2}, {2}).transpose({2, 0, 1, 3});
+  }
+  y = y.reshape(result);
   if (!bias)
     return y;
   expectShape("bias", *bias, {outputs});

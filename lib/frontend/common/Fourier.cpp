@@ -13,17 +13,8 @@ namespace {
 
 /// Matrices of more elements are not made: 2 MB of f32.
 constexpr int64_t kLargestMatrix = int64_t(1) << 19;
-
-Tensor constantReals(NodeBuilder &node, ArrayRef<double> values, ArrayRef<int64_t> shape,
-                     Type elementType) {
-  RankedTensorType type = tensorType(shape, elementType);
-  if (elementType.isF64())
-    return node.constant(DenseElementsAttr::get(type, values));
-  SmallVector<float> rounded(llvm::map_range(values, [](double x) { return float(x); }));
-  return node
-      .constant(DenseElementsAttr::get(type.clone(node.builder().getF32Type()), ArrayRef(rounded)))
-      .convert(elementType);
-}
+/// Longer transforms have too many constants.
+constexpr int64_t kLongest = int64_t(1) << 20;
 
 /// exp(2 pi i numerator / denominator).
 std::pair<double, double> root(int64_t numerator, int64_t denominator) {
@@ -50,8 +41,7 @@ struct Factors {
       imaginary.append({-im, im});
     }
     shape.push_back(2);
-    return {constantReals(node, real, shape, elementType),
-            constantReals(node, imaginary, shape, elementType)};
+    return {node.reals(real, shape, elementType), node.reals(imaginary, shape, elementType)};
   }
   static Factors of(NodeBuilder &node, Tensor x) {
     int64_t last = x.rank() - 1;
@@ -60,7 +50,7 @@ struct Factors {
     auto part = [&](int64_t i) {
       return x.sliceDim(last, i, i + 1).reshape(leading).broadcast(x.shape(), dimensions);
     };
-    Tensor signs = constantReals(node, {-1.0, 1.0}, {2}, x.elementType());
+    Tensor signs = node.reals({-1.0, 1.0}, {2}, x.elementType());
     return {part(0), part(1) * signs.broadcast(x.shape(), {last})};
   }
 };
@@ -109,7 +99,7 @@ public:
         return std::pair(factor * cosine, factor * sine);
       });
     x = fit(x, 2, 2);
-    Tensor signs = constantReals(node, {1.0, -1.0}, {2}, x.elementType());
+    Tensor signs = node.reals({1.0, -1.0}, {2}, x.elementType());
     Tensor mirrored = x.sliceDim(1, 1, n - x.dim(1) + 1).reverse({1});
     mirrored = mirrored * signs.broadcast(mirrored.shape(), {2});
     return fit((*this)(prim::concatenate({x, mirrored}, 1)), 2, 1);
@@ -135,7 +125,7 @@ private:
             matrix.push_back(part == 0 ? sign * sine : cosine);
         }
     int64_t rows = n * x.dim(2);
-    Tensor right = constantReals(node, matrix, {rows, columns}, x.elementType());
+    Tensor right = node.reals(matrix, {rows, columns}, x.elementType());
     Tensor left = x.reshape({x.dim(0), rows});
     return prim::dotGeneral(left, right, {}, {}, {1}, {0}).reshape({x.dim(0), outputs, parts});
   }
@@ -173,7 +163,7 @@ private:
     }
     Factors w = Factors::constant(node, chirp, {n}, x.elementType());
     Transform forward(node, -1), backward(node, 1);
-    Tensor filter = forward(constantReals(node, kernel, {1, padded, 2}, x.elementType()));
+    Tensor filter = forward(node.reals(kernel, {1, padded, 2}, x.elementType()));
     Tensor y = forward(fit(multiply(x, w), 1, padded));
     y = backward(multiply(y, Factors::of(node, filter.reshape({padded, 2}))));
     return multiply(fit(y, 1, n) / static_cast<double>(padded), w);
@@ -188,8 +178,9 @@ private:
 Tensor accc::frontend::fourier(NodeBuilder &node, Tensor x, int64_t axis,
                                const FourierOptions &options) {
   int64_t n = options.length, half = n / 2 + 1;
-  if (n < 1 || n > int64_t(1) << 24)
-    fail("a Fourier transform of " + Twine(n) + " elements is not supported");
+  if (n < 1 || n > kLongest)
+    fail("a Fourier transform of " + Twine(n) + " elements is not supported: at most " +
+         Twine(kLongest) + " are");
   // The axis before the parts; the others are rows.
   SmallVector<int64_t> order(x.rank());
   std::iota(order.begin(), order.end(), 0);

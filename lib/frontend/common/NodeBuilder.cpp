@@ -128,6 +128,16 @@ Tensor NodeBuilder::integers(ArrayRef<int64_t> values, ArrayRef<int64_t> shape) 
   return constant(DenseElementsAttr::get(tensorType(shape, builder().getI64Type()), values));
 }
 
+Tensor NodeBuilder::reals(ArrayRef<double> values, ArrayRef<int64_t> shape,
+                          Type elementType) const {
+  RankedTensorType type = tensorType(shape, elementType);
+  if (elementType.isF64())
+    return constant(DenseElementsAttr::get(type, values));
+  SmallVector<float> rounded(llvm::map_range(values, [](double x) { return float(x); }));
+  return constant(DenseElementsAttr::get(type.clone(builder().getF32Type()), ArrayRef(rounded)))
+      .convert(elementType);
+}
+
 Tensor NodeBuilder::full(ArrayRef<int64_t> shape, Type elementType, double value) const {
   return constant(prim::splat(tensorType(shape, elementType), value));
 }

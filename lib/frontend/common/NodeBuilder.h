@@ -41,6 +41,9 @@ public:
   prim::Tensor wrap(mlir::Value value) const { return prim::Tensor(builder(), loc(), value); }
   prim::Tensor constant(mlir::DenseElementsAttr value) const;
   prim::Tensor integers(llvm::ArrayRef<int64_t> values, llvm::ArrayRef<int64_t> shape) const;
+  /// Rounded to the element type, a float.
+  prim::Tensor reals(llvm::ArrayRef<double> values, llvm::ArrayRef<int64_t> shape,
+                     mlir::Type elementType) const;
   prim::Tensor scalar(double value, mlir::Type elementType) const;
   prim::Tensor full(llvm::ArrayRef<int64_t> shape, mlir::Type elementType, double value) const;
   /// 0, 1, 2, ... along one dimension, as int64.

@@ -10,12 +10,15 @@ using accc::prim::Tensor;
 
 namespace {
 
+/// Windows of more positions than this are gathered, not sliced one position at a time.
+constexpr int64_t kMostSlices = 64;
+
 /// All windows over a padded image.
 struct Patches {
+  const WindowGeometry &g;
   /// Extents of the padded image, and windows along each dimension.
   SmallVector<int64_t> padded, count;
   int64_t cells = 1, windows = 1;
-  const WindowGeometry &g;
 
   Patches(const WindowGeometry &g, ArrayRef<int64_t> image) : g(g) {
     for (size_t i = 0; i < g.rank(); ++i) {
@@ -28,8 +31,16 @@ struct Patches {
     }
   }
 
+  /// Where the first window has the position `cell`, counted row by row.
+  SmallVector<int64_t> startOf(int64_t cell) const {
+    SmallVector<int64_t> start(g.rank());
+    for (size_t i = g.rank(); i-- > 0; cell /= g.window[i])
+      start[i] = cell % g.window[i] * g.dilations[i];
+    return start;
+  }
+
   /// The row-major positions in the padded image, [window..., windows...].
-  Tensor linear(NodeBuilder &node) const {
+  Tensor positions(NodeBuilder &node) const {
     SmallVector<int64_t> shape(g.window), strides = stridesOf(padded);
     llvm::append_range(shape, count);
     Tensor linear = node.full(shape, node.builder().getI64Type(), 0);
@@ -51,6 +62,31 @@ std::pair<SmallVector<int64_t>, SmallVector<int64_t>> padsOf(const WindowGeometr
   return {low, high};
 }
 
+/// The elements of a padded image at one position of all windows: [N, C, 1, windows].
+Tensor slicePosition(Tensor padded, const Patches &patches, int64_t cell) {
+  SmallVector<int64_t> starts(2, 0), limits(padded.shape().take_front(2)), strides(2, 1);
+  for (auto [i, start] : llvm::enumerate(patches.startOf(cell))) {
+    starts.push_back(start);
+    limits.push_back(start + (patches.count[i] - 1) * patches.g.strides[i] + 1);
+    strides.push_back(patches.g.strides[i]);
+  }
+  return padded.slice(starts, limits, strides)
+      .reshape({padded.dim(0), padded.dim(1), 1, patches.windows});
+}
+
+/// The transpose of slicePosition: [N, C, 1, windows] in a padded image of zeros.
+Tensor putPosition(Tensor values, const Patches &patches, int64_t cell) {
+  SmallVector<int64_t> shape = {values.dim(0), values.dim(1)}, low(2, 0), high(2, 0), between(2, 0);
+  for (auto [i, start] : llvm::enumerate(patches.startOf(cell))) {
+    int64_t extent = (patches.count[i] - 1) * patches.g.strides[i] + 1;
+    shape.push_back(patches.count[i]);
+    low.push_back(start);
+    high.push_back(patches.padded[i] - start - extent);
+    between.push_back(patches.g.strides[i] - 1);
+  }
+  return values.reshape(shape).pad(0.0, low, high, between);
+}
+
 } // namespace
 
 Tensor accc::frontend::unfoldPatches(NodeBuilder &node, Tensor x, const WindowGeometry &g) {
@@ -59,33 +95,51 @@ Tensor accc::frontend::unfoldPatches(NodeBuilder &node, Tensor x, const WindowGe
          " spatial dimensions");
   Patches patches(g, x.shape().drop_front(2));
   auto [low, high] = padsOf(g);
+  SmallVector<int64_t> shape(x.shape().take_front(2));
+  llvm::append_range(shape, patches.padded);
+  tensorType(shape, x.elementType());
   Tensor padded = x.pad(0.0, low, high);
+  SmallVector<int64_t> result = {x.dim(0), x.dim(1) * patches.cells, patches.windows};
+  tensorType(result, x.elementType());
+  if (patches.cells <= kMostSlices) {
+    SmallVector<Tensor> slices;
+    for (int64_t cell = 0; cell < patches.cells; ++cell)
+      slices.push_back(slicePosition(padded, patches, cell));
+    return prim::concatenate(slices, 2).reshape(result);
+  }
   int64_t plane = 1;
   for (int64_t extent : patches.padded)
     plane *= extent;
-  Tensor windows = padded.reshape({x.dim(0), x.dim(1), plane}).gather(patches.linear(node), 2);
-  return windows.reshape({x.dim(0), x.dim(1) * patches.cells, patches.windows});
+  Tensor planes = padded.reshape({x.dim(0), x.dim(1), plane});
+  return planes.gather(patches.positions(node), 2).reshape(result);
 }
 
 Tensor accc::frontend::foldPatches(NodeBuilder &node, Tensor x, ArrayRef<int64_t> extents,
                                    const WindowGeometry &g) {
+  tensorType(extents, x.elementType());
   Patches patches(g, extents);
   if (x.rank() != 3 || x.dim(1) % patches.cells != 0 || x.dim(2) != patches.windows)
     fail("an input of shape " + show(x.shape()) + " does not hold the windows " + show(g.window) +
          " of an image of " + show(extents));
-  int64_t channels = x.dim(1) / patches.cells;
-  SmallVector<int64_t> shape = {x.dim(0), channels};
+  int64_t batch = x.dim(0), channels = x.dim(1) / patches.cells, plane = 1;
+  SmallVector<int64_t> shape = {batch, channels};
   llvm::append_range(shape, patches.padded);
-  int64_t size = tensorType(shape, x.elementType()).getNumElements();
-  int64_t planes = x.dim(0) * channels;
-  Tensor zeros =
-      node.full({x.dim(0), channels, planes == 0 ? 0 : size / planes}, x.elementType(), 0);
-  Tensor updates = x.reshape({x.dim(0), channels, patches.cells * patches.windows});
-  Tensor y = zeros.scatter(flat(patches.linear(node)), updates, 2, ScatterKind::add).reshape(shape);
-  SmallVector<int64_t> starts = padsOf(g).first, limits(starts);
-  limits[0] = shape[0];
-  limits[1] = shape[1];
+  tensorType(shape, x.elementType());
+  for (int64_t extent : patches.padded)
+    plane *= extent;
+  Tensor y = x;
+  if (patches.cells <= kMostSlices) {
+    Tensor cells = x.reshape({batch, channels, patches.cells, patches.windows});
+    y = putPosition(cells.sliceDim(2, 0, 1), patches, 0);
+    for (int64_t cell = 1; cell < patches.cells; ++cell)
+      y = y + putPosition(cells.sliceDim(2, cell, cell + 1), patches, cell);
+  } else {
+    Tensor updates = x.reshape({batch, channels, patches.cells * patches.windows});
+    Tensor zeros = node.full({batch, channels, plane}, x.elementType(), 0);
+    y = zeros.scatter(flat(patches.positions(node)), updates, 2, ScatterKind::add).reshape(shape);
+  }
+  SmallVector<int64_t> starts = padsOf(g).first, limits(shape);
   for (auto [i, extent] : llvm::enumerate(extents))
-    limits[i + 2] += extent;
+    limits[i + 2] = starts[i + 2] + extent;
   return y.slice(starts, limits);
 }

@@ -50,6 +50,7 @@ public:
   llvm::SmallVector<int64_t> integers(llvm::StringRef name) const;
   using NodeBuilder::integers;
   llvm::SmallVector<double> reals(llvm::StringRef name) const;
+  using NodeBuilder::reals;
   llvm::SmallVector<std::string> strings(llvm::StringRef name) const;
   const onnx::GraphProto &graph(llvm::StringRef name) const;
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fourier transforms.
+// Fourier transforms, and what spectra are multiplied with.
 #include "frontend/common/Fourier.h"
 #include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/Tensors.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace accc;
@@ -71,12 +74,48 @@ Entities shortTimeFourier(Node &node) {
   return {fourier(node, frames, 2, options)};
 }
 
+/// Sums up the bins of a spectrum, [bins, mel bins]: each mel bin takes those of a triangle, whose
+/// corners are evenly spaced on the mel scale.
+Entities melWeightMatrix(Node &node) {
+  int64_t count = positive(node, 0, "num_mel_bins"), length = positive(node, 1, "dft_length"),
+          rate = positive(node, 2, "sample_rate"), bins = length / 2 + 1;
+  constexpr int64_t kMost = int64_t(1) << 26;
+  if (bins > kMost / count)
+    fail("a matrix of " + Twine(bins) + " by " + Twine(count) + " elements is not supported");
+  auto melOf = [](double frequency) { return 2595 * std::log10(1 + frequency / 700); };
+  double low = melOf(node.knownReal(3, "lower_edge_hertz"));
+  double high = melOf(node.knownReal(4, "upper_edge_hertz"));
+  SmallVector<int64_t> corners;
+  for (int64_t i = 0; i < count + 2; ++i) {
+    double mel = low + (high - low) / static_cast<double>(count + 2) * static_cast<double>(i);
+    double frequency = 700 * (std::pow(10, mel / 2595) - 1);
+    double bin =
+        std::floor(static_cast<double>(length + 1) * frequency / static_cast<double>(rate));
+    if (!(bin >= 0 && bin < static_cast<double>(bins)) || !(low <= high))
+      fail("the edges are no frequencies, in order, from 0 to half of the sample rate");
+    corners.push_back(static_cast<int64_t>(bin));
+  }
+  SmallVector<double> weights(bins * count, 0);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t from = corners[i], peak = corners[i + 1], to = corners[i + 2];
+    for (int64_t bin = from; bin < peak; ++bin)
+      weights[bin * count + i] = static_cast<double>(bin - from) / static_cast<double>(peak - from);
+    weights[peak * count + i] = 1;
+    for (int64_t bin = peak + 1; bin < to; ++bin)
+      weights[bin * count + i] = static_cast<double>(to - bin) / static_cast<double>(to - peak);
+  }
+  Tensor matrix = node.reals(weights, {bins, count}, node.builder().getF64Type());
+  int64_t type = node.integer("output_datatype", onnx::TensorProto::FLOAT);
+  return {matrix.convert(elementType(node.context(), static_cast<int32_t>(type)))};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::onnx_import::spectralOps() {
   static const OpRow rows[] = {
       {"DFT", discreteFourier},
       {"STFT", shortTimeFourier},
+      {"MelWeightMatrix", melWeightMatrix},
   };
   return rows;
 }

@@ -227,6 +227,13 @@ TEST_CASE("sizes that overflow, and loops that do not end", "[hostile]") {
           R"(g (float[1,1,8,8] x) => (float[1,1,8,8] y) <float[1,1,3,3] w = {1,2,3,4,5,6,7,8,9}> {
       y = Conv <strides = [0, 0]> (x, w) })"),
       Contains("strides"));
+  CHECK_THAT(problemsOfText(R"(g (float[1,1,8,8] x) => (float[1,1,8,8] y)
+      <int64[2] s = {4611686018427387904, 4611686018427387904}, int64[2] b = {1, 1}> {
+      y = Col2Im(x, s, b) })"),
+             Contains("(Col2Im)"));
+  CHECK_THAT(problemsOfText(R"(g (float[1,8,1] x) => (float[1,8,2] y) <int64 n = {1048577}> {
+      y = DFT(x, n) })"),
+             Contains("at most 1048576"));
   CHECK_THAT(problemsOfText(R"(g (float[1,1,8,8] x) => (float[1,1,8,8] y) {
       y = MaxPool <kernel_shape = [9223372036854775807, 2]> (x) })"),
              Contains("(MaxPool)"));
@@ -279,6 +286,17 @@ TEST_CASE("ranks and types that do not fit an operator", "[hostile]") {
                            "y = GroupNormalization <num_groups = 0> (x, s, s)",
                            "y = Squeeze <axes = [0]> (x)",
                            "y = Add()",
+                           "y = GridSample(x, x)",
+                           "y = AffineGrid(x, i)",
+                           "y = RoiAlign(x, x, i)",
+                           "y = MaxRoiPool(x, x)",
+                           "y = DeformConv(x, x, x)",
+                           "y = Col2Im(x, i, i)",
+                           "y = MaxUnpool(x, i)",
+                           "y = DFT(s)",
+                           "y = STFT(x, s)",
+                           "y = Det(x)",
+                           "y = MelWeightMatrix(s, s, s, s, s)",
                            "y = SequenceAt(x, i)"})
     for (int opset : {6, 9, 12, 17, 23}) {
       INFO(node << " " << opset);

@@ -16,10 +16,7 @@ WindowGeometry geometry(Node &node) {
   g.strides = node.integers("stride", 2);
   g.dilations = node.integers("dilation", 2);
   g.low = g.high = node.integers("padding", 2);
-  for (size_t i = 0; i < 2; ++i)
-    if (g.window[i] < 1 || g.strides[i] < 1 || g.dilations[i] < 1 || g.low[i] < 0)
-      fail("the kernel " + show(g.window) + ", stride " + show(g.strides) + ", dilation " +
-           show(g.dilations) + " or padding " + show(g.low) + " makes no sense");
+  checkNumbers(g);
   return g;
 }
 

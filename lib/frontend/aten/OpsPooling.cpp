@@ -40,10 +40,7 @@ WindowGeometry geometry(Node &node, Tensor x, size_t spatial) {
   g.low = g.high = node.integers("padding", spatial);
   g.dilations.assign(spatial, 1);
   g.ceilMode = node.boolean("ceil_mode");
-  for (size_t i = 0; i < spatial; ++i)
-    if (g.window[i] < 1 || g.strides[i] < 1 || g.low[i] < 0)
-      fail("the kernel " + show(g.window) + ", stride " + show(g.strides) + " or padding " +
-           show(g.low) + " makes no sense");
+  checkNumbers(g);
   return g;
 }
 
@@ -63,6 +60,7 @@ template <size_t spatial> Entities maxPool(Node &node) {
   auto [x, has] = batched(node, spatial);
   WindowGeometry g = geometry(node, x, spatial);
   g.dilations = node.integers("dilation", spatial);
+  checkNumbers(g);
   checkFits(g, x);
   return greatest(node, x, has, g);
 }

@@ -54,10 +54,7 @@ Entities deformConv(Node &node) {
   g.strides = {node.integer("stride_h"), node.integer("stride_w")};
   g.low = g.high = {node.integer("pad_h"), node.integer("pad_w")};
   g.dilations = {node.integer("dilation_h"), node.integer("dilation_w")};
-  for (size_t i = 0; i < 2; ++i)
-    if (g.window[i] < 1 || g.strides[i] < 1 || g.dilations[i] < 1 || g.low[i] < 0)
-      fail("the kernel " + show(g.window) + ", stride " + show(g.strides) + ", dilation " +
-           show(g.dilations) + " or padding " + show(g.low) + " makes no sense");
+  checkNumbers(g);
   std::optional<Tensor> mask;
   if (node.boolean("use_mask"))
     mask = node.floatIn("mask");

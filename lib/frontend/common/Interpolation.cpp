@@ -62,8 +62,11 @@ static Tensor rowsOfChannels(Tensor x) {
 
 Tensor accc::frontend::weightedElements(NodeBuilder &node, Tensor x, Tensor sample,
                                         ArrayRef<Taps> taps) {
-  Type i64 = node.builder().getI64Type();
   auto spatial = static_cast<int64_t>(taps.size());
+  Tensor rows = rowsOfChannels(x);
+  // Processors convert floats to narrow integers, several at once.
+  bool isNarrow = rows.dim(0) + rows.dim(0) / std::max<int64_t>(x.dim(0), 1) < int64_t(1) << 31;
+  Type type = isNarrow ? node.builder().getI32Type() : node.builder().getI64Type();
   // [taps of the first spatial dimension, ..., of the last, places...]
   SmallVector<int64_t> shape, places(sample.rank());
   int64_t combinations = 1;
@@ -77,9 +80,9 @@ Tensor accc::frontend::weightedElements(NodeBuilder &node, Tensor x, Tensor samp
   llvm::append_range(flat, sample.shape());
   result = flat;
   result.push_back(x.dim(1));
-  tensorType(result, i64);
+  tensorType(result, node.builder().getI64Type());
 
-  Tensor row = sample.broadcast(shape, places);
+  Tensor row = sample.convert(type).broadcast(shape, places);
   std::optional<Tensor> weight, isInside;
   for (auto [d, each] : llvm::enumerate(taps)) {
     SmallVector<int64_t> dimensions = {static_cast<int64_t>(d)};
@@ -87,7 +90,7 @@ Tensor accc::frontend::weightedElements(NodeBuilder &node, Tensor x, Tensor samp
     int64_t extent = x.dim(static_cast<int64_t>(d) + 2);
     Tensor at = each.position;
     Tensor inside = prim::bitAnd(at >= 0.0, at <= static_cast<double>(extent - 1));
-    Tensor index = prim::select(inside, at, 0.0).convert(i64);
+    Tensor index = prim::select(inside, at, 0.0).convert(type);
     row = row * static_cast<double>(extent) + index.broadcast(shape, dimensions);
     inside = inside.broadcast(shape, dimensions);
     isInside = isInside ? prim::bitAnd(*isInside, inside) : inside;
@@ -97,7 +100,7 @@ Tensor accc::frontend::weightedElements(NodeBuilder &node, Tensor x, Tensor samp
     }
   }
 
-  Tensor values = rowsOfChannels(x).gather(row.reshape(flat), 0);
+  Tensor values = rows.gather(row.reshape(flat), 0);
   SmallVector<int64_t> all(flat.size());
   std::iota(all.begin(), all.end(), 0);
   values = prim::select(isInside->reshape(flat).broadcast(result, all), values, 0.0);

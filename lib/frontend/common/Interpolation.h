@@ -26,7 +26,8 @@ Taps cubicTaps(prim::Tensor place, double a);
 
 /// The products of the elements of x [samples, channels, spatial...] at taps along each spatial
 /// dimension with their weights: [combinations of taps, places..., channels]. `sample` [places...]
-/// says whose elements they are (int64, in range).
+/// says whose elements they are: int64, from 0 to the number of samples, which is itself out of
+/// range, an error in the data.
 ///
 /// The gradient flows to x, as one scatter of rows of channels, and through the weights to the
 /// places.

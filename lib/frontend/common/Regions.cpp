@@ -124,7 +124,10 @@ Tensor accc::frontend::alignRegions(NodeBuilder &node, Tensor x, const Regions &
   tensorType(places, x.elementType());
   Taps taps[] = {linearTaps(rows.place.broadcast(places, {0, 1, 3})),
                  linearTaps(columns.place.broadcast(places, {0, 2, 4}))};
-  Tensor values = weightedElements(node, x, regions.image.broadcast(places, {0}), taps);
+  auto images = static_cast<double>(x.dim(0));
+  Tensor isImage = prim::bitAnd(regions.image >= 0.0, regions.image < images);
+  Tensor image = prim::select(isImage, regions.image, regions.image.full(images));
+  Tensor values = weightedElements(node, x, image.broadcast(places, {0}), taps);
   if (!options.isMax) {
     Tensor sum = prim::sum(values, {0, 4, 5}); // [regions, height, width, channels]
     Tensor samples = prim::max(rows.count * columns.count, 1.0).convert(x.elementType());

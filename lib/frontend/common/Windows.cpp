@@ -14,6 +14,17 @@ int64_t WindowGeometry::count(size_t i, int64_t input) const {
                                 ceilMode);
 }
 
+void accc::frontend::checkNumbers(const WindowGeometry &g) {
+  constexpr int64_t kLargest = int64_t(1) << 28;
+  auto isBetween = [](int64_t least, ArrayRef<int64_t> numbers) {
+    return llvm::all_of(numbers, [&](int64_t n) { return n >= least && n <= kLargest; });
+  };
+  if (!isBetween(1, g.window) || !isBetween(1, g.strides) || !isBetween(1, g.dilations) ||
+      !isBetween(0, g.low) || !isBetween(0, g.high))
+    fail("the kernel " + show(g.window) + ", stride " + show(g.strides) + ", dilation " +
+         show(g.dilations) + " or padding " + show(g.low) + " makes no sense");
+}
+
 void accc::frontend::checkSpatial(Tensor x) {
   if (x.rank() < 3 || x.rank() > 5)
     fail("supported are 1 to 3 spatial dimensions, but the input has the shape " + show(x.shape()));

@@ -20,6 +20,9 @@ struct WindowGeometry {
   int64_t count(size_t i, int64_t input) const;
 };
 
+/// Throws ImportError for numbers that make no sense: below 1 (paddings: below 0), or so large that
+/// sums and products of a few overflow.
+void checkNumbers(const WindowGeometry &g);
 /// Throws ImportError unless the tensor has 1 to 3 spatial dimensions, after batch and channels.
 void checkSpatial(prim::Tensor x);
 /// Throws ImportError where a window does not fit the padded tensor.

@@ -101,6 +101,22 @@ TEST_CASE("RoiAlign: without a number of samples, regions are no larger than the
   CHECK(failed(interpret(model.forward(), values, results)));
 }
 
+TEST_CASE("RoiAlign: regions of images that are not there") {
+  const char *text =
+      R"(g (float[2,1,4,4] x, float[1,4] rois, int64[1] images) => (float[1,1,1,1] y) {
+      y = RoiAlign <sampling_ratio = 1> (x, rois, images) })";
+  Imported model = importText(text, {}, 22);
+  mlir::ScopedDiagnosticHandler handler(model.context.get(), [](mlir::Diagnostic &diagnostic) {
+    CHECK_THAT(diagnostic.str(), Contains("out of range"));
+  });
+  for (double image : {-1.0, 2.0, 4294967296.0}) {
+    llvm::SmallVector<ReferenceArray> values = {ReferenceArray({2, 1, 4, 4}),
+                                                array({1, 4}, {0, 0, 4, 4}), array({1}, {image})},
+                                      results;
+    CHECK(failed(interpret(model.forward(), values, results)));
+  }
+}
+
 TEST_CASE("RoiAlign: before operator set 16, regions are at least one element large") {
   const char *text =
       R"(g (float[1,1,4,4] x, float[1,4] rois, int64[1] images) => (float[1,1,1,1] y) {

@@ -91,6 +91,25 @@ class Up(nn.Module):
         return self.head(torch.cat([self.up(self.down(image)), image], 1))
 
 
+class Quantized(nn.Module):
+    """Trained with weights and activations on grids of 8 bits, for which some of them are too large."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.head = nn.Linear(4 * 16, 3)
+        self.register_buffer("step", torch.tensor([0.001, 0.0015, 0.002, 0.0025]))
+        self.register_buffer("zero", torch.zeros(4, dtype=torch.int32))
+
+    def forward(self, image):
+        image = torch.fake_quantize_per_tensor_affine(image, 0.01, 3, -128, 127)
+        weight = torch.fake_quantize_per_channel_affine(self.conv.weight, self.step, self.zero, 0, -128, 127)
+        x = torch.relu(nn.functional.conv2d(image, weight, self.conv.bias))
+        x = torch.fake_quantize_per_tensor_affine(x, 0.004, 0, 0, 255).flatten(1)
+        weight = torch.fake_quantize_per_tensor_affine(self.head.weight, 0.0009, 0, -128, 127)
+        return nn.functional.linear(x, weight, self.head.bias)
+
+
 class Logits(nn.Module):
     """Only the logits of a model of transformers."""
 
@@ -154,6 +173,10 @@ def cnn():
 
 def residual():
     return Residual(), torch.randn(4, 3, 6, 6)
+
+
+def quantized():
+    return Quantized(), torch.randn(4, 3, 6, 6)
 
 
 def up():
@@ -235,7 +258,7 @@ def llama():
 
 
 MODELS = [mlp, mlp_norm, mlp_dropout, cnn, residual, up, tied, recurrent, transformer, vit, swin, gpt2, bert, llama]
-MODELS += [marked]
+MODELS += [marked, quantized]
 
 
 def train(module, image, target):

@@ -5,6 +5,7 @@
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/GridSample.h"
 #include "frontend/common/Indexing.h"
+#include "frontend/common/Quantization.h"
 
 using namespace mlir;
 using namespace accc;
@@ -52,11 +53,8 @@ Entities affineGridBackward(Node &node) {
 Entities quantized(Node &node, Tensor x, Tensor scale, Tensor zero) {
   double low = static_cast<double>(node.integer("quant_min")),
          high = static_cast<double>(node.integer("quant_max"));
-  Tensor place = prim::roundEven(x * (1.0 / scale)) + zero;
-  Tensor isInside = prim::bitAnd(place >= low, place <= high);
-  Tensor value = (prim::max(prim::min(place, high), low) - zero) * scale;
-  Tensor passed = prim::select(isInside, x, x.full(0.0));
-  return {detach(value) + (passed - detach(passed)), isInside};
+  Quantized rounded = quantize(x * (1.0 / scale), zero, low, high);
+  return {straightThrough((rounded.value - zero) * scale, x, rounded.isInside), rounded.isInside};
 }
 
 Entities fakeQuantize(Node &node) {

@@ -28,6 +28,16 @@ public:
   const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> *opsets = nullptr;
 };
 
+/// How QuantizeLinear made integers of floats: with `scale`, `zero` (or null), and the attributes
+/// that say what these apply to.
+struct Rounding {
+  mlir::Value from;
+  /// Where nothing was clamped.
+  mlir::Value isInside;
+  mlir::Value scale, zero;
+  int64_t axis = 0, block = 0;
+};
+
 class GraphImporter : public ForwardBuilder {
 public:
   GraphImporter(std::shared_ptr<const onnx::ModelProto> model, ModelState state,
@@ -46,6 +56,15 @@ public:
   void addDamage(Loss loss, llvm::StringRef name) { state.recovery.damage.add(loss, name); }
   /// The row of an embedding (an argument made from an initialiser) that takes no gradient.
   std::optional<int64_t> paddingIndex(mlir::Value variable);
+  /// The integers are rounded floats: DequantizeLinear lets gradients through to these.
+  void addRounding(mlir::Value integers, const Rounding &rounding) {
+    roundings[integers] = rounding;
+  }
+  /// How these integers were made, or null.
+  const Rounding *roundingOf(mlir::Value integers) const {
+    auto found = roundings.find(integers);
+    return found == roundings.end() ? nullptr : &found->second;
+  }
   /// Imports a subgraph in place; it sees the names of `frame`.
   Entities importSubgraph(const onnx::GraphProto &graph, Frame &frame,
                           llvm::ArrayRef<Entity> inputs);
@@ -74,6 +93,7 @@ private:
   TensorReader tensorReader;
   Initializers initializers;
   llvm::DenseMap<const onnx::TensorProto *, mlir::Value> made;
+  llvm::DenseMap<mlir::Value, Rounding> roundings;
   Frame main;
   llvm::StringMap<const onnx::FunctionProto *> functions;
   int64_t importedNodes = 0;

@@ -30,6 +30,7 @@ std::vector<OpRow> allOps();
   X(poolingOps) X(linearOps) X(shapeOps) X(indexingOps) X(reductionOps) X(constantOps)             \
   X(randomOps) X(lossOps) X(recurrentOps) X(controlFlowOps) X(sequenceOps) X(attentionOps)         \
   X(resizeOps) X(samplingOps) X(spectralOps)
+  X(resizeOps) X(quantizationOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ONNX_FAMILIES(ACCC_DECLARE_FAMILY)

@@ -37,16 +37,7 @@ void checkKernelShape(Node &node, ArrayRef<int64_t> kernel) {
 }
 
 Entities conv(Node &node) {
-  Tensor x = node.floatIn(0), w = node.floatIn(1);
-  checkRanks(x, w);
-  ArrayRef<int64_t> kernel = w.shape().drop_front(2);
-  checkKernelShape(node, kernel);
-  WindowGeometry g = readGeometry(node, x.shape().drop_front(2), kernel);
-  return {node.make<nn::ConvolutionOp>({x, w, biasOf(node, 2)},
-                                       {node.list("strides", g.strides),
-                                        node.list("dilations", g.dilations),
-                                        node.list("pad_low", g.low), node.list("pad_high", g.high),
-                                        node.i64("groups", node.integer("group", 1))})};
+  return {convolution(node, node.floatIn(0), node.floatIn(1), biasOf(node, 2))};
 }
 
 /// What `output_shape` or `auto_pad` ask for, as padding: the total along each dimension is split,
@@ -115,6 +106,17 @@ Entities deformConv(Node &node) {
 }
 
 } // namespace
+
+Tensor accc::onnx_import::convolution(Node &node, Tensor x, Tensor w, Value bias) {
+  checkRanks(x, w);
+  ArrayRef<int64_t> kernel = w.shape().drop_front(2);
+  checkKernelShape(node, kernel);
+  WindowGeometry g = readGeometry(node, x.shape().drop_front(2), kernel);
+  return node.make<nn::ConvolutionOp>(
+      {x, w, bias}, {node.list("strides", g.strides), node.list("dilations", g.dilations),
+                     node.list("pad_low", g.low), node.list("pad_high", g.high),
+                     node.i64("groups", node.integer("group", 1))});
+}
 
 ArrayRef<OpRow> accc::onnx_import::convolutionOps() {
   static const OpRow rows[] = {

@@ -48,7 +48,16 @@ Type accc::onnx_import::elementType(MLIRContext &context, int32_t dataType) {
   case 18:
   case 19:
   case 20:
+  case 24:
     fail("tensors of 8-bit floats are not supported");
+  case 21:
+  case 22:
+    fail("tensors of 4-bit integers are not supported");
+  case 23:
+    fail("tensors of 4-bit floats are not supported");
+  case 25:
+  case 26:
+    fail("tensors of 2-bit integers are not supported");
   default:
     fail("tensors of the ONNX data type " + Twine(dataType) + " are not supported");
   }

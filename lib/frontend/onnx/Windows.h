@@ -20,6 +20,9 @@ llvm::SmallVector<int64_t> positiveList(Node &node, llvm::StringRef name, size_t
 /// The `pads` attribute as what comes before and after, zeros by default.
 std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>> padsOf(Node &node, size_t rank);
 
+/// x convolved with w as the node's attributes say; `bias` may be null.
+prim::Tensor convolution(Node &node, prim::Tensor x, prim::Tensor w, mlir::Value bias);
+
 } // namespace accc::onnx_import
 
 #endif

@@ -105,6 +105,31 @@ Entities deformConv(Node &node) {
                                 node.integer("group", 1), node.integer("offset_group", 1))};
 }
 
+/// Each channel along its own kernel, of which no position lies ahead; the positions before the
+/// first are the past, or zeros.
+Entities causalConv(Node &node) {
+  Tensor x = node.floatIn(0), w = node.floatIn(1);
+  if (x.rank() != 3 || w.rank() != 3 || w.dim(0) != x.dim(1) || w.dim(1) != 1 || w.dim(2) < 1)
+    fail("the weights have the shape " + show(w.shape()) + " for an input of shape " +
+         show(x.shape()));
+  int64_t before = w.dim(2) - 1;
+  Tensor all = node.has(3) ? node.concatenate({node.floatIn(3), x}, 2)
+                           : x.pad(0.0, {0, 0, before}, {0, 0, 0});
+  if (all.dim(2) != x.dim(2) + before)
+    fail("the past must have " + Twine(before) + " positions");
+  SmallVector<int64_t> one = {1}, zero = {0};
+  Tensor y = node.make<nn::ConvolutionOp>({all, w, biasOf(node, 2)},
+                                          {node.list("strides", one), node.list("dilations", one),
+                                           node.list("pad_low", zero), node.list("pad_high", zero),
+                                           node.i64("groups", x.dim(1))});
+  std::string activation = node.string("activation", "none");
+  if (activation == "silu" || activation == "swish")
+    y = node.make<nn::SiluOp>({y});
+  else if (activation != "none")
+    fail("'activation' must be none, silu or swish, not '" + activation + "'");
+  return {y, all.sliceDim(2, x.dim(2), all.dim(2))};
+}
+
 } // namespace
 
 Tensor accc::onnx_import::convolution(Node &node, Tensor x, Tensor w, Value bias) {
@@ -123,6 +148,7 @@ ArrayRef<OpRow> accc::onnx_import::convolutionOps() {
       {"Conv", conv},
       {"ConvTranspose", convTranspose},
       {"DeformConv", deformConv},
+      {"CausalConvWithState", causalConv},
   };
   return rows;
 }

@@ -97,6 +97,19 @@ Entities gatherNd(Node &node) {
   return {rows.gather(ofTuples(node, indices, x.shape(), batch), 0)};
 }
 
+/// The rows of a tensor whose leading dimensions are those of `at`, but `length` along the last, at
+/// these positions along the last. Positions outside of it are rows that the tensor does not have.
+Tensor alongRows(Node &node, Tensor at, int64_t length) {
+  SmallVector<int64_t> shape(at.shape());
+  shape.back() = length;
+  SmallVector<int64_t> strides = stridesOf(shape);
+  Tensor row = at;
+  for (int64_t d = 0; d + 1 < at.rank(); ++d)
+    row = row + node.iota(at.shape(), d) * static_cast<double>(strides[d]);
+  Tensor isInside = prim::bitAnd(at >= 0.0, at < static_cast<double>(length));
+  return prim::select(isInside, row, -1.0);
+}
+
 ScatterKind scatterKind(Node &node) {
   std::string reduction = node.string("reduction", "none");
   if (reduction == "none")
@@ -135,6 +148,37 @@ Entities scatterNd(Node &node) {
   return {asRows(node, x, k).scatter(linear, updates, 0, scatterKind(node)).reshape(x.shape())};
 }
 
+/// Writes a piece of a cache, along one axis, from a position on that each sample has its own of.
+Entities tensorScatter(Node &node) {
+  Tensor cache = node.in(0), update = node.in(1);
+  int64_t axis = node.axis(node.integer("axis", -2), cache.rank());
+  SmallVector<int64_t> expected(cache.shape());
+  if (update.rank() == cache.rank())
+    expected[axis] = std::min(cache.dim(axis), update.dim(axis));
+  if (axis == 0 || update.shape() != ArrayRef(expected))
+    fail("an update of the shape " + show(update.shape()) + " along axis " + Twine(axis) +
+         " of a cache of shape " + show(cache.shape()));
+  std::string mode = node.string("mode", "linear");
+  if (mode != "linear" && mode != "circular")
+    fail("'mode' must be linear or circular, not '" + mode + "'");
+  int64_t length = cache.dim(axis);
+  SmallVector<int64_t> shape(update.shape().take_front(axis + 1));
+  Tensor at = node.iota(shape, axis);
+  if (node.has(2)) {
+    Tensor from = indicesOf(node, 2).convert(at.elementType());
+    if (from.shape() != cache.shape().take_front(1))
+      fail("the write indices (input 2) must be one for each sample");
+    at = at + from.broadcast(shape, {0});
+  }
+  if (mode == "circular")
+    at = wrapNegative(prim::rem(at, at.full(static_cast<double>(length))), length);
+  // A position outside the cache must not be one of the next sample.
+  Tensor row = alongRows(node, at, length);
+  Tensor rows = asRows(node, cache, axis + 1);
+  return {rows.scatter(flat(row), asRows(node, update, axis + 1), 0, ScatterKind::set)
+              .reshape(cache.shape())};
+}
+
 // ---- others ----
 
 Entities oneHot(Node &node) {
@@ -154,38 +198,6 @@ Entities oneHot(Node &node) {
                            prim::iota(node.builder(), node.loc(), type, axis));
   Tensor off = values.sliceDim(0, 0, 1).reshape({}), on = values.sliceDim(0, 1, 2).reshape({});
   return {prim::select(hit, on.broadcast(shape, {}), off.broadcast(shape, {}))};
-}
-
-/// Which elements stay must be known, for the shape depends on it.
-Entities compress(Node &node) {
-  Tensor x = node.in(0);
-  SmallVector<int64_t> kept;
-  for (auto [i, keep] : llvm::enumerate(node.knownIntegers(1, "condition")))
-    if (keep)
-      kept.push_back(static_cast<int64_t>(i));
-  int64_t axis = 0;
-  if (node.hasAttribute("axis"))
-    axis = node.axis(node.integer("axis"), x.rank());
-  else
-    x = flat(x);
-  if (!kept.empty() && kept.back() >= x.dim(axis))
-    fail("the condition is longer than the axis");
-  return {x.gather(node.integers(kept, {static_cast<int64_t>(kept.size())}), axis)};
-}
-
-Entities nonZero(Node &node) {
-  Tensor x = node.in(0);
-  SmallVector<double> values = node.knownReals(0, "input");
-  SmallVector<int64_t> positions;
-  for (auto [i, value] : llvm::enumerate(values))
-    if (value != 0)
-      positions.push_back(static_cast<int64_t>(i));
-  int64_t count = static_cast<int64_t>(positions.size());
-  SmallVector<int64_t> strides = stridesOf(x.shape()), indices;
-  for (int64_t d = 0; d < x.rank(); ++d)
-    for (int64_t position : positions)
-      indices.push_back(position / strides[d] % x.dim(d));
-  return {node.integers(indices, {x.rank(), count})};
 }
 
 /// The first `length` elements along the time axis in reverse order, the others where they are.
@@ -213,9 +225,8 @@ ArrayRef<OpRow> accc::onnx_import::indexingOps() {
       {"Scatter", scatterElements},
       {"ScatterElements", scatterElements},
       {"ScatterND", scatterNd},
+      {"TensorScatter", tensorScatter},
       {"OneHot", oneHot},
-      {"Compress", compress},
-      {"NonZero", nonZero},
       {"ReverseSequence", reverseSequence},
   };
   return rows;

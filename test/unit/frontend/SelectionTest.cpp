@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Operators whose result has a size that depends on the data, and operators with a state, beyond
+// ONNX's node tests.
+#include "ModelText.h"
+
+#include <catch2/catch.hpp>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+namespace {
+ReferenceArray array(std::vector<int64_t> shape, std::vector<double> values) {
+  ReferenceArray result;
+  result.shape.assign(shape.begin(), shape.end());
+  result.values = std::move(values);
+  return result;
+}
+std::string problem(const std::string &graph, int opset = 17) {
+  return importText(graph, {}, opset).problems();
+}
+} // namespace
+
+TEST_CASE("sizes that only the data tell are refused with the reason") {
+  CHECK_THAT(problem("g (float[4] x) => (float[n] y) { y = Unique(x) }"),
+             Contains("the number of different elements depends on input 0"));
+  // Its initial value would be wrong after a step of training.
+  CHECK_THAT(
+      problem("g (float[4] x) => (float[n] y) <float[2] weight = {1, 2}> { u = Unique(weight)"
+              " s = ReduceSum(u) y = Add(x, s) }"),
+      Contains("the number of different elements depends on input 0"));
+  const char *selection = "g (float[1,2,4] b, float[1,1,2] s) => (int64[n,3] y) <int64 most = {2}>"
+                          " { y = NonMaxSuppression(b, s, most) }";
+  CHECK_THAT(problem(selection), Contains("the number of selected boxes depends on input 0"));
+}
+
+TEST_CASE("Unique takes all NaNs as one and 64-bit integers exactly") {
+  auto model = importText(R"(
+    g (float x) => (int64[n] counts, float[n] values, int64[k] large) {
+      v = Constant<value_floats = [0.0, -0.0, 1.0]>()
+      zero = Constant<value_floats = [0.0]>()
+      nan = Div(zero, zero)
+      all = Concat<axis = 0>(nan, v, nan)
+      values, i, j, counts = Unique(all)
+      w = Constant<value_ints = [9007199254740993, 9007199254740992, 9007199254740993]>()
+      large = Unique(w) })");
+  auto results = model.run({{"x", array({}, {0})}});
+  CHECK(results["counts"].values == std::vector<double>{2, 1, 2});
+  CHECK(results["large"].size() == 2);
+}
+
+TEST_CASE("no box of an empty score list, and none without a maximum") {
+  auto selected = [](const char *inputs) {
+    const char *boxes = R"(
+      g (float x) => (int64[n,3] y)
+        <int64[3] bs = {1, 1, 4}, int64[3] ss = {1, 1, 1}, int64 most = {2}, float least = {0.5}> {
+        bv = Constant<value_floats = [0.0, 0.0, 1.0, 1.0]>() b = Reshape(bv, bs)
+        sv = Constant<value_floats = [0.5]>() s = Reshape(sv, ss)
+        y = NonMaxSuppression()";
+    auto model = importText(std::string(boxes) + inputs + ") }");
+    CHECK(model.problems().empty());
+    return model.run({{"x", array({}, {0})}})["y"].size();
+  };
+  CHECK(selected("b, s, most") == 3);
+  CHECK(selected("b, s") == 0);
+  CHECK(selected("b, s, most, least, least") == 0); // the score must be greater
+}
+
+TEST_CASE("caches and states that do not fit are refused") {
+  CHECK_THAT(
+      problem("g (float[2,4,3] c, float[2,5,3] u) => (float[2,4,3] y) { y = TensorScatter(c, u) }",
+              24),
+      Contains("an update of the shape [2, 5, 3] along axis 1"));
+  CHECK_THAT(problem("g (float[2,4] c, float[2,1] u, int64[3] w) => (float[2,4] y)"
+                     " { y = TensorScatter<axis = 1>(c, u, w) }",
+                     24),
+             Contains("one for each sample"));
+  CHECK_THAT(problem("g (float[1,2,5] x, float[2,1,3] w, float[1,2,3] p) => (float[1,2,5] y)"
+                     " { y = CausalConvWithState(x, w, , p) }",
+                     27),
+             Contains("the past must have 2 positions"));
+  CHECK_THAT(problem("g (float[1,2,5] x, float[3,1,3] w) => (float[1,2,5] y)"
+                     " { y = CausalConvWithState(x, w) }",
+                     27),
+             Contains("the weights have the shape [3, 1, 3]"));
+  const char *linear = "g (float[1,2,4] q, float[1,2,4] k, float[1,2,4] v) => (float[1,2,4] y)"
+                       " { y = LinearAttention<q_num_heads = 2, kv_num_heads = 2, update_rule = "
+                       "\"gated\">(q, k, v) }";
+  CHECK_THAT(problem(linear, 27),
+             Contains("update_rule 'gated' goes with a decay and without a beta"));
+}
+
+TEST_CASE("a filter bank must fit its transform") {
+  auto bank = [](const char *bands, const char *high) {
+    return problem(std::string("g (float x) => (float[n,m] y) <int64 b = {") + bands +
+                   "}, int64 l = {16}, int64 r = {8192}, float low = {0}, float high = {" + high +
+                   "}> { y = MelWeightMatrix(b, l, r, low, high) }");
+  };
+  CHECK(bank("8", "4000").empty());
+  CHECK_THAT(bank("0", "4000"), Contains("a filter bank of 0 bands"));
+  CHECK_THAT(bank("8", "8000"), Contains("above half the sample rate"));
+}

@@ -147,7 +147,7 @@ Entities dynamicQuantizeLinear(Node &node) {
   Tensor zero = quantize(-least / divisor, range.full(low), low, high).value;
   Quantized quantized = quantize(x / node.broadcastTo(divisor, x.shape()),
                                  node.broadcastTo(zero, x.shape()), low, high);
-  Tensor y = toIntegers(quantized, type), scale = detach(range), shift = zero.convert(type);
+  Tensor y = toIntegers(quantized, type), scale = range, shift = zero.convert(type);
   node.importer().addRounding(
       y, {.from = x, .isInside = quantized.isInside, .scale = scale, .zero = shift});
   return {y, scale, shift};

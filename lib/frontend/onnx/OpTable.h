@@ -15,8 +15,8 @@ struct OpRow {
   int64_t oldest = 1;
 };
 
-/// The newest version of the standard operators that the rules were written for: ONNX 1.22's.
-constexpr int64_t kNewestOpset = 27;
+/// The newest version of the standard operators that the rules were written for: ONNX 1.23's.
+constexpr int64_t kNewestOpset = 28;
 
 /// The row of an operator, or null.
 const OpRow *findOp(llvm::StringRef domain, llvm::StringRef name);
@@ -30,6 +30,7 @@ std::vector<OpRow> allOps();
   X(poolingOps) X(linearOps) X(shapeOps) X(indexingOps) X(reductionOps) X(constantOps)             \
   X(randomOps) X(lossOps) X(recurrentOps) X(controlFlowOps) X(sequenceOps) X(attentionOps)         \
   X(resizeOps) X(samplingOps) X(spectralOps) X(quantizationOps) X(selectionOps)
+  X(resizeOps) X(quantizationOps) X(selectionOps) X(optimizerOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ONNX_FAMILIES(ACCC_DECLARE_FAMILY)

@@ -56,10 +56,17 @@ Entities hardSigmoid(Node &node) {
                                                        node.f64("beta", node.real("beta", 0.5))})};
 }
 
-Entities swish(Node &node) {
+Tensor swishOf(Node &node, Tensor x) {
   double alpha = node.real("alpha", 1.0);
-  Tensor x = node.floatIn(0);
-  return {alpha == 1.0 ? node.make<nn::SiluOp>({x}) : x * prim::logistic(x * alpha)};
+  return alpha == 1.0 ? node.make<nn::SiluOp>({x}) : x * prim::logistic(x * alpha);
+}
+Entities swish(Node &node) { return {swishOf(node, node.floatIn(0))}; }
+Entities swiGlu(Node &node) {
+  Tensor gate = node.floatIn(0), value = node.floatIn(1);
+  if (gate.type() != value.type())
+    fail("the gate has the shape " + show(gate.shape()) + " for a value of shape " +
+         show(value.shape()) + ", or another element type");
+  return {swishOf(node, gate) * value};
 }
 
 Entities prelu(Node &node) {
@@ -139,6 +146,7 @@ ArrayRef<OpRow> accc::onnx_import::activationOps() {
       {"Softsign", plain<nn::SoftsignOp>},
       {"Mish", plain<nn::MishOp>},
       {"Swish", swish},
+      {"SwiGLU", swiGlu},
       {"PRelu", prelu},
       {"Shrink", shrink},
       {"Softmax", softmax<nn::SoftmaxOp>},

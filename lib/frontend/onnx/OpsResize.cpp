@@ -103,12 +103,29 @@ void keepAspect(Node &node, Tensor x, ArrayRef<int64_t> axes, SmallVector<double
   }
 }
 
+/// The region that tf_crop_and_resize takes, as the starts and the ends of all dimensions.
+SmallVector<double> regionOf(Node &node, Tensor x, ArrayRef<int64_t> axes) {
+  SmallVector<double> given = node.knownReals(1, "roi"), region(2 * x.rank(), 0.0);
+  if (given.size() != 2 * axes.size())
+    fail("the roi (input 1) has " + Twine(given.size()) + " entries for " + Twine(axes.size()) +
+         " axes");
+  std::fill(region.begin() + x.rank(), region.end(), 1.0);
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    region[axis] = given[i];
+    region[x.rank() + axis] = given[axes.size() + i];
+  }
+  return region;
+}
+
+/// A kernel as wide as a dimension is shrunk is a matrix.
+void checkAntialias(Tensor x, ArrayRef<int64_t> shape) {
+  for (auto [in, out] : llvm::zip(x.shape(), shape))
+    if (in != out && in * out > int64_t(1) << 26)
+      fail("antialias from " + Twine(in) + " to " + Twine(out) + " elements is not supported");
+}
+
 Entities resize(Node &node) {
   Tensor x = node.in(0);
-  if (node.integer("antialias", 0) != 0)
-    fail("antialias is not supported");
-  if (node.integer("exclude_outside", 0) != 0)
-    fail("exclude_outside is not supported");
   SmallVector<int64_t> axes(x.rank());
   std::iota(axes.begin(), axes.end(), 0);
   if (node.hasAttribute("axes"))
@@ -116,6 +133,10 @@ Entities resize(Node &node) {
   for (int64_t &axis : axes)
     axis = node.axis(axis, x.rank());
 
+  nn::ResizeCoordinates coordinates = coordinatesOf(node);
+  SmallVector<double> region;
+  if (coordinates == nn::ResizeCoordinates::tf_crop_and_resize)
+    region = regionOf(node, x, axes);
   size_t scalesInput = node.opset() < 11 ? 1 : 2;
   bool hasSizes = node.has(3) && node.in(3).size() > 0;
   SmallVector<double> scales(x.rank(), 1.0);
@@ -137,8 +158,9 @@ Entities resize(Node &node) {
     if (given.size() != axes.size())
       fail("there are " + Twine(given.size()) + " scales for " + Twine(axes.size()) + " axes");
     for (auto [axis, scale] : llvm::zip(axes, given)) {
-      double extent = std::floor(scale * static_cast<double>(x.dim(axis)));
-      if (!(scale > 0) || !(extent < 0x1p40))
+      double share = region.empty() ? 1.0 : region[x.rank() + axis] - region[axis];
+      double extent = std::floor(scale * share * static_cast<double>(x.dim(axis)));
+      if (!(scale > 0) || !(extent >= 0) || !(extent < 0x1p40))
         fail("the scale " + Twine(std::to_string(scale)) + " makes no sense");
       scales[axis] = scale;
       shape[axis] = static_cast<int64_t>(extent);
@@ -147,14 +169,22 @@ Entities resize(Node &node) {
   MLIRContext *context = &node.context();
   bool isFloat = isa<FloatType>(x.elementType());
   Tensor wide = isFloat ? x : x.convert(node.builder().getF32Type());
-  Tensor y = node.make<nn::ResizeOp>(
-      {wide},
-      {node.attr("scales", node.builder().getDenseF64ArrayAttr(scales)),
-       node.attr("mode", nn::ResizeModeAttr::get(context, modeOf(node))),
-       node.attr("coordinates", nn::ResizeCoordinatesAttr::get(context, coordinatesOf(node))),
-       node.attr("nearest", nn::ResizeNearestAttr::get(context, nearestOf(node))),
-       node.f64("cubic_coefficient", node.real("cubic_coeff_a", -0.75))},
-      {tensorType(shape, wide.elementType())});
+  SmallVector<NamedAttribute> attributes = {
+      node.attr("scales", node.builder().getDenseF64ArrayAttr(scales)),
+      node.attr("mode", nn::ResizeModeAttr::get(context, modeOf(node))),
+      node.attr("coordinates", nn::ResizeCoordinatesAttr::get(context, coordinates)),
+      node.attr("nearest", nn::ResizeNearestAttr::get(context, nearestOf(node))),
+      node.f64("cubic_coefficient", node.real("cubic_coeff_a", -0.75))};
+  if (!region.empty()) {
+    attributes.push_back(node.attr("region", node.builder().getDenseF64ArrayAttr(region)));
+    attributes.push_back(node.f64("extrapolation", node.real("extrapolation_value", 0.0)));
+  }
+  if (node.integer("antialias", 0) != 0)
+    checkAntialias(x, shape);
+  for (const char *flag : {"antialias", "exclude_outside"})
+    if (node.integer(flag, 0) != 0)
+      attributes.push_back(node.attr(flag, node.builder().getUnitAttr()));
+  Tensor y = node.make<nn::ResizeOp>({wide}, attributes, {tensorType(shape, wide.elementType())});
   return {y.convert(x.elementType())};
 }
 

@@ -33,7 +33,8 @@ def Nn_ResizeModeAttr : EnumAttr<Nn_Dialect, Nn_ResizeMode, "resize_mode">;
 def Nn_ResizeCoordinates : Nn_Enum<"ResizeCoordinates",
   [I32EnumAttrCase<"half_pixel", 0>, I32EnumAttrCase<"pytorch_half_pixel", 1>,
    I32EnumAttrCase<"align_corners", 2>, I32EnumAttrCase<"asymmetric", 3>,
-   I32EnumAttrCase<"half_pixel_symmetric", 4>]>;
+   I32EnumAttrCase<"half_pixel_symmetric", 4>, I32EnumAttrCase<"tf_half_pixel_for_nn", 5>,
+   I32EnumAttrCase<"tf_crop_and_resize", 6>]>;
 def Nn_ResizeCoordinatesAttr : EnumAttr<Nn_Dialect, Nn_ResizeCoordinates, "resize_coordinates">;
 def Nn_ResizeNearest : Nn_Enum<"ResizeNearest",
   [I32EnumAttrCase<"round_prefer_floor", 0>, I32EnumAttrCase<"round_prefer_ceil", 1>,

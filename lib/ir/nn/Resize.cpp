@@ -19,6 +19,13 @@ LogicalResult ResizeOp::verify() {
            << x.getRank() << ", " << y.getRank() << " and " << getScales().size();
   if (x.getElementType() != y.getElementType())
     return emitOpError("x and the result have different element types");
+  // resize_c2
+  auto region = getRegion();
+  bool isCrop = getCoordinates() == ResizeCoordinates::tf_crop_and_resize;
+  if (region.has_value() != isCrop ||
+      (region && static_cast<int64_t>(region->size()) != 2 * x.getRank()))
+    return emitOpError("tf_crop_and_resize, and nothing else, needs a region of ")
+           << 2 * x.getRank() << " entries";
   for (auto [d, scale] : llvm::enumerate(getScales()))
     if (!(scale > 0.0) || (x.getDimSize(d) == 0) != (y.getDimSize(d) == 0))
       return emitOpError("dimension ") << d << " of x cannot be scaled by " << scale;
@@ -26,29 +33,50 @@ LogicalResult ResizeOp::verify() {
 }
 
 namespace {
-/// The position in x of result index i along a dimension (ONNX Resize,
-/// coordinate_transformation_mode).
-double sourcePosition(ResizeCoordinates coordinates, int64_t i, int64_t in, int64_t out,
-                      double scale) {
-  double index = static_cast<double>(i);
-  double inExtent = static_cast<double>(in), outExtent = static_cast<double>(out);
-  switch (coordinates) {
-  case ResizeCoordinates::half_pixel:
-    return (index + 0.5) / scale - 0.5;
-  case ResizeCoordinates::pytorch_half_pixel:
-    return out > 1 ? (index + 0.5) / scale - 0.5 : 0.0;
-  case ResizeCoordinates::align_corners:
-    return out > 1 ? index * (inExtent - 1.0) / (outExtent - 1.0) : 0.0;
-  case ResizeCoordinates::asymmetric:
-    return index / scale;
-  case ResizeCoordinates::half_pixel_symmetric: {
-    // The grid is centred even where scale * in is not the whole number out.
-    double adjustment = outExtent / (scale * inExtent);
-    return inExtent / 2.0 * (1.0 - adjustment) + (index + 0.5) / scale - 0.5;
+/// One dimension of a resize.
+struct Axis {
+  Axis(ResizeOp op, int64_t dimension)
+      : coordinates(op.getCoordinates()), scale(op.getScales()[dimension]),
+        in(static_cast<double>(typeOf(op.getX()).getDimSize(dimension))),
+        out(static_cast<double>(op.getType().getDimSize(dimension))) {
+    if (auto region = op.getRegion()) {
+      start = (*region)[dimension];
+      end = (*region)[region->size() / 2 + dimension];
+    }
   }
+
+  bool isUnchanged() const { return in == out && scale == 1.0 && start == 0.0 && end == 1.0; }
+  bool holds(double position) const { return position >= 0.0 && position <= in - 1.0; }
+
+  /// The position in x of a result index (ONNX Resize, coordinate_transformation_mode).
+  double position(int64_t i) const {
+    double index = static_cast<double>(i);
+    switch (coordinates) {
+    case ResizeCoordinates::half_pixel:
+      return (index + 0.5) / scale - 0.5;
+    case ResizeCoordinates::pytorch_half_pixel:
+      return out > 1 ? (index + 0.5) / scale - 0.5 : 0.0;
+    case ResizeCoordinates::align_corners:
+      return out > 1 ? index * (in - 1.0) / (out - 1.0) : 0.0;
+    case ResizeCoordinates::asymmetric:
+      return index / scale;
+    case ResizeCoordinates::half_pixel_symmetric: {
+      // The grid is centred even where scale * in is not the whole number out.
+      double adjustment = out / (scale * in);
+      return in / 2.0 * (1.0 - adjustment) + (index + 0.5) / scale - 0.5;
+    }
+    case ResizeCoordinates::tf_half_pixel_for_nn:
+      return (index + 0.5) / scale;
+    case ResizeCoordinates::tf_crop_and_resize:
+      return out > 1 ? (start + index * (end - start) / (out - 1.0)) * (in - 1.0)
+                     : 0.5 * (start + end) * (in - 1.0);
+    }
+    llvm_unreachable("covered switch");
   }
-  llvm_unreachable("covered switch");
-}
+
+  ResizeCoordinates coordinates;
+  double scale, in, out, start = 0.0, end = 1.0;
+};
 
 double nearestIndex(ResizeNearest rule, double position) {
   switch (rule) {
@@ -70,36 +98,47 @@ struct Tap {
   SmallVector<double> weight;
 };
 
-/// Keys' cubic kernel at distances 1 + t, t, 1 - t and 2 - t, with coefficient a.
-std::array<double, 4> cubicWeights(double t, double a) {
-  auto near = [&](double d) { return ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0; };
-  auto far = [&](double d) { return ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a; };
-  return {far(1.0 + t), near(t), near(1.0 - t), far(2.0 - t)};
+/// The weight of an element at a distance: a triangle, or Keys' cubic kernel with coefficient a.
+double kernel(ResizeMode mode, double distance, double a) {
+  double d = std::abs(distance);
+  if (mode == ResizeMode::linear)
+    return std::max(0.0, 1.0 - d);
+  if (d >= 2.0)
+    return 0.0;
+  return d < 1.0 ? ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0
+                 : ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a;
 }
 
-SmallVector<Tap> tapsOf(ResizeOp op, int64_t dimension, int64_t in, int64_t out) {
-  size_t count = op.getMode() == ResizeMode::nearest  ? 1
-                 : op.getMode() == ResizeMode::linear ? 2
-                                                      : 4;
-  SmallVector<Tap> taps(count);
-  for (int64_t i = 0; i < out; ++i) {
-    double position = sourcePosition(op.getCoordinates(), i, in, out, op.getScales()[dimension]);
-    double first = std::floor(position), t = position - first;
-    SmallVector<double> weights{1.0};
-    if (op.getMode() == ResizeMode::nearest) {
-      first = nearestIndex(op.getNearest(), position);
-    } else if (op.getMode() == ResizeMode::linear) {
-      weights = {1.0 - t, t};
-    } else {
-      weights.assign(4, 0.0);
-      llvm::copy(cubicWeights(t, op.getCubicCoefficient()), weights.begin());
-      first -= 1.0;
-    }
+/// Elements on each side of a position that a kernel reaches, of which `shrink` < 1 widens it.
+int64_t reachOf(ResizeMode mode, double shrink) {
+  return static_cast<int64_t>(std::ceil((mode == ResizeMode::linear ? 1.0 : 2.0) / shrink));
+}
+
+SmallVector<Tap> tapsOf(ResizeOp op, const Axis &axis) {
+  ResizeMode mode = op.getMode();
+  bool isNearest = mode == ResizeMode::nearest;
+  double shrink = op.getAntialias() ? std::min(axis.scale, 1.0) : 1.0;
+  int64_t reach = isNearest ? 0 : reachOf(mode, shrink);
+  SmallVector<Tap> taps(isNearest ? 1 : 2 * reach);
+  for (int64_t i = 0; i < static_cast<int64_t>(axis.out); ++i) {
+    double position = axis.position(i), floor = std::floor(position);
+    double first = isNearest ? nearestIndex(op.getNearest(), position)
+                             : floor - static_cast<double>(reach - 1);
+    double sum = 0;
     for (auto [j, tap] : llvm::enumerate(taps)) {
-      double index = std::clamp(first + static_cast<double>(j), 0.0, static_cast<double>(in - 1));
-      tap.index.push_back(static_cast<int64_t>(index));
-      tap.weight.push_back(weights[j]);
+      double index = first + static_cast<double>(j);
+      double inside = std::clamp(index, 0.0, axis.in - 1.0);
+      double weight = isNearest ? 1.0
+                      : index != inside && op.getExcludeOutside()
+                          ? 0.0
+                          : kernel(mode, (index - position) * shrink, op.getCubicCoefficient());
+      tap.index.push_back(static_cast<int64_t>(inside));
+      tap.weight.push_back(weight);
+      sum += weight;
     }
+    if ((op.getAntialias() || op.getExcludeOutside()) && sum != 0)
+      for (Tap &tap : taps)
+        tap.weight.back() /= sum;
   }
   return taps;
 }
@@ -127,23 +166,61 @@ Tensor take(Tensor x, ArrayRef<int64_t> index, int64_t dimension) {
   auto values = DenseElementsAttr::get(type, index);
   return x.gather(x.wrap(builder.create<prim::ConstantOp>(x.getLoc(), values)), dimension);
 }
+
+/// More taps than this, of a wide kernel, are a matrix product.
+constexpr size_t kMostTaken = 4;
+
+Tensor sumOfTaken(Tensor x, ArrayRef<Tap> taps, int64_t dimension) {
+  std::optional<Tensor> total;
+  for (const Tap &tap : taps) {
+    Tensor term = take(x, tap.index, dimension);
+    if (!llvm::all_of(tap.weight, [](double w) { return w == 1.0; })) {
+      int64_t out = static_cast<int64_t>(tap.weight.size());
+      term = term * constantLike(x, {out}, tap.weight).broadcast(term.shape(), {dimension});
+    }
+    total = total ? *total + term : term;
+  }
+  return *total;
+}
+
+/// The same as a product with a matrix of the weights.
+Tensor product(Tensor x, ArrayRef<Tap> taps, int64_t dimension) {
+  int64_t in = x.dim(dimension), out = static_cast<int64_t>(taps.front().weight.size());
+  SmallVector<double> matrix(in * out, 0.0);
+  for (const Tap &tap : taps)
+    for (int64_t i = 0; i < out; ++i)
+      matrix[tap.index[i] * out + i] += tap.weight[i];
+  Tensor y = prim::dotGeneral(x, constantLike(x, {in, out}, matrix), {}, {}, {dimension}, {0});
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, x.rank() - 1));
+  order.insert(order.begin() + dimension, x.rank() - 1);
+  return y.transpose(order);
+}
+
+/// y, but the extrapolation where its positions along a dimension lie outside x.
+Tensor extrapolated(ResizeOp op, Tensor y, const Axis &axis, int64_t dimension) {
+  SmallVector<double> isOutside;
+  for (int64_t i = 0; i < y.dim(dimension); ++i)
+    isOutside.push_back(!axis.holds(axis.position(i)));
+  if (!llvm::is_contained(isOutside, 1.0))
+    return y;
+  Tensor mask = constantLike(y, {y.dim(dimension)}, isOutside);
+  return prim::select((mask > 0.0).broadcast(y.shape(), {dimension}), y.full(op.getExtrapolation()),
+                      y);
+}
 } // namespace
 
 // Separable: along each dimension that changes, y = sum over taps of weight[i] x[index[i]].
 LogicalResult ResizeOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
   Tensor y = widen(Tensor(builder, getLoc(), getX()));
   for (int64_t d = 0; d < y.rank(); ++d) {
-    int64_t in = y.dim(d), out = getType().getDimSize(d);
-    if (out == 0 || (in == out && getScales()[d] == 1.0))
+    Axis axis(*this, d);
+    int64_t out = getType().getDimSize(d);
+    if (out == 0 || axis.isUnchanged())
       continue;
-    std::optional<Tensor> total;
-    for (const Tap &tap : tapsOf(*this, d, in, out)) {
-      Tensor term = take(y, tap.index, d);
-      if (!llvm::all_of(tap.weight, [](double w) { return w == 1.0; }))
-        term = term * constantLike(y, {out}, tap.weight).broadcast(term.shape(), {d});
-      total = total ? *total + term : term;
-    }
-    y = *total;
+    SmallVector<Tap> taps = tapsOf(*this, axis);
+    y = taps.size() <= kMostTaken ? sumOfTaken(y, taps, d) : product(y, taps, d);
+    if (getRegion())
+      y = extrapolated(*this, y, axis, d);
   }
   results.push_back(y.convert(getType().getElementType()));
   return success();

@@ -33,8 +33,10 @@ Tensor spread(Node &node, Tensor value, Tensor x) {
   if (block == 0 && value.rank() == 1 && value.dim(0) == extent)
     return value.broadcast(x.shape(), {axis});
   SmallVector<int64_t> shape(x.shape());
-  if (block > 0)
-    shape[axis] = (extent - 1) / block + 1;
+  if (block > 0) {
+    block = std::clamp<int64_t>(extent, 1, block); // a longer one is cut short, too
+    shape[axis] = (extent + block - 1) / block;
+  }
   if (block <= 0 || value.shape() != ArrayRef(shape))
     fail("scale or zero point has the shape " + show(value.shape()) + " for data of shape " +
          show(x.shape()) + " along axis " + Twine(axis) +

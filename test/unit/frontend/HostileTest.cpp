@@ -254,55 +254,84 @@ TEST_CASE("known indices that a table does not have", "[hostile]") {
 }
 
 TEST_CASE("ranks and types that do not fit an operator", "[hostile]") {
-  for (const char *node : {"y = Conv(x, x)",
-                           "y = MatMul(x, i)",
-                           "y = Gemm(s, s)",
-                           "y = Softmax <axis = 7> (x)",
-                           "y = Gather(x, x)",
-                           "y = Concat <axis = 3> (x, x)",
-                           "y = Transpose <perm = [0, 0]> (x)",
-                           "y = LSTM <hidden_size = 3> (x, x, x)",
-                           "y = BatchNormalization(s, s, s, s, s)",
-                           "y = LayerNormalization <axis = 5> (x, s)",
-                           "y = Slice(x, s, s)",
-                           "y = ReduceSum <axes = [9]> (x)",
-                           "y = Einsum <equation = \"ab,bc->ac\"> (x)",
-                           "y = Einsum <equation = \"a->b\"> (s)",
-                           "y = GatherND(x, i)",
-                           "y = ScatterND(x, i, x)",
-                           "y = TopK(x, i)",
-                           "y = Where(x, x, x)",
-                           "y = Cast <to = 99> (x)",
-                           "y = Split <axis = 9> (x)",
-                           "y = Resize(x)",
-                           "y = Dropout(i)",
-                           "y = Pad(x, i)",
-                           "y = OneHot(x, x, x)",
-                           "y = DepthToSpace <blocksize = 0> (x)",
-                           "y = Range(x, x, x)",
-                           "y = Attention(x, x, x)",
-                           "y = Loop(i)",
-                           "y = If(x)",
-                           "y = GroupNormalization <num_groups = 0> (x, s, s)",
-                           "y = Squeeze <axes = [0]> (x)",
-                           "y = Add()",
-                           "y = GridSample(x, x)",
-                           "y = AffineGrid(x, i)",
-                           "y = RoiAlign(x, x, i)",
-                           "y = MaxRoiPool(x, x)",
-                           "y = DeformConv(x, x, x)",
-                           "y = Col2Im(x, i, i)",
-                           "y = MaxUnpool(x, i)",
-                           "y = DFT(s)",
-                           "y = STFT(x, s)",
-                           "y = Det(x)",
-                           "y = MelWeightMatrix(s, s, s, s, s)",
-                           "y = SequenceAt(x, i)"})
-    for (int opset : {6, 9, 12, 17, 23}) {
-      INFO(node << " " << opset);
-      auto model = importText(
-          std::string("g (float[2,3] x, float s, int64[2] i) => (float[2,3] y) { ") + node + " }",
-          {}, opset);
-      CHECK((model.result.module || !model.result.problems.empty()));
-    }
+  for (const char *node :
+       {"y = Conv(x, x)",
+        "y = MatMul(x, i)",
+        "y = Gemm(s, s)",
+        "y = Softmax <axis = 7> (x)",
+        "y = Gather(x, x)",
+        "y = Concat <axis = 3> (x, x)",
+        "y = Transpose <perm = [0, 0]> (x)",
+        "y = LSTM <hidden_size = 3> (x, x, x)",
+        "y = BatchNormalization(s, s, s, s, s)",
+        "y = LayerNormalization <axis = 5> (x, s)",
+        "y = Slice(x, s, s)",
+        "y = ReduceSum <axes = [9]> (x)",
+        "y = Einsum <equation = \"ab,bc->ac\"> (x)",
+        "y = Einsum <equation = \"a->b\"> (s)",
+        "y = GatherND(x, i)",
+        "y = ScatterND(x, i, x)",
+        "y = TopK(x, i)",
+        "y = Where(x, x, x)",
+        "y = Cast <to = 99> (x)",
+        "y = Split <axis = 9> (x)",
+        "y = Resize(x)",
+        "y = Dropout(i)",
+        "y = Pad(x, i)",
+        "y = OneHot(x, x, x)",
+        "y = DepthToSpace <blocksize = 0> (x)",
+        "y = Range(x, x, x)",
+        "y = Attention(x, x, x)",
+        "y = Loop(i)",
+        "y = If(x)",
+        "y = GroupNormalization <num_groups = 0> (x, s, s)",
+        "y = Squeeze <axes = [0]> (x)",
+        "y = Add()",
+        "y = SequenceAt(x, i)",
+        "y = QuantizeLinear(x, i)",
+        "y = QuantizeLinear <axis = 9> (x, i, i)",
+        "y = QuantizeLinear <block_size = -1> (x, x)",
+        "y = QuantizeLinear <block_size = 9223372036854775807> (x, x)",
+        "y = DequantizeLinear(x, s)",
+        "y = DequantizeLinear <axis = -7> (q, x)",
+        "y = DequantizeLinear(q, s, q)",
+        "y, z, w = DynamicQuantizeLinear(i)",
+        "y = MatMulInteger(i, i)",
+        "y = MatMulInteger(q, q, q, q)",
+        "y = ConvInteger(q, q)",
+        "y = ConvInteger <group = 0> (x, q, s, s)",
+        "y = QLinearMatMul(q, s, q, q, x, q, i, x)",
+        "y = QLinearConv(q, s, q, q, s, q, s, q, i)",
+        "y = Unique <axis = 3> (x)",
+        "y = Unique(i)",
+        "y = NonMaxSuppression(x, x)",
+        "y = NonMaxSuppression(b, c, i, x)",
+        "y = TensorScatter(x, x)",
+        "y = TensorScatter <axis = 1> (s, x, x)",
+        "y = MelWeightMatrix(i, i, i, x, s)",
+        "y = MelWeightMatrix(t, t, t, s, s)",
+        "y = CausalConvWithState(x, x)",
+        "y = CausalConvWithState(b, c)",
+        "y = LinearAttention(b, b, b)",
+        "y = LinearAttention <q_num_heads = -1, kv_num_heads = 0> (b, b, b)",
+        "y = LinearAttention <q_num_heads = 2, kv_num_heads = 2> (b, b, b, b, s, x)",
+        "y = SwiGLU(x, s)",
+        "y = Resize <coordinate_transformation_mode = \"tf_crop_and_resize\"> (x, x, x)",
+        "y = Resize <mode = \"cubic\", antialias = 1> (x, , i)",
+        "y, z = ai.onnx.preview.training.Adagrad(x, i, x, x, s)",
+        "y = ai.onnx.preview.training.Adam(x)"})
+    for (int opset : {6, 9, 12, 17, 23, 28})
+      for (bool known : {false, true}) {
+        INFO(node << " " << opset << (known ? ", known" : ""));
+        std::string data = "float[2,3] x, float s, int64[2] i, int64 t, int8[2,2] q, float[1,2,4] "
+                           "b, float[1,1,2] c";
+        std::string numbers =
+            "float[2,3] x = {1, 2, 3, 4, 5, 6}, float s = {2}, int64[2] i = {1, -3}, int64 t = {7},"
+            " int8[2,2] q = {1, 2, 3, 4}, float[1,2,4] b = {1, 2, 3, 4, 5, 6, 7, 8},"
+            " float[1,1,2] c = {1, 2}";
+        std::string head = known ? "g (float u) => (float[2,3] y) <" + numbers + "> { "
+                                 : "g (" + data + ") => (float[2,3] y) { ";
+        auto model = importText(head + node + " }", {}, opset);
+        CHECK((model.result.module || !model.result.problems.empty()));
+      }
 }

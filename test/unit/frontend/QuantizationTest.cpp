@@ -68,6 +68,14 @@ TEST_CASE("the last block of an axis may be shorter") {
   CHECK(y.values == std::vector<double>{1, 2, 20, 30, 300});
 }
 
+TEST_CASE("a block may be longer than its axis") {
+  auto model = importText(R"(
+    g (int8[1,2] x) => (float[1,2] y) <float[1,1] s = {10}>
+      { y = DequantizeLinear<axis = 1, block_size = 9223372036854775807>(x, s) })",
+                          {}, 21);
+  CHECK(model.run({{"x", array({1, 2}, {1, 2})}})["y"].values == std::vector<double>{10, 20});
+}
+
 TEST_CASE("32-bit integers lose nothing against their zero point") {
   auto model = importText(R"(
     g (int32[2] x) => (float[2] y) <float s = {1}, int32 z = {-2147483647}>

@@ -16,10 +16,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// input_0.pb, input_1.pb ... of a data set.
-void readTensors(const std::string &prefix, int count, TensorReader &reader,
+using Values = google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>;
+
+/// input_0.pb, input_1.pb ... of a data set, which are the values that the graph declares.
+/// ONNX 1.12 stored bfloat16 as uint16.
+void readTensors(const std::string &prefix, const Values &declared, TensorReader &reader,
                  std::vector<mlir::DenseElementsAttr> &tensors) {
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < declared.size(); ++i) {
     auto buffer = llvm::MemoryBuffer::getFile(prefix + std::to_string(i) + ".pb");
     if (!buffer)
       fail("no " + prefix + llvm::Twine(i) + ".pb");
@@ -27,11 +30,14 @@ void readTensors(const std::string &prefix, int count, TensorReader &reader,
     llvm::StringRef bytes = (*buffer)->getBuffer();
     if (!tensor.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
       fail("not a tensor");
+    if (declared[i].type().tensor_type().elem_type() == onnx::TensorProto::BFLOAT16 &&
+        tensor.data_type() == onnx::TensorProto::UINT16)
+      tensor.set_data_type(onnx::TensorProto::BFLOAT16);
     tensors.push_back(reader.attribute(tensor));
   }
 }
 
-bool tensorsOnly(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> &values) {
+bool tensorsOnly(const Values &values) {
   for (const onnx::ValueInfoProto &value : values)
     if (!value.type().has_tensor_type())
       return false;
@@ -103,8 +109,8 @@ std::string readNodeTest(const std::string &model, const std::string &dataSet,
     if (!tensorsOnly(proto->graph().input()) || !tensorsOnly(proto->graph().output()))
       fail("sequences and optionals as inputs or outputs");
     TensorReader reader(context, proto, "");
-    readTensors(dataSet + "/input_", proto->graph().input_size(), reader, test.inputs);
-    readTensors(dataSet + "/output_", proto->graph().output_size(), reader, test.outputs);
+    readTensors(dataSet + "/input_", proto->graph().input(), reader, test.inputs);
+    readTensors(dataSet + "/output_", proto->graph().output(), reader, test.outputs);
     for (const auto &value : proto->graph().input())
       test.inputNames.push_back(value.name());
     for (const auto &value : proto->graph().output())

@@ -5,7 +5,6 @@
 #include "Expectations.h"
 #include "NodeTestCase.h"
 
-#include "ir/prim/FunctionContract.h"
 #include "ir/prim/Tensor.h"
 #include "reference/interpreter/Interpreter.h"
 #include "training/autodiff/Differentiate.h"
@@ -213,14 +212,7 @@ Outcome run(const fs::path &folder, std::string &failure) {
   if (whole.wanted.empty() || whole.outputs == 0)
     return Outcome::NoFloats;
 
-  llvm::SmallVector<ReferenceArray> arguments, gradients;
-  for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
-    auto name = forward.getArgAttrOfType<mlir::StringAttr>(i, kNameAttr).getValue();
-    auto at = llvm::find(test.inputNames, name);
-    arguments.push_back(at == test.inputNames.end()
-                            ? ReferenceArray({2}, 7) // random_key
-                            : toReference(test.inputs[at - test.inputNames.begin()]));
-  }
+  llvm::SmallVector<ReferenceArray> arguments = argumentsOf(imported, test), gradients;
   mlir::ScopedDiagnosticHandler handler(&context,
                                         [&](mlir::Diagnostic &) { return mlir::success(); });
   if (failed(interpret(whole.gradient, arguments, gradients))) {

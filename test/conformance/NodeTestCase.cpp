@@ -5,6 +5,7 @@
 #include "frontend/onnx/Import.h"
 #include "frontend/onnx/Reader.h"
 #include "frontend/onnx/Tensors.h"
+#include "ir/prim/FunctionContract.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -93,6 +94,24 @@ ImportResult importNodeTest(const std::string &model, const NodeTestCase &test,
       break;
   }
   return result;
+}
+
+llvm::SmallVector<ReferenceArray> argumentsOf(const ImportResult &model, const NodeTestCase &test) {
+  mlir::ModuleOp module = *model.module;
+  auto forward = module.lookupSymbol<mlir::func::FuncOp>("forward");
+  llvm::SmallVector<ReferenceArray> arguments;
+  for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
+    std::string name = forward.getArgAttrOfType<mlir::StringAttr>(i, kNameAttr).str();
+    auto input = llvm::find(test.inputNames, name);
+    auto variable = model.weights.find(name);
+    if (input != test.inputNames.end())
+      arguments.push_back(toReference(test.inputs[input - test.inputNames.begin()]));
+    else if (variable != model.weights.end())
+      arguments.push_back(fromBytes(variable->second.type, variable->second.bytes));
+    else
+      arguments.push_back(ReferenceArray({2}, 7)); // random_key
+  }
+  return arguments;
 }
 
 std::string joined(const std::vector<Problem> &problems) {

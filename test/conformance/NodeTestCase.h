@@ -32,6 +32,9 @@ std::string readNodeTest(const std::string &model, const std::string &dataSet,
 /// must be known to the compiler, and the tests feed them like data.
 accc::ImportResult importNodeTest(const std::string &model, const NodeTestCase &test,
                                   mlir::MLIRContext &context);
+/// What @forward takes in the test: its inputs, initial values of variables, and some random key.
+llvm::SmallVector<accc::ReferenceArray> argumentsOf(const accc::ImportResult &model,
+                                                    const NodeTestCase &test);
 /// All of them in one line.
 std::string joined(const std::vector<accc::Problem> &problems);
 

@@ -4,7 +4,6 @@
 #include "Expectations.h"
 #include "NodeTestCase.h"
 
-#include "ir/prim/FunctionContract.h"
 #include "reference/interpreter/Interpreter.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -17,19 +16,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string interpretAndCompare(mlir::ModuleOp module, const NodeTestCase &test) {
+std::string interpretAndCompare(const ImportResult &model, const NodeTestCase &test) {
+  mlir::ModuleOp module = *model.module;
   auto forward = module.lookupSymbol<mlir::func::FuncOp>("forward");
-  llvm::SmallVector<ReferenceArray> arguments, results;
-  for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
-    auto name = forward.getArgAttrOfType<mlir::StringAttr>(i, kNameAttr).getValue();
-    auto at = llvm::find(test.inputNames, name);
-    if (at != test.inputNames.end())
-      arguments.push_back(toReference(test.inputs[at - test.inputNames.begin()]));
-    else if (name == "random_key")
-      arguments.push_back(ReferenceArray({2}, 7));
-    else
-      return "the argument '" + name.str() + "' is no input of the test";
-  }
+  llvm::SmallVector<ReferenceArray> arguments = argumentsOf(model, test), results;
   std::string diagnostics;
   mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
     diagnostics += diagnostic.str();
@@ -54,7 +44,7 @@ std::string run(const fs::path &folder) {
     ImportResult result = importNodeTest(model, test, context);
     if (!result.module)
       return joined(result.problems);
-    if (std::string reason = interpretAndCompare(*result.module, test); !reason.empty())
+    if (std::string reason = interpretAndCompare(result, test); !reason.empty())
       return reason;
   }
   return "";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention and rotary embeddings.
+#include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
 #include "ir/nn/Nn.h"
 
@@ -84,16 +85,19 @@ private:
   Value mask;
 };
 
+/// Keys or values [B, H, S, D] for `heads` heads, of which neighbours share one.
+Tensor shared(Tensor x, int64_t heads) {
+  if (x.dim(1) == 0 || heads % x.dim(1) != 0)
+    fail("the number of query heads is no multiple of that of key heads");
+  return x.broadcast({x.dim(0), x.dim(1), heads / x.dim(1), x.dim(2), x.dim(3)}, {0, 1, 3, 4})
+      .reshape({x.dim(0), heads, x.dim(2), x.dim(3)});
+}
+
 /// The intermediate that output 3 asks for: 0 and 1 the scores (capped), 2 those with the mask, 3
 /// their softmax.
 Tensor scores(Node &node, Tensor q, Tensor k, const Mask &mask, double scale, double softcap) {
   int64_t mode = node.integer("qk_matmul_output_mode", 0);
-  if (k.dim(1) == 0 || q.dim(1) % k.dim(1) != 0)
-    fail("the number of query heads is no multiple of that of key heads");
-  int64_t shared = q.dim(1) / k.dim(1);
-  Tensor repeated = k.broadcast({k.dim(0), k.dim(1), shared, k.dim(2), k.dim(3)}, {0, 1, 3, 4})
-                        .reshape({k.dim(0), q.dim(1), k.dim(2), k.dim(3)});
-  Tensor s = prim::dotGeneral(q, repeated, {0, 1}, {0, 1}, {3}, {3}) * scale;
+  Tensor s = prim::dotGeneral(q, shared(k, q.dim(1)), {0, 1}, {0, 1}, {3}, {3}) * scale;
   if (softcap > 0)
     s = prim::tanh(s / softcap) * softcap;
   if (mode == 0 || (mode == 1 && softcap > 0))
@@ -152,6 +156,42 @@ Entities attention(Node &node) {
   if (node.wants(3))
     results.push_back(scores(node, q, k, mask, scale, softcap));
   return results;
+}
+
+/// What the subgraph of an attribute makes of a tensor; the tensor where there is none.
+Tensor modified(Node &node, StringRef attribute, Tensor x) {
+  if (!node.hasAttribute(attribute))
+    return x;
+  Entities results =
+      node.importer().importSubgraph(node.graph(attribute), node.scope(), {Entity(x)});
+  if (results.size() != 1 || !results[0].tensor || results[0].tensor.getType() != x.type())
+    fail("'" + attribute + "' must make one tensor of the same shape and type of a tensor");
+  return x.wrap(results[0].tensor);
+}
+
+/// Attention whose scores and probabilities pass through subgraphs.
+Entities flexAttention(Node &node) {
+  Tensor q = node.floatIn(0), k = node.floatIn(1), v = node.floatIn(2);
+  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4 || q.dim(3) != k.dim(3) ||
+      k.dim(1) != v.dim(1) || k.dim(2) != v.dim(2))
+    fail("queries, keys and values have the shapes " + show(q.shape()) + ", " + show(k.shape()) +
+         " and " + show(v.shape()));
+  double scale =
+      node.real("scale", 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dim(3), 1))));
+  int64_t precision = node.integer("softmax_precision", 0);
+  Type result = q.elementType(),
+       type = precision        ? elementType(node.context(), static_cast<int32_t>(precision))
+              : result.isF64() ? result
+                               : Type(node.builder().getF32Type());
+  if (!isa<FloatType>(type))
+    fail("'softmax_precision' must be a type of floats");
+  Tensor s = prim::dotGeneral(q.convert(type), shared(k, q.dim(1)).convert(type), {0, 1}, {0, 1},
+                              {3}, {3});
+  Tensor p = node.make<nn::SoftmaxOp>({modified(node, "score_mod", s * scale)},
+                                      {node.i64("dimension", 3)});
+  p = modified(node, "prob_mod", p);
+  Tensor y = prim::dotGeneral(p, shared(v, q.dim(1)).convert(type), {0, 1}, {0, 1}, {3}, {2});
+  return {y.convert(result)};
 }
 
 Entities rotaryEmbedding(Node &node) {
@@ -289,6 +329,7 @@ ArrayRef<OpRow> accc::onnx_import::attentionOps() {
       {"Attention", attention},
       {"RotaryEmbedding", rotaryEmbedding},
       {"LinearAttention", linearAttention},
+      {"FlexAttention", flexAttention, "ai.onnx.preview"},
   };
   return rows;
 }

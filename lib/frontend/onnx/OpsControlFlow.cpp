@@ -108,65 +108,117 @@ Entities loop(Node &node) {
   return results;
 }
 
-/// Body: (states..., one element of each scanned input...) -> (states..., collected...)
-Entities scan(Node &node) {
-  const onnx::GraphProto &body = node.graph("body");
-  int64_t scanned = node.integer("num_scan_inputs");
-  int64_t states = static_cast<int64_t>(node.inputs()) - scanned;
-  int64_t outputs = body.output_size() - states;
-  if (scanned < 1 || states < 0 || outputs < 0)
-    fail("num_scan_inputs does not fit its inputs");
-  auto listOr = [&](StringRef name, int64_t size) {
-    SmallVector<int64_t> list = node.integers(name);
-    if (list.empty())
-      list.assign(size, 0);
-    if (static_cast<int64_t>(list.size()) != size)
-      fail("the attribute '" + name + "' needs " + Twine(size) + " entries");
-    return list;
-  };
-  SmallVector<int64_t> inputAxes = listOr("scan_input_axes", scanned),
-                       inputBack = listOr("scan_input_directions", scanned);
-  SmallVector<int64_t> outputAxes = listOr("scan_output_axes", outputs),
-                       outputBack = listOr("scan_output_directions", outputs);
+/// How a scan goes through its inputs and stacks what it collects: the axis of each, and whether
+/// from the end.
+struct ScanPlan {
+  SmallVector<int64_t> inputAxes, inputBack, outputAxes, outputBack;
+};
 
-  Entities state;
-  for (int64_t i = 0; i < states; ++i)
-    state.push_back(node.entity(i));
+/// A list attribute of `size` entries, zeros by default.
+SmallVector<int64_t> listOrZeros(Node &node, StringRef name, int64_t size) {
+  SmallVector<int64_t> list = node.integers(name);
+  if (list.empty())
+    list.assign(size, 0);
+  if (static_cast<int64_t>(list.size()) != size)
+    fail("the attribute '" + name + "' needs " + Twine(size) + " entries");
+  return list;
+}
+
+/// Body: (states..., one element of each scanned input...) -> (states..., collected...)
+Entities scanOnce(Node &node, Entities state, ArrayRef<Tensor> scanned, ScanPlan plan) {
+  const onnx::GraphProto &body = node.graph("body");
+  size_t states = state.size();
   std::optional<int64_t> steps;
-  for (int64_t i = 0; i < scanned; ++i) {
-    Tensor x = node.in(states + i);
-    inputAxes[i] = node.axis(inputAxes[i], x.rank());
-    int64_t extent = x.dim(inputAxes[i]);
-    if (steps && *steps != extent)
+  for (auto [x, axis] : llvm::zip(scanned, plan.inputAxes)) {
+    axis = node.axis(axis, x.rank());
+    if (steps && *steps != x.dim(axis))
       fail("the scanned inputs have different lengths");
-    steps = extent;
+    steps = x.dim(axis);
   }
-  SmallVector<std::vector<Entity>> collected(outputs);
+  SmallVector<std::vector<Entity>> collected(plan.outputAxes.size());
   for (int64_t t = 0; t < *steps; ++t) {
     Entities inputs = state;
-    for (int64_t i = 0; i < scanned; ++i) {
-      Tensor x = node.in(states + i);
-      int64_t at = inputBack[i] ? *steps - 1 - t : t;
+    for (auto [x, axis, isBack] : llvm::zip(scanned, plan.inputAxes, plan.inputBack)) {
+      int64_t at = isBack ? *steps - 1 - t : t;
       SmallVector<int64_t> shape(x.shape());
-      shape.erase(shape.begin() + inputAxes[i]);
-      inputs.push_back(x.sliceDim(inputAxes[i], at, at + 1).reshape(shape));
+      shape.erase(shape.begin() + axis);
+      inputs.push_back(x.sliceDim(axis, at, at + 1).reshape(shape));
     }
     Entities results = node.importer().importSubgraph(body, node.scope(), inputs);
     if (isBroken(results))
       return {};
-    state.assign(results.begin(), results.begin() + states);
-    for (int64_t c = 0; c < outputs; ++c)
-      collected[c].push_back(results[states + c]);
+    state.assign(results.begin(), results.begin() + static_cast<int64_t>(states));
+    for (auto [c, elements] : llvm::enumerate(collected))
+      elements.push_back(results[states + c]);
   }
   Entities results = state;
-  for (int64_t c = 0; c < outputs; ++c) {
-    if (outputBack[c])
-      std::reverse(collected[c].begin(), collected[c].end());
-    results.push_back(collected[c].empty()
-                          ? emptyStack(node, body.output(static_cast<int>(states + c)))
-                          : stack(node, collected[c], outputAxes[c]));
+  for (auto [c, elements] : llvm::enumerate(collected)) {
+    if (plan.outputBack[c])
+      std::reverse(elements.begin(), elements.end());
+    results.push_back(elements.empty() ? emptyStack(node, body.output(static_cast<int>(states + c)))
+                                       : stack(node, elements, plan.outputAxes[c]));
   }
   return results;
+}
+
+/// Operator set 8: for each sample of a batch by itself, along the axis after it; the first input
+/// says how long each sequence is.
+Entities scanOfBatch(Node &node, int64_t scanned, int64_t states, ScanPlan plan) {
+  if (node.has(0))
+    fail("sequence_lens is not supported");
+  std::optional<int64_t> batch;
+  for (int64_t i = 1; i <= states + scanned; ++i) {
+    if (node.in(i).rank() < 1 || (batch && node.in(i).dim(0) != *batch))
+      fail("its inputs have different numbers of samples");
+    batch = node.in(i).dim(0);
+  }
+  SmallVector<std::vector<Entity>> results;
+  for (int64_t b = 0; b < *batch; ++b) {
+    Entities state;
+    SmallVector<Tensor> inputs;
+    for (int64_t i = 0; i < states + scanned; ++i) {
+      Tensor x = node.in(1 + i);
+      Tensor sample = x.sliceDim(0, b, b + 1).reshape(x.shape().drop_front());
+      if (i < states)
+        state.push_back(sample);
+      else
+        inputs.push_back(sample);
+    }
+    Entities ofSample = scanOnce(node, state, inputs, plan);
+    if (ofSample.empty())
+      return {};
+    results.resize(ofSample.size());
+    for (auto [all, one] : llvm::zip(results, ofSample))
+      all.push_back(one);
+  }
+  if (results.empty())
+    fail("a batch without samples");
+  Entities stacked;
+  for (std::vector<Entity> &each : results)
+    stacked.push_back(stack(node, each, 0));
+  return stacked;
+}
+
+Entities scan(Node &node) {
+  bool isOld = node.opset() < 9;
+  int64_t scanned = node.integer("num_scan_inputs");
+  int64_t states = static_cast<int64_t>(node.inputs()) - scanned - isOld;
+  int64_t outputs = node.graph("body").output_size() - states;
+  if (scanned < 1 || states < 0 || outputs < 0)
+    fail("num_scan_inputs does not fit its inputs");
+  ScanPlan plan = {listOrZeros(node, "scan_input_axes", scanned),
+                   listOrZeros(node, isOld ? "directions" : "scan_input_directions", scanned),
+                   listOrZeros(node, "scan_output_axes", outputs),
+                   listOrZeros(node, "scan_output_directions", outputs)};
+  if (isOld)
+    return scanOfBatch(node, scanned, states, plan);
+  Entities state;
+  for (int64_t i = 0; i < states; ++i)
+    state.push_back(node.entity(i));
+  SmallVector<Tensor> inputs;
+  for (int64_t i = 0; i < scanned; ++i)
+    inputs.push_back(node.in(states + i));
+  return scanOnce(node, state, inputs, plan);
 }
 
 } // namespace
@@ -175,7 +227,7 @@ ArrayRef<OpRow> accc::onnx_import::controlFlowOps() {
   static const OpRow rows[] = {
       {"If", branch},
       {"Loop", loop},
-      {"Scan", scan, "", 9},
+      {"Scan", scan, "", 8},
   };
   return rows;
 }

@@ -316,6 +316,8 @@ TEST_CASE("ranks and types that do not fit an operator", "[hostile]") {
         "y = LinearAttention <q_num_heads = -1, kv_num_heads = 0> (b, b, b)",
         "y = LinearAttention <q_num_heads = 2, kv_num_heads = 2> (b, b, b, b, s, x)",
         "y = SwiGLU(x, s)",
+        "y = ai.onnx.preview.FlexAttention(b, b, b)",
+        "y = Scan <num_scan_inputs = 1> (x)",
         "y = Resize <coordinate_transformation_mode = \"tf_crop_and_resize\"> (x, x, x)",
         "y = Resize <mode = \"cubic\", antialias = 1> (x, , i)",
         "y, z = ai.onnx.preview.training.Adagrad(x, i, x, x, s)",

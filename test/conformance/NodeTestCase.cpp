@@ -38,6 +38,17 @@ void readTensors(const std::string &prefix, const Values &declared, TensorReader
   }
 }
 
+/// What the graph takes: old files list their initializers among the inputs.
+Values inputsOf(const onnx::GraphProto &graph) {
+  Values inputs;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    if (llvm::none_of(graph.initializer(), [&](const onnx::TensorProto &tensor) {
+          return tensor.name() == input.name();
+        }))
+      *inputs.Add() = input;
+  return inputs;
+}
+
 bool tensorsOnly(const Values &values) {
   for (const onnx::ValueInfoProto &value : values)
     if (!value.type().has_tensor_type())
@@ -67,10 +78,13 @@ ImportOptions optionsFor(const NodeTestCase &test, Bind bind) {
 
 std::vector<fs::path> findNodeTests(const fs::path &folder, const std::string &prefix) {
   std::vector<fs::path> tests;
-  for (const fs::directory_entry &entry : fs::directory_iterator(folder))
-    if (fs::exists(entry.path() / "model.onnx") &&
-        entry.path().filename().string().rfind(prefix, 0) == 0)
-      tests.push_back(entry.path());
+  for (auto entry = fs::recursive_directory_iterator(folder); entry != fs::end(entry); ++entry) {
+    if (!fs::exists(entry->path() / "model.onnx"))
+      continue;
+    entry.disable_recursion_pending();
+    if (entry->path().filename().string().rfind(prefix, 0) == 0)
+      tests.push_back(entry->path());
+  }
   std::sort(tests.begin(), tests.end());
   return tests;
 }
@@ -125,12 +139,13 @@ std::string readNodeTest(const std::string &model, const std::string &dataSet,
                          mlir::MLIRContext &context, NodeTestCase &test) {
   try {
     auto proto = readModel(model);
-    if (!tensorsOnly(proto->graph().input()) || !tensorsOnly(proto->graph().output()))
+    Values inputs = inputsOf(proto->graph());
+    if (!tensorsOnly(inputs) || !tensorsOnly(proto->graph().output()))
       fail("sequences and optionals as inputs or outputs");
     TensorReader reader(context, proto, "");
-    readTensors(dataSet + "/input_", proto->graph().input(), reader, test.inputs);
+    readTensors(dataSet + "/input_", inputs, reader, test.inputs);
     readTensors(dataSet + "/output_", proto->graph().output(), reader, test.outputs);
-    for (const auto &value : proto->graph().input())
+    for (const auto &value : inputs)
       test.inputNames.push_back(value.name());
     for (const auto &value : proto->graph().output())
       test.outputNames.push_back(value.name());

@@ -17,7 +17,8 @@ struct NodeTestCase {
   std::vector<mlir::DenseElementsAttr> inputs, outputs;
 };
 
-/// The folders of the tests below `folder` whose names begin with `prefix`, by name.
+/// The folders of the tests below `folder`, at any depth, whose names begin with `prefix`, in
+/// order.
 std::vector<std::filesystem::path> findNodeTests(const std::filesystem::path &folder,
                                                  const std::string &prefix);
 /// The data sets of a test.

@@ -84,55 +84,6 @@ Entities eyeLike(Node &node) {
   return {prim::equal(distance, static_cast<double>(node.integer("k", 0))).convert(type)};
 }
 
-/// a - b cos(2 pi i / n) + c cos(4 pi i / n) for i = 0 ... size - 1, where n is size if periodic,
-/// else size - 1
-Entities window(Node &node, double a, double b, double c) {
-  int64_t size = node.knownInteger(0, "size");
-  Type type = elementType(node.context(), static_cast<int32_t>(node.integer("output_datatype", 1)));
-  Type wide = node.builder().getF64Type();
-  RankedTensorType shape = tensorType({size}, wide);
-  double period = static_cast<double>(node.integer("periodic", 1) ? size : size - 1);
-  Tensor at = prim::iota(node.builder(), node.loc(), shape, 0) * (2 * M_PI / period);
-  return {(a - b * prim::cos(at) + c * prim::cos(at * 2.0)).convert(type)};
-}
-/// The triangles of a filter bank whose corners are equally far apart in mel, 2595 log10(1 + f /
-/// 700), over the bins of a transform's one half: [dft_length / 2 + 1, num_mel_bins].
-Entities melWeightMatrix(Node &node) {
-  int64_t bands = node.knownInteger(0, "number of bands"),
-          length = node.knownInteger(1, "dft_length");
-  int64_t rate = node.knownInteger(2, "sample rate");
-  double low = node.knownReal(3, "lower edge"), high = node.knownReal(4, "upper edge");
-  constexpr int64_t most = 1 << 12;
-  if (bands < 1 || bands > most || length < 1 || length > most * most || rate < 1 || !(low >= 0) ||
-      !(high >= low) || high > static_cast<double>(rate))
-    fail("a filter bank of " + Twine(bands) + " bands over " + Twine(length) + " samples");
-  int64_t bins = length / 2 + 1;
-  Type type = elementType(node.context(), static_cast<int32_t>(node.integer("output_datatype", 1)));
-  tensorType({bins, bands}, type);
-  auto mel = [](double hertz) { return 2595 * std::log1p(hertz / 700) / M_LN10; };
-  auto corner = [&](int64_t i) { // the bin
-    double step = (mel(high) - mel(low)) / static_cast<double>(bands + 2);
-    double hertz = 700 * std::expm1((mel(low) + static_cast<double>(i) * step) / 2595 * M_LN10);
-    return static_cast<int64_t>(static_cast<double>(length + 1) * hertz /
-                                static_cast<double>(rate));
-  };
-  if (corner(bands) >= bins)
-    fail("the upper edge lies above half the sample rate");
-  std::vector<double> weights(bins * bands);
-  for (int64_t band = 0; band < bands; ++band) {
-    int64_t left = corner(band), center = corner(band + 1), right = corner(band + 2);
-    for (int64_t bin = left; bin <= center; ++bin)
-      weights[bin * bands + band] =
-          left == center ? 1.0
-                         : static_cast<double>(bin - left) / static_cast<double>(center - left);
-    for (int64_t bin = center; bin < std::min(right, bins); ++bin)
-      weights[bin * bands + band] =
-          static_cast<double>(right - bin) / static_cast<double>(right - center);
-  }
-  RankedTensorType wide = RankedTensorType::get({bins, bands}, node.builder().getF64Type());
-  return {node.constant(DenseElementsAttr::get(wide, ArrayRef(weights))).convert(type)};
-}
-
 Entities hann(Node &node) { return window(node, 0.5, 0.5, 0.0); }
 Entities hamming(Node &node) { return window(node, 25.0 / 46, 21.0 / 46, 0.0); }
 Entities blackman(Node &node) { return window(node, 0.42, 0.5, 0.08); }
@@ -148,7 +99,6 @@ ArrayRef<OpRow> accc::onnx_import::constantOps() {
       {"HannWindow", hann},
       {"HammingWindow", hamming},
       {"BlackmanWindow", blackman},
-      {"MelWeightMatrix", melWeightMatrix},
   };
   return rows;
 }

@@ -23,6 +23,7 @@ static bool isAllowed(StringRef module, StringRef name) {
       {"collections", "OrderedDict"},
       {"torch._utils", "_rebuild_tensor_v2"},
       {"torch._utils", "_rebuild_parameter"},
+      {"torch._utils", "_rebuild_parameter_with_state"},
       {"torch._tensor", "_rebuild_from_type_v2"},
       {"torch.jit._pickle", "build_intlist"},
       {"torch.jit._pickle", "build_tensorlist"},

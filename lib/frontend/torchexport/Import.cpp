@@ -8,15 +8,14 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::torchexport;
 
-// What a version of the format is read as: its major number is that of a break.
-static constexpr int64_t kSchema = 8;
+// What is read of the format; its major number is that of a break.
+static constexpr int64_t kOldestSchema = 5, kNewestSchema = 8;
 static constexpr uint64_t kLargestProgram = uint64_t(1) << 30;
+/// Of archives before PyTorch 2.7.
+static constexpr const char kOldRecord[] = "serialized_exported_program.json";
 
 /// The name of the one program of an archive: models/NAME.json.
 static std::string programName(const Archive &archive) {
-  if (archive.has("serialized_exported_program.json"))
-    fail("the file was saved by an older PyTorch, whose archives are not supported: save the "
-         "program again with a newer one");
   std::string name;
   for (llvm::StringRef record : archive.names()) {
     if (!record.consume_front("models/") || !record.consume_back(".json"))
@@ -34,18 +33,23 @@ static std::string programName(const Archive &archive) {
 
 static void checkVersion(const Json &program) {
   int64_t major = program.at("schema_version").at("major").integer();
-  if (major != kSchema)
-    fail("the program has version " + Twine(major) + " of the format, of which " + Twine(kSchema) +
-         " is supported: export it with another version of PyTorch");
+  if (major < kOldestSchema || major > kNewestSchema)
+    fail("the program has version " + Twine(major) + " of the format, of which " +
+         Twine(kOldestSchema) + " to " + Twine(kNewestSchema) +
+         " are supported (PyTorch 2.4 to 2.15): export it with another version of PyTorch");
 }
 
 static ImportResult importProgram(const Archive &archive, const ImportOptions &options,
                                   MLIRContext &context) {
-  std::string model = programName(archive), record = "models/" + model + ".json";
+  bool isOld = archive.has(kOldRecord);
+  std::string model = isOld ? "" : programName(archive);
+  std::string record = isOld ? kOldRecord : "models/" + model + ".json";
   nlohmann::json document = Json::parse(archive.text(record, kLargestProgram), record);
   Json program(document, record);
   checkVersion(program);
-  return ProgramImporter(archive, model, program, options, context).run();
+  auto weights =
+      isOld ? weightsInPickles(context, archive) : weightsInRecords(context, archive, model);
+  return ProgramImporter(program, std::move(weights), options, context).run();
 }
 
 ImportResult accc::importTorchExport(llvm::StringRef path, const ImportOptions &options,

@@ -88,7 +88,7 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
                    content.at("persistent").boolean(), scope);
   } else if (kind == "tensor_constant") {
     std::string argument = nameOf("name");
-    StoredTensor stored = weights.read(content.at("tensor_constant_name").string());
+    StoredTensor stored = weights->read(content.at("tensor_constant_name").string());
     Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
     Value value =
         opBuilder.create<prim::ConstantOp>(loc, stored.weight.type, attributeOf(stored.weight));
@@ -109,9 +109,11 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
   }
 }
 
-void ProgramImporter::importVariable(const std::string &argument, const std::string &name,
+void ProgramImporter::importVariable(const std::string &argument, const std::string &given,
                                      bool isBuffer, bool isPersistent, Scope &scope) {
-  StoredTensor stored = weights.read(name);
+  StoredTensor stored = weights->read(given);
+  std::vector<std::string> names = weights->namesOf(stored);
+  std::string name = names.empty() ? given : names.front();
   bool isTrained = (importOptions.training || isJoint()) && !isBuffer && stored.requiresGrad;
   NamedView use = {stored.view, (isBuffer ? "buffer '" : "parameter '") + name + "'",
                    isTrained || writtenArguments.contains(argument)};
@@ -129,8 +131,9 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   if (isTied) {
     memory[tied->second].changes |= use.changes;
     scope[argument] = state[tied->second].first;
-    byName[name] = tied->second;
-    aliases[cast<NameLoc>(state[tied->second].second.getLoc()).getName().str()].push_back(name);
+    byName[given] = tied->second;
+    if (names.empty())
+      aliases[cast<NameLoc>(state[tied->second].second.getLoc()).getName().str()].push_back(given);
     return;
   }
   Value value = addVariable({.name = name,
@@ -146,7 +149,9 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   }
   aten::MutableTensor tensor(value, name);
   scope[argument] = tensor;
-  byName[name] = state.size();
+  byName[given] = state.size();
+  if (names.size() > 1)
+    aliases[name].assign(names.begin() + 1, names.end());
   byPlace.insert({stored.place, state.size()});
   state.push_back({tensor, value});
   memory.push_back(std::move(use));

@@ -10,6 +10,16 @@
 
 using namespace accc::torchexport;
 
+MemoryView accc::torchexport::viewOf(const std::string &storage, mlir::RankedTensorType type,
+                                     int64_t offset, llvm::ArrayRef<int64_t> strides) {
+  int64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
+  MemoryView view = {storage, offset * width, width, llvm::SmallVector<int64_t>(type.getShape()),
+                     llvm::SmallVector<int64_t>(strides)};
+  for (int64_t &stride : view.strides)
+    stride *= width;
+  return view;
+}
+
 /// Behind the last byte.
 static int64_t endOf(const MemoryView &view) {
   int64_t end = view.offset + view.width;

@@ -3,6 +3,7 @@
 #ifndef ACCC_FRONTEND_TORCHEXPORT_OVERLAP_H
 #define ACCC_FRONTEND_TORCHEXPORT_OVERLAP_H
 
+#include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -18,6 +19,10 @@ struct MemoryView {
   int64_t offset = 0, width = 1;
   llvm::SmallVector<int64_t> shape, strides; // none of them negative
 };
+
+/// Of a tensor whose offset and strides count elements.
+MemoryView viewOf(const std::string &storage, mlir::RankedTensorType type, int64_t offset,
+                  llvm::ArrayRef<int64_t> strides);
 
 /// A view with what is told of it.
 struct NamedView {

@@ -12,12 +12,11 @@ using namespace accc::torchexport;
 static constexpr int64_t kNodeLimit = 1 << 20;
 static constexpr size_t kProblemLimit = 1000;
 
-ProgramImporter::ProgramImporter(const Archive &archive, const std::string &model,
-                                 const Json &program, const ImportOptions &options,
-                                 MLIRContext &context)
+ProgramImporter::ProgramImporter(const Json &program, std::unique_ptr<Weights> weights,
+                                 const ImportOptions &options, MLIRContext &context)
     : ForwardBuilder(options, context), program(program),
       graph(program.at("graph_module").at("graph")),
-      signature(program.at("graph_module").at("signature")), weights(context, archive, model),
+      signature(program.at("graph_module").at("signature")), weights(std::move(weights)),
       caller(*this) {}
 
 /// "blocks.0.fc1" of "L__self__,,__main__.M;L__self___blocks_0,blocks.0,torch.nn.X": the innermost
@@ -186,12 +185,18 @@ std::vector<aten::Local> ProgramImporter::runSubgraph(const Json &node, size_t g
       result = caller.detached(location(node), *tensor, node.at("target").string());
     outputs.push_back(std::move(result));
   }
+  // Before PyTorch 2.6, a graph of one result gives it as a list.
+  if (Json given = node.at("outputs");
+      outputs.size() == 1 && given.size() == 1 && given.at(size_t(0)).tag() == "as_tensors")
+    if (auto *tensor = std::get_if<aten::MutableTensor>(&outputs.front()))
+      return {aten::MutableTensors{*tensor}};
   return outputs;
 }
 
 static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.aten.",
                                  kVision = "torch.ops.torchvision.",
-                                 kHigherOrder = "torch.ops.higher_order.";
+                                 kHigherOrder = "torch.ops.higher_order.",
+                                 kOldHigherOrder = "torch._higher_order_ops.wrap."; // 2.4
 
 /// What says something about values that were known when the model was exported, and computes
 /// nothing.
@@ -240,7 +245,7 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   if (isAssertion(target))
     return {};
   llvm::StringRef name = target;
-  if (name.consume_front(kHigherOrder)) {
+  if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder)) {
     if (name == "wrap_with_set_grad_enabled") {
       auto enabled = argumentAt(0);
       auto *flag = std::get_if<bool>(&enabled);
@@ -319,6 +324,8 @@ void ProgramImporter::importNodes(const Json &body, Scope &scope) {
 // ---- the function ----
 
 bool ProgramImporter::isDecomposed() const {
+  if (program.at("schema_version").at("major").integer() < 8)
+    return false; // the file does not tell
   std::optional<Json> verifiers = program.find("verifiers");
   for (size_t i = 0; verifiers && i < verifiers->size(); ++i)
     if (verifiers->at(i).string() == "TRAINING")

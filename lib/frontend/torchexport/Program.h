@@ -16,7 +16,7 @@ std::set<std::string> writtenInputs(const Json &graph);
 
 class ProgramImporter : public ForwardBuilder {
 public:
-  ProgramImporter(const Archive &archive, const std::string &model, const Json &program,
+  ProgramImporter(const Json &program, std::unique_ptr<Weights> weights,
                   const ImportOptions &options, mlir::MLIRContext &context);
 
   ImportResult run();
@@ -27,7 +27,7 @@ private:
   /// Which arguments the program writes into.
   void findWritten(const Json &specs);
   void importInput(const Json &spec, Scope &scope);
-  void importVariable(const std::string &argument, const std::string &name, bool isBuffer,
+  void importVariable(const std::string &argument, const std::string &given, bool isBuffer,
                       bool isPersistent, Scope &scope);
   /// Variables are values of their own, which they are not where they share memory in part.
   void checkMemory();
@@ -68,7 +68,7 @@ private:
 
   const Json &program;
   Json graph, signature;
-  Weights weights;
+  std::unique_ptr<Weights> weights;
   aten::Caller caller;
   std::map<std::string, int64_t> symbols;
   /// Variables as the program writes into them, with their argument in @forward.

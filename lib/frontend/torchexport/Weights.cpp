@@ -5,6 +5,8 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::torchexport;
@@ -47,16 +49,41 @@ Type accc::torchexport::elementType(MLIRContext &context, int64_t scalarType) {
   }
 }
 
-Weights::Weights(MLIRContext &context, const Archive &archive, const std::string &model)
-    : context(context), archive(archive) {
-  // Names of newer and of older versions.
-  for (const char *suffix : {"_weights_config.json", "_model_param_config.json"})
-    addConfig("data/weights/", model + suffix);
-  for (const char *suffix : {"_constants_config.json", "_constant_config.json"})
-    addConfig("data/constants/", model + suffix);
-}
+void Weights::missing(const std::string &name) { fail("the archive has no tensor '" + name + "'"); }
 
-void Weights::addConfig(const std::string &folder, const std::string &config) {
+namespace {
+
+class RecordedWeights : public Weights {
+public:
+  RecordedWeights(MLIRContext &context, const Archive &archive, const std::string &model)
+      : context(context), archive(archive) {
+    // Names of newer and of older versions.
+    for (const char *suffix : {"_weights_config.json", "_model_param_config.json"})
+      addConfig("data/weights/", model + suffix);
+    for (const char *suffix : {"_constants_config.json", "_constant_config.json"})
+      addConfig("data/constants/", model + suffix);
+  }
+
+  StoredTensor read(const std::string &name) override;
+
+private:
+  void addConfig(const std::string &folder, const std::string &config);
+  const Archive::Record &storage(const std::string &record);
+
+  MLIRContext &context;
+  const Archive &archive;
+  std::vector<std::unique_ptr<nlohmann::json>> documents;
+  struct Entry {
+    std::string folder;
+    Json payload;
+  };
+  std::map<std::string, Entry> entries;
+  std::map<std::string, Archive::Record> storages;
+};
+
+} // namespace
+
+void RecordedWeights::addConfig(const std::string &folder, const std::string &config) {
   if (!archive.has(folder + config))
     return;
   documents.push_back(std::make_unique<nlohmann::json>(
@@ -66,7 +93,7 @@ void Weights::addConfig(const std::string &folder, const std::string &config) {
     entries.insert({name, Entry{folder, tensors.at(name.c_str())}});
 }
 
-const Archive::Record &Weights::storage(const std::string &record) {
+const Archive::Record &RecordedWeights::storage(const std::string &record) {
   auto found = storages.find(record);
   if (found == storages.end())
     found = storages.emplace(record, archive.read(record, kLargestStorage)).first;
@@ -86,10 +113,10 @@ static SmallVector<int64_t> plainList(const Json &list) {
   return values;
 }
 
-StoredTensor Weights::read(const std::string &name) {
+StoredTensor RecordedWeights::read(const std::string &name) {
   auto found = entries.find(name);
   if (found == entries.end())
-    fail("the archive has no tensor '" + name + "'");
+    missing(name);
   const Json &payload = found->second.payload;
   if (payload.at("use_pickle").boolean())
     fail("the tensor '" + name +
@@ -113,9 +140,12 @@ StoredTensor Weights::read(const std::string &name) {
   result.weight =
       stridedWeight(type, strides, offset,
                     type.getNumElements() == 0 ? Archive::Record() : storage(record), name);
-  int64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
-  result.view = {record, offset * width, width, shape, strides};
-  for (int64_t &stride : result.view.strides)
-    stride *= width;
+  result.view = viewOf(record, type, offset, strides);
   return result;
+}
+
+std::unique_ptr<Weights> accc::torchexport::weightsInRecords(MLIRContext &context,
+                                                             const Archive &archive,
+                                                             const std::string &model) {
+  return std::make_unique<RecordedWeights>(context, archive, model);
 }

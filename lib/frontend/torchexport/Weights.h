@@ -10,7 +10,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 
-#include <map>
+#include <memory>
 
 namespace accc::torchexport {
 
@@ -32,31 +32,27 @@ struct StoredTensor {
   MemoryView view;
 };
 
-/// Reads tensors by their names in the module. Storages hold more than one tensor, with strides and
-/// offsets, which are checked against the storage's bounds.
+/// The tensors of an archive by their names in the module. Storages hold more than one tensor, with
+/// strides and offsets, which are checked against the storage's bounds.
 class Weights {
 public:
-  /// `model` is the name of the program in the archive.
-  Weights(mlir::MLIRContext &context, const Archive &archive, const std::string &model);
-
-  bool has(const std::string &name) const { return entries.contains(name); }
+  virtual ~Weights() = default;
   /// Throws ImportError.
-  StoredTensor read(const std::string &name);
+  virtual StoredTensor read(const std::string &name) = 0;
+  /// All names of a tensor that was read, in the order of the module; none where the signature has
+  /// them.
+  virtual std::vector<std::string> namesOf(const StoredTensor &tensor) { return {}; }
 
-private:
-  void addConfig(const std::string &folder, const std::string &config);
-  const Archive::Record &storage(const std::string &record);
-
-  mlir::MLIRContext &context;
-  const Archive &archive;
-  std::vector<std::unique_ptr<nlohmann::json>> documents;
-  struct Entry {
-    std::string folder;
-    Json payload;
-  };
-  std::map<std::string, Entry> entries;
-  std::map<std::string, Archive::Record> storages;
+protected:
+  [[noreturn]] static void missing(const std::string &name);
 };
+
+/// Those of the program `model`, each storage in a record of its own. The archive must outlive
+/// them.
+std::unique_ptr<Weights> weightsInRecords(mlir::MLIRContext &context, const Archive &archive,
+                                          const std::string &model);
+/// Those of archives before PyTorch 2.7, which hold archives of torch.save.
+std::unique_ptr<Weights> weightsInPickles(mlir::MLIRContext &context, const Archive &archive);
 
 } // namespace accc::torchexport
 

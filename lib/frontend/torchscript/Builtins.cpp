@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchscript/Builtins.h"
 #include "frontend/common/ImportError.h"
+#include "frontend/common/TorchTypes.h"
 #include "frontend/torchscript/Arithmetic.h"
-#include "frontend/torchscript/Types.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -372,7 +372,8 @@ const llvm::StringMap<Builtin> &ofTensors() {
       {"ndimension", {[](Heap &, Values v) -> IValue { return typeOf(v[0]).getRank(); }, 1, 1}},
       {"numel", {[](Heap &, Values v) -> IValue { return typeOf(v[0]).getNumElements(); }, 1, 1}},
       {"dtype",
-       {[](Heap &, Values v) -> IValue { return codeOf(typeOf(v[0]).getElementType()); }, 1, 1}},
+       {[](Heap &, Values v) -> IValue { return frontend::codeOf(typeOf(v[0]).getElementType()); },
+        1, 1}},
       {"is_floating_point",
        {[](Heap &, Values v) -> IValue { return isa<FloatType>(typeOf(v[0]).getElementType()); }, 1,
         1}},

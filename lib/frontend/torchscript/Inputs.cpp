@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The arguments of a module's forward, and what it returns.
+#include "frontend/common/TorchTypes.h"
 #include "frontend/torchscript/Module.h"
-#include "frontend/torchscript/Types.h"
 #include "support/Suggest.h"
 
 using namespace mlir;

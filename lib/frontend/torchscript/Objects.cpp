@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchscript/Objects.h"
 #include "frontend/common/ImportError.h"
-#include "frontend/common/Storage.h"
-#include "frontend/common/TensorTypes.h"
-#include "frontend/torchscript/Types.h"
 
 using namespace mlir;
 using namespace accc;
@@ -13,7 +10,6 @@ using llvm::Twine;
 using Kind = pickle::Value::Kind;
 
 static constexpr uint64_t kLargestPickle = uint64_t(1) << 26;
-static constexpr uint64_t kLargestStorage = uint64_t(1) << 40;
 // Modules under several names are walked once for each.
 static constexpr size_t kMostAttributes = size_t(1) << 20;
 
@@ -25,67 +21,6 @@ struct ObjectReader::Walk {
   llvm::DenseMap<const pickle::Value *, IValue> known =
       llvm::DenseMap<const pickle::Value *, IValue>();
 };
-
-// ---- tensors ----
-
-static bool isTensor(const pickle::Value &value) {
-  return value.is(Kind::Call) && value.type->isGlobal("torch._utils._rebuild_tensor_v2");
-}
-
-static SmallVector<int64_t> integers(const pickle::Value &list, const char *what) {
-  SmallVector<int64_t> result;
-  for (const pickle::Value *each : list.asSequence(what))
-    result.push_back(each->asInteger(what));
-  return result;
-}
-
-/// ("storage", class, key, device, count) of _rebuild_tensor_v2(storage, offset, size, stride,
-/// ...).
-static ArrayRef<const pickle::Value *> storageOf(const pickle::Value &rebuild) {
-  if (rebuild.elements.size() < 5 || !rebuild.elements[0]->is(Kind::Persistent))
-    fail("a tensor is stored in a way that is not supported");
-  ArrayRef<const pickle::Value *> id =
-      rebuild.elements[0]->elements.front()->asSequence("a storage");
-  if (id.size() != 5 || !id[0]->is(Kind::String) || id[0]->text != "storage" ||
-      !id[1]->is(Kind::Global))
-    fail("a tensor has a storage that is not supported");
-  return id;
-}
-
-RankedTensorType ObjectReader::typeOf(const pickle::Value &rebuild) {
-  return frontend::tensorType(integers(*rebuild.elements[2], "the shape of a tensor"),
-                              typeOfStorage(context, storageOf(rebuild)[1]->text));
-}
-
-const frontend::Archive::Record &Storages::read(const std::string &record) {
-  auto found = records.find(record);
-  if (found == records.end())
-    found = records.emplace(record, archive.read(record, kLargestStorage)).first;
-  return found->second;
-}
-
-StoredTensor ObjectReader::tensor(const pickle::Value &rebuild, const std::string &folder,
-                                  const std::string &name) {
-  ArrayRef<const pickle::Value *> id = storageOf(rebuild);
-  RankedTensorType type = typeOf(rebuild);
-  int64_t offset = rebuild.elements[1]->asInteger("the offset of a tensor");
-  SmallVector<int64_t> strides = integers(*rebuild.elements[3], "the strides of a tensor");
-  std::string record = folder + "/" + id[2]->asString("the name of a storage");
-  const frontend::Archive::Record &storage = storages.read(record);
-  // What the pickle says of a storage must be what is there.
-  int64_t count = id[4]->asInteger("the size of a storage");
-  uint64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
-  if (count < 0 || static_cast<uint64_t>(count) > kLargestStorage ||
-      static_cast<uint64_t>(count) * width != storage.bytes.size())
-    fail("the storage of '" + name + "' should have " + Twine(count) + " elements, but has " +
-         Twine(storage.bytes.size()) + " bytes");
-  StoredTensor result;
-  result.requiresGrad = rebuild.elements[4]->asBoolean("requires_grad of a tensor");
-  result.place =
-      record + frontend::show(type.getShape()) + frontend::show(strides) + std::to_string(offset);
-  result.weight = frontend::stridedWeight(type, strides, offset, storage, name);
-  return result;
-}
 
 // ---- values ----
 
@@ -107,8 +42,8 @@ IValue ObjectReader::convert(const pickle::Value &value, const TensorName &name,
     break;
   }
   // Under each of its names.
-  if (isTensor(value))
-    return walk.make(tensor(value, walk.folder, name.path), name);
+  if (pickle::isTensor(value))
+    return walk.make(pickle::readTensor(context, value, storages, walk.folder, name.path), name);
   if (auto known = walk.known.find(&value); known != walk.known.end())
     return known->second;
   auto inside = [&](const Twine &part) { return TensorName{(name.path + "." + part).str()}; };
@@ -207,7 +142,8 @@ std::optional<std::vector<RankedTensorType>> ObjectReader::readExamples() {
       continue;
     std::vector<RankedTensorType> types;
     for (const pickle::Value *example : examples->elements)
-      types.push_back(isTensor(*example) ? typeOf(*example) : RankedTensorType());
+      types.push_back(pickle::isTensor(*example) ? pickle::tensorTypeOf(context, *example)
+                                                 : RankedTensorType());
     return types;
   }
   return std::nullopt;

@@ -3,36 +3,19 @@
 #ifndef ACCC_FRONTEND_TORCHSCRIPT_OBJECTS_H
 #define ACCC_FRONTEND_TORCHSCRIPT_OBJECTS_H
 
-#include "frontend/pickle/Pickle.h"
+#include "frontend/pickle/Tensors.h"
 #include "frontend/torchscript/Code.h"
 #include "frontend/torchscript/IValue.h"
-#include "support/WeightTable.h"
 
 namespace accc::torchscript {
 
-/// A tensor of an archive.
-struct StoredTensor {
-  Weight weight;
-  bool requiresGrad = false;
-  /// The same for tensors that are the same part of the same storage: tied ones.
-  std::string place;
-};
+using pickle::Storages;
+using pickle::StoredTensor;
 
 /// What a module holds under one of its attributes.
 struct TensorName {
   std::string path;
   enum class Kind { Parameter, Buffer, Plain } kind = Kind::Plain;
-};
-
-/// The storages of an archive, each of which is read once.
-class Storages {
-public:
-  explicit Storages(const frontend::Archive &archive) : archive(archive) {}
-  const frontend::Archive::Record &read(const std::string &record);
-
-private:
-  const frontend::Archive &archive;
-  std::map<std::string, frontend::Archive::Record> records;
 };
 
 class ObjectReader {
@@ -57,9 +40,6 @@ private:
   IValue convert(const pickle::Value &value, const TensorName &name, Walk &walk);
   IValue convertObject(const pickle::Value &value, const TensorName &name, Walk &walk);
   IValue convertCall(const pickle::Value &value, const TensorName &name, Walk &walk);
-  StoredTensor tensor(const pickle::Value &rebuild, const std::string &folder,
-                      const std::string &name);
-  mlir::RankedTensorType typeOf(const pickle::Value &rebuild);
 
   mlir::MLIRContext &context;
   const frontend::Archive &archive;

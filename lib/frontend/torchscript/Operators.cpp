@@ -3,9 +3,9 @@
 #include "frontend/aten/Schemas.h"
 #include "frontend/common/Fold.h"
 #include "frontend/common/NodeBuilder.h"
+#include "frontend/common/TorchTypes.h"
 #include "frontend/torchscript/Builtins.h"
 #include "frontend/torchscript/Interpreter.h"
-#include "frontend/torchscript/Types.h"
 #include "support/ModuleLocation.h"
 #include "support/WorkScope.h"
 

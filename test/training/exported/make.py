@@ -5,8 +5,9 @@
 
 Each case has `export.pt2` (the program as exported), `core.pt2` (after run_decompositions) where that trains the
 same, `joint.pt2` and `joint_aten.pt2` (with the backward pass, decomposed or not), `traced.pt` (the same module as
-TorchScript), `model.onnx` where the operators are of interest there, too, and what `accc diff` compares with: the
-batch, loss and gradients of the first step, and parameters and buffers after the last.
+TorchScript), `model.onnx` where the operators are of interest there, too, in some `torch24.pt2` and its like (as older
+versions of PyTorch write it, by old.py), and what `accc diff` compares with: the batch, loss and gradients of the first
+step, and parameters and buffers after the last.
 """
 
 import argparse
@@ -19,11 +20,11 @@ import zipfile
 
 import torch
 from safetensors.torch import save_file
-from torch import nn
 from torch.export.experimental import _export_forward_backward
-from torch.nn import functional as F
 
+import models
 import operators
+from models import REFUSED, named, numbers, tidy, weigh, with_loss
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2] / "python"))
@@ -32,245 +33,9 @@ from accc_export import export, joint  # noqa: E402
 STEPS, RATE = 3, 0.05
 
 
-class Written(nn.Module):
-    """Writes into tensors, views and buffers, as PyTorch's programs do."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 4, 3, padding="same")
-        self.norm = nn.BatchNorm2d(4)
-        self.scale = nn.Parameter(torch.ones(4), requires_grad=False)
-        self.shift = nn.Parameter(torch.zeros(4))
-        self.register_buffer("average", torch.zeros(4))
-        self.register_buffer("grid", torch.arange(4.0), persistent=False)
-        self.head = nn.Linear(4 * 5 * 5, 3)
-
-    def forward(self, image):
-        x = F.relu(self.norm(self.conv(image)), inplace=True)
-        with torch.no_grad():
-            self.average.mul_(0.9).add_(x.mean((0, 2, 3)), alpha=0.1)
-        x = x * self.scale[:, None, None] + self.shift[:, None, None]
-        y = x.clone()
-        y[:, 0] = x[:, 1] * 2
-        y[:, 1:3, ::2] += 1
-        y[:, 3].mul_(self.grid[1])
-        y.transpose(2, 3)[:, 0, 4] = 0.5
-        y[:, :, [0, 2], [1, 1]] = 0.25
-        return {"logits": self.head(y.flatten(1)), "least": y.amin((1, 2, 3))}
-
-
-class Stopped(nn.Module):
-    """Values through which no gradient flows. Decomposing the program and tracing lose that."""
-
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(4, 6)
-        self.second = nn.Linear(6, 6)
-        self.register_buffer("average", torch.zeros(6))
-
-    def forward(self, x):
-        x = torch.tanh(self.first(x))
-        with torch.no_grad():
-            self.average.mul_(0.9).add_(x.mean(0), alpha=0.1)
-            scale = self.second(x).exp()
-        return self.second(x - self.average) * scale + x.detach() * x
-
-
-class Copied(nn.Module):
-    """Writes into what is a copy or not, by its strides, and reads the original."""
-
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(2, 3))
-
-    def forward(self, x):
-        y = x * self.scale
-        z = y.t().contiguous()
-        z.add_(1)
-        return y.sum() + z.sum()
-
-
-class Shared(nn.Module):
-    """A buffer in the memory of a parameter, which changes as that is trained."""
-
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(3))
-        self.register_buffer("copy", self.scale.data)
-
-    def forward(self, x):
-        return x * self.scale + self.copy
-
-
-class Transposed(nn.Module):
-    """Two parameters in the same memory, one as the transpose of the other."""
-
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.Parameter(torch.ones(3, 3))
-        self.decoder = nn.Parameter(self.encoder.data.t())
-
-    def forward(self, x):
-        return torch.tanh(x @ self.encoder) @ self.decoder
-
-
-class Expanded(nn.Module):
-    """A parameter whose columns are one column in memory."""
-
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(3, 1).expand(3, 3))
-
-    def forward(self, x):
-        return x @ self.scale
-
-
-class Halved(nn.Module):
-    """A parameter with a twin in the same memory that is not trained."""
-
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(3))
-        self.fixed = nn.Parameter(self.scale.data, requires_grad=False)
-
-    def forward(self, x):
-        return x * self.scale + self.fixed
-
-
-REFUSED = {"copied": Copied, "shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved}
-"""Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
-
-
-class Parts(nn.Module):
-    """Parameters and a buffer that are parts of the same memory, side by side and interleaved."""
-
-    def __init__(self):
-        super().__init__()
-        flat, matrix = torch.randn(24), torch.randn(4, 6)
-        self.first = nn.Parameter(flat[:12].view(4, 3))
-        self.register_buffer("average", flat[12:15])
-        self.second = nn.Parameter(flat[15:].view(3, 3))
-        self.left, self.right = nn.Parameter(matrix[:, ::2]), nn.Parameter(matrix[:, 1::2])
-
-    def forward(self, x):
-        x = torch.tanh(x @ self.first + self.average) @ self.second
-        with torch.no_grad():
-            self.average.mul_(0.9).add_(x.mean(0), alpha=0.1)
-        return x, x @ (self.left.t() * self.right.t())
-
-
-class Cnn(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.features = nn.Sequential(
-            nn.Conv2d(3, 8, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(8), nn.SiLU(),
-            nn.Conv2d(8, 8, 3, padding=1, groups=4), nn.GroupNorm(2, 8), nn.Hardswish(), nn.MaxPool2d(3, 2, 1),
-            nn.ConvTranspose2d(8, 4, 2, stride=2), nn.AvgPool2d(2, ceil_mode=True), nn.AdaptiveAvgPool2d((2, 3)),
-        )
-        self.head = nn.Linear(4 * 6, 5)
-
-    def forward(self, image):
-        return self.head(torch.flatten(self.features(image), 1))
-
-
-class Language(nn.Module):
-    """A causal language model whose output layer reads the embedding."""
-
-    def __init__(self):
-        super().__init__()
-        self.embedding = nn.Embedding(31, 16, padding_idx=0)
-        self.position = nn.Embedding(8, 16)
-        self.register_buffer("order", torch.arange(8))
-        self.blocks = nn.ModuleList(nn.ModuleList([nn.LayerNorm(16), nn.Linear(16, 48), nn.Linear(16, 16)])
-                                    for _ in range(2))
-        self.norm = nn.RMSNorm(16)
-        self.head = nn.Linear(16, 31, bias=False)
-        self.head.weight = self.embedding.weight
-
-    def forward(self, words):
-        batch, time = words.shape
-        x = self.embedding(words) + self.position(self.order[:time])
-        for norm, qkv, out in self.blocks:
-            q, k, v = qkv(norm(x)).view(batch, time, 3, 2, 8).permute(2, 0, 3, 1, 4)
-            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-            x = x + out(y.transpose(1, 2).reshape(batch, time, 16))
-        return self.head(self.norm(x))
-
-
-class Recurrent(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lstm = nn.LSTM(4, 5, num_layers=2, bidirectional=True, batch_first=True)
-        self.gru = nn.GRU(10, 6)
-        self.head = nn.Linear(6, 2)
-
-    def forward(self, series):
-        states, _ = self.lstm(series)
-        _, last = self.gru(states.transpose(0, 1))
-        return self.head(last[0])
-
-
-class Indexed(nn.Module):
-    """Gathers, scatters, sorts, sizes computed from sizes."""
-
-    def __init__(self):
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(9, 6))
-        self.mix = nn.Linear(6, 6)
-
-    def forward(self, values, places):
-        n, time, _ = values.shape
-        rows = self.table[places]
-        x = self.mix(values) + rows
-        best, where = x.topk(3, dim=-1)
-        ordered = x.gather(1, x.argsort(1))
-        sums = x.new_zeros(n, 9, 6).scatter_add(1, places[..., None].expand(-1, -1, 6), x)
-        window = F.pad(ordered, (0, 0, time // 2, time - time // 2), mode="constant").unfold(1, time, 2)
-        mask = torch.ones(time, time, dtype=torch.bool).tril()
-        scores = torch.einsum("nik,njk->nij", x, rows).masked_fill(~mask, float("-inf")).softmax(-1)
-        return best * where.clamp(max=2), sums.cumsum(1), window.mean(-1), scores @ x, x.max(1).values
-
-
-def words(limit, *shape):
-    return torch.randint(1, limit, shape, generator=torch.Generator().manual_seed(2))
-
-
-def numbers(*shape):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(1))
-
-
-OPEN = torch.export.Dim("batch", min=2, max=16)
-CASES = {
-    "written": (Written, {"image": numbers(3, 2, 5, 5)}, {"image": {0: OPEN}}, {"image.0": 3}),
-    "stopped": (Stopped, {"x": numbers(5, 4)}, None, {}),
-    "parts": (Parts, {"x": numbers(5, 4)}, None, {}),
-    "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
-    "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),
-    "recurrent": (Recurrent, {"series": numbers(3, 7, 4)}, None, {}),
-    "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
-                {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
+CASES = models.CASES | {
+    family: (functools.partial(operators.Operators, family), {"scale": torch.ones(1)}, None, {}) for family in operators.FAMILIES
 }
-CASES |= {family: (functools.partial(operators.Operators, family), {"scale": torch.ones(1)}, None, {}) for family in operators.FAMILIES}
-"""Name -> (module, inputs, dynamic_shapes, sizes of open dimensions)."""
-
-
-def listed(found):
-    """The tensors that a model gives."""
-    return list(found.values()) if isinstance(found, dict) else found if isinstance(found, tuple) else [found]
-
-
-def named(found):
-    """The same by the names that they have as the entry `outputs` of a returned dict."""
-    tensors = listed(found)
-    return {"outputs" if len(tensors) == 1 else f"outputs_{i}": x for i, x in enumerate(tensors)}
-
-
-
-def weigh(found):
-    """The loss of what a model gives: the mean of each output, weighted by a cosine."""
-    outputs = listed(found)
-    weights = [torch.cos(torch.arange(x.numel(), dtype=torch.float32)).view(x.shape).to(x) for x in outputs]
-    return sum((x * w).mean() for x, w in zip(outputs, weights))
 
 
 def train(model, inputs, dtype):
@@ -294,41 +59,6 @@ def train(model, inputs, dtype):
     state = dict(model.named_parameters()) | {n: b for n, b in model.named_buffers() if n in model.state_dict()}
     results |= {f"param.{n}": x.detach().clone() for n, x in state.items() if x.is_floating_point()}
     return {name: x.float().contiguous() for name, x in results.items()}
-
-
-def with_loss(model, detached=False, gives=lambda loss, found: {"loss": loss, "outputs": found}):
-    """The model, which gives its loss beside what it gives; parameters keep their names."""
-    model = copy.deepcopy(model)
-
-    class Loss(type(model)):
-        @functools.wraps(type(model).forward)
-        def forward(self, *args, **kwargs):
-            found = super().forward(*args, **kwargs)
-            loss = weigh(found)
-            return gives(loss, torch.utils._pytree.tree_map(torch.detach, found) if detached else found)
-
-    model.__class__ = Loss
-    return model
-
-
-def tidy(path, compression):
-    """Writes the archive again without stack traces, which name folders of this machine."""
-    with zipfile.ZipFile(path) as archive:
-        records = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        for name, content in records.items():
-            if "/models/" in name:
-                content = json.dumps(without_traces(json.loads(content))).encode()
-            if "/sample_inputs/" not in name:
-                archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, compression)
-
-
-def without_traces(value):
-    if isinstance(value, list):
-        return [without_traces(each) for each in value]
-    if isinstance(value, dict):
-        return {name: without_traces(each) for name, each in value.items() if name != "stack_trace"}
-    return value
 
 
 def with_backward(program):

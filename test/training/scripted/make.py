@@ -21,14 +21,15 @@ import modules
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "exported"))
 import make as exported  # noqa: E402
+from models import numbers, words  # noqa: E402
 
 STEPS, RATE = 3, 0.05
 
 
 CASES = {
-    "control": (modules.Control, {"x": exported.numbers(4, 6)}, ["x=float32[batch,6]"], {"batch": 4}),
-    "state": (modules.State, {"words": exported.words(11, 3, 5)}, ["words=int64[3,5]"], {}),
-    "sequence": (modules.Sequence, {"x": exported.numbers(2, 5, 4)}, ["x=float32[2,5,4]"], {}),
+    "control": (modules.Control, {"x": numbers(4, 6)}, ["x=float32[batch,6]"], {"batch": 4}),
+    "state": (modules.State, {"words": words(11, 3, 5)}, ["words=int64[3,5]"], {}),
+    "sequence": (modules.Sequence, {"x": numbers(2, 5, 4)}, ["x=float32[2,5,4]"], {}),
 }
 """Name -> (module, inputs, --input, sizes of open dimensions)."""
 

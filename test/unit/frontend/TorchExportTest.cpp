@@ -104,10 +104,11 @@ TEST_CASE("torch.export: what is not supported is named") {
   CHECK(problemsOf("\"minor\": ", "\"minor\": 9").empty()); // a newer one of the same format
   CHECK_THAT(problemsOf("\"ceil_mode\"", "\"tile_mode\""),
              Contains("the argument 'tile_mode' is not supported"));
+  CHECK_THAT(problemsOf("\"major\": 8", "\"major\": 4"), Contains("5 to 8 are supported"));
   CHECK_THAT(
       import(renamed(bytes, "export/models/model.json", "export/serialized_exported_program.json"))
           .problems(),
-      Contains("older PyTorch"));
+      Contains("no record 'serialized_state_dict.pt'"));
   CHECK_THAT(import(renamed(bytes, "export/models/model.json", "export/code/model.py")).problems(),
              Contains("no exported program"));
   CHECK_THAT(import("PK\x03\x04 something else").problems(), Contains("no zip archive"));
@@ -196,6 +197,47 @@ TEST_CASE("torch.export: tensors stay inside their storage", "[hostile]") {
           .empty());
   CHECK_THAT(problemsOf("\"use_pickle\": false", "\"use_pickle\": true"), Contains("pickled"));
   CHECK_THAT(problemsOf("weight_0", "weight_99"), Contains("no record"));
+}
+
+TEST_CASE("torch.export: archives before PyTorch 2.7") {
+  for (const char *file : {"torch24", "torch25", "torch26"}) {
+    Imported model = import(program("language", file), sized({{"words.0", 3}}));
+    REQUIRE(model.problems().empty());
+    CHECK(model.warnings().empty());
+    // The signature has one name of the tied parameters, the state both.
+    CHECK(model.result.aliases ==
+          std::map<std::string, std::vector<std::string>>{{"embedding.weight", {"head.weight"}}});
+    CHECK_THAT(import(program("parts", file)).role("average"), Contains("buffer"));
+  }
+  Imported model = import(program("written", "torch26"), sized({{"image.0", 3}}));
+  REQUIRE(model.problems().empty());
+  CHECK_FALSE(model.argument("scale", "accc.frozen").empty()); // requires_grad=False
+  CHECK(model.argument("shift", "accc.frozen").empty());
+  CHECK_THAT(model.role("grid"), Contains("none")); // not persistent: a constant
+}
+
+TEST_CASE("torch.export: damaged archives before PyTorch 2.7", "[hostile]") {
+  std::string bytes = program("parts", "torch26");
+  constexpr const char state[] = "serialized_state_dict.pt", old[] = "exported_program.json";
+  auto without = [&](const std::string &from, const std::string &to) {
+    return import(replaced(bytes, old, from, to)).problems();
+  };
+  CHECK_THAT(without("\"major\": 8", "\"major\": 9"), Contains("version 9 of the format"));
+  CHECK_THAT(without("\"parameter_name\": \"first\"", "\"parameter_name\": \"last\""),
+             Contains("no tensor 'last'"));
+  // Of one length, inside an archive in the archive.
+  CHECK_THAT(import(replaced(bytes, state, "first", "worst")).problems(),
+             Contains("cannot be read: the archive is damaged"));
+  CHECK_THAT(
+      import(changed(bytes, state, [](std::string &text) { text = "no archive"; })).problems(),
+      Contains("no zip archive"));
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    Imported model = import(changed(bytes, i % 2 ? state : old, [&](std::string &text) {
+      text[random() % text.size()] ^= static_cast<char>(1 << random() % 8);
+    }));
+    CHECK((model.result.module || !model.result.problems.empty()));
+  }
 }
 
 TEST_CASE("torch.export: truncated and damaged files", "[hostile]") {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Element types as TorchScript counts them.
-#ifndef ACCC_FRONTEND_TORCHSCRIPT_TYPES_H
-#define ACCC_FRONTEND_TORCHSCRIPT_TYPES_H
+// Element types as PyTorch counts and names them.
+#ifndef ACCC_FRONTEND_COMMON_TORCHTYPES_H
+#define ACCC_FRONTEND_COMMON_TORCHTYPES_H
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/StringRef.h"
 
-#include <optional>
-
-namespace accc::torchscript {
+namespace accc::frontend {
 
 /// The element type of a number of c10::ScalarType: 6 is float32. Throws ImportError for those that
 /// accc does not have.
@@ -21,6 +19,6 @@ mlir::Type typeOfName(mlir::MLIRContext &context, llvm::StringRef name);
 /// The element type of a class of storages, "FloatStorage". Throws ImportError.
 mlir::Type typeOfStorage(mlir::MLIRContext &context, llvm::StringRef name);
 
-} // namespace accc::torchscript
+} // namespace accc::frontend
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "frontend/torchscript/Types.h"
+#include "frontend/common/TorchTypes.h"
 #include "frontend/common/ImportError.h"
 
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace accc;
-using namespace accc::torchscript;
+using namespace accc::frontend;
 using llvm::Twine;
 
 namespace {
@@ -32,23 +32,23 @@ const Row kRows[] = {
 
 } // namespace
 
-Type accc::torchscript::typeOfCode(MLIRContext &context, int64_t code) {
+Type accc::frontend::typeOfCode(MLIRContext &context, int64_t code) {
   Builder b(&context);
   for (const Row &row : kRows)
     if (row.code == code)
       return row.type(b);
-  frontend::fail("tensors of the ScalarType " + Twine(code) + " are not supported");
+  fail("tensors of the ScalarType " + Twine(code) + " are not supported");
 }
 
-int64_t accc::torchscript::codeOf(Type type) {
+int64_t accc::frontend::codeOf(Type type) {
   Builder b(type.getContext());
   for (const Row &row : kRows)
     if (row.type(b) == type)
       return row.code;
-  frontend::fail("the element type has no number in TorchScript");
+  fail("the element type has no number in TorchScript");
 }
 
-Type accc::torchscript::typeOfName(MLIRContext &context, llvm::StringRef name) {
+Type accc::frontend::typeOfName(MLIRContext &context, llvm::StringRef name) {
   Builder b(&context);
   for (const Row &row : kRows)
     if (name == row.name)
@@ -56,10 +56,10 @@ Type accc::torchscript::typeOfName(MLIRContext &context, llvm::StringRef name) {
   return nullptr;
 }
 
-Type accc::torchscript::typeOfStorage(MLIRContext &context, llvm::StringRef name) {
+Type accc::frontend::typeOfStorage(MLIRContext &context, llvm::StringRef name) {
   Builder b(&context);
   for (const Row &row : kRows)
     if (name == row.storage)
       return row.type(b);
-  frontend::fail("tensors of a '" + name + "' are not supported");
+  fail("tensors of a '" + name + "' are not supported");
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/pickle/Tensors.h"
+#include "frontend/common/ImportError.h"
+#include "frontend/common/Storage.h"
+#include "frontend/common/TensorTypes.h"
+#include "frontend/common/TorchTypes.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::pickle;
+using frontend::Archive;
+using frontend::fail;
+using llvm::Twine;
+using Kind = pickle::Value::Kind;
+
+static constexpr uint64_t kLargestStorage = uint64_t(1) << 40;
+
+bool accc::pickle::isTensor(const pickle::Value &value) {
+  return value.is(Kind::Call) && value.type->isGlobal("torch._utils._rebuild_tensor_v2");
+}
+
+static SmallVector<int64_t> integers(const pickle::Value &list, const char *what) {
+  SmallVector<int64_t> result;
+  for (const pickle::Value *each : list.asSequence(what))
+    result.push_back(each->asInteger(what));
+  return result;
+}
+
+/// ("storage", class, key, device, count) of _rebuild_tensor_v2(storage, offset, size, stride,
+/// ...).
+static ArrayRef<const pickle::Value *> storageOf(const pickle::Value &rebuild) {
+  if (rebuild.elements.size() < 5 || !rebuild.elements[0]->is(Kind::Persistent))
+    fail("a tensor is stored in a way that is not supported");
+  ArrayRef<const pickle::Value *> id =
+      rebuild.elements[0]->elements.front()->asSequence("a storage");
+  if (id.size() != 5 || !id[0]->is(Kind::String) || id[0]->text != "storage" ||
+      !id[1]->is(Kind::Global))
+    fail("a tensor has a storage that is not supported");
+  return id;
+}
+
+RankedTensorType accc::pickle::tensorTypeOf(MLIRContext &context, const pickle::Value &rebuild) {
+  return frontend::tensorType(integers(*rebuild.elements[2], "the shape of a tensor"),
+                              frontend::typeOfStorage(context, storageOf(rebuild)[1]->text));
+}
+
+const Archive::Record &Storages::read(const std::string &record) {
+  auto found = records.find(record);
+  if (found == records.end())
+    found = records.emplace(record, archive.read(record, kLargestStorage)).first;
+  return found->second;
+}
+
+StoredTensor accc::pickle::readTensor(MLIRContext &context, const pickle::Value &rebuild,
+                                      Storages &storages, const std::string &folder,
+                                      const std::string &name) {
+  ArrayRef<const pickle::Value *> id = storageOf(rebuild);
+  RankedTensorType type = tensorTypeOf(context, rebuild);
+  StoredTensor result;
+  result.requiresGrad = rebuild.elements[4]->asBoolean("requires_grad of a tensor");
+  result.record = folder + "/" + id[2]->asString("the name of a storage");
+  result.offset = rebuild.elements[1]->asInteger("the offset of a tensor");
+  result.strides = integers(*rebuild.elements[3], "the strides of a tensor");
+  const Archive::Record &storage = storages.read(result.record);
+  // What the pickle says of a storage must be what is there.
+  int64_t count = id[4]->asInteger("the size of a storage");
+  uint64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
+  if (count < 0 || static_cast<uint64_t>(count) > kLargestStorage ||
+      static_cast<uint64_t>(count) * width != storage.bytes.size())
+    fail("the storage of '" + name + "' should have " + Twine(count) + " elements, but has " +
+         Twine(storage.bytes.size()) + " bytes");
+  result.place = result.record + frontend::show(type.getShape()) + frontend::show(result.strides) +
+                 std::to_string(result.offset);
+  result.weight = frontend::stridedWeight(type, result.strides, result.offset, storage, name);
+  return result;
+}

@@ -203,8 +203,8 @@ Cases readSamples(const std::string &path) {
     auto [op, graph] = rest.split(' ');
     Case test;
     test.op = op.str();
-    std::string text =
-        "<ir_version: 8, opset_import: [\"\" : " + opset.str() + "]>\n" + graph.str();
+    std::string text = "<ir_version: 8, opset_import: [\"\" : " + opset.str() +
+                       ", \"ai.onnx.preview.training\" : 1]>\n" + graph.str();
     auto status = onnx::OnnxParser::Parse(test.model, text.c_str());
     if (!status.IsOK()) {
       std::cerr << "the sample of " << op.str() << ": " << status.ErrorMessage() << "\n";

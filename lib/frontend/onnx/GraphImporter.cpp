@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/onnx/GraphImporter.h"
+#include "frontend/common/Fold.h"
 #include "frontend/onnx/OpTable.h"
 #include "support/ModuleLocation.h"
 #include "support/WorkScope.h"
@@ -27,6 +28,20 @@ std::string nodeName(const onnx::NodeProto &node) {
                                   : std::string();
 }
 
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+void findGradientLeaves(const Nodes &nodes, llvm::StringSet<> &leaves) {
+  for (const onnx::NodeProto &node : nodes)
+    for (const onnx::AttributeProto &attribute : node.attribute()) {
+      if (node.op_type() == "Gradient" && (attribute.name() == "xs" || attribute.name() == "zs"))
+        leaves.insert(attribute.strings().begin(), attribute.strings().end());
+      if (attribute.has_g())
+        findGradientLeaves(attribute.g().node(), leaves);
+      for (const onnx::GraphProto &graph : attribute.graphs())
+        findGradientLeaves(graph.node(), leaves);
+    }
+}
+
 std::string fullOpType(const onnx::NodeProto &node) {
   bool standard = node.domain().empty() || node.domain() == "ai.onnx";
   return standard ? node.op_type() : node.domain() + "." + node.op_type();
@@ -39,8 +54,11 @@ GraphImporter::GraphImporter(std::shared_ptr<const onnx::ModelProto> model, Mode
                              MLIRContext &context)
     : ForwardBuilder(options, context), model(model), state(std::move(given)),
       tensorReader(context, model, directory), initializers(*model, state), main(nullptr) {
-  for (const onnx::FunctionProto &function : model->functions())
+  for (const onnx::FunctionProto &function : model->functions()) {
     functions[functionKey(function.domain(), function.name())] = &function;
+    findGradientLeaves(function.node(), gradientLeaves);
+  }
+  findGradientLeaves(model->graph().node(), gradientLeaves);
   main.opsets = &model->opset_import();
 }
 
@@ -94,12 +112,17 @@ std::optional<Entity> GraphImporter::find(StringRef name, Frame &frame) {
           opBuilder.create<prim::ConstantOp>(opBuilder.getUnknownLoc(), value.getType(), value)
               .getResult());
     }
-    if (made) {
-      at->values[name] = *made;
-      return made;
-    }
+    if (made)
+      return at->values[name] = named(name, *made, /*isNew=*/true);
   }
   return std::nullopt;
+}
+
+Entity GraphImporter::named(StringRef name, const Entity &entity, bool isNew) {
+  if (!entity.tensor || !gradientLeaves.contains(name) || (isNew && !knownValue(entity.tensor)))
+    return entity;
+  return Entity(opBuilder.create<prim::OptimizationBarrierOp>(entity.tensor.getLoc(), entity.tensor)
+                    .getResult());
 }
 
 Entity GraphImporter::lookup(StringRef name, Frame &frame) {
@@ -109,6 +132,15 @@ Entity GraphImporter::lookup(StringRef name, Frame &frame) {
   if (!found)
     fail("uses '" + name + "', which nothing produces");
   return *found;
+}
+
+Value GraphImporter::tensorNamed(StringRef name, Frame &frame) {
+  Entity entity = lookup(name, frame);
+  if (entity.isBroken)
+    throw FileError{}; // its problem is known
+  if (!entity.tensor)
+    fail("'" + name + "' is not a tensor");
+  return entity.tensor;
 }
 
 void GraphImporter::declare(const onnx::GraphProto &graph, Frame &frame) {
@@ -158,9 +190,9 @@ void GraphImporter::importInputs() {
         for (int64_t i = 0; i < known->second.getType().getRank(); ++i)
           givenDimension(info.name() + "." + std::to_string(i)); // its shape says it, too
         Location loc = NameLoc::get(opBuilder.getStringAttr(info.name()));
-        main.values[info.name()] =
-            Entity(opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second)
-                       .getResult());
+        Value value =
+            opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second);
+        main.values[info.name()] = named(info.name(), Entity(value), /*isNew=*/true);
         continue;
       }
       if (!type.has_shape())
@@ -224,6 +256,7 @@ void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
   std::string outer = std::move(diagnostics);
   diagnostics.clear();
   Entities results;
+  Operation *last = body->empty() ? nullptr : &body->back();
   try {
     Entities inputs;
     for (const std::string &name : node.input())
@@ -237,9 +270,14 @@ void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
     results.clear();
   }
   diagnostics = std::move(outer);
+  auto isNew = [&](const Entity &result) {
+    Operation *op = result.tensor ? result.tensor.getDefiningOp() : nullptr;
+    return op && (!last || last->isBeforeInBlock(op));
+  };
   for (const auto &[i, name] : llvm::enumerate(node.output()))
     if (!name.empty())
-      frame.values[name] = i < results.size() ? results[i] : Entity::broken();
+      frame.values[name] =
+          i < results.size() ? named(name, results[i], isNew(results[i])) : Entity::broken();
   if (problems.size() > kProblemLimit)
     throw ImportAbort{"more than " + std::to_string(kProblemLimit) +
                       " problems; the first: " + describe(problems.front())};

@@ -9,6 +9,7 @@
 #include "frontend/onnx/Tensors.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace accc::onnx_import {
 
@@ -65,6 +66,8 @@ public:
     auto found = roundings.find(integers);
     return found == roundings.end() ? nullptr : &found->second;
   }
+  /// The tensor of a name that `frame` sees. Throws ImportError.
+  mlir::Value tensorNamed(llvm::StringRef name, Frame &frame);
   /// Imports a subgraph in place; it sees the names of `frame`.
   Entities importSubgraph(const onnx::GraphProto &graph, Frame &frame,
                           llvm::ArrayRef<Entity> inputs);
@@ -81,6 +84,9 @@ private:
                       Frame &frame, llvm::ArrayRef<Entity> inputs);
   Entities runRule(const onnx::NodeProto &node, Frame &frame, Entities inputs);
   void declare(const onnx::GraphProto &graph, Frame &frame);
+  /// The value of a name. One by which the model takes gradients is kept apart from constants,
+  /// which fold into their users, and from the same value under another name (it is not new).
+  Entity named(llvm::StringRef name, const Entity &entity, bool isNew);
   Entity lookup(llvm::StringRef name, Frame &frame);
   std::optional<Entity> find(llvm::StringRef name, Frame &frame);
   Entity initializer(const onnx::TensorProto &tensor);
@@ -96,6 +102,7 @@ private:
   llvm::DenseMap<mlir::Value, Rounding> roundings;
   Frame main;
   llvm::StringMap<const onnx::FunctionProto *> functions;
+  llvm::StringSet<> gradientLeaves; // what nodes Gradient have in `xs` and `zs`
   int64_t importedNodes = 0;
 };
 

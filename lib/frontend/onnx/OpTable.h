@@ -29,7 +29,8 @@ std::vector<OpRow> allOps();
   X(elementwiseOps) X(logicOps) X(activationOps) X(normalizationOps) X(convolutionOps)             \
   X(poolingOps) X(linearOps) X(shapeOps) X(indexingOps) X(reductionOps) X(constantOps)             \
   X(randomOps) X(lossOps) X(recurrentOps) X(controlFlowOps) X(sequenceOps) X(attentionOps)         \
-  X(resizeOps) X(samplingOps) X(spectralOps) X(quantizationOps) X(selectionOps) X(optimizerOps)
+  X(resizeOps) X(samplingOps) X(spectralOps) X(quantizationOps) X(selectionOps) X(optimizerOps)   \
+  X(gradientOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ONNX_FAMILIES(ACCC_DECLARE_FAMILY)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Steps of optimizers that a graph computes itself (ai.onnx.preview.training): inputs are the
-// learning rate, the number of steps before, and for each of some tensors its value, gradient and
-// state; outputs are the values and states after the step.
+// The updates of optimizers.
 #include "frontend/onnx/OpTable.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace accc;
@@ -11,113 +11,136 @@ using accc::prim::Tensor;
 
 namespace {
 
-/// What an optimizer makes of one tensor: its value and its states.
-using Updated = SmallVector<Tensor>;
-
-/// The learning rate and the number of steps, and the tensors to update.
-class Step {
-public:
-  /// With `states` tensors of state for each value.
-  Step(Node &node, size_t states)
-      : node(node), rate(scalarAt(0)), before(scalarAt(1)), kinds(states + 2) {
-    if (node.inputs() < 2 + kinds || (node.inputs() - 2) % kinds != 0)
-      fail("needs, after the learning rate and the number of steps, " + Twine(kinds) +
-           " inputs for each tensor");
-    count = (node.inputs() - 2) / kinds;
-  }
-
-  /// Applies `update` to each value, its gradient (with the penalty of `norm_coefficient`) and its
-  /// states.
-  Entities apply(function_ref<Updated(Tensor x, Tensor g, ArrayRef<Tensor> states)> update) const {
-    SmallVector<Updated> all;
-    for (size_t i = 0; i < count; ++i) {
-      Tensor x = node.floatIn(2 + i), g = node.floatIn(2 + count + i);
-      SmallVector<Tensor> states;
-      for (size_t state = 2; state < kinds; ++state)
-        states.push_back(node.floatIn(2 + state * count + i));
-      if (g.type() != x.type() ||
-          llvm::any_of(states, [&](Tensor state) { return state.type() != x.type(); }))
-        fail("the gradient or a state of tensor " + Twine(i) + " has another type than the tensor");
-      all.push_back(update(x, g + x * node.real("norm_coefficient", 0.0), states));
-    }
-    Entities results;
-    for (size_t kind = 0; kind + 1 < kinds; ++kind)
-      for (const Updated &each : all)
-        results.push_back(each[kind]);
-    return results;
-  }
-
-  /// A number as a factor of `x`.
-  Tensor over(Tensor x, Tensor number) const {
-    return node.broadcastTo(number.convert(x.elementType()), x.shape());
-  }
-
-  Node &node;
-  Tensor rate, before;
-
-private:
-  Tensor scalarAt(size_t input) const { return node.reshape(node.numberIn(input), {}); }
-
-  size_t kinds, count;
+/// The inputs of a node: R and T, then the tensors of each kind, X, G, ..., one for each parameter.
+struct Update {
+  Tensor rate;                               // R
+  Tensor count;                              // T, the updates done
+  SmallVector<SmallVector<Tensor>> operands; // of each parameter, one of each kind
 };
 
-/// r = rate / (1 + decay t);  h += g^2;  x -= r g / (sqrt(h) + epsilon)
+Tensor scalarIn(Node &node, size_t i) {
+  Tensor value = node.numberIn(i);
+  if (value.size() != 1)
+    fail("input " + Twine(i) + " must be a scalar, but has the shape " + show(value.shape()));
+  return value.reshape({});
+}
+
+Update readUpdate(Node &node, ArrayRef<StringRef> kinds) {
+  size_t count = node.inputs() < 2 ? 0 : (node.inputs() - 2) / kinds.size();
+  if (count == 0 || node.inputs() != 2 + count * kinds.size())
+    fail("has " + Twine(node.inputs()) + " inputs, and takes R, T and " + Twine(kinds.size()) +
+         " tensors for each parameter");
+  Update update = {scalarIn(node, 0), scalarIn(node, 1), {}};
+  for (size_t i = 0; i < count; ++i) {
+    SmallVector<Tensor> &tensors = update.operands.emplace_back();
+    for (auto [k, kind] : llvm::enumerate(kinds)) {
+      tensors.push_back(node.floatIn(2 + k * count + i));
+      if (tensors.back().type() != tensors.front().type())
+        fail(kind + "_" + Twine(i + 1) + " has the shape " + show(tensors.back().shape()) +
+             " or another element type than X_" + Twine(i + 1) + " of shape " +
+             show(tensors.front().shape()));
+    }
+  }
+  return update;
+}
+
+/// The new tensors of one parameter, a kind each.
+using Rewrite = llvm::function_ref<SmallVector<Tensor>(ArrayRef<Tensor> operands)>;
+
+/// All results of a kind before those of the next.
+Entities rewriteAll(const Update &update, Rewrite rewrite) {
+  SmallVector<SmallVector<Tensor>> results;
+  for (const SmallVector<Tensor> &operands : update.operands)
+    results.push_back(rewrite(operands));
+  Entities ordered;
+  for (size_t kind = 0; kind < results.front().size(); ++kind)
+    for (const SmallVector<Tensor> &each : results)
+      ordered.push_back(each[kind]);
+  return ordered;
+}
+
+/// norm_coefficient X + G: the gradient with that of the L2 regularisation.
+Tensor regularized(Tensor x, Tensor g, double coefficient) {
+  return coefficient == 0.0 ? g : g + x * coefficient;
+}
+
+/// R / (1 + T decay_factor), H' = H + G^2, X' = X - R G / (sqrt(H') + epsilon)
+/// Source: Duchi et al., 2011; the formulas are those of ONNX.
 Entities adagrad(Node &node) {
-  Step step(node, 1);
-  Tensor t = step.before.convert(step.rate.elementType());
-  Tensor rate = step.rate / (1.0 + t * node.real("decay_factor", 0.0));
-  double epsilon = node.real("epsilon", 1e-6);
-  return step.apply([&](Tensor x, Tensor g, ArrayRef<Tensor> states) -> Updated {
-    Tensor h = states[0] + g * g;
-    return {x - step.over(x, rate) * g / (prim::sqrt(h) + epsilon), h};
+  Update update = readUpdate(node, {"X", "G", "H"});
+  double decay = node.real("decay_factor", 0.0), epsilon = node.real("epsilon", 1e-6);
+  double coefficient = node.real("norm_coefficient", 0.0);
+  Tensor rate = update.rate;
+  if (decay != 0.0)
+    rate = rate / (1.0 + update.count.convert(rate.elementType()) * decay);
+  return rewriteAll(update, [&](ArrayRef<Tensor> operands) -> SmallVector<Tensor> {
+    Tensor x = operands[0], g = regularized(x, operands[1], coefficient);
+    Tensor h = operands[2] + g * g;
+    return {x - g * rate.convert(x.elementType()) / (sqrt(h) + epsilon), h};
   });
 }
 
-/// v = alpha v + (1 - alpha) g;  h = beta h + (1 - beta) g^2;  x -= r v / (sqrt(h) + epsilon),
-/// where r is the rate, corrected for the zeros at the start by sqrt(1 - beta^t) / (1 - alpha^t)
-/// once t > 0.
+/// A decay, beta in 1 - beta^T.
+double decayOf(Node &node, StringRef name, double otherwise) {
+  double value = node.real(name, otherwise);
+  if (!(value >= 0.0 && value < 1.0))
+    fail("the attribute '" + name + "' must lie in [0, 1)");
+  return value;
+}
+
+/// V' = alpha V + (1 - alpha) G, H' = beta H + (1 - beta) G^2,
+/// X' = (1 - norm_coefficient_post) (X - R' V' / (sqrt(H') + epsilon))
+/// where R' = R sqrt(1 - beta^T) / (1 - alpha^T), and R if T = 0
+/// Source: Kingma and Ba, 2015; the formulas are those of ONNX.
 Entities adam(Node &node) {
-  Step step(node, 2);
-  double alpha = node.real("alpha", 0.9), beta = node.real("beta", 0.999);
-  double epsilon = node.real("epsilon", 1e-6);
-  double kept = 1.0 - node.real("norm_coefficient_post", 0.0);
-  Tensor t = step.before.convert(step.rate.elementType());
-  Tensor corrected = step.rate * prim::sqrt(1.0 - prim::pow(t.full(beta), t)) /
-                     (1.0 - prim::pow(t.full(alpha), t));
-  Tensor rate = prim::select(t > 0.0, corrected, step.rate);
-  return step.apply([&](Tensor x, Tensor g, ArrayRef<Tensor> states) -> Updated {
-    Tensor v = states[0] * alpha + g * (1.0 - alpha), h = states[1] * beta + g * g * (1.0 - beta);
-    Tensor moved = x - step.over(x, rate) * v / (prim::sqrt(h) + epsilon);
-    return {kept == 1.0 ? moved : moved * kept, v, h};
+  Update update = readUpdate(node, {"X", "G", "V", "H"});
+  double alpha = decayOf(node, "alpha", 0.9), beta = decayOf(node, "beta", 0.999);
+  double epsilon = node.real("epsilon", 1e-6), coefficient = node.real("norm_coefficient", 0.0);
+  double keeps = 1.0 - node.real("norm_coefficient_post", 0.0);
+  Tensor count = update.count.convert(update.rate.elementType());
+  // 1 - beta^T as -expm1(T log beta): in f32, 1 - 0.999^1 would be off by 1e-5 of itself.
+  auto correction = [&](double decay) {
+    return decay == 0.0 ? count.full(1.0) : -expm1(count * std::log(decay));
+  };
+  Tensor isLate = update.count > 0.0;
+  Tensor adjusted = update.rate * sqrt(correction(beta)) / select(isLate, correction(alpha), 1.0);
+  Tensor rate = select(isLate, adjusted, update.rate);
+  return rewriteAll(update, [&](ArrayRef<Tensor> operands) -> SmallVector<Tensor> {
+    Tensor x = operands[0], g = regularized(x, operands[1], coefficient);
+    Tensor v = operands[2] * alpha + g * (1.0 - alpha);
+    Tensor h = operands[3] * beta + g * g * (1.0 - beta);
+    Tensor moved = x - v * rate.convert(x.elementType()) / (sqrt(h) + epsilon);
+    return {keeps == 1.0 ? moved : moved * keeps, v, h};
   });
 }
 
-/// v = alpha v + b g, where b is 1 in the first step and beta later;  x -= rate v, or with Nesterov
-/// x -= rate (g + alpha v)
+/// V' = alpha V + beta G, where beta is 1 if T = 0
+/// X' = X - R V', or with Nesterov's momentum X - R (G + alpha V')
+/// Source: Sutskever et al., 2013; the formulas are those of ONNX.
 Entities momentum(Node &node) {
-  Step step(node, 1);
+  Update update = readUpdate(node, {"X", "G", "V"});
   double alpha = node.real("alpha"), beta = node.real("beta");
+  double coefficient = node.real("norm_coefficient");
   std::string mode = node.string("mode");
   if (mode != "standard" && mode != "nesterov")
-    fail("'mode' must be standard or nesterov, not '" + mode + "'");
-  Type type = step.rate.elementType();
-  Tensor taken = prim::select(step.before > step.before.full(0.0), node.scalar(beta, type),
-                              node.scalar(1.0, type));
-  return step.apply([&](Tensor x, Tensor g, ArrayRef<Tensor> states) -> Updated {
-    Tensor v = states[0] * alpha + step.over(x, taken) * g;
-    return {x - step.over(x, step.rate) * (mode == "nesterov" ? g + v * alpha : v), v};
+    fail("unknown mode '" + mode + "': it is \"standard\" or \"nesterov\"");
+  Tensor isLate = update.count > 0.0;
+  return rewriteAll(update, [&](ArrayRef<Tensor> operands) -> SmallVector<Tensor> {
+    Tensor x = operands[0], g = regularized(x, operands[1], coefficient);
+    Tensor scale = select(isLate, node.scalar(beta, g.elementType()), 1.0);
+    Tensor v = operands[2] * alpha + (beta == 1.0 ? g : g * scale);
+    Tensor rate = update.rate.convert(x.elementType());
+    return {x - (mode == "nesterov" ? g + v * alpha : v) * rate, v};
   });
 }
-
-constexpr const char *kDomain = "ai.onnx.preview.training";
 
 } // namespace
 
 ArrayRef<OpRow> accc::onnx_import::optimizerOps() {
   static const OpRow rows[] = {
-      {"Adagrad", adagrad, kDomain},
-      {"Adam", adam, kDomain},
-      {"Momentum", momentum, kDomain},
+      {"Adagrad", adagrad, "ai.onnx.preview.training"},
+      {"Adam", adam, "ai.onnx.preview.training"},
+      {"Momentum", momentum, "ai.onnx.preview.training"},
   };
   return rows;
 }

@@ -29,8 +29,8 @@ void rename(onnx::ModelProto &model) {
 
 std::string test::modelBytes(const std::string &graph, int opset, const std::string &producer,
                              const std::string &functions) {
-  std::string text =
-      "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + ", \"local\" : 1]";
+  std::string text = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) +
+                     ", \"local\" : 1, \"ai.onnx.preview.training\" : 1]";
   if (!producer.empty())
     text += ", producer_name: \"" + producer + "\"";
   text += ">\n" + graph + functions;

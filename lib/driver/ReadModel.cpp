@@ -2,6 +2,7 @@
 #include "driver/ReadModel.h"
 
 #include "driver/Boundaries.h"
+#include "driver/InitialValues.h"
 #include "driver/Outputs.h"
 #include "driver/SharedVariables.h"
 #include "frontend/onnx/Import.h"
@@ -88,6 +89,9 @@ LogicalResult accc::readModel(Compilation &c) {
   hash(std::move(result.dataFiles));
   if (!result.module)
     checkLossOutput(c, result.outputs);
+  if (result.initialization && !c.onlyInspected &&
+      failed(computeInitialValues(*result.initialization, result.weights)))
+    return failure();
   c.wrongSizes = std::move(result.wrongSizes);
   c.module = std::move(result.module);
   c.exported = {std::move(result.recovered), std::move(result.aliases), std::move(result.damage)};

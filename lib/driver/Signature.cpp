@@ -110,7 +110,9 @@ public:
       checkValue(i, input, function.getArgAttrDict(i), /*isResult=*/false);
     for (auto [i, result] : llvm::enumerate(type.getResults()))
       checkValue(i, result, function.getResultAttrDict(i), /*isResult=*/true);
-    if (isForward && (losses > 1 || (losses == 0) != (gradients == 0))) {
+    // A training step of its own may have a loss, and needs none.
+    bool isOdd = hasTraining ? gradients > 0 : (losses == 0) != (gradients == 0);
+    if (isForward && (losses > 1 || isOdd)) {
       emitError(function.getLoc()) << "@" << function.getSymName() << " has " << losses
                                    << " losses and " << gradients << " gradients";
       good = false;
@@ -153,6 +155,12 @@ private:
     if (isForward && role && role.getValue() == Role::Gradient)
       checkGradient(i, type, name);
     losses += isResult && role && role.getValue() == Role::Loss;
+    if (attributes && attributes.contains(kTrainingAttr)) {
+      hasTraining = true;
+      if (!isForward || !isResult)
+        error(what, i) << "belongs to a training step (" << kTrainingAttr
+                       << "), which only results of a model do";
+    }
     if (role && role.getValue() == Role::Update)
       checkUpdate(i, type, text(kUpdatesAttr));
     else if (!(isResult ? results : arguments).insert(name).second)
@@ -195,7 +203,7 @@ private:
   }
 
   func::FuncOp function;
-  bool isForward, good = true;
+  bool isForward, good = true, hasTraining = false;
   unsigned losses = 0, gradients = 0;
   llvm::StringSet<> arguments, results, updated;
   llvm::StringMap<Type> variables;

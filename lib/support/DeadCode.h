@@ -4,11 +4,14 @@
 #define ACCC_SUPPORT_DEADCODE_H
 
 #include "mlir/IR/Block.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace accc {
 
-/// Erases every op of the block whose results nobody uses, and then what only such ops used.
-void eraseDeadCode(mlir::Block &block);
+/// Erases every op of the block whose results nobody uses, and then what only such ops used. Ops
+/// with effects stay, but for those of which `isPure` says that they have none.
+void eraseDeadCode(mlir::Block &block,
+                   llvm::function_ref<bool(mlir::Operation *)> isPure = nullptr);
 
 } // namespace accc
 

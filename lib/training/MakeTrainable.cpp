@@ -8,6 +8,7 @@
 #include "support/ProblemCollector.h"
 #include "training/CheckNames.h"
 #include "training/EvaluationMode.h"
+#include "training/OwnTraining.h"
 #include "training/StepFunction.h"
 #include "training/autodiff/Activity.h"
 #include "training/autodiff/Differentiate.h"
@@ -276,6 +277,23 @@ static FailureOr<std::unique_ptr<Optimizer>> readOptimizer(Location loc, StringR
   return std::move(*optimizer);
 }
 
+/// Takes the training step that the model holds.
+static LogicalResult takeTraining(StepFunction forward, const TrainingOptions &options) {
+  Location loc = wholeModel(forward.get());
+  for (auto [option, text] :
+       {std::pair("--loss", options.loss), std::pair("--optimizer", options.optimizer)})
+    if (!text.empty())
+      return emitUsageFault(loc) << option << " " << text
+                                 << ": the model holds its own training step (training_info), with "
+                                    "its loss and optimizer, which is taken as it is; leave "
+                                 << option << " out";
+  auto [train, eval] = splitTraining(forward);
+  forward.get().erase();
+  takeSeedAndStep(train);
+  takeSeedAndStep(eval);
+  return failure(failed(checkNames(train)) || failed(checkNames(eval)));
+}
+
 LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &options) {
   auto function = module.lookupSymbol<func::FuncOp>("forward");
   if (!function || !llvm::hasSingleElement(function.getBody()))
@@ -285,6 +303,9 @@ LogicalResult accc::makeTrainable(ModuleOp module, const TrainingOptions &option
   Location loc = wholeModel(function);
   bool good = succeeded(freezeParameters(forward, options));
   describeIndices(forward);
+
+  if (holdsTraining(forward))
+    return success(succeeded(takeTraining(forward, options)) && good);
 
   bool hasGradients = holdsGradients(forward);
   if (hasGradients && !options.loss.empty())

@@ -33,7 +33,7 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
   command.add_option("--loss", options.loss,
                      "Loss: cross_entropy, nll, mse, l1 or bce_with_logits of the first output (or "
                      "=OUTPUT) and an input `target`, or output:NAME for the model's own; none for "
-                     "a joint graph, which holds its loss and gradients");
+                     "a joint graph or an ONNX model with a training_info, which hold theirs");
   command.add_option("--optimizer", options.optimizer,
                      "Optimizer: sgd, adam or adamw with options, as in sgd,momentum=0.9,nesterov");
   command

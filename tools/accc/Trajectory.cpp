@@ -81,10 +81,15 @@ Trajectory accc::tool::record(Session &session, const TensorMap &inputs,
   }
   if (begins("train_step")) {
     std::vector<float> losses;
-    for (int64_t i = 0; i < options.steps; ++i)
-      losses.push_back(session.run("train_step", inputs).loss());
-    trajectory.losses.emplace("losses",
-                              Tensor::of<float>({options.steps}, std::span<const float>(losses)));
+    for (int64_t i = 0; i < options.steps; ++i) {
+      Result result = session.run("train_step", inputs);
+      result.wait();
+      if (result.has_loss()) // a training step of the model's own may have none
+        losses.push_back(result.loss());
+    }
+    if (!losses.empty())
+      trajectory.losses.emplace("losses",
+                                Tensor::of<float>({options.steps}, std::span<const float>(losses)));
     trajectory.variables = variablesOf(session);
   }
   return trajectory;

@@ -23,21 +23,30 @@ void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &resul
   };
   if (!problems.empty())
     return;
+  auto markTraining = [&](NamedAttrList &list, bool isTraining) {
+    if (isTraining)
+      list.set(kTrainingAttr, opBuilder.getUnitAttr());
+  };
   for (const ForwardOutput &output : outputs)
-    addResult(output.value, output.name, output.role);
-  for (const Variable &variable : variables)
-    if (variable.update)
-      addResult(variable.update, variable.name, Role::Update)
-          .set(kUpdatesAttr, opBuilder.getStringAttr(variable.name));
+    markTraining(addResult(output.value, output.name, output.role), output.isTraining);
+  for (const Variable &variable : variables) {
+    if (!variable.update)
+      continue;
+    NamedAttrList &list = addResult(variable.update, variable.name, Role::Update);
+    list.set(kUpdatesAttr, opBuilder.getStringAttr(variable.name));
+    markTraining(list, variable.isTrained);
+  }
   auto last = opBuilder.create<func::ReturnOp>(opBuilder.getUnknownLoc(), values);
-  eraseDeadCode(*body); // first, for rules ask who else needs a value
+  // What a barrier of an importer keeps apart may be used by nobody.
+  auto isBarrier = [](Operation *op) { return isa<prim::OptimizationBarrierOp>(op); };
+  eraseDeadCode(*body, isBarrier); // first, for rules ask who else needs a value
   if (importOptions.raise)
     raiseComposites(*body);
   eraseDeadCode(*body);
 
   llvm::BitVector unused(body->getNumArguments());
   for (const Variable &variable : variables)
-    if (variable.argument.use_empty())
+    if (variable.argument.use_empty() && !variable.isTrained)
       unused.set(cast<BlockArgument>(variable.argument).getArgNumber());
     else if (!result.weights.insert({variable.name, variable.weight}).second)
       problems.push_back({"", "", "two variables are called '" + variable.name + "'"});

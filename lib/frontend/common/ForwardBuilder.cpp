@@ -70,7 +70,7 @@ Variable *ForwardBuilder::findVariable(Value argument) {
 
 DenseElementsAttr ForwardBuilder::initialValue(Value variable) {
   Variable *found = findVariable(variable);
-  return found ? attributeOf(found->weight) : DenseElementsAttr();
+  return found && found->isKnown ? attributeOf(found->weight) : DenseElementsAttr();
 }
 
 void ForwardBuilder::markBuffer(Value variable) {

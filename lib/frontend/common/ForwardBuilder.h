@@ -22,13 +22,19 @@ struct Variable {
   bool isFrozen;
   Weight weight;
   mlir::Value update = {}; // its new value, or null
+  /// Its update is part of the model's own training step.
+  bool isTrained = false;
+  /// Nothing gives it another value than `weight` before or while it is trained, but the optimizer.
+  bool isKnown = true;
 };
 
 /// A result of @forward: an output of the model, or its own loss or gradient of a parameter.
 struct ForwardOutput {
-  mlir::Value value;
+  mlir::Value value = {};
   std::string name;
   prim::Role role = prim::Role::Output;
+  /// It is a result of the model's own training step alone.
+  bool isTraining = false;
 };
 
 class ForwardBuilder {
@@ -46,7 +52,7 @@ public:
   mlir::Value addVariable(Variable variable);
   /// The variable of an argument, or null.
   Variable *findVariable(mlir::Value argument);
-  /// What a variable starts with, or null if the value is no variable.
+  /// What a variable starts with, or null if the value is no variable, or its value is not known.
   mlir::DenseElementsAttr initialValue(mlir::Value variable);
   /// The argument is a buffer, not a parameter.
   void markBuffer(mlir::Value variable);

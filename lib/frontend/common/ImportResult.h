@@ -67,6 +67,9 @@ struct WrongSizes {
 struct ImportResult {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   WeightTable weights;
+  /// If not null, a module whose function @forward gives the initial values of variables, by name:
+  /// they stand in place of those in `weights`. It takes a random key or nothing.
+  mlir::OwningOpRef<mlir::ModuleOp> initialization = nullptr;
   /// Errors: without a module.
   std::vector<Problem> problems;
   /// Warnings and notes.

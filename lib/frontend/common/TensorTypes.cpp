@@ -58,3 +58,9 @@ std::string accc::frontend::show(ArrayRef<int64_t> shape) {
          llvm::join(llvm::map_range(shape, [](int64_t d) { return std::to_string(d); }), ", ") +
          "]";
 }
+
+std::string accc::frontend::show(RankedTensorType type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type.getElementType();
+  return text + show(type.getShape());
+}

@@ -24,6 +24,8 @@ mlir::DenseElementsAttr attributeOf(const Weight &weight);
 
 /// "[2, 3]"
 std::string show(llvm::ArrayRef<int64_t> shape);
+/// "f32[2, 3]"
+std::string show(mlir::RankedTensorType type);
 
 } // namespace accc::frontend
 

@@ -67,8 +67,8 @@ void checkNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes
   }
 }
 
-void checkGraph(const onnx::GraphProto &graph, Names &names, bool isMain) {
-  names.push();
+/// Defines the names of a graph, in the innermost level.
+void checkBody(const onnx::GraphProto &graph, Names &names) {
   for (const onnx::ValueInfoProto &input : graph.input())
     if (!names.define(input.name()))
       fail("the graph's input '" + input.name() + "' is declared twice");
@@ -86,9 +86,38 @@ void checkGraph(const onnx::GraphProto &graph, Names &names, bool isMain) {
   for (const onnx::ValueInfoProto &output : graph.output())
     if (!names.knows(output.name()))
       fail("the graph's output '" + output.name() + "' is never produced");
+}
+
+void checkGraph(const onnx::GraphProto &graph, Names &names, bool isMain) {
+  names.push();
+  checkBody(graph, names);
   if (isMain && graph.output_size() == 0)
     fail("the graph has no outputs");
   names.pop();
+}
+
+/// The graphs of a training_info: the algorithm follows the model's graph, whose names it sees.
+void checkTraining(const onnx::ModelProto &model, const onnx::TrainingInfoProto &training) {
+  if (training.initialization().input_size() > 0)
+    fail("training_info: the initialization graph has the input '" +
+         training.initialization().input(0).name() + "'; it must have none");
+  Names initial, step;
+  checkGraph(training.initialization(), initial, /*isMain=*/false);
+  step.push();
+  checkBody(model.graph(), step);
+  const onnx::GraphProto &algorithm = training.algorithm();
+  auto isNew = [&](const std::string &name) {
+    if (step.knows(name))
+      fail("training_info: the algorithm declares '" + name +
+           "', which is the name of a value of the model's graph");
+  };
+  for (const onnx::ValueInfoProto &input : algorithm.input())
+    isNew(input.name());
+  for (const onnx::TensorProto &tensor : algorithm.initializer())
+    isNew(tensor.name());
+  for (const onnx::SparseTensorProto &tensor : algorithm.sparse_initializer())
+    isNew(tensor.values().name());
+  checkBody(algorithm, step);
 }
 
 using Functions = llvm::StringMap<const onnx::FunctionProto *>;
@@ -189,6 +218,9 @@ void accc::onnx_import::checkModel(const onnx::ModelProto &model) {
         fail("the output '" + output + "' of the model-local function '" + function.name() +
              "' is never produced");
   }
+  if (model.training_info_size() > 1)
+    fail("the model has " + llvm::Twine(model.training_info_size()) +
+         " training_infos, of which one is supported");
   Calls calls(functions);
   for (const onnx::FunctionProto &function : model.functions())
     calls.check(function.node(), 0);
@@ -196,4 +228,9 @@ void accc::onnx_import::checkModel(const onnx::ModelProto &model) {
 
   Names names;
   checkGraph(model.graph(), names, /*isMain=*/true);
+  for (const onnx::TrainingInfoProto &training : model.training_info()) {
+    calls.check(training.initialization().node(), 0);
+    calls.check(training.algorithm().node(), 0);
+    checkTraining(model, training);
+  }
 }

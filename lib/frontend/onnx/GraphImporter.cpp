@@ -59,6 +59,10 @@ GraphImporter::GraphImporter(std::shared_ptr<const onnx::ModelProto> model, Mode
     findGradientLeaves(function.node(), gradientLeaves);
   }
   findGradientLeaves(model->graph().node(), gradientLeaves);
+  if (model->training_info_size() > 0) {
+    training.emplace(*model);
+    findGradientLeaves(training->algorithm().node(), gradientLeaves);
+  }
   main.opsets = &model->opset_import();
 }
 
@@ -75,13 +79,36 @@ std::optional<int64_t> GraphImporter::paddingIndex(Value variable) {
 
 // ---- names ----
 
+std::optional<Variable> GraphImporter::variableOf(const onnx::TensorProto &tensor,
+                                                  const Weight &weight) {
+  InitializerKind kind = initializers.classify(tensor, weight);
+  bool isTrained = training && training->isUpdated(tensor.name());
+  bool isMutable = training && training->isMutable(tensor.name());
+  bool isState = training && training->isOfAlgorithm(tensor.name());
+  bool isFloat = isa<FloatType>(weight.type.getElementType());
+  // The model's own step says what is trained. What it needs beside the parameters is kept like
+  // running statistics.
+  if (isState || (isMutable && !isFloat))
+    kind = isMutable || isFloat ? InitializerKind::Buffer : InitializerKind::Constant;
+  else if (isMutable && kind == InitializerKind::Constant)
+    kind = InitializerKind::Parameter;
+  if (initializes || kind == InitializerKind::Constant)
+    return std::nullopt;
+  return Variable{.name = tensor.name(),
+                  .isBuffer = kind == InitializerKind::Buffer,
+                  .isFrozen = training ? !isTrained : !initializers.isTrained(tensor.name()),
+                  .weight = weight,
+                  .isTrained = isTrained,
+                  .isKnown = !isMutable};
+}
+
 Entity GraphImporter::initializer(const onnx::TensorProto &tensor) {
   if (auto known = made.find(&tensor); known != made.end())
     return Entity(known->second);
   Weight weight = tensorReader.weight(tensor);
-  InitializerKind kind = initializers.classify(tensor, weight);
   Location loc = NameLoc::get(opBuilder.getStringAttr(tensor.name()));
-  if (kind == InitializerKind::Constant)
+  std::optional<Variable> variable = variableOf(tensor, weight);
+  if (!variable)
     return Entity(
         opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight)).getResult());
   if (initializers.isFolded(tensor))
@@ -90,10 +117,7 @@ Entity GraphImporter::initializer(const onnx::TensorProto &tensor) {
          "it, which folds "
          "parameters and removes dropout and batch statistics; for training, export with "
          "optimize=False");
-  Value argument = addVariable({.name = tensor.name(),
-                                .isBuffer = kind == InitializerKind::Buffer,
-                                .isFrozen = !initializers.isTrained(tensor.name()),
-                                .weight = weight});
+  Value argument = addVariable(std::move(*variable));
   made[&tensor] = argument;
   return Entity(argument);
 }
@@ -175,8 +199,8 @@ SmallVector<int64_t> GraphImporter::inputShape(const onnx::ValueInfoProto &info)
   return shape;
 }
 
-void GraphImporter::importInputs() {
-  for (const onnx::ValueInfoProto &info : model->graph().input()) {
+void GraphImporter::importInputs(const onnx::GraphProto &graph) {
+  for (const onnx::ValueInfoProto &info : graph.input()) {
     if (main.initializers.contains(info.name()) || main.sparseInitializers.contains(info.name()))
       continue; // old files list their parameters among the inputs
     try {
@@ -204,7 +228,6 @@ void GraphImporter::importInputs() {
       main.values[info.name()] = Entity::broken();
     }
   }
-  checkDimensions();
 }
 
 // ---- nodes ----
@@ -325,34 +348,7 @@ Entities GraphImporter::importCall(const onnx::FunctionProto &function, const on
 
 // ---- the function ----
 
-ImportResult GraphImporter::run() {
-  declare(model->graph(), main);
-  importInputs();
-  importNodes(model->graph().node(), main);
-
-  for (const std::string &problem : tensorReader.fileProblems())
-    problems.push_back({.message = problem});
-
-  std::vector<ForwardOutput> outputs;
-  for (const onnx::ValueInfoProto &output : model->graph().output()) {
-    try {
-      Entity entity = lookup(output.name(), main);
-      if (entity.isBroken)
-        continue; // its problem is known
-      if (!entity.tensor)
-        fail("the output '" + output.name() + "' is not a tensor");
-      outputs.push_back({entity.tensor, output.name()});
-    } catch (const FileError &) {
-      problems.push_back({.message = "the output '" + output.name() + "' cannot be read"});
-    } catch (const ImportError &error) {
-      problems.push_back({"", "", error.message});
-    }
-  }
-  ImportResult result;
-  finish(outputs, result);
-  reportState(result);
-  for (const onnx::ValueInfoProto &output : model->graph().output())
-    result.outputs.push_back(output.name());
+void GraphImporter::report(ImportResult &result) {
   result.remarks = std::move(remarks);
   result.problems = std::move(problems);
   result.dataFiles = tensorReader.dataFiles();
@@ -361,5 +357,59 @@ ImportResult GraphImporter::run() {
     result.module = nullptr;
     result.weights.clear();
   }
+}
+
+ImportResult GraphImporter::run() {
+  SmallVector<const onnx::GraphProto *> graphs = {&model->graph()};
+  if (training) {
+    graphs.push_back(&training->algorithm());
+    for (const std::string &problem : training->problems())
+      problems.push_back({.message = problem});
+  }
+  for (const onnx::GraphProto *graph : graphs) {
+    declare(*graph, main);
+    importInputs(*graph);
+  }
+  checkDimensions();
+  for (const onnx::GraphProto *graph : graphs)
+    importNodes(graph->node(), main);
+  for (const std::string &problem : tensorReader.fileProblems())
+    problems.push_back({.message = problem});
+
+  std::vector<ForwardOutput> outputs = importOutputs();
+  bindUpdates();
+  ImportResult result;
+  finish(outputs, result);
+  reportState(result);
+  // Those of a training step are not for --loss.
+  for (const onnx::ValueInfoProto &output : model->graph().output())
+    if (!training)
+      result.outputs.push_back(output.name());
+  report(result);
+  return result;
+}
+
+ImportResult GraphImporter::runInitialization(const WeightTable &weights) {
+  initializes = true;
+  declare(training->initialization(), main);
+  importNodes(training->initialization().node(), main);
+  for (const std::string &problem : tensorReader.fileProblems())
+    problems.push_back({.message = problem});
+  std::vector<ForwardOutput> outputs;
+  for (const auto &[variable, value] : training->initials()) {
+    auto known = weights.find(variable);
+    if (known == weights.end())
+      continue; // no step reads it
+    ForwardOutput output{.name = variable};
+    importOutput(value, output);
+    if (!output.value)
+      continue;
+    checkAssigned("initialization_binding", variable, value, known->second.type,
+                  output.value.getType());
+    outputs.push_back(std::move(output));
+  }
+  ImportResult result;
+  finish(outputs, result);
+  report(result);
   return result;
 }

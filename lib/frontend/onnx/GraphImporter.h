@@ -7,6 +7,7 @@
 #include "frontend/onnx/Initializers.h"
 #include "frontend/onnx/Proto.h"
 #include "frontend/onnx/Tensors.h"
+#include "frontend/onnx/TrainingInfo.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -47,12 +48,17 @@ public:
 
   /// Imports the model. Throws ImportError only for what makes everything else meaningless.
   ImportResult run();
+  /// Imports the graph that computes what training starts with: @forward gives the initial values
+  /// of those `weights` that it is bound to, under their names.
+  ImportResult runInitialization(const WeightTable &weights);
 
   // ---- for rules ----
   TensorReader &tensors() { return tensorReader; }
   bool writtenByPyTorch() const;
   /// The file was written by accc's own exporter, which keeps the mode of every module.
   bool writtenForTraining() const { return state.exported.has_value(); }
+  /// Random nodes draw numbers once, before training, and not in each step.
+  bool isInitialization() const { return initializes; }
   /// The export lost this; an error at the end, unless the damage is accepted.
   void addDamage(Loss loss, llvm::StringRef name) { state.recovery.damage.add(loss, name); }
   /// The row of an embedding (an argument made from an initialiser) that takes no gradient.
@@ -73,7 +79,7 @@ public:
                           llvm::ArrayRef<Entity> inputs);
 
 private:
-  void importInputs();
+  void importInputs(const onnx::GraphProto &graph);
   /// With the sizes given for open dimensions; throws ImportError where one has none.
   llvm::SmallVector<int64_t> inputShape(const onnx::ValueInfoProto &info);
   /// One more node or iteration; throws ImportAbort when there are too many.
@@ -90,9 +96,25 @@ private:
   Entity lookup(llvm::StringRef name, Frame &frame);
   std::optional<Entity> find(llvm::StringRef name, Frame &frame);
   Entity initializer(const onnx::TensorProto &tensor);
+  /// What an initializer is as a variable; nothing if it is a constant.
+  std::optional<Variable> variableOf(const onnx::TensorProto &tensor, const Weight &weight);
   int64_t opset(const onnx::NodeProto &node, const Frame &frame) const;
   mlir::Location location(const onnx::NodeProto &node);
   void reportState(ImportResult &result);
+  /// Moves remarks, problems and what else was found on the way into the result.
+  void report(ImportResult &result);
+
+  // ---- results (Results.cpp) ----
+  std::vector<ForwardOutput> importOutputs();
+  void importOutput(const std::string &name, ForwardOutput &output);
+  /// The output that is the loss of the model's own training step; empty if none can be.
+  std::string findLoss(llvm::ArrayRef<ForwardOutput> outputs);
+  /// Adds a problem where a value has another type than the initializer to which it is assigned.
+  void checkAssigned(const char *what, const std::string &initializer, const std::string &value,
+                     mlir::Type expected, mlir::Type given);
+  /// Gives the variables that the model's own training step changes their new values, and them
+  /// alone.
+  void bindUpdates();
 
   std::shared_ptr<const onnx::ModelProto> model;
   ModelState state;
@@ -102,6 +124,8 @@ private:
   llvm::DenseMap<mlir::Value, Rounding> roundings;
   Frame main;
   llvm::StringMap<const onnx::FunctionProto *> functions;
+  std::optional<TrainingInfo> training;
+  bool initializes = false;
   llvm::StringSet<> gradientLeaves; // what nodes Gradient have in `xs` and `zs`
   int64_t importedNodes = 0;
 };

@@ -28,23 +28,49 @@ ModelState readState(const std::shared_ptr<onnx::ModelProto> &model, llvm::Strin
   return state;
 }
 
+/// Adds what was found in the graph that computes initial values to what is told of the model.
+void addFindings(ImportResult &initial, ImportResult &result) {
+  llvm::append_range(result.remarks, initial.remarks);
+  llvm::append_range(result.problems, initial.problems);
+  for (std::string &file : initial.dataFiles)
+    if (!llvm::is_contained(result.dataFiles, file))
+      result.dataFiles.push_back(std::move(file));
+  if (!result.problems.empty()) {
+    result.module = nullptr;
+    result.weights.clear();
+  }
+}
+
+ImportResult failed(const std::string &message) {
+  ImportResult result;
+  result.problems.push_back({.message = message});
+  return result;
+}
+
 template <typename Read>
 ImportResult import(Read read, llvm::StringRef directory, const ImportOptions &options,
                     mlir::MLIRContext &context) {
-  ImportResult result;
   try {
     std::shared_ptr<onnx::ModelProto> model = read();
     checkModel(*model);
-    return GraphImporter(model, readState(model, directory, context), directory, options, context)
-        .run();
+    auto importer = [&](const ImportOptions &with) {
+      return GraphImporter(model, readState(model, directory, context), directory, with, context);
+    };
+    ImportResult result = importer(options).run();
+    if (!result.problems.empty() || model->training_info_size() == 0 ||
+        model->training_info(0).initialization_binding_size() == 0)
+      return result;
+    ImportResult initial = importer({}).runInitialization(result.weights);
+    result.initialization = std::move(initial.module);
+    addFindings(initial, result);
+    return result;
   } catch (const ImportError &error) {
-    result.problems.push_back({"", "", error.message});
+    return failed(error.message);
   } catch (const ImportAbort &error) {
-    result.problems.push_back({"", "", error.message});
+    return failed(error.message);
   } catch (const std::bad_alloc &) {
-    result.problems.push_back({"", "", "not enough memory to read the model"});
+    return failed("not enough memory to read the model");
   }
-  return result;
 }
 } // namespace
 

@@ -25,16 +25,20 @@ Tensor scalarIn(Node &node, size_t i) {
   return value.reshape({});
 }
 
+/// What computes a value changes nothing about the update: kernels know by the barrier what belongs
+/// to an optimizer, and put the updates of all parameters together.
+Tensor apart(Node &node, Tensor value) { return node.make<prim::OptimizationBarrierOp>({value}); }
+
 Update readUpdate(Node &node, ArrayRef<StringRef> kinds) {
   size_t count = node.inputs() < 2 ? 0 : (node.inputs() - 2) / kinds.size();
   if (count == 0 || node.inputs() != 2 + count * kinds.size())
     fail("has " + Twine(node.inputs()) + " inputs, and takes R, T and " + Twine(kinds.size()) +
          " tensors for each parameter");
-  Update update = {scalarIn(node, 0), scalarIn(node, 1), {}};
+  Update update = {apart(node, scalarIn(node, 0)), apart(node, scalarIn(node, 1)), {}};
   for (size_t i = 0; i < count; ++i) {
     SmallVector<Tensor> &tensors = update.operands.emplace_back();
     for (auto [k, kind] : llvm::enumerate(kinds)) {
-      tensors.push_back(node.floatIn(2 + k * count + i));
+      tensors.push_back(apart(node, node.floatIn(2 + k * count + i)));
       if (tensors.back().type() != tensors.front().type())
         fail(kind + "_" + Twine(i + 1) + " has the shape " + show(tensors.back().shape()) +
              " or another element type than X_" + Twine(i + 1) + " of shape " +

@@ -65,56 +65,67 @@ RankedTensorType resultType(Node &node, bool like) {
   return tensorType(shape, element);
 }
 
-void ignoreSeed(Node &node) {
-  if (node.hasAttribute("seed"))
-    node.importer().warn(
-        "the seeds of random nodes are ignored: numbers come from the seed of training");
+/// What a random node draws its numbers with.
+struct Source {
+  Value key;
+  int64_t stream;
+};
+
+/// In each step, the seed of training. What is drawn before training has the node's seed: two nodes
+/// of one seed draw the same.
+Source sourceOf(Node &node) {
+  GraphImporter &importer = node.importer();
+  bool hasSeed = node.hasAttribute("seed");
+  if (hasSeed && importer.isInitialization()) {
+    auto bits = llvm::bit_cast<uint32_t>(static_cast<float>(node.real("seed")));
+    return {node.integers({static_cast<int64_t>(bits), 0}, {2}), 0};
+  }
+  if (hasSeed)
+    importer.warn("the seeds of random nodes are ignored: numbers come from the seed of training");
+  return {importer.randomKey(), importer.nextStream()};
 }
 
 template <bool like> Entities randomUniform(Node &node) {
-  ignoreSeed(node);
-  return {node.make<nn::RandomUniformOp>({node.importer().randomKey()},
+  Source source = sourceOf(node);
+  return {node.make<nn::RandomUniformOp>({source.key},
                                          {node.f64("low", node.real("low", 0.0)),
                                           node.f64("high", node.real("high", 1.0)),
-                                          node.i64("stream", node.importer().nextStream())},
+                                          node.i64("stream", source.stream)},
                                          {resultType(node, like)})};
 }
 
 template <bool like> Entities randomNormal(Node &node) {
-  ignoreSeed(node);
-  return {node.make<nn::RandomNormalOp>({node.importer().randomKey()},
+  Source source = sourceOf(node);
+  return {node.make<nn::RandomNormalOp>({source.key},
                                         {node.f64("mean", node.real("mean", 0.0)),
                                          node.f64("scale", node.real("scale", 1.0)),
-                                         node.i64("stream", node.importer().nextStream())},
+                                         node.i64("stream", source.stream)},
                                         {resultType(node, like)})};
 }
 
 Entities bernoulli(Node &node) {
-  ignoreSeed(node);
+  Source source = sourceOf(node);
   Tensor p = node.floatIn(0);
   Type element = node.hasAttribute("dtype")
                      ? elementType(node.context(), static_cast<int32_t>(node.integer("dtype")))
                      : p.elementType();
-  return {node.make<nn::BernoulliOp>({p, node.importer().randomKey()},
-                                     {node.i64("stream", node.importer().nextStream())},
+  return {node.make<nn::BernoulliOp>({p, source.key}, {node.i64("stream", source.stream)},
                                      {p.type().clone(element)})};
 }
 
 /// Samples of the classes of unnormalised log probabilities: the greatest of log p + Gumbel noise.
 /// Source: Gumbel, "Statistical theory of extreme values", 1954.
 Entities multinomial(Node &node) {
-  ignoreSeed(node);
+  Source source = sourceOf(node);
   Tensor x = node.floatIn(0);
   int64_t samples = node.integer("sample_size", 1);
   if (x.rank() != 2 || x.dim(1) == 0)
     fail("needs log probabilities of shape [batch, classes]");
   Type element = elementType(node.context(), static_cast<int32_t>(node.integer("dtype", 6)));
   RankedTensorType type = tensorType({x.dim(0), samples, x.dim(1)}, x.elementType());
-  Tensor uniform =
-      node.make<nn::RandomUniformOp>({node.importer().randomKey()},
-                                     {node.f64("low", 1e-7), node.f64("high", 1.0),
-                                      node.i64("stream", node.importer().nextStream())},
-                                     {type});
+  Tensor uniform = node.make<nn::RandomUniformOp>(
+      {source.key},
+      {node.f64("low", 1e-7), node.f64("high", 1.0), node.i64("stream", source.stream)}, {type});
   Tensor noisy = x.broadcast(type.getShape(), {0, 2}) - prim::log(-prim::log(uniform));
   return {node.make<prim::ArgReduceOp>(
                   {noisy}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(),

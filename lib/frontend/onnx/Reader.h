@@ -19,7 +19,9 @@ std::shared_ptr<onnx::ModelProto> parseModel(llvm::StringRef bytes);
 /// - there is a graph with outputs, and an operator set,
 /// - in each graph and function every value is produced once and before it is used,
 /// - model-local functions do not call themselves, directly or through others, and nest at most 200
-///   deep, with the subgraphs inside them.
+///   deep, with the subgraphs inside them,
+/// - there is at most one training_info, whose algorithm continues the model's graph and whose
+///   initialization stands for itself.
 void checkModel(const onnx::ModelProto &model);
 
 } // namespace accc::onnx_import

@@ -17,6 +17,7 @@ inline constexpr const char kRoleAttr[] = "accc.role";
 inline constexpr const char kUpdatesAttr[] = "accc.updates";
 inline constexpr const char kFrozenAttr[] = "accc.frozen";
 inline constexpr const char kOrderAttr[] = "accc.order";
+inline constexpr const char kTrainingAttr[] = "accc.training";
 
 /// The text of an attribute of argument or result number `i`; empty where there is none.
 llvm::StringRef argumentText(mlir::func::FuncOp function, unsigned i, llvm::StringRef attribute);

@@ -111,6 +111,18 @@ TEST_CASE("Gradient: no barrier stays where a tensor has one name") {
   CHECK(text.find("prim.optimization_barrier") == std::string::npos);
 }
 
+TEST_CASE("Gradient: no barrier stays where nothing reads the tensor") {
+  Imported model = graph(R"(
+    g (float a) => (float y, float none) {
+      b = Tanh(a)
+      c = Identity(b)
+      y = Neg(a)
+      none = D <xs = ["c"], y = "y"> (c)
+    })");
+  CHECK(model.text().find("prim.optimization_barrier") == std::string::npos);
+  CHECK(model.text().find("prim.tanh") == std::string::npos);
+}
+
 TEST_CASE("Gradient: of a tensor, a warning") {
   Imported model = graph(R"(
     g (float[3] a) => (float[3] y, float[3] da) {

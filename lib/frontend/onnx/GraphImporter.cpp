@@ -143,7 +143,8 @@ std::optional<Entity> GraphImporter::find(StringRef name, Frame &frame) {
 }
 
 Entity GraphImporter::named(StringRef name, const Entity &entity, bool isNew) {
-  if (!entity.tensor || !gradientLeaves.contains(name) || (isNew && !knownValue(entity.tensor)))
+  if (!entity.tensor || !isa<FloatType>(getElementTypeOrSelf(entity.tensor.getType())) ||
+      !gradientLeaves.contains(name) || (isNew && !knownValue(entity.tensor)))
     return entity;
   return Entity(opBuilder.create<prim::OptimizationBarrierOp>(entity.tensor.getLoc(), entity.tensor)
                     .getResult());
@@ -266,10 +267,12 @@ Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entit
   return build([&] { return op->rule(view); });
 }
 
-void GraphImporter::count() {
-  if (++importedNodes > kNodeLimit)
+void GraphImporter::count(int64_t nodes) {
+  importedNodes += nodes;
+  if (importedNodes > kNodeLimit)
     throw ImportAbort{"the model has more than " + std::to_string(kNodeLimit) +
-                      " nodes once its loops are unrolled and its functions inlined"};
+                      " nodes once its loops are unrolled, its functions inlined and its gradients "
+                      "taken"};
 }
 
 void GraphImporter::importNode(const onnx::NodeProto &node, Frame &frame) {
@@ -321,7 +324,7 @@ Entities GraphImporter::importSubgraph(const onnx::GraphProto &graph, Frame &out
     fail("a subgraph takes " + Twine(graph.input_size()) + " inputs but is given " +
          Twine(inputs.size()));
   for (auto [info, input] : llvm::zip(graph.input(), inputs))
-    frame.values[info.name()] = input;
+    frame.values[info.name()] = named(info.name(), input, /*isNew=*/false);
   importNodes(graph.node(), frame);
   Entities results;
   for (const onnx::ValueInfoProto &output : graph.output())
@@ -338,7 +341,7 @@ Entities GraphImporter::importCall(const onnx::FunctionProto &function, const on
     if (const onnx::AttributeProto *value = call.find(attribute.name()))
       frame.attributes[attribute.name()] = value;
   for (const auto &[i, name] : llvm::enumerate(function.input()))
-    frame.values[name] = i < inputs.size() ? inputs[i] : Entity();
+    frame.values[name] = i < inputs.size() ? named(name, inputs[i], /*isNew=*/false) : Entity();
   importNodes(function.node(), frame);
   Entities results;
   for (const std::string &name : function.output())

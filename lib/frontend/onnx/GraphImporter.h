@@ -74,6 +74,8 @@ public:
   }
   /// The tensor of a name that `frame` sees. Throws ImportError.
   mlir::Value tensorNamed(llvm::StringRef name, Frame &frame);
+  /// More nodes, iterations or copies of nodes; throws ImportAbort when there are too many.
+  void count(int64_t nodes = 1);
   /// Imports a subgraph in place; it sees the names of `frame`.
   Entities importSubgraph(const onnx::GraphProto &graph, Frame &frame,
                           llvm::ArrayRef<Entity> inputs);
@@ -82,8 +84,6 @@ private:
   void importInputs(const onnx::GraphProto &graph);
   /// With the sizes given for open dimensions; throws ImportError where one has none.
   llvm::SmallVector<int64_t> inputShape(const onnx::ValueInfoProto &info);
-  /// One more node or iteration; throws ImportAbort when there are too many.
-  void count();
   void importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Frame &frame);
   void importNode(const onnx::NodeProto &node, Frame &frame);
   Entities importCall(const onnx::FunctionProto &function, const onnx::NodeProto &node,

@@ -78,16 +78,14 @@ Entities gradient(Node &node) {
               " elements: the gradient of their sum is taken");
 
   SmallVector<Operation *> ops = opsBetween(known, result);
+  node.importer().count(static_cast<int64_t>(ops.size())); // gradients of gradients grow fast
   auto function = [&](ArrayRef<Value> stand) -> Value {
     IRMapping mapping;
-    mapping.map(leaves, stand);
     for (Operation *op : ops) {
-      Operation *copy = node.builder().clone(*op, mapping);
-      // A tensor in 'xs' or 'zs' beside another result of the same op.
-      for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults()))
-        if (!known.contains(from))
-          mapping.map(from, to);
+      mapping.map(leaves, stand); // again: one may be beside another result of the last op
+      node.builder().clone(*op, mapping);
     }
+    mapping.map(leaves, stand);
     return mapping.lookupOrDefault(result);
   };
   SmallVector<Tensor> gradients =

@@ -111,6 +111,43 @@ TEST_CASE("Gradient: no barrier stays where a tensor has one name") {
   CHECK(text.find("prim.optimization_barrier") == std::string::npos);
 }
 
+TEST_CASE("Gradient: by one of several results of a node") {
+  Imported model = graph(R"(
+    g (float[2,1] x) => (float y, float[1] dm)
+    <float[1] scale = {1}, float[1] bias = {3}, float[1] mean = {0}, float[1] var = {1}> {
+      n, m, v = BatchNormalization <training_mode = 1> (x, scale, bias, mean, var)
+      p = Mul(n, m)
+      y = ReduceSum <keepdims = 0> (p)
+      dm = D <xs = ["m"], zs = ["x"], y = "y"> (m, x)
+    })");
+  auto results = model.run({{"x", ReferenceArray({2, 1}, 5.0)}});
+  CHECK(results.at("dm").values[0] == Approx(6)); // the sum of n, which has the mean 3
+}
+
+TEST_CASE("Gradient: in a function that is called with a constant") {
+  std::string text = R"(
+    g (float a) => (float y, float d) <float Constant_2 = {4}> {
+      y, d = local.f(Constant_2)
+    })",
+              function = R"(
+    <domain: "local", opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
+    f (w) => (y, d) {
+      y = Mul(w, w)
+      d = ai.onnx.preview.training.Gradient <xs = ["w"], y = "y"> (w)
+    })";
+  Imported model = importBytes(modelBytes(text, 17, "", function));
+  CHECK(model.run({{"a", ReferenceArray({}, 1.0)}})["d"].values[0] == 8);
+}
+
+TEST_CASE("Gradient: of gradients of gradients, as far as memory goes", "[hostile]") {
+  std::string body = "y0 = Tanh(a)\n";
+  for (int i = 0; i < 40; ++i)
+    body += "y" + std::to_string(i + 1) + " = D <xs = [\"a\"], y = \"y" + std::to_string(i) +
+            "\"> (a)\n";
+  CHECK_THAT(graph("g (float a) => (float y40) { " + body + "}").problems(),
+             Contains("its gradients taken"));
+}
+
 TEST_CASE("Gradient: no barrier stays where nothing reads the tensor") {
   Imported model = graph(R"(
     g (float a) => (float y, float none) {

@@ -11,7 +11,7 @@ using namespace accc::torchexport;
 // What is read of the format; its major number is that of a break.
 static constexpr int64_t kOldestSchema = 5, kNewestSchema = 8;
 static constexpr uint64_t kLargestProgram = uint64_t(1) << 30;
-/// Of archives before PyTorch 2.7.
+/// Of archives before PyTorch 2.8.
 static constexpr const char kOldRecord[] = "serialized_exported_program.json";
 
 /// The name of the one program of an archive: models/NAME.json.

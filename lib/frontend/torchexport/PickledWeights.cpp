@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tensors of archives before PyTorch 2.7: two archives of torch.save in the archive.
+// The tensors of archives before PyTorch 2.8: two archives of torch.save in the archive.
 #include "frontend/pickle/Tensors.h"
 #include "frontend/torchexport/Weights.h"
 
@@ -45,7 +45,7 @@ private:
   std::map<std::string, std::vector<std::string>> byPlace;
 };
 
-/// Signatures before PyTorch 2.7 may give tied parameters one name, twice.
+/// Signatures before PyTorch 2.8 may give tied parameters one name, twice.
 class PickledWeights : public Weights {
 public:
   PickledWeights(MLIRContext &context, const Archive &archive)

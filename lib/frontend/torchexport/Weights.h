@@ -51,7 +51,7 @@ protected:
 /// them.
 std::unique_ptr<Weights> weightsInRecords(mlir::MLIRContext &context, const Archive &archive,
                                           const std::string &model);
-/// Those of archives before PyTorch 2.7, which hold archives of torch.save.
+/// Those of archives before PyTorch 2.8, which hold archives of torch.save.
 std::unique_ptr<Weights> weightsInPickles(mlir::MLIRContext &context, const Archive &archive);
 
 } // namespace accc::torchexport

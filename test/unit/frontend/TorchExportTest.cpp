@@ -199,8 +199,8 @@ TEST_CASE("torch.export: tensors stay inside their storage", "[hostile]") {
   CHECK_THAT(problemsOf("weight_0", "weight_99"), Contains("no record"));
 }
 
-TEST_CASE("torch.export: archives before PyTorch 2.7") {
-  for (const char *file : {"torch24", "torch25", "torch26"}) {
+TEST_CASE("torch.export: archives before PyTorch 2.8") {
+  for (const char *file : {"torch24", "torch25", "torch26", "torch27"}) {
     Imported model = import(program("language", file), sized({{"words.0", 3}}));
     REQUIRE(model.problems().empty());
     CHECK(model.warnings().empty());
@@ -216,7 +216,7 @@ TEST_CASE("torch.export: archives before PyTorch 2.7") {
   CHECK_THAT(model.role("grid"), Contains("none")); // not persistent: a constant
 }
 
-TEST_CASE("torch.export: damaged archives before PyTorch 2.7", "[hostile]") {
+TEST_CASE("torch.export: damaged archives before PyTorch 2.8", "[hostile]") {
   std::string bytes = program("parts", "torch26");
   constexpr const char state[] = "serialized_state_dict.pt", old[] = "exported_program.json";
   auto without = [&](const std::string &from, const std::string &to) {

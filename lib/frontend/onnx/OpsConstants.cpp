@@ -84,6 +84,17 @@ Entities eyeLike(Node &node) {
   return {prim::equal(distance, static_cast<double>(node.integer("k", 0))).convert(type)};
 }
 
+/// a - b cos(2 pi i / n) + c cos(4 pi i / n) for i = 0 ... size - 1, where n is size if periodic,
+/// else size - 1
+Entities window(Node &node, double a, double b, double c) {
+  int64_t size = node.knownInteger(0, "size");
+  Type type = elementType(node.context(), static_cast<int32_t>(node.integer("output_datatype", 1)));
+  Type wide = node.builder().getF64Type();
+  RankedTensorType shape = tensorType({size}, wide);
+  double period = static_cast<double>(node.integer("periodic", 1) ? size : size - 1);
+  Tensor at = prim::iota(node.builder(), node.loc(), shape, 0) * (2 * M_PI / period);
+  return {(a - b * prim::cos(at) + c * prim::cos(at * 2.0)).convert(type)};
+}
 Entities hann(Node &node) { return window(node, 0.5, 0.5, 0.0); }
 Entities hamming(Node &node) { return window(node, 25.0 / 46, 21.0 / 46, 0.0); }
 Entities blackman(Node &node) { return window(node, 0.42, 0.5, 0.08); }

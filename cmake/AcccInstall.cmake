@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/accc)
-set(targets accc_runtime accc_safetensors)
+set(targets accc_runtime accc_safetensors accc_headers)
 # The linker of a program is told where the runtimes for other targets are, which are loaded by name.
 target_link_options(accc_runtime INTERFACE
   "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}>")
@@ -14,6 +14,7 @@ if(TARGET accc_cuda)
 endif()
 set_target_properties(accc_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(accc_safetensors PROPERTIES EXPORT_NAME safetensors)
+set_target_properties(accc_headers PROPERTIES EXPORT_NAME headers)
 if(TARGET accc)
   list(APPEND targets accc)
   # LLVM's libraries are not where the loader looks.

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or the meaning of a field changes. */
-#define ACCC_ABI_VERSION 4
+#define ACCC_ABI_VERSION 5
 
 /* Alignment of every buffer: the state block, the arena, the constants, every
  * slice of them, and what the runtime passes as inputs and outputs. */
@@ -161,6 +161,23 @@ typedef struct accc_library_call {
   } u;
 } accc_library_call;
 
+/* ---- Custom calls: functions that a library of the user's gives (accc/custom_op.h). ---- */
+
+struct accc_attribute; /* custom_op.h */
+
+typedef struct accc_custom_call {
+  const char *name;                /* of the operator, "domain::name" */
+  const char *library;             /* the file that gives it, without a folder */
+  int32_t backward;                /* 0: its forward function; 1: its backward function */
+  int32_t num_inputs, num_outputs; /* of the operator */
+  int32_t num_attributes;
+  const accc_tensor *inputs, *outputs; /* without names */
+  const struct accc_attribute *attributes;
+  /* For each input, each output, each output's gradient and each input's gradient which buffer of
+   * the step it is; -1: the call has none. */
+  const int32_t *buffers;
+} accc_custom_call;
+
 /* ---- Kernels: machine code of the library. ---- */
 
 /* On a CPU: the tasks of the half-open range [begin, end). Calls for disjoint ranges may run at the
@@ -209,7 +226,9 @@ typedef enum accc_step_kind {
   /* Ends the call unless the status is ACCC_DONE: what comes after changes the state. A device that
    * runs ahead of the host may instead make the later kernels do nothing, which look at the
    * status themselves. */
-  ACCC_STEP_CHECK = 3
+  ACCC_STEP_CHECK = 3,
+  /* Number `index` of accc_entry.custom_calls. */
+  ACCC_STEP_CUSTOM_CALL = 4
 } accc_step_kind;
 
 typedef struct accc_step {
@@ -227,7 +246,7 @@ typedef struct accc_step {
 typedef enum accc_status {
   ACCC_DONE = 0,
   ACCC_FIRST_DATA_ERROR = 1,
-  ACCC_LIBRARY_CALL_FAILED = -1 /* the runtime, which made the call, knows why */
+  ACCC_CALL_FAILED = -1 /* a library or custom call; the runtime, which made it, knows why */
 } accc_status;
 
 typedef struct accc_entry {
@@ -238,10 +257,11 @@ typedef struct accc_entry {
   const char *sizes;
   uint64_t arena_size; /* bytes of scratch, contents undefined at the start of a call */
   int32_t num_inputs, num_outputs, num_library_calls, num_errors, num_steps, num_buffers;
-  int32_t num_launches, reserved; /* launches among the steps */
+  int32_t num_launches, num_custom_calls; /* launches: among the steps */
   const accc_value *inputs;
   const accc_value *outputs;
   const accc_library_call *library_calls;
+  const accc_custom_call *custom_calls;
   const char *const *errors;
   const accc_step *steps;
   const accc_buffer *buffers; /* of all steps */

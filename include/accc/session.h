@@ -80,7 +80,9 @@ private:
 class Session {
 public:
   /// Allocates the state and sets its initial values. Parameters whose values are neither in the
-  /// library nor in a file beside it must be loaded before the first run.
+  /// library nor in a file beside it must be loaded before the first run. Loads the libraries of
+  /// custom operators that the model calls (custom_library.h): Error (machine) where one is not
+  /// found, Error (data) where it is not as the model was compiled with it.
   explicit Session(Model model, const SessionOptions &options = {});
   Session(Session &&) noexcept;
   Session &operator=(Session &&) noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "debug/Evaluation.h"
 
-#include "codegen/host/Host.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/ElementTypes.h"
 #include "ir/prim/FunctionContract.h"
 #include "reference/interpreter/Interpreter.h"
 
@@ -146,7 +146,7 @@ FailureOr<DenseMap<Value, ReferenceArray>> accc::evaluateAll(func::FuncOp functi
 }
 
 Tensor accc::toTensor(const ReferenceArray &array, RankedTensorType type) {
-  Tensor tensor(static_cast<DType>(codegen::dtypeOf(type.getElementType())),
+  Tensor tensor(static_cast<DType>(dtypeOf(type.getElementType())),
                 Shape(type.getShape().begin(), type.getShape().end()));
   std::vector<char> bytes = toBytes(array, type);
   std::memcpy(tensor.raw(), bytes.data(), bytes.size());

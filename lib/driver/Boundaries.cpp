@@ -24,7 +24,7 @@ static bool isOperator(Operation *op) {
 static bool runsAlone(Operation *op) {
   auto slice = dyn_cast<prim::SliceOp>(op);
   return isa<prim::FusionOp, prim::FusionEachOp, prim::ReshapeOp, prim::ConstantOp>(op) ||
-         (slice && slice.getContiguousBegin()) || prim::isContraction(op);
+         (slice && slice.getContiguousBegin()) || prim::isCall(op);
 }
 static bool isRead(Operation *op) { return !op->use_empty(); }
 
@@ -52,9 +52,8 @@ static bool isDescribed(Operation *op) {
 static bool computesInside(Operation *op) {
   auto fusion = dyn_cast<prim::FusionOp>(op);
   return !fusion ||
-         llvm::all_of(fusion.getBody().front().without_terminator(), [](Operation &part) {
-           return isPrimitive(&part) && !prim::isContraction(&part);
-         });
+         llvm::all_of(fusion.getBody().front().without_terminator(),
+                      [](Operation &part) { return isPrimitive(&part) && !prim::isCall(&part); });
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/Driver.h"
 
+#include "driver/CustomOps.h"
 #include "driver/Files.h"
 #include "driver/Outputs.h"
 #include "driver/Pipeline.h"
@@ -61,6 +62,7 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   if (created && options.precision == "tf32" && !hasTf32)
     add("--precision tf32: --target " + llvm::join(options.targets, ",") +
         " has no TF32 arithmetic; use fp32, or --target cuda");
+  need(loadCustomOperators(options.customOps).takeError());
   if (!options.weights.empty())
     needOneOf("--weights", options.weights, {"embed", "beside", "none"});
   if (!options.runningVariance.empty())
@@ -123,6 +125,9 @@ static bool canBeChecked(const CompileOptions &options) {
     llvm::consumeError(target.takeError());
   }
   llvm::consumeError(choices.takeError());
+  llvm::Expected<prim::CustomOperators> customOperators = loadCustomOperators(options.customOps);
+  good &= static_cast<bool>(customOperators);
+  llvm::consumeError(customOperators.takeError());
   return good && countSizes(options) <= kMaxSizes && llvm::sys::fs::is_regular_file(options.model);
 }
 

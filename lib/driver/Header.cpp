@@ -2,9 +2,9 @@
 #include "driver/Header.h"
 
 #include "accc/tensor.h"
-#include "codegen/host/Host.h"
 #include "driver/Driver.h"
 #include "ir/exec/Exec.h"
+#include "ir/prim/ElementTypes.h"
 #include "ir/prim/FunctionContract.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -80,7 +80,7 @@ static std::vector<Field> fieldsOf(ArrayAttr values, ArrayRef<Role> roles) {
 }
 
 static std::string typeName(RankedTensorType type) {
-  return std::string(to_string(static_cast<DType>(codegen::dtypeOf(type.getElementType()))));
+  return std::string(to_string(static_cast<DType>(dtypeOf(type.getElementType()))));
 }
 
 static std::string dtypeText(RankedTensorType type) {

@@ -92,6 +92,12 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
     dimensions[name] = llvm::json::Array(sizes);
   manifest["dimensions"] = std::move(dimensions);
   manifest["freeze"] = llvm::json::Array(options.freeze);
+  if (!options.customOps.empty()) {
+    llvm::json::Array libraries;
+    for (const std::string &library : options.customOps)
+      libraries.push_back(llvm::sys::path::filename(library));
+    manifest["custom_ops"] = std::move(libraries);
+  }
   if (options.assumeDropoutTraining)
     manifest["assume_dropout_training"] = true;
   if (options.assumeBatchNormTraining)
@@ -124,6 +130,8 @@ std::string accc::describeOptions(const CompileOptions &options) {
       list += (list.empty() ? "" : ",") + std::to_string(size);
     add("-D", name + "=" + list);
   }
+  for (const std::string &library : options.customOps)
+    add("--custom-ops", llvm::sys::path::filename(library).str());
   if (options.assumeDropoutTraining)
     text += " --assume-dropout-training";
   if (options.assumeBatchNormTraining)

@@ -27,6 +27,8 @@ struct CompileOptions {
 
   std::string loss, optimizer;
   std::vector<std::string> freeze;
+  /// Libraries of custom operators (accc/custom_op.h).
+  std::vector<std::string> customOps;
   /// By the dimension's name. Several values make a library for each of them, and for each
   /// combination with those of other dimensions.
   std::map<std::string, std::vector<int64_t>> dimensions;

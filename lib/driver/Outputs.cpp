@@ -10,6 +10,7 @@
 #include "driver/Header.h"
 #include "driver/Manifest.h"
 #include "driver/Report.h"
+#include "ir/prim/ElementTypes.h"
 #include "training/optimizer/Optimizer.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -63,7 +64,7 @@ static LogicalResult writeWeights(Compilation &c, const std::string &path) {
   }
   NamedTensors tensors;
   for (const auto &[name, weight] : c.weights) {
-    auto type = static_cast<DType>(codegen::dtypeOf(weight.type.getElementType()));
+    auto type = static_cast<DType>(dtypeOf(weight.type.getElementType()));
     Shape shape(weight.type.getShape().begin(), weight.type.getShape().end());
     tensors.emplace_back(name,
                          Tensor::borrow(type, shape, const_cast<char *>(weight.bytes.data())));

@@ -4,6 +4,7 @@
 #include "budget/Passes.h"
 #include "codegen/Generate.h"
 #include "driver/Boundaries.h"
+#include "driver/CustomOps.h"
 #include "driver/Files.h"
 #include "driver/Manifest.h"
 #include "driver/Outputs.h"
@@ -43,6 +44,8 @@ Compilation::Compilation(MLIRContext &context, const CompileOptions &options)
     branches.push_back({std::move(choice), std::move(target), {}});
   }
   branch = &branches.front();
+  context.getOrLoadDialect<prim::PrimDialect>()->customOperators =
+      llvm::cantFail(loadCustomOperators(options.customOps));
 }
 
 void accc::registerDialects(MLIRContext &context) {
@@ -58,7 +61,10 @@ static TrainingOptions trainingOptions(const Compilation &c) {
 static LogicalResult importModel(Compilation &c) {
   if (failed(readModel(c)))
     return failure();
-  if (c.onlyInspected || succeeded(checkSupported(c)))
+  if (c.onlyInspected)
+    return success();
+  bool isSupported = succeeded(checkSupported(c));
+  if (succeeded(checkCustomCalls(c)) && isSupported)
     return success();
   // Nor does this hide what the next phase would find.
   for (const Problem &problem : checkTrainable(*c.module, trainingOptions(c)))

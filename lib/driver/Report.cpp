@@ -68,25 +68,44 @@ static json::Object describeStep(Operation &op, SymbolTable &symbols) {
     step["segments"] = static_cast<int64_t>(launch.getSizes().size());
     return step;
   }
+  if (auto call = dyn_cast<exec::CustomCallOp>(op))
+    return json::Object{{"custom_call", call.getCallee()},
+                        {"backward", call.getBackward()},
+                        {"flops", 0.0},
+                        {"bytes", bytesOf(call.getInputs()) + bytesOf(call.getOutputs())}};
   auto call = cast<exec::LibraryCallOp>(op);
   return json::Object{{"library_call", call.getCallee()},
                       {"flops", flopsOf(call)},
                       {"bytes", bytesOf(call.getInputs()) + bytesOf(call.getOutputs())}};
 }
 
+namespace {
+struct StepCounts {
+  int64_t launches = 0, libraryCalls = 0, customCalls = 0;
+
+  /// Whether the op computes something: slices and checks do not.
+  bool add(Operation &op) {
+    bool isLaunch = isa<exec::LaunchOp, exec::LaunchEachOp>(op);
+    launches += isLaunch;
+    libraryCalls += isa<exec::LibraryCallOp>(op);
+    customCalls += isa<exec::CustomCallOp>(op);
+    return isLaunch || isa<exec::LibraryCallOp, exec::CustomCallOp>(op);
+  }
+};
+} // namespace
+
 static void printEntry(json::OStream &out, exec::EntryOp entry, StringRef target,
                        SymbolTable &symbols) {
   double flops = 0, bytes = 0;
-  int64_t launches = 0, calls = 0;
+  StepCounts counts;
   out.attribute("name", entry.getEntryName());
   out.attribute("target", target);
   out.attribute("sizes", entry.getSizesText());
   out.attribute("arena_bytes", static_cast<int64_t>(entry.getArenaSize()));
   out.attributeArray("steps", [&] {
     for (Operation &op : entry.getBody().front()) {
-      if (!isa<exec::LaunchOp, exec::LaunchEachOp, exec::LibraryCallOp>(op))
+      if (!counts.add(op))
         continue;
-      ++(isa<exec::LibraryCallOp>(op) ? calls : launches);
       json::Object step = describeStep(op, symbols);
       if (std::string module = moduleNames(op.getLoc()); !module.empty())
         step["module"] = module;
@@ -95,8 +114,9 @@ static void printEntry(json::OStream &out, exec::EntryOp entry, StringRef target
       out.value(std::move(step));
     }
   });
-  out.attribute("launches", launches);
-  out.attribute("library_calls", calls);
+  out.attribute("launches", counts.launches);
+  out.attribute("library_calls", counts.libraryCalls);
+  out.attribute("custom_calls", counts.customCalls);
   out.attribute("flops", flops);
   out.attribute("bytes", bytes);
 }
@@ -151,16 +171,15 @@ static json::Object summarize(ArrayRef<TargetProgram> programs, StringRef model,
   json::Array entries;
   for (auto [program, target] : programs)
     for (auto entry : program.getOps<exec::EntryOp>()) {
-      int64_t launches = 0, calls = 0;
-      for (Operation &op : entry.getBody().front()) {
-        launches += isa<exec::LaunchOp, exec::LaunchEachOp>(op);
-        calls += isa<exec::LibraryCallOp>(op);
-      }
+      StepCounts counts;
+      for (Operation &op : entry.getBody().front())
+        counts.add(op);
       entries.push_back(json::Object{{"name", entry.getEntryName()},
                                      {"target", target->getName()},
                                      {"sizes", entry.getSizesText()},
-                                     {"launches", launches},
-                                     {"library_calls", calls},
+                                     {"launches", counts.launches},
+                                     {"library_calls", counts.libraryCalls},
+                                     {"custom_calls", counts.customCalls},
                                      {"arena_bytes", static_cast<int64_t>(entry.getArenaSize())}});
     }
   json::Object kernels, seconds;

@@ -52,7 +52,7 @@ bool accumulates(Operation *op) {
                scatter.getKind() == prim::ScatterKind::mul;
       })
       .Case([](prim::WindowScatterOp) { return true; })
-      .Default([](Operation *op) { return prim::isContraction(op); });
+      .Default([](Operation *op) { return isa<MatrixProduct, ConvolutionLike>(op); });
 }
 
 /// Noise in the terms, more where there are many: errors of partial sums add up.

@@ -13,7 +13,7 @@ import sys
 
 # What the files of a folder may include beside their own folder, first match wins. The names are those
 # of the folders under lib/; `accc` is include/accc, of which the compiler may use the ABI alone.
-ABI = ["accc/abi.h", "accc/cpu_features.h"]
+ABI = ["accc/abi.h", "accc/cpu_features.h", "accc/custom_op.h"]
 STAGES = ["frontend", "training", "transforms", "layout", "fusion", "budget", "schedule", "codegen", "reference"]
 MAY_INCLUDE = [
     ("include/accc", []),
@@ -33,7 +33,7 @@ MAY_INCLUDE = [
     ("lib/target", ["ir", "support", *ABI]),
     ("lib/ir/nn", ["ir/prim", "ir/interfaces", "support"]),
     ("lib/ir/exec", ["ir/prim", "ir/interfaces", "support"]),
-    ("lib/ir/prim", ["ir/interfaces", "support"]),
+    ("lib/ir/prim", ["ir/interfaces", "support", *ABI]),
     ("lib/ir/interfaces", ["support"]),
     ("lib/support", []),
     ("tools/accc", ["driver", "support", "accc"]),  # the driver is all of the compiler that it sees

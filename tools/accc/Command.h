@@ -30,6 +30,11 @@ void addGolden(CLI::App &app, Action &action);
 /// Adds NAME=TYPE[SIZE,...] of --input. Throws CLI::ValidationError.
 void addInput(CompileOptions &options, const std::string &text);
 
+/// Adds --custom-ops.
+void addCustomOps(CLI::App &command, std::vector<std::string> &libraries);
+/// Lets sessions of this process find these libraries, before others of the same file names.
+void offerCustomOps(const std::vector<std::string> &libraries);
+
 /// Adds MODEL and the options that say what is compiled and how. `options` must live as long as the
 /// app.
 void addCompileOptions(CLI::App &command, CompileOptions &options);

@@ -83,6 +83,7 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
       .add_option("--freeze", options.freeze, "Do not train parameters whose name matches anywhere")
       ->type_name("REGEX")
       ->allow_extra_args(false);
+  addCustomOps(command, options.customOps);
   command.add_flag("--assume-dropout-training", options.assumeDropoutTraining,
                    "Treat dropouts exported without a training flag as active");
   command.add_flag("--assume-batchnorm-training", options.assumeBatchNormTraining,

@@ -165,6 +165,7 @@ static int bench(const BenchOptions &options) {
       {"p90_ms", quantile(times, 0.9)},
       {"launches", entry.num_launches},
       {"library_calls", entry.num_library_calls},
+      {"custom_calls", entry.num_custom_calls},
       {"arena_bytes", entry.arena_size},
       {"state_bytes", session.state_bytes()},
       {"working_bytes", session.working_bytes()},
@@ -185,8 +186,10 @@ static int bench(const BenchOptions &options) {
         session.threads(), times.size());
   print("  step        %.3f ms median, %.3f to %.3f (10%% to 90%%)\n", quantile(times, 0.5),
         quantile(times, 0.1), quantile(times, 0.9));
-  print("  launches    %d kernels, %d library calls\n", entry.num_launches,
-        entry.num_library_calls);
+  print("  launches    %d kernels, %d library calls", entry.num_launches, entry.num_library_calls);
+  if (entry.num_custom_calls)
+    print(", %d custom calls", entry.num_custom_calls);
+  print("\n");
   print("  memory      %s state, %s arena, %s at the peak of the process\n",
         humanBytes(session.state_bytes()).c_str(), humanBytes(entry.arena_size).c_str(),
         humanBytes(peakBytes).c_str());

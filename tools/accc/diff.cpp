@@ -24,7 +24,7 @@ struct DiffOptions {
   RunSettings run;
   bool bisect = false, targets = false, hasSteps = false;
   double tolerance = DiffReport().tolerance;
-  std::vector<std::string> modelTargets, archs, only, failOn;
+  std::vector<std::string> modelTargets, archs, customOps, only, failOn;
   std::string precision;
   ReportOptions report;
   std::string junit; ///< a file to write
@@ -58,6 +58,7 @@ static int diffModel(const DiffOptions &options, DiffReport &report) {
   CompileOptions compile = meta.compile;
   compile.model = options.a;
   compile.output = folder.path() / "model.so";
+  compile.customOps = options.customOps;
   // A bisection follows what every machine can run, unless it is asked for something else.
   if (options.bisect) {
     compile.targets = {"cpu"};
@@ -142,6 +143,7 @@ static void checkOptions(const DiffOptions &options, Mode mode) {
 static int diff(const DiffOptions &options) {
   Mode mode = modeOf(options);
   checkOptions(options, mode);
+  offerCustomOps(options.customOps);
   DiffReport report{.a = options.a, .b = options.b, .tolerance = options.tolerance};
   report.choice.only = options.only;
   if (!options.failOn.empty())
@@ -286,5 +288,6 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
       ->type_name("A[,B]")
       ->delimiter(',')
       ->allow_extra_args(false);
+  addCustomOps(*command, options->customOps);
   command->callback([options, &action] { action = [options] { return diff(*options); }; });
 }

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <span>
 
 using namespace accc;
@@ -27,6 +28,17 @@ static ordered_json describeValues(const accc_value *values, int count) {
     list.push_back({{"name", values[i].tensor.name},
                     {"type", to_string(values[i].tensor)},
                     {"usage", usages[values[i].usage]}});
+  return list;
+}
+
+/// Each call of a function of the user's.
+static ordered_json describeCustomCalls(const accc_entry &entry) {
+  ordered_json list = ordered_json::array();
+  for (int i = 0; i < entry.num_custom_calls; ++i) {
+    const accc_custom_call &call = entry.custom_calls[i];
+    list.push_back(
+        {{"name", call.name}, {"library", call.library}, {"backward", call.backward != 0}});
+  }
   return list;
 }
 
@@ -54,6 +66,7 @@ static ordered_json describeLibrary(const Model &model) {
                                {"sizes", entry.sizes},
                                {"launches", entry.num_launches},
                                {"library_calls", entry.num_library_calls},
+                               {"custom_calls", describeCustomCalls(entry)},
                                {"arena_bytes", entry.arena_size},
                                {"inputs", describeValues(entry.inputs, entry.num_inputs)},
                                {"outputs", describeValues(entry.outputs, entry.num_outputs)}});
@@ -93,6 +106,21 @@ static void printExport(const ordered_json &json, const char *damage) {
     std::cout << "lost in the export: " << json[damage].get<std::string>() << "\n";
 }
 
+/// "2 custom calls, ", nothing where there are none.
+static std::string countCustomCalls(const ordered_json &calls) {
+  return calls.empty() ? "" : std::to_string(calls.size()) + " custom calls, ";
+}
+
+static void printCustomOperators(const ordered_json &calls) {
+  std::set<std::string> operators;
+  for (const auto &call : calls)
+    operators.insert(call["name"].get<std::string>() + " of " + call["library"].get<std::string>());
+  if (!operators.empty())
+    std::cout << "  custom operators\n";
+  for (const std::string &name : operators)
+    std::cout << "    " << name << "\n";
+}
+
 static void printLibrary(const ordered_json &json) {
   std::cout << json["model"].get<std::string>() << ": " << json["compiler"].get<std::string>()
             << ", " << json["target"].get<std::string>() << " " << archName(json["arch"]);
@@ -114,7 +142,9 @@ static void printLibrary(const ordered_json &json) {
     if (entry["sizes"] != "")
       std::cout << " " << entry["sizes"].get<std::string>();
     std::cout << ": " << entry["launches"] << " launches, " << entry["library_calls"]
-              << " library calls, " << humanBytes(entry["arena_bytes"].get<double>()) << " arena\n";
+              << " library calls, " << countCustomCalls(entry["custom_calls"])
+              << humanBytes(entry["arena_bytes"].get<double>()) << " arena\n";
+    printCustomOperators(entry["custom_calls"]);
     std::cout << "  inputs\n";
     printList(entry["inputs"], "    ");
     std::cout << "  outputs\n";

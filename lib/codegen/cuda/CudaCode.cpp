@@ -156,17 +156,21 @@ static LogicalResult emitCode(ModuleOp program, const ConstantBlock &constants,
   return failed(object) ? failure() : emitObject(module, *machine, *object, loc);
 }
 
-/// After a check only kernels write to the state (libraries give what a copy puts there): they look
-/// at the status, libraries do not.
-static LogicalResult checkLibraryCalls(ModuleOp program) {
+/// After a check only kernels write to the state (calls give what a copy puts there): they look at
+/// the status, calls do not.
+static LogicalResult checkCalls(ModuleOp program) {
   for (auto entry : program.getOps<exec::EntryOp>()) {
     bool checked = false;
     for (Operation &op : entry.getBody().front()) {
       checked |= isa<exec::CheckOp>(op);
-      auto call = dyn_cast<exec::LibraryCallOp>(op);
-      for (Value output : checked &&call ? call.getOutputs() : ValueRange())
+      ValueRange outputs;
+      if (auto call = dyn_cast<exec::LibraryCallOp>(op))
+        outputs = call.getOutputs();
+      else if (auto call = dyn_cast<exec::CustomCallOp>(op))
+        outputs = call.getOutputs();
+      for (Value output : checked ? outputs : ValueRange())
         if (output.getDefiningOp<exec::SliceOp>().getSpace() == exec::Space::state)
-          return emitBug(call.getLoc()) << "a library call changes the state";
+          return emitBug(op.getLoc()) << "a call changes the state";
     }
   }
   return success();
@@ -180,7 +184,7 @@ LogicalResult codegen::generateCudaCode(ModuleOp program, const CudaTarget &targ
   MLIRContext *context = program.getContext();
   setLoopStrengthReduction(true);
   context->loadDialect<NVVM::NVVMDialect>();
-  if (failed(checkLibraryCalls(program)))
+  if (failed(checkCalls(program)))
     return failure();
   ErrorTable errors;
   FailureOr<KernelModule> kernels = emitKernels(program, CudaKernels(program), errors);

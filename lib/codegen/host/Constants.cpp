@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/host/Host.h"
+#include "ir/prim/ElementTypes.h"
 
 #include "llvm/IR/Constants.h"
 
 using namespace accc;
 using namespace accc::codegen;
-
-accc_dtype codegen::dtypeOf(mlir::Type type) {
-  if (type.isF32())
-    return ACCC_F32;
-  if (type.isF64())
-    return ACCC_F64;
-  if (type.isF16())
-    return ACCC_F16;
-  if (type.isBF16())
-    return ACCC_BF16;
-  auto integer = mlir::cast<mlir::IntegerType>(type);
-  bool isUnsigned = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 1:
-    return ACCC_BOOL;
-  case 8:
-    return isUnsigned ? ACCC_U8 : ACCC_I8;
-  case 16:
-    return isUnsigned ? ACCC_U16 : ACCC_I16;
-  case 32:
-    return isUnsigned ? ACCC_U32 : ACCC_I32;
-  default:
-    return isUnsigned ? ACCC_U64 : ACCC_I64;
-  }
-}
 
 llvm::Constant *ConstantWriter::i32(int64_t value) {
   return llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(value),

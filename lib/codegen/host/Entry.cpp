@@ -34,6 +34,11 @@ std::string labelOf(exec::LibraryCallOp call) {
          shapesOf(call.getOutputs());
 }
 
+std::string labelOf(exec::CustomCallOp call) {
+  return call.getCallee().str() + (call.getBackward() ? " backward " : " ") +
+         shapesOf(call.getInputs()) + " -> " + shapesOf(call.getOutputs());
+}
+
 /// The steps of one entry.
 class EntryEmitter {
 public:
@@ -48,6 +53,7 @@ public:
   SmallVector<llvm::Constant *> steps; // accc_step
   SmallVector<accc_buffer> buffers;    // of all steps
   SmallVector<accc_library_call> calls;
+  SmallVector<llvm::Constant *> customCalls; // accc_custom_call
   int64_t launches = 0;
 
 private:
@@ -60,6 +66,7 @@ private:
   void addLaunch(exec::LaunchOp launch);
   void addLaunch(exec::LaunchEachOp launch);
   LogicalResult addCall(exec::LibraryCallOp call);
+  void addCall(exec::CustomCallOp call);
 
   exec::EntryOp entry;
   const KernelShapes &kernels;
@@ -158,6 +165,15 @@ LogicalResult EntryEmitter::addCall(exec::LibraryCallOp call) {
   return success();
 }
 
+void EntryEmitter::addCall(exec::CustomCallOp call) {
+  size_t first = buffers.size();
+  append(call.getInputs(), ACCC_READ);
+  append(call.getOutputs(), ACCC_WRITE);
+  addStep(ACCC_STEP_CUSTOM_CALL, static_cast<int64_t>(customCalls.size()), 0, first, labelOf(call),
+          call);
+  customCalls.push_back(describeCustomCall(call, w));
+}
+
 LogicalResult EntryEmitter::emit() {
   for (Operation &op : entry.getBody().front()) {
     if (auto slice = dyn_cast<exec::SliceOp>(op))
@@ -166,6 +182,8 @@ LogicalResult EntryEmitter::emit() {
       addLaunch(launch);
     else if (auto each = dyn_cast<exec::LaunchEachOp>(op))
       addLaunch(each);
+    else if (auto call = dyn_cast<exec::CustomCallOp>(op))
+      addCall(call);
     else if (isa<exec::CheckOp>(op))
       addStep(ACCC_STEP_CHECK, 0, 0, buffers.size(), "check", &op);
     else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
@@ -237,7 +255,8 @@ FailureOr<llvm::Constant *> codegen::describeEntry(exec::EntryOp entry, const Ke
       {w.string(entry.getEntryName()), w.string(entry.getSizesText()),
        w.i64(static_cast<int64_t>(entry.getArenaSize())), count(inputs), count(outputs),
        count(emitter.calls), count(errors), count(emitter.steps), count(emitter.buffers),
-       w.i32(emitter.launches), w.i32(0), w.array(inputs, "inputs"), w.array(outputs, "outputs"),
-       w.structs(ArrayRef(emitter.calls), "library_calls"), w.array(errors, "errors"),
+       w.i32(emitter.launches), count(emitter.customCalls), w.array(inputs, "inputs"),
+       w.array(outputs, "outputs"), w.structs(ArrayRef(emitter.calls), "library_calls"),
+       w.array(emitter.customCalls, "custom_calls"), w.array(errors, "errors"),
        w.array(emitter.steps, "steps"), w.structs(ArrayRef(emitter.buffers), "buffers")});
 }

@@ -56,8 +56,10 @@ void addDescription(mlir::ModuleOp program, const WeightTable &weights,
 mlir::FailureOr<accc_library_call> describeCall(exec::LibraryCallOp call,
                                                 accc_compute compute = ACCC_COMPUTE_FULL);
 
-/// The ABI's element type.
-accc_dtype dtypeOf(mlir::Type elementType);
+class ConstantWriter;
+
+/// The accc_custom_call of a call, whose buffers are its inputs and then its outputs.
+llvm::Constant *describeCustomCall(exec::CustomCallOp call, ConstantWriter &w);
 
 /// Constant data of the description, by C layout on x86-64.
 class ConstantWriter {

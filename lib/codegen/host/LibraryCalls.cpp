@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contractions as the runtime's library calls see them: extents and strides.
 #include "codegen/host/Host.h"
+#include "ir/prim/ElementTypes.h"
 
 #include "ir/prim/MergedDimensions.h"
 #include "support/Fault.h"

@@ -28,6 +28,10 @@ public:
   std::vector<Local> call(mlir::Location loc, llvm::StringRef op,
                           const std::vector<NamedLocal> &arguments, llvm::StringRef name);
 
+  /// Calls an operator of the user's own; arguments that are no tensors are its attributes.
+  std::vector<Local> callCustom(mlir::Location loc, const prim::CustomOperator &op,
+                                const std::vector<NamedLocal> &arguments, llvm::StringRef name);
+
   /// The value of a tensor as it is now.
   mlir::Value read(mlir::Location loc, const MutableTensor &tensor) {
     return tensor.read(function, loc);

@@ -97,7 +97,8 @@ static std::optional<SmallVector<Value>> evaluateParts(Operation *op) {
 }
 
 SmallVector<Value> accc::foldConstant(Operation *op) {
-  if (isa<prim::ConstantOp>(op) || op->getNumResults() == 0)
+  // The user's functions run when the model does.
+  if (isa<prim::ConstantOp, CustomCallLike>(op) || op->getNumResults() == 0)
     return {};
   if (!llvm::all_of(op->getResultTypes(), small) || !llvm::all_of(op->getOperandTypes(), small) ||
       !llvm::all_of(op->getOperands(), [](Value operand) { return !!knownValue(operand); }))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/onnx/GraphImporter.h"
+#include "frontend/common/CustomCall.h"
 #include "frontend/common/Fold.h"
+#include "frontend/onnx/CustomNode.h"
 #include "frontend/onnx/OpTable.h"
 #include "support/ModuleLocation.h"
 #include "support/WorkScope.h"
@@ -42,9 +44,12 @@ void findGradientLeaves(const Nodes &nodes, llvm::StringSet<> &leaves) {
     }
 }
 
+bool isStandard(const onnx::NodeProto &node) {
+  return node.domain().empty() || node.domain() == "ai.onnx";
+}
+
 std::string fullOpType(const onnx::NodeProto &node) {
-  bool standard = node.domain().empty() || node.domain() == "ai.onnx";
-  return standard ? node.op_type() : node.domain() + "." + node.op_type();
+  return isStandard(node) ? node.op_type() : node.domain() + "." + node.op_type();
 }
 
 } // namespace
@@ -234,7 +239,7 @@ void GraphImporter::importInputs(const onnx::GraphProto &graph) {
 // ---- nodes ----
 
 int64_t GraphImporter::opset(const onnx::NodeProto &node, const Frame &frame) const {
-  bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  bool standard = isStandard(node);
   for (const Frame *at = &frame; at; at = at->outer)
     if (at->opsets)
       for (const onnx::OperatorSetIdProto &set : *at->opsets)
@@ -253,12 +258,20 @@ Location GraphImporter::location(const onnx::NodeProto &node) {
 
 Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entities inputs) {
   bool broken = llvm::any_of(inputs, [](const Entity &input) { return input.isBroken; });
+  // First: who gives a library means its operators, whatever bodies the file has for them.
+  if (const prim::CustomOperator *custom =
+          prim::findCustomOperator(&context, node.domain() + "::" + node.op_type())) {
+    if (broken)
+      return {};
+    Node view(*this, frame, node, opset(node, frame), location(node), std::move(inputs));
+    return build([&] { return customNode(view, *custom); });
+  }
   auto function = functions.find(functionKey(node.domain(), node.op_type()));
   if (function != functions.end()) // a broken input spoils only what depends on it
     return importCall(*function->second, node, frame, inputs);
   const OpRow *op = findOp(node.domain(), node.op_type());
   if (!op)
-    fail("the operator is not supported");
+    fail(isStandard(node) ? "the operator is not supported" : kUnknownOperator);
   if (opset(node, frame) < op->oldest)
     fail("the form of operator sets before " + Twine(op->oldest) + " is not supported");
   if (broken)

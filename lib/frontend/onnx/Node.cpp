@@ -67,6 +67,13 @@ const onnx::AttributeProto *Node::find(StringRef name) const {
   return nullptr;
 }
 
+SmallVector<std::string> Node::attributeNames() const {
+  SmallVector<std::string> names;
+  for (const onnx::AttributeProto &attribute : node.attribute())
+    names.push_back(attribute.name());
+  return names;
+}
+
 namespace {
 [[noreturn]] void missing(StringRef name) { fail("the attribute '" + name + "' is missing"); }
 [[noreturn]] void wrongKind(StringRef name, StringRef kind) {

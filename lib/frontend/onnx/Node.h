@@ -43,6 +43,7 @@ public:
 
   // ---- attributes ----
   const onnx::AttributeProto *find(llvm::StringRef name) const;
+  llvm::SmallVector<std::string> attributeNames() const;
   bool hasAttribute(llvm::StringRef name) const { return find(name); }
   int64_t integer(llvm::StringRef name, std::optional<int64_t> otherwise = {}) const;
   double real(llvm::StringRef name, std::optional<double> otherwise = {}) const;

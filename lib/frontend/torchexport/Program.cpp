@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchexport/Program.h"
 #include "frontend/aten/Numbers.h"
+#include "frontend/common/CustomCall.h"
 #include "support/ModuleLocation.h"
 #include "support/WorkScope.h"
 
@@ -238,6 +239,22 @@ static aten::Local evaluateSizes(llvm::StringRef target, ArrayRef<aten::Local> a
   return type.getDimSize(static_cast<unsigned>(*dim < 0 ? *dim + type.getRank() : *dim));
 }
 
+/// "acme::swish" of "torch.ops.acme.swish.default".
+static std::string customName(llvm::StringRef target) {
+  if (!target.consume_front("torch.ops."))
+    return "";
+  auto [space, name] = target.split('.');
+  return (space + "::" + name.split('.').first).str();
+}
+
+/// Whether a node's outputs are so many tensors.
+static bool givesTensors(const Json &outputs, size_t count) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs.at(i).tag() != "as_tensor")
+      return false;
+  return outputs.size() == count;
+}
+
 std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::string &target,
                                                   Scope &scope) {
   Json inputs = node.at("inputs");
@@ -267,9 +284,10 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
       values.push_back(argumentAt(i));
     return {evaluateSizes(target, values)};
   }
-  bool isVision = name.consume_front(kVision);
-  if (!isVision && !name.consume_front(kAten))
-    fail("the operator is not supported: it is none of ATen's or torchvision's");
+  const prim::CustomOperator *custom = prim::findCustomOperator(&context, customName(name));
+  bool isVision = !custom && name.consume_front(kVision);
+  if (!custom && !isVision && !name.consume_front(kAten))
+    fail(frontend::kUnknownOperator);
   std::string op = (isVision ? "torchvision::" : "") + name.str();
   std::vector<aten::NamedLocal> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -277,7 +295,13 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   if (name.starts_with("as_strided"))
     arguments.push_back({"memory", memoryOf(inputs.at(size_t(0)).at("arg"))});
   std::optional<Json> called = node.find("name");
-  return caller.call(location(node), op, arguments, called ? called->string() : target);
+  std::string resultName = called ? called->string() : target;
+  if (!custom)
+    return caller.call(location(node), op, arguments, resultName);
+  if (!givesTensors(node.at("outputs"), static_cast<size_t>(custom->functions->num_outputs)))
+    fail("the operator does not return " + Twine(custom->functions->num_outputs) + " tensors, as " +
+         custom->library + " says; one that writes into its arguments is not supported");
+  return caller.callCustom(location(node), *custom, arguments, resultName);
 }
 
 void ProgramImporter::importNode(const Json &node, Scope &scope) {

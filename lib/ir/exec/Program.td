@@ -106,6 +106,21 @@ def Exec_LibraryCallOp : Exec_Op<"library_call", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$callee $config `(` $inputs `)` `->` `(` $outputs `)` attr-dict `:` type($inputs) `->` type($outputs)";
 }
 
+def Exec_CustomCallOp : Exec_Op<"custom_call", [AttrSizedOperandSegments]> {
+  let summary = "calls a function of an operator of the user's own";
+  let description = [{
+    Of the operator `callee`, which the file `library` gives, the forward or (`backward`) the backward
+    function, with the attributes `config`. `input_types` and `output_types` are those of the operator. For
+    each of its inputs, outputs, gradients of outputs and gradients of inputs `places` says which of the inputs
+    and (counted on behind these) outputs of this op it is; -1: none.}];
+  let arguments = (ins StrAttr:$callee, StrAttr:$library, DictionaryAttr:$config, UnitAttr:$backward,
+                       TypeArrayAttr:$input_types, TypeArrayAttr:$output_types, DenseI32ArrayAttr:$places,
+                       Variadic<Exec_Buffer>:$inputs, Variadic<Exec_Buffer>:$outputs);
+  let assemblyFormat = [{
+    (`backward` $backward^)? $callee `of` $library $config `(` $inputs `)` `->` `(` $outputs `)` attr-dict
+    `:` type($inputs) `->` type($outputs)}];
+}
+
 def Exec_CheckOp : Exec_Op<"check"> {
   let summary = "ends the call here with its status if a kernel has reported a data error";
   let description = [{Stands before the first launch that changes the state.}];

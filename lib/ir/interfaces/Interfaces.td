@@ -120,6 +120,28 @@ def ConvolutionLike : OpInterface<"ConvolutionLike"> {
   ];
 }
 
+def CustomCallLike : OpInterface<"CustomCallLike"> {
+  let description = [{
+    A call of a function that the user gives for an operator of his own (accc/custom_op.h): its forward or
+    its backward function.
+  }];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<"The operator, `domain::name`.", "::llvm::StringRef", "getCallee">,
+    InterfaceMethod<"The file name of the library that gives the function.", "::llvm::StringRef", "getLibrary">,
+    InterfaceMethod<"The operator's attributes.", "::mlir::DictionaryAttr", "getConfig">,
+    InterfaceMethod<"Whether it calls the backward function.", "bool", "isBackward">,
+    InterfaceMethod<"The types of the operator's inputs.",
+                    "::llvm::SmallVector<::mlir::Type>", "getOperatorInputs">,
+    InterfaceMethod<"The types of the operator's outputs.",
+                    "::llvm::SmallVector<::mlir::Type>", "getOperatorOutputs">,
+    InterfaceMethod<[{
+        For each of the operator's inputs, outputs, gradients of outputs and gradients of inputs, one after
+        the other, which of the call's operands or (counted on behind these) results it is; -1: none.
+      }], "::llvm::SmallVector<int32_t>", "getPlaces">
+  ];
+}
+
 def Pointwise : OpInterface<"Pointwise"> {
   let description = [{Element i of the result from element i of every operand.}];
   let cppNamespace = "::accc";

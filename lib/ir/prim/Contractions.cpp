@@ -13,8 +13,6 @@ using namespace accc::prim;
 #define GET_OP_CLASSES
 #include "ir/prim/Contractions.cpp.inc"
 
-bool prim::isContraction(Operation *op) { return isa<MatrixProduct, ConvolutionLike>(op); }
-
 namespace {
 
 /// The dimensions of one side that are neither batch nor contracted.

@@ -4,6 +4,7 @@
 #define ACCC_IR_PRIM_PRIM_H
 
 #include "ir/interfaces/Interfaces.h"
+#include "ir/prim/CustomOperators.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -20,9 +21,9 @@
 #include "ir/prim/Families.h.inc"
 
 namespace accc::prim {
-/// Whether the op is a matrix product or a convolution: what becomes a call into a library and is
-/// never part of a kernel.
-bool isContraction(mlir::Operation *op);
+/// Whether the op is a matrix product, a convolution or a custom call: what becomes a call into a
+/// library and is never part of a kernel.
+bool isCall(mlir::Operation *op);
 
 /// How the kernel made of these ops walks its data: as the one op does that has an order of its
 /// own, or that reduces; if there is none, as it likes.

@@ -20,6 +20,10 @@ def Prim_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    /// The user's own operators, which custom calls name.
+    CustomOperators customOperators;
+  }];
 }
 
 // ---- Types ----

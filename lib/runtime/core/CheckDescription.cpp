@@ -158,10 +158,11 @@ private:
     std::string name = entry.name;
     require(entry.num_inputs >= 0 && entry.num_outputs >= 0 && entry.num_library_calls >= 0 &&
                 entry.num_errors >= 0 && entry.num_steps >= 0 && entry.num_buffers >= 0 &&
-                entry.num_launches >= 0,
+                entry.num_launches >= 0 && entry.num_custom_calls >= 0,
             name + " has a negative count");
     require((entry.num_inputs == 0 || entry.inputs) && (entry.num_outputs == 0 || entry.outputs) &&
                 (entry.num_library_calls == 0 || entry.library_calls) &&
+                (entry.num_custom_calls == 0 || entry.custom_calls) &&
                 (entry.num_errors == 0 || entry.errors) && (entry.num_steps == 0 || entry.steps) &&
                 (entry.num_buffers == 0 || entry.buffers),
             name + " lacks a table");
@@ -169,6 +170,8 @@ private:
       checkValue(entry.inputs[i], name);
     for (int32_t i = 0; i < entry.num_outputs; ++i)
       checkValue(entry.outputs[i], name);
+    for (int32_t i = 0; i < entry.num_custom_calls; ++i)
+      checkCustomCall(entry.custom_calls[i], name);
     for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps)))
       checkStep(step, entry, code);
     for (const accc_buffer &buffer :
@@ -176,12 +179,56 @@ private:
       checkBuffer(buffer, entry, code);
   }
 
+  void checkCustomCall(const accc_custom_call &call, const std::string &entry) const {
+    std::string name = entry + "'s custom call";
+    require(call.name && call.library && !std::string_view(call.library).empty() &&
+                std::string_view(call.library).find('/') == std::string_view::npos,
+            name + " names no operator of a library");
+    name += " of " + std::string(call.name);
+    require(call.num_inputs > 0 && call.num_outputs > 0 && call.num_attributes >= 0 &&
+                call.inputs && call.outputs && call.buffers &&
+                (call.num_attributes == 0 || call.attributes),
+            name + " lacks a table");
+    for (const accc_tensor &tensor : std::span(call.inputs, static_cast<size_t>(call.num_inputs)))
+      checkTensor(tensor);
+    for (const accc_tensor &tensor : std::span(call.outputs, static_cast<size_t>(call.num_outputs)))
+      checkTensor(tensor);
+  }
+
+  /// That each buffer of a step is one tensor of the call, and as large.
+  void checkCustomBuffers(const accc_custom_call &call, const accc_step &step,
+                          const accc_entry &entry) const {
+    std::string name = std::string(entry.name) + "'s custom call of " + call.name;
+    std::vector<bool> isUsed(static_cast<size_t>(step.num_buffers));
+    auto check = [&](const int32_t *&number, const accc_tensor *tensors, int32_t count) {
+      for (int32_t i = 0; i < count; ++i, ++number) {
+        require(*number >= -1 && *number < step.num_buffers,
+                name + " uses a buffer that the step does not have");
+        if (*number < 0)
+          continue;
+        auto buffer = static_cast<size_t>(*number);
+        require(!isUsed[buffer] &&
+                    entry.buffers[step.first_buffer + *number].bytes == size_bytes_of(tensors[i]),
+                name + " has a buffer of another size than its tensor");
+        isUsed[buffer] = true;
+      }
+    };
+    const int32_t *number = call.buffers;
+    check(number, call.inputs, call.num_inputs);
+    check(number, call.outputs, call.num_outputs);
+    check(number, call.outputs, call.num_outputs);
+    check(number, call.inputs, call.num_inputs);
+    require(std::find(isUsed.begin(), isUsed.end(), false) == isUsed.end(),
+            name + " has a buffer that is no tensor of it");
+  }
+
   void checkStep(const accc_step &step, const accc_entry &entry, const accc_code &code) const {
     std::string name = entry.name;
-    require(step.kind >= ACCC_STEP_LAUNCH && step.kind <= ACCC_STEP_CHECK,
+    require(step.kind >= ACCC_STEP_LAUNCH && step.kind <= ACCC_STEP_CUSTOM_CALL,
             name + " has a step of an unknown kind");
     int32_t count = step.kind == ACCC_STEP_LAUNCH         ? code.num_kernels
                     : step.kind == ACCC_STEP_LIBRARY_CALL ? entry.num_library_calls
+                    : step.kind == ACCC_STEP_CUSTOM_CALL  ? entry.num_custom_calls
                                                           : 1;
     require(step.index >= 0 && step.index < count && step.tasks >= 0,
             name + " has a step that runs nothing of the library's");
@@ -192,6 +239,8 @@ private:
     require(step.kind != ACCC_STEP_LIBRARY_CALL ||
                 step.num_buffers == countBuffers(entry.library_calls[step.index]),
             name + " has a library call with too few or too many buffers");
+    if (step.kind == ACCC_STEP_CUSTOM_CALL)
+      checkCustomBuffers(entry.custom_calls[step.index], step, entry);
   }
 
   void checkBuffer(const accc_buffer &buffer, const accc_entry &entry,

@@ -7,6 +7,7 @@
 
 #include "accc/abi.h"
 #include "accc/tensor.h"
+#include "core/CustomOperators.h"
 
 #include <memory>
 #include <optional>
@@ -30,7 +31,7 @@ struct Source {
 };
 
 /// An entry point made ready on a device: everything that its runs need is allocated, its library
-/// calls are prepared.
+/// and custom calls are prepared.
 class DeviceEntry {
 public:
   virtual ~DeviceEntry() = default;
@@ -59,7 +60,7 @@ public:
   virtual int32_t wait(size_t slot) = 0;
   virtual std::string failure() const = 0;
 
-  /// From now on measures every launch and library call, anew.
+  /// From now on measures every launch and call, anew.
   virtual void startProfile() = 0;
   /// The seconds that each of them has taken since then, in the order of accc_entry.steps, checks
   /// left out; empty if none was measured.
@@ -87,10 +88,13 @@ public:
   virtual int threads() const = 0;
 };
 
-/// What a session asks of its device; as in SessionOptions.
+/// What a session asks of its device.
 struct DeviceOptions {
+  /// As in SessionOptions.
   int threads = 0;
   bool graph = true;
+  /// Those that the code calls, if any; they outlive the device.
+  const CustomOperators *customOperators = nullptr;
 };
 
 /// What this process can say of a target before a session is there.

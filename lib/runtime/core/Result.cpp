@@ -63,7 +63,7 @@ static std::optional<Error> whyFailed(int32_t status, const detail::EntryState &
     return Error(ErrorKind::data,
                  std::string(entry.name) + ": " + (why.empty() ? entry.errors[dataError] : why));
   }
-  if (status == ACCC_LIBRARY_CALL_FAILED)
+  if (status == ACCC_CALL_FAILED)
     return Error(ErrorKind::machine, std::string(entry.name) + ": " + owner.prepared->failure());
   if (status != ACCC_DONE)
     return Error(ErrorKind::bug, std::string(entry.name) + " returned the unknown status " +

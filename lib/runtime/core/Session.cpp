@@ -9,9 +9,10 @@ namespace accc {
 
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
     : model(loaded.is_to_run() ? std::move(loaded) : Model::load(loaded.path())),
-      progress{options.learning_rate, options.seed, 0},
+      customOperators(model.code(), model.path()), progress{options.learning_rate, options.seed, 0},
       device(detail::findPlatform(model.code().target)
-                 ->open(model.description(), model.code(), {options.threads, options.graph})),
+                 ->open(model.description(), model.code(),
+                        {options.threads, options.graph, &customOperators})),
       entries(model.entries().size()) {
   for (const accc_entry &entry : model.entries())
     for (int32_t i = 0; i < entry.num_inputs; ++i)

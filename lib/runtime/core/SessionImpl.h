@@ -37,6 +37,7 @@ struct Session::Impl {
   void load(const SafetensorsReader &file, bool withOptimizer, const LoadOptions &options);
 
   Model model;
+  detail::CustomOperators customOperators; // that the model calls
   detail::Progress progress;
   std::unique_ptr<detail::Device> device;
   std::vector<std::unique_ptr<detail::EntryState>> entries; // in the order of the model's; or null

@@ -40,7 +40,7 @@ public:
   }
   std::unique_ptr<Device> open(const accc_model_description &model, const accc_code &code,
                                const DeviceOptions &options) const override {
-    return std::make_unique<CpuDevice>(model, code, options.threads);
+    return std::make_unique<CpuDevice>(model, code, options);
   }
 };
 
@@ -53,9 +53,10 @@ const Platform &cpuPlatform() {
 
 // ---- CpuDevice ----
 
-CpuDevice::CpuDevice(const accc_model_description &model, const accc_code &code, int threads)
-    : model(model), code(code), team(threads), state(model.state_size, "the model's state"),
-      poison(environmentFlag("ACCC_POISON")) {}
+CpuDevice::CpuDevice(const accc_model_description &model, const accc_code &code,
+                     const DeviceOptions &options)
+    : model(model), code(code), customOperators(options.customOperators), team(options.threads),
+      state(model.state_size, "the model's state"), poison(environmentFlag("ACCC_POISON")) {}
 
 std::unique_ptr<DeviceEntry> CpuDevice::prepare(const accc_entry &entry) {
   auto made = std::make_unique<CpuEntry>(entry, *this);
@@ -89,6 +90,12 @@ CpuEntry::CpuEntry(const accc_entry &entry, CpuDevice &device)
     calls.push_back(createLibraryCall(entry.library_calls[i], device.team));
   for (const auto &call : calls)
     mostScratch = std::max(mostScratch, call->scratchBytes());
+  for (const accc_custom_call &call :
+       std::span(entry.custom_calls, static_cast<size_t>(entry.num_custom_calls))) {
+    customCalls.emplace_back(call, device.customOperators->find(call), CustomTarget::cpu,
+                             device.team.threads());
+    mostScratch = std::max(mostScratch, customCalls.back().workspaceBytes());
+  }
   size_t most = 0;
   for (int32_t i = 0; i < entry.num_steps; ++i)
     most = std::max(most, static_cast<size_t>(entry.steps[i].num_buffers));
@@ -157,8 +164,8 @@ int64_t CpuEntry::runSteps() {
     if (step.kind == ACCC_STEP_LAUNCH) {
       accc_kernel_function kernel = device.code.kernels[step.index].function;
       measure([&] { launches.run(kernel, addresses(step), step.tasks); });
-    } else if (step.kind == ACCC_STEP_LIBRARY_CALL) {
-      if (int32_t failed = runLibraryCall(step))
+    } else if (step.kind != ACCC_STEP_CHECK) {
+      if (int32_t failed = runCall(step))
         return failed;
     } else if (status != ACCC_DONE) {
       break;
@@ -167,19 +174,30 @@ int64_t CpuEntry::runSteps() {
   return status;
 }
 
-int32_t CpuEntry::runLibraryCall(const accc_step &step) {
+int32_t CpuEntry::runCall(const accc_step &step) {
+  auto index = static_cast<size_t>(step.index);
+  bool isCustom = step.kind == ACCC_STEP_CUSTOM_CALL;
+  char *scratch = device.scratch.data();
   try {
-    LibraryCall &call = *calls.at(static_cast<size_t>(step.index));
-    measure([&] { call.run(addresses(step), device.scratch.data()); });
+    measure([&] {
+      char *const *own = addresses(step);
+      if (isCustom)
+        customCalls.at(index).run([&](int32_t buffer) { return own[buffer]; }, scratch, nullptr);
+      else
+        calls.at(index)->run(own, scratch);
+    });
     return ACCC_DONE;
   } catch (const std::exception &error) {
-    libraryError = "library call " + std::to_string(step.index) + " failed: " + error.what();
-    return ACCC_LIBRARY_CALL_FAILED;
+    callError = isCustom ? error.what()
+                         : "library call " + std::to_string(index) + " failed: " + error.what();
+    return ACCC_CALL_FAILED;
   }
 }
 
 void CpuEntry::startProfile() {
-  seconds.assign(static_cast<size_t>(entry.num_launches + entry.num_library_calls), 0);
+  seconds.assign(
+      static_cast<size_t>(entry.num_launches + entry.num_library_calls + entry.num_custom_calls),
+      0);
 }
 
 /// Runs one step, measured if a profile is taken.

@@ -7,13 +7,15 @@
 #include "Launches.h"
 #include "LibraryCall.h"
 #include "Memory.h"
+#include "core/CustomCall.h"
 #include "core/Device.h"
 
 namespace accc::detail {
 
 class CpuDevice final : public Device {
 public:
-  CpuDevice(const accc_model_description &model, const accc_code &code, int threads);
+  CpuDevice(const accc_model_description &model, const accc_code &code,
+            const DeviceOptions &options);
 
   std::unique_ptr<DeviceEntry> prepare(const accc_entry &entry) override;
   char *hostState() override { return state.data(); }
@@ -31,6 +33,7 @@ private:
 
   const accc_model_description &model;
   const accc_code &code;
+  const CustomOperators *customOperators;
   Team team;
   Memory state, arena, scratch;
   bool poison; // ACCC_POISON=1
@@ -43,11 +46,11 @@ public:
   std::vector<Tensor> outputs(size_t) override { return written; }
   void start(size_t slot, const std::vector<Source> &inputs) override;
   int32_t wait(size_t) override { return static_cast<int32_t>(result); }
-  std::string failure() const override { return libraryError; }
+  std::string failure() const override { return callError; }
   void startProfile() override;
   const std::vector<double> &profile() const override { return seconds; }
 
-  /// The most that one of its library calls needs.
+  /// The most that one of its calls needs.
   uint64_t scratchBytes() const { return mostScratch; }
 
 private:
@@ -55,13 +58,15 @@ private:
   char *address(const accc_buffer &buffer);
   char *const *addresses(const accc_step &step);
   int64_t runSteps();
-  int32_t runLibraryCall(const accc_step &step);
+  /// A library or custom call: ACCC_DONE, or ACCC_CALL_FAILED where it throws.
+  int32_t runCall(const accc_step &step);
   template <typename Work> void measure(Work work);
 
   const accc_entry &entry;
   CpuDevice &device;
   Launches launches;
   std::vector<std::unique_ptr<LibraryCall>> calls;
+  std::vector<CustomCall> customCalls;
   uint64_t mostScratch = 0;
   int64_t status = ACCC_DONE;  // of the kernels
   int64_t result = ACCC_DONE;  // of the last run
@@ -71,7 +76,7 @@ private:
   std::vector<Tensor> aligned; // one an input: copies of what does not lie as entries need it
   std::vector<double> seconds; // one for each step; empty unless a profile is taken
   size_t nextStep = 0;         // of the present run
-  std::string libraryError;    // of the call that failed
+  std::string callError;       // of the call that failed
 };
 
 } // namespace accc::detail

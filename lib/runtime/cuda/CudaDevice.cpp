@@ -69,8 +69,8 @@ LoadedCode::~LoadedCode() {
 
 CudaDevice::CudaDevice(const Driver &driver, const accc_model_description &model,
                        const accc_code &code, const DeviceOptions &options)
-    : context(driver), code(code), loaded(context, code), libraries(context),
-      state(context, model.state_size, "the model's state"),
+    : context(driver), code(code), customOperators(options.customOperators), loaded(context, code),
+      libraries(context), state(context, model.state_size, "the model's state"),
       constants(context, model.constants_bytes, "the model's constants"),
       tables(context, code.tables_bytes, "the model's tables"),
       limits{environmentBytes("ACCC_CUDA_LARGE_BYTES", defaultLargeBytes),

@@ -54,6 +54,7 @@ private:
 
   Context context;
   const accc_code &code;
+  const CustomOperators *customOperators;
   LoadedCode loaded;
   Libraries libraries;
   DeviceMemory state, constants, tables, arena, scratch;

@@ -66,6 +66,10 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
       transfers(context, entry, device.limits) {
   for (int32_t i = 0; i < entry.num_library_calls; ++i)
     calls.push_back(device.libraries.create(entry.library_calls[i], alignmentOf(entry, i)));
+  for (const accc_custom_call &call :
+       std::span(entry.custom_calls, static_cast<size_t>(entry.num_custom_calls)))
+    customCalls.emplace_back(call, device.customOperators->find(call), CustomTarget::cuda,
+                             /*threads=*/1);
   uint64_t inTables = 0;
   for (int32_t i = 0; i < entry.num_steps; ++i)
     if (entry.steps[i].kind != ACCC_STEP_CHECK) { // kernels look at the status themselves
@@ -89,6 +93,8 @@ void CudaEntry::addStep(const accc_step &step) {
   added.addresses.resize(static_cast<size_t>(step.num_buffers));
   if (step.kind == ACCC_STEP_LIBRARY_CALL) {
     added.call = calls.at(static_cast<size_t>(step.index)).get();
+  } else if (step.kind == ACCC_STEP_CUSTOM_CALL) {
+    added.customCall = &customCalls.at(static_cast<size_t>(step.index));
   } else {
     added.kernel = device.code.kernels + step.index;
     added.function = device.loaded.functions.at(static_cast<size_t>(step.index));
@@ -107,6 +113,8 @@ uint64_t CudaEntry::scratchBytes() const {
   uint64_t most = 0;
   for (const auto &call : calls)
     most = std::max(most, call->scratchBytes());
+  for (const CustomCall &call : customCalls)
+    most = std::max(most, call.workspaceBytes());
   return most;
 }
 
@@ -229,6 +237,13 @@ void CudaEntry::enqueue() {
 void CudaEntry::enqueue(const Step &step) {
   if (step.call) {
     step.call->enqueue(step.addresses, device.scratch.address());
+    return;
+  }
+  if (step.customCall) {
+    auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
+    step.customCall->run(
+        [&](int32_t buffer) { return pointer(step.addresses[static_cast<size_t>(buffer)]); },
+        pointer(device.scratch.address()), context.stream);
     return;
   }
   if (step.blocks == 0)

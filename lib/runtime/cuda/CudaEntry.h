@@ -8,6 +8,7 @@
 #define ACCC_RUNTIME_CUDA_CUDAENTRY_H
 
 #include "CudaDevice.h"
+#include "core/CustomCall.h"
 
 namespace accc::detail {
 
@@ -58,7 +59,7 @@ public:
   void startProfile() override;
   const std::vector<double> &profile() const override { return seconds; }
 
-  /// The most that one of its library calls needs.
+  /// The most that one of its calls needs.
   uint64_t scratchBytes() const;
 
 private:
@@ -67,7 +68,8 @@ private:
     CUfunction function = nullptr; // of a launch
     const accc_kernel *kernel = nullptr;
     uint32_t blocks = 0;
-    LibraryCall *call = nullptr;        // else
+    LibraryCall *call = nullptr; // else one of these
+    CustomCall *customCall = nullptr;
     std::vector<CUdeviceptr> addresses; // of its buffers
     CUdeviceptr table = 0;              // where they are, for a kernel that looks there
     std::vector<void *> parameters;     // of a launch, each points to its value
@@ -94,6 +96,7 @@ private:
   const Context &context;
   const Driver &driver;
   std::vector<std::unique_ptr<LibraryCall>> calls;
+  std::vector<CustomCall> customCalls;
   std::vector<Step> steps; // without those of nothing
   Transfers transfers;
   DeviceMemory tables;                // of steps with a table

@@ -37,6 +37,7 @@ private:
   void emitStep(Operation *step);
   void emitLaunch(prim::FusionOp fusion);
   void emitLaunchEach(prim::FusionEachOp fusion);
+  void emitCustomCall(CustomCallLike call);
   void emitCopy(const Copy &copy);
 
   func::FuncOp function;
@@ -149,11 +150,20 @@ void EntryEmitter::emitLaunchEach(prim::FusionEachOp fusion) {
                                buffers(fusion.getInputs()), buffers(fusion.getOutputs()));
 }
 
+void EntryEmitter::emitCustomCall(CustomCallLike call) {
+  b.create<exec::CustomCallOp>(call.getLoc(), call.getCallee(), call.getLibrary(), call.getConfig(),
+                               call.isBackward(), b.getTypeArrayAttr(call.getOperatorInputs()),
+                               b.getTypeArrayAttr(call.getOperatorOutputs()), call.getPlaces(),
+                               buffers(call->getOperands()), buffers(call->getResults()));
+}
+
 void EntryEmitter::emitStep(Operation *step) {
   if (auto fusion = dyn_cast<prim::FusionOp>(step))
     return emitLaunch(fusion);
   if (auto fusion = dyn_cast<prim::FusionEachOp>(step))
     return emitLaunchEach(fusion);
+  if (auto call = dyn_cast<CustomCallLike>(step))
+    return emitCustomCall(call);
   b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(),
                                 step->getAttrDictionary(), buffers(step->getOperands()),
                                 buffers(step->getResults()));

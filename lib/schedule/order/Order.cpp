@@ -72,7 +72,7 @@ FailureOr<Order> accc::orderSteps(func::FuncOp function) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (isAlias(&op) || isa<prim::ConstantOp>(op))
       continue;
-    if (!isFusion(&op) && !prim::isContraction(&op))
+    if (!isFusion(&op) && !prim::isCall(&op))
       return emitBug(op.getLoc()) << "this op reached the schedule outside a fusion";
     (late.contains(&op) ? updates : order.steps).push_back(&op);
   }

@@ -42,10 +42,10 @@ struct Buffer {
 
 const char *name(Space space) { return exec::stringifySpace(space).data(); }
 
-/// What a launch or a library call reads and writes.
+/// What a launch or a call reads and writes.
 struct Access {
   SmallVector<Buffer> inputs, outputs;
-  exec::KernelOp kernel; // null for a library call
+  exec::KernelOp kernel; // null for a call
   size_t numSegments = 1;
 };
 
@@ -137,6 +137,9 @@ FailureOr<Access> EntryVerifier::accessOf(Operation &op) {
     symbol = each.getKernel();
     access.numSegments = each.getSizes().size();
   } else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
+    read(call);
+    return access;
+  } else if (auto call = dyn_cast<exec::CustomCallOp>(op)) {
     read(call);
     return access;
   } else {

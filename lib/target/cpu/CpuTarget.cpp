@@ -53,7 +53,7 @@ bool CpuTarget::computesCounts() const { return false; }
 
 // ---- Libraries ----
 
-bool CpuTarget::runsInLibrary(mlir::Operation *op) const { return prim::isContraction(op); }
+bool CpuTarget::runsInLibrary(mlir::Operation *op) const { return prim::isCall(op); }
 
 // oneDNN's sgemm, which most products take, has no epilogue; kernels add a bias to what they read.
 bool CpuTarget::addsBias(prim::DotGeneralOp) const { return false; }

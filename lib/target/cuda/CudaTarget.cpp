@@ -72,7 +72,7 @@ bool CudaTarget::computesCounts() const { return true; }
 
 // ---- Libraries ----
 
-bool CudaTarget::runsInLibrary(mlir::Operation *op) const { return prim::isContraction(op); }
+bool CudaTarget::runsInLibrary(mlir::Operation *op) const { return prim::isCall(op); }
 
 // cuBLASLt's, of floats; not where the product is one of vectors, to which other kernels belong.
 bool CudaTarget::addsBias(prim::DotGeneralOp product) const {

@@ -93,13 +93,14 @@ struct FoldViewOfSplat : OpInterfaceRewritePattern<View> {
 };
 
 /// Any op on constants, where the result is small. Views are left alone that make more of what
-/// there is, and barriers: behind one is an input of the optimizer, whether it is known or not.
+/// there is, and barriers: behind one is an input of the optimizer, whether it is known or not; and
+/// the user's functions, which run when the model does.
 struct FoldConstants : OpInterfaceRewritePattern<Evaluable> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(Evaluable op, PatternRewriter &rewriter) const override {
     if (op->getNumOperands() == 0 || op->getNumResults() != 1 ||
-        isa<RandomBitsOp, OptimizationBarrierOp>(op.getOperation()))
+        isa<RandomBitsOp, OptimizationBarrierOp, CustomCallLike>(op.getOperation()))
       return failure();
     RankedTensorType type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (!type || type.getNumElements() > kGreatestFold)

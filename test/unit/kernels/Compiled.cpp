@@ -3,7 +3,7 @@
 
 #include "accc/safetensors.h"
 #include "codegen/Generate.h"
-#include "codegen/host/Host.h"
+#include "ir/prim/ElementTypes.h"
 #include "ir/interfaces/ReferenceValues.h"
 #include "ir/prim/FunctionContract.h"
 #include "schedule/Schedule.h"
@@ -24,7 +24,7 @@ namespace accc::test {
 std::string (*nameOfTest)() = nullptr;
 
 Tensor toTensor(const ReferenceArray &array, RankedTensorType type) {
-  Tensor tensor(static_cast<DType>(codegen::dtypeOf(type.getElementType())),
+  Tensor tensor(static_cast<DType>(dtypeOf(type.getElementType())),
                 Shape(type.getShape().begin(), type.getShape().end()));
   std::vector<char> bytes = toBytes(array, type);
   if (!bytes.empty())

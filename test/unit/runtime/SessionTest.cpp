@@ -72,6 +72,7 @@ TEST_CASE("model: what cannot be loaded says why") {
       {"i32_matmul", ErrorKind::machine, "matmul of i32"},
       {"unknown_kernel", ErrorKind::bug, "train_step has a step that runs nothing"},
       {"out_of_arena", ErrorKind::bug, "a buffer of train_step reaches out of its block"},
+      {"custom_path", ErrorKind::bug, "eval_step's custom call names no operator of a library"},
       {"writes_constant", ErrorKind::bug, "a buffer of train_step is written where only reading"},
   }));
   CHECK_THAT(errorOf(kind, [&] { Model::load(fake(name)); }), Contains(name) && Contains(expected));
@@ -243,7 +244,7 @@ TEST_CASE("cpu: a library call that fails ends the step, and says which it was")
   Tensor rate = Tensor::of<float>({}, {0.1f}), seed = Tensor::of<int64_t>({}, {1}),
          step = Tensor::of<int64_t>({}, {0});
   prepared->start(0, {{&given.at("x")}, {&given.at("target")}, {&rate}, {&seed}, {&step}});
-  CHECK(prepared->wait(0) == ACCC_LIBRARY_CALL_FAILED);
+  CHECK(prepared->wait(0) == ACCC_CALL_FAILED);
   CHECK_THAT(prepared->failure(), Contains("library call 7 failed: "));
   device->readState(0, after.data(), after.size());
   CHECK(after == before);

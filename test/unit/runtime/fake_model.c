@@ -137,7 +137,7 @@ static void check_batch(char *const *buffers, int64_t begin, int64_t end) {
   if (target != target)
     *status = ACCC_FIRST_DATA_ERROR;
 #ifdef FAILING_CALL
-  *status = ACCC_LIBRARY_CALL_FAILED;
+  *status = ACCC_CALL_FAILED;
 #endif
 }
 
@@ -290,26 +290,37 @@ static const accc_value peek_outputs[] = {OUT_LOSS, OUT_Y};
 #define ALL ""
 #endif
 
+/* Custom calls name a file, not a path. */
+#ifdef CUSTOM_PATH
+#define CUSTOM_CALLS 1
+#else
+#define CUSTOM_CALLS 0
+#endif
+static const accc_custom_call custom_call = {
+    "acme::swish", "folder/libacme.so", 0, 0, 0, 0, NULL, NULL, NULL, NULL};
+
 static const accc_entry entries[] = {
     {"train_step", ALL, ARENA_SIZE, 5, 2, 1, 1, COUNT(train_steps), COUNT(train_buffers), 5, 0,
-     train_inputs, train_outputs, calls, errors, train_steps, train_buffers},
+     train_inputs, train_outputs, calls, NULL, errors, train_steps, train_buffers},
     {"grad_step", ALL, ARENA_SIZE, 4, 3, 1, 1, COUNT(grad_steps), COUNT(grad_buffers), 3, 0,
-     grad_inputs, grad_outputs, calls, errors, grad_steps, grad_buffers},
+     grad_inputs, grad_outputs, calls, NULL, errors, grad_steps, grad_buffers},
 #ifdef SIZES
     {"train_step", FEW, ARENA_SIZE, 5, 2, 1, 1, COUNT(few_train_steps), COUNT(few_train_buffers), 5,
-     0, few_train_inputs, train_outputs, few_calls, errors, few_train_steps, few_train_buffers},
+     0, few_train_inputs, train_outputs, few_calls, NULL, errors, few_train_steps,
+     few_train_buffers},
     {"grad_step", FEW, ARENA_SIZE, 4, 3, 1, 1, COUNT(few_grad_steps), COUNT(few_grad_buffers), 3, 0,
-     few_grad_inputs, grad_outputs, few_calls, errors, few_grad_steps, few_grad_buffers},
+     few_grad_inputs, grad_outputs, few_calls, NULL, errors, few_grad_steps, few_grad_buffers},
 #endif
     {"apply_step", "", ARENA_SIZE, 3, 0, 0, 0, COUNT(apply_steps), COUNT(apply_buffers), 1, 0,
-     apply_inputs, NULL, NULL, NULL, apply_steps, apply_buffers},
-    {"eval_step", ALL, SMALL_ARENA_SIZE, 1, 1, 1, 0, COUNT(eval_steps), COUNT(eval_buffers), 1, 0,
-     eval_inputs, eval_outputs, calls, NULL, eval_steps, eval_buffers},
+     apply_inputs, NULL, NULL, NULL, NULL, apply_steps, apply_buffers},
+    {"eval_step", ALL, SMALL_ARENA_SIZE, 1, 1, 1, 0, COUNT(eval_steps), COUNT(eval_buffers), 1,
+     CUSTOM_CALLS, eval_inputs, eval_outputs, calls, &custom_call, NULL, eval_steps, eval_buffers},
 #ifdef TWICE
-    {"apply_step", "", ARENA_SIZE, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL},
+    {"apply_step", "", ARENA_SIZE, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,
+     NULL},
 #endif
     {"peek", "", ARENA_SIZE, 0, 2, 0, 0, COUNT(peek_steps), COUNT(peek_buffers), 1, 0, NULL,
-     peek_outputs, NULL, NULL, peek_steps, peek_buffers}};
+     peek_outputs, NULL, NULL, NULL, peek_steps, peek_buffers}};
 
 #ifdef WRONG_TARGET
 #define TARGET "tpu"

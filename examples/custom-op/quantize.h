@@ -23,6 +23,7 @@ int32_t quantize_backward_cuda(const accc_custom_arguments *arguments);
 /* The smallest and the largest multiple of the step; returns 0 where the attribute `bits` is
  * missing or wrong. */
 static inline int quantize_bounds(const accc_custom_arguments *arguments, float *low, float *high) {
+  *low = *high = 0;
   for (int32_t i = 0; i < arguments->num_attributes; ++i) {
     const accc_attribute *attribute = &arguments->attributes[i];
     if (strcmp(attribute->name, "bits") != 0)

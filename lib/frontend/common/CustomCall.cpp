@@ -7,7 +7,14 @@ using namespace accc::frontend;
 
 Entities accc::frontend::customCall(const NodeBuilder &node, const prim::CustomOperator &op,
                                     ArrayRef<Value> inputs, ArrayRef<NamedAttribute> config) {
-  DictionaryAttr attributes = node.builder().getDictionaryAttr(config);
+  NamedAttrList given;
+  for (NamedAttribute attribute : config) {
+    if (attribute.getName().empty() || given.get(attribute.getName()))
+      fail("the attribute '" + attribute.getName().getValue() +
+           "' has no name, or stands there twice");
+    given.append(attribute);
+  }
+  DictionaryAttr attributes = given.getDictionary(&node.context());
   FailureOr<SmallVector<Type>> types =
       prim::inferCustomResults(node.loc(), op, ValueRange(inputs).getTypes(), attributes);
   if (failed(types))

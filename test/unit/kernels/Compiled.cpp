@@ -3,8 +3,8 @@
 
 #include "accc/safetensors.h"
 #include "codegen/Generate.h"
-#include "ir/prim/ElementTypes.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/ElementTypes.h"
 #include "ir/prim/FunctionContract.h"
 #include "schedule/Schedule.h"
 

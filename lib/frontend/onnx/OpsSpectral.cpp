@@ -24,7 +24,7 @@ void checkComplex(Tensor x) {
 int64_t positive(Node &node, size_t input, StringRef what) {
   int64_t value = node.knownInteger(input, what);
   if (value < 1 || value > int64_t(1) << 32)
-    fail("the " + what + " is " + Twine(value));
+    fail("the " + what + " is " + Twine(value) + ": it must lie between 1 and 2^32");
   return value;
 }
 

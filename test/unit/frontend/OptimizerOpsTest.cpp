@@ -64,6 +64,7 @@ TEST_CASE("inputs of an optimizer that do not belong together") {
                       inputs + ") }")
         .problems();
   };
-  CHECK_THAT(problem("r, t, x, x"), Contains("3 inputs for each tensor"));
-  CHECK_THAT(problem("r, t, x, d, x"), Contains("another type than the tensor"));
+  CHECK_THAT(problem("r, t, x, x"), Contains("takes R, T and 3 tensors for each parameter"));
+  CHECK_THAT(problem("r, t, x, d, x"),
+             Contains("G_1 has the shape [2] or another element type than X_1"));
 }

@@ -158,6 +158,20 @@ Entities vectorNorm(Node &node, StringRef order) {
   double p = node.has(order) ? node.number(order) : 2;
   return {kept(node, norm(node, x, p, dims), x, dims)};
 }
+/// The norm of the difference of each row of one tensor and each of another.
+Entities distances(Node &node) {
+  Tensor a = node.floatIn("x1"), b = node.floatIn("x2");
+  if (a.rank() < 2 || b.rank() < 2)
+    fail("needs two matrices, or batches of them");
+  auto between = [](Tensor x, int64_t dim) { // a dimension of one there
+    SmallVector<int64_t> shape(x.shape());
+    shape.insert(shape.end() - dim, 1);
+    return x.reshape(shape);
+  };
+  auto [left, right] = node.broadcast(between(a, 1), between(b, 2));
+  return {norm(node, left - right, node.number("p"), {left.rank() - 1})};
+}
+
 Entities linalgVectorNorm(Node &node) { return vectorNorm(node, "ord"); }
 Entities pNorm(Node &node) { return vectorNorm(node, "p"); }
 
@@ -188,6 +202,20 @@ Entities cumulativeSum(Node &node) {
 }
 Entities cumulativeProduct(Node &node) {
   return {cumulative(node, summand(node), prim::ReduceKind::prod)};
+}
+
+/// The greatest or least element so far, and where the last such stands.
+template <prim::ReduceKind kind> Entities runningExtreme(Node &node) {
+  Tensor x = node.in("self");
+  Tensor values = cumulative(node, x, kind);
+  if (x.rank() == 0)
+    return {values, node.iota({1}, 0).reshape({})};
+  Tensor at = node.iota(x.shape(), node.dim("dim", x));
+  Tensor isSuch = prim::equal(x, values);
+  if (isa<FloatType>(x.elementType()))
+    isSuch = prim::bitOr(isSuch, prim::notEqual(x, x)); // a NaN is the greatest, and the least
+  Tensor last = cumulative(node, prim::select(isSuch, at, at.full(0.0)), prim::ReduceKind::max);
+  return {values, last};
 }
 
 /// The differences of neighbours, n times, of the tensor with others before and behind.
@@ -312,6 +340,10 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
       {"cumsum(self, dim, *, dtype=None)", cumulativeSum},
       {"cumprod(self, dim, *, dtype=None)", cumulativeProduct},
       {"logcumsumexp(self, dim)", logCumulativeSumExp},
+      {"cummax(self, dim)", runningExtreme<max>},
+      {"cummin(self, dim)", runningExtreme<min>},
+      {"cdist(x1, x2, p=2, compute_mode=None)", distances},
+      {"_cdist_forward(x1, x2, p, compute_mode=None)", distances},
       {"diff(self, n=1, dim=-1, prepend=None, append=None)", diff},
       {"count_nonzero(self, dim=None)", countNonzero},
       {"kthvalue(self, k, dim=-1, keepdim=False)", kthValue},

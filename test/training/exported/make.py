@@ -92,9 +92,11 @@ def write_onnx(model, inputs, path):
     export(flat, inputs, path, exporter="dynamo-folded", output_names=["loss", *named(model(**inputs))])
 
 
-UNTRACED = ("stopped", "strided")
-"""A trace does not hold where gradients stop, nor how tensors lie in memory."""
-UNJOINED = ("determinants",)
+UNTRACED = ("stopped", "strided", "opposed")
+"""A trace does not hold where gradients stop, nor how tensors lie in memory, and calls no module with other parameters."""
+UNDECOMPOSED = ("stopped", "opposed")
+"""Decomposition loses where gradients stop."""
+UNJOINED = ("determinants", "distances", "matched", "packed")
 """Operators whose backward passes have other operators."""
 IN_ONNX = ("sampled", "spectral")
 """Operators that ONNX has, too."""
@@ -108,7 +110,7 @@ def programs(case, model, inputs, dynamic):
         return {}
     program = torch.export.export(with_loss(model), (), kwargs=inputs, dynamic_shapes=dynamic)
     found = {"export": program}
-    if case != "stopped":
+    if case not in UNDECOMPOSED:
         found["core"] = program.run_decompositions()
     if case not in UNJOINED:
         detached = torch.export.export(with_loss(model, detached=True), (), kwargs=inputs, dynamic_shapes=dynamic)

@@ -10,6 +10,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import tasks
+
 
 class Written(nn.Module):
     """Writes into tensors, views and buffers, as PyTorch's programs do."""
@@ -228,6 +230,15 @@ CASES = {
     "recurrent": (Recurrent, {"series": numbers(3, 7, 4)}, None, {}),
     "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
+    "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),
+    "adapted": (tasks.Adapted, {"words": words(20, 2, 9), "target": words(20, 2, 9)}, None, {}),
+    "contrasted": (tasks.Contrasted, {"images": numbers(6, 12), "texts": numbers(6, 10)}, None, {}),
+    "denoised": (tasks.Denoised, {"images": numbers(4, 1, 8, 8), "times": words(50, 4), "noise": numbers(4, 1, 8, 8).flip(0)}, None, {}),
+    "transduced": (tasks.Transduced, {"sound": numbers(2, 5, 7), "labels": words(6, 2, 3)}, None, {}),
+    "matched": (tasks.Matched, {"x": numbers(3, 8), "boxes": numbers(3, 2, 4).sigmoid(), "classes": words(3, 3, 2)}, None, {}),
+    "packed": (tasks.Packed, {"words": words(20, 2, 12), "text": torch.tensor([[0] * 5 + [1] * 4 + [2] * 3, [0] * 7 + [1] * 5]),
+                              "target": words(20, 2, 12)}, None, {}),
+    "opposed": (tasks.Opposed, {"noise": numbers(8, 4), "real": numbers(8, 6)}, None, {}),
 }
 """Name -> (module, inputs, dynamic_shapes, sizes of open dimensions)."""
 

@@ -290,8 +290,15 @@ STRIDED = {
     "as_strided": lambda x: x.exp().t().as_strided((2, 2), (1, 2), 1), "whole": lambda x: x.exp().t().as_strided((2, 3), (3, 1)),
 }
 
+DISTANCES = {
+    "cdist": lambda x: torch.cdist(x, x.exp()), "cdist_zero": lambda x: torch.cdist(x, x), "cdist_1": lambda x: torch.cdist(x, x.exp(), p=1),
+    "cdist_3": lambda x: torch.cdist(x, x.exp() + 1, p=3), "cdist_max": lambda x: torch.cdist(x, x.exp(), p=float("inf")),
+    "cdist_batch": lambda x: torch.cdist(x[None, None], torch.stack([x.exp(), x.sin(), x.cos()])[:, None]),
+    "cummax": lambda x: torch.cummax(x, 1)[0] * (torch.cummax(x.sin(), 0)[1] + 1), "cummin": lambda x: torch.cummin(x, 0)[0] * (torch.cummin(x.round(), 1)[1] + 1),
+}
+
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
-            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "determinants": DETERMINANTS, "losses": LOSSES, "backward": BACKWARD}
+            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "determinants": DETERMINANTS, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD}
 
 
 class Operators(nn.Module):

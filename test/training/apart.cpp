@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trains the same batch with train_step, and with grad_step and apply_step: every loss, parameter,
-// buffer and piece of optimizer state must be the same, to the bit, after each of three steps.
+// buffer and piece of optimizer state must be the same, to the bit, after each of three steps. One
+// of the two has a step in between whose target is no class, which must throw and change nothing.
 //
 //   apart MODEL.so BATCH.safetensors LEARNING_RATE
 #include <accc/accc.h>
@@ -8,11 +9,30 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 using accc::Tensor;
 
 static bool equal(const Tensor &a, const Tensor &b) {
   return a.size_bytes() == b.size_bytes() && std::memcmp(a.raw(), b.raw(), a.size_bytes()) == 0;
+}
+
+/// A step with a class that is not there. Returns what is wrong, which is nothing where the target
+/// is no list of classes.
+static std::string spoiledStep(accc::Trainer &trainer, const accc::TensorMap &batch) {
+  auto target = batch.find("target");
+  if (target == batch.end() || target->second.dtype() != accc::DType::i64)
+    return "";
+  accc::TensorMap spoiled = batch;
+  Tensor classes = target->second.clone();
+  static_cast<int64_t *>(classes.raw())[classes.size_bytes() / sizeof(int64_t) - 1] = 1 << 30;
+  spoiled.insert_or_assign("target", classes);
+  try {
+    (void)trainer.step(spoiled).loss();
+  } catch (const accc::Error &error) {
+    return error.kind() == accc::ErrorKind::data ? "" : error.what();
+  }
+  return "a step with a class that is not there ended without an error";
 }
 
 int main(int argc, char **argv) {
@@ -27,6 +47,10 @@ int main(int argc, char **argv) {
     accc::Result gradients = apart.grad_step(batch);
     float loss = gradients.loss();
     apart.apply_step(gradients);
+    if (std::string problem = spoiledStep(together, batch); !problem.empty()) {
+      std::printf("step %d: %s\n", step, problem.c_str());
+      ++wrong;
+    }
     float expected = together.step(batch).loss();
     if (std::memcmp(&loss, &expected, sizeof loss) != 0) {
       std::printf("step %d: grad_step's loss is %.9g, train_step's %.9g\n", step, loss, expected);

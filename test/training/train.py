@@ -8,7 +8,8 @@ compiles MODEL with the options of the meta.json beside it and those given, runs
 from the goldens' inputs, and compares the outputs, the loss, every gradient, and the parameters and
 buffers after the last step (`accc diff`, PyTorch's own rule). A model with dropout has no goldens:
 its losses over seeds must have the mean that PyTorch's have, the same seed must give the same bits,
-another seed others. At last APART (apart.cpp) holds train_step against grad_step and apply_step.
+another seed others. At last APART (apart.cpp) holds train_step against grad_step and apply_step, with
+steps between whose data is at fault.
 """
 
 import json

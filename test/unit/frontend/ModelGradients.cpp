@@ -12,13 +12,6 @@
 using namespace accc;
 using namespace accc::test;
 
-ReferenceArray accc::test::array(std::vector<int64_t> shape, std::vector<double> values) {
-  ReferenceArray result(shape);
-  REQUIRE(result.values.size() == values.size());
-  result.values = std::move(values);
-  return result;
-}
-
 ReferenceArray accc::test::random(std::vector<int64_t> shape, double least, double greatest) {
   static std::mt19937 generator(7);
   std::uniform_real_distribution<double> uniform(least, greatest);

@@ -9,7 +9,6 @@ namespace accc::test {
 
 using Inputs = std::map<std::string, ReferenceArray>;
 
-ReferenceArray array(std::vector<int64_t> shape, std::vector<double> values);
 /// Uniform numbers; the same tests get the same.
 ReferenceArray random(std::vector<int64_t> shape, double least = -1, double greatest = 1);
 

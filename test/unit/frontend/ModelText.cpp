@@ -27,6 +27,13 @@ void rename(onnx::ModelProto &model) {
 }
 } // namespace
 
+ReferenceArray accc::test::array(std::vector<int64_t> shape, std::vector<double> values) {
+  ReferenceArray result(shape);
+  REQUIRE(result.values.size() == values.size());
+  result.values = std::move(values);
+  return result;
+}
+
 std::string test::modelBytes(const std::string &graph, int opset, const std::string &producer,
                              const std::string &functions) {
   std::string text = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) +

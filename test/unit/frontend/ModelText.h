@@ -13,6 +13,9 @@
 
 namespace accc::test {
 
+/// As many values as the shape has elements.
+ReferenceArray array(std::vector<int64_t> shape, std::vector<double> values);
+
 /// The bytes of a model whose graph is given as text, for an operator set; `functions` follow the
 /// graph. Text that does not parse fails the test. `a__b` stands for the name `a.b`, which the
 /// syntax lacks.

@@ -11,13 +11,6 @@ using namespace accc::test;
 using Catch::Matchers::Contains;
 
 namespace {
-ReferenceArray array(std::vector<int64_t> shape, std::vector<double> values) {
-  ReferenceArray result;
-  result.shape.assign(shape.begin(), shape.end());
-  result.values = std::move(values);
-  return result;
-}
-
 /// What a node of ai.onnx.preview.training makes of one element.
 std::map<std::string, double> stepped(const std::string &op, double count, bool hasTwoStates) {
   std::string states = hasTwoStates ? ", float[1] v, float[1] h" : ", float[1] v";

@@ -10,13 +10,6 @@ using namespace accc::test;
 using Catch::Matchers::Contains;
 
 namespace {
-ReferenceArray array(std::vector<int64_t> shape, std::vector<double> values) {
-  ReferenceArray result;
-  result.shape.assign(shape.begin(), shape.end());
-  result.values = std::move(values);
-  return result;
-}
-
 /// Whether a gradient passes from y to x: through what is no function of its bits.
 bool isStraight(const std::string &graph, int opset = 21) {
   auto model = importText(graph, {}, opset);

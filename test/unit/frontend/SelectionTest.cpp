@@ -10,12 +10,6 @@ using namespace accc::test;
 using Catch::Matchers::Contains;
 
 namespace {
-ReferenceArray array(std::vector<int64_t> shape, std::vector<double> values) {
-  ReferenceArray result;
-  result.shape.assign(shape.begin(), shape.end());
-  result.values = std::move(values);
-  return result;
-}
 std::string problem(const std::string &graph, int opset = 17) {
   return importText(graph, {}, opset).problems();
 }

@@ -11,13 +11,6 @@ using namespace accc::test;
 using Catch::Matchers::Contains;
 
 namespace {
-ReferenceArray array(std::vector<int64_t> shape, std::vector<double> values) {
-  ReferenceArray result;
-  result.shape.assign(shape.begin(), shape.end());
-  result.values = std::move(values);
-  return result;
-}
-
 /// Operator set 8: sums from the last element on, for each sample; with or without lengths.
 Imported scanOf(bool hasLengths, const std::string &samples = "2") {
   std::string graph = "g (int64[2] l, float[" + samples +

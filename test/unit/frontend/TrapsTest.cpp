@@ -13,13 +13,6 @@ using namespace accc::test;
 using Catch::Matchers::Contains;
 
 namespace {
-ReferenceArray array(std::vector<int64_t> shape, std::vector<double> values) {
-  ReferenceArray result;
-  result.shape.assign(shape.begin(), shape.end());
-  result.values = std::move(values);
-  return result;
-}
-
 const char *kBatchNorm = R"(
     g (float[4,1] x) => (float[4,1] y)
       <float[1] s = {1}, float[1] b = {0}, float[1] bn__running_mean = {1}, float[1] bn__running_var = {2}> {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "budget/DropUnread.h"
 
-#include "ir/prim/Prim.h"
+#include "budget/PartOfKernel.h"
 #include "support/DeadCode.h"
-
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace accc;
@@ -21,12 +19,12 @@ static void keepReadResults(prim::FusionOp fusion) {
       yielded.push_back(body.getTerminator()->getOperand(result.getResultNumber()));
     }
   DenseSet<Operation *> needed;
-  llvm::SetVector<Value> read;
+  llvm::MapVector<Value, Value> read;
   SmallVector<Value> pending(yielded);
   while (!pending.empty()) {
     Value inside = pending.pop_back_val();
-    if (isa<BlockArgument>(inside))
-      read.insert(inside);
+    if (auto argument = dyn_cast<BlockArgument>(inside))
+      read[inside] = fusion.getInputs()[argument.getArgNumber()];
     else if (needed.insert(inside.getDefiningOp()).second)
       llvm::append_range(pending, inside.getDefiningOp()->getOperands());
   }
@@ -34,25 +32,7 @@ static void keepReadResults(prim::FusionOp fusion) {
   for (Operation &op : body.without_terminator())
     if (needed.contains(&op))
       ops.push_back(&op);
-  SmallVector<Value> inputs;
-  for (Value argument : read)
-    inputs.push_back(fusion.getInputs()[cast<BlockArgument>(argument).getArgNumber()]);
-  SmallVector<Type> types;
-  for (OpResult result : kept)
-    types.push_back(result.getType());
-  auto made = b.create<prim::FusionOp>(fusion.getLoc(), types, inputs, prim::kernelKind(ops),
-                                       fusion.getName(), prim::KernelSpecAttr());
-  Block &block = made.getBody().emplaceBlock();
-  IRMapping mapping;
-  for (Value argument : read)
-    mapping.map(argument, block.addArgument(argument.getType(), argument.getLoc()));
-  OpBuilder inner = OpBuilder::atBlockEnd(&block);
-  for (Operation *op : ops)
-    inner.clone(*op, mapping);
-  SmallVector<Value> results;
-  for (Value value : yielded)
-    results.push_back(mapping.lookup(value));
-  inner.create<prim::YieldOp>(fusion.getLoc(), results);
+  auto made = makePartOf(fusion, b, read, ops, yielded);
   for (auto [old, now] : llvm::zip_equal(kept, made.getOutputs()))
     old.replaceAllUsesWith(now);
   fusion.erase();

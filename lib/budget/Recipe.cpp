@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "budget/Recipe.h"
 
+#include "budget/PartOfKernel.h"
 #include "ir/prim/Cost.h"
 #include "support/TensorBytes.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace accc;
@@ -178,22 +178,12 @@ void Recipe::apply(const Lifetimes &lifetimes, Copies &copies) const {
     Operation *op = step.result.getOwner();
     Value copy;
     if (auto fusion = dyn_cast<prim::FusionOp>(op)) {
-      SmallVector<Value> inputs;
-      for (auto [inside, outside] : step.read)
-        inputs.push_back(operandNow(outside));
-      auto made = b.create<prim::FusionOp>(fusion.getLoc(), TypeRange{step.result.getType()},
-                                           inputs, prim::kernelKind(step.body.getArrayRef()),
-                                           fusion.getName(), prim::KernelSpecAttr());
-      Block &body = made.getBody().emplaceBlock();
-      IRMapping mapping;
-      for (auto [inside, outside] : step.read)
-        mapping.map(inside, body.addArgument(inside.getType(), inside.getLoc()));
-      OpBuilder inner = OpBuilder::atBlockEnd(&body);
-      for (Operation *each : step.body)
-        inner.clone(*each, mapping);
+      llvm::MapVector<Value, Value> read(step.read);
+      for (auto &[inside, outside] : read)
+        outside = operandNow(outside);
       Value wanted =
           fusion.getBody().front().getTerminator()->getOperand(step.result.getResultNumber());
-      inner.create<prim::YieldOp>(fusion.getLoc(), mapping.lookup(wanted));
+      auto made = makePartOf(fusion, b, read, step.body.getArrayRef(), wanted);
       copy = made.getOutputs().front();
     } else {
       SmallVector<Value> operands;

@@ -80,11 +80,23 @@ void ForwardBuilder::markBuffer(Value variable) {
 
 bool ForwardBuilder::bindUpdate(Value variable, Value update) {
   Variable *found = findVariable(variable);
-  if (!found || found->update)
+  if (!found)
     return false;
   found->isBuffer = true;
   found->update = update;
   return true;
+}
+
+Value ForwardBuilder::updatedVariable(Value value) {
+  for (auto &[argument, index] : byArgument)
+    if (variables[index].update == value)
+      return argument;
+  return value;
+}
+
+Value ForwardBuilder::latest(Value variable) {
+  Variable *found = findVariable(variable);
+  return found && found->update ? found->update : variable;
 }
 
 Value ForwardBuilder::randomKey() {

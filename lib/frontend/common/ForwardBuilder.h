@@ -56,9 +56,14 @@ public:
   mlir::DenseElementsAttr initialValue(mlir::Value variable);
   /// The argument is a buffer, not a parameter.
   void markBuffer(mlir::Value variable);
-  /// The value of `variable` after the step: it becomes a buffer. False if the value is no variable
-  /// or has such a value already.
+  /// The value of `variable` after the step, in place of one it had before: it becomes a buffer.
+  /// False if the value is no variable.
   bool bindUpdate(mlir::Value variable, mlir::Value update);
+  /// The variable whose value or whose value after the step this is, if it is one: where a module
+  /// is called twice, its second call may read what the first one made of its buffers.
+  mlir::Value updatedVariable(mlir::Value value);
+  /// What a variable is by now: its value after the step, if it is bound, or else itself.
+  mlir::Value latest(mlir::Value variable);
   /// The argument [seed, step] of role random_key, and the next number that tells one random op
   /// from another.
   mlir::Value randomKey();

@@ -46,6 +46,11 @@ Entities batchNormalization(Node &node) {
                     "not use those of the batch; give --assume-batchnorm-training to train it");
     return {node.make<nn::BatchNormInferenceOp>(operands, {epsilon})};
   }
+  // A module that is called twice updates its statistics twice. Some exporters write that the
+  // second call reads what the first one gave, others that both read the variables.
+  Value meanVariable = importer.updatedVariable(mean), varVariable = importer.updatedVariable(var);
+  operands[3] = importer.latest(meanVariable);
+  operands[4] = importer.latest(varVariable);
   // ONNX keeps `momentum` of the old value, PyTorch and nn take it of the new one; and PyTorch
   // updates the variance with the unbiased one, where ONNX says the biased one.
   bool unbiased = importer.options().unbiasedRunningVar.value_or(importer.writtenByPyTorch());
@@ -60,8 +65,8 @@ Entities batchNormalization(Node &node) {
   // The exporter leaves the updated statistics dangling; they belong to inputs 3 and 4, by
   // position. Those are no variables where an instance normalisation is written as a batch
   // normalisation.
-  bool meanBound = importer.bindUpdate(mean, op->getResult(1));
-  bool varBound = importer.bindUpdate(var, op->getResult(2));
+  bool meanBound = importer.bindUpdate(meanVariable, op->getResult(1));
+  bool varBound = importer.bindUpdate(varVariable, op->getResult(2));
   if (meanBound != varBound)
     node.warn(
         "only one of its running statistics is a variable of its own; the other is not updated");

@@ -72,6 +72,23 @@ TEST_CASE("running statistics that dangle are bound to their variables") {
         Approx(0.75 * 2 + 0.25 * 1.25));
 }
 
+TEST_CASE("a batch normalisation that is called twice updates its statistics twice") {
+  // PyTorch's dynamo exporter lets the second call read what the first one gave, and its older
+  // exporter lets both read the variables.
+  for (const char *second : {"c, d", "m, v"}) {
+    std::string text = R"(
+      g (float[4,1] x) => (float[4,1] z) <float[1] s = {1}, float[1] b = {0}, float[1] m = {1}, float[1] v = {2}> {
+        y, c, d = BatchNormalization <training_mode = 1, momentum = 0.75> (x, s, b, m, v)
+        w = Add (x, x)
+        z, e, f = BatchNormalization <training_mode = 1, momentum = 0.75> (w, s, b, )" +
+                       std::string(second) + ")\n}";
+    auto model = importText(text.c_str());
+    auto results = model.run({{"x", array({4, 1}, {1, 2, 3, 4})}});
+    CHECK(results["update m"].values[0] == Approx(0.75 * (0.75 * 1 + 0.25 * 2.5) + 0.25 * 5));
+    CHECK(results["update v"].values[0] == Approx(0.75 * (0.75 * 2 + 0.25 * 1.25) + 0.25 * 5));
+  }
+}
+
 TEST_CASE("an instance normalisation written as a batch normalisation updates nothing") {
   auto model = importText(R"(
     g (float[1,2,4] x) => (float[1,2,4] y) <float[2] s = {1,1}, float[2] b = {0,0}> {

@@ -250,7 +250,8 @@ typedef enum accc_status {
 } accc_status;
 
 typedef struct accc_entry {
-  const char *name; /* train_step, grad_step, apply_step, eval_step */
+  const char
+      *name; /* train_step, grad_step, apply_step, eval_step; of the step d train_step.d, ... */
   /* Where a model was compiled for several sizes, those of this entry: "batch=32,seq=64". There is
    * then one entry of the name for each, and they differ in the shapes of their inputs, by which a
    * caller's tensors choose. "" where an entry fits all sizes. */

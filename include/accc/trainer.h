@@ -37,17 +37,26 @@ public:
   explicit Trainer(Model model, const TrainerOptions &options = {});
 
   /// Forward pass, backward pass and update: changes parameters, buffers and optimizer state.
-  Result step(const TensorMap &batch);
+  Result step(const TensorMap &batch) { return step({}, batch); }
   /// Loss and gradients (as outputs `grad.<parameter>`) only; running statistics are updated.
-  Result grad_step(const TensorMap &batch);
+  Result grad_step(const TensorMap &batch) { return grad_step({}, batch); }
   /// The update by the gradients of a grad_step ...
-  Result apply_step(const Result &gradients);
+  Result apply_step(const Result &gradients) { return apply_step({}, gradients); }
   /// ... or by your own gradients `grad.<parameter>` (accumulated, clipped, ...).
-  Result apply_step(const TensorMap &gradients);
+  Result apply_step(const TensorMap &gradients) { return apply_step({}, gradients); }
   /// The model's outputs in evaluation mode; changes nothing. Waits for the result.
-  Result eval(const TensorMap &batch);
+  Result eval(const TensorMap &batch) { return eval({}, batch); }
 
-  /// Takes effect from the next step.
+  /// The same for one of several training steps, each with its loss, its parameters and its
+  /// optimizer: step("d", batch) where the library was compiled with --loss d=output:d_loss.
+  Result step(std::string_view name, const TensorMap &batch);
+  Result grad_step(std::string_view name, const TensorMap &batch);
+  Result apply_step(std::string_view name, const Result &gradients);
+  Result apply_step(std::string_view name, const TensorMap &gradients);
+  Result eval(std::string_view name, const TensorMap &batch);
+
+  /// Takes effect from the next step. Parameter groups and training steps with a learning rate of
+  /// their own keep it in proportion to this, which is that of the first --optimizer.
   float learning_rate() const { return session_.learning_rate(); }
   void set_learning_rate(float value) { session_.set_learning_rate(value); }
   int64_t step_count() const { return session_.step(); }

@@ -15,8 +15,6 @@ namespace {
 /// Phases keep values up to rounding of constants; more than this is no rounding.
 constexpr double kTolerance = 1e-5;
 
-constexpr const char *kEntries[] = {"train_step", "grad_step", "eval_step"};
-
 /// What makes two arrays equal up to a change of shape or order: count, sum and sum of squares.
 struct Signature {
   int64_t count;
@@ -37,6 +35,12 @@ struct Signature {
   }
 };
 } // namespace
+
+/// What stands before the names of an entry's results, as in goldens: "grad_step.d ", and nothing
+/// where its training step has no name.
+static std::string prefixOf(StringRef entry) {
+  return stepName(entry).empty() ? "" : (entry + " ").str();
+}
 
 std::vector<std::string> Bisector::findSuspects(StringRef entry, ModuleOp now) {
   auto before = previous->lookupSymbol<func::FuncOp>(entry);
@@ -75,15 +79,23 @@ std::string Bisector::findRewrite(Transform phase, StringRef entry, const NamedA
   return findWrongRewrite(*previous, phase, isWrong);
 }
 
+/// Keeps what the first phase gives for the first entry of each training step that is not trained.
+void Bisector::addExact(StringRef entry, const NamedArrays &results) {
+  if (entryKind(entry) == kTrainStep || !judgedSteps.insert(stepName(entry).str()).second)
+    return;
+  for (auto &[name, array] : results)
+    exact[prefixOf(entry) + name.str()] = array;
+}
+
 LogicalResult Bisector::judge(StringRef name, ModuleOp module, Transform phase) {
   if (start.empty())
     start = startingValues(inputs, weights, learningRate);
   PhaseVerdict verdict{.phase = name.str()};
   std::string worstEntry;
   NamedArrays expected;
-  for (const char *entry : kEntries) {
-    auto function = module.lookupSymbol<func::FuncOp>(entry);
-    if (!function)
+  for (auto function : module.getOps<func::FuncOp>()) {
+    StringRef entry = function.getSymName();
+    if (!isEntryName(entry) || entryKind(entry) == kApplyStep)
       continue;
     FailureOr<NamedArrays> results = evaluate(function, start);
     if (failed(results))
@@ -93,13 +105,12 @@ LogicalResult Bisector::judge(StringRef name, ModuleOp module, Transform phase) 
         double difference = relativeDifference(array, old->second.lookup(name));
         if (difference < verdict.difference || (difference == 0 && !verdict.tensor.empty()))
           continue;
-        verdict.tensor = entry + (" " + name.str());
+        verdict.tensor = (entry + " " + name).str();
         verdict.difference = difference;
         worstEntry = entry;
         expected = old->second;
       }
-    if (StringRef(entry) != "train_step" && exact.empty())
-      exact = *results;
+    addExact(entry, *results);
     known[entry] = std::move(*results);
   }
   verdict.broken = verdict.difference > kTolerance;
@@ -115,16 +126,16 @@ LogicalResult Bisector::judge(StringRef name, ModuleOp module, Transform phase) 
 FailureOr<std::vector<KernelProbe>> Bisector::probeKernels(ModuleOp module, const Target &target,
                                                            const std::string &folder) {
   std::vector<KernelProbe> kernels;
-  for (const char *entry : {"grad_step", "apply_step", "eval_step"}) {
-    auto function = module.lookupSymbol<func::FuncOp>(entry);
-    if (!function)
+  for (auto function : module.getOps<func::FuncOp>()) {
+    StringRef entry = function.getSymName();
+    if (entryKind(entry) == kTrainStep)
       continue;
     // Names of inputs and of results are apart: only apply_step takes the gradients.
     NamedArrays values = start;
     for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
       if (argumentRole(function, i) == Role::Gradient) {
         StringRef name = argumentText(function, i, kNameAttr);
-        values[name] = exact.lookup(name);
+        values[name] = exact.lookup(prefixOf(entryName(kGradStep, stepName(entry))) + name.str());
       }
     if (failed(makeProbes(function, values, target, folder, kernels)))
       return failure();

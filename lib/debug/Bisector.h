@@ -11,6 +11,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <set>
+
 namespace accc {
 
 class Bisector {
@@ -37,6 +39,7 @@ public:
   NamedArrays exact;
 
 private:
+  void addExact(llvm::StringRef entry, const NamedArrays &results);
   std::vector<std::string> findSuspects(llvm::StringRef entry, mlir::ModuleOp now);
   std::string findRewrite(Transform phase, llvm::StringRef entry, const NamedArrays &expected);
 
@@ -45,6 +48,7 @@ private:
   double learningRate;
   NamedArrays start;
   llvm::StringMap<NamedArrays> known;
+  std::set<std::string> judgedSteps; ///< training steps that `exact` has results of
   mlir::OwningOpRef<mlir::ModuleOp> previous;
 };
 

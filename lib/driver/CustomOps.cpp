@@ -77,7 +77,7 @@ LogicalResult accc::checkCustomCalls(Compilation &c) {
       return report(wrong);
     for (const TargetBranch &branch : c.branches)
       if (std::string missing =
-              whatIsMissing(*op->functions, branch.choice.target, !c.options.loss.empty());
+              whatIsMissing(*op->functions, branch.choice.target, !c.options.losses.empty());
           !missing.empty())
         report("has " + missing);
   });

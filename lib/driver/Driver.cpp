@@ -6,15 +6,37 @@
 #include "driver/Outputs.h"
 #include "driver/Pipeline.h"
 #include "driver/Sizes.h"
+#include "driver/TrainingSteps.h"
 #include "support/Suggest.h"
 #include "training/loss/Loss.h"
-#include "training/optimizer/Optimizer.h"
+#include "training/optimizer/ParameterGroups.h"
 
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 using namespace accc;
+
+/// Reads all that is said about training; `need` takes the errors.
+static void checkTraining(const CompileOptions &options,
+                          llvm::function_ref<void(llvm::Error)> need) {
+  auto steps = readTrainingSteps(options);
+  if (!steps)
+    return need(steps.takeError());
+  for (const TrainingOptions &step : *steps) {
+    if (!step.loss.empty())
+      need(parseLoss(step.loss).takeError());
+    if (!step.optimizer.empty())
+      need(ParameterGroups::parse(step.optimizer, step.groups).takeError());
+    for (const std::string &text : step.train)
+      need(NamePattern::parse("--train", text).takeError());
+  }
+  if (!options.parameterGroups.empty() && options.optimizers.empty())
+    need(
+        llvm::createStringError(std::errc::invalid_argument,
+                                "--param-group needs an --optimizer, whose parameters it divides"));
+  for (const std::string &text : options.freeze)
+    need(NamePattern::parse("--freeze", text).takeError());
+}
 
 std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   std::vector<Problem> problems;
@@ -22,18 +44,10 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
     problems.push_back({.message = message, .fault = Fault::Usage});
   };
   auto need = [&](llvm::Error error) {
-    if (error)
-      add(llvm::toString(std::move(error)));
+    llvm::handleAllErrors(std::move(error),
+                          [&](const llvm::ErrorInfoBase &each) { add(each.message()); });
   };
-  if (!options.loss.empty())
-    need(parseLoss(options.loss).takeError());
-  if (!options.optimizer.empty())
-    need(parseOptimizer(options.optimizer).takeError());
-  for (const std::string &text : options.freeze) {
-    std::string error;
-    if (!llvm::Regex(text).isValid(error))
-      add("--freeze " + text + ": " + error);
-  }
+  checkTraining(options, need);
   for (const auto &[name, sizes] : options.dimensions)
     for (int64_t size : sizes)
       if (llvm::count(sizes, size) > 1) {
@@ -128,6 +142,9 @@ static bool canBeChecked(const CompileOptions &options) {
   llvm::Expected<prim::CustomOperators> customOperators = loadCustomOperators(options.customOps);
   good &= static_cast<bool>(customOperators);
   llvm::consumeError(customOperators.takeError());
+  auto steps = readTrainingSteps(options);
+  good &= static_cast<bool>(steps);
+  llvm::consumeError(steps.takeError());
   return good && countSizes(options) <= kMaxSizes && llvm::sys::fs::is_regular_file(options.model);
 }
 

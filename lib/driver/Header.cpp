@@ -104,12 +104,21 @@ struct Face {
 };
 } // namespace
 
+/// The training steps of a program by their names; an empty one where the only step has none.
+static std::vector<std::string> stepsOf(ModuleOp program) {
+  std::vector<std::string> steps;
+  for (auto entry : program.getOps<exec::EntryOp>())
+    if (std::string step = stepName(entry.getEntryName()).str(); !llvm::is_contained(steps, step))
+      steps.push_back(step);
+  return steps;
+}
+
 /// The inputs and outputs of evaluation are those of training, but for what only training has.
-static std::vector<Face> facesOf(ModuleOp program) {
+static std::vector<Face> facesOf(ModuleOp program, StringRef step) {
   std::vector<Face> faces;
-  for (StringRef name : {"train_step", "grad_step", "eval_step"}) {
+  for (StringRef kind : {kTrainStep, kGradStep, kEvalStep}) {
     for (auto entry : program.getOps<exec::EntryOp>()) {
-      if (entry.getEntryName() != name)
+      if (entry.getEntryName() != entryName(kind, step))
         continue;
       Face &face = faces.emplace_back(Face{entry.getSizesText().str(),
                                            fieldsOf(entry.getInputs(), {Role::Input, Role::Target}),
@@ -184,11 +193,32 @@ static void writeOutputs(Writer &w, ArrayRef<Face> faces) {
   w.line();
 }
 
+/// "d::" for the step d: the types of several steps are apart.
+static std::string scopeOf(const std::string &step) {
+  return step.empty() ? "" : identifierFor(step) + "::";
+}
+
+static void writeFaces(Writer &w, const std::string &step, ArrayRef<Face> faces) {
+  if (!step.empty()) {
+    w.line("// ---- the training step ", step, " ----");
+    w.line("namespace ", identifierFor(step), " {");
+    w.line();
+  }
+  if (faces.size() > 1)
+    writeSizes(w, faces);
+  writeInputs(w, faces);
+  writeOutputs(w, faces);
+  if (!step.empty()) {
+    w.line("} // namespace ", identifierFor(step));
+    w.line();
+  }
+}
+
 std::string accc::makeHeader(ModuleOp program, StringRef name, double learningRate) {
   llvm::StringSet<> entries;
   for (auto entry : program.getOps<exec::EntryOp>())
     entries.insert(entry.getEntryName());
-  std::vector<Face> faces = facesOf(program);
+  const std::vector<std::string> steps = stepsOf(program);
 
   std::string space = identifierFor(name);
   std::string guard = "ACCC_MODEL_HEADER_" + StringRef(space).upper();
@@ -204,10 +234,8 @@ std::string accc::makeHeader(ModuleOp program, StringRef name, double learningRa
   w.line();
   w.line("namespace ", space, " {");
   w.line();
-  if (faces.size() > 1)
-    writeSizes(w, faces);
-  writeInputs(w, faces);
-  writeOutputs(w, faces);
+  for (const std::string &step : steps)
+    writeFaces(w, step, facesOf(program, step));
   w.line("/// See accc::Trainer, which get() gives.");
   w.line("class Trainer {");
   w.line("public:");
@@ -220,14 +248,13 @@ std::string accc::makeHeader(ModuleOp program, StringRef name, double learningRa
          "defaults())");
   w.line("      : trainer(accc::Model::load(library), options) {}");
   w.line();
-  auto call = [&](const char *entry, const char *method) {
-    if (entries.contains(entry))
-      w.line("  Outputs ", method, "(const Inputs &batch) { return {trainer.", method,
-             "(batch.tensors())}; }");
-  };
-  call("train_step", "step");
-  call("grad_step", "grad_step");
-  call("eval_step", "eval");
+  for (const std::string &step : steps)
+    for (auto [kind, method] : {std::pair(kTrainStep, "step"), std::pair(kGradStep, "grad_step"),
+                                std::pair(kEvalStep, "eval")})
+      if (entries.contains(entryName(kind, step)))
+        w.line("  ", scopeOf(step), "Outputs ", method, "(const ", scopeOf(step),
+               "Inputs &batch) { return {trainer.", method, "(",
+               step.empty() ? "" : quoted(step) + ", ", "batch.tensors())}; }");
   w.line();
   w.line("  accc::Trainer &get() { return trainer; }");
   w.line();

@@ -95,8 +95,10 @@ static llvm::json::Object describeModel(MLIRContext &context, const CompileOptio
 
 Outcome accc::inspectModel(const CompileOptions &options) {
   CompileOptions forwardOnly = options;
-  forwardOnly.loss.clear();
-  forwardOnly.optimizer.clear();
+  forwardOnly.losses.clear();
+  forwardOnly.optimizers.clear();
+  forwardOnly.parameterGroups.clear();
+  forwardOnly.train.clear();
   forwardOnly.stopAfter = "trainable";
   forwardOnly.openDimension = 1; // to look at a model, nobody should have to know its dimensions
   Outcome outcome;

@@ -2,15 +2,17 @@
 #include "driver/Manifest.h"
 
 #include "driver/Driver.h"
+#include "driver/TrainingSteps.h"
 #include "target/TargetChoice.h"
 #include "training/loss/Loss.h"
-#include "training/optimizer/Optimizer.h"
+#include "training/optimizer/ParameterGroups.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
 using namespace accc;
+using llvm::StringRef;
 
 /// The targets and all their archs, the best target first, as --target and --arch take them.
 static std::pair<std::string, std::string> describeTargets(const CompileOptions &options) {
@@ -36,6 +38,53 @@ static std::string describeInput(const std::pair<const std::string, InputOption>
   return name + "=" + type.elementType + "[" + llvm::join(type.dimensions, ",") + "]";
 }
 
+/// One text as such, several as a list.
+static void addTexts(llvm::json::Object &manifest, StringRef key,
+                     const std::vector<std::string> &texts) {
+  if (texts.size() == 1)
+    manifest[key] = texts.front();
+  else if (!texts.empty())
+    manifest[key] = llvm::json::Array(texts);
+}
+
+/// Adds the losses and optimizers, and what is said of parameters.
+static void addTraining(llvm::json::Object &manifest, const CompileOptions &options) {
+  addTexts(manifest, "loss", options.losses);
+  addTexts(manifest, "optimizer", options.optimizers);
+  if (!options.train.empty())
+    manifest["train"] = llvm::json::Array(options.train);
+  llvm::json::Object losses, optimizers, groups;
+  for (const TrainingOptions &step : llvm::cantFail(readTrainingSteps(options))) {
+    if (!step.loss.empty())
+      losses[step.name] = describeSettings(llvm::cantFail(parseLoss(step.loss)).settings);
+    if (step.optimizer.empty())
+      continue;
+    auto optimizer = llvm::cantFail(ParameterGroups::parse(step.optimizer, step.groups));
+    if (!manifest.get("learning_rate"))
+      manifest["learning_rate"] = optimizer.getCommon().learningRate;
+    optimizers[step.name] = describeSettings(optimizer.getCommon().settings);
+    llvm::json::Array described;
+    for (const ParameterGroups::Group &group : optimizer.getGroups())
+      described.push_back(describeSettings(group.optimizer->settings));
+    groups[step.name] = std::move(described);
+  }
+  auto addOptions = [&](StringRef key, llvm::json::Object &&byStep) {
+    if (llvm::json::Value *only = byStep.get(""))
+      manifest[key] = std::move(*only);
+    else if (!byStep.empty())
+      manifest[key] = std::move(byStep);
+  };
+  addOptions("loss_options", std::move(losses));
+  addOptions("optimizer_options", std::move(optimizers));
+  if (options.parameterGroups.empty())
+    return;
+  llvm::json::Array pairs;
+  for (const auto &[names, text] : options.parameterGroups)
+    pairs.push_back(llvm::json::Array{names, text});
+  manifest["param_groups"] = std::move(pairs);
+  addOptions("group_options", std::move(groups));
+}
+
 /// Adds what the importer says of the export.
 static void addNotes(llvm::json::Object &manifest, const CompileOptions &options,
                      const ExportNotes &notes) {
@@ -46,7 +95,7 @@ static void addNotes(llvm::json::Object &manifest, const CompileOptions &options
     aliases[name] = llvm::json::Array(others);
   if (!aliases.empty())
     manifest["aliases"] = std::move(aliases);
-  if (!notes.damage.empty() && !options.loss.empty())
+  if (!notes.damage.empty() && !options.losses.empty())
     manifest["accepted_damage"] = notes.damage;
 }
 
@@ -66,21 +115,7 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
   for (const auto &[name, hash] : files)
     hashes[name] = hash;
   manifest["model_xxh128"] = std::move(hashes);
-  if (!options.loss.empty()) {
-    manifest["loss"] = options.loss;
-    if (auto choice = parseLoss(options.loss))
-      manifest["loss_options"] = describeSettings(choice->settings);
-    else
-      llvm::consumeError(choice.takeError());
-  }
-  if (!options.optimizer.empty()) {
-    manifest["optimizer"] = options.optimizer;
-    if (auto optimizer = parseOptimizer(options.optimizer)) {
-      manifest["learning_rate"] = (*optimizer)->learningRate;
-      manifest["optimizer_options"] = describeSettings((*optimizer)->settings);
-    } else
-      llvm::consumeError(optimizer.takeError());
-  }
+  addTraining(manifest, options);
   if (!options.inputs.empty()) {
     llvm::json::Array inputs;
     for (const auto &input : options.inputs)
@@ -114,14 +149,20 @@ std::string accc::describeOptions(const CompileOptions &options) {
     if (!value.empty())
       text += std::string(" ") + name + " '" + value + "'";
   };
-  add("--loss", options.loss);
-  add("--optimizer", options.optimizer);
+  auto addAll = [&](const char *name, const std::vector<std::string> &values) {
+    for (const std::string &value : values)
+      add(name, value);
+  };
+  addAll("--loss", options.losses);
+  addAll("--optimizer", options.optimizers);
+  addAll("--train", options.train);
+  for (const auto &[names, changes] : options.parameterGroups)
+    text += " --param-group '" + names + "' '" + changes + "'";
   auto [targets, archs] = describeTargets(options);
   add("--target", targets);
   add("--arch", archs);
   add("--precision", options.precision);
-  for (const std::string &expression : options.freeze)
-    add("--freeze", expression);
+  addAll("--freeze", options.freeze);
   for (const auto &input : options.inputs)
     add("--input", describeInput(input));
   for (const auto &[name, sizes] : options.dimensions) {

@@ -19,9 +19,11 @@ struct ExportNotes {
   std::string damage;
 };
 
-/// JSON: compiler, model (file name), model_xxh128 (of each of its files, InputHashes), loss,
-/// optimizer, all options of both (loss_options, optimizer_options), learning_rate (what a trainer
-/// uses where it says nothing else), target, arch, precision, inputs, dimensions, freeze; recovered
+/// JSON: compiler, model (file name), model_xxh128 (of each of its files, InputHashes), loss and
+/// optimizer (of several training steps lists), all options of both (loss_options,
+/// optimizer_options; of several steps by their names), train, param_groups (lists of regular
+/// expression and options; group_options), learning_rate (what a trainer uses where it says nothing
+/// else), target, arch, precision, inputs, dimensions, freeze; recovered
 /// (parameters that the exporter changed and the importer restored), aliases (other names of a
 /// variable, by its name), accepted_damage. Holds no path, time or machine, so that the same input
 /// gives the same bytes.

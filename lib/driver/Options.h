@@ -25,7 +25,11 @@ struct CompileOptions {
   /// The library to write; with stopAfter the IR (empty: it goes to Outcome::text).
   std::string output;
 
-  std::string loss, optimizer;
+  /// As --loss, --optimizer and --train: [STEP=]SPEC (readTrainingSteps). Without a loss nothing is
+  /// trained.
+  std::vector<std::string> losses, optimizers, train;
+  /// As --param-group: a regular expression, and the options or the optimizer of what it finds.
+  std::vector<std::pair<std::string, std::string>> parameterGroups;
   std::vector<std::string> freeze;
   /// Libraries of custom operators (accc/custom_op.h).
   std::vector<std::string> customOps;

@@ -10,6 +10,7 @@
 #include "driver/Header.h"
 #include "driver/Manifest.h"
 #include "driver/Report.h"
+#include "driver/TrainingSteps.h"
 #include "ir/prim/ElementTypes.h"
 #include "training/optimizer/Optimizer.h"
 
@@ -89,9 +90,11 @@ static LogicalResult writeHeader(Compilation &c) {
   if (c.options.header.empty())
     return success();
   double learningRate = SessionOptions().learning_rate;
-  if (!c.options.optimizer.empty())
-    if (auto optimizer = parseOptimizer(c.options.optimizer))
-      learningRate = (*optimizer)->learningRate;
+  for (const TrainingOptions &step : llvm::cantFail(readTrainingSteps(c.options)))
+    if (!step.optimizer.empty()) {
+      learningRate = llvm::cantFail(parseOptimizer(step.optimizer))->learningRate;
+      break;
+    }
   StringRef name = llvm::sys::path::stem(c.options.header);
   std::string text = makeHeader(programsOf(c).front().program, name, learningRate);
   if (llvm::Error error =

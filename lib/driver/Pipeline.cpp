@@ -11,6 +11,7 @@
 #include "driver/ReadModel.h"
 #include "driver/SharedVariables.h"
 #include "driver/Supported.h"
+#include "driver/TrainingSteps.h"
 #include "fusion/Fuse.h"
 #include "fusion/Passes.h"
 #include "ir/exec/Exec.h"
@@ -54,8 +55,8 @@ void accc::registerDialects(MLIRContext &context) {
 
 // ---- the phases ----
 
-static TrainingOptions trainingOptions(const Compilation &c) {
-  return {c.options.loss, c.options.optimizer, c.options.freeze, c.exported.aliases};
+static std::vector<TrainingOptions> trainingSteps(const Compilation &c) {
+  return llvm::cantFail(readTrainingSteps(c.options, c.exported.aliases));
 }
 
 static LogicalResult importModel(Compilation &c) {
@@ -67,13 +68,13 @@ static LogicalResult importModel(Compilation &c) {
   if (succeeded(checkCustomCalls(c)) && isSupported)
     return success();
   // Nor does this hide what the next phase would find.
-  for (const Problem &problem : checkTrainable(*c.module, trainingOptions(c)))
+  for (const Problem &problem : checkTrainable(*c.module, trainingSteps(c)))
     c.problems.add(problem);
   return failure();
 }
 
 static LogicalResult makeModelTrainable(Compilation &c) {
-  return makeTrainable(*c.module, trainingOptions(c));
+  return makeTrainable(*c.module, trainingSteps(c));
 }
 
 namespace {

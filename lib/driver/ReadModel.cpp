@@ -5,6 +5,7 @@
 #include "driver/InitialValues.h"
 #include "driver/Outputs.h"
 #include "driver/SharedVariables.h"
+#include "driver/TrainingSteps.h"
 #include "frontend/onnx/Import.h"
 #include "frontend/torchexport/Import.h"
 #include "frontend/torchscript/Import.h"
@@ -18,13 +19,17 @@ using namespace accc;
 
 /// Of a model that could not be imported: whether it has the output that --loss names.
 static void checkLossOutput(Compilation &c, const std::vector<std::string> &outputs) {
-  if (c.options.loss.empty() || outputs.empty())
+  if (outputs.empty())
     return;
-  llvm::Expected<LossChoice> loss = parseLoss(c.options.loss);
-  if (!loss)
-    llvm::consumeError(loss.takeError()); // known from checkOptions
-  else if (!loss->output.empty() && !llvm::is_contained(outputs, loss->output))
-    c.problems.add({.message = unknownOutput(loss->output, outputs)});
+  for (const TrainingOptions &step : llvm::cantFail(readTrainingSteps(c.options))) {
+    if (step.loss.empty())
+      continue;
+    llvm::Expected<LossChoice> loss = parseLoss(step.loss);
+    if (!loss)
+      llvm::consumeError(loss.takeError()); // known from checkOptions
+    else if (!loss->output.empty() && !llvm::is_contained(outputs, loss->output))
+      c.problems.add({.message = unknownOutput(loss->output, outputs)});
+  }
 }
 
 /// Files other than TorchScript's say what their inputs are. True if the options say it, too.
@@ -66,7 +71,7 @@ LogicalResult accc::readModel(Compilation &c) {
   ImportOptions options;
   for (const auto &[name, type] : c.options.inputs)
     options.inputTypes[name] = {type.elementType, type.dimensions};
-  options.training = !c.options.loss.empty();
+  options.training = !c.options.losses.empty();
   for (const auto &[name, size] : c.sizes.dimensions)
     options.dimensions[name] = size;
   options.assumeDropoutTraining = c.options.assumeDropoutTraining;

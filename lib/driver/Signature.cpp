@@ -223,8 +223,7 @@ LogicalResult accc::checkSignatures(ModuleOp module, bool isForward) {
       continue;
     }
     StringRef name = function.getSymName();
-    bool isEntry = llvm::is_contained({"train_step", "grad_step", "apply_step", "eval_step"}, name);
-    if (isForward ? name != "forward" : !isEntry) {
+    if (isForward ? name != "forward" : !isEntryName(name)) {
       emitError(op.getLoc()) << "@" << name << " is not "
                              << (isForward ? "@forward" : "an entry point");
       good = false;

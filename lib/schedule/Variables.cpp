@@ -39,6 +39,8 @@ FailureOr<VariableTable> accc::declareVariables(ModuleOp module, ModuleOp progra
         if (found[it->second].order != order)
           return emitBug(function.getLoc())
                  << "variable '" << name.getValue() << "' lies in two orders";
+        // One step of several may leave alone what another trains.
+        found[it->second].frozen &= function.getArgAttr(i, kFrozenAttr) != nullptr;
         continue;
       }
       found.push_back(

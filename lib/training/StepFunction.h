@@ -53,6 +53,11 @@ private:
   mutable mlir::func::FuncOp function; // a handle: its methods are not const
 };
 
+/// Where problems belong that are no node's.
+inline mlir::Location wholeModel(StepFunction step) {
+  return mlir::UnknownLoc::get(step.get().getContext());
+}
+
 /// Adds many arguments and results to a function. One at a time, each would make anew the
 /// function's type and the lists of attributes of all those before it.
 class StepAdditions {

@@ -33,8 +33,10 @@ constexpr int kSteps = 3;
 /// ACCC_TEST_TARGET as for createTestTarget (unit/kernels/Compiled.h).
 CompileOptions optionsOf(const CaseOptions &options) {
   CompileOptions result;
-  result.loss = options.loss;
-  result.optimizer = options.optimizer;
+  if (!options.loss.empty())
+    result.losses = {options.loss};
+  if (!options.optimizer.empty())
+    result.optimizers = {options.optimizer};
   result.freeze = options.freeze;
   const char *target = std::getenv("ACCC_TEST_TARGET");
   bool cuda = target && StringRef(target) == "cuda";

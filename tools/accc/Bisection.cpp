@@ -40,8 +40,8 @@ static bool importIsRight(const Bisection &bisection, const fs::path &folder, do
   if (!fs::exists(file))
     return true;
   for (const auto &[name, golden] : load_safetensors(file)) {
-    if (name == "losses" || name.starts_with("param.") || name.starts_with("state.") ||
-        name.starts_with("eval_step "))
+    if (isLossesName(name) || name.starts_with("param.") || name.starts_with("state.") ||
+        name.starts_with("eval_step"))
       continue;
     Verdict verdict = judge(name, find(bisection.exact, name), golden, nullptr, tolerance);
     if (verdict.passed())

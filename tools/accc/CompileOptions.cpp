@@ -24,18 +24,48 @@ static void addDimension(CompileOptions &options, const std::string &text) {
   all.insert(all.end(), sizes.begin(), sizes.end());
 }
 
+/// What is trained, and how.
+static void addTrainingOptions(CLI::App &command, CompileOptions &options) {
+  command
+      .add_option("--loss", options.losses,
+                  "Loss: cross_entropy, nll, mse, l1 or bce_with_logits of the first output (or "
+                  "=OUTPUT) and an input `target`, or output:NAME for the model's own; none for "
+                  "a joint graph or an ONNX model with a training_info, which hold theirs. Of "
+                  "several each makes a training step of its own, which is named: d=output:d_loss")
+      ->type_name("[STEP=]LOSS")
+      ->allow_extra_args(false);
+  command
+      .add_option("--optimizer", options.optimizers,
+                  "Optimizer: sgd, adam, adamw, rmsprop or adagrad with options, as in "
+                  "sgd,momentum=0.9,nesterov; of "
+                  "one step with its name: d=adam,beta1=0.5")
+      ->type_name("[STEP=]OPTIMIZER")
+      ->allow_extra_args(false);
+  command
+      .add_option("--param-group", options.parameterGroups,
+                  "Update parameters whose name matches anywhere with these options in place of "
+                  "--optimizer's, as in '\\.bias$' weight_decay=0, or with an optimizer of their "
+                  "own; the first group that matches decides")
+      ->type_name("REGEX OPTIONS")
+      ->allow_extra_args(false);
+  command
+      .add_option("--train", options.train,
+                  "Train only parameters whose name matches anywhere; those of one step: d=REGEX")
+      ->type_name("[STEP=]REGEX")
+      ->allow_extra_args(false);
+  command
+      .add_option("--freeze", options.freeze, "Do not train parameters whose name matches anywhere")
+      ->type_name("REGEX")
+      ->allow_extra_args(false);
+}
+
 void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
   command
       .add_option("MODEL", options.model,
                   "The model: an ONNX file, a program of torch.export.save (.pt2), or a "
                   "TorchScript module of torch.jit.save (.pt)")
       ->required();
-  command.add_option("--loss", options.loss,
-                     "Loss: cross_entropy, nll, mse, l1 or bce_with_logits of the first output (or "
-                     "=OUTPUT) and an input `target`, or output:NAME for the model's own; none for "
-                     "a joint graph or an ONNX model with a training_info, which hold theirs");
-  command.add_option("--optimizer", options.optimizer,
-                     "Optimizer: sgd, adam or adamw with options, as in sgd,momentum=0.9,nesterov");
+  addTrainingOptions(command, options);
   command
       .add_option("--target", options.targets,
                   "Targets to compile for: cpu, cuda, or both (cuda,cpu) in one library, of which "
@@ -78,10 +108,6 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
           "Give the element type and the shape of an input, which TorchScript files leave out, as "
           "in x=float32[batch,16]. Names are dynamic dimensions")
       ->type_name("NAME=TYPE[SIZE,...]")
-      ->allow_extra_args(false);
-  command
-      .add_option("--freeze", options.freeze, "Do not train parameters whose name matches anywhere")
-      ->type_name("REGEX")
       ->allow_extra_args(false);
   addCustomOps(command, options.customOps);
   command.add_flag("--assume-dropout-training", options.assumeDropoutTraining,

@@ -36,11 +36,23 @@ static const json &checkedSnapshot(const json &snapshot) {
   return snapshot;
 }
 
+/// A text or a list of texts; an empty text is none.
+static std::vector<std::string> textsAt(const json &json, const char *name) {
+  if (!json.contains(name))
+    return {};
+  if (json[name].is_array())
+    return json[name].get<std::vector<std::string>>();
+  auto text = json[name].get<std::string>();
+  return text.empty() ? std::vector<std::string>() : std::vector<std::string>{text};
+}
+
 static GoldenMeta parseMeta(const json &json, const std::string &model) {
   GoldenMeta meta;
   CompileOptions &compile = meta.compile;
-  compile.loss = json.value("loss", "");
-  compile.optimizer = json.value("optimizer", "");
+  compile.losses = textsAt(json, "loss");
+  compile.optimizers = textsAt(json, "optimizer");
+  compile.train = json.value("train", compile.train);
+  compile.parameterGroups = json.value("param_groups", compile.parameterGroups);
   compile.precision = json.value("precision", compile.precision);
   compile.assumeDropoutTraining = json.value("assume_dropout_training", false);
   compile.assumeBatchNormTraining = json.value("assume_batchnorm_training", false);
@@ -67,7 +79,8 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   for (const auto &entry : files) {
     if (entry.value("file", "") != fs::path(model).filename().string())
       continue;
-    compile.loss = entry.value("loss", compile.loss);
+    if (entry.contains("loss"))
+      compile.losses = textsAt(entry, "loss");
     const auto frozen = entry.value("freeze", json::array());
     for (const auto &name : frozen)
       compile.freeze.push_back(exactly(name.get<std::string>()));
@@ -95,7 +108,7 @@ TensorMap accc::tool::toGoldens(const Model &model, const Trajectory &trajectory
   constexpr std::string_view prefix = "eval_step ";
   for (const auto &[name, tensor] : trajectory.outputs) {
     results.emplace(name, tensor);
-    if (trajectory.gradients.empty())
+    if (trajectory.gradients.empty() && name.starts_with(prefix))
       results.emplace(name.substr(prefix.size()), tensor);
   }
   results.insert(trajectory.losses.begin(), trajectory.losses.end());
@@ -114,10 +127,13 @@ static TensorMap runAsGoldens(const Model &model, const fs::path &folder, const 
   if (fs::path initial = folder / kInitialFile; fs::exists(initial))
     session.load(initial, {.allow_missing = true, .allow_extra = true});
   TensorMap inputs = load_safetensors(folder / kInputsFile);
-  TrajectoryOptions options{.entries = {"grad_step", "train_step"}, .steps = meta.steps};
-  if (meta.isOwn || !model.find_entry("grad_step"))
-    options.entries.insert("eval_step");
-  std::erase_if(options.entries, [&](const std::string &name) { return !model.find_entry(name); });
+  TrajectoryOptions options{.steps = meta.steps};
+  bool hasGradients = model.find_entry(entryNameOf("grad_step", stepNamesOf(model).front()));
+  for (const accc_entry &entry : model.entries()) {
+    std::string_view kind = kindOf(entry.name);
+    if (kind == "eval_step" ? meta.isOwn || !hasGradients : kind != "apply_step")
+      options.entries.insert(entry.name);
+  }
   return toGoldens(model, record(session, inputs, options));
 }
 
@@ -146,8 +162,8 @@ static Verdict judgeDropout(const std::string &subject, const GoldenMeta &meta,
 static int rankOf(const std::string &name) {
   return name.starts_with("state.")   ? 4
          : name.starts_with("param.") ? 3
-         : name == "losses"           ? 2
-                                      : name.starts_with("grad.");
+         : isLossesName(name)         ? 2
+                                      : isGradientName(name);
 }
 
 /// A result, of a parameter without the noise of the update where the golden is of the same kind of
@@ -156,8 +172,9 @@ static Tensor quieten(const std::string &name, const Tensor &result, const Tenso
                       const TensorMap &goldens) {
   constexpr std::string_view prefix = "param.";
   if (name.starts_with(prefix)) {
-    std::string gradient = "grad." + name.substr(prefix.size());
-    const Tensor *found = find(results, gradient), *golden = find(goldens, gradient);
+    std::string parameter = name.substr(prefix.size());
+    const Tensor *found = findGradient(results, parameter);
+    const Tensor *golden = findGradient(goldens, parameter);
     if (found && golden)
       return withoutNoise(result, goldens.at(name), *found, *golden);
   }
@@ -210,7 +227,7 @@ void accc::tool::diffResults(const std::string &results, const std::string &para
       found.emplace("param." + name, tensor);
   report.add(
       judgeGoldens(results, folder, meta, report.tolerance, found, [&](const std::string &name) {
-        return name == "losses" || name.starts_with("state.") || name.starts_with("eval_step ") ||
+        return isLossesName(name) || name.starts_with("state.") || name.starts_with("eval_step") ||
                (name.starts_with("param.") && params.empty());
       }));
 }

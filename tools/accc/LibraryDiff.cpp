@@ -94,12 +94,11 @@ private:
   /// What is no number equals itself: a run that diverged says little.
   void noteDivergence(const Trajectory &expected) {
     for (const TensorMap *part : {&expected.gradients, &expected.losses})
-      for (const char *name : {"loss", "losses"})
-        if (auto found = part->find(name); found != part->end())
-          for (float loss : found->second.data<float>())
+      for (const auto &[name, tensor] : *part)
+        if (name == "loss" || name.ends_with(" loss") || isLossesName(name))
+          for (float loss : tensor.data<float>())
             if (!std::isfinite(loss)) {
-              section.notes.push_back(std::string(name) + " of " + report.a + ": " +
-                                      std::to_string(loss) +
+              section.notes.push_back(name + " of " + report.a + ": " + std::to_string(loss) +
                                       "; choose --inputs, or fewer --steps, that say more");
               return;
             }

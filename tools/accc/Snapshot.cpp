@@ -28,7 +28,8 @@ static ordered_json describeManifest(const Model &model) {
   if (!manifest.is_object())
     return ordered_json::object();
   for (const std::string spec : {"loss", "optimizer"})
-    if (manifest.contains(spec) && manifest.contains(spec + "_options")) {
+    if (manifest.contains(spec) && manifest[spec].is_string() &&
+        manifest.contains(spec + "_options")) {
       auto text = manifest[spec].get<std::string>();
       manifest[spec] = text.substr(0, text.find(','));
     }
@@ -235,8 +236,9 @@ static void compare(const ordered_json &a, const ordered_json &b, const std::str
 /// Whether an option in the manifest says how the model is trained.
 static bool isTraining(const std::string &option) {
   for (const char *name :
-       {"loss", "loss_options", "optimizer", "optimizer_options", "learning_rate", "freeze",
-        "assume_dropout_training", "assume_batchnorm_training", "running_variance"})
+       {"loss", "loss_options", "optimizer", "optimizer_options", "learning_rate", "train",
+        "param_groups", "group_options", "freeze", "assume_dropout_training",
+        "assume_batchnorm_training", "running_variance"})
     if (firstWord(option) == name)
       return true;
   return false;

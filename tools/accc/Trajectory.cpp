@@ -14,6 +14,47 @@ static const Tensor *find(const TensorMap &tensors, const std::string &name) {
   return found == tensors.end() ? nullptr : &found->second;
 }
 
+// ---- Names ----
+
+std::string_view accc::tool::kindOf(std::string_view entry) {
+  return entry.substr(0, entry.find('.'));
+}
+
+std::vector<std::string> accc::tool::stepNamesOf(const Model &model) {
+  std::vector<std::string> names;
+  for (const accc_entry &entry : model.entries()) {
+    std::string_view name = entry.name, kind = kindOf(name);
+    std::string step(name.substr(std::min(kind.size() + 1, name.size())));
+    if (std::find(names.begin(), names.end(), step) == names.end())
+      names.push_back(step);
+  }
+  return names;
+}
+
+std::string accc::tool::entryNameOf(std::string_view kind, const std::string &step) {
+  return std::string(kind) + (step.empty() ? "" : ".") + step;
+}
+
+bool accc::tool::isGradientName(const std::string &name) {
+  return name.starts_with("grad.") ||
+         (name.starts_with("grad_step.") && name.find(" grad.") != std::string::npos);
+}
+
+bool accc::tool::isLossesName(const std::string &name) {
+  return name == "losses" || name.starts_with("losses.");
+}
+
+const Tensor *accc::tool::findGradient(const TensorMap &tensors, const std::string &parameter) {
+  const Tensor *found = find(tensors, "grad." + parameter);
+  for (const auto &[name, tensor] : tensors)
+    if (name.starts_with("grad_step.") && name.ends_with(" grad." + parameter)) {
+      if (found)
+        return nullptr;
+      found = &tensor;
+    }
+  return found;
+}
+
 // ---- Running ----
 
 TensorMap accc::tool::variablesOf(Session &session) {
@@ -34,7 +75,7 @@ void accc::tool::setVariables(Session &session, const TensorMap &values) {
 TensorMap accc::tool::randomInputsAt(const Model &model, std::string_view sizes) {
   TensorMap inputs;
   for (const accc_entry &entry : model.entries())
-    if ((entry.sizes == sizes || !*entry.sizes) && entry.name != std::string_view("apply_step"))
+    if ((entry.sizes == sizes || !*entry.sizes) && kindOf(entry.name) != "apply_step")
       inputs.merge(randomInputs(entry, 42));
   return inputs;
 }
@@ -46,53 +87,106 @@ static TensorMap outputsOf(const Result &result, const std::string &prefix) {
   return outputs;
 }
 
-Trajectory accc::tool::record(Session &session, const TensorMap &inputs,
-                              const TrajectoryOptions &options) {
-  Trajectory trajectory;
-  for (const accc_variable &variable : session.model().variables())
-    if (variable.role == ACCC_OPTIMIZER_STATE)
-      trajectory.states.insert(variable.tensor.name);
-  const TensorMap initial = variablesOf(session);
-  const int64_t step = session.step();
-  bool untouched = true;
-  auto begins = [&](const char *entry) {
-    if (!options.entries.contains(entry))
+static std::string prefixOf(const std::string &entry, const std::string &step) {
+  return step.empty() ? "" : entry + " ";
+}
+
+namespace {
+/// Runs entry points, each kind from the variables that were there at first.
+class Recorder {
+public:
+  Recorder(Session &session, const TensorMap &inputs, const TrajectoryOptions &options)
+      : session(session), inputs(inputs), options(options), steps(stepNamesOf(session.model())),
+        initial(variablesOf(session)), count(session.step()) {}
+
+  Trajectory record() {
+    for (const accc_variable &variable : session.model().variables())
+      if (variable.role == ACCC_OPTIMIZER_STATE)
+        trajectory.states.insert(variable.tensor.name);
+    for (const std::string &step : steps)
+      if (begins("eval_step", step))
+        add(trajectory.outputs, session.run(entry, inputs), entry + " ");
+    for (const std::string &step : steps)
+      if (begins("grad_step", step))
+        add(trajectory.gradients, session.run(entry, inputs), prefixOf(entry, step));
+    for (const std::string &step : steps)
+      apply(step);
+    train();
+    return std::move(trajectory);
+  }
+
+private:
+  bool has(const char *kind, const std::string &step) {
+    entry = entryNameOf(kind, step);
+    return options.entries.contains(entry);
+  }
+
+  bool begins(const char *kind, const std::string &step) {
+    if (!has(kind, step))
       return false;
     if (!untouched) {
       setVariables(session, initial);
-      session.set_step(step);
+      session.set_step(count);
     }
     untouched = false;
     return true;
-  };
-  if (begins("eval_step"))
-    trajectory.outputs = outputsOf(session.run("eval_step", inputs), "eval_step ");
-  if (begins("grad_step"))
-    trajectory.gradients = outputsOf(session.run("grad_step", inputs), "");
-  const TensorMap &gradients = options.gradients ? *options.gradients : trajectory.gradients;
-  if (!gradients.empty() && begins("apply_step")) {
-    TensorMap given;
-    for (const auto &[name, tensor] : gradients)
-      if (name.starts_with("grad."))
-        given.emplace(name, tensor);
-    session.run("apply_step", given).wait();
-    for (auto &[name, tensor] : variablesOf(session))
-      trajectory.applied.emplace("apply_step " + name, std::move(tensor));
   }
-  if (begins("train_step")) {
-    std::vector<float> losses;
-    for (int64_t i = 0; i < options.steps; ++i) {
-      Result result = session.run("train_step", inputs);
-      result.wait();
-      if (result.has_loss()) // a training step of the model's own may have none
-        losses.push_back(result.loss());
-    }
-    if (!losses.empty())
-      trajectory.losses.emplace("losses",
-                                Tensor::of<float>({options.steps}, std::span<const float>(losses)));
+
+  static void add(TensorMap &tensors, const Result &result, const std::string &prefix) {
+    for (auto &[name, tensor] : outputsOf(result, prefix))
+      tensors.insert_or_assign(name, tensor);
+  }
+
+  void apply(const std::string &step) {
+    const TensorMap &all = options.gradients ? *options.gradients : trajectory.gradients;
+    const std::string prefix = prefixOf(entryNameOf("grad_step", step), step);
+    TensorMap given;
+    for (const auto &[name, tensor] : all)
+      if (name.starts_with(prefix + "grad."))
+        given.emplace(name.substr(prefix.size()), tensor);
+    if (given.empty() || !begins("apply_step", step))
+      return;
+    session.run(entry, given).wait();
+    for (auto &[name, tensor] : variablesOf(session))
+      trajectory.applied.emplace(entry + " " + name, std::move(tensor));
+  }
+
+  void train() {
+    std::map<std::string, std::vector<float>> losses;
+    bool began = false;
+    for (int64_t i = 0; i < options.steps; ++i)
+      for (const std::string &step : steps) {
+        if (began ? !has("train_step", step) : !begins("train_step", step))
+          continue;
+        began = true;
+        Result result = session.run(entry, inputs);
+        result.wait();
+        if (result.has_loss()) // a training step of the model's own may have none
+          losses[entryNameOf("losses", step)].push_back(result.loss());
+      }
+    if (!began)
+      return;
+    for (const auto &[name, values] : losses)
+      trajectory.losses.emplace(name,
+                                Tensor::of<float>({options.steps}, std::span<const float>(values)));
     trajectory.variables = variablesOf(session);
   }
-  return trajectory;
+
+  Session &session;
+  const TensorMap &inputs;
+  const TrajectoryOptions &options;
+  const std::vector<std::string> steps;
+  const TensorMap initial;
+  const int64_t count;
+  bool untouched = true;
+  std::string entry;
+  Trajectory trajectory;
+};
+} // namespace
+
+Trajectory accc::tool::record(Session &session, const TensorMap &inputs,
+                              const TrajectoryOptions &options) {
+  return Recorder(session, inputs, options).record();
 }
 
 // ---- Comparing ----
@@ -116,9 +210,8 @@ Tensor accc::tool::withoutNoise(const Tensor &parameter, const Tensor &expected,
 }
 
 /// The variable's name of "apply_step <variable>".
-static std::string withoutEntry(std::string name) {
-  constexpr std::string_view prefix = "apply_step ";
-  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+static std::string withoutEntry(const std::string &name) {
+  return name.starts_with("apply_step") ? name.substr(name.find(' ') + 1) : name;
 }
 
 void accc::tool::compareTrajectories(const Trajectory &found, const Trajectory &expected,
@@ -130,8 +223,8 @@ void accc::tool::compareTrajectories(const Trajectory &found, const Trajectory &
       const Tensor *result = find(found.*part, name);
       Tensor quiet;
       if (part == &Trajectory::variables && result) {
-        const Tensor *gradient = find(found.gradients, "grad." + name);
-        const Tensor *expectedGradient = find(expected.gradients, "grad." + name);
+        const Tensor *gradient = findGradient(found.gradients, name);
+        const Tensor *expectedGradient = findGradient(expected.gradients, name);
         if (gradient && expectedGradient) {
           quiet = withoutNoise(*result, tensor, *gradient, *expectedGradient);
           result = &quiet;

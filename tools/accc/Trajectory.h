@@ -13,9 +13,18 @@
 
 namespace accc::tool {
 
-/// By the order in which errors spread.
+/// The names of a model's training steps: "d" where there is train_step.d, and an empty one where
+/// there is train_step.
+std::vector<std::string> stepNamesOf(const Model &model);
+/// "train_step" of "train_step.d".
+std::string_view kindOf(std::string_view entry);
+/// "train_step.d"; "train_step" of a step without a name.
+std::string entryNameOf(std::string_view kind, const std::string &step);
+
+/// By the order in which errors spread. What a step with a name gives is named by its entry point:
+/// "grad_step.d grad.w", "losses.d".
 struct Trajectory {
-  TensorMap outputs;            ///< of eval_step
+  TensorMap outputs;            ///< of eval_step, as "eval_step y"
   TensorMap gradients;          ///< all that grad_step gives: `grad.<parameter>`, outputs, loss
   TensorMap applied;            ///< variables after an apply_step with gradients of a grad_step
   TensorMap losses;             ///< `losses` of all train_steps
@@ -25,7 +34,7 @@ struct Trajectory {
 
 struct TrajectoryOptions {
   std::set<std::string> entries; ///< which entry points to run
-  int64_t steps = 3;             ///< of training
+  int64_t steps = 3;             ///< of training: each runs all training steps, one after the other
   /// For apply_step; null: those of the grad_step.
   const TensorMap *gradients = nullptr;
 };
@@ -40,6 +49,13 @@ void setVariables(Session &session, const TensorMap &values);
 
 /// Data for all entry points at some sizes but apply_step, as randomInputs() makes it.
 TensorMap randomInputsAt(const Model &model, std::string_view sizes);
+
+/// The gradient of a parameter among a trajectory's, or goldens'; nullptr where there is none, or
+/// several steps have one.
+const Tensor *findGradient(const TensorMap &tensors, const std::string &parameter);
+/// Whether a name of a trajectory is that of a gradient, or of losses of a step.
+bool isGradientName(const std::string &name);
+bool isLossesName(const std::string &name);
 
 /// `parameter` with the elements of `expected` where an element's gradient is only rounding (not
 /// well above what the two differ by in this gradient): an optimizer that divides by its size moves

@@ -72,16 +72,17 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
       dimensions[part.substr(0, equals)] = std::stoll(part.substr(equals + 1));
   ordered_json meta{{"accc", model.description().compiler_version},
                     {"model", manifest.value("model", "")},
-                    {"loss", manifest.value("loss", "")},
-                    {"optimizer", manifest.value("optimizer", "")},
+                    {"loss", manifest.value("loss", ordered_json(""))},
+                    {"optimizer", manifest.value("optimizer", ordered_json(""))},
                     {"lr", learningRate},
                     {"seed", options.run.seed},
                     {"steps", options.run.steps},
                     {"dims", dimensions},
                     {"targets", split(manifest.value("target", "cpu"))},
                     {"archs", split(manifest.value("arch", ""))}};
-  for (const char *name : {"inputs", "freeze", "precision", "assume_dropout_training",
-                           "assume_batchnorm_training", "running_variance"})
+  for (const char *name :
+       {"train", "param_groups", "inputs", "freeze", "precision", "assume_dropout_training",
+        "assume_batchnorm_training", "running_variance"})
     if (manifest.contains(name))
       meta[name] = manifest[name];
   if (manifest.contains("accepted_damage"))
@@ -110,9 +111,9 @@ static int recordGoldens(const RecordOptions &options) {
       initial.emplace(name, value);
 
   TrajectoryOptions run{.steps = options.run.steps};
-  for (const char *entry : {"eval_step", "grad_step", "train_step"})
-    if (model.find_entry(entry, sizes))
-      run.entries.insert(entry);
+  for (const accc_entry &entry : model.entries())
+    if (entry.sizes == sizes && kindOf(entry.name) != "apply_step")
+      run.entries.insert(entry.name);
   TensorMap goldens = toGoldens(model, record(session, inputs, run));
   checkFinite(goldens);
 

@@ -4,6 +4,18 @@
 using namespace mlir;
 using namespace accc;
 
+std::string accc::entryName(StringRef kind, StringRef step) {
+  return (step.empty() ? kind : kind + "." + step).str();
+}
+
+StringRef accc::entryKind(StringRef entry) { return entry.split('.').first; }
+
+StringRef accc::stepName(StringRef entry) { return entry.split('.').second; }
+
+bool accc::isEntryName(StringRef entry) {
+  return llvm::is_contained({kTrainStep, kGradStep, kApplyStep, kEvalStep}, entryKind(entry));
+}
+
 StringRef accc::argumentText(func::FuncOp function, unsigned i, StringRef attribute) {
   auto text = function.getArgAttrOfType<StringAttr>(i, attribute);
   return text ? text.getValue() : StringRef();

@@ -45,27 +45,32 @@ void Trainer::reset_throughput() {
   otherWaits_ = session_.wait_seconds();
 }
 
-Result Trainer::step(const TensorMap &batch) {
-  return timed(1, [&] { return session_.run("train_step", batch); });
+/// "train_step.d"; "train_step" where the step has no name.
+static std::string entry_of(const char *kind, std::string_view name) {
+  return name.empty() ? kind : std::string(kind) + "." + std::string(name);
 }
 
-Result Trainer::grad_step(const TensorMap &batch) {
-  return timed(0, [&] { return session_.run("grad_step", batch); });
+Result Trainer::step(std::string_view name, const TensorMap &batch) {
+  return timed(1, [&] { return session_.run(entry_of("train_step", name), batch); });
 }
 
-Result Trainer::apply_step(const Result &gradients) {
+Result Trainer::grad_step(std::string_view name, const TensorMap &batch) {
+  return timed(0, [&] { return session_.run(entry_of("grad_step", name), batch); });
+}
+
+Result Trainer::apply_step(std::string_view name, const Result &gradients) {
   static const TensorMap none;
-  return timed(1, [&] { return session_.run("apply_step", none, gradients); });
+  return timed(1, [&] { return session_.run(entry_of("apply_step", name), none, gradients); });
 }
 
-Result Trainer::apply_step(const TensorMap &gradients) {
-  return timed(1, [&] { return session_.run("apply_step", gradients); });
+Result Trainer::apply_step(std::string_view name, const TensorMap &gradients) {
+  return timed(1, [&] { return session_.run(entry_of("apply_step", name), gradients); });
 }
 
-Result Trainer::eval(const TensorMap &batch) {
+Result Trainer::eval(std::string_view name, const TensorMap &batch) {
   session_.synchronize();
   double waited = session_.wait_seconds();
-  Result result = session_.run("eval_step", batch);
+  Result result = session_.run(entry_of("eval_step", name), batch);
   result.wait();
   otherWaits_ += session_.wait_seconds() - waited;
   return result;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "schedule/merge/Merge.h"
 
+#include "ir/prim/FunctionContract.h"
 #include "schedule/emit/Kernels.h"
 #include "support/Fault.h"
 
@@ -117,7 +118,7 @@ LogicalResult Merger::checkChoice(MutableArrayRef<exec::EntryOp> entries) {
 
 LogicalResult Merger::addEntries() {
   for (auto first : (*programs.front().program).getOps<exec::EntryOp>()) {
-    if (first.getSymName() == "apply_step") {
+    if (entryKind(first.getSymName()) == kApplyStep) {
       addEntry(first, "");
       continue;
     }

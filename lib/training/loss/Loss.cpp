@@ -11,6 +11,14 @@ static llvm::Error usageError(const std::string &message) {
   return llvm::createStringError(std::errc::invalid_argument, message.c_str());
 }
 
+bool accc::isLoss(llvm::StringRef name) {
+#define ACCC_LOSS(known, Name)                                                                     \
+  if (name == #known)                                                                              \
+    return true;
+#include "training/loss/Losses.def"
+  return false;
+}
+
 llvm::Expected<LossChoice> accc::parseLoss(llvm::StringRef text) {
   LossChoice choice;
   if (llvm::StringRef name = text; name.consume_front("output:")) {

@@ -36,6 +36,9 @@ struct LossChoice {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
+/// Whether Losses.def has a loss of this name.
+bool isLoss(llvm::StringRef name);
+
 /// Reads `output:NAME` or a spec whose name is in Losses.def. The error is one line, fit for a
 /// user.
 llvm::Expected<LossChoice> parseLoss(llvm::StringRef text);

@@ -7,8 +7,9 @@ using namespace mlir;
 using namespace accc;
 using accc::prim::Tensor;
 
-void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
-                          ArrayRef<TrainedParameter> parameters) {
+void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, StringRef name,
+                          const OtherNames &otherNames, ArrayRef<TrainedParameter> parameters) {
+  const std::string prefix = name.empty() ? "optimizer." : ("optimizer." + name + ".").str();
   OpBuilder builder = step.builder();
   Location loc = withModule(NameLoc::get(builder.getStringAttr("optimizer")), "optimizer");
   // What the model computes from a parameter, it may compute as well: each for itself. Kernels know
@@ -25,29 +26,33 @@ void accc::applyOptimizer(StepFunction step, const Optimizer &optimizer,
 
   Tensor rate = behindBarrier(additions.addArgument("learning_rate", Role::LearningRate, f32));
   std::optional<Tensor> count;
-  if (optimizer.countsSteps()) {
-    Tensor done = behindBarrier(additions.addArgument("optimizer.step", Role::OptimizerState, i64));
+  if (llvm::any_of(groups.all(), [](const Optimizer *each) { return each->countsSteps(); })) {
+    Tensor done = behindBarrier(additions.addArgument(prefix + "step", Role::OptimizerState, i64));
     Tensor next = done + 1.0;
-    update(next, "optimizer.step");
+    update(next, prefix + "step");
     count = next.convert(builder.getF32Type());
   }
 
   SmallVector<Tensor> gradients;
   for (const TrainedParameter &each : parameters)
     gradients.push_back(behindBarrier(each.gradient));
-  if (optimizer.clipGradNorm)
-    clipGradNorm(gradients, *optimizer.clipGradNorm);
+  if (std::optional<double> norm = groups.getCommon().clipGradNorm)
+    clipGradNorm(gradients, *norm);
 
-  SmallVector<Tensor> shared = optimizer.prepare(rate, count);
+  DenseMap<const Optimizer *, SmallVector<Tensor>> prepared;
+  for (const Optimizer *each : groups.all())
+    prepared[each] = each->prepare(each->rateScale == 1.0 ? rate : rate * each->rateScale,
+                                   each->countsSteps() ? count : std::nullopt);
   for (auto [each, gradient] : llvm::zip_equal(parameters, gradients)) {
+    const Optimizer &optimizer = groups.choose(each.name, otherNames);
     Tensor parameter = behindBarrier(each.value);
     SmallVector<Tensor> local;
-    for (Tensor scalar : shared)
+    for (Tensor scalar : prepared[&optimizer])
       local.push_back(scalar.convert(parameter.elementType()));
     std::vector<std::string> names = optimizer.slots();
     SmallVector<Tensor> state;
     for (std::string &slot : names) {
-      slot = "optimizer." + slot + "." + each.name;
+      slot = prefix + slot + "." + each.name;
       state.push_back(
           behindBarrier(additions.addArgument(slot, Role::OptimizerState, parameter.type())));
     }

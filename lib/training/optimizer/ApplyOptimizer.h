@@ -4,7 +4,7 @@
 #define ACCC_TRAINING_OPTIMIZER_APPLYOPTIMIZER_H
 
 #include "training/StepFunction.h"
-#include "training/optimizer/Optimizer.h"
+#include "training/optimizer/ParameterGroups.h"
 
 namespace accc {
 
@@ -14,10 +14,11 @@ struct TrainedParameter {
 };
 
 /// Appends to the function: the arguments `learning_rate` and the optimizer's state
-/// (`optimizer.<slot>.<parameter>`, and `optimizer.step` if it counts), and an `update` of every
-/// parameter and state.
-void applyOptimizer(StepFunction step, const Optimizer &optimizer,
-                    llvm::ArrayRef<TrainedParameter> parameters);
+/// (`optimizer.<slot>.<parameter>`, and `optimizer.step` if one of the groups counts), and an
+/// `update` of every parameter and state. The state of a step with a name is its own:
+/// `optimizer.<name>.<slot>.<parameter>`.
+void applyOptimizer(StepFunction step, const ParameterGroups &groups, llvm::StringRef name,
+                    const OtherNames &otherNames, llvm::ArrayRef<TrainedParameter> parameters);
 
 } // namespace accc
 

@@ -15,8 +15,17 @@ static llvm::Error usageError(const std::string &message) {
   return llvm::createStringError(std::errc::invalid_argument, message.c_str());
 }
 
-llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef text) {
-  Spec spec("--optimizer", text);
+bool accc::isOptimizer(llvm::StringRef name) {
+#define ACCC_OPTIMIZER(known, Name)                                                                \
+  if (name == #known)                                                                              \
+    return true;
+#include "training/optimizer/Optimizers.def"
+  return false;
+}
+
+llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef text,
+                                                                llvm::StringRef what) {
+  Spec spec(what, text);
   std::unique_ptr<Optimizer> optimizer;
   std::vector<std::string> known;
 #define ACCC_OPTIMIZER(name, Name)                                                                 \
@@ -25,13 +34,13 @@ llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef 
     optimizer = create##Name##Optimizer(spec);
 #include "training/optimizer/Optimizers.def"
   if (!optimizer)
-    return usageError("--optimizer " + text.str() + ": there is no optimizer '" +
+    return usageError((what + " " + text).str() + ": there is no optimizer '" +
                       spec.getName().str() + "'; there are " + llvm::join(known, ", ") +
                       didYouMean(spec.getName(), known));
 
   constexpr double infinity = std::numeric_limits<double>::infinity();
   optimizer->learningRate = spec.number("lr", optimizer->learningRate, 0.0, infinity);
-  if (double norm = spec.number("clip_grad_norm", 0.0, 0.0, infinity); norm > 0.0)
+  if (double norm = spec.number(kClipGradNorm, 0.0, 0.0, infinity); norm > 0.0)
     optimizer->clipGradNorm = norm;
   if (spec.getValue())
     spec.addError("the name of an optimizer takes no value");

@@ -38,14 +38,23 @@ public:
   /// `lr=`: what a trainer uses where it says nothing else. The rate itself is an input of each
   /// step.
   double learningRate = 1e-3;
+  /// Of a parameter group: its rate by that of --optimizer, which is an input of each step.
+  double rateScale = 1.0;
   /// `clip_grad_norm=`: all gradients are scaled so that their common 2-norm is at most this.
   std::optional<double> clipGradNorm;
   /// All options with their values (Spec::getSettings).
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-/// Reads a spec whose name is in Optimizers.def. The error is one line, fit for a user.
-llvm::Expected<std::unique_ptr<Optimizer>> parseOptimizer(llvm::StringRef text);
+inline constexpr llvm::StringLiteral kClipGradNorm = "clip_grad_norm";
+
+/// Whether Optimizers.def has an optimizer of this name.
+bool isOptimizer(llvm::StringRef name);
+
+/// Reads a spec whose name is in Optimizers.def. The error is one line, fit for a user, that begins
+/// with `what`.
+llvm::Expected<std::unique_ptr<Optimizer>> parseOptimizer(llvm::StringRef text,
+                                                          llvm::StringRef what = "--optimizer");
 
 /// torch.nn.utils.clip_grad_norm_: scales all gradients by min(1, maxNorm / (norm + 1e-6)), where
 /// norm is the 2-norm of all of them together.

@@ -34,8 +34,8 @@ CompileOptions optionsOf(const fs::path &folder, const llvm::json::Object &meta,
                          const llvm::json::Object &file) {
   CompileOptions options;
   options.model = (folder / file.getString("file")->str()).string();
-  options.loss = meta.getString("loss")->str();
-  options.optimizer = meta.getString("optimizer")->str();
+  options.losses = {meta.getString("loss")->str()};
+  options.optimizers = {meta.getString("optimizer")->str()};
   for (const auto &[name, size] : *meta.getObject("dims"))
     options.dimensions[name.str()] = {*size.getAsInteger()};
   if (const auto *frozen = file.getArray("freeze"))

@@ -107,9 +107,10 @@ TEST_CASE("ops without derivative are named, all at once, and only where they ma
                             "%c = prim.convert %i : (tensor<2xi64>) -> tensor<2xf64>\n" +
                             strange("w", "c") + "%0 = prim.mul %u, %v" + kPair +
                             "%y = prim.mul %0, %w" + kPair));
-  std::vector<Problem> problems = checkTrainable(trainable.get(), {"output:loss", "sgd", {}});
+  std::vector<Problem> problems =
+      checkTrainable(trainable.get(), TrainingOptions{"output:loss", "sgd", {}});
   std::vector<Problem> more =
-      checkTrainable(trainable.get(), {"output:losss", "sgd,momentum=x", {}});
+      checkTrainable(trainable.get(), TrainingOptions{"output:losss", "sgd,momentum=x", {}});
   context().allowUnregisteredDialects(false);
   REQUIRE(more.size() == 4); // a wrong loss and a wrong optimizer hide neither
   CHECK(more[0].fault == Fault::Usage);

@@ -32,6 +32,13 @@ OPTIMIZERS = {
     "adamw,weight_decay=0.3,amsgrad": (torch.optim.AdamW, dict(weight_decay=0.3, amsgrad=True)),
     "adamw,weight_decay=0,beta1=0": (torch.optim.AdamW, dict(weight_decay=0.0, betas=(0.0, 0.999))),
     "adamw,clip_grad_norm=100": (torch.optim.AdamW, dict(clip=100.0)),
+    "rmsprop": (torch.optim.RMSprop, {}),
+    "rmsprop,alpha=0.9,eps=0.001,momentum=0.5": (torch.optim.RMSprop, dict(alpha=0.9, eps=1e-3, momentum=0.5)),
+    "rmsprop,centered,weight_decay=0.1": (torch.optim.RMSprop, dict(centered=True, weight_decay=0.1)),
+    "rmsprop,centered,momentum=0.3,maximize": (torch.optim.RMSprop, dict(centered=True, momentum=0.3, maximize=True)),
+    "adagrad": (torch.optim.Adagrad, {}),
+    "adagrad,lr_decay=0.5,weight_decay=0.1": (torch.optim.Adagrad, dict(lr_decay=0.5, weight_decay=0.1)),
+    "adagrad,eps=0.01,maximize": (torch.optim.Adagrad, dict(eps=1e-2, maximize=True)),
 }
 
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/TrainingSteps.h"
+
+#include "training/loss/Loss.h"
+#include "training/optimizer/Optimizer.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace accc;
+using llvm::StringRef;
+
+namespace {
+/// `text` of an option, as in [step=]text.
+struct Named {
+  StringRef step, text;
+};
+} // namespace
+
+static bool isIdentifier(StringRef text) {
+  return !text.empty() && !llvm::isDigit(text.front()) &&
+         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+/// The name of a step stands before what `isSpec` knows, and is none of this itself.
+static Named splitSpec(StringRef text, bool (*isSpec)(StringRef)) {
+  auto [name, rest] = text.split('=');
+  auto first = [](StringRef spec) {
+    return spec.take_until([](char c) { return c == '=' || c == ','; });
+  };
+  bool isNamed = isIdentifier(name) && !isSpec(name) && isSpec(first(rest));
+  return isNamed ? Named{name, rest} : Named{"", text};
+}
+
+static bool isLossSpec(StringRef name) { return isLoss(name) || name.starts_with("output:"); }
+
+namespace {
+class StepReader {
+public:
+  explicit StepReader(const CompileOptions &options) : options(options) {}
+
+  llvm::Expected<std::vector<TrainingOptions>> read(const OtherNames &otherNames) {
+    readLosses();
+    for (TrainingOptions &step : steps) {
+      step.freeze = options.freeze;
+      step.groups = options.parameterGroups;
+      step.otherNames = otherNames;
+    }
+    readOptimizers();
+    for (StringRef text : options.train) {
+      auto [name, rest] = text.split('=');
+      TrainingOptions *only = name.empty() ? nullptr : find(name);
+      for (TrainingOptions &step : steps)
+        if (!only || only == &step)
+          step.train.push_back(only ? rest.str() : text.str());
+    }
+    if (!errors.empty())
+      return llvm::createStringError(std::errc::invalid_argument, llvm::join(errors, "\n").c_str());
+    return std::move(steps);
+  }
+
+private:
+  void readLosses() {
+    for (StringRef text : options.losses) {
+      auto [name, spec] = splitSpec(text, isLossSpec);
+      if (!name.empty() && find(name))
+        errors.push_back("--loss " + text.str() + ": the step '" + name.str() + "' has a loss");
+      steps.emplace_back().name = name.str();
+      steps.back().loss = spec.str();
+    }
+    if (steps.empty())
+      steps.emplace_back();
+    if (steps.size() > 1)
+      for (const TrainingOptions &step : steps)
+        if (step.name.empty())
+          errors.push_back(
+              "--loss " + step.loss +
+              ": of several losses each needs a name for its step, as in --loss d=" + step.loss);
+  }
+
+  void readOptimizers() {
+    for (StringRef text : options.optimizers) {
+      auto [name, spec] = splitSpec(text, isOptimizer);
+      std::string &optimizer = name.empty() ? common : named[name];
+      if (!optimizer.empty())
+        errors.push_back("--optimizer " + text.str() + ": there is --optimizer " +
+                         (name.empty() ? "" : name.str() + "=") + optimizer + ", too");
+      else if (!name.empty() && !find(name))
+        errors.push_back("--optimizer " + text.str() + ": there is no step '" + name.str() +
+                         "', which needs a --loss " + name.str() + "=...");
+      optimizer = spec.str();
+    }
+    for (TrainingOptions &step : steps) {
+      auto own = step.name.empty() ? named.end() : named.find(step.name);
+      step.optimizer = own == named.end() ? common : own->second;
+    }
+  }
+
+  TrainingOptions *find(StringRef name) {
+    for (TrainingOptions &step : steps)
+      if (step.name == name)
+        return &step;
+    return nullptr;
+  }
+
+  const CompileOptions &options;
+  std::vector<TrainingOptions> steps;
+  std::string common; // optimizer
+  llvm::StringMap<std::string> named;
+  std::vector<std::string> errors;
+};
+} // namespace
+
+llvm::Expected<std::vector<TrainingOptions>> accc::readTrainingSteps(const CompileOptions &options,
+                                                                     const OtherNames &otherNames) {
+  return StepReader(options).read(otherNames);
+}

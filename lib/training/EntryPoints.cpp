@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "training/EntryPoints.h"
+
+#include "support/DeadCode.h"
+#include "training/EvaluationMode.h"
+#include "training/StepLoss.h"
+#include "training/autodiff/Activity.h"
+#include "training/autodiff/Differentiate.h"
+#include "training/optimizer/ApplyOptimizer.h"
+
+using namespace mlir;
+using namespace accc;
+using accc::prim::Tensor;
+
+static RankedTensorType scalar(Type elementType) { return RankedTensorType::get({}, elementType); }
+
+void accc::takeSeedAndStep(StepFunction step) {
+  auto keys = step.argumentsOf(Role::RandomKey); // the loop's own temporary would end before it
+  for (unsigned i : llvm::reverse(keys)) {
+    Value key = step.get().getArgument(i);
+    if (!key.use_empty()) {
+      OpBuilder builder = OpBuilder::atBlockBegin(&step.body());
+      Type i64 = builder.getI64Type();
+      Tensor seed(builder, key.getLoc(), step.addArgument("seed", Role::Seed, scalar(i64)));
+      Tensor count(builder, key.getLoc(), step.addArgument("step", Role::Step, scalar(i64)));
+      key.replaceAllUsesWith(prim::concatenate({seed.reshape({1}), count.reshape({1})}, 0));
+    }
+    step.eraseArgument(i);
+  }
+}
+
+/// The parameters, gradients and names that a step's optimizer works on.
+static SmallVector<TrainedParameter> takeGradientResults(StepFunction step) {
+  llvm::StringMap<Value> parameters;
+  for (unsigned i : step.argumentsOf(Role::Parameter))
+    parameters[step.argumentName(i)] = step.get().getArgument(i);
+  SmallVector<TrainedParameter> trained;
+  for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
+    StringRef name = step.resultName(i);
+    if (step.resultRole(i) == Role::Gradient && name.consume_front("grad."))
+      trained.push_back({name.str(), parameters.lookup(name), step.result(i)});
+  }
+  step.eraseResultsOf(Role::Gradient);
+  return trained;
+}
+
+bool accc::holdsGradients(StepFunction forward) { return bool(findLoss(forward)); }
+
+/// The gradient of each of the `wanted` parameters that a model holds itself; its result goes.
+static SmallVector<Value> takeGradients(StepFunction step, ArrayRef<Value> wanted) {
+  DenseMap<Value, Value> held;
+  for (const TrainedParameter &each : takeGradientResults(step))
+    held[each.value] = each.gradient;
+  return llvm::map_to_vector(wanted, [&](Value parameter) { return held.lookup(parameter); });
+}
+
+/// Appends `grad.<parameter>` for every trained parameter, behind a barrier: an optimizer in the
+/// same step changes nothing about how a gradient is computed. Those that do not reach the loss are
+/// frozen, here and in `forward`: as in PyTorch, where they have no gradient, an optimizer leaves
+/// them alone.
+static LogicalResult addGradients(StepFunction step, StepFunction forward) {
+  SmallVector<unsigned> trained;
+  SmallVector<Value> wanted;
+  for (unsigned i : step.argumentsOf(Role::Parameter)) {
+    if (step.isFrozen(i))
+      continue;
+    trained.push_back(i);
+    wanted.push_back(step.get().getArgument(i));
+  }
+  OpBuilder builder = step.builder();
+  FailureOr<SmallVector<Value>> gradients = holdsGradients(forward)
+                                                ? takeGradients(step, wanted)
+                                                : differentiate(findLoss(step), wanted, builder);
+  if (failed(gradients))
+    return failure();
+
+  StepAdditions additions(step);
+  SmallVector<unsigned> unreached;
+  for (auto [i, gradient] : llvm::zip_equal(trained, *gradients)) {
+    StringRef name = step.argumentName(i);
+    if (gradient) {
+      Value apart = builder.create<prim::OptimizationBarrierOp>(gradient.getLoc(), gradient);
+      additions.addResult(apart, ("grad." + name).str(), Role::Gradient);
+      continue;
+    }
+    emitWarning(NameLoc::get(StringAttr::get(builder.getContext(), name)))
+        << (holdsGradients(forward) ? "the model holds no gradient of the parameter, which"
+                                    : "the parameter does not reach the loss, and")
+        << " is not trained";
+    unreached.push_back(i);
+  }
+  step.freeze(unreached);
+  forward.freeze(unreached);
+  if (unreached.size() == trained.size())
+    return emitError(wholeModel(forward))
+           << "there is nothing to train: no parameter that is not frozen reaches the loss";
+  return success();
+}
+
+/// What the optimizer of a plan appends to a step.
+static void addUpdates(StepFunction step, const TrainingPlan &plan,
+                       ArrayRef<TrainedParameter> trained) {
+  applyOptimizer(step, *plan.optimizer, plan.options.name, plan.options.otherNames, trained);
+}
+
+/// apply_step: gradients in, new parameters out.
+static void buildApplyStep(StepFunction gradStep, const TrainingPlan &plan) {
+  func::FuncOp source = gradStep.get();
+  StepFunction step = StepFunction::create(cast<ModuleOp>(source->getParentOp()), source.getLoc(),
+                                           entryName(kApplyStep, plan.options.name));
+  StepAdditions additions(step);
+  SmallVector<TrainedParameter> trained;
+  for (unsigned i : gradStep.argumentsOf(Role::Parameter)) {
+    if (gradStep.isFrozen(i))
+      continue;
+    StringRef name = gradStep.argumentName(i);
+    Value parameter = additions.addArgument(name, Role::Parameter, source.getArgument(i).getType());
+    trained.push_back({name.str(), parameter, {}});
+  }
+  for (TrainedParameter &each : trained)
+    each.gradient =
+        additions.addArgument("grad." + each.name, Role::Gradient, each.value.getType());
+  additions.commit();
+  addUpdates(step, plan, trained);
+}
+
+void accc::checkDerivatives(StepFunction step, StringRef name) {
+  Value output;
+  for (unsigned i = 0, e = step.numResults(); i < e; ++i)
+    if (step.resultRole(i) == Role::Output && isFloatTensor(step.result(i).getType()) &&
+        (!output || step.resultName(i) == name))
+      output = step.result(i);
+  if (!output)
+    return;
+  SmallVector<Value> wanted;
+  for (unsigned i : step.argumentsOf(Role::Parameter))
+    if (!step.isFrozen(i))
+      wanted.push_back(step.get().getArgument(i));
+  OpBuilder builder = step.builder();
+  (void)differentiate(sumAll(Tensor(builder, output.getLoc(), output)), wanted, builder);
+}
+
+FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
+                                                           const TrainingPlan &plan) {
+  const std::string &name = plan.options.name;
+  StepFunction gradStep = StepFunction::copy(forward.get(), entryName(kGradStep, name));
+  if (plan.loss && failed(addLoss(gradStep, *plan.loss))) {
+    checkDerivatives(gradStep, plan.loss->output);
+    return failure();
+  }
+  if (failed(addGradients(gradStep, forward)))
+    return failure();
+  takeSeedAndStep(gradStep);
+  eraseDeadCode(gradStep.body());
+
+  std::vector<std::string> names;
+  for (unsigned i : gradStep.argumentsOf(Role::Parameter))
+    if (!gradStep.isFrozen(i))
+      names.push_back(gradStep.argumentName(i).str());
+  if (plan.optimizer) {
+    StepFunction trainStep = StepFunction::copy(gradStep.get(), entryName(kTrainStep, name));
+    addUpdates(trainStep, plan, takeGradientResults(trainStep));
+    trainStep.get()->moveBefore(gradStep.get());
+    buildApplyStep(gradStep, plan);
+  }
+
+  StepFunction evalStep = StepFunction::copy(forward.get(), entryName(kEvalStep, name));
+  evalStep.eraseResultsOf(Role::Gradient);
+  if (plan.loss && failed(addLoss(evalStep, *plan.loss)))
+    return failure();
+  useEvaluationMode(evalStep);
+  takeSeedAndStep(evalStep);
+  return names;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The entry points of one training step.
+#ifndef ACCC_TRAINING_ENTRYPOINTS_H
+#define ACCC_TRAINING_ENTRYPOINTS_H
+
+#include "training/StepFunction.h"
+#include "training/TrainingOptions.h"
+#include "training/loss/Loss.h"
+#include "training/optimizer/ParameterGroups.h"
+
+#include <optional>
+
+namespace accc {
+
+/// TrainingOptions, read.
+struct TrainingPlan {
+  const TrainingOptions &options;
+  /// None where the model holds its loss and gradients.
+  std::optional<LossChoice> loss;
+  std::optional<ParameterGroups> optimizer;
+};
+
+/// Whether the model itself computes its loss and the gradients of its parameters.
+bool holdsGradients(StepFunction forward);
+
+/// Adds to the module grad_step and eval_step of `forward`, which learns which parameters are
+/// trained, and train_step and apply_step if the plan has an optimizer. Returns the names of the
+/// trained parameters. Fails where the loss does not fit the model, an op on the way to it has no
+/// derivative, or nothing is left to train.
+mlir::FailureOr<std::vector<std::string>> buildEntryPoints(StepFunction forward,
+                                                           const TrainingPlan &plan);
+
+/// For a step whose loss cannot be built: reports the ops without derivative before the output
+/// `name`, or else the first.
+void checkDerivatives(StepFunction step, llvm::StringRef name);
+
+/// Replaces the random key by [seed, step], inputs of the step; if nothing is random, by nothing.
+void takeSeedAndStep(StepFunction step);
+
+} // namespace accc
+
+#endif

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes the folders beside it: models that are trained in several steps, or with several optimizers, and PyTorch's own training.
+
+    python make.py [CASE...]     (needs torch, onnxscript and safetensors)
+
+Each case has the model as `export.pt2`, `traced.pt` and `model.onnx`, and what `accc diff` compares with: for each
+training step its loss and gradients where all begins, and losses, parameters, buffers and optimizer states of some
+rounds, in each of which every step is done once.
+"""
+
+import argparse
+import copy
+import json
+import pathlib
+import sys
+import zipfile
+
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from torch.nn import functional as F
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE.parent / "exported")]
+from accc_export import export  # noqa: E402
+from make import tidy_script  # noqa: E402
+from models import numbers, tidy  # noqa: E402
+
+ROUNDS = 3
+
+
+class Adversaries(nn.Module):
+    """A generator and a discriminator, each with its loss (GAN). The discriminator's norm is called three times."""
+
+    inputs = {"noise": numbers(8, 4), "real": numbers(8, 6)}
+    losses = {"d": "d_loss", "g": "g_loss"}
+    rate = 4e-3
+    options = {
+        "optimizer": ["d=adam,lr=0.004,beta1=0.5", "g=rmsprop,lr=0.001,alpha=0.9"],
+        "train": [r"d=^judge\.", r"g=^make\."],
+    }
+
+    def __init__(self):
+        super().__init__()
+        self.make = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 6))
+        self.judge = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
+
+    def forward(self, noise, real):
+        made = self.make(noise)
+        judged = F.softplus(-self.judge(real)).mean() + F.softplus(self.judge(made)).mean()
+        return {"d_loss": judged, "g_loss": F.softplus(-self.judge(made)).mean(), "made": made}
+
+    def optimizers(self):
+        judge = torch.optim.Adam(self.judge.parameters(), lr=0.004, betas=(0.5, 0.999))
+        return {"d": [judge], "g": [torch.optim.RMSprop(self.make.parameters(), lr=0.001, alpha=0.9)]}
+
+
+class Grouped(nn.Module):
+    """One loss; biases and norms do not decay, the head learns faster, the embedding has an optimizer of its own."""
+
+    inputs = {"words": torch.tensor([[1, 5, 2, 2], [0, 3, 6, 1], [4, 4, 7, 5]]), "target": torch.tensor([2, 0, 1])}
+    losses = {"": "loss"}
+    rate = 1e-2
+    options = {
+        "optimizer": "adamw,lr=0.01,weight_decay=0.3,clip_grad_norm=0.5",
+        "param_groups": [["^words", "sgd,lr=0.2,momentum=0.9"], ["norm|bias$", "weight_decay=0"], ["^head", "lr=0.05"]],
+    }
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.inner = nn.Embedding(8, 6), nn.Linear(6, 6)
+        self.norm, self.head = nn.LayerNorm(6), nn.Linear(6, 3)
+
+    def forward(self, words, target):
+        return {"loss": F.cross_entropy(self.head(self.norm(torch.tanh(self.inner(self.words(words))).mean(1))), target)}
+
+    def optimizers(self):
+        rest = [self.inner.bias, *self.norm.parameters(), self.head.bias]
+        groups = [
+            {"params": rest, "weight_decay": 0.0},
+            {"params": [self.inner.weight]},
+            {"params": [self.head.weight], "lr": 0.05},
+        ]
+        words = torch.optim.SGD([self.words.weight], lr=0.2, momentum=0.9)
+        return {"": [torch.optim.AdamW(groups, lr=0.01, weight_decay=0.3), words]}
+
+    def clip(self):
+        nn.utils.clip_grad_norm_(self.parameters(), 0.5)
+
+
+CASES = {"adversaries": Adversaries, "grouped": Grouped}
+
+SLOTS = {"momentum_buffer", "exp_avg", "exp_avg_sq", "square_avg"}
+
+
+def entry(kind, step):
+    return f"{kind}.{step}" if step else kind
+
+
+def first(model, inputs):
+    """What each step gives at the first parameters."""
+    results = {}
+    for step, loss in model.losses.items():
+        own = copy.deepcopy(model)
+        prefix = f"grad_step.{step} " if step else ""
+        found = own(**inputs)
+        found[loss].backward()
+        results[f"{prefix}loss"] = found[loss].detach()
+        results |= {prefix + n: x.detach() for n, x in found.items() if n not in model.losses.values()}
+        trained = {p for o in own.optimizers()[step] for g in o.param_groups for p in g["params"]}
+        # The parameters of the copy's optimizers are its own.
+        names = {n: p for n, p in own.named_parameters() if p in trained}
+        results |= {f"{prefix}grad.{n}": p.grad for n, p in names.items()}
+    return results
+
+
+def train(model, dtype):
+    model = copy.deepcopy(model).to(dtype)
+    inputs = {n: x.to(dtype) if x.is_floating_point() else x for n, x in model.inputs.items()}
+    results = first(model, inputs)
+    optimizers, losses = model.optimizers(), {step: [] for step in model.losses}
+    for _ in range(ROUNDS):
+        for step, loss in model.losses.items():
+            found = model(**inputs)[loss]
+            model.zero_grad()
+            found.backward()
+            if hasattr(model, "clip"):
+                model.clip()
+            for optimizer in optimizers[step]:
+                optimizer.step()
+            losses[step].append(found.detach())
+    results |= {entry("losses", step): torch.stack(values) for step, values in losses.items()}
+    results |= {f"param.{n}": x.detach() for n, x in model.state_dict().items() if x.is_floating_point()}
+    names = {p: n for n, p in model.named_parameters()}
+    for step, several in optimizers.items():
+        for optimizer in several:
+            for p, state in optimizer.state.items():
+                prefix = f"state.{entry('optimizer', step)}"
+                results |= {f"{prefix}.{slot}.{names[p]}": x for slot, x in state.items() if slot in SLOTS}
+    return {name: x.float().contiguous().clone() for name, x in results.items()}
+
+
+def make(case):
+    torch.manual_seed(0)
+    model = CASES[case]().train()
+    folder = HERE / case
+    folder.mkdir(exist_ok=True)
+    torch.export.save(torch.export.export(model, (), kwargs=model.inputs), folder / "export.pt2")
+    tidy(folder / "export.pt2", zipfile.ZIP_DEFLATED)
+    names = list(copy.deepcopy(model)(**model.inputs))
+    export(copy.deepcopy(model), model.inputs, folder / "model.onnx", exporter="dynamo-folded", output_names=names)
+    before = copy.deepcopy(model.state_dict())
+    traced = torch.jit.trace(copy.deepcopy(model), example_kwarg_inputs=model.inputs, check_trace=False, strict=False)
+    traced.load_state_dict(before)  # tracing ran it
+    torch.jit.save(traced, folder / "traced.pt")
+    tidy_script(folder / "traced.pt")
+    save_file(model.inputs, folder / "inputs.safetensors")
+    save_file(train(model, torch.float32), folder / "golden.safetensors")
+    save_file(train(model, torch.float64), folder / "golden64.safetensors")
+    losses = [f"{step}=output:{loss}" if step else f"output:{loss}" for step, loss in model.losses.items()]
+    meta = {"files": [], "loss": losses, "lr": model.rate, "steps": ROUNDS, "dims": {}, "dropout": False}
+    meta |= model.options | {"torch": torch.__version__}
+    (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("cases", nargs="*", default=[], metavar="CASE")
+    for case in parser.parse_args().cases or CASES:
+        make(case)
+        print(case)
+
+
+if __name__ == "__main__":
+    main()

@@ -73,8 +73,9 @@ TEST_CASE("specs of optimizers that make no sense are refused") {
     return optimizer ? std::string() : llvm::toString(optimizer.takeError());
   };
   CHECK(error("sgd,lr=0.1,momentum=0.9") == "");
-  CHECK(error("rmsprop") ==
-        "--optimizer rmsprop: there is no optimizer 'rmsprop'; there are sgd, adam, adamw");
+  CHECK(error("lion") ==
+        "--optimizer lion: there is no optimizer 'lion'; there are sgd, adam, adamw, rmsprop, "
+        "adagrad");
   CHECK(error("sgd,nesterov") ==
         "--optimizer sgd,nesterov: nesterov needs a momentum and no dampening");
   CHECK(error("adam,beta1=1") ==

@@ -16,6 +16,8 @@ struct InputOption {
   std::string elementType;
   /// Sizes, or names of dynamic dimensions.
   std::vector<std::string> dimensions;
+  /// Among the inputs that are given.
+  size_t position = 0;
 };
 
 struct CompileOptions {

@@ -70,7 +70,7 @@ LogicalResult accc::readModel(Compilation &c) {
     return failure();
   ImportOptions options;
   for (const auto &[name, type] : c.options.inputs)
-    options.inputTypes[name] = {type.elementType, type.dimensions};
+    options.inputTypes[name] = {type.elementType, type.dimensions, type.position};
   options.training = !c.options.losses.empty();
   for (const auto &[name, size] : c.sizes.dimensions)
     options.dimensions[name] = size;

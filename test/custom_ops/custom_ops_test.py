@@ -14,6 +14,7 @@ from command_line import ACCC, DATA, MACHINE, SECONDS, USAGE, CommandLineTest, f
 
 LIBRARIES = pathlib.Path(os.environ["ACCC_LIBRARIES"])
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "custom-op"
+SCRIPTED = EXAMPLE.parents[1] / "test" / "training" / "scripted" / "refused" / "loop.pt"
 GOOD = LIBRARIES / "good" / "libops.so"
 ACME = LIBRARIES / "example" / "libacme_ops.so"
 TRAINING = ["--loss", "cross_entropy=logits", "--optimizer", "sgd,momentum=0.9"]
@@ -108,6 +109,38 @@ class CustomOps(CommandLineTest):
         # The interpreter and each phase's IR call the functions, and so does every step by itself.
         out, _ = self.accc("diff", model, EXAMPLE / "golden", "--bisect", "--custom-ops", ACME)
         self.assertIn("kernels and library calls give what they should", out)
+
+    def scripted(self, call):
+        """A TorchScript module that returns the call."""
+        code = f"""class Loop(Module):
+  __parameters__ = []
+  __buffers__ = []
+  training : bool
+  def forward(self: __torch__.modules.Loop,
+      x: Tensor,
+      w: Tensor) -> Tensor:
+    return {call}
+"""
+        path = self.folder / "scripted.pt"
+        with zipfile.ZipFile(SCRIPTED) as source, zipfile.ZipFile(path, "w") as target:
+            for name in source.namelist():
+                if not name.endswith(".debug_pkl"):
+                    target.writestr(name, code if name.endswith("modules.py") else source.read(name))
+        return path
+
+    def test_torchscript(self):
+        options = ["--input", "x=float32[3]", "--input", "w=float32[]", "--custom-ops", ACME]
+        text, _ = self.accc(
+            "compile", self.scripted("ops.acme.quantize(x, w, bits=4)"), *options, "--stop-after", "import"
+        )
+        self.assertRegex(text, r'prim.custom_call "acme::quantize" of "libacme_ops.so" *\{bits = 4 : i64\}')
+        _, messages = self.accc("check", self.scripted("ops.acme.quantize(x, w, 4)"), *options, code=DATA)
+        self.assertIn("(ops.acme.quantize): ", messages)
+        self.assertIn("does not name the operator's argument 3, which is an integer", messages)
+        _, messages = self.accc("check", self.scripted("ops.acme.quantize(x, w, bits=x)"), *options, code=DATA)
+        self.assertIn("acme::quantize", messages)
+        _, messages = self.accc("check", self.scripted("ops.acme.quantise(x, w)"), *options, code=DATA)
+        self.assertIn("--custom-ops", messages)
 
     def test_check_inspect_bench_report(self):
         model = EXAMPLE / "golden" / "model.onnx"

@@ -15,7 +15,7 @@ void accc::tool::addInput(CompileOptions &options, const std::string &text) {
     throw CLI::ValidationError("--input", "needs NAME=TYPE[SIZE,...], as in --input "
                                           "x=float32[8,16], not " +
                                               text);
-  InputOption input{text.substr(equals + 1, bracket - equals - 1), {}};
+  InputOption input{text.substr(equals + 1, bracket - equals - 1), {}, options.inputs.size()};
   std::string sizes = text.substr(bracket + 1, text.size() - bracket - 2);
   for (const std::string &size : CLI::detail::split(sizes, ',')) {
     bool isName =

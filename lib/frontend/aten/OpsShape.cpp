@@ -268,6 +268,23 @@ Entities tensorSplit(Node &node) {
   return parts(node, x, dim, sizes);
 }
 
+/// The parts between these indices.
+Entities tensorSplitAt(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = node.dim("dim", x), at = 0;
+  if (x.rank() == 0)
+    fail("cannot split a tensor of shape " + show(x.shape()));
+  SmallVector<int64_t> ends = node.integers("indices");
+  ends.push_back(x.dim(dim));
+  std::vector<Entity> results;
+  for (int64_t index : ends) {
+    int64_t end = clampIndex(index, x.dim(dim));
+    results.push_back(x.sliceDim(dim, at, std::max(at, end)));
+    at = end;
+  }
+  return {Entity::ofSequence(std::move(results))};
+}
+
 Entities unbind(Node &node) {
   Tensor x = node.in("self");
   int64_t dim = node.dim("dim", x);
@@ -404,6 +421,7 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"chunk(self, chunks, dim=0)", chunk, View},
       {"unsafe_chunk(self, chunks, dim=0)", chunk, View},
       {"tensor_split(self, sections, dim=0)", tensorSplit, View},
+      {"tensor_split.indices(self, indices, dim=0)", tensorSplitAt, View},
       {"unbind(self, dim=0)", unbind, View},
       {"unbind_copy(self, dim=0)", unbind},
       {"unfold(self, dimension, size, step)", unfold, View},

@@ -23,6 +23,8 @@ struct InputType {
   std::string elementType;
   /// Sizes, or names of open dimensions.
   std::vector<std::string> dimensions;
+  /// Among the inputs that are given: the keys of a dict are in this order.
+  size_t position = 0;
 };
 
 struct ImportOptions {

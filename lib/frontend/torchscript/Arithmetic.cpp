@@ -6,6 +6,8 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
+#include <numbers>
+#include <numeric>
 
 using namespace accc;
 using namespace accc::torchscript;
@@ -56,15 +58,41 @@ static std::optional<IValue> evaluateMath(llvm::StringRef name, Values values) {
                       .Case("log", [](double x) { return std::log(x); })
                       .Case("log2", [](double x) { return std::log2(x); })
                       .Case("log10", [](double x) { return std::log10(x); })
+                      .Case("expm1", [](double x) { return std::expm1(x); })
+                      .Case("log1p", [](double x) { return std::log1p(x); })
                       .Case("sin", [](double x) { return std::sin(x); })
                       .Case("cos", [](double x) { return std::cos(x); })
+                      .Case("tan", [](double x) { return std::tan(x); })
+                      .Case("asin", [](double x) { return std::asin(x); })
+                      .Case("acos", [](double x) { return std::acos(x); })
+                      .Case("atan", [](double x) { return std::atan(x); })
+                      .Case("sinh", [](double x) { return std::sinh(x); })
+                      .Case("cosh", [](double x) { return std::cosh(x); })
                       .Case("tanh", [](double x) { return std::tanh(x); })
+                      .Case("erf", [](double x) { return std::erf(x); })
+                      .Case("lgamma", [](double x) { return std::lgamma(x); })
+                      .Case("radians", [](double x) { return x * std::numbers::pi / 180; })
+                      .Case("degrees", [](double x) { return x * 180 / std::numbers::pi; })
                       .Case("fabs", [](double x) { return std::abs(x); })
                       .Default(nullptr);
-  if (!function || values.size() != 1)
-    return std::nullopt;
-  const IValue &x = values[0];
-  return function(x.is<double>() ? *x.get<double>() : static_cast<double>(integer(x)));
+  auto real = [](const IValue &x) {
+    return x.is<double>() ? *x.get<double>() : static_cast<double>(integer(x));
+  };
+  if (function && values.size() == 1)
+    return function(real(values[0]));
+  if (name == "log" && values.size() == 2)
+    return std::log(real(values[0])) / std::log(real(values[1]));
+  if (name == "atan2" && values.size() == 2)
+    return std::atan2(real(values[0]), real(values[1]));
+  if (name == "fmod" && values.size() == 2)
+    return std::fmod(real(values[0]), real(values[1]));
+  if (name == "gcd" && values.size() == 2)
+    return std::gcd(integer(values[0]), integer(values[1]));
+  if (name == "isnan" && values.size() == 1)
+    return std::isnan(real(values[0]));
+  if (name == "isinf" && values.size() == 1)
+    return std::isinf(real(values[0]));
+  return std::nullopt;
 }
 
 std::optional<IValue> accc::torchscript::evaluateArithmetic(llvm::StringRef name, Values values) {
@@ -98,21 +126,11 @@ std::optional<IValue> accc::torchscript::evaluateArithmetic(llvm::StringRef name
   return fromLocal(aten::evaluateNumbers(function, locals));
 }
 
-std::optional<IValue> accc::torchscript::evaluateReduction(Heap &heap, llvm::StringRef name,
-                                                           Values values) {
+std::optional<IValue> accc::torchscript::evaluateReduction(llvm::StringRef name, Values values) {
   std::optional<Values> elements = values[0].elements();
-  bool isKnown = name == "sum" || name == "max" || name == "min" || name == "sorted";
+  bool isKnown = name == "sum" || name == "max" || name == "min";
   if (!isKnown || values.size() != 1 || !elements || !llvm::all_of(*elements, isNumber))
     return std::nullopt;
-  if (name == "sorted") {
-    if (llvm::any_of(*elements, [](const IValue &each) { return isEqual(each, each) != true; }))
-      fail("sorts what is no number");
-    std::vector<IValue> sorted(elements->begin(), elements->end());
-    llvm::sort(sorted, [](const IValue &a, const IValue &b) {
-      return truth(*evaluateArithmetic("lt", {a, b}));
-    });
-    return heap.list(std::move(sorted));
-  }
   if (elements->empty() && name != "sum")
     fail("asks for the " + name + " of an empty list");
   IValue result = name == "sum" ? IValue(int64_t(0)) : elements->front();

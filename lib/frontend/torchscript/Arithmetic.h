@@ -16,10 +16,8 @@ bool truth(const IValue &value);
 
 /// The value of "add", "floordiv" or "sqrt" of numbers; nothing for functions that are not known.
 std::optional<IValue> evaluateArithmetic(llvm::StringRef name, llvm::ArrayRef<IValue> numbers);
-/// The sum, the greatest or the least of a list of numbers, or the list sorted; nothing for other
-/// functions and lists.
-std::optional<IValue> evaluateReduction(Heap &heap, llvm::StringRef name,
-                                        llvm::ArrayRef<IValue> values);
+/// The sum, the greatest or the least of a list of numbers; nothing for other functions and lists.
+std::optional<IValue> evaluateReduction(llvm::StringRef name, llvm::ArrayRef<IValue> values);
 
 } // namespace accc::torchscript
 

@@ -77,8 +77,8 @@ struct Class {
   std::string name, base;
   /// The names of parameters and buffers that the class lists.
   std::vector<std::string> parameters, buffers;
-  /// In the order of the code.
-  std::vector<std::string> attributes;
+  /// In the order of the code, each with its type.
+  std::vector<Parameter> attributes;
   /// Attributes that are the same for all objects.
   std::map<std::string, Expression> constants;
   std::map<std::string, Function> methods;

@@ -95,10 +95,10 @@ IValue Interpreter::evaluateAttribute(const Expression &expression, Frame &frame
   }
   if (!name.empty())
     fail("'" + name + "' is not supported");
-  return bindAttribute(evaluate(expression.operands.front(), frame), expression.text);
+  return readAttribute(evaluate(expression.operands.front(), frame), expression.text);
 }
 
-IValue Interpreter::bindAttribute(const IValue &object, const std::string &name) {
+IValue Interpreter::readAttribute(const IValue &object, const std::string &name) {
   if (object.is<Broken>())
     return object;
   if (const Tuple *tuple = object.tuple()) {
@@ -109,8 +109,11 @@ IValue Interpreter::bindAttribute(const IValue &object, const std::string &name)
   Object *holder = object.object();
   if (!holder)
     fail(kindOf(object) + " has no attribute '" + name + "'");
-  if (auto found = holder->attributes.find(name); found != holder->attributes.end())
+  if (auto found = holder->attributes.find(name); found != holder->attributes.end()) {
+    if (holder->path && !replaced.contains({holder, name}))
+      read.insert({holder, name});
     return found->second;
+  }
   if (auto constant = holder->type->constants.find(name);
       constant != holder->type->constants.end()) {
     Function scope;
@@ -129,16 +132,9 @@ IValue Interpreter::evaluateSubscript(const Expression &expression, Frame &frame
   IValue index = evaluate(expression.operands[1], frame);
   if (container.is<Broken>() || index.is<Broken>())
     return Broken();
-  if (Dict *dict = container.dict()) {
-    for (auto &[key, value] : dict->items)
-      if (isEqual(key, index) == true)
-        return value;
-    fail("a dict has no key '" + toText(index) + "'");
-  }
-  std::optional<ArrayRef<IValue>> elements = container.elements();
-  if (!elements)
-    fail("cannot take an element of " + kindOf(container));
-  return (*elements)[positionIn(elements->size(), index)];
+  if (std::optional<IValue> element = evaluateBuiltin(heap, "__getitem__", {container, index}))
+    return *element;
+  fail("cannot take an element of " + kindOf(container));
 }
 
 // ---- calls ----
@@ -162,7 +158,7 @@ IValue Interpreter::callValue(const IValue &callee, Arguments arguments, Frame &
   if (auto *type = callee.get<const Class *>(); type && (*type)->base == "NamedTuple") {
     if (!arguments.names.empty() || arguments.values.size() != (*type)->attributes.size())
       fail("'" + (*type)->name + "' has " + Twine((*type)->attributes.size()) + " fields");
-    return heap.tuple(std::move(arguments.values), (*type)->attributes);
+    return heap.namedTuple(**type, std::move(arguments.values));
   }
   fail("calls " + kindOf(callee));
 }
@@ -226,7 +222,7 @@ IValue Interpreter::evaluateKeywordFunction(const Expression &expression, Frame 
   if ((name == "getattr" || name == "hasattr") && given.size() == 2) {
     IValue object = evaluate(given[0], frame);
     if (name == "getattr")
-      return bindAttribute(object, given[1].text);
+      return readAttribute(object, given[1].text);
     return object.object() && object.object()->attributes.contains(given[1].text);
   }
   if (name == "fork" && !given.empty()) { // and torch.wait() gives its result

@@ -42,6 +42,13 @@ IValue Heap::tuple(std::vector<IValue> elements, std::vector<std::string> names)
       &tuples.emplace_back(Tuple{std::move(elements), std::move(names)}));
 }
 
+IValue Heap::namedTuple(const Class &type, std::vector<IValue> elements) {
+  std::vector<std::string> names;
+  for (const Parameter &field : type.attributes)
+    names.push_back(field.name);
+  return tuple(std::move(elements), std::move(names));
+}
+
 IValue Heap::dict(std::vector<std::pair<IValue, IValue>> items) {
   count(items.size() + 1);
   return &dicts.emplace_back(Dict{std::move(items)});

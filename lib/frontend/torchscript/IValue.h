@@ -20,6 +20,9 @@ struct Place {};
 
 struct List {
   std::vector<IValue> elements;
+  /// An attribute of a module in the file: what the program changes of it, the next step would not
+  /// see.
+  bool isState = false;
 };
 struct Tuple {
   std::vector<IValue> elements;
@@ -29,6 +32,7 @@ struct Tuple {
 struct Dict {
   /// In the order of insertion.
   std::vector<std::pair<IValue, IValue>> items;
+  bool isState = false;
 };
 struct Object {
   const Class *type = nullptr;
@@ -75,6 +79,7 @@ public:
   IValue list(std::vector<IValue> elements);
   IValue integers(llvm::ArrayRef<int64_t> values);
   IValue tuple(std::vector<IValue> elements, std::vector<std::string> names = {});
+  IValue namedTuple(const Class &type, std::vector<IValue> elements);
   IValue dict(std::vector<std::pair<IValue, IValue>> items = {});
   Object *object(const Class *type);
   /// The member of an enumeration: one object each, with the attributes `name` and `value`. Throws

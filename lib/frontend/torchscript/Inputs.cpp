@@ -44,30 +44,24 @@ static SmallVector<int64_t> exampleShape(ForwardBuilder &function, const std::st
   return shape;
 }
 
-IValue ModuleImporter::importInput(const Parameter &parameter,
-                                   std::optional<RankedTensorType> example) {
-  const std::string &name = parameter.name;
-  auto given = importOptions.inputTypes.find(name);
-  bool isGiven = given != importOptions.inputTypes.end();
-  std::string type = parameter.type ? parameter.type->text : "Tensor";
-  bool isTensor = example && *example;
-  if (!isGiven && !isTensor) {
-    if (parameter.otherwise)
-      return IValue(); // by call()
-    if (type == "Tensor" || (parameter.type && !parameter.type->operands.empty() &&
-                             parameter.type->operands[0].text == "Optional"))
-      fail("the file does not say what the input '" + name + "' is: give its element type and " +
-           "shape with --input, as in --input " + name + "=float32[8,16]");
-    fail("the argument '" + name + "' of forward is no tensor and has no default value: only " +
-         "tensors can be inputs");
-  }
+IValue ModuleImporter::importTensor(const InputName &input, const Example *example) {
+  const std::string &name = input.text;
+  if (!inputNames.insert(name).second)
+    fail("forward has two inputs that are called '" + name + "': rename one of its arguments");
+  auto given = importOptions.inputTypes.find(input.given);
+  bool isGiven = given != importOptions.inputTypes.end(), hasExample = example && example->tensor;
+  if (!isGiven && !hasExample)
+    fail("the file does not say what the input '" + name + "' is: give its element type and " +
+         "shape with --input, as in --input " + name + "=float32[8,16]");
+  usedInputTypes.insert(input.given);
   if (auto known = importOptions.inputs.find(name); known != importOptions.inputs.end())
     return aten::MutableTensor(
         opBuilder.create<prim::ConstantOp>(location(name), known->second.getType(), known->second),
         name);
   if (!isGiven)
-    return aten::MutableTensor(
-        addInput(exampleShape(*this, name, *example), example->getElementType(), name), name);
+    return aten::MutableTensor(addInput(exampleShape(*this, name, example->tensor),
+                                        example->tensor.getElementType(), name),
+                               name);
   Type element = typeOfName(context, given->second.elementType);
   if (!element)
     fail("--input " + name + ": '" + given->second.elementType +
@@ -75,34 +69,131 @@ IValue ModuleImporter::importInput(const Parameter &parameter,
   return aten::MutableTensor(addInput(inputShape(name, given->second), element, name), name);
 }
 
+IValue ModuleImporter::importList(const ArgumentType &type, const InputName &name,
+                                  const Example *example) {
+  bool hasExample = example && !example->parts.empty();
+  size_t length =
+      hasExample ? example->parts.size() : givenLength(type, name.given, givenInputNames);
+  if (length == 0)
+    fail("the file does not say what the list '" + name.text + "' holds: give the element type " +
+         "and the shape of each tensor with --input, as in --input " + name.text +
+         "_0=float32[8,16]");
+  std::vector<IValue> elements;
+  for (size_t i = 0; i < length; ++i)
+    elements.push_back(importInput(type.part(), name.element(std::to_string(i)),
+                                   hasExample ? &example->parts[i].second : nullptr));
+  return heap.list(std::move(elements));
+}
+
+IValue ModuleImporter::importDict(const ArgumentType &type, const InputName &name,
+                                  const Example *example) {
+  std::vector<std::string> keys;
+  bool hasExample = example && !example->parts.empty();
+  if (hasExample)
+    llvm::append_range(keys, llvm::make_first_range(example->parts));
+  else
+    keys = givenKeys(type, name.given, givenInputNames);
+  if (keys.empty())
+    fail("the file does not say what the dict '" + name.text + "' holds: give the element type " +
+         "and the shape of each tensor with --input, as in --input " + name.text +
+         "_KEY=float32[8,16]");
+  std::vector<std::pair<IValue, IValue>> items;
+  for (auto [i, text] : llvm::enumerate(keys)) {
+    IValue key = text;
+    if (int64_t number; type.hasIntegerKeys && llvm::to_integer(text, number))
+      key = number;
+    items.push_back({key, importInput(type.part(), name.element(text),
+                                      hasExample ? &example->parts[i].second : nullptr)});
+  }
+  return heap.dict(std::move(items));
+}
+
+IValue ModuleImporter::importInput(const ArgumentType &type, const InputName &name,
+                                   const Example *example) {
+  if (!holdsTensors(type))
+    fail("the argument '" + name.text + "' of forward is no tensor and has no default value: " +
+         "only tensors, and lists, tuples and dicts of tensors, can be inputs");
+  switch (type.kind) {
+  case ArgumentType::Kind::Tensor:
+    return importTensor(name, example);
+  case ArgumentType::Kind::Optional:
+    if (!isGiven(type, name.given, givenInputNames) && !(example && example->isGiven()))
+      return IValue();
+    return importInput(type.part(), name, example);
+  case ArgumentType::Kind::List:
+    return importList(type, name, example);
+  case ArgumentType::Kind::Dict:
+    return importDict(type, name, example);
+  case ArgumentType::Kind::Tuple: {
+    std::vector<IValue> elements;
+    for (auto [i, part] : llvm::enumerate(type.parts))
+      elements.push_back(
+          importInput(part.second, name.element(part.first),
+                      example && i < example->parts.size() ? &example->parts[i].second : nullptr));
+    return type.type ? heap.namedTuple(*type.type, std::move(elements))
+                     : heap.tuple(std::move(elements));
+  }
+  case ArgumentType::Kind::Other:
+    break;
+  }
+  llvm_unreachable("holds tensors");
+}
+
 Arguments ModuleImporter::importInputs(const Function &forward) {
-  std::optional<std::vector<RankedTensorType>> examples = reader.readExamples();
+  std::vector<Example> examples = reader.readExamples();
   ArrayRef<Parameter> parameters = ArrayRef(forward.parameters).drop_front();
-  std::vector<std::string> names;
+  for (const auto &[name, type] : importOptions.inputTypes)
+    givenInputNames.push_back(name);
+  llvm::sort(givenInputNames, [&](const std::string &a, const std::string &b) {
+    return importOptions.inputTypes.at(a).position < importOptions.inputTypes.at(b).position;
+  });
+  // "x_size" is the argument of this name, if there is one, and nothing inside of `x`.
+  auto isArgument = [&](StringRef name) {
+    return llvm::any_of(parameters, [&](const Parameter &each) { return each.name == name; });
+  };
+  std::vector<std::string> all = givenInputNames;
   Arguments arguments;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
-    names.push_back(parameter.name);
-    std::optional<RankedTensorType> example;
-    if (examples && i < examples->size())
-      example = (*examples)[i];
+    const std::string &name = parameter.name;
+    givenInputNames = all;
+    llvm::erase_if(givenInputNames,
+                   [&](const std::string &each) { return each != name && isArgument(each); });
+    const Example *example = i < examples.size() ? &examples[i] : nullptr;
     try {
-      IValue value = importInput(parameter, example);
-      if (value.isNone())
-        continue;
-      arguments.values.push_back(value);
+      ArgumentType type = argumentType(code, parameter.type ? &*parameter.type : nullptr);
+      bool isThere = isGiven(type, name, givenInputNames) || (example && example->isGiven());
+      if (parameter.otherwise && !isThere)
+        continue; // by call()
+      arguments.values.push_back(importInput(type, {name, name}, example));
     } catch (const ImportError &error) {
       problems.push_back({.message = error.message});
       arguments.values.push_back(Broken());
     }
-    arguments.names.push_back(parameter.name);
+    arguments.names.push_back(name);
   }
-  for (const auto &[name, type] : importOptions.inputTypes)
-    if (!llvm::is_contained(names, name))
-      problems.push_back({.message = "--input " + name + ": forward has no argument of this name" +
-                                     didYouMean(name, names),
-                          .fault = Fault::Usage});
+  refuseUnknownInputs(parameters);
   checkDimensions();
   return arguments;
+}
+
+void ModuleImporter::refuseUnknownInputs(ArrayRef<Parameter> parameters) {
+  std::vector<std::string> known(inputNames.begin(), inputNames.end());
+  for (const Parameter &parameter : parameters)
+    known.push_back(parameter.name);
+  for (const auto &[name, type] : importOptions.inputTypes) {
+    if (usedInputTypes.contains(name))
+      continue;
+    std::string inside = name + "_";
+    auto part = inputNames.lower_bound(inside);
+    bool holdsOthers = part != inputNames.end() && StringRef(*part).starts_with(inside);
+    bool isArgument =
+        llvm::any_of(parameters, [&](const Parameter &each) { return each.name == name; });
+    std::string why = holdsOthers ? "it holds several inputs, of which the first is '" + *part + "'"
+                      : isArgument
+                          ? "it is no tensor"
+                          : "forward has no argument of this name" + didYouMean(name, known);
+    problems.push_back({.message = "--input " + name + ": " + why, .fault = Fault::Usage});
+  }
 }
 
 // ---- outputs ----

@@ -182,10 +182,22 @@ std::optional<IValue> Interpreter::runFor(const Statement &statement, Frame &fra
   return std::nullopt;
 }
 
+/// PyTorch's own class, whose methods do nothing: what the block computes depends on it all the
+/// same.
+static bool isAutocast(const IValue &context) {
+  Object *object = context.object();
+  if (!object || object->type->name != "autocast")
+    return false;
+  auto enabled = object->attributes.find("_enabled");
+  return enabled == object->attributes.end() || isEqual(enabled->second, false) != true;
+}
+
 /// Only what is run at its beginning and end: exceptions end the import.
 std::optional<IValue> Interpreter::runWith(const Statement &statement, Frame &frame) {
   try {
     IValue context = evaluate(*statement.value, frame);
+    if (isAutocast(context))
+      fail("autocast is not supported inside a model: save it without");
     IValue entered = callMethod(context, "__enter__", {}, frame);
     if (!statement.targets.empty())
       assign(statement.targets.front(), entered, frame);
@@ -233,10 +245,13 @@ void Interpreter::assign(const Expression &target, IValue value, Frame &frame) {
 
 void Interpreter::setAttribute(Object &object, const std::string &name, IValue value) {
   IValue &attribute = object.attributes[name];
+  bool isState = object.path && !value.is<Broken>() && isRead(&object, name);
   // Tensors of a module become its buffers; nothing else lives longer than a step.
-  if (object.path && !value.tensor() && !value.is<Broken>() && isEqual(attribute, value) != true)
+  if (isState && !value.tensor() && isEqual(attribute, value) != true)
     fail("changes the attribute '" + (object.path->empty() ? "" : *object.path + ".") + name +
          "', which is no tensor: the next step would not see that; make it a buffer");
+  if (object.path && !isState)
+    replaced.insert({&object, name});
   if (object.path && value.tensor())
     assigned.push_back({&object, name});
   attribute = std::move(value);

@@ -8,6 +8,8 @@
 #include "frontend/torchscript/Code.h"
 #include "frontend/torchscript/IValue.h"
 
+#include <set>
+
 namespace accc::torchscript {
 
 using namespace frontend; // what every importer builds with
@@ -40,6 +42,10 @@ protected:
 
   /// The attributes of modules that the program set, in that order.
   llvm::ArrayRef<std::pair<Object *, std::string>> assignedAttributes() const { return assigned; }
+  /// Whether a step may have seen what the one before left in an attribute.
+  bool isRead(Object *object, const std::string &name) const {
+    return read.contains({object, name});
+  }
 
   Code code;
   Heap heap;
@@ -83,7 +89,7 @@ private:
   /// "torch.nn.relu" of names with dots whose first is none of the frame's; else "".
   std::string dottedName(const Expression &expression, const Frame &frame) const;
   bool matches(const IValue &value, const Expression &type, Frame &frame);
-  IValue bindAttribute(const IValue &object, const std::string &name);
+  IValue readAttribute(const IValue &object, const std::string &name);
 
   // ---- operators (Operators.cpp) ----
   /// "aten", "add" and "prim", "dtype".
@@ -93,6 +99,9 @@ private:
   std::optional<IValue> callStateful(llvm::StringRef name, const Arguments &arguments);
   IValue callAten(mlir::Location loc, llvm::StringRef name, const Arguments &arguments,
                   Frame &frame);
+  /// An operator of the user's own; `name` is that of its result.
+  IValue callCustom(mlir::Location loc, const prim::CustomOperator &op, const Arguments &arguments,
+                    const std::string &name);
   /// The arguments by the names of an overload's parameters, or nothing where it takes others.
   /// `isImplicit` allows PyTorch's conversions between numbers, and of tensors to numbers.
   std::optional<std::vector<aten::NamedLocal>> bind(const aten::Schema &schema,
@@ -110,7 +119,11 @@ private:
   [[noreturn]] void stop(const Expression &expression, const Frame &frame,
                          const std::string &message);
 
-  std::vector<std::pair<Object *, std::string>> assigned;
+  using Attribute = std::pair<Object *, std::string>;
+  std::vector<Attribute> assigned;
+  /// Attributes of modules that were read as the file has them, and those that were set before
+  /// anything read them: what a step leaves in these the next one does not see anyway.
+  std::set<Attribute> read, replaced;
   int64_t statements = 0;
   int depth = 0;
 };

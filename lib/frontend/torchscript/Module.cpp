@@ -91,9 +91,14 @@ void ModuleImporter::readConstants() {
 
 void ModuleImporter::bindBuffers() {
   std::map<std::string, aten::MutableTensor> assigned;
+  std::set<std::string> seen; // by the next step
   for (const auto &[object, name] : assignedAttributes())
-    if (auto *tensor = object->attributes[name].tensor())
-      assigned[object->path->empty() ? name : *object->path + "." + name] = *tensor;
+    if (auto *tensor = object->attributes[name].tensor()) {
+      std::string path = object->path->empty() ? name : *object->path + "." + name;
+      assigned[path] = *tensor;
+      if (isRead(object, name))
+        seen.insert(path);
+    }
   for (State &each : state) {
     auto found = assigned.find(each.path);
     Value now = caller.read(opBuilder.getUnknownLoc(),
@@ -116,9 +121,10 @@ void ModuleImporter::bindBuffers() {
       bindUpdate(each.initial, now);
   }
   for (const auto &[path, tensor] : assigned)
-    problems.push_back({.message = "the program sets '" + path +
-                                   "', which is no tensor in the file: the next step would not "
-                                   "see that; make it a buffer"});
+    if (seen.contains(path))
+      problems.push_back({.message = "the program sets '" + path +
+                                     "', which is no tensor in the file: the next step would not "
+                                     "see that; make it a buffer"});
 }
 
 // ---- the function ----

@@ -3,12 +3,23 @@
 #ifndef ACCC_FRONTEND_TORCHSCRIPT_MODULE_H
 #define ACCC_FRONTEND_TORCHSCRIPT_MODULE_H
 
+#include "frontend/torchscript/ArgumentType.h"
 #include "frontend/torchscript/Interpreter.h"
 #include "frontend/torchscript/Objects.h"
 
 #include <set>
 
 namespace accc::torchscript {
+
+/// The name of an input, "batch_words_0" of batch["words"][0].
+struct InputName {
+  std::string text;
+  /// As --input spells it, with keys as the program has them: "batch_Words_0" of batch["Words"][0].
+  std::string given;
+  InputName element(const std::string &key) const {
+    return {text + "_" + keyInName(key), given + "_" + key};
+  }
+};
 
 class ModuleImporter : public Interpreter {
 public:
@@ -30,7 +41,12 @@ private:
 
   // ---- inputs and outputs (Inputs.cpp, Outputs.cpp) ----
   Arguments importInputs(const Function &forward);
-  IValue importInput(const Parameter &parameter, std::optional<mlir::RankedTensorType> example);
+  /// An argument, or what an argument holds; `example` is null where the file has none.
+  IValue importInput(const ArgumentType &type, const InputName &name, const Example *example);
+  IValue importTensor(const InputName &name, const Example *example);
+  IValue importList(const ArgumentType &type, const InputName &name, const Example *example);
+  IValue importDict(const ArgumentType &type, const InputName &name, const Example *example);
+  void refuseUnknownInputs(llvm::ArrayRef<Parameter> parameters);
   llvm::SmallVector<int64_t> inputShape(const std::string &name, const InputType &type);
   std::vector<ForwardOutput> importOutputs(const IValue &returned, ImportResult &result);
 
@@ -42,6 +58,9 @@ private:
   };
   const Archive &archive;
   ObjectReader reader;
+  /// Those of --input that may mean the argument that is imported, in their order.
+  std::vector<std::string> givenInputNames;
+  std::set<std::string> inputNames, usedInputTypes;
   const std::set<std::string> &written;
   std::set<std::string> falseConstants;
   std::vector<State> state;

@@ -12,6 +12,8 @@ using Kind = pickle::Value::Kind;
 static constexpr uint64_t kLargestPickle = uint64_t(1) << 26;
 // Modules under several names are walked once for each.
 static constexpr size_t kMostAttributes = size_t(1) << 20;
+// In lists and dicts of example inputs.
+static constexpr int64_t kMostExamples = 10000;
 
 struct ObjectReader::Walk {
   std::string folder;
@@ -66,6 +68,10 @@ IValue ObjectReader::convert(const pickle::Value &value, const TensorName &name,
   } else {
     fail("'" + name.path + "' holds what is not supported");
   }
+  if (List *list = result.list())
+    list->isState = true;
+  if (Dict *dict = result.dict())
+    dict->isState = true;
   walk.known[&value] = result;
   return result;
 }
@@ -123,28 +129,50 @@ IValue ObjectReader::read(llvm::StringRef pickle, const std::string &name, MakeT
   return convert(document.root(), {name}, walk);
 }
 
-std::optional<std::vector<RankedTensorType>> ObjectReader::readExamples() {
+// ---- examples ----
+
+/// What a container is, without the text of its type.
+static const pickle::Value *untagged(const pickle::Value *value) {
+  while (value->is(Kind::Call) && value->type->module == "torch.jit._pickle" &&
+         !value->elements.empty())
+    value = value->elements[0];
+  return value;
+}
+
+Example ObjectReader::convertExample(const pickle::Value &tagged, int64_t &budget) {
+  if (--budget < 0)
+    fail("the example inputs hold too many values");
+  const pickle::Value &value = *untagged(&tagged);
+  if (pickle::isTensor(value))
+    return {pickle::tensorTypeOf(context, value)};
+  Example example{{}};
+  if (value.is(Kind::List) || value.is(Kind::Tuple))
+    for (auto [i, each] : llvm::enumerate(value.elements))
+      example.parts.push_back({std::to_string(i), convertExample(*each, budget)});
+  for (size_t i = 0; value.is(Kind::Dict) && i + 1 < value.elements.size(); i += 2) {
+    const pickle::Value &key = *value.elements[i];
+    std::string name = key.is(Kind::Integer) ? std::to_string(key.integer) : key.text;
+    example.parts.push_back({name, convertExample(*value.elements[i + 1], budget)});
+  }
+  return example;
+}
+
+std::vector<Example> ObjectReader::readExamples() {
   std::string record = "traced_inputs.pkl";
   if (!archive.has(record))
-    return std::nullopt;
+    return {};
   pickle::Document document(archive.read(record, kLargestPickle).bytes, record);
-  // {"forward": [example, ...]}, each container with the text of its type.
-  auto untagged = [](const pickle::Value *value) {
-    while (value->is(Kind::Call) && value->type->isGlobal("torch.jit._pickle.restore_type_tag") &&
-           !value->elements.empty())
-      value = value->elements[0];
-    return value;
-  };
+  // {"forward": [example, ...]}
   const pickle::Value *methods = untagged(&document.root());
+  int64_t budget = kMostExamples;
   for (size_t i = 0; methods->is(Kind::Dict) && i + 1 < methods->elements.size(); i += 2) {
     const pickle::Value *examples = untagged(methods->elements[i + 1]);
     if (methods->elements[i]->text != "forward" || !examples->is(Kind::List))
       continue;
-    std::vector<RankedTensorType> types;
+    std::vector<Example> result;
     for (const pickle::Value *example : examples->elements)
-      types.push_back(pickle::isTensor(*example) ? pickle::tensorTypeOf(context, *example)
-                                                 : RankedTensorType());
-    return types;
+      result.push_back(convertExample(*example, budget));
+    return result;
   }
-  return std::nullopt;
+  return {};
 }

@@ -18,6 +18,15 @@ struct TensorName {
   enum class Kind { Parameter, Buffer, Plain } kind = Kind::Plain;
 };
 
+/// An example input of `forward` that a trace kept: a tensor's shape and element type, or what
+/// holds several. What is neither has no parts.
+struct Example {
+  mlir::RankedTensorType tensor;
+  /// By position or by key.
+  std::vector<std::pair<std::string, Example>> parts = {};
+  bool isGiven() const { return tensor || !parts.empty(); }
+};
+
 class ObjectReader {
 public:
   /// Makes of a stored tensor what the program works with. Called for each of a tensor's names.
@@ -31,15 +40,15 @@ public:
   /// The value of a pickle, "data" or "constants", whose storages lie in the folder of that name.
   /// Tensors inside are called by their paths, which begin with `name`. Throws ImportError.
   IValue read(llvm::StringRef pickle, const std::string &name, MakeTensor make);
-  /// The shape and element type of each example input of `forward` that a trace kept; null for what
-  /// is no tensor. Nothing where there are none.
-  std::optional<std::vector<mlir::RankedTensorType>> readExamples();
+  /// The example of each argument of `forward` that a trace kept. Nothing where there are none.
+  std::vector<Example> readExamples();
 
 private:
   struct Walk;
   IValue convert(const pickle::Value &value, const TensorName &name, Walk &walk);
   IValue convertObject(const pickle::Value &value, const TensorName &name, Walk &walk);
   IValue convertCall(const pickle::Value &value, const TensorName &name, Walk &walk);
+  Example convertExample(const pickle::Value &value, int64_t &budget);
 
   mlir::MLIRContext &context;
   const frontend::Archive &archive;

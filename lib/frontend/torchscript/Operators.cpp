@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of operators: which overload of an ATen operator is meant, and with what.
 #include "frontend/aten/Schemas.h"
+#include "frontend/common/CustomCall.h"
 #include "frontend/common/Fold.h"
 #include "frontend/common/NodeBuilder.h"
 #include "frontend/common/TorchTypes.h"
@@ -297,10 +298,59 @@ IValue Interpreter::callAten(Location loc, StringRef name, const Arguments &argu
   fail("no form of the operator that is supported takes (" + kinds + ")");
 }
 
+/// An argument that is no tensor, as an attribute of a custom operator.
+static aten::Local customAttribute(const IValue &value) {
+  if (std::optional<ArrayRef<IValue>> elements = value.elements()) {
+    if (llvm::all_of(*elements, [](const IValue &each) { return each.is<int64_t>(); }))
+      return llvm::map_to_vector(*elements, [](const IValue &x) { return *x.get<int64_t>(); });
+    if (llvm::all_of(*elements, [](const IValue &each) { return each.is<double>(); }))
+      return llvm::map_to_vector(*elements, [](const IValue &x) { return *x.get<double>(); });
+  }
+  if (auto *integer = value.get<int64_t>())
+    return *integer;
+  if (auto *real = value.get<double>())
+    return *real;
+  if (auto *boolean = value.get<bool>())
+    return *boolean;
+  if (auto *text = value.get<std::string>())
+    return *text;
+  if (value.isNone())
+    return aten::NoValue();
+  fail("an argument of a custom operator is " + kindOf(value) + ": tensors, numbers and strings, " +
+       "and lists of numbers are supported");
+}
+
+IValue Interpreter::callCustom(Location loc, const prim::CustomOperator &op,
+                               const Arguments &arguments, const std::string &name) {
+  std::vector<aten::NamedLocal> locals;
+  for (auto [i, value] : llvm::enumerate(arguments.values)) {
+    bool isNamed = i >= arguments.positional();
+    std::string argument = isNamed ? arguments.names[i - arguments.positional()] : "";
+    if (value.tensor()) {
+      locals.push_back({argument, *value.tensor()});
+      continue;
+    }
+    if (!isNamed)
+      fail("the file does not name the operator's argument " + Twine(i + 1) + ", which is " +
+           kindOf(value) + ": in the operator's schema, make arguments that are no tensors " +
+           "keyword-only (behind a `*`), and save the module again");
+    locals.push_back({argument, customAttribute(value)});
+  }
+  std::vector<IValue> results;
+  for (aten::Local &result : caller.callCustom(loc, op, locals, name))
+    results.push_back(fromLocal(heap, std::move(result)));
+  return results.size() == 1 ? results.front() : heap.tuple(std::move(results));
+}
+
 std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments &arguments) {
   ArrayRef<IValue> values = arguments.values;
   if (name == "is_grad_enabled")
     return caller.isGradientOn();
+  if (name == "get_autocast_dtype") // of a context that is refused where it is entered, unless off
+    return codeOf(opBuilder.getBF16Type());
+  if (name == "to_mkldnn" || name == "ConstantMKLDNNTensor")
+    throw ImportAbort{"the module went through torch.jit.optimize_for_inference, which makes "
+                      "constants of its parameters in a layout of their own: save it before that"};
   if (name == "set_grad_enabled" && values.size() == 1 && values[0].is<bool>()) {
     caller.setGradient(*values[0].get<bool>());
     return IValue();
@@ -343,19 +393,23 @@ IValue Interpreter::callOperator(StringRef space, StringRef name, const Argument
   });
   if (isBroken)
     return Broken();
-  if (space != "aten" && space != "prim" && space != "torchvision")
-    fail("the operator is not supported: it is none of ATen's or torchvision's");
   std::string op = (space + "." + name).str();
+  const prim::CustomOperator *custom =
+      prim::findCustomOperator(&context, (space + "::" + name).str());
+  if (!custom && space != "aten" && space != "prim" && space != "torchvision")
+    fail(frontend::kUnknownOperator);
   WorkScope work(frame.module, op);
   std::string called = (space == "torchvision" ? "torchvision::" : "") + name.str();
-  if (std::optional<IValue> result = callStateful(called, arguments))
-    return *result;
-  if (arguments.names.empty())
-    if (std::optional<IValue> result = evaluateBuiltin(heap, called, arguments.values))
+  if (!custom) {
+    if (std::optional<IValue> result = callStateful(called, arguments))
       return *result;
-  if (space == "prim")
-    fail("the operator is not supported");
-  checkVersion(called, arguments);
+    if (arguments.names.empty())
+      if (std::optional<IValue> result = evaluateBuiltin(heap, called, arguments.values))
+        return *result;
+    if (space == "prim")
+      fail("the operator is not supported");
+    checkVersion(called, arguments);
+  }
   std::string outer = std::move(diagnostics);
   diagnostics.clear();
   std::string label = frame.target.empty() ? name.str() : frame.target;
@@ -363,7 +417,8 @@ IValue Interpreter::callOperator(StringRef space, StringRef name, const Argument
       NameLoc::get(opBuilder.getStringAttr(label), NameLoc::get(opBuilder.getStringAttr(op))),
       frame.module);
   try {
-    IValue result = callAten(loc, called, arguments, frame);
+    IValue result = custom ? callCustom(loc, *custom, arguments, label)
+                           : callAten(loc, called, arguments, frame);
     diagnostics = std::move(outer);
     return result;
   } catch (const ImportError &error) {

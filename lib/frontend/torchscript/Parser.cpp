@@ -314,15 +314,13 @@ private:
 
   void parseMember(Class &into) {
     Expression target = expression();
-    std::optional<Expression> value;
+    std::optional<Expression> type, value;
     if (target.kind == Expression::Kind::Subscript) { // __annotations__["0"] = TYPE
       expect("=");
-      expression();
-      into.attributes.push_back(target.operands.back().text);
+      into.attributes.push_back({target.operands.back().text, expression(), std::nullopt});
     } else {
-      bool isAttribute = acceptSymbol(":");
-      if (isAttribute)
-        expression();
+      if (acceptSymbol(":"))
+        type = expression();
       if (acceptSymbol("="))
         value = expression();
       if (target.text == "__parameters__" && value)
@@ -331,8 +329,8 @@ private:
         into.buffers = names(*value);
       else if (value)
         into.constants.insert({target.text, std::move(*value)});
-      else if (isAttribute)
-        into.attributes.push_back(target.text);
+      else if (type)
+        into.attributes.push_back({target.text, std::move(type), std::nullopt});
     }
     expectLineEnd();
   }

@@ -5,6 +5,7 @@
 
 Each case has `scripted.pt`, in two `old.pt` (the same of an older PyTorch, by old.py), and what `accc diff` compares with, as in
 ../exported, whose modules are traced, too.
+`nested/traced.pt` is a trace whose inputs hold several tensors; test/unit/frontend reads it.
 `refused` has modules that accc must refuse; test/unit/frontend says with which message.
 """
 
@@ -15,7 +16,9 @@ import pathlib
 import sys
 import torch
 from safetensors.torch import save_file
+from torch.utils._pytree import tree_leaves_with_path, tree_map_only
 
+import containers
 import modules
 
 HERE = pathlib.Path(__file__).parent
@@ -26,9 +29,37 @@ from models import numbers, words  # noqa: E402
 STEPS, RATE = 3, 0.05
 
 
+def flat(inputs, is_given=False):
+    """The tensors of the inputs, by the names that accc gives them, or as --input spells these."""
+    found = {}
+    for path, x in tree_leaves_with_path(inputs):
+        if x is None:
+            continue
+        keys = [str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", None)))) for key in path]
+        found["_".join(keys if is_given else keys[:1] + [key.lower() for key in keys[1:]])] = x
+    return found
+
+
+def describe(x):
+    """As --input takes it."""
+    return f"{str(x.dtype).removeprefix('torch.')}[{','.join(map(str, x.shape))}]"
+
+
+REFUSED = modules.REFUSED | containers.REFUSED
+NESTED = {
+    "levels": [numbers(2, 3, 4, 4), numbers(2, 3, 2, 2)],
+    "batch": {"Words": numbers(2, 5, 4), "weights": numbers(2, 5)},
+    "states": [(numbers(2, 4), numbers(2, 4)), (numbers(2, 4), numbers(2, 4))],
+    "pair": modules.Pair(numbers(2, 2), numbers(2, 2)),
+    "mask": None,
+    "scale": (numbers(2, 1), numbers(2)),
+}
+
 CASES = {
     "control": (modules.Control, {"x": numbers(4, 6)}, ["x=float32[batch,6]"], {"batch": 4}),
     "state": (modules.State, {"words": words(11, 3, 5)}, ["words=int64[3,5]"], {}),
+    "nested": (containers.Nested, NESTED, [f"{name}={describe(x)}" for name, x in flat(NESTED, is_given=True).items()], {}),
+    "python": (containers.Python, {"x": numbers(4, 6)}, ["x=float32[4,6]"], {}),
     "sequence": (modules.Sequence, {"x": numbers(2, 5, 4)}, ["x=float32[2,5,4]"], {}),
 }
 """Name -> (module, inputs, --input, sizes of open dimensions)."""
@@ -37,7 +68,7 @@ CASES = {
 def train(model, inputs, dtype):
     """`loss`, outputs and gradients of the first step, `losses` of all, parameters and buffers after the last."""
     model = copy.deepcopy(model).to(dtype)
-    inputs = {name: x.to(dtype) if x.is_floating_point() else x for name, x in inputs.items()}
+    inputs = tree_map_only(torch.Tensor, lambda x: x.to(dtype) if x.is_floating_point() else x, inputs)
     optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=RATE)
     results, losses = {}, []
     for step in range(STEPS):
@@ -64,7 +95,11 @@ def make(case):
     folder.mkdir(exist_ok=True)
     torch.jit.save(torch.jit.script(model), folder / "scripted.pt")
     exported.tidy_script(folder / "scripted.pt")
-    save_file(inputs, folder / "inputs.safetensors")
+    if case == "nested":
+        held = containers.Held(), ({"Words": numbers(2, 4), "b.1": numbers(4)}, [numbers(2, 4)] * 2, (numbers(4), numbers(4)))
+        torch.jit.save(torch.jit.trace(*held), folder / "traced.pt")
+        exported.tidy_script(folder / "traced.pt")
+    save_file({name: x.clone() for name, x in flat(inputs).items()}, folder / "inputs.safetensors")
     save_file(train(model, inputs, torch.float32), folder / "golden.safetensors")
     save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
     meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "inputs": types, "dims": dims,
@@ -76,15 +111,15 @@ def make_refused(case):
     """With the names and lines of this file, which the messages give."""
     folder = HERE / "refused"
     folder.mkdir(exist_ok=True)
-    torch.jit.save(torch.jit.script(modules.REFUSED[case]()), folder / f"{case}.pt")
+    torch.jit.save(torch.jit.script(REFUSED[case]()), folder / f"{case}.pt")
     exported.tidy_script(folder / f"{case}.pt", keeps_lines=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("cases", nargs="*", default=[], metavar="CASE")
-    for case in parser.parse_args().cases or [*CASES, *modules.REFUSED]:
-        make_refused(case) if case in modules.REFUSED else make(case)
+    for case in parser.parse_args().cases or [*CASES, *REFUSED]:
+        make_refused(case) if case in REFUSED else make(case)
         print(case)
 
 

@@ -95,6 +95,80 @@ TEST_CASE("TorchScript: shapes come from the examples of a trace or from the opt
   CHECK_THAT(biased.role("bias"), Contains("input"));
 }
 
+TEST_CASE("TorchScript: inputs in lists, tuples and dicts are called as torch.export calls them") {
+  Imported traced = import(module("scripted/nested/traced"));
+  REQUIRE(traced.problems().empty());
+  for (const char *input : {"batch_words", "batch_b_1", "levels_0", "levels_1", "pair_0", "pair_1"})
+    CHECK_THAT(traced.role(input), Contains("input"));
+  CHECK_THAT(import(module("scripted/nested/traced"), typed({}, {{"levels_2.0", 5}})).problems(),
+             Contains("levels_2.0"));
+
+  // A scripted module says how many there are only by --input.
+  auto problems = [](const std::map<std::string, InputType> &types) {
+    return import(module("scripted/nested/scripted"), typed(types)).problems();
+  };
+  InputType square = {"float32", {"2", "2"}};
+  CHECK_THAT(problems({}), Contains("the list 'levels'") &&
+                               Contains("--input levels_0=float32[8,16]") &&
+                               Contains("the dict 'batch'") && Contains("--input batch_KEY=") &&
+                               Contains("the input 'pair_first'"));
+  CHECK_THAT(problems({{"levels", square}}), Contains("--input levels: it is no tensor"));
+  CHECK_THAT(problems({{"pair", square}, {"pair_first", square}, {"pair_second", square}}),
+             Contains("--input pair: it holds several inputs, of which the first is 'pair_first'"));
+  CHECK_THAT(problems({{"pair_third", square}}),
+             Contains("--input pair_third: forward has no argument of this name"));
+  CHECK_THAT(problems({{"levels_0", square}, {"levels_2", square}}),
+             Contains("--input levels_2: forward has no argument of this name"));
+  CHECK_THAT(problems({{"scale_1", square}}), Contains("the input 'scale_0'"));
+  CHECK_THAT(problems({{"states_0_0", square}}), Contains("the input 'states_0_1'"));
+}
+
+TEST_CASE("TorchScript: arguments that are no tensors") {
+  auto problems = [](const std::string &type, std::map<std::string, InputType> types = {}) {
+    std::string changedType = changed(
+        module("scripted/refused/loop"), "code/__torch__/modules.py", [&](std::string &text) {
+          text = "class Loop(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+                 "  training : bool\n"
+                 "  def forward(self: __torch__.modules.Loop,\n      x: " +
+                 type + ") -> Tensor:\n    return torch.zeros([2])\n";
+        });
+    return import(changedType, typed(std::move(types))).problems();
+  };
+  InputType row = {"float32", {"2"}};
+  for (const char *type : {"int", "List[int]", "Dict[str, float]", "Dict[Tensor, Tensor]",
+                           "Optional[List[int]]", "Tuple[Tensor, int]", "Future[Tensor]"}) {
+    INFO(type);
+    CHECK_THAT(problems(type, {{"x_0", row}, {"x", row}}), Contains("only tensors, and lists"));
+  }
+  CHECK(problems("Optional[Tensor]").empty()); // None
+  CHECK(problems("Dict[int, Tensor]", {{"x_3", row}}).empty());
+  CHECK_THAT(problems("Dict[int, Tensor]", {{"x_a", row}}), Contains("the dict 'x'"));
+  CHECK(problems("Dict[str, List[Tensor]]", {{"x_a_b_0", row}, {"x_a_b_1", row}}).empty());
+}
+
+TEST_CASE("TorchScript: attributes of modules that are no tensors") {
+  auto problems = [](const std::string &body) {
+    return import(changed(module("scripted/refused/loop"), "code/__torch__/modules.py",
+                          [&](std::string &text) {
+                            text = "class Loop(Module):\n  __parameters__ = []\n"
+                                   "  __buffers__ = []\n  training : bool\n  kept : List[Tensor]\n"
+                                   "  def forward(self: __torch__.modules.Loop,\n"
+                                   "      x: Tensor) -> Tensor:\n" +
+                                   body;
+                          }),
+                  kX)
+        .problems();
+  };
+  // Set before anything reads it: the next step does not see it either.
+  CHECK(problems("    self.kept = [x]\n    _0 = torch.append(self.kept, x)\n"
+                 "    return self.kept[0]\n")
+            .empty());
+  CHECK(problems("    self.kept = x\n    return self.kept\n").empty());
+  CHECK_THAT(problems("    if self.training:\n      pass\n    else:\n      pass\n"
+                      "    self.training = torch.__not__(self.training)\n    return x\n"),
+             Contains("changes the attribute 'training'"));
+}
+
 TEST_CASE("TorchScript: other sizes than a trace's by position") {
   std::string traced = module("exported/language/traced");
   ImportOptions other;
@@ -118,6 +192,8 @@ TEST_CASE("TorchScript: what depends on data is refused at its line") {
                                      Contains("raises an exception: seven rows are expected"));
   CHECK_THAT(problems("counts"),
              Contains("modules.py, line 1") && Contains("changes the attribute 'calls'"));
+  CHECK_THAT(problems("appends"),
+             Contains("containers.py, line ") && Contains("changes a list that is an attribute"));
   CHECK_THAT(problems("unknown"), // both operators
              Contains("(torch.linalg_eigvalsh)") && Contains("(torch.special_bessel_j0)"));
 }
@@ -137,6 +213,36 @@ TEST_CASE("TorchScript: functions of Python") {
                                 "torch.eq(torch.len([1, 2]), 2)",
                                 "torch.eq(torch.add([1], [2]), [1, 2])",
                                 "torch.eq(torch.slice([1, 2, 3], 1, 3), [2, 3])",
+                                "torch.eq(torch.slice([1, 2, 3], None, None, -1), [3, 2, 1])",
+                                "torch.eq(torch.slice([1, 2, 3, 4], -2, None, -2), [3, 1])",
+                                "torch.eq(torch.slice([1, 2], 5, -9, -1), [2, 1])",
+                                "torch.eq(torch.slice(\"abc\", None, 2), \"ab\")",
+                                "torch.eq(torch.__getitem__(\"abc\", -1), \"c\")",
+                                "torch.eq(torch.sorted([\"b\", \"a\"]), [\"a\", \"b\"])",
+                                "torch.eq(torch.index([4, 5], 5), 1)",
+                                "torch.eq(torch.count([4, 5, 4], 4), 2)",
+                                "torch.eq(torch.mul(2, [0]), [0, 0])",
+                                "torch.eq(torch.__range_length(2, 9, 3), 3)",
+                                "torch.eq(torch.__derive_index(2, 2, 3), 8)",
+                                "torch.eq(torch.divmod(-7, 2), (-4, 1))",
+                                "torch.eq(torch.get({\"a\": 1}, \"b\", 2), 2)",
+                                "torch.eq(torch.pop({\"a\": 1}, \"b\", 2), 2)",
+                                "torch.eq(torch.setdefault({\"a\": 1}, \"a\", 2), 1)",
+                                "torch.eq(torch.join(\", \", [\"a\", \"b\"]), \"a, b\")",
+                                "torch.eq(torch.split(\"a,b\", \",\"), [\"a\", \"b\"])",
+                                "torch.eq(torch.split(\" a  b \"), [\"a\", \"b\"])",
+                                "torch.eq(torch.strip(\" a \"), \"a\")",
+                                "torch.eq(torch.replace(\"abab\", \"b\", \"c\"), \"acac\")",
+                                "torch.eq(torch.find(\"abc\", \"c\"), 2)",
+                                "torch.startswith(\"abc\", \"ab\")",
+                                "torch.endswith(\"abc\", \"bc\")",
+                                "torch.lt(\"abc\", \"abd\")",
+                                "torch.eq(torch.upper(\"aB\"), \"AB\")",
+                                "torch.eq(torch.percentFormat(\"%s:%d %.2f%%\", \"a\", 3, 0.5), "
+                                "\"a:3 0.50%\")",
+                                "torch.eq(torch.atan2(0.0, 1.0), 0.0)",
+                                "torch.eq(torch.gcd(12, 18), 6)",
+                                "torch.isinf(inf)",
                                 "torch.eq(torch.mul([0], 3), [0, 0, 0])",
                                 "torch.__contains__({\"a\": 1}, \"a\")",
                                 "torch.__not__(torch.__is__(x, None))",
@@ -158,7 +264,7 @@ TEST_CASE("TorchScript: functions of Python") {
   CHECK_THAT(problemsOf("    return y\n"), Contains("uses 'y', which nothing defines"));
   CHECK_THAT(problemsOf("    return torch.relu(x, x)\n"), Contains("takes (a tensor, a tensor)"));
   CHECK_THAT(problemsOf("    return (self).fly(x, )\n"), Contains("has no method 'fly'"));
-  CHECK_THAT(problemsOf("    return ops.mine.relu(x)\n"), Contains("none of ATen's"));
+  CHECK_THAT(problemsOf("    return ops.mine.relu(x)\n"), Contains("--custom-ops"));
 }
 
 TEST_CASE("TorchScript: code that is none", "[hostile]") {

@@ -24,3 +24,14 @@ func.func @barriers(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, ten
   %4 = prim.mul %2, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %3, %4 : tensor<4xf32>, tensor<4xf32>
 }
+
+// One that nothing reads is dead code, and so is what only it reads.
+// KEEP-LABEL: @unread
+// KEEP-NEXT: return %arg0
+func.func @unread(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = prim.exp %a : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = prim.optimization_barrier %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = prim.neg %1 : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = prim.optimization_barrier %2 : (tensor<4xf32>) -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}

@@ -61,6 +61,16 @@ template <typename View> LogicalResult cancelAround(View view, PatternRewriter &
 
 } // namespace
 
+/// A barrier that nothing reads: its effect, which keeps two of one operand apart, hides from the
+/// driver that it is dead code.
+static LogicalResult unreadBarrier(OptimizationBarrierOp op, PatternRewriter &rewriter) {
+  if (!op->use_empty())
+    return failure();
+  rewriter.eraseOp(op);
+  return success();
+}
+
 void transforms::populateCancellingRules(RewritePatternSet &patterns) {
+  patterns.add(unreadBarrier);
   patterns.add(cancelAround<ReshapeOp>).add(cancelAround<TransposeOp>);
 }

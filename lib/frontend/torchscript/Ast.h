@@ -38,16 +38,19 @@ struct Expression {
   std::vector<std::string> keywords = {};
 };
 
+struct Function;
+
 struct Statement {
   enum class Kind {
     Assign, ///< targets = value
     Evaluate,
     Return,
     Pass,
-    If,    ///< value, body, otherwise
-    While, ///< value, body
-    For,   ///< targets[0] in value, body
-    With,  ///< value as targets[0] (if there is one), body
+    If,     ///< value, body, otherwise
+    While,  ///< value, body
+    For,    ///< targets[0] in value, body
+    With,   ///< value as targets[0] (if there is one), body
+    Define, ///< function
   };
   Kind kind;
   size_t position = 0;
@@ -55,6 +58,8 @@ struct Statement {
   std::vector<Expression> targets = {};
   std::optional<Expression> value = std::nullopt;
   std::vector<Statement> body = {}, otherwise = {};
+  /// Inside of another, whose names it sees.
+  std::shared_ptr<const Function> function = nullptr;
 };
 using Block = std::vector<Statement>;
 

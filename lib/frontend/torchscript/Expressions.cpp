@@ -119,7 +119,7 @@ IValue Interpreter::readAttribute(const IValue &object, const std::string &name)
     Function scope;
     scope.name = holder->type->name;
     scope.file = holder->type->file;
-    Frame frame{&scope, "", {}, ""};
+    Frame frame{&scope, "", {}};
     return evaluate(constant->second, frame);
   }
   fail("an object of the class '" + holder->type->name + "' has no attribute '" + name + "'");
@@ -153,6 +153,12 @@ IValue Interpreter::callMethod(const IValue &self, const std::string &name, Argu
 }
 
 IValue Interpreter::callValue(const IValue &callee, Arguments arguments, Frame &frame) {
+  if (auto *function = callee.get<const Function *>();
+      function && frame.local.contains(*function)) {
+    Frame inner = frame;
+    inner.function = *function;
+    return runFunction(std::move(inner), nullptr, std::move(arguments));
+  }
   if (auto *function = callee.get<const Function *>())
     return call(**function, nullptr, std::move(arguments), frame.module);
   if (auto *type = callee.get<const Class *>(); type && (*type)->base == "NamedTuple") {

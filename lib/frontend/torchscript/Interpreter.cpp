@@ -67,7 +67,12 @@ void Interpreter::countStatement() {
 IValue Interpreter::call(const Function &function, Object *self, Arguments arguments,
                          const std::string &module) {
   Deeper deeper(depth);
-  Frame frame{&function, self && self->path ? *self->path : module, {}, ""};
+  return runFunction({&function, self && self->path ? *self->path : module, {}}, self,
+                     std::move(arguments));
+}
+
+IValue Interpreter::runFunction(Frame frame, Object *self, Arguments arguments) {
+  const Function &function = *frame.function;
   if (self)
     arguments.values.insert(arguments.values.begin(), self);
   size_t positional = arguments.positional();
@@ -83,7 +88,7 @@ IValue Interpreter::call(const Function &function, Object *self, Arguments argum
       continue;
     if (!parameter.otherwise)
       fail("'" + function.name + "' is called without its argument '" + parameter.name + "'");
-    Frame empty{&function, "", {}, ""};
+    Frame empty{&function, "", {}};
     frame.names[parameter.name] = evaluate(*parameter.otherwise, empty);
   }
   return run(function.body, frame).value_or(aten::NoValue());
@@ -104,6 +109,10 @@ std::optional<IValue> Interpreter::run(const Statement &statement, Frame &frame)
   countStatement();
   switch (statement.kind) {
   case Pass:
+    return std::nullopt;
+  case Define:
+    frame.names[statement.function->name] = statement.function.get();
+    frame.local.insert(statement.function.get());
     return std::nullopt;
   case If:
     return run(holds(*statement.value, frame) ? statement.body : statement.otherwise, frame);

@@ -60,8 +60,12 @@ private:
     const Function *function;
     std::string module; // the path of the module
     std::map<std::string, IValue> names;
-    std::string target; // the name that is assigned to
+    std::string target = {};               // the name that is assigned to
+    std::set<const Function *> local = {}; // defined in it, which see its names
   };
+
+  /// Runs the function of a frame, which may hold the names of a frame around it.
+  IValue runFunction(Frame frame, Object *self, Arguments arguments);
 
   // ---- statements ----
   /// What a block returns, if it does.

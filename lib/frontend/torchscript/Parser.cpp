@@ -258,6 +258,11 @@ private:
       result.body = block();
       return result;
     }
+    if (isName("def")) {
+      result.kind = Define;
+      result.function = std::make_shared<const Function>(function());
+      return result;
+    }
     if (acceptName("pass")) {
       result.kind = Pass;
     } else if (acceptName("return")) {
@@ -279,7 +284,7 @@ private:
   }
 
   // ---- definitions ----
-  void parseFunction(std::map<std::string, Function> &into) {
+  Function function() {
     Function function;
     function.position = token.position;
     function.file = &file;
@@ -299,8 +304,13 @@ private:
     if (acceptSymbol("->"))
       expression();
     function.body = block();
-    std::string key = function.name;
-    if (!into.insert({key, std::move(function)}).second)
+    return function;
+  }
+
+  void parseFunction(std::map<std::string, Function> &into) {
+    Function parsed = function();
+    std::string key = parsed.name;
+    if (!into.insert({key, std::move(parsed)}).second)
       refuse("the function '" + Twine(key) + "' is there twice");
   }
 

@@ -267,6 +267,42 @@ TEST_CASE("TorchScript: functions of Python") {
   CHECK_THAT(problemsOf("    return ops.mine.relu(x)\n"), Contains("--custom-ops"));
 }
 
+TEST_CASE("TorchScript: functions inside of functions see the names around them") {
+  CHECK(problemsOf(
+            "    y = torch.neg(x)\n    def __forked_function():\n      return torch.add(y, x)\n"
+            "    z = fork(__forked_function)\n    return torch.wait(z)\n")
+            .empty());
+  CHECK_THAT(problemsOf("    def __forked_function():\n      return torch.add(y, x)\n"
+                        "    z = fork(__forked_function)\n    return x\n"),
+             Contains("uses 'y', which nothing defines"));
+  CHECK_THAT(problemsOf("    def f():\n      return fork(f)\n    return fork(f)\n"),
+             Contains("levels deep"));
+}
+
+TEST_CASE("TorchScript: what PyTorch does beside the program's operators") {
+  std::string autocast = "class autocast:\n  _enabled : bool\n"
+                         "  def __enter__(self: __torch__.modules.autocast) -> int:\n"
+                         "    return 0\n"
+                         "  def __exit__(self: __torch__.modules.autocast, a: Any, b: Any,\n"
+                         "    c: Any) -> NoneType:\n    return None\n"
+                         "  def __init__(self: __torch__.modules.autocast,\n"
+                         "    enabled: bool=True) -> NoneType:\n"
+                         "    self._enabled = enabled\n    return None\n";
+  auto inside = [&](const std::string &enabled) {
+    return problemsOf("    _0 = __torch__.modules.autocast.__new__(__torch__.modules.autocast)\n"
+                      "    _1 = (_0).__init__(" +
+                      enabled + ", )\n    with _0:\n      y = torch.neg(x)\n    return y\n" +
+                      autocast);
+  };
+  CHECK(inside("False").empty());
+  CHECK_THAT(inside("True"), Contains("autocast is not supported inside a model"));
+  CHECK_THAT(problemsOf("    return torch.to_mkldnn(x)\n"),
+             Contains("torch.jit.optimize_for_inference"));
+  CHECK(problemsOf("    _0 = ops.profiler._record_function_enter_new(\"a\", None)\n"
+                   "    return x\n")
+            .empty());
+}
+
 TEST_CASE("TorchScript: code that is none", "[hostile]") {
   auto refused = [](const std::string &body, const char *why) {
     INFO(body);

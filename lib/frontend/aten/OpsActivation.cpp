@@ -6,6 +6,8 @@
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::aten;
@@ -128,12 +130,29 @@ Entities softShrink(Node &node) {
 
 // ---- softmax ----
 
-template <typename Op> Entities softmax(Node &node) {
+Tensor softmaxArgument(Node &node) {
   Tensor x = node.in("self");
   x = x.convert(node.elementType("dtype", x.elementType()));
   if (x.rank() == 0)
     fail("a tensor without dimensions has no softmax");
-  return {node.make<Op>({asFloat(node, x)}, {node.i64("dimension", node.dim("dim", x))})};
+  return asFloat(node, x);
+}
+template <typename Op> Entities softmax(Node &node) {
+  Tensor x = softmaxArgument(node);
+  return {node.make<Op>({x}, {node.i64("dimension", node.dim("dim", x))})};
+}
+
+/// Zero where all of a row is -inf, as in a row of attention that is masked throughout, and so is
+/// the gradient there.
+Entities safeSoftmax(Node &node) {
+  Tensor x = softmaxArgument(node);
+  int64_t dim = node.dim("dim", x);
+  Tensor isMasked = prim::equal(prim::reduce(prim::ReduceKind::max, x, {dim}),
+                                -std::numeric_limits<double>::infinity())
+                        .broadcastAlong(x.shape(), {dim});
+  Tensor y = node.make<nn::SoftmaxOp>({prim::select(isMasked, x.full(0.0), x)},
+                                      {node.i64("dimension", dim)});
+  return {prim::select(isMasked, y.full(0.0), y)};
 }
 
 // ---- backward ----
@@ -251,6 +270,7 @@ ArrayRef<OpRow> accc::aten::activationOps() {
       {"softshrink(self, lambd=0.5)", softShrink},
       {"softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>},
       {"_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::SoftmaxOp>},
+      {"_safe_softmax(self, dim, dtype=None)", safeSoftmax},
       {"special_softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>},
       {"log_softmax(self, dim, dtype=None)", softmax<nn::LogSoftmaxOp>},
       {"_log_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::LogSoftmaxOp>},

@@ -28,6 +28,7 @@ SEEDS = 4
 MOVED, WALK = 3, 16
 STEPS = 2
 RATE = 0.01
+LOSS = "output:loss"
 
 
 def export_program(model: Model, path: pathlib.Path) -> None:
@@ -44,6 +45,11 @@ def export_onnx(model: Model, path: pathlib.Path) -> None:
     accc_export.export(model.module, model.inputs, path)
 
 
+def export_joint(model: Model, path: pathlib.Path) -> None:
+    """With PyTorch's own backward pass. The file says what the loss is."""
+    accc_export.export_joint(model.module, model.inputs, path, loss=LOSS)
+
+
 def export_traced(model: Model, path: pathlib.Path) -> None:
     """As TorchScript. A trace needs the names of forward's arguments in its signature."""
     names = list(model.inputs)
@@ -57,11 +63,19 @@ def export_traced(model: Model, path: pathlib.Path) -> None:
     torch.jit.save(traced, path)
 
 
+def export_scripted(model: Model, path: pathlib.Path) -> None:
+    """As TorchScript that was compiled, not traced: control flow and lists are there. Only the loss is traced."""
+    model.module.model = torch.jit.script(model.module.model)
+    export_traced(model, path)
+
+
 FORMATS = {
     "export": ("model.pt2", export_program),
     "core": ("core.pt2", export_core),
     "onnx": ("model.onnx", export_onnx),
     "traced": ("traced.pt", export_traced),
+    "scripted": ("scripted.pt", export_scripted),
+    "joint": ("joint.pt2", export_joint),
 }
 
 
@@ -84,7 +98,7 @@ def write_goldens(model: Model, folder: pathlib.Path) -> None:
     # What GoldenRun asks of an export is the same for all formats: names of what there is to compare.
     done = Export(folder, "", 0, tuple(model.inputs), ("loss",), parameters, (), statistics, (), {}, False)
     call = make_call(model.module, model.inputs)
-    run = GoldenRun(model.module, call, done, "output:loss", None, "sgd", RATE, STEPS)
+    run = GoldenRun(model.module, call, done, LOSS, None, "sgd", RATE, STEPS)
     save_tensors(call.inputs, folder / "inputs.safetensors")
     run.write(folder, double=True, moved=0)
     for number in range(1, MOVED + 1):
@@ -92,7 +106,7 @@ def write_goldens(model: Model, folder: pathlib.Path) -> None:
         for step in range(WALK):
             move(module, number * WALK + step)
         save_tensors(run.train(module, torch.float32), folder / f"moved{number}.safetensors")
-    meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": {}}
+    meta = {"files": [], "loss": LOSS, "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": {}}
     meta |= {"dropout": False, "torch": torch.__version__}
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 

@@ -13,7 +13,9 @@ HEADER = """# The model zoo
 `scripts/model-zoo` builds each model in a small configuration with random weights, exports it, compiles it for the
 CPU and compares two steps of SGD with PyTorch's: the loss, every gradient, every parameter and running statistic
 afterwards, by the rule of `accc diff`. Dropout is off. The formats are `export` (torch.export, training IR as
-exported), `core` (the same decomposed to core ATen), `onnx` (`accc_export.export`) and `traced` (`torch.jit.trace`).
+exported), `core` (the same decomposed to core ATen), `onnx` (`accc_export.export`), `traced` (`torch.jit.trace`),
+`scripted` (`torch.jit.script`) and `joint` (`accc_export.export_joint`: the gradients are PyTorch's own backward pass,
+accc adds the optimizer).
 
 The loss is the mean of what a model returns, each value weighted by the cosine of its index, and scaled so that the
 median gradient has a root mean square of about 0.05, or, in large models, the gradients together a norm of 8: far above

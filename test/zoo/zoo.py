@@ -16,8 +16,8 @@ import suites
 from checking import Limits, Row, check, make
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FORMATS = ("export", "core", "onnx", "traced")
-LINE = "{:<12} {:<36} {:<7} {:<10} {:>9} {:>7} {:>8}  {}"
+FORMATS = ("export", "core", "onnx", "traced", "scripted", "joint")
+LINE = "{:<12} {:<36} {:<8} {:<10} {:>9} {:>7} {:>8}  {}"
 
 
 def parse_arguments(description: str):

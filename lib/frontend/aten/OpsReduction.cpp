@@ -334,6 +334,8 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
       {"argmin(self, dim=None, keepdim=False)", position<min>},
       {"all(self, dim=None, keepdim=False)", logical<min>},
       {"any(self, dim=None, keepdim=False)", logical<max>},
+      {"_is_all_true(self, dim=None, keepdim=False)", logical<min>},
+      {"_is_any_true(self, dim=None, keepdim=False)", logical<max>},
       {"linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None)", linalgVectorNorm},
       {"norm(self, p=2, dim=None, keepdim=False, *, dtype=None)", pNorm},
       {"logsumexp(self, dim, keepdim=False)", logSumExp},

@@ -4,10 +4,11 @@
 import dataclasses
 import json
 import pathlib
+import resource
 import sys
 import time
 
-from children import Failure, call, run
+from children import Failure, Limits, call, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples" / "export"))
@@ -15,7 +16,7 @@ sys.path.insert(0, str(ROOT / "examples" / "export"))
 
 @dataclasses.dataclass
 class Row:
-    """`verdict` is right, wrong, refused (accc compiles it not), no export, or not built (no such module here)."""
+    """Seconds are those of compiling. `verdict` is right, wrong, refused (accc compiles it not), no export, or not built (no such module here)."""
 
     suite: str
     model: str
@@ -23,17 +24,11 @@ class Row:
     verdict: str
     message: str = ""
     seconds: float | None = None
+    processor_seconds: float | None = None
     kernels: int | None = None
     worst: float | None = None
     tensors: int = 0
     compiler: str = ""
-
-
-@dataclasses.dataclass
-class Limits:
-    make: float
-    compile: float
-    memory: int
 
 
 def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], limits: Limits) -> dict:
@@ -56,21 +51,9 @@ def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], limits
 
 def check(row: Row, accc: pathlib.Path, model: pathlib.Path, folder: pathlib.Path, limits: Limits) -> None:
     """Compiles a model and compares its training with the goldens in `folder`; fills the row."""
-    library, report = folder / f"{row.format}.so", folder / f"{row.format}.json"
-    start = time.monotonic()
     row.verdict = "refused"
     try:
-        command = [accc, "compile", model, "-o", library, "--report", report]
-        command += ["--optimizer", "sgd", "--weights", "embed"]
-        command += [] if row.format == "joint" else ["--loss", "output:loss"]  # a joint graph holds its loss
-        run(command, folder / f"{row.format}.compile.log", limits.compile, limits.memory)
-        row.seconds = time.monotonic() - start
-        row.kernels = sum(json.loads(report.read_text())["summary"]["kernels"].values())
-        row.verdict = "wrong"
-        command = [accc, "diff", library, folder, "--json"]
-        _compare(row, run(command, folder / f"{row.format}.diff.log", limits.compile, limits.memory, codes=(0, 1)))
-        if row.verdict == "wrong":
-            row.message += _against_itself(folder)
+        compare(row, accc, compile_model(row, accc, model, folder, limits), folder, limits)
     except Failure as failure:
         row.message = str(failure)
     finally:
@@ -78,7 +61,36 @@ def check(row: Row, accc: pathlib.Path, model: pathlib.Path, folder: pathlib.Pat
             path.unlink()
 
 
-def _compare(row: Row, text: str) -> None:
+def compile_model(
+    row: Row, accc: pathlib.Path, model: pathlib.Path, folder: pathlib.Path, limits: Limits, *options: str
+) -> pathlib.Path:
+    """The library that accc makes of the model; fills what the row says of compiling."""
+    library, report = folder / f"{row.format}.so", folder / f"{row.format}.json"
+    command = [accc, "compile", model, "-o", library, "--report", report, *options]
+    command += ["--optimizer", "sgd", "--weights", "embed"]
+    command += [] if row.format == "joint" else ["--loss", "output:loss"]  # a joint graph holds its loss
+    start, processor = time.monotonic(), _processor_seconds()
+    run(command, folder / f"{row.format}.compile.log", limits.compile, limits.memory)
+    row.seconds, row.processor_seconds = time.monotonic() - start, _processor_seconds() - processor
+    row.kernels = sum(json.loads(report.read_text())["summary"]["kernels"].values())
+    return library
+
+
+def _processor_seconds() -> float:
+    """Of all children that ended, outside the kernel: how busy a machine is does not count."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+
+def compare(row: Row, accc: pathlib.Path, library: pathlib.Path, folder: pathlib.Path, limits: Limits) -> None:
+    """Fills the row's verdict, from what accc diff says of the library and the goldens in `folder`."""
+    row.verdict = "wrong"
+    command = [accc, "diff", library, folder, "--json"]
+    _read(row, run(command, folder / f"{row.format}.diff.log", limits.compile, limits.memory, codes=(0, 1)))
+    if row.verdict == "wrong":
+        row.message += _against_itself(folder)
+
+
+def _read(row: Row, text: str) -> None:
     try:
         answer = json.loads(text[text.index("{") :])
     except ValueError:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions in processes of their own, with limits; and commands."""
 
+import dataclasses
 import functools
 import importlib
 import multiprocessing
@@ -15,6 +16,15 @@ import traceback
 
 class Failure(Exception):
     """A child that did not end well; the text says how, with the errors that it printed."""
+
+
+@dataclasses.dataclass
+class Limits:
+    """Seconds for making and for each command of accc, and bytes of addresses for each child."""
+
+    make: float
+    compile: float
+    memory: int
 
 
 def call(module: str, function: str, arguments: tuple, log: pathlib.Path, timeout: float, memory: int) -> None:

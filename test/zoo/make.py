@@ -12,6 +12,7 @@ import pathlib
 import traceback
 import warnings
 
+import real_models
 import suites
 import torch
 from wrapping import Model, prepare
@@ -88,25 +89,25 @@ def _program(model: Model):
     return program
 
 
-def write_goldens(model: Model, folder: pathlib.Path) -> None:
-    """Inputs, meta.json, and what PyTorch makes of two steps, also in float64 where the module can.
+def write_goldens(model: Model, folder: pathlib.Path, steps: int = STEPS, moved: int = MOVED) -> None:
+    """Inputs, meta.json, and what PyTorch makes of some steps, also in float64 where the module can.
 
-    MOVED more runs start from weights moved by some units in the last place, which does to the values inside what
+    `moved` more runs start from weights moved by some units in the last place, which does to the values inside what
     another order of summation does: what differs among these runs is decided by rounding.
     """
     parameters, statistics = _trained(model)
     # What GoldenRun asks of an export is the same for all formats: names of what there is to compare.
     done = Export(folder, "", 0, tuple(model.inputs), ("loss",), parameters, (), statistics, (), {}, False)
     call = make_call(model.module, model.inputs)
-    run = GoldenRun(model.module, call, done, LOSS, None, "sgd", RATE, STEPS)
+    run = GoldenRun(model.module, call, done, LOSS, None, "sgd", RATE, steps)
     save_tensors(call.inputs, folder / "inputs.safetensors")
     run.write(folder, double=True, moved=0)
-    for number in range(1, MOVED + 1):
+    for number in range(1, moved + 1):
         module = copy.deepcopy(model.module)
         for step in range(WALK):
             move(module, number * WALK + step)
         save_tensors(run.train(module, torch.float32), folder / f"moved{number}.safetensors")
-    meta = {"files": [], "loss": LOSS, "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": {}}
+    meta = {"files": [], "loss": LOSS, "optimizer": "sgd", "lr": RATE, "steps": steps, "dims": {}}
     meta |= {"dropout": False, "torch": torch.__version__}
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 
@@ -158,8 +159,7 @@ def _steady(suite: str, name: str, folder: pathlib.Path) -> Model:
 
 def make(suite: str, name: str, folder: pathlib.Path, formats: list[str]) -> None:
     """See above; `folder` is there."""
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
+    _be_quiet()
     model = _steady(suite, name, folder)
     done = json.loads((folder / "exports.json").read_text()) if (folder / "exports.json").exists() else {}
     for wanted in formats:
@@ -172,3 +172,16 @@ def make(suite: str, name: str, folder: pathlib.Path, formats: list[str]) -> Non
             traceback.print_exc()
             done[wanted] = {"error": first_line(error)}
         (folder / "exports.json").write_text(json.dumps(done, indent=2) + "\n")
+
+
+def make_real(name: str, folder: pathlib.Path) -> None:
+    """A model in its published configuration: the program of torch.export, and goldens of one step."""
+    _be_quiet()
+    model = prepare(real_models.build(name))
+    write_goldens(model, folder, steps=1, moved=1)
+    export_program(model, folder / FORMATS["export"][0])
+
+
+def _be_quiet() -> None:
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)

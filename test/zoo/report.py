@@ -7,6 +7,7 @@ import re
 
 import suites
 from checking import Row
+from real import RealRow
 
 HEADER = """# The model zoo
 
@@ -27,8 +28,41 @@ before a batch norm, may show a large one and be right.
 """
 
 
-def write(rows: list[Row], path: pathlib.Path) -> None:
-    path.write_text(HEADER + "\n" + _summary(rows) + _tables(rows) + _problems(rows) + _not_exported(rows))
+REAL = """
+## At real size
+
+`scripts/model-zoo --real` trains models in their published configurations for one step, on two images or two sequences,
+exported by torch.export. `compile s` is the compiler's processor time. `working` is what the compiler planned for a
+step beside parameters and optimizer state, `memory` the most that a process holds beyond what it held before the model.
+Steps (forward, backward, SGD; two threads, float32) of accc and of PyTorch in eager mode are measured in turns, and
+`eager / accc` is the median of the ratios of a turn. The machine was shared with other work: times are rough.
+
+| model | parameters | verdict | worst | compile s | kernels | working MiB | memory MiB | eager MiB | accc ms | eager ms | eager / accc |
+|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+"""
+
+
+def write(rows: list[Row], at_real_size: list[RealRow], path: pathlib.Path) -> None:
+    text = HEADER + "\n" + _summary(rows) + _at_real_size(at_real_size) + _tables(rows)
+    path.write_text(text + _problems([*rows, *at_real_size]) + _not_exported([*rows, *at_real_size]))
+
+
+def _at_real_size(rows):
+    if not rows:
+        return ""
+    text = REAL
+    for row in rows:
+        mebibytes = (x and x / 2**20 for x in (row.working, row.memory, row.eager_memory))
+        values = (row.parameters and row.parameters / 1e6, row.processor_seconds, row.worst)
+        million, seconds, worst = (_number(x, form) for x, form in zip(values, (".1f", ".1f", ".1e")))
+        columns = [row.model, f"{million} M" if million else "", row.verdict, worst, seconds, _number(row.kernels, "d")]
+        columns += [_number(x, ".0f") for x in (*mebibytes, row.step_ms, row.eager_ms)]
+        text += "| " + " | ".join([*columns, _number(row.ratio, ".2f")]) + " |\n"
+    return text
+
+
+def _number(value, form):
+    return "" if value is None else format(value, form)
 
 
 def _summary(rows):

@@ -7,5 +7,5 @@ SUITES = ("timm", "huggingface", "torchbench")
 
 
 def load(suite: str):
-    """The suite's module. It imports the library that its models come from only when one is built."""
+    """The suite's module, also that of `real`, which is none of SUITES. It imports the library that its models come from only when one is built."""
     return importlib.import_module(f"{suite}_models")

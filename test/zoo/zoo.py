@@ -11,9 +11,11 @@ import re
 import shutil
 import sys
 
+import real
 import report
 import suites
-from checking import Limits, Row, check, make
+from checking import Row, check, make
+from children import Limits
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FORMATS = ("export", "core", "onnx", "traced", "scripted", "joint")
@@ -28,13 +30,17 @@ def parse_arguments(description: str):
     parser.add_argument("--format", default=",".join(FORMATS), help="some of the formats (default: all)")
     parser.add_argument("--fresh", action="store_true", help="export and check again what is known")
     parser.add_argument("--keep-right", action="store_true", help="keep what another build of accc got right")
+    parser.add_argument("--real", action="store_true", help="models in their published configurations, with times")
     parser.add_argument("--list", action="store_true", help="print the names of the models and stop")
     parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build" / "bin" / "accc")
     parser.add_argument("--cache", type=pathlib.Path, default=cache / "accc" / "zoo")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for one command")
+    parser.add_argument("--timeout", type=float, help="seconds for one command (default: 300, with --real 1800)")
     parser.add_argument("--memory", type=float, default=16, help="GiB of addresses for one command")
+    parser.add_argument("--rounds", type=int, default=3, help="with --real: times that accc and PyTorch take turns")
+    parser.add_argument("--threads", type=int, default=2, help="with --real: of both")
     parser.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the table of all that is known")
     options = parser.parse_args()
+    options.timeout = options.timeout or (1800 if options.real else 300)
     for value, known in ((options.suite, suites.SUITES), (options.format, FORMATS)):
         if unknown := set(value.split(",")) - set(known):
             parser.error(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(known)}")
@@ -100,14 +106,21 @@ def show(row: Row) -> None:
     print(LINE.format(*columns), flush=True)
 
 
+def sweep(wanted, options, results: Results, compiler: str) -> list[Row]:
+    """The rows of these models, shown as they come."""
+    rows = []
+    print(LINE.format("suite", "model", "format", "verdict", "compile s", "kernels", "worst", "message"), flush=True)
+    for suite, name in wanted:
+        for row in sweep_model(suite, name, options.format.split(","), options, results, compiler):
+            show(row)
+            rows.append(row)
+    return rows
+
+
 def main(description: str) -> None:
     options = parse_arguments(description)
-    wanted = [
-        (suite, name)
-        for suite in options.suite.split(",")
-        for name in suites.load(suite).MODELS
-        if options.models.search(name)
-    ]
+    chosen = (real.SUITE,) if options.real else options.suite.split(",")
+    wanted = [(suite, name) for suite in chosen for name in suites.load(suite).MODELS if options.models.search(name)]
     if options.list:
         print("\n".join(f"{suite} {name}" for suite, name in wanted))
         return
@@ -115,15 +128,13 @@ def main(description: str) -> None:
         sys.exit(f"{options.accc} is not built")
     compiler = hashlib.sha256(options.accc.read_bytes()).hexdigest()[:12]
     results = Results(options.cache)
-    rows = []
-    print(LINE.format("suite", "model", "format", "verdict", "compile s", "kernels", "worst", "message"), flush=True)
-    for suite, name in wanted:
-        for row in sweep_model(suite, name, options.format.split(","), options, results, compiler):
-            show(row)
-            rows.append(row)
+    if options.real:
+        rows = real.sweep([name for _, name in wanted], options, compiler)
+    else:
+        rows = sweep(wanted, options, results, compiler)
     right = sum(row.verdict == "right" for row in rows)
     exported = sum(row.verdict in ("right", "wrong", "refused") for row in rows)
     print(f"{right} of {exported} exported rows are right; {len(rows) - exported} were not exported")
     if options.report:
-        report.write(results.all(), options.report)
+        report.write(results.all(), real.RealResults(options.cache).all(), options.report)
     sys.exit(0 if right == exported else 1)

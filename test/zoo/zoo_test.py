@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the zoo keeps, measures again and writes. Exports are stand-ins, and so is the compiler: no PyTorch."""
 
+import contextlib
+import io
 import json
 import pathlib
 import sys
@@ -11,6 +13,7 @@ import unittest
 import unittest.mock
 
 import checking
+import real
 import report
 import suites
 import zoo
@@ -30,7 +33,10 @@ if sys.argv[1] == "compile":
         time.sleep(60)
     if answer == "eat":
         bytearray(1 << 40)
-    pathlib.Path(sys.argv[sys.argv.index("--report") + 1]).write_text('{{"summary": {{"kernels": {{"cpu": 7}}}}}}')
+    summary = {{"kernels": {{"cpu": 7}}, "parameters": {{"elements": 3}}}}
+    pathlib.Path(sys.argv[sys.argv.index("--report") + 1]).write_text(json.dumps({{"summary": summary}}))
+elif sys.argv[1] == "bench":
+    print(json.dumps({{"median_ms": 20, "working_bytes": 4 << 20, "step_peak_bytes": 8 << 20}}))
 else:
     good = answer == "right"
     tensor = {{"name": "grad.w", "verdict": "close" if good else "FAILED", "passed": good, "relative_rmse": 0.25}}
@@ -56,12 +62,15 @@ class ZooTest(unittest.TestCase):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "exports.json").write_text(json.dumps(found))
 
-    def sweep(self, answer, compiler="1", formats=("export",), **options):
+    def options(self, answer, **options):
         accc = self.folder / "accc"
         accc.write_text(COMPILER.format(python=sys.executable, answer=f"answer = {answer!r}"))
         accc.chmod(0o755)
         settings = dict(fresh=False, keep_right=False, timeout=20, memory=16, accc=accc)
-        found = types.SimpleNamespace(**{**settings, **options})
+        return types.SimpleNamespace(**{**settings, **options})
+
+    def sweep(self, answer, compiler="1", formats=("export",), **options):
+        found = self.options(answer, **options)
         return zoo.sweep_model("timm", "net", list(formats), found, self.results, compiler)
 
     def calls(self):
@@ -133,13 +142,48 @@ class ZooTest(unittest.TestCase):
     def test_report(self):
         self.sweep("right", formats=["export", "onnx"])
         page = self.folder / "zoo.md"
-        report.write(self.results.all(), page)
+        report.write(self.results.all(), [], page)
         text = page.read_text()
         self.assertIn("| timm | export | 1 of 1 | 1 | 0 | 0 | 0 |", text)
         self.assertIn("| net | export | right |", text)
         none, some = text.split("## What no exporter exports")[1].split("## What one exporter does not export")
         self.assertNotIn("net", none)
         self.assertIn("- timm net, onnx: `TypeError: no`", some)
+
+    def sweep_real(self, answer, compiler="1", exports=lambda *_: None):
+        """Rows of a model at real size, for which PyTorch takes 30 ms a step."""
+        options = self.options(answer, cache=self.folder / "cache", rounds=3, threads=1)
+
+        @contextlib.contextmanager
+        def eager(*_):
+            yield lambda steps: {"memory": 6 << 20} if steps is None else {"median_ms": 30}
+
+        with unittest.mock.patch.object(real, "call", exports), unittest.mock.patch.object(real, "_eager", eager):
+            with contextlib.redirect_stdout(io.StringIO()):
+                (row,) = real.sweep(["net"], options, compiler)
+        return row
+
+    def test_real_size(self):
+        row = self.sweep_real("right")
+        self.assertEqual((row.verdict, row.kernels, row.parameters, row.worst), ("right", 7, 3, 0.25))
+        self.assertEqual((row.step_ms, row.eager_ms, row.ratio, row.memory), (20, 30, 1.5, 8 << 20))
+        self.assertFalse((self.folder / "cache" / "real" / "net").exists())  # its goldens are large
+        page = self.folder / "zoo.md"
+        report.write([], real.RealResults(self.folder / "cache").all(), page)
+        self.assertRegex(page.read_text(), r"\| net \| 0.0 M \| right \| 2.5e-01 \| .* \| 7 \| 4 \| 8 \| 6 \| 20 \| 30 \| 1.50 \|")
+
+    def test_real_size_resumes(self):
+        self.sweep_real("right")
+        self.assertEqual((self.sweep_real("wrong").verdict, self.calls()), ("right", 1))
+        row = self.sweep_real("wrong", compiler="2")
+        self.assertEqual((row.verdict, row.ratio, self.calls()), ("wrong", 1.5, 2))
+
+    def test_real_size_that_cannot_be_exported(self):
+        def fail(*_):
+            raise Failure("exit 1: RuntimeError: no memory")
+
+        row = self.sweep_real("right", exports=fail)
+        self.assertEqual((row.verdict, row.message, self.calls()), ("no export", "exit 1: RuntimeError: no memory", 0))
 
 
 if __name__ == "__main__":

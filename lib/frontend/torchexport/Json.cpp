@@ -98,3 +98,13 @@ std::vector<std::string> Json::keys() const {
     names.push_back(member.key());
   return names;
 }
+
+static void collect(const nlohmann::json &value, std::set<std::string> &found) {
+  if (value.is_string())
+    found.insert(value.get<std::string>());
+  else if (value.is_structured())
+    for (const nlohmann::json &part : value)
+      collect(part, found);
+}
+
+void Json::collectStrings(std::set<std::string> &found) const { collect(*value, found); }

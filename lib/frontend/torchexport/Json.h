@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <set>
 
 namespace accc::torchexport {
 
@@ -42,6 +43,8 @@ public:
   std::string string() const;
   /// The names of all members.
   std::vector<std::string> keys() const;
+  /// Adds all strings that the value holds, however deep, but for names of members.
+  void collectStrings(std::set<std::string> &found) const;
 
 private:
   [[noreturn]] void wrong(const llvm::Twine &what) const;

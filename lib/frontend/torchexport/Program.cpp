@@ -199,19 +199,6 @@ static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.a
                                  kHigherOrder = "torch.ops.higher_order.",
                                  kOldHigherOrder = "torch._higher_order_ops.wrap."; // 2.4
 
-/// What says something about values that were known when the model was exported, and computes
-/// nothing.
-static bool isAssertion(llvm::StringRef target) {
-  for (llvm::StringRef name :
-       {"torch.ops.aten._assert_scalar.default", "torch.ops.aten._assert_async.msg",
-        "torch.ops.aten._assert_tensor_metadata.default",
-        "torch.ops.aten.sym_constrain_range.default",
-        "torch.ops.aten.sym_constrain_range_for_size.default", "torch._check"})
-    if (target == name)
-      return true;
-  return false;
-}
-
 aten::Local ProgramImporter::memoryOf(const Json &argument) {
   std::optional<Json> values = graph.find("tensor_values"), tensor = argument.find("as_tensor");
   std::optional<Json> meta =
@@ -259,8 +246,6 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
                                                   Scope &scope) {
   Json inputs = node.at("inputs");
   auto argumentAt = [&](size_t i) { return argument(inputs.at(i).at("arg"), scope); };
-  if (isAssertion(target))
-    return {};
   llvm::StringRef name = target;
   if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder)) {
     if (name == "wrap_with_set_grad_enabled") {
@@ -341,8 +326,10 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
 
 void ProgramImporter::importNodes(const Json &body, Scope &scope) {
   Json nodes = body.at("nodes");
+  std::vector<bool> isAsserted = onlyAsserted(body);
   for (size_t i = 0; i < nodes.size(); ++i)
-    importNode(nodes.at(i), scope);
+    if (!isAsserted[i])
+      importNode(nodes.at(i), scope);
 }
 
 // ---- the function ----

@@ -14,6 +14,10 @@ using Scope = std::map<std::string, aten::Local>;
 /// The inputs of a graph that its nodes write into, or into views of them.
 std::set<std::string> writtenInputs(const Json &graph);
 
+/// For each node of a graph, whether it is an assertion, or gives a number that only assertions
+/// read: one of the batch's values, it may be, which no compiled program knows.
+std::vector<bool> onlyAsserted(const Json &graph);
+
 class ProgramImporter : public ForwardBuilder {
 public:
   ProgramImporter(const Json &program, std::unique_ptr<Weights> weights,

@@ -12,7 +12,6 @@ import pathlib
 import traceback
 import warnings
 
-import real_models
 import suites
 import torch
 from wrapping import Model, prepare
@@ -27,6 +26,7 @@ torch.set_num_threads(1)  # also what lets a process be forked that has used PyT
 
 SEEDS = 4
 MOVED, WALK = 3, 16
+MOVED_BY_ACCC, SHORT_WALK = 5, 4
 STEPS = 2
 RATE = 0.01
 LOSS = "output:loss"
@@ -103,13 +103,29 @@ def write_goldens(model: Model, folder: pathlib.Path, steps: int = STEPS, moved:
     save_tensors(call.inputs, folder / "inputs.safetensors")
     run.write(folder, double=True, moved=0)
     for number in range(1, moved + 1):
-        module = copy.deepcopy(model.module)
-        for step in range(WALK):
-            move(module, number * WALK + step)
+        module = _moved(model.module, number, WALK)
         save_tensors(run.train(module, torch.float32), folder / f"moved{number}.safetensors")
     meta = {"files": [], "loss": LOSS, "optimizer": "sgd", "lr": RATE, "steps": steps, "dims": {}}
     meta |= {"dropout": False, "torch": torch.__version__}
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+
+
+def _moved(module: torch.nn.Module, number: int, walk: int) -> torch.nn.Module:
+    """A copy whose weights took so many steps, each to the next float up or down; `number` tells copies apart."""
+    module = copy.deepcopy(module)
+    for step in range(walk):
+        move(module, number * walk + step)
+    return module
+
+
+def write_moved_weights(suite: str, name: str, folder: pathlib.Path) -> None:
+    """Weights for accc to start from: nearer to the model's than those of the moved goldens, as accc itself rounds, too."""
+    _be_quiet()
+    model = _steady(suite, name, folder)
+    for number in range(1, MOVED_BY_ACCC + 1):
+        state = _moved(model.module, number, SHORT_WALK)
+        tensors = {**dict(state.named_parameters()), **dict(state.named_buffers())}
+        save_tensors(tensors, folder / f"weights{number}.safetensors")
 
 
 def _trained(model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -140,7 +156,7 @@ def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(lines[:2])}"[:400]
 
 
-def _steady(suite: str, name: str, folder: pathlib.Path) -> Model:
+def _steady(suite: str, name: str, folder: pathlib.Path, steps: int = STEPS, moved: int = MOVED) -> Model:
     """The model with goldens in `folder`: of some seeds, the first in whose training rounding does not decide.
 
     With few values to a batch norm, or a value at the kink of a ReLU, two right implementations may differ at will.
@@ -150,7 +166,7 @@ def _steady(suite: str, name: str, folder: pathlib.Path) -> Model:
         return prepare(suites.load(suite).build(name, int(chosen.read_text())))
     for seed in range(SEEDS):
         model = prepare(suites.load(suite).build(name, seed))
-        write_goldens(model, folder)
+        write_goldens(model, folder, steps, moved)
         if sum(against_itself(folder)) == 0:
             break
     chosen.write_text(f"{seed}\n")
@@ -177,8 +193,7 @@ def make(suite: str, name: str, folder: pathlib.Path, formats: list[str]) -> Non
 def make_real(name: str, folder: pathlib.Path) -> None:
     """A model in its published configuration: the program of torch.export, and goldens of one step."""
     _be_quiet()
-    model = prepare(real_models.build(name))
-    write_goldens(model, folder, steps=1, moved=1)
+    model = _steady("real", name, folder, steps=1, moved=2)
     export_program(model, folder / FORMATS["export"][0])
 
 

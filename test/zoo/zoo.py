@@ -133,8 +133,12 @@ def main(description: str) -> None:
     else:
         rows = sweep(wanted, options, results, compiler)
     right = sum(row.verdict == "right" for row in rows)
-    exported = sum(row.verdict in ("right", "wrong", "refused") for row in rows)
-    print(f"{right} of {exported} exported rows are right; {len(rows) - exported} were not exported")
+    rounding = sum(row.verdict == "rounding" for row in rows)
+    exported = sum(row.verdict in ("right", "wrong", "refused", "rounding") for row in rows)
+    print(
+        f"{right} of {exported} exported rows are right, {rounding} decided by rounding; "
+        f"{len(rows) - exported} were not exported"
+    )
     if options.report:
         report.write(results.all(), real.RealResults(options.cache).all(), options.report)
-    sys.exit(0 if right == exported else 1)
+    sys.exit(0 if right + rounding == exported else 1)

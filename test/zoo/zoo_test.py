@@ -87,6 +87,15 @@ class ZooTest(unittest.TestCase):
         self.assertIn("1 of 1 tensors", row.message)
         self.assertIn("grad.w FAILED 0.25", row.message)
 
+    def test_wrong_but_right_from_moved_weights(self):
+        with unittest.mock.patch.object(checking, "_from_moved_weights", lambda *_: [4, 0]):
+            (row,) = self.sweep("wrong")
+        self.assertEqual(row.verdict, "rounding")
+        self.assertIn("of accc's, likewise: [4, 0]", row.message)
+        with unittest.mock.patch.object(checking, "_from_moved_weights", lambda *_: [4, 1]):
+            (row,) = self.sweep("wrong", compiler="2")
+        self.assertEqual(row.verdict, "wrong")
+
     def test_refused_keeps_the_compilers_words(self):
         (row,) = self.sweep("refuse")
         self.assertEqual((row.verdict, row.kernels), ("refused", None))
@@ -144,7 +153,7 @@ class ZooTest(unittest.TestCase):
         page = self.folder / "zoo.md"
         report.write(self.results.all(), [], page)
         text = page.read_text()
-        self.assertIn("| timm | export | 1 of 1 | 1 | 0 | 0 | 0 |", text)
+        self.assertIn("| timm | export | 1 of 1 | 1 | 0 | 0 | 0 | 0 |", text)
         self.assertIn("| net | export | right |", text)
         none, some = text.split("## What no exporter exports")[1].split("## What one exporter does not export")
         self.assertNotIn("net", none)

@@ -75,6 +75,8 @@ class Control(nn.Module):
         kept: Dict[str, Tensor] = {}
         for i in range(len(parts)):
             kept[f"part{i}"] = parts[i].mean(dim=-1, keepdim=True)
+        for i in range(len(parts) + 4, len(parts), -3):
+            x = x + 0.1 * x.roll(i, 1)
         if "part1" in kept:
             x = x - kept["part1"]
         pair = self.pair(x)

@@ -87,4 +87,5 @@ def _language(generator, kind, time, own):
     if kind.__name__.startswith("Whisper"):
         sound = torch.randn(BATCH, module.config.num_mel_bins, 2 * module.config.max_source_positions, generator=generator)
         return Model(module, {"input_features": sound, "decoder_input_ids": words(), "labels": words()})
-    return Model(module, {"input_ids": words(), "labels": words()})
+    decoded = {"decoder_input_ids": words()} if module.config.is_encoder_decoder else {}
+    return Model(module, {"input_ids": words(), **decoded, "labels": words()})

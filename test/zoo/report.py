@@ -35,8 +35,8 @@ REAL = """
 `scripts/model-zoo --real` trains models in their published configurations for one step, on two images or two sequences,
 exported by torch.export. `compile s` is the compiler's processor time. `working` is what the compiler planned for a
 step beside parameters and optimizer state, `memory` the most that a process holds beyond what it held before the model.
-Steps (forward, backward, SGD; two threads, float32) of accc and of PyTorch in eager mode are measured in turns, and
-`eager / accc` is the median of the ratios of a turn. The machine was shared with other work: times are rough.
+Steps (forward, backward, SGD; float32, threads: {threads}) of accc and of PyTorch in eager mode are measured in turns,
+and `eager / accc` is the median of the ratios of a turn. The machine was shared with other work: times are rough.
 
 | model | parameters | verdict | worst | compile s | kernels | working MiB | memory MiB | eager MiB | accc ms | eager ms | eager / accc |
 |---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -51,7 +51,7 @@ def write(rows: list[Row], at_real_size: list[RealRow], path: pathlib.Path) -> N
 def _at_real_size(rows):
     if not rows:
         return ""
-    text = REAL
+    text = REAL.format(threads=", ".join(sorted({str(row.threads) for row in rows if row.threads})))
     for row in rows:
         mebibytes = (x and x / 2**20 for x in (row.working, row.memory, row.eager_memory))
         values = (row.parameters and row.parameters / 1e6, row.processor_seconds, row.worst)

@@ -99,15 +99,30 @@ std::vector<std::string> dataSetsOf(const fs::path &test) {
   }
 }
 
-ImportResult importNodeTest(const std::string &model, const NodeTestCase &test,
-                            mlir::MLIRContext &context) {
+/// What `import` gives with as few inputs as constants as it takes.
+static ImportResult
+importWithFewest(const NodeTestCase &test,
+                 llvm::function_ref<ImportResult(const ImportOptions &)> import) {
   ImportResult result;
   for (Bind bind : {Bind::None, Bind::Integers, Bind::All}) {
-    result = importOnnx(model, optionsFor(test, bind), context);
+    result = import(optionsFor(test, bind));
     if (result.module)
       break;
   }
   return result;
+}
+
+ImportResult importNodeTest(const std::string &model, const NodeTestCase &test,
+                            mlir::MLIRContext &context) {
+  return importWithFewest(
+      test, [&](const ImportOptions &options) { return importOnnx(model, options, context); });
+}
+
+ImportResult importNodeTestBytes(const std::string &bytes, const NodeTestCase &test,
+                                 mlir::MLIRContext &context) {
+  return importWithFewest(test, [&](const ImportOptions &options) {
+    return importOnnxBytes(bytes, "", options, context);
+  });
 }
 
 llvm::SmallVector<ReferenceArray> argumentsOf(const ImportResult &model, const NodeTestCase &test) {

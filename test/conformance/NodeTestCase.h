@@ -33,6 +33,9 @@ std::string readNodeTest(const std::string &model, const std::string &dataSet,
 /// must be known to the compiler, and the tests feed them like data.
 accc::ImportResult importNodeTest(const std::string &model, const NodeTestCase &test,
                                   mlir::MLIRContext &context);
+/// The same for the bytes of a model.
+accc::ImportResult importNodeTestBytes(const std::string &bytes, const NodeTestCase &test,
+                                       mlir::MLIRContext &context);
 /// What @forward takes in the test: its inputs, initial values of variables, and some random key.
 llvm::SmallVector<accc::ReferenceArray> argumentsOf(const accc::ImportResult &model,
                                                     const NodeTestCase &test);

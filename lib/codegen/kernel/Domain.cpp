@@ -144,11 +144,14 @@ void codegen::whereInside(BodyEmitter &emitter, ArrayRef<IndexRange> ranges,
 void codegen::setRow(BodyEmitter &emitter, const Domain &domain, ArrayRef<unsigned> dims,
                      Value row) {
   IndexEmitter &index = emitter.indices();
+  // A domain without elements has no rows: code for one is never run, but it must not divide by
+  // zero.
+  auto extentOf = [&](unsigned dim) { return std::max<int64_t>(1, domain.extents[dim]); };
   int64_t rows = 1; // those of dims[0] to dims[i]
   for (unsigned dim : dims)
-    rows *= domain.extents[dim];
+    rows *= extentOf(dim);
   for (size_t i = dims.size(); i-- > 0;) {
-    int64_t extent = domain.extents[dims[i]];
+    int64_t extent = extentOf(dims[i]);
     if (i == 0) {
       index.setDim(dims[i], row, extent);
       return;

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <utility>
+
 using namespace mlir;
 
 namespace accc::test {
@@ -70,11 +72,12 @@ void Batch::runSome(ArrayRef<Function> some, std::vector<std::string> &failures)
 std::string Batch::runOne(Compiled &compiled, const std::string &entry, const Function &function) {
   func::FuncOp f = functionOf(ModuleOp(*function.module));
   SmallVector<ReferenceArray> expected;
-  if (failed(interpret(f, function.arguments, expected)))
-    return "cannot be interpreted";
+  bool isDataError = failed(interpret(f, function.arguments, expected));
   SmallVector<ReferenceArray> found = compiled.run(entry, f.getFunctionType(), function.arguments);
-  if (!compiled.error.empty())
-    return compiled.error;
+  if (std::string error = std::exchange(compiled.error, ""); isDataError || !error.empty())
+    return !isDataError    ? error
+           : error.empty() ? "runs where the interpreter says why it cannot"
+                           : "";
   std::string text;
   for (auto [i, type] : llvm::enumerate(f.getResultTypes())) {
     Type element = cast<RankedTensorType>(type).getElementType();

@@ -24,7 +24,8 @@ public:
   void add(mlir::OwningOpRef<mlir::ModuleOp> module, std::vector<ReferenceArray> arguments,
            std::string label, double tolerance = 0);
 
-  /// Compiles and runs what was added since the last call; one line for each function that fails.
+  /// Compiles and runs what was added since the last call; one line for each function that fails. A
+  /// run must be refused where the interpreter refuses the arguments.
   std::vector<std::string> run();
 
 private:

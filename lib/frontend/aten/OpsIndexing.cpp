@@ -148,6 +148,8 @@ private:
     Tensor position = indices.front() * static_cast<double>(strides.front());
     for (size_t i = 1; i < indices.size(); ++i)
       position = position + indices[i] * static_cast<double>(strides[i]);
+    for (size_t i = 0; i < indices.size(); ++i)
+      position = whereInside(indices[i], extents[i], position);
     return position;
   }
 

@@ -165,7 +165,8 @@ template <size_t spatial> Entities maxUnpool(Node &node) {
   int64_t elements = tensorType(shape, x.elementType()).getNumElements();
   int64_t planes = x.dim(0) * x.dim(1), plane = planes == 0 ? 0 : elements / planes;
   Tensor channel = node.iota({planes, planes == 0 ? 0 : x.size() / planes}, 0);
-  Tensor positions = channel * static_cast<double>(plane) + indices.reshape(channel.shape());
+  Tensor position = indices.reshape(channel.shape());
+  Tensor positions = whereInside(position, plane, channel * static_cast<double>(plane) + position);
   Tensor y = node.full({elements}, x.elementType(), 0)
                  .scatter(flat(positions), flat(x), 0, prim::ScatterKind::set);
   return {unbatched(y.reshape(shape), has)};

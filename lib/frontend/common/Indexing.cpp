@@ -36,14 +36,19 @@ SmallVector<int64_t> accc::frontend::stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
+Tensor accc::frontend::whereInside(Tensor index, int64_t extent, Tensor position) {
+  Tensor isInside = prim::bitAnd(index >= 0.0, index < static_cast<double>(extent));
+  return prim::select(isInside, position, -1.0);
+}
+
 Tensor accc::frontend::alongAxis(NodeBuilder &node, Tensor indices, ArrayRef<int64_t> shape,
                                  int64_t axis) {
   if (indices.rank() != static_cast<int64_t>(shape.size()))
     fail("the indices have the shape " + show(indices.shape()) + " for data of shape " +
          show(shape));
   SmallVector<int64_t> strides = stridesOf(shape);
-  Tensor wide = indices.convert(node.builder().getI64Type());
-  Tensor linear = wrapNegative(wide, shape[axis]) * static_cast<double>(strides[axis]);
+  Tensor index = wrapNegative(indices.convert(node.builder().getI64Type()), shape[axis]);
+  Tensor linear = index * static_cast<double>(strides[axis]);
   for (int64_t d = 0; d < indices.rank(); ++d) {
     if (d == axis)
       continue;
@@ -53,7 +58,7 @@ Tensor accc::frontend::alongAxis(NodeBuilder &node, Tensor indices, ArrayRef<int
     linear = linear + prim::iota(node.builder(), node.loc(), linear.type(), d) *
                           static_cast<double>(strides[d]);
   }
-  return linear;
+  return whereInside(index, shape[axis], linear);
 }
 
 Tensor accc::frontend::asRows(NodeBuilder &node, Tensor data, int64_t dimensions) {

@@ -22,8 +22,14 @@ prim::Tensor flat(prim::Tensor x);
 /// Row-major strides, in elements.
 llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape);
 
+/// `position`, which is computed from `index`, one of several coordinates, where that lies in [0,
+/// extent); elsewhere -1, which is outside of every tensor. A coordinate that is out of range would
+/// else be the position of another row's element.
+prim::Tensor whereInside(prim::Tensor index, int64_t extent, prim::Tensor position);
+
 /// The row-major position in a tensor of `shape` of: this index along `axis`, its own position
-/// elsewhere. Throws ImportError where the indices do not fit the shape.
+/// elsewhere; -1 where the index is out of range. Throws ImportError where the indices do not fit
+/// the shape.
 prim::Tensor alongAxis(NodeBuilder &node, prim::Tensor indices, llvm::ArrayRef<int64_t> shape,
                        int64_t axis);
 

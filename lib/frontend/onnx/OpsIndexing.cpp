@@ -67,10 +67,13 @@ Tensor ofTuples(Node &node, Tensor indices, ArrayRef<int64_t> data, int64_t batc
   for (int64_t d = 0; d < batch; ++d)
     linear = linear + prim::iota(node.builder(), node.loc(), linear.type(), d) *
                           static_cast<double>(strides[d]);
+  SmallVector<Tensor> tuple;
   for (int64_t i = 0; i < k; ++i) {
-    Tensor index = wrapNegative(wide.sliceDim(last, i, i + 1).reshape(shape), data[batch + i]);
-    linear = linear + index * static_cast<double>(strides[batch + i]);
+    tuple.push_back(wrapNegative(wide.sliceDim(last, i, i + 1).reshape(shape), data[batch + i]));
+    linear = linear + tuple.back() * static_cast<double>(strides[batch + i]);
   }
+  for (int64_t i = 0; i < k; ++i)
+    linear = whereInside(tuple[i], data[batch + i], linear);
   return linear;
 }
 
@@ -106,8 +109,7 @@ Tensor alongRows(Node &node, Tensor at, int64_t length) {
   Tensor row = at;
   for (int64_t d = 0; d + 1 < at.rank(); ++d)
     row = row + node.iota(at.shape(), d) * static_cast<double>(strides[d]);
-  Tensor isInside = prim::bitAnd(at >= 0.0, at < static_cast<double>(length));
-  return prim::select(isInside, row, -1.0);
+  return whereInside(at, length, row);
 }
 
 ScatterKind scatterKind(Node &node) {

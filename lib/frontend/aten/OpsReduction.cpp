@@ -2,6 +2,7 @@
 // Reductions, running reductions, order.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -72,7 +73,7 @@ template <bool root, bool withMean> Entities variance(Node &node) {
   Tensor x = node.floatIn("self");
   SmallVector<int64_t> dims = node.dims("dim", x);
   auto [var, average] = varianceAndMean(node, x, dims);
-  Entities results = {kept(node, root ? prim::sqrt(var) : var, x, dims)};
+  Entities results = {kept(node, root ? rootOf(var) : var, x, dims)};
   if (withMean)
     results.push_back(kept(node, average, x, dims));
   return results;
@@ -134,7 +135,7 @@ template <prim::ReduceKind kind> Entities extremeAlong(Node &node) {
 
 // ---- norms ----
 
-/// (sum |x|^p)^(1/p); the gradient of a 2-norm of zeros is 0.
+/// (sum |x|^p)^(1/p); the gradient of a norm of zeros is 0.
 Tensor norm(Node &node, Tensor x, double p, ArrayRef<int64_t> dims) {
   Tensor size = prim::abs(x);
   if (std::isinf(p))
@@ -143,12 +144,7 @@ Tensor norm(Node &node, Tensor x, double p, ArrayRef<int64_t> dims) {
     return prim::sum(prim::notEqual(x, 0.0).convert(x.elementType()), dims);
   if (p == 1)
     return prim::sum(size, dims);
-  if (p == 2) {
-    Tensor squares = prim::sum(x * x, dims), zero = prim::equal(squares, 0.0);
-    return prim::select(zero, squares.full(0.0),
-                        prim::sqrt(prim::select(zero, squares.full(1.0), squares)));
-  }
-  return prim::pow(prim::sum(prim::pow(size, p), dims), 1 / p);
+  return rootOf(prim::sum(p == 2 ? x * x : prim::pow(size, p), dims), p);
 }
 
 Entities vectorNorm(Node &node, StringRef order) {

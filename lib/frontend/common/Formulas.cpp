@@ -14,20 +14,42 @@ static Tensor odd(Tensor x, llvm::function_ref<Tensor(Tensor)> f) {
 
 Tensor accc::frontend::reciprocal(Tensor x) { return 1.0 / x; }
 Tensor accc::frontend::tan(Tensor x) { return prim::sin(x) / prim::cos(x); }
-// With s = e^x - 1: (e^x - e^-x) / 2 = (s + s / (s + 1)) / 2, exact near 0.
+// With s = e^x - 1: (e^x - e^-x) / 2 = s (1 + 1 / (s + 1)) / 2, exact near 0, and infinite where s
+// is.
 Tensor accc::frontend::sinh(Tensor x) {
   return odd(x, [](Tensor a) {
     Tensor s = prim::expm1(a);
-    return (s + s / (s + 1.0)) * 0.5;
+    return s * (0.5 / (s + 1.0) + 0.5);
   });
 }
 Tensor accc::frontend::cosh(Tensor x) { return (prim::exp(x) + prim::exp(-x)) * 0.5; }
+
+/// `f`, which squares its operand, below 1e9, and beyond log(2 x), which it is near there.
+static Tensor areaFunction(Tensor x, llvm::function_ref<Tensor(Tensor)> f) {
+  constexpr double kLarge = 1e9, kLogTwo = 0.693147180559945309;
+  Tensor isLarge = x > kLarge;
+  Tensor y = f(accc::prim::select(isLarge, 1.0, x));
+  return accc::prim::select(
+      isLarge, accc::prim::log(accc::prim::select(isLarge, x, x.full(1.0))) + kLogTwo, y);
+}
+
 // log(x + sqrt(x^2 + 1)), exact near 0.
 Tensor accc::frontend::asinh(Tensor x) {
-  return odd(x, [](Tensor a) { return prim::log1p(a + a * a / (1.0 + prim::sqrt(a * a + 1.0))); });
+  return odd(x, [](Tensor positive) {
+    return areaFunction(positive, [](Tensor a) {
+      return prim::log1p(a + a * a / (1.0 + prim::sqrt(a * a + 1.0)));
+    });
+  });
 }
 // Two roots, for the derivative of one of a product is inf 0 at 1.
 Tensor accc::frontend::acosh(Tensor x) {
-  return prim::log(x + prim::sqrt(x - 1.0) * prim::sqrt(x + 1.0));
+  return areaFunction(
+      x, [](Tensor a) { return prim::log(a + prim::sqrt(a - 1.0) * prim::sqrt(a + 1.0)); });
 }
 Tensor accc::frontend::atanh(Tensor x) { return 0.5 * (prim::log1p(x) - prim::log1p(-x)); }
+
+Tensor accc::frontend::rootOf(Tensor sum, double p) {
+  Tensor isZero = prim::equal(sum, 0.0);
+  Tensor positive = prim::select(isZero, 1.0, sum);
+  return prim::select(isZero, 0.0, p == 2 ? prim::sqrt(positive) : prim::pow(positive, 1 / p));
+}

@@ -15,6 +15,9 @@ prim::Tensor asinh(prim::Tensor x);
 prim::Tensor acosh(prim::Tensor x);
 prim::Tensor atanh(prim::Tensor x);
 
+/// sum^(1/p), of a sum of p-th powers: a norm, whose gradient is 0 where all is zero.
+prim::Tensor rootOf(prim::Tensor sum, double p = 2);
+
 } // namespace accc::frontend
 
 #endif

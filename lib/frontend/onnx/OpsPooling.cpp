@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pooling and its inverses.
+#include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 #include "frontend/common/Patches.h"
 #include "frontend/onnx/OpTable.h"
@@ -66,9 +67,7 @@ Entities averagePool(Node &node) {
 }
 
 /// (sum |x|^p)^(1/p)
-Tensor norm(Tensor sum, double p) {
-  return p == 1 ? sum : p == 2 ? prim::sqrt(sum) : prim::pow(sum, 1.0 / p);
-}
+Tensor norm(Tensor sum, double p) { return p == 1 ? sum : rootOf(sum, p); }
 Tensor power(Tensor x, double p) {
   return p == 1 ? prim::abs(x) : p == 2 ? x * x : prim::pow(prim::abs(x), p);
 }

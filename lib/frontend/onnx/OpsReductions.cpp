@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions, extremes and running sums.
+#include "frontend/common/Formulas.h"
 #include "frontend/onnx/OpTable.h"
 
 #include <numeric>
@@ -40,7 +41,9 @@ Tensor inFloat(Tensor x, Tensor (*f)(Tensor)) {
     return f(x);
   return f(x.convert(x.getBuilder().getF64Type())).convert(x.elementType());
 }
-Tensor l2Of(Tensor x, ArrayRef<int64_t> dims) { return inFloat(sumSquareOf(x, dims), prim::sqrt); }
+Tensor l2Of(Tensor x, ArrayRef<int64_t> dims) {
+  return inFloat(sumSquareOf(x, dims), [](Tensor squares) { return rootOf(squares); });
+}
 Tensor logSumOf(Tensor x, ArrayRef<int64_t> dims) { return inFloat(sumOf(x, dims), prim::log); }
 
 /// m + log sum e^(x - m) with m the greatest element, or 0 where that is not finite.

@@ -77,6 +77,9 @@ struct Indexed {
   Tensor along(Tensor x, Tensor scores) const {
     return x.broadcastAlong(scores.shape(), {dimension});
   }
+  /// The same for what each class has, [N, C, ...]: scores that are ignored may be anything, and
+  /// zero times NaN is NaN.
+  Tensor maskedAlong(Tensor y) const { return ignored ? select(along(*ignored, y), 0.0, y) : y; }
   /// The score of each position's target.
   Tensor pick(Tensor scores) const { return sum(select(chosen, scores, 0.0), {dimension}); }
 };
@@ -204,16 +207,16 @@ LogicalResult CrossEntropyOp::differentiate(Gradients &gradients) {
   Tensor g = spreadLoss(dy, getReduction(), index.count, positions);
   Tensor oneHot = index.chosen.convert(s.elementType());
   if (gradients.wants(getLogits())) {
-    Tensor dx = parts.along(index.masked(g * index.weight * (1.0 - e))) * (s - oneHot);
+    Tensor dx = parts.along(g * index.weight * (1.0 - e)) * (s - oneHot);
     if (e != 0.0) {
       Tensor total = parts.weightTotal().broadcast(s.shape(), {});
-      dx = dx + parts.along(index.masked(g * share)) * (s * total - parts.weighted(s.full(1.0)));
+      dx = dx + parts.along(g * share) * (s * total - parts.weighted(s.full(1.0)));
     }
-    addNarrowed(gradients, getLogits(), dx);
+    addNarrowed(gradients, getLogits(), index.maskedAlong(dx));
   }
   if (wantsWeight) {
     Tensor r = e == 0.0 ? oneHot : oneHot * (1.0 - e) + share;
-    Tensor dw = sum(parts.along(index.masked(g)) * r * negativeLog(), others);
+    Tensor dw = sum(index.maskedAlong(parts.along(g) * r * negativeLog()), others);
     if (getReduction() == Reduction::mean) {
       Tensor counts = sum(parts.along(index.masked(index.weight.full(1.0))) * oneHot, others);
       dw = dw - counts * (dy * widen(parts.x.wrap(getResult())) / index.count);
@@ -239,8 +242,8 @@ LogicalResult NllLossOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &r
   if (getWeight())
     weight = p.wrap(getWeight()).convert(p.elementType());
   Indexed index(p, p.wrap(getTarget()), weight, getIgnoreIndex());
-  Tensor loss =
-      reduceLoss(index.masked(index.weight * -index.pick(p)), getReduction(), index.count);
+  Tensor loss = reduceLoss(index.masked(index.weight * -index.masked(index.pick(p))),
+                           getReduction(), index.count);
   results.push_back(loss.convert(getType().getElementType()));
   return success();
 }

@@ -122,6 +122,7 @@ void CpuEntry::start(size_t, const std::vector<Source> &inputs) {
     io[i] = inputBytes(i, *inputs[i].tensor);
   if (device.poison) {
     std::memset(device.arena.data(), poisonByte, device.arena.size());
+    std::memset(device.scratch.data(), poisonByte, device.scratch.size());
     for (Tensor &output : written)
       std::memset(output.raw(), poisonByte, output.size_bytes());
   }

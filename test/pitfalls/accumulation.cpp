@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums that lose their terms: in 16-bit floats a sum of ones stays at 256 or 2048 (the kernels'
+// tests hold those: "sums of 16-bit floats accumulate in f32"); in f32 long sums, means, and
+// variances beside large means.
+#include "Trained.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("accumulation: long sums and means of one small number") {
+  const double tenth = static_cast<double>(0.1f);
+  for (int64_t count : {4096, 70001, 300000}) {
+    INFO(count);
+    std::string shape = "[" + std::to_string(count) + "]";
+    Training training = train({"g (float" + shape +
+                                   " x) => (float s, float m) { s = ReduceSum <keepdims = 0> (x) m "
+                                   "= ReduceMean <keepdims = 0> (x) }",
+                               {{"x", filled({count}, 0.1)}},
+                               {},
+                               {{"s", filled({}, 1)}, {"m", filled({}, 0)}}});
+    checkNear(training.output("s"), {tenth * static_cast<double>(count)}, 3e-6);
+    checkNear(training.output("m"), {tenth}, 3e-7);
+    checkEqual(training.gradient("x"), std::vector<double>(count, 1));
+  }
+}
+
+TEST_CASE("accumulation: sums over columns and in the backward pass of a broadcast") {
+  // Of a column eight rows at a time are one sum.
+  const double tenth = static_cast<double>(0.1f);
+  Training training = train({"g (float[20000,3] x, float[3] b) => (float[3] y, float[20000,3] z) { "
+                             "a = Constant <value = int64[1] {0}> () "
+                             "y = ReduceSum <keepdims = 0> (x, a) z = Add(x, b) }",
+                             {{"x", filled({20000, 3}, 0.1)}, {"b", filled({3}, 0)}},
+                             {},
+                             {{"y", filled({3}, 1)}, {"z", filled({20000, 3}, 0.1)}}});
+  checkNear(training.output("y"), std::vector<double>(3, 20000 * tenth), 5e-5);
+  checkNear(training.gradient("b"), std::vector<double>(3, 20000 * tenth), 5e-5);
+}
+
+TEST_CASE("accumulation: normalisations of numbers far from zero") {
+  // The mean of squares less the square of the mean has no digit left here.
+  ReferenceArray x = spread({6, 500});
+  for (double &value : x.values)
+    value = static_cast<double>(static_cast<float>(value + 1000));
+  trainAsInterpreted(
+      {"g (float[6,500] x, float[500] s, float[500] b) => (float[6,500] y) { y = "
+       "LayerNormalization <axis = -1> (x, s, b) }",
+       {{"x", x}, {"s", spread({500}, 0.5, 1.5, 2)}, {"b", spread({500}, -1, 1, 3)}}},
+      2e-3);
+  trainAsInterpreted({"g (float[6,5,100] x, float[5] s, float[5] b) => (float[6,5,100] y) "
+                      "<float[5] m = {0,0,0,0,0}, float[5] v = {1,1,1,1,1}>"
+                      " { y, m2, v2 = BatchNormalization <training_mode = 1> (x, s, b, m, v) }",
+                      {{"x", ReferenceArray([&] {
+                          ReferenceArray r = x;
+                          r.shape = {6, 5, 100};
+                          return r;
+                        }())},
+                       {"s", spread({5}, 0.5, 1.5, 2)},
+                       {"b", spread({5}, -1, 1, 3)}}},
+                     2e-3);
+}
+
+TEST_CASE("accumulation: a softmax over many equal scores sums to one") {
+  for (int64_t count : {512, 5000}) {
+    std::string shape = "[2," + std::to_string(count) + "]";
+    Training training = trainAsInterpreted(
+        {"g (float" + shape + " x) => (float" + shape + " y) { y = Softmax <axis = 1> (x) }",
+         {{"x", filled({2, count}, 3)}}});
+    checkNear(training.output("y"), std::vector<double>(2 * count, 1 / static_cast<double>(count)),
+              1e-6);
+  }
+}
+
+TEST_CASE("accumulation: a model in 16-bit floats is refused, not computed in them") {
+  for (const char *type : {"bfloat16", "float16"}) {
+    INFO(type);
+    Training training = train({"g (float[4] x) => (float[4] y) { h = Cast <to = " +
+                                   std::string(type == std::string("float16") ? "10" : "16") +
+                                   "> (x) s = Mul(h, h) y = Cast <to = 1> (s) }",
+                               {{"x", spread({4})}}});
+    CHECK_THAT(training.error, Contains("16"));
+  }
+}

@@ -242,8 +242,8 @@ LogicalResult NllLossOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &r
   if (getWeight())
     weight = p.wrap(getWeight()).convert(p.elementType());
   Indexed index(p, p.wrap(getTarget()), weight, getIgnoreIndex());
-  Tensor loss = reduceLoss(index.masked(index.weight * -index.masked(index.pick(p))),
-                           getReduction(), index.count);
+  Tensor loss =
+      reduceLoss(index.masked(index.weight * -index.pick(p)), getReduction(), index.count);
   results.push_back(loss.convert(getType().getElementType()));
   return success();
 }

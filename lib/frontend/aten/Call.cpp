@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/aten/Call.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/common/Fold.h"
 #include "frontend/common/Indexing.h"
 
@@ -41,17 +42,45 @@ static Value built(ForwardBuilder &function, llvm::function_ref<Value()> build) 
   return function.build([&]() -> Entities { return {build()}; }).front().tensor;
 }
 
+/// Whether gradients flow through values of this type.
+static bool isDifferentiable(Type type) {
+  return isComplex(type) || isa<FloatType>(getElementTypeOrSelf(type));
+}
+
+static Value detachedValue(ForwardBuilder &function, Location loc, Value value) {
+  return built(function, [&] { return mapParts(NodeBuilder(function, loc), value, detach); });
+}
+
 void Caller::write(Location loc, MutableTensor target, Value value) {
-  if (!hasGradient && isa<FloatType>(getElementTypeOrSelf(value.getType())))
-    value = built(function, [&] { return detach(Tensor(function.builder(), loc, value)).get(); });
+  if (!hasGradient && isDifferentiable(value.getType()))
+    value = detachedValue(function, loc, value);
   target.write(function, loc, value);
+}
+
+MutableTensor Caller::ofElementType(Location loc, const MutableTensor &pairs, Type type,
+                                    StringRef name) {
+  if (!isComplex(type))
+    return pairs;
+  return std::get<MutableTensor>(call(loc, "view_as_complex", {{"self", pairs}}, name).front());
+}
+
+MutableTensor Caller::complexNumber(Location loc, double real, double imaginary) {
+  Value value = built(function, [&] {
+    NodeBuilder node(function, loc);
+    Type type = function.builder().getF32Type();
+    return Complex(node.scalar(real, type), node.scalar(imaginary, type)).value(node);
+  });
+  return MutableTensor(value, "complex");
+}
+
+Value Caller::readPairs(Location loc, const MutableTensor &tensor) {
+  return built(function, [&] { return pairsOf(NodeBuilder(function, loc), read(loc, tensor)); });
 }
 
 MutableTensor Caller::detached(Location loc, const MutableTensor &tensor, StringRef name) {
   Value value = tensor.read(function, loc);
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(value.getType()));
-  if (isFloat && !knownValue(value))
-    value = built(function, [&] { return detach(Tensor(function.builder(), loc, value)).get(); });
+  if (isDifferentiable(value.getType()) && !knownValue(value))
+    value = detachedValue(function, loc, value);
   return MutableTensor(value, name);
 }
 
@@ -94,8 +123,14 @@ ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const 
   step.view = [&function, loc, call, index](Value tensor) {
     return resultAt(run(function, loc, *call, tensor), index);
   };
-  // Those two have an operator that puts their elements back.
   const std::string &name = call->op.signature.name;
+  if (PutParts put = putPartsOf(name)) {
+    step.put = [&function, loc, put](Value tensor, Value elements) {
+      return built(function, [&] { return put(NodeBuilder(function, loc), tensor, elements); });
+    };
+    return step;
+  }
+  // Those two have an operator that puts their elements back.
   if (name != "select" && name != "slice")
     return step;
   std::optional<Operator> put = findOperator(name + "_scatter");
@@ -108,6 +143,20 @@ ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const 
 }
 
 } // namespace
+
+/// What is written into a tensor of this type.
+static Value fitted(const NodeBuilder &node, Value value, RankedTensorType type) {
+  auto fit = [&](Type element) {
+    return [&node, element, type](Tensor part) {
+      return node.broadcastTo(part.convert(element), type.getShape());
+    };
+  };
+  if (auto complex = dyn_cast<ComplexType>(type.getElementType()))
+    return Complex::ofValue(node, value).map(fit(complex.getElementType())).value(node);
+  if (isComplex(value.getType()))
+    fail("writes complex numbers into a tensor of others");
+  return fit(type.getElementType())(node.wrap(value));
+}
 
 std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<NamedLocal> &given,
                                 StringRef resultName) {
@@ -150,11 +199,7 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
       fail("writes into what is no tensor");
     auto type = cast<RankedTensorType>(read(loc, *first).getType());
     Value value = results.front().tensor;
-    value = built(function, [&] {
-      NodeBuilder node(function, loc);
-      return node.broadcastTo(node.wrap(value).convert(type.getElementType()), type.getShape())
-          .get();
-    });
+    value = built(function, [&] { return fitted(NodeBuilder(function, loc), value, type); });
     write(loc, *first, value);
     return {*first};
   }

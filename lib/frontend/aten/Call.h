@@ -37,6 +37,15 @@ public:
     return tensor.read(function, loc);
   }
 
+  /// A tensor of this element type, which the file or the caller of @forward gives as `pairs` where
+  /// it is complex: these as complex numbers, else the tensor itself.
+  MutableTensor ofElementType(mlir::Location loc, const MutableTensor &pairs, mlir::Type type,
+                              llvm::StringRef name);
+  /// A complex number of a program, a tensor without dimensions.
+  MutableTensor complexNumber(mlir::Location loc, double real, double imaginary);
+  /// The value of a tensor as it is now, or the pairs of a complex one.
+  mlir::Value readPairs(mlir::Location loc, const MutableTensor &tensor);
+
   /// A tensor with the same elements through which no gradient flows.
   MutableTensor detached(mlir::Location loc, const MutableTensor &tensor, llvm::StringRef name);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/aten/Memory.h"
+#include "frontend/common/Complex.h"
 #include "frontend/common/Indexing.h"
 
 using namespace mlir;
@@ -67,12 +68,20 @@ static Value putBack(ForwardBuilder &function, Location loc, const ViewStep &ste
   if (step.put)
     return step.put(whole, part);
   NodeBuilder node(function, loc);
-  Tensor tensor = node.wrap(whole), elements = node.wrap(part);
-  Tensor index = node.iota({tensor.size()}, 0).reshape(tensor.shape());
+  auto type = cast<RankedTensorType>(whole.getType());
+  Tensor index = node.iota({type.getNumElements()}, 0).reshape(type.getShape());
   Tensor there = node.wrap(step.view(index));
-  return flat(tensor)
-      .scatter(flat(there), flat(elements), 0, ScatterKind::set)
-      .reshape(tensor.shape());
+  auto replaced = [&](Tensor tensor, Tensor elements) {
+    return flat(tensor)
+        .scatter(flat(there), flat(elements), 0, ScatterKind::set)
+        .reshape(tensor.shape());
+  };
+  if (!isComplex(type))
+    return replaced(node.wrap(whole), node.wrap(part));
+  Complex tensor = Complex::ofValue(node, whole), elements = Complex::ofValue(node, part);
+  return Complex(replaced(tensor.real, elements.real),
+                 replaced(tensor.imaginaryOrZero(), elements.imaginaryOrZero()))
+      .value(node);
 }
 
 void MutableTensor::write(ForwardBuilder &function, Location loc, Value value) {

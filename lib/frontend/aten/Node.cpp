@@ -38,7 +38,13 @@ bool Node::isString(StringRef name) const {
 
 // ---- tensors ----
 
-Tensor Node::in(StringRef name) const { return wrap(get<Value>(name, "a tensor")); }
+Tensor Node::notComplex(StringRef name, Value value) const {
+  if (frontend::isComplex(value.getType()))
+    fail("the operator does not take complex numbers, which the argument '" + name + "' has");
+  return wrap(value);
+}
+
+Tensor Node::in(StringRef name) const { return notComplex(name, get<Value>(name, "a tensor")); }
 
 Tensor Node::floatIn(StringRef name) const {
   Tensor tensor = in(name);
@@ -59,7 +65,11 @@ Tensor Node::indexIn(StringRef name) const {
 Value Node::optional(StringRef name) const { return has(name) ? in(name).get() : Value(); }
 
 TensorList Node::optionalTensors(StringRef name) const {
-  return get<TensorList>(name, "a list of tensors");
+  const TensorList &list = get<TensorList>(name, "a list of tensors");
+  for (Value value : list)
+    if (value)
+      notComplex(name, value);
+  return list;
 }
 
 SmallVector<Tensor> Node::tensors(StringRef name) const {
@@ -72,12 +82,59 @@ SmallVector<Tensor> Node::tensors(StringRef name) const {
   return result;
 }
 
+// ---- complex numbers ----
+
+RankedTensorType Node::tensorType(StringRef name) const {
+  return cast<RankedTensorType>(get<Value>(name, "a tensor").getType());
+}
+
+static bool holdsComplex(const Argument &argument) {
+  if (auto *type = std::get_if<Type>(&argument))
+    return frontend::isComplex(*type);
+  if (auto *tensor = std::get_if<Value>(&argument))
+    return frontend::isComplex(tensor->getType());
+  auto *list = std::get_if<TensorList>(&argument);
+  return list && llvm::any_of(*list, [](Value value) {
+           return value && frontend::isComplex(value.getType());
+         });
+}
+
+bool Node::isComplex(StringRef name) const { return holdsComplex(find(name)); }
+
+bool Node::hasComplex() const {
+  return llvm::any_of(arguments, [](const auto &entry) {
+    return !std::holds_alternative<Type>(entry.second) && holdsComplex(entry.second);
+  });
+}
+
+Complex Node::complexIn(StringRef name) const {
+  return Complex::ofValue(*this, get<Value>(name, "a tensor"));
+}
+
+Node Node::withParts(llvm::function_ref<Tensor(const Complex &)> choose) const {
+  Node result = *this;
+  for (const Signature::Parameter &parameter : signature.parameters) {
+    auto given = result.arguments.find(parameter.name);
+    if (given == result.arguments.end() || !holdsComplex(given->second))
+      continue;
+    if (auto *type = std::get_if<Type>(&given->second))
+      *type = cast<ComplexType>(*type).getElementType();
+    else if (auto *tensor = std::get_if<Value>(&given->second))
+      *tensor = choose(Complex::ofValue(*this, *tensor));
+    else
+      for (Value &each : std::get<TensorList>(given->second))
+        if (each)
+          each = choose(Complex::ofValue(*this, each));
+  }
+  return result;
+}
+
 // ---- numbers ----
 
 int64_t Node::integer(StringRef name) const {
   const Argument &argument = find(name);
-  if (auto *tensor = std::get_if<Value>(&argument)) {
-    SmallVector<int64_t> values = knownIntegers(*tensor, "argument '" + name + "'");
+  if (std::holds_alternative<Value>(argument)) {
+    SmallVector<int64_t> values = knownIntegers(in(name), "argument '" + name + "'");
     if (values.size() == 1)
       return values.front();
   }
@@ -96,8 +153,8 @@ double Node::number(StringRef name) const {
   const Argument &argument = find(name);
   if (auto *boolean = std::get_if<bool>(&argument))
     return *boolean;
-  if (auto *tensor = std::get_if<Value>(&argument)) {
-    SmallVector<double> values = knownReals(*tensor, "argument '" + name + "'");
+  if (std::holds_alternative<Value>(argument)) {
+    SmallVector<double> values = knownReals(in(name), "argument '" + name + "'");
     if (values.size() != 1)
       wrongKind(name, "one number");
     return values.front();
@@ -148,6 +205,13 @@ SmallVector<bool> Node::booleans(StringRef name) const {
 }
 
 Type Node::elementType(StringRef name, Type otherwise) const {
+  Type type = anyElementType(name, otherwise);
+  if (frontend::isComplex(type))
+    fail("the operator does not give complex numbers, for which the argument '" + name + "' asks");
+  return type;
+}
+
+Type Node::anyElementType(StringRef name, Type otherwise) const {
   return has(name) ? get<Type>(name, "a dtype") : otherwise;
 }
 

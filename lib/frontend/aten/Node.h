@@ -5,7 +5,7 @@
 
 #include "frontend/aten/Argument.h"
 #include "frontend/aten/Signature.h"
-#include "frontend/common/NodeBuilder.h"
+#include "frontend/common/Complex.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -37,6 +37,7 @@ public:
 
   /// Whether the argument is anything but None.
   bool has(llvm::StringRef name) const;
+  /// A tensor of reals, integers or booleans, as of all queries of tensors but those below.
   prim::Tensor in(llvm::StringRef name) const;
   /// A float tensor.
   prim::Tensor floatIn(llvm::StringRef name) const;
@@ -50,6 +51,18 @@ public:
   /// Null for None.
   TensorList optionalTensors(llvm::StringRef name) const;
 
+  // ---- complex numbers ----
+  /// The type of a tensor of any numbers.
+  mlir::RankedTensorType tensorType(llvm::StringRef name) const;
+  bool isComplex(llvm::StringRef name) const;
+  /// Whether any argument is a complex tensor, or a list with one.
+  bool hasComplex() const;
+  /// A tensor of any numbers.
+  Complex complexIn(llvm::StringRef name) const;
+  /// The node with another part in place of each complex tensor: that which `choose` gives. Of
+  /// lists with a complex tensor, of all tensors.
+  Node withParts(llvm::function_ref<prim::Tensor(const Complex &)> choose) const;
+
   int64_t integer(llvm::StringRef name) const;
   double real(llvm::StringRef name) const;
   bool boolean(llvm::StringRef name) const;
@@ -61,8 +74,10 @@ public:
   llvm::SmallVector<double> reals(llvm::StringRef name) const;
   using NodeBuilder::reals;
   llvm::SmallVector<bool> booleans(llvm::StringRef name) const;
-  /// The element type of a torch.dtype, or this one for None.
+  /// The element type of a torch.dtype, or this one for None. Throws for a complex one.
   mlir::Type elementType(llvm::StringRef name, mlir::Type otherwise) const;
+  /// The same, or a complex one.
+  mlir::Type anyElementType(llvm::StringRef name, mlir::Type otherwise) const;
   /// A number or a tensor without dimensions of known value.
   double number(llvm::StringRef name) const;
   bool isInteger(llvm::StringRef name) const;
@@ -84,6 +99,8 @@ public:
 private:
   const Argument &find(llvm::StringRef name) const;
   template <typename T> const T &get(llvm::StringRef name, const char *what) const;
+  /// Throws for a complex tensor.
+  prim::Tensor notComplex(llvm::StringRef name, mlir::Value value) const;
 
   const Signature &signature;
   llvm::StringMap<Argument> arguments;

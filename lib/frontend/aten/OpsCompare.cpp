@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Comparisons, logic, bits.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 
 #include <limits>
@@ -20,6 +21,14 @@ Tensor greaterEqual(Tensor a, Tensor b) { return a >= b; }
 template <Tensor (*Operator)(Tensor, Tensor)> Entities compare(Node &node) {
   auto [a, b] = operands(node, "self", "other");
   return {Operator(a, b)};
+}
+
+/// A rule for reals, of both parts of complex numbers.
+template <Rule rule, Tensor (*join)(Tensor, Tensor)> Entities ofBoth(Node &node) {
+  if (!node.hasComplex())
+    return rule(node);
+  Complex parts = Complex::ofValue(node, byParts(node, rule, {"self", "other"}).front().tensor);
+  return {join(parts.real, *parts.imaginary)};
 }
 
 Tensor asBoolean(Tensor x) { return x.elementType().isInteger(1) ? x : prim::notEqual(x, 0.0); }
@@ -54,8 +63,8 @@ Entities isFinite(Node &node) { return {prim::isFinite(node.floatIn("self"))}; }
 
 ArrayRef<OpRow> accc::aten::compareOps() {
   static const OpRow rows[] = {
-      {"eq(self, other)", compare<prim::equal>},
-      {"ne(self, other)", compare<prim::notEqual>},
+      {"eq(self, other)", ofBoth<compare<prim::equal>, prim::bitAnd>},
+      {"ne(self, other)", ofBoth<compare<prim::notEqual>, prim::bitOr>},
       {"lt(self, other)", compare<less>},
       {"le(self, other)", compare<lessEqual>},
       {"gt(self, other)", compare<greater>},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix products and determinants.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Determinant.h"
 #include "frontend/common/Einsum.h"
@@ -31,7 +32,29 @@ Entities mm(Node &node) { return {product(node, node.in("self"), node.in("mat2")
 Entities mv(Node &node) { return {product(node, node.in("self"), node.in("vec"))}; }
 Entities dot(Node &node) { return {product(node, node.in("self"), node.in("tensor"))}; }
 
+/// The first operand counts as its conjugate.
+Entities conjugateDot(Node &node) {
+  if (node.isComplex("self"))
+    node.set("self", conjugate(node.complexIn("self")).value(node));
+  return byProducts<matmul>(node);
+}
+
+/// A product of complex tensors, and `factor` times an argument.
+Entities plusTerm(Node &node, const Entities &product, StringRef name, double factor) {
+  Complex y = Complex::ofValue(node, product.front().tensor);
+  Complex term = (node.complexIn(name) * factor).map([&](Tensor part) {
+    return node.broadcastTo(part.convert(y.real.elementType()), y.real.shape());
+  });
+  return {(y + term).value(node)};
+}
+
 Entities linear(Node &node) {
+  if (node.hasComplex()) {
+    Node factors = node;
+    factors.set("bias", NoValue());
+    Entities y = byProducts(factors, linear);
+    return node.has("bias") ? plusTerm(node, y, "bias", 1) : y;
+  }
   Tensor x = node.floatIn("input"), w = node.floatIn("weight");
   if (w.rank() == 1) {
     Tensor y = product(node, x, w);
@@ -47,6 +70,16 @@ Entities linear(Node &node) {
     return {y.reshape({y.dim(-1)})};
   }
   return {node.make<nn::LinearOp>({x, w, bias}, {node.flag("transpose_w", true)})};
+}
+
+/// beta self + alpha times a product of complex tensors, by the rule for reals.
+Entities addComplexProduct(Node &node, Rule rule) {
+  Node factors = node;
+  factors.set("self", node.complexIn("self").real.get());
+  factors.set("beta", int64_t(0));
+  Entities y = byProducts(factors, rule);
+  double beta = node.number("beta");
+  return beta == 0 ? y : plusTerm(node, y, "self", beta);
 }
 
 /// beta self + alpha a b
@@ -65,12 +98,21 @@ Entities addProduct(Node &node, StringRef first, StringRef second) {
   c = node.broadcastTo(c, y.shape());
   return {y + (beta == 1 ? c : c * beta)};
 }
-Entities addmm(Node &node) { return addProduct(node, "mat1", "mat2"); }
-Entities addmv(Node &node) { return addProduct(node, "mat", "vec"); }
-Entities baddbmm(Node &node) { return addProduct(node, "batch1", "batch2"); }
+Entities addmm(Node &node) {
+  return node.hasComplex() ? addComplexProduct(node, addmm) : addProduct(node, "mat1", "mat2");
+}
+Entities addmv(Node &node) {
+  return node.hasComplex() ? addComplexProduct(node, addmv) : addProduct(node, "mat", "vec");
+}
+Entities baddbmm(Node &node) {
+  return node.hasComplex() ? addComplexProduct(node, baddbmm)
+                           : addProduct(node, "batch1", "batch2");
+}
 
 /// beta self + alpha times the sum of a batch of products.
 Entities addbmm(Node &node) {
+  if (node.hasComplex())
+    return addComplexProduct(node, addbmm);
   Tensor y = prim::sum(product(node, node.in("batch1"), node.in("batch2")), {0});
   double alpha = node.number("alpha"), beta = node.number("beta");
   y = alpha == 1 ? y : y * alpha;
@@ -178,21 +220,21 @@ Entities logDet(Node &node) {
 ArrayRef<OpRow> accc::aten::contractionOps() {
   static const OpRow rows[] = {
       {"linear(input, weight, bias=None)", linear},
-      {"matmul(self, other)", matmul},
-      {"mm(self, mat2)", mm},
-      {"bmm(self, mat2)", mm},
-      {"mv(self, vec)", mv},
-      {"dot(self, tensor)", dot},
+      {"matmul(self, other)", byProducts<matmul>},
+      {"mm(self, mat2)", byProducts<mm>},
+      {"bmm(self, mat2)", byProducts<mm>},
+      {"mv(self, vec)", byProducts<mv>},
+      {"dot(self, tensor)", byProducts<dot>},
       {"addmm(self, mat1, mat2, *, beta=1, alpha=1)", addmm},
       {"addmv(self, mat, vec, *, beta=1, alpha=1)", addmv},
       {"baddbmm(self, batch1, batch2, *, beta=1, alpha=1)", baddbmm},
       {"addbmm(self, batch1, batch2, *, beta=1, alpha=1)", addbmm},
-      {"outer(self, vec2)", outer},
-      {"ger(self, vec2)", outer},
-      {"inner(self, other)", inner},
-      {"vdot(self, tensor)", dot},
-      {"tensordot(self, other, dims_self, dims_other)", tensorDot},
-      {"einsum(equation, tensors, *, path=None)", sumOfProducts},
+      {"outer(self, vec2)", byProducts<outer>},
+      {"ger(self, vec2)", byProducts<outer>},
+      {"inner(self, other)", byProducts<inner>},
+      {"vdot(self, other)", conjugateDot},
+      {"tensordot(self, other, dims_self, dims_other)", byProducts<tensorDot>},
+      {"einsum(equation, tensors, *, path=None)", byProducts<sumOfProducts>},
       {"_trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim=1)", trilinear},
       {"bilinear(input1, input2, weight, bias=None)", bilinear},
       {"det(self)", det<false>},

@@ -2,6 +2,7 @@
 // Arithmetic and functions of single elements.
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Formulas.h"
 #include "ir/nn/Nn.h"
@@ -27,20 +28,28 @@ Tensor scaled(Node &node, Tensor b) {
 }
 
 Entities add(Node &node) {
+  if (node.hasComplex())
+    return byParts(node, add, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
   if (a.elementType().isInteger(1))
     return {prim::bitOr(a, b)};
   return {a + scaled(node, b)};
 }
 Entities sub(Node &node) {
+  if (node.hasComplex())
+    return byParts(node, sub, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
   return {a - scaled(node, b)};
 }
 Entities rsub(Node &node) {
+  if (node.hasComplex())
+    return byParts(node, rsub, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
   return {b - scaled(node, a)};
 }
 Entities mul(Node &node) {
+  if (node.hasComplex())
+    return byProducts(node, mul);
   auto [a, b] = operands(node, "self", "other");
   return {a.elementType().isInteger(1) ? prim::bitAnd(a, b) : a * b};
 }
@@ -64,6 +73,12 @@ Tensor floorRemainder(Tensor a, Tensor b) {
 }
 
 Entities div(Node &node) {
+  if (node.isComplex("other")) {
+    node.set("other", frontend::reciprocal(node.complexIn("other")).value(node));
+    return mul(node);
+  }
+  if (node.isComplex("self"))
+    return byParts(node, div);
   auto [a, b] = operands(node, "self", "other");
   if (!node.has("rounding_mode"))
     return {asFloat(node, a) / asFloat(node, b)};
@@ -88,6 +103,8 @@ template <Tensor (*Operator)(Tensor, Tensor)> Entities binaryFloat(Node &node) {
 }
 
 Entities pow(Node &node) {
+  if (node.isComplex("self") && !node.isTensor("exponent"))
+    return {power(node.complexIn("self"), node.number("exponent")).value(node)};
   Type type = resultType(node, {"self", "exponent"});
   Tensor x = asTensor(node, "self", type);
   if (!node.isTensor("exponent")) {
@@ -126,6 +143,8 @@ template <bool Divides> Entities addProduct(Node &node) {
 
 /// The formula that is exact at both ends.
 Entities lerp(Node &node) {
+  if (node.hasComplex())
+    return byParts(node, lerp, {"self", "end"});
   auto [a, b] = operands(node, "self", "end");
   auto [start, weight] = node.broadcast(a, asTensor(node, "weight", a.elementType()));
   Tensor end = node.broadcastTo(b, start.shape()), change = end - start;
@@ -175,6 +194,9 @@ Entities round(Node &node) {
   return {isa<FloatType>(x.elementType()) ? prim::roundEven(x) : x};
 }
 
+Complex squared(const Complex &x) { return x * x; }
+Complex root(const Complex &x) { return power(x, 0.5); }
+
 /// log(x / (1 - x)), of x brought into [eps, 1 - eps] where eps is given.
 Entities logit(Node &node) {
   Tensor x = asFloat(node, node.in("self"));
@@ -212,6 +234,8 @@ Entities clamp(Node &node) {
 }
 
 Entities where(Node &node) {
+  if (node.hasComplex())
+    return byParts(node, where, {"self", "other"});
   auto [a, b] = operands(node, "self", "other");
   Tensor condition = node.in("condition");
   if (!condition.elementType().isInteger(1))
@@ -222,6 +246,8 @@ Entities where(Node &node) {
 }
 
 Entities maskedFill(Node &node) {
+  if (node.hasComplex())
+    return byParts(node, maskedFill, {"self", "value"});
   Tensor x = node.in("self");
   auto [mask, data] = node.broadcast(node.in("mask"), x);
   Tensor value = asTensor(node, "value", x.elementType());
@@ -246,16 +272,20 @@ Entities nanToNum(Node &node) {
 /// The tensor itself where it has the type already, unless the call asks for a copy; in another
 /// memory format it may be a copy.
 Entities converted(Node &node, Type type) {
-  Tensor x = node.in("self");
-  node.share(x.elementType() != type || node.boolean("copy") ? Alias::None
-             : node.has("memory_format")                     ? Alias::MaybeView
-                                                             : Alias::View);
-  return {x.convert(type)};
+  Complex x = node.complexIn("self");
+  bool isSame = node.tensorType("self").getElementType() == type;
+  node.share(!isSame || node.boolean("copy") ? Alias::None
+             : node.has("memory_format")     ? Alias::MaybeView
+                                             : Alias::View);
+  auto complex = dyn_cast<ComplexType>(type);
+  if (!complex) // of a complex tensor, the real part
+    return {x.real.convert(type)};
+  return {x.map([&](Tensor part) { return part.convert(complex.getElementType()); }).value(node)};
 }
 Entities toDtype(Node &node) {
-  return converted(node, node.elementType("dtype", node.in("self").elementType()));
+  return converted(node, node.anyElementType("dtype", node.tensorType("self").getElementType()));
 }
-Entities toOther(Node &node) { return converted(node, node.in("other").elementType()); }
+Entities toOther(Node &node) { return converted(node, node.tensorType("other").getElementType()); }
 
 } // namespace
 
@@ -286,20 +316,20 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"addcdiv(self, tensor1, tensor2, *, value=1)", addProduct<true>},
       {"lerp(self, end, weight)", lerp},
 
-      {"neg(self)", unary<negate>},
-      {"abs(self)", unary<prim::abs>},
+      {"neg(self)", byParts<unary<negate>>},
+      {"abs(self)", orComplex<unary<prim::abs>, magnitude>},
       {"sign(self)", unary<prim::sign>},
-      {"sgn(self)", unary<prim::sign>},
-      {"square(self)", unary<square>},
-      {"reciprocal(self)", unaryFloat<frontend::reciprocal>},
-      {"exp(self)", unaryFloat<prim::exp>},
+      {"sgn(self)", orComplex<unary<prim::sign>, direction>},
+      {"square(self)", orComplex<unary<square>, squared>},
+      {"reciprocal(self)", orComplex<unaryFloat<frontend::reciprocal>, frontend::reciprocal>},
+      {"exp(self)", orComplex<unaryFloat<prim::exp>, frontend::exp>},
       {"exp2(self)", unaryFloat<exp2>},
       {"expm1(self)", unaryFloat<prim::expm1>},
-      {"log(self)", unaryFloat<prim::log>},
+      {"log(self)", orComplex<unaryFloat<prim::log>, frontend::log>},
       {"log1p(self)", unaryFloat<prim::log1p>},
       {"log2(self)", unaryFloat<log2>},
       {"log10(self)", unaryFloat<log10>},
-      {"sqrt(self)", unaryFloat<prim::sqrt>},
+      {"sqrt(self)", orComplex<unaryFloat<prim::sqrt>, root>},
       {"rsqrt(self)", unaryFloat<prim::rsqrt>},
       {"sin(self)", unaryFloat<prim::sin>},
       {"cos(self)", unaryFloat<prim::cos>},
@@ -327,8 +357,8 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"special_expit(self)", unaryFloat<prim::logistic>},
       {"special_expm1(self)", unaryFloat<prim::expm1>},
       {"special_log1p(self)", unaryFloat<prim::log1p>},
-      {"absolute(self)", unary<prim::abs>},
-      {"negative(self)", unary<negate>},
+      {"absolute(self)", orComplex<unary<prim::abs>, magnitude>},
+      {"negative(self)", byParts<unary<negate>>},
       {"arctan2(self, other)", binaryFloat<prim::atan2>},
 
       {"clamp(self, min=None, max=None)", clamp},

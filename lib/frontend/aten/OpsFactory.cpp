@@ -14,46 +14,57 @@ namespace {
 
 Type defaultFloat(Node &node) { return node.builder().getF32Type(); }
 
-Entities filled(Node &node, ArrayRef<int64_t> shape, Type type, double value) {
-  tensorType(shape, type);
-  return {node.full(shape, type, value)};
+/// Of one number, that of an argument.
+Entities filled(Node &node, ArrayRef<int64_t> shape, Type type, StringRef name) {
+  auto complex = dyn_cast<ComplexType>(type);
+  tensorType(shape, complex ? complex.getElementType() : type);
+  if (!complex)
+    return {node.broadcastTo(asTensor(node, name, type), shape)};
+  Complex value = node.isComplex(name) ? node.complexIn(name)
+                                       : Complex(asTensor(node, name, complex.getElementType()));
+  value = value.map(
+      [&](Tensor part) { return node.broadcastTo(part.convert(complex.getElementType()), shape); });
+  return {value.value(node)};
 }
 
-/// The dtype of full is that of its value.
-Entities full(Node &node) {
-  Type type =
-      node.elementType("dtype", node.isBoolean("fill_value")   ? Type(node.builder().getI1Type())
-                                : node.isInteger("fill_value") ? Type(node.builder().getI64Type())
-                                                               : defaultFloat(node));
-  tensorType(node.integers("size"), type);
-  return {node.broadcastTo(asTensor(node, "fill_value", type), node.integers("size"))};
+/// The dtype is that of the number where the call has none.
+Entities filledAs(Node &node, ArrayRef<int64_t> shape, StringRef name) {
+  Builder &b = node.builder();
+  Type type = node.isComplex(name)   ? node.tensorType(name).getElementType()
+              : node.isBoolean(name) ? Type(b.getI1Type())
+              : node.isInteger(name) ? Type(b.getI64Type())
+                                     : defaultFloat(node);
+  return filled(node, shape, node.anyElementType("dtype", type), name);
 }
+
+Entities full(Node &node) { return filledAs(node, node.integers("size"), "fill_value"); }
 Entities fullLike(Node &node) {
-  Tensor x = node.in("self");
-  Type type = node.elementType("dtype", x.elementType());
-  return {node.broadcastTo(asTensor(node, "fill_value", type), x.shape())};
+  RankedTensorType type = node.tensorType("self");
+  return filled(node, type.getShape(), node.anyElementType("dtype", type.getElementType()),
+                "fill_value");
 }
 Entities newFull(Node &node) {
-  Type type = node.elementType("dtype", node.in("self").elementType());
-  tensorType(node.integers("size"), type);
-  return {node.broadcastTo(asTensor(node, "fill_value", type), node.integers("size"))};
+  Type type = node.anyElementType("dtype", node.tensorType("self").getElementType());
+  return filled(node, node.integers("size"), type, "fill_value");
 }
 /// In place, x.fill_(value).
 Entities fill(Node &node) {
-  Tensor x = node.in("self");
-  return {node.broadcastTo(asTensor(node, "value", x.elementType()), x.shape())};
+  RankedTensorType type = node.tensorType("self");
+  return filled(node, type.getShape(), type.getElementType(), "value");
 }
 
 template <int value> Entities constant(Node &node) {
-  return filled(node, node.integers("size"), node.elementType("dtype", defaultFloat(node)), value);
+  node.set("fill_value", int64_t(value));
+  return filled(node, node.integers("size"), node.anyElementType("dtype", defaultFloat(node)),
+                "fill_value");
 }
 template <int value> Entities constantLike(Node &node) {
-  Tensor x = node.in("self");
-  return filled(node, x.shape(), node.elementType("dtype", x.elementType()), value);
+  node.set("fill_value", int64_t(value));
+  return fullLike(node);
 }
 template <int value> Entities newConstant(Node &node) {
-  return filled(node, node.integers("size"),
-                node.elementType("dtype", node.in("self").elementType()), value);
+  node.set("fill_value", int64_t(value));
+  return newFull(node);
 }
 
 /// start, start + step, ... below end.
@@ -107,12 +118,7 @@ Entities eye(Node &node) {
   return {prim::equal(node.iota(shape, 0), node.iota(shape, 1)).convert(type)};
 }
 
-Entities scalarTensor(Node &node) {
-  Type type = node.elementType("dtype", node.isBoolean("s")   ? Type(node.builder().getI1Type())
-                                        : node.isInteger("s") ? Type(node.builder().getI64Type())
-                                                              : defaultFloat(node));
-  return {asTensor(node, "s", type)};
-}
+Entities scalarTensor(Node &node) { return filledAs(node, {}, "s"); }
 
 /// The coordinates of a grid: by matrix ("ij") or with the first two exchanged ("xy").
 Entities meshgrid(Node &node) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and writing at indices.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Indexing.h"
 
@@ -228,13 +229,15 @@ Entities oneHot(Node &node) {
 
 ArrayRef<OpRow> accc::aten::indexingOps() {
   static const OpRow rows[] = {
-      {"gather(self, dim, index, *, sparse_grad=False)", gather},
-      {"index_select(self, dim, index)", indexSelect},
-      {"take_along_dim(self, indices, dim=None)", takeAlongDim},
-      {"index(self, indices)", index},
-      {"index_put(self, indices, values, accumulate=False)", indexPut},
-      {"_unsafe_index(self, indices)", index},
-      {"_unsafe_index_put(self, indices, values, accumulate=False)", indexPut},
+      {"gather(self, dim, index, *, sparse_grad=False)", byParts<gather>},
+      {"index_select(self, dim, index)", byParts<indexSelect>},
+      {"take_along_dim(self, indices, dim=None)", byParts<takeAlongDim>},
+      {"index(self, indices)", byParts<index>},
+      {"index_put(self, indices, values, accumulate=False)",
+       [](Node &node) { return byParts(node, indexPut, {"values"}); }},
+      {"_unsafe_index(self, indices)", byParts<index>},
+      {"_unsafe_index_put(self, indices, values, accumulate=False)",
+       [](Node &node) { return byParts(node, indexPut, {"values"}); }},
       {"one_hot(self, num_classes=-1)", oneHot},
   };
   return rows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions, running reductions, order.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
@@ -309,8 +310,8 @@ Entities topk(Node &node) {
 ArrayRef<OpRow> accc::aten::reductionOps() {
   using enum prim::ReduceKind;
   static const OpRow rows[] = {
-      {"sum(self, dim=None, keepdim=False, *, dtype=None)", sumOf},
-      {"mean(self, dim=None, keepdim=False, *, dtype=None)", mean},
+      {"sum(self, dim=None, keepdim=False, *, dtype=None)", byParts<sumOf>},
+      {"mean(self, dim=None, keepdim=False, *, dtype=None)", byParts<mean>},
       {"prod(self, dim=None, keepdim=False, *, dtype=None)", product},
       {"var(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
        variance<false, false>},
@@ -332,17 +333,18 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
       {"any(self, dim=None, keepdim=False)", logical<max>},
       {"_is_all_true(self, dim=None, keepdim=False)", logical<min>},
       {"_is_any_true(self, dim=None, keepdim=False)", logical<max>},
-      {"linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None)", linalgVectorNorm},
-      {"norm(self, p=2, dim=None, keepdim=False, *, dtype=None)", pNorm},
+      {"linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None)",
+       byMagnitudes<linalgVectorNorm>},
+      {"norm(self, p=2, dim=None, keepdim=False, *, dtype=None)", byMagnitudes<pNorm>},
       {"logsumexp(self, dim, keepdim=False)", logSumExp},
-      {"cumsum(self, dim, *, dtype=None)", cumulativeSum},
+      {"cumsum(self, dim, *, dtype=None)", byParts<cumulativeSum>},
       {"cumprod(self, dim, *, dtype=None)", cumulativeProduct},
       {"logcumsumexp(self, dim)", logCumulativeSumExp},
       {"cummax(self, dim)", runningExtreme<max>},
       {"cummin(self, dim)", runningExtreme<min>},
       {"cdist(x1, x2, p=2, compute_mode=None)", distances},
       {"_cdist_forward(x1, x2, p, compute_mode=None)", distances},
-      {"diff(self, n=1, dim=-1, prepend=None, append=None)", diff},
+      {"diff(self, n=1, dim=-1, prepend=None, append=None)", byParts<diff>},
       {"count_nonzero(self, dim=None)", countNonzero},
       {"kthvalue(self, k, dim=-1, keepdim=False)", kthValue},
       {"median(self)", median},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writing at indices, and parts of tensors replaced.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Indexing.h"
 
@@ -201,17 +202,20 @@ Entities selectScatter(Node &node) {
 
 ArrayRef<OpRow> accc::aten::scatterOps() {
   static const OpRow rows[] = {
-      {"scatter(self, dim, index, src=None, *, value=None)", scatter},
-      {"scatter_add(self, dim, index, src)", scatterAdd},
+      {"scatter(self, dim, index, src=None, *, value=None)",
+       [](Node &node) { return byParts(node, scatter, {"src", "value"}); }},
+      {"scatter_add(self, dim, index, src)", byParts<scatterAdd>},
       {"scatter_reduce(self, dim, index, src, reduce, *, include_self=True)", scatterReduce},
       {"index_reduce(self, dim, index, source, reduce, *, include_self=True)", indexReduce},
-      {"index_add(self, dim, index, source, *, alpha=1)", scatterSlices<ScatterKind::add, true>},
-      {"index_copy(self, dim, index, source)", scatterSlices<ScatterKind::set, false>},
-      {"index_fill(self, dim, index, value, source=None)", scatterSlices<ScatterKind::set, false>},
-      {"slice_scatter(self, src, dim=0, start=None, end=None, step=1)", sliceScatter},
-      {"select_scatter(self, src, dim, index)", selectScatter},
-      {"masked_scatter(self, mask, source)", maskedScatter},
-      {"masked_scatter_backward(grad_output, mask, sizes)", maskedScatterBackward},
+      {"index_add(self, dim, index, source, *, alpha=1)",
+       byParts<scatterSlices<ScatterKind::add, true>>},
+      {"index_copy(self, dim, index, source)", byParts<scatterSlices<ScatterKind::set, false>>},
+      {"index_fill(self, dim, index, value, source=None)",
+       [](Node &node) { return byParts(node, scatterSlices<ScatterKind::set, false>, {"value"}); }},
+      {"slice_scatter(self, src, dim=0, start=None, end=None, step=1)", byParts<sliceScatter>},
+      {"select_scatter(self, src, dim, index)", byParts<selectScatter>},
+      {"masked_scatter(self, mask, source)", byParts<maskedScatter>},
+      {"masked_scatter_backward(grad_output, mask, sizes)", byParts<maskedScatterBackward>},
   };
   return rows;
 }

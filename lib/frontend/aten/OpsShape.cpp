@@ -2,6 +2,7 @@
 // Views of tensors.
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
@@ -21,6 +22,11 @@ Entities stopGradient(Node &node) {
   return {isa<FloatType>(x.elementType()) ? frontend::detach(x) : x};
 }
 
+Entities copied(Node &node) {
+  Tensor self = node.in("self");
+  return {node.broadcastTo(node.in("src").convert(self.elementType()), self.shape())};
+}
+
 // ---- shapes ----
 
 /// One extent may be -1: what is left.
@@ -37,7 +43,11 @@ Entities reshapeTo(Node &node, StringRef name) {
 }
 Entities view(Node &node) { return reshapeTo(node, "size"); }
 Entities reshape(Node &node) { return reshapeTo(node, "shape"); }
-Entities viewAs(Node &node) { return {node.reshape(node.in("self"), node.in("other").shape())}; }
+Entities viewAs(Node &node) {
+  node.set("size", Integers(node.tensorType("other").getShape()));
+  node.set("other", NoValue());
+  return byParts<view>(node);
+}
 
 Entities flatten(Node &node) {
   Tensor x = node.in("self");
@@ -97,7 +107,9 @@ Entities expand(Node &node) {
   return {node.broadcastTo(x, shape)};
 }
 Entities expandAs(Node &node) {
-  return {node.broadcastTo(node.in("self"), node.in("other").shape())};
+  node.set("size", Integers(node.tensorType("other").getShape()));
+  node.set("other", NoValue());
+  return byParts<expand>(node);
 }
 Entities broadcastTensors(Node &node) {
   SmallVector<Tensor> all = node.tensors("tensors");
@@ -134,6 +146,12 @@ template <bool isMatrix> Entities transposeLast(Node &node) {
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[x.rank() - 2], order[x.rank() - 1]);
   return {x.transpose(order)};
+}
+template <bool isMatrix> Entities conjugateTransposed(Node &node) {
+  Value transposed = byParts<transposeLast<isMatrix>>(node).front().tensor;
+  if (!node.isComplex("self"))
+    return {transposed};
+  return {conjugate(Complex::ofValue(node, transposed)).value(node)};
 }
 Entities numpyT(Node &node) {
   Tensor x = node.in("self");
@@ -249,6 +267,10 @@ Entities splitWithSizes(Node &node) {
   Tensor x = node.in("self");
   return parts(node, x, node.dim("dim", x), node.integers("split_sizes"));
 }
+Entities splitSizes(Node &node) {
+  node.set("split_sizes", node.integers("split_size"));
+  return splitWithSizes(node);
+}
 Entities chunk(Node &node) {
   Tensor x = node.in("self");
   int64_t dim = node.dim("dim", x), chunks = node.integer("chunks");
@@ -362,79 +384,75 @@ Entities unfoldBackward(Node &node) {
 ArrayRef<OpRow> accc::aten::shapeOps() {
   using enum Alias;
   static const OpRow rows[] = {
-      {"alias(self)", identity, View},
-      {"clone(self, *, memory_format=None)", identity},
-      {"contiguous(self, *, memory_format=None)", identity, MaybeView},
-      {"lift_fresh_copy(self)", identity},
-      {"lift_fresh(self)", identity, View},
-      {"detach(self)", stopGradient, View},
-      {"detach_copy(self)", stopGradient},
+      {"alias(self)", byParts<identity>, View},
+      {"clone(self, *, memory_format=None)", byParts<identity>},
+      {"contiguous(self, *, memory_format=None)", byParts<identity>, MaybeView},
+      {"lift_fresh_copy(self)", byParts<identity>},
+      {"lift_fresh(self)", byParts<identity>, View},
+      {"detach(self)", byParts<stopGradient>, View},
+      {"detach_copy(self)", byParts<stopGradient>},
       {"copy(self, src, non_blocking=False)",
-       [](Node &node) -> Entities {
-         Tensor self = node.in("self");
-         return {node.broadcastTo(node.in("src").convert(self.elementType()), self.shape())};
-       }},
-      {"view(self, size)", view, View},
-      {"_unsafe_view(self, size)", view, View},
-      {"view_copy(self, size)", view},
-      {"reshape(self, shape)", reshape, MaybeView},
+       [](Node &node) { return byParts(node, copied, {"src"}); }},
+      {"view(self, size)", byParts<view>, View},
+      {"_unsafe_view(self, size)", byParts<view>, View},
+      {"view_copy(self, size)", byParts<view>},
+      {"reshape(self, shape)", byParts<reshape>, MaybeView},
       {"view_as(self, other)", viewAs, View},
       {"reshape_as(self, other)", viewAs, MaybeView},
-      {"flatten(self, start_dim=0, end_dim=-1)", flatten, MaybeView},
-      {"unflatten(self, dim, sizes)", unflatten, View},
-      {"squeeze(self, dim=None)", squeeze, View},
-      {"squeeze_copy(self, dim=None)", squeeze},
-      {"unsqueeze(self, dim)", unsqueeze, View},
-      {"unsqueeze_copy(self, dim)", unsqueeze},
-      {"expand(self, size, *, implicit=False)", expand, View},
-      {"expand_copy(self, size, *, implicit=False)", expand},
+      {"flatten(self, start_dim=0, end_dim=-1)", byParts<flatten>, MaybeView},
+      {"unflatten(self, dim, sizes)", byParts<unflatten>, View},
+      {"squeeze(self, dim=None)", byParts<squeeze>, View},
+      {"squeeze_copy(self, dim=None)", byParts<squeeze>},
+      {"unsqueeze(self, dim)", byParts<unsqueeze>, View},
+      {"unsqueeze_copy(self, dim)", byParts<unsqueeze>},
+      {"expand(self, size, *, implicit=False)", byParts<expand>, View},
+      {"expand_copy(self, size, *, implicit=False)", byParts<expand>},
       {"expand_as(self, other)", expandAs, View},
-      {"broadcast_to(self, size)", expand, View},
-      {"broadcast_tensors(tensors)", broadcastTensors},
-      {"transpose(self, dim0, dim1)", transposeInts, View},
-      {"transpose_copy(self, dim0, dim1)", transposeInts},
-      {"swapaxes(self, dim0, dim1)", transposeInts, View},
-      {"t(self)", transposeLast<true>, View},
-      {"mT(self)", transposeLast<false>, View},
-      {"adjoint(self)", transposeLast<false>, View},
-      {"numpy_T(self)", numpyT, View},
-      {"permute(self, dims)", permute, View},
-      {"permute_copy(self, dims)", permute},
-      {"movedim(self, source, destination)", moveDim, View},
-      {"moveaxis(self, source, destination)", moveDim, View},
-      {"select(self, dim, index)", select, View},
-      {"select_copy(self, dim, index)", select},
-      {"slice(self, dim=0, start=None, end=None, step=1)", slice, View},
-      {"slice_copy(self, dim=0, start=None, end=None, step=1)", slice},
-      {"narrow(self, dim, start, length)", narrow, View},
-      {"split(self, split_size, dim=0)", split, View},
-      {"split.sizes(self, split_size, dim=0)",
-       [](Node &node) -> Entities {
-         Tensor x = node.in("self");
-         return parts(node, x, node.dim("dim", x), node.integers("split_size"));
-       },
-       View},
-      {"split_with_sizes(self, split_sizes, dim=0)", splitWithSizes, View},
-      {"split_with_sizes_copy(self, split_sizes, dim=0)", splitWithSizes},
-      {"split_copy(self, split_size, dim=0)", split},
-      {"unsafe_split(self, split_size, dim=0)", split, View},
-      {"chunk(self, chunks, dim=0)", chunk, View},
-      {"unsafe_chunk(self, chunks, dim=0)", chunk, View},
-      {"tensor_split(self, sections, dim=0)", tensorSplit, View},
-      {"tensor_split.indices(self, indices, dim=0)", tensorSplitAt, View},
-      {"unbind(self, dim=0)", unbind, View},
-      {"unbind_copy(self, dim=0)", unbind},
-      {"unfold(self, dimension, size, step)", unfold, View},
-      {"unfold_copy(self, dimension, size, step)", unfold},
-      {"diagonal(self, offset=0, dim1=0, dim2=1)", diagonal, View},
-      {"diagonal_copy(self, offset=0, dim1=0, dim2=1)", diagonal},
-      {"diagonal_scatter(self, src, offset=0, dim1=0, dim2=1)", diagonalScatter},
-      {"swapdims(self, dim0, dim1)", transposeInts, View},
+      {"broadcast_to(self, size)", byParts<expand>, View},
+      {"broadcast_tensors(tensors)", byParts<broadcastTensors>},
+      {"transpose(self, dim0, dim1)", byParts<transposeInts>, View},
+      {"transpose_copy(self, dim0, dim1)", byParts<transposeInts>},
+      {"swapaxes(self, dim0, dim1)", byParts<transposeInts>, View},
+      {"t(self)", byParts<transposeLast<true>>, View},
+      {"mT(self)", byParts<transposeLast<false>>, View},
+      {"adjoint(self)", conjugateTransposed<false>, View},
+      {"mH(self)", conjugateTransposed<false>, View},
+      {"matrix_H(self)", conjugateTransposed<true>, View},
+      {"numpy_T(self)", byParts<numpyT>, View},
+      {"permute(self, dims)", byParts<permute>, View},
+      {"permute_copy(self, dims)", byParts<permute>},
+      {"movedim(self, source, destination)", byParts<moveDim>, View},
+      {"moveaxis(self, source, destination)", byParts<moveDim>, View},
+      {"select(self, dim, index)", byParts<select>, View},
+      {"select_copy(self, dim, index)", byParts<select>},
+      {"slice(self, dim=0, start=None, end=None, step=1)", byParts<slice>, View},
+      {"slice_copy(self, dim=0, start=None, end=None, step=1)", byParts<slice>},
+      {"narrow(self, dim, start, length)", byParts<narrow>, View},
+      {"split(self, split_size, dim=0)", byParts<split>, View},
+      {"split.sizes(self, split_size, dim=0)", byParts<splitSizes>, View},
+      {"split_with_sizes(self, split_sizes, dim=0)", byParts<splitWithSizes>, View},
+      {"split_with_sizes_copy(self, split_sizes, dim=0)", byParts<splitWithSizes>},
+      {"split_copy(self, split_size, dim=0)", byParts<split>},
+      {"unsafe_split(self, split_size, dim=0)", byParts<split>, View},
+      {"chunk(self, chunks, dim=0)", byParts<chunk>, View},
+      {"unsafe_chunk(self, chunks, dim=0)", byParts<chunk>, View},
+      {"tensor_split(self, sections, dim=0)", byParts<tensorSplit>, View},
+      {"tensor_split.indices(self, indices, dim=0)", byParts<tensorSplitAt>, View},
+      {"unbind(self, dim=0)", byParts<unbind>, View},
+      {"unbind_copy(self, dim=0)", byParts<unbind>},
+      {"unfold(self, dimension, size, step)", byParts<unfold>, View},
+      {"unfold_copy(self, dimension, size, step)", byParts<unfold>},
+      {"diagonal(self, offset=0, dim1=0, dim2=1)", byParts<diagonal>, View},
+      {"diagonal_copy(self, offset=0, dim1=0, dim2=1)", byParts<diagonal>},
+      {"diagonal_scatter(self, src, offset=0, dim1=0, dim2=1)", byParts<diagonalScatter>},
+      {"swapdims(self, dim0, dim1)", byParts<transposeInts>, View},
 
-      {"select_backward(grad_output, input_sizes, dim, index)", backwardOfView<select>},
-      {"slice_backward(grad_output, input_sizes, dim, start, end, step)", backwardOfView<slice>},
-      {"diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)", backwardOfView<diagonal>},
-      {"unfold_backward(grad_in, input_sizes, dim, size, step)", unfoldBackward},
+      {"select_backward(grad_output, input_sizes, dim, index)", byParts<backwardOfView<select>>},
+      {"slice_backward(grad_output, input_sizes, dim, start, end, step)",
+       byParts<backwardOfView<slice>>},
+      {"diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)",
+       byParts<backwardOfView<diagonal>>},
+      {"unfold_backward(grad_in, input_sizes, dim, size, step)", byParts<unfoldBackward>},
   };
   return rows;
 }

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Discrete Fourier transforms. Complex numbers are the last dimension of a tensor: [real part] or
-// [real part, imaginary part].
+// Discrete Fourier transforms.
 #ifndef ACCC_FRONTEND_COMMON_FOURIER_H
 #define ACCC_FRONTEND_COMMON_FOURIER_H
 
-#include "frontend/common/NodeBuilder.h"
+#include "frontend/common/Complex.h"
 
 namespace accc::frontend {
 
 struct FourierOptions {
   /// The number of elements that are transformed: others are cut, missing ones are 0.
   int64_t length = 0;
-  /// The sum of x_j exp(2 pi i j k / length), divided by the length; else that of
-  /// x_j exp(-2 pi i j k / length).
+  /// The sum of x_j exp(2 pi i j k / length); else that of x_j exp(-2 pi i j k / length).
   bool isInverse = false;
   /// Only the first length / 2 + 1 elements, of which those of a real signal are made: what comes
   /// out, or, of the inverse, what goes in; this gives the real signal.
   bool isOneSided = false;
+  /// What the sums are multiplied with.
+  double scale = 1;
 };
 
 /// The transform along an axis. A product with one matrix where that is not too large, else of
 /// shorter transforms. Throws ImportError for a transform without elements.
-prim::Tensor fourier(NodeBuilder &node, prim::Tensor x, int64_t axis,
-                     const FourierOptions &options);
+Complex fourier(NodeBuilder &node, const Complex &x, int64_t axis, const FourierOptions &options);
 
-/// The frames of `length` elements, `step` apart, of x [batch, elements, parts]: [batch, frames,
-/// length, parts]. Throws ImportError where not even one fits.
+/// The frames of `length` elements, `step` apart, of x [batch, elements]: [batch, frames, length].
+/// Throws ImportError where not even one fits.
 prim::Tensor framesOf(NodeBuilder &node, prim::Tensor x, int64_t length, int64_t step);
+
+/// The inverse of framesOf, which sums where frames overlap: a signal as long as the frames reach.
+prim::Tensor sumOfFrames(NodeBuilder &node, prim::Tensor frames, int64_t step);
 
 } // namespace accc::frontend
 

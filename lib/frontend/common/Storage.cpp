@@ -44,7 +44,7 @@ Weight accc::frontend::stridedWeight(RankedTensorType type, ArrayRef<int64_t> st
          show(strides));
   if (type.getNumElements() == 0)
     return ownedWeight(type, {});
-  int64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
+  auto width = static_cast<int64_t>(byteWidth(type.getElementType()));
   // The last element, without overflow on the way.
   constexpr int64_t largest = int64_t(1) << 40;
   int64_t last = offset, expected = 1;

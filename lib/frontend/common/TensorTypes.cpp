@@ -11,9 +11,15 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::frontend;
 
+uint64_t accc::frontend::byteWidth(Type elementType) {
+  if (auto complex = dyn_cast<ComplexType>(elementType))
+    return 2 * byteWidth(complex.getElementType());
+  return std::max(1u, elementType.getIntOrFloatBitWidth() / 8);
+}
+
 RankedTensorType accc::frontend::tensorType(ArrayRef<int64_t> shape, Type elementType) {
   constexpr uint64_t limit = uint64_t(1) << 40;
-  uint64_t bytes = std::max(1u, elementType.getIntOrFloatBitWidth() / 8), nonZero = bytes;
+  uint64_t nonZero = byteWidth(elementType);
   if (shape.size() > 64)
     fail("a tensor has " + Twine(shape.size()) + " dimensions");
   for (int64_t extent : shape) {
@@ -28,7 +34,7 @@ RankedTensorType accc::frontend::tensorType(ArrayRef<int64_t> shape, Type elemen
 }
 
 uint64_t accc::frontend::byteSize(RankedTensorType type) {
-  return type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8);
+  return type.getNumElements() * byteWidth(type.getElementType());
 }
 
 Weight accc::frontend::ownedWeight(RankedTensorType type, std::vector<char> bytes) {

@@ -13,7 +13,9 @@ namespace accc::frontend {
 /// ImportError.
 mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
 
-/// The bytes of all elements; a boolean takes one.
+/// The bytes of one element; a boolean takes one.
+uint64_t byteWidth(mlir::Type elementType);
+/// The bytes of all elements.
 uint64_t byteSize(mlir::RankedTensorType type);
 
 /// Bytes that belong to the weight.

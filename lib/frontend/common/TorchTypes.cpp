@@ -26,6 +26,10 @@ const Row kRows[] = {
     {5, "float16", "HalfStorage", [](Builder &b) -> Type { return b.getF16Type(); }},
     {6, "float32", "FloatStorage", [](Builder &b) -> Type { return b.getF32Type(); }},
     {7, "float64", "DoubleStorage", [](Builder &b) -> Type { return b.getF64Type(); }},
+    {9, "complex64", "ComplexFloatStorage",
+     [](Builder &b) -> Type { return ComplexType::get(b.getF32Type()); }},
+    {10, "complex128", "ComplexDoubleStorage",
+     [](Builder &b) -> Type { return ComplexType::get(b.getF64Type()); }},
     {11, "bool", "BoolStorage", [](Builder &b) -> Type { return b.getI1Type(); }},
     {15, "bfloat16", "BFloat16Storage", [](Builder &b) -> Type { return b.getBF16Type(); }},
 };

@@ -13,12 +13,21 @@ using accc::prim::Tensor;
 
 namespace {
 
-/// The last dimension holds the real part, or that and the imaginary part.
-void checkComplex(Tensor x) {
+/// A tensor whose last dimension holds the real part, or that and the imaginary part.
+Complex complexOf(Tensor x) {
   if (x.rank() < 2 || x.dim(-1) < 1 || x.dim(-1) > 2)
     fail(
         "the last dimension of the signal must hold a real or a complex number, but the shape is " +
         show(x.shape()));
+  return x.dim(-1) == 2 ? Complex::ofPairs(x) : Complex(x.reshape(x.shape().drop_back()));
+}
+/// The same of a result.
+Tensor asTensor(const Complex &x) {
+  if (x.imaginary)
+    return x.pairs();
+  SmallVector<int64_t> shape(x.real.shape());
+  shape.push_back(1);
+  return x.real.reshape(shape);
 }
 
 int64_t positive(Node &node, size_t input, StringRef what) {
@@ -30,7 +39,7 @@ int64_t positive(Node &node, size_t input, StringRef what) {
 
 Entities discreteFourier(Node &node) {
   Tensor x = node.floatIn(0);
-  checkComplex(x);
+  Complex signal = complexOf(x);
   // Operator set 17 has the axis as an attribute.
   int64_t axis = node.opset() < 20 ? node.integer("axis", 1)
                                    : (node.has(2) ? node.knownInteger(2, "axis") : -2);
@@ -45,13 +54,15 @@ Entities discreteFourier(Node &node) {
     options.length = positive(node, 1, "dft_length");
   else
     options.length = fromHalf ? 2 * (x.dim(axis) - 1) : x.dim(axis);
-  return {fourier(node, x, axis, options)};
+  if (options.isInverse)
+    options.scale = 1 / static_cast<double>(options.length);
+  return {asTensor(fourier(node, signal, axis, options))};
 }
 
 /// The transforms of frames of a signal, each multiplied with a window.
 Entities shortTimeFourier(Node &node) {
   Tensor x = node.floatIn(0);
-  checkComplex(x);
+  Complex signal = complexOf(x);
   if (x.rank() != 3)
     fail("the signal has the shape " + show(x.shape()) +
          " where [batch, length, 1 or 2] is needed");
@@ -60,18 +71,18 @@ Entities shortTimeFourier(Node &node) {
     length = positive(node, 3, "frame_length");
   else if (node.has(2) && node.in(2).rank() == 1)
     length = node.in(2).dim(0);
-  Tensor frames = framesOf(node, x, length, step);
+  Complex frames = signal.map([&](Tensor part) { return framesOf(node, part, length, step); });
   if (node.has(2)) {
     Tensor window = node.floatIn(2).convert(x.elementType());
     if (window.shape() != ArrayRef(length))
       fail("the window has the shape " + show(window.shape()) + " for frames of " + Twine(length) +
            " elements");
-    frames = frames * window.broadcast(frames.shape(), {2});
+    frames = frames * Complex(window.broadcast(frames.real.shape(), {2}));
   }
   FourierOptions options;
   options.isOneSided = node.integer("onesided", 1) != 0;
   options.length = length;
-  return {fourier(node, frames, 2, options)};
+  return {asTensor(fourier(node, frames, 2, options))};
 }
 
 /// Sums up the bins of a spectrum, [bins, mel bins]: each mel bin takes those of a triangle, whose

@@ -64,7 +64,7 @@ StoredTensor accc::pickle::readTensor(MLIRContext &context, const pickle::Value 
   const Archive::Record &storage = storages.read(result.record);
   // What the pickle says of a storage must be what is there.
   int64_t count = id[4]->asInteger("the size of a storage");
-  uint64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
+  uint64_t width = frontend::byteWidth(type.getElementType());
   if (count < 0 || static_cast<uint64_t>(count) > kLargestStorage ||
       static_cast<uint64_t>(count) * width != storage.bytes.size())
     fail("the storage of '" + name + "' should have " + Twine(count) + " elements, but has " +

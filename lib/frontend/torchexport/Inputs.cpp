@@ -90,9 +90,10 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
     std::string argument = nameOf("name");
     StoredTensor stored = weights->read(content.at("tensor_constant_name").string());
     Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
-    Value value =
-        opBuilder.create<prim::ConstantOp>(loc, stored.weight.type, attributeOf(stored.weight));
-    scope[argument] = aten::MutableTensor(value, argument);
+    Weight weight = pairsOf(stored.weight);
+    Value value = opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight));
+    scope[argument] = caller.ofElementType(loc, aten::MutableTensor(value, argument),
+                                           stored.weight.type, argument);
   } else if (kind == "constant_input") {
     // A number or None, always the same; nodes have it inlined.
     Json value = content.at("value");
@@ -128,27 +129,30 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
     fail("the parameters '" + other->name + "' and '" + name +
          "' share their memory, and only one of them is trained (requires_grad), which is not "
          "supported");
+  Location loc = NameLoc::get(opBuilder.getStringAttr(name));
+  auto bind = [&](const aten::MutableTensor &pairs) {
+    scope[argument] = caller.ofElementType(loc, pairs, stored.weight.type, name);
+  };
   if (isTied) {
     memory[tied->second].changes |= use.changes;
-    scope[argument] = state[tied->second].first;
+    bind(state[tied->second].first);
     byName[given] = tied->second;
     if (names.empty())
       aliases[cast<NameLoc>(state[tied->second].second.getLoc()).getName().str()].push_back(given);
     return;
   }
+  Weight weight = pairsOf(stored.weight);
   Value value = addVariable({.name = name,
                              .isBuffer = isBuffer,
                              .isFrozen = !isBuffer && !stored.requiresGrad,
-                             .weight = stored.weight});
-  bool isFloat = isa<FloatType>(stored.weight.type.getElementType());
+                             .weight = weight});
+  bool isFloat = isa<FloatType>(weight.type.getElementType());
   // A buffer that the module does not save, and one of integers, is a constant unless the program
   // writes into it: shapes and indices may depend on it.
-  if (isBuffer && !writtenArguments.contains(argument) && (!isPersistent || !isFloat)) {
-    Location loc = NameLoc::get(opBuilder.getStringAttr(name));
-    value = opBuilder.create<prim::ConstantOp>(loc, stored.weight.type, attributeOf(stored.weight));
-  }
+  if (isBuffer && !writtenArguments.contains(argument) && (!isPersistent || !isFloat))
+    value = opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight));
   aten::MutableTensor tensor(value, name);
-  scope[argument] = tensor;
+  bind(tensor);
   byName[given] = state.size();
   if (names.size() > 1)
     aliases[name].assign(names.begin() + 1, names.end());
@@ -223,14 +227,18 @@ SmallVector<int64_t> ProgramImporter::inputShape(const std::string &argument, co
 void ProgramImporter::importUserInput(const std::string &argument, Scope &scope) {
   Json meta = graph.at("tensor_values").at(argument.c_str());
   Type element = elementType(context, meta.at("dtype").integer());
+  Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
+  auto bind = [&](Value pairs) {
+    scope[argument] =
+        caller.ofElementType(loc, aten::MutableTensor(pairs, argument), element, argument);
+  };
   if (auto known = importOptions.inputs.find(argument); known != importOptions.inputs.end()) {
-    if (known->second.getElementType() != element)
+    if (known->second.getElementType() !=
+        pairsOf(RankedTensorType::get({}, element)).getElementType())
       fail("the value given for the input '" + argument + "' has another element type");
-    Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
-    scope[argument] = aten::MutableTensor(
-        opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second), argument);
+    bind(opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second));
     return;
   }
-  Value value = addInput(inputShape(argument, meta.at("sizes")), element, argument);
-  scope[argument] = aten::MutableTensor(value, argument);
+  auto type = pairsOf(RankedTensorType::get(inputShape(argument, meta.at("sizes")), element));
+  bind(addInput(type.getShape(), type.getElementType(), argument));
 }

@@ -99,12 +99,16 @@ std::vector<std::string> Json::keys() const {
   return names;
 }
 
-static void collect(const nlohmann::json &value, std::set<std::string> &found) {
+static void addTexts(const nlohmann::json &value, std::set<std::string> &texts) {
   if (value.is_string())
-    found.insert(value.get<std::string>());
+    texts.insert(value.get<std::string>());
   else if (value.is_structured())
-    for (const nlohmann::json &part : value)
-      collect(part, found);
+    for (const nlohmann::json &each : value)
+      addTexts(each, texts);
 }
 
-void Json::collectStrings(std::set<std::string> &found) const { collect(*value, found); }
+std::set<std::string> Json::texts() const {
+  std::set<std::string> found;
+  addTexts(*value, found);
+  return found;
+}

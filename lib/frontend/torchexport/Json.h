@@ -43,8 +43,8 @@ public:
   std::string string() const;
   /// The names of all members.
   std::vector<std::string> keys() const;
-  /// Adds all strings that the value holds, however deep, but for names of members.
-  void collectStrings(std::set<std::string> &found) const;
+  /// All texts in it, at any depth.
+  std::set<std::string> texts() const;
 
 private:
   [[noreturn]] void wrong(const llvm::Twine &what) const;

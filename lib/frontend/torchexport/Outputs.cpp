@@ -111,7 +111,7 @@ void ProgramImporter::importOutput(const std::string &kind, const Json &content,
     if (given.tag() != "as_tensor")
       return; // None, or a number
     auto tensor = lookupTensor(given.content().at("name").string(), scope);
-    outputs.push_back({caller.read(opBuilder.getUnknownLoc(), tensor), name});
+    outputs.push_back({caller.readPairs(opBuilder.getUnknownLoc(), tensor), name});
   } else if (kind == "loss_output") {
     importLoss(content, scope);
   } else if (kind == "gradient_to_parameter") {
@@ -125,7 +125,7 @@ void ProgramImporter::importOutput(const std::string &kind, const Json &content,
       fail("the buffer '" + content.at("buffer_name").string() + "' is none of the inputs");
     auto tensor = lookupTensor(content.at("arg").at("name").string(), scope);
     state[target->second].first.write(*this, opBuilder.getUnknownLoc(),
-                                      caller.read(opBuilder.getUnknownLoc(), tensor));
+                                      caller.readPairs(opBuilder.getUnknownLoc(), tensor));
   } else if (kind != "token") {
     fail("outputs of the kind '" + kind + "' are not supported");
   }
@@ -151,8 +151,8 @@ void ProgramImporter::importGradient(const Json &content, const Scope &scope) {
       found == byName.end() ? nullptr : findVariable(state[found->second].second);
   if (!variable || variable->isBuffer)
     fail("the program has a gradient for '" + name + "', which is none of its parameters");
-  Value value = caller.read(opBuilder.getUnknownLoc(),
-                            lookupTensor(content.at("arg").at("name").string(), scope));
+  Value value = caller.readPairs(opBuilder.getUnknownLoc(),
+                                 lookupTensor(content.at("arg").at("name").string(), scope));
   if (value.getType() != variable->weight.type)
     fail("the gradient of the parameter '" + name + "' has the shape " +
          show(cast<RankedTensorType>(value.getType()).getShape()) +

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchexport/Overlap.h"
 
+#include "frontend/common/TensorTypes.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ using namespace accc::torchexport;
 
 MemoryView accc::torchexport::viewOf(const std::string &storage, mlir::RankedTensorType type,
                                      int64_t offset, llvm::ArrayRef<int64_t> strides) {
-  int64_t width = std::max(1u, type.getElementTypeBitWidth() / 8);
+  auto width = static_cast<int64_t>(frontend::byteWidth(type.getElementType()));
   MemoryView view = {storage, offset * width, width, llvm::SmallVector<int64_t>(type.getShape()),
                      llvm::SmallVector<int64_t>(strides)};
   for (int64_t &stride : view.strides)

@@ -104,6 +104,9 @@ aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) 
     return value.real();
   if (kind == "as_bool")
     return value.boolean();
+  if (kind == "as_complex")
+    return caller.complexNumber(opBuilder.getUnknownLoc(), value.at("real").real(),
+                                value.at("imag").real());
   if (kind == "as_string")
     return value.string();
   if (kind == "as_ints" || kind == "as_floats" || kind == "as_bools") {
@@ -326,9 +329,9 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
 
 void ProgramImporter::importNodes(const Json &body, Scope &scope) {
   Json nodes = body.at("nodes");
-  std::vector<bool> isAsserted = onlyAsserted(body);
+  std::set<size_t> left = assertionsOf(body);
   for (size_t i = 0; i < nodes.size(); ++i)
-    if (!isAsserted[i])
+    if (!left.contains(i))
       importNode(nodes.at(i), scope);
 }
 

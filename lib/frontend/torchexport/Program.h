@@ -14,9 +14,9 @@ using Scope = std::map<std::string, aten::Local>;
 /// The inputs of a graph that its nodes write into, or into views of them.
 std::set<std::string> writtenInputs(const Json &graph);
 
-/// For each node of a graph, whether it is an assertion, or gives a number that only assertions
-/// read: one of the batch's values, it may be, which no compiled program knows.
-std::vector<bool> onlyAsserted(const Json &graph);
+/// The nodes of a graph that say what must be true of values and compute nothing, with the numbers
+/// that they alone read: PyTorch checked them when it exported the program.
+std::set<size_t> assertionsOf(const Json &graph);
 
 class ProgramImporter : public ForwardBuilder {
 public:

@@ -34,6 +34,10 @@ Type accc::torchexport::elementType(MLIRContext &context, int64_t scalarType) {
     return b.getF32Type();
   case 8:
     return b.getF64Type();
+  case 10:
+    return ComplexType::get(b.getF32Type());
+  case 11:
+    return ComplexType::get(b.getF64Type());
   case 12:
     return b.getI1Type();
   case 13:
@@ -41,9 +45,7 @@ Type accc::torchexport::elementType(MLIRContext &context, int64_t scalarType) {
   case 28:
     return b.getIntegerType(16, /*isSigned=*/false);
   case 9:
-  case 10:
-  case 11:
-    fail("tensors of complex numbers are not supported");
+    fail("tensors of complex32 are not supported");
   default:
     fail("tensors of the ScalarType " + Twine(scalarType) + " are not supported");
   }

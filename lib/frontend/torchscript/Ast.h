@@ -17,6 +17,7 @@ struct Expression {
     Name, ///< `text`
     Integer,
     Real,
+    Complex, ///< real + imaginary i
     String,
     Boolean, ///< `integer` is 0 or 1
     None,
@@ -33,7 +34,7 @@ struct Expression {
   size_t position = 0;
   std::string text = {};
   int64_t integer = 0;
-  double real = 0;
+  double real = 0, imaginary = 0;
   std::vector<Expression> operands = {};
   std::vector<std::string> keywords = {};
 };

@@ -30,6 +30,8 @@ IValue Interpreter::evaluate(const Expression &expression, Frame &frame) {
   }
   case Integer:
     return expression.integer;
+  case Complex:
+    return caller.complexNumber(opBuilder.getUnknownLoc(), expression.real, expression.imaginary);
   case Real:
     return expression.real;
   case String:

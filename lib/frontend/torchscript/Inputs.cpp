@@ -58,15 +58,18 @@ IValue ModuleImporter::importTensor(const InputName &input, const Example *examp
     return aten::MutableTensor(
         opBuilder.create<prim::ConstantOp>(location(name), known->second.getType(), known->second),
         name);
+  auto input = [&](ArrayRef<int64_t> shape, Type element) {
+    auto type = pairsOf(RankedTensorType::get(shape, element));
+    Value pairs = addInput(type.getShape(), type.getElementType(), name);
+    return caller.ofElementType(location(name), aten::MutableTensor(pairs, name), element, name);
+  };
   if (!isGiven)
-    return aten::MutableTensor(addInput(exampleShape(*this, name, example->tensor),
-                                        example->tensor.getElementType(), name),
-                               name);
+    return input(exampleShape(*this, name, example->tensor), example->tensor.getElementType());
   Type element = typeOfName(context, given->second.elementType);
   if (!element)
     fail("--input " + name + ": '" + given->second.elementType +
          "' is no element type; these are float32, float64, int64, int32, bool, ...");
-  return aten::MutableTensor(addInput(inputShape(name, given->second), element, name), name);
+  return input(inputShape(name, given->second), element);
 }
 
 IValue ModuleImporter::importList(const ArgumentType &type, const InputName &name,
@@ -240,7 +243,7 @@ std::vector<ForwardOutput> ModuleImporter::importOutputs(const IValue &returned,
     if (tensor || value.is<Broken>())
       result.outputs.push_back(name);
     if (tensor)
-      outputs.push_back({caller.read(opBuilder.getUnknownLoc(), *tensor), name});
+      outputs.push_back({caller.readPairs(opBuilder.getUnknownLoc(), *tensor), name});
   }
   return outputs;
 }

@@ -90,12 +90,22 @@ Token Lexer::string() {
   }
 }
 
-Token Lexer::number() {
+/// The end of the number that begins here, with the sign of an exponent.
+static size_t endOfNumber(llvm::StringRef text, size_t at) {
   size_t end = at;
   while (end < text.size() && (llvm::isAlnum(text[end]) || text[end] == '.' ||
-                               ((text[end] == '-' || text[end] == '+') &&
+                               ((text[end] == '-' || text[end] == '+') && end > at &&
                                 (text[end - 1] == 'e' || text[end - 1] == 'E'))))
     ++end;
+  return end;
+}
+
+Token Lexer::number() {
+  size_t end = endOfNumber(text, at);
+  // The imaginary part of a complex number: 1.+2.j
+  if (end < text.size() && (text[end] == '+' || text[end] == '-'))
+    if (size_t last = endOfNumber(text, end + 1); text[last - 1] == 'j')
+      end = last;
   return make(Kind::Number, end - at);
 }
 

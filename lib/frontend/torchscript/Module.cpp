@@ -34,6 +34,9 @@ static std::string placeOf(const StoredTensor &stored, const TensorName &name) {
 aten::MutableTensor ModuleImporter::addTensor(const StoredTensor &stored, const TensorName &name) {
   using enum TensorName::Kind;
   std::string place = placeOf(stored, name);
+  auto ofElementType = [&](const aten::MutableTensor &pairs) {
+    return caller.ofElementType(location(name.path), pairs, stored.weight.type, name.path);
+  };
   const TensorName &first = names.at(place);
   bool isState = name.kind != Plain;
   if (isState && name.kind != first.kind)
@@ -43,21 +46,22 @@ aten::MutableTensor ModuleImporter::addTensor(const StoredTensor &stored, const 
   if (isState && name.path != first.path)
     aliases[first.path].push_back(name.path);
   if (auto known = byPlace.find(place); known != byPlace.end())
-    return state[known->second].tensor;
+    return ofElementType(state[known->second].tensor);
   bool isBuffer = first.kind != Parameter;
+  Weight weight = pairsOf(stored.weight);
   Value value = addVariable({.name = first.path,
                              .isBuffer = isBuffer,
                              .isFrozen = !isBuffer && !stored.requiresGrad,
-                             .weight = stored.weight});
+                             .weight = weight});
   // A tensor that the module does not save, and a buffer of integers, is a constant unless the
   // program writes into it: shapes and indices may depend on it.
-  bool isFloat = isa<FloatType>(stored.weight.type.getElementType());
+  bool isFloat = isa<FloatType>(weight.type.getElementType());
   if (isBuffer && !written.contains(first.path) && (first.kind == Plain || !isFloat))
-    value = opBuilder.create<prim::ConstantOp>(location(first.path), stored.weight.type,
-                                               attributeOf(stored.weight));
+    value =
+        opBuilder.create<prim::ConstantOp>(location(first.path), weight.type, attributeOf(weight));
   byPlace[place] = state.size();
   state.push_back({aten::MutableTensor(value, first.path), value, first.path});
-  return state.back().tensor;
+  return ofElementType(state.back().tensor);
 }
 
 Object *ModuleImporter::readModule() {
@@ -81,9 +85,11 @@ void ModuleImporter::readConstants() {
     return;
   IValue all = reader.read(
       "constants", "CONSTANTS", [&](const StoredTensor &stored, const TensorName &name) {
-        Value value = opBuilder.create<prim::ConstantOp>(location(name.path), stored.weight.type,
-                                                         attributeOf(stored.weight));
-        return aten::MutableTensor(value, name.path);
+        Weight weight = pairsOf(stored.weight);
+        Value value = opBuilder.create<prim::ConstantOp>(location(name.path), weight.type,
+                                                         attributeOf(weight));
+        return caller.ofElementType(location(name.path), aten::MutableTensor(value, name.path),
+                                    stored.weight.type, name.path);
       });
   if (std::optional<ArrayRef<IValue>> elements = all.elements())
     constants.assign(elements->begin(), elements->end());
@@ -101,8 +107,8 @@ void ModuleImporter::bindBuffers() {
     }
   for (State &each : state) {
     auto found = assigned.find(each.path);
-    Value now = caller.read(opBuilder.getUnknownLoc(),
-                            found == assigned.end() ? each.tensor : found->second);
+    Value now = caller.readPairs(opBuilder.getUnknownLoc(),
+                                 found == assigned.end() ? each.tensor : found->second);
     if (found != assigned.end())
       assigned.erase(found);
     if (now == each.initial)

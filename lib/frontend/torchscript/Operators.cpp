@@ -177,6 +177,9 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
   }
   if (type == "Tensor")
     return value.tensor() ? std::optional(aten::Local(*value.tensor())) : std::nullopt;
+  // A complex number stands for itself: a tensor without dimensions.
+  if (type == "Scalar" && value.tensor() && isComplex(value.tensor()->type()))
+    return aten::Local(*value.tensor());
   if (type == "str") {
     auto *text = value.get<std::string>();
     return text ? std::optional(aten::Local(*text)) : std::nullopt;

@@ -79,10 +79,27 @@ private:
     }
   }
 
+  /// Of "1.+2." and of "2.", the imaginary part alone.
+  Expression complex(Expression result, llvm::StringRef digits) {
+    result.kind = Expression::Kind::Complex;
+    size_t sign = digits.size();
+    while (sign > 0 && !((digits[sign - 1] == '+' || digits[sign - 1] == '-') &&
+                         (sign < 2 || (digits[sign - 2] != 'e' && digits[sign - 2] != 'E'))))
+      --sign;
+    llvm::StringRef real = sign < 2 ? "0" : digits.take_front(sign - 1);
+    llvm::StringRef imaginary = sign < 2 ? digits : digits.drop_front(sign - 1);
+    imaginary.consume_front("+");
+    if (real.getAsDouble(result.real) || imaginary.getAsDouble(result.imaginary))
+      lexer.refuse(result.position, "'" + Twine(digits) + "j' is no complex number");
+    return result;
+  }
+
   Expression number(bool isNegative) {
     Expression result = make(Expression::Kind::Integer);
     std::string text = (isNegative ? "-" : "") + take().text;
     llvm::StringRef digits = text;
+    if (digits.consume_back("j"))
+      return complex(std::move(result), digits);
     if (digits.find_first_of(".eE") != llvm::StringRef::npos)
       result.kind = Expression::Kind::Real;
     if (result.kind == Expression::Kind::Real ? digits.getAsDouble(result.real)

@@ -24,7 +24,7 @@ from torch.export.experimental import _export_forward_backward
 
 import models
 import operators
-from models import REFUSED, named, numbers, tidy, weigh, with_loss
+from models import REFUSED, listed, named, numbers, tidy, weigh, with_loss
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2] / "python"))
@@ -38,10 +38,21 @@ CASES = models.CASES | {
 }
 
 
+def to_precision(dtype):
+    """Converts tensors of reals to this type, complex ones to that of such parts."""
+    return lambda x: x.to(dtype) if x.is_floating_point() else x.to(dtype.to_complex()) if x.is_complex() else x
+
+
+def reals(tensors):
+    """Those with fractions, complex ones as pairs."""
+    parts = {name: torch.view_as_real(x) if x.is_complex() else x for name, x in tensors.items()}
+    return {name: x.detach().clone() for name, x in parts.items() if x.is_floating_point()}
+
+
 def train(model, inputs, dtype):
     """`loss` and gradients of the first step, `losses` of all, parameters and buffers after the last."""
-    model = copy.deepcopy(model).to(dtype)
-    inputs = {name: x.to(dtype) if x.is_floating_point() else x for name, x in inputs.items()}
+    model = copy.deepcopy(model)._apply(to_precision(dtype))
+    inputs = {name: to_precision(dtype)(x) for name, x in inputs.items()}
     optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=RATE)
     results, losses = {}, []
     for step in range(STEPS):
@@ -51,13 +62,13 @@ def train(model, inputs, dtype):
         loss.backward()
         if step == 0:
             results["loss"] = loss.detach().clone()
-            results |= {name: x.detach().clone() for name, x in named(found).items() if x.is_floating_point()}
-            results |= {f"grad.{n}": p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
+            results |= reals(named(found))
+            results |= reals({f"grad.{n}": p.grad for n, p in model.named_parameters() if p.grad is not None})
         optimizer.step()
         losses.append(loss.detach().clone())
     results["losses"] = torch.stack(losses)
     state = dict(model.named_parameters()) | {n: b for n, b in model.named_buffers() if n in model.state_dict()}
-    results |= {f"param.{n}": x.detach().clone() for n, x in state.items() if x.is_floating_point()}
+    results |= reals({f"param.{n}": x for n, x in state.items()})
     return {name: x.float().contiguous() for name, x in results.items()}
 
 
@@ -96,18 +107,14 @@ UNTRACED = ("stopped", "strided", "opposed")
 """A trace does not hold where gradients stop, nor how tensors lie in memory, and calls no module with other parameters."""
 UNDECOMPOSED = ("stopped", "opposed")
 """Decomposition loses where gradients stop."""
-UNJOINED = ("determinants", "distances", "matched", "packed")
-"""Operators whose backward passes have other operators."""
+UNJOINED = ("determinants", "distances", "matched", "packed", "complex_written", "spectral", "spectra")
+"""Operators whose backward passes have other operators, or which PyTorch itself does not join."""
 IN_ONNX = ("sampled", "spectral")
 """Operators that ONNX has, too."""
-ONLY_IN_ONNX = ("spectral",)
-"""Programs of torch.export have complex numbers where ONNX has pairs."""
 
 
 def programs(case, model, inputs, dynamic):
     """What torch.export makes of the module, by the name of the file."""
-    if case in ONLY_IN_ONNX:
-        return {}
     program = torch.export.export(with_loss(model), (), kwargs=inputs, dynamic_shapes=dynamic)
     found = {"export": program}
     if case not in UNDECOMPOSED:
@@ -130,7 +137,7 @@ def make(case):
         is_joint = name.startswith("joint")
         tidy(folder / f"{name}.pt2", zipfile.ZIP_DEFLATED if case in operators.FAMILIES or is_joint else zipfile.ZIP_STORED)
         files += [{"file": f"{name}.pt2", "loss": ""}] * is_joint
-    if case not in UNTRACED + ONLY_IN_ONNX:
+    if case not in UNTRACED:
         trace(model, inputs, folder / "traced.pt")
         tidy_script(folder / "traced.pt")
     if case in IN_ONNX:

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import spectra
 import tasks
 
 
@@ -238,6 +239,7 @@ CASES = {
     "matched": (tasks.Matched, {"x": numbers(3, 8), "boxes": numbers(3, 2, 4).sigmoid(), "classes": words(3, 3, 2)}, None, {}),
     "packed": (tasks.Packed, {"words": words(20, 2, 12), "text": torch.tensor([[0] * 5 + [1] * 4 + [2] * 3, [0] * 7 + [1] * 5]),
                               "target": words(20, 2, 12)}, None, {}),
+    "spectra": (spectra.Spectra, {"sound": numbers(3, 63)}, None, {}),
     "opposed": (tasks.Opposed, {"noise": numbers(8, 4), "real": numbers(8, 6)}, None, {}),
 }
 """Name -> (module, inputs, dynamic_shapes, sizes of open dimensions)."""

@@ -240,8 +240,50 @@ def signal(x, count):
 
 def real(f):
     """Of complex numbers, their parts."""
-    return lambda x: torch.view_as_real(f(x))
+    return lambda x: torch.view_as_real(f(x).resolve_conj())
 
+
+def pairs(x):
+    """Complex numbers of a parameter."""
+    return torch.complex(x, x.exp() - 1)
+
+
+def written_part(z, part):
+    """With one part of the numbers in a column replaced."""
+    z = z.clone()
+    part(z)[:, 1] = 0.5
+    return z
+
+
+FACTORS = torch.tensor([[1 + 2j, -0.5j, 0.3], [2, 1j, -1 - 1j]])
+
+
+def factors(x):
+    return FACTORS.to(pairs(x).dtype)
+
+
+COMPLEX = {
+    "as_complex": lambda x: torch.view_as_complex(x.repeat(1, 2).view(2, 3, 2)).abs(), "polar": real(lambda x: torch.polar(x.exp(), x * 3)),
+    "real": lambda x: pairs(x).real, "imag": lambda x: (pairs(x) * 1j).imag, "conj": real(lambda x: pairs(x).conj() * pairs(x.t().reshape(2, 3))),
+    "abs": lambda x: (pairs(x) * (x > 0)).abs(), "angle": lambda x: pairs(x).angle() + x.angle(), "sgn": real(lambda x: (pairs(x) * (x > 0)).sgn()),
+    "add": real(lambda x: pairs(x) + x.exp()[0]), "add_alpha": real(lambda x: torch.add(x, pairs(x), alpha=0.5)), "add_number": real(lambda x: pairs(x) + (1 + 2j)),
+    "sub": real(lambda x: 2 - pairs(x) - FACTORS), "mul": real(lambda x: pairs(x) * FACTORS * x.sin()), "mul_number": real(lambda x: x * (0.5 - 1j) * 2),
+    "div": real(lambda x: x / pairs(x.abs() + 1)), "div_real": real(lambda x: pairs(x) / x.exp()), "div_number": real(lambda x: FACTORS / (pairs(x) + 3) / 2),
+    "neg": real(lambda x: -pairs(x)), "sum": real(lambda x: pairs(x).sum(1)), "mean": real(lambda x: pairs(x).mean()), "reciprocal": real(lambda x: pairs(x.exp()).reciprocal()),
+    "exp": real(lambda x: pairs(x).exp()), "log": real(lambda x: pairs(x).log()), "sqrt": real(lambda x: pairs(x).sqrt()), "square": real(lambda x: pairs(x).square()),
+    "pow3": real(lambda x: pairs(x) ** 3), "pow_negative": real(lambda x: pairs(x.exp()) ** -2), "pow_real": real(lambda x: pairs(x.exp()) ** 1.5),
+    "norm": lambda x: torch.linalg.vector_norm(pairs(x), dim=1), "cumsum": real(lambda x: pairs(x).cumsum(1)),
+    "matmul": real(lambda x: pairs(x) @ pairs(x).mH), "bmm": real(lambda x: torch.bmm(pairs(x)[None], factors(x).mT[None])),
+    "einsum": real(lambda x: torch.einsum("ij,kj->ik", pairs(x), factors(x))), "linear": real(lambda x: F.linear(pairs(x), factors(x), factors(x)[0, :2])),
+    "addmm": real(lambda x: torch.addmm(factors(x)[:, :2], pairs(x), factors(x).t(), beta=0.5, alpha=2)), "vdot": real(lambda x: torch.vdot(pairs(x[0]), pairs(x[1]))),
+    "views": real(lambda x: pairs(x).t().reshape(2, 3).unsqueeze(1).expand(2, 2, 3).permute(2, 0, 1)[1:, :, 0].flatten()),
+    "cat": real(lambda x: torch.cat([pairs(x), x, FACTORS], 1)), "stack": real(lambda x: torch.stack([pairs(x), pairs(x).conj()])), "roll": real(lambda x: pairs(x).roll(1, 1).flip(0)),
+    "pad": real(lambda x: F.pad(pairs(x), (1, 2), value=0.5)), "where": real(lambda x: torch.where(MASK, pairs(x), 2.0)), "masked_fill": real(lambda x: pairs(x).masked_fill(MASK, 2.0)),
+    "index": real(lambda x: pairs(x)[INDEX[:, 0], INDEX[:, 0] + 1 - INDEX[:, 0]]), "gather": real(lambda x: pairs(x).gather(1, INDEX)), "split": real(lambda x: pairs(x).split([1, 2], 1)[1]),
+    "ones": real(lambda x: pairs(x) * torch.ones_like(pairs(x)) + torch.zeros(3, dtype=torch.complex64) + torch.full((2, 1), 1 + 1j)),
+    "to": real(lambda x: x.to(torch.complex64) * pairs(x)),
+    "rotate": lambda x: torch.view_as_real(torch.view_as_complex(x.repeat(1, 2).view(2, 3, 2)) * torch.polar(torch.ones(2, 3), torch.outer(torch.arange(2.0), 10.0 ** -torch.arange(3.0)))).flatten(1),
+}
 
 WINDOW = torch.hann_window(8)
 
@@ -257,6 +299,30 @@ SPECTRAL = {
     "stft_full": real(lambda x: torch.stft(signal(x, 30), 6, 20, center=False, onesided=False, return_complex=True)),
     "stft_small_steps": real(lambda x: torch.stft(signal(x, 60), 40, 2, center=False, window=signal(x, 40)[0], return_complex=True)),
 }
+
+TRANSFORMS = {
+    "ifft_short": real(lambda x: torch.fft.ifft(x, n=2, norm="ortho")), "fft_forward": real(lambda x: torch.fft.fft(x, n=4, dim=0, norm="forward")),
+    "irfft_forward": lambda x: torch.fft.irfft(torch.fft.rfft(x), n=3, norm="forward"), "hfft": lambda x: torch.fft.hfft(pairs(x), norm="ortho"),
+    "ihfft": real(lambda x: torch.fft.ihfft(x, n=4)), "fft_n": real(lambda x: torch.fft.fftn(x.expand(2, 2, 3) + x.exp()[:, None])),
+    "fft_n_sizes": real(lambda x: torch.fft.fftn(x.expand(2, 2, 3), s=(3, -1))), "ifft2": real(lambda x: torch.fft.ifft2(pairs(x), s=(4, 2), norm="ortho")),
+    "ifft_n": real(lambda x: torch.fft.ifftn(pairs(x), dim=(0,))), "rfft2": real(lambda x: torch.fft.rfft2(x, norm="ortho")),
+    "rfft_n": real(lambda x: torch.fft.rfftn(x, s=(3, 4))), 
+    "irfft_n": lambda x: torch.fft.irfftn(torch.fft.rfftn(x.exp(), dim=(1, 0)), s=(3, 2), dim=(1, 0), norm="forward"),
+    "shift": real(lambda x: torch.fft.fftshift(torch.fft.fft2(x))), "shift_back": lambda x: torch.fft.ifftshift(x.exp(), dim=1),
+    "frequencies": lambda x: x * torch.fft.fftfreq(3, 0.5) * torch.fft.rfftfreq(4), "fft_long": lambda x: torch.fft.fft(signal(x, 720)).abs(),
+    "stft_complex": lambda x: torch.stft(torch.complex(signal(x, 30), signal(x, 30).exp()), 8, 4, window=torch.blackman_window(8), center=False, onesided=False, return_complex=True).abs(),
+    "istft": lambda x: torch.istft(torch.stft(signal(x, 30), 8, 2, window=WINDOW.to(x), return_complex=True), 8, 2, window=WINDOW.to(x)),
+    "istft_cut": lambda x: torch.istft(torch.stft(signal(x, 30)[0], 8, 2, return_complex=True), 8, 2, length=25, normalized=True),
+    "istft_small_steps": lambda x: torch.istft(torch.stft(signal(x, 60), 40, 2, return_complex=True), 40, 2, center=True, length=70),
+}
+
+COMPLEX_WRITTEN = {
+    "write_real": real(lambda x: written_part(pairs(x), lambda z: z.real)),
+    "write_pairs": real(lambda x: written_part(pairs(x), lambda z: torch.view_as_real(z)[..., 1])), "write": real(lambda x: written_part(pairs(x), lambda z: z)),
+    "irfft2": lambda x: torch.fft.irfft2(torch.fft.rfft2(x) * pairs(x)[:, :2], s=(2, 3)),
+    "stft_normalized": lambda x: torch.stft(signal(x, 30)[0], 8, window=torch.hamming_window(6), win_length=6, normalized=True, return_complex=True).abs(),
+}
+"""Writes into complex tensors, and transforms that PyTorch makes with such, of which it makes no joint programs."""
 
 DETERMINANTS = {
     "det1": lambda x: torch.linalg.det(matrices(x, 1)), "det2": lambda x: torch.det(matrices(x, 2)), "det3": lambda x: torch.linalg.det(matrices(x, 3)[None]),
@@ -307,7 +373,7 @@ DISTANCES = {
 }
 
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
-            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "determinants": DETERMINANTS, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD}
+            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD}
 
 
 class Operators(nn.Module):

@@ -91,6 +91,25 @@ TEST_CASE("torch.export: a decomposed program may have lost where gradients stop
   CHECK(import(program("written", "core"), inference).warnings().empty());
 }
 
+TEST_CASE("torch.export: complex numbers are pairs of reals") {
+  std::string bytes = program("spectra");
+  Imported model = import(bytes);
+  REQUIRE(model.problems().empty());
+  auto shapeOf = [&](const char *name) {
+    return model.result.weights.find(name)->second.type.getShape();
+  };
+  CHECK_THAT(model.role("operator.low"), Contains("parameter"));
+  CHECK(shapeOf("operator.low") == llvm::ArrayRef<int64_t>{4, 4, 3, 3, 2});
+  CHECK_THAT(model.role("attention.turns"), Contains("buffer"));
+  CHECK(shapeOf("attention.turns") == llvm::ArrayRef<int64_t>{12, 8, 2});
+  // What has no meaning for them names itself and its node.
+  CHECK_THAT(
+      import(replaced(bytes, kModel, "torch.ops.aten.abs.default", "torch.ops.aten.erf.default"))
+          .problems(),
+      Contains("(aten.erf.default): the operator does not take complex numbers, which the "
+               "argument 'self' has"));
+}
+
 TEST_CASE("torch.export: what is not supported is named") {
   std::string bytes = program("cnn");
   auto problemsOf = [&](const std::string &from, const std::string &to) {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/aten/Parts.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+static Tensor realPart(const Complex &x) { return x.real; }
+static Tensor imaginaryPart(const Complex &x) { return x.imaginaryOrZero(); }
+
+/// The results of which a rule gave the parts.
+static Entity joined(const Node &node, const Entity &real, const Entity &imaginary) {
+  if (!real.sequence)
+    return real.tensor
+               ? Entity(Complex(node.wrap(real.tensor), node.wrap(imaginary.tensor)).value(node))
+               : real;
+  std::vector<Entity> elements;
+  for (auto [re, im] : llvm::zip_equal(*real.sequence, *imaginary.sequence))
+    elements.push_back(joined(node, re, im));
+  return Entity::ofSequence(std::move(elements));
+}
+
+Entities accc::aten::byParts(Node &node, Rule rule, ArrayRef<StringRef> operands) {
+  if (!node.hasComplex())
+    return rule(node);
+  Node real = node.withParts(realPart), imaginary = node.withParts(imaginaryPart);
+  for (StringRef name : operands) {
+    if (!node.has(name) || node.isComplex(name))
+      continue;
+    if (node.isTensor(name))
+      imaginary.set(name, node.in(name).full(0.0).get());
+    else
+      imaginary.set(name, int64_t(0));
+  }
+  Entities first = rule(real), second = rule(imaginary), results;
+  for (auto [re, im] : llvm::zip_equal(first, second))
+    results.push_back(joined(node, re, im));
+  if (real.sharing())
+    node.share(*real.sharing());
+  return results;
+}
+
+// (a + b i) (c + d i) = a c - b d + (a d + b c) i: a product for each choice of parts, of which
+// the number of imaginary ones decides where it counts.
+Entities accc::aten::byProducts(Node &node, Rule rule) {
+  if (!node.hasComplex())
+    return rule(node);
+  unsigned factors = 0;
+  node.withParts([&](const Complex &x) {
+    factors += x.imaginary.has_value();
+    return x.real;
+  });
+  constexpr unsigned kMostFactors = 4;
+  if (factors > kMostFactors)
+    fail("a product of " + Twine(factors) + " complex tensors is not supported: at most " +
+         Twine(kMostFactors) + " are");
+  std::optional<Tensor> sums[2]; // real, imaginary
+  for (unsigned choice = 0; choice < 1u << factors; ++choice) {
+    unsigned factor = 0;
+    Node parts = node.withParts([&](const Complex &x) {
+      return x.imaginary && (choice >> factor++ & 1) ? *x.imaginary : x.real;
+    });
+    Tensor product = node.wrap(rule(parts).front().tensor);
+    unsigned imaginary = llvm::popcount(choice);
+    std::optional<Tensor> &sum = sums[imaginary % 2];
+    bool isNegative = imaginary / 2 % 2;
+    if (!sum) // the first ones are positive
+      sum = product;
+    else
+      sum = isNegative ? *sum - product : *sum + product;
+  }
+  return {Complex(*sums[0], sums[1]).value(node)};
+}
+
+Entities accc::aten::byMagnitudes(Node &node, Rule rule) {
+  Node real = node.withParts(magnitude);
+  return rule(real);
+}
+
+PutParts accc::aten::putPartsOf(StringRef name) {
+  PutParts pairs = [](const NodeBuilder &node, Value, Value part) -> Value {
+    return Complex::ofValue(node, part).pairs();
+  };
+  PutParts complex = [](const NodeBuilder &node, Value, Value part) {
+    return Complex::ofPairs(node.wrap(part)).value(node);
+  };
+  PutParts real = [](const NodeBuilder &node, Value whole, Value part) {
+    return Complex(node.wrap(part), Complex::ofValue(node, whole).imaginary).value(node);
+  };
+  PutParts imaginary = [](const NodeBuilder &node, Value whole, Value part) {
+    return Complex(Complex::ofValue(node, whole).real, node.wrap(part)).value(node);
+  };
+  PutParts conjugated = [](const NodeBuilder &node, Value, Value part) {
+    return conjugate(Complex::ofValue(node, part)).value(node);
+  };
+  PutParts negated = [](const NodeBuilder &node, Value, Value part) {
+    return mapParts(node, part, [](Tensor x) { return -x; });
+  };
+  return llvm::StringSwitch<PutParts>(name)
+      .Case("view_as_complex", pairs)
+      .Case("view_as_real", complex)
+      .Case("real", real)
+      .Case("imag", imaginary)
+      .Cases("conj", "_conj", conjugated)
+      .Case("_neg_view", negated)
+      .Default(nullptr);
+}

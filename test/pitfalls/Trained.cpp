@@ -147,12 +147,12 @@ ModelFile::ModelFile(const TrainedModel &model) : options(model.options), inputs
   INFO(status.ErrorMessage());
   REQUIRE(status.IsOK());
   addParameters(*proto.mutable_graph(), model.parameters);
-  if (options.loss.empty()) {
+  if (options.losses.empty()) {
     addLoss(*proto.mutable_graph(), model.cotangents, inputs);
-    options.loss = "output:loss";
+    options.losses = {"output:loss"};
   }
-  if (options.optimizer.empty())
-    options.optimizer = "sgd";
+  if (options.optimizers.empty())
+    options.optimizers = {"sgd"};
   options.targets = {testsCuda() ? "cuda" : "cpu"};
   options.archs = {testsCuda() ? "compute_80" : "x86-64-v3"};
   options.model = temporaryFile("onnx");
@@ -273,7 +273,7 @@ Training accc::test::trainAsInterpreted(const TrainedModel &model, double tolera
   CHECK(!training.reference.empty());
   for (const auto &[key, expected] : training.reference) {
     INFO(key);
-    if (model.options.loss.empty() && StringRef(key).ends_with(" loss"))
+    if (model.options.losses.empty() && StringRef(key).ends_with(" loss"))
       continue; // a sum of terms that cancel
     auto found = training.library.find(key);
     REQUIRE(found != training.library.end());

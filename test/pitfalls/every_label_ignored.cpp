@@ -18,7 +18,7 @@ TrainedModel model(const std::string &loss, const std::vector<double> &labels) {
   TrainedModel model{"g (" + shape + " x, " + shape + " w) => (" + shape + " y) { y = Mul(x, w) }",
                      {{"w", spread({count, 3})}},
                      {{"x", spread({count, 3}, -1, 1, 2)}, {"target", array({count}, labels)}}};
-  model.options.loss = loss;
+  model.options.losses = {loss};
   return model;
 }
 } // namespace

@@ -20,7 +20,7 @@ TrainedModel model(const std::string &optimizer, double cotangent) {
       {{"a", array({4}, {1, 2, 3, 4})}, {"b", array({4}, {1, 2, 3, 4})}},
       {},
       {{"y", array({4}, {1, cotangent, 1, 0})}, {"z", filled({4}, 1)}}};
-  model.options.optimizer = optimizer;
+  model.options.optimizers = {optimizer};
   return model;
 }
 } // namespace

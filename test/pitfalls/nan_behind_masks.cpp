@@ -99,7 +99,7 @@ TEST_CASE("nan_behind_masks: rows that the loss ignores") {
   x.values[4] = kInfinity;
   x.values[9] = -kInfinity;
   CompileOptions options;
-  options.loss = "cross_entropy,ignore_index=-100";
+  options.losses = {"cross_entropy,ignore_index=-100"};
   Training training = train({"g (float[4,3] x) => (float[4,3] y) { y = Identity(x) }",
                              {{"x", x}},
                              {{"target", array({4}, {0, -100, 2, -100})}},

@@ -39,7 +39,7 @@ TEST_CASE("updates_before_readers: a parameter that is also an output") {
                           })",
         {{"w", spread({33})}},
         {{"x", spread({33}, -1, 1, 2)}}};
-    model.options.optimizer = optimizer;
+    model.options.optimizers = {optimizer};
     Training training = trainAsInterpreted(model, 1e-5);
     for (const char *name : {"copy", "view"})
       checkEqual(training.library.at("train_step 1 " + std::string(name)), spread({33}).values);
@@ -61,7 +61,7 @@ TEST_CASE("updates_before_readers: parameters that each other's gradients need")
     TrainedModel model{"g (" + arguments + ") => (float[8,8] y) { " + body + "y = Tanh(h5) }",
                        parameters,
                        {{"x", spread({8, 8})}}};
-    model.options.optimizer = optimizer;
+    model.options.optimizers = {optimizer};
     checkTogether(model);
   }
 }
@@ -81,7 +81,7 @@ TEST_CASE("updates_before_readers: one parameter in many places, transposed and 
                      {{"w", spread({6, 6})}},
                      {{"x", spread({6, 6}, -1, 1, 2)}}};
   for (const char *optimizer : {"sgd", "adam"}) {
-    model.options.optimizer = optimizer;
+    model.options.optimizers = {optimizer};
     checkTogether(model);
   }
 }

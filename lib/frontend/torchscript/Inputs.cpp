@@ -58,18 +58,18 @@ IValue ModuleImporter::importTensor(const InputName &input, const Example *examp
     return aten::MutableTensor(
         opBuilder.create<prim::ConstantOp>(location(name), known->second.getType(), known->second),
         name);
-  auto input = [&](ArrayRef<int64_t> shape, Type element) {
+  auto makeInput = [&](ArrayRef<int64_t> shape, Type element) {
     auto type = pairsOf(RankedTensorType::get(shape, element));
     Value pairs = addInput(type.getShape(), type.getElementType(), name);
     return caller.ofElementType(location(name), aten::MutableTensor(pairs, name), element, name);
   };
   if (!isGiven)
-    return input(exampleShape(*this, name, example->tensor), example->tensor.getElementType());
+    return makeInput(exampleShape(*this, name, example->tensor), example->tensor.getElementType());
   Type element = typeOfName(context, given->second.elementType);
   if (!element)
     fail("--input " + name + ": '" + given->second.elementType +
          "' is no element type; these are float32, float64, int64, int32, bool, ...");
-  return input(inputShape(name, given->second), element);
+  return makeInput(inputShape(name, given->second), element);
 }
 
 IValue ModuleImporter::importList(const ArgumentType &type, const InputName &name,

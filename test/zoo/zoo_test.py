@@ -96,6 +96,15 @@ class ZooTest(unittest.TestCase):
             (row,) = self.sweep("wrong", compiler="2")
         self.assertEqual(row.verdict, "wrong")
 
+    def test_wrong_because_the_file_is(self):
+        self.exports({"onnx": {"file": "model.onnx"}})
+        with unittest.mock.patch.object(checking, "_other_loss", lambda _: "another loss"):
+            (row,) = self.sweep("wrong", formats=["onnx"])
+        self.assertEqual((row.verdict, row.message), ("no export", "another loss"))
+        with unittest.mock.patch.object(checking, "_other_loss", lambda _: ""):
+            (row,) = self.sweep("wrong", formats=["onnx"], compiler="2")
+        self.assertEqual(row.verdict, "wrong")
+
     def test_refused_keeps_the_compilers_words(self):
         (row,) = self.sweep("refuse")
         self.assertEqual((row.verdict, row.kernels), ("refused", None))

@@ -35,10 +35,7 @@ public:
 
   Tensor update(Tensor p, Tensor g, MutableArrayRef<Tensor> state,
                 ArrayRef<Tensor> shared) const override {
-    if (maximize)
-      g = -g;
-    if (weightDecay != 0.0)
-      g = g + p * weightDecay;
+    g = withDecay(g, p, maximize, weightDecay);
     state[0] = state[0] + g * g;
     return p - g * shared[0] / (sqrt(state[0]) + epsilon);
   }

@@ -45,12 +45,9 @@ public:
 
   Tensor update(Tensor p, Tensor g, MutableArrayRef<Tensor> state,
                 ArrayRef<Tensor> shared) const override {
-    if (maximize)
-      g = -g;
+    g = withDecay(g, p, maximize, decoupled ? 0.0 : weightDecay);
     if (weightDecay != 0.0 && decoupled)
       p = p * shared[2];
-    else if (weightDecay != 0.0)
-      g = g + p * weightDecay;
     Tensor &m = state[0], &v = state[1];
     m = m + (g - m) * (1.0 - beta1);
     v = v * beta2 + (g * g) * (1.0 - beta2);

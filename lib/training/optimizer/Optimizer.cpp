@@ -50,6 +50,12 @@ llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef 
   return optimizer;
 }
 
+Tensor accc::withDecay(Tensor g, Tensor p, bool maximize, double weightDecay) {
+  if (maximize)
+    g = -g;
+  return weightDecay == 0.0 ? g : g + p * weightDecay;
+}
+
 void accc::clipGradNorm(MutableArrayRef<Tensor> gradients, double maxNorm) {
   if (gradients.empty())
     return;

@@ -56,6 +56,9 @@ bool isOptimizer(llvm::StringRef name);
 llvm::Expected<std::unique_ptr<Optimizer>> parseOptimizer(llvm::StringRef text,
                                                           llvm::StringRef what = "--optimizer");
 
+/// What most updates start with: the gradient g, or -g to maximize the loss, and weightDecay p.
+prim::Tensor withDecay(prim::Tensor g, prim::Tensor p, bool maximize, double weightDecay);
+
 /// torch.nn.utils.clip_grad_norm_: scales all gradients by min(1, maxNorm / (norm + 1e-6)), where
 /// norm is the 2-norm of all of them together.
 void clipGradNorm(llvm::MutableArrayRef<prim::Tensor> gradients, double maxNorm);

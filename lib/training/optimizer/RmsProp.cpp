@@ -43,10 +43,7 @@ public:
 
   Tensor update(Tensor p, Tensor g, MutableArrayRef<Tensor> state,
                 ArrayRef<Tensor> shared) const override {
-    if (maximize)
-      g = -g;
-    if (weightDecay != 0.0)
-      g = g + p * weightDecay;
+    g = withDecay(g, p, maximize, weightDecay);
     Tensor &v = state[0];
     v = v * alpha + (g * g) * (1.0 - alpha);
     Tensor second = v;

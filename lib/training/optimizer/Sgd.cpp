@@ -40,10 +40,7 @@ public:
 
   Tensor update(Tensor p, Tensor g, MutableArrayRef<Tensor> state,
                 ArrayRef<Tensor> shared) const override {
-    if (maximize)
-      g = -g;
-    if (weightDecay != 0.0)
-      g = g + p * weightDecay;
+    g = withDecay(g, p, maximize, weightDecay);
     if (momentum != 0.0) {
       Tensor &buffer = state.front();
       buffer = buffer * momentum + (countsSteps() ? g * shared[1] : g);

@@ -79,7 +79,7 @@ std::string Bisector::findRewrite(Transform phase, StringRef entry, const NamedA
   return findWrongRewrite(*previous, phase, isWrong);
 }
 
-/// Keeps what the first phase gives for the first entry of each training step that is not trained.
+/// Keeps what the first phase gives for each training step, in its first entry without an update.
 void Bisector::addExact(StringRef entry, const NamedArrays &results) {
   if (entryKind(entry) == kTrainStep || !judgedSteps.insert(stepName(entry).str()).second)
     return;

@@ -132,8 +132,7 @@ void accc::tool::addOutputOptions(CLI::App &command, CompileOptions &options) {
           "--memory-budget",
           [&options](double bytes) { options.memoryBudget = static_cast<int64_t>(bytes); },
           "Memory that an entry point may take, as in 8GB or 512MiB: variables, inputs, outputs "
-          "and "
-          "scratch. What does not fit is computed again instead of kept")
+          "and scratch. What does not fit is computed again instead of kept")
       ->type_name("SIZE")
       ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_OPTIONAL))
       ->check(CLI::Range(1.0, 1e15));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/host/Objects.h"
+#include "codegen/host/VectorDivisions.h"
 
 #include "support/CompileLog.h"
 #include "support/Fault.h"
@@ -57,6 +58,7 @@ LogicalResult codegen::emitObject(llvm::Module &module, llvm::TargetMachine &mac
                                   StringRef path, Location loc) {
   if (failed(optimise(module, machine, kPasses, loc)))
     return failure();
+  hideVectorDivisions(module);
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code, llvm::sys::fs::OF_None);
   if (code)

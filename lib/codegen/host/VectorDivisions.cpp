@@ -9,24 +9,36 @@
 
 using namespace llvm;
 
-/// The division as one in the default floating-point environment, by an intrinsic.
-static void hide(BinaryOperator &division) {
-  IRBuilder<> builder(&division);
-  Intrinsic::ID id = division.getOpcode() == Instruction::FDiv
-                         ? Intrinsic::experimental_constrained_fdiv
-                         : Intrinsic::experimental_constrained_frem;
-  Value *result = builder.CreateConstrainedFPBinOp(id, division.getOperand(0),
-                                                   division.getOperand(1), &division, "", nullptr,
-                                                   RoundingMode::NearestTiesToEven, fp::ebIgnore);
-  division.replaceAllUsesWith(result);
-  division.eraseFromParent();
+/// The quotient by an intrinsic, in the default floating-point environment.
+static Value *quotient(IRBuilder<> &builder, BinaryOperator &division) {
+  return builder.CreateConstrainedFPBinOp(
+      Intrinsic::experimental_constrained_fdiv, division.getOperand(0), division.getOperand(1),
+      &division, "", nullptr, RoundingMode::NearestTiesToEven, fp::ebIgnore);
+}
+
+/// The remainder of one lane after the other: each is a call of fmod.
+static Value *remainder(IRBuilder<> &builder, BinaryOperator &division) {
+  Value *result = PoisonValue::get(division.getType());
+  unsigned lanes = cast<FixedVectorType>(division.getType())->getNumElements();
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value *a = builder.CreateExtractElement(division.getOperand(0), lane);
+    Value *b = builder.CreateExtractElement(division.getOperand(1), lane);
+    result = builder.CreateInsertElement(result, builder.CreateFRem(a, b), lane);
+  }
+  return result;
 }
 
 void accc::codegen::hideVectorDivisions(Module &module) {
   for (Function &function : module)
-    for (Instruction &instruction : make_early_inc_range(instructions(function)))
-      if (auto *division = dyn_cast<BinaryOperator>(&instruction))
-        if (division->getType()->isVectorTy() && (division->getOpcode() == Instruction::FDiv ||
-                                                  division->getOpcode() == Instruction::FRem))
-          hide(*division);
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      unsigned opcode = instruction.getOpcode();
+      if (!instruction.getType()->isVectorTy() ||
+          (opcode != Instruction::FDiv && opcode != Instruction::FRem))
+        continue;
+      auto &division = cast<BinaryOperator>(instruction);
+      IRBuilder<> builder(&division);
+      division.replaceAllUsesWith(opcode == Instruction::FDiv ? quotient(builder, division)
+                                                              : remainder(builder, division));
+      division.eraseFromParent();
+    }
 }

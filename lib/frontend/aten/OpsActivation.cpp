@@ -73,15 +73,19 @@ Entities selu(Node &node) {
                                  node.f64("gamma", 1.0507009873554804934193349852946)})};
 }
 
-/// log(1 + e^(beta x)) / beta; PyTorch takes x where beta x > threshold, which is a matter of
-/// rounding alone.
+/// Where softplus and its derivative are, but for rounding, those of the identity.
+constexpr double kSoftplusIsLinear = 20;
+
+/// log(1 + e^(beta x)) / beta; x where beta x > threshold, which is a matter of rounding alone
+/// unless the threshold is low.
 Entities softplus(Node &node) {
   Tensor x = node.floatIn("self");
-  double beta = node.number("beta");
-  if (beta == 1)
-    return {node.make<nn::SoftplusOp>({x})};
-  Tensor y = node.make<nn::SoftplusOp>({x * beta});
-  return {y / beta};
+  double beta = node.number("beta"), threshold = node.number("threshold");
+  Tensor scaled = beta == 1 ? x : x * beta;
+  Tensor y = node.make<nn::SoftplusOp>({scaled});
+  if (beta != 1)
+    y = y / beta;
+  return {threshold < kSoftplusIsLinear ? prim::select(scaled > threshold, x, y) : y};
 }
 
 /// Beside it what PyTorch's backward pass starts from.
@@ -185,9 +189,12 @@ Entities eluBackward(Node &node) {
   return {g * prim::select(x <= 0.0, below, below.full(scale))};
 }
 
-/// dy / (1 + e^(-beta x))
+/// dy / (1 + e^(-beta x)); dy where beta x > threshold
 Entities softplusBackward(Node &node) {
-  return {gradientOf(node) * prim::logistic(node.floatIn("self") * node.number("beta"))};
+  Tensor g = gradientOf(node), scaled = node.floatIn("self") * node.number("beta");
+  Tensor y = g * prim::logistic(scaled);
+  double threshold = node.number("threshold");
+  return {threshold < kSoftplusIsLinear ? prim::select(scaled > threshold, g, y) : y};
 }
 
 /// dy y (1 - y)

@@ -54,16 +54,6 @@ Entities mul(Node &node) {
   return {a.elementType().isInteger(1) ? prim::bitAnd(a, b) : a * b};
 }
 
-/// The quotient rounded towards minus infinity.
-Tensor floorQuotient(Tensor a, Tensor b) {
-  if (isa<FloatType>(a.elementType()))
-    return prim::floor(a / b);
-  Tensor quotient = a / b, remainder = prim::rem(a, b);
-  Tensor below =
-      prim::bitAnd(prim::notEqual(remainder, 0.0), prim::notEqual(remainder < 0.0, b < 0.0));
-  return prim::select(below, quotient - 1.0, quotient);
-}
-
 /// With the sign of the divisor.
 Tensor floorRemainder(Tensor a, Tensor b) {
   Tensor remainder = prim::rem(a, b);
@@ -84,7 +74,7 @@ Entities div(Node &node) {
     return {asFloat(node, a) / asFloat(node, b)};
   std::string mode = node.string("rounding_mode");
   if (mode == "floor")
-    return {floorQuotient(a, b)};
+    return {frontend::floorQuotient(a, b)};
   if (mode != "trunc")
     fail("the rounding mode '" + mode + "' is not known");
   if (!isa<FloatType>(a.elementType()))
@@ -127,7 +117,10 @@ Entities pow(Node &node) {
   // Integers exactly up to 2^53.
   Type wide = isa<FloatType>(type) ? type : Type(node.builder().getF64Type());
   auto [a, b] = node.broadcast(x.convert(wide), asTensor(node, "exponent", type).convert(wide));
-  return {prim::pow(a, b).convert(type)};
+  Tensor y = prim::pow(a, b);
+  if (isa<FloatType>(type))
+    return {y};
+  return {prim::select(prim::isFinite(y), y, 0.0).convert(type)}; // zeros to negative powers are 0
 }
 
 /// self + value tensor1 tensor2, or tensor1 / tensor2
@@ -300,7 +293,7 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"div(self, other, *, rounding_mode=None)", div},
       {"divide(self, other, *, rounding_mode=None)", div},
       {"true_divide(self, other, rounding_mode=None)", div},
-      {"floor_divide(self, other)", binary<floorQuotient>},
+      {"floor_divide(self, other)", binary<frontend::floorQuotient>},
       {"remainder(self, other)", binary<floorRemainder>},
       {"fmod(self, other)", binary<prim::rem>},
       {"pow(self, exponent)", pow},

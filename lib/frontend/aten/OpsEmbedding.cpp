@@ -48,14 +48,16 @@ Entities embeddingBackward(Node &node) {
 
 // ---- bags ----
 
-/// Of each bag, the index in the table that the greatest value of each column stands at; -1 where a
-/// bag is empty.
-Tensor indexOfGreatest(Node &node, Tensor indices, Tensor bag, Tensor rows, Tensor greatest) {
+/// Of each bag, the index in the table that the greatest value of each column stands at, of the
+/// rows where `counted` is not 0; -1 where a bag is empty.
+Tensor indexOfGreatest(Node &node, Tensor indices, Tensor bag, Tensor rows, Tensor counted,
+                       Tensor greatest) {
   Type i64 = node.builder().getI64Type();
   Tensor position = node.iota(rows.shape(), 0), none = position.full(rows.dim(0));
-  Tensor isGreatest = prim::notEqual(rows, greatest.gather(bag, 0));
+  Tensor isOther = prim::bitOr(prim::notEqual(rows, greatest.gather(bag, 0)),
+                               (counted < 1.0).broadcast(rows.shape(), {0}));
   Tensor first = node.full(greatest.shape(), i64, static_cast<double>(rows.dim(0)))
-                     .scatter(bag, prim::select(isGreatest, none, position), 0, ScatterKind::min);
+                     .scatter(bag, prim::select(isOther, none, position), 0, ScatterKind::min);
   Tensor isEmpty = first >= static_cast<double>(rows.dim(0));
   Tensor found = indices.convert(i64).gather(prim::select(isEmpty, first.full(0.0), first), 0);
   return prim::select(isEmpty, found.full(-1.0), found);
@@ -63,8 +65,8 @@ Tensor indexOfGreatest(Node &node, Tensor indices, Tensor bag, Tensor rows, Tens
 
 /// Sums (mode 0), means (1) or greatest values (2) of the rows in each bag: those from its offset
 /// to the next one's. Beside it the bag of each index, what counts in each bag, and in mode 2 the
-/// indices of the greatest.
-Entities embeddingBag(Node &node) {
+/// indices of the greatest. A negative padding_idx counts from the table's end, or means none.
+template <bool fromEnd> Entities embeddingBag(Node &node) {
   Tensor table = node.floatIn("weight"), indices = node.indexIn("indices");
   Type i64 = node.builder().getI64Type();
   Tensor offsets = node.indexIn("offsets").convert(i64);
@@ -82,24 +84,29 @@ Entities embeddingBag(Node &node) {
   if (node.has("per_sample_weights"))
     rows = rows * node.floatIn("per_sample_weights").broadcast(rows.shape(), {0});
   int64_t padding = node.has("padding_idx") ? node.integer("padding_idx") : -1;
+  if (fromEnd && node.has("padding_idx"))
+    padding = node.axis(padding, table.dim(0));
   Tensor counted = node.full({count}, table.elementType(), 1);
   int64_t mode = node.integer("mode");
   if (padding >= 0) {
     Tensor isPadding = prim::equal(indices, static_cast<double>(padding));
     counted = prim::select(isPadding, counted.full(0.0), counted);
-    if (mode == 2)
-      fail("padding_idx is not supported in mode 'max'");
-    rows = withoutRowsOf(rows, indices, padding);
+    if (mode != 2)
+      rows = withoutRowsOf(rows, indices, padding);
   }
   SmallVector<int64_t> shape = {bags, table.dim(1)};
   Tensor none = node.full(shape, table.elementType(), 0);
   Tensor counts =
       node.full({bags}, table.elementType(), 0).scatter(bag, counted, 0, ScatterKind::add);
   if (mode == 2) {
-    Tensor least = none.full(-std::numeric_limits<double>::infinity());
-    Tensor greatest = least.scatter(bag, rows, 0, ScatterKind::max);
-    return {prim::select(prim::isFinite(greatest), greatest, none), bag, counts.convert(i64),
-            indexOfGreatest(node, indices, bag, rows, greatest)};
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    Tensor least = none.full(-kInfinity);
+    Tensor isPadding = (counted < 1.0).broadcast(rows.shape(), {0});
+    Tensor seen = prim::select(isPadding, rows.full(-kInfinity), rows);
+    Tensor greatest = least.scatter(bag, seen, 0, ScatterKind::max);
+    Tensor isEmpty = (counts < 1.0).broadcast(shape, {0});
+    return {prim::select(isEmpty, none, greatest), bag, counts.convert(i64),
+            indexOfGreatest(node, indices, bag, rows, counted, greatest)};
   }
   Tensor sums = none.scatter(bag, rows, 0, ScatterKind::add);
   if (mode == 1) {
@@ -152,13 +159,13 @@ ArrayRef<OpRow> accc::aten::embeddingOps() {
        embeddingBackward},
       {"embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
        "per_sample_weights=None, include_last_offset=False, padding_idx=None)",
-       embeddingBag},
+       embeddingBag<true>},
       {"_embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
        "per_sample_weights=None, include_last_offset=False, padding_idx=None)",
-       embeddingBag},
+       embeddingBag<false>},
       {"_embedding_bag_forward_only(weight, indices, offsets, scale_grad_by_freq=False, mode=0, "
        "sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None)",
-       embeddingBag},
+       embeddingBag<false>},
       {"_embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum_indices, "
        "num_weights, scale_grad_by_freq, mode, sparse, per_sample_weights, padding_idx=-1)",
        embeddingBagBackward},

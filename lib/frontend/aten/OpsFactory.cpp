@@ -91,13 +91,18 @@ Entities arange(Node &node) {
   return {(start == 0 ? value : value + start).convert(type)};
 }
 
-/// `steps` numbers from start to end, both included. PyTorch counts from both ends.
+/// `steps` numbers from start to end, both included. PyTorch counts from both ends, and integers
+/// between integers.
 Entities linspace(Node &node) {
   Type type = node.elementType("dtype", defaultFloat(node));
   int64_t steps = node.integer("steps");
   double start = node.number("start"), end = node.number("end");
   if (steps < 0 || steps > int64_t(1) << 24)
     fail("the number of steps is " + Twine(steps));
+  if (isa<IntegerType>(type)) {
+    start = std::trunc(start);
+    end = std::trunc(end);
+  }
   double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
   SmallVector<double> values;
   for (int64_t i = 0; i < steps; ++i)

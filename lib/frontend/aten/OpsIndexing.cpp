@@ -20,16 +20,14 @@ namespace {
 Entities gather(Node &node) {
   Tensor x = node.in("self"), indices = node.indexIn("index");
   int64_t dim = node.dim("dim", x);
-  if (x.rank() == 0)
-    return {node.broadcastTo(x, indices.shape())};
   return {flat(x).gather(alongAxis(node, indices, x.shape(), dim), 0)};
 }
 
 Entities indexSelect(Node &node) {
   Tensor x = node.in("self"), indices = node.indexIn("index");
-  if (x.rank() == 0)
-    return {x};
   int64_t dim = node.dim("dim", x);
+  if (x.rank() == 0)
+    return {flat(x).gather(wrapNegative(flat(indices), 1), 0).reshape({})};
   return {x.gather(wrapNegative(flat(indices), x.dim(dim)), dim)};
 }
 

@@ -3,6 +3,7 @@
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
 using namespace mlir;
@@ -143,13 +144,14 @@ Entities softMargin(Node &node) {
   return {reduced(node, node.make<nn::SoftplusOp>({-target * x}))};
 }
 
-/// x where the target is 1, max(0, margin - x) where it is -1
+/// x where the target is 1, max(0, margin - x) where it is -1, and both where it is neither, as
+/// PyTorch has it.
 Entities hingeEmbedding(Node &node) {
   auto [x, target] = operands(node, "self", "target");
   Tensor zero = x.full(0.0);
   Tensor apart = node.make<nn::ReluOp>({node.number("margin") - x});
-  return {reduced(node, prim::select(prim::equal(target, -1.0), apart, zero) +
-                            prim::select(prim::equal(target, 1.0), x, zero))};
+  return {reduced(node, prim::select(prim::equal(target, 1.0), zero, apart) +
+                            prim::select(prim::equal(target, -1.0), zero, x))};
 }
 
 /// max(0, |a - p| - |a - n| + margin); with swap the nearer of |a - n| and |p - n|
@@ -200,7 +202,10 @@ Tensor cosine(Tensor a, Tensor b, int64_t dim, double epsilon) {
 }
 Entities cosineSimilarity(Node &node) {
   auto [a, b] = operands(node, "x1", "x2");
-  return {cosine(a, b, node.dim("dim", a), node.real("eps"))};
+  int64_t dim = node.dim("dim", a);
+  if (a.rank() == 0)
+    return {cosine(flat(a), flat(b), 0, node.real("eps"))};
+  return {cosine(a, b, dim, node.real("eps"))};
 }
 /// 1 - cosine for pairs that belong together (target 1), else what the cosine exceeds the margin
 /// by.

@@ -220,14 +220,16 @@ Entities diff(Node &node) {
   Tensor x = node.in("self");
   if (x.rank() == 0)
     fail("a tensor without dimensions has no neighbours");
-  int64_t dim = node.dim("dim", x);
+  int64_t dim = node.dim("dim", x), times = node.integer("n");
+  if (times == 0) // PyTorch then leaves out what stands before and behind
+    return {x};
   SmallVector<Tensor> parts = {x};
   if (node.has("prepend"))
     parts.insert(parts.begin(), node.in("prepend"));
   if (node.has("append"))
     parts.push_back(node.in("append"));
   x = parts.size() == 1 ? x : node.concatenate(parts, dim);
-  for (int64_t n = 0; n < node.integer("n") && x.dim(dim) > 0; ++n) {
+  for (int64_t n = 0; n < times && x.dim(dim) > 0; ++n) {
     Tensor next = x.sliceDim(dim, 1, x.dim(dim)), before = x.sliceDim(dim, 0, x.dim(dim) - 1);
     x = x.elementType().isInteger(1) ? prim::notEqual(next, before) : next - before;
   }

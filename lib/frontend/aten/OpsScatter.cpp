@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 
 #include <limits>
@@ -20,7 +21,7 @@ Tensor sourceFor(Node &node, StringRef name, Tensor indices, Type type) {
   if (!node.isTensor(name))
     return node.broadcastTo(asTensor(node, name, type), indices.shape());
   Tensor source = node.in(name);
-  if (source.rank() == 0 && indices.rank() > 0)
+  if (source.rank() == 0)
     return node.broadcastTo(source, indices.shape());
   if (source.rank() != indices.rank())
     fail("the source has the shape " + show(source.shape()) + " for indices of shape " +
@@ -69,7 +70,9 @@ Tensor reducedInto(Node &node, Tensor data, Tensor linear, Tensor updates, int64
     return result;
   Tensor counts =
       data.full(includesSelf ? 1 : 0).scatter(linear, updates.full(1.0), axis, ScatterKind::add);
-  return result / prim::select(counts < 1.0, counts.full(1.0), counts);
+  counts = prim::select(counts < 1.0, counts.full(1.0), counts);
+  return isa<FloatType>(result.elementType()) ? result / counts
+                                              : frontend::floorQuotient(result, counts);
 }
 
 Entities scatter(Node &node) {

@@ -6,6 +6,7 @@
 #include "support/DeadCode.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace accc;
@@ -44,9 +45,14 @@ void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &resul
     raiseComposites(*body);
   eraseDeadCode(*body);
 
+  llvm::StringSet<> gradients; // a parameter that has one is trained, read or not
+  for (const ForwardOutput &output : outputs)
+    if (output.role == Role::Gradient)
+      gradients.insert(output.name);
   llvm::BitVector unused(body->getNumArguments());
   for (const Variable &variable : variables)
-    if (variable.argument.use_empty() && !variable.isTrained)
+    if (variable.argument.use_empty() && !variable.isTrained &&
+        !gradients.contains("grad." + variable.name))
       unused.set(cast<BlockArgument>(variable.argument).getArgNumber());
     else if (!result.weights.insert({variable.name, variable.weight}).second)
       problems.push_back({"", "", "two variables are called '" + variable.name + "'"});

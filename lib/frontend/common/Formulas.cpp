@@ -48,6 +48,20 @@ Tensor accc::frontend::acosh(Tensor x) {
 }
 Tensor accc::frontend::atanh(Tensor x) { return 0.5 * (prim::log1p(x) - prim::log1p(-x)); }
 
+Tensor accc::frontend::floorQuotient(Tensor a, Tensor b) {
+  Tensor remainder = prim::rem(a, b);
+  Tensor below =
+      prim::bitAnd(prim::notEqual(remainder, 0.0), prim::notEqual(remainder < 0.0, b < 0.0));
+  bool isFloat = isa<FloatType>(a.elementType());
+  Tensor quotient = isFloat ? (a - remainder) / b : a / b;
+  quotient = prim::select(below, quotient - 1.0, quotient);
+  if (!isFloat)
+    return quotient;
+  Tensor whole = prim::floor(quotient); // of almost an integer, which rounding may have missed
+  whole = prim::select(quotient - whole > 0.5, whole + 1.0, whole);
+  return prim::select(prim::equal(b, 0.0), prim::floor(a / b), whole);
+}
+
 Tensor accc::frontend::rootOf(Tensor sum, double p) {
   Tensor isZero = prim::equal(sum, 0.0);
   Tensor positive = prim::select(isZero, 1.0, sum);

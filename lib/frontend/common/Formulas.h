@@ -15,6 +15,10 @@ prim::Tensor asinh(prim::Tensor x);
 prim::Tensor acosh(prim::Tensor x);
 prim::Tensor atanh(prim::Tensor x);
 
+/// The quotient rounded towards minus infinity, as Python has it: of floats by what fmod leaves,
+/// for a / b rounded may be the next integer (1.0 // 0.1 is 9).
+prim::Tensor floorQuotient(prim::Tensor a, prim::Tensor b);
+
 /// sum^(1/p), of a sum of p-th powers: a norm, whose gradient is 0 where all is zero.
 prim::Tensor rootOf(prim::Tensor sum, double p = 2);
 

@@ -43,6 +43,10 @@ Tensor accc::frontend::whereInside(Tensor index, int64_t extent, Tensor position
 
 Tensor accc::frontend::alongAxis(NodeBuilder &node, Tensor indices, ArrayRef<int64_t> shape,
                                  int64_t axis) {
+  if (shape.empty() && indices.rank() <= 1) {
+    Tensor index = wrapNegative(indices.convert(node.builder().getI64Type()), 1);
+    return whereInside(index, 1, index);
+  }
   if (indices.rank() != static_cast<int64_t>(shape.size()))
     fail("the indices have the shape " + show(indices.shape()) + " for data of shape " +
          show(shape));

@@ -25,9 +25,14 @@ Tensor accc::frontend::padByElements(NodeBuilder &node, Tensor x, StringRef mode
       fail("an axis without elements cannot be padded by mode " + mode);
     if (extent > int64_t(1) << 24)
       fail("an axis of " + Twine(extent) + " elements is too long for mode " + mode);
+    // What is taken away does not come back around the other end.
+    int64_t first = mode == "wrap" ? std::max<int64_t>(-low[d], 0) : 0;
+    int64_t kept = mode == "wrap" ? x.dim(d) - first + std::min<int64_t>(high[d], 0) : x.dim(d);
+    if (kept <= 0 && extent > 0)
+      fail("nothing of an axis of " + Twine(x.dim(d)) + " elements is left to pad it with");
     SmallVector<int64_t> from;
     for (int64_t at = -low[d]; at < x.dim(d) + high[d]; ++at)
-      from.push_back(reflected(mode, at, x.dim(d)));
+      from.push_back(first + reflected(mode, at - first, kept));
     x = x.gather(node.integers(from, {static_cast<int64_t>(from.size())}), d);
   }
   return x;

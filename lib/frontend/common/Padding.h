@@ -9,7 +9,8 @@ namespace accc::frontend {
 
 /// Adds `low` elements before and `high` after each dimension (negative ones take away): the
 /// nearest of the tensor (mode "edge"), those mirrored at its ends ("reflect"), or those of its
-/// other end ("wrap"). Throws ImportError for what is too long or has no element.
+/// other end ("wrap", of what is not taken away). Throws ImportError for what is too long or has no
+/// element.
 prim::Tensor padByElements(NodeBuilder &node, prim::Tensor x, llvm::StringRef mode,
                            llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high);
 

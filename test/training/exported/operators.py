@@ -7,6 +7,8 @@ from torch import nn
 from torch.nn import functional as F
 from torchvision import ops
 
+from corners import CORNERS
+
 INDEX = torch.tensor([[0, 2, 1], [1, 0, 2]])
 MASK = torch.tensor([[True, False, True], [False, True, True]])
 
@@ -373,7 +375,8 @@ DISTANCES = {
 }
 
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
-            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD}
+            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
+            "corners": CORNERS}
 
 
 class Operators(nn.Module):

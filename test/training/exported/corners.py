@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arguments at the edge of what an operator takes: tensors without dimensions, indices from the end, thresholds that matter."""
+
+import torch
+from torch.nn import functional as F
+
+ZERO = torch.zeros((), dtype=torch.int64)
+BAGS = {"input": torch.tensor([1, 0, 1, 1]), "offsets": torch.tensor([0, 2])}
+
+
+def bag(mode, padding):
+    return lambda x: F.embedding_bag(BAGS["input"], x, BAGS["offsets"], mode=mode, padding_idx=padding)
+
+
+CORNERS = {
+    "cosine_of_numbers": lambda x: F.cosine_similarity(x[0, 0], x[1, 1], dim=0),
+    "gather_number": lambda x: x[0, 0].gather(0, ZERO) * x[0, 1].gather(0, ZERO[None]),
+    "index_select_number": lambda x: x[0, 0].index_select(0, ZERO),
+    "scatter_number": lambda x: x[0, 0].scatter(0, ZERO, x[0, 1]) + x[0, 2].scatter(0, ZERO, 3.0),
+    "scatter_add_number": lambda x: x[0, 0].scatter_add(0, ZERO, x[0, 1]),
+    "scatter_reduce_number": lambda x: x[0, 0].scatter_reduce(0, ZERO, x[0, 1], "prod") + x[0, 0].scatter_reduce(0, ZERO, x[1, 1], "mean"),
+    "circular_less": lambda x: F.pad(x[None], (-1, 1), mode="circular") * F.pad(x[None], (2, -1), mode="circular")[..., :3],
+    "softplus_threshold": lambda x: F.softplus(3 * x, 2, 0.5),
+    "hinge_embedding_between": lambda x: F.hinge_embedding_loss(x, torch.tensor([[1.0, -1.0, 0.3], [-1.0, 2.0, 1.0]]).to(x), reduction="none"),
+    "diff_none": lambda x: torch.diff(x, 0, prepend=x, append=x),
+    "bag_sum_without_last": bag("sum", -1), "bag_mean_without_last": bag("mean", -1), "bag_max_without_first": bag("max", 0),
+    "bag_max_without_last": bag("max", -1),
+    "floor_divide_near": lambda x: x * torch.div(torch.tensor([1.0, -1.0, 0.3]).to(x), 0.1, rounding_mode="floor") + x * (torch.tensor([[6.0], [-6.0]]).to(x) // 0.2),
+    "pow_of_zero": lambda x: x * torch.tensor([0, 0, 2]).pow(torch.tensor([-1, 0, -1])),
+    "linspace_int": lambda x: x * torch.linspace(4.3, -3, 3, dtype=torch.int64),
+    "mean_of_ints": lambda x: x * torch.zeros(3, dtype=torch.int64).scatter_reduce(0, torch.tensor([0, 0, 1]), torch.tensor([-1, -2, 3]), "mean"),
+    "addbmm_without_sum": lambda x: torch.baddbmm(torch.ones_like(x)[None], x[None], x[None].mT @ x[None], beta=0),
+}

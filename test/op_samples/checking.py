@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Exports samples, runs them through accc, and compares results and gradients with PyTorch's."""
+
+import copy
+import pathlib
+import re
+import subprocess
+import sys
+import warnings
+
+import torch
+from safetensors.torch import load_file, save_file
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import accc_export  # noqa: E402
+from accc_export import joint  # noqa: E402
+
+FORMATS = {"export": ".pt2", "core": ".pt2", "joint": ".pt2", "traced": ".pt", "onnx": ".onnx"}
+SECONDS = 60
+# A tensor may be this many times as far from PyTorch's as PyTorch's is from its own in double precision, and in any case as
+# far as a few roundings of single precision.
+FACTOR, RELATIVE, ABSOLUTE = 16, 2e-5, 1e-6
+
+
+class NoExport(Exception):
+    """PyTorch writes no file, or one that is wrong itself."""
+
+
+class Refused(Exception):
+    """accc says why it does not take the file."""
+
+
+class Crash(Exception):
+    """accc ends without a word of its own, or not at all."""
+
+
+def check(module, format, accc, folder):
+    """The lines of what is wrong with the module in a format."""
+    single = reference(module, torch.float32)
+    try:
+        double = reference(module, torch.float64)
+    except Exception:  # an operator of single precision alone
+        double = single
+    path = folder / f"model{FORMATS[format]}"
+    write(module, format, path)
+    wrong = compare(found_by_accc(module, format, path, accc, folder), single, double)
+    if wrong and format == "onnx" and (message := found_in_file(module, path, single, double)):
+        raise NoExport(f"the file computes other numbers by ONNX's reference evaluator: {message}")
+    return wrong
+
+
+def reference(module, dtype):
+    """PyTorch's results and gradients."""
+    module = copy.deepcopy(module).to(dtype)
+    convert = lambda x: x.to(dtype) if isinstance(x, torch.Tensor) and x.is_floating_point() else x  # noqa: E731
+    for sample in module.samples:
+        sample.leaves = [convert(x) for x in sample.leaves]
+    found = module(**{name: convert(x) for name, x in module.inputs.items()})
+    loss = found.pop("loss")
+    parameters = dict(module.named_parameters())
+    gradients = [None] * len(parameters)
+    if loss.requires_grad:
+        gradients = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True)
+    for (name, parameter), gradient in zip(parameters.items(), gradients):
+        found[f"grad.{name}"] = torch.zeros_like(parameter) if gradient is None else gradient
+    return {name: x.detach() for name, x in found.items()}
+
+
+def write(module, format, path):
+    inputs = {name: x.clone() for name, x in module.inputs.items()}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if format == "onnx":
+                accc_export.export(module, inputs, path, exporter="dynamo")
+            elif format == "traced":
+                torch.jit.save(torch.jit.trace(module, tuple(inputs.values()), strict=False, check_trace=False), path)
+            else:
+                program = torch.export.export(module, (), kwargs=inputs)
+                program = program.run_decompositions() if format == "core" else program
+                torch.export.save(joint.with_backward(program) if format == "joint" else program, path)
+    except Exception as error:
+        raise NoExport(f"{type(error).__name__}: {str(error)[:300]}") from None
+
+
+def found_by_accc(module, format, path, accc, folder):
+    """accc's results and gradients."""
+    library, inputs, outputs = folder / "model.so", folder / "inputs.safetensors", folder / "outputs.safetensors"
+    loss = [] if format == "joint" else ["--loss", "output:loss"]
+    run([accc, "compile", path, "-o", library, "--optimizer", "sgd", "--weights", "embed", "-q", *loss])
+    save_file(module.inputs, inputs)
+    run([accc, "run", library, "--entry", "grad_step", "--allow-nonfinite", "--inputs", inputs, "--outputs", outputs])
+    return load_file(outputs)
+
+
+def run(command):
+    try:
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=SECONDS, errors="replace")
+    except subprocess.TimeoutExpired:
+        raise Crash(f"no end of `accc {command[1]}` after {SECONDS} s") from None
+    said = "\n".join(re.findall(r"error: .*", done.stderr))
+    if done.returncode in (1, 2) and said:
+        raise Refused(said[:600])
+    if done.returncode != 0:
+        raise Crash(f"exit {done.returncode}: {done.stderr[-800:]}")
+
+
+def compare(found, single, double):
+    """A line for each tensor that differs. A gradient that is zero may be missing."""
+    wrong = []
+    for name, expected in single.items():
+        if name in found:
+            message = difference(found[name], expected, double[name])
+        elif expected.numel() == 0 or (name.startswith("grad.") and not expected.any()):
+            message = ""
+        else:
+            message = "is not there"
+        if message:
+            wrong.append(f"{name} {message}")
+    return wrong
+
+
+def difference(found, expected, exact):
+    """In what a tensor differs from PyTorch's in single precision, given PyTorch's in double precision."""
+    both = f"{found.flatten()[:6].tolist()}, PyTorch's {expected.flatten()[:6].tolist()}"
+    if found.shape != expected.shape:
+        return f"has the shape {list(found.shape)}, PyTorch's {list(expected.shape)}"
+    if not expected.is_floating_point():
+        return "" if torch.equal(found.long(), expected.long()) else f"is {both}"
+    a, b = found.double(), expected.double()
+    exact = exact.double() if exact.shape == b.shape else b
+    infinite = torch.isinf(b)
+    if not torch.equal(a.isnan(), b.isnan()) or not torch.equal(a[infinite], b[infinite]):
+        return f"has other NaN or infinities: {both}"
+    a, b, exact = (torch.where(torch.isfinite(x), x, 0) for x in (a, b, exact))
+    distance, size = (a - b).norm().item(), b.norm().item()
+    allowed = max(RELATIVE * size, FACTOR * (b - exact).norm().item()) + ABSOLUTE
+    return "" if distance <= allowed else f"is off by {distance:.3g} of {size:.3g}: {both}"
+
+
+def found_in_file(module, path, single, double):
+    """Where ONNX's own evaluator gives other results than PyTorch, too: the first of them."""
+    import onnx.reference
+
+    try:
+        evaluator = onnx.reference.ReferenceEvaluator(str(path))
+        inputs = {name: module.inputs[name].numpy() for name in evaluator.input_names}
+        names = [name for name in evaluator.output_names if name in single]
+        found = {name: torch.from_numpy(x) for name, x in zip(names, evaluator.run(names, inputs))}
+    except Exception:  # an operator that it lacks, say: nothing is known
+        return ""
+    return next(iter(compare(found, {name: single[name] for name in names}, double)), "")

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The samples of PyTorch's operator tests (OpInfo), as modules whose tensors are parameters and inputs."""
+
+import dataclasses
+import typing
+import unittest.mock as mock
+import warnings
+
+import torch
+import torch.utils._pytree as pytree
+
+MOST_ELEMENTS = 20_000  # of a sample's greatest tensor
+
+
+@dataclasses.dataclass
+class Sample:
+    """A call of an operator with what it takes, as OpInfo has it: tensors, numbers, lists of them."""
+
+    function: typing.Callable
+    leaves: list
+    spec: pytree.TreeSpec
+    text: str
+
+    def tensors(self):
+        return [leaf for leaf in self.leaves if isinstance(leaf, torch.Tensor)]
+
+    def call(self, tensors):
+        """The tensors that the operator returns, for these in place of the sample's."""
+        rest = iter(tensors)
+        leaves = [next(rest) if isinstance(leaf, torch.Tensor) else leaf for leaf in self.leaves]
+        args, kwargs = pytree.tree_unflatten(leaves, self.spec)
+        return [x for x in pytree.tree_leaves(self.function(*args, **kwargs)) if isinstance(x, torch.Tensor)]
+
+    def is_repeatable(self):
+        """Whether a call needs no random numbers. Some samples set the seed themselves, here without effect."""
+        found = []
+        for seed in (1, 2):
+            with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                torch.manual_seed(seed)
+                with mock.patch.object(torch, "manual_seed"):
+                    results = self.call([x.detach().clone().requires_grad_(x.requires_grad) for x in self.tensors()])
+                found.append([torch.nan_to_num(x.detach()) for x in results])
+        return bool(found[0]) and all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(*found))
+
+
+class Samples(torch.nn.Module):
+    """Several samples in one module: tensors that take gradients are its parameters, others its inputs.
+
+    It returns what the operators return, and a loss that weighs the elements of all results with fractions. The
+    parameter `unread` and the input `scale` are there for formats that want at least one.
+    """
+
+    def __init__(self, samples):
+        super().__init__()
+        self.samples, self.inputs, self.names = samples, {"scale": torch.ones(1)}, []
+        for i, sample in enumerate(samples):
+            self.names.append([self._take(f"{i}_{k}", x) for k, x in enumerate(sample.tensors())])
+        if not list(self.parameters()):
+            self.unread = torch.nn.Parameter(torch.ones(1))
+        scope = {}
+        taken = ", ".join(f"{name}={name}" for name in self.inputs)
+        exec(f"def forward(self, {', '.join(self.inputs)}): return self.compute(dict({taken}))", scope)
+        self.forward = scope["forward"].__get__(self)
+
+    def _take(self, name, x):
+        copied = x.detach().clone(memory_format=torch.contiguous_format)
+        if x.requires_grad:
+            self.register_parameter(f"p{name}", torch.nn.Parameter(copied))
+            return f"p{name}"
+        self.inputs[f"x{name}"] = copied
+        return f"x{name}"
+
+    def compute(self, inputs):
+        values = {**dict(self.named_parameters()), **inputs}
+        loss = values["unread"].sum() if "unread" in values else 0
+        found = {}
+        for i, (sample, names) in enumerate(zip(self.samples, self.names)):
+            for k, result in enumerate(sample.call([values[name] for name in names])):
+                if result.is_complex():
+                    result = torch.view_as_real(result.resolve_conj())
+                if result.is_floating_point():
+                    loss = loss + weigh(result)
+                elif result.dtype == torch.bool:
+                    result = result.to(torch.int32)
+                found[f"y{i}_{k}"] = (result * 1).detach()  # not a tensor that is also an argument
+        return {"loss": loss * values["scale"].sum(), **found}
+
+
+def weigh(x):
+    """A sum of the elements with weights that no permutation keeps."""
+    return (x * torch.cos(torch.arange(x.numel(), dtype=torch.float32) + 0.3).view(x.shape).to(x.dtype)).sum()
+
+
+def operators():
+    """The operators of PyTorch's tests, by name."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return {f"{info.name}.{info.variant_test_name}".rstrip("."): info for info in op_db}
+
+
+def functions(info):
+    """How an operator is called: as a function, and writing into its first argument."""
+    found = {"function": info.get_op()}
+    if info.inplace_variant is not None:
+        found["inplace"] = lambda x, *args, **kwargs: info.inplace_variant(x.clone(), *args, **kwargs)
+    return found
+
+
+def samples_of(info, function, dtype, limit):
+    """At most `limit` samples of an operator, evenly taken; none with complex, sparse or large tensors."""
+    torch.manual_seed(0)
+    differentiable = dtype.is_floating_point and info.supports_autograd and dtype in info.backward_dtypes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = list(info.sample_inputs("cpu", dtype, requires_grad=differentiable))
+    samples = []
+    for sample in given:
+        leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), sample.kwargs))
+        leaves = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) else x for x in leaves]
+        text = ", ".join(str(list(x.shape)) if isinstance(x, torch.Tensor) else repr(x) for x in leaves)
+        made = Sample(function, leaves, spec, text)
+        if not any(x.is_complex() or x.layout != torch.strided or x.numel() > MOST_ELEMENTS for x in made.tensors()):
+            samples.append(made)
+    return samples[:: max(1, -(-len(samples) // limit))]

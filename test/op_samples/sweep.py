@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs the samples of many operators, and reports what was found."""
+
+import argparse
+import collections
+import json
+import multiprocessing
+import pathlib
+import re
+import tempfile
+import time
+import warnings
+
+import torch
+
+import checking
+import known
+import samples as sampling
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOGETHER = 8  # samples in one module
+SECONDS = 300  # for an operator
+
+
+def judge(parts, task, folder):
+    """A verdict and a message for each of some samples, checked together; in halves where not all of them are right."""
+    try:
+        wrong = checking.check(sampling.Samples(parts), task.format, task.accc, folder)
+        verdict, message = ("wrong" if wrong else "right"), "\n".join(wrong)
+    except checking.NoExport as error:
+        verdict, message = "no export", str(error)
+    except checking.Refused as error:
+        verdict, message = "refused", str(error)
+    except checking.Crash as error:
+        verdict, message = "crash", str(error)
+    except Exception as error:
+        verdict, message = "no reference", f"{type(error).__name__}: {str(error)[:300]}"
+    if verdict == "right" or len(parts) == 1:
+        return [(part, verdict, message) for part in parts]
+    half = len(parts) // 2
+    return judge(parts[:half], task, folder) + judge(parts[half:], task, folder)
+
+
+def is_repeatable(sample):
+    try:
+        return sample.is_repeatable()
+    except Exception:  # PyTorch refuses the call
+        return False
+
+
+def check_operator(task):
+    """A row for each sample of an operator."""
+    torch.set_num_threads(1)
+    info, rows, end = sampling.operators()[task.operator], [], time.monotonic() + SECONDS
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for kind, function in sampling.functions(info).items():
+            taken = filter(is_repeatable, sampling.samples_of(info, function, task.dtype, task.samples))
+            for parts in batches(list(taken)):
+                if time.monotonic() > end:
+                    break
+                for part, verdict, message in judge(parts, task, pathlib.Path(folder)):
+                    if verdict == "wrong" and (why := known.difference(task.operator, message)):
+                        verdict, message = "known", why
+                    rows.append({"operator": task.operator, "kind": kind, "sample": part.text[:300], "verdict": verdict, "message": message})
+    return rows
+
+
+def batches(samples):
+    return [samples[i : i + TOGETHER] for i in range(0, len(samples), TOGETHER)]
+
+
+def main(text):
+    parser = argparse.ArgumentParser(description=text.split("\n")[0])
+    parser.add_argument("--operators", default="", metavar="REGEX", help="only those whose name in OpInfo contains it")
+    parser.add_argument("--format", default="export", choices=checking.FORMATS)
+    parser.add_argument("--dtype", default=torch.float32, type=lambda name: getattr(torch, name), help="float32 (default), int64, ...")
+    parser.add_argument("--samples", type=int, default=32, help="at most so many of each operator")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build/bin/accc")
+    parser.add_argument("--results", type=pathlib.Path, help="a JSON file of all rows")
+    options = parser.parse_args()
+    names = [n for n, info in sampling.operators().items() if re.search(options.operators, n) and options.dtype in info.dtypes]
+    tasks = [argparse.Namespace(**{**vars(options), "operator": name}) for name in names]
+    rows = []
+    with multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=20) as pool:
+        for found in pool.imap(check_operator, tasks):
+            rows += found
+            report(found)
+    counts = collections.Counter(row["verdict"] for row in rows)
+    print(f"{len({row['operator'] for row in rows})} operators, {len(rows)} samples: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common()))
+    if options.results:
+        options.results.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    raise SystemExit(1 if counts["wrong"] or counts["crash"] else 0)
+
+
+def report(rows):
+    """A line for each verdict of an operator but right ones, with its first sample and message."""
+    first = {}
+    for row in rows:
+        first.setdefault((row["kind"], row["verdict"]), row)
+    for (kind, verdict), row in first.items():
+        if verdict != "right":
+            count = sum(other["verdict"] == verdict and other["kind"] == kind for other in rows)
+            print(f"{row['operator']} ({kind}): {count} {verdict}, as ({row['sample'][:100]}): {row['message'][:300]}", flush=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The samples of PyTorch's operator tests (OpInfo), as modules whose tensors are parameters and inputs."""
+"""The samples of PyTorch's operator tests (OpInfo), and modules of samples whose tensors are parameters and inputs."""
 
+import copy
 import dataclasses
 import typing
 import unittest.mock as mock
-import warnings
 
 import torch
 import torch.utils._pytree as pytree
@@ -14,7 +14,7 @@ MOST_ELEMENTS = 20_000  # of a sample's greatest tensor
 
 @dataclasses.dataclass
 class Sample:
-    """A call of an operator with what it takes, as OpInfo has it: tensors, numbers, lists of them."""
+    """A call of an operator or of a module with what it takes: tensors, numbers, lists of them."""
 
     function: typing.Callable
     leaves: list
@@ -32,16 +32,24 @@ class Sample:
         return [x for x in pytree.tree_leaves(self.function(*args, **kwargs)) if isinstance(x, torch.Tensor)]
 
     def is_repeatable(self):
-        """Whether a call needs no random numbers. Some samples set the seed themselves, here without effect."""
+        """Whether PyTorch takes the call, and it needs no random numbers. Some samples set the seed, here without effect."""
+        try:
+            found = self._called_twice()
+        except Exception:
+            return False
+        return bool(found[0]) and all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(*found))
+
+    def _called_twice(self):
         found = []
         for seed in (1, 2):
-            with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)
+                function = copy.deepcopy(self.function)  # which may have buffers
+                called = dataclasses.replace(self, function=function)
                 with mock.patch.object(torch, "manual_seed"):
-                    results = self.call([x.detach().clone().requires_grad_(x.requires_grad) for x in self.tensors()])
+                    results = called.call([x.detach().clone().requires_grad_(x.requires_grad) for x in self.tensors()])
                 found.append([torch.nan_to_num(x.detach()) for x in results])
-        return bool(found[0]) and all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(*found))
+        return found
 
 
 class Samples(torch.nn.Module):
@@ -55,6 +63,8 @@ class Samples(torch.nn.Module):
         super().__init__()
         self.samples, self.inputs, self.names = samples, {"scale": torch.ones(1)}, []
         for i, sample in enumerate(samples):
+            if isinstance(sample.function, torch.nn.Module):
+                self.add_module(f"m{i}", sample.function)
             self.names.append([self._take(f"{i}_{k}", x) for k, x in enumerate(sample.tensors())])
         if not list(self.parameters()):
             self.unread = torch.nn.Parameter(torch.ones(1))
@@ -99,27 +109,27 @@ def operators():
     return {f"{info.name}.{info.variant_test_name}".rstrip("."): info for info in op_db}
 
 
-def functions(info):
-    """How an operator is called: as a function, and writing into its first argument."""
-    found = {"function": info.get_op()}
+def operator_samples(info, dtype, limit):
+    """Samples of an operator as a function, and of the one that writes into its first argument."""
+    yield "function", _samples(info, info.get_op(), dtype, limit)
     if info.inplace_variant is not None:
-        found["inplace"] = lambda x, *args, **kwargs: info.inplace_variant(x.clone(), *args, **kwargs)
-    return found
+        yield "inplace", _samples(info, lambda x, *args, **kwargs: info.inplace_variant(x.clone(), *args, **kwargs), dtype, limit)
 
 
-def samples_of(info, function, dtype, limit):
-    """At most `limit` samples of an operator, evenly taken; none with complex, sparse or large tensors."""
+def _samples(info, function, dtype, limit):
     torch.manual_seed(0)
     differentiable = dtype.is_floating_point and info.supports_autograd and dtype in info.backward_dtypes
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        given = list(info.sample_inputs("cpu", dtype, requires_grad=differentiable))
     samples = []
-    for sample in given:
+    for sample in info.sample_inputs("cpu", dtype, requires_grad=differentiable):
         leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), sample.kwargs))
         leaves = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) else x for x in leaves]
         text = ", ".join(str(list(x.shape)) if isinstance(x, torch.Tensor) else repr(x) for x in leaves)
-        made = Sample(function, leaves, spec, text)
-        if not any(x.is_complex() or x.layout != torch.strided or x.numel() > MOST_ELEMENTS for x in made.tensors()):
-            samples.append(made)
-    return samples[:: max(1, -(-len(samples) // limit))]
+        samples.append(Sample(function, leaves, spec, text))
+    return taken(samples, limit)
+
+
+def taken(samples, limit):
+    """At most `limit` samples, evenly taken; none with complex, sparse or large tensors, or of random numbers."""
+    ordinary = lambda x: not x.is_complex() and x.layout == torch.strided and x.numel() <= MOST_ELEMENTS  # noqa: E731
+    samples = [sample for sample in samples if all(map(ordinary, sample.tensors()))]
+    return [sample for sample in samples[:: max(1, -(-len(samples) // limit))] if sample.is_repeatable()]

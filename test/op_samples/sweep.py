@@ -5,6 +5,7 @@ import argparse
 import collections
 import json
 import multiprocessing
+import os
 import pathlib
 import re
 import tempfile
@@ -15,6 +16,7 @@ import torch
 
 import checking
 import known
+import modules
 import samples as sampling
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -41,22 +43,21 @@ def judge(parts, task, folder):
     return judge(parts[:half], task, folder) + judge(parts[half:], task, folder)
 
 
-def is_repeatable(sample):
-    try:
-        return sample.is_repeatable()
-    except Exception:  # PyTorch refuses the call
-        return False
+def everything():
+    """What can be swept, by name."""
+    return {**sampling.operators(), **modules.modules()}
 
 
 def check_operator(task):
-    """A row for each sample of an operator."""
+    """A row for each sample of an operator or a module."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # PyTorch's exporters say much
     torch.set_num_threads(1)
-    info, rows, end = sampling.operators()[task.operator], [], time.monotonic() + SECONDS
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for kind, function in sampling.functions(info).items():
-            taken = filter(is_repeatable, sampling.samples_of(info, function, task.dtype, task.samples))
-            for parts in batches(list(taken)):
+    warnings.simplefilter("ignore")
+    info, rows, end = everything()[task.operator], [], time.monotonic() + SECONDS
+    samples_of = modules.module_samples if task.operator in modules.modules() else sampling.operator_samples
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, samples in samples_of(info, task.dtype, task.samples):
+            for parts in batches(samples):
                 if time.monotonic() > end:
                     break
                 for part, verdict, message in judge(parts, task, pathlib.Path(folder)):
@@ -80,7 +81,7 @@ def main(text):
     parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build/bin/accc")
     parser.add_argument("--results", type=pathlib.Path, help="a JSON file of all rows")
     options = parser.parse_args()
-    names = [n for n, info in sampling.operators().items() if re.search(options.operators, n) and options.dtype in info.dtypes]
+    names = [n for n, info in everything().items() if re.search(options.operators, n) and options.dtype in info.dtypes]
     tasks = [argparse.Namespace(**{**vars(options), "operator": name}) for name in names]
     rows = []
     with multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=20) as pool:

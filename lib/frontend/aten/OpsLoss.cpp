@@ -133,7 +133,7 @@ Entities klDiv(Node &node) {
   auto [x, target] = operands(node, "self", "target");
   if (node.boolean("log_target"))
     return {reduced(node, prim::exp(target) * (target - x))};
-  Tensor zero = target <= 0.0;
+  Tensor zero = prim::equal(target, 0.0); // a negative one is no probability: NaN
   Tensor entropy = prim::select(zero, target.full(0.0),
                                 target * prim::log(prim::select(zero, target.full(1.0), target)));
   return {reduced(node, entropy - target * x)};
@@ -174,13 +174,17 @@ Entities tripletMargin(Node &node) {
       node, node.make<nn::ReluOp>({distance(anchor, positive) - apart + node.number("margin")}))};
 }
 
-/// e^x - target x, or x - target log x
+/// e^x - target x, or x - target log x; in full with Stirling's approximation of log target!, of
+/// targets above 1.
 Entities poissonNll(Node &node) {
   auto [x, target] = operands(node, "input", "target");
-  if (node.boolean("full"))
-    fail("full=True is not supported");
   Tensor loss = node.boolean("log_input") ? prim::exp(x) - target * x
                                           : x - target * prim::log(x + node.real("eps"));
+  if (node.boolean("full")) {
+    Tensor isSmall = target <= 1.0, t = prim::select(isSmall, target.full(1.0), target);
+    Tensor stirling = t * prim::log(t) - t + 0.5 * prim::log(t * (2 * M_PI));
+    loss = loss + prim::select(isSmall, t.full(0.0), stirling);
+  }
   return {reduced(node, loss)};
 }
 

@@ -111,7 +111,7 @@ Entities batchNorm(Node &node) {
   if (!node.boolean("training"))
     return {norm.inference(node)};
   Operation *op = norm.training(node);
-  if (node.has("running_mean")) {
+  if (node.has("running_mean") && norm.x.size() > 0) { // PyTorch learns nothing of an empty batch
     node.write("running_mean", op->getResult(1));
     node.write("running_var", op->getResult(2));
   }
@@ -141,7 +141,10 @@ Entities functionalBatchNorm(Node &node) {
   Operation *op = norm.training(node);
   Entities results = {op->getResult(0)};
   norm.addStatistics(node, results);
-  results.append({op->getResult(1), op->getResult(2)});
+  if (norm.x.size() > 0)
+    results.append({op->getResult(1), op->getResult(2)});
+  else
+    results.append({Entity(norm.mean), Entity(norm.var)});
   return results;
 }
 Entities inferenceBatchNorm(Node &node) {

@@ -196,6 +196,12 @@ Entities gruCell(Node &node) {
   return {n + z * (h - n)};
 }
 
+template <bool isRelu> Entities rnnCell(Node &node) {
+  Tensor sum = project(node, node.floatIn("input"), "w_ih", "b_ih") +
+               project(node, node.floatIn("hx"), "w_hh", "b_hh");
+  return {isRelu ? Tensor(node.make<nn::ReluOp>({sum})) : prim::tanh(sum)};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::recurrentOps() {
@@ -213,6 +219,8 @@ ArrayRef<OpRow> accc::aten::recurrentOps() {
        rnn<true>},
       {"lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None)", lstmCell},
       {"gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None)", gruCell},
+      {"rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None)", rnnCell<false>},
+      {"rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None)", rnnCell<true>},
   };
   return rows;
 }

@@ -29,5 +29,7 @@ CORNERS = {
     "pow_of_zero": lambda x: x * torch.tensor([0, 0, 2]).pow(torch.tensor([-1, 0, -1])),
     "linspace_int": lambda x: x * torch.linspace(4.3, -3, 3, dtype=torch.int64),
     "mean_of_ints": lambda x: x * torch.zeros(3, dtype=torch.int64).scatter_reduce(0, torch.tensor([0, 0, 1]), torch.tensor([-1, -2, 3]), "mean"),
+    "rnn_cells": lambda x: torch.rnn_tanh_cell(x, x, x.mT @ x, x.mT @ x) + torch.rnn_relu_cell(x, x, x.mT @ x, x.mT @ x, x[0], x[1]),
+    "poisson_full": lambda x: F.poisson_nll_loss(x, torch.tensor([[0.0, 1.0, 2.0], [3.0, 0.5, 9.0]]).to(x), full=True, reduction="none"),
     "addbmm_without_sum": lambda x: torch.baddbmm(torch.ones_like(x)[None], x[None], x[None].mT @ x[None], beta=0),
 }

@@ -6,15 +6,28 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 
 using namespace accc;
 using namespace accc::test;
 using Catch::Matchers::Contains;
 
+namespace {
+/// Of "2,3" 2 and 3.
+std::vector<int64_t> numbersOf(const std::string &text) {
+  std::vector<int64_t> numbers;
+  std::istringstream stream(text);
+  for (std::string number; std::getline(stream, number, ',');)
+    numbers.push_back(std::stoll(number));
+  return numbers;
+}
+} // namespace
+
 TEST_CASE("accumulation: long sums and means of one small number") {
   const double tenth = static_cast<double>(0.1f);
-  for (int64_t count : {4096, 70001, 300000}) {
+  for (int64_t count : {4096, 70001, 600001}) {
     INFO(count);
     std::string shape = "[" + std::to_string(count) + "]";
     Training training = train({"g (float" + shape +
@@ -30,16 +43,67 @@ TEST_CASE("accumulation: long sums and means of one small number") {
 }
 
 TEST_CASE("accumulation: sums over columns and in the backward pass of a broadcast") {
-  // Of a column eight rows at a time are one sum.
   const double tenth = static_cast<double>(0.1f);
-  Training training = train({"g (float[20000,3] x, float[3] b) => (float[3] y, float[20000,3] z) { "
-                             "a = Constant <value = int64[1] {0}> () "
-                             "y = ReduceSum <keepdims = 0> (x, a) z = Add(x, b) }",
-                             {{"x", filled({20000, 3}, 0.1)}, {"b", filled({3}, 0)}},
+  for (int64_t columns : {1, 3, 40}) {
+    INFO(columns);
+    std::string n = std::to_string(columns);
+    Training training =
+        train({"g (float[20000," + n + "] x, float[" + n + "] b) => (float[" + n +
+                   "] y, float[20000," + n +
+                   "] z) { a = Constant <value = int64[1] {0}> () "
+                   "y = ReduceSum <keepdims = 0> (x, a) z = Add(x, b) }",
+               {{"x", filled({20000, columns}, 0.1)}, {"b", filled({columns}, 0)}},
+               {},
+               {{"y", filled({columns}, 1)}, {"z", filled({20000, columns}, 0.1)}}});
+    checkNear(training.output("y"), std::vector<double>(columns, 20000 * tenth), 3e-6);
+    checkNear(training.gradient("b"), std::vector<double>(columns, 20000 * tenth), 3e-6);
+  }
+}
+
+TEST_CASE("accumulation: sums over several dimensions, long and short ones") {
+  // Channels first and last, of which the reduced dimensions are no row and no column alone.
+  const double tenth = static_cast<double>(0.1f);
+  for (auto [shape, axes] : {std::pair{"7000,2,3", "0,2"}, std::pair{"3,2,9001", "0,2"},
+                             std::pair{"5000,2,2,3", "0,1,2"}, std::pair{"700,2,20,5", "0,2"},
+                             std::pair{"2,20001,3", "1"}, std::pair{"33,33,33,2", "0,1,2"}}) {
+    INFO("[" << shape << "] along " << axes);
+    const std::vector<int64_t> extents = numbersOf(shape), reduced = numbersOf(axes);
+    std::vector<int64_t> kept;
+    double count = 1;
+    for (size_t d = 0; d < extents.size(); ++d)
+      if (std::find(reduced.begin(), reduced.end(), static_cast<int64_t>(d)) == reduced.end())
+        kept.push_back(extents[d]);
+      else
+        count *= static_cast<double>(extents[d]);
+    std::string result;
+    for (int64_t extent : kept)
+      result += (result.empty() ? "" : ",") + std::to_string(extent);
+    Training training =
+        train({"g (float[" + std::string(shape) + "] x) => (float[" + result +
+                   "] y) { a = Constant <value = int64[" + std::to_string(reduced.size()) + "] {" +
+                   axes + "}> () y = ReduceSum <keepdims = 0> (x, a) }",
+               {{"x", filled(extents, 0.1)}},
+               {},
+               {{"y", filled(kept, 1)}}});
+    checkNear(training.output("y"),
+              std::vector<double>(filled(kept, 0).values.size(), count * tenth), 3e-6);
+  }
+}
+
+TEST_CASE("accumulation: a running sum has all digits to its end") {
+  if (testsCuda())
+    return; // f32 there, as PyTorch's
+  const int64_t count = 20000;
+  const double tenth = static_cast<double>(0.1f);
+  std::vector<double> expected;
+  for (int64_t i = 1; i <= count; ++i)
+    expected.push_back(static_cast<double>(i) * tenth);
+  Training training = train({"g (float[20000] x) => (float[20000] y) { a = Constant <value = int64 "
+                             "{0}> () y = CumSum(x, a) }",
+                             {{"x", filled({count}, 0.1)}},
                              {},
-                             {{"y", filled({3}, 1)}, {"z", filled({20000, 3}, 0.1)}}});
-  checkNear(training.output("y"), std::vector<double>(3, 20000 * tenth), 5e-5);
-  checkNear(training.gradient("b"), std::vector<double>(3, 20000 * tenth), 5e-5);
+                             {{"y", filled({count}, 1)}}});
+  checkNear(training.output("y"), expected, 1e-7);
 }
 
 TEST_CASE("accumulation: normalisations of numbers far from zero") {

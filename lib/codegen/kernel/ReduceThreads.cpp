@@ -12,6 +12,9 @@ using namespace accc::codegen;
 
 /// Steps of a loop's body: loads that are on their way at the same time.
 static constexpr int64_t kLoopSteps = 4;
+/// Turns of a loop, of kLoopSteps terms each, that are a total of their own (ReductionLoops.h)
+/// where there are many more.
+static constexpr int64_t kCascadeTurns = 64;
 
 /// `count` steps from element `first` of the row on.
 SmallVector<ThreadReduction::Step> ThreadReduction::stepsFrom(Value first, int64_t count,
@@ -43,20 +46,32 @@ void ThreadReduction::forEach(Steps steps, function_ref<void(Step &)> body) {
 }
 
 /// Walks the thread's part of the row, some steps at a time. `body` gets and returns the carried
-/// values.
-SmallVector<Value> ThreadReduction::overRow(ValueRange carried, Body body) {
+/// values. With `combine`, which combines two of what is carried, a long row is a cascade;
+/// `carried` is the neutral element then.
+SmallVector<Value> ThreadReduction::overRow(ValueRange carried, Body body, Combine combine) {
   if (inRegisters)
     return body(carried, rowSteps);
   int64_t together = kLoopSteps * share.lanes, loops = elements / together,
           rest = elements - loops * together;
   Value lane = target.getShare(b, function);
   Value start = index.constant(0), end = index.constant(loops * together);
-  SmallVector<Value> values =
-      forLoop(emitter, start, end, together, carried, [&](Value i, ValueRange in) {
-        Value first = b.create<arith::AddIOp>(loc, i, lane);
-        SmallVector<Step> steps = stepsFrom(first, kLoopSteps, /*allInRow=*/true);
-        return body(in, steps);
-      });
+  auto turns = [&](Value low, Value high, ValueRange from) {
+    return forLoop(emitter, low, high, together, from, [&](Value i, ValueRange in) {
+      Value first = b.create<arith::AddIOp>(loc, i, lane);
+      SmallVector<Step> steps = stepsFrom(first, kLoopSteps, /*allInRow=*/true);
+      return body(in, steps);
+    });
+  };
+  SmallVector<Value> values;
+  if (combine && loops > 2 * kCascadeTurns) {
+    int64_t block = kCascadeTurns * together;
+    values = forLoop(emitter, start, end, block, carried, [&](Value low, ValueRange in) {
+      Value high = b.create<arith::AddIOp>(loc, low, index.constant(block));
+      return combine(in, turns(low, b.create<arith::MinUIOp>(loc, high, end), carried));
+    });
+  } else {
+    values = turns(start, end, carried);
+  }
   if (rest == 0)
     return values;
   BodyEmitter::Scope scope(emitter);
@@ -118,12 +133,19 @@ SmallVector<Value> ThreadReduction::initialOf(ArrayRef<prim::ReduceOp> reduction
 /// One pass: the reductions of a level, and the full outputs that need only the levels before it.
 void ThreadReduction::emitLevel(size_t level) {
   ArrayRef<prim::ReduceOp> reductions = r.levels[level];
-  SmallVector<Value> totals = overRow(initialOf(reductions), [&](ValueRange in, Steps steps) {
+  auto body = [&](ValueRange in, Steps steps) {
     SmallVector<Value> out(in);
     combine(steps, reductions, out);
     storeFull(steps, level);
     return out;
-  });
+  };
+  auto combineTotals = [&](ValueRange left, ValueRange right) {
+    SmallVector<Value> out;
+    for (auto [reduction, a, c] : llvm::zip_equal(reductions, left, right))
+      out.push_back(Reductions::combine(emitter, reduction, a, c));
+    return out;
+  };
+  SmallVector<Value> totals = overRow(initialOf(reductions), body, combineTotals);
   for (auto [reduction, total] : llvm::zip(reductions, totals))
     r.bind(emitter, reduction, combineLanes(reduction, total));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions in the lanes of a CPU's vectors: rows, or blocks of columns.
 #include "codegen/kernel/ReduceKernel.h"
+#include "codegen/kernel/ReductionLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -12,9 +13,6 @@ using namespace accc::codegen;
 /// Rows of which a column's sum is kept in a register. More make sums better, but every row is a
 /// stream a tensor: with 16, GELU's gradient (two read, one written) took 1.7 times as long.
 static constexpr int64_t kRun = 8;
-/// Vectors of a row that are one sum before it is added to others: of 300,000 equal numbers one
-/// long sum in f32 has lost the fourth digit.
-static constexpr int64_t kSumVectors = 64;
 
 namespace {
 
@@ -31,16 +29,18 @@ public:
   KernelFunction emit();
 
 private:
-  using RowBody = function_ref<SmallVector<Value>(ValueRange, Value mask)>;
+  /// Gets and returns what is carried; the mask is null where all lanes take part.
+  using ElementBody = function_ref<SmallVector<Value>(ValueRange, Value mask)>;
 
   void emitRow();
   void emitLevel(size_t level);
   void emitOutputs();
-  using Combine = function_ref<SmallVector<Value>(ValueRange, ValueRange)>;
-  SmallVector<Value> overReduced(size_t next, ValueRange carried, RowBody body,
-                                 std::optional<unsigned> without = std::nullopt,
-                                 Combine combine = nullptr);
-  int64_t vectorsBelow(size_t next) const;
+  Value neutralOf(prim::ReduceOp reduction);
+  SmallVector<Value> initialOf(size_t level);
+  SmallVector<Value> combine(size_t level, ValueRange left, ValueRange right);
+  SmallVector<Value> addElement(size_t level, ValueRange carried, Value mask);
+  SmallVector<Value> overRun(const ReductionNest &nest, ValueRange carried, Value low, Value high,
+                             ElementBody body);
   bool keepsTotalsInMemory(int64_t vectors) const;
   void emitBlock(Value low, Value high, int64_t blockExtent);
 
@@ -55,91 +55,85 @@ private:
   bool lanesReduced;
 };
 
-/// How often the loops over the reduced dimensions from `next` on go round.
-int64_t VectorReduction::vectorsBelow(size_t next) const {
-  int64_t count = 1;
-  for (size_t d = next; d < r.domain.extents.size(); ++d)
-    if (r.domain.reduced[d])
-      count *= lanesReduced && d == vectorDim
-                   ? static_cast<int64_t>(llvm::divideCeil(r.domain.extents[d], index.width()))
-                   : r.domain.extents[d];
-  return count;
+/// The neutral element, in all lanes.
+Value VectorReduction::neutralOf(prim::ReduceOp reduction) {
+  return emitter.toVector(Reductions::initialOf(emitter, reduction));
 }
 
-/// Loops over the reduced dimensions from `next` on, all but `without`; the innermost one in
-/// vectors if lanes run along it. With `combine`, which combines two of what is carried, long loops
-/// carry sums of sums; `carried` is then the neutral element.
-SmallVector<Value> VectorReduction::overReduced(size_t next, ValueRange carried, RowBody body,
-                                                std::optional<unsigned> without, Combine combine) {
-  const Domain &domain = r.domain;
-  while (next < domain.extents.size() && (!domain.reduced[next] || domain.extents[next] == 1 ||
-                                          next == without || (lanesReduced && next == vectorDim)))
-    ++next;
-  if (next < domain.extents.size()) {
-    int64_t extent = domain.extents[next];
-    bool hasOwnSums = combine && vectorsBelow(next + 1) >= kSumVectors;
-    return forLoop(emitter, index.constant(0), index.constant(extent), 1, carried,
-                   [&](Value i, ValueRange in) {
-                     index.setDim(static_cast<unsigned>(next), i, extent);
-                     if (hasOwnSums)
-                       return combine(in, overReduced(next + 1, carried, body, without, combine));
-                     return overReduced(next + 1, in, body, without);
-                   });
+SmallVector<Value> VectorReduction::initialOf(size_t level) {
+  SmallVector<Value> initial;
+  for (prim::ReduceOp reduction : r.levels[level])
+    initial.push_back(neutralOf(reduction));
+  return initial;
+}
+
+SmallVector<Value> VectorReduction::combine(size_t level, ValueRange left, ValueRange right) {
+  SmallVector<Value> out;
+  for (auto [reduction, a, c] : llvm::zip_equal(r.levels[level], left, right))
+    out.push_back(Reductions::combine(emitter, reduction, a, c));
+  return out;
+}
+
+/// `carried` and what the level's reductions combine at the present index. Lanes past the end of a
+/// row count as the neutral element.
+SmallVector<Value> VectorReduction::addElement(size_t level, ValueRange carried, Value mask) {
+  SmallVector<Value> operands;
+  for (prim::ReduceOp reduction : r.levels[level]) {
+    Value x = r.operandOf(emitter, reduction);
+    if (mask)
+      x = b.create<arith::SelectOp>(loc, mask, x, neutralOf(reduction));
+    operands.push_back(x);
   }
-  if (!lanesReduced)
+  SmallVector<Value> out = combine(level, carried, operands);
+  r.storeFull(emitter, level);
+  return out;
+}
+
+/// Elements [low, high) of a row: in vectors if lanes run along it, else one after the other.
+SmallVector<Value> VectorReduction::overRun(const ReductionNest &nest, ValueRange carried,
+                                            Value low, Value high, ElementBody body) {
+  if (!nest.runDim)
     return body(carried, nullptr);
-  int64_t extent = domain.extents[vectorDim], run = kSumVectors * index.width();
-  auto overLanes = [&](Value low, Value high) {
-    return target.loopOverLanes(emitter, vectorDim, extent, low, high, extent % index.width() == 0,
+  unsigned dim = *nest.runDim;
+  int64_t extent = r.domain.extents[dim];
+  if (lanesReduced)
+    return target.loopOverLanes(emitter, dim, extent, low, high, extent % index.width() == 0,
                                 carried, body);
-  };
-  Value all = index.constant(extent);
-  if (!combine || extent < 4 * run)
-    return overLanes(index.constant(0), all);
-  return forLoop(emitter, index.constant(0), all, run, carried, [&](Value low, ValueRange in) {
-    Value end = b.create<arith::AddIOp>(loc, low, index.constant(run));
-    return combine(in, overLanes(low, b.create<arith::MinUIOp>(loc, end, all)));
+  return forLoop(emitter, low, high, 1, carried, [&](Value i, ValueRange in) {
+    index.setDim(dim, i, extent);
+    return body(in, nullptr);
   });
 }
 
 /// One pass over the reduced dimensions: the reductions of a level, and the full outputs that need
 /// only the levels before it.
 void VectorReduction::emitLevel(size_t level) {
-  ArrayRef<prim::ReduceOp> reductions = r.levels[level];
-  SmallVector<Value> initial;
-  for (prim::ReduceOp reduction : reductions)
-    initial.push_back(emitter.toVector(Reductions::initialOf(emitter, reduction)));
-  auto combineAll = [&](ValueRange left, ValueRange right) {
-    SmallVector<Value> out;
-    for (auto [reduction, a, c] : llvm::zip_equal(reductions, left, right))
-      out.push_back(Reductions::combine(emitter, reduction, a, c));
-    return out;
-  };
-  auto body = [&](ValueRange in, Value mask) {
-    SmallVector<Value> out;
-    for (auto [i, reduction] : llvm::enumerate(reductions)) {
-      Value x = r.operandOf(emitter, reduction);
-      // Lanes past the end of the row count as the neutral element.
-      if (mask)
-        x = b.create<arith::SelectOp>(loc, mask, x, initial[i]);
-      out.push_back(Reductions::combine(emitter, reduction, in[i], x));
-    }
-    r.storeFull(emitter, level);
-    return out;
-  };
-  SmallVector<Value> totals = overReduced(0, initial, body, std::nullopt, combineAll);
-  for (auto [reduction, total] : llvm::zip(reductions, totals)) {
+  ReductionNest nest = planCascade(r.domain, lanesReduced ? index.width() : 1, kMostTerms,
+                                   /*runsAreTerms=*/false);
+  SmallVector<Value> initial = initialOf(level);
+  SmallVector<Value> totals = emitNest(
+      emitter, r.domain, nest, initial,
+      [&](ValueRange carried, Value low, Value high) {
+        return overRun(nest, carried, low, high,
+                       [&](ValueRange in, Value mask) { return addElement(level, in, mask); });
+      },
+      [&](ValueRange carried, CascadeTurn turn) { return combine(level, carried, turn(initial)); });
+  for (auto [reduction, total] : llvm::zip(r.levels[level], totals)) {
     auto combine = [&](Value a, Value c) { return Reductions::combine(emitter, reduction, a, c); };
     r.bind(emitter, reduction, lanesReduced ? target.combineLanes(emitter, total, combine) : total);
   }
 }
 
 void VectorReduction::emitOutputs() {
-  if (r.hasFullOutput(r.levels.size()))
-    overReduced(0, {}, [&](ValueRange, Value) {
-      r.storeFull(emitter, r.levels.size());
-      return SmallVector<Value>();
+  if (r.hasFullOutput(r.levels.size())) {
+    ReductionNest nest = planLoops(r.domain);
+    emitNest(emitter, r.domain, nest, {}, [&](ValueRange, Value low, Value high) {
+      return overRun(nest, {}, low, high, [&](ValueRange, Value) {
+        r.storeFull(emitter, r.levels.size());
+        return SmallVector<Value>();
+      });
     });
+  }
   auto store = [&] {
     BodyEmitter::Scope scope(emitter);
     r.storeKept(emitter);
@@ -159,7 +153,7 @@ void VectorReduction::emitRow() {
 
 /// Columns: lanes have their own results. Totals of a block of columns stay in memory (in the
 /// first-level cache), so that the data is walked as it lies, some rows at a time: their sum is in
-/// a register, and sums of sums lose less of the small terms than one long sum.
+/// a register. A cascade has totals for each of its loops.
 bool VectorReduction::keepsTotalsInMemory(int64_t vectors) const {
   if (r.domain.count(true) < (vectors < 2 ? 4 * kRun : 8))
     return false;
@@ -174,17 +168,23 @@ void VectorReduction::emitBlock(Value low, Value high, int64_t blockExtent) {
   const Domain &domain = r.domain;
   int64_t extent = domain.extents[vectorDim];
   bool exact = extent % index.width() == 0;
+  ReductionNest nest = planCascade(domain, 1, kRun, /*runsAreTerms=*/true);
+  auto totals = 1 + llvm::count_if(nest.loops, [](const ReductionLoop &l) { return l.cascades; });
   auto pointerType = LLVM::LLVMPointerType::get(b.getContext());
   DenseMap<Operation *, Value> memory;
   for (auto &level : r.levels)
     for (prim::ReduceOp reduction : level) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(&function.getBody().front());
-      memory[reduction] = b.create<LLVM::AllocaOp>(
-          loc, pointerType, Reductions::accumulatorOf(reduction), index.constant(blockExtent), 64);
+      memory[reduction] =
+          b.create<LLVM::AllocaOp>(loc, pointerType, Reductions::accumulatorOf(reduction),
+                                   index.constant(totals * blockExtent), 64);
     }
-  auto address = [&](prim::ReduceOp reduction) -> Value {
+  // Of the totals number `depth`; those of the whole block are number 0.
+  auto address = [&](prim::ReduceOp reduction, int64_t depth) -> Value {
     Value at = b.create<arith::SubIOp>(loc, index.evaluate(index.dim(vectorDim)).base, low);
+    if (depth > 0)
+      at = b.create<arith::AddIOp>(loc, at, index.constant(depth * blockExtent));
     return b.create<LLVM::GEPOp>(loc, pointerType, Reductions::accumulatorOf(reduction),
                                  memory[reduction], ArrayRef<LLVM::GEPArg>{at});
   };
@@ -192,80 +192,69 @@ void VectorReduction::emitBlock(Value low, Value high, int64_t blockExtent) {
   auto alignmentOf = [](prim::ReduceOp reduction) {
     return Reductions::accumulatorOf(reduction).getIntOrFloatBitWidth() / 8;
   };
-  auto load = [&](prim::ReduceOp reduction) -> Value {
+  auto load = [&](prim::ReduceOp reduction, int64_t depth) -> Value {
     Type scalar = Reductions::accumulatorOf(reduction);
     Type type = index.width() == 1 ? scalar : Type(VectorType::get({index.width()}, scalar));
-    return b.create<LLVM::LoadOp>(loc, type, address(reduction), alignmentOf(reduction));
+    return b.create<LLVM::LoadOp>(loc, type, address(reduction, depth), alignmentOf(reduction));
+  };
+  auto loadLevel = [&](size_t level, int64_t depth) {
+    SmallVector<Value> values;
+    for (prim::ReduceOp reduction : r.levels[level])
+      values.push_back(load(reduction, depth));
+    return values;
+  };
+  auto storeLevel = [&](size_t level, int64_t depth, ValueRange values) {
+    for (auto [reduction, value] : llvm::zip_equal(r.levels[level], values))
+      b.create<LLVM::StoreOp>(loc, value, address(reduction, depth), alignmentOf(reduction));
   };
   auto bindBelow = [&](size_t level) {
     emitter.unbindAll();
     for (size_t l = 0; l < level; ++l)
       for (prim::ReduceOp reduction : r.levels[l])
-        r.bind(emitter, reduction, load(reduction));
+        r.bind(emitter, reduction, load(reduction, 0));
   };
-  auto columns = [&](function_ref<void()> body) {
-    target.loopOverLanes(emitter, vectorDim, extent, low, high, exact, {}, [&](ValueRange, Value) {
-      body();
-      return SmallVector<Value>();
-    });
-  };
-  auto overRows = [&](function_ref<void()> body) {
-    overReduced(0, {}, [&](ValueRange, Value) {
-      columns(body);
-      return SmallVector<Value>();
-    });
-  };
-  // The innermost of the reduced dimensions, in runs; each for all columns.
-  unsigned runDim = 0;
-  for (auto [d, extent] : llvm::enumerate(domain.extents))
-    if (domain.reduced[d] && extent != 1)
-      runDim = static_cast<unsigned>(d);
-  int64_t rows = domain.extents[runDim];
-  auto overRuns = [&](function_ref<void(Value, Value)> body) {
-    auto runs = [&](ValueRange, Value) {
-      Value all = index.constant(rows);
-      forLoop(emitter, index.constant(0), all, kRun, [&](Value first) {
-        Value last = b.create<arith::MinUIOp>(
-            loc, b.create<arith::AddIOp>(loc, first, index.constant(kRun)), all);
-        columns([&] { body(first, last); });
-      });
-      return SmallVector<Value>();
-    };
-    overReduced(0, {}, runs, /*without=*/runDim);
+  auto columns = [&](function_ref<void()> body) -> SmallVector<Value> {
+    return target.loopOverLanes(emitter, vectorDim, extent, low, high, exact, {},
+                                [&](ValueRange, Value) {
+                                  body();
+                                  return SmallVector<Value>();
+                                });
   };
   for (size_t level = 0; level < r.levels.size(); ++level) {
-    columns([&] {
-      for (prim::ReduceOp reduction : r.levels[level])
-        b.create<LLVM::StoreOp>(loc, emitter.toVector(Reductions::initialOf(emitter, reduction)),
-                                address(reduction), alignmentOf(reduction));
-    });
-    overRuns([&](Value first, Value last) {
-      bindBelow(level);
-      SmallVector<Value> initial;
-      for (prim::ReduceOp reduction : r.levels[level])
-        initial.push_back(emitter.toVector(Reductions::initialOf(emitter, reduction)));
-      SmallVector<Value> sums =
-          forLoop(emitter, first, last, 1, initial, [&](Value row, ValueRange in) {
-            index.setDim(runDim, row, rows);
-            SmallVector<Value> out;
-            for (auto [i, reduction] : llvm::enumerate(r.levels[level])) {
-              Value x = r.operandOf(emitter, reduction);
-              out.push_back(Reductions::combine(emitter, reduction, in[i], x));
-            }
-            r.storeFull(emitter, level);
-            return out;
+    int64_t depth = 0;
+    auto addTo = [&](ValueRange values) {
+      storeLevel(level, depth, combine(level, loadLevel(level, depth), values));
+    };
+    auto start = [&] { columns([&] { storeLevel(level, depth, initialOf(level)); }); };
+    start();
+    emitNest(
+        emitter, domain, nest, {},
+        [&](ValueRange, Value first, Value last) {
+          return columns([&] {
+            bindBelow(level);
+            addTo(overRun(nest, initialOf(level), first, last,
+                          [&](ValueRange in, Value) { return addElement(level, in, nullptr); }));
           });
-      for (auto [i, reduction] : llvm::enumerate(r.levels[level]))
-        b.create<LLVM::StoreOp>(loc,
-                                Reductions::combine(emitter, reduction, load(reduction), sums[i]),
-                                address(reduction), alignmentOf(reduction));
+        },
+        [&](ValueRange, CascadeTurn turn) {
+          ++depth;
+          start();
+          turn({});
+          --depth;
+          return columns([&] { addTo(loadLevel(level, depth + 1)); });
+        });
+  }
+  if (r.hasFullOutput(r.levels.size())) {
+    ReductionNest rows = planLoops(domain);
+    emitNest(emitter, domain, rows, {}, [&](ValueRange, Value first, Value last) {
+      return overRun(rows, {}, first, last, [&](ValueRange, Value) {
+        return columns([&] {
+          bindBelow(r.levels.size());
+          r.storeFull(emitter, r.levels.size());
+        });
+      });
     });
   }
-  if (r.hasFullOutput(r.levels.size()))
-    overRows([&] {
-      bindBelow(r.levels.size());
-      r.storeFull(emitter, r.levels.size());
-    });
   columns([&] {
     bindBelow(r.levels.size());
     r.storeKept(emitter);

@@ -36,6 +36,10 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
     if (domain.innermost() == along && shape[along] >= kLeast)
       return emitCumulativeInLanes(kernel, module, scan, target, errors);
   }
+  // A running sum cannot be a cascade (ReductionLoops.h); on a CPU's way through one element after
+  // the other, f64 takes no longer than f32.
+  if (!target.lanesAreThreads() && accumulator.isF32())
+    accumulator = Float64Type::get(kernel.getContext());
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);
   BodyEmitter emitter(kernel, function, target, errors, rank);
   OpBuilder &b = emitter.builder();

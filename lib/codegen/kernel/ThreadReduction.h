@@ -41,6 +41,8 @@ private:
   };
   using Steps = llvm::MutableArrayRef<Step>;
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, Steps)>;
+  using Combine =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, mlir::ValueRange)>;
 
   bool readsTransposed() const;
   void chooseShare(int64_t rows, int64_t columns);
@@ -58,7 +60,8 @@ private:
                llvm::MutableArrayRef<mlir::Value> totals);
   mlir::Value combineLanes(prim::ReduceOp reduction, mlir::Value total);
   void storeFull(Steps steps, size_t depth);
-  llvm::SmallVector<mlir::Value> overRow(mlir::ValueRange carried, Body body);
+  llvm::SmallVector<mlir::Value> overRow(mlir::ValueRange carried, Body body,
+                                         Combine combine = nullptr);
   void onlyWhere(mlir::Value condition, llvm::function_ref<void()> body);
 
   const Reductions &r;

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <limits>
+
 using namespace accc;
 using namespace accc::test;
 
@@ -75,6 +77,33 @@ TEST_CASE("tied_maxima: of two equal operands each has half") {
   Training broadcast = ofOnes("g (float[2,4] a, float[1] b) => (float[2,4] y) { y = Max(a, b) }",
                               {{"a", filled({2, 4}, 1)}, {"b", filled({1}, 1)}}, {2, 4});
   checkEqual(broadcast.gradient("b"), {4});
+}
+
+TEST_CASE("tied_maxima: NaN among the operands") {
+  // As in PyTorch: of a reduction with NaN every element has 0 / 0, of two operands both have all.
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const char *op : {"ReduceMax", "ReduceMin"}) {
+    INFO(op);
+    Training rows = ofOnes("g (float[2,3] x) => (float[2] y) { y = " + std::string(op) +
+                               " <axes = [1], keepdims = 0> (x) }",
+                           {{"x", array({2, 3}, {1, nan, 3, 2, 2, 2})}}, {2});
+    checkNear(rows.gradient("x"), {nan, nan, nan, 1.0 / 3, 1.0 / 3, 1.0 / 3}, 1e-6);
+  }
+  for (const char *op : {"Max", "Min"}) {
+    INFO(op);
+    Training both =
+        ofOnes("g (float[3] a, float[3] b) => (float[3] y) { y = " + std::string(op) + "(a, b) }",
+               {{"a", array({3}, {nan, 1, nan})}, {"b", array({3}, {1, nan, nan})}}, {3});
+    checkEqual(both.gradient("a"), {1, 1, 1});
+    checkEqual(both.gradient("b"), {1, 1, 1});
+  }
+  for (const char *body : {"y = Relu(x)", "y = Elu(x)", "y = Celu(x)", "y = Selu(x)"}) {
+    INFO(body);
+    Training bend = ofOnes("g (float[1] x) => (float[1] y) { " + std::string(body) + " }",
+                           {{"x", filled({1}, nan)}}, {1});
+    checkNear(bend.gradient("x"), {std::string(body) == "y = Selu(x)" ? 1.0507009873554805 : 1.0},
+              1e-6);
+  }
 }
 
 TEST_CASE("tied_maxima: kinks") {

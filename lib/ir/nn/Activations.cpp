@@ -39,10 +39,11 @@ LogicalResult ReluOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &resu
   return define(*this, builder, results, [](Tensor x) { return max(x, 0.0); });
 }
 
-// dx = dy where y > 0, so that only y need be kept.
+// dx = dy where y > 0, so that only y need be kept. Here and below NaN counts as above the bend, as
+// in PyTorch.
 LogicalResult ReluOp::differentiate(Gradients &gradients) {
   return pullBack(*this, gradients,
-                  [](Tensor x, Tensor y, Tensor dy) { return select(y > 0.0, dy, 0.0); });
+                  [](Tensor x, Tensor y, Tensor dy) { return select(y <= 0.0, 0.0, dy); });
 }
 
 // ---- gelu ----
@@ -115,7 +116,7 @@ LogicalResult EluOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &resul
 
 LogicalResult EluOp::differentiate(Gradients &gradients) {
   return pullBack(*this, gradients, [&](Tensor x, Tensor y, Tensor dy) {
-    return select(x > 0.0, dy, dy * (getAlpha() * exp(x)));
+    return select(x <= 0.0, dy * (getAlpha() * exp(x)), dy);
   });
 }
 
@@ -129,7 +130,7 @@ LogicalResult CeluOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &resu
 
 LogicalResult CeluOp::differentiate(Gradients &gradients) {
   return pullBack(*this, gradients, [&](Tensor x, Tensor y, Tensor dy) {
-    return select(x > 0.0, dy, dy * exp(x * (1.0 / getAlpha())));
+    return select(x <= 0.0, dy * exp(x * (1.0 / getAlpha())), dy);
   });
 }
 
@@ -143,7 +144,7 @@ LogicalResult SeluOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &resu
 
 LogicalResult SeluOp::differentiate(Gradients &gradients) {
   return pullBack(*this, gradients, [&](Tensor x, Tensor y, Tensor dy) {
-    return select(x > 0.0, getGamma() * dy, dy * (getGamma() * getAlpha() * exp(x)));
+    return select(x <= 0.0, dy * (getGamma() * getAlpha() * exp(x)), getGamma() * dy);
   });
 }
 
@@ -237,8 +238,8 @@ LogicalResult ClampOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &res
 // dx = dy strictly between the ends, as in PyTorch.
 LogicalResult ClampOp::differentiate(Gradients &gradients) {
   return pullBack(*this, gradients, [&](Tensor x, Tensor y, Tensor dy) {
-    Tensor dx = std::isinf(getMin()) ? dy : select(x > getMin(), dy, 0.0);
-    return std::isinf(getMax()) ? dx : select(x < getMax(), dx, 0.0);
+    Tensor dx = std::isinf(getMin()) ? dy : select(x <= getMin(), 0.0, dy);
+    return std::isinf(getMax()) ? dx : select(x >= getMax(), 0.0, dx);
   });
 }
 

@@ -57,9 +57,10 @@ uint64_t divideBits(uint64_t a, uint64_t b, bool isUnsigned) {
 double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
-/// The share of dy of the operand `a` where it is chosen over `b` by `wins`; half of it for a tie.
-Tensor shareOf(Tensor dy, Tensor wins, Tensor a, Tensor b) {
-  return select(wins, dy, select(equal(a, b), dy * 0.5, 0.0));
+/// The share of dy of the operand `a`: nothing where it `loses` against `b`, half of it for a tie.
+/// Where either is NaN neither loses, and both have all of it, as in PyTorch.
+Tensor shareOf(Tensor dy, Tensor loses, Tensor a, Tensor b) {
+  return select(loses, 0.0, select(equal(a, b), dy * 0.5, dy));
 }
 
 } // namespace
@@ -179,8 +180,8 @@ Value RemOp::emitScalar(OpBuilder &builder, ValueRange operands) {
 LogicalResult MaxOp::differentiate(Gradients &gradients) {
   return differentiateBinary(
       *this, gradients,
-      [](Tensor dy, Tensor a, Tensor b, Tensor) { return shareOf(dy, a > b, a, b); },
-      [](Tensor dy, Tensor a, Tensor b, Tensor) { return shareOf(dy, b > a, a, b); });
+      [](Tensor dy, Tensor a, Tensor b, Tensor) { return shareOf(dy, a < b, a, b); },
+      [](Tensor dy, Tensor a, Tensor b, Tensor) { return shareOf(dy, b < a, a, b); });
 }
 LogicalResult MaxOp::evaluate(ArrayRef<ReferenceArray> operands,
                               SmallVectorImpl<ReferenceArray> &results) {
@@ -195,8 +196,8 @@ Value MaxOp::emitScalar(OpBuilder &builder, ValueRange operands) {
 LogicalResult MinOp::differentiate(Gradients &gradients) {
   return differentiateBinary(
       *this, gradients,
-      [](Tensor dy, Tensor a, Tensor b, Tensor) { return shareOf(dy, a < b, a, b); },
-      [](Tensor dy, Tensor a, Tensor b, Tensor) { return shareOf(dy, b < a, a, b); });
+      [](Tensor dy, Tensor a, Tensor b, Tensor) { return shareOf(dy, a > b, a, b); },
+      [](Tensor dy, Tensor a, Tensor b, Tensor) { return shareOf(dy, b > a, a, b); });
 }
 LogicalResult MinOp::evaluate(ArrayRef<ReferenceArray> operands,
                               SmallVectorImpl<ReferenceArray> &results) {

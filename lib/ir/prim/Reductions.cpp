@@ -128,8 +128,9 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   return success();
 }
 
-// sum: dy everywhere. max, min: dy shared evenly by the elements that equal the result. prod: dy
-// times the product of the other elements. all and any have no float operand.
+// sum: dy everywhere. max, min: dy shared evenly by the elements that equal the result; of a result
+// that is NaN there are none, and every element has 0 / 0, as in PyTorch. prod: dy times the
+// product of the other elements. all and any have no float operand.
 LogicalResult ReduceOp::differentiate(Gradients &gradients) {
   if (!gradients.wants(getOperand()))
     return success();
@@ -146,8 +147,9 @@ LogicalResult ReduceOp::differentiate(Gradients &gradients) {
   case ReduceKind::max:
   case ReduceKind::min: {
     Tensor ties = equal(x, spread(x.wrap(getResult())));
-    Tensor share = dy / sum(ties.convert(x.elementType()), getDimensions());
-    gradients.add(getOperand(), select(ties, spread(share), 0.0));
+    Tensor count = sum(ties.convert(x.elementType()), getDimensions());
+    Tensor others = count.full(0.0) / count;
+    gradients.add(getOperand(), select(ties, spread(dy / count), spread(others)));
     break;
   }
   case ReduceKind::all:

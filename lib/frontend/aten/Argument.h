@@ -14,8 +14,10 @@ namespace accc::aten {
 
 /// None.
 struct NoValue {};
-/// What says nothing about values: a device, a layout, a memory format, a generator.
+/// What says nothing about values: a device, a layout, a generator.
 struct Irrelevant {};
+/// PyTorch's memory formats, by their codes.
+enum class MemoryFormat : int64_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 /// Null elements are None.
 using TensorList = llvm::SmallVector<mlir::Value>;
 using Integers = llvm::SmallVector<int64_t>;
@@ -25,7 +27,7 @@ using Booleans = llvm::SmallVector<bool>;
 /// One argument, as a file gives it or as an operator's signature has it by default. A
 /// torch.dtype is an element type.
 using Argument = std::variant<NoValue, mlir::Value, TensorList, int64_t, double, bool, std::string,
-                              Integers, Reals, Booleans, mlir::Type, Irrelevant>;
+                              Integers, Reals, Booleans, mlir::Type, MemoryFormat, Irrelevant>;
 
 } // namespace accc::aten
 

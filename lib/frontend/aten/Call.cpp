@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/aten/Call.h"
+#include "frontend/aten/FreshLayout.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/common/Fold.h"
 #include "frontend/common/Indexing.h"
@@ -70,7 +71,7 @@ MutableTensor Caller::complexNumber(Location loc, double real, double imaginary)
     Type type = function.builder().getF32Type();
     return Complex(node.scalar(real, type), node.scalar(imaginary, type)).value(node);
   });
-  return MutableTensor(value, "complex");
+  return MutableTensor(value, "complex", Layout::contiguous({}));
 }
 
 Value Caller::readPairs(Location loc, const MutableTensor &tensor) {
@@ -81,7 +82,7 @@ MutableTensor Caller::detached(Location loc, const MutableTensor &tensor, String
   Value value = tensor.read(function, loc);
   if (isDifferentiable(value.getType()) && !knownValue(value))
     value = detachedValue(function, loc, value);
-  return MutableTensor(value, name);
+  return MutableTensor(value, name, tensor.layout());
 }
 
 namespace {
@@ -90,24 +91,31 @@ namespace {
 struct PreparedCall {
   Operator op;
   llvm::StringMap<Argument> arguments;
+  Memory memory;
 };
 
 /// What a call does beside its results.
 struct Effects {
   std::vector<std::pair<std::string, Value>> writes;
   std::optional<Alias> sharing;
+  std::vector<Layout> layouts;
 };
 
-/// Runs the rule, with another tensor in place of the first one if that is given.
-Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, Value first,
+/// Runs the rule, with another tensor in place of the one that is viewed if that is given.
+Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, Value viewed,
              Effects *effects = nullptr) {
   llvm::StringMap<Argument> arguments = call.arguments;
-  if (first)
-    arguments[call.op.signature.parameters.front().name] = first;
-  Node node(function, loc, call.op.signature, std::move(arguments));
+  Memory memory = call.memory;
+  if (viewed && call.op.alias == Alias::StorageView)
+    memory.storage = viewed;
+  else if (viewed)
+    arguments[call.op.signature.parameters.front().name] = viewed;
+  Node node(function, loc, call.op.signature, std::move(arguments), memory);
   Entities results = function.build([&] { return call.op.rule(node); });
   if (effects)
-    *effects = {{node.writes().begin(), node.writes().end()}, node.sharing()};
+    *effects = {{node.writes().begin(), node.writes().end()},
+                node.sharing(),
+                {node.results().begin(), node.results().end()}};
   return results;
 }
 
@@ -135,7 +143,7 @@ ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const 
     return step;
   std::optional<Operator> put = findOperator(name + "_scatter");
   step.put = [&function, loc, call, put](Value tensor, Value elements) {
-    PreparedCall back{*put, call->arguments};
+    PreparedCall back{*put, call->arguments, {}};
     back.arguments["src"] = elements;
     return run(function, loc, back, tensor).front().tensor;
   };
@@ -158,13 +166,30 @@ static Value fitted(const NodeBuilder &node, Value value, RankedTensorType type)
   return fit(type.getElementType())(node.wrap(value));
 }
 
+static std::optional<MemoryFormat> memoryFormatOf(const std::vector<NamedLocal> &arguments) {
+  for (const NamedLocal &argument : arguments)
+    if (auto *format = std::get_if<MemoryFormat>(&argument.value))
+      return *format;
+  return std::nullopt;
+}
+
 std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<NamedLocal> &given,
                                 StringRef resultName) {
   std::optional<Operator> op = findOperator(name);
   if (!op)
     fail("the operator is not supported");
   llvm::StringMap<Local> locals = byName(*op, given);
-  auto prepared = std::make_shared<PreparedCall>(PreparedCall{*op, {}});
+  auto tensorOf = [&](StringRef parameter) -> MutableTensor * {
+    auto local = locals.find(parameter);
+    return local == locals.end() ? nullptr : std::get_if<MutableTensor>(&local->second);
+  };
+  MutableTensor *first =
+      op->signature.parameters.empty() ? nullptr : tensorOf(op->signature.parameters.front().name);
+  auto prepared = std::make_shared<PreparedCall>(PreparedCall{*op, {}, {}});
+  if (first && *first) {
+    MutableTensor whole = first->whole();
+    prepared->memory = {first->layout(), read(loc, whole), whole.layout()};
+  }
   for (const auto &entry : locals)
     prepared->arguments[entry.first()] = std::visit(
         [&](const auto &value) -> Argument {
@@ -184,17 +209,12 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
 
   Effects effects;
   Entities results = run(function, loc, *prepared, Value(), &effects);
-  auto tensorOf = [&](StringRef parameter) -> MutableTensor * {
-    auto local = locals.find(parameter);
-    return local == locals.end() ? nullptr : std::get_if<MutableTensor>(&local->second);
-  };
   for (const auto &[parameter, value] : effects.writes)
     if (MutableTensor *target = tensorOf(parameter))
       write(loc, *target, value);
-  MutableTensor *first =
-      op->signature.parameters.empty() ? nullptr : tensorOf(op->signature.parameters.front().name);
 
-  if (op->inPlace) {
+  Alias alias = effects.sharing.value_or(op->alias);
+  if (op->inPlace && alias == Alias::None) {
     if (!first || results.empty() || !results.front().tensor)
       fail("writes into what is no tensor");
     auto type = cast<RankedTensorType>(read(loc, *first).getType());
@@ -204,17 +224,38 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
     return {*first};
   }
 
-  Alias alias = effects.sharing.value_or(op->alias);
+  FreshLayout fresh(name, op->signature, locals, memoryFormatOf(given));
+  size_t next = 0;
+  // Views say where they lie, and so do copies that a call might also have as a view.
+  auto nextLayout = [&](Value value) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+    if (alias == Alias::None && !effects.sharing)
+      return fresh.of(cast<RankedTensorType>(value.getType()));
+    size_t i = next++;
+    if (i < effects.layouts.size() && effects.layouts[i].isKnown())
+      return effects.layouts[i];
+    std::string origin =
+        i < effects.layouts.size() ? effects.layouts[i].origin() : op->signature.name;
+    return Layout::unknown(shape, origin);
+  };
   auto tensor = [&](Value value, std::optional<size_t> index) {
     if (!value)
       return MutableTensor();
+    Layout layout = nextLayout(value);
     if (!first || alias == Alias::None)
-      return MutableTensor(value, resultName);
-    if (alias == Alias::View && value == read(loc, *first))
+      return MutableTensor(value, resultName, layout);
+    if (alias != Alias::MaybeView && value == read(loc, *first) && layout == first->layout())
       return *first;
-    return first->view(viewStep(function, loc, prepared, index), value, alias == Alias::MaybeView,
-                       resultName);
+    MutableTensor viewed = alias == Alias::StorageView ? first->whole() : *first;
+    return viewed.view(viewStep(function, loc, prepared, index), value, layout,
+                       alias == Alias::MaybeView, resultName);
   };
+  if (op->inPlace) { // x.t_() makes x a view of its elements
+    if (!first)
+      fail("views what is no tensor");
+    first->become(tensor(results.front().tensor, std::nullopt));
+    return {*first};
+  }
   std::vector<Local> outputs;
   for (const Entity &result : results) {
     if (result.sequence) {

@@ -10,8 +10,9 @@ namespace accc::aten {
 using MutableTensors = std::vector<MutableTensor>;
 
 /// What a name of a program stands for. Empty tensors of a list are None.
-using Local = std::variant<NoValue, MutableTensor, MutableTensors, int64_t, double, bool,
-                           std::string, Integers, Reals, Booleans, mlir::Type, Irrelevant>;
+using Local =
+    std::variant<NoValue, MutableTensor, MutableTensors, int64_t, double, bool, std::string,
+                 Integers, Reals, Booleans, mlir::Type, MemoryFormat, Irrelevant>;
 
 /// An argument with the name of its parameter; by position where that is empty.
 struct NamedLocal {

@@ -24,7 +24,8 @@ static Attribute customAttribute(OpBuilder &b, const NamedLocal &argument) {
           return b.getDenseI64ArrayAttr(SmallVector<int64_t>(value.begin(), value.end()));
         else if constexpr (std::is_same_v<T, Reals>)
           return b.getDenseF64ArrayAttr(value);
-        else if constexpr (std::is_same_v<T, NoValue> || std::is_same_v<T, Irrelevant>)
+        else if constexpr (std::is_same_v<T, NoValue> || std::is_same_v<T, MemoryFormat> ||
+                           std::is_same_v<T, Irrelevant>)
           return {};
         else
           fail("the argument '" + argument.name +
@@ -46,6 +47,8 @@ std::vector<Local> Caller::callCustom(Location loc, const prim::CustomOperator &
       config.push_back(node.attr(argument.name, attribute));
   std::vector<Local> results;
   for (const Entity &result : function.build([&] { return customCall(node, op, inputs, config); }))
-    results.push_back(MutableTensor(result.tensor, name));
+    results.push_back(MutableTensor(
+        result.tensor, name,
+        Layout::unknown(cast<RankedTensorType>(result.tensor.getType()).getShape(), name.str())));
   return results;
 }

@@ -11,34 +11,39 @@ using accc::prim::Tensor;
 
 struct MutableTensor::Storage {
   Value value;
+  std::string name;
+  Layout layout;
   int64_t version = 0;
-  /// The tensor that was written through last, and whether it may be a copy.
-  std::string writer;
-  bool isMaybe = false;
+  /// The tensor that was written through last, and the doubt whether it is a copy.
+  std::string writer = {}, doubt = {};
 };
 
 struct MutableTensor::State {
   std::shared_ptr<Storage> storage;
-  std::vector<ViewStep> steps;
   std::string name;
-  bool isMaybe = false;
+  Layout layout;
   /// What was read last, of which version of the storage.
   Value value;
   int64_t version = 0;
+  std::vector<ViewStep> steps = {};
+  /// The operator of whose result the strides would say whether this is a copy; or "".
+  std::string doubt = {};
 };
 
-MutableTensor::MutableTensor(Value value, StringRef name) : state(std::make_shared<State>()) {
-  state->storage = std::make_shared<Storage>();
-  state->storage->value = state->value = value;
-  state->name = name.str();
+MutableTensor::MutableTensor(Value value, StringRef name, Layout layout) {
+  auto storage = std::make_shared<Storage>(Storage{value, name.str(), layout});
+  state = std::make_shared<State>(State{storage, name.str(), std::move(layout), value});
 }
 
-MutableTensor MutableTensor::view(ViewStep step, Value value, bool isMaybe, StringRef name) const {
+MutableTensor MutableTensor::view(ViewStep step, Value value, Layout layout, bool isMaybe,
+                                  StringRef name) const {
   MutableTensor result;
   result.state = std::make_shared<State>(*state);
   result.state->steps.push_back(std::move(step));
   result.state->name = name.str();
-  result.state->isMaybe |= isMaybe;
+  if (isMaybe && result.state->doubt.empty())
+    result.state->doubt = layout.origin();
+  result.state->layout = std::move(layout);
   result.state->value = value;
   result.state->version = state->storage->version;
   return result;
@@ -46,14 +51,37 @@ MutableTensor MutableTensor::view(ViewStep step, Value value, bool isMaybe, Stri
 
 Type MutableTensor::type() const { return state->value.getType(); }
 
+const Layout &MutableTensor::layout() const { return state->layout; }
+
+void MutableTensor::setLayout(Layout layout) {
+  if (state->steps.empty())
+    state->storage->layout = layout;
+  state->layout = std::move(layout);
+}
+
+MutableTensor MutableTensor::whole() const {
+  const Storage &storage = *state->storage;
+  bool isKnown = state->doubt.empty() && storage.layout.isKnown() && storage.layout.isDense() &&
+                 getElementTypeOrSelf(storage.value) == getElementTypeOrSelf(state->value);
+  if (!isKnown || state->steps.empty())
+    return *this;
+  MutableTensor result;
+  result.state = std::make_shared<State>(
+      State{state->storage, storage.name, storage.layout, storage.value, storage.version});
+  return result;
+}
+
+void MutableTensor::become(const MutableTensor &other) { *state = State(*other.state); }
+
 Value MutableTensor::read(ForwardBuilder &, Location) const {
   Storage &storage = *state->storage;
   if (state->version == storage.version)
     return state->value;
-  if (state->isMaybe || storage.isMaybe)
+  if (const std::string &doubt = state->doubt.empty() ? storage.doubt : state->doubt;
+      !doubt.empty())
     fail("reads '" + state->name + "' after a write into '" + storage.writer +
-         "': whether these share their elements depends on strides, which the file does not "
-         "prove; clone() the one that is written");
+         "': whether these share their elements depends on strides, and those of what '" + doubt +
+         "' gives are not known; clone() the one that is written");
   Value value = storage.value;
   for (const ViewStep &step : state->steps)
     value = step.view(value);
@@ -91,6 +119,10 @@ void MutableTensor::write(ForwardBuilder &function, Location loc, Value value) {
          " (or another element type) into the tensor '" + state->name + "' of shape " +
          show(cast<RankedTensorType>(state->value.getType()).getShape()));
   read(function, loc); // or fails, where it is not known what is written into
+  if (state->layout.isKnown() && state->layout.overlaps())
+    fail("writes into '" + state->name +
+         "', elements of which share their memory: which of several values stays there is not "
+         "defined; clone() it before");
   SmallVector<Value> wholes = {storage.value};
   for (const ViewStep &step : state->steps)
     wholes.push_back(step.view(wholes.back()));
@@ -100,7 +132,7 @@ void MutableTensor::write(ForwardBuilder &function, Location loc, Value value) {
   storage.value = written;
   ++storage.version;
   storage.writer = state->name;
-  storage.isMaybe = state->isMaybe;
+  storage.doubt = state->doubt;
   state->value = value;
   state->version = storage.version;
 }

@@ -20,18 +20,28 @@ struct ViewStep {
 
 /// A tensor of the model: a value, or a view of another tensor's elements. Copies are the same
 /// tensor. PyTorch's programs write into tensors; here, a write makes a new value, and what shares
-/// the elements is derived anew from it when it is read.
+/// the elements is derived anew from it when it is read. The layout is that of PyTorch's tensor: it
+/// says what shares elements, and nothing of where accc has them.
 class MutableTensor {
 public:
   MutableTensor() = default;
   /// A tensor of its own, called `name` in messages.
-  MutableTensor(mlir::Value value, llvm::StringRef name);
+  MutableTensor(mlir::Value value, llvm::StringRef name, Layout layout);
 
   /// A view of this tensor, whose value now is `value`. If `isMaybe`, PyTorch may also have made a
   /// copy of it.
-  MutableTensor view(ViewStep step, mlir::Value value, bool isMaybe, llvm::StringRef name) const;
+  MutableTensor view(ViewStep step, mlir::Value value, Layout layout, bool isMaybe,
+                     llvm::StringRef name) const;
 
   mlir::Type type() const;
+  const Layout &layout() const;
+  /// Replaces what is known of the layout.
+  void setLayout(Layout layout);
+  /// The tensor whose elements are those of the storage, as far as the program has it; this one
+  /// where that is not known.
+  MutableTensor whole() const;
+  /// Makes this tensor, and all copies of it, another one: a view of it.
+  void become(const MutableTensor &other);
   explicit operator bool() const { return state != nullptr; }
   /// Whether both are one tensor: what is written into one is all that is in the other.
   bool isSame(const MutableTensor &other) const { return state == other.state; }

@@ -215,6 +215,20 @@ Type Node::anyElementType(StringRef name, Type otherwise) const {
   return has(name) ? get<Type>(name, "a dtype") : otherwise;
 }
 
+MemoryFormat Node::memoryFormat(MemoryFormat otherwise) const {
+  return has("memory_format") ? get<MemoryFormat>("memory_format", "a memory format") : otherwise;
+}
+
+Layout Node::layoutOf(ArrayRef<int64_t> shape) const {
+  return memory.layout.shape() == shape ? memory.layout : Layout::unknown(shape, signature.name);
+}
+
+void Node::takeEffects(const Node &other) {
+  if (other.shared)
+    shared = other.shared;
+  laid = other.laid;
+}
+
 // ---- axes ----
 
 int64_t Node::dim(StringRef name, Tensor x) const {

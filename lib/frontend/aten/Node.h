@@ -4,6 +4,7 @@
 #define ACCC_FRONTEND_ATEN_NODE_H
 
 #include "frontend/aten/Argument.h"
+#include "frontend/aten/Layout.h"
 #include "frontend/aten/Signature.h"
 #include "frontend/common/Complex.h"
 
@@ -19,8 +20,18 @@ enum class Alias {
   None,
   /// Its elements: what is written into one is seen in the other.
   View,
-  /// Its elements or not, which PyTorch decides by the strides.
+  /// Its elements or not, which PyTorch decides by the strides, where these are not known.
   MaybeView,
+  /// Elements of its storage, which need not be its own.
+  StorageView,
+};
+
+/// Where the first argument of a call lies, if it is a tensor.
+struct Memory {
+  Layout layout = Layout::contiguous({});
+  /// The tensor that has its storage, and where that lies in it.
+  mlir::Value storage = {};
+  Layout storageLayout = Layout::contiguous({});
 };
 
 /// Arguments are asked for by their names in the operator's signature; those that the call leaves
@@ -29,8 +40,9 @@ enum class Alias {
 class Node : public NodeBuilder {
 public:
   Node(ForwardBuilder &function, mlir::Location loc, const Signature &signature,
-       llvm::StringMap<Argument> arguments)
-      : NodeBuilder(function, loc), signature(signature), arguments(std::move(arguments)) {}
+       llvm::StringMap<Argument> arguments, const Memory &memory)
+      : NodeBuilder(function, loc), signature(signature), arguments(std::move(arguments)),
+        memory(memory) {}
 
   /// Gives the argument another value, or one where the call has none.
   void set(llvm::StringRef name, Argument value) { arguments[name] = std::move(value); }
@@ -82,6 +94,7 @@ public:
   double number(llvm::StringRef name) const;
   bool isInteger(llvm::StringRef name) const;
   bool isBoolean(llvm::StringRef name) const;
+  MemoryFormat memoryFormat(MemoryFormat otherwise) const;
 
   /// An axis of `x`, made positive; a tensor without dimensions has the axes 0 and -1.
   int64_t dim(llvm::StringRef name, prim::Tensor x) const;
@@ -96,6 +109,17 @@ public:
   void share(Alias alias) { shared = alias; }
   std::optional<Alias> sharing() const { return shared; }
 
+  // ---- memory ----
+  /// Where the first argument lies; not known of a tensor of another shape.
+  Layout layoutOf(llvm::ArrayRef<int64_t> shape) const;
+  Layout layoutOf(prim::Tensor x) const { return layoutOf(x.shape()); }
+  const Memory &inMemory() const { return memory; }
+  /// The result, or the next element of a list, lies so.
+  void lay(Layout layout) { laid.push_back(std::move(layout)); }
+  llvm::ArrayRef<Layout> results() const { return laid; }
+  /// Takes what the rule of another node said of its results.
+  void takeEffects(const Node &other);
+
 private:
   const Argument &find(llvm::StringRef name) const;
   template <typename T> const T &get(llvm::StringRef name, const char *what) const;
@@ -104,8 +128,10 @@ private:
 
   const Signature &signature;
   llvm::StringMap<Argument> arguments;
+  Memory memory;
   std::vector<std::pair<std::string, mlir::Value>> written;
   std::optional<Alias> shared;
+  std::vector<Layout> laid;
 };
 
 /// Builds the results.

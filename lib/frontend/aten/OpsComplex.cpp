@@ -16,13 +16,16 @@ Entities viewAsComplex(Node &node) {
   if (pairs.rank() == 0 || pairs.dim(-1) != 2)
     fail("the last dimension must hold a real and an imaginary part, but the shape is " +
          show(pairs.shape()));
+  node.lay(node.layoutOf(pairs).asComplex());
   return {Complex::ofPairs(pairs).value(node)};
 }
 
 Entities viewAsReal(Node &node) {
   if (!node.isComplex("self"))
     fail("the argument 'self' must be a tensor of complex numbers");
-  return {node.complexIn("self").pairs()};
+  Tensor pairs = node.complexIn("self").pairs();
+  node.lay(node.layoutOf(pairs.shape().drop_back()).asPairs());
+  return {pairs};
 }
 
 /// Complex numbers of two arguments in one shape.
@@ -35,13 +38,24 @@ Entities polarForm(Node &node) {
   return {polar(magnitude, angle).value(node)};
 }
 
-Entities realPart(Node &node) { return {node.complexIn("self").real}; }
+/// The real part (0) or the imaginary one (1), which lie side by side.
+Entities partOf(Node &node, Tensor part, int64_t index) {
+  node.lay(node.layoutOf(part).asPairs().selected(part.rank(), index));
+  return {part};
+}
+Entities identity(Node &node) {
+  Tensor x = node.in("self");
+  node.lay(node.layoutOf(x));
+  return {x};
+}
+Entities realPart(Node &node) {
+  return node.isComplex("self") ? partOf(node, node.complexIn("self").real, 0) : identity(node);
+}
 Entities imaginaryPart(Node &node) {
   if (!node.isComplex("self"))
     fail("the argument 'self' must be a tensor of complex numbers");
-  return {*node.complexIn("self").imaginary};
+  return partOf(node, *node.complexIn("self").imaginary, 1);
 }
-Entities identity(Node &node) { return {node.in("self")}; }
 Entities phaseOfReal(Node &node) { return {phase(Complex(asFloat(node, node.in("self"))))}; }
 Entities negated(Node &node) { return {-node.in("self")}; }
 

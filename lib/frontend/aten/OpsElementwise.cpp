@@ -262,14 +262,18 @@ Entities nanToNum(Node &node) {
 
 // ---- element types ----
 
-/// The tensor itself where it has the type already, unless the call asks for a copy; in another
-/// memory format it may be a copy.
+/// The tensor itself where it has the type and the memory format already, unless the call asks for
+/// a copy.
 Entities converted(Node &node, Type type) {
   Complex x = node.complexIn("self");
   bool isSame = node.tensorType("self").getElementType() == type;
-  node.share(!isSame || node.boolean("copy") ? Alias::None
-             : node.has("memory_format")     ? Alias::MaybeView
-                                             : Alias::View);
+  Layout layout = node.layoutOf(x.real);
+  MemoryFormat format = node.memoryFormat(MemoryFormat::Preserve);
+  bool isInFormat =
+      format == MemoryFormat::Preserve || (layout.isKnown() && layout.suggestedFormat() == format);
+  bool isCopy = !isSame || node.boolean("copy") || (layout.isKnown() && !isInFormat);
+  node.share(isCopy ? Alias::None : isInFormat ? Alias::View : Alias::MaybeView);
+  node.lay(isCopy ? layout.copied(format) : layout);
   auto complex = dyn_cast<ComplexType>(type);
   if (!complex) // of a complex tensor, the real part
     return {x.real.convert(type)};

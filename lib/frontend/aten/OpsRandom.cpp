@@ -24,11 +24,18 @@ Tensor drop(Node &node, Tensor x, double ratio, int64_t stream) {
                                   {x.type()});
 }
 
+/// The tensor itself, as PyTorch gives it where nothing is dropped.
+Entities kept(Node &node, Tensor x) {
+  node.share(Alias::View);
+  node.lay(node.layoutOf(x));
+  return {x};
+}
+
 Entities dropout(Node &node) {
   Tensor x = node.floatIn("input");
   double ratio = ratioOf(node);
   if (!node.boolean("train") || ratio == 0)
-    return {x};
+    return kept(node, x);
   return {drop(node, x, ratio, node.forward().nextStream())};
 }
 
@@ -49,7 +56,7 @@ Entities featureDropout(Node &node) {
   Tensor x = node.floatIn("input");
   double ratio = ratioOf(node);
   if (!node.boolean("train") || ratio == 0)
-    return {x};
+    return kept(node, x);
   if (x.rank() < 2)
     fail("an input of shape " + show(x.shape()) + " has no channels");
   Tensor ones = node.full(x.shape().take_front(2), x.elementType(), 1);
@@ -122,7 +129,7 @@ ArrayRef<OpRow> accc::aten::randomOps() {
        [](Node &node) -> Entities {
          if (node.boolean("train") && node.real("p") != 0)
            fail("is not supported while it drops");
-         return {node.in("input")};
+         return kept(node, node.in("input"));
        }},
       {"feature_dropout(input, p, train)", featureDropout},
       {"native_dropout(input, p, train)", nativeDropout},

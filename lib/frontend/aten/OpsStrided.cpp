@@ -13,29 +13,23 @@ using accc::prim::Tensor;
 
 namespace {
 
-/// A tensor whose elements lie one behind the other, in some order of its dimensions. The importer
-/// gives, as `memory`, the offset in its storage and the strides of the tensor.
-class Dense {
+/// The elements of a storage, which one tensor has all of, one behind the other in some order of
+/// its dimensions.
+class Storage {
 public:
-  Dense(Node &node, Tensor x) : x(x), order(x.rank()) {
-    SmallVector<int64_t> memory = node.integers("memory");
-    if (memory.empty())
-      fail("the file does not say how its argument lies in memory");
-    if (static_cast<int64_t>(memory.size()) != x.rank() + 1)
-      fail("the strides of its argument do not fit the shape " + show(x.shape()));
-    offset = memory.front();
-    ArrayRef<int64_t> strides = ArrayRef(memory).drop_front();
+  Storage(Node &node, Tensor x, const Layout &layout) : x(x), order(x.rank()) {
+    if (!layout.isKnown())
+      fail("reads memory by strides, but those of what '" + layout.origin() +
+           "' gives are not known: clone(memory_format=torch.contiguous_format) the argument");
+    ArrayRef<int64_t> strides = layout.strides();
+    if (!layout.isDense())
+      fail("its argument of shape " + show(x.shape()) + " and strides " + show(strides) +
+           " does not lie together in memory");
+    first = layout.offset();
     std::iota(order.begin(), order.end(), 0);
     llvm::sort(order, [&](int64_t a, int64_t b) {
       return std::tuple(-strides[a], -x.dim(a), a) < std::tuple(-strides[b], -x.dim(b), b);
     });
-    int64_t expected = 1;
-    for (int64_t d : llvm::reverse(order)) {
-      if (x.dim(d) != 1 && strides[d] != expected)
-        fail("its argument of shape " + show(x.shape()) + " and strides " + show(strides) +
-             " does not lie together in memory");
-      expected *= x.dim(d);
-    }
   }
 
   /// The elements as they lie in memory, and back.
@@ -49,74 +43,77 @@ public:
     return elements.reshape(shape).transpose(back);
   }
 
-  /// The places in memory of the view that the call names.
-  Tensor places(Node &node) const {
-    SmallVector<int64_t> size = node.integers("size"), stride = node.integers("stride");
-    int64_t start =
-        node.has("storage_offset") ? node.integer("storage_offset") - offset : int64_t(0);
-    if (size.size() != stride.size())
-      fail("the size " + show(size) + " does not fit the strides " + show(stride));
-    tensorType(size, node.builder().getI64Type());
-    int64_t last = start;
-    for (auto [extent, step] : llvm::zip_equal(size, stride)) {
+  /// The places in memory of a view.
+  Tensor places(Node &node, const Layout &view) const {
+    ArrayRef<int64_t> shape = view.shape(), strides = view.strides();
+    int64_t start = view.offset() - first, last = start;
+    for (auto [extent, step] : llvm::zip_equal(shape, strides)) {
       int64_t span;
       if (step < 0 || llvm::MulOverflow(std::max<int64_t>(extent, 1) - 1, step, span) ||
           llvm::AddOverflow(last, span, last))
-        fail("the strides " + show(stride) + " leave the argument's elements");
+        fail("the strides " + show(strides) + " leave the argument's elements");
     }
     if (start < 0 || last >= x.size())
-      fail("the view of size " + show(size) + " and strides " + show(stride) +
+      fail("the view of size " + show(shape) + " and strides " + show(strides) +
            " leaves the argument's elements");
-    Tensor place = node.full(size, node.builder().getI64Type(), static_cast<double>(start));
-    for (auto [d, step] : llvm::enumerate(stride))
-      place = place + node.iota(size, static_cast<int64_t>(d)) * static_cast<double>(step);
+    Tensor place = node.full(shape, node.builder().getI64Type(), static_cast<double>(start));
+    for (auto [d, step] : llvm::enumerate(strides))
+      place = place + node.iota(shape, static_cast<int64_t>(d)) * static_cast<double>(step);
     return place;
   }
 
-  /// Whether the view is all of memory in its order.
-  bool isWhole(Node &node) const {
-    SmallVector<int64_t> size = node.integers("size"), stride = node.integers("stride");
-    int64_t expected = 1;
-    for (size_t d = size.size(); d-- > 0;) {
-      if (size[d] != 1 && (d >= stride.size() || stride[d] != expected))
-        return false;
-      expected *= size[d];
-    }
-    return expected == x.size() &&
-           (!node.has("storage_offset") || node.integer("storage_offset") == offset);
+  /// Whether a view is all of memory in its order.
+  bool isWhole(const Layout &view) const {
+    return view.isIn(MemoryFormat::Contiguous) && view.offset() == first &&
+           ShapedType::getNumElements(view.shape()) == x.size();
   }
 
 private:
   Tensor x;
   SmallVector<int64_t> order; // the outermost first
-  int64_t offset = 0;
+  int64_t first = 0;
 };
 
+/// What the call names.
+Layout viewOf(Node &node, const Layout &self) {
+  SmallVector<int64_t> size = node.integers("size"), stride = node.integers("stride");
+  if (size.size() != stride.size())
+    fail("the size " + show(size) + " does not fit the strides " + show(stride));
+  tensorType(size, node.builder().getI64Type());
+  bool hasOffset = node.has("storage_offset");
+  return Layout(size, stride, hasOffset ? node.integer("storage_offset") : self.offset());
+}
+
 Entities asStrided(Node &node) {
-  Dense dense(node, node.in("self"));
-  if (dense.isWhole(node))
-    return {node.reshape(dense.inMemory(), node.integers("size"))};
-  return {dense.inMemory().gather(dense.places(node), 0)};
+  const Memory &memory = node.inMemory();
+  Tensor whole = node.wrap(memory.storage);
+  Storage storage(node, whole, memory.storageLayout);
+  Layout view = viewOf(node, memory.layout);
+  node.lay(view);
+  if (storage.isWhole(view))
+    return {node.reshape(storage.inMemory(), view.shape())};
+  return {storage.inMemory().gather(storage.places(node, view), 0)};
 }
 
 Entities asStridedScatter(Node &node) {
   Tensor x = node.in("self"), part = node.in("src").convert(x.elementType());
-  Dense dense(node, x);
-  part = node.reshape(part, node.integers("size"));
-  if (dense.isWhole(node))
-    return {dense.fromMemory(part)};
-  return {dense.fromMemory(
-      dense.inMemory().scatter(flat(dense.places(node)), flat(part), 0, prim::ScatterKind::set))};
+  Layout self = node.layoutOf(x);
+  Storage storage(node, x, self);
+  Layout view = viewOf(node, self);
+  part = node.reshape(part, view.shape());
+  if (storage.isWhole(view))
+    return {storage.fromMemory(part)};
+  return {storage.fromMemory(storage.inMemory().scatter(flat(storage.places(node, view)),
+                                                        flat(part), 0, prim::ScatterKind::set))};
 }
 
 } // namespace
 
 ArrayRef<OpRow> accc::aten::stridedOps() {
   static const OpRow rows[] = {
-      {"as_strided(self, size, stride, storage_offset=None, memory=[])", asStrided, Alias::View},
-      {"as_strided_copy(self, size, stride, storage_offset=None, memory=[])", asStrided},
-      {"as_strided_scatter(self, src, size, stride, storage_offset=None, memory=[])",
-       asStridedScatter},
+      {"as_strided(self, size, stride, storage_offset=None)", asStrided, Alias::StorageView},
+      {"as_strided_copy(self, size, stride, storage_offset=None)", asStrided},
+      {"as_strided_scatter(self, src, size, stride, storage_offset=None)", asStridedScatter},
   };
   return rows;
 }

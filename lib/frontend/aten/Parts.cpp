@@ -38,8 +38,7 @@ Entities accc::aten::byParts(Node &node, Rule rule, ArrayRef<StringRef> operands
   Entities first = rule(real), second = rule(imaginary), results;
   for (auto [re, im] : llvm::zip_equal(first, second))
     results.push_back(joined(node, re, im));
-  if (real.sharing())
-    node.share(*real.sharing());
+  node.takeEffects(real);
   return results;
 }
 

@@ -92,8 +92,9 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
     Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
     Weight weight = pairsOf(stored.weight);
     Value value = opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight));
-    scope[argument] = caller.ofElementType(loc, aten::MutableTensor(value, argument),
-                                           stored.weight.type, argument);
+    scope[argument] =
+        caller.ofElementType(loc, givenTensor(value, stored.weight.type, argument, argument),
+                             stored.weight.type, argument);
   } else if (kind == "constant_input") {
     // A number or None, always the same; nodes have it inlined.
     Json value = content.at("value");
@@ -151,7 +152,7 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   // writes into it: shapes and indices may depend on it.
   if (isBuffer && !writtenArguments.contains(argument) && (!isPersistent || !isFloat))
     value = opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight));
-  aten::MutableTensor tensor(value, name);
+  aten::MutableTensor tensor = givenTensor(value, stored.weight.type, argument, name);
   bind(tensor);
   byName[given] = state.size();
   if (names.size() > 1)
@@ -228,9 +229,11 @@ void ProgramImporter::importUserInput(const std::string &argument, Scope &scope)
   Json meta = graph.at("tensor_values").at(argument.c_str());
   Type element = elementType(context, meta.at("dtype").integer());
   Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
-  auto bind = [&](Value pairs) {
+  auto bind = [&](Value value) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+    auto type = RankedTensorType::get(isComplex(element) ? shape.drop_back() : shape, element);
     scope[argument] =
-        caller.ofElementType(loc, aten::MutableTensor(pairs, argument), element, argument);
+        caller.ofElementType(loc, givenTensor(value, type, argument, argument), element, argument);
   };
   if (auto known = importOptions.inputs.find(argument); known != importOptions.inputs.end()) {
     if (known->second.getElementType() !=

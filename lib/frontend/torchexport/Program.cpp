@@ -5,6 +5,10 @@
 #include "support/ModuleLocation.h"
 #include "support/WorkScope.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
+#include <utility>
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::torchexport;
@@ -66,6 +70,15 @@ static aten::Local symbolic(const Json &argument, const char *plain, Plain read,
   if (argument.tag() == plain)
     return read(argument.content());
   return look(argument.content().string());
+}
+
+/// A memory format by its number in the file.
+static aten::MemoryFormat memoryFormat(int64_t code) {
+  using enum aten::MemoryFormat;
+  constexpr aten::MemoryFormat kFormats[] = {Contiguous, ChannelsLast, ChannelsLast3d, Preserve};
+  if (code < 1 || code > 4)
+    fail("the memory format " + Twine(code) + " is not known");
+  return kFormats[code - 1];
 }
 
 aten::MutableTensor ProgramImporter::lookupTensor(const std::string &name, const Scope &scope) {
@@ -143,9 +156,60 @@ aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) 
   }
   if (kind == "as_scalar_type")
     return elementType(context, value.integer());
-  if (kind == "as_device" || kind == "as_layout" || kind == "as_memory_format")
+  if (kind == "as_memory_format")
+    return memoryFormat(value.integer());
+  if (kind == "as_device" || kind == "as_layout")
     return aten::Irrelevant();
   fail("arguments of the kind '" + kind + "' are not supported");
+}
+
+std::optional<aten::Layout> ProgramImporter::layoutOf(const std::string &name,
+                                                      ArrayRef<int64_t> shape) {
+  std::optional<Json> meta = tensorValues ? tensorValues->find(name.c_str()) : std::nullopt;
+  if (!meta)
+    return std::nullopt;
+  auto known = [](const Json &list) -> std::optional<SmallVector<int64_t>> {
+    SmallVector<int64_t> numbers;
+    for (size_t i = 0; i < list.size(); ++i)
+      if (list.at(i).tag() == "as_int")
+        numbers.push_back(plainSize(list.at(i)));
+    return numbers.size() == list.size() ? std::optional(numbers) : std::nullopt;
+  };
+  auto sizes = known(meta->at("sizes")), strides = known(meta->at("strides"));
+  Json offset = meta->at("storage_offset");
+  // No tensor is larger; what the file says beyond that is wrong.
+  constexpr int64_t kLargest = int64_t(1) << 40;
+  auto isSound = [](int64_t number) { return number >= 0 && number <= kLargest; };
+  bool fits = sizes && strides && ArrayRef(*sizes) == shape && strides->size() == sizes->size() &&
+              llvm::all_of(*strides, isSound) && offset.tag() == "as_int" &&
+              isSound(plainSize(offset));
+  return fits ? std::optional(aten::Layout(*sizes, *strides, plainSize(offset))) : std::nullopt;
+}
+
+void ProgramImporter::lay(const Json &output, const Scope &scope) {
+  auto layTensor = [&](const std::string &name) {
+    auto bound = scope.find(name);
+    auto *tensor =
+        bound == scope.end() ? nullptr : std::get_if<aten::MutableTensor>(&bound->second);
+    if (!tensor || !*tensor)
+      return;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor->type()).getShape();
+    if (std::optional<aten::Layout> layout = layoutOf(name, shape))
+      aten::MutableTensor(*tensor).setLayout(*layout);
+  };
+  if (output.tag() == "as_tensor")
+    layTensor(output.content().at("name").string());
+  if (output.tag() == "as_tensors")
+    for (size_t i = 0; i < output.content().size(); ++i)
+      layTensor(output.content().at(i).at("name").string());
+}
+
+aten::MutableTensor ProgramImporter::givenTensor(Value value, RankedTensorType type,
+                                                 const std::string &argument,
+                                                 const std::string &name) {
+  aten::Layout layout =
+      layoutOf(argument, type.getShape()).value_or(aten::Layout::contiguous(type.getShape()));
+  return aten::MutableTensor(value, name, isComplex(type) ? layout.asPairs() : layout);
 }
 
 void ProgramImporter::bind(const Json &output, aten::Local value, Scope &scope) {
@@ -201,18 +265,6 @@ static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.a
                                  kVision = "torch.ops.torchvision.",
                                  kHigherOrder = "torch.ops.higher_order.",
                                  kOldHigherOrder = "torch._higher_order_ops.wrap."; // 2.4
-
-aten::Local ProgramImporter::memoryOf(const Json &argument) {
-  std::optional<Json> values = graph.find("tensor_values"), tensor = argument.find("as_tensor");
-  std::optional<Json> meta =
-      values && tensor ? values->find(tensor->at("name").string().c_str()) : std::nullopt;
-  if (!meta)
-    fail("the file does not say how its argument lies in memory");
-  aten::Integers memory = {plainSize(meta->at("storage_offset"))};
-  for (size_t i = 0; i < meta->at("strides").size(); ++i)
-    memory.push_back(plainSize(meta->at("strides").at(i)));
-  return memory;
-}
 
 /// Sizes of tensors, and arithmetic on them.
 static aten::Local evaluateSizes(llvm::StringRef target, ArrayRef<aten::Local> arguments) {
@@ -280,8 +332,6 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   std::vector<aten::NamedLocal> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back({inputs.at(i).at("name").string(), argumentAt(i)});
-  if (name.starts_with("as_strided"))
-    arguments.push_back({"memory", memoryOf(inputs.at(size_t(0)).at("arg"))});
   std::optional<Json> called = node.find("name");
   std::string resultName = called ? called->string() : target;
   if (!custom)
@@ -305,8 +355,10 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
   bool isBroken = false;
   try {
     std::vector<aten::Local> results = runNode(node, target, scope);
-    for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t i = 0; i < outputs.size(); ++i) {
       bind(outputs.at(i), i < results.size() ? std::move(results[i]) : aten::NoValue(), scope);
+      lay(outputs.at(i), scope);
+    }
   } catch (const FileError &) {
     isBroken = true;
   } catch (const ImportError &error) {
@@ -328,6 +380,8 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
 }
 
 void ProgramImporter::importNodes(const Json &body, Scope &scope) {
+  auto outer = std::exchange(tensorValues, body.find("tensor_values"));
+  auto restore = llvm::make_scope_exit([&] { tensorValues = outer; });
   Json nodes = body.at("nodes");
   std::set<size_t> left = assertionsOf(body);
   for (size_t i = 0; i < nodes.size(); ++i)
@@ -353,6 +407,7 @@ ImportResult ProgramImporter::run() {
     warn("the program was decomposed (run_decompositions), which drops torch.no_grad() and "
          "detach(): if the model has them, gradients flow where they did not; save what "
          "torch.export.export gives instead");
+  tensorValues = graph.find("tensor_values");
   importInputs(scope);
   importNodes(graph, scope);
   ImportResult result;

@@ -52,8 +52,15 @@ private:
   aten::Local argument(const Json &argument, const Scope &scope);
   aten::Local lookup(const std::string &name, const Scope &scope);
   aten::MutableTensor lookupTensor(const std::string &name, const Scope &scope);
-  /// The storage's offset and the strides of the tensor that a node reads, in elements.
-  aten::Local memoryOf(const Json &argument);
+  /// Where a tensor of this name lies, as the file says; nothing where that depends on open
+  /// dimensions.
+  std::optional<aten::Layout> layoutOf(const std::string &name, llvm::ArrayRef<int64_t> shape);
+  /// Gives the tensors of an output the layouts that the file says they have.
+  void lay(const Json &output, const Scope &scope);
+  /// A variable, an input or a constant, which the graph calls `argument`. Complex ones are given
+  /// as pairs.
+  aten::MutableTensor givenTensor(mlir::Value value, mlir::RankedTensorType type,
+                                  const std::string &argument, const std::string &name);
   void bind(const Json &output, aten::Local value, Scope &scope);
   mlir::Location location(const Json &node);
 
@@ -72,6 +79,7 @@ private:
 
   const Json &program;
   Json graph, signature;
+  std::optional<Json> tensorValues; // of the graph that is imported
   std::unique_ptr<Weights> weights;
   aten::Caller caller;
   std::map<std::string, int64_t> symbols;

@@ -43,6 +43,31 @@ IValue len(Heap &, Values values) {
   return type.getDimSize(0);
 }
 
+// ---- tensors, of which only the layout is asked ----
+
+const aten::Layout &layoutOf(const IValue &value) {
+  typeOf(value);
+  const aten::Layout &layout = value.tensor()->layout();
+  if (!layout.isKnown())
+    fail("asks for strides, but those of what '" + layout.origin() + "' gives are not known");
+  return layout;
+}
+
+IValue stride(Heap &heap, Values values) {
+  llvm::ArrayRef<int64_t> strides = layoutOf(values[0]).strides();
+  if (values.size() == 1)
+    return heap.integers(strides);
+  int64_t dim = integer(values[1]), rank = static_cast<int64_t>(strides.size());
+  if (dim < -rank || dim >= rank)
+    fail("asks for the stride of dimension " + Twine(dim) + " of a tensor of " + Twine(rank));
+  return strides[static_cast<size_t>(dim < 0 ? dim + rank : dim)];
+}
+
+IValue isContiguous(Heap &, Values values) {
+  return layoutOf(values[0]).isIn(aten::MemoryFormat::Contiguous);
+}
+IValue storageOffset(Heap &, Values values) { return layoutOf(values[0]).offset(); }
+
 // ---- comparisons ----
 
 IValue equal(Heap &, Values values) {
@@ -130,6 +155,9 @@ const llvm::StringMap<Builtin> &ofTensors() {
       {"size", {size, 1, 2}},
       {"shape", {size, 1, 1}},
       {"len", {len, 1, 1}},
+      {"stride", {stride, 1, 2}},
+      {"is_contiguous", {isContiguous, 1, 1}},
+      {"storage_offset", {storageOffset, 1, 1}},
       {"dim", {[](Heap &, Values v) -> IValue { return typeOf(v[0]).getRank(); }, 1, 1}},
       {"ndimension", {[](Heap &, Values v) -> IValue { return typeOf(v[0]).getRank(); }, 1, 1}},
       {"numel", {[](Heap &, Values v) -> IValue { return typeOf(v[0]).getNumElements(); }, 1, 1}},

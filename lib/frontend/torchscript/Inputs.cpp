@@ -54,14 +54,18 @@ IValue ModuleImporter::importTensor(const InputName &input, const Example *examp
     fail("the file does not say what the input '" + name + "' is: give its element type and " +
          "shape with --input, as in --input " + name + "=float32[8,16]");
   usedInputTypes.insert(input.given);
+  // Whoever calls the compiled step gives contiguous ones.
+  auto contiguous = [&](Value value) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+    return aten::MutableTensor(value, name, aten::Layout::contiguous(shape));
+  };
   if (auto known = importOptions.inputs.find(name); known != importOptions.inputs.end())
-    return aten::MutableTensor(
-        opBuilder.create<prim::ConstantOp>(location(name), known->second.getType(), known->second),
-        name);
+    return contiguous(
+        opBuilder.create<prim::ConstantOp>(location(name), known->second.getType(), known->second));
   auto makeInput = [&](ArrayRef<int64_t> shape, Type element) {
     auto type = pairsOf(RankedTensorType::get(shape, element));
     Value pairs = addInput(type.getShape(), type.getElementType(), name);
-    return caller.ofElementType(location(name), aten::MutableTensor(pairs, name), element, name);
+    return caller.ofElementType(location(name), contiguous(pairs), element, name);
   };
   if (!isGiven)
     return makeInput(exampleShape(*this, name, example->tensor), example->tensor.getElementType());

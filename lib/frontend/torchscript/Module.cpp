@@ -31,6 +31,14 @@ static std::string placeOf(const StoredTensor &stored, const TensorName &name) {
   return stored.weight.type.getNumElements() > 0 ? stored.place : name.path;
 }
 
+/// A tensor of the file, which lies as it did there. Complex ones are given as pairs.
+static aten::MutableTensor storedTensor(const StoredTensor &stored, Value value,
+                                        const std::string &name) {
+  aten::Layout layout(stored.weight.type.getShape(), stored.strides, stored.offset);
+  return aten::MutableTensor(value, name,
+                             isComplex(stored.weight.type) ? layout.asPairs() : layout);
+}
+
 aten::MutableTensor ModuleImporter::addTensor(const StoredTensor &stored, const TensorName &name) {
   using enum TensorName::Kind;
   std::string place = placeOf(stored, name);
@@ -60,7 +68,7 @@ aten::MutableTensor ModuleImporter::addTensor(const StoredTensor &stored, const 
     value =
         opBuilder.create<prim::ConstantOp>(location(first.path), weight.type, attributeOf(weight));
   byPlace[place] = state.size();
-  state.push_back({aten::MutableTensor(value, first.path), value, first.path});
+  state.push_back({storedTensor(stored, value, first.path), value, first.path});
   return ofElementType(state.back().tensor);
 }
 
@@ -88,7 +96,7 @@ void ModuleImporter::readConstants() {
         Weight weight = pairsOf(stored.weight);
         Value value = opBuilder.create<prim::ConstantOp>(location(name.path), weight.type,
                                                          attributeOf(weight));
-        return caller.ofElementType(location(name.path), aten::MutableTensor(value, name.path),
+        return caller.ofElementType(location(name.path), storedTensor(stored, value, name.path),
                                     stored.weight.type, name.path);
       });
   if (std::optional<ArrayRef<IValue>> elements = all.elements())

@@ -104,7 +104,8 @@ IValue Interpreter::makeTensor(const IValue &value, const IValue &type) {
                                         ArrayRef<double>(numbers.reals));
     return {node.constant(reals).convert(element)};
   });
-  return aten::MutableTensor(made.front().tensor, "tensor");
+  return aten::MutableTensor(made.front().tensor, "tensor",
+                             aten::Layout::contiguous(numbers.shape));
 }
 
 // ---- arguments ----
@@ -137,7 +138,12 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
     auto *code = value.get<int64_t>();
     return code ? std::optional(aten::Local(typeOfCode(context, *code))) : std::nullopt;
   }
-  if (type == "Device" || type == "Layout" || type == "MemoryFormat" || type == "Generator")
+  if (type == "MemoryFormat") {
+    auto *code = value.get<int64_t>();
+    bool isKnown = code && *code >= 0 && *code <= 3;
+    return isKnown ? std::optional(aten::Local(aten::MemoryFormat(*code))) : std::nullopt;
+  }
+  if (type == "Device" || type == "Layout" || type == "Generator")
     return value.is<Place>() || value.isNone() || (value.is<int64_t>() && type != "Device")
                ? std::optional(aten::Local(aten::Irrelevant()))
                : std::nullopt;

@@ -103,8 +103,8 @@ def write_onnx(model, inputs, path):
     export(flat, inputs, path, exporter="dynamo-folded", output_names=["loss", *named(model(**inputs))])
 
 
-UNTRACED = ("stopped", "strided", "opposed")
-"""A trace does not hold where gradients stop, nor how tensors lie in memory, and calls no module with other parameters."""
+UNTRACED = ("stopped", "opposed")
+"""A trace does not hold where gradients stop, and calls no module with other parameters."""
 UNDECOMPOSED = ("stopped", "opposed")
 """Decomposition loses where gradients stop."""
 UNJOINED = ("determinants", "distances", "matched", "packed", "complex_written", "spectral", "spectra")

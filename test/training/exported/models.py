@@ -58,18 +58,31 @@ class Stopped(nn.Module):
         return self.second(x - self.average) * scale + x.detach() * x
 
 
-class Copied(nn.Module):
-    """Writes into what is a copy or not, by its strides, and reads the original."""
+class Laid(nn.Module):
+    """Writes whose effect depends on strides: into what is a view or a copy, and into memory by strides."""
 
     def __init__(self):
         super().__init__()
-        self.scale = nn.Parameter(torch.ones(2, 3))
+        self.mix = nn.Linear(4, 6)
+        self.weight = nn.Parameter(torch.randn(4, 3).t())
+        self.register_buffer("kept", torch.zeros(2, 3))
 
     def forward(self, x):
-        y = x * self.scale
-        z = y.t().contiguous()
-        z.add_(1)
-        return y.sum() + z.sum()
+        y = self.mix(x)
+        viewed, copied, turned = y.clone(), y.clone(), (y * 2).transpose(1, 2)
+        viewed.reshape(6, 6)[:, 0] = 1  # a view
+        copied.transpose(1, 2).reshape(2, 18).mul_(3)  # a copy, of which nothing remains
+        turned.contiguous().add_(1)
+        waves = turned.sin()  # lies as `turned` does
+        waves.transpose(1, 2).flatten()[::5] = 0.5
+        weight = self.weight * 2
+        weight.reshape(-1)[1:].mul_(3)
+        windows = viewed.as_strided((5, 2, 6), (6, 6, 1))  # which overlap
+        viewed[1, 0] = x.mean()
+        viewed.as_strided((2, 3), (1, 6), 3).mul_(2)
+        self.kept.t().reshape(6).add_(1)
+        self.kept.reshape(6)[1:].add_(0.5)
+        return viewed, copied, turned, waves, weight, windows.exp(), windows[1:, 0] * self.kept[0, 1]
 
 
 class Shared(nn.Module):
@@ -119,7 +132,7 @@ class Halved(nn.Module):
         return x * self.scale + self.fixed
 
 
-REFUSED = {"copied": Copied, "shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved}
+REFUSED = {"shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved}
 """Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
 
 
@@ -224,6 +237,7 @@ def numbers(*shape):
 OPEN = torch.export.Dim("batch", min=2, max=16)
 CASES = {
     "written": (Written, {"image": numbers(3, 2, 5, 5)}, {"image": {0: OPEN}}, {"image.0": 3}),
+    "laid": (Laid, {"x": numbers(2, 3, 4)}, None, {}),
     "stopped": (Stopped, {"x": numbers(5, 4)}, None, {}),
     "parts": (Parts, {"x": numbers(5, 4)}, None, {}),
     "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),

@@ -19,6 +19,7 @@ from safetensors.torch import save_file
 from torch.utils._pytree import tree_leaves_with_path, tree_map_only
 
 import containers
+import layouts
 import modules
 
 HERE = pathlib.Path(__file__).parent
@@ -60,6 +61,7 @@ CASES = {
     "state": (modules.State, {"words": words(11, 3, 5)}, ["words=int64[3,5]"], {}),
     "nested": (containers.Nested, NESTED, [f"{name}={describe(x)}" for name, x in flat(NESTED, is_given=True).items()], {}),
     "python": (containers.Python, {"x": numbers(4, 6)}, ["x=float32[4,6]"], {}),
+    "layouts": (layouts.Layouts, {"x": numbers(2, 3, 4, 5)}, ["x=float32[2,3,4,5]"], {}),
     "sequence": (modules.Sequence, {"x": numbers(2, 5, 4)}, ["x=float32[2,5,4]"], {}),
 }
 """Name -> (module, inputs, --input, sizes of open dimensions)."""

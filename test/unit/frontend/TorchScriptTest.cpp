@@ -198,6 +198,38 @@ TEST_CASE("TorchScript: what depends on data is refused at its line") {
              Contains("(torch.linalg_eigvalsh)") && Contains("(torch.special_bessel_j0)"));
 }
 
+TEST_CASE("TorchScript: what depends on strides that are not known is refused") {
+  const std::string unknown = "    y = torch.einsum(\"ij,kj->ik\", [x, x])\n";
+  CHECK_THAT(problemsOf(unknown + "    return torch.as_strided(y, [2, 2], [1, 1])\n"),
+             Contains("those of what 'einsum' gives are not known"));
+  CHECK_THAT(problemsOf(unknown + "    z = torch.mul(torch.t(y), 2)\n"
+                                  "    w = torch.mul_(torch.reshape(z, [-1]), 2)\n"
+                                  "    return z\n"),
+             Contains("reads 'z' after a write into 'w'") && Contains("those of what 'einsum'"));
+  CHECK_THAT(problemsOf(unknown + "    if torch.eq(torch.stride(y, 0), 4):\n      pass\n"
+                                  "    return y\n"),
+             Contains("asks for strides, but those of what 'einsum' gives are not known"));
+  // A view whatever they are, and a copy with strides of its own.
+  CHECK(problemsOf(unknown + "    z = torch.mul_(torch.reshape(y, [4, 1, 2, 2]), 2)\n"
+                             "    w = torch.clone(torch.t(y), memory_format=0)\n"
+                             "    w0 = torch.mul_(torch.reshape(w, [-1]), 2)\n"
+                             "    return torch.add(y, torch.as_strided(w, [4], [4]))\n")
+            .empty());
+}
+
+TEST_CASE("TorchScript: writes into memory by strides are defined") {
+  CHECK_THAT(problemsOf("    y = torch.mul(x, 2)\n"
+                        "    z = torch.add_(torch.as_strided(y, [3, 3], [1, 1]), 1)\n"
+                        "    return y\n"),
+             Contains("elements of which share their memory"));
+  CHECK(problemsOf("    y = torch.mul(x, 2)\n"
+                   "    z = torch.add_(torch.as_strided(y, [2, 3], [3, 2]), 1)\n"
+                   "    return y\n")
+            .empty()); // 0, 2, 4 and 3, 5, 7
+  CHECK_THAT(problemsOf("    return torch.as_strided(torch.t(x), [4, 6], [6, 1], 1)\n"),
+             Contains("leaves the argument's elements"));
+}
+
 TEST_CASE("TorchScript: functions of Python") {
   auto holds = [](const std::string &condition) {
     INFO(condition);

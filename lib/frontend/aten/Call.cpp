@@ -124,6 +124,11 @@ Value resultAt(const Entities &results, std::optional<size_t> index) {
   return index ? (*results.front().sequence)[*index].tensor : results.front().tensor;
 }
 
+/// The step to a view of all elements: a tensor of its own, which may become a view of its own.
+ViewStep wholeStep() {
+  return {[](Value tensor) { return tensor; }, [](Value, Value elements) { return elements; }};
+}
+
 /// The step from the first argument to the result of a call.
 ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const PreparedCall> call,
                   std::optional<size_t> index) {
@@ -244,8 +249,13 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
     Layout layout = nextLayout(value);
     if (!first || alias == Alias::None)
       return MutableTensor(value, resultName, layout);
-    if (alias != Alias::MaybeView && value == read(loc, *first) && layout == first->layout())
+    bool isAll =
+        alias != Alias::MaybeView && value == read(loc, *first) && layout == first->layout();
+    // Where the call decides, it gives its argument itself.
+    if (isAll && effects.sharing)
       return *first;
+    if (isAll)
+      return first->view(wholeStep(), value, layout, /*isMaybe=*/false, resultName);
     MutableTensor viewed = alias == Alias::StorageView ? first->whole() : *first;
     return viewed.view(viewStep(function, loc, prepared, index), value, layout,
                        alias == Alias::MaybeView, resultName);

@@ -55,7 +55,8 @@ Entities viewed(Node &node, Tensor x, Tensor result) {
 Entities viewedOrCopied(Node &node, Tensor x, Tensor result) {
   Layout from = node.layoutOf(x);
   std::optional<Layout> view = from.viewed(result.shape());
-  node.share(view ? Alias::View : from.isKnown() ? Alias::None : Alias::MaybeView);
+  if (!view)
+    node.share(from.isKnown() ? Alias::None : Alias::MaybeView);
   node.lay(view             ? *view
            : from.isKnown() ? Layout::contiguous(result.shape())
                             : Layout::unknown(result.shape(), from.origin()));
@@ -255,10 +256,10 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"view(self, size)", byParts<view>, View},
       {"_unsafe_view(self, size)", byParts<view>, View},
       {"view_copy(self, size)", byParts<view>},
-      {"reshape(self, shape)", byParts<reshape>, MaybeView},
+      {"reshape(self, shape)", byParts<reshape>, View},
       {"view_as(self, other)", asOther<view>, View},
-      {"reshape_as(self, other)", asOther<reshape>, MaybeView},
-      {"flatten(self, start_dim=0, end_dim=-1)", byParts<flatten>, MaybeView},
+      {"reshape_as(self, other)", asOther<reshape>, View},
+      {"flatten(self, start_dim=0, end_dim=-1)", byParts<flatten>, View},
       {"unflatten(self, dim, sizes)", byParts<unflatten>, View},
       {"squeeze(self, dim=None)", byParts<squeeze>, View},
       {"squeeze_copy(self, dim=None)", byParts<squeeze>},

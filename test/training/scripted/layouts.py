@@ -91,6 +91,8 @@ class Layouts(nn.Module):
         y[:, 1:].transpose(0, 1).flatten(2)[0] = 0.5  # a view
         square = y[0, 0] * 2
         column = square[:, 1]
+        same = square.narrow(0, 0, 4)
+        same.unsqueeze_(0)  # a tensor of its own: `square` remains a matrix
         square.t_()
         square[1] = 2.0  # what `column` sees
         return y + column

@@ -20,6 +20,8 @@ FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayR
   if (llvm::any_of(ops, [](Operation *op) { return isa<prim::ReduceOp>(op); }))
     return FusionDecision::forbid(
         "a reduction and an op that walks the data in an order of its own");
+  if (ops.size() > 1 && prim::worksInResults(anchor))
+    return FusionDecision::forbid("such a kernel reads its operands several times");
   for (Value result : results)
     if (result.getDefiningOp() != anchor)
       return FusionDecision::forbid("such a kernel gives nothing but that op's results");
@@ -141,7 +143,8 @@ SmallVector<Value> Groups::outputs(ArrayRef<Operation *> ops) const {
   SmallVector<Value> result;
   for (Operation *op : ops)
     for (Value value : op->getResults())
-      if (anyUser(value, [&](Operation *user) { return !inside.contains(user); }))
+      if (prim::worksInResults(op) ||
+          anyUser(value, [&](Operation *user) { return !inside.contains(user); }))
         result.push_back(value);
   return result;
 }

@@ -47,6 +47,7 @@ std::vector<std::pair<ArrayRef<Production>, int>> randomMix(Random &random) {
   add(reductionProductions(), 0.6, 10);
   add(activationProductions(), 0.6, 12);
   add(contractionProductions(), 0.6, 14);
+  add(matrixProductions(), 0.1, 4);
   add(layerProductions(), 0.35, 10);
   add(indexProductions(), 0.3, 7);
   add(integerProductions(), 0.25, 8);

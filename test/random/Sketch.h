@@ -157,6 +157,7 @@ llvm::ArrayRef<Production> indexProductions();
 llvm::ArrayRef<Production> reductionProductions();
 llvm::ArrayRef<Production> windowProductions();
 llvm::ArrayRef<Production> contractionProductions();
+llvm::ArrayRef<Production> matrixProductions();
 llvm::ArrayRef<Production> activationProductions();
 llvm::ArrayRef<Production> layerProductions();
 llvm::ArrayRef<Production> sequenceProductions();

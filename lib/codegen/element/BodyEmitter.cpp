@@ -217,6 +217,13 @@ Value BodyEmitter::indexValue(AffineExpr expression, Type elementType) {
   return value;
 }
 
+void BodyEmitter::reportWhere(Value condition, StringRef message) {
+  Value code = index.constant(errors.statusFor(message));
+  auto report = b.create<scf::IfOp>(location, condition, /*withElseRegion=*/false);
+  OpBuilder inner = report.getThenBodyBuilder();
+  machine.report(inner, location, status, code);
+}
+
 AffineExpr BodyEmitter::symbol(Value integer, int64_t bound, StringRef message) {
   Type type = integer.getType();
   auto vector = dyn_cast<VectorType>(type);
@@ -245,11 +252,7 @@ AffineExpr BodyEmitter::symbol(Value integer, int64_t bound, StringRef message) 
       bad = b.create<arith::AndIOp>(location, bad, mask);
     anyBad = b.create<vector::ReductionOp>(location, vector::CombiningKind::OR, bad);
   }
-  std::string text = (message + ": indices are 0 to " + Twine(bound - 1)).str();
-  Value code = index.constant(errors.statusFor(text));
-  auto report = b.create<scf::IfOp>(location, anyBad, /*withElseRegion=*/false);
-  OpBuilder inner = report.getThenBodyBuilder();
-  machine.report(inner, location, status, code);
+  reportWhere(anyBad, (message + ": indices are 0 to " + Twine(bound - 1)).str());
   // Whatever it was, memory inside the tensor is read instead.
   return index.addSymbol(b.create<arith::SelectOp>(location, good, integer, splat(0)), bound);
 }

@@ -46,6 +46,9 @@ public:
   /// Takes other buffers from here on: pointers of the inputs, then of the outputs.
   void setBuffers(llvm::ArrayRef<mlir::Value> newPointers);
 
+  /// Ends the step with a data error where `condition` (i1) holds.
+  void reportWhere(mlir::Value condition, llvm::StringRef message);
+
   /// Lanes that take part; null for all. Set around the last, partial vector of a row.
   void setTailMask(mlir::Value mask) { tailMask = mask; }
 

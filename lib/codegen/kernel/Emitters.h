@@ -33,6 +33,10 @@ Emitter emitScanKernel;
 /// both.
 Emitter emitSortKernel;
 
+/// `matrix`: one op on stacks of matrices (ir/prim/Matrices.td), whose results it yields, all of
+/// them: it works in these.
+Emitter emitMatrixKernel;
+
 /// `each`: pointwise ops on flat tensors of any size, over several segments (exec.launch_each). The
 /// number of tasks is that of the launch's SegmentTable.
 Emitter emitEachKernel;

@@ -36,6 +36,9 @@ FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp mo
   case prim::KernelKind::sort:
     emit = emitSortKernel;
     break;
+  case prim::KernelKind::matrix:
+    emit = emitMatrixKernel;
+    break;
   case prim::KernelKind::each:
     emit = emitEachKernel;
     break;

@@ -38,7 +38,7 @@ std::vector<std::string> allOperators();
   X(normalizationOps) X(poolingOps) X(reductionOps) X(shapeOps) X(indexingOps) X(factoryOps)       \
   X(randomOps) X(lossOps) X(attentionOps) X(recurrentOps) X(resizeOps) X(rearrangeOps)              \
   X(scatterOps) X(patchOps) X(samplingOps) X(embeddingOps) X(stridedOps) X(visionOps)              \
-  X(complexOps) X(spectralOps) X(sliceOps)
+  X(complexOps) X(spectralOps) X(sliceOps) X(factorizationOps) X(solvingOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ATEN_FAMILIES(ACCC_DECLARE_FAMILY)

@@ -199,18 +199,25 @@ template <bool isLinalg> Tensor matrices(Node &node) {
   return node.floatIn(isLinalg ? "A" : "self");
 }
 
-/// Without the factors of the matrix, which only the backward pass reads.
 template <bool isLinalg> Entities det(Node &node) {
-  return {determinant(node, matrices<isLinalg>(node))};
+  return {determinant(node, matrices<isLinalg>(node)).value};
+}
+Entities detWithFactors(Node &node) {
+  auto [value, lu, pivots] = determinant(node, matrices<true>(node));
+  return {value, lu, pivots};
 }
 
 template <bool isLinalg> Entities signAndLogDet(Node &node) {
-  auto [sign, logarithm] = logDeterminant(node, matrices<isLinalg>(node));
+  auto [sign, logarithm, lu, pivots] = logDeterminant(node, matrices<isLinalg>(node));
   return {sign, logarithm};
+}
+Entities signAndLogDetWithFactors(Node &node) {
+  auto [sign, logarithm, lu, pivots] = logDeterminant(node, matrices<true>(node));
+  return {sign, logarithm, lu, pivots};
 }
 
 Entities logDet(Node &node) {
-  auto [sign, logarithm] = logDeterminant(node, matrices<false>(node));
+  auto [sign, logarithm, lu, pivots] = logDeterminant(node, matrices<false>(node));
   return {prim::select(sign < 0.0, logarithm.full(std::numeric_limits<double>::quiet_NaN()),
                        logarithm)};
 }
@@ -239,10 +246,10 @@ ArrayRef<OpRow> accc::aten::contractionOps() {
       {"bilinear(input1, input2, weight, bias=None)", bilinear},
       {"det(self)", det<false>},
       {"linalg_det(A)", det<true>},
-      {"_linalg_det(A)", det<true>},
+      {"_linalg_det(A)", detWithFactors},
       {"slogdet(self)", signAndLogDet<false>},
       {"linalg_slogdet(A)", signAndLogDet<true>},
-      {"_linalg_slogdet(A)", signAndLogDet<true>},
+      {"_linalg_slogdet(A)", signAndLogDetWithFactors},
       {"logdet(self)", logDet},
   };
   return rows;

@@ -8,16 +8,10 @@ using accc::prim::Tensor;
 
 namespace {
 
-constexpr int64_t kMostRows = 64;
-
-/// x [batch..., n, n] as [matrices, n, n].
-Tensor asMatrices(Tensor x) {
-  if (x.rank() < 2 || x.dim(-1) != x.dim(-2) || x.dim(-1) < 1 || x.dim(-1) > kMostRows)
-    fail("determinants are those of square matrices of 1 to " + Twine(kMostRows) +
-         " rows, but the input has the shape " + show(x.shape()));
-  int64_t n = x.dim(-1);
-  return x.reshape({x.size() / (n * n), n, n});
-}
+/// Up to so many rows the elimination is in the graph, whose gradient is right for singular
+/// matrices as well; code grows with them.
+constexpr int64_t kMostEliminated = 64;
+constexpr int64_t kMostExpanded = 3;
 
 /// Element (i, j) of all matrices.
 Tensor at(Tensor x, int64_t i, int64_t j) {
@@ -41,7 +35,7 @@ Tensor expanded(Tensor x) {
 
 /// The factors of the determinant: after each step of the elimination the greatest element of the
 /// first column, whose row and column are then taken away, with the sign of the exchange of rows.
-SmallVector<Tensor> pivots(NodeBuilder &node, Tensor x) {
+SmallVector<Tensor> eliminated(NodeBuilder &node, Tensor x) {
   int64_t matrices = x.dim(0);
   SmallVector<Tensor> found;
   for (int64_t n = x.dim(1); n > 1; --n) {
@@ -73,29 +67,56 @@ SmallVector<Tensor> pivots(NodeBuilder &node, Tensor x) {
   return found;
 }
 
-} // namespace
-
-Tensor accc::frontend::determinant(NodeBuilder &node, Tensor x) {
-  Tensor matrices = asMatrices(x);
-  ArrayRef<int64_t> batch = x.shape().drop_back(2);
-  if (matrices.dim(1) <= 3)
-    return expanded(matrices).reshape(batch);
-  SmallVector<Tensor> factors = pivots(node, matrices);
-  Tensor product = factors.front();
-  for (Tensor factor : ArrayRef(factors).drop_front())
-    product = product * factor;
-  return product.reshape(batch);
+/// The diagonal [matrices, n] of the upper factor, and the sign of the exchanges of rows: -1 for
+/// each pivot that is not in its place.
+std::pair<Tensor, Tensor> luDiagonal(const Tensor &matrices, prim::LuOp lu) {
+  Tensor diagonal = prim::diagonalOf(matrices.wrap(lu.getLu())),
+         pivots = diagonal.wrap(lu.getPivots());
+  Tensor own = prim::iota(pivots.getBuilder(), pivots.getLoc(), pivots.type(), 1) + 1.0;
+  Tensor signs = prim::select(prim::equal(pivots, own), diagonal.full(1.0), -1.0);
+  return {diagonal, prim::reduce(prim::ReduceKind::prod, signs, {1})};
 }
 
-std::pair<Tensor, Tensor> accc::frontend::logDeterminant(NodeBuilder &node, Tensor x) {
-  Tensor matrices = asMatrices(x);
-  SmallVector<Tensor> factors =
-      matrices.dim(1) <= 3 ? SmallVector<Tensor>{expanded(matrices)} : pivots(node, matrices);
-  Tensor sign = prim::sign(factors.front()), sum = prim::log(prim::abs(factors.front()));
-  for (Tensor factor : ArrayRef(factors).drop_front()) {
-    sign = sign * prim::sign(factor);
-    sum = sum + prim::log(prim::abs(factor));
+} // namespace
+
+Determinants accc::frontend::determinant(NodeBuilder &node, Tensor x) {
+  Stack stack(x);
+  stack.requireSquare();
+  int64_t n = stack.rows();
+  prim::LuOp lu = luOf(node, prim::transposed(stack.all), /*check=*/false);
+  Tensor factors = stack.restore(lu.getLu()), pivots = stack.restore(lu.getPivots());
+  if (n == 0)
+    return {node.full(stack.batch, x.elementType(), 1), factors, pivots};
+  if (n <= kMostExpanded)
+    return {stack.restore(expanded(stack.all)), factors, pivots};
+  if (n > kMostEliminated) {
+    auto [diagonal, sign] = luDiagonal(stack.all, lu);
+    Tensor product = sign * prim::reduce(prim::ReduceKind::prod, diagonal, {1});
+    return {stack.restore(product), factors, pivots};
   }
-  ArrayRef<int64_t> batch = x.shape().drop_back(2);
-  return {sign.reshape(batch), sum.reshape(batch)};
+  SmallVector<Tensor> all = eliminated(node, stack.all);
+  Tensor product = all.front();
+  for (Tensor factor : ArrayRef(all).drop_front())
+    product = product * factor;
+  return {stack.restore(product), factors, pivots};
+}
+
+LogDeterminants accc::frontend::logDeterminant(NodeBuilder &node, Tensor x) {
+  Stack stack(x);
+  stack.requireSquare();
+  prim::LuOp lu = luOf(node, prim::transposed(stack.all), /*check=*/false);
+  Tensor factors = stack.restore(lu.getLu()), pivots = stack.restore(lu.getPivots());
+  int64_t n = stack.rows();
+  if (n == 0)
+    return {node.full(stack.batch, x.elementType(), 1), node.full(stack.batch, x.elementType(), 0),
+            factors, pivots};
+  if (n <= kMostExpanded) {
+    Tensor value = expanded(stack.all);
+    return {stack.restore(prim::sign(value)), stack.restore(prim::log(prim::abs(value))), factors,
+            pivots};
+  }
+  auto [diagonal, exchanges] = luDiagonal(stack.all, lu);
+  Tensor sign = exchanges * prim::reduce(prim::ReduceKind::prod, prim::sign(diagonal), {1});
+  return {stack.restore(sign), stack.restore(prim::sum(prim::log(prim::abs(diagonal)), {1})),
+          factors, pivots};
 }

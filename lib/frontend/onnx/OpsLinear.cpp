@@ -61,7 +61,7 @@ Entities sumOfProducts(Node &node) {
   return {einsum(node, node.string("equation"), operands)};
 }
 
-Entities det(Node &node) { return {determinant(node, node.floatIn(0))}; }
+Entities det(Node &node) { return {determinant(node, node.floatIn(0)).value}; }
 
 } // namespace
 

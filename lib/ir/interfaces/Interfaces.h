@@ -25,7 +25,9 @@ enum class FusionClass {
   Scan,
   Sort,
   /// Never part of a kernel.
-  Opaque
+  Opaque,
+  /// A kernel of its own, which works in its results.
+  Matrix
 };
 
 /// The op's kernel may end the step with a data error: an index out of range. No variable changes

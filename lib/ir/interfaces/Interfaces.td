@@ -55,6 +55,7 @@ def Fusible : OpInterface<"Fusible"> {
     | view | `View` |
     | reduction, window | `Reducing` |
     | scatter, window scatter, scan, sort | `Combining` where it combines elements, `Ordering` where it orders them; how its emitter in codegen walks the data is the emitter's |
+    | matrix | none: its emitter reads whole matrices |
     | opaque | none: a contraction is a library call |
   }];
   let cppNamespace = "::accc";

@@ -32,6 +32,10 @@ KernelKind kernelKind(llvm::ArrayRef<mlir::Operation *> ops);
 /// Whether a kernel can have the op only as the one that decides how it walks its data.
 bool isAnchor(mlir::Operation *op);
 
+/// Whether the op's kernel is nothing but that op, and yields all of its results, read or not: it
+/// works in their memory.
+bool worksInResults(mlir::Operation *op);
+
 /// Text that is equal for equal bodies, whatever their locations: types of the arguments, then
 /// every op with its operands by number, its attributes and result types.
 std::string describeBody(mlir::Block &body);

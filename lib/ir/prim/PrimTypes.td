@@ -35,6 +35,7 @@ def Prim_Element : AnyTypeOf<[Prim_Float, Prim_Integer, I1]>;
 class Prim_TensorOf<list<Type> types> : StaticShapeTensorOf<types>;
 def Prim_Tensor : Prim_TensorOf<[Prim_Element]>;
 def Prim_FloatTensor : Prim_TensorOf<[Prim_Float]>;
+def Prim_MatrixTensor : Prim_TensorOf<[F32, F64]>;
 def Prim_IntegerTensor : Prim_TensorOf<[Prim_Integer]>;
 def Prim_IndexTensor : Prim_TensorOf<[I32, I64]>;
 def Prim_BoolTensor : Prim_TensorOf<[I1]>;

@@ -196,6 +196,8 @@ static std::optional<KernelKind> kindOf(Operation *op) {
     return KernelKind::scan;
   case FusionClass::Sort:
     return KernelKind::sort;
+  case FusionClass::Matrix:
+    return KernelKind::matrix;
   case FusionClass::Pointwise:
   case FusionClass::View:
   case FusionClass::Window:
@@ -215,6 +217,8 @@ KernelKind prim::kernelKind(ArrayRef<Operation *> ops) {
 bool prim::isAnchor(Operation *op) {
   return kindOf(op).value_or(KernelKind::reduce) != KernelKind::reduce;
 }
+
+bool prim::worksInResults(Operation *op) { return kindOf(op) == KernelKind::matrix; }
 
 std::string prim::describeBody(Block &body) {
   std::string text;

@@ -105,9 +105,9 @@ def write_onnx(model, inputs, path):
 
 UNTRACED = ("stopped", "opposed")
 """A trace does not hold where gradients stop, and calls no module with other parameters."""
-UNDECOMPOSED = ("stopped", "opposed")
-"""Decomposition loses where gradients stop."""
-UNJOINED = ("determinants", "distances", "matched", "packed", "complex_written", "spectral", "spectra")
+UNDECOMPOSED = ("stopped", "opposed", "factored")
+"""Decomposition loses where gradients stop; and orders the checks of matrices by tokens."""
+UNJOINED = ("determinants", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
 IN_ONNX = ("sampled", "spectral")
 """Operators that ONNX has, too."""

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from torchvision import ops
 
 from corners import CORNERS
+from factored import FACTORED
 
 INDEX = torch.tensor([[0, 2, 1], [1, 0, 2]])
 MASK = torch.tensor([[True, False, True], [False, True, True]])
@@ -375,7 +376,7 @@ DISTANCES = {
 }
 
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
-            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
+            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
             "corners": CORNERS}
 
 

@@ -129,6 +129,25 @@ static std::vector<GradientRow> makeRows() {
       {"concatenate", {{"2x3xf64"}, {"2x1xf64"}}, {"2x4xf64"}, "{dimension = 1 : i64}"},
       {"reverse", {{"2x3xf64"}}, {"2x3xf64"}, "{dimensions = array<i64: 0, 1>}"},
 
+      // ---- matrices ----
+      // Of a matrix of one element: the rule is for symmetric changes (MatrixGradientTest.cpp).
+      {"cholesky", {{"2x1x1xf64", 0.5, 2}}, {"2x1x1xf64", "2xi32"}, "{check_errors = true}"},
+      {"lu", {{"2x3x3xf64"}}, {"2x3x3xf64", "2x3xi32", "2xi32"}, "{check_errors = true}"},
+      {"lu", {{"1x2x4xf64"}}, {"1x2x4xf64", "1x2xi32", "1xi32"}, "{check_errors = false}"},
+      {"lu", {{"1x4x2xf64"}}, {"1x4x2xf64", "1x2xi32", "1xi32"}, "{check_errors = false}"},
+      {"triangular_solve",
+       {{"2x3x3xf64", 0.5, 2}, {"2x3x2xf64"}},
+       {"2x3x2xf64"},
+       "{upper = false, transpose = false, unit = false}"},
+      {"triangular_solve",
+       {{"2x3x3xf64", 0.5, 2}, {"2x3x2xf64"}},
+       {"2x3x2xf64"},
+       "{upper = true, transpose = true, unit = false}"},
+      {"triangular_solve",
+       {{"1x3x3xf64"}, {"1x3x1xf64"}},
+       {"1x3x1xf64"},
+       "{upper = true, transpose = false, unit = true}"},
+
       // ---- indexing ----
       {"gather", {{"4x3xf64"}, {"2x2xi64", 0, 0, {3, 1, 1, 0}}}, {"2x2x3xf64"}, "{axis = 0 : i64}"},
       {"scatter",

@@ -389,6 +389,40 @@ for count in [True, False]:
         (4, 3), (3, 2), (1, 0), ceil="true", count_include_pad=str(count).lower()),
         [randn(1, 2, 1, 2)], lambda x, n=count: F.avg_pool2d(x, (4, 3), (3, 2), (1, 0), True, n))
 
+# ---- matrices ----
+
+
+def dominant(*shape):
+    """Matrices whose diagonals dominate and increase: eigenvectors are close to the axes."""
+    a = randn(*shape) * 0.3
+    rows, columns = shape[-2:]
+    return ((a + torch.eye(rows, columns) * (torch.arange(columns) * 2 + 2)) * 1000).round() / 1000
+
+
+def turned(vectors, dim):
+    """The factors that make the greatest element of each vector along `dim` positive."""
+    return vectors.gather(dim, vectors.abs().argmax(dim, keepdim=True)).sign().detach()
+
+
+def eigh(a):
+    values, vectors = torch.linalg.eigh(a)
+    return values, vectors * turned(vectors, -2)
+
+
+def svd(a):
+    u, s, vh = torch.linalg.svd(a, full_matrices=False)
+    # Right vectors of tall matrices, and left ones of wide ones, are those that are rotated.
+    signs = turned(vh, -1) if a.shape[-2] >= a.shape[-1] else turned(u, -2).mT
+    return u * signs.mT, s, vh * signs
+
+
+for name, shape, complete in [("tall", (2, 4, 3), "false"), ("square", (2, 3, 3), "true"), ("wide", (2, 3, 5), "false")]:
+    case(f"qr, {name}", f"qr %0 {{complete = {complete}}}", [randn(*shape)], lambda a: tuple(torch.linalg.qr(a)))
+# Changed on one side of the diagonal alone a matrix is no symmetric one.
+case("eigh", "eigh %0", [dominant(2, 3, 3)], eigh, kind="bend")
+for name, shape in [("tall", (2, 4, 3)), ("square", (1, 3, 3)), ("wide", (2, 3, 5))]:
+    case(f"svd, {name}", "svd %0 {full = false}", [dominant(*shape)], svd)
+
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "NnGoldens.inc")
 with open(path, "w") as out:
     out.write("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"

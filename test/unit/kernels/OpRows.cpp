@@ -257,6 +257,45 @@ std::vector<OpRow> windowOps() {
   return rows;
 }
 
+/// Matrices of one element, of all edges; KernelsTest.cpp has larger ones, whose elements are
+/// rounded relative to the whole.
+std::vector<OpRow> matrices() {
+  return {
+      {"cholesky",
+       {"145x1x1x$T"},
+       {"145x1x1x$T", "145xi32"},
+       2,
+       "{check_errors = $K}",
+       {""},
+       {"true", "false"}},
+      {"cholesky", {"2x0x0x$T"}, {"2x0x0x$T", "2xi32"}, 2, "{check_errors = true}"},
+      {"lu",
+       {"145x1x1x$T"},
+       {"145x1x1x$T", "145x1xi32", "145xi32"},
+       2,
+       "{check_errors = $K}",
+       {""},
+       {"true", "false"}},
+      {"lu", {"0x3x5x$T"}, {"0x3x5x$T", "0x3xi32", "0xi32"}, 2, "{check_errors = true}"},
+      {"pivoted_rows", {{"2x3xi32", Fill::Index, 3}}, {"2x3xi64"}, 0, "{rows = 3 : i64}"},
+      {"triangular_solve",
+       {"145x1x1x$T", "145x1x1x$T"},
+       {"145x1x1x$T"},
+       2,
+       "{upper = false, transpose = false, unit = $K}",
+       {""},
+       {"true", "false"}},
+      {"triangular_solve",
+       {"2x3x3x$T", "2x3x0x$T"},
+       {"2x3x0x$T"},
+       2,
+       "{upper = true, transpose = false, unit = false}"},
+      {"householder", {"145x1x1x$T"}, {"145x1x1x$T", "145x1x$T"}, 2},
+      {"jacobi_eigh", {"145x1x1x$T"}, {"145x1x1x$T", "145x1x1x$T"}, 2},
+      {"jacobi_svd", {"145x1x1x$T"}, {"145x1x1x$T", "145x1x1x$T"}, 2},
+  };
+}
+
 std::vector<OpRow> contractions() {
   auto dot = [](const char *a, const char *b, const char *result, const char *batch) -> OpRow {
     return {"dot_general",
@@ -307,7 +346,7 @@ bool OpRow::mentions(llvm::StringRef placeholder) const {
 const std::vector<OpRow> &opRows() {
   static const std::vector<OpRow> rows = [] {
     std::vector<OpRow> all = pointwise();
-    for (auto part : {views(), reductions(), scatters(), windowOps(), contractions()})
+    for (auto part : {views(), reductions(), scatters(), windowOps(), matrices(), contractions()})
       llvm::append_range(all, part);
     return all;
   }();

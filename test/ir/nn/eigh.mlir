@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s | accc-opt | FileCheck %s
+
+// CHECK-LABEL: @case0
+// CHECK: nn.eigh %arg0 : (tensor<2x3x3xf32>) -> (tensor<2x3xf32>, tensor<2x3x3xf32>)
+func.func @case0(%a: tensor<2x3x3xf32>) -> (tensor<2x3xf32>, tensor<2x3x3xf32>) {
+  %r:2 = nn.eigh %a : (tensor<2x3x3xf32>) -> (tensor<2x3xf32>, tensor<2x3x3xf32>)
+  return %r#0, %r#1 : tensor<2x3xf32>, tensor<2x3x3xf32>
+}

@@ -247,3 +247,9 @@ SmallVector<int64_t> Node::dims(StringRef name, Tensor x) const {
   }
   return axes(given, x.rank());
 }
+
+int64_t accc::aten::clampIndex(int64_t index, int64_t extent) {
+  return std::clamp<int64_t>(index < 0 ? index + extent : index, 0, extent);
+}
+
+Tensor accc::aten::asVector(Tensor x) { return x.rank() == 0 ? x.reshape({1}) : x; }

@@ -134,6 +134,12 @@ private:
   std::vector<Layout> laid;
 };
 
+/// An index of a dimension, as Python counts it, brought into [0, extent].
+int64_t clampIndex(int64_t index, int64_t extent);
+
+/// A tensor without dimensions is a vector of one element here.
+prim::Tensor asVector(prim::Tensor x);
+
 /// Builds the results.
 using Rule = Entities (*)(Node &node);
 

@@ -11,7 +11,8 @@ struct OpRow {
   /// The operator with its arguments (Signature.h), with its library where that is not ATen:
   /// `torchvision::roi_align`. A name without an overload stands for all
   /// overloads that have no row of their own. `relu` also serves `relu_`, which writes its result
-  /// into the first argument; a name that ends so itself has no other form.
+  /// into the first argument, and a view serves the operator that makes the first argument such a
+  /// view: `unsqueeze_`. A name that ends so itself has no other form.
   const char *signature;
   Rule rule;
   Alias alias = Alias::None;
@@ -22,7 +23,7 @@ struct Operator {
   Signature signature;
   Rule rule;
   Alias alias;
-  /// Writes its result into its first argument.
+  /// Writes its result into its first argument, or makes that its result if it is a view.
   bool inPlace = false;
 };
 
@@ -38,7 +39,8 @@ std::vector<std::string> allOperators();
   X(normalizationOps) X(poolingOps) X(reductionOps) X(shapeOps) X(indexingOps) X(factoryOps)       \
   X(randomOps) X(lossOps) X(attentionOps) X(recurrentOps) X(resizeOps) X(rearrangeOps)              \
   X(scatterOps) X(patchOps) X(samplingOps) X(embeddingOps) X(stridedOps) X(visionOps)              \
-  X(complexOps) X(spectralOps) X(sliceOps) X(factorizationOps) X(solvingOps)
+  X(complexOps) X(spectralOps) X(sliceOps) X(factorizationOps) X(solvingOps) X(floatOps)           \
+  X(joinOps) X(statisticsOps) X(distanceOps) X(marginOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ATEN_FAMILIES(ACCC_DECLARE_FAMILY)

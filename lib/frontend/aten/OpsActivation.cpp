@@ -15,6 +15,8 @@ using accc::prim::Tensor;
 
 namespace {
 
+Tensor gradientOf(Node &node) { return node.floatIn("grad_output"); }
+
 template <typename Op> Entities plain(Node &node) {
   return {node.make<Op>({node.floatIn("self")})};
 }
@@ -132,18 +134,63 @@ Entities softShrink(Node &node) {
   return {prim::select(x > lambd, x - lambd, prim::select(x < -lambd, x + lambd, x.full(0.0)))};
 }
 
+// ---- a slope by chance ----
+
+/// Below 0, times a slope that is drawn from [lower, upper], or in evaluation times their mean.
+struct RandomSlope {
+  Tensor x;
+  double lower, upper;
+  bool trains;
+
+  explicit RandomSlope(Node &node)
+      : x(node.floatIn("self")), lower(node.number("lower")), upper(node.number("upper")),
+        trains(node.boolean("training")) {}
+  /// 1 where x is positive.
+  Tensor slopes(Node &node) const {
+    Tensor drawn = x.full((lower + upper) / 2);
+    if (trains)
+      drawn = node.make<nn::RandomUniformOp>({node.forward().randomKey()},
+                                             {node.f64("low", lower), node.f64("high", upper),
+                                              node.i64("stream", node.forward().nextStream())},
+                                             {x.type()});
+    return prim::select(x <= 0.0, drawn, x.full(1.0));
+  }
+};
+Entities randomLeakyRelu(Node &node) {
+  RandomSlope random(node);
+  return {random.x * random.slopes(node)};
+}
+/// The slopes are written into `noise`, of which nothing is taken.
+Entities randomLeakyReluWithNoise(Node &node) {
+  RandomSlope random(node);
+  Tensor slopes = random.slopes(node);
+  if (random.trains)
+    node.write("noise", slopes);
+  return {random.x * slopes};
+}
+Entities randomLeakyReluAndNoise(Node &node) {
+  RandomSlope random(node);
+  Tensor slopes = random.slopes(node);
+  return {random.x * slopes, random.trains ? slopes : node.floatIn("noise")};
+}
+Entities randomLeakyReluBackward(Node &node) {
+  RandomSlope random(node);
+  Tensor slopes = random.trains ? node.floatIn("noise") : random.slopes(node);
+  return {gradientOf(node) * slopes};
+}
+
 // ---- softmax ----
 
 Tensor softmaxArgument(Node &node) {
   Tensor x = node.in("self");
-  x = x.convert(node.elementType("dtype", x.elementType()));
-  if (x.rank() == 0)
-    fail("a tensor without dimensions has no softmax");
-  return asFloat(node, x);
+  return asVector(asFloat(node, x.convert(node.elementType("dtype", x.elementType()))));
 }
+/// In the shape of the argument.
+Entities softmaxResult(Node &node, Tensor y) { return {y.reshape(node.in("self").shape())}; }
+
 template <typename Op> Entities softmax(Node &node) {
   Tensor x = softmaxArgument(node);
-  return {node.make<Op>({x}, {node.i64("dimension", node.dim("dim", x))})};
+  return softmaxResult(node, node.make<Op>({x}, {node.i64("dimension", node.dim("dim", x))}));
 }
 
 /// Zero where all of a row is -inf, as in a row of attention that is masked throughout, and so is
@@ -156,12 +203,10 @@ Entities safeSoftmax(Node &node) {
                         .broadcastAlong(x.shape(), {dim});
   Tensor y = node.make<nn::SoftmaxOp>({prim::select(isMasked, x.full(0.0), x)},
                                       {node.i64("dimension", dim)});
-  return {prim::select(isMasked, y.full(0.0), y)};
+  return softmaxResult(node, prim::select(isMasked, y.full(0.0), y));
 }
 
 // ---- backward ----
-
-Tensor gradientOf(Node &node) { return node.floatIn("grad_output"); }
 
 /// Of what is the number `self` or its bound: the gradient passes where it is the number. A relu's
 /// own result may stand for self.
@@ -226,25 +271,29 @@ struct SoftmaxGradient {
   int64_t dim;
 
   explicit SoftmaxGradient(Node &node)
-      : g(gradientOf(node)), y(node.floatIn("output")), dim(node.dim("dim", y)) {
-    if (g.shape() != y.shape() || y.rank() == 0)
+      : g(asVector(gradientOf(node))), y(asVector(node.floatIn("output"))),
+        dim(node.dim("dim", y)) {
+    if (g.shape() != y.shape())
       fail("a gradient of shape " + show(g.shape()) + " for a result of shape " + show(y.shape()));
     g = g.convert(y.elementType());
   }
   Tensor total(Tensor x) const { return prim::sum(x, {dim}).broadcastAlong(x.shape(), {dim}); }
+  /// In the type and shape of the input.
+  Entities result(Node &node, Tensor dx) const {
+    Type type = node.elementType("input_dtype", y.elementType());
+    return {dx.convert(type).reshape(node.in("output").shape())};
+  }
 };
 /// y (dy - sum of dy y)
 Entities softmaxBackward(Node &node) {
   SoftmaxGradient of(node);
   Tensor weighted = of.g * of.y;
-  return {(weighted - of.y * of.total(weighted))
-              .convert(node.elementType("input_dtype", of.y.elementType()))};
+  return of.result(node, weighted - of.y * of.total(weighted));
 }
 /// dy - e^y (sum of dy)
 Entities logSoftmaxBackward(Node &node) {
   SoftmaxGradient of(node);
-  return {(of.g - prim::exp(of.y) * of.total(of.g))
-              .convert(node.elementType("input_dtype", of.y.elementType()))};
+  return of.result(node, of.g - prim::exp(of.y) * of.total(of.g));
 }
 
 } // namespace
@@ -275,6 +324,15 @@ ArrayRef<OpRow> accc::aten::activationOps() {
       {"glu(self, dim=-1)", glu},
       {"hardshrink(self, lambd=0.5)", hardShrink},
       {"softshrink(self, lambd=0.5)", softShrink},
+      {"rrelu(self, lower=0.125, upper=0.333333333333333315, training=False)", randomLeakyRelu},
+      {"rrelu_with_noise(self, noise, lower=0.125, upper=0.333333333333333315, training=False)",
+       randomLeakyReluWithNoise},
+      {"rrelu_with_noise_functional(self, noise, lower=0.125, upper=0.333333333333333315, "
+       "training=False)",
+       randomLeakyReluAndNoise},
+      {"rrelu_with_noise_backward(grad_output, self, noise, lower, upper, training, "
+       "self_is_result=False)",
+       randomLeakyReluBackward},
       {"softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>},
       {"_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::SoftmaxOp>},
       {"_safe_softmax(self, dim, dtype=None)", safeSoftmax},

@@ -15,6 +15,13 @@ using accc::prim::Tensor;
 
 namespace {
 
+/// With extents of 1 before its own.
+Tensor ofRank(Tensor x, int64_t rank) {
+  SmallVector<int64_t> shape(rank - x.rank(), 1);
+  llvm::append_range(shape, x.shape());
+  return x.reshape(shape);
+}
+
 /// [..., T, D] as [B, H, T, D] with the shape of the leading dimensions.
 Tensor asHeads(Tensor x, ArrayRef<int64_t> leading) {
   SmallVector<int64_t> shape(leading);
@@ -73,9 +80,13 @@ double scaleOf(Node &node, Tensor q) {
 
 Entities scaledDotProductAttention(Node &node) {
   Tensor q = node.floatIn("query"), k = node.floatIn("key"), v = node.floatIn("value");
-  if (q.rank() < 2 || k.rank() != q.rank() || v.rank() != q.rank())
+  if (q.rank() < 2 || k.rank() < 2 || v.rank() < 2)
     fail("queries, keys and values have the shapes " + show(q.shape()) + ", " + show(k.shape()) +
          " and " + show(v.shape()));
+  int64_t rank = std::max({q.rank(), k.rank(), v.rank()});
+  q = ofRank(q, rank);
+  k = ofRank(k, rank);
+  v = ofRank(v, rank);
   double ratio = node.real("dropout_p");
   double scale = scaleOf(node, q);
   bool causal = node.boolean("is_causal"), grouped = node.boolean("enable_gqa");

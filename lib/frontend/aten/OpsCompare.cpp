@@ -3,8 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
-
-#include <limits>
+#include "frontend/common/Indexing.h"
 
 using namespace mlir;
 using namespace accc;
@@ -50,14 +49,19 @@ Entities bitwiseNot(Node &node) {
   return {-x - 1.0}; // of two's complement
 }
 
-Entities isNan(Node &node) {
-  Tensor x = node.in("self");
-  return {prim::notEqual(x, x)};
+/// Whether an element is among others.
+Entities isIn(Node &node) {
+  StringRef left = node.isTensor("elements") ? "elements" : "element";
+  StringRef right = node.isTensor("test_elements") ? "test_elements" : "test_element";
+  Type type = resultType(node, {left, right});
+  Tensor x = asTensor(node, left, type), others = flat(asTensor(node, right, type));
+  SmallVector<int64_t> shape(x.shape());
+  shape.push_back(others.size());
+  Tensor hits =
+      prim::equal(x.broadcastAlong(shape, {x.rank()}), others.broadcast(shape, {x.rank()}));
+  Tensor count = prim::sum(hits.convert(node.builder().getI64Type()), {x.rank()});
+  return {node.boolean("invert") ? prim::equal(count, 0.0) : prim::notEqual(count, 0.0)};
 }
-Entities isInf(Node &node) {
-  return {prim::equal(prim::abs(node.floatIn("self")), std::numeric_limits<double>::infinity())};
-}
-Entities isFinite(Node &node) { return {prim::isFinite(node.floatIn("self"))}; }
 
 } // namespace
 
@@ -84,9 +88,13 @@ ArrayRef<OpRow> accc::aten::compareOps() {
       {"__lshift__(self, other)", bits<prim::ShiftLeftOp>},
       {"__rshift__(self, other)", bits<prim::ShiftRightOp>},
       {"bitwise_not(self)", bitwiseNot},
-      {"isnan(self)", isNan},
-      {"isinf(self)", isInf},
-      {"isfinite(self)", isFinite},
+      {"isin.Tensor_Tensor(elements, test_elements, *, assume_unique=False, invert=False)", isIn},
+      {"isin.Tensor_Scalar(elements, test_element, *, assume_unique=False, invert=False, "
+       "test_elements=None)",
+       isIn},
+      {"isin.Scalar_Tensor(element, test_elements, *, assume_unique=False, invert=False, "
+       "elements=None)",
+       isIn},
   };
   return rows;
 }

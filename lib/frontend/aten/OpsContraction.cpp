@@ -148,13 +148,51 @@ Entities inner(Node &node) {
   return {prim::dotGeneral(a, b, {}, {}, {a.rank() - 1}, {b.rank() - 1})};
 }
 
-Entities outer(Node &node) {
-  Type type = resultType(node, {"self", "vec2"});
-  Tensor a = node.in("self").convert(type), b = node.in("vec2").convert(type);
+Tensor outerProduct(Tensor a, Tensor b) {
   if (a.rank() != 1 || b.rank() != 1)
     fail("the operands must be vectors");
   SmallVector<int64_t> shape = {a.dim(0), b.dim(0)};
-  return {a.broadcast(shape, {0}) * b.broadcast(shape, {1})};
+  return a.broadcast(shape, {0}) * b.broadcast(shape, {1});
+}
+Entities outer(Node &node) {
+  Type type = resultType(node, {"self", "vec2"});
+  return {outerProduct(node.in("self").convert(type), node.in("vec2").convert(type))};
+}
+/// beta self + alpha times the outer product of two vectors.
+Entities addr(Node &node) {
+  if (node.hasComplex())
+    return addComplexProduct(node, addr);
+  Type type = resultType(node, {"self", "vec1", "vec2"});
+  if (type.isInteger(1))
+    fail("products of booleans are not supported");
+  Tensor y = outerProduct(node.in("vec1").convert(type), node.in("vec2").convert(type));
+  double alpha = node.number("alpha"), beta = node.number("beta");
+  if (alpha != 1)
+    y = y * alpha;
+  if (beta == 0)
+    return {y};
+  Tensor self = node.broadcastTo(node.in("self").convert(type), y.shape());
+  return {y + (beta == 1 ? self : self * beta)};
+}
+
+/// a[1] b[2] - a[2] b[1] and so on, along a dimension of three elements: without a name, the first
+/// one.
+Entities cross(Node &node) {
+  Tensor self = node.in("self");
+  int64_t dim = 0;
+  if (node.has("dim"))
+    dim = node.dim("dim", self);
+  else
+    while (dim < self.rank() && self.dim(dim) != 3)
+      ++dim;
+  auto [a, b] = operands(node, "self", "other");
+  if (a.rank() != self.rank() || dim >= a.rank() || a.dim(dim) != 3)
+    fail("tensors of shape " + show(self.shape()) + " and " + show(node.in("other").shape()) +
+         " do not have three elements along one dimension");
+  auto turned = [&](Tensor x, int64_t by) {
+    return node.concatenate({x.sliceDim(dim, by, 3), x.sliceDim(dim, 0, by)}, dim);
+  };
+  return {turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1)};
 }
 
 Entities sumOfProducts(Node &node) {
@@ -238,6 +276,9 @@ ArrayRef<OpRow> accc::aten::contractionOps() {
       {"addbmm(self, batch1, batch2, *, beta=1, alpha=1)", addbmm},
       {"outer(self, vec2)", byProducts<outer>},
       {"ger(self, vec2)", byProducts<outer>},
+      {"addr(self, vec1, vec2, *, beta=1, alpha=1)", addr},
+      {"cross(self, other, dim=None)", byProducts<cross>},
+      {"linalg_cross(self, other, *, dim=-1)", byProducts<cross>},
       {"inner(self, other)", byProducts<inner>},
       {"vdot(self, other)", conjugateDot},
       {"tensordot(self, other, dims_self, dims_other)", byProducts<tensorDot>},

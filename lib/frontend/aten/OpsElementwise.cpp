@@ -8,7 +8,6 @@
 #include "ir/nn/Nn.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace accc;
@@ -17,7 +16,7 @@ using accc::prim::Tensor;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLogOfTwo = 0.69314718055994530942;
 
 // ---- two operands ----
 
@@ -92,10 +91,7 @@ template <Tensor (*Operator)(Tensor, Tensor)> Entities binaryFloat(Node &node) {
   return {Operator(asFloat(node, a), asFloat(node, b))};
 }
 
-Entities pow(Node &node) {
-  if (node.isComplex("self") && !node.isTensor("exponent"))
-    return {power(node.complexIn("self"), node.number("exponent")).value(node)};
-  Type type = resultType(node, {"self", "exponent"});
+Entities powerIn(Node &node, Type type) {
   Tensor x = asTensor(node, "self", type);
   if (!node.isTensor("exponent")) {
     double exponent = node.number("exponent");
@@ -122,6 +118,13 @@ Entities pow(Node &node) {
     return {y};
   return {prim::select(prim::isFinite(y), y, 0.0).convert(type)}; // zeros to negative powers are 0
 }
+Entities pow(Node &node) {
+  if (node.isComplex("self") && !node.isTensor("exponent"))
+    return {power(node.complexIn("self"), node.number("exponent")).value(node)};
+  return powerIn(node, resultType(node, {"self", "exponent"}));
+}
+/// In double precision.
+Entities floatPower(Node &node) { return powerIn(node, node.builder().getF64Type()); }
 
 /// self + value tensor1 tensor2, or tensor1 / tensor2
 template <bool Divides> Entities addProduct(Node &node) {
@@ -145,12 +148,14 @@ Entities lerp(Node &node) {
                        end - change * (1.0 - weight))};
 }
 
-Tensor logAddExp(Tensor a, Tensor b) {
+/// The logarithm of base^a + base^b, of a base with this natural logarithm.
+Tensor logAddPower(Tensor a, Tensor b, double logOfBase) {
   // Of two equal infinities the difference is no number.
-  Tensor greater = prim::max(a, b), distance = prim::abs(a - b);
-  return prim::select(prim::equal(a, b), a + 0.69314718055994530942,
-                      greater + prim::log1p(prim::exp(-distance)));
+  Tensor distance = prim::abs(prim::select(prim::equal(a, b), a.full(0.0), a - b));
+  return prim::max(a, b) + prim::log1p(prim::exp(distance * -logOfBase)) / logOfBase;
 }
+Tensor logAddExp(Tensor a, Tensor b) { return logAddPower(a, b, 1); }
+Tensor logAddExp2(Tensor a, Tensor b) { return logAddPower(a, b, kLogOfTwo); }
 Tensor xLogY(Tensor x, Tensor y) {
   Tensor zero = prim::equal(x, 0.0);
   return prim::select(zero, x.full(0.0), x * prim::log(prim::select(zero, y.full(1.0), y)));
@@ -173,18 +178,24 @@ template <Tensor (*Operator)(Tensor)> Entities rounded(Node &node) {
 
 Tensor negate(Tensor x) { return -x; }
 Tensor square(Tensor x) { return x * x; }
-Tensor exp2(Tensor x) { return prim::exp(x * 0.69314718055994530942); }
+Tensor exp2(Tensor x) { return prim::exp(x * kLogOfTwo); }
 Tensor log2(Tensor x) { return prim::log(x) * 1.44269504088896340736; }
 Tensor log10(Tensor x) { return prim::log(x) * 0.43429448190325182765; }
 Tensor erfc(Tensor x) { return 1.0 - prim::erf(x); }
+Tensor toRadians(Tensor x) { return x * (M_PI / 180); }
+Tensor toDegrees(Tensor x) { return x * (180 / M_PI); }
 Tensor truncate(Tensor x) { return prim::select(x < 0.0, prim::ceil(x), prim::floor(x)); }
 Tensor fraction(Tensor x) { return x - truncate(x); }
 
 Entities round(Node &node) {
   Tensor x = node.in("self");
-  if (node.integer("decimals") != 0)
-    fail("rounding to decimals is not supported");
-  return {isa<FloatType>(x.elementType()) ? prim::roundEven(x) : x};
+  int64_t decimals = node.integer("decimals");
+  if (!isa<FloatType>(x.elementType()))
+    return {x};
+  if (decimals == 0)
+    return {prim::roundEven(x)};
+  double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  return {decimals > 0 ? prim::roundEven(x * scale) / scale : prim::roundEven(x / scale) * scale};
 }
 
 Complex squared(const Complex &x) { return x * x; }
@@ -247,19 +258,6 @@ Entities maskedFill(Node &node) {
   return {prim::select(mask, node.broadcastTo(value, data.shape()), data)};
 }
 
-Entities nanToNum(Node &node) {
-  Tensor x = node.floatIn("self");
-  APFloat largest = APFloat::getLargest(cast<FloatType>(x.elementType()).getFloatSemantics());
-  bool lost = false;
-  largest.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
-  double nan = node.has("nan") ? node.number("nan") : 0;
-  double positive = node.has("posinf") ? node.number("posinf") : largest.convertToDouble();
-  double negative = node.has("neginf") ? node.number("neginf") : -largest.convertToDouble();
-  Tensor y = prim::select(prim::notEqual(x, x), x.full(nan), x);
-  y = prim::select(prim::equal(x, kInfinity), x.full(positive), y);
-  return {prim::select(prim::equal(x, -kInfinity), x.full(negative), y)};
-}
-
 // ---- element types ----
 
 /// The tensor itself where it has the type and the memory format already, unless the call asks for
@@ -301,12 +299,14 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"remainder(self, other)", binary<floorRemainder>},
       {"fmod(self, other)", binary<prim::rem>},
       {"pow(self, exponent)", pow},
+      {"float_power(self, exponent)", floatPower},
       {"maximum(self, other)", binary<prim::max>},
       {"minimum(self, other)", binary<prim::min>},
       {"max.other(self, other)", binary<prim::max>},
       {"min.other(self, other)", binary<prim::min>},
       {"atan2(self, other)", binaryFloat<prim::atan2>},
       {"logaddexp(self, other)", binaryFloat<logAddExp>},
+      {"logaddexp2(self, other)", binaryFloat<logAddExp2>},
       {"xlogy(self, other)", binaryFloat<xLogY>},
       {"hypot(self, other)", binaryFloat<hypot>},
       {"addcmul(self, tensor1, tensor2, *, value=1)", addProduct<false>},
@@ -341,6 +341,8 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"atanh(self)", unaryFloat<frontend::atanh>},
       {"erf(self)", unaryFloat<prim::erf>},
       {"erfc(self)", unaryFloat<erfc>},
+      {"deg2rad(self)", unaryFloat<toRadians>},
+      {"rad2deg(self)", unaryFloat<toDegrees>},
       {"floor(self)", rounded<prim::floor>},
       {"ceil(self)", rounded<prim::ceil>},
       {"trunc(self)", rounded<truncate>},
@@ -367,7 +369,6 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"where.ScalarSelf(condition, self, other)", where},
       {"where.Scalar(condition, self, other)", where},
       {"masked_fill(self, mask, value)", maskedFill},
-      {"nan_to_num(self, nan=None, posinf=None, neginf=None)", nanToNum},
 
       {"to.dtype(self, dtype=None, non_blocking=False, copy=False, memory_format=None)", toDtype},
       {"to.dtype_layout(self, *, dtype=None, layout=None, device=None, pin_memory=None, "

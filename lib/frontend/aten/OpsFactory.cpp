@@ -91,28 +91,36 @@ Entities arange(Node &node) {
   return {(start == 0 ? value : value + start).convert(type)};
 }
 
-/// `steps` numbers from start to end, both included. PyTorch counts from both ends, and integers
-/// between integers.
-Entities linspace(Node &node) {
-  Type type = node.elementType("dtype", defaultFloat(node));
+/// `steps` numbers from start to end, both included, in double precision. PyTorch counts from both
+/// ends, and integers between integers.
+Tensor spaced(Node &node, Type result) {
   int64_t steps = node.integer("steps");
-  double start = node.number("start"), end = node.number("end");
   if (steps < 0 || steps > int64_t(1) << 24)
     fail("the number of steps is " + Twine(steps));
-  if (isa<IntegerType>(type)) {
-    start = std::trunc(start);
-    end = std::trunc(end);
-  }
-  double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
-  SmallVector<double> values;
-  for (int64_t i = 0; i < steps; ++i)
-    values.push_back(i < steps / 2 ? start + step * static_cast<double>(i)
-                                   : end - step * static_cast<double>(steps - 1 - i));
-  if (steps == 1)
-    values = {start};
-  auto listed = DenseElementsAttr::get(tensorType({steps}, node.builder().getF64Type()),
-                                       ArrayRef<double>(values));
-  return {node.constant(listed).convert(type)};
+  Type type = node.builder().getF64Type();
+  auto end = [&](StringRef name) {
+    Tensor given = asTensor(node, name, type);
+    if (isa<IntegerType>(result))
+      given = given.convert(node.builder().getI64Type()).convert(type);
+    return node.broadcastTo(given, {steps});
+  };
+  Tensor first = end("start"), last = end("end");
+  if (steps <= 1)
+    return first;
+  Tensor index = node.iota({steps}, 0).convert(type);
+  Tensor step = (last - first) / static_cast<double>(steps - 1);
+  return prim::select(index < static_cast<double>(steps / 2), first + step * index,
+                      last - step * (static_cast<double>(steps - 1) - index));
+}
+Entities linspace(Node &node) {
+  Type type = node.elementType("dtype", defaultFloat(node));
+  return {spaced(node, type).convert(type)};
+}
+/// Powers of the base, whose exponents are spaced so.
+Entities logspace(Node &node) {
+  Type type = node.elementType("dtype", defaultFloat(node));
+  Tensor exponents = spaced(node, type);
+  return {prim::pow(exponents.full(node.number("base")), exponents).convert(type)};
 }
 
 Entities eye(Node &node) {
@@ -189,6 +197,7 @@ ArrayRef<OpRow> accc::aten::factoryOps() {
       {"arange.start(start, end, *, dtype=None, step=1)", arange},
       {"arange.start_step(start, end, step=1, *, dtype=None)", arange},
       {"linspace(start, end, steps, *, dtype=None)", linspace},
+      {"logspace(start, end, steps, base=10.0, *, dtype=None)", logspace},
       {"eye(n, *, dtype=None, m=None)", eye},
       {"eye.m(n, m, *, dtype=None)", eye},
       {"scalar_tensor(s, *, dtype=None)", scalarTensor},

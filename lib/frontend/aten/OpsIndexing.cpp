@@ -20,6 +20,8 @@ namespace {
 Entities gather(Node &node) {
   Tensor x = node.in("self"), indices = node.indexIn("index");
   int64_t dim = node.dim("dim", x);
+  if (indices.size() == 0) // of any number of dimensions
+    return {node.full(indices.shape(), x.elementType(), 0)};
   return {flat(x).gather(alongAxis(node, indices, x.shape(), dim), 0)};
 }
 
@@ -47,6 +49,31 @@ Entities takeAlongDim(Node &node) {
   x = node.broadcastTo(x, ofData);
   indices = node.broadcastTo(indices, ofIndices);
   return {flat(x).gather(alongAxis(node, indices, x.shape(), dim), 0)};
+}
+
+// ---- in the whole tensor ----
+
+void checkElements(Tensor x, Tensor indices) {
+  if (x.size() == 0 && indices.size() > 0)
+    fail("there are indices of shape " + show(indices.shape()) +
+         " for a tensor without elements, of shape " + show(x.shape()));
+}
+Entities take(Node &node) {
+  Tensor x = node.in("self"), indices = node.indexIn("index");
+  checkElements(x, indices);
+  if (indices.size() == 0)
+    return {node.full(indices.shape(), x.elementType(), 0)};
+  return {flat(x).gather(wrapNegative(indices, x.size()), 0)};
+}
+Entities put(Node &node) {
+  Tensor x = node.in("self"), indices = node.indexIn("index");
+  checkElements(x, indices);
+  if (indices.size() == 0)
+    return {x};
+  Tensor source = node.reshape(node.in("source").convert(x.elementType()), {indices.size()});
+  ScatterKind kind = node.boolean("accumulate") ? ScatterKind::add : ScatterKind::set;
+  return {
+      flat(x).scatter(wrapNegative(flat(indices), x.size()), source, 0, kind).reshape(x.shape())};
 }
 
 // ---- x[i, :, j] ----
@@ -209,6 +236,36 @@ Entities indexPut(Node &node) {
   return {AdvancedIndex(node, x, indices).written(values, node.boolean("accumulate"))};
 }
 
+/// Indices that are out of range where the mask is false.
+TensorList boundedIndices(Node &node, Tensor x) {
+  TensorList indices = node.optionalTensors("indices");
+  for (auto [d, value] : llvm::enumerate(indices)) {
+    if (!value || static_cast<int64_t>(d) >= x.rank())
+      continue;
+    Tensor index = node.wrap(value);
+    double extent = static_cast<double>(x.dim(static_cast<int64_t>(d)));
+    value = prim::max(prim::min(index, extent - 1), -extent);
+  }
+  return indices;
+}
+Tensor maskedBy(Node &node, Tensor x, double otherwise) {
+  auto [mask, data] = node.broadcast(node.in("mask"), x);
+  return prim::select(mask, data, data.full(otherwise));
+}
+
+/// x[indices] where the mask is true.
+Entities maskedIndex(Node &node) {
+  Tensor x = node.in("self");
+  Tensor found = AdvancedIndex(node, x, boundedIndices(node, x)).read();
+  return {maskedBy(node, found, node.number("fill"))};
+}
+/// x[indices] += values where the mask is true.
+Entities maskedIndexAdd(Node &node) {
+  Tensor x = node.in("self"), values = node.in("values").convert(x.elementType());
+  TensorList indices = boundedIndices(node, x);
+  return {AdvancedIndex(node, x, indices).written(maskedBy(node, values, 0), true)};
+}
+
 // ---- others ----
 
 Entities oneHot(Node &node) {
@@ -236,6 +293,11 @@ ArrayRef<OpRow> accc::aten::indexingOps() {
       {"_unsafe_index(self, indices)", byParts<index>},
       {"_unsafe_index_put(self, indices, values, accumulate=False)",
        [](Node &node) { return byParts(node, indexPut, {"values"}); }},
+      {"_unsafe_masked_index(self, mask, indices, fill)", maskedIndex},
+      {"_unsafe_masked_index_put_accumulate(self, mask, indices, values)", maskedIndexAdd},
+      {"take(self, index)", byParts<take>},
+      {"put(self, index, source, accumulate=False)",
+       [](Node &node) { return byParts(node, put, {"source"}); }},
       {"one_hot(self, num_classes=-1)", oneHot},
   };
   return rows;

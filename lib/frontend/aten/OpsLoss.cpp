@@ -6,6 +6,8 @@
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::aten;
@@ -144,12 +146,13 @@ Entities softMargin(Node &node) {
   return {reduced(node, node.make<nn::SoftplusOp>({-target * x}))};
 }
 
-/// x where the target is 1, max(0, margin - x) where it is -1, and both where it is neither, as
-/// PyTorch has it.
+/// max(0, x), whose gradient at 0 is 1, as that of PyTorch's clamps is.
+Tensor atLeastZero(Tensor x) { return prim::select(x < 0.0, x.full(0.0), x); }
+
+/// x where the target is 1, max(0, margin - x) where it is -1, and both for other targets
 Entities hingeEmbedding(Node &node) {
   auto [x, target] = operands(node, "self", "target");
-  Tensor zero = x.full(0.0);
-  Tensor apart = node.make<nn::ReluOp>({node.number("margin") - x});
+  Tensor zero = x.full(0.0), apart = atLeastZero(node.number("margin") - x);
   return {reduced(node, prim::select(prim::equal(target, 1.0), zero, apart) +
                             prim::select(prim::equal(target, -1.0), zero, x))};
 }
@@ -170,20 +173,18 @@ Entities tripletMargin(Node &node) {
   Tensor apart = distance(anchor, negative);
   if (node.boolean("swap"))
     apart = prim::min(apart, distance(positive, negative));
-  return {reduced(
-      node, node.make<nn::ReluOp>({distance(anchor, positive) - apart + node.number("margin")}))};
+  return {reduced(node, atLeastZero(distance(anchor, positive) - apart + node.number("margin")))};
 }
 
-/// e^x - target x, or x - target log x; in full with Stirling's approximation of log target!, of
-/// targets above 1.
+/// e^x - target x, or x - target log x; in full with Stirling's approximation of log target!
 Entities poissonNll(Node &node) {
   auto [x, target] = operands(node, "input", "target");
   Tensor loss = node.boolean("log_input") ? prim::exp(x) - target * x
                                           : x - target * prim::log(x + node.real("eps"));
   if (node.boolean("full")) {
     Tensor isSmall = target <= 1.0, t = prim::select(isSmall, target.full(1.0), target);
-    Tensor stirling = t * prim::log(t) - t + 0.5 * prim::log(t * (2 * M_PI));
-    loss = loss + prim::select(isSmall, t.full(0.0), stirling);
+    Tensor logFactorial = t * prim::log(t) - t + 0.5 * prim::log(t * (2 * M_PI));
+    loss = loss + prim::select(isSmall, t.full(0.0), logFactorial);
   }
   return {reduced(node, loss)};
 }
@@ -192,7 +193,7 @@ Entities poissonNll(Node &node) {
 Entities marginRanking(Node &node) {
   auto [a, b] = operands(node, "input1", "input2");
   auto [difference, target] = node.broadcast(a - b, node.in("target").convert(a.elementType()));
-  return {reduced(node, node.make<nn::ReluOp>({-target * difference + node.number("margin")}))};
+  return {reduced(node, atLeastZero(-target * difference + node.number("margin")))};
 }
 
 /// x . y / max(|x| |y|, eps) along a dimension; PyTorch bounds both norms by eps.
@@ -220,7 +221,7 @@ Entities cosineEmbedding(Node &node) {
   int64_t dim = a.rank() - 1;
   auto squared = [&](Tensor x) { return prim::sum(x * x, {dim}) + 1e-12; };
   Tensor similarity = prim::sum(a * b, {dim}) / prim::sqrt(squared(a) * squared(b));
-  Tensor apart = node.make<nn::ReluOp>({similarity - node.number("margin")});
+  Tensor apart = atLeastZero(similarity - node.number("margin"));
   Tensor zero = similarity.full(0.0);
   Tensor sign = node.broadcastTo(target, similarity.shape());
   return {reduced(node, prim::select(prim::equal(sign, 1.0), 1.0 - similarity, zero) +

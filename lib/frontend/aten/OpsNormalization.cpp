@@ -133,6 +133,22 @@ Entities legitBatchNorm(Node &node) {
   return results;
 }
 
+/// What cuDNN keeps, of which a CPU has nothing.
+Entity reserve(Node &node) {
+  return node.full({0}, node.builder().getIntegerType(8, /*isSigned=*/false), 0);
+}
+Entities updatingBatchNorm(Node &node) {
+  node.set("training", true);
+  Entities results = legitBatchNorm(node);
+  results.push_back(reserve(node));
+  return results;
+}
+Entities constantBatchNorm(Node &node) {
+  Entities results = noStatistics(node, BatchNorm(node).inference(node));
+  results.push_back(reserve(node));
+  return results;
+}
+
 /// The updated statistics are results.
 Entities functionalBatchNorm(Node &node) {
   BatchNorm norm(node);
@@ -145,6 +161,12 @@ Entities functionalBatchNorm(Node &node) {
     results.append({op->getResult(1), op->getResult(2)});
   else
     results.append({Entity(norm.mean), Entity(norm.var)});
+  return results;
+}
+Entities updatingFunctionalBatchNorm(Node &node) {
+  node.set("training", true);
+  Entities results = functionalBatchNorm(node);
+  results.insert(results.begin() + 3, reserve(node));
   return results;
 }
 Entities inferenceBatchNorm(Node &node) {
@@ -164,6 +186,13 @@ Entities batchNormBackward(Node &node) {
   Tensor scaled = g * s.spread(node.reshape(weight, channels));
   return masked(node, trains ? s.gradient(scaled) : scaled * s.spread(rstd),
                 prim::sum(g * s.normal(), dims), prim::sum(g, dims));
+}
+
+/// The same, with other names.
+Entities anyBatchNormBackward(Node &node) {
+  node.set("train", node.boolean("update"));
+  node.set("save_invstd", node.has("save_var") ? Argument(node.in("save_var").get()) : NoValue());
+  return batchNormBackward(node);
 }
 
 // ---- over the trailing dimensions ----
@@ -275,13 +304,34 @@ Entities groupNormBackward(Node &node) {
                 prim::sum(g * s.normal().reshape(x.shape()), dims), prim::sum(g, dims));
 }
 
+/// Moves the running statistics towards the means, over the batch, of those of the instances.
+void updateByInstances(Node &node, Tensor x) {
+  SmallVector<int64_t> spatial;
+  int64_t count = 1;
+  for (int64_t d = 2; d < x.rank(); ++d) {
+    spatial.push_back(d);
+    count *= x.dim(d);
+  }
+  Statistics s = Statistics::of(x, spatial, 0);
+  Tensor variance = prim::sum(s.centered * s.centered, spatial) /
+                    static_cast<double>(std::max<int64_t>(count - 1, 1));
+  double momentum = node.real("momentum");
+  auto update = [&](StringRef name, Tensor now) {
+    Tensor before = node.floatIn(name);
+    Tensor mean = detach(prim::mean(now, {0})).convert(before.elementType());
+    node.write(name, before * (1 - momentum) + mean * momentum);
+  };
+  update("running_mean", s.mean);
+  update("running_var", variance);
+}
+
 Entities instanceNorm(Node &node) {
   Tensor x = node.floatIn("input");
   checkChannels(x);
   if (!node.boolean("use_input_stats"))
     return {BatchNorm(node).inference(node)};
   if (node.has("running_mean"))
-    fail("running statistics of an instance normalisation are not supported");
+    updateByInstances(node, x);
   return {node.make<nn::InstanceNormOp>(
       {x, perChannel(node, "weight", x, 1), perChannel(node, "bias", x, 0)},
       {node.f64("epsilon", node.real("eps"))})};
@@ -319,6 +369,17 @@ ArrayRef<OpRow> accc::aten::normalizationOps() {
       {"_native_batch_norm_legit_functional(input, weight, bias, running_mean, running_var, "
        "training, momentum, eps)",
        functionalBatchNorm},
+      {"_batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps, "
+       "training=True)",
+       updatingBatchNorm},
+      {"_batch_norm_with_update_functional(input, weight, bias, running_mean, running_var, "
+       "momentum, eps, training=True)",
+       updatingFunctionalBatchNorm},
+      {"_batch_norm_no_update(input, weight, bias, running_mean, running_var, momentum, eps)",
+       constantBatchNorm},
+      {"batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean, "
+       "save_var, update, eps, output_mask, reserve, train=False, save_invstd=None)",
+       anyBatchNormBackward},
       {"_native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, "
        "momentum, eps)",
        inferenceBatchNorm},

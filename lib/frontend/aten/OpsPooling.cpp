@@ -136,16 +136,70 @@ template <size_t spatial> Entities adaptiveAveragePool(Node &node) {
   return {unbatched(y, has)};
 }
 
+/// The positions, in a plane of these extents, of the elements of each of `size` windows: [windows,
+/// elements]. Where a window has fewer than others, its last element comes again.
+Tensor adaptiveWindows(Node &node, ArrayRef<int64_t> extents, ArrayRef<int64_t> size) {
+  int64_t windows = 1, elements = 1;
+  SmallVector<int64_t> longest;
+  for (auto [extent, count] : llvm::zip_equal(extents, size)) {
+    if (count < 1 || extent < 1)
+      fail("windows of " + show(extents) + " elements for an output size of " + show(size));
+    longest.push_back(std::min(extent, (extent + count - 1) / count + 1));
+    windows *= count;
+    elements *= longest.back();
+  }
+  constexpr int64_t limit = int64_t(1) << 24;
+  if (windows > limit || windows * elements > limit)
+    fail("an output size of " + show(size) + " for windows of " + Twine(elements) +
+         " elements is too large");
+  Tensor position = node.full({windows, elements}, node.builder().getI64Type(), 0);
+  Tensor window = node.iota({windows, elements}, 0), element = node.iota({windows, elements}, 1);
+  SmallVector<int64_t> windowStrides = stridesOf(size), elementStrides = stridesOf(longest),
+                       strides = stridesOf(extents);
+  for (size_t d = 0; d < size.size(); ++d) {
+    auto number = [](int64_t value) { return static_cast<double>(value); };
+    auto coordinate = [&](Tensor index, int64_t stride, int64_t extent) {
+      Tensor steps = index / number(stride);
+      return prim::rem(steps, steps.full(number(extent)));
+    };
+    Tensor i = coordinate(window, windowStrides[d], size[d]);
+    Tensor from = i * number(extents[d]) / number(size[d]);
+    Tensor last = ((i + 1.0) * number(extents[d]) - 1.0) / number(size[d]);
+    Tensor at = prim::min(from + coordinate(element, elementStrides[d], longest[d]), last);
+    position = position + at * number(strides[d]);
+  }
+  return position;
+}
+
+/// Windows of several sizes: the first of the greatest elements, and where it is in its plane.
+Entities greatestOfUneven(Node &node, Tensor x, bool has, ArrayRef<int64_t> size) {
+  SmallVector<int64_t> extents(x.shape().drop_front(2));
+  Tensor windows = adaptiveWindows(node, extents, size);
+  int64_t plane = 1;
+  for (int64_t extent : extents)
+    plane *= extent;
+  Tensor planes = x.reshape({x.dim(0), x.dim(1), plane});
+  auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::max);
+  Tensor best = node.make<prim::ArgReduceOp>({planes.gather(windows, 2)},
+                                             {node.attr("kind", kind), node.i64("dimension", 3)});
+  Tensor entry = best + node.iota(best.shape(), 2) * static_cast<double>(windows.dim(1));
+  Tensor index = flat(windows).gather(entry, 0);
+  Tensor values = flat(planes).gather(alongAxis(node, index, planes.shape(), 2), 0);
+  SmallVector<int64_t> shape(x.shape().take_front(2));
+  llvm::append_range(shape, size);
+  return {unbatched(values.reshape(shape), has), unbatched(index.reshape(shape), has)};
+}
+
 /// Windows of one size are a pooling.
 template <size_t spatial> Entities adaptiveMaxPool(Node &node) {
   auto [x, has] = batched(node, spatial);
   SmallVector<int64_t> size = outputSize(node, x, spatial);
+  for (size_t i = 0; i < spatial; ++i)
+    if (size[i] < 1 || x.dim(static_cast<int64_t>(i) + 2) % size[i] != 0)
+      return greatestOfUneven(node, x, has, size);
   WindowGeometry g;
   for (size_t i = 0; i < spatial; ++i) {
-    int64_t extent = x.dim(static_cast<int64_t>(i) + 2);
-    if (size[i] < 1 || extent % size[i] != 0)
-      fail("an output size that does not divide the input is not supported here");
-    g.window.push_back(extent / size[i]);
+    g.window.push_back(x.dim(static_cast<int64_t>(i) + 2) / size[i]);
     g.low.push_back(0);
     g.dilations.push_back(1);
   }

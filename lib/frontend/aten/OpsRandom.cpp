@@ -2,7 +2,11 @@
 // Dropout and random tensors. All draw from the key of the step, each from a stream of its own.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Formulas.h"
+#include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace accc;
@@ -63,6 +67,32 @@ Entities featureDropout(Node &node) {
   return {x * drop(node, ones, ratio, node.forward().nextStream()).broadcast(x.shape(), {0, 1})};
 }
 
+/// What is dropped becomes the least value of a selu, and all is scaled so that mean and variance
+/// stay. `shape` broadcasts to that of x: whole features may be dropped.
+Tensor alphaDropped(Node &node, Tensor x, ArrayRef<int64_t> shape, double ratio) {
+  if (ratio == 1)
+    return x * 0.0;
+  constexpr double kLeast = -1.7580993408473766;
+  double a = 1 / std::sqrt((kLeast * kLeast * ratio + 1) * (1 - ratio));
+  Tensor ones = node.full(shape, x.elementType(), 1);
+  Tensor kept = prim::notEqual(drop(node, ones, ratio, node.forward().nextStream()), 0.0);
+  Tensor isKept = node.broadcastTo(kept, x.shape());
+  return prim::select(isKept, x * a, x.full(kLeast * a)) - kLeast * a * ratio;
+}
+template <bool isFeature> Entities alphaDropout(Node &node) {
+  Tensor x = node.floatIn("input");
+  double ratio = ratioOf(node);
+  if (!node.boolean("train") || ratio == 0)
+    return kept(node, x);
+  SmallVector<int64_t> shape(x.shape());
+  if (isFeature) {
+    if (x.rank() < 2)
+      fail("an input of shape " + show(x.shape()) + " has no channels");
+    std::fill(shape.begin() + 2, shape.end(), 1);
+  }
+  return {alphaDropped(node, x, shape, ratio)};
+}
+
 // ---- random tensors ----
 
 Tensor uniform(Node &node, RankedTensorType type, double low, double high) {
@@ -97,6 +127,98 @@ Entities normalFill(Node &node) {
   return {normal(node, node.in("self").type(), node.number("mean"), node.number("std"))};
 }
 
+/// Of one shape, with means and deviations that are numbers or tensors. No gradient flows to these.
+Entities normalOf(Node &node) {
+  Builder &b = node.builder();
+  Type type = resultType(node, {"mean", "std"});
+  if (!isa<FloatType>(type))
+    type = b.getF32Type();
+  auto [mean, deviation] =
+      node.broadcast(asTensor(node, "mean", type), asTensor(node, "std", type));
+  if (!node.isTensor("mean") && !node.isTensor("std")) {
+    type = node.elementType("dtype", type);
+    mean = node.broadcastTo(mean.convert(type), node.integers("size"));
+    deviation = node.broadcastTo(deviation.convert(type), node.integers("size"));
+  }
+  return {detach(mean) + detach(deviation) * normal(node, mean.type(), 0, 1)};
+}
+
+// ---- distributions, of which the first argument has shape and type ----
+
+/// Uniform between 0 and 1, neither of which it is.
+Tensor inside(Node &node, RankedTensorType type) {
+  if (!isa<FloatType>(type.getElementType()))
+    type = type.clone(node.builder().getF32Type());
+  return prim::max(uniform(node, type, 0, 1), 0x1p-25);
+}
+Tensor exponentialOf(Node &node, RankedTensorType type) {
+  return -prim::log1p(-inside(node, type));
+}
+Entities exponential(Node &node) {
+  return {exponentialOf(node, node.in("self").type()) / node.number("lambd")};
+}
+/// How many trials it takes to the first success.
+Entities geometric(Node &node) {
+  double p = node.number("p");
+  if (!(p > 0 && p <= 1))
+    fail("a probability is " + Twine(std::to_string(p)));
+  Tensor trials = prim::ceil(exponentialOf(node, node.in("self").type()) / -std::log1p(-p));
+  return {prim::max(trials, 1.0).convert(node.in("self").elementType())};
+}
+Entities logNormal(Node &node) {
+  return {prim::exp(
+      normal(node, node.floatIn("self").type(), node.number("mean"), node.number("std")))};
+}
+Entities cauchy(Node &node) {
+  Tensor angle = (inside(node, node.floatIn("self").type()) - 0.5) * M_PI;
+  return {frontend::tan(angle) * node.number("sigma") + node.number("median")};
+}
+
+// ---- choices ----
+
+std::pair<Tensor, Tensor> sorted(Node &node, Tensor x, bool descending) {
+  Operation *op = node.create<prim::SortOp>(
+      {x}, {node.i64("dimension", x.rank() - 1), node.flag("descending", descending)});
+  return {node.wrap(op->getResult(0)), node.wrap(op->getResult(1))};
+}
+
+/// Indices of each row's weights. Without replacement, those of the greatest ratios of weight and
+/// an exponential number; with it, where a uniform part of the total lies in the running sum.
+Entities multinomial(Node &node) {
+  Tensor self = node.floatIn("self");
+  int64_t count = node.integer("num_samples"), n = self.dim(-1);
+  if (self.rank() < 1 || self.rank() > 2 || count < 1 || n < 1)
+    fail("cannot choose " + Twine(count) + " elements of weights of shape " + show(self.shape()));
+  Tensor weights = self.rank() == 2 ? self : self.reshape({1, n});
+  int64_t rows = weights.dim(0);
+  SmallVector<int64_t> shape(self.shape());
+  shape.back() = count;
+  if (!node.boolean("replacement")) {
+    if (count > n)
+      fail("cannot choose " + Twine(count) + " different elements of " + Twine(n));
+    Tensor order = sorted(node, weights / exponentialOf(node, weights.type()), true).second;
+    return {order.sliceDim(1, 0, count).reshape(shape)};
+  }
+  auto sum = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
+  Tensor wide = weights.convert(node.builder().getF64Type());
+  Tensor running = node.make<prim::CumulativeOp>(
+      {wide}, {node.attr("kind", sum), node.i64("dimension", 1)}, {wide.type()});
+  Tensor total = running.sliceDim(1, n - 1, n).reshape({rows});
+  Tensor part = uniform(node, tensorType({rows, count}, wide.elementType()), 0, 1);
+  Tensor at = part * total.broadcast(part.shape(), {0});
+  SmallVector<int64_t> pairs = {rows, count, n};
+  Tensor isBefore = running.broadcast(pairs, {0, 2}) <= at.broadcast(pairs, {0, 1});
+  return {prim::sum(isBefore.convert(node.builder().getI64Type()), {2}).reshape(shape)};
+}
+
+/// 0 to n - 1 in an order by chance.
+Entities permutation(Node &node) {
+  int64_t n = node.integer("n");
+  Type i64 = node.builder().getI64Type();
+  Tensor keys = uniform(node, tensorType({n}, node.builder().getF32Type()), 0, 1);
+  return {sorted(node, keys, false).second.convert(node.elementType("dtype", i64))};
+}
+
 /// Integers in [low, high).
 Entities integersBetween(Node &node, RankedTensorType type) {
   double low = node.number("low"), high = node.number("high");
@@ -125,12 +247,8 @@ Entities bernoulli(Node &node) {
 ArrayRef<OpRow> accc::aten::randomOps() {
   static const OpRow rows[] = {
       {"dropout(input, p, train)", dropout},
-      {"alpha_dropout(input, p, train)",
-       [](Node &node) -> Entities {
-         if (node.boolean("train") && node.real("p") != 0)
-           fail("is not supported while it drops");
-         return kept(node, node.in("input"));
-       }},
+      {"alpha_dropout(input, p, train)", alphaDropout<false>},
+      {"feature_alpha_dropout(input, p, train)", alphaDropout<true>},
       {"feature_dropout(input, p, train)", featureDropout},
       {"native_dropout(input, p, train)", nativeDropout},
       {"native_dropout_backward(grad_output, mask, scale)",
@@ -150,6 +268,13 @@ ArrayRef<OpRow> accc::aten::randomOps() {
       {"uniform(self, from=0, to=1)", uniformFill},
       {"normal_functional(self, mean=0, std=1)", normalFill},
       {"normal_(self, mean=0, std=1)", normalFill},
+      {"normal(mean, std=1, size=[], *, dtype=None)", normalOf},
+      {"exponential(self, lambd=1)", exponential},
+      {"geometric(self, p)", geometric},
+      {"log_normal(self, mean=1, std=2)", logNormal},
+      {"cauchy(self, median=0, sigma=1)", cauchy},
+      {"multinomial(self, num_samples, replacement=False)", multinomial},
+      {"randperm(n, *, dtype=None)", permutation},
       {"bernoulli(self, p=None)", bernoulli},
   };
   return rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What puts tensors together, repeats, pads and moves their elements.
+// What repeats, pads and moves the elements of tensors.
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
@@ -16,36 +16,7 @@ using accc::prim::Tensor;
 
 namespace {
 
-// ---- together ----
-
-/// An empty vector does not count: PyTorch's old rule.
-SmallVector<Tensor> joined(Node &node) {
-  SmallVector<Tensor> all = node.tensors("tensors"), result;
-  if (all.empty())
-    fail("nothing to join");
-  Type type = all.front().elementType();
-  for (Tensor each : all)
-    type = promoteTypes(type, each.elementType());
-  for (Tensor each : all)
-    if (each.rank() != 1 || each.dim(0) != 0 || all.size() == 1)
-      result.push_back(each.convert(type));
-  return result.empty() ? SmallVector<Tensor>{all.front()} : result;
-}
-
-Entities cat(Node &node) {
-  SmallVector<Tensor> inputs = joined(node);
-  return {node.concatenate(inputs, node.dim("dim", inputs.front()))};
-}
-Entities stack(Node &node) {
-  SmallVector<Tensor> inputs = joined(node);
-  int64_t dim = node.axis(node.integer("dim"), inputs.front().rank() + 1);
-  for (Tensor &each : inputs) {
-    SmallVector<int64_t> shape(each.shape());
-    shape.insert(shape.begin() + std::min<int64_t>(dim, each.rank()), 1);
-    each = each.reshape(shape);
-  }
-  return {node.concatenate(inputs, dim)};
-}
+// ---- repeated and moved ----
 
 /// Dimensions that the repeats have more than the tensor come first.
 Tensor repeated(Node &node, Tensor x, SmallVector<int64_t> repeats) {
@@ -90,6 +61,34 @@ Entities flip(Node &node) {
   Tensor x = node.in("self");
   SmallVector<int64_t> dims = node.integers("dims");
   return {dims.empty() ? x : x.reverse(node.axes(dims, x.rank()))};
+}
+
+/// Along one dimension, which tensors of fewer dimensions lack.
+template <int64_t dim> Entities flipAlong(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() <= dim)
+    fail("a tensor of shape " + show(x.shape()) + " has no dimension " + Twine(dim));
+  return {x.reverse({dim})};
+}
+
+/// By k quarters of a turn, from the first dimension towards the second one.
+Entities rotate(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> dims = node.integers("dims");
+  if (dims.size() != 2)
+    fail("turns in the plane of two dimensions, but got " + show(dims));
+  int64_t from = node.axis(dims[0], x.rank()), to = node.axis(dims[1], x.rank());
+  if (from == to)
+    fail("the dimensions of a plane must differ");
+  int64_t quarters = ((node.integer("k") % 4) + 4) % 4;
+  if (quarters == 0)
+    return {x};
+  if (quarters == 2)
+    return {x.reverse({std::min(from, to), std::max(from, to)})};
+  SmallVector<int64_t> order(x.rank());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[from], order[to]);
+  return {x.reverse({quarters == 1 ? to : from}).transpose(order)};
 }
 
 /// What leaves at one end enters at the other.
@@ -148,16 +147,19 @@ Entities diagonalEmbedding(Node &node) {
   return {y.transpose(order)};
 }
 
-/// Along the first dimension that there is for it: vectors side by side.
-template <int64_t dim> Entities stacked(Node &node) {
-  SmallVector<Tensor> inputs = joined(node);
-  for (Tensor &each : inputs) {
-    if (dim == 1 && each.rank() == 0)
-      each = each.reshape({1});
-    if (dim == 0 && each.rank() < 2)
-      each = each.reshape({1, each.size()});
-  }
-  return {node.concatenate(inputs, dim == 1 && inputs.front().rank() == 1 ? 0 : dim)};
+/// A vector as the diagonal of a matrix, or the diagonal of a matrix.
+Entities vectorAndDiagonal(Node &node) {
+  Tensor x = node.in("self");
+  node.set("offset", node.integer("diagonal"));
+  if (x.rank() == 1)
+    return diagonalEmbedding(node);
+  if (x.rank() != 2)
+    fail("a tensor of shape " + show(x.shape()) + " is no vector and no matrix");
+  return findOperator("diagonal")->rule(node);
+}
+Entities flatDiagonal(Node &node) {
+  node.set("self", flat(node.in("self")).get());
+  return diagonalEmbedding(node);
 }
 
 // ---- padding: from the last dimension on ----
@@ -242,17 +244,16 @@ Entities channelShuffle(Node &node) {
 ArrayRef<OpRow> accc::aten::rearrangeOps() {
   static const OpRow rows[] = {
       {"diag_embed(self, offset=0, dim1=-2, dim2=-1)", byParts<diagonalEmbedding>},
-      {"hstack(tensors)", byParts<stacked<1>>},
-      {"vstack(tensors)", byParts<stacked<0>>},
-      {"cat(tensors, dim=0)", byParts<cat>},
-      {"concat(tensors, dim=0)", byParts<cat>},
-      {"concatenate(tensors, dim=0)", byParts<cat>},
-      {"stack(tensors, dim=0)", byParts<stack>},
+      {"diagflat(self, offset=0, dim1=0, dim2=1)", byParts<flatDiagonal>},
+      {"diag(self, diagonal=0, offset=0, dim1=0, dim2=1)", byParts<vectorAndDiagonal>},
       {"repeat(self, repeats)", byParts<repeat>},
       {"tile(self, dims)", byParts<tile>},
       {"repeat_interleave(self, repeats, dim=None, *, output_size=None)",
        byParts<repeatInterleave>},
       {"flip(self, dims)", byParts<flip>},
+      {"fliplr(self)", byParts<flipAlong<1>>},
+      {"flipud(self)", byParts<flipAlong<0>>},
+      {"rot90(self, k=1, dims=[0 1])", byParts<rotate>},
       {"roll(self, shifts, dims=[])", byParts<roll>},
       {"triu(self, diagonal=0)", byParts<triangle<true>>},
       {"tril(self, diagonal=0)", byParts<triangle<false>>},

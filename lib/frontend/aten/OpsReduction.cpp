@@ -54,6 +54,19 @@ Entities mean(Node &node) {
   return {kept(node, prim::mean(x, dims), x, dims)};
 }
 
+/// NaN do not count.
+Entities sumOfNumbers(Node &node) {
+  Tensor x = node.in("self");
+  node.set("self", prim::select(prim::notEqual(x, x), x.full(0.0), x).get());
+  return sumOf(node);
+}
+Entities meanOfNumbers(Node &node) {
+  Tensor x = node.floatIn("self");
+  Tensor total = node.wrap(sumOfNumbers(node).front().tensor);
+  node.set("self", prim::equal(x, x).convert(x.elementType()).get());
+  return {total / node.wrap(sumOf(node).front().tensor)};
+}
+
 /// Along one dimension, or over everything without one.
 Entities product(Node &node) {
   Tensor x = summand(node);
@@ -88,6 +101,11 @@ template <prim::ReduceKind kind> Entities extreme(Node &node) {
     return {kept(node, prim::notEqual(y, 0.0), x, dims)};
   }
   return {kept(node, prim::reduce(kind, x, dims), x, dims)};
+}
+
+Entities extremes(Node &node) {
+  return {extreme<prim::ReduceKind::min>(node).front(),
+          extreme<prim::ReduceKind::max>(node).front()};
 }
 
 /// Whether all or any elements are other than 0.
@@ -136,39 +154,13 @@ template <prim::ReduceKind kind> Entities extremeAlong(Node &node) {
 
 // ---- norms ----
 
-/// (sum |x|^p)^(1/p); the gradient of a norm of zeros is 0.
-Tensor norm(Node &node, Tensor x, double p, ArrayRef<int64_t> dims) {
-  Tensor size = prim::abs(x);
-  if (std::isinf(p))
-    return prim::reduce(p > 0 ? prim::ReduceKind::max : prim::ReduceKind::min, size, dims);
-  if (p == 0)
-    return prim::sum(prim::notEqual(x, 0.0).convert(x.elementType()), dims);
-  if (p == 1)
-    return prim::sum(size, dims);
-  return rootOf(prim::sum(p == 2 ? x * x : prim::pow(size, p), dims), p);
-}
-
 Entities vectorNorm(Node &node, StringRef order) {
   Tensor x = node.in("self");
   x = asFloat(node, x.convert(node.elementType("dtype", x.elementType())));
   SmallVector<int64_t> dims = node.dims("dim", x);
   double p = node.has(order) ? node.number(order) : 2;
-  return {kept(node, norm(node, x, p, dims), x, dims)};
+  return {kept(node, norm(x, p, dims), x, dims)};
 }
-/// The norm of the difference of each row of one tensor and each of another.
-Entities distances(Node &node) {
-  Tensor a = node.floatIn("x1"), b = node.floatIn("x2");
-  if (a.rank() < 2 || b.rank() < 2)
-    fail("needs two matrices, or batches of them");
-  auto between = [](Tensor x, int64_t dim) { // a dimension of one there
-    SmallVector<int64_t> shape(x.shape());
-    shape.insert(shape.end() - dim, 1);
-    return x.reshape(shape);
-  };
-  auto [left, right] = node.broadcast(between(a, 1), between(b, 2));
-  return {norm(node, left - right, node.number("p"), {left.rank() - 1})};
-}
-
 Entities linalgVectorNorm(Node &node) { return vectorNorm(node, "ord"); }
 Entities pNorm(Node &node) { return vectorNorm(node, "p"); }
 
@@ -218,6 +210,8 @@ template <prim::ReduceKind kind> Entities runningExtreme(Node &node) {
 /// The differences of neighbours, n times, of the tensor with others before and behind.
 Entities diff(Node &node) {
   Tensor x = node.in("self");
+  if (node.integer("n") == 0)
+    return {x};
   if (x.rank() == 0)
     fail("a tensor without dimensions has no neighbours");
   int64_t dim = node.dim("dim", x), times = node.integer("n");
@@ -268,6 +262,8 @@ Entities sort(Node &node) {
   return {values, indices};
 }
 Entities argsort(Node &node) { return {sort(node)[1]}; }
+/// Along the first dimension, without the indices.
+Entities sortedRows(Node &node) { return {sort(node)[0]}; }
 
 /// The element of rank k, counted from 1, and where it is.
 Entities atRank(Node &node, Tensor x, int64_t dim, int64_t k) {
@@ -291,16 +287,11 @@ Entities medianAlong(Node &node) {
   int64_t dim = node.dim("dim", x);
   return atRank(node, x, dim, x.rank() == 0 ? 1 : (x.dim(dim) + 1) / 2);
 }
-Entities median(Node &node) {
-  Tensor x = flat(node.in("self"));
-  auto [values, indices] = sorted(node, x, 0, false);
-  int64_t middle = (x.size() + 1) / 2;
-  return {values.sliceDim(0, middle - 1, middle).reshape({})};
-}
-
 Entities topk(Node &node) {
   Tensor x = node.in("self");
   int64_t k = node.integer("k"), dim = node.dim("dim", x);
+  if (x.rank() == 0 && k == 1)
+    return {x, node.full({}, node.builder().getI64Type(), 0)};
   if (x.rank() == 0 || k < 0 || k > x.dim(dim))
     fail("k is " + Twine(k) + " for a tensor of shape " + show(x.shape()));
   auto [values, indices] = sorted(node, x, dim, node.boolean("largest"));
@@ -314,6 +305,8 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
   static const OpRow rows[] = {
       {"sum(self, dim=None, keepdim=False, *, dtype=None)", byParts<sumOf>},
       {"mean(self, dim=None, keepdim=False, *, dtype=None)", byParts<mean>},
+      {"nansum(self, dim=None, keepdim=False, *, dtype=None)", sumOfNumbers},
+      {"nanmean(self, dim=None, keepdim=False, *, dtype=None)", meanOfNumbers},
       {"prod(self, dim=None, keepdim=False, *, dtype=None)", product},
       {"var(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
        variance<false, false>},
@@ -327,6 +320,7 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
       {"amin(self, dim=[], keepdim=False)", extreme<min>},
       {"max(self, dim=None, keepdim=False)", extreme<max>},
       {"min(self, dim=None, keepdim=False)", extreme<min>},
+      {"aminmax(self, *, dim=None, keepdim=False)", extremes},
       {"max.dim(self, dim, keepdim=False)", extremeAlong<max>},
       {"min.dim(self, dim, keepdim=False)", extremeAlong<min>},
       {"argmax(self, dim=None, keepdim=False)", position<max>},
@@ -344,17 +338,15 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
       {"logcumsumexp(self, dim)", logCumulativeSumExp},
       {"cummax(self, dim)", runningExtreme<max>},
       {"cummin(self, dim)", runningExtreme<min>},
-      {"cdist(x1, x2, p=2, compute_mode=None)", distances},
-      {"_cdist_forward(x1, x2, p, compute_mode=None)", distances},
       {"diff(self, n=1, dim=-1, prepend=None, append=None)", byParts<diff>},
       {"count_nonzero(self, dim=None)", countNonzero},
       {"kthvalue(self, k, dim=-1, keepdim=False)", kthValue},
-      {"median(self)", median},
       {"median.dim(self, dim, keepdim=False)", medianAlong},
       {"sort(self, dim=-1, descending=False)", sort},
       {"sort.stable(self, *, stable=None, dim=-1, descending=False)", sort},
       {"argsort(self, dim=-1, descending=False)", argsort},
       {"argsort.stable(self, *, stable=None, dim=-1, descending=False)", argsort},
+      {"msort(self, dim=0, descending=False)", sortedRows},
       {"topk(self, k, dim=-1, largest=True, sorted=True)", topk},
   };
   return rows;

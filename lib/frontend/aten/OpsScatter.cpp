@@ -87,28 +87,38 @@ Entities scatterReduce(Node &node) {
   return {reducedInto(node, flat(x), flat(linear), flat(updates), 0).reshape(x.shape())};
 }
 Entities indexReduce(Node &node) {
-  Tensor x = node.in("self"), indices = node.indexIn("index");
-  if (x.rank() == 0)
-    fail("a tensor without dimensions has no slices");
+  Tensor x = asVector(node.in("self")), indices = node.indexIn("index");
   int64_t dim = node.dim("dim", x);
   Tensor linear = wrapNegative(flat(indices), x.dim(dim));
-  return {reducedInto(node, x, linear, node.in("source"), dim)};
+  Tensor result = reducedInto(node, x, linear, asVector(node.in("source")), dim);
+  return {result.reshape(node.in("self").shape())};
 }
 
 /// Whole slices along an axis.
 template <ScatterKind kind, bool scaled> Entities scatterSlices(Node &node) {
-  Tensor x = node.in("self"), indices = node.indexIn("index");
+  Tensor x = asVector(node.in("self")), indices = node.indexIn("index");
   int64_t dim = node.dim("dim", x);
-  StringRef name = node.has("source") ? "source" : "value";
   SmallVector<int64_t> shape(x.shape());
-  if (x.rank() == 0)
-    fail("a tensor without dimensions has no slices");
   shape[dim] = indices.size();
-  Tensor source = node.broadcastTo(asTensor(node, name, x.elementType()), shape);
+  Tensor source = node.broadcastTo(asTensor(node, "source", x.elementType()), shape);
   if (scaled)
     if (double alpha = node.number("alpha"); alpha != 1)
       source = source * alpha;
-  return {x.scatter(wrapNegative(flat(indices), x.dim(dim)), source, dim, kind)};
+  Tensor result = x.scatter(wrapNegative(flat(indices), x.dim(dim)), source, dim, kind);
+  return {result.reshape(node.in("self").shape())};
+}
+
+/// One number in whole slices. An index that comes twice takes its gradient once.
+Entities fillSlices(Node &node) {
+  Tensor x = asVector(node.in("self")), indices = node.indexIn("index");
+  int64_t dim = node.dim("dim", x);
+  Tensor filled = node.full({x.dim(dim)}, node.builder().getI32Type(), 0);
+  filled =
+      filled.scatter(wrapNegative(flat(indices), x.dim(dim)),
+                     node.full({indices.size()}, filled.elementType(), 1), 0, ScatterKind::set);
+  Tensor value = node.broadcastTo(asTensor(node, "value", x.elementType()), x.shape());
+  Tensor isFilled = prim::notEqual(filled, 0.0).broadcast(x.shape(), {dim});
+  return {prim::select(isFilled, value, x).reshape(node.in("self").shape())};
 }
 
 // ---- where a mask is true ----
@@ -176,11 +186,8 @@ Entities sliceScatter(Node &node) {
   if (x.rank() == 0 || step < 1)
     fail("cannot slice a tensor of shape " + show(x.shape()) + " in steps of " + Twine(step));
   int64_t extent = x.dim(dim);
-  auto clampIndex = [&](int64_t at) {
-    return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent);
-  };
-  int64_t start = node.has("start") ? clampIndex(node.integer("start")) : 0;
-  int64_t end = node.has("end") ? clampIndex(node.integer("end")) : extent;
+  int64_t start = node.has("start") ? clampIndex(node.integer("start"), extent) : 0;
+  int64_t end = node.has("end") ? clampIndex(node.integer("end"), extent) : extent;
   end = std::max(start, end);
   SmallVector<int64_t> shape(x.shape());
   shape[dim] = (end - start + step - 1) / step;
@@ -213,8 +220,8 @@ ArrayRef<OpRow> accc::aten::scatterOps() {
       {"index_add(self, dim, index, source, *, alpha=1)",
        byParts<scatterSlices<ScatterKind::add, true>>},
       {"index_copy(self, dim, index, source)", byParts<scatterSlices<ScatterKind::set, false>>},
-      {"index_fill(self, dim, index, value, source=None)",
-       [](Node &node) { return byParts(node, scatterSlices<ScatterKind::set, false>, {"value"}); }},
+      {"index_fill(self, dim, index, value)",
+       [](Node &node) { return byParts(node, fillSlices, {"value"}); }},
       {"slice_scatter(self, src, dim=0, start=None, end=None, step=1)", byParts<sliceScatter>},
       {"select_scatter(self, src, dim, index)", byParts<selectScatter>},
       {"masked_scatter(self, mask, source)", byParts<maskedScatter>},

@@ -90,6 +90,11 @@ template <Rule rule> Entities asOther(Node &node) {
   return byParts<rule>(node);
 }
 
+Entities ravel(Node &node) {
+  Tensor x = node.in("self");
+  return viewedOrCopied(node, x, flat(x));
+}
+
 Entities flatten(Node &node) {
   Tensor x = node.in("self");
   if (x.rank() == 0)
@@ -152,6 +157,17 @@ Entities expand(Node &node) {
   node.lay(node.layoutOf(x).expanded(shape));
   return {result};
 }
+/// The inverse of expand: sums over the dimensions that it would repeat.
+Entities sumToSize(Node &node) {
+  Tensor x = node.in("self");
+  SmallVector<int64_t> shape = node.integers("size"), dims;
+  int64_t leading = x.rank() - static_cast<int64_t>(shape.size());
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (d < leading || (shape[d - leading] == 1 && x.dim(d) != 1))
+      dims.push_back(d);
+  node.share(dims.empty() ? Alias::View : Alias::None);
+  return {node.reshape(dims.empty() ? x : prim::sum(x, dims), shape)};
+}
 Entities broadcastTensors(Node &node) {
   SmallVector<Tensor> all = node.tensors("tensors");
   for (size_t pass = 0; pass < 2; ++pass) // the last of a first pass has the common shape
@@ -178,6 +194,12 @@ Entities transposeInts(Node &node) {
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[node.dim("dim0", x)], order[node.dim("dim1", x)]);
   return transposed(node, x, order);
+}
+
+Entities swapAxes(Node &node) {
+  node.set("dim0", node.integer("axis0"));
+  node.set("dim1", node.integer("axis1"));
+  return transposeInts(node);
 }
 
 /// The last two dimensions, or those of a matrix.
@@ -245,6 +267,8 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
   using enum Alias;
   static const OpRow rows[] = {
       {"alias(self)", byParts<identity>, View},
+      {"positive(self)", byParts<identity>, View},
+      {"alias_copy(self)", byParts<identity>},
       {"clone(self, *, memory_format=None)", byParts<identity>},
       {"contiguous(self, *, memory_format=None)", byParts<contiguous>, MaybeView},
       {"lift_fresh_copy(self)", byParts<identity>},
@@ -259,6 +283,7 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"reshape(self, shape)", byParts<reshape>, View},
       {"view_as(self, other)", asOther<view>, View},
       {"reshape_as(self, other)", asOther<reshape>, View},
+      {"ravel(self)", byParts<ravel>, View},
       {"flatten(self, start_dim=0, end_dim=-1)", byParts<flatten>, View},
       {"unflatten(self, dim, sizes)", byParts<unflatten>, View},
       {"squeeze(self, dim=None)", byParts<squeeze>, View},
@@ -267,13 +292,15 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"unsqueeze_copy(self, dim)", byParts<unsqueeze>},
       {"expand(self, size, *, implicit=False)", byParts<expand>, View},
       {"expand_copy(self, size, *, implicit=False)", byParts<expand>},
+      {"sum_to_size(self, size)", byParts<sumToSize>},
       {"expand_as(self, other)", asOther<expand>, View},
       {"broadcast_to(self, size)", byParts<expand>, View},
       {"broadcast_tensors(tensors)", byParts<broadcastTensors>},
       {"transpose(self, dim0, dim1)", byParts<transposeInts>, View},
       {"transpose_copy(self, dim0, dim1)", byParts<transposeInts>},
-      {"swapaxes(self, dim0, dim1)", byParts<transposeInts>, View},
+      {"swapaxes(self, axis0, axis1)", byParts<swapAxes>, View},
       {"t(self)", byParts<transposeLast<true>>, View},
+      {"t_copy(self)", byParts<transposeLast<true>>},
       {"mT(self)", byParts<transposeLast<false>>, View},
       {"adjoint(self)", conjugateTransposed<false>, View},
       {"mH(self)", conjugateTransposed<false>, View},

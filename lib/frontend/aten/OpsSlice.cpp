@@ -14,11 +14,6 @@ using accc::prim::Tensor;
 
 namespace {
 
-/// An index of a dimension, as Python counts it, within [0, extent].
-int64_t clampIndex(int64_t index, int64_t extent) {
-  return std::clamp<int64_t>(index < 0 ? index + extent : index, 0, extent);
-}
-
 Entities select(Node &node) {
   Tensor x = node.in("self");
   int64_t dim = node.dim("dim", x), index = node.integer("index");
@@ -135,6 +130,37 @@ Entities tensorSplitAt(Node &node) {
   return {Entity::ofSequence(std::move(results))};
 }
 
+/// So many parts, or those between indices, as a tensor says.
+Entities tensorSplitBy(Node &node) {
+  StringRef name = "tensor_indices_or_sections";
+  Tensor given = node.in(name);
+  SmallVector<int64_t> values = node.knownIntegers(given, "argument '" + name + "'");
+  if (given.rank() == 0) {
+    node.set("sections", values.front());
+    return tensorSplit(node);
+  }
+  node.set("indices", Integers(values));
+  return tensorSplitAt(node);
+}
+
+/// tensor_split along columns, rows or depth; equal parts alone.
+template <int64_t least, bool atIndices> Entities splitAlong(Node &node) {
+  Tensor x = node.in("self");
+  int64_t dim = least == 1 && x.rank() > 1 ? 1 : least == 1 ? 0 : least - 2;
+  if (least == 3)
+    dim = 2;
+  if (x.rank() < least)
+    fail("a tensor of shape " + show(x.shape()) + " has too few dimensions");
+  node.set("dim", dim);
+  if (atIndices)
+    return tensorSplitAt(node);
+  int64_t sections = node.integer("sections");
+  if (sections < 1 || x.dim(dim) % sections != 0)
+    fail("cannot split a tensor of shape " + show(x.shape()) + " into " + Twine(sections) +
+         " equal parts along dimension " + Twine(dim));
+  return tensorSplit(node);
+}
+
 Entities unbind(Node &node) {
   Tensor x = node.in("self");
   int64_t dim = node.dim("dim", x);
@@ -152,10 +178,11 @@ Entities unbind(Node &node) {
 
 /// Windows of `size` elements, `step` apart, along a new last dimension.
 Entities unfold(Node &node) {
-  Tensor x = node.in("self");
+  Tensor self = node.in("self"), x = asVector(self);
   int64_t dim = node.dim("dimension", x), size = node.integer("size"), step = node.integer("step");
-  if (x.rank() == 0 || size < 1 || step < 1 || size > x.dim(dim))
-    fail("the window does not fit a tensor of shape " + show(x.shape()));
+  if (size < 1 || step < 1 || size > x.dim(dim))
+    fail("windows of " + Twine(size) + " elements, " + Twine(step) +
+         " apart, do not fit a tensor of shape " + show(x.shape()));
   int64_t count = (x.dim(dim) - size) / step + 1;
   SmallVector<int64_t> positions;
   for (int64_t i = 0; i < count; ++i)
@@ -166,8 +193,11 @@ Entities unfold(Node &node) {
   std::iota(order.begin(), order.end(), 0);
   order.erase(order.begin() + dim + 1);
   order.push_back(dim + 1);
+  y = y.transpose(order);
+  if (self.rank() == 0)
+    return {y.reshape({size})};
   node.lay(node.layoutOf(x).unfolded(dim, size, step, count));
-  return {y.transpose(order)};
+  return {y};
 }
 
 Entities diagonal(Node &node) {
@@ -193,6 +223,22 @@ Entities diagonal(Node &node) {
   shape.push_back(rows * columns);
   return {y.reshape(shape).gather(node.integers(positions, {length}),
                                   static_cast<int64_t>(shape.size()) - 1)};
+}
+
+/// The sum of the diagonal of a matrix.
+Entities trace(Node &node) {
+  if (node.in("self").rank() != 2)
+    fail("the shape " + show(node.in("self").shape()) + " is not that of a matrix");
+  Tensor elements = node.wrap(diagonal(node).front().tensor);
+  Type type = elements.elementType();
+  if (isa<IntegerType>(type))
+    type = node.builder().getI64Type();
+  return {prim::sumAll(elements.convert(type))};
+}
+Entities linalgDiagonal(Node &node) {
+  node.set("self", node.in("A").get());
+  node.set("A", NoValue());
+  return diagonal(node);
 }
 
 /// The tensor with other elements on a diagonal.
@@ -221,6 +267,7 @@ ArrayRef<OpRow> accc::aten::sliceOps() {
       {"slice(self, dim=0, start=None, end=None, step=1)", byParts<slice>, View},
       {"slice_copy(self, dim=0, start=None, end=None, step=1)", byParts<slice>},
       {"narrow(self, dim, start, length)", byParts<narrow>, View},
+      {"narrow_copy(self, dim, start, length)", byParts<narrow>},
       {"split(self, split_size, dim=0)", byParts<split>, View},
       {"split.sizes(self, split_size, dim=0)", byParts<splitSizes>, View},
       {"split_with_sizes(self, split_sizes, dim=0)", byParts<splitWithSizes>, View},
@@ -231,11 +278,23 @@ ArrayRef<OpRow> accc::aten::sliceOps() {
       {"unsafe_chunk(self, chunks, dim=0)", byParts<chunk>, View},
       {"tensor_split(self, sections, dim=0)", byParts<tensorSplit>, View},
       {"tensor_split.indices(self, indices, dim=0)", byParts<tensorSplitAt>, View},
+      {"tensor_split.tensor_indices_or_sections(self, tensor_indices_or_sections, dim=0, "
+       "sections=None, indices=None)",
+       byParts<tensorSplitBy>, View},
+      {"hsplit(self, sections, dim=0)", byParts<splitAlong<1, false>>, View},
+      {"hsplit.array(self, indices, dim=0)", byParts<splitAlong<1, true>>, View},
+      {"vsplit(self, sections, dim=0)", byParts<splitAlong<2, false>>, View},
+      {"vsplit.array(self, indices, dim=0)", byParts<splitAlong<2, true>>, View},
+      {"dsplit(self, sections, dim=0)", byParts<splitAlong<3, false>>, View},
+      {"dsplit.array(self, indices, dim=0)", byParts<splitAlong<3, true>>, View},
       {"unbind(self, dim=0)", byParts<unbind>, View},
       {"unbind_copy(self, dim=0)", byParts<unbind>},
       {"unfold(self, dimension, size, step)", byParts<unfold>, View},
       {"unfold_copy(self, dimension, size, step)", byParts<unfold>},
       {"diagonal(self, offset=0, dim1=0, dim2=1)", byParts<diagonal>, View},
+      {"linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1, self=None)", byParts<linalgDiagonal>,
+       View},
+      {"trace(self, offset=0, dim1=0, dim2=1)", byParts<trace>},
       {"diagonal_copy(self, offset=0, dim1=0, dim2=1)", byParts<diagonal>},
       {"diagonal_scatter(self, src, offset=0, dim1=0, dim2=1)", byParts<diagonalScatter>},
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/common/Formulas.h"
 
+#include <cmath>
+
 using namespace mlir;
 using accc::prim::Tensor;
 
@@ -66,4 +68,15 @@ Tensor accc::frontend::rootOf(Tensor sum, double p) {
   Tensor isZero = prim::equal(sum, 0.0);
   Tensor positive = prim::select(isZero, 1.0, sum);
   return prim::select(isZero, 0.0, p == 2 ? prim::sqrt(positive) : prim::pow(positive, 1 / p));
+}
+
+Tensor accc::frontend::norm(Tensor x, double p, ArrayRef<int64_t> dims) {
+  Tensor size = prim::abs(x);
+  if (std::isinf(p))
+    return prim::reduce(p > 0 ? prim::ReduceKind::max : prim::ReduceKind::min, size, dims);
+  if (p == 0)
+    return prim::sum(prim::notEqual(x, 0.0).convert(x.elementType()), dims);
+  if (p == 1)
+    return prim::sum(size, dims);
+  return rootOf(prim::sum(p == 2 ? x * x : prim::pow(size, p), dims), p);
 }

@@ -22,6 +22,10 @@ prim::Tensor floorQuotient(prim::Tensor a, prim::Tensor b);
 /// sum^(1/p), of a sum of p-th powers: a norm, whose gradient is 0 where all is zero.
 prim::Tensor rootOf(prim::Tensor sum, double p = 2);
 
+/// (sum |x|^p)^(1/p) along dimensions; of p = 0 the number of elements that are not 0, of infinite
+/// p an extreme of |x|.
+prim::Tensor norm(prim::Tensor x, double p, llvm::ArrayRef<int64_t> dims);
+
 } // namespace accc::frontend
 
 #endif

@@ -103,11 +103,14 @@ def write_onnx(model, inputs, path):
     export(flat, inputs, path, exporter="dynamo-folded", output_names=["loss", *named(model(**inputs))])
 
 
+UNEXPORTED = ("covariances",)
+"""Operators that torch.export does not take."""
 UNTRACED = ("stopped", "opposed")
 """A trace does not hold where gradients stop, and calls no module with other parameters."""
-UNDECOMPOSED = ("stopped", "opposed", "factored")
-"""Decomposition loses where gradients stop; and orders the checks of matrices by tokens."""
-UNJOINED = ("determinants", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra")
+UNDECOMPOSED = ("stopped", "opposed", "factored", "placed")
+"""Decomposition loses where gradients stop, orders the checks of matrices by tokens, and makes operators of some whose
+results depend on data."""
+UNJOINED = ("determinants", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra", "reshaped", "placed")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
 IN_ONNX = ("sampled", "spectral")
 """Operators that ONNX has, too."""
@@ -115,6 +118,8 @@ IN_ONNX = ("sampled", "spectral")
 
 def programs(case, model, inputs, dynamic):
     """What torch.export makes of the module, by the name of the file."""
+    if case in UNEXPORTED:
+        return {}
     program = torch.export.export(with_loss(model), (), kwargs=inputs, dynamic_shapes=dynamic)
     found = {"export": program}
     if case not in UNDECOMPOSED:

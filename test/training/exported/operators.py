@@ -375,9 +375,95 @@ DISTANCES = {
     "cummax": lambda x: torch.cummax(x, 1)[0] * (torch.cummax(x.sin(), 0)[1] + 1), "cummin": lambda x: torch.cummin(x, 0)[0] * (torch.cummin(x.round(), 1)[1] + 1),
 }
 
+RESHAPED = {
+    "unsqueeze_": written(lambda x: x.unsqueeze_(1) * x.exp()), "squeeze_": lambda x: x[:, None, :, None].clone().squeeze_(), "squeeze_dim_": lambda x: x[:, None].clone().squeeze_(1),
+    "squeeze_dims_": lambda x: x[:, None, :, None].clone().squeeze_((1, 3)), "transpose_": written(lambda x: x.transpose_(0, 1)), "t_": written(lambda x: x.t_() + x.exp()),
+    "swapaxes_": written(lambda x: x.swapaxes_(0, 1)), "swapdims_": lambda x: x[None].clone().swapdims_(0, 2),
+    "views_stay": written(lambda x: (x[0], x.t_(), x.mul_(2))[0] * x[:, 1]), "write_back": lambda x: (lambda y: (y.unsqueeze(0).squeeze_(0).mul_(3), y)[1])(x.clone()),
+}
+"""Operators that give their argument another shape."""
+
+SPECIAL = torch.tensor([[0.0, -0.0, float("nan")], [float("inf"), -float("inf"), -1.5]])
+
+
+def special(x):
+    """A parameter with special values beside its own, which alone take gradients."""
+    return torch.where(MASK, x, SPECIAL.to(x))
+
+
+FLOATS = {
+    "fmax": lambda x: torch.fmax(x, special(x).roll(1, 1)).nan_to_num(posinf=3), "fmin": lambda x: torch.fmin(special(x).nan_to_num(neginf=1, posinf=1), x * (MASK.float() * 2 - 1)),
+    "fmax_ties": lambda x: torch.fmax(x, x * 1), "signbit": lambda x: x * special(x).signbit(), "copysign": lambda x: torch.copysign(x, special(x)), "copysign_number": lambda x: x.copysign(-0.0),
+    "heaviside": lambda x: x * torch.heaviside(special(x).detach(), torch.tensor(0.5).to(x)), "is": lambda x: x * special(x).isposinf() + x * special(x).isneginf() * 2 + x * special(x).isreal(),
+    "isclose": lambda x: x * torch.isclose(special(x), special(x).roll(1, 1), 0.5, 0.1) + x * torch.isclose(special(x), SPECIAL.to(x), equal_nan=True),
+    "isin": lambda x: x * torch.isin(INDEX, torch.tensor([1, 5])) + x * torch.isin(INDEX, 2, invert=True), "ldexp": lambda x: torch.ldexp(x, INDEX - 1) + torch.ldexp(x, x),
+    "frexp": lambda x: torch.frexp(x * 100)[0] * torch.frexp(special(x).nan_to_num(posinf=1, neginf=1) * 1e-3)[1], "logaddexp2": lambda x: torch.logaddexp2(x, -x) + torch.logaddexp(x, x * 1),
+    "float_power": positive(lambda x: torch.float_power(x, 1.5).float() + torch.float_power(2, x).float()), "round": lambda x: x * x.round(decimals=2) + x * (x * 100).round(decimals=-2),
+    "degrees": lambda x: torch.rad2deg(x) + torch.deg2rad(x), "positive": lambda x: torch.positive(x), "aminmax": lambda x: torch.aminmax(x)[0] * torch.aminmax(x, dim=1, keepdim=True)[1],
+    "nan_to_num_int": lambda x: x * torch.nan_to_num(INDEX), "nansum": lambda x: special(x)[:, 1:].nansum(0), "nanmean": lambda x: special(x)[0].nanmean(),
+    "softplus_threshold": lambda x: F.softplus(x * 3, 2.0, 1.5),
+}
+
+JOINED = {
+    "addr": lambda x: torch.addr(x, x[:, 0], x[0], beta=0.5, alpha=2), "cross": lambda x: torch.cross(x, x.exp()), "linalg_cross": lambda x: torch.linalg.cross(x, x.sin()),
+    "diag": lambda x: x[0].diag(1) + x.repeat(2, 2)[:, :4].diag(-1)[0], "diagflat": lambda x: torch.diagflat(x, -1), "trace": torch.trace, "linalg_diagonal": lambda x: torch.linalg.diagonal(x[None], offset=1),
+    "block_diag": lambda x: torch.block_diag(x, x[0], x[0, 0], x.t()), "cartesian_prod": lambda x: torch.cartesian_prod(x[0], x[:, 1], x[1]),
+    "sum_to_size": lambda x: x[None].sum_to_size(2, 1), "fliplr": torch.fliplr, "flipud": torch.flipud,
+    "rot90": lambda x: torch.rot90(x), "rot270": lambda x: torch.rot90(x[None], 3, (2, 1)), "rot180": lambda x: torch.rot90(x, -2), "ravel": lambda x: x.t().ravel(), "atleast": lambda x: torch.atleast_3d(x) * torch.atleast_2d(x[0])[..., None] * torch.atleast_1d(x[0, 0]),
+    "column_stack": lambda x: torch.column_stack([x, x[:, 0]]), "dstack": lambda x: torch.dstack([x[0], x[1]]), "hstack_numbers": lambda x: torch.hstack([x[0, 0], x[1]]), "row_stack": lambda x: torch.row_stack([x, x[0]]),
+    "hsplit": lambda x: torch.hsplit(x, 3)[1] * torch.hsplit(x[0], [1])[1], "vsplit": lambda x: torch.vsplit(x, 2)[1], "dsplit": lambda x: torch.dsplit(x[None], (1,))[1],
+    "msort": lambda x: x.t().msort(), "logspace": lambda x: x * torch.logspace(-1, 1, 3),
+    "copies": lambda x: torch.t_copy(x) * torch.narrow_copy(torch.alias_copy(x), 1, 0, 2).t()[:1], "diff_none": lambda x: torch.diff(x, 0, prepend=x),
+    "softmax_number": lambda x: x * x[0, 0].softmax(0) + x[0, 1].log_softmax(-1), "unfold_number": lambda x: x[0, 0].unfold(0, 1, 1),
+    "attention_ranks": lambda x: F.scaled_dot_product_attention(x[None], x[None, None].exp(), x[None, None].sin()),
+}
+
+PLACED = {
+    "linspace_tensors": lambda x: x * torch.linspace(x[0, 0].detach(), x[1, 0].detach(), 3),
+    "topk_number": lambda x: x[0, 0].topk(1)[0],
+    "combinations": lambda x: torch.combinations(x.view(6), 3),
+    "combinations_again": lambda x: torch.combinations(x[0], 3, with_replacement=True),
+    "split_tensor": lambda x: x.tensor_split(torch.tensor([1, 2]), 1)[1],
+    "index_numbers": lambda x: x[0, 0].index_add(0, torch.tensor([0]), x[0, 1]) + x[1, 0].index_copy(0, torch.tensor([0]), x[1, 1]) * x[1, 2].index_fill(0, torch.tensor([0]), 0.5) * x[0, 2].index_reduce(0, torch.tensor([0]), x[1, 1], "prod"),
+    "index_fill_twice": lambda x: x.index_fill(1, torch.tensor([1, 1]), x[0, 0]),
+    "take": lambda x: x.take(INDEX * 2 - 1),
+    "put": lambda x: x.put(INDEX[:1] * 2, x[0].exp()),
+    "put_add": lambda x: x.put(INDEX * 0 + 4, x.exp(), accumulate=True),
+    "masked_index": lambda x: ATEN._unsafe_masked_index(x, MASK, [INDEX[:, 1:2] - 1, INDEX * 2 - 1], 0.5),
+    "masked_index_add": lambda x: ATEN._unsafe_masked_index_put_accumulate(x, MASK, [INDEX[:, 1:2] - 1, INDEX * 2 - 2], x.exp()),
+}
+
+RANKED = {
+    "quantile": lambda x: x.quantile(0.3), "quantiles": lambda x: x.quantile(torch.tensor([0.1, 0.7]).to(x), 1), "quantile_keep": lambda x: x.quantile(0.25, 0, keepdim=True, interpolation="midpoint"),
+    "quantile_modes": lambda x: x.quantile(0.4, 1, interpolation="lower") * x.quantile(0.4, 1, interpolation="higher") * x.quantile(0.4, 1, interpolation="nearest"),
+    "quantile_nan": lambda x: torch.where(MASK, x, torch.nan)[:, :2].quantile(0.5, 0).nan_to_num(2), "nanquantile": lambda x: torch.where(MASK, x, torch.nan).nanquantile(0.6, 1),
+    "nanmedian": lambda x: torch.where(MASK, x, torch.nan).nanmedian(), "nanmedian_dim": lambda x: torch.where(MASK, x, torch.nan).nanmedian(1).values, "median_ties": lambda x: torch.median((x * 0.01).repeat(2, 1).index_select(0, torch.tensor([0, 0, 2]))),
+    "mode": lambda x: x.repeat(1, 2)[:, [0, 1, 3, 4, 2]].mode().values * (x.repeat(1, 2)[:, [0, 1, 3, 4, 2]].mode(keepdim=True).indices + 1),
+    "bucketize": lambda x: x * torch.bucketize(x.detach(), torch.tensor([-1, -0.2, 0.3, 0.9]).to(x)) + x * torch.bucketize(INDEX, torch.tensor([0, 1, 1, 2]), right=True),
+    "searchsorted": lambda x: x * torch.searchsorted(x.detach().sort(1).values, x.detach() + 0.1, side="right") + x * torch.searchsorted(x.detach(), x.detach() * 0.9, sorter=x.detach().argsort(1)),
+    "histc": lambda x: x[0] * torch.histc(x.detach(), 3, -1, 1) + x[1] * torch.histc(x.detach(), 3),
+}
+
+COVARIANCES = {
+    "cov": lambda x: torch.cov(x) + torch.cov(x[0], correction=0),
+    "corrcoef": lambda x: torch.corrcoef(x.t() @ torch.tensor([[1.0, 2, 0, -1], [0.5, 0, 1, 3]]).to(x)),
+}
+"""Operators that PyTorch traces, but does not export."""
+
+MARGINS = {
+    "multi_margin": lambda x: F.multi_margin_loss(x, CLASSES), "multi_margin_squared": lambda x: F.multi_margin_loss(x, CLASSES, p=2, margin=0.5, weight=torch.tensor([1.0, 2.0, 3.0]).to(x), reduction="none"),
+    "multi_margin_vector": lambda x: F.multi_margin_loss(x[0], CLASSES[0], reduction="sum"), "multilabel_margin": lambda x: F.multilabel_margin_loss(x, torch.tensor([[2, 0, -1], [1, -1, 0]])),
+    "multilabel_margin_none": lambda x: F.multilabel_margin_loss(x, torch.tensor([[2, 0, 1], [-1, -1, 0]]), reduction="none"), "pairwise_distance": lambda x: F.pairwise_distance(x, x.exp(), keepdim=True),
+    "pairwise_distance_3": lambda x: F.pairwise_distance(x, x.exp(), p=3) + F.pairwise_distance(x, x.sin(), p=float("inf")), "dist": lambda x: torch.dist(x, x.exp(), 1) + torch.dist(x[0], x[1]),
+    "pdist": lambda x: F.pdist(x.t()), "renorm": lambda x: torch.renorm(x, 2, 0, 0.7), "triplet_distance": lambda x: F.triplet_margin_with_distance_loss(x, x.exp(), TARGET.to(x)),
+    "hinge_others": lambda x: F.hinge_embedding_loss(x, TARGET.to(x)), "margin_at_zero": lambda x: F.margin_ranking_loss(x[0], x[0] * 1, TARGET[0].to(x)), "poisson_full": lambda x: F.poisson_nll_loss(x, TARGET.to(x) * 9, full=True),
+    "adaptive_max_pool1d": lambda x: F.adaptive_max_pool1d(image(x)[0, 0], 4), "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(image(x), (2, 4)), "adaptive_max_pool3d": lambda x: F.adaptive_max_pool3d(image(x), (1, 3, 5)),
+    "adaptive_max_indices": lambda x: F.adaptive_max_pool2d(image(x), (3, 4), return_indices=True)[1] * image(x)[:, :, :3, :4], "rrelu": lambda x: F.rrelu(x), "conv_transpose_dilated": lambda x: F.conv_transpose1d(image(x)[:, :, 0], x[:, None], stride=2, output_padding=2, dilation=3),
+}
+
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
-            "corners": CORNERS}
+            "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "margins": MARGINS}
 
 
 class Operators(nn.Module):

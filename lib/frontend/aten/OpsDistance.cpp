@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Distances between vectors, and slices of bounded norm.
+#include "frontend/aten/Backward.h"
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "frontend/common/Formulas.h"
+#include "frontend/common/Indexing.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+SmallVector<int64_t> allDims(Tensor x) {
+  SmallVector<int64_t> dims(x.rank());
+  std::iota(dims.begin(), dims.end(), 0);
+  return dims;
+}
+
+/// Of all elements.
+Entities distance(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  return {norm(a - b, node.number("p"), allDims(a))};
+}
+
+/// Of vectors along the last dimension.
+Entities pairwiseDistance(Node &node) {
+  auto [a, b] = operands(node, "x1", "x2");
+  if (a.rank() == 0)
+    fail("needs vectors along the last dimension");
+  int64_t last = a.rank() - 1;
+  Tensor y = norm(a - b + node.number("eps"), node.number("p"), {last});
+  if (!node.boolean("keepdim"))
+    return {y};
+  SmallVector<int64_t> shape(a.shape());
+  shape[last] = 1;
+  return {y.reshape(shape)};
+}
+
+/// Of each row of one matrix and each of another.
+Entities distances(Node &node) {
+  Tensor a = node.floatIn("x1"), b = node.floatIn("x2");
+  if (a.rank() < 2 || b.rank() < 2)
+    fail("needs two matrices, or batches of them");
+  auto between = [](Tensor x, int64_t dim) { // a dimension of one there
+    SmallVector<int64_t> shape(x.shape());
+    shape.insert(shape.end() - dim, 1);
+    return x.reshape(shape);
+  };
+  auto [left, right] = node.broadcast(between(a, 1), between(b, 2));
+  return {norm(left - right, node.number("p"), {left.rank() - 1})};
+}
+Entities distancesBackward(Node &node) { return backward<distances>(node, "x1"); }
+
+/// Of each row of a matrix and each row behind it.
+Entities distancesOfRows(Node &node) {
+  Tensor x = node.floatIn("self");
+  if (x.rank() != 2)
+    fail("a tensor of shape " + show(x.shape()) + " is no matrix");
+  int64_t n = x.dim(0);
+  if (n > 1 << 13)
+    fail("the distances of " + Twine(n) + " rows are too many");
+  SmallVector<int64_t> first, second;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = i + 1; j < n; ++j) {
+      first.push_back(i);
+      second.push_back(j);
+    }
+  int64_t count = static_cast<int64_t>(first.size());
+  if (count == 0)
+    return {node.full({0}, x.elementType(), 0)};
+  Tensor a = x.gather(node.integers(first, {count}), 0);
+  Tensor b = x.gather(node.integers(second, {count}), 0);
+  return {norm(a - b, node.number("p"), {1})};
+}
+
+/// Slices along a dimension whose norm is greater than the bound, scaled to it.
+Entities boundNorm(Node &node) {
+  Tensor x = node.floatIn("self");
+  int64_t dim = node.dim("dim", x);
+  double p = node.number("p"), bound = node.number("maxnorm");
+  if (x.rank() < 2 || p <= 0 || bound < 0)
+    fail("cannot bound norms of order " + Twine(std::to_string(p)) + " by " +
+         Twine(std::to_string(bound)) + " in a tensor of shape " + show(x.shape()));
+  SmallVector<int64_t> others = allDims(x);
+  others.erase(others.begin() + dim);
+  Tensor size = norm(x, p, others);
+  Tensor factor = prim::select(size > bound, bound / (size + 1e-7), size.full(1.0));
+  return {x * factor.broadcastAlong(x.shape(), others)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::distanceOps() {
+  static const OpRow rows[] = {
+      {"dist(self, other, p=2)", distance},
+      {"pairwise_distance(x1, x2, p=2, eps=1e-06, keepdim=False)", pairwiseDistance},
+      {"cdist(x1, x2, p=2, compute_mode=None)", distances},
+      {"_cdist_forward(x1, x2, p, compute_mode=None)", distances},
+      {"_euclidean_dist(x1, x2, p=2)", distances},
+      {"_cdist_backward(grad_output, x1, x2, p, cdist)", distancesBackward},
+      {"pdist(self, p=2)", distancesOfRows},
+      {"_pdist_forward(self, p=2)", distancesOfRows},
+      {"_pdist_backward(grad_output, self, p, pdist)", backward<distancesOfRows>},
+      {"renorm(self, p, dim, maxnorm)", boundNorm},
+  };
+  return rows;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What puts tensors together.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
+#include "frontend/aten/Promotion.h"
+#include "frontend/common/Indexing.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+/// The tensors of a call in their common element type.
+SmallVector<Tensor> promoted(Node &node) {
+  SmallVector<Tensor> all = node.tensors("tensors");
+  if (all.empty())
+    fail("nothing to join");
+  Type type = all.front().elementType();
+  for (Tensor each : all)
+    type = promoteTypes(type, each.elementType());
+  for (Tensor &each : all)
+    each = each.convert(type);
+  return all;
+}
+
+/// Along a dimension. An empty vector does not count: PyTorch's old rule.
+Tensor joined(Node &node, ArrayRef<Tensor> tensors, int64_t dim) {
+  auto counts = [](Tensor each) { return each.rank() != 1 || each.dim(0) != 0; };
+  SmallVector<Tensor> inputs(llvm::make_filter_range(tensors, counts));
+  if (inputs.empty())
+    return tensors.front();
+  return node.concatenate(inputs, node.axis(dim, std::max<int64_t>(inputs.front().rank(), 1)));
+}
+
+Entities cat(Node &node) { return {joined(node, promoted(node), node.integer("dim"))}; }
+Entities stack(Node &node) {
+  SmallVector<Tensor> inputs = promoted(node);
+  int64_t dim = node.axis(node.integer("dim"), inputs.front().rank() + 1);
+  for (Tensor &each : inputs) {
+    SmallVector<int64_t> shape(each.shape());
+    shape.insert(shape.begin() + std::min<int64_t>(dim, each.rank()), 1);
+    each = each.reshape(shape);
+  }
+  return {node.concatenate(inputs, dim)};
+}
+
+// ---- with dimensions that they lack ----
+
+/// Vectors are rows; of three dimensions, the last one is depth.
+Tensor atLeast(Tensor x, int64_t rank) {
+  SmallVector<int64_t> shape(x.shape());
+  if (rank > 0 && shape.empty())
+    shape = {1};
+  if (rank > 1 && shape.size() == 1)
+    shape = {1, shape[0]};
+  if (rank > 2 && shape.size() == 2)
+    shape.push_back(1);
+  return x.reshape(shape);
+}
+template <int64_t rank> Entities withDimensions(Node &node) {
+  return {atLeast(node.in("self"), rank)};
+}
+template <int64_t rank> Entities allWithDimensions(Node &node) {
+  std::vector<Entity> results;
+  for (Tensor each : node.tensors("tensors"))
+    results.push_back(atLeast(each, rank));
+  return {Entity::ofSequence(std::move(results))};
+}
+
+/// Beside one another (1), below (2) or behind one another (3).
+template <int64_t rank> Entities stacked(Node &node) {
+  SmallVector<Tensor> inputs = promoted(node);
+  for (Tensor &each : inputs)
+    each = atLeast(each, rank);
+  bool areVectors = inputs.front().rank() == 1;
+  return {joined(node, inputs, rank == 3 ? 2 : rank == 2 || areVectors ? 0 : 1)};
+}
+
+/// Vectors are columns.
+Entities columns(Node &node) {
+  SmallVector<Tensor> inputs = promoted(node);
+  for (Tensor &each : inputs)
+    if (each.rank() < 2)
+      each = each.reshape({each.size(), 1});
+  return {joined(node, inputs, 1)};
+}
+
+/// Matrices along the diagonal of one that is 0 elsewhere.
+Entities blocks(Node &node) {
+  SmallVector<Tensor> inputs = promoted(node);
+  int64_t width = 0, before = 0;
+  for (Tensor &each : inputs) {
+    each = atLeast(each, 2);
+    if (each.rank() != 2)
+      fail("a block has the shape " + show(each.shape()) + ", which is not that of a matrix");
+    width += each.dim(1);
+  }
+  for (Tensor &each : inputs) {
+    int64_t columns = each.dim(1);
+    each = each.pad(0, {0, before}, {0, width - before - columns});
+    before += columns;
+  }
+  return {node.concatenate(inputs, 0)};
+}
+
+// ---- choices of elements ----
+
+/// All choices of an element of each vector, as rows.
+Entities products(Node &node) {
+  SmallVector<Tensor> vectors = node.tensors("tensors");
+  if (vectors.size() == 1)
+    return {vectors.front()};
+  SmallVector<int64_t> shape;
+  for (Tensor each : vectors) {
+    if (each.rank() != 1)
+      fail("a tensor has the shape " + show(each.shape()) + ", which is not that of a vector");
+    shape.push_back(each.dim(0));
+  }
+  SmallVector<Tensor> columns;
+  for (auto [d, each] : llvm::enumerate(vectors)) {
+    Tensor grid = each.broadcast(shape, {static_cast<int64_t>(d)});
+    columns.push_back(grid.reshape({grid.size(), 1}));
+  }
+  return {node.concatenate(columns, 1)};
+}
+
+/// All choices of r elements of a vector, in order, as rows.
+Entities combinations(Node &node) {
+  Tensor x = node.in("self");
+  int64_t r = node.integer("r");
+  if (x.rank() != 1 || r < 0)
+    fail("cannot choose " + Twine(r) + " elements of a tensor of shape " + show(x.shape()));
+  if (r == 0)
+    return {node.full({0}, x.elementType(), 0)};
+  int64_t n = x.dim(0), step = node.boolean("with_replacement") ? 0 : 1;
+  constexpr size_t kMost = size_t(1) << 24;
+  SmallVector<int64_t> positions, choice;
+  // The first choice, and then with the last element that can advance advanced.
+  for (int64_t i = 0; i < r; ++i)
+    choice.push_back(i * step);
+  while (choice.back() < n) {
+    positions.append(choice);
+    if (positions.size() > kMost)
+      fail("there are too many choices of " + Twine(r) + " of " + Twine(n) + " elements");
+    int64_t at = r - 1;
+    while (at > 0 && choice[at] >= n - 1 - (r - 1 - at) * step)
+      --at;
+    ++choice[at];
+    for (int64_t i = at + 1; i < r; ++i)
+      choice[i] = choice[i - 1] + step;
+  }
+  int64_t count = static_cast<int64_t>(positions.size()) / r;
+  return {x.gather(node.integers(positions, {count, r}), 0)};
+}
+
+// ---- chunks ----
+
+/// Each tensor in so many equal chunks along a dimension, padded with zeros; chunk number i of all
+/// tensors is row i, flat.
+Entities chunks(Node &node) {
+  SmallVector<Tensor> inputs = promoted(node);
+  int64_t dim = node.axis(node.integer("dim"), inputs.front().rank());
+  int64_t count = node.integer("num_chunks");
+  if (count < 1)
+    fail("the number of chunks is " + Twine(count));
+  for (Tensor &each : inputs) {
+    if (each.rank() <= dim)
+      fail("a tensor of shape " + show(each.shape()) + " has no dimension " + Twine(dim));
+    SmallVector<int64_t> low(each.rank(), 0), high(each.rank(), 0);
+    high[dim] = (count - each.dim(dim) % count) % count;
+    each = each.pad(0, low, high);
+    SmallVector<int64_t> shape(each.shape().take_front(dim));
+    int64_t rest = each.size();
+    for (int64_t extent : shape)
+      rest = extent == 0 ? 0 : rest / extent;
+    shape.append({count, rest / count});
+    each = each.reshape(shape);
+  }
+  return {node.concatenate(inputs, dim + 1)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::joinOps() {
+  using enum Alias;
+  static const OpRow rows[] = {
+      {"cat(tensors, dim=0)", byParts<cat>},
+      {"concat(tensors, dim=0)", byParts<cat>},
+      {"concatenate(tensors, dim=0)", byParts<cat>},
+      {"stack(tensors, dim=0)", byParts<stack>},
+      {"hstack(tensors)", byParts<stacked<1>>},
+      {"vstack(tensors)", byParts<stacked<2>>},
+      {"row_stack(tensors)", byParts<stacked<2>>},
+      {"dstack(tensors)", byParts<stacked<3>>},
+      {"column_stack(tensors)", byParts<columns>},
+      {"atleast_1d(self)", byParts<withDimensions<1>>, View},
+      {"atleast_2d(self)", byParts<withDimensions<2>>, View},
+      {"atleast_3d(self)", byParts<withDimensions<3>>, View},
+      {"atleast_1d.Sequence(tensors)", byParts<allWithDimensions<1>>},
+      {"atleast_2d.Sequence(tensors)", byParts<allWithDimensions<2>>},
+      {"atleast_3d.Sequence(tensors)", byParts<allWithDimensions<3>>},
+      {"block_diag(tensors)", byParts<blocks>},
+      {"cartesian_prod(tensors)", byParts<products>},
+      {"combinations(self, r=2, with_replacement=False)", byParts<combinations>},
+      {"_chunk_cat(tensors, dim, num_chunks)", byParts<chunks>},
+  };
+  return rows;
+}

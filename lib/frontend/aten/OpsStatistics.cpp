@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Order statistics, histograms and covariances.
+#include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "frontend/common/Indexing.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::ScatterKind;
+using accc::prim::Tensor;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Tensor isNan(Tensor x) { return prim::notEqual(x, x); }
+
+/// Sorted along a dimension, and where the elements were; NaN stand behind all numbers.
+std::pair<Tensor, Tensor> sorted(Node &node, Tensor x, int64_t dim) {
+  Operation *op =
+      node.create<prim::SortOp>({x}, {node.i64("dimension", dim), node.flag("descending", false)});
+  return {node.wrap(op->getResult(0)), node.wrap(op->getResult(1))};
+}
+
+Tensor elementsAlong(Node &node, Tensor x, Tensor indices, int64_t dim) {
+  return flat(x).gather(alongAxis(node, indices, x.shape(), dim), 0);
+}
+
+/// With an extent of 1, or without the dimension: as the call asks for.
+Tensor reduced(Node &node, Tensor x, int64_t dim) {
+  SmallVector<int64_t> shape(x.shape());
+  if (node.in("self").rank() == 0)
+    shape = {};
+  else if (!node.boolean("keepdim"))
+    shape.erase(shape.begin() + dim);
+  return x.reshape(shape);
+}
+
+// ---- quantiles ----
+
+/// Of sorted rows, the elements at real positions, between which it interpolates.
+Tensor atPositions(Node &node, Tensor rows, Tensor positions) {
+  std::string mode = node.string("interpolation");
+  int64_t dim = rows.rank() - 1;
+  auto at = [&](Tensor where) {
+    return elementsAlong(node, rows, where.convert(node.builder().getI64Type()), dim);
+  };
+  if (mode == "lower")
+    return at(prim::floor(positions));
+  if (mode == "higher")
+    return at(prim::ceil(positions));
+  if (mode == "nearest")
+    return at(prim::roundEven(positions));
+  if (mode != "linear" && mode != "midpoint")
+    fail("the interpolation '" + mode + "' is not known");
+  Tensor low = prim::floor(positions), below = at(low), above = at(prim::ceil(positions));
+  Tensor weight = mode == "linear" ? positions - low : positions.full(0.5);
+  return prim::select(weight < 0.5, below + weight * (above - below),
+                      above - (above - below) * (1.0 - weight));
+}
+
+/// The quantiles come first, unless there is one number alone. A row with NaN gives NaN, or these
+/// do not count.
+template <bool ignoresNan> Entities quantile(Node &node) {
+  Tensor self = node.floatIn("self"), x = asVector(node.has("dim") ? self : flat(self));
+  int64_t dim = node.has("dim") ? node.dim("dim", self) : 0;
+  Tensor q = asTensor(node, "q", x.elementType());
+  if (x.dim(dim) == 0 || q.rank() > 1)
+    fail("the quantiles of shape " + show(q.shape()) + " of a tensor of shape " +
+         show(self.shape()) + " are not defined");
+
+  SmallVector<int64_t> order, rowShape;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (d != dim)
+      order.push_back(d);
+  for (int64_t d : order)
+    rowShape.push_back(x.dim(d));
+  order.push_back(dim);
+  auto [rows, indices] = sorted(node, x.transpose(order), x.rank() - 1);
+  int64_t last = x.rank() - 1, n = x.dim(dim);
+
+  SmallVector<int64_t> shape(rowShape);
+  shape.push_back(q.size());
+  auto perRow = [&](Tensor row) { return row.broadcastAlong(shape, {last}); };
+  Tensor nans = prim::sum(isNan(rows).convert(x.elementType()), {last});
+  Tensor positions = flat(q).broadcast(shape, {last});
+  if (ignoresNan) {
+    Tensor greatest = static_cast<double>(n - 1) - nans;
+    positions = positions * perRow(prim::max(greatest, 0.0));
+  } else {
+    Tensor scaled = positions * static_cast<double>(n - 1);
+    positions = prim::select(perRow(nans > 0.0), scaled.full(static_cast<double>(n - 1)), scaled);
+  }
+  Tensor values = atPositions(node, rows, positions);
+
+  // [rows, q] as [q, rows].
+  SmallVector<int64_t> front = {last};
+  for (int64_t d = 0; d < last; ++d)
+    front.push_back(d);
+  SmallVector<int64_t> result;
+  if (q.rank() == 1)
+    result.push_back(q.size());
+  if (node.has("dim") && self.rank() > 0) {
+    for (int64_t d = 0; d < self.rank(); ++d)
+      if (d != dim || node.boolean("keepdim"))
+        result.push_back(d == dim ? 1 : self.dim(d));
+  } else if (node.boolean("keepdim")) {
+    result.append(self.rank(), 1);
+  }
+  return {values.transpose(front).reshape(result)};
+}
+
+/// The lower one of two in the middle of the numbers, and where it is.
+Entities nanMedianAlong(Node &node) {
+  Tensor x = asVector(node.in("self"));
+  int64_t dim = node.dim("dim", x);
+  if (x.dim(dim) == 0)
+    fail("a tensor of shape " + show(x.shape()) + " has no median");
+  auto [values, indices] = sorted(node, x, dim);
+  SmallVector<int64_t> one(x.shape());
+  one[dim] = 1;
+  Tensor nans = prim::sum(isNan(x).convert(node.builder().getI64Type()), {dim}).reshape(one);
+  Tensor middle = prim::max(static_cast<double>(x.dim(dim) - 1) - nans, 0.0) / 2.0;
+  Tensor at = elementsAlong(node, indices, middle, dim);
+  return {reduced(node, elementsAlong(node, x, at, dim), dim), reduced(node, at, dim)};
+}
+
+/// The middle element of all. Those that are equal to it share its gradient evenly, as those of a
+/// maximum do: that of the elements which are not greater.
+template <bool ignoresNan> Entities median(Node &node) {
+  Tensor x = flat(node.in("self"));
+  int64_t n = x.size();
+  if (n == 0)
+    return {node.full({}, x.elementType(), std::numeric_limits<double>::quiet_NaN())};
+  Tensor values = sorted(node, x, 0).first;
+  if (!isa<FloatType>(x.elementType()))
+    return {values.sliceDim(0, (n - 1) / 2, (n + 1) / 2).reshape({})};
+  Tensor nans = prim::sumAll(isNan(x).convert(node.builder().getI64Type()));
+  Tensor middle = nans.full(static_cast<double>((n - 1) / 2));
+  if (ignoresNan)
+    middle = prim::max(static_cast<double>(n - 1) - nans, 0.0) / 2.0;
+  else
+    middle = prim::select(nans > 0.0, middle.full(static_cast<double>(n - 1)), middle);
+  Tensor value = detach(values.gather(middle, 0));
+  Tensor upTo = prim::select(x <= value.broadcast({n}, {}), x, x.full(-kInfinity));
+  Tensor shared = prim::reduce(prim::ReduceKind::max, upTo, {0});
+  return {prim::select(isNan(value), value, shared)};
+}
+
+/// The value that comes most often, of several the least one, and where the last such stands.
+Entities mostFrequent(Node &node) {
+  Tensor x = asVector(node.in("self"));
+  int64_t dim = node.dim("dim", x);
+  if (x.dim(dim) == 0)
+    fail("a tensor of shape " + show(x.shape()) + " has no most frequent value");
+  auto [values, indices] = sorted(node, x, dim);
+  // How far each element stands behind the first one of its value.
+  Tensor position = node.iota(x.shape(), dim);
+  Tensor first = position;
+  if (x.dim(dim) > 1) {
+    Tensor before = node.concatenate(
+        {values.sliceDim(dim, 0, 1), values.sliceDim(dim, 0, x.dim(dim) - 1)}, dim);
+    auto greatest = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::max);
+    Tensor starts = prim::select(prim::notEqual(values, before), position, position.full(0.0));
+    first =
+        node.make<prim::CumulativeOp>({starts},
+                                      {node.attr("kind", greatest), node.i64("dimension", dim),
+                                       node.flag("exclusive", false), node.flag("reverse", false)},
+                                      {starts.type()});
+  }
+  auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::max);
+  Tensor longest = node.make<prim::ArgReduceOp>(
+      {position - first}, {node.attr("kind", kind), node.i64("dimension", dim)});
+  SmallVector<int64_t> one(x.shape());
+  one[dim] = 1;
+  Tensor at = elementsAlong(node, indices, longest.reshape(one), dim);
+  return {reduced(node, elementsAlong(node, x, at, dim), dim), reduced(node, at, dim)};
+}
+
+// ---- bins ----
+
+/// The place of each value in sorted rows: the first that is not less, or to the right the first
+/// that is greater. A binary search, in which NaN are greater than all numbers, as in PyTorch.
+Tensor placesIn(Node &node, Tensor rows, Tensor values, bool right, std::optional<Tensor> order) {
+  Type i64 = node.builder().getI64Type();
+  int64_t n = rows.rank() == 0 ? 1 : rows.dim(-1);
+  Tensor low = node.full(values.shape(), i64, 0), high = low.full(static_cast<double>(n));
+  Tensor start = low; // of a value's own row
+  if (rows.rank() > 1) {
+    int64_t count = values.dim(-1), all = n == 0 ? 0 : rows.size() / n;
+    start = (node.iota({all, count}, 0) * static_cast<double>(n)).reshape(values.shape());
+  }
+  Tensor elements = flat(rows);
+  if (order)
+    elements =
+        flat(elementsAlong(node, asVector(rows), asVector(*order), asVector(rows).rank() - 1));
+  for (int64_t left = n; left > 0; left /= 2) {
+    Tensor middle = low + (high - low) / 2.0;
+    Tensor isOpen = low < high;
+    Tensor element = elements.gather(start + prim::select(isOpen, middle, middle.full(0.0)), 0);
+    Tensor isBehind =
+        prim::bitAnd(isOpen, prim::logicalNot(right ? element > values : element >= values));
+    high = prim::select(isBehind, high, prim::select(isOpen, middle, high));
+    low = prim::select(isBehind, middle + 1.0, low);
+  }
+  return low;
+}
+
+Entities places(Node &node, StringRef sequence, StringRef input, bool right,
+                std::optional<Tensor> order) {
+  Type type = resultType(node, {sequence, input});
+  Tensor rows = asTensor(node, sequence, type), values = asTensor(node, input, type);
+  bool isShared = rows.rank() <= 1;
+  if (!isShared && rows.shape().drop_back() != values.shape().drop_back(values.rank() > 0))
+    fail("values of shape " + show(values.shape()) + " for sequences of shape " +
+         show(rows.shape()));
+  Tensor found = placesIn(node, rows, values, right, order);
+  return {node.boolean("out_int32") ? found.convert(node.builder().getI32Type()) : found};
+}
+Entities bucketize(Node &node) {
+  return places(node, "boundaries", "self", node.boolean("right"), std::nullopt);
+}
+Entities searchSorted(Node &node) {
+  bool right = node.boolean("right") || (node.has("side") && node.string("side") == "right");
+  std::optional<Tensor> order;
+  if (node.has("sorter"))
+    order = node.indexIn("sorter");
+  return places(node, "sorted_sequence", "self", right, order);
+}
+
+/// How many elements lie in each of equally wide bins from min to max, which are those of the
+/// elements where both are equal.
+Entities histogram(Node &node) {
+  Tensor x = flat(node.floatIn("self"));
+  int64_t bins = node.integer("bins");
+  double least = node.number("min"), greatest = node.number("max");
+  if (bins < 1 || bins > int64_t(1) << 24 || !(least <= greatest))
+    fail(Twine(bins) + " bins from " + Twine(std::to_string(least)) + " to " +
+         Twine(std::to_string(greatest)));
+  Tensor counts = node.full({bins}, x.elementType(), 0);
+  if (x.size() == 0)
+    return {counts};
+  Tensor low = node.scalar(least, x.elementType()), high = node.scalar(greatest, x.elementType());
+  if (least == greatest) {
+    low = prim::reduce(prim::ReduceKind::min, x, {0});
+    high = prim::reduce(prim::ReduceKind::max, x, {0});
+    Tensor isPoint = prim::equal(low, high);
+    std::tie(low, high) =
+        std::pair(prim::select(isPoint, low - 1.0, low), prim::select(isPoint, high + 1.0, high));
+  }
+  Tensor from = low.broadcast(x.shape(), {}), to = high.broadcast(x.shape(), {});
+  Tensor isInside = prim::bitAnd(x >= from, x <= to);
+  Tensor bin = (prim::select(isInside, x, from) - from) * static_cast<double>(bins) / (to - from);
+  Tensor place = prim::min(prim::floor(bin), static_cast<double>(bins - 1));
+  Tensor one = isInside.convert(x.elementType());
+  return {counts.scatter(place.convert(node.builder().getI64Type()), one, 0, ScatterKind::add)};
+}
+
+// ---- covariances ----
+
+/// Of variables, one a row, that are observed together.
+Tensor covariance(Node &node) {
+  Tensor x = node.floatIn("self");
+  if (x.rank() > 2)
+    fail("a tensor of shape " + show(x.shape()) + " is no matrix");
+  if (node.has("fweights") || node.has("aweights"))
+    fail("weights of observations are not supported");
+  x = x.rank() == 2 ? x : x.reshape({1, x.size()});
+  double freedom = static_cast<double>(x.dim(1)) - node.number("correction");
+  Tensor centred = x - prim::mean(x, {1}).broadcastAlong(x.shape(), {1});
+  Tensor products = prim::dotGeneral(centred, centred, {}, {}, {1}, {1}) / std::max(freedom, 0.0);
+  return x.dim(0) == 1 ? products.reshape({}) : products;
+}
+Entities cov(Node &node) { return {covariance(node)}; }
+
+/// Covariances over the standard deviations of both, within [-1, 1].
+Entities correlation(Node &node) {
+  Tensor c = covariance(node);
+  if (c.rank() == 0)
+    return {c / c};
+  int64_t n = c.dim(0);
+  Tensor onDiagonal = prim::equal(node.iota({n, n}, 0), node.iota({n, n}, 1));
+  Tensor deviation = prim::sqrt(prim::sum(prim::select(onDiagonal, c, c.full(0.0)), {1}));
+  Tensor r = c / deviation.broadcast({n, n}, {0}) / deviation.broadcast({n, n}, {1});
+  r = prim::select(r < -1.0, r.full(-1.0), r);
+  return {prim::select(r > 1.0, r.full(1.0), r)};
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::statisticsOps() {
+  static const OpRow rows[] = {
+      {"quantile(self, q, dim=None, keepdim=False, *, interpolation='linear')", quantile<false>},
+      {"nanquantile(self, q, dim=None, keepdim=False, *, interpolation='linear')", quantile<true>},
+      {"median(self)", median<false>},
+      {"nanmedian(self)", median<true>},
+      {"nanmedian.dim(self, dim, keepdim=False)", nanMedianAlong},
+      {"mode(self, dim=-1, keepdim=False)", mostFrequent},
+      {"bucketize(self, boundaries, *, out_int32=False, right=False)", bucketize},
+      {"searchsorted(sorted_sequence, self, *, out_int32=False, right=False, side=None, "
+       "sorter=None)",
+       searchSorted},
+      {"histc(self, bins=100, min=0, max=0)", histogram},
+      {"cov(self, *, correction=1, fweights=None, aweights=None)", cov},
+      {"corrcoef(self, correction=1, fweights=None, aweights=None)", correlation},
+  };
+  return rows;
+}

@@ -28,12 +28,20 @@ Value square(Sketch &s) {
   int64_t n = s.random.between(1, 4);
   return dominant(s, n, n);
 }
+/// For ops that read one triangle, whose derivative is that of a symmetric matrix.
+Value symmetric(Sketch &s) {
+  Value x = square(s);
+  if (!x)
+    return nullptr;
+  Value turned = s.one("prim.transpose", {x}, s.list("permutation", {0, 2, 1}), x.getType());
+  return s.same("prim.add", {x, turned});
+}
 Value anyMatrix(Sketch &s) { return dominant(s, s.random.between(1, 4), s.random.between(1, 4)); }
 
 bool made(const SmallVector<Value> &results) { return !results.empty(); }
 
 bool cholesky(Sketch &s) {
-  return made(s.add("prim.cholesky", square(s), s.flag("check_errors", s.random.chance(0.5))));
+  return made(s.add("prim.cholesky", symmetric(s), s.flag("check_errors", s.random.chance(0.5))));
 }
 
 bool lu(Sketch &s) {
@@ -56,21 +64,15 @@ bool triangularSolve(Sketch &s) {
                     b ? b.getType() : Type()));
 }
 
-bool householder(Sketch &s) { return made(s.add("prim.householder", anyMatrix(s))); }
-bool jacobiEigh(Sketch &s) { return made(s.add("prim.jacobi_eigh", square(s))); }
-bool jacobiSvd(Sketch &s) { return made(s.add("prim.jacobi_svd", square(s))); }
-
+// prim's own orthogonal factors have no derivatives: nn's have.
 bool qr(Sketch &s) { return made(s.add("nn.qr", anyMatrix(s), s.flag("complete", false))); }
-bool eigh(Sketch &s) { return made(s.add("nn.eigh", square(s))); }
+bool eigh(Sketch &s) { return made(s.add("nn.eigh", symmetric(s))); }
 bool svd(Sketch &s) { return made(s.add("nn.svd", anyMatrix(s), s.flag("full", false))); }
 
 constexpr Production kMatrices[] = {
     {"cholesky", 2, cholesky},
     {"lu", 2, lu},
-    {"householder", 1, householder},
     {"triangular_solve", 2, triangularSolve},
-    {"jacobi_eigh", 1, jacobiEigh},
-    {"jacobi_svd", 1, jacobiSvd},
     {"qr", 2, qr},
     {"eigh", 2, eigh},
     {"svd", 2, svd},

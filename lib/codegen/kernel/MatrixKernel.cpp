@@ -34,13 +34,18 @@ FailureOr<KernelFunction> codegen::emitMatrixKernel(exec::KernelOp kernel, Modul
   // The work of a matrix that is a task of its own, on a CPU.
   auto first = cast<RankedTensorType>(results.front().getType());
   ArrayRef<int64_t> shape = first.getShape();
-  int64_t matrices = shape.front(), longest = *llvm::max_element(shape.drop_front());
-  int64_t elements = ReferenceArray::count(shape.drop_front());
+  // A matrix without elements still has an info.
+  int64_t matrices = shape.front();
+  int64_t longest = std::max<int64_t>(*llvm::max_element(shape.drop_front()), 1);
+  int64_t elements = std::max<int64_t>(ReferenceArray::count(shape.drop_front()), 1);
 
   bool inLanes = target.lanesAreThreads();
   func::FuncOp function = target.createFunction(kernel, module, inLanes);
   BodyEmitter emitter(kernel, function, target, errors, /*numDims=*/1);
-  if (first.getNumElements() == 0)
+  bool isNothing = llvm::all_of(results.getTypes(), [](Type type) {
+    return cast<RankedTensorType>(type).getNumElements() == 0;
+  });
+  if (isNothing)
     return KernelFunction{function, target.getLaunchShape(function, 0)};
   OpBuilder &b = emitter.builder();
   auto emitTask = [&](Value matrix, Value lane, int64_t lanes) {

@@ -11,6 +11,7 @@ DIFFERENCES = (
     (r"native_batch_norm", r"^grad", "a file of ONNX does not say that PyTorch takes no gradient from saved statistics"),
     (r"^(topk|kthvalue)$", r"^y\d+_1 is", "of equal elements any may be taken"),
     (r"^nn.LPPool", "NaN", "an element outside of all windows has no gradient, whatever the function is there"),
+    (r"^frexp$", r"e-4\d|PyTorch's \[-1[2-4]\d|NaN", "numbers below the least normal one are zero while a step runs"),
     (r"^empty", "", "the elements are not defined"),
 )
 

@@ -12,10 +12,11 @@ namespace {
 
 /// Matrices whose diagonals dominate and increase, so that rounding decides no pivot, sign or
 /// order.
-Value dominant(Sketch &s, int64_t rows, int64_t columns) {
-  int64_t matrices = s.random.between(1, 2);
-  Sketch::TensorType type = s.tensor({matrices, rows, columns});
-  Value x = s.within(s.of(type), -1, 1);
+Value dominant(Sketch &s, Value x) {
+  if (!x)
+    return nullptr;
+  Sketch::TensorType type = Sketch::typeOf(x);
+  int64_t matrices = type.getDimSize(0), rows = type.getDimSize(1), columns = type.getDimSize(2);
   ReferenceArray diagonal({matrices, rows, columns});
   for (int64_t k = 0; k < matrices; ++k)
     for (int64_t i = 0; i < std::min(rows, columns); ++i)
@@ -26,22 +27,32 @@ Value dominant(Sketch &s, int64_t rows, int64_t columns) {
 
 Value square(Sketch &s) {
   int64_t n = s.random.between(1, 4);
-  return dominant(s, n, n);
+  return dominant(s, s.within(s.of({s.random.between(1, 2), n, n}), -1, 1));
 }
 /// For ops that read one triangle, whose derivative is that of a symmetric matrix.
-Value symmetric(Sketch &s) {
-  Value x = square(s);
+Value symmetric(Sketch &s, Value x) {
   if (!x)
     return nullptr;
   Value turned = s.one("prim.transpose", {x}, s.list("permutation", {0, 2, 1}), x.getType());
   return s.same("prim.add", {x, turned});
 }
-Value anyMatrix(Sketch &s) { return dominant(s, s.random.between(1, 4), s.random.between(1, 4)); }
+Value anyMatrix(Sketch &s) {
+  SmallVector<int64_t> shape;
+  for (int64_t most : {2, 4, 4})
+    shape.push_back(s.random.between(1, most));
+  return dominant(s, s.within(s.of(shape), -1, 1));
+}
+/// One that no parameter changes, for the factors whose derivatives belong to nn's ops.
+Value givenMatrix(Sketch &s) {
+  int64_t n = s.random.between(1, 4);
+  return dominant(s, s.input(s.tensor({s.random.between(1, 2), n, n}), {-1, 1}));
+}
 
 bool made(const SmallVector<Value> &results) { return !results.empty(); }
 
 bool cholesky(Sketch &s) {
-  return made(s.add("prim.cholesky", symmetric(s), s.flag("check_errors", s.random.chance(0.5))));
+  return made(s.add("prim.cholesky", symmetric(s, square(s)),
+                    s.flag("check_errors", s.random.chance(0.5))));
 }
 
 bool lu(Sketch &s) {
@@ -64,15 +75,21 @@ bool triangularSolve(Sketch &s) {
                     b ? b.getType() : Type()));
 }
 
-// prim's own orthogonal factors have no derivatives: nn's have.
+bool householder(Sketch &s) { return made(s.add("prim.householder", givenMatrix(s))); }
+bool jacobiEigh(Sketch &s) { return made(s.add("prim.jacobi_eigh", symmetric(s, givenMatrix(s)))); }
+bool jacobiSvd(Sketch &s) { return made(s.add("prim.jacobi_svd", givenMatrix(s))); }
+
 bool qr(Sketch &s) { return made(s.add("nn.qr", anyMatrix(s), s.flag("complete", false))); }
-bool eigh(Sketch &s) { return made(s.add("nn.eigh", symmetric(s))); }
+bool eigh(Sketch &s) { return made(s.add("nn.eigh", symmetric(s, square(s)))); }
 bool svd(Sketch &s) { return made(s.add("nn.svd", anyMatrix(s), s.flag("full", false))); }
 
 constexpr Production kMatrices[] = {
     {"cholesky", 2, cholesky},
     {"lu", 2, lu},
+    {"householder", 1, householder},
     {"triangular_solve", 2, triangularSolve},
+    {"jacobi_eigh", 1, jacobiEigh},
+    {"jacobi_svd", 1, jacobiSvd},
     {"qr", 2, qr},
     {"eigh", 2, eigh},
     {"svd", 2, svd},

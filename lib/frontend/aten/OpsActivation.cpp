@@ -98,7 +98,7 @@ Entities logSigmoid(Node &node) {
 
 Entities threshold(Node &node) {
   Tensor x = node.in("self");
-  return {prim::select(x > node.number("threshold"), x, node.number("value"))};
+  return {prim::select(x <= node.number("threshold"), node.number("value"), x)}; // NaN stays
 }
 
 /// One slope, or one a channel.

@@ -13,7 +13,8 @@ DIFFERENCES = (
     (r"^nn.LPPool", "NaN", "an element outside of all windows has no gradient, whatever the function is there"),
     (r"^frexp$", r"e-4\d|PyTorch's \[-1[2-4]\d|NaN", "numbers below the least normal one are zero while a step runs"),
     (r"^multinomial$", r"^y", "the numbers are random"),
-    (r"^(svd|linalg\.svd)$", r"^y\d+_[02] is off", "the signs of these vectors are not determined"),
+    (r"^(svd|linalg\.svd)$", r"^(y\d+_[02]|grad\.p\d+_0) is off", "the signs of these vectors are not determined, and the samples' loss depends on them"),
+    (r"^linalg\.pinv\.hermitian$", r"^grad", "the samples are not symmetric, where only one triangle is read"),
     (r"^empty", "", "the elements are not defined"),
 )
 

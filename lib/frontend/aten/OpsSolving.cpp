@@ -322,14 +322,16 @@ Entities leastSquares(Node &node) {
                                                                    /*transpose=*/true));
   Tensor rest = right.all - prim::matrixProduct(stack.all, x);
   Tensor none = node.full({0}, a.elementType(), 0);
-  Tensor residuals = m > n && n > 0 ? right.restore(prim::sum(rest * rest, {1})) : none;
-  // LAPACK's routines differ in what they tell beside the solution.
+  // LAPACK's routines differ in what they tell beside the solution. As in PyTorch, no gradient
+  // flows through it.
   std::string driver = node.has("driver") ? node.string("driver") : "gelsy";
   Type i64 = node.builder().getI64Type();
   Tensor rank = driver == "gels" ? node.full({0}, i64, 0)
                                  : node.full(stack.batch, i64, static_cast<double>(std::min(m, n)));
   bool tellsValues = driver == "gelss" || driver == "gelsd";
-  Tensor values = tellsValues ? stack.restore(singularValues(node, stack.all)) : none;
+  Tensor values = tellsValues ? detach(stack.restore(singularValues(node, stack.all))) : none;
+  bool tellsRest = m > n && (n > 0 || tellsValues);
+  Tensor residuals = tellsRest ? right.restore(prim::sum(rest * rest, {1})) : none;
   x = right.restore(x);
   if (isVector)
     x = x.reshape(x.shape().drop_back());

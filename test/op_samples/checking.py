@@ -77,13 +77,22 @@ def write(module, format, path):
             if format == "onnx":
                 accc_export.export(module, inputs, path, exporter="dynamo")
             elif format == "traced":
-                torch.jit.save(torch.jit.trace(module, tuple(inputs.values()), strict=False, check_trace=False), path)
+                torch.jit.save(traced(module, tuple(inputs.values())), path)
             else:
                 program = torch.export.export(module, (), kwargs=inputs)
                 program = program.run_decompositions() if format == "core" else program
                 torch.export.save(joint.with_backward(program) if format == "joint" else program, path)
     except Exception as error:
         raise NoExport(f"{type(error).__name__}: {str(error)[:300]}") from None
+
+
+def traced(module, inputs):
+    """The module as TorchScript, with its buffers as they were before it was traced."""
+    before = {name: x.clone() for name, x in module.named_buffers()}
+    script = torch.jit.trace(module, inputs, strict=False, check_trace=False)
+    for name, x in [*module.named_buffers(), *script.named_buffers()]:
+        x.copy_(before[name])
+    return script
 
 
 def found_by_accc(module, format, path, accc, folder):

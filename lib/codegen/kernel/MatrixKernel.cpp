@@ -31,7 +31,6 @@ FailureOr<KernelFunction> codegen::emitMatrixKernel(exec::KernelOp kernel, Modul
   Operation *op = results.front().getDefiningOp();
   if (!op || !llvm::equal(results, op->getResults()))
     return emitBug(kernel.getLoc()) << "a kernel on matrices yields all results of one op";
-  // The work of a matrix that is a task of its own, on a CPU.
   auto first = cast<RankedTensorType>(results.front().getType());
   ArrayRef<int64_t> shape = first.getShape();
   // A matrix without elements still has an info.
@@ -53,7 +52,7 @@ FailureOr<KernelFunction> codegen::emitMatrixKernel(exec::KernelOp kernel, Modul
     MatrixLoops loops(emitter, first.getElementType(), lane, lanes);
     emitMatrix(loops, op);
   };
-  if (!inLanes) {
+  if (!inLanes) { // a task for some matrices, by the work of one
     int64_t tasks = forEachRow(emitter, function, matrices, elements * longest,
                                [&](Value matrix) { emitTask(matrix, nullptr, 1); });
     return KernelFunction{function, target.getLaunchShape(function, tasks)};

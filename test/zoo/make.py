@@ -24,7 +24,7 @@ from accc_export.goldens import GoldenRun, move, save_tensors
 
 torch.set_num_threads(1)  # also what lets a process be forked that has used PyTorch
 
-SEEDS = 4
+SEEDS = 8
 MOVED, WALK = 3, 16
 MOVED_BY_ACCC, SHORT_WALK = 5, 4
 STEPS = 2
@@ -157,18 +157,28 @@ def first_line(error: BaseException) -> str:
 
 
 def _steady(suite: str, name: str, folder: pathlib.Path, steps: int = STEPS, moved: int = MOVED) -> Model:
-    """The model with goldens in `folder`: of some seeds, the first in whose training rounding does not decide.
+    """The model with goldens in `folder`: of some seeds, the first in whose training rounding does not decide,
+    or else that in whose it decides least.
 
     With few values to a batch norm, or a value at the kink of a ReLU, two right implementations may differ at will.
     """
     chosen = folder / "seed"
     if chosen.exists():
         return prepare(suites.load(suite).build(name, int(chosen.read_text())))
-    for seed in range(SEEDS):
+    def attempt(seed: int) -> tuple[Model, int]:
         model = prepare(suites.load(suite).build(name, seed))
         write_goldens(model, folder, steps, moved)
-        if sum(against_itself(folder)) == 0:
+        return model, sum(against_itself(folder))
+
+    decided = []
+    for seed in range(SEEDS):
+        model, count = attempt(seed)
+        decided.append(count)
+        if count == 0:
             break
+    else:
+        seed = decided.index(min(decided))
+        model, _ = attempt(seed)
     chosen.write_text(f"{seed}\n")
     return model
 

@@ -7,6 +7,7 @@
 #include "codegen/Generate.h"
 #include "driver/Pipeline.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/nn/Nn.h"
 #include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
 #include "reference/interpreter/Interpreter.h"
@@ -140,10 +141,14 @@ bool Checker::prepare() {
   return true;
 }
 
-/// Whether a derivative is defined otherwise: that of a scatter is that of distinct indices.
+/// Whether a derivative is defined otherwise: that of a scatter is that of distinct indices, that
+/// of nn.straight_through another value's.
 bool hasOwnDerivatives(ModuleOp module) {
-  auto result = module.walk([](prim::ScatterOp op) {
-    return op.getKind() == prim::ScatterKind::set ? WalkResult::interrupt() : WalkResult::advance();
+  auto result = module.walk([](Operation *op) {
+    auto scatter = dyn_cast<prim::ScatterOp>(op);
+    bool isOwn =
+        isa<nn::StraightThroughOp>(op) || (scatter && scatter.getKind() == prim::ScatterKind::set);
+    return isOwn ? WalkResult::interrupt() : WalkResult::advance();
   });
   return result.wasInterrupted();
 }

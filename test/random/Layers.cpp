@@ -53,14 +53,21 @@ bool prelu(Sketch &s) {
   return bool(s.one("nn.prelu", {x, w}, {}, x.getType()));
 }
 
+bool straightThrough(Sketch &s) {
+  Value x = s.floats();
+  return bool(s.one("nn.straight_through", {s.of(Sketch::typeOf(x)), x}, {}, x.getType()));
+}
+
 bool softmax(Sketch &s) {
   Value x = s.floats(1);
   return bool(s.same(s.random.chance(0.7) ? "nn.softmax" : "nn.log_softmax", x,
                      s.integer("dimension", s.random.below(Sketch::rankOf(x)))));
 }
 
-constexpr Production kActivations[] = {
-    {"activation", 16, activation}, {"prelu", 2, prelu}, {"softmax", 5, softmax}};
+constexpr Production kActivations[] = {{"activation", 16, activation},
+                                       {"prelu", 2, prelu},
+                                       {"softmax", 5, softmax},
+                                       {"straight_through", 1, straightThrough}};
 
 // ---- normalisations ----
 

@@ -2,7 +2,7 @@
 #include "frontend/aten/Call.h"
 #include "frontend/aten/FreshLayout.h"
 #include "frontend/aten/Parts.h"
-#include "frontend/common/Fold.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 
 using namespace mlir;
@@ -43,19 +43,12 @@ static Value built(ForwardBuilder &function, llvm::function_ref<Value()> build) 
   return function.build([&]() -> Entities { return {build()}; }).front().tensor;
 }
 
-/// Whether gradients flow through values of this type.
-static bool isDifferentiable(Type type) {
-  return isComplex(type) || isa<FloatType>(getElementTypeOrSelf(type));
-}
-
-static Value detachedValue(ForwardBuilder &function, Location loc, Value value) {
-  return built(function, [&] { return mapParts(NodeBuilder(function, loc), value, detach); });
+Value Caller::recorded(Location loc, Value value) {
+  return hasGradient ? value : withoutGradient(function, loc, value);
 }
 
 void Caller::write(Location loc, MutableTensor target, Value value) {
-  if (!hasGradient && isDifferentiable(value.getType()))
-    value = detachedValue(function, loc, value);
-  target.write(function, loc, value);
+  target.write(function, loc, value, hasGradient);
 }
 
 MutableTensor Caller::ofElementType(Location loc, const MutableTensor &pairs, Type type,
@@ -78,13 +71,6 @@ Value Caller::readPairs(Location loc, const MutableTensor &tensor) {
   return built(function, [&] { return pairsOf(NodeBuilder(function, loc), read(loc, tensor)); });
 }
 
-MutableTensor Caller::detached(Location loc, const MutableTensor &tensor, StringRef name) {
-  Value value = tensor.read(function, loc);
-  if (isDifferentiable(value.getType()) && !knownValue(value))
-    value = detachedValue(function, loc, value);
-  return MutableTensor(value, name, tensor.layout());
-}
-
 namespace {
 
 /// A call whose tensors have been read.
@@ -101,15 +87,25 @@ struct Effects {
   std::vector<Layout> layouts;
 };
 
-/// Runs the rule, with another tensor in place of the one that is viewed if that is given.
+/// Puts another tensor in place of the one that is viewed: the first argument, or element `index`
+/// of it.
+void replaceViewed(Argument &argument, Value viewed, std::optional<size_t> index) {
+  if (auto *list = std::get_if<TensorList>(&argument))
+    (*list)[*index] = viewed;
+  else
+    argument = viewed;
+}
+
+/// Runs the rule, with another tensor in place of the one that result `index` views if that is
+/// given.
 Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, Value viewed,
-             Effects *effects = nullptr) {
+             std::optional<size_t> index, Effects *effects = nullptr) {
   llvm::StringMap<Argument> arguments = call.arguments;
   Memory memory = call.memory;
   if (viewed && call.op.alias == Alias::StorageView)
     memory.storage = viewed;
   else if (viewed)
-    arguments[call.op.signature.parameters.front().name] = viewed;
+    replaceViewed(arguments[call.op.signature.parameters.front().name], viewed, index);
   Node node(function, loc, call.op.signature, std::move(arguments), memory);
   Entities results = function.build([&] { return call.op.rule(node); });
   if (effects)
@@ -129,12 +125,19 @@ ViewStep wholeStep() {
   return {[](Value tensor) { return tensor; }, [](Value, Value elements) { return elements; }};
 }
 
+/// The step to the same elements, through which no gradient flows.
+ViewStep detachStep(ForwardBuilder &function, Location loc) {
+  return {[&function, loc](Value tensor) { return withoutGradient(function, loc, tensor); },
+          [](Value, Value elements) { return elements; }, /*stopsGradient=*/true};
+}
+
 /// The step from the first argument to the result of a call.
 ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const PreparedCall> call,
                   std::optional<size_t> index) {
   ViewStep step;
+  step.stopsGradient = call->op.signature.name == "detach";
   step.view = [&function, loc, call, index](Value tensor) {
-    return resultAt(run(function, loc, *call, tensor), index);
+    return resultAt(run(function, loc, *call, tensor, index), index);
   };
   const std::string &name = call->op.signature.name;
   if (PutParts put = putPartsOf(name)) {
@@ -147,10 +150,10 @@ ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const 
   if (name != "select" && name != "slice")
     return step;
   std::optional<Operator> put = findOperator(name + "_scatter");
-  step.put = [&function, loc, call, put](Value tensor, Value elements) {
+  step.put = [&function, loc, call, put, index](Value tensor, Value elements) {
     PreparedCall back{*put, call->arguments, {}};
     back.arguments["src"] = elements;
-    return run(function, loc, back, tensor).front().tensor;
+    return run(function, loc, back, tensor, index).front().tensor;
   };
   return step;
 }
@@ -188,13 +191,19 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
     auto local = locals.find(parameter);
     return local == locals.end() ? nullptr : std::get_if<MutableTensor>(&local->second);
   };
-  MutableTensor *first =
-      op->signature.parameters.empty() ? nullptr : tensorOf(op->signature.parameters.front().name);
+  StringRef firstName =
+      op->signature.parameters.empty() ? "" : StringRef(op->signature.parameters.front().name);
+  MutableTensor *first = tensorOf(firstName);
+  MutableTensors *firstList = nullptr;
+  if (auto local = locals.find(firstName); local != locals.end())
+    firstList = std::get_if<MutableTensors>(&local->second);
   auto prepared = std::make_shared<PreparedCall>(PreparedCall{*op, {}, {}});
   if (first && *first) {
     MutableTensor whole = first->whole();
-    prepared->memory = {first->layout(), read(loc, whole), whole.layout()};
+    prepared->memory = {first->layout(), {}, read(loc, whole), whole.layout()};
   }
+  for (const MutableTensor &each : firstList ? *firstList : MutableTensors())
+    prepared->memory.layouts.push_back(each ? each.layout() : Layout::contiguous({}));
   for (const auto &entry : locals)
     prepared->arguments[entry.first()] = std::visit(
         [&](const auto &value) -> Argument {
@@ -213,7 +222,7 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
         entry.second);
 
   Effects effects;
-  Entities results = run(function, loc, *prepared, Value(), &effects);
+  Entities results = run(function, loc, *prepared, Value(), std::nullopt, &effects);
   for (const auto &[parameter, value] : effects.writes)
     if (MutableTensor *target = tensorOf(parameter))
       write(loc, *target, value);
@@ -247,18 +256,22 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
     if (!value)
       return MutableTensor();
     Layout layout = nextLayout(value);
-    if (!first || alias == Alias::None)
-      return MutableTensor(value, resultName, layout);
-    bool isAll =
-        alias != Alias::MaybeView && value == read(loc, *first) && layout == first->layout();
+    const MutableTensor *base = firstList ? &(*firstList)[index.value_or(0)] : first;
+    if (!base || alias == Alias::None)
+      return MutableTensor(recorded(loc, value), resultName, layout);
+    bool isAll = alias != Alias::MaybeView && value == read(loc, *base) && layout == base->layout();
     // Where the call decides, it gives its argument itself.
     if (isAll && effects.sharing)
-      return *first;
-    if (isAll)
-      return first->view(wholeStep(), value, layout, /*isMaybe=*/false, resultName);
-    MutableTensor viewed = alias == Alias::StorageView ? first->whole() : *first;
-    return viewed.view(viewStep(function, loc, prepared, index), value, layout,
-                       alias == Alias::MaybeView, resultName);
+      return *base;
+    MutableTensor result =
+        isAll ? base->view(wholeStep(), value, layout, /*isMaybe=*/false, resultName)
+              : (alias == Alias::StorageView ? base->whole() : *base)
+                    .view(viewStep(function, loc, prepared, index), value, layout,
+                          alias == Alias::MaybeView, resultName);
+    if (hasGradient)
+      return result;
+    return result.view(detachStep(function, loc), recorded(loc, value), layout, /*isMaybe=*/false,
+                       resultName);
   };
   if (op->inPlace) { // x.t_() makes x a view of its elements
     if (!first)

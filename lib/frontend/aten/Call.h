@@ -47,14 +47,11 @@ public:
   /// The value of a tensor as it is now, or the pairs of a complex one.
   mlir::Value readPairs(mlir::Location loc, const MutableTensor &tensor);
 
-  /// A tensor with the same elements through which no gradient flows.
-  MutableTensor detached(mlir::Location loc, const MutableTensor &tensor, llvm::StringRef name);
-
-  /// Whether what is written carries a gradient: torch.set_grad_enabled().
+  /// Whether what is written and computed carries a gradient: torch.set_grad_enabled().
   bool isGradientOn() const { return hasGradient; }
   void setGradient(bool isOn) { hasGradient = isOn; }
 
-  /// While it lives, nothing that is written carries a gradient: torch.no_grad().
+  /// While it lives, nothing that is written or computed carries a gradient: torch.no_grad().
   class NoGradient {
   public:
     explicit NoGradient(Caller &caller, bool isOff) : caller(caller), before(caller.hasGradient) {
@@ -70,6 +67,8 @@ public:
   };
 
 private:
+  /// The value, without its gradient where that is off.
+  mlir::Value recorded(mlir::Location loc, mlir::Value value);
   void write(mlir::Location loc, MutableTensor target, mlir::Value value);
 
   ForwardBuilder &function;

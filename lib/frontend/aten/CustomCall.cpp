@@ -48,7 +48,7 @@ std::vector<Local> Caller::callCustom(Location loc, const prim::CustomOperator &
   std::vector<Local> results;
   for (const Entity &result : function.build([&] { return customCall(node, op, inputs, config); }))
     results.push_back(MutableTensor(
-        result.tensor, name,
+        recorded(loc, result.tensor), name,
         Layout::unknown(cast<RankedTensorType>(result.tensor.getType()).getShape(), name.str())));
   return results;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/aten/Memory.h"
 #include "frontend/common/Complex.h"
+#include "frontend/common/Fold.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 
 using namespace mlir;
@@ -13,6 +15,8 @@ struct MutableTensor::Storage {
   Value value;
   std::string name;
   Layout layout;
+  /// Whether any of the value may have a gradient.
+  bool hasGradient = true;
   int64_t version = 0;
   /// The tensor that was written through last, and the doubt whether it is a copy.
   std::string writer = {}, doubt = {};
@@ -31,7 +35,8 @@ struct MutableTensor::State {
 };
 
 MutableTensor::MutableTensor(Value value, StringRef name, Layout layout) {
-  auto storage = std::make_shared<Storage>(Storage{value, name.str(), layout});
+  bool hasGradient = isDifferentiable(value.getType()) && !knownValue(value);
+  auto storage = std::make_shared<Storage>(Storage{value, name.str(), layout, hasGradient});
   state = std::make_shared<State>(State{storage, name.str(), std::move(layout), value});
 }
 
@@ -48,6 +53,8 @@ MutableTensor MutableTensor::view(ViewStep step, Value value, Layout layout, boo
   result.state->version = state->storage->version;
   return result;
 }
+
+void MutableTensor::markConstant() { state->storage->hasGradient = false; }
 
 Type MutableTensor::type() const { return state->value.getType(); }
 
@@ -112,7 +119,7 @@ static Value putBack(ForwardBuilder &function, Location loc, const ViewStep &ste
       .value(node);
 }
 
-void MutableTensor::write(ForwardBuilder &function, Location loc, Value value) {
+void MutableTensor::write(ForwardBuilder &function, Location loc, Value value, bool isRecorded) {
   Storage &storage = *state->storage;
   if (value.getType() != state->value.getType())
     fail("writes " + show(cast<RankedTensorType>(value.getType()).getShape()) +
@@ -126,13 +133,22 @@ void MutableTensor::write(ForwardBuilder &function, Location loc, Value value) {
   SmallVector<Value> wholes = {storage.value};
   for (const ViewStep &step : state->steps)
     wholes.push_back(step.view(wholes.back()));
-  Value written = value;
+  bool isSeen = isRecorded && llvm::none_of(state->steps, [](const ViewStep &step) {
+                  return step.stopsGradient;
+                });
+  Value written = isSeen ? value : withoutGradient(function, loc, value);
   for (size_t i = state->steps.size(); i-- > 0;)
     written = putBack(function, loc, state->steps[i], wholes[i], written);
+  if (isSeen)
+    storage.hasGradient = isDifferentiable(written.getType());
+  else if (storage.hasGradient)
+    written = straightThrough(function, loc, written, storage.value);
   storage.value = written;
   ++storage.version;
   storage.writer = state->name;
   storage.doubt = state->doubt;
+  if (!isRecorded) // this tensor, too, has the gradient that it had
+    return;
   state->value = value;
   state->version = storage.version;
 }

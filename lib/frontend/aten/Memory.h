@@ -16,6 +16,8 @@ struct ViewStep {
   std::function<mlir::Value(mlir::Value tensor)> view;
   /// The tensor with other elements where the view's are, or null: then by `view` of its indices.
   std::function<mlir::Value(mlir::Value tensor, mlir::Value elements)> put;
+  /// No gradient flows through the view, nor does what is written through it have one elsewhere.
+  bool stopsGradient = false;
 };
 
 /// A tensor of the model: a value, or a view of another tensor's elements. Copies are the same
@@ -48,8 +50,12 @@ public:
   /// The value with all that was written. Throws ImportError where it depends on strides whether a
   /// write is seen.
   mlir::Value read(ForwardBuilder &function, mlir::Location loc) const;
-  /// Replaces all elements by those of `value`, of the same type.
-  void write(ForwardBuilder &function, mlir::Location loc, mlir::Value value);
+  /// Replaces all elements by those of `value`, of the same type. Their gradient is that of `value`
+  /// if it is recorded; else that which the elements had before: PyTorch's graph does not know of
+  /// such a write.
+  void write(ForwardBuilder &function, mlir::Location loc, mlir::Value value, bool isRecorded);
+  /// Says that what is in the storage has no gradient, until something that has is written.
+  void markConstant();
 
 private:
   struct Storage;

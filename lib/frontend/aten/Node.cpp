@@ -72,13 +72,17 @@ TensorList Node::optionalTensors(StringRef name) const {
   return list;
 }
 
+TensorList Node::anyTensors(StringRef name) const {
+  const TensorList &list = get<TensorList>(name, "a list of tensors");
+  if (!llvm::all_of(list, [](Value value) { return bool(value); }))
+    wrongKind(name, "a list of tensors without None");
+  return list;
+}
+
 SmallVector<Tensor> Node::tensors(StringRef name) const {
   SmallVector<Tensor> result;
-  for (Value value : optionalTensors(name)) {
-    if (!value)
-      wrongKind(name, "a list of tensors without None");
-    result.push_back(wrap(value));
-  }
+  for (Value value : anyTensors(name))
+    result.push_back(notComplex(name, value));
   return result;
 }
 

@@ -14,7 +14,8 @@ namespace accc::aten {
 
 using namespace frontend; // what every importer builds with
 
-/// What the result shares with the first argument.
+/// What the result shares with the first argument; each tensor of a list, with that in its place in
+/// a first argument that is a list.
 enum class Alias {
   /// Nothing: it is a tensor of its own.
   None,
@@ -26,9 +27,11 @@ enum class Alias {
   StorageView,
 };
 
-/// Where the first argument of a call lies, if it is a tensor.
+/// Where the first argument of a call lies, if it is a tensor or a list of tensors.
 struct Memory {
   Layout layout = Layout::contiguous({});
+  /// Of each tensor of a list.
+  std::vector<Layout> layouts = {};
   /// The tensor that has its storage, and where that lies in it.
   mlir::Value storage = {};
   Layout storageLayout = Layout::contiguous({});
@@ -62,6 +65,8 @@ public:
   llvm::SmallVector<prim::Tensor> tensors(llvm::StringRef name) const;
   /// Null for None.
   TensorList optionalTensors(llvm::StringRef name) const;
+  /// Tensors of any numbers.
+  TensorList anyTensors(llvm::StringRef name) const;
 
   // ---- complex numbers ----
   /// The type of a tensor of any numbers.
@@ -113,6 +118,8 @@ public:
   /// Where the first argument lies; not known of a tensor of another shape.
   Layout layoutOf(llvm::ArrayRef<int64_t> shape) const;
   Layout layoutOf(prim::Tensor x) const { return layoutOf(x.shape()); }
+  /// Where a tensor of the first argument lies, which is a list.
+  const Layout &layoutOfElement(size_t index) const { return memory.layouts[index]; }
   const Memory &inMemory() const { return memory; }
   /// The result, or the next element of a list, lies so.
   void lay(Layout layout) { laid.push_back(std::move(layout)); }

@@ -135,19 +135,25 @@ Entities scalarTensor(Node &node) { return filledAs(node, {}, "s"); }
 
 /// The coordinates of a grid: by matrix ("ij") or with the first two exchanged ("xy").
 Entities meshgrid(Node &node) {
-  SmallVector<Tensor> axes = node.tensors("tensors");
+  TensorList axes = node.anyTensors("tensors");
   bool exchanged = node.string("indexing") == "xy" && axes.size() > 1;
   SmallVector<int64_t> shape;
-  for (Tensor &axis : axes) {
-    axis = axis.rank() == 0 ? axis.reshape({1}) : axis;
-    shape.push_back(axis.dim(0));
-  }
+  for (Value axis : axes)
+    shape.push_back(cast<RankedTensorType>(axis.getType()).getNumElements());
   if (exchanged)
     std::swap(shape[0], shape[1]);
   std::vector<Entity> results;
   for (auto [i, axis] : llvm::enumerate(axes)) {
     int64_t d = static_cast<int64_t>(exchanged && i < 2 ? 1 - i : i);
-    results.push_back(axis.broadcast(shape, {d}));
+    int64_t extent = shape[d];
+    results.push_back(mapParts(
+        node, axis, [&](Tensor part) { return part.reshape({extent}).broadcast(shape, {d}); }));
+    SmallVector<int64_t> alone(shape.size(), 1);
+    alone[d] = shape[d];
+    if (std::optional<Layout> view = node.layoutOfElement(i).viewed(alone))
+      node.lay(view->expanded(shape));
+    else
+      node.lay(Layout::unknown(shape, "meshgrid"));
   }
   return {Entity::ofSequence(std::move(results))};
 }
@@ -201,7 +207,7 @@ ArrayRef<OpRow> accc::aten::factoryOps() {
       {"eye(n, *, dtype=None, m=None)", eye},
       {"eye.m(n, m, *, dtype=None)", eye},
       {"scalar_tensor(s, *, dtype=None)", scalarTensor},
-      {"meshgrid(tensors, indexing='ij')", meshgrid},
+      {"meshgrid(tensors, indexing='ij')", meshgrid, Alias::View},
       {"tril_indices(row, col, offset=0, *, dtype=None)", triangleIndices<false>},
       {"triu_indices(row, col, offset=0, *, dtype=None)", triangleIndices<true>},
   };

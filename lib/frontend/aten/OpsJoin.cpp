@@ -51,23 +51,33 @@ Entities stack(Node &node) {
 // ---- with dimensions that they lack ----
 
 /// Vectors are rows; of three dimensions, the last one is depth.
-Tensor atLeast(Tensor x, int64_t rank) {
-  SmallVector<int64_t> shape(x.shape());
+SmallVector<int64_t> atLeast(ArrayRef<int64_t> from, int64_t rank) {
+  SmallVector<int64_t> shape(from);
   if (rank > 0 && shape.empty())
     shape = {1};
   if (rank > 1 && shape.size() == 1)
     shape = {1, shape[0]};
   if (rank > 2 && shape.size() == 2)
     shape.push_back(1);
-  return x.reshape(shape);
+  return shape;
+}
+void layAs(Node &node, const Layout &layout, ArrayRef<int64_t> shape) {
+  if (std::optional<Layout> view = layout.viewed(shape))
+    node.lay(*view);
 }
 template <int64_t rank> Entities withDimensions(Node &node) {
-  return {atLeast(node.in("self"), rank)};
+  Tensor x = node.in("self");
+  SmallVector<int64_t> shape = atLeast(x.shape(), rank);
+  layAs(node, node.layoutOf(x), shape);
+  return {x.reshape(shape)};
 }
 template <int64_t rank> Entities allWithDimensions(Node &node) {
   std::vector<Entity> results;
-  for (Tensor each : node.tensors("tensors"))
-    results.push_back(atLeast(each, rank));
+  for (auto [i, each] : llvm::enumerate(node.anyTensors("tensors"))) {
+    SmallVector<int64_t> shape = atLeast(cast<RankedTensorType>(each.getType()).getShape(), rank);
+    layAs(node, node.layoutOfElement(i), shape);
+    results.push_back(mapParts(node, each, [&](Tensor part) { return part.reshape(shape); }));
+  }
   return {Entity::ofSequence(std::move(results))};
 }
 
@@ -75,7 +85,7 @@ template <int64_t rank> Entities allWithDimensions(Node &node) {
 template <int64_t rank> Entities stacked(Node &node) {
   SmallVector<Tensor> inputs = promoted(node);
   for (Tensor &each : inputs)
-    each = atLeast(each, rank);
+    each = each.reshape(atLeast(each.shape(), rank));
   bool areVectors = inputs.front().rank() == 1;
   return {joined(node, inputs, rank == 3 ? 2 : rank == 2 || areVectors ? 0 : 1)};
 }
@@ -94,7 +104,7 @@ Entities blocks(Node &node) {
   SmallVector<Tensor> inputs = promoted(node);
   int64_t width = 0, before = 0;
   for (Tensor &each : inputs) {
-    each = atLeast(each, 2);
+    each = each.reshape(atLeast(each.shape(), 2));
     if (each.rank() != 2)
       fail("a block has the shape " + show(each.shape()) + ", which is not that of a matrix");
     width += each.dim(1);
@@ -200,9 +210,9 @@ ArrayRef<OpRow> accc::aten::joinOps() {
       {"atleast_1d(self)", byParts<withDimensions<1>>, View},
       {"atleast_2d(self)", byParts<withDimensions<2>>, View},
       {"atleast_3d(self)", byParts<withDimensions<3>>, View},
-      {"atleast_1d.Sequence(tensors)", byParts<allWithDimensions<1>>},
-      {"atleast_2d.Sequence(tensors)", byParts<allWithDimensions<2>>},
-      {"atleast_3d.Sequence(tensors)", byParts<allWithDimensions<3>>},
+      {"atleast_1d.Sequence(tensors)", allWithDimensions<1>, View},
+      {"atleast_2d.Sequence(tensors)", allWithDimensions<2>, View},
+      {"atleast_3d.Sequence(tensors)", allWithDimensions<3>, View},
       {"block_diag(tensors)", byParts<blocks>},
       {"cartesian_prod(tensors)", byParts<products>},
       {"combinations(self, r=2, with_replacement=False)", byParts<combinations>},

@@ -169,13 +169,16 @@ Entities sumToSize(Node &node) {
   return {node.reshape(dims.empty() ? x : prim::sum(x, dims), shape)};
 }
 Entities broadcastTensors(Node &node) {
-  SmallVector<Tensor> all = node.tensors("tensors");
-  for (size_t pass = 0; pass < 2; ++pass) // the last of a first pass has the common shape
-    for (size_t i = 1; i < all.size(); ++i)
-      std::tie(all[i - 1], all[i]) = node.broadcast(all[i - 1], all[i]);
+  TensorList all = node.anyTensors("tensors");
+  SmallVector<int64_t> shape;
+  for (Value each : all)
+    shape = broadcastShape(shape, cast<RankedTensorType>(each.getType()).getShape());
   std::vector<Entity> results;
-  for (Tensor each : all)
-    results.push_back(node.broadcastTo(each, all.back().shape()));
+  for (auto [i, each] : llvm::enumerate(all)) {
+    results.push_back(
+        mapParts(node, each, [&](Tensor part) { return node.broadcastTo(part, shape); }));
+    node.lay(node.layoutOfElement(i).expanded(shape));
+  }
   return {Entity::ofSequence(std::move(results))};
 }
 
@@ -295,7 +298,7 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"sum_to_size(self, size)", byParts<sumToSize>},
       {"expand_as(self, other)", asOther<expand>, View},
       {"broadcast_to(self, size)", byParts<expand>, View},
-      {"broadcast_tensors(tensors)", byParts<broadcastTensors>},
+      {"broadcast_tensors(tensors)", broadcastTensors, View},
       {"transpose(self, dim0, dim1)", byParts<transposeInts>, View},
       {"transpose_copy(self, dim0, dim1)", byParts<transposeInts>},
       {"swapaxes(self, axis0, axis1)", byParts<swapAxes>, View},

@@ -43,22 +43,13 @@ std::pair<Tensor, Tensor> frontend::withCommonBatch(const NodeBuilder &node, Ten
   if (a.rank() < 2 || b.rank() < 2)
     fail("needs matrices or batches of matrices, but the shapes are " + show(a.shape()) + " and " +
          show(b.shape()));
-  if (a.shape().drop_back(2) == b.shape().drop_back(2))
-    return {a, b};
-  // One of an extent of 1 takes the other's; broadcastTo refuses what does not fit.
-  auto repeated = [&](Tensor x, Tensor other) {
-    SmallVector<int64_t> shape(x.shape());
-    while (static_cast<int64_t>(shape.size()) < other.rank())
-      shape.insert(shape.begin(), 1);
-    int64_t offset = static_cast<int64_t>(shape.size()) - other.rank();
-    for (int64_t i = 0; i < other.rank() - 2; ++i)
-      if (shape[offset + i] == 1)
-        shape[offset + i] = other.dim(i);
-      else if (other.dim(i) != 1 && other.dim(i) != shape[offset + i])
-        fail("the batches of " + show(a.shape()) + " and " + show(b.shape()) + " do not broadcast");
+  SmallVector<int64_t> batch = broadcastShape(a.shape().drop_back(2), b.shape().drop_back(2));
+  auto repeated = [&](Tensor x) {
+    SmallVector<int64_t> shape(batch);
+    shape.append({x.dim(-2), x.dim(-1)});
     return node.broadcastTo(x, shape);
   };
-  return {repeated(a, b), repeated(b, a)};
+  return {repeated(a), repeated(b)};
 }
 
 // With p a = l u: x = u^-1 l^-1 p b, and for the transpose x = p^T l^-T u^-T b.

@@ -161,16 +161,21 @@ Tensor NodeBuilder::iota(ArrayRef<int64_t> shape, int64_t dimension) const {
   return prim::iota(builder(), loc(), tensorType(shape, builder().getI64Type()), dimension);
 }
 
-std::pair<Tensor, Tensor> NodeBuilder::broadcast(Tensor a, Tensor b) const {
-  int64_t rank = std::max(a.rank(), b.rank());
+SmallVector<int64_t> frontend::broadcastShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  size_t rank = std::max(a.size(), b.size());
   SmallVector<int64_t> shape(rank);
-  for (int64_t i = 0; i < rank; ++i) {
-    int64_t x = i < rank - a.rank() ? 1 : a.dim(i - (rank - a.rank()));
-    int64_t y = i < rank - b.rank() ? 1 : b.dim(i - (rank - b.rank()));
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t x = i < rank - a.size() ? 1 : a[i - (rank - a.size())];
+    int64_t y = i < rank - b.size() ? 1 : b[i - (rank - b.size())];
     if (x != y && x != 1 && y != 1)
-      fail("the shapes " + show(a.shape()) + " and " + show(b.shape()) + " do not broadcast");
+      fail("the shapes " + show(a) + " and " + show(b) + " do not broadcast");
     shape[i] = x == 1 ? y : x;
   }
+  return shape;
+}
+
+std::pair<Tensor, Tensor> NodeBuilder::broadcast(Tensor a, Tensor b) const {
+  SmallVector<int64_t> shape = broadcastShape(a.shape(), b.shape());
   return {broadcastTo(a, shape), broadcastTo(b, shape)};
 }
 

@@ -10,6 +10,9 @@
 
 namespace accc::frontend {
 
+/// The common shape, by numpy's rule.
+llvm::SmallVector<int64_t> broadcastShape(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+
 /// Builds at the end of @forward, at the location of one node. Every builder throws ImportError if
 /// what would be built is not valid; the importer reports it at the node.
 class NodeBuilder {

@@ -153,6 +153,8 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   if (isBuffer && !writtenArguments.contains(argument) && (!isPersistent || !isFloat))
     value = opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight));
   aten::MutableTensor tensor = givenTensor(value, stored.weight.type, argument, name);
+  if (isBuffer)
+    tensor.markConstant();
   bind(tensor);
   byName[given] = state.size();
   if (names.size() > 1)

@@ -125,7 +125,8 @@ void ProgramImporter::importOutput(const std::string &kind, const Json &content,
       fail("the buffer '" + content.at("buffer_name").string() + "' is none of the inputs");
     auto tensor = lookupTensor(content.at("arg").at("name").string(), scope);
     state[target->second].first.write(*this, opBuilder.getUnknownLoc(),
-                                      caller.readPairs(opBuilder.getUnknownLoc(), tensor));
+                                      caller.readPairs(opBuilder.getUnknownLoc(), tensor),
+                                      /*isRecorded=*/true);
   } else if (kind != "token") {
     fail("outputs of the kind '" + kind + "' are not supported");
   }

@@ -247,12 +247,8 @@ std::vector<aten::Local> ProgramImporter::runSubgraph(const Json &node, size_t g
   aten::Caller::NoGradient guard(caller, !hasGradient);
   importNodes(body, inner);
   std::vector<aten::Local> outputs;
-  for (size_t i = 0; i < results.size(); ++i) {
-    aten::Local result = argument(results.at(i), inner);
-    if (auto *tensor = std::get_if<aten::MutableTensor>(&result); tensor && !hasGradient)
-      result = caller.detached(location(node), *tensor, node.at("target").string());
-    outputs.push_back(std::move(result));
-  }
+  for (size_t i = 0; i < results.size(); ++i)
+    outputs.push_back(argument(results.at(i), inner));
   // Before PyTorch 2.6, a graph of one result gives it as a list.
   if (Json given = node.at("outputs");
       outputs.size() == 1 && given.size() == 1 && given.at(size_t(0)).tag() == "as_tensors")

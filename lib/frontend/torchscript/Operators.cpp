@@ -286,17 +286,11 @@ IValue Interpreter::callAten(Location loc, StringRef name, const Arguments &argu
         continue;
       std::vector<aten::Local> locals =
           caller.call(loc, (name + "." + schema.overload).str(), *bound, resultName);
-      bool isInPlace = name.ends_with("_") && !name.ends_with("__");
       // A rule may give more than the overload that was called, or leave out what nobody uses.
       locals.resize(schema.results);
       std::vector<IValue> results;
-      for (aten::Local &local : locals) {
-        IValue result = fromLocal(heap, std::move(local));
-        if (!caller.isGradientOn() && !isInPlace && result.tensor())
-          result = fromLocal(
-              heap, caller.call(loc, "detach", {{"self", *result.tensor()}}, resultName).front());
-        results.push_back(std::move(result));
-      }
+      for (aten::Local &local : locals)
+        results.push_back(fromLocal(heap, std::move(local)));
       if (results.empty())
         return IValue();
       return results.size() == 1 ? results.front() : heap.tuple(std::move(results));
@@ -411,6 +405,10 @@ IValue Interpreter::callOperator(StringRef space, StringRef name, const Argument
     fail(frontend::kUnknownOperator);
   WorkScope work(frame.module, op);
   std::string called = (space == "torchvision" ? "torchvision::" : "") + name.str();
+  if (space == "prim" && name == "data") { // the same elements without the gradient
+    space = "aten";
+    called = "detach";
+  }
   if (!custom) {
     if (std::optional<IValue> result = callStateful(called, arguments))
       return *result;

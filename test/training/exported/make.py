@@ -105,9 +105,9 @@ def write_onnx(model, inputs, path):
 
 UNEXPORTED = ("covariances",)
 """Operators that torch.export does not take."""
-UNTRACED = ("stopped", "opposed")
+UNTRACED = ("stopped", "paused", "opposed")
 """A trace does not hold where gradients stop, and calls no module with other parameters."""
-UNDECOMPOSED = ("stopped", "opposed", "factored", "placed")
+UNDECOMPOSED = ("stopped", "paused", "opposed", "factored", "placed")
 """Decomposition loses where gradients stop, orders the checks of matrices by tokens, and makes operators of some whose
 results depend on data."""
 UNJOINED = ("determinants", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra", "reshaped", "placed")

@@ -58,6 +58,25 @@ class Stopped(nn.Module):
         return self.second(x - self.average) * scale + x.detach() * x
 
 
+class Paused(nn.Module):
+    """Tensors made while no gradient is recorded, and used while one is."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 6)
+
+    def forward(self, x):
+        x = torch.tanh(self.first(x)) + 1
+        with torch.no_grad():
+            later = torch.zeros_like(x)  # what is written into it has its gradient
+            same = x.contiguous()  # x itself
+            left, right = x.exp().chunk(2, 1)
+            x[0].mul_(0.5)
+        later[:, 1:] = x[:, :-1]
+        later[:, 0].mul_(same[:, 0])
+        return x * same + later * torch.cat([right, left], 1)
+
+
 class Laid(nn.Module):
     """Writes whose effect depends on strides: into what is a view or a copy, and into memory by strides."""
 
@@ -239,6 +258,7 @@ CASES = {
     "written": (Written, {"image": numbers(3, 2, 5, 5)}, {"image": {0: OPEN}}, {"image.0": 3}),
     "laid": (Laid, {"x": numbers(2, 3, 4)}, None, {}),
     "stopped": (Stopped, {"x": numbers(5, 4)}, None, {}),
+    "paused": (Paused, {"x": numbers(5, 4)}, None, {}),
     "parts": (Parts, {"x": numbers(5, 4)}, None, {}),
     "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
     "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),

@@ -379,7 +379,10 @@ RESHAPED = {
     "unsqueeze_": written(lambda x: x.unsqueeze_(1) * x.exp()), "squeeze_": lambda x: x[:, None, :, None].clone().squeeze_(), "squeeze_dim_": lambda x: x[:, None].clone().squeeze_(1),
     "squeeze_dims_": lambda x: x[:, None, :, None].clone().squeeze_((1, 3)), "transpose_": written(lambda x: x.transpose_(0, 1)), "t_": written(lambda x: x.t_() + x.exp()),
     "swapaxes_": written(lambda x: x.swapaxes_(0, 1)), "swapdims_": lambda x: x[None].clone().swapdims_(0, 2),
-    "views_stay": written(lambda x: (x[0], x.t_(), x.mul_(2))[0] * x[:, 1]), "write_back": lambda x: (lambda y: (y.unsqueeze(0).squeeze_(0).mul_(3), y)[1])(x.clone()),
+    "views_stay": written(lambda x: (x[0], x.t_(), x.mul_(2))[0] * x[:, 1]), "grids": written(lambda x: torch.stack((torch.meshgrid(x[0], x[1], indexing="xy"), x.mul_(2))[0])),
+    "grid_alone": written(lambda x: (torch.meshgrid(x[0], indexing="ij")[0].mul_(3), x)[1]), "broadcast": written(lambda x: (torch.broadcast_tensors(x, x[0])[0].mul_(3), x)[1]),
+    "broadcast_stays": written(lambda x: torch.stack((torch.broadcast_tensors(x[0], x), x[0, 1:].mul_(3))[0])), "at_least": written(lambda x: (torch.atleast_2d([x[0], x])[0].mul_(3), x)[1]),
+    "write_back": lambda x: (lambda y: (y.unsqueeze(0).squeeze_(0).mul_(3), y)[1])(x.clone()),
 }
 """Operators that give their argument another shape."""
 

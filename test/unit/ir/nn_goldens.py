@@ -423,6 +423,10 @@ case("eigh", "eigh %0", [dominant(2, 3, 3)], eigh, kind="bend")
 for name, shape in [("tall", (2, 4, 3)), ("square", (1, 3, 3)), ("wide", (2, 3, 5))]:
     case(f"svd, {name}", "svd %0 {full = false}", [dominant(*shape)], svd)
 
+# ---- gradients that are not of the value ----
+
+case("straight_through", "straight_through %0, %1", [randn(2, 3), randn(2, 3)], lambda value, x: value.detach() + (x - x.detach()), kind="bend")
+
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "NnGoldens.inc")
 with open(path, "w") as out:
     out.write("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Values of any numbers through which gradients do not flow as they were computed.
+#ifndef ACCC_FRONTEND_COMMON_GRADIENT_H
+#define ACCC_FRONTEND_COMMON_GRADIENT_H
+
+#include "frontend/common/NodeBuilder.h"
+
+namespace accc::frontend {
+
+/// Whether values of this type may have a gradient.
+bool isDifferentiable(mlir::Type tensor);
+
+/// The value without its gradient, if it can have one.
+mlir::Value withoutGradient(ForwardBuilder &function, mlir::Location loc, mlir::Value value);
+
+/// The value with the gradient of `x`, which has the same type.
+mlir::Value straightThrough(ForwardBuilder &function, mlir::Location loc, mlir::Value value,
+                            mlir::Value x);
+/// Of floats, as part of a rule.
+prim::Tensor straightThrough(prim::Tensor value, prim::Tensor x);
+
+} // namespace accc::frontend
+
+#endif

@@ -76,6 +76,8 @@ namespace {
 /// A call whose tensors have been read.
 struct PreparedCall {
   Operator op;
+  /// The first parameter that stands for a tensor or a list of tensors: what a view is of.
+  std::string viewed;
   llvm::StringMap<Argument> arguments;
   Memory memory;
 };
@@ -91,7 +93,7 @@ struct Effects {
 /// of it.
 void replaceViewed(Argument &argument, Value viewed, std::optional<size_t> index) {
   if (auto *list = std::get_if<TensorList>(&argument))
-    (*list)[*index] = viewed;
+    (*list)[index.value_or(0)] = viewed;
   else
     argument = viewed;
 }
@@ -105,7 +107,7 @@ Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, V
   if (viewed && call.op.alias == Alias::StorageView)
     memory.storage = viewed;
   else if (viewed)
-    replaceViewed(arguments[call.op.signature.parameters.front().name], viewed, index);
+    replaceViewed(arguments[call.viewed], viewed, index);
   Node node(function, loc, call.op.signature, std::move(arguments), memory);
   Entities results = function.build([&] { return call.op.rule(node); });
   if (effects)
@@ -151,7 +153,7 @@ ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const 
     return step;
   std::optional<Operator> put = findOperator(name + "_scatter");
   step.put = [&function, loc, call, put, index](Value tensor, Value elements) {
-    PreparedCall back{*put, call->arguments, {}};
+    PreparedCall back{*put, call->viewed, call->arguments, {}};
     back.arguments["src"] = elements;
     return run(function, loc, back, tensor, index).front().tensor;
   };
@@ -191,13 +193,19 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
     auto local = locals.find(parameter);
     return local == locals.end() ? nullptr : std::get_if<MutableTensor>(&local->second);
   };
-  StringRef firstName =
-      op->signature.parameters.empty() ? "" : StringRef(op->signature.parameters.front().name);
-  MutableTensor *first = tensorOf(firstName);
+  MutableTensor *first = nullptr;
   MutableTensors *firstList = nullptr;
-  if (auto local = locals.find(firstName); local != locals.end())
+  auto prepared = std::make_shared<PreparedCall>(PreparedCall{*op, "", {}, {}});
+  for (const auto &parameter : op->signature.parameters) {
+    auto local = locals.find(parameter.name);
+    if (local == locals.end())
+      continue;
+    prepared->viewed = parameter.name;
+    first = std::get_if<MutableTensor>(&local->second);
     firstList = std::get_if<MutableTensors>(&local->second);
-  auto prepared = std::make_shared<PreparedCall>(PreparedCall{*op, {}, {}});
+    if (first || firstList)
+      break;
+  }
   if (first && *first) {
     MutableTensor whole = first->whole();
     prepared->memory = {first->layout(), {}, read(loc, whole), whole.layout()};

@@ -195,10 +195,22 @@ Entities cross(Node &node) {
   return {turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1)};
 }
 
+/// Whether an equation of one operand sums nothing.
+bool onlyRearranges(StringRef equation) {
+  auto [from, to] = equation.split("->");
+  bool isImplicit = !equation.contains("->"); // then labels that stand once are kept
+  return llvm::all_of(from, [&, from = from, to = to](char label) {
+    return label == ' ' || label == '.' ||
+           (isImplicit ? from.count(label) == 1 : to.contains(label));
+  });
+}
+
 Entities sumOfProducts(Node &node) {
   SmallVector<Tensor> inputs = node.tensors("tensors");
   if (inputs.empty())
     fail("nothing to sum");
+  if (inputs.size() == 1 && onlyRearranges(node.string("equation")))
+    node.share(Alias::View);
   return {einsum(node, node.string("equation"), inputs)};
 }
 

@@ -14,6 +14,9 @@ using accc::prim::Tensor;
 static constexpr const char *kIrrelevant[] = {"device",        "layout",    "pin_memory",
                                               "memory_format", "generator", "non_blocking"};
 
+/// The argument into which PyTorch writes the result where it is given: torch.div(a, b, out=c).
+static constexpr llvm::StringRef kOut = "out";
+
 /// The arguments by the names of their parameters.
 static llvm::StringMap<Local> byName(const Operator &op, const std::vector<NamedLocal> &arguments) {
   const Signature &signature = op.signature;
@@ -30,6 +33,8 @@ static llvm::StringMap<Local> byName(const Operator &op, const std::vector<Named
       name = signature.parameters.front().name;
     if (!signature.find(name)) {
       if (llvm::is_contained(kIrrelevant, name) || std::holds_alternative<NoValue>(argument.value))
+        continue;
+      if (name == kOut && std::holds_alternative<MutableTensor>(argument.value))
         continue;
       fail("the argument '" + name + "' is not supported");
     }
@@ -176,6 +181,16 @@ static Value fitted(const NodeBuilder &node, Value value, RankedTensorType type)
   return fit(type.getElementType())(node.wrap(value));
 }
 
+/// The tensor of the argument `out`, if the operator has none of its own of that name.
+static const MutableTensor *outOf(const Operator &op, const std::vector<NamedLocal> &arguments) {
+  if (op.signature.find(kOut))
+    return nullptr;
+  for (const NamedLocal &argument : arguments)
+    if (argument.name == kOut)
+      return std::get_if<MutableTensor>(&argument.value);
+  return nullptr;
+}
+
 static std::optional<MemoryFormat> memoryFormatOf(const std::vector<NamedLocal> &arguments) {
   for (const NamedLocal &argument : arguments)
     if (auto *format = std::get_if<MemoryFormat>(&argument.value))
@@ -234,6 +249,19 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
   for (const auto &[parameter, value] : effects.writes)
     if (MutableTensor *target = tensorOf(parameter))
       write(loc, *target, value);
+
+  if (const MutableTensor *out = outOf(*op, given)) {
+    if (results.size() != 1 || !results.front().tensor)
+      fail("the argument 'out' is supported of operators that give one tensor");
+    auto type = cast<RankedTensorType>(read(loc, *out).getType());
+    Value value = results.front().tensor;
+    if (cast<RankedTensorType>(value.getType()).getShape() != type.getShape())
+      fail("the argument 'out' has another shape than the result: PyTorch would resize it");
+    value = built(function, [&] { return fitted(NodeBuilder(function, loc), value, type); });
+    // PyTorch differentiates no such call: where it runs, nothing in it has a gradient.
+    write(loc, *out, detachedValue(function, loc, value));
+    return {*out};
+  }
 
   Alias alias = effects.sharing.value_or(op->alias);
   if (op->inPlace && alias == Alias::None) {

@@ -24,6 +24,12 @@ static const llvm::StringMap<Operator> &table() {
   return all;
 }
 
+std::string accc::aten::functionalName(llvm::StringRef name) {
+  if (name.ends_with("__")) // Python's |= and its like
+    return name.consume_front("__i") ? "__" + name.str() : "";
+  return name.consume_back("_") ? name.str() : "";
+}
+
 std::optional<Operator> accc::aten::findOperator(llvm::StringRef name) {
   auto lookUp = [](llvm::StringRef name) -> const Operator * {
     auto row = table().find(name);
@@ -34,11 +40,12 @@ std::optional<Operator> accc::aten::findOperator(llvm::StringRef name) {
     return *exact;
   if (const Operator *any = lookUp(base))
     return *any;
-  if (!base.consume_back("_"))
+  std::string functionalBase = functionalName(base);
+  if (functionalBase.empty())
     return std::nullopt;
-  const Operator *functional = lookUp((base + "." + overload).str());
+  const Operator *functional = lookUp(functionalBase + "." + overload.str());
   if (!functional)
-    functional = lookUp(base);
+    functional = lookUp(functionalBase);
   if (!functional)
     return std::nullopt;
   Operator inPlace = *functional;

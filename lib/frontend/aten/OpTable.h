@@ -27,6 +27,10 @@ struct Operator {
   bool inPlace = false;
 };
 
+/// "relu" of "relu_" and "__or__" of "__ior__", which write their results into their first
+/// arguments; empty for other names.
+std::string functionalName(llvm::StringRef name);
+
 /// The operator of a name as "add.Tensor" or "relu_", or nothing.
 std::optional<Operator> findOperator(llvm::StringRef name);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/aten/Schemas.h"
+#include "frontend/aten/OpTable.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -50,8 +51,8 @@ static const llvm::StringMap<std::vector<Schema>> &table() {
 
 llvm::ArrayRef<Schema> accc::aten::schemasOf(StringRef name) {
   auto found = table().find(name);
-  if (found == table().end() && name.consume_back("_"))
-    found = table().find(name);
+  if (found == table().end())
+    found = table().find(functionalName(name));
   if (found == table().end())
     return {};
   return found->second;

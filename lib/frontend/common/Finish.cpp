@@ -51,7 +51,7 @@ void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &resul
       gradients.insert(output.name);
   llvm::BitVector unused(body->getNumArguments());
   for (const Variable &variable : variables)
-    if (variable.argument.use_empty() && !variable.isTrained &&
+    if (variable.argument.use_empty() && !variable.update && !variable.isTrained &&
         !gradients.contains("grad." + variable.name))
       unused.set(cast<BlockArgument>(variable.argument).getArgNumber());
     else if (!result.weights.insert({variable.name, variable.weight}).second)

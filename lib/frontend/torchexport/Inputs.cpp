@@ -29,15 +29,19 @@ static std::optional<std::string> argumentName(const Json &spec) {
 
 void ProgramImporter::findWritten(const Json &specs) {
   writtenArguments = writtenInputs(graph);
-  std::set<std::string> buffers; // of a functional program
+  // Of a functional program, the outputs say it.
   Json outputs = signature.at("output_specs");
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (std::optional<Json> mutation = outputs.at(i).find("buffer_mutation"))
-      buffers.insert(mutation->at("buffer_name").string());
-  for (size_t i = 0; i < specs.size(); ++i)
-    if (std::optional<Json> buffer = specs.at(i).find("buffer");
-        buffer && buffers.contains(buffer->at("buffer_name").string()))
-      writtenArguments.insert(buffer->at("arg").at("name").string());
+  for (const char *kind : {"buffer", "parameter"}) {
+    std::string name = std::string(kind) + "_name", mutation = std::string(kind) + "_mutation";
+    std::set<std::string> written;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (std::optional<Json> output = outputs.at(i).find(mutation.c_str()))
+        written.insert(output->at(name.c_str()).string());
+    for (size_t i = 0; i < specs.size(); ++i)
+      if (std::optional<Json> input = specs.at(i).find(kind);
+          input && written.contains(input->at(name.c_str()).string()))
+        writtenArguments.insert(input->at("arg").at("name").string());
+  }
 }
 
 void ProgramImporter::importInputs(Scope &scope) {

@@ -119,10 +119,12 @@ void ProgramImporter::importOutput(const std::string &kind, const Json &content,
   } else if (kind == "gradient_to_user_input") {
     warn("the gradient with respect to the input '" + content.at("user_input_name").string() +
          "' is not computed: entry points give those of parameters");
-  } else if (kind == "buffer_mutation") {
-    auto target = byName.find(content.at("buffer_name").string());
+  } else if (kind == "buffer_mutation" || kind == "parameter_mutation") {
+    bool isBuffer = kind == "buffer_mutation";
+    std::string written = content.at(isBuffer ? "buffer_name" : "parameter_name").string();
+    auto target = byName.find(written);
     if (target == byName.end())
-      fail("the buffer '" + content.at("buffer_name").string() + "' is none of the inputs");
+      fail("'" + written + "', which changes, is none of the inputs");
     auto tensor = lookupTensor(content.at("arg").at("name").string(), scope);
     state[target->second].first.write(*this, opBuilder.getUnknownLoc(),
                                       caller.readPairs(opBuilder.getUnknownLoc(), tensor),
@@ -171,9 +173,9 @@ void ProgramImporter::bindBuffers() {
     Variable *variable = findVariable(initial);
     if (!variable)
       problems.push_back({.message = "the program writes into a constant"});
-    else if (!variable->isBuffer)
+    else if (!variable->isBuffer && !variable->isFrozen)
       problems.push_back({.message = "the program writes into its parameter '" + variable->name +
-                                     "'; the optimizer alone may"});
+                                     "'; of one that is trained, the optimizer alone may"});
     else
       bindUpdate(initial, now);
   }

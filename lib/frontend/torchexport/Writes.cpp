@@ -29,6 +29,12 @@ std::set<std::string> accc::torchexport::writtenInputs(const Json &graph) {
     if (llvm::StringRef name = atenName(target); !name.empty() && inputs.size() > 0) {
       std::string first = tensorName(inputs.at(size_t(0)).at("arg"));
       std::optional<aten::Operator> op = aten::findOperator(name);
+      bool hasOut = false; // what it writes into, and gives
+      for (size_t a = 0; a < inputs.size(); ++a)
+        if (inputs.at(a).at("name").string() == "out" && op && !op->signature.find("out")) {
+          first = tensorName(inputs.at(a).at("arg"));
+          hasOut = true;
+        }
       for (size_t o = 0; o < outputs.size(); ++o) {
         Json output = outputs.at(o);
         if (std::string result = tensorName(output); !result.empty())
@@ -37,7 +43,7 @@ std::set<std::string> accc::torchexport::writtenInputs(const Json &graph) {
           for (size_t k = 0; k < list->size(); ++k)
             sources[list->at(k).at("name").string()] = first;
       }
-      if (op && op->inPlace)
+      if (op && (op->inPlace || hasOut))
         mark(first);
       continue;
     }

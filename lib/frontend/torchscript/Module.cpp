@@ -126,9 +126,9 @@ void ModuleImporter::bindBuffers() {
     Variable *variable = findVariable(each.initial);
     if (!variable)
       falseConstants.insert(each.path);
-    else if (!variable->isBuffer)
+    else if (!variable->isBuffer && !variable->isFrozen)
       problems.push_back({.message = "the program writes into its parameter '" + each.path +
-                                     "'; the optimizer alone may"});
+                                     "'; of one that is trained, the optimizer alone may"});
     else if (now.getType() != each.initial.getType())
       problems.push_back({.message = "the program changes the shape or the element type of its "
                                      "buffer '" +

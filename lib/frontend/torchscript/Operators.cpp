@@ -227,6 +227,17 @@ Interpreter::bind(const aten::Schema &schema, const Arguments &arguments, bool i
       return std::nullopt;
     bound.push_back({parameter.name, std::move(*local)});
   }
+  // The forms that write into a tensor, torch.div(a, b, out=c), are not among the schemas.
+  bool hasOut =
+      llvm::any_of(schema.parameters, [](const auto &each) { return each.name == "out"; });
+  if (auto out = llvm::find(arguments.names, "out"); !hasOut && out != arguments.names.end()) {
+    const IValue &tensor =
+        arguments.values[positional + static_cast<size_t>(out - arguments.names.begin())];
+    if (tensor.tensor()) {
+      bound.push_back({"out", *tensor.tensor()});
+      ++used;
+    }
+  }
   return used == arguments.values.size() ? std::optional(std::move(bound)) : std::nullopt;
 }
 

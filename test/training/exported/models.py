@@ -78,6 +78,39 @@ class Paused(nn.Module):
         return x * same + later * torch.cat([right, left], 1)
 
 
+class Taught(nn.Module):
+    """A teacher that follows the student, a power iteration that writes by `out=`, and a buffer that nothing reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.student = nn.Linear(4, 6)
+        self.teacher = nn.Linear(4, 6).requires_grad_(False)
+        self.register_buffer("direction", torch.ones(6))
+        self.register_buffer("last", torch.zeros(5, 6))
+        self.register_buffer("seen", torch.zeros(6, dtype=torch.bool))
+
+    def forward(self, x):
+        answer, weight = self.student(x), self.student.weight.detach()
+        results = answer * self.direction.clone(), (answer - self.teacher(x)).square() * self.seen.clone()
+        self.teacher.weight.mul_(0.9).add_(weight, alpha=0.1)
+        F.normalize(weight @ (weight.T @ self.direction), dim=0, out=self.direction)
+        self.last.copy_(answer.detach())
+        self.seen |= (answer > 0.5).any(0)
+        return results
+
+
+class Normed(nn.Module):
+    """Weights divided by their largest singular values, which a power iteration follows by `out=`."""
+
+    def __init__(self):
+        super().__init__()
+        norm = functools.partial(nn.utils.parametrizations.spectral_norm, n_power_iterations=2)
+        self.mix, self.head = norm(nn.Linear(4, 6)), norm(nn.Conv1d(1, 3, 2))
+
+    def forward(self, x):
+        return self.head(torch.tanh(self.mix(x)).unsqueeze(1))
+
+
 class Laid(nn.Module):
     """Writes whose effect depends on strides: into what is a view or a copy, and into memory by strides."""
 
@@ -260,6 +293,8 @@ CASES = {
     "laid": (Laid, {"x": numbers(2, 3, 4)}, None, {}),
     "stopped": (Stopped, {"x": numbers(5, 4)}, None, {}),
     "paused": (Paused, {"x": numbers(5, 4)}, None, {}),
+    "normed": (Normed, {"x": numbers(5, 4)}, None, {}),
+    "taught": (Taught, {"x": numbers(5, 4)}, None, {}),
     "parts": (Parts, {"x": numbers(5, 4)}, None, {}),
     "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
     "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),

@@ -16,7 +16,7 @@ from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
 from .modules import metadata, observe, preserved, state_of
-from .programs import JOINT, PROGRAM, parameters_of, program_of, verify_program, write_program
+from .programs import JOINT, PROGRAM, check_gradients, parameters_of, program_of, verify_program, write_program
 from .training import Loss, make_loss, takes_target
 from .verify import verify
 
@@ -94,8 +94,9 @@ def export(
     axes = _axes(dynamic or {}, call.inputs)
     with preserved(module):
         observation = observe(module, call, state)
-        state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
         outputs = _output_names(call, list(observation.outputs), output_names)
+        check_gradients(module, call, state, observation, outputs)
+        state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
         failures = []
         for candidate in exporters:
             try:
@@ -156,6 +157,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
     with preserved(module):
         observation = observe(module, call, state, only_norms=False)
         outputs = _output_names(call, list(observation.outputs), output_names)
+        check_gradients(module, call, state, observation, outputs)
         program = program_of(module, call, inputs, outputs, axes, _loss_of(loss, outputs, target))
         verify_program(program, state, observation)
     write_program(program, path)

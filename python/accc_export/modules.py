@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .calls import Call
 from .errors import ExportError
+from .functions import functions_of
 
 METADATA_KEY = "accc.export"
 """Where a file says what its initialisers are (model metadata_props)."""
@@ -105,6 +106,8 @@ class Observation:
     drawn: int
     """Random operations (dropouts) that ran."""
     outputs: dict[str, torch.Size]
+    functions: set[str]
+    """The subclasses of torch.autograd.Function that a gradient goes through."""
 
 
 def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bool = True) -> Observation:
@@ -118,6 +121,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     with _all_trainable(state), torch.enable_grad():
         with watch:
             outputs = call.run(module)
+        functions = functions_of(outputs.values())
         reached = _reached(outputs, state)
     after = dict(module.named_buffers(remove_duplicate=False))
     changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
@@ -131,6 +135,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         updated=updated,
         drawn=watch.drawn,
         outputs={name: x.shape for name, x in outputs.items()},
+        functions=functions,
     )
 
 

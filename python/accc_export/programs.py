@@ -12,6 +12,7 @@ from .calls import Call, flat_forward
 from .errors import ExportError
 from .exporters import Axes, first_lines
 from .files import write_whole
+from .functions import check_functions, gradients
 from .joint import with_backward
 from .modules import Observation, State
 from .training import Loss
@@ -52,6 +53,26 @@ def program_of(
         raise
     except Exception as error:  # whatever the tracer and the module's own code raise
         raise ExportError(f"torch.export fails: {first_lines(error)}") from error
+
+
+def check_gradients(module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str]) -> None:
+    """Raises ExportError where an export loses a gradient of the module's own. To be called within `preserved`."""
+    if not observation.functions:
+        return
+    before = state.snapshot().buffers
+
+    def run(called, parameters):
+        with torch.enable_grad(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            found = gradients(called().values(), {name: x for name, x in parameters.items() if x.requires_grad})
+        with torch.no_grad():
+            for name, value in before.items():
+                state.buffers[name].copy_(value)
+        return found
+
+    program = program_of(module, call, call.inputs, outputs, {}, None).module()
+    expected = run(lambda: call.run(module), state.parameters)
+    check_functions(observation.functions, expected, run(lambda: program(*call.inputs.values()), dict(program.named_parameters())))
 
 
 def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[str]:

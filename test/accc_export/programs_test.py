@@ -49,6 +49,28 @@ class Everything(nn.Module):
         return {"logits": self.head(x), "hidden": x}
 
 
+class Scaled(torch.autograd.Function):
+    """The identity, whose gradient is scaled."""
+
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.scale = scale
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return ctx.scale * gradient, None
+
+
+class Reversed(nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale, self.mix, self.norm = scale, nn.Linear(4, 4), nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return Scaled.apply(self.norm(self.mix(x)), self.scale) ** 2
+
+
 def everything():
     torch.manual_seed(0)
     return Everything(), {"tokens": torch.randint(9, (4, 5)), "shift": torch.randn(4, 8)}, torch.randint(9, (4,))
@@ -120,6 +142,15 @@ class ProgramsTest(unittest.TestCase):
         self.refused("buffer row shares its memory with the parameter weight", accc_export.export, Row(4, 2), x, self.path)
 
     @unittest.skipUnless(ACCC.exists(), "accc is not built")
+    def test_functions_with_a_backward_of_their_own(self):
+        inputs = {"x": torch.randn(5, 4)}
+        for name in ("model.pt2", "model.onnx"):
+            accc_export.export(Reversed(1.0), inputs, self.folder / name)  # the gradient of its forward
+            with self.assertRaisesRegex(accc_export.ExportError, r"other gradients .*mix.weight.*\(Scaled\)"):
+                accc_export.export(Reversed(-0.5), inputs, self.folder / f"reversed_{name}")
+        with self.assertRaisesRegex(accc_export.ExportError, "other gradients than the module"):
+            accc_export.export_joint(Reversed(-0.5), inputs, self.folder / "joint.pt2", loss=lambda x: x["output"].mean())
+
     def test_goldens(self):
         module, inputs, target = everything()
         settings = {"loss": "cross_entropy=logits", "target": target, "optimizer": "adamw", "lr": 0.01, "steps": 3}

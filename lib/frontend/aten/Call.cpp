@@ -259,7 +259,7 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
       fail("the argument 'out' has another shape than the result: PyTorch would resize it");
     value = built(function, [&] { return fitted(NodeBuilder(function, loc), value, type); });
     // PyTorch differentiates no such call: where it runs, nothing in it has a gradient.
-    write(loc, *out, detachedValue(function, loc, value));
+    MutableTensor(*out).write(function, loc, value, /*isRecorded=*/false);
     return {*out};
   }
 

@@ -157,7 +157,7 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   if (isBuffer && !writtenArguments.contains(argument) && (!isPersistent || !isFloat))
     value = opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight));
   aten::MutableTensor tensor = givenTensor(value, stored.weight.type, argument, name);
-  if (isBuffer)
+  if (isBuffer || !stored.requiresGrad)
     tensor.markConstant();
   bind(tensor);
   byName[given] = state.size();

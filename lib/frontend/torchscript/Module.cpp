@@ -69,7 +69,7 @@ aten::MutableTensor ModuleImporter::addTensor(const StoredTensor &stored, const 
         opBuilder.create<prim::ConstantOp>(location(first.path), weight.type, attributeOf(weight));
   byPlace[place] = state.size();
   state.push_back({storedTensor(stored, value, first.path), value, first.path});
-  if (isBuffer)
+  if (isBuffer || !stored.requiresGrad)
     state.back().tensor.markConstant();
   return ofElementType(state.back().tensor);
 }

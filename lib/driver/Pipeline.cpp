@@ -110,7 +110,11 @@ static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
   return passes.run(*c.module);
 }
 
-LogicalResult accc::decomposeModel(Compilation &c) { return runPasses(c, createDecomposePass()); }
+LogicalResult accc::decomposeModel(Compilation &c) {
+  // Windows behind the composites that slide them.
+  return failure(failed(runPasses(c, createDecomposePass())) ||
+                 failed(runPasses(c, createSplitWindowsPass())));
+}
 static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createSimplifyPass()); }
 static LogicalResult layOutModel(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;

@@ -35,6 +35,7 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
     at.push_back(prim::simplifyIndex(e, {extents, symbolBounds}));
   if (!seen.insert({tensor, AffineMap::get(64, 64, at, b.getContext())}).second)
     return {};
+  nestedWindowReads += windowDepth > 1;
   Operation *op = tensor.getDefiningOp();
   if (!op || !isInside(op)) {
     leaves.insert(tensor);
@@ -61,6 +62,7 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
     return {};
   case FusionClass::Window: {
     auto window = cast<prim::ReduceWindowOp>(op);
+    ++windowDepth;
     ReferenceArray::forEachIndex(window.getWindow(), [&](ArrayRef<int64_t> offset) {
       SmallVector<AffineExpr> from;
       for (size_t d = 0; d < offset.size(); ++d) {
@@ -70,6 +72,7 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
       }
       element(window.getOperand(), from);
     });
+    --windowDepth;
     ++evaluations;
     return {};
   }

@@ -41,6 +41,8 @@ public:
   int64_t evaluations = 0;
   /// The same for expensive ops.
   int64_t expensiveEvaluations = 0;
+  /// How many elements the windows read whose result is read by windows again.
+  int64_t nestedWindowReads = 0;
 
   mlir::AffineExpr offsetOf(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index) const;
 
@@ -60,6 +62,7 @@ private:
   llvm::SmallVector<int64_t> extents, symbolBounds;
   llvm::function_ref<bool(mlir::Operation *)> isInside;
   llvm::DenseSet<std::pair<mlir::Value, mlir::AffineMap>> seen;
+  int windowDepth = 0; // how many windows read what is being followed
 };
 
 } // namespace accc

@@ -2,6 +2,7 @@
 #include "fusion/Groups.h"
 
 #include "fusion/AccessAnalysis.h"
+#include "ir/prim/Geometry.h"
 #include "ir/prim/KernelReductions.h"
 #include "support/CompileLog.h"
 
@@ -248,7 +249,8 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   if (analysis.leaves.size() + results.size() > limits.buffers)
     return manyBuffers();
   if (analysis.expensiveEvaluations > functions ||
-      analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24)
+      analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24 ||
+      prim::isLargeWindow(analysis.nestedWindowReads))
     return FusionDecision::forbid("values would be computed several times");
   return FusionDecision::allow();
 }

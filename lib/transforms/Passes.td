@@ -21,6 +21,24 @@ def DecomposePass : Pass<"decompose", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def SplitWindowsPass : Pass<"split-windows", "::mlir::func::FuncOp"> {
+  let summary = "Reduces large windows one dimension after the other, and in two steps";
+  let description = [{
+    A kernel has the elements of a window as code, one by one. Windows of many elements are split until each has
+    few: into one for each dimension, into blocks that are reduced where windows do not overlap, and into windows
+    over the results of smaller ones. What is added to the greatest element of a large window is
+    scattered to where that is.
+
+        %y = prim.reduce_window sum %x {window = [1, 100], strides = [1, 1], ...} : (tensor<8x999xf32>) -> tensor<8x900xf32>
+
+    becomes
+
+        %s = prim.reduce_window sum %x {window = [1, 10], strides = [1, 1], dilations = [1, 1], ...} : (tensor<8x999xf32>) -> tensor<8x990xf32>
+        %y = prim.reduce_window sum %s {window = [1, 10], strides = [1, 1], dilations = [1, 10], ...} : (tensor<8x990xf32>) -> tensor<8x900xf32>
+  }];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
   let summary = "Simplifies primitives: algebra, constant folding, common subexpressions, dead code";
   let description = [{

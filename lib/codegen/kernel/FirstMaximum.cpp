@@ -24,6 +24,11 @@ Windows Windows::of(exec::KernelOp kernel) {
 
 SmallVector<AffineExpr> Windows::elementAt(ArrayRef<AffineExpr> position,
                                            ArrayRef<int64_t> offset) const {
+  return elementAt(position, getAffineConstantExprs(offset, operand.getContext()));
+}
+
+SmallVector<AffineExpr> Windows::elementAt(ArrayRef<AffineExpr> position,
+                                           ArrayRef<AffineExpr> offset) const {
   SmallVector<AffineExpr> at;
   for (size_t d = 0; d < offset.size(); ++d)
     at.push_back(position[d] * geometry.strides[d] +
@@ -140,4 +145,55 @@ Value codegen::firstMaximum(BodyEmitter &emitter, const Windows &w, ArrayRef<Aff
     where = b.create<arith::SelectOp>(loc, better, label(static_cast<int64_t>(number), at), where);
   }
   return where;
+}
+
+/// The same by a loop over the elements of the window.
+static Value firstMaximumByLoop(BodyEmitter &emitter, const Windows &w,
+                                ArrayRef<AffineExpr> position) {
+  OpBuilder &b = emitter.builder();
+  Location loc = emitter.loc();
+  IndexEmitter &index = emitter.indices();
+  auto order = cast<Ordering>(w.op);
+  int64_t elements = ReferenceArray::count(w.window());
+  Value none = emitter.constant(b.getI64IntegerAttr(-1));
+  Value lowest = emitter.constant(order.getLast(
+      BodyEmitter::registerType(cast<RankedTensorType>(w.operand.getType()).getElementType())));
+  SmallVector<Value> best = {emitter.toVector(lowest), emitter.toVector(none)};
+  best = forLoop(
+      emitter, index.constant(0), index.constant(elements), 1, best,
+      [&](Value number, ValueRange soFar) {
+        AffineExpr rest = index.addSymbol(number, elements);
+        SmallVector<AffineExpr> offset(w.window().size());
+        for (size_t d = offset.size(); d-- > 0; rest = rest.floorDiv(w.window()[d]))
+          offset[d] = index.simplify(rest % w.window()[d]);
+        SmallVector<AffineExpr> at = w.elementAt(position, offset);
+        SmallVector<IndexRange> ranges = w.rangesOf(at);
+        Value x = emitter.toVector(emitter.select(
+            ranges, [&] { return emitter.element(w.operand, at); }, [&] { return lowest; }));
+        Value here = emitter.toVector(emitter.select(
+            ranges, [&] { return emitter.indexValue(w.linear(at), b.getI64Type()); },
+            [&] { return none; }));
+        // Greater, or the first element inside the operand.
+        Value better =
+            b.create<arith::OrIOp>(loc, order.emitPrecedes(b, x, soFar[0]),
+                                   b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, soFar[1],
+                                                           emitter.toVector(none)));
+        return SmallVector<Value>{b.create<arith::SelectOp>(loc, better, x, soFar[0]),
+                                  b.create<arith::SelectOp>(loc, better, here, soFar[1])};
+      });
+  return best[1];
+}
+
+Value codegen::firstMaximumIndex(BodyEmitter &emitter, const Windows &w,
+                                 ArrayRef<AffineExpr> position) {
+  if (prim::isLargeWindow(w.window()))
+    return firstMaximumByLoop(emitter, w, position);
+  Type type = emitter.builder().getI64Type();
+  auto label = [&](int64_t, ArrayRef<AffineExpr> at) {
+    return emitter.indexValue(w.linear(at), type);
+  };
+  if (!emitter.target().lanesAreThreads())
+    return firstMaximum(emitter, w, position, cast<IntegerType>(type), label);
+  NearestIndices nearest(emitter, w.shape());
+  return firstMaximum(emitter, w, position, cast<IntegerType>(type), nearest, label);
 }

@@ -29,6 +29,8 @@ struct Windows {
   /// The element `offset` of the window at `position`, and where in the operand it must lie.
   llvm::SmallVector<mlir::AffineExpr> elementAt(llvm::ArrayRef<mlir::AffineExpr> position,
                                                 llvm::ArrayRef<int64_t> offset) const;
+  llvm::SmallVector<mlir::AffineExpr> elementAt(llvm::ArrayRef<mlir::AffineExpr> position,
+                                                llvm::ArrayRef<mlir::AffineExpr> offset) const;
   llvm::SmallVector<IndexRange> rangesOf(llvm::ArrayRef<mlir::AffineExpr> at) const;
   /// The row-major index of an element of the operand.
   mlir::AffineExpr linear(llvm::ArrayRef<mlir::AffineExpr> at) const;
@@ -72,6 +74,11 @@ mlir::Value firstMaximum(
     BodyEmitter &emitter, const Windows &windows, llvm::ArrayRef<mlir::AffineExpr> position,
     mlir::IntegerType labelType, NearestIndices &nearest,
     llvm::function_ref<mlir::Value(int64_t number, llvm::ArrayRef<mlir::AffineExpr> at)> label);
+
+/// The row-major index of that element in the operand, which is not empty; -1 if there is none. As
+/// much code for any size of the window.
+mlir::Value firstMaximumIndex(BodyEmitter &emitter, const Windows &windows,
+                              llvm::ArrayRef<mlir::AffineExpr> position);
 
 /// Where the innermost dimension is independent: lanes run along it, and a position is done for all
 /// of its elements at once.

@@ -102,12 +102,8 @@ KernelFunction codegen::emitWindowColumns(exec::KernelOp kernel, func::FuncOp fu
       forAll(elements, planeElements, [&] { emitter.store(0, position, zero); });
       forAll(places, planePositions, [&] { scatterAt(emitter, w, position); });
     } else {
-      forAll(places, planePositions, [&] {
-        auto index = [&](int64_t, ArrayRef<AffineExpr> at) {
-          return emitter.indexValue(w.linear(at), b.getI64Type());
-        };
-        emitter.store(0, position, firstMaximum(emitter, w, position, b.getI64Type(), index));
-      });
+      forAll(places, planePositions,
+             [&] { emitter.store(0, position, firstMaximumIndex(emitter, w, position)); });
     }
     target.setLanes(emitter, ~0u, 1);
   });

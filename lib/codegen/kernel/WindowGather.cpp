@@ -193,15 +193,9 @@ void WindowGather::emitPosition() {
   SmallVector<AffineExpr> position;
   for (unsigned d = 0; d < rank; ++d)
     position.push_back(index.dim(d));
-  auto label = [&](int64_t, ArrayRef<AffineExpr> at) { return labelOf(at); };
-  Value place;
-  if (ReferenceArray::count(w.shape()) == 0) { // nothing can be read, nor need be
-    place = index.constant(-1);
-  } else {
-    NearestIndices nearest(emitter, w.shape());
-    place = firstMaximum(emitter, w, position, b.getI64Type(), nearest, label);
-  }
-  emitter.store(0, position, place);
+  bool isEmpty = ReferenceArray::count(w.shape()) == 0; // nothing can be read, nor need be
+  emitter.store(0, position,
+                isEmpty ? index.constant(-1) : firstMaximumIndex(emitter, w, position));
 }
 
 } // namespace

@@ -123,10 +123,7 @@ FailureOr<KernelFunction> codegen::emitWindowScatterKernel(exec::KernelOp kernel
     for (unsigned d : lines)
       lineCount *= g.positions[d];
     auto atPositions = [&](ValueRange, Value mask) {
-      Value where =
-          firstMaximum(emitter, g, position, b.getI64Type(), [&](int64_t, ArrayRef<AffineExpr> at) {
-            return emitter.indexValue(g.linear(at), b.getI64Type());
-          });
+      Value where = firstMaximumIndex(emitter, g, position);
       if (g.source)
         addAt(emitter, g, where, emitter.toVector(emitter.element(g.source, position)), mask);
       else

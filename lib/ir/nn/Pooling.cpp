@@ -107,12 +107,10 @@ int64_t countedPositions(AveragePoolOp op, size_t i, int64_t o) {
   int64_t extent = shapeOf(op.getX())[i + 2];
   int64_t first = op.getCountIncludePad() ? -op.getPadLow()[i] : 0;
   int64_t end = op.getCountIncludePad() ? extent + op.getPadHigh()[i] : extent;
-  int64_t count = 0;
-  for (int64_t w = 0; w < op.getWindow()[i]; ++w) {
-    int64_t position = o * op.getStrides()[i] + w * op.getDilations()[i] - op.getPadLow()[i];
-    count += position >= first && position < end;
-  }
-  return std::max<int64_t>(count, 1);
+  int64_t origin = o * op.getStrides()[i] - op.getPadLow()[i], dilation = op.getDilations()[i];
+  int64_t from = std::max<int64_t>(0, llvm::divideCeilSigned(first - origin, dilation));
+  int64_t to = std::min(op.getWindow()[i], llvm::divideCeilSigned(end - origin, dilation));
+  return std::max<int64_t>(to - from, 1);
 }
 } // namespace
 

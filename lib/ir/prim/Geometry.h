@@ -32,6 +32,17 @@ inline int64_t poolingPositions(int64_t extent, int64_t low, int64_t high, int64
   return std::max<int64_t>(last + 1, 0);
 }
 
+/// Whether windows have more elements than code names one by one. Such windows are split
+/// (--split-windows), and their gradients take other forms.
+inline bool isLargeWindow(int64_t elements) { return elements > 64; }
+inline bool isLargeWindow(llvm::ArrayRef<int64_t> window) {
+  int64_t elements = 1;
+  for (int64_t extent : window)
+    if (isLargeWindow(elements *= extent)) // the product of all might overflow
+      return true;
+  return false;
+}
+
 /// The attributes of a window op, one entry for each dimension of the operand.
 struct WindowGeometry {
   llvm::ArrayRef<int64_t> extents, window, strides, dilations, low, high;

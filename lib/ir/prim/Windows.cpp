@@ -51,9 +51,63 @@ int64_t greatestInWindow(const WindowGeometry &geometry, const ReferenceArray &x
   return best;
 }
 
+/// dx of window sums along dimension d: i = q stride + r - low lies in the windows q, q - 1, ...,
+/// as many as window / stride, and one more where r < window % stride.
+Tensor windowSumGradientAlong(ReduceWindowOp op, Tensor dy, int64_t d) {
+  int64_t window = op.getWindow()[d], low = op.getPadLow()[d];
+  int64_t stride = dy.dim(d) == 1 ? window : op.getStrides()[d];
+  int64_t extent = tensorType(op.getOperand()).getDimSize(d), rank = dy.rank();
+  int64_t steps = (extent + low + stride - 1) / stride; // values of q
+  int64_t whole = window / stride, rest = window % stride;
+  auto padded = [&](int64_t before) {
+    SmallVector<int64_t> lows(rank, 0), highs(rank, 0);
+    lows[d] = before;
+    highs[d] = steps - before - dy.dim(d);
+    return dy.pad(0.0, lows, highs);
+  };
+  Tensor sum = padded(0);
+  if (whole > 1) {
+    SmallVector<int64_t> ones(rank, 1), lows(rank, 0), zeros(rank, 0), sizes = ones;
+    sizes[d] = whole;
+    lows[d] = whole - 1;
+    sum = dy.wrap(dy.getBuilder().create<ReduceWindowOp>(dy.getLoc(), sum, ReduceKind::sum, sizes,
+                                                         ones, ones, lows, zeros));
+  } else if (whole == 0) {
+    sum = sum.full(0.0);
+  }
+  SmallVector<int64_t> shape(sum.shape()), kept = llvm::to_vector(llvm::seq<int64_t>(0, rank + 1));
+  shape.insert(shape.begin() + d + 1, stride);
+  kept.erase(kept.begin() + d + 1);
+  Tensor spread = sum.broadcast(shape, kept);
+  if (rest > 0) {
+    Tensor place = iota(dy.getBuilder(), dy.getLoc(),
+                        RankedTensorType::get(shape, dy.getBuilder().getI64Type()), d + 1);
+    spread = select(place < static_cast<double>(rest),
+                    spread + padded(whole).broadcast(shape, kept), spread);
+  }
+  SmallVector<int64_t> joined(sum.shape());
+  joined[d] *= stride;
+  return spread.reshape(joined).sliceDim(d, low, low + extent);
+}
+
+/// dx of large window sums without dilation, dimension by dimension.
+Tensor largeWindowSumGradient(ReduceWindowOp op, Tensor dy) {
+  Type type = dy.elementType();
+  if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32) // what is between is not rounded
+    dy = dy.convert(dy.getBuilder().getF32Type());
+  for (int64_t d = 0; d < dy.rank(); ++d)
+    if (op.getWindow()[d] > 1 || op.getStrides()[d] > 1 || op.getPadLow()[d] != 0 ||
+        dy.dim(d) != tensorType(op.getOperand()).getDimSize(d))
+      dy = windowSumGradientAlong(op, dy, d);
+  return dy.convert(type);
+}
+
 /// dx of a window sum: dx[i] = sum of dy[o] over all o, w with o * stride + w * dilation - low = i.
 /// With dy spread by the stride this is again a window sum, now of stride 1.
 Tensor windowSumGradient(ReduceWindowOp op, Tensor dy) {
+  auto isOne = [](int64_t n) { return n == 1; };
+  if (isLargeWindow(op.getWindow()) && dy.size() > 0 && llvm::all_of(op.getDilations(), isOne))
+    return largeWindowSumGradient(op, dy);
   SmallVector<int64_t> low, high, interior, ones(dy.rank(), 1), zeros(dy.rank(), 0);
   for (int64_t d = 0; d < dy.rank(); ++d) {
     int64_t spread = dy.dim(d) == 0 ? 0 : (dy.dim(d) - 1) * op.getStrides()[d] + 1;

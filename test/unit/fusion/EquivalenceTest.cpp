@@ -72,6 +72,7 @@ void checkPass(ArrayRef<std::unique_ptr<Pass> (*)()> creators) {
 } // namespace
 
 TEST_CASE("--decompose keeps values") { checkPass({createDecomposePass}); }
+TEST_CASE("--split-windows keeps values") { checkPass({createSplitWindowsPass}); }
 TEST_CASE("--simplify keeps values") { checkPass({createSimplifyPass}); }
 TEST_CASE("--lay-out-contractions keeps values") { checkPass({createLayOutContractionsPass}); }
 TEST_CASE("--pack-operands keeps values") { checkPass({createPackOperandsPass}); }

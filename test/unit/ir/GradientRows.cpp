@@ -67,6 +67,13 @@ static std::vector<GradientRow> makeRows() {
   std::string geometry =
       "strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, "
       "pad_low = array<i64: 1, 0>, pad_high = array<i64: 0, 1>, groups = 2 : i64";
+  auto windows = [](const std::string &sizes, const std::string &strides, const std::string &low,
+                    const std::string &high) {
+    std::string ones = sizes.find(',') == std::string::npos ? "1" : "1, 1";
+    return "{window = array<i64: " + sizes + ">, strides = array<i64: " + strides +
+           ">, dilations = array<i64: " + ones + ">, pad_low = array<i64: " + low +
+           ">, pad_high = array<i64: " + high + ">}";
+  };
   std::string straddling = "{window = array<i64: 2>, strides = array<i64: 1>, dilations = "
                            "array<i64: 3>, pad_low = array<i64: 2>, pad_high = array<i64: 2>}";
   std::string window = "{window = array<i64: 1, 2>, strides = array<i64: 1, 1>, "
@@ -209,6 +216,16 @@ static std::vector<GradientRow> makeRows() {
       {"reduce_window sum", {{"2x5xf64"}}, {"2x4xf64"}, window},
       {"reduce_window max", {{"2x5xf64"}}, {"2x4xf64"}, window},
       {"reduce_window min", {{"2x5xf64"}}, {"2x4xf64"}, window},
+      {"reduce_window sum",
+       {{"2x90xf64"}},
+       {"2x18xf64"},
+       windows("1, 70", "1, 2", "0, 3", "0, 12")},
+      {"reduce_window sum",
+       {{"9x150xf64"}},
+       {"1x2xf64"},
+       windows("8, 70", "9, 75", "0, 1", "0, 0")},
+      {"reduce_window sum", {{"12x9xf64"}}, {"2x2xf64"}, windows("9, 8", "4, 5", "1, 0", "1, 5")},
+      {"reduce_window sum", {{"70xf64"}}, {"1xf64"}, windows("65", "999", "3", "0")},
       {"window_scatter", {{"2x5xf64"}, {"2x4xf64"}}, {"2x5xf64"}, window},
       // The window in the middle straddles the operand; then no window holds an element.
       {"window_scatter", {{"2xf64"}, {"3xf64"}}, {"2xf64"}, straddling},

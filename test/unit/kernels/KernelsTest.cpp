@@ -144,6 +144,9 @@ static const KernelCase kCases[] = {
   {"window_scatter_overlapping", R"(func.func @f(%a: tensor<2x9x9xf32>, %s: tensor<2x9x9xf32>) -> tensor<2x9x9xf32> {
     %0 = prim.window_scatter %a, %s {window = array<i64: 1, 5, 5>, strides = array<i64: 1, 1, 1>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 2, 2>, pad_high = array<i64: 0, 2, 2>} : (tensor<2x9x9xf32>, tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
     return %0 : tensor<2x9x9xf32> })"},
+  {"arg_window_large", R"(func.func @f(%a: tensor<2x9x40xf32>) -> tensor<2x5x42xi64> {
+    %0 = prim.arg_window %a {window = array<i64: 1, 7, 10>, strides = array<i64: 1, 2, 1>, dilations = array<i64: 1, 1, 2>, pad_low = array<i64: 0, 3, 20>, pad_high = array<i64: 0, 3, 0>} : (tensor<2x9x40xf32>) -> tensor<2x5x42xi64>
+    return %0 : tensor<2x5x42xi64> })"},
   {"window_scatter_far_apart", R"(func.func @f(%a: tensor<2x20x20xf32>, %s: tensor<2x3x3xf32>) -> tensor<2x20x20xf32> {
     %0 = prim.window_scatter %a, %s {window = array<i64: 1, 2, 2>, strides = array<i64: 1, 9, 9>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 0, 0>, pad_high = array<i64: 0, 0, 0>} : (tensor<2x20x20xf32>, tensor<2x3x3xf32>) -> tensor<2x20x20xf32>
     return %0 : tensor<2x20x20xf32> })"},

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s --split-windows | FileCheck %s
+
+// Few elements stay one window.
+// CHECK-LABEL: @small
+// CHECK-NEXT: prim.reduce_window {{.*}}window = array<i64: 1, 8, 8>
+// CHECK-NEXT: return
+func.func @small(%x: tensor<2x8x9xf32>) -> tensor<2x1x2xf32> {
+  %0 = prim.reduce_window sum %x {window = array<i64: 1, 8, 8>, strides = array<i64: 1, 1, 1>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 0, 0>, pad_high = array<i64: 0, 0, 0>} : (tensor<2x8x9xf32>) -> tensor<2x1x2xf32>
+  return %0 : tensor<2x1x2xf32>
+}
+
+// Windows that share no element are blocks of one reduction.
+// CHECK-LABEL: @blocks
+// CHECK-NOT: reduce_window
+// CHECK: prim.reshape {{.*}} -> tensor<2x2x9x3x11xf32>
+// CHECK: prim.slice {{.*}} -> tensor<2x2x9x3x10xf32>
+// CHECK: prim.reduce sum %{{.*}} {dimensions = array<i64: 2, 4>}
+// CHECK-NEXT: return
+func.func @blocks(%x: tensor<2x19x31xf32>) -> tensor<2x2x3xf32> {
+  %0 = prim.reduce_window sum %x {window = array<i64: 1, 9, 10>, strides = array<i64: 1, 9, 11>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 0, 2>, pad_high = array<i64: 0, 0, 1>} : (tensor<2x19x31xf32>) -> tensor<2x2x3xf32>
+  return %0 : tensor<2x2x3xf32>
+}
+
+// CHECK-LABEL: @one_position
+// CHECK-NOT: reduce_window
+// CHECK: prim.slice {{.*}}strides = array<i64: 2, 1>{{.*}} -> tensor<9x9xui8>
+// CHECK: prim.reduce max
+// CHECK-NEXT: return
+func.func @one_position(%x: tensor<17x9xui8>) -> tensor<1x1xui8> {
+  %0 = prim.reduce_window max %x {window = array<i64: 9, 8>, strides = array<i64: 3, 99>, dilations = array<i64: 2, 1>, pad_low = array<i64: 0, 0>, pad_high = array<i64: 0, 0>} : (tensor<17x9xui8>) -> tensor<1x1xui8>
+  return %0 : tensor<1x1xui8>
+}
+
+// One dimension after the other; what is between is not rounded.
+// CHECK-LABEL: @overlapping
+// CHECK: prim.convert {{.*}} -> tensor<20x21xf32>
+// CHECK: prim.reduce_window sum {{.*}}window = array<i64: 9, 1>
+// CHECK: prim.reduce_window sum {{.*}}window = array<i64: 1, 8>
+// CHECK: prim.convert {{.*}} -> tensor<6x14xbf16>
+func.func @overlapping(%x: tensor<20x21xbf16>) -> tensor<6x14xbf16> {
+  %0 = prim.reduce_window sum %x {window = array<i64: 9, 8>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, pad_low = array<i64: 0, 7>, pad_high = array<i64: 0, 0>} : (tensor<20x21xbf16>) -> tensor<6x14xbf16>
+  return %0 : tensor<6x14xbf16>
+}
+
+// A window over the results of smaller ones, and what these leave.
+// CHECK-LABEL: @long
+// CHECK: prim.reduce_window min {{.*}}dilations = array<i64: 2>{{.*}}window = array<i64: 9>
+// CHECK: prim.reduce_window min {{.*}}dilations = array<i64: 18>{{.*}}strides = array<i64: 3>{{.*}}window = array<i64: 7>
+// CHECK: prim.reduce_window min {{.*}}dilations = array<i64: 2>{{.*}}strides = array<i64: 3>{{.*}}window = array<i64: 7>
+// CHECK: prim.min
+func.func @long(%x: tensor<200xi64>) -> tensor<25xi64> {
+  %0 = prim.reduce_window min %x {window = array<i64: 70>, strides = array<i64: 3>, dilations = array<i64: 2>, pad_low = array<i64: 11>, pad_high = array<i64: 0>} : (tensor<200xi64>) -> tensor<25xi64>
+  return %0 : tensor<25xi64>
+}
+
+// Three levels of windows.
+// CHECK-LABEL: @longest
+// CHECK-COUNT-4: prim.reduce_window sum
+// CHECK-NOT: window = array<i64: {{[0-9][0-9][0-9]}}
+func.func @longest(%x: tensor<5100xf32>) -> tensor<100xf32> {
+  %0 = prim.reduce_window sum %x {window = array<i64: 5001>, strides = array<i64: 1>, dilations = array<i64: 1>, pad_low = array<i64: 0>, pad_high = array<i64: 0>} : (tensor<5100xf32>) -> tensor<100xf32>
+  return %0 : tensor<100xf32>
+}
+
+// The first greatest row has the first greatest element. Some windows lie in the padding altogether.
+// CHECK-LABEL: @greatest
+// CHECK: prim.arg_window {{.*}}window = array<i64: 1, 9>
+// CHECK: prim.arg_window {{.*}}window = array<i64: 8, 1>
+// CHECK: prim.gather
+func.func @greatest(%x: tensor<9x10xf32>) -> tensor<9x25xi64> {
+  %0 = prim.arg_window %x {window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x10xf32>) -> tensor<9x25xi64>
+  return %0 : tensor<9x25xi64>
+}
+
+// CHECK-LABEL: @scattered
+// CHECK-NOT: window_scatter
+// CHECK: prim.scatter {{.*}}kind = #prim<scatter_kind add>
+func.func @scattered(%x: tensor<9x10xf32>, %s: tensor<9x25xf32>) -> tensor<9x10xf32> {
+  %0 = prim.window_scatter %x, %s {window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x10xf32>, tensor<9x25xf32>) -> tensor<9x10xf32>
+  return %0 : tensor<9x10xf32>
+}

@@ -285,7 +285,9 @@ SmallVector<Value> CudaKernels::loopOverLanes(BodyEmitter &emitter, unsigned dim
   return {};
 }
 BlockLimits CudaKernels::getBlockLimits() const {
-  return {.lanes = kMostThreads, .sharedBytes = 48 << 10}; // without asking the driver for more
+  return {.lanes = kMostThreads,
+          .meetingLanes = kThreads,
+          .sharedBytes = 48 << 10}; // without asking the driver for more
 }
 
 int64_t CudaKernels::setBlock(func::FuncOp function, int64_t lanes) const {

@@ -45,7 +45,8 @@ struct ReductionShare {
 /// What a task can have that runs in a block.
 struct BlockLimits {
   int64_t lanes;
-  int64_t sharedBytes; // of memory that its lanes share, while several blocks run at a time
+  int64_t meetingLanes; // of a task whose lanes wait for each other after every few operations
+  int64_t sharedBytes;  // of memory that its lanes share, while several blocks run at a time
 };
 
 class BodyEmitter;

@@ -57,8 +57,8 @@ FailureOr<KernelFunction> codegen::emitMatrixKernel(exec::KernelOp kernel, Modul
                                [&](Value matrix) { emitTask(matrix, nullptr, 1); });
     return KernelFunction{function, target.getLaunchShape(function, tasks)};
   }
-  constexpr int64_t kMostLanes = 256;
-  int64_t lanes = target.setBlock(function, std::min(longest, kMostLanes));
+  int64_t lanes =
+      target.setBlock(function, std::min(longest, target.getBlockLimits().meetingLanes));
   Value lane = target.getLane(b, function);
   auto [task, last] = emitter.tasks(matrices);
   Value matrix = task;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention and rotary embeddings.
 #include "frontend/onnx/GraphImporter.h"
+#include "frontend/onnx/LinearAttention.h"
 #include "frontend/onnx/OpTable.h"
 #include "ir/nn/Nn.h"
 
@@ -213,114 +214,6 @@ Entities rotaryEmbedding(Node &node) {
       {x, cos, sin}, {node.flag("interleaved", node.integer("interleaved", 0) != 0)}, {x.type()});
   return {flat ? joinHeads(y) : y};
 }
-
-// ---- linear attention ----
-
-/// A state [B, H, K, V] that every position of a sequence moves and reads.
-class LinearAttention {
-public:
-  explicit LinearAttention(Node &node) : node(node) {
-    queryHeads = node.integer("q_num_heads");
-    heads = node.integer("kv_num_heads");
-    Tensor query = node.floatIn(0), key = node.floatIn(1), value = node.floatIn(2);
-    outer = query.elementType();
-    q = split(query, queryHeads), k = split(key, heads), v = split(value, heads);
-    if (queryHeads % heads != 0 || q.dim(1) != k.dim(1) || q.dim(1) != v.dim(1) ||
-        q.dim(3) != k.dim(3))
-      fail("queries, keys and values of the shapes " + show(query.shape()) + ", " +
-           show(key.shape()) + " and " + show(value.shape()) + " with " + Twine(queryHeads) +
-           " and " + Twine(heads) + " heads");
-    if (q.dim(1) > kLongest)
-      fail("a sequence of " + Twine(q.dim(1)) + " positions, of which each is a part of the graph");
-    double scale = node.real("scale", 0.0);
-    q = q * (scale != 0 ? scale : 1.0 / std::sqrt(static_cast<double>(q.dim(3))));
-    readRule();
-    SmallVector<int64_t> shape = {q.dim(0), heads, q.dim(3), v.dim(3)};
-    state = node.has(3) ? node.floatIn(3).convert(type()) : node.full(shape, type(), 0);
-    if (state.shape() != ArrayRef(shape))
-      fail("the past state has the shape " + show(state.shape()) + " where " + show(shape) +
-           " is needed");
-  }
-
-  Entities run() {
-    SmallVector<Tensor> read;
-    for (int64_t t = 0; t < q.dim(1); ++t)
-      read.push_back(step(t));
-    Tensor y = read.empty() ? node.full({q.dim(0), 0, queryHeads * v.dim(3)}, type(), 0)
-                            : node.concatenate(read, 1);
-    Type kept = node.has(3) ? node.in(3).elementType() : outer;
-    return {y.convert(outer), state.convert(kept)};
-  }
-
-private:
-  /// Each position becomes operations.
-  static constexpr int64_t kLongest = 1 << 14;
-
-  Type type() const { return q.elementType(); }
-
-  /// [B, T, H D] as [B, T, H, D], at least in single precision.
-  Tensor split(Tensor x, int64_t count) const {
-    if (x.rank() != 3 || count < 1 || x.dim(2) % count != 0)
-      fail("a tensor of shape " + show(x.shape()) + " does not have " + Twine(count) + " heads");
-    if (x.elementType().getIntOrFloatBitWidth() < 32)
-      x = x.convert(node.builder().getF32Type());
-    return x.reshape({x.dim(0), x.dim(1), count, x.dim(2) / count});
-  }
-
-  void readRule() {
-    std::string rule = node.string("update_rule", "gated_delta");
-    bool gated = rule == "gated" || rule == "gated_delta";
-    bool corrects = rule == "delta" || rule == "gated_delta";
-    if (!gated && !corrects && rule != "linear")
-      fail("unknown update_rule '" + rule + "'");
-    if (node.has(4) != gated || node.has(5) != corrects)
-      fail("update_rule '" + rule + "' goes " + (gated ? "with" : "without") + " a decay and " +
-           (corrects ? "with" : "without") + " a beta");
-    if (gated) { // for each key dimension, or for each head
-      Tensor given = split(node.floatIn(4), heads);
-      if (given.dim(3) != 1 && given.dim(3) != q.dim(3))
-        fail("the decay has the shape " + show(node.in(4).shape()));
-      decay = prim::exp(given).broadcastTo({q.dim(0), q.dim(1), heads, q.dim(3)});
-    }
-    if (corrects) {
-      Tensor given = node.floatIn(5).convert(type());
-      if (given.rank() != 3 || (given.dim(2) != heads && given.dim(2) != 1))
-        fail("beta has the shape " + show(given.shape()));
-      rate = node.broadcastTo(given, {q.dim(0), q.dim(1), heads});
-    }
-  }
-
-  /// Position t of [B, T, ...].
-  static Tensor at(Tensor x, int64_t t) {
-    SmallVector<int64_t> shape(x.shape());
-    shape.erase(shape.begin() + 1);
-    return x.sliceDim(1, t, t + 1).reshape(shape);
-  }
-
-  /// S = exp(g) S, S = S + k (b (v - S' k))', or S + k v' where nothing is corrected; gives S' q.
-  Tensor step(int64_t t) {
-    ArrayRef<int64_t> shape = state.shape();
-    Tensor key = at(k, t), value = at(v, t);
-    if (decay)
-      state = state * at(node.wrap(decay), t).broadcast(shape, {0, 1, 2});
-    if (rate) {
-      Tensor known = prim::dotGeneral(state, key, {0, 1}, {0, 1}, {2}, {2});
-      value = (value - known) * at(node.wrap(rate), t).broadcast(value.shape(), {0, 1});
-    }
-    state = state + key.broadcast(shape, {0, 1, 2}) * value.broadcast(shape, {0, 1, 3});
-    Tensor query = at(q, t).reshape({shape[0], heads, queryHeads / heads, shape[2]});
-    Tensor y = prim::dotGeneral(query, state, {0, 1}, {0, 1}, {3}, {2});
-    return y.reshape({shape[0], 1, queryHeads * shape[3]});
-  }
-
-  Node &node;
-  int64_t queryHeads, heads;
-  Type outer;
-  Tensor q = node.in(0), k = q, v = q, state = q;
-  Value decay, rate;
-};
-
-Entities linearAttention(Node &node) { return LinearAttention(node).run(); }
 
 } // namespace
 

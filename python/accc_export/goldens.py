@@ -166,6 +166,7 @@ class GoldenRun:
             optimizer.step()
             history.append(loss.detach().clone())
         results["losses"] = torch.stack(history)
+        tensors |= dict(module.named_buffers())  # a step may have set others
         held = (*self.done.parameters, *self.done.statistics)
         results.update({f"param.{name}": tensors[name].detach().clone() for name in held})
         return results

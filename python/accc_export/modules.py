@@ -70,27 +70,37 @@ def preserved(module: torch.nn.Module) -> Iterator[None]:
     in the mode that they are in (a batch norm whose statistics are frozen).
     """
     modes = {part: part.training for part in module.modules()}
-    buffers = {part: dict(part._buffers) for part in module.modules()}
-    values = {x: x.detach().clone() for held in buffers.values() for x in held.values() if x is not None}
     parameters = {x: (x.requires_grad, x.grad) for x in module.parameters()}
-    devices = sorted({x.device.index or 0 for x in (*parameters, *values) if x.is_cuda})
+    buffers = {x for x in module.buffers()}
+    devices = sorted({x.device.index or 0 for x in (*parameters, *buffers) if x.is_cuda})
     try:
-        with torch.random.fork_rng(devices=devices):
+        with torch.random.fork_rng(devices=devices), preserved_buffers(module):
             if not module.training:
                 module.train()
             yield
     finally:
         for part, mode in modes.items():
             part.training = mode
+        for parameter, (trained, gradient) in parameters.items():
+            parameter.requires_grad_(trained)
+            parameter.grad = gradient
+
+
+@contextlib.contextmanager
+def preserved_buffers(module: torch.nn.Module) -> Iterator[None]:
+    """Leaves the buffers as they were: their values, and the tensors that they are, for which a pass may set others."""
+    buffers = {part: dict(part._buffers) for part in module.modules()}
+    values = {x: x.detach().clone() for held in buffers.values() for x in held.values() if x is not None}
+    try:
+        yield
+    finally:
+        for part, held in buffers.items():
             part._buffers.clear()
-            part._buffers.update(buffers[part])
+            part._buffers.update(held)
         with torch.no_grad():
             for buffer, value in values.items():
                 if not torch.equal(buffer, value):
                     buffer.copy_(value)
-        for parameter, (trained, gradient) in parameters.items():
-            parameter.requires_grad_(trained)
-            parameter.grad = gradient
 
 
 @dataclasses.dataclass
@@ -118,17 +128,15 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     """
     before = state.snapshot().buffers
     watch = _Watch()
-    with _all_trainable(state), torch.enable_grad():
-        with watch:
-            outputs = call.run(module)
-        functions = functions_of(outputs.values())
-        reached = _reached(outputs, state)
-    after = dict(module.named_buffers(remove_duplicate=False))
-    changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
+    with preserved_buffers(module):
+        with _all_trainable(state), torch.enable_grad():
+            with watch:
+                outputs = call.run(module)
+            functions = functions_of(outputs.values())
+            reached = _reached(outputs, state)
+        after = dict(module.named_buffers(remove_duplicate=False))
+        changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
     updated = _statistics(module, changed, state) if only_norms else dict.fromkeys(changed, "")
-    with torch.no_grad():
-        for name in changed:
-            state.buffers[name].copy_(before[name])
     return Observation(
         reached=reached,
         padding={n: watch.padding[id(x)] for n, x in state.parameters.items() if id(x) in watch.padding},
@@ -184,6 +192,8 @@ def _reached(outputs: dict[str, torch.Tensor], state: State) -> set[str]:
 class _Watch(TorchDispatchMode):
     """Sees every operator that runs: embeddings with a padding row, and what draws random numbers."""
 
+    supports_higher_order_operators = True  # whose graphs it does not look into
+
     def __init__(self) -> None:
         super().__init__()
         self.padding: dict[int, int] = {}
@@ -193,6 +203,8 @@ class _Watch(TorchDispatchMode):
         if func is torch.ops.aten.embedding.default and len(args) > 2 and args[2] >= 0:
             self.padding[id(args[0])] = args[2]
         kwargs = kwargs or {}
+        if isinstance(func, torch._ops.HigherOrderOperator):
+            return func(*args, **kwargs)
         if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs):
             self.drawn += 1
         return func(*args, **kwargs)

@@ -14,7 +14,7 @@ from .exporters import Axes, first_lines
 from .files import write_whole
 from .functions import check_functions, gradients
 from .joint import with_backward
-from .modules import Observation, State
+from .modules import Observation, State, preserved_buffers
 from .training import Loss
 
 PROGRAM, JOINT = "torch.export", "joint"
@@ -59,16 +59,11 @@ def check_gradients(module: torch.nn.Module, call: Call, state: State, observati
     """Raises ExportError where an export loses a gradient of the module's own. To be called within `preserved`."""
     if not observation.functions:
         return
-    before = state.snapshot().buffers
 
     def run(called, parameters):
-        with torch.enable_grad(), torch.random.fork_rng(devices=[]):
+        with preserved_buffers(module), torch.enable_grad(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            found = gradients(called().values(), {name: x for name, x in parameters.items() if x.requires_grad})
-        with torch.no_grad():
-            for name, value in before.items():
-                state.buffers[name].copy_(value)
-        return found
+            return gradients(called().values(), {name: x for name, x in parameters.items() if x.requires_grad})
 
     program = program_of(module, call, call.inputs, outputs, {}, None).module()
     expected = run(lambda: call.run(module), state.parameters)

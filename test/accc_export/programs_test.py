@@ -38,6 +38,7 @@ class Everything(nn.Module):
         self.unused, self.stopped = nn.Linear(2, 2), nn.Linear(8, 8)
         self.fixed.requires_grad_(False)
         self.register_buffer("average", torch.zeros(8))
+        self.register_buffer("recent", torch.arange(24.0).view(3, 8))
 
     def forward(self, tokens, *, shift):
         x = self.norm(self.words(tokens))
@@ -46,6 +47,8 @@ class Everything(nn.Module):
         x = self.batch_norm(x.mean(dim=1) + shift) + self.stopped(shift).detach()
         with torch.no_grad():
             self.average.mul_(0.9).add_(x.mean(0), alpha=0.1)
+        x = x + self.recent.mean(0)
+        self.recent = torch.cat([self.recent[1:], shift[:1]])
         return {"logits": self.head(x), "hidden": x}
 
 
@@ -97,7 +100,7 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual((done.exporter, done.opset, done.random), ("torch.export", None, False))
         self.assertEqual(done.dims, {"tokens.0": 4, "shift.0": 4})
         self.assertEqual(done.frozen, ("fixed.weight", "fixed.bias"))
-        self.assertEqual(done.statistics, ("average", "batch_norm.running_mean", "batch_norm.running_var"))
+        self.assertEqual(done.statistics, ("average", "recent", "batch_norm.running_mean", "batch_norm.running_var"))
         self.assertNotIn("unused.weight", done.parameters)
         self.assertFalse(any(part.training for part in module.modules()))
         self.assertNotIn("forward", vars(module))
@@ -116,7 +119,10 @@ class ProgramsTest(unittest.TestCase):
         for loss in ("cross_entropy=logits", weighted):
             done = accc_export.export_joint(module, inputs, self.path, loss=loss, target=target)
             self.assertEqual((done.inputs, done.outputs), (("tokens", "shift", "target"), ("logits", "hidden")))
-            specs = torch.export.load(self.path).graph_signature
+            program = torch.export.load(self.path)
+            state = module.state_dict()
+            self.assertTrue(all(torch.equal(x, state[name]) for name, x in program.state_dict.items()))
+            specs = program.graph_signature
             gradients = {x.target for x in specs.output_specs if x.kind.name == "GRADIENT_TO_PARAMETER"}
             norms = {f"{norm}.{part}" for norm in ("norm", "batch_norm") for part in ("weight", "bias")}
             self.assertEqual(gradients, norms | {"words.weight"})
@@ -141,7 +147,6 @@ class ProgramsTest(unittest.TestCase):
         self.refused("torch.export fails: .*data-dependent", accc_export.export, Branch(), x, self.path)
         self.refused("buffer row shares its memory with the parameter weight", accc_export.export, Row(4, 2), x, self.path)
 
-    @unittest.skipUnless(ACCC.exists(), "accc is not built")
     def test_functions_with_a_backward_of_their_own(self):
         inputs = {"x": torch.randn(5, 4)}
         for name in ("model.pt2", "model.onnx"):
@@ -151,6 +156,7 @@ class ProgramsTest(unittest.TestCase):
         with self.assertRaisesRegex(accc_export.ExportError, "other gradients than the module"):
             accc_export.export_joint(Reversed(-0.5), inputs, self.folder / "joint.pt2", loss=lambda x: x["output"].mean())
 
+    @unittest.skipUnless(ACCC.exists(), "accc is not built")
     def test_goldens(self):
         module, inputs, target = everything()
         settings = {"loss": "cross_entropy=logits", "target": target, "optimizer": "adamw", "lr": 0.01, "steps": 3}

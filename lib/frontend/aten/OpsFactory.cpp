@@ -186,6 +186,7 @@ ArrayRef<OpRow> accc::aten::factoryOps() {
       {"new_full(self, size, fill_value, *, dtype=None)", newFull},
       {"fill(self, value)", fill},
       {"zeros(size, *, dtype=None)", constant<0>},
+      {"_efficientzerotensor(size, *, dtype=None)", constant<0>}, // of forward-mode derivatives
       {"ones(size, *, dtype=None)", constant<1>},
       {"zeros_like(self, *, dtype=None)", constantLike<0>},
       {"ones_like(self, *, dtype=None)", constantLike<1>},

@@ -331,6 +331,7 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
       {"_is_any_true(self, dim=None, keepdim=False)", logical<max>},
       {"linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None)",
        byMagnitudes<linalgVectorNorm>},
+      {"frobenius_norm(self, dim, keepdim=False, p=2, dtype=None)", byMagnitudes<pNorm>},
       {"norm(self, p=2, dim=None, keepdim=False, *, dtype=None)", byMagnitudes<pNorm>},
       {"logsumexp(self, dim, keepdim=False)", logSumExp},
       {"cumsum(self, dim, *, dtype=None)", byParts<cumulativeSum>},

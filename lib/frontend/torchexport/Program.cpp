@@ -234,33 +234,11 @@ void ProgramImporter::bind(const Json &output, aten::Local value, Scope &scope) 
 
 // ---- nodes ----
 
-std::vector<aten::Local> ProgramImporter::runSubgraph(const Json &node, size_t graphArgument,
-                                                      bool hasGradient, Scope &scope) {
-  Json inputs = node.at("inputs");
-  Json body = inputs.at(graphArgument).at("arg").at("as_graph").at("graph");
-  Json names = body.at("inputs"), results = body.at("outputs");
-  if (names.size() + graphArgument + 1 != inputs.size())
-    fail("its graph takes " + Twine(names.size()) + " inputs");
-  Scope inner;
-  for (size_t i = 0; i < names.size(); ++i)
-    bind(names.at(i), argument(inputs.at(graphArgument + 1 + i).at("arg"), scope), inner);
-  aten::Caller::NoGradient guard(caller, !hasGradient);
-  importNodes(body, inner);
-  std::vector<aten::Local> outputs;
-  for (size_t i = 0; i < results.size(); ++i)
-    outputs.push_back(argument(results.at(i), inner));
-  // Before PyTorch 2.6, a graph of one result gives it as a list.
-  if (Json given = node.at("outputs");
-      outputs.size() == 1 && given.size() == 1 && given.at(size_t(0)).tag() == "as_tensors")
-    if (auto *tensor = std::get_if<aten::MutableTensor>(&outputs.front()))
-      return {aten::MutableTensors{*tensor}};
-  return outputs;
-}
-
 static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.aten.",
                                  kVision = "torch.ops.torchvision.",
                                  kHigherOrder = "torch.ops.higher_order.",
-                                 kOldHigherOrder = "torch._higher_order_ops.wrap."; // 2.4
+                                 kOldHigherOrder = "torch._higher_order_ops.wrap.", // 2.4
+    kFunctorch = "torch._functorch.predispatch.";
 
 /// Sizes of tensors, and arithmetic on them.
 static aten::Local evaluateSizes(llvm::StringRef target, ArrayRef<aten::Local> arguments) {
@@ -298,20 +276,11 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   Json inputs = node.at("inputs");
   auto argumentAt = [&](size_t i) { return argument(inputs.at(i).at("arg"), scope); };
   llvm::StringRef name = target;
-  if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder)) {
-    if (name == "wrap_with_set_grad_enabled") {
-      auto enabled = argumentAt(0);
-      auto *flag = std::get_if<bool>(&enabled);
-      return runSubgraph(node, 1, flag && *flag, scope);
-    }
-    if (name == "wrap_with_autocast") {
-      auto enabled = argumentAt(2);
-      if (auto *flag = std::get_if<bool>(&enabled); !flag || *flag)
-        fail("autocast is not supported inside a model: export it without");
-      return runSubgraph(node, 4, /*hasGradient=*/true, scope);
-    }
-    fail("the operator is not supported");
-  }
+  if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder))
+    return runHigherOrder(node, name, scope);
+  if (name.starts_with(kFunctorch))
+    fail("what torch.func does inside of forward is not in the file: save what "
+         "program.run_decompositions() gives");
   if (name == "torch.ops.aten.sym_size.int" || name == "torch.sym_int" || name == "math.trunc" ||
       name.starts_with(kOperators) || name.starts_with("torch.sym_") || name.starts_with("math.") ||
       name == "torch.ops.aten.sym_numel.default") {

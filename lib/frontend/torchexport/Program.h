@@ -47,8 +47,6 @@ private:
   void importNodes(const Json &graph, Scope &scope);
   void importNode(const Json &node, Scope &scope);
   std::vector<aten::Local> runNode(const Json &node, const std::string &target, Scope &scope);
-  std::vector<aten::Local> runSubgraph(const Json &node, size_t graphArgument, bool hasGradient,
-                                       Scope &scope);
   aten::Local argument(const Json &argument, const Scope &scope);
   aten::Local lookup(const std::string &name, const Scope &scope);
   aten::MutableTensor lookupTensor(const std::string &name, const Scope &scope);
@@ -63,6 +61,23 @@ private:
                                   const std::string &argument, const std::string &name);
   void bind(const Json &output, aten::Local value, Scope &scope);
   mlir::Location location(const Json &node);
+
+  // ---- operators that call graphs (HigherOrder.cpp) ----
+  std::vector<aten::Local> runHigherOrder(const Json &node, llvm::StringRef name,
+                                          const Scope &scope);
+  std::vector<aten::Local> runGraph(const Json &body, const std::vector<aten::Local> &arguments);
+  /// The graph that is an argument of the node, and a list that is one.
+  static Json graphAt(const Json &node, size_t i);
+  std::vector<aten::Local> listAt(const Json &node, size_t i, const Scope &scope);
+  /// A graph on the arguments behind it.
+  std::vector<aten::Local> runBlock(const Json &node, size_t graphArgument, bool hasGradient,
+                                    const Scope &scope);
+  std::vector<aten::Local> runBranch(const Json &node, const Scope &scope);
+  std::vector<aten::Local> runLoop(const Json &node, const Scope &scope);
+  /// Body: (carried..., one element of each scanned..., more...) -> (carried..., collected...)
+  std::vector<aten::Local> runScan(const Json &node, const std::vector<aten::Local> &carried,
+                                   const std::vector<aten::Local> &scanned,
+                                   const std::vector<aten::Local> &more);
 
   // ---- outputs (Outputs.cpp) ----
   /// Whether PyTorch took composite operators apart after exporting the program.

@@ -7,6 +7,7 @@ import json
 import zipfile
 
 import torch
+import torch._higher_order_ops as control
 from torch import nn
 from torch.nn import functional as F
 
@@ -109,6 +110,28 @@ class Normed(nn.Module):
 
     def forward(self, x):
         return self.head(torch.tanh(self.mix(x)).unsqueeze(1))
+
+
+class Steered(nn.Module):
+    """A branch that depends on data, with a gradient of NaN on the side that is not taken, and loops over rows."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix, self.weight, self.start = nn.Linear(4, 4), nn.Parameter(torch.randn(4)), nn.Parameter(torch.randn(3, 4))
+
+    def forward(self, x):
+        y = self.mix(x)
+        taken = torch.cond(y.max() > 100, lambda y: (y - 100).sqrt(), lambda y: y.sin(), (y,))
+        scaled = control.map(lambda row, weight: torch.tanh(self.mix(row)) * weight, x, self.weight * 1)
+
+        def step(carried, row):
+            state = torch.tanh(self.mix(carried["state"]) + row)
+            return {"state": state, "sum": carried["sum"] + state}, state * 2
+
+        last, states = control.scan(step, {"state": self.start * 1, "sum": self.start * 2}, y, dim=1, reverse=True)
+        count, _ = control.while_loop(
+            lambda i, z: i < 3, lambda i, z: (i + 1, z * 2), (torch.tensor(0), x[0, 0, 0].detach()))
+        return taken, scaled, last["state"] * last["sum"], states * count
 
 
 class Laid(nn.Module):
@@ -295,6 +318,7 @@ CASES = {
     "paused": (Paused, {"x": numbers(5, 4)}, None, {}),
     "normed": (Normed, {"x": numbers(5, 4)}, None, {}),
     "taught": (Taught, {"x": numbers(5, 4)}, None, {}),
+    "steered": (Steered, {"x": numbers(3, 5, 4)}, None, {}),
     "parts": (Parts, {"x": numbers(5, 4)}, None, {}),
     "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
     "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),

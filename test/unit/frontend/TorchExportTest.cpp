@@ -142,6 +142,28 @@ TEST_CASE("torch.export: what is not supported is named") {
              Contains("nested too deeply"));
 }
 
+TEST_CASE("torch.export: a loop ends by what is known") {
+  std::string bytes = program("steered"),
+              read = R"(.lt.Scalar", "inputs": [{"name": "self", "arg": )";
+  CHECK(import(bytes).problems().empty());
+  CHECK_THAT(import(replaced(bytes, kModel, read + R"({"as_tensor": {"name": "arg0_1"}})",
+                             read + R"({"as_tensor": {"name": "arg1_1"}})"))
+                 .problems(),
+             Contains("(higher_order.while_loop): a loop that ends depending on data"));
+}
+
+TEST_CASE("torch.export: parameters that the program writes into") {
+  std::string bytes = program("taught");
+  Imported model = import(bytes);
+  REQUIRE(model.problems().empty());
+  CHECK_THAT(model.role("teacher.weight"), Contains("buffer"));
+  CHECK_THAT(model.role("teacher.bias"), Contains("parameter"));
+  CHECK_THAT(model.role("last"), Contains("buffer")); // which nothing reads
+  CHECK_THAT(import(replaced(bytes, kConfig, "\"requires_grad\": false", "\"requires_grad\": true"))
+                 .problems(),
+             Contains("'teacher.weight'; of one that is trained, the optimizer alone may"));
+}
+
 TEST_CASE("torch.export: memory that is shared") {
   CHECK_THAT(import(program("refused/shared")).problems(),
              Contains("the buffer 'copy' shares its memory with the parameter 'scale'"));

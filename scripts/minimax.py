@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Derives the polynomials of lib/codegen/math/Math*.cpp. Needs mpmath.
+"""Derives the polynomials of lib/codegen/math/Math*.cpp and lib/ir/nn. Needs mpmath.
 
 A fit finds the coefficients of sum(c[i] * t(x)**i) closest to f(x) on [lo, hi] under the weight
 w(x), by Lawson's reweighted least squares. Coefficients are rounded to the working type one after
 the other, lowest power first, and the rest is fitted again after each, so that later ones make up
 for the rounding of earlier ones. The error printed is log2 of the weighted error of the rounded
-polynomial, in exact arithmetic.
+polynomial, in exact arithmetic. Of f64, where a fit takes too long, interpolations at Chebyshev's nodes are
+almost as close.
 
     minimax.py            every polynomial
     minimax.py exp2 erf   these
@@ -16,8 +17,8 @@ polynomial, in exact arithmetic.
 import struct
 import sys
 
-from mpmath import (asin, atan, cos, erf, erfc, exp, expm1, linspace, log, log1p, lu_solve,
-                    matrix, mp, mpf, pi, sin, tan, tanh)
+from mpmath import (asin, atan, cos, erf, erfc, euler, exp, expm1, hyperu, linspace, log, log1p, loggamma, lu_solve,
+                    matrix, mp, mpf, pi, sin, sqrt, tan, tanh)
 
 mp.dps = 40
 
@@ -70,6 +71,31 @@ def fit(name, f, w, lo, hi, degree, t=lambda x: x, fixed=(), fmt="f"):
     print("    " + ", ".join(f"{float(c):.{digits}g}" + ("f" if fmt == "f" else "") for c in done))
 
 
+def interpolation(name, f, lo, hi, degree, t=lambda u: u):
+    """Prints the polynomial in u that is f(t(u)) at Chebyshev's nodes of [lo, hi], in f64. The error is absolute."""
+    count = degree + 1
+    nodes = [cos(pi * (i + mpf(1) / 2) / count) for i in range(count)]
+    middle, half = (mpf(lo) + hi) / 2, (mpf(hi) - lo) / 2
+    values = [f(t(middle + half * x)) for x in nodes]
+    c = lu_solve(matrix([[(middle + half * x) ** k for k in range(count)] for x in nodes]), matrix(values))
+    c = [round_to(each, "d") for each in c]
+    grid = linspace(middle - half, middle + half * mpf("0.999"), 1000)
+    worst = max(abs(f(t(u)) - sum(ci * u**i for i, ci in enumerate(c))) for u in grid)
+    print(f"{name}: error 2^{float(log(worst, 2)):.2f}")
+    print("    " + ", ".join(f"{float(each):.17g}" for each in c))
+
+
+def lgamma_without_zeros(u):
+    """lgamma(2 + u) / (u (1 + u))."""
+    return loggamma(2 + u) / (u * (1 + u)) if abs(u) > mpf(2) ** -60 else 1 - euler
+
+
+def scaled_erfcx(x):
+    """(1 + 2x) erfcx(x)."""
+    erfcx = hyperu(mpf(1) / 2, mpf(1) / 2, x * x) / sqrt(pi) if x > 50 else exp(x * x) * erfc(x)
+    return (1 + 2 * x) * erfcx
+
+
 ln2 = log(2)
 square = lambda x: x * x
 third, half_ln2, quarter_pi = mpf(1) / 3, ln2 / 2 * mpf("1.001"), pi / 4 * mpf("1.01")
@@ -105,6 +131,8 @@ FITS = {
     # The error wanted is that of erf, absolute.
     "erfc": lambda d=7: fit("erfc", lambda x: erfc(x) ** (mpf(1) / 8),
                             lambda x: 8 * erfc(x) ** (mpf(7) / 8), 1, 4, d),
+    "lgamma": lambda d=17: interpolation("lgamma", lgamma_without_zeros, -0.5, 0.5, d),
+    "erfcx": lambda d=25: interpolation("erfcx", scaled_erfcx, -1, 1, d, lambda u: 4 * (1 + u) / (1 - u)),
 }
 
 if __name__ == "__main__":

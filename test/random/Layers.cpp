@@ -35,10 +35,14 @@ bool activation(Sketch &s) {
     double low = s.random.pick({-0.5, -1.0, -infinity}), high = s.random.pick({0.5, infinity});
     return bool(s.same("nn.clamp", x, {s.number("min", low), s.number("max", high)}));
   }
+  case 8:
+    return bool(
+        s.same("nn.bessel_i", x, {s.integer("order", s.random.below(3)), s.flag("scaled", true)}));
   default:
-    return bool(s.same(s.random.pick({"nn.relu", "nn.relu", "nn.relu", "nn.silu", "nn.hard_swish",
-                                      "nn.softplus", "nn.softsign", "nn.mish"}),
-                       x));
+    return bool(
+        s.same(s.random.pick({"nn.relu", "nn.relu", "nn.relu", "nn.silu", "nn.hard_swish",
+                              "nn.softplus", "nn.softsign", "nn.mish", "nn.erfc", "nn.log_ndtr"}),
+               x));
   }
 }
 

@@ -53,7 +53,11 @@ constexpr Family kFamilies[] = {
      "abs absolute neg negative exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square reciprocal "
      "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc floor ceil round trunc "
      "frac sign sgn sigmoid logit sinc nan_to_num isnan isinf special_expit special_erf "
-     "special_expm1 special_log1p special_logit relu relu6 leaky_relu elu selu celu gelu silu mish "
+     "special_expm1 special_log1p special_logit lgamma digamma polygamma erfinv i0 xlogy "
+     "special_i0e "
+     "special_i1 special_i1e special_erfcx special_ndtri special_log_ndtr special_entr "
+     "special_zeta "
+     "special_xlog1py relu relu6 leaky_relu elu selu celu gelu silu mish "
      "softplus softsign hardtanh hardswish hardsigmoid hardshrink softshrink threshold prelu "
      "dropout native_dropout alpha_dropout mse_loss smooth_l1_loss polar complex"},
     {Kind::Like, "clone zeros_like ones_like full_like empty_like rand_like randn_like "

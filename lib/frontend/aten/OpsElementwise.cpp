@@ -156,10 +156,6 @@ Tensor logAddPower(Tensor a, Tensor b, double logOfBase) {
 }
 Tensor logAddExp(Tensor a, Tensor b) { return logAddPower(a, b, 1); }
 Tensor logAddExp2(Tensor a, Tensor b) { return logAddPower(a, b, kLogOfTwo); }
-Tensor xLogY(Tensor x, Tensor y) {
-  Tensor zero = prim::equal(x, 0.0);
-  return prim::select(zero, x.full(0.0), x * prim::log(prim::select(zero, y.full(1.0), y)));
-}
 Tensor hypot(Tensor a, Tensor b) { return prim::sqrt(a * a + b * b); }
 
 // ---- one operand ----
@@ -181,7 +177,6 @@ Tensor square(Tensor x) { return x * x; }
 Tensor exp2(Tensor x) { return prim::exp(x * kLogOfTwo); }
 Tensor log2(Tensor x) { return prim::log(x) * 1.44269504088896340736; }
 Tensor log10(Tensor x) { return prim::log(x) * 0.43429448190325182765; }
-Tensor erfc(Tensor x) { return 1.0 - prim::erf(x); }
 Tensor toRadians(Tensor x) { return x * (M_PI / 180); }
 Tensor toDegrees(Tensor x) { return x * (180 / M_PI); }
 Tensor truncate(Tensor x) { return prim::select(x < 0.0, prim::ceil(x), prim::floor(x)); }
@@ -307,7 +302,6 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"atan2(self, other)", binaryFloat<prim::atan2>},
       {"logaddexp(self, other)", binaryFloat<logAddExp>},
       {"logaddexp2(self, other)", binaryFloat<logAddExp2>},
-      {"xlogy(self, other)", binaryFloat<xLogY>},
       {"hypot(self, other)", binaryFloat<hypot>},
       {"addcmul(self, tensor1, tensor2, *, value=1)", addProduct<false>},
       {"addcdiv(self, tensor1, tensor2, *, value=1)", addProduct<true>},
@@ -321,6 +315,7 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"reciprocal(self)", orComplex<unaryFloat<frontend::reciprocal>, frontend::reciprocal>},
       {"exp(self)", orComplex<unaryFloat<prim::exp>, frontend::exp>},
       {"exp2(self)", unaryFloat<exp2>},
+      {"special_exp2(self)", unaryFloat<exp2>},
       {"expm1(self)", unaryFloat<prim::expm1>},
       {"log(self)", orComplex<unaryFloat<prim::log>, frontend::log>},
       {"log1p(self)", unaryFloat<prim::log1p>},
@@ -339,8 +334,6 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"asinh(self)", unaryFloat<frontend::asinh>},
       {"acosh(self)", unaryFloat<frontend::acosh>},
       {"atanh(self)", unaryFloat<frontend::atanh>},
-      {"erf(self)", unaryFloat<prim::erf>},
-      {"erfc(self)", unaryFloat<erfc>},
       {"deg2rad(self)", unaryFloat<toRadians>},
       {"rad2deg(self)", unaryFloat<toDegrees>},
       {"floor(self)", rounded<prim::floor>},
@@ -348,11 +341,12 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"trunc(self)", rounded<truncate>},
       {"frac(self)", unaryFloat<fraction>},
       {"round(self, *, decimals=0)", round},
+      {"special_round(self, *, decimals=0)", round},
       {"logit(self, eps=None)", logit},
       {"special_logit(self, eps=None)", logit},
       {"logit_backward(grad_output, self, eps=None)", backward<logit>},
       {"sinc(self)", unaryFloat<sinc>},
-      {"special_erf(self)", unaryFloat<prim::erf>},
+      {"special_sinc(self)", unaryFloat<sinc>},
       {"special_expit(self)", unaryFloat<prim::logistic>},
       {"special_expm1(self)", unaryFloat<prim::expm1>},
       {"special_log1p(self)", unaryFloat<prim::log1p>},

@@ -13,22 +13,6 @@ using accc::prim::Tensor;
 #include "ir/nn/Activations.cpp.inc"
 
 namespace {
-/// y = rule(x).
-template <typename Op, typename Rule>
-LogicalResult define(Op op, OpBuilder &builder, SmallVectorImpl<Value> &results, Rule rule) {
-  results.push_back(rule(Tensor(builder, op.getLoc(), op.getX())));
-  return success();
-}
-
-/// dx = rule(x, y, dy).
-template <typename Op, typename Rule>
-LogicalResult pullBack(Op op, Gradients &gradients, Rule rule) {
-  Tensor x(gradients.builder(), op.getLoc(), op.getX());
-  Tensor y = x.wrap(op.getResult());
-  gradients.add(op.getX(), rule(x, y, y.wrap(gradients.of(y))));
-  return success();
-}
-
 /// log(1 + e^x), which overflows nowhere.
 Tensor softplus(Tensor x) { return max(x, 0.0) + log1p(exp(-abs(x))); }
 } // namespace

@@ -67,3 +67,10 @@ SoftmaxTerms accc::nn::softmaxTerms(Tensor x, int64_t dimension) {
   Tensor total = sum(exps, {dimension});
   return {shift, exps, select(equal(total, 0.0), 1.0, total)};
 }
+
+Tensor accc::nn::polynomial(Tensor x, ArrayRef<double> coefficients) {
+  Tensor sum = x.full(coefficients.back());
+  for (double coefficient : llvm::reverse(coefficients.drop_back()))
+    sum = sum * x + coefficient;
+  return sum;
+}

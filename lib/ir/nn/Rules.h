@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the rules of several families share: numpy's broadcasting and its transpose, channels,
-// precision.
+// precision, functions of single elements.
 #ifndef ACCC_IR_NN_RULES_H
 #define ACCC_IR_NN_RULES_H
 
@@ -49,6 +49,37 @@ struct SoftmaxTerms {
   prim::Tensor shift, exps, total;
 };
 SoftmaxTerms softmaxTerms(prim::Tensor x, int64_t dimension);
+
+// ---- functions of single elements ----
+
+/// y = rule(x), of an op with one operand `x`.
+template <typename Op, typename Rule>
+mlir::LogicalResult define(Op op, mlir::OpBuilder &builder,
+                           llvm::SmallVectorImpl<mlir::Value> &results, Rule rule) {
+  results.push_back(rule(prim::Tensor(builder, op.getLoc(), op.getX())));
+  return mlir::success();
+}
+
+/// The same, computed in double precision whatever the type of x.
+template <typename Op, typename Rule>
+mlir::LogicalResult defineInDouble(Op op, mlir::OpBuilder &builder,
+                                   llvm::SmallVectorImpl<mlir::Value> &results, Rule rule) {
+  return define(op, builder, results, [&](prim::Tensor x) {
+    return rule(x.convert(builder.getF64Type())).convert(x.elementType());
+  });
+}
+
+/// dx = rule(x, y, dy).
+template <typename Op, typename Rule>
+mlir::LogicalResult pullBack(Op op, Gradients &gradients, Rule rule) {
+  prim::Tensor x(gradients.builder(), op.getLoc(), op.getX());
+  prim::Tensor y = x.wrap(op.getResult());
+  gradients.add(op.getX(), rule(x, y, y.wrap(gradients.of(y))));
+  return mlir::success();
+}
+
+/// coefficients[0] + coefficients[1] x + coefficients[2] x^2 + ..., by Horner's rule.
+prim::Tensor polynomial(prim::Tensor x, llvm::ArrayRef<double> coefficients);
 
 } // namespace accc::nn
 

@@ -423,6 +423,27 @@ case("eigh", "eigh %0", [dominant(2, 3, 3)], eigh, kind="bend")
 for name, shape in [("tall", (2, 4, 3)), ("square", (1, 3, 3)), ("wide", (2, 3, 5))]:
     case(f"svd, {name}", "svd %0 {full = false}", [dominant(*shape)], svd)
 
+# ---- special functions ----
+
+# Numbers of one size together: differences are those of a sum.
+case("lgamma", "lgamma %0", [torch.tensor([-7.3, -2.5, -0.4, 0.01, 0.7, 1.0, 1.46, 2.3, 6.1, 12.0, 50.0])], torch.lgamma)
+x = torch.tensor([-2.3, -0.6, 0.7, 1.0, 1.46, 2.3])
+for order in [0, 1, 2, 5]:
+    case(f"polygamma of order {order}", f"polygamma %0 {{order = {order} : i64}}", [x], lambda x, n=order: torch.polygamma(n, x))
+case("zeta", "zeta %0, %1", [torch.tensor([2.0, 1.5, 3.0, 4.0, 30.0, 1.0, 0.5]), torch.tensor([0.3, 7.0, -2.7, -0.2, 2.0, 3.0, 1.0])],
+     lambda s, q: torch.special.zeta(s.detach(), q), kind="value")
+x = torch.tensor([-5.2, -1.1, -0.3, 0.0, 0.2, 0.9, 3.4, 11.0])
+case("erfc", "erfc %0", [x], torch.erfc)
+case("erfcx", "erfcx %0", [x[1:]], torch.special.erfcx)
+case("log_ndtr", "log_ndtr %0", [torch.cat([x, torch.tensor([-35.0])])], torch.special.log_ndtr)
+x = torch.tensor([0.001, 0.03, 0.3, 0.5, 0.86, 0.97])
+case("ndtri", "ndtri %0", [x], torch.special.ndtri)
+case("erfinv", "erfinv %0", [torch.cat([x, -x])], torch.erfinv)
+case("entr", "entr %0", [torch.cat([x, 1 + 3 * x])], torch.special.entr)
+x = torch.tensor([-4.5, -3.1, -0.2, 0.3, 1.0, 2.4, 19.9, 20.1, 40.0])
+for name, scaled, reference in [("i0", "false", torch.special.i0), ("i0e", "true", torch.special.i0e), ("i1", "false", torch.special.i1), ("i1e", "true", torch.special.i1e)]:
+    case(f"bessel_i, {name}", f"bessel_i %0 {{order = {name[1]} : i64, scaled = {scaled}}}", [x if scaled == "true" else x[:6]], reference)
+
 # ---- gradients that are not of the value ----
 
 case("straight_through", "straight_through %0, %1", [randn(2, 3), randn(2, 3)], lambda value, x: value.detach() + (x - x.detach()), kind="bend")

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s | accc-opt | FileCheck %s
+// RUN: accc-opt %s --decompose --cse | FileCheck %s --check-prefix=DECOMPOSE
+
+// CHECK-LABEL: @f
+// CHECK: nn.lgamma %arg0 : (tensor<4xf32>) -> tensor<4xf32>
+// DECOMPOSE-LABEL: @f
+// DECOMPOSE: [[X:%.+]] = prim.convert %arg0 : (tensor<4xf32>) -> tensor<4xf64>
+// DECOMPOSE: prim.log {{.*}} : (tensor<4xf64>
+// DECOMPOSE: prim.sin {{.*}} : (tensor<4xf64>
+// DECOMPOSE: prim.log {{.*}} : (tensor<4xf64>
+// DECOMPOSE: [[R:%.+]] = prim.convert {{%.+}} : (tensor<4xf64>) -> tensor<4xf32>
+// DECOMPOSE-NEXT: return [[R]] : tensor<4xf32>
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = nn.lgamma %a : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

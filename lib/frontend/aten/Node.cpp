@@ -256,4 +256,15 @@ int64_t accc::aten::clampIndex(int64_t index, int64_t extent) {
   return std::clamp<int64_t>(index < 0 ? index + extent : index, 0, extent);
 }
 
+SlicedRange accc::aten::slicedRange(const Node &node, Tensor x) {
+  int64_t dim = node.dim("dim", x), step = node.integer("step");
+  if (x.rank() == 0 || step < 1)
+    fail("cannot slice a tensor of shape " + show(x.shape()) + " in steps of " + Twine(step));
+  int64_t extent = x.dim(dim);
+  int64_t start = node.has("start") ? clampIndex(node.integer("start"), extent) : 0;
+  int64_t end = node.has("end") ? clampIndex(node.integer("end"), extent) : extent;
+  // A longer step than the dimension takes the same elements, and no sum with it overflows.
+  return {dim, start, std::max(start, end), std::min(step, extent + 1)};
+}
+
 Tensor accc::aten::asVector(Tensor x) { return x.rank() == 0 ? x.reshape({1}) : x; }

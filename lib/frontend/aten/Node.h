@@ -144,6 +144,13 @@ private:
 /// An index of a dimension, as Python counts it, brought into [0, extent].
 int64_t clampIndex(int64_t index, int64_t extent);
 
+/// The elements start, start + step, ... in front of `end`, along a dimension.
+struct SlicedRange {
+  int64_t dim, start, end, step;
+};
+/// What the arguments `dim`, `start`, `end` and `step` take of x.
+SlicedRange slicedRange(const Node &node, prim::Tensor x);
+
 /// A tensor without dimensions is a vector of one element here.
 prim::Tensor asVector(prim::Tensor x);
 

@@ -182,13 +182,7 @@ Tensor withSlice(Node &node, Tensor x, Tensor part, int64_t dim, int64_t start, 
 
 Entities sliceScatter(Node &node) {
   Tensor x = node.in("self"), part = node.in("src");
-  int64_t dim = node.dim("dim", x), step = node.integer("step");
-  if (x.rank() == 0 || step < 1)
-    fail("cannot slice a tensor of shape " + show(x.shape()) + " in steps of " + Twine(step));
-  int64_t extent = x.dim(dim);
-  int64_t start = node.has("start") ? clampIndex(node.integer("start"), extent) : 0;
-  int64_t end = node.has("end") ? clampIndex(node.integer("end"), extent) : extent;
-  end = std::max(start, end);
+  auto [dim, start, end, step] = slicedRange(node, x);
   SmallVector<int64_t> shape(x.shape());
   shape[dim] = (end - start + step - 1) / step;
   if (shape[dim] == 0)

@@ -28,16 +28,11 @@ Entities select(Node &node) {
 
 Entities slice(Node &node) {
   Tensor x = node.in("self");
-  int64_t dim = node.dim("dim", x), step = node.integer("step");
-  if (x.rank() == 0 || step < 1)
-    fail("cannot slice a tensor of shape " + show(x.shape()) + " in steps of " + Twine(step));
-  int64_t extent = x.dim(dim);
-  int64_t start = node.has("start") ? clampIndex(node.integer("start"), extent) : 0;
-  int64_t end = node.has("end") ? clampIndex(node.integer("end"), extent) : extent;
+  auto [dim, start, end, step] = slicedRange(node, x);
   SmallVector<int64_t> low(x.rank(), 0), limit(x.shape()), strides(x.rank(), 1);
   low[dim] = start;
-  limit[dim] = std::max(start, end);
-  strides[dim] = std::min(step, extent + 1);
+  limit[dim] = end;
+  strides[dim] = step;
   Tensor result = x.slice(low, limit, strides);
   node.lay(node.layoutOf(x).sliced(dim, start, step, result.dim(dim)));
   return {result};

@@ -81,61 +81,6 @@ template <size_t spatial> Entities averagePool(Node &node) {
 
 // ---- adaptive: as many windows as the result has positions ----
 
-/// A dimension of `extent` elements is divided into `count` windows, of which number i begins at
-/// floor(i extent / count) and ends before ceil((i + 1) extent / count).
-Tensor reduceAdaptively(Node &node, Tensor x, int64_t axis, int64_t count, prim::ReduceKind kind) {
-  int64_t extent = x.dim(axis);
-  constexpr int64_t limit = 4096; // windows that are no pooling are sliced one by one
-  if (count < 1 || (count > limit && extent % count != 0))
-    fail("an output size is " + Twine(count));
-  if (count == extent)
-    return x;
-  if (extent % count == 0) {
-    SmallVector<int64_t> split(x.shape());
-    split[axis] = count;
-    split.insert(split.begin() + axis + 1, extent / count);
-    Tensor y = x.reshape(split);
-    return kind == prim::ReduceKind::max ? prim::reduce(kind, y, {axis + 1})
-                                         : prim::mean(y, {axis + 1});
-  }
-  SmallVector<Tensor> parts;
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t from = i * extent / count, to = ((i + 1) * extent + count - 1) / count;
-    Tensor window = x.sliceDim(axis, from, to);
-    Tensor y = kind == prim::ReduceKind::max ? prim::reduce(kind, window, {axis})
-                                             : prim::mean(window, {axis});
-    SmallVector<int64_t> kept(x.shape());
-    kept[axis] = 1;
-    parts.push_back(y.reshape(kept));
-  }
-  return node.concatenate(parts, axis);
-}
-
-/// None in the output size keeps a dimension.
-SmallVector<int64_t> outputSize(Node &node, Tensor x, size_t spatial) {
-  SmallVector<int64_t> size = node.integers("output_size");
-  if (size.size() == 1)
-    size.assign(spatial, size.front());
-  if (size.size() != spatial)
-    fail("the output size needs " + Twine(spatial) + " entries");
-  return size;
-}
-
-template <size_t spatial> Entities adaptiveAveragePool(Node &node) {
-  auto [x, has] = batched(node, spatial);
-  SmallVector<int64_t> size = outputSize(node, x, spatial);
-  if (llvm::all_of(size, [](int64_t extent) { return extent == 1; })) {
-    SmallVector<int64_t> dimensions(spatial), shape(x.shape().take_front(2));
-    std::iota(dimensions.begin(), dimensions.end(), 2);
-    shape.append(spatial, 1);
-    return {unbatched(prim::mean(x, dimensions).reshape(shape), has)};
-  }
-  Tensor y = x;
-  for (size_t i = 0; i < spatial; ++i)
-    y = reduceAdaptively(node, y, static_cast<int64_t>(i) + 2, size[i], prim::ReduceKind::sum);
-  return {unbatched(y, has)};
-}
-
 /// The positions, in a plane of these extents, of the elements of each of `size` windows: [windows,
 /// elements]. Where a window has fewer than others, its last element comes again.
 Tensor adaptiveWindows(Node &node, ArrayRef<int64_t> extents, ArrayRef<int64_t> size) {
@@ -169,6 +114,79 @@ Tensor adaptiveWindows(Node &node, ArrayRef<int64_t> extents, ArrayRef<int64_t> 
     position = position + at * number(strides[d]);
   }
   return position;
+}
+
+/// The mean of each of `count` windows of several sizes along a dimension.
+Tensor meanOfUneven(Node &node, Tensor x, int64_t axis, int64_t count) {
+  Tensor at = adaptiveWindows(node, {x.dim(axis)}, {count});
+  auto extent = static_cast<double>(x.dim(axis)), windows = static_cast<double>(count);
+  Tensor window = node.iota(at.shape(), 0);
+  Tensor from = window * extent / windows;
+  Tensor size = ((window + 1.0) * extent - 1.0) / windows - from + 1.0;
+  Type type = x.elementType();
+  Type wide = type.getIntOrFloatBitWidth() < 32 ? node.builder().getF32Type() : type;
+  Tensor elements = x.gather(at, axis).convert(wide);
+  // Behind the end of a window its last element comes again.
+  Tensor counts = node.iota(at.shape(), 1) < size;
+  Tensor sum =
+      prim::sum(prim::select(counts.broadcast(elements.shape(), {axis, axis + 1}), elements, 0.0),
+                {axis + 1});
+  Tensor sizes = size.sliceDim(1, 0, 1).reshape({count}).convert(wide);
+  return (sum / sizes.broadcast(sum.shape(), {axis})).convert(type);
+}
+
+/// A dimension of `extent` elements is divided into `count` windows, of which number i begins at
+/// floor(i extent / count) and ends before ceil((i + 1) extent / count).
+Tensor meanAdaptively(Node &node, Tensor x, int64_t axis, int64_t count) {
+  int64_t extent = x.dim(axis);
+  if (count < 1)
+    fail("an output size is " + Twine(count));
+  if (count == extent)
+    return x;
+  if (extent % count == 0) {
+    SmallVector<int64_t> split(x.shape());
+    split[axis] = count;
+    split.insert(split.begin() + axis + 1, extent / count);
+    Tensor y = x.reshape(split);
+    return prim::mean(y, {axis + 1});
+  }
+  constexpr int64_t kMostSlices = 32;
+  if (count > kMostSlices)
+    return meanOfUneven(node, x, axis, count);
+  SmallVector<Tensor> parts;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t from = i * extent / count, to = ((i + 1) * extent + count - 1) / count;
+    Tensor window = x.sliceDim(axis, from, to);
+    SmallVector<int64_t> kept(x.shape());
+    kept[axis] = 1;
+    parts.push_back(prim::mean(window, {axis}).reshape(kept));
+  }
+  return node.concatenate(parts, axis);
+}
+
+/// None in the output size keeps a dimension.
+SmallVector<int64_t> outputSize(Node &node, Tensor x, size_t spatial) {
+  SmallVector<int64_t> size = node.integers("output_size");
+  if (size.size() == 1)
+    size.assign(spatial, size.front());
+  if (size.size() != spatial)
+    fail("the output size needs " + Twine(spatial) + " entries");
+  return size;
+}
+
+template <size_t spatial> Entities adaptiveAveragePool(Node &node) {
+  auto [x, has] = batched(node, spatial);
+  SmallVector<int64_t> size = outputSize(node, x, spatial);
+  if (llvm::all_of(size, [](int64_t extent) { return extent == 1; })) {
+    SmallVector<int64_t> dimensions(spatial), shape(x.shape().take_front(2));
+    std::iota(dimensions.begin(), dimensions.end(), 2);
+    shape.append(spatial, 1);
+    return {unbatched(prim::mean(x, dimensions).reshape(shape), has)};
+  }
+  Tensor y = x;
+  for (size_t i = 0; i < spatial; ++i)
+    y = meanAdaptively(node, y, static_cast<int64_t>(i) + 2, size[i]);
+  return {unbatched(y, has)};
 }
 
 /// Windows of several sizes: the first of the greatest elements, and where it is in its plane.

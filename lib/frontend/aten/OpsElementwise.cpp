@@ -8,6 +8,7 @@
 #include "ir/nn/Nn.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace accc;
@@ -213,22 +214,49 @@ Tensor sinc(Tensor x) {
 
 // ---- choices ----
 
-/// The gradient at an end is 1, as in PyTorch.
-Entities clamp(Node &node) {
+/// x brought between two tensors, of which the upper one wins where they cross. An end that x
+/// equals takes half of the gradient, unless both are equal; where an end is NaN, only x has one.
+Tensor between(Tensor x, Tensor low, Tensor high) {
+  Tensor below = x<low, above = x> high;
+  auto isNan = [](Tensor a) { return prim::notEqual(a, a); };
+  Tensor y = prim::select(prim::equal(x, low), prim::max(x, low),
+                          prim::select(prim::equal(x, high), prim::min(x, high), x));
+  y = prim::select(prim::bitOr(above, low > high), high, y);
+  y = prim::select(prim::bitAnd(below, low <= high), low, y);
+  y = prim::select(prim::bitAnd(prim::equal(x, low), prim::equal(low, high)), x, y);
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  return prim::select(prim::bitOr(isNan(low), isNan(high)),
+                      prim::select(prim::bitOr(below, above), x.full(nan), x + nan), y);
+}
+
+Entities clampTo(Node &node) {
   SmallVector<StringRef> names = {"self"};
   for (StringRef end : {"min", "max"})
     if (node.has(end))
       names.push_back(end);
   Type type = resultType(node, names);
   Tensor x = node.in("self").convert(type);
-  if (node.has("min")) {
-    auto [a, b] = node.broadcast(x, asTensor(node, "min", type));
-    x = prim::select(a < b, b, a);
+  ArrayRef<StringRef> ends = ArrayRef(names).drop_front();
+  bool areNumbers = llvm::none_of(ends, [&](StringRef end) { return node.isTensor(end); });
+  if (areNumbers && isa<FloatType>(type)) {
+    auto number = [&](StringRef end) -> std::optional<double> {
+      return node.has(end) ? std::optional(node.number(end)) : std::nullopt;
+    };
+    return {frontend::clamp(x, number("min"), number("max"))};
   }
-  if (node.has("max")) {
-    auto [a, b] = node.broadcast(x, asTensor(node, "max", type));
-    x = prim::select(a > b, b, a);
+  SmallVector<int64_t> shape(x.shape());
+  SmallVector<Tensor> bounds;
+  for (StringRef end : ends) {
+    bounds.push_back(asTensor(node, end, type));
+    shape = broadcastShape(shape, bounds.back().shape());
   }
+  x = node.broadcastTo(x, shape);
+  for (Tensor &bound : bounds)
+    bound = node.broadcastTo(bound, shape);
+  if (bounds.size() == 2 && isa<FloatType>(type))
+    return {between(x, bounds.front(), bounds.back())};
+  for (auto [end, bound] : llvm::zip_equal(ends, bounds))
+    x = end == "min" ? prim::max(x, bound) : prim::min(x, bound);
   return {x};
 }
 
@@ -354,10 +382,10 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"negative(self)", byParts<unary<negate>>},
       {"arctan2(self, other)", binaryFloat<prim::atan2>},
 
-      {"clamp(self, min=None, max=None)", clamp},
-      {"clip(self, min=None, max=None)", clamp},
-      {"clamp_min(self, min, max=None)", clamp},
-      {"clamp_max(self, max, min=None)", clamp},
+      {"clamp(self, min=None, max=None)", clampTo},
+      {"clip(self, min=None, max=None)", clampTo},
+      {"clamp_min(self, min, max=None)", clampTo},
+      {"clamp_max(self, max, min=None)", clampTo},
       {"where.self(condition, self, other)", where},
       {"where.ScalarOther(condition, self, other)", where},
       {"where.ScalarSelf(condition, self, other)", where},

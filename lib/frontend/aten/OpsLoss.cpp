@@ -3,6 +3,7 @@
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -146,8 +147,8 @@ Entities softMargin(Node &node) {
   return {reduced(node, node.make<nn::SoftplusOp>({-target * x}))};
 }
 
-/// max(0, x), whose gradient at 0 is 1, as that of PyTorch's clamps is.
-Tensor atLeastZero(Tensor x) { return prim::select(x < 0.0, x.full(0.0), x); }
+/// max(0, x), whose gradient at 0 is 0.
+Tensor atLeastZero(Tensor x) { return frontend::clamp(x, 0.0, std::nullopt); }
 
 /// x where the target is 1, max(0, margin - x) where it is -1, and both for other targets
 Entities hingeEmbedding(Node &node) {

@@ -7,6 +7,7 @@
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -101,6 +102,19 @@ template <prim::ReduceKind kind> Entities extreme(Node &node) {
     return {kept(node, prim::notEqual(y, 0.0), x, dims)};
   }
   return {kept(node, prim::reduce(kind, x, dims), x, dims)};
+}
+
+/// Of all elements. Those that are equal to it share its gradient evenly, NaN among them.
+template <prim::ReduceKind kind> Entities extremeOfAll(Node &node) {
+  Tensor x = node.in("self");
+  if (!isa<FloatType>(x.elementType()))
+    return extreme<kind>(node);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Tensor isNan = prim::notEqual(x, x), y = flat(x);
+  Tensor numbers =
+      prim::select(flat(isNan), kind == prim::ReduceKind::max ? -infinity : infinity, y);
+  Tensor hasNan = prim::sumAll(isNan.convert(x.elementType())) > 0.0;
+  return {prim::select(hasNan, nanOf(x), prim::reduce(kind, numbers, {0}))};
 }
 
 Entities extremes(Node &node) {
@@ -281,11 +295,24 @@ Entities kthValue(Node &node) {
   Tensor x = node.in("self");
   return atRank(node, x, node.dim("dim", x), node.integer("k"));
 }
-/// The lower one of two in the middle.
+/// The lower one of two in the middle, or the first NaN.
 Entities medianAlong(Node &node) {
   Tensor x = node.in("self");
   int64_t dim = node.dim("dim", x);
-  return atRank(node, x, dim, x.rank() == 0 ? 1 : (x.dim(dim) + 1) / 2);
+  if (x.rank() == 0 || x.dim(dim) == 0 || !isa<FloatType>(x.elementType()))
+    return atRank(node, x, dim, x.rank() == 0 ? 1 : (x.dim(dim) + 1) / 2);
+  Tensor indices = sorted(node, x, dim, false).second;
+  int64_t middle = (x.dim(dim) - 1) / 2;
+  SmallVector<int64_t> one(x.shape()), shape(x.shape());
+  one[dim] = 1;
+  shape.erase(shape.begin() + dim);
+  Tensor isNan = prim::notEqual(x, x);
+  Tensor firstNan = argument(node, isNan, prim::ReduceKind::max, dim);
+  Tensor hasNan = prim::sum(isNan.convert(node.builder().getI64Type()), {dim}) > 0.0;
+  Tensor at =
+      prim::select(hasNan, firstNan, indices.sliceDim(dim, middle, middle + 1).reshape(shape));
+  Tensor value = flat(x).gather(alongAxis(node, at.reshape(one), x.shape(), dim), 0);
+  return {kept(node, value.reshape(shape), x, {dim}), kept(node, at, x, {dim})};
 }
 Entities topk(Node &node) {
   Tensor x = node.in("self");
@@ -318,8 +345,8 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
        variance<true, true>},
       {"amax(self, dim=[], keepdim=False)", extreme<max>},
       {"amin(self, dim=[], keepdim=False)", extreme<min>},
-      {"max(self, dim=None, keepdim=False)", extreme<max>},
-      {"min(self, dim=None, keepdim=False)", extreme<min>},
+      {"max(self)", extremeOfAll<max>},
+      {"min(self)", extremeOfAll<min>},
       {"aminmax(self, *, dim=None, keepdim=False)", extremes},
       {"max.dim(self, dim, keepdim=False)", extremeAlong<max>},
       {"min.dim(self, dim, keepdim=False)", extremeAlong<min>},

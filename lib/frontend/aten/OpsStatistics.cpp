@@ -2,6 +2,7 @@
 // Order statistics, histograms and covariances.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 
 #include <cmath>
@@ -131,7 +132,7 @@ Entities nanMedianAlong(Node &node) {
 }
 
 /// The middle element of all. Those that are equal to it share its gradient evenly, as those of a
-/// maximum do: that of the elements which are not greater.
+/// maximum do: that of the elements which are not greater. So do NaN, where it is one.
 template <bool ignoresNan> Entities median(Node &node) {
   Tensor x = flat(node.in("self"));
   int64_t n = x.size();
@@ -149,7 +150,7 @@ template <bool ignoresNan> Entities median(Node &node) {
   Tensor value = detach(values.gather(middle, 0));
   Tensor upTo = prim::select(x <= value.broadcast({n}, {}), x, x.full(-kInfinity));
   Tensor shared = prim::reduce(prim::ReduceKind::max, upTo, {0});
-  return {prim::select(isNan(value), value, shared)};
+  return {prim::select(isNan(value), nanOf(x), shared)};
 }
 
 /// The value that comes most often, of several the least one, and where the last such stands.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/common/Formulas.h"
+#include "frontend/common/Indexing.h"
 
 #include <cmath>
 
@@ -79,4 +80,25 @@ Tensor accc::frontend::norm(Tensor x, double p, ArrayRef<int64_t> dims) {
   if (p == 1)
     return prim::sum(size, dims);
   return rootOf(prim::sum(p == 2 ? x * x : prim::pow(size, p), dims), p);
+}
+
+Tensor accc::frontend::clamp(Tensor x, std::optional<double> low, std::optional<double> high) {
+  Tensor y = x;
+  std::optional<Tensor> isInside;
+  if (low) {
+    y = prim::max(y, *low);
+    isInside = x > *low;
+  }
+  if (high) {
+    y = prim::min(y, *high);
+    Tensor isBelow = x < *high;
+    isInside = isInside ? prim::bitAnd(*isInside, isBelow) : isBelow;
+  }
+  return isInside ? prim::select(*isInside, x, detach(y)) : x;
+}
+
+Tensor accc::frontend::nanOf(Tensor x) {
+  Tensor isNan = prim::notEqual(x, x);
+  Tensor count = prim::sumAll(isNan.convert(x.elementType()));
+  return prim::sumAll(prim::select(isNan, x, 0.0)) / prim::max(count, 1.0);
 }

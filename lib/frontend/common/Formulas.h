@@ -5,6 +5,8 @@
 
 #include "ir/prim/Tensor.h"
 
+#include <optional>
+
 namespace accc::frontend {
 
 prim::Tensor reciprocal(prim::Tensor x);
@@ -25,6 +27,13 @@ prim::Tensor rootOf(prim::Tensor sum, double p = 2);
 /// (sum |x|^p)^(1/p) along dimensions; of p = 0 the number of elements that are not 0, of infinite
 /// p an extreme of |x|.
 prim::Tensor norm(prim::Tensor x, double p, llvm::ArrayRef<int64_t> dims);
+
+/// x between two numbers, and the nearer of them elsewhere, where no gradient flows: not at the
+/// ends, nor where x is NaN, which stays NaN.
+prim::Tensor clamp(prim::Tensor x, std::optional<double> low, std::optional<double> high);
+
+/// NaN without dimensions, whose gradient is shared evenly by the elements that are NaN.
+prim::Tensor nanOf(prim::Tensor x);
 
 } // namespace accc::frontend
 

@@ -281,6 +281,22 @@ class Recurrent(nn.Module):
         return self.head(last[0])
 
 
+class Bounded(nn.Module):
+    """Parameters that are equal to what bounds them: a bound that is a number takes the gradient away, a tensor shares it."""
+
+    def __init__(self):
+        super().__init__()
+        self.x = nn.Parameter(torch.tensor([0.0, 1.0, 1.5, 2.0, 3.0, 1.0, 2.0]))
+        self.low = nn.Parameter(torch.tensor([1.0, 1.0, 1.0, 1.0, 3.0, 1.0, 3.0]))
+        self.high = nn.Parameter(torch.tensor([2.0, 2.0, 2.0, 2.0, 2.0, 1.0, 3.0]))
+
+    def forward(self, scale):
+        x, low, high = self.x * scale, self.low * scale, self.high * scale
+        numbers = x.clamp(1, 2) + x.clamp(min=1) + x.clamp(max=2) + x.clamp(2, 1)
+        losses = F.margin_ranking_loss(x, low, torch.ones(7), reduction="none") + F.hinge_embedding_loss(x, -torch.ones(7), reduction="none")
+        return numbers, x.clamp(low, high), x.clamp(min=low) * 2, x.clamp(max=high) * 3, losses, x.median(), x.max(), x.nanmedian()
+
+
 class Indexed(nn.Module):
     """Gathers, scatters, sorts, sizes computed from sizes."""
 
@@ -323,6 +339,7 @@ CASES = {
     "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
     "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),
     "recurrent": (Recurrent, {"series": numbers(3, 7, 4)}, None, {}),
+    "bounded": (Bounded, {"scale": torch.ones(1)}, None, {}),
     "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
     "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),

@@ -31,6 +31,15 @@ Tensor leading(Tensor x) {
   return x.reshape(shape);
 }
 
+/// What a layer is made of, in nn's order of gates: weights and biases of all directions.
+struct Layer {
+  Tensor x; // [T, B, I]
+  Tensor w, r;
+  Value b;          // null without biases
+  Value projection; // [d, P, H], or null where the states are not projected
+  SmallVector<Value> states;
+};
+
 /// A stack of recurrent layers as torch.nn has them: time first inside.
 class Stack {
 public:
@@ -55,40 +64,40 @@ public:
       x = x.transpose({1, 0, 2});
     }
     hidden = initial;
-    int64_t each = hasBiases ? 4 : 2;
-    if (static_cast<int64_t>(parameters.size()) != layers * directions * each)
-      fail("there are " + Twine(parameters.size()) + " parameters for " + Twine(layers) +
-           " layers; projections are not supported");
+    int64_t count = static_cast<int64_t>(parameters.size()), cells = layers * directions;
+    isProjected = states == 2 && count == cells * (each() + 1);
+    if (count != cells * each())
+      fail("there are " + Twine(count) + " parameters for " + Twine(layers) + " layers");
     for (Tensor state : hidden)
       if (state.rank() != 3 || state.dim(0) != layers * directions)
         fail("a state has the shape " + show(state.shape()));
   }
 
-  /// `build(x, w, r, b, states)` makes one layer's op.
-  Entities run(llvm::function_ref<Operation *(Value, Value, Value, Value, ArrayRef<Value>,
-                                              NamedAttribute, NamedAttribute)>
+  /// `build` makes one layer, with these attributes of nn's ops: its outputs [T, d, B, ...] and
+  /// last states [d, B, ...].
+  Entities run(llvm::function_ref<SmallVector<Value>(const Layer &, NamedAttribute direction,
+                                                     NamedAttribute batchFirst)>
                    build) {
     SmallVector<SmallVector<Tensor>> last(hidden.size());
     for (int64_t layer = 0; layer < layers; ++layer) {
       if (layer > 0)
         dropBetweenLayers();
-      Tensor w = stacked(layer, 0), r = stacked(layer, 1);
-      Value b;
+      Layer parts = {x, stacked(layer, 0, order), stacked(layer, 1, order), {}, {}, {}};
       if (hasBiases)
-        b = node.concatenate({stacked(layer, 2), stacked(layer, 3)}, 1);
-      SmallVector<Value> states;
+        parts.b = node.concatenate({stacked(layer, 2, order), stacked(layer, 3, order)}, 1);
+      if (isProjected)
+        parts.projection = stacked(layer, each() - 1, {0});
       for (Tensor state : hidden)
-        states.push_back(state.sliceDim(0, layer * directions, (layer + 1) * directions));
+        parts.states.push_back(state.sliceDim(0, layer * directions, (layer + 1) * directions));
       auto direction =
           directions == 2 ? nn::RnnDirection::bidirectional : nn::RnnDirection::forward;
-      Operation *op =
-          build(x, w, r, b, states,
-                node.attr("direction", nn::RnnDirectionAttr::get(&node.context(), direction)),
-                node.flag("batch_first", false));
-      Tensor y = node.wrap(op->getResult(0)); // [T, d, B, H]
+      SmallVector<Value> built = build(
+          parts, node.attr("direction", nn::RnnDirectionAttr::get(&node.context(), direction)),
+          node.flag("batch_first", false));
+      Tensor y = node.wrap(built.front()); // [T, d, B, H]
       x = y.transpose({0, 2, 1, 3}).reshape({y.dim(0), y.dim(2), y.dim(1) * y.dim(3)});
       for (size_t i = 0; i < hidden.size(); ++i)
-        last[i].push_back(node.wrap(op->getResult(static_cast<unsigned>(i) + 1)));
+        last[i].push_back(node.wrap(built[i + 1]));
     }
     Tensor y = !isBatch ? x.reshape({x.dim(0), x.dim(2)}) : batchFirst ? x.transpose({1, 0, 2}) : x;
     Entities results = {y};
@@ -100,13 +109,15 @@ public:
   }
 
 private:
+  /// The number of parameters of a layer in one direction.
+  int64_t each() const { return (hasBiases ? 4 : 2) + (isProjected ? 1 : 0); }
+
   /// The parameter number `which` of a layer in all directions: [d, ...].
-  Tensor stacked(int64_t layer, int64_t which) {
-    int64_t each = hasBiases ? 4 : 2;
+  Tensor stacked(int64_t layer, int64_t which, ArrayRef<int64_t> gates) {
     SmallVector<Tensor> parts;
     for (int64_t d = 0; d < directions; ++d)
       parts.push_back(
-          leading(reordered(node, parameters[(layer * directions + d) * each + which], order)));
+          leading(reordered(node, parameters[(layer * directions + d) * each() + which], gates)));
     return node.concatenate(parts, 0);
   }
 
@@ -123,7 +134,7 @@ private:
   ArrayRef<int64_t> order;
   Tensor x;
   int64_t layers, directions;
-  bool hasBiases, batchFirst, isBatch = true;
+  bool hasBiases, batchFirst, isBatch = true, isProjected = false;
   SmallVector<Tensor> parameters, hidden;
 };
 
@@ -133,31 +144,81 @@ constexpr int64_t kLstmOrder[] = {0, 3, 1, 2};
 constexpr int64_t kGruOrder[] = {1, 0, 2};
 constexpr int64_t kRnnOrder[] = {0};
 
+SmallVector<Value> resultsOf(Operation *op) { return llvm::to_vector_of<Value>(op->getResults()); }
+
+/// Gate number i of `gates`, side by side in the last dimension.
+Tensor gate(Tensor x, int64_t i, int64_t gates) {
+  int64_t size = x.dim(-1) / gates;
+  return x.sliceDim(x.rank() - 1, i * size, (i + 1) * size);
+}
+
+/// The part of one direction, [d, ...] without d.
+Tensor ofDirection(Node &node, Value x, int64_t d) {
+  Tensor all = node.wrap(x);
+  return all.sliceDim(0, d, d + 1).reshape(all.shape().drop_front());
+}
+
+/// Step by step, an LSTM whose hidden state is a projection of what the cell hands out:
+/// h = (o tanh c) P' (Sak, Senior, Beaufays, "Long short-term memory based recurrent neural network
+/// architectures for large vocabulary speech recognition", 2014).
+SmallVector<Value> projectedLstm(Node &node, const Layer &layer) {
+  int64_t steps = layer.x.dim(0), directions = layer.w.dim(0);
+  Tensor xs = layer.x;
+  SmallVector<SmallVector<Tensor>> outputs(steps);
+  SmallVector<Tensor> lastH, lastC;
+  for (int64_t d = 0; d < directions; ++d) {
+    Tensor r = ofDirection(node, layer.r, d), p = ofDirection(node, layer.projection, d);
+    Tensor fromInput = prim::dotGeneral(xs, ofDirection(node, layer.w, d), {}, {}, {2}, {1});
+    if (layer.b) {
+      Tensor b = ofDirection(node, layer.b, d), half = b.reshape({2, b.size() / 2});
+      fromInput = fromInput + node.broadcastTo(prim::sum(half, {0}), fromInput.shape());
+    }
+    Tensor h = ofDirection(node, layer.states[0], d), c = ofDirection(node, layer.states[1], d);
+    for (int64_t i = 0; i < steps; ++i) {
+      int64_t t = d == 0 ? i : steps - 1 - i;
+      Tensor a = fromInput.sliceDim(0, t, t + 1).reshape(fromInput.shape().drop_front()) +
+                 prim::dotGeneral(h, r, {}, {}, {1}, {1});
+      c = prim::logistic(gate(a, 2, 4)) * c +
+          prim::logistic(gate(a, 0, 4)) * prim::tanh(gate(a, 3, 4));
+      Tensor out = prim::logistic(gate(a, 1, 4)) * prim::tanh(c);
+      h = prim::dotGeneral(out, p, {}, {}, {1}, {1});
+      outputs[t].push_back(leading(h));
+    }
+    lastH.push_back(leading(h));
+    lastC.push_back(leading(c));
+  }
+  SmallVector<Tensor> ys;
+  for (ArrayRef<Tensor> step : outputs)
+    ys.push_back(leading(node.concatenate(step, 0)));
+  return {node.concatenate(ys, 0), node.concatenate(lastH, 0), node.concatenate(lastC, 0)};
+}
+
 Entities lstm(Node &node) {
   return Stack(node, kLstmOrder, 2)
-      .run([&](Value x, Value w, Value r, Value b, ArrayRef<Value> states, NamedAttribute direction,
-               NamedAttribute batchFirst) {
-        return node.create<nn::LstmOp>({x, w, r, b, states[0], states[1], Value()},
-                                       {direction, batchFirst});
+      .run([&](const Layer &layer, NamedAttribute direction, NamedAttribute batchFirst) {
+        if (layer.projection)
+          return projectedLstm(node, layer);
+        return resultsOf(node.create<nn::LstmOp>(
+            {layer.x, layer.w, layer.r, layer.b, layer.states[0], layer.states[1], Value()},
+            {direction, batchFirst}));
       });
 }
 
 Entities gru(Node &node) {
   return Stack(node, kGruOrder, 1)
-      .run([&](Value x, Value w, Value r, Value b, ArrayRef<Value> states, NamedAttribute direction,
-               NamedAttribute batchFirst) {
-        return node.create<nn::GruOp>(
-            {x, w, r, b, states[0]},
-            {direction, batchFirst, node.flag("linear_before_reset", true)});
+      .run([&](const Layer &layer, NamedAttribute direction, NamedAttribute batchFirst) {
+        return resultsOf(node.create<nn::GruOp>(
+            {layer.x, layer.w, layer.r, layer.b, layer.states[0]},
+            {direction, batchFirst, node.flag("linear_before_reset", true)}));
       });
 }
 
 template <bool relu> Entities rnn(Node &node) {
   return Stack(node, kRnnOrder, 1)
-      .run([&](Value x, Value w, Value r, Value b, ArrayRef<Value> states, NamedAttribute direction,
-               NamedAttribute batchFirst) {
-        return node.create<nn::RnnOp>({x, w, r, b, states[0]},
-                                      {direction, batchFirst, node.flag("relu", relu)});
+      .run([&](const Layer &layer, NamedAttribute direction, NamedAttribute batchFirst) {
+        return resultsOf(
+            node.create<nn::RnnOp>({layer.x, layer.w, layer.r, layer.b, layer.states[0]},
+                                   {direction, batchFirst, node.flag("relu", relu)}));
       });
 }
 
@@ -166,12 +227,6 @@ template <bool relu> Entities rnn(Node &node) {
 Tensor project(Node &node, Tensor x, StringRef weight, StringRef bias) {
   return node.make<nn::LinearOp>({x, node.floatIn(weight), node.optional(bias)},
                                  {node.flag("transpose_w", true)});
-}
-
-/// Gate number i of `gates`, side by side in the last dimension.
-Tensor gate(Tensor x, int64_t i, int64_t gates) {
-  int64_t size = x.dim(-1) / gates;
-  return x.sliceDim(x.rank() - 1, i * size, (i + 1) * size);
 }
 
 Entities lstmCell(Node &node) {

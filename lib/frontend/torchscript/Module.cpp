@@ -127,8 +127,10 @@ void ModuleImporter::bindBuffers() {
     if (!variable)
       falseConstants.insert(each.path);
     else if (!variable->isBuffer && !variable->isFrozen)
-      problems.push_back({.message = "the program writes into its parameter '" + each.path +
-                                     "'; of one that is trained, the optimizer alone may"});
+      problems.push_back(
+          {.message = "the program writes into its parameter '" + each.path +
+                      "'; of one that is trained, the optimizer alone may: compute with a changed "
+                      "copy of it"});
     else if (now.getType() != each.initial.getType())
       problems.push_back({.message = "the program changes the shape or the element type of its "
                                      "buffer '" +

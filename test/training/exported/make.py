@@ -107,9 +107,9 @@ UNEXPORTED = ("covariances",)
 """Operators that torch.export does not take."""
 UNTRACED = ("steered", "stopped", "paused", "opposed")
 """A trace does not hold where gradients stop, and calls no module with other parameters and no graphs."""
-UNDECOMPOSED = ("stopped", "paused", "opposed", "normed", "factored", "placed")
-"""Decomposition loses where gradients stop, orders the checks of matrices by tokens, and makes operators of some whose
-results depend on data."""
+UNDECOMPOSED = ("stopped", "paused", "opposed", "normed", "factored", "placed", "projected")
+"""Decomposition loses where gradients stop, orders the checks of matrices by tokens, makes operators of some whose
+results depend on data, and nothing but long graphs of recurrent layers, of which `recurrent` is one."""
 UNJOINED = ("determinants", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra", "reshaped", "placed", "taught", "steered")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
 IN_ONNX = ("sampled", "spectral")

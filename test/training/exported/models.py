@@ -281,6 +281,20 @@ class Recurrent(nn.Module):
         return self.head(last[0])
 
 
+class Projected(nn.Module):
+    """LSTMs whose hidden states are projections of what their cells hand out."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.LSTM(4, 5, num_layers=2, bidirectional=True, batch_first=True, proj_size=3)
+        self.second = nn.LSTM(6, 4, bias=False, proj_size=2)
+
+    def forward(self, series):
+        states, (hidden, cells) = self.first(series)
+        last = self.second(states.transpose(0, 1))[1]
+        return hidden, cells, *last
+
+
 class Bounded(nn.Module):
     """Parameters that are equal to what bounds them: a bound that is a number takes the gradient away, a tensor shares it."""
 
@@ -339,6 +353,7 @@ CASES = {
     "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
     "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),
     "recurrent": (Recurrent, {"series": numbers(3, 7, 4)}, None, {}),
+    "projected": (Projected, {"series": numbers(3, 5, 4)}, None, {}),
     "bounded": (Bounded, {"scale": torch.ones(1)}, None, {}),
     "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),

@@ -32,6 +32,10 @@ bool Node::has(StringRef name) const { return !std::holds_alternative<NoValue>(f
 
 bool Node::isTensor(StringRef name) const { return std::holds_alternative<Value>(find(name)); }
 
+bool Node::isTensorList(StringRef name) const {
+  return std::holds_alternative<TensorList>(find(name));
+}
+
 bool Node::isString(StringRef name) const {
   return std::holds_alternative<std::string>(find(name));
 }
@@ -167,6 +171,10 @@ double Node::number(StringRef name) const {
 }
 
 bool Node::isInteger(StringRef name) const { return std::holds_alternative<int64_t>(find(name)); }
+
+bool Node::isNumber(StringRef name) const {
+  return isInteger(name) || std::holds_alternative<double>(find(name));
+}
 
 bool Node::isBoolean(StringRef name) const { return std::holds_alternative<bool>(find(name)); }
 

@@ -61,6 +61,7 @@ public:
   /// The tensor, or null for None.
   mlir::Value optional(llvm::StringRef name) const;
   bool isTensor(llvm::StringRef name) const;
+  bool isTensorList(llvm::StringRef name) const;
   bool isString(llvm::StringRef name) const;
   llvm::SmallVector<prim::Tensor> tensors(llvm::StringRef name) const;
   /// Null for None.
@@ -98,6 +99,8 @@ public:
   /// A number or a tensor without dimensions of known value.
   double number(llvm::StringRef name) const;
   bool isInteger(llvm::StringRef name) const;
+  /// An integer or a real.
+  bool isNumber(llvm::StringRef name) const;
   bool isBoolean(llvm::StringRef name) const;
   MemoryFormat memoryFormat(MemoryFormat otherwise) const;
 

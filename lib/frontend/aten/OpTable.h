@@ -44,7 +44,8 @@ std::vector<std::string> allOperators();
   X(randomOps) X(lossOps) X(attentionOps) X(recurrentOps) X(resizeOps) X(rearrangeOps)              \
   X(scatterOps) X(patchOps) X(samplingOps) X(embeddingOps) X(stridedOps) X(visionOps)              \
   X(complexOps) X(spectralOps) X(sliceOps) X(factorizationOps) X(solvingOps) X(floatOps)           \
-  X(joinOps) X(statisticsOps) X(distanceOps) X(marginOps) X(specialOps)
+  X(joinOps) X(statisticsOps) X(distanceOps) X(marginOps) X(specialOps) X(integrationOps)           \
+  X(selectionOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ATEN_FAMILIES(ACCC_DECLARE_FAMILY)

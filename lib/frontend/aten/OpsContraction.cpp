@@ -128,12 +128,38 @@ Entities tensorDot(Node &node) {
   for (auto [i, j] : llvm::zip(ofA, ofB)) {
     i = node.axis(i, a.rank());
     j = node.axis(j, b.rank());
-    if (a.dim(i) != b.dim(j))
+    // One element stands for as many as the other side has.
+    auto summed = [](Tensor x, int64_t d) {
+      SmallVector<int64_t> shape(x.shape());
+      shape[d] = 1;
+      return prim::sum(x, {d}).reshape(shape);
+    };
+    if (a.dim(i) != b.dim(j) && a.dim(i) == 1)
+      b = summed(b, j);
+    else if (a.dim(i) != b.dim(j) && b.dim(j) == 1)
+      a = summed(a, i);
+    else if (a.dim(i) != b.dim(j))
       fail("contracts dimensions of " + Twine(a.dim(i)) + " and " + Twine(b.dim(j)) + " elements");
   }
   node.axes(ofA, a.rank());
   node.axes(ofB, b.rank());
   return {prim::dotGeneral(a, b, {}, {}, ofA, ofB)};
+}
+
+/// Kronecker's product: every element of the first operand times all of the second.
+Entities kronecker(Node &node) {
+  Type type = resultType(node, {"self", "other"});
+  Tensor a = node.in("self").convert(type), b = node.in("other").convert(type);
+  int64_t rank = std::max(a.rank(), b.rank());
+  SmallVector<int64_t> ofA, ofB, shape;
+  for (int64_t d = -rank; d < 0; ++d) {
+    int64_t outer = a.rank() + d < 0 ? 1 : a.dim(d), inner = b.rank() + d < 0 ? 1 : b.dim(d);
+    ofA.append({outer, 1});
+    ofB.append({1, inner});
+    shape.push_back(outer * inner);
+  }
+  auto [x, y] = node.broadcast(a.reshape(ofA), b.reshape(ofB));
+  return {(type.isInteger(1) ? prim::bitAnd(x, y) : x * y).reshape(shape)};
 }
 
 /// The last dimensions contracted.
@@ -294,6 +320,7 @@ ArrayRef<OpRow> accc::aten::contractionOps() {
       {"inner(self, other)", byProducts<inner>},
       {"vdot(self, other)", conjugateDot},
       {"tensordot(self, other, dims_self, dims_other)", byProducts<tensorDot>},
+      {"kron(self, other)", byProducts<kronecker>},
       {"einsum(equation, tensors, *, path=None)", byProducts<sumOfProducts>},
       {"_trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim, unroll_dim=1)", trilinear},
       {"bilinear(input1, input2, weight, bias=None)", bilinear},

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Factors of matrices.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Promotion.h"
+#include "frontend/common/Indexing.h"
 #include "frontend/common/LinearAlgebra.h"
 #include "ir/nn/Nn.h"
 
+#include <limits>
 #include <tuple>
 
 using namespace mlir;
@@ -200,6 +203,40 @@ Entities oldSvd(Node &node) {
     }
   return factors;
 }
+/// How many singular values are greater than max(atol, rtol times the greatest).
+Entities rankOf(Node &node, Stack a, StringRef absolute, StringRef relative) {
+  if (a.all.size() == 0)
+    return {node.full(a.batch, node.builder().getI64Type(), 0)};
+  Tensor all = node.boolean("hermitian") ? symmetricOfLower(a.all) : a.all;
+  Tensor s = detach(singularValues(node, all)); // [matrices, values]
+  auto limit = [&](StringRef name) {
+    return node.broadcastTo(asTensor(node, name, s.elementType()), a.batch)
+        .reshape({s.dim(0)})
+        .broadcast(s.shape(), {0});
+  };
+  Tensor least = absolute.empty() || !node.has(absolute) ? s.full(0.0) : limit(absolute);
+  double epsilon = s.elementType().isF64() ? std::numeric_limits<double>::epsilon()
+                                           : std::numeric_limits<float>::epsilon();
+  Tensor share = s.full(epsilon * static_cast<double>(std::max(a.rows(), a.columns())));
+  if (!relative.empty() && node.has(relative))
+    share = limit(relative);
+  else if (!absolute.empty() && node.has(absolute))
+    share = relative.empty() ? s.full(0.0) : prim::select(least > 0.0, s.full(0.0), share);
+  Tensor greatest = prim::reduce(prim::ReduceKind::max, s, {1}).broadcast(s.shape(), {0});
+  Tensor counts = (s > prim::max(least, share * greatest)).convert(node.builder().getI64Type());
+  return {prim::sum(counts, {1}).reshape(a.batch)};
+}
+/// PyTorch calls the matrices so where limits are tensors.
+template <bool areTensors> Stack ranked(Node &node) {
+  return stackOf(node, areTensors ? "input" : "self");
+}
+template <bool areTensors> Entities matrixRank(Node &node) {
+  return rankOf(node, ranked<areTensors>(node), "atol", "rtol");
+}
+template <bool areTensors> Entities matrixRankAbove(Node &node) {
+  return rankOf(node, ranked<areTensors>(node), "tol", "");
+}
+
 Entities svdvals(Node &node) { return {svdOf(node, "A", /*full=*/false)[1]}; }
 
 } // namespace
@@ -229,6 +266,12 @@ ArrayRef<OpRow> accc::aten::factorizationOps() {
       {"_linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None)", svd},
       {"svd(self, some=True, compute_uv=True)", oldSvd},
       {"linalg_svdvals(A, *, driver=None)", svdvals},
+      {"linalg_matrix_rank(self, tol, hermitian=False)", matrixRankAbove<false>},
+      {"linalg_matrix_rank.tol_tensor(input, tol, hermitian=False)", matrixRankAbove<true>},
+      {"linalg_matrix_rank.atol_rtol_tensor(input, *, atol=None, rtol=None, hermitian=False)",
+       matrixRank<true>},
+      {"linalg_matrix_rank.atol_rtol_float(self, *, atol=None, rtol=None, hermitian=False)",
+       matrixRank<false>},
   };
   return rows;
 }

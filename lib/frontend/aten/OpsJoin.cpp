@@ -193,6 +193,28 @@ Entities chunks(Node &node) {
   return {node.concatenate(inputs, dim + 1)};
 }
 
+/// The powers 0, 1, ... of each element, or in descending order: [..., elements, powers].
+Tensor powers(Node &node, bool isAscending) {
+  Tensor x = asNumber(node, node.in("x"));
+  if (x.rank() == 0)
+    fail("a tensor without dimensions has no powers side by side");
+  int64_t count = node.has("N") ? node.integer("N") : x.dim(-1), dim = x.rank();
+  if (count < 0 || count > int64_t(1) << 24)
+    fail("N is " + Twine(count));
+  SmallVector<int64_t> shape(x.shape());
+  shape.push_back(count);
+  if (count == 0)
+    return node.full(shape, x.elementType(), 0);
+  Tensor bases = x.broadcastAlong(shape, {dim});
+  Tensor factors = prim::select(prim::equal(node.iota(shape, dim), 0.0), bases.full(1.0), bases);
+  auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::prod);
+  Tensor ascending = node.make<prim::CumulativeOp>(
+      {factors}, {node.attr("kind", kind), node.i64("dimension", dim)}, {factors.type()});
+  return isAscending ? ascending : ascending.reverse({dim});
+}
+Entities vandermonde(Node &node) { return {powers(node, node.boolean("increasing"))}; }
+Entities linalgVandermonde(Node &node) { return {powers(node, /*isAscending=*/true)}; }
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::joinOps() {
@@ -217,6 +239,8 @@ ArrayRef<OpRow> accc::aten::joinOps() {
       {"cartesian_prod(tensors)", byParts<products>},
       {"combinations(self, r=2, with_replacement=False)", byParts<combinations>},
       {"_chunk_cat(tensors, dim, num_chunks)", byParts<chunks>},
+      {"vander(x, N=None, increasing=False)", vandermonde},
+      {"linalg_vander(x, *, N=None)", linalgVandermonde},
   };
   return rows;
 }

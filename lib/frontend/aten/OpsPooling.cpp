@@ -226,6 +226,93 @@ template <size_t spatial> Entities adaptiveMaxPool(Node &node) {
   return greatest(node, x, has, g);
 }
 
+// ---- fractional: windows of one size at random places ----
+
+/// Where each of `count` windows of `window` elements begins in a dimension of `extent`, for
+/// random numbers of [0, 1), one for each plane: [planes, windows]. The last ends where the
+/// dimension does (Graham, "Fractional max-pooling", 2014).
+Tensor fractionalStarts(Node &node, Tensor random, int64_t extent, int64_t window, int64_t count) {
+  if (window < 1 || count < 1 || count + window - 1 > extent)
+    fail(Twine(count) + " windows of " + Twine(window) + " in a dimension of " + Twine(extent) +
+         " elements are not possible");
+  Type i64 = node.builder().getI64Type();
+  SmallVector<int64_t> shape = {random.dim(0), count};
+  Tensor last = node.full(shape, i64, static_cast<double>(extent - window));
+  if (count == 1)
+    return last;
+  Tensor sample = random.broadcast(shape, {0}), i = node.iota(shape, 1);
+  Tensor step = sample.full(static_cast<double>(extent - window)) / static_cast<double>(count - 1);
+  Tensor start = ((i.convert(sample.elementType()) + sample) * step).convert(i64) -
+                 (sample * step).convert(i64);
+  return prim::select(i < static_cast<double>(count - 1), start, last);
+}
+
+template <size_t spatial> Entities fractionalMaxPool(Node &node) {
+  auto [x, has] = batched(node, spatial);
+  SmallVector<int64_t> size = outputSize(node, x, spatial),
+                       window = node.integers("kernel_size", spatial),
+                       extents(x.shape().drop_front(2));
+  int64_t planes = x.dim(0) * x.dim(1), elements = 1, plane = 1;
+  for (size_t d = 0; d < spatial; ++d) {
+    elements *= window[d];
+    plane *= extents[d];
+  }
+  auto count = static_cast<int64_t>(spatial);
+  Tensor samples = node.floatIn("random_samples");
+  if (samples.size() != planes * count || samples.dim(-1) != count)
+    fail("random samples of shape " + show(samples.shape()) + " for an input of shape " +
+         show(x.shape()));
+  samples = detach(samples.reshape({planes, count}));
+  // [planes, positions..., elements of a window]
+  SmallVector<int64_t> shape = {planes}, strides = stridesOf(extents),
+                       windowStrides = stridesOf(window);
+  llvm::append_range(shape, size);
+  shape.push_back(elements);
+  Tensor element = node.iota(shape, count + 1);
+  std::optional<Tensor> position;
+  for (int64_t d = 0; d < count; ++d) {
+    // In two dimensions the numbers stand the other way round.
+    int64_t which = spatial == 2 ? 1 - d : d;
+    Tensor starts = fractionalStarts(node, samples.sliceDim(1, which, which + 1).reshape({planes}),
+                                     extents[d], window[d], size[d]);
+    Tensor offset = element / static_cast<double>(windowStrides[d]);
+    offset = prim::rem(offset, offset.full(static_cast<double>(window[d])));
+    Tensor along = (starts.broadcast(shape, {0, d + 1}) + offset) * static_cast<double>(strides[d]);
+    position = position ? *position + along : along;
+  }
+  int64_t windows = position->size() / std::max<int64_t>(planes * elements, 1);
+  Tensor places = position->reshape({planes, windows * elements});
+  Tensor rows = x.reshape({planes, plane});
+  Tensor seen = flat(rows).gather(alongAxis(node, places, rows.shape(), 1), 0);
+  auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::max);
+  Tensor best = node.make<prim::ArgReduceOp>({detach(seen).reshape({planes, windows, elements})},
+                                             {node.attr("kind", kind), node.i64("dimension", 2)});
+  Tensor entry = best + node.iota(best.shape(), 1) * static_cast<double>(elements);
+  Tensor index = flat(places).gather(alongAxis(node, entry, places.shape(), 1), 0);
+  Tensor values = flat(rows).gather(alongAxis(node, index, rows.shape(), 1), 0);
+  SmallVector<int64_t> result(x.shape().take_front(2));
+  llvm::append_range(result, size);
+  return {unbatched(values.reshape(result), has), unbatched(index.reshape(result), has)};
+}
+
+/// The gradients of the maxima back where they were, added up where windows overlap.
+template <size_t spatial> Entities fractionalMaxPoolBackward(Node &node) {
+  Tensor x = node.floatIn("self"), g = node.floatIn("grad_output");
+  Tensor indices = node.indexIn("indices").convert(node.builder().getI64Type());
+  int64_t plane = 1;
+  for (int64_t extent : x.shape().take_back(spatial))
+    plane *= extent;
+  int64_t planes = plane == 0 ? 0 : x.size() / plane;
+  if (indices.shape() != g.shape() || (planes != 0 && g.size() % planes != 0))
+    fail("a gradient of shape " + show(g.shape()) + " and indices of shape " +
+         show(indices.shape()));
+  SmallVector<int64_t> rows = {planes, planes == 0 ? 0 : g.size() / planes};
+  Tensor places = alongAxis(node, indices.reshape(rows), {planes, plane}, 1);
+  Tensor sum = node.full({x.size()}, x.elementType(), 0)
+                   .scatter(flat(places), flat(g), 0, prim::ScatterKind::add);
+  return {sum.reshape(x.shape())};
+}
+
 /// The maxima back where they were among the positions of their channel, and zeros.
 template <size_t spatial> Entities maxUnpool(Node &node) {
   auto [x, has] = batched(node, spatial);
@@ -287,6 +374,15 @@ ArrayRef<OpRow> accc::aten::poolingOps() {
       {"adaptive_max_pool1d(self, output_size)", adaptiveMaxPool<1>},
       {"adaptive_max_pool2d(self, output_size)", adaptiveMaxPool<2>},
       {"adaptive_max_pool3d(self, output_size)", adaptiveMaxPool<3>},
+
+      {"fractional_max_pool2d(self, kernel_size, output_size, random_samples)",
+       fractionalMaxPool<2>},
+      {"fractional_max_pool3d(self, kernel_size, output_size, random_samples)",
+       fractionalMaxPool<3>},
+      {"fractional_max_pool2d_backward(grad_output, self, kernel_size, output_size, indices)",
+       fractionalMaxPoolBackward<2>},
+      {"fractional_max_pool3d_backward(grad_output, self, kernel_size, output_size, indices)",
+       fractionalMaxPoolBackward<3>},
 
       {"max_unpool2d(self, indices, output_size)", maxUnpool<2>},
       {"max_unpool3d(self, indices, output_size, stride, padding)", maxUnpool<3>},

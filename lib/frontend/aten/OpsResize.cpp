@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Upsampling: what torch.nn.functional.interpolate calls.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/common/Interpolation.h"
 #include "ir/nn/Nn.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace accc;
@@ -34,8 +37,22 @@ SmallVector<double> givenScales(Node &node, size_t spatial, bool isList) {
   return scales;
 }
 
-Entities resize(Node &node, size_t spatial, bool isList, nn::ResizeMode mode,
-                nn::ResizeCoordinates coordinates, nn::ResizeNearest nearest) {
+/// Where the elements of a result lie, and how its values are made of their neighbours.
+struct Sampling {
+  nn::ResizeMode mode;
+  nn::ResizeCoordinates coordinates = nn::ResizeCoordinates::half_pixel;
+  nn::ResizeNearest nearest = nn::ResizeNearest::floor;
+  bool isAntialiased = false;
+};
+
+/// An antialiased resize has its grid from edge to edge, and align_corners says how wide its steps
+/// are alone.
+double alignedScale(int64_t in, int64_t out) {
+  return out > 1 && in > 1 ? static_cast<double>(out - 1) / static_cast<double>(in - 1)
+                           : std::numeric_limits<double>::max();
+}
+
+Entities resize(Node &node, size_t spatial, bool isList, const Sampling &sampling) {
   Tensor x = node.floatIn(isList ? "input" : "self");
   if (x.rank() != static_cast<int64_t>(spatial) + 2)
     fail("an input of shape " + show(x.shape()) + " does not have " + Twine(spatial) +
@@ -55,32 +72,45 @@ Entities resize(Node &node, size_t spatial, bool isList, nn::ResizeMode mode,
       fail("neither a size nor a scale is given");
     if (shape[d] < 1 || shape[d] > int64_t(1) << 40 || x.dim(d) == 0)
       fail("cannot resize " + Twine(x.dim(d)) + " elements to " + Twine(shape[d]));
-    scales.push_back(factors[i] > 0 ? factors[i] : static_cast<double>(shape[d]) / extent);
+    if (sampling.isAntialiased && node.boolean("align_corners"))
+      scales.push_back(alignedScale(x.dim(d), shape[d]));
+    else
+      scales.push_back(factors[i] > 0 ? factors[i] : static_cast<double>(shape[d]) / extent);
   }
   MLIRContext *context = &node.context();
-  return {node.make<nn::ResizeOp>(
-      {x},
-      {node.attr("scales", node.builder().getDenseF64ArrayAttr(scales)),
-       node.attr("mode", nn::ResizeModeAttr::get(context, mode)),
-       node.attr("coordinates", nn::ResizeCoordinatesAttr::get(context, coordinates)),
-       node.attr("nearest", nn::ResizeNearestAttr::get(context, nearest)),
-       node.f64("cubic_coefficient", -0.75)},
-      {tensorType(shape, x.elementType())})};
+  SmallVector<NamedAttribute> attributes = {
+      node.attr("scales", node.builder().getDenseF64ArrayAttr(scales)),
+      node.attr("mode", nn::ResizeModeAttr::get(context, sampling.mode)),
+      node.attr("coordinates", nn::ResizeCoordinatesAttr::get(context, sampling.coordinates)),
+      node.attr("nearest", nn::ResizeNearestAttr::get(context, sampling.nearest)),
+      node.f64("cubic_coefficient", sampling.isAntialiased ? -0.5 : -0.75)};
+  if (sampling.isAntialiased) {
+    checkWideKernels(x, shape);
+    for (const char *flag : {"antialias", "exclude_outside"})
+      attributes.push_back(node.attr(flag, node.builder().getUnitAttr()));
+  }
+  return {node.make<nn::ResizeOp>({x}, attributes, {tensorType(shape, x.elementType())})};
 }
 
 template <size_t spatial, bool isList> Entities nearestFloor(Node &node) {
-  return resize(node, spatial, isList, nn::ResizeMode::nearest, nn::ResizeCoordinates::asymmetric,
-                nn::ResizeNearest::floor);
+  return resize(node, spatial, isList,
+                {nn::ResizeMode::nearest, nn::ResizeCoordinates::asymmetric});
 }
 template <size_t spatial, bool isList> Entities nearestExact(Node &node) {
-  return resize(node, spatial, isList, nn::ResizeMode::nearest, nn::ResizeCoordinates::half_pixel,
-                nn::ResizeNearest::round_prefer_ceil);
+  return resize(node, spatial, isList,
+                {nn::ResizeMode::nearest, nn::ResizeCoordinates::half_pixel,
+                 nn::ResizeNearest::round_prefer_ceil});
 }
 template <size_t spatial, nn::ResizeMode mode, bool isList> Entities interpolated(Node &node) {
-  return resize(node, spatial, isList, mode,
-                node.boolean("align_corners") ? nn::ResizeCoordinates::align_corners
-                                              : nn::ResizeCoordinates::half_pixel,
-                nn::ResizeNearest::floor);
+  return resize(node, spatial, isList,
+                {mode, node.boolean("align_corners") ? nn::ResizeCoordinates::align_corners
+                                                     : nn::ResizeCoordinates::half_pixel});
+}
+template <nn::ResizeMode mode, bool isList> Entities antialiased(Node &node) {
+  return resize(node, 2, isList, {.mode = mode, .isAntialiased = true});
+}
+template <nn::ResizeMode mode> Entities antialiasedBackward(Node &node) {
+  return backwardOfLinear(node, antialiased<mode, false>, "input_size");
 }
 
 } // namespace
@@ -124,6 +154,20 @@ ArrayRef<OpRow> accc::aten::resizeOps() {
        interpolated<3, linear, true>},
       {"upsample_bicubic2d.vec(input, output_size, align_corners, scale_factors=None)",
        interpolated<2, cubic, true>},
+      {"_upsample_bilinear2d_aa(self, output_size, align_corners, scales_h=None, scales_w=None)",
+       antialiased<linear, false>},
+      {"_upsample_bilinear2d_aa.vec(input, output_size, align_corners, scale_factors=None)",
+       antialiased<linear, true>},
+      {"_upsample_bilinear2d_aa_backward(grad_output, output_size, input_size, align_corners, "
+       "scales_h=None, scales_w=None)",
+       antialiasedBackward<linear>},
+      {"_upsample_bicubic2d_aa(self, output_size, align_corners, scales_h=None, scales_w=None)",
+       antialiased<cubic, false>},
+      {"_upsample_bicubic2d_aa.vec(input, output_size, align_corners, scale_factors=None)",
+       antialiased<cubic, true>},
+      {"_upsample_bicubic2d_aa_backward(grad_output, output_size, input_size, align_corners, "
+       "scales_h=None, scales_w=None)",
+       antialiasedBackward<cubic>},
   };
   return rows;
 }

@@ -139,10 +139,8 @@ Entities pseudoInverseOf(Node &node, StringRef absolute, StringRef relative, dou
   if (a.all.size() == 0)
     return {a.restore(prim::transposed(a.all))};
   Tensor all = a.all;
-  if (node.boolean("hermitian")) { // of which the lower triangle is read
-    Tensor lower = prim::lowerTriangle(all);
-    all = lower + prim::transposed(prim::lowerTriangle(all, -1));
-  }
+  if (node.boolean("hermitian"))
+    all = symmetricOfLower(all);
   auto limit = [&](StringRef name, double otherwise) {
     Tensor perMatrix = node.full({all.dim(0)}, all.elementType(), otherwise);
     if (name.empty() || !node.has(name))

@@ -112,15 +112,15 @@ template <Kind kind, bool isInverse, bool isOne> Entities transform(Node &node) 
 }
 
 /// Real spectra, of which the signal is the first half.
-Entities hermitian(Node &node) {
+template <bool isOne> Entities hermitian(Node &node) {
   Complex x = signal(node);
-  Plan plan = planOf(node, x.real, Kind::ToReal, /*isInverse=*/true, "n");
+  Plan plan = planOf(node, x.real, Kind::ToReal, /*isInverse=*/true, isOne ? "n" : "s");
   double scale = scaleOf(node, /*isInverse=*/false, plan.count());
   return {transformed(node, conjugate(x), plan, scale).real};
 }
-Entities inverseHermitian(Node &node) {
+template <bool isOne> Entities inverseHermitian(Node &node) {
   Complex x = signal(node);
-  Plan plan = planOf(node, x.real, Kind::FromReal, /*isInverse=*/false, "n");
+  Plan plan = planOf(node, x.real, Kind::FromReal, /*isInverse=*/false, isOne ? "n" : "s");
   double scale = scaleOf(node, /*isInverse=*/true, plan.count());
   return {conjugate(transformed(node, x, plan, scale)).value(node)};
 }
@@ -336,8 +336,8 @@ ArrayRef<OpRow> accc::aten::spectralOps() {
       {"fft_ifft(self, n=None, dim=-1, norm=None)", transform<Full, true, true>},
       {"fft_rfft(self, n=None, dim=-1, norm=None)", transform<FromReal, false, true>},
       {"fft_irfft(self, n=None, dim=-1, norm=None)", transform<ToReal, true, true>},
-      {"fft_hfft(self, n=None, dim=-1, norm=None)", hermitian},
-      {"fft_ihfft(self, n=None, dim=-1, norm=None)", inverseHermitian},
+      {"fft_hfft(self, n=None, dim=-1, norm=None)", hermitian<true>},
+      {"fft_ihfft(self, n=None, dim=-1, norm=None)", inverseHermitian<true>},
       {"fft_fft2(self, s=None, dim=[-2 -1], norm=None)", transform<Full, false, false>},
       {"fft_ifft2(self, s=None, dim=[-2 -1], norm=None)", transform<Full, true, false>},
       {"fft_rfft2(self, s=None, dim=[-2 -1], norm=None)", transform<FromReal, false, false>},
@@ -346,6 +346,10 @@ ArrayRef<OpRow> accc::aten::spectralOps() {
       {"fft_ifftn(self, s=None, dim=None, norm=None)", transform<Full, true, false>},
       {"fft_rfftn(self, s=None, dim=None, norm=None)", transform<FromReal, false, false>},
       {"fft_irfftn(self, s=None, dim=None, norm=None)", transform<ToReal, true, false>},
+      {"fft_hfft2(self, s=None, dim=[-2 -1], norm=None)", hermitian<false>},
+      {"fft_ihfft2(self, s=None, dim=[-2 -1], norm=None)", inverseHermitian<false>},
+      {"fft_hfftn(self, s=None, dim=None, norm=None)", hermitian<false>},
+      {"fft_ihfftn(self, s=None, dim=None, norm=None)", inverseHermitian<false>},
       {"fft_fftshift(self, dim=None)", shifted<false>},
       {"fft_ifftshift(self, dim=None)", shifted<true>},
       {"fft_fftfreq(n, d=1, *, dtype=None)", frequencies<false>},

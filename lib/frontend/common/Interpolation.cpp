@@ -113,3 +113,9 @@ Tensor accc::frontend::interpolate(NodeBuilder &node, Tensor x, Tensor sample,
   return products.dim(0) == 1 ? products.reshape(products.shape().drop_front())
                               : prim::sum(products, {0});
 }
+
+void accc::frontend::checkWideKernels(Tensor x, ArrayRef<int64_t> shape) {
+  for (auto [in, out] : llvm::zip(x.shape(), shape))
+    if (in != out && in * out > int64_t(1) << 26)
+      fail("antialias from " + Twine(in) + " to " + Twine(out) + " elements is not supported");
+}

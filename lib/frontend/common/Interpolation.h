@@ -38,6 +38,10 @@ prim::Tensor weightedElements(NodeBuilder &node, prim::Tensor x, prim::Tensor sa
 prim::Tensor interpolate(NodeBuilder &node, prim::Tensor x, prim::Tensor sample,
                          llvm::ArrayRef<Taps> taps);
 
+/// Throws ImportError where x cannot be resized to `shape` by kernels as wide as a dimension is
+/// shrunk, which are matrices.
+void checkWideKernels(prim::Tensor x, llvm::ArrayRef<int64_t> shape);
+
 /// A tensor with its last dimension moved to `to`.
 prim::Tensor moveLast(prim::Tensor x, int64_t to);
 

@@ -132,3 +132,7 @@ Tensor frontend::pseudoInverse(const NodeBuilder &node, Tensor a, Tensor absolut
 Tensor frontend::singularValues(const NodeBuilder &node, Tensor a) {
   return a.wrap(node.create<nn::SvdOp>({a}, {node.flag("full", false)})->getResult(1));
 }
+
+Tensor accc::frontend::symmetricOfLower(Tensor a) {
+  return prim::lowerTriangle(a) + prim::transposed(prim::lowerTriangle(a, -1));
+}

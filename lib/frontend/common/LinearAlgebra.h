@@ -47,6 +47,9 @@ prim::Tensor pseudoInverse(const NodeBuilder &node, prim::Tensor a, prim::Tensor
 /// The singular values [matrices, min(m, n)] of a stack, descending.
 prim::Tensor singularValues(const NodeBuilder &node, prim::Tensor a);
 
+/// The symmetric matrices whose lower triangles those of a stack have.
+prim::Tensor symmetricOfLower(prim::Tensor a);
+
 } // namespace accc::frontend
 
 #endif

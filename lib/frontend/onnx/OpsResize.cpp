@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Padding and resizing.
+#include "frontend/common/Interpolation.h"
 #include "frontend/common/Padding.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Tensors.h"
@@ -117,13 +118,6 @@ SmallVector<double> regionOf(Node &node, Tensor x, ArrayRef<int64_t> axes) {
   return region;
 }
 
-/// A kernel as wide as a dimension is shrunk is a matrix.
-void checkAntialias(Tensor x, ArrayRef<int64_t> shape) {
-  for (auto [in, out] : llvm::zip(x.shape(), shape))
-    if (in != out && in * out > int64_t(1) << 26)
-      fail("antialias from " + Twine(in) + " to " + Twine(out) + " elements is not supported");
-}
-
 Entities resize(Node &node) {
   Tensor x = node.in(0);
   SmallVector<int64_t> axes(x.rank());
@@ -180,7 +174,7 @@ Entities resize(Node &node) {
     attributes.push_back(node.f64("extrapolation", node.real("extrapolation_value", 0.0)));
   }
   if (node.integer("antialias", 0) != 0)
-    checkAntialias(x, shape);
+    checkWideKernels(x, shape);
   for (const char *flag : {"antialias", "exclude_outside"})
     if (node.integer(flag, 0) != 0)
       attributes.push_back(node.attr(flag, node.builder().getUnitAttr()));

@@ -9,6 +9,7 @@ from torchvision import ops
 
 from corners import CORNERS
 from factored import FACTORED
+from numerics import NUMERICS
 from special import LIKELIHOODS, SPECIAL as SPECIAL_FUNCTIONS
 
 INDEX = torch.tensor([[0, 2, 1], [1, 0, 2]])
@@ -324,6 +325,7 @@ COMPLEX_WRITTEN = {
     "write_real": real(lambda x: written_part(pairs(x), lambda z: z.real)),
     "write_pairs": real(lambda x: written_part(pairs(x), lambda z: torch.view_as_real(z)[..., 1])), "write": real(lambda x: written_part(pairs(x), lambda z: z)),
     "irfft2": lambda x: torch.fft.irfft2(torch.fft.rfft2(x) * pairs(x)[:, :2], s=(2, 3)),
+    "hfft2": lambda x: torch.fft.hfft2(x), "hfftn": lambda x: torch.fft.hfftn(pairs(x), s=(3, 4), norm="ortho"), "ihfft2": lambda x: torch.fft.ihfft2(x.exp()).real, "ihfftn": lambda x: torch.fft.ihfftn(x, norm="forward").abs(),
     "stft_normalized": lambda x: torch.stft(signal(x, 30)[0], 8, window=torch.hamming_window(6), win_length=6, normalized=True, return_complex=True).abs(),
 }
 """Writes into complex tensors, and transforms that PyTorch makes with such, of which it makes no joint programs."""
@@ -468,7 +470,7 @@ MARGINS = {
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
             "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "margins": MARGINS,
-            "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS}
+            "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS}
 
 
 class Operators(nn.Module):

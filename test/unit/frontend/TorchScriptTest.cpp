@@ -146,6 +146,14 @@ TEST_CASE("TorchScript: arguments that are no tensors") {
   CHECK(problems("Dict[str, List[Tensor]]", {{"x_a_b_0", row}, {"x_a_b_1", row}}).empty());
 }
 
+TEST_CASE("TorchScript: a mask that decides a size must be known") {
+  CHECK_THAT(problemsOf("    return torch.masked_select(x, torch.gt(x, 0))\n"),
+             Contains("'mask', which decides the size of the result (torch.where(mask, x, 0), or a "
+                      "product with the mask, keeps the size), must be known at compile time"));
+  CHECK_THAT(problemsOf("    return torch.mul(torch.nonzero(x), 2)\n"),
+             Contains("'self', which decides the size of the result"));
+}
+
 TEST_CASE("TorchScript: attributes of modules that are no tensors") {
   auto problems = [](const std::string &body) {
     return import(changed(module("scripted/refused/loop"), "code/__torch__/modules.py",

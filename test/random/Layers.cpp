@@ -46,6 +46,29 @@ bool activation(Sketch &s) {
   }
 }
 
+/// Functions with poles or edges, of values away from these.
+bool special(Sketch &s) {
+  Value x = s.floats();
+  switch (s.random.below(7)) {
+  case 0:
+    return bool(s.same("nn.lgamma", s.within(x, 0.5, 4)));
+  case 1:
+    return bool(s.same("nn.polygamma", s.within(x, 0.5, 4), s.integer("order", s.random.below(3))));
+  case 2: {
+    Value exponent = s.constant(Sketch::typeOf(x), s.random.pick({1.5, 2.0, 3.5}));
+    return bool(s.same("nn.zeta", {exponent, s.within(x, 0.5, 4)}));
+  }
+  case 3:
+    return bool(s.same("nn.erfinv", s.within(x, -0.9, 0.9)));
+  case 4:
+    return bool(s.same("nn.ndtri", s.within(x, 0.05, 0.95)));
+  case 5:
+    return bool(s.same("nn.erfcx", s.within(x, -1, 4)));
+  default:
+    return bool(s.same("nn.entr", s.within(x, 0.1, 3)));
+  }
+}
+
 bool prelu(Sketch &s) {
   Value x = s.floats(1);
   SmallVector<int64_t> slope;
@@ -69,6 +92,7 @@ bool softmax(Sketch &s) {
 }
 
 constexpr Production kActivations[] = {{"activation", 16, activation},
+                                       {"special", 2, special},
                                        {"prelu", 2, prelu},
                                        {"softmax", 5, softmax},
                                        {"straight_through", 1, straightThrough}};

@@ -70,7 +70,10 @@ Variable *ForwardBuilder::findVariable(Value argument) {
 
 DenseElementsAttr ForwardBuilder::initialValue(Value variable) {
   Variable *found = findVariable(variable);
-  return found && found->isKnown ? attributeOf(found->weight) : DenseElementsAttr();
+  if (!found || !found->isKnown)
+    return {};
+  found->isAskedFor = true;
+  return attributeOf(found->weight);
 }
 
 void ForwardBuilder::markBuffer(Value variable) {

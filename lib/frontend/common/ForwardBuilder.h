@@ -26,6 +26,8 @@ struct Variable {
   bool isTrained = false;
   /// Nothing gives it another value than `weight` before or while it is trained, but the optimizer.
   bool isKnown = true;
+  /// The import asked for that value.
+  bool isAskedFor = false;
 };
 
 /// A result of @forward: an output of the model, or its own loss or gradient of a parameter.

@@ -140,6 +140,7 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   };
   if (isTied) {
     memory[tied->second].changes |= use.changes;
+    findVariable(state[tied->second].second)->isKnown &= !use.changes;
     bind(state[tied->second].first);
     byName[given] = tied->second;
     if (names.empty())
@@ -150,7 +151,8 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   Value value = addVariable({.name = name,
                              .isBuffer = isBuffer,
                              .isFrozen = !isBuffer && !stored.requiresGrad,
-                             .weight = weight});
+                             .weight = weight,
+                             .isKnown = !use.changes});
   bool isFloat = isa<FloatType>(weight.type.getElementType());
   // A buffer that the module does not save, and one of integers, is a constant unless the program
   // writes into it: shapes and indices may depend on it.

@@ -56,11 +56,13 @@ aten::MutableTensor ModuleImporter::addTensor(const StoredTensor &stored, const 
   if (auto known = byPlace.find(place); known != byPlace.end())
     return ofElementType(state[known->second].tensor);
   bool isBuffer = first.kind != Parameter;
+  bool isTrained = importOptions.training && !isBuffer && stored.requiresGrad;
   Weight weight = pairsOf(stored.weight);
   Value value = addVariable({.name = first.path,
                              .isBuffer = isBuffer,
                              .isFrozen = !isBuffer && !stored.requiresGrad,
-                             .weight = weight});
+                             .weight = weight,
+                             .isKnown = !isTrained && !written.contains(first.path)});
   // A tensor that the module does not save, and a buffer of integers, is a constant unless the
   // program writes into it: shapes and indices may depend on it.
   bool isFloat = isa<FloatType>(weight.type.getElementType());
@@ -135,6 +137,8 @@ void ModuleImporter::bindBuffers() {
       problems.push_back({.message = "the program changes the shape or the element type of its "
                                      "buffer '" +
                                      each.path + "'"});
+    else if (variable->isKnown && variable->isAskedFor) // as if it never changed
+      falseConstants.insert(each.path);
     else
       bindUpdate(each.initial, now);
   }

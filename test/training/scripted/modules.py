@@ -205,4 +205,28 @@ class Unknown(nn.Module):
         return y + torch.special.bessel_j0(x[0])
 
 
-REFUSED = {"data": Data, "loop": Loop, "raises": Raises, "counts": Counts, "unknown": Unknown}
+class Chosen(nn.Module):
+    """A mask of a parameter, which training changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([0.5, -0.5, 1.0]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight[self.weight > 0].sum()
+
+
+class Bounded(nn.Module):
+    """A mask of a buffer that the module writes."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("bound", torch.tensor([-1.0, 0.5, 1.0]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.bound.add_(1)
+        return x * self.bound[self.bound > 0].sum()
+
+
+REFUSED = {"data": Data, "loop": Loop, "raises": Raises, "counts": Counts, "unknown": Unknown,
+           "chosen": Chosen, "bounded": Bounded}

@@ -197,7 +197,7 @@ class Endings(CommandLineTest):
         for name in self.files():
             (self.folder / name).unlink()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
-            ended = 0
+            codes = []
             for part in (0.05, 0.3, 0.5, 0.7):
                 process = self.start()
                 time.sleep(part * whole)
@@ -209,12 +209,11 @@ class Endings(CommandLineTest):
                     for name in self.files():
                         (self.folder / name).unlink()
                     continue
-                # One that has only just begun ends before it listens.
-                listens = number != signal.SIGKILL and (code > 0 or part > 0.1)
-                self.assertEqual(code, 128 + number if listens else -number)
+                codes.append(code)
                 self.assertEqual(self.files(), [], (number, part))
-                ended += 1
-            self.assertGreater(ended, 0)
+            # One that has only just begun, which may be long on a busy machine, ends before it listens.
+            self.assertLessEqual(set(codes), {-number, 128 + number})
+            self.assertIn(-number if number == signal.SIGKILL else 128 + number, codes)
 
 
 if __name__ == "__main__":

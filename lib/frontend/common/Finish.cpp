@@ -86,3 +86,13 @@ void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &resul
     problems.push_back({"", "", "the imported module is not valid: " + diagnostics});
   result.module = std::move(module);
 }
+
+void ForwardBuilder::reportFindings(ImportResult &result) {
+  for (auto &[name, others] : aliases) // a variable that the step does not hold has none
+    if (result.weights.contains(name))
+      result.aliases[name] = others;
+  result.wrongSizes = wrongSizes();
+  result.remarks = std::move(remarks);
+  result.problems = std::move(problems);
+  result.dropIfWrong();
+}

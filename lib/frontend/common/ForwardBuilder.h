@@ -103,12 +103,16 @@ protected:
   /// Makes @forward of the outputs, unless there are problems: results, roles, what nobody uses,
   /// and a last look by the verifier.
   void finish(llvm::ArrayRef<ForwardOutput> outputs, ImportResult &result);
+  /// Moves remarks, problems and what else was found on the way into the result, once @forward is
+  /// there.
+  void reportFindings(ImportResult &result);
 
   const ImportOptions &importOptions;
   mlir::MLIRContext &context;
   mlir::OpBuilder opBuilder;
   mlir::Block *body = nullptr;
   std::vector<Variable> variables;
+  std::map<std::string, std::vector<std::string>> aliases; // as in ImportResult
   std::vector<Problem> remarks, problems;
   std::string diagnostics; // errors that MLIR reported while a rule ran
 

@@ -87,6 +87,14 @@ struct ImportResult {
   std::map<std::string, std::vector<std::string>> aliases = {};
   /// What the export lost, where that was accepted or nothing is trained; empty: nothing.
   std::string damage = {};
+
+  /// Of a model with problems nothing is left but these.
+  void dropIfWrong() {
+    if (problems.empty())
+      return;
+    module = nullptr;
+    weights.clear();
+  }
 };
 
 } // namespace accc

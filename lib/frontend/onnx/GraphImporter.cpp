@@ -364,17 +364,6 @@ Entities GraphImporter::importCall(const onnx::FunctionProto &function, const on
 
 // ---- the function ----
 
-void GraphImporter::report(ImportResult &result) {
-  result.remarks = std::move(remarks);
-  result.problems = std::move(problems);
-  result.dataFiles = tensorReader.dataFiles();
-  result.wrongSizes = wrongSizes();
-  if (!result.problems.empty()) {
-    result.module = nullptr;
-    result.weights.clear();
-  }
-}
-
 ImportResult GraphImporter::run() {
   SmallVector<const onnx::GraphProto *> graphs = {&model->graph()};
   if (training) {
@@ -401,7 +390,8 @@ ImportResult GraphImporter::run() {
   for (const onnx::ValueInfoProto &output : model->graph().output())
     if (!training)
       result.outputs.push_back(output.name());
-  report(result);
+  result.dataFiles = tensorReader.dataFiles();
+  reportFindings(result);
   return result;
 }
 
@@ -426,6 +416,7 @@ ImportResult GraphImporter::runInitialization(const WeightTable &weights) {
   }
   ImportResult result;
   finish(outputs, result);
-  report(result);
+  result.dataFiles = tensorReader.dataFiles();
+  reportFindings(result);
   return result;
 }

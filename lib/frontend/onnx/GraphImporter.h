@@ -101,8 +101,6 @@ private:
   int64_t opset(const onnx::NodeProto &node, const Frame &frame) const;
   mlir::Location location(const onnx::NodeProto &node);
   void reportState(ImportResult &result);
-  /// Moves remarks, problems and what else was found on the way into the result.
-  void report(ImportResult &result);
 
   // ---- results (Results.cpp) ----
   std::vector<ForwardOutput> importOutputs();

@@ -35,10 +35,7 @@ void addFindings(ImportResult &initial, ImportResult &result) {
   for (std::string &file : initial.dataFiles)
     if (!llvm::is_contained(result.dataFiles, file))
       result.dataFiles.push_back(std::move(file));
-  if (!result.problems.empty()) {
-    result.module = nullptr;
-    result.weights.clear();
-  }
+  result.dropIfWrong();
 }
 
 ImportResult failed(const std::string &message) {

@@ -10,14 +10,11 @@ using namespace accc::onnx_import;
 void GraphImporter::reportState(ImportResult &result) {
   Recovery &recovery = state.recovery;
   result.recovered = recovery.parameters;
-  result.aliases = recovery.aliases;
+  aliases = recovery.aliases;
   if (state.exported)
     for (const auto &entry : *state.exported)
       if (!entry.second.aliases.empty())
-        result.aliases[entry.first().str()] = entry.second.aliases;
-  // A variable that the step does not hold has no other names.
-  std::erase_if(result.aliases,
-                [&](const auto &entry) { return !result.weights.contains(entry.first); });
+        aliases[entry.first().str()] = entry.second.aliases;
   if (importOptions.training)
     for (const std::string &warning : recovery.warnings)
       warn(warning);

@@ -378,15 +378,6 @@ ImportResult ProgramImporter::run() {
   ImportResult result;
   importOutputs(scope, result);
   finish(outputs, result);
-  for (auto &[name, others] : aliases)
-    if (result.weights.contains(name))
-      result.aliases[name] = others;
-  result.wrongSizes = wrongSizes();
-  result.remarks = std::move(remarks);
-  result.problems = std::move(problems);
-  if (!result.problems.empty()) {
-    result.module = nullptr;
-    result.weights.clear();
-  }
+  reportFindings(result);
   return result;
 }

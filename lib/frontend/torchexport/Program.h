@@ -102,8 +102,7 @@ private:
   std::vector<std::pair<aten::MutableTensor, mlir::Value>> state;
   std::map<std::string, size_t> byPlace; // tied tensors
   std::vector<NamedView> memory;         // of each of `state`
-  std::map<std::string, std::vector<std::string>> aliases;
-  std::map<std::string, size_t> byName; // of buffers and parameters
+  std::map<std::string, size_t> byName;  // of buffers and parameters
   std::set<std::string> writtenArguments;
   std::vector<ForwardOutput> outputs;
   std::map<size_t, mlir::Value> gradients; // of each of `state` that has one

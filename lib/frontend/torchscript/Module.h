@@ -66,7 +66,6 @@ private:
   std::vector<State> state;
   std::map<std::string, TensorName> names; // by place: the name of tied tensors
   std::map<std::string, size_t> byPlace;
-  std::map<std::string, std::vector<std::string>> aliases;
 };
 
 } // namespace accc::torchscript

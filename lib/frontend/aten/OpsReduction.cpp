@@ -94,21 +94,24 @@ template <bool root, bool withMean> Entities variance(Node &node) {
   return results;
 }
 
+/// The greatest or least along `dims`, which are dropped; of booleans, whether any or all are true.
+Tensor extremeOver(Node &node, prim::ReduceKind kind, Tensor x, ArrayRef<int64_t> dims) {
+  if (!x.elementType().isInteger(1))
+    return prim::reduce(kind, x, dims);
+  return prim::notEqual(prim::reduce(kind, x.convert(node.builder().getI32Type()), dims), 0.0);
+}
+
 template <prim::ReduceKind kind> Entities extreme(Node &node) {
   Tensor x = node.in("self");
   SmallVector<int64_t> dims = node.dims("dim", x);
-  if (x.elementType().isInteger(1)) {
-    Tensor y = prim::reduce(kind, x.convert(node.builder().getI32Type()), dims);
-    return {kept(node, prim::notEqual(y, 0.0), x, dims)};
-  }
-  return {kept(node, prim::reduce(kind, x, dims), x, dims)};
+  return {kept(node, extremeOver(node, kind, x, dims), x, dims)};
 }
 
 /// Of all elements. Those that are equal to it share its gradient evenly, NaN among them.
 template <prim::ReduceKind kind> Entities extremeOfAll(Node &node) {
   Tensor x = node.in("self");
   if (!isa<FloatType>(x.elementType()))
-    return extreme<kind>(node);
+    return {extremeOver(node, kind, flat(x), {0})};
   constexpr double infinity = std::numeric_limits<double>::infinity();
   Tensor isNan = prim::notEqual(x, x), y = flat(x);
   Tensor numbers =

@@ -114,6 +114,19 @@ static std::optional<Local> ofReals(StringRef name, double a, double b) {
   return std::nullopt;
 }
 
+/// Functions of reals alone, of which `math` and torch have the same.
+static std::optional<Local> ofReal(StringRef name, double x) {
+  static constexpr std::pair<StringRef, double (*)(double)> kFunctions[] = {
+      {"sqrt", std::sqrt}, {"exp", std::exp},   {"log", std::log},   {"log2", std::log2},
+      {"sin", std::sin},   {"cos", std::cos},   {"tan", std::tan},   {"asin", std::asin},
+      {"acos", std::acos}, {"atan", std::atan}, {"sinh", std::sinh}, {"cosh", std::cosh},
+      {"tanh", std::tanh}};
+  for (auto [known, function] : kFunctions)
+    if (name == known)
+      return Local(function(x));
+  return std::nullopt;
+}
+
 static std::optional<Local> ofOne(StringRef name, const Local &value) {
   double x = toReal(value);
   std::optional<int64_t> integer = toInteger(value);
@@ -131,12 +144,25 @@ static std::optional<Local> ofOne(StringRef name, const Local &value) {
     return integer ? Local(*integer) : asInteger(std::ceil(x));
   if (name == "round")
     return integer ? Local(*integer) : asInteger(std::nearbyint(x));
-  if (name == "sqrt" || name == "_sym_sqrt" || name == "sym_sqrt")
-    return Local(std::sqrt(x));
-  return std::nullopt;
+  if (name == "abs" && !integer)
+    return Local(std::abs(x));
+  if (name == "abs")
+    return *integer < 0 ? ofIntegers("sub", 0, *integer) : Local(*integer);
+  if (!name.consume_front("_sym_"))
+    name.consume_front("sym_");
+  return ofReal(name, x);
 }
 
 Local accc::aten::evaluateNumbers(StringRef name, ArrayRef<Local> arguments) {
+  if (name == "sym_ite" && arguments.size() == 3)
+    return toReal(arguments[0]) != 0 ? arguments[1] : arguments[2];
+  if (name == "sym_sum" && arguments.size() == 1)
+    if (auto *terms = std::get_if<Integers>(&arguments[0])) {
+      Local sum = int64_t(0);
+      for (int64_t term : *terms)
+        sum = evaluateNumbers("add", {sum, term});
+      return sum;
+    }
   if (arguments.size() == 1)
     if (std::optional<Local> result = ofOne(name, arguments[0]))
       return *result;

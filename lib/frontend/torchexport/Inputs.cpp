@@ -8,19 +8,12 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::torchexport;
 
-/// "s77" of "Symbol('s77', positive=True, integer=True)" and of "s77"; empty for other expressions.
-static std::string symbolOf(llvm::StringRef expression) {
-  if (expression.consume_front("Symbol('"))
-    return expression.split('\'').first.str();
-  bool isName = !expression.empty() &&
-                llvm::all_of(expression, [](char c) { return llvm::isAlnum(c) || c == '_'; }) &&
-                !llvm::isDigit(expression.front());
-  return isName ? expression.str() : "";
-}
-
-/// The tensor that a specification of an input names.
-static std::optional<std::string> argumentName(const Json &spec) {
+std::optional<std::string> accc::torchexport::argumentName(const Json &spec) {
+  if (spec.has("constant_input"))
+    return spec.content().at("name").string();
   std::optional<Json> arg = spec.content().find("arg");
+  if (arg && arg->has("as_sym_int") && arg->content().has("as_name"))
+    return arg->content().content().string();
   if (std::optional<Json> tensor = arg ? arg->find("as_tensor") : std::nullopt)
     arg = tensor;
   std::optional<Json> name = arg ? arg->find("name") : std::nullopt;
@@ -50,15 +43,15 @@ void ProgramImporter::importInputs(Scope &scope) {
   // A size that is given for one input may be that of others, too.
   for (size_t i = 0; i < specs.size(); ++i) {
     std::optional<Json> input = specs.at(i).find("user_input");
-    if (!input || input->at("arg").tag() != "as_tensor")
+    if (!input)
       continue;
-    std::string name = input->at("arg").content().at("name").string();
     try {
-      readDimensions(name, graph.at("tensor_values").at(name.c_str()).at("sizes"));
+      readDimensions(input->at("arg"));
     } catch (const ImportError &error) {
       problems.push_back({.message = error.message});
     }
   }
+  solveDimensions();
   for (size_t i = 0; i < specs.size(); ++i) {
     try {
       importInput(specs.at(i), scope);
@@ -70,6 +63,7 @@ void ProgramImporter::importInputs(Scope &scope) {
     }
   }
   checkDimensions();
+  checkGuards(specs, scope);
   checkMemory();
 }
 
@@ -108,8 +102,10 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
     if (given.tag() == "as_tensor")
       importUserInput(given.content().at("name").string(), scope);
     else if (given.tag() == "as_sym_int" && given.content().tag() == "as_name")
+      importNumber(given.content().content().string(), scope);
+    else if (given.tag().starts_with("as_sym_") && given.content().tag() == "as_name")
       fail("the input '" + given.content().content().string() +
-           "' is a number; export the model with its value");
+           "' is a number that is no integer; export the model with its value, or as a tensor");
   } else {
     fail("inputs of the kind '" + kind + "' are not supported");
   }
@@ -168,69 +164,6 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   byPlace.insert({stored.place, state.size()});
   state.push_back({tensor, value});
   memory.push_back(std::move(use));
-}
-
-void ProgramImporter::checkRange(const std::string &symbol, const std::string &position,
-                                 int64_t size) {
-  std::optional<Json> ranges = program.find("range_constraints");
-  std::optional<Json> range = ranges ? ranges->find(symbol.c_str()) : std::nullopt;
-  if (!range)
-    return;
-  std::optional<Json> least = range->find("min_val"), most = range->find("max_val");
-  if ((least && size < least->integer()) || (most && size > most->integer()))
-    fail("-D " + position + "=" + Twine(size) + ": the file was exported for " +
-         (least ? Twine(least->integer()) : Twine("any")) + " to " +
-         (most ? Twine(most->integer()).str() : std::string("any")));
-}
-
-void ProgramImporter::readDimensions(const std::string &argument, const Json &sizes) {
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    std::string position = argument + "." + std::to_string(i);
-    Json size = sizes.at(i);
-    if (size.tag() == "as_int") {
-      int64_t extent = size.content().integer();
-      if (auto given = givenDimension(position); given && *given != extent)
-        fail("-D " + position + "=" + Twine(*given) + ", but the model fixes it at " +
-             Twine(extent));
-      continue;
-    }
-    std::string symbol = symbolOf(size.content().at("expr_str").string());
-    if (symbol.empty())
-      fail("the dimension " + position + " is computed from others, " +
-           size.content().at("expr_str").string() + ", which is not supported");
-    std::optional<int64_t> given = openDimension(position, symbol);
-    if (!given)
-      continue;
-    checkRange(symbol, position, *given);
-    auto [known, isNew] = symbols.insert({symbol, *given});
-    if (!isNew && known->second != *given)
-      fail("-D " + position + "=" + Twine(*given) + ": the file says that it is the same as " +
-           "another dimension, which is " + Twine(known->second));
-  }
-}
-
-SmallVector<int64_t> ProgramImporter::inputShape(const std::string &argument, const Json &sizes) {
-  SmallVector<int64_t> shape;
-  SmallVector<std::string> open;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    Json size = sizes.at(i);
-    if (size.tag() == "as_int") {
-      shape.push_back(size.content().integer());
-      continue;
-    }
-    std::string symbol = symbolOf(size.content().at("expr_str").string());
-    if (auto known = symbols.find(symbol); known != symbols.end()) {
-      shape.push_back(known->second);
-      continue;
-    }
-    open.push_back(argument + "." + std::to_string(i));
-    shape.push_back(importOptions.openDimension.value_or(ShapedType::kDynamic));
-    if (importOptions.openDimension)
-      symbols[symbol] = shape.back();
-  }
-  if (!open.empty())
-    leftOpen(argument, open);
-  return shape;
 }
 
 void ProgramImporter::importUserInput(const std::string &argument, Scope &scope) {

@@ -18,8 +18,7 @@ static size_t leaves(const Json &spec) {
   return count;
 }
 
-/// The keys of a returned dict, or of what is like one: a JSON list in the container's context.
-static std::vector<std::string> keysOf(const Json &spec, size_t count) {
+std::vector<std::string> accc::torchexport::keysOf(const Json &spec, size_t count) {
   std::optional<Json> context = spec.find("context");
   if (!context)
     return {};
@@ -35,30 +34,34 @@ static std::vector<std::string> keysOf(const Json &spec, size_t count) {
   return keys.size() == count ? keys : std::vector<std::string>();
 }
 
+std::optional<Json> accc::torchexport::rootSignature(const Json &program) {
+  Json modules = program.at("graph_module").at("module_call_graph");
+  for (size_t i = 0; i < modules.size(); ++i)
+    if (modules.at(i).at("fqn").string().empty())
+      if (std::optional<Json> call = modules.at(i).find("signature"))
+        return call;
+  return std::nullopt;
+}
+
 std::vector<std::string> ProgramImporter::outputNames(size_t count) {
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i)
     names.push_back("output_" + std::to_string(i));
-  Json modules = program.at("graph_module").at("module_call_graph");
-  for (size_t i = 0; i < modules.size(); ++i) {
-    Json module = modules.at(i);
-    std::optional<Json> call = module.find("signature");
-    if (!module.at("fqn").string().empty() || !call)
-      continue;
-    nlohmann::json document =
-        Json::parse(call->at("out_spec").string(), "out_spec"); // [version, specification]
-    Json root = Json(document, "out_spec").at(1);
-    if (!root.find("type") || leaves(root) != count)
-      return names;
-    Json children = root.at("children_spec");
-    std::vector<std::string> keys = keysOf(root, children.size());
-    size_t at = 0;
-    for (size_t k = 0; k < keys.size(); ++k) {
-      size_t width = leaves(children.at(k));
-      for (size_t j = 0; j < width; ++j)
-        names[at++] = width == 1 ? keys[k] : keys[k] + "_" + std::to_string(j);
-    }
+  std::optional<Json> call = rootSignature(program);
+  if (!call)
     return names;
+  nlohmann::json document =
+      Json::parse(call->at("out_spec").string(), "out_spec"); // [version, specification]
+  Json root = Json(document, "out_spec").at(1);
+  if (!root.find("type") || leaves(root) != count)
+    return names;
+  Json children = root.at("children_spec");
+  std::vector<std::string> keys = keysOf(root, children.size());
+  size_t at = 0;
+  for (size_t k = 0; k < keys.size(); ++k) {
+    size_t width = leaves(children.at(k));
+    for (size_t j = 0; j < width; ++j)
+      names[at++] = width == 1 ? keys[k] : keys[k] + "_" + std::to_string(j);
   }
   return names;
 }

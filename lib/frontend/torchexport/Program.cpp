@@ -240,6 +240,12 @@ static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.a
                                  kOldHigherOrder = "torch._higher_order_ops.wrap.", // 2.4
     kFunctorch = "torch._functorch.predispatch.";
 
+bool accc::torchexport::isOfSizes(llvm::StringRef target) {
+  return target == "torch.ops.aten.sym_size.int" || target == "torch.ops.aten.sym_numel.default" ||
+         llvm::any_of(ArrayRef<llvm::StringRef>{kOperators, "torch.sym_", "torch._sym_", "math."},
+                      [&](llvm::StringRef prefix) { return target.starts_with(prefix); });
+}
+
 /// Sizes of tensors, and arithmetic on them.
 static aten::Local evaluateSizes(llvm::StringRef target, ArrayRef<aten::Local> arguments) {
   auto *tensor = arguments.empty() ? nullptr : std::get_if<aten::MutableTensor>(&arguments[0]);
@@ -281,9 +287,7 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   if (name.starts_with(kFunctorch))
     fail("what torch.func does inside of forward is not in the file: save what "
          "program.run_decompositions() gives");
-  if (name == "torch.ops.aten.sym_size.int" || name == "torch.sym_int" || name == "math.trunc" ||
-      name.starts_with(kOperators) || name.starts_with("torch.sym_") || name.starts_with("math.") ||
-      name == "torch.ops.aten.sym_numel.default") {
+  if (isOfSizes(name)) {
     std::vector<aten::Local> values;
     for (size_t i = 0; i < inputs.size(); ++i)
       values.push_back(argumentAt(i));
@@ -350,7 +354,9 @@ void ProgramImporter::importNodes(const Json &body, Scope &scope) {
   Json nodes = body.at("nodes");
   std::set<size_t> left = assertionsOf(body);
   for (size_t i = 0; i < nodes.size(); ++i)
-    if (!left.contains(i))
+    if (left.contains(i))
+      checkAssertion(nodes.at(i), scope);
+    else
       importNode(nodes.at(i), scope);
 }
 

@@ -3,7 +3,7 @@
 #ifndef ACCC_FRONTEND_TORCHEXPORT_PROGRAM_H
 #define ACCC_FRONTEND_TORCHEXPORT_PROGRAM_H
 
-#include "frontend/aten/Call.h"
+#include "frontend/torchexport/Expression.h"
 #include "frontend/torchexport/Weights.h"
 
 namespace accc::torchexport {
@@ -15,8 +15,21 @@ using Scope = std::map<std::string, aten::Local>;
 std::set<std::string> writtenInputs(const Json &graph);
 
 /// The nodes of a graph that say what must be true of values and compute nothing, with the numbers
-/// that they alone read: PyTorch checked them when it exported the program.
+/// that they alone read.
 std::set<size_t> assertionsOf(const Json &graph);
+
+/// The keys of a dict, or of what is like one, by its specification: a JSON list in the container's
+/// context. None where it has not `count` of them, all texts.
+std::vector<std::string> keysOf(const Json &spec, size_t count);
+
+/// What the program takes and returns, as containers of values, if the file says it.
+std::optional<Json> rootSignature(const Json &program);
+
+/// The name in the graph of what a specification of an input is about.
+std::optional<std::string> argumentName(const Json &spec);
+
+/// Whether a node computes a number from sizes of tensors and other numbers.
+bool isOfSizes(llvm::StringRef target);
 
 class ProgramImporter : public ForwardBuilder {
 public:
@@ -36,12 +49,41 @@ private:
   /// Variables are values of their own, which they are not where they share memory in part.
   void checkMemory();
   void importUserInput(const std::string &argument, Scope &scope);
-  /// Takes the sizes that the options give for an input's open dimensions.
-  void readDimensions(const std::string &argument, const Json &sizes);
+
+  // ---- open dimensions (Dimensions.cpp) ----
+  /// A dimension of which the options give the size and the file a formula.
+  struct ComputedDimension {
+    std::string position, expression;
+    int64_t size;
+  };
+  /// Takes the sizes that the options give for an input's open dimensions; of an input that is an
+  /// integer, its value.
+  void readDimensions(const Json &input);
+  void readDimension(const std::string &position, const Json &size);
+  /// The symbols of an expression of which no value is known.
+  std::vector<std::string> unknownSymbols(const std::string &expression) const;
+  /// Takes from computed dimensions what they say of their symbols.
+  void solveDimensions();
+  void solveDimension(const ComputedDimension &dimension);
+  /// A size of an input, or nothing where it is open.
+  std::optional<int64_t> sizeOf(const Json &size);
   /// With the sizes of open dimensions; throws ImportError where one has none.
   llvm::SmallVector<int64_t> inputShape(const std::string &argument, const Json &sizes);
-  /// Throws ImportError for a size that the file does not allow.
-  void checkRange(const std::string &symbol, const std::string &position, int64_t size);
+  /// An input that is an integer: its value is known now, or it throws ImportError.
+  void importNumber(const std::string &name, Scope &scope);
+  /// Throws ImportError for a value of a symbol that the file does not allow; `given` is what the
+  /// options say.
+  void checkRange(const std::string &symbol, int64_t size, const llvm::Twine &given);
+
+  // ---- what must be true of sizes (Assertions.cpp) ----
+  /// What PyTorch found of the inputs that it had and took for granted: the branches of the module
+  /// that it followed, and what torch._check says. With other sizes the program would compute
+  /// something else than the module.
+  void checkGuards(const Json &specs, const Scope &scope);
+  /// Sizes and numbers of the inputs by the names that guards have for them.
+  Names guardedNames(const Json &specs, const Scope &scope) const;
+  /// A node of assertionsOf(): a problem where it says something of known numbers that is not so.
+  void checkAssertion(const Json &node, Scope &scope);
 
   // ---- nodes ----
   void importNodes(const Json &graph, Scope &scope);
@@ -97,7 +139,8 @@ private:
   std::optional<Json> tensorValues; // of the graph that is imported
   std::unique_ptr<Weights> weights;
   aten::Caller caller;
-  std::map<std::string, int64_t> symbols;
+  Names symbols;                           // integers
+  std::vector<ComputedDimension> computed; // that are not solved yet
   /// Variables as the program writes into them, with their argument in @forward.
   std::vector<std::pair<aten::MutableTensor, mlir::Value>> state;
   std::map<std::string, size_t> byPlace; // tied tensors

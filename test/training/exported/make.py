@@ -105,8 +105,8 @@ def write_onnx(model, inputs, path):
 
 UNEXPORTED = ("covariances",)
 """Operators that torch.export does not take."""
-UNTRACED = ("steered", "stopped", "paused", "opposed")
-"""A trace does not hold where gradients stop, and calls no module with other parameters and no graphs."""
+UNTRACED = ("steered", "stopped", "paused", "opposed", "measured")
+"""A trace does not hold where gradients stop, calls no module with other parameters and no graphs, and has tensors for sizes."""
 UNDECOMPOSED = ("stopped", "paused", "opposed", "normed", "factored", "placed", "projected")
 """Decomposition loses where gradients stop, orders the checks of matrices by tokens, makes operators of some whose
 results depend on data, and nothing but long graphs of recurrent layers, of which `recurrent` is one."""

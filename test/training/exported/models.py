@@ -4,6 +4,7 @@
 import copy
 import functools
 import json
+import math
 import zipfile
 
 import torch
@@ -332,6 +333,23 @@ class Indexed(nn.Module):
         return best * where.clamp(max=2), sums.cumsum(1), window.mean(-1), scores @ x, x.max(1).values
 
 
+class Measured(nn.Module):
+    """Sizes that follow from others, arithmetic on them, and a branch that they decide."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+
+    def forward(self, x, rows):
+        n, time = x.shape[0], x.shape[1]
+        y = torch.tanh(self.mix(x)) / math.sqrt(time)
+        pairs = self.mix(rows[1:]).view(n, 2, 6).sum(1)
+        scale = (rows > 0).sum(1).max() + torch.arange(n).max()
+        if time > 3:
+            y = y.flip(1)
+        return y * (time // 2), pairs[:, None] * y, self.mix(rows) * scale / torch.sym_max(n, time)
+
+
 def words(limit, *shape):
     return torch.randint(1, limit, shape, generator=torch.Generator().manual_seed(2))
 
@@ -357,6 +375,8 @@ CASES = {
     "bounded": (Bounded, {"scale": torch.ones(1)}, None, {}),
     "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
+    "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
+                 {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),
     "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),
     "adapted": (tasks.Adapted, {"words": words(20, 2, 9), "target": words(20, 2, 9)}, None, {}),
     "contrasted": (tasks.Contrasted, {"images": numbers(6, 12), "texts": numbers(6, 10)}, None, {}),

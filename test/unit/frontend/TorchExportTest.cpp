@@ -83,6 +83,40 @@ TEST_CASE("torch.export: open dimensions") {
   CHECK_THAT(taken.warnings(), Contains("are taken as 4"));
 }
 
+TEST_CASE("torch.export: dimensions that follow from others") {
+  std::string bytes = program("measured");
+  auto problemsOf = [&](std::map<std::string, int64_t> sizes) {
+    return import(bytes, sized(std::move(sizes))).problems();
+  };
+  CHECK(problemsOf({{"x.0", 3}, {"x.1", 4}}).empty()); // rows.0 is 2 * 3 + 1
+  CHECK(problemsOf({{"rows.0", 7}, {"x.1", 4}}).empty());
+  CHECK(problemsOf({{"rows.0", 7}, {"x.0", 3}, {"x.1", 4}}).empty());
+  CHECK_THAT(problemsOf({{"rows.0", 9}, {"x.0", 3}, {"x.1", 4}}), Contains("by which it is 7"));
+  CHECK_THAT(problemsOf({{"rows.0", 8}, {"x.1", 4}}), Contains("for no whole number"));
+  CHECK_THAT(problemsOf({{"rows.0", 35}, {"x.1", 4}}), Contains("2 to 16"));
+  CHECK_THAT(problemsOf({{"x.1", 4}}), Contains("-D x.0=N"));
+  ImportOptions any;
+  any.openDimension = 5;
+  CHECK(import(bytes, any).problems().empty());
+}
+
+TEST_CASE("torch.export: what the program takes for granted of sizes") {
+  auto problemsOf = [](const std::string &guard) {
+    std::string bytes = replaced(program("measured"), kModel, "\"guards_code\": [",
+                                 "\"guards_code\": [\"" + guard + "\", ");
+    return import(bytes, sized({{"x.0", 3}, {"x.1", 4}})).problems();
+  };
+  for (const char *guard :
+       {"L['x'].size()[0] > 3", "L['rows'].size()[0] % 4 == 0", "not (L['x'].size()[1] >= 2)",
+        "L['x'].size()[1] // 2 + 1 != 3 or 5 <= L['rows'].size()[0] < 7",
+        "((-4)*L['x'].size()[0]) + 2**3 >= 2 and True", "Mod(L['rows'].size()[0], 7) != 0"})
+    CHECK_THAT(problemsOf(guard), Contains("was exported for inputs with " + std::string(guard)));
+  for (const char *guard :
+       {"L['x'].size()[0] < L['x'].size()[1] <= 4", "L['x'].size()[1] / 8 == 0.5",
+        "L['x'].stride()[0] == 1", "L['y'].size()[0] == 1", "3 ==", "__import__('os') == 0"})
+    CHECK(problemsOf(guard).empty()); // it holds, or is not known
+}
+
 TEST_CASE("torch.export: a decomposed program may have lost where gradients stop") {
   ImportOptions training = sized({{"image.0", 3}}), inference = training;
   inference.training = false;

@@ -44,6 +44,23 @@ static SmallVector<TrainedParameter> takeGradientResults(StepFunction step) {
   return trained;
 }
 
+/// Lets the optimizer start from what the model itself leaves in a parameter: as in PyTorch, where
+/// forward wrote into it before the step of the optimizer.
+static void startFromWrites(StepFunction step, MutableArrayRef<TrainedParameter> trained) {
+  llvm::StringMap<TrainedParameter *> byName;
+  for (TrainedParameter &each : trained)
+    byName[each.name] = &each;
+  for (unsigned i = step.numResults(); i-- > 0;) {
+    if (step.resultRole(i) != Role::Update)
+      continue;
+    TrainedParameter *written = byName.lookup(resultText(step.get(), i, kUpdatesAttr));
+    if (!written)
+      continue;
+    written->value = step.result(i);
+    step.eraseResult(i);
+  }
+}
+
 bool accc::holdsGradients(StepFunction forward) { return bool(findLoss(forward)); }
 
 /// The gradient of each of the `wanted` parameters that a model holds itself; its result goes.
@@ -159,7 +176,9 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
       names.push_back(gradStep.argumentName(i).str());
   if (plan.optimizer) {
     StepFunction trainStep = StepFunction::copy(gradStep.get(), entryName(kTrainStep, name));
-    addUpdates(trainStep, plan, takeGradientResults(trainStep));
+    SmallVector<TrainedParameter> trained = takeGradientResults(trainStep);
+    startFromWrites(trainStep, trained);
+    addUpdates(trainStep, plan, trained);
     trainStep.get()->moveBefore(gradStep.get());
     buildApplyStep(gradStep, plan);
   }

@@ -17,6 +17,7 @@ struct MutableTensor::Storage {
   Layout layout;
   /// Whether any of the value may have a gradient.
   bool hasGradient = true;
+  bool isLeaf = false;
   int64_t version = 0;
   /// The tensor that was written through last, and the doubt whether it is a copy.
   std::string writer = {}, doubt = {};
@@ -55,6 +56,7 @@ MutableTensor MutableTensor::view(ViewStep step, Value value, Layout layout, boo
 }
 
 void MutableTensor::markConstant() { state->storage->hasGradient = false; }
+void MutableTensor::markLeaf() { state->storage->isLeaf = true; }
 
 Type MutableTensor::type() const { return state->value.getType(); }
 
@@ -121,6 +123,7 @@ static Value putBack(ForwardBuilder &function, Location loc, const ViewStep &ste
 
 void MutableTensor::write(ForwardBuilder &function, Location loc, Value value, bool isRecorded) {
   Storage &storage = *state->storage;
+  isRecorded &= !storage.isLeaf;
   if (value.getType() != state->value.getType())
     fail("writes " + show(cast<RankedTensorType>(value.getType()).getShape()) +
          " (or another element type) into the tensor '" + state->name + "' of shape " +

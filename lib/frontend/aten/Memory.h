@@ -56,6 +56,9 @@ public:
   void write(ForwardBuilder &function, mlir::Location loc, mlir::Value value, bool isRecorded);
   /// Says that what is in the storage has no gradient, until something that has is written.
   void markConstant();
+  /// Says that the storage is a leaf of PyTorch's graph, a parameter: it can be written only where
+  /// nothing is recorded, so that no write into it is.
+  void markLeaf();
 
 private:
   struct Storage;

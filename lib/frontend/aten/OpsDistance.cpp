@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Distances between vectors, and slices of bounded norm.
+// Distances between vectors, and slices and rows of bounded norm.
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
@@ -11,6 +11,7 @@
 using namespace mlir;
 using namespace accc;
 using namespace accc::aten;
+using accc::prim::ScatterKind;
 using accc::prim::Tensor;
 
 namespace {
@@ -78,6 +79,11 @@ Entities distancesOfRows(Node &node) {
   return {norm(a - b, node.number("p"), {1})};
 }
 
+/// What scales slices of these norms to the bound, where they are greater.
+Tensor boundFactor(Tensor norms, double bound) {
+  return prim::select(norms > bound, bound / (norms + 1e-7), norms.full(1.0));
+}
+
 /// Slices along a dimension whose norm is greater than the bound, scaled to it.
 Entities boundNorm(Node &node) {
   Tensor x = node.floatIn("self");
@@ -88,9 +94,18 @@ Entities boundNorm(Node &node) {
          Twine(std::to_string(bound)) + " in a tensor of shape " + show(x.shape()));
   SmallVector<int64_t> others = allDims(x);
   others.erase(others.begin() + dim);
-  Tensor size = norm(x, p, others);
-  Tensor factor = prim::select(size > bound, bound / (size + 1e-7), size.full(1.0));
+  Tensor factor = boundFactor(norm(x, p, others), bound);
   return {x * factor.broadcastAlong(x.shape(), others)};
+}
+
+/// The table with those of its rows that the indices name scaled to the bound.
+Entities boundNormsOfRows(Node &node) {
+  Tensor table = node.floatIn("self"), index = flat(node.indexIn("indices"));
+  if (table.rank() != 2)
+    fail("the table must be a matrix, but has the shape " + show(table.shape()));
+  Tensor rows = table.gather(index, 0);
+  Tensor factor = boundFactor(norm(rows, node.number("norm_type"), {1}), node.number("max_norm"));
+  return {table.scatter(index, rows * factor.broadcast(rows.shape(), {0}), 0, ScatterKind::set)};
 }
 
 } // namespace
@@ -107,6 +122,7 @@ ArrayRef<OpRow> accc::aten::distanceOps() {
       {"_pdist_forward(self, p=2)", distancesOfRows},
       {"_pdist_backward(grad_output, self, p, pdist)", backward<distancesOfRows>},
       {"renorm(self, p, dim, maxnorm)", boundNorm},
+      {"embedding_renorm(self, indices, max_norm, norm_type)", boundNormsOfRows},
   };
   return rows;
 }

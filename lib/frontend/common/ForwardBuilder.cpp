@@ -90,6 +90,14 @@ bool ForwardBuilder::bindUpdate(Value variable, Value update) {
   return true;
 }
 
+void ForwardBuilder::bindWrite(Value variable, Value written) {
+  Variable *found = findVariable(variable);
+  if (found && !found->isBuffer && !found->isFrozen)
+    found->update = written;
+  else
+    bindUpdate(variable, written);
+}
+
 Value ForwardBuilder::updatedVariable(Value value) {
   for (auto &[argument, index] : byArgument)
     if (variables[index].update == value)

@@ -61,6 +61,9 @@ public:
   /// The value of `variable` after the step, in place of one it had before: it becomes a buffer.
   /// False if the value is no variable.
   bool bindUpdate(mlir::Value variable, mlir::Value update);
+  /// What the program itself leaves in `variable`. That of a parameter that is trained stays one:
+  /// the optimizer starts from this value.
+  void bindWrite(mlir::Value variable, mlir::Value written);
   /// The variable whose value or whose value after the step this is, if it is one: where a module
   /// is called twice, its second call may read what the first one made of its buffers.
   mlir::Value updatedVariable(mlir::Value value);

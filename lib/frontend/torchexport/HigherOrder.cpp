@@ -4,6 +4,10 @@
 #include "frontend/common/Fold.h"
 #include "frontend/torchexport/Program.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
+#include <utility>
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::torchexport;
@@ -14,6 +18,8 @@ Locals ProgramImporter::runGraph(const Json &body, const Locals &arguments) {
   Json names = body.at("inputs"), results = body.at("outputs");
   if (names.size() != arguments.size())
     fail("its graph takes " + Twine(names.size()) + " inputs");
+  auto outer = std::exchange(leftInParameters, {}); // names of the graph around this one
+  auto restore = llvm::make_scope_exit([&] { leftInParameters = std::move(outer); });
   Scope inner;
   for (size_t i = 0; i < names.size(); ++i)
     bind(names.at(i), arguments[i], inner);

@@ -26,14 +26,20 @@ void ProgramImporter::findWritten(const Json &specs) {
   Json outputs = signature.at("output_specs");
   for (const char *kind : {"buffer", "parameter"}) {
     std::string name = std::string(kind) + "_name", mutation = std::string(kind) + "_mutation";
-    std::set<std::string> written;
+    std::map<std::string, std::string> written; // what is left in each
     for (size_t i = 0; i < outputs.size(); ++i)
       if (std::optional<Json> output = outputs.at(i).find(mutation.c_str()))
-        written.insert(output->at(name.c_str()).string());
-    for (size_t i = 0; i < specs.size(); ++i)
-      if (std::optional<Json> input = specs.at(i).find(kind);
-          input && written.contains(input->at(name.c_str()).string()))
-        writtenArguments.insert(input->at("arg").at("name").string());
+        written[output->at(name.c_str()).string()] = output->at("arg").at("name").string();
+    for (size_t i = 0; i < specs.size(); ++i) {
+      std::optional<Json> input = specs.at(i).find(kind);
+      auto found = input ? written.find(input->at(name.c_str()).string()) : written.end();
+      if (found == written.end())
+        continue;
+      std::string argument = input->at("arg").at("name").string();
+      writtenArguments.insert(argument);
+      if (kind == llvm::StringRef("parameter") && !isJoint())
+        leftInParameters[found->second] = argument;
+    }
   }
 }
 
@@ -157,6 +163,8 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   aten::MutableTensor tensor = givenTensor(value, stored.weight.type, argument, name);
   if (isBuffer || !stored.requiresGrad)
     tensor.markConstant();
+  else
+    tensor.markLeaf();
   bind(tensor);
   byName[given] = state.size();
   if (names.size() > 1)

@@ -176,12 +176,7 @@ void ProgramImporter::bindBuffers() {
     Variable *variable = findVariable(initial);
     if (!variable)
       problems.push_back({.message = "the program writes into a constant"});
-    else if (!variable->isBuffer && !variable->isFrozen)
-      problems.push_back(
-          {.message = "the program writes into its parameter '" + variable->name +
-                      "'; of one that is trained, the optimizer alone may: compute with a changed "
-                      "copy of it"});
     else
-      bindUpdate(initial, now);
+      bindWrite(initial, now);
   }
 }

@@ -2,6 +2,7 @@
 #include "frontend/torchexport/Program.h"
 #include "frontend/aten/Numbers.h"
 #include "frontend/common/CustomCall.h"
+#include "frontend/common/Gradient.h"
 #include "support/ModuleLocation.h"
 #include "support/WorkScope.h"
 
@@ -232,6 +233,23 @@ void ProgramImporter::bind(const Json &output, aten::Local value, Scope &scope) 
   }
 }
 
+void ProgramImporter::asParameter(const Json &output, Scope &scope) {
+  if (output.tag() != "as_tensor")
+    return;
+  std::string name = output.content().at("name").string();
+  auto left = leftInParameters.find(name);
+  auto *tensor =
+      left == leftInParameters.end() ? nullptr : std::get_if<aten::MutableTensor>(&scope.at(name));
+  if (!tensor || !*tensor)
+    return;
+  Location loc = NameLoc::get(opBuilder.getStringAttr(name));
+  Value value = caller.read(loc, *tensor);
+  Value parameter = caller.read(loc, lookupTensor(left->second, scope));
+  if (value.getType() == parameter.getType())
+    *tensor =
+        aten::MutableTensor(straightThrough(*this, loc, value, parameter), name, tensor->layout());
+}
+
 // ---- nodes ----
 
 static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.aten.",
@@ -326,6 +344,7 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
     std::vector<aten::Local> results = runNode(node, target, scope);
     for (size_t i = 0; i < outputs.size(); ++i) {
       bind(outputs.at(i), i < results.size() ? std::move(results[i]) : aten::NoValue(), scope);
+      asParameter(outputs.at(i), scope);
       lay(outputs.at(i), scope);
     }
   } catch (const FileError &) {

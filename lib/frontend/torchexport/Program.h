@@ -102,6 +102,9 @@ private:
   aten::MutableTensor givenTensor(mlir::Value value, mlir::RankedTensorType type,
                                   const std::string &argument, const std::string &name);
   void bind(const Json &output, aten::Local value, Scope &scope);
+  /// Gives an output that is left in a parameter the gradient of this: PyTorch wrote it where
+  /// nothing was recorded, of which a functional program says nothing.
+  void asParameter(const Json &output, Scope &scope);
   mlir::Location location(const Json &node);
 
   // ---- operators that call graphs (HigherOrder.cpp) ----
@@ -147,6 +150,9 @@ private:
   std::vector<NamedView> memory;         // of each of `state`
   std::map<std::string, size_t> byName;  // of buffers and parameters
   std::set<std::string> writtenArguments;
+  /// What a functional program leaves in its parameters, by its name in the graph that is imported:
+  /// the parameter's argument.
+  std::map<std::string, std::string> leftInParameters;
   std::vector<ForwardOutput> outputs;
   std::map<size_t, mlir::Value> gradients; // of each of `state` that has one
   int64_t importedNodes = 0;

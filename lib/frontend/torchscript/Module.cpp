@@ -73,6 +73,8 @@ aten::MutableTensor ModuleImporter::addTensor(const StoredTensor &stored, const 
   state.push_back({storedTensor(stored, value, first.path), value, first.path});
   if (isBuffer || !stored.requiresGrad)
     state.back().tensor.markConstant();
+  else
+    state.back().tensor.markLeaf();
   return ofElementType(state.back().tensor);
 }
 
@@ -119,20 +121,20 @@ void ModuleImporter::bindBuffers() {
     }
   for (State &each : state) {
     auto found = assigned.find(each.path);
-    Value now = caller.readPairs(opBuilder.getUnknownLoc(),
-                                 found == assigned.end() ? each.tensor : found->second);
-    if (found != assigned.end())
+    bool isAssigned = found != assigned.end();
+    Value now =
+        caller.readPairs(opBuilder.getUnknownLoc(), isAssigned ? found->second : each.tensor);
+    if (isAssigned)
       assigned.erase(found);
     if (now == each.initial)
       continue;
     Variable *variable = findVariable(each.initial);
     if (!variable)
       falseConstants.insert(each.path);
-    else if (!variable->isBuffer && !variable->isFrozen)
-      problems.push_back(
-          {.message = "the program writes into its parameter '" + each.path +
-                      "'; of one that is trained, the optimizer alone may: compute with a changed "
-                      "copy of it"});
+    else if (isAssigned && !variable->isBuffer && !variable->isFrozen)
+      problems.push_back({.message = "the program sets its parameter '" + each.path +
+                                     "' to another tensor, which the optimizer would not train: "
+                                     "write into it (copy_()) under torch.no_grad()"});
     else if (now.getType() != each.initial.getType())
       problems.push_back({.message = "the program changes the shape or the element type of its "
                                      "buffer '" +
@@ -140,7 +142,7 @@ void ModuleImporter::bindBuffers() {
     else if (variable->isKnown && variable->isAskedFor) // as if it never changed
       falseConstants.insert(each.path);
     else
-      bindUpdate(each.initial, now);
+      bindWrite(each.initial, now);
   }
   for (const auto &[path, tensor] : assigned)
     if (seen.contains(path))

@@ -101,6 +101,30 @@ class Taught(nn.Module):
         return results
 
 
+class Renewed(nn.Module):
+    """Writes into parameters that are trained: rows of bounded norm, clipped and normalised weights, a row of zeros."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(9, 4, max_norm=1.5)
+        self.bags = nn.EmbeddingBag(7, 4, max_norm=0.8, norm_type=1.0)
+        self.mix, self.head = nn.Linear(4, 4), nn.Linear(4, 3)
+        self.conv = nn.Conv1d(1, 2, 2)
+
+    def forward(self, words):
+        x = self.words(words)
+        bags = self.bags(words % 7)
+        with torch.no_grad():
+            self.mix.weight.clamp_(-0.3, 0.3)
+        y = self.mix(x)
+        weight = self.head.weight.detach()
+        weight /= weight.norm(dim=1, keepdim=True)
+        weight[0] = 0
+        with torch.no_grad():
+            self.conv.weight.mul_(0.9).clamp_(max=0.5)
+        return self.head(y), self.conv(bags[:, None]), self.mix(bags), self.words.weight.square().sum(1)
+
+
 class Normed(nn.Module):
     """Weights divided by their largest singular values, which a power iteration follows by `out=`."""
 
@@ -364,6 +388,7 @@ CASES = {
     "laid": (Laid, {"x": numbers(2, 3, 4)}, None, {}),
     "stopped": (Stopped, {"x": numbers(5, 4)}, None, {}),
     "paused": (Paused, {"x": numbers(5, 4)}, None, {}),
+    "renewed": (Renewed, {"words": words(9, 3, 4)}, None, {}),
     "normed": (Normed, {"x": numbers(5, 4)}, None, {}),
     "taught": (Taught, {"x": numbers(5, 4)}, None, {}),
     "steered": (Steered, {"x": numbers(3, 5, 4)}, None, {}),

@@ -45,7 +45,7 @@ std::vector<std::string> allOperators();
   X(scatterOps) X(patchOps) X(samplingOps) X(embeddingOps) X(stridedOps) X(visionOps)              \
   X(complexOps) X(spectralOps) X(sliceOps) X(factorizationOps) X(solvingOps) X(floatOps)           \
   X(joinOps) X(statisticsOps) X(distanceOps) X(marginOps) X(specialOps) X(integrationOps)           \
-  X(selectionOps)
+  X(selectionOps) X(sequenceOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ATEN_FAMILIES(ACCC_DECLARE_FAMILY)

@@ -407,6 +407,8 @@ CASES = {
     "contrasted": (tasks.Contrasted, {"images": numbers(6, 12), "texts": numbers(6, 10)}, None, {}),
     "denoised": (tasks.Denoised, {"images": numbers(4, 1, 8, 8), "times": words(50, 4), "noise": numbers(4, 1, 8, 8).flip(0)}, None, {}),
     "transduced": (tasks.Transduced, {"sound": numbers(2, 5, 7), "labels": words(6, 2, 3)}, None, {}),
+    "spelled": (tasks.Spelled, {"sound": numbers(4, 6, 7), "labels": torch.tensor([[1, 1, 3, 2], [2, 3, 1, 1], [1, 2, 3, 1], [3, 3, 1, 1]]),
+                                "times": torch.tensor([6, 5, 4, 5]), "lengths": torch.tensor([3, 2, 0, 4])}, None, {}),
     "matched": (tasks.Matched, {"x": numbers(3, 8), "boxes": numbers(3, 2, 4).sigmoid(), "classes": words(3, 3, 2)}, None, {}),
     "packed": (tasks.Packed, {"words": words(20, 2, 12), "text": torch.tensor([[0] * 5 + [1] * 4 + [2] * 3, [0] * 7 + [1] * 5]),
                               "target": words(20, 2, 12)}, None, {}),

@@ -97,6 +97,22 @@ class Transduced(nn.Module):
         return -(row[-1] + blank[:, -1, -1]).mean()
 
 
+class Spelled(nn.Module):
+    """Losses of speech without alignment (CTC): rows of labels or one behind the other, an empty text, and one too long for its sound."""
+
+    def __init__(self, symbols=5):
+        super().__init__()
+        self.sound = nn.Linear(7, symbols)
+
+    def forward(self, sound, labels, times, lengths):
+        scores = F.log_softmax(self.sound(sound), -1).transpose(0, 1)  # [times, batch, symbols]
+        behind = torch.cat([labels[0, :3], labels[1, :2], labels[3, :4]])
+        return (F.ctc_loss(scores, labels, times, lengths, zero_infinity=True),
+                F.ctc_loss(scores, labels[:, :2], (6, 4, 5, 3), (2, 1, 0, 2), blank=4, reduction="sum"),
+                F.ctc_loss(scores, behind, times, lengths, reduction="none", zero_infinity=True),
+                F.ctc_loss(scores[:, 0], labels[0, :3], times[0], lengths[0]))
+
+
 class Matched(nn.Module):
     """A head that gives six boxes, of which each target takes the nearest."""
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Losses of sequences of several lengths in one tensor.
+#include "frontend/aten/OpTable.h"
+#include "frontend/common/Indexing.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+using accc::prim::Tensor;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// A length for each sequence, of a tensor or a list.
+Tensor lengthsIn(Node &node, StringRef name, int64_t count) {
+  if (!node.isTensor(name))
+    return node.integers(node.integers(name, static_cast<size_t>(count)), {count});
+  return node.reshape(node.indexIn(name), {count}).convert(node.builder().getI64Type());
+}
+
+/// log(e^a + e^b + ...), whose gradient is 0 where all are -inf.
+Tensor logSum(ArrayRef<Tensor> terms) {
+  Tensor greatest = terms.front();
+  for (Tensor term : terms.drop_front())
+    greatest = prim::max(greatest, term);
+  greatest = detach(prim::select(prim::isFinite(greatest), greatest, greatest.full(0.0)));
+  Tensor sum = prim::exp(terms.front() - greatest);
+  for (Tensor term : terms.drop_front())
+    sum = sum + prim::exp(term - greatest);
+  Tensor isNone = prim::equal(sum, 0.0);
+  Tensor logarithm = prim::log(prim::select(isNone, sum.full(1.0), sum));
+  return prim::select(isNone, sum.full(-kInfinity), logarithm + greatest);
+}
+
+/// Of each sequence its labels with a blank before, between and behind them, [N, 2 S + 1]. The
+/// labels are rows [N, S], or one behind the other, as long as each sequence is.
+Tensor withBlanks(Node &node, Tensor targets, Tensor lengths, int64_t longest, int64_t blank) {
+  int64_t count = lengths.size();
+  SmallVector<int64_t> shape = {count, 2 * longest + 1}, pairs = {count, count};
+  Tensor blanks = lengths.full(static_cast<double>(blank)).broadcast(shape, {0});
+  if (longest == 0)
+    return blanks;
+  Tensor start = node.iota({count}, 0) * static_cast<double>(longest);
+  if (targets.rank() == 1) {
+    Tensor isBefore = node.iota(pairs, 1) < node.iota(pairs, 0);
+    Tensor each = lengths.broadcast(pairs, {1});
+    start = prim::sum(prim::select(isBefore, each, each.full(0.0)), {1});
+  }
+  Tensor place = node.iota(shape, 1), number = place / 2.0;
+  Tensor isLabel = prim::bitAnd(prim::equal(prim::rem(place, place.full(2.0)), 1.0),
+                                number < lengths.broadcast(shape, {0}));
+  Tensor at = start.broadcast(shape, {0}) + number;
+  Tensor label = flat(targets).gather(prim::select(isLabel, at, at.full(0.0)), 0);
+  return prim::select(isLabel, label, blanks);
+}
+
+/// Connectionist temporal classification (Graves et al., 2006): the negative logarithm of the sum
+/// over all paths that spell the labels with blanks between them. One step of the recursion of
+/// their section 4.1 for each time.
+Entities ctcLoss(Node &node) {
+  Tensor x = node.floatIn("log_probs"), targets = node.indexIn("targets");
+  bool isSingle = x.rank() == 2;
+  if (isSingle)
+    x = x.reshape({x.dim(0), 1, x.dim(1)});
+  if (x.rank() != 3 || targets.rank() < 1 || targets.rank() > 2)
+    fail("log_probs of shape " + show(x.shape()) + " and targets of shape " +
+         show(targets.shape()));
+  int64_t times = x.dim(0), count = x.dim(1), classes = x.dim(2), blank = node.integer("blank");
+  if (blank < 0 || blank >= classes)
+    fail("the blank " + Twine(blank) + " is none of " + Twine(classes) + " classes");
+  if (targets.rank() == 2 && targets.dim(0) != count)
+    fail("targets of shape " + show(targets.shape()) + " for " + Twine(count) + " sequences");
+  targets = targets.convert(node.builder().getI64Type());
+  Tensor inputLengths = lengthsIn(node, "input_lengths", count);
+  Tensor lengths = lengthsIn(node, "target_lengths", count);
+  int64_t longest = targets.dim(-1), states = 2 * longest + 1;
+  Tensor label = withBlanks(node, targets, lengths, longest, blank);
+
+  // The logarithm of each state's label at each time, [T, N, states].
+  SmallVector<int64_t> all = {times, count, states}, one = {count, states};
+  Tensor wide = label.broadcast(all, {1, 2});
+  Tensor row = (node.iota(all, 0) * static_cast<double>(count) + node.iota(all, 1)) *
+               static_cast<double>(classes);
+  Tensor emitted = flat(x).gather(whereInside(wide, classes, row + wide), 0);
+
+  // A state follows itself and the one before; that before a blank only where the labels differ.
+  Tensor skips = node.full(one, node.builder().getI1Type(), 0);
+  if (states > 2)
+    skips = prim::notEqual(label, label.pad(static_cast<double>(blank), {0, 2}, {0, -2}));
+  Tensor none = node.full(one, x.elementType(), -kInfinity);
+  Tensor path = prim::select(prim::equal(node.iota(one, 1), 0.0), none.full(0.0), none);
+  for (int64_t time = 0; time < times; ++time) {
+    auto shifted = [&](int64_t by) { return path.pad(-kInfinity, {0, by}, {0, -by}); };
+    SmallVector<Tensor> ways = {path};
+    if (states > 1)
+      ways.push_back(shifted(1));
+    if (states > 2)
+      ways.push_back(prim::select(skips, shifted(2), none));
+    Tensor next = logSum(ways) + emitted.sliceDim(0, time, time + 1).reshape(one);
+    Tensor goesOn = (inputLengths > static_cast<double>(time)).broadcast(one, {0});
+    path = prim::select(goesOn, next, path);
+  }
+
+  // A path ends at the last label or at the blank behind it.
+  Tensor last = lengths * 2.0, start = node.iota({count}, 0) * static_cast<double>(states);
+  Tensor end = whereInside(inputLengths, times + 1, whereInside(last, states, start + last));
+  Tensor isEmpty = prim::equal(lengths, 0.0);
+  Tensor atBlank = flat(path).gather(end, 0);
+  Tensor atLabel = flat(path).gather(prim::select(isEmpty, end, end - 1.0), 0);
+  Tensor loss = -logSum({atBlank, prim::select(isEmpty, atLabel.full(-kInfinity), atLabel)});
+
+  // PyTorch's gradient is that of the scores before a log_softmax: e^x more than the derivative,
+  // which a log_softmax takes away again.
+  Tensor isRead = node.iota(x.shape(), 0) < inputLengths.broadcast(x.shape(), {1});
+  Tensor total = prim::sum(prim::select(isRead, prim::exp(x), x.full(0.0)), {0, 2});
+  loss = loss + (total - detach(total));
+  if (node.boolean("zero_infinity"))
+    loss = prim::select(prim::equal(loss, kInfinity), loss.full(0.0), loss);
+
+  switch (node.integer("reduction")) {
+  case 0:
+    return {isSingle ? loss.reshape({}) : loss};
+  case 1:
+    return {prim::mean(loss / prim::max(lengths, 1.0).convert(loss.elementType()), {0})};
+  default:
+    return {prim::sum(loss, {0})};
+  }
+}
+
+} // namespace
+
+ArrayRef<OpRow> accc::aten::sequenceOps() {
+  static const OpRow rows[] = {
+      {"ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, "
+       "zero_infinity=False)",
+       ctcLoss},
+  };
+  return rows;
+}

@@ -56,13 +56,9 @@ constexpr Function kFunctions[] = {
     {"int", "sym_int"},
     {"TruncToInt", "sym_int"},
     {"CeilToInt", "ceil"},
-    {"math.ceil", "ceil"},
     {"FloorToInt", "floor"},
-    {"math.floor", "floor"},
-    {"math.trunc", "trunc"},
     {"ToFloat", "sym_float"},
     {"float", "sym_float"},
-    {"math.sqrt", "sqrt"},
 };
 
 // Of two that begin alike, the longer one first.
@@ -281,14 +277,16 @@ private:
     }
     const Function *found =
         llvm::find_if(kFunctions, [&](const Function &each) { return each.name == name; });
-    if (found == std::end(kFunctions) || arguments.empty())
+    if (arguments.empty())
       refuse();
+    // math.trunc, torch.sym_float
+    StringRef number = found == std::end(kFunctions) ? name.rsplit('.').second : found->number;
     if (arguments.size() == 1)
-      return of(found->number, arguments);
+      return of(number, arguments);
     // A sum has as many terms as it likes.
     Local result = arguments.front();
     for (const Local &next : llvm::drop_begin(arguments))
-      result = of(found->number, {result, next});
+      result = of(number, {result, next});
     return result;
   }
 

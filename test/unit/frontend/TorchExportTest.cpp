@@ -109,6 +109,7 @@ TEST_CASE("torch.export: what the program takes for granted of sizes") {
   for (const char *guard :
        {"L['x'].size()[0] > 3", "L['rows'].size()[0] % 4 == 0", "not (L['x'].size()[1] >= 2)",
         "L['x'].size()[1] // 2 + 1 != 3 or 5 <= L['rows'].size()[0] < 7",
+        "math.trunc(0.5 * torch.sym_float(L['x'].size()[0])) == 2",
         "((-4)*L['x'].size()[0]) + 2**3 >= 2 and True", "Mod(L['rows'].size()[0], 7) != 0"})
     CHECK_THAT(problemsOf(guard), Contains("was exported for inputs with " + std::string(guard)));
   for (const char *guard :

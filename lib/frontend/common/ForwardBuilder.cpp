@@ -105,6 +105,19 @@ Value ForwardBuilder::updatedVariable(Value value) {
   return value;
 }
 
+ForwardBuilder::Updates ForwardBuilder::updates() const {
+  Updates found;
+  for (const Variable &variable : variables)
+    if (variable.update)
+      found[variable.argument] = variable.update;
+  return found;
+}
+
+void ForwardBuilder::setUpdates(const Updates &updates) {
+  for (Variable &variable : variables)
+    variable.update = updates.lookup(variable.argument);
+}
+
 Value ForwardBuilder::latest(Value variable) {
   Variable *found = findVariable(variable);
   return found && found->update ? found->update : variable;

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Regex.h"
 
 #include <set>
@@ -67,6 +68,10 @@ public:
   /// The variable whose value or whose value after the step this is, if it is one: where a module
   /// is called twice, its second call may read what the first one made of its buffers.
   mlir::Value updatedVariable(mlir::Value value);
+  /// The values that variables have after the step, as far as they are bound.
+  using Updates = llvm::MapVector<mlir::Value, mlir::Value>;
+  Updates updates() const;
+  void setUpdates(const Updates &updates);
   /// What a variable is by now: its value after the step, if it is bound, or else itself.
   mlir::Value latest(mlir::Value variable);
   /// The argument [seed, step] of role random_key, and the next number that tells one random op

@@ -23,6 +23,11 @@ Value accc::frontend::withoutGradient(ForwardBuilder &function, Location loc, Va
       .tensor;
 }
 
+Tensor accc::frontend::withGradientIf(Tensor condition, Tensor value) {
+  Tensor isKept = condition.reshape({}).broadcast(value.shape(), {});
+  return prim::select(isKept, value, detach(value));
+}
+
 Tensor accc::frontend::straightThrough(Tensor value, Tensor x) {
   return x.wrap(x.getBuilder().create<nn::StraightThroughOp>(x.getLoc(), value.get(), x.get()));
 }

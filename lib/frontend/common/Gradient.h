@@ -13,6 +13,10 @@ bool isDifferentiable(mlir::Type tensor);
 /// The value without its gradient, if it can have one.
 mlir::Value withoutGradient(ForwardBuilder &function, mlir::Location loc, mlir::Value value);
 
+/// The value without its gradient where `condition`, one boolean, is false: what a branch that is
+/// computed but not taken gives the values it reads as a gradient may be infinite or NaN.
+prim::Tensor withGradientIf(prim::Tensor condition, prim::Tensor value);
+
 /// The value with the gradient of `x`, which has the same type.
 mlir::Value straightThrough(ForwardBuilder &function, mlir::Location loc, mlir::Value value,
                             mlir::Value x);

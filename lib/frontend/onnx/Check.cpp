@@ -2,9 +2,11 @@
 // The structure of a model: names, order, functions. Values and types are checked where they are
 // used.
 #include "frontend/common/ImportError.h"
+#include "frontend/onnx/Functions.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Reader.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -120,12 +122,7 @@ void checkTraining(const onnx::ModelProto &model, const onnx::TrainingInfoProto 
   checkBody(algorithm, step);
 }
 
-using Functions = llvm::StringMap<const onnx::FunctionProto *>;
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-
-std::string key(llvm::StringRef domain, llvm::StringRef name) {
-  return (domain + ":" + name).str();
-}
 
 /// Follows the calls of functions from the graph down, and refuses cycles and what nests too deeply
 /// to be inlined by recursion.
@@ -144,22 +141,22 @@ public:
         for (const onnx::GraphProto &graph : attribute.graphs())
           below = std::max(below, 1 + check(graph.node(), depth + 1));
       }
-      auto callee = functions.find(key(node.domain(), node.op_type()));
-      if (callee != functions.end())
-        below = std::max(below, 1 + checkCall(node, callee->first(), *callee->second, depth + 1));
+      if (const Function *callee = functions.find(node))
+        below = std::max(below, 1 + checkCall(node, *callee, depth + 1));
     }
     return below;
   }
 
 private:
   /// Visits each function once, and knows its height from then on.
-  int checkCall(const onnx::NodeProto &call, llvm::StringRef name,
-                const onnx::FunctionProto &function, int depth) {
-    auto [known, isNew] = heights.try_emplace(name, kOpen);
-    if (isNew)
-      return heights[name] = check(function.node(), depth);
+  int checkCall(const onnx::NodeProto &call, const Function &function, int depth) {
+    auto [known, isNew] = heights.try_emplace(&function, kOpen);
+    if (isNew) {
+      int height = check(function.proto->node(), depth);
+      return heights[&function] = height;
+    }
     if (known->second == kOpen)
-      fail("the model-local function '" + function.name() + "' calls itself");
+      fail("the model-local function '" + function.proto->name() + "' calls itself");
     checkDepth(call, depth + known->second);
     return known->second;
   }
@@ -172,7 +169,7 @@ private:
 
   static constexpr int kDeepest = 200, kOpen = -1;
   const Functions &functions;
-  llvm::StringMap<int> heights;
+  llvm::DenseMap<const Function *, int> heights;
 };
 
 } // namespace
@@ -204,10 +201,9 @@ void accc::onnx_import::checkModel(const onnx::ModelProto &model) {
         "not an ONNX model: it does not say which version of the operators it uses (opset_import)");
   checkOpsets(model.opset_import());
 
-  Functions functions;
+  Functions functions(model);
   for (const onnx::FunctionProto &function : model.functions()) {
     checkOpsets(function.opset_import());
-    functions[key(function.domain(), function.name())] = &function;
     Names names;
     names.push();
     for (const std::string &input : function.input())

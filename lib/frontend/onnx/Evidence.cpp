@@ -40,18 +40,25 @@ std::vector<StateEntry> parseSignature(llvm::StringRef text) {
 }
 } // namespace
 
-Metadata accc::onnx_import::metadataOf(const google::protobuf::Message &message, int field) {
-  Metadata result;
+std::vector<std::string> accc::onnx_import::unknownFields(const google::protobuf::Message &message,
+                                                          int field) {
+  std::vector<std::string> found;
   const google::protobuf::UnknownFieldSet &fields =
       message.GetReflection()->GetUnknownFields(message);
   for (int i = 0; i < fields.field_count(); ++i) {
     const google::protobuf::UnknownField &each = fields.field(i);
-    onnx::StringStringEntryProto entry;
     if (each.number() == field &&
-        each.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED &&
-        entry.ParseFromString(each.length_delimited()))
-      result[entry.key()] = entry.value();
+        each.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      found.push_back(each.length_delimited());
   }
+  return found;
+}
+
+Metadata accc::onnx_import::metadataOf(const google::protobuf::Message &message, int field) {
+  Metadata result;
+  for (const std::string &bytes : unknownFields(message, field))
+    if (onnx::StringStringEntryProto entry; entry.ParseFromString(bytes))
+      result[entry.key()] = entry.value();
   return result;
 }
 

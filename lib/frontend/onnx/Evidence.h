@@ -18,8 +18,12 @@ namespace accc::onnx_import {
 
 using Metadata = llvm::StringMap<std::string>;
 
-/// The metadata_props of a message whose field of this number holds them. ONNX 1.16 gave them to
-/// messages that the library here, which is older, takes for unknown fields.
+/// The strings or messages, as bytes, of a field of this number that the library here does not
+/// know: it is older than many files.
+std::vector<std::string> unknownFields(const google::protobuf::Message &message, int field);
+
+/// The metadata_props of a message whose field of this number holds them: ONNX 1.16 gave them to
+/// these messages.
 Metadata metadataOf(const google::protobuf::Message &message, int field);
 Metadata metadataOf(const onnx::ValueInfoProto &value);
 Metadata metadataOf(const onnx::NodeProto &node);

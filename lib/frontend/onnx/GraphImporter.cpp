@@ -2,6 +2,7 @@
 #include "frontend/onnx/GraphImporter.h"
 #include "frontend/common/CustomCall.h"
 #include "frontend/common/Fold.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/onnx/CustomNode.h"
 #include "frontend/onnx/OpTable.h"
 #include "support/ModuleLocation.h"
@@ -13,16 +14,13 @@
 using namespace mlir;
 using namespace accc;
 using namespace accc::onnx_import;
+using accc::prim::Tensor;
 
 namespace {
 
 // Unrolled loops must end, and fit in memory.
 constexpr int64_t kNodeLimit = 250000;
 constexpr size_t kProblemLimit = 1000;
-
-std::string functionKey(StringRef domain, StringRef name) {
-  return ((domain == "ai.onnx" ? "" : domain) + ":" + name).str();
-}
 
 std::string nodeName(const onnx::NodeProto &node) {
   return !node.name().empty()     ? node.name()
@@ -58,11 +56,10 @@ GraphImporter::GraphImporter(std::shared_ptr<const onnx::ModelProto> model, Mode
                              StringRef directory, const ImportOptions &options,
                              MLIRContext &context)
     : ForwardBuilder(options, context), model(model), state(std::move(given)),
-      tensorReader(context, model, directory), initializers(*model, state), main(nullptr) {
-  for (const onnx::FunctionProto &function : model->functions()) {
-    functions[functionKey(function.domain(), function.name())] = &function;
+      tensorReader(context, model, directory), initializers(*model, state), main(nullptr),
+      functions(*model) {
+  for (const onnx::FunctionProto &function : model->functions())
     findGradientLeaves(function.node(), gradientLeaves);
-  }
   findGradientLeaves(model->graph().node(), gradientLeaves);
   if (model->training_info_size() > 0) {
     training.emplace(*model);
@@ -78,7 +75,7 @@ bool GraphImporter::writtenByPyTorch() const {
 }
 
 std::optional<int64_t> GraphImporter::paddingIndex(Value variable) {
-  const Variable *found = findVariable(variable);
+  const Variable *found = findVariable(outsideBranch(variable));
   return found && state.exported ? state.exported->lookup(found->name).paddingIndex : std::nullopt;
 }
 
@@ -128,23 +125,46 @@ Entity GraphImporter::initializer(const onnx::TensorProto &tensor) {
 }
 
 std::optional<Entity> GraphImporter::find(StringRef name, Frame &frame) {
-  for (Frame *at = &frame; at; at = at->outer) {
-    if (auto value = at->values.find(name); value != at->values.end())
-      return value->second;
-    std::optional<Entity> made;
-    if (auto tensor = at->initializers.find(name); tensor != at->initializers.end())
-      made = initializer(*tensor->second);
-    else if (auto sparse = at->sparseInitializers.find(name);
-             sparse != at->sparseInitializers.end()) {
-      DenseElementsAttr value = tensorReader.attribute(*sparse->second);
-      made = Entity(
-          opBuilder.create<prim::ConstantOp>(opBuilder.getUnknownLoc(), value.getType(), value)
-              .getResult());
-    }
-    if (made)
-      return at->values[name] = named(name, *made, /*isNew=*/true);
+  if (auto value = frame.values.find(name); value != frame.values.end())
+    return value->second;
+  std::optional<Entity> made;
+  if (auto tensor = frame.initializers.find(name); tensor != frame.initializers.end())
+    made = initializer(*tensor->second);
+  else if (auto sparse = frame.sparseInitializers.find(name);
+           sparse != frame.sparseInitializers.end()) {
+    DenseElementsAttr value = tensorReader.attribute(*sparse->second);
+    made =
+        Entity(opBuilder.create<prim::ConstantOp>(opBuilder.getUnknownLoc(), value.getType(), value)
+                   .getResult());
   }
-  return std::nullopt;
+  if (made)
+    return frame.values[name] = named(name, *made, /*isNew=*/true);
+  std::optional<Entity> ofOuter = frame.outer ? find(name, *frame.outer) : std::nullopt;
+  if (!ofOuter || !frame.isTaken)
+    return ofOuter;
+  return frame.values[name] = insideBranch(*ofOuter, frame.isTaken);
+}
+
+Entity GraphImporter::insideBranch(const Entity &entity, Value isTaken) {
+  if (entity.sequence) {
+    std::vector<Entity> elements;
+    for (const Entity &element : *entity.sequence)
+      elements.push_back(insideBranch(element, isTaken));
+    return Entity::ofSequence(std::move(elements));
+  }
+  if (!entity.tensor || !frontend::isDifferentiable(entity.tensor.getType()) ||
+      knownValue(entity.tensor))
+    return entity;
+  NodeBuilder node(*this, entity.tensor.getLoc());
+  Tensor inside = frontend::withGradientIf(node.wrap(isTaken), node.wrap(entity.tensor));
+  outside[inside] = entity.tensor;
+  return Entity(inside);
+}
+
+Value GraphImporter::outsideBranch(Value value) const {
+  for (auto found = outside.find(value); found != outside.end(); found = outside.find(value))
+    value = found->second;
+  return value;
 }
 
 Entity GraphImporter::named(StringRef name, const Entity &entity, bool isNew) {
@@ -170,7 +190,7 @@ Value GraphImporter::tensorNamed(StringRef name, Frame &frame) {
     throw FileError{}; // its problem is known
   if (!entity.tensor)
     fail("'" + name + "' is not a tensor");
-  return entity.tensor;
+  return outsideBranch(entity.tensor);
 }
 
 void GraphImporter::declare(const onnx::GraphProto &graph, Frame &frame) {
@@ -266,9 +286,8 @@ Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entit
     Node view(*this, frame, node, opset(node, frame), location(node), std::move(inputs));
     return build([&] { return customNode(view, *custom); });
   }
-  auto function = functions.find(functionKey(node.domain(), node.op_type()));
-  if (function != functions.end()) // a broken input spoils only what depends on it
-    return importCall(*function->second, node, frame, inputs);
+  if (const Function *function = functions.find(node)) // a broken input spoils only its users
+    return importCall(*function, node, frame, inputs);
   const OpRow *op = findOp(node.domain(), node.op_type());
   if (!op)
     fail(isStandard(node) ? "the operator is not supported" : kUnknownOperator);
@@ -329,9 +348,10 @@ void GraphImporter::importNodes(const google::protobuf::RepeatedPtrField<onnx::N
 }
 
 Entities GraphImporter::importSubgraph(const onnx::GraphProto &graph, Frame &outer,
-                                       ArrayRef<Entity> inputs) {
+                                       ArrayRef<Entity> inputs, Value isTaken) {
   count();
   Frame frame(&outer);
+  frame.isTaken = isTaken;
   declare(graph, frame);
   if (static_cast<size_t>(graph.input_size()) != inputs.size())
     fail("a subgraph takes " + Twine(graph.input_size()) + " inputs but is given " +
@@ -345,11 +365,14 @@ Entities GraphImporter::importSubgraph(const onnx::GraphProto &graph, Frame &out
   return results;
 }
 
-Entities GraphImporter::importCall(const onnx::FunctionProto &function, const onnx::NodeProto &node,
+Entities GraphImporter::importCall(const Function &called, const onnx::NodeProto &node,
                                    Frame &caller, ArrayRef<Entity> inputs) {
+  const onnx::FunctionProto &function = *called.proto;
   Frame frame(nullptr);
   frame.opsets = &function.opset_import();
   Node call(*this, caller, node, opset(node, caller), location(node), {});
+  for (const onnx::AttributeProto &attribute : called.defaults)
+    frame.attributes[attribute.name()] = &attribute;
   for (const onnx::AttributeProto &attribute : node.attribute())
     if (const onnx::AttributeProto *value = call.find(attribute.name()))
       frame.attributes[attribute.name()] = value;

@@ -4,6 +4,7 @@
 #define ACCC_FRONTEND_ONNX_GRAPHIMPORTER_H
 
 #include "frontend/common/ForwardBuilder.h"
+#include "frontend/onnx/Functions.h"
 #include "frontend/onnx/Initializers.h"
 #include "frontend/onnx/Proto.h"
 #include "frontend/onnx/Tensors.h"
@@ -22,6 +23,8 @@ public:
   explicit Frame(Frame *outer) : outer(outer) {}
 
   Frame *outer = nullptr;
+  /// Of a branch that is computed whether it is taken or not: a boolean that says whether it is.
+  mlir::Value isTaken;
   llvm::StringMap<Entity> values;
   llvm::StringMap<const onnx::TensorProto *> initializers;
   llvm::StringMap<const onnx::SparseTensorProto *> sparseInitializers;
@@ -76,9 +79,12 @@ public:
   mlir::Value tensorNamed(llvm::StringRef name, Frame &frame);
   /// More nodes, iterations or copies of nodes; throws ImportAbort when there are too many.
   void count(int64_t nodes = 1);
-  /// Imports a subgraph in place; it sees the names of `frame`.
+  /// Imports a subgraph in place; it sees the names of `frame`. If there is an `isTaken`, the
+  /// values of these names get no gradient from the subgraph where that boolean is false.
   Entities importSubgraph(const onnx::GraphProto &graph, Frame &frame,
-                          llvm::ArrayRef<Entity> inputs);
+                          llvm::ArrayRef<Entity> inputs, mlir::Value isTaken = {});
+  /// The value as it is outside of the branch that reads it.
+  mlir::Value outsideBranch(mlir::Value value) const;
 
 private:
   void importInputs(const onnx::GraphProto &graph);
@@ -86,8 +92,8 @@ private:
   llvm::SmallVector<int64_t> inputShape(const onnx::ValueInfoProto &info);
   void importNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes, Frame &frame);
   void importNode(const onnx::NodeProto &node, Frame &frame);
-  Entities importCall(const onnx::FunctionProto &function, const onnx::NodeProto &node,
-                      Frame &frame, llvm::ArrayRef<Entity> inputs);
+  Entities importCall(const Function &function, const onnx::NodeProto &node, Frame &frame,
+                      llvm::ArrayRef<Entity> inputs);
   Entities runRule(const onnx::NodeProto &node, Frame &frame, Entities inputs);
   void declare(const onnx::GraphProto &graph, Frame &frame);
   /// The value of a name. One by which the model takes gradients is kept apart from constants,
@@ -95,6 +101,7 @@ private:
   Entity named(llvm::StringRef name, const Entity &entity, bool isNew);
   Entity lookup(llvm::StringRef name, Frame &frame);
   std::optional<Entity> find(llvm::StringRef name, Frame &frame);
+  Entity insideBranch(const Entity &entity, mlir::Value isTaken);
   Entity initializer(const onnx::TensorProto &tensor);
   /// What an initializer is as a variable; nothing if it is a constant.
   std::optional<Variable> variableOf(const onnx::TensorProto &tensor, const Weight &weight);
@@ -120,8 +127,10 @@ private:
   Initializers initializers;
   llvm::DenseMap<const onnx::TensorProto *, mlir::Value> made;
   llvm::DenseMap<mlir::Value, Rounding> roundings;
+  /// What a branch reads in place of values of outer graphs, and these.
+  llvm::DenseMap<mlir::Value, mlir::Value> outside;
   Frame main;
-  llvm::StringMap<const onnx::FunctionProto *> functions;
+  Functions functions;
   std::optional<TrainingInfo> training;
   bool initializes = false;
   llvm::StringSet<> gradientLeaves; // what nodes Gradient have in `xs` and `zs`

@@ -142,12 +142,17 @@ const onnx::GraphProto &Node::graph(StringRef name) const {
 
 DenseElementsAttr Node::known(size_t i) const { return knownValue(in(i)); }
 
+/// A branch reads the values around it through what stops gradients, which has no known value.
+static Value outside(const Node &node, size_t i) {
+  return node.importer().outsideBranch(node.in(i));
+}
+
 SmallVector<int64_t> Node::knownIntegers(size_t i, StringRef what) const {
-  return NodeBuilder::knownIntegers(in(i), what + " (input " + Twine(i) + ")");
+  return NodeBuilder::knownIntegers(outside(*this, i), what + " (input " + Twine(i) + ")");
 }
 
 SmallVector<double> Node::knownReals(size_t i, StringRef what) const {
-  return NodeBuilder::knownReals(in(i), what + " (input " + Twine(i) + ")");
+  return NodeBuilder::knownReals(outside(*this, i), what + " (input " + Twine(i) + ")");
 }
 
 int64_t Node::knownInteger(size_t i, StringRef what) const {

@@ -18,6 +18,27 @@ bool isBroken(const Entities &entities) {
   return llvm::any_of(entities, [](const Entity &entity) { return entity.isBroken; });
 }
 
+Tensor either(Tensor condition, Tensor yes, Tensor no) {
+  return prim::select(condition.broadcast(yes.shape(), {}), yes, no);
+}
+
+/// Each variable (running statistics) becomes what the branch that is taken made of it.
+void updateEither(Node &node, Tensor condition, const ForwardBuilder::Updates &ofThen,
+                  const ForwardBuilder::Updates &ofElse) {
+  ForwardBuilder::Updates all = ofThen;
+  for (const auto &update : ofElse)
+    all.insert(update);
+  for (Value variable : llvm::make_first_range(all)) {
+    auto after = [&](const ForwardBuilder::Updates &updates) {
+      Value update = updates.lookup(variable);
+      return node.wrap(update ? update : variable);
+    };
+    Tensor yes = after(ofThen), no = after(ofElse);
+    if (yes.get() != no.get())
+      node.importer().bindUpdate(variable, either(condition, yes, no));
+  }
+}
+
 Entities branch(Node &node) {
   GraphImporter &importer = node.importer();
   if (node.in(0).size() != 1)
@@ -27,19 +48,23 @@ Entities branch(Node &node) {
     return importer.importSubgraph(node.graph(taken ? "then_branch" : "else_branch"), node.scope(),
                                    {});
   }
-  Entities yes = importer.importSubgraph(node.graph("then_branch"), node.scope(), {});
-  Entities no = importer.importSubgraph(node.graph("else_branch"), node.scope(), {});
+  Tensor condition = node.reshape(node.in(0), {});
+  ForwardBuilder::Updates before = importer.updates();
+  Entities yes = importer.importSubgraph(node.graph("then_branch"), node.scope(), {}, condition);
+  ForwardBuilder::Updates ofThen = importer.updates();
+  importer.setUpdates(before);
+  Entities no = importer.importSubgraph(node.graph("else_branch"), node.scope(), {},
+                                        prim::logicalNot(condition));
   if (isBroken(yes) || isBroken(no))
     return {};
+  updateEither(node, condition, ofThen, importer.updates());
   if (yes.size() != no.size())
     fail("its branches give different numbers of results");
   Entities results;
   for (auto [a, b] : llvm::zip(yes, no)) {
     if (!a.tensor || !b.tensor || a.tensor.getType() != b.tensor.getType())
       fail("a branch that depends on data must give tensors of the same type on both sides");
-    Tensor then = node.wrap(a.tensor), otherwise = node.wrap(b.tensor);
-    Tensor condition = node.reshape(node.in(0), {}).broadcast(then.shape(), {});
-    results.push_back(prim::select(condition, then, otherwise));
+    results.push_back(either(condition, node.wrap(a.tensor), node.wrap(b.tensor)));
   }
   return results;
 }

@@ -26,12 +26,13 @@ bool isTraining(Node &node) {
 }
 
 Entities batchNormalization(Node &node) {
-  Tensor x = node.floatIn(0), mean = node.floatIn(3), var = node.floatIn(4);
+  GraphImporter &importer = node.importer();
+  Tensor x = node.floatIn(0), mean = node.wrap(importer.outsideBranch(node.floatIn(3))),
+         var = node.wrap(importer.outsideBranch(node.floatIn(4)));
   if (node.integer("spatial", 1) != 1)
     fail("spatial=0 is not supported");
   SmallVector<Value> operands = {x, node.floatIn(1), node.floatIn(2), mean, var};
   NamedAttribute epsilon = node.f64("epsilon", node.real("epsilon", 1e-5));
-  GraphImporter &importer = node.importer();
   importer.markBuffer(mean);
   importer.markBuffer(var);
   bool assumed = importer.options().training && importer.options().assumeBatchNormTraining;

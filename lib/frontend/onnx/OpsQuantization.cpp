@@ -105,6 +105,8 @@ Entities quantizeLinear(Node &node) {
 
 /// Whether two parameters are the same value, or one that only the file repeats.
 bool areEqual(Node &node, Value a, Value b) {
+  a = node.importer().outsideBranch(a);
+  b = node.importer().outsideBranch(b);
   if (a == b || !a || !b)
     return a == b;
   DenseElementsAttr known = node.given(a);

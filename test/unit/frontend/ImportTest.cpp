@@ -221,6 +221,30 @@ TEST_CASE("model-local functions are inlined with the caller's attributes") {
   CHECK_THAT(importBytes(bytes).text(), Contains("alpha = 2.5"));
 }
 
+TEST_CASE("model-local functions have defaults of attributes, and overloads") {
+  onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(modelBytes(
+      "g (float[2] x) => (float[2] y) { a = local.leaky(x) b = local.leaky <slope = 0.25> (a)"
+      " y = local.leaky(b) }",
+      17, "", R"(
+    <opset_import: ["" : 17], domain: "local"> leaky <slope> (a) => (b) { b = LeakyRelu <alpha : float = @slope> (a) }
+    <opset_import: ["" : 17], domain: "local"> leaky (a) => (b) { b = Exp(a) })")));
+  // Fields of ONNX 1.13 and 1.16: attribute_proto, and overload of functions and of nodes.
+  auto addField = [](google::protobuf::Message *message, int field, const std::string &bytes) {
+    message->GetReflection()->MutableUnknownFields(message)->AddLengthDelimited(field, bytes);
+  };
+  onnx::AttributeProto slope;
+  slope.set_name("slope");
+  slope.set_type(onnx::AttributeProto::FLOAT);
+  slope.set_f(0.125f);
+  addField(model.mutable_functions(0), 11, slope.SerializeAsString());
+  addField(model.mutable_functions(1), 13, "exponential");
+  addField(model.mutable_graph()->mutable_node(2), 8, "exponential");
+  CHECK_THAT(importBytes(model.SerializeAsString()).text(), Contains("alpha = 1.250000e-01") &&
+                                                                Contains("alpha = 2.500000e-01") &&
+                                                                Contains("prim.exp"));
+}
+
 TEST_CASE("numbers are read as their author wrote them") {
   auto model = importText("g (float[2] x) => (float[2] y) { y = LeakyRelu <alpha = 0.1> (x) }");
   CHECK_THAT(model.text(), Contains("alpha = 1.000000e-01 : f64"));

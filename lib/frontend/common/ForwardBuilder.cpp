@@ -13,6 +13,13 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::frontend;
 
+std::string accc::frontend::partName(StringRef key, size_t part, ArrayRef<std::string> keys) {
+  std::string name = (key + "_" + llvm::Twine(part)).str();
+  while (llvm::is_contained(keys, name))
+    name += "_";
+  return name;
+}
+
 ForwardBuilder::ForwardBuilder(const ImportOptions &options, MLIRContext &context)
     : importOptions(options), context(context), opBuilder(&context),
       handler(&context, [this](Diagnostic &diagnostic) {

@@ -40,6 +40,10 @@ struct ForwardOutput {
   bool isTraining = false;
 };
 
+/// The output that holds one of several tensors that a returned dict has for a key: "key_0", and
+/// with more underscores where another of its `keys` is that.
+std::string partName(llvm::StringRef key, size_t part, llvm::ArrayRef<std::string> keys);
+
 class ForwardBuilder {
 public:
   /// Throws ImportError for a bad regular expression in `options.frozen`.

@@ -72,8 +72,8 @@ void ProgramImporter::readDimension(const std::string &position, const Json &siz
     computed.push_back({position, *expression, *given});
     return;
   }
-  checkRange(symbol, *given, position + "=" + Twine(*given));
   auto [known, isNew] = symbols.insert({symbol, *given});
+  checkRange(symbol, *given, position + "=" + Twine(*given));
   if (!isNew && std::get<int64_t>(known->second) != *given)
     fail("-D " + position + "=" + Twine(*given) + ": the file says that it is the same as " +
          "another dimension, which is " + Twine(std::get<int64_t>(known->second)));
@@ -102,9 +102,9 @@ void ProgramImporter::solveDimension(const ComputedDimension &dimension) {
   if (!solution)
     fail("-D " + given + ": the file says that it is " + expression +
          ", which it is for no whole number " + unknown.front());
+  symbols[unknown.front()] = *solution;
   checkRange(unknown.front(), *solution,
              given + ", which makes " + unknown.front() + " " + Twine(*solution));
-  symbols[unknown.front()] = *solution;
 }
 
 void ProgramImporter::solveDimensions() {

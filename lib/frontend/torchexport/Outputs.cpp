@@ -61,7 +61,7 @@ std::vector<std::string> ProgramImporter::outputNames(size_t count) {
   for (size_t k = 0; k < keys.size(); ++k) {
     size_t width = leaves(children.at(k));
     for (size_t j = 0; j < width; ++j)
-      names[at++] = width == 1 ? keys[k] : keys[k] + "_" + std::to_string(j);
+      names[at++] = width == 1 ? keys[k] : frontend::partName(keys[k], j, keys);
   }
   return names;
 }

@@ -228,12 +228,14 @@ std::vector<ForwardOutput> ModuleImporter::importOutputs(const IValue &returned,
                                                          ImportResult &result) {
   std::vector<std::pair<std::string, IValue>> named;
   if (Dict *dict = returned.dict()) {
+    std::vector<std::string> keys;
+    for (const auto &item : dict->items)
+      keys.push_back(toText(item.first));
     for (const auto &[key, value] : dict->items) {
       std::vector<IValue> leaves;
       flatten(value, leaves);
       for (auto [i, leaf] : llvm::enumerate(leaves))
-        named.push_back(
-            {leaves.size() == 1 ? toText(key) : toText(key) + "_" + std::to_string(i), leaf});
+        named.push_back({leaves.size() == 1 ? toText(key) : partName(toText(key), i, keys), leaf});
     }
   } else {
     std::vector<IValue> leaves;

@@ -55,6 +55,15 @@ TEST_CASE("torch.export: names and roles are the module's") {
   CHECK(import(program("indexed"), sized({{"values.0", 3}})).result.outputs.size() == 6);
 }
 
+TEST_CASE("torch.export: outputs that would have the name of another") {
+  // {"loss": ..., "outputs": (..., ...)}
+  std::string bytes = replaced(program("written"), kModel, R"([\\\"loss\\\", \\\"outputs\\\"])",
+                               R"([\\\"outputs_0\\\", \\\"outputs\\\"])");
+  Imported model = import(bytes, sized({{"image.0", 3}}));
+  CHECK(model.problems().empty());
+  CHECK(model.result.outputs == std::vector<std::string>{"outputs_0", "outputs_0_", "outputs_1"});
+}
+
 TEST_CASE("torch.export: tied parameters are one, and their other names are kept") {
   Imported model = import(program("language"), sized({{"words.0", 3}}));
   REQUIRE(model.problems().empty());

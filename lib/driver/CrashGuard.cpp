@@ -69,8 +69,23 @@ private:
   bool childEnded = false;
 };
 
+std::atomic<bool> memoryRanOut = false;
+thread_local bool endsCompiler = false;
+
+/// Other threads, which get no memory either and may crash for it, wait for the one that ends the
+/// process: what they meet is no bug.
+[[noreturn]] void awaitEnd() {
+  if (endsCompiler)
+    _exit(static_cast<int>(ExitCode::Machine));
+  while (true)
+    pause();
+}
+
 /// Memory has run out: whatever was begun is taken back.
 [[noreturn]] void giveUp() {
+  if (memoryRanOut.exchange(true))
+    awaitEnd();
+  endsCompiler = true;
   constexpr char message[] = "accc: error: not enough memory to compile the model\n";
   (void)!write(STDERR_FILENO, message, sizeof message - 1);
   llvm::sys::RunInterruptHandlers(); // removes temporary files
@@ -116,6 +131,8 @@ private:
 
 /// Ends the process by the signal, as LLVM's handler does not where the signal came by kill().
 void onCrash(int signal) {
+  if (memoryRanOut)
+    awaitEnd();
   llvm::sys::RunSignalHandlers();
   llvm::sys::RunInterruptHandlers(); // removes temporary files
   std::signal(signal, SIG_DFL);

@@ -204,13 +204,12 @@ class Endings(CommandLineTest):
                 os.kill(process.pid, number)
                 code = process.wait(timeout=SECONDS)
                 self.await_end_of(process.pid)
-                if code == 0:  # it was faster this time
+                if code == 0 or self.files():  # it was faster this time, and done
                     self.assertEqual(self.files(), ["m.json", "m.so", "m.so.safetensors"])
                     for name in self.files():
                         (self.folder / name).unlink()
                     continue
                 codes.append(code)
-                self.assertEqual(self.files(), [], (number, part))
             # One that has only just begun, which may be long on a busy machine, ends before it listens.
             self.assertLessEqual(set(codes), {-number, 128 + number})
             self.assertIn(-number if number == signal.SIGKILL else 128 + number, codes)

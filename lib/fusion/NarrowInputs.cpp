@@ -130,9 +130,37 @@ void narrowInputsOf(func::FuncOp function, prim::FusionOp fusion) {
   }
 }
 
+/// Of a kernel that is left with a copy of nearly all of a value, the readers take the value
+/// itself: the rest is no memory that the copy would have set free.
+void dropCopy(prim::FusionOp fusion) {
+  constexpr int64_t kLittle = 32; // a rest of this part of the value is none
+  Block &body = fusion.getBody().front();
+  if (fusion.getNumOperands() != 1 || fusion.getNumResults() != 1 ||
+      body.getTerminator()->getOperand(0) != body.getArgument(0))
+    return;
+  auto part = fusion.getOperand(0).getDefiningOp<prim::SliceOp>();
+  if (!part || part.getType() != fusion.getResult(0).getType())
+    return;
+  int64_t bytes = tensorBytes(part.getType());
+  if (tensorBytes(part.getOperand().getType()) - bytes > bytes / kLittle)
+    return;
+  SmallVector<Value> same{fusion.getResult(0)};
+  while (!same.empty()) // what is returned has memory of its own
+    for (Operation *user : same.pop_back_val().getUsers()) {
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        return;
+      if (isa<prim::ReshapeOp>(user))
+        same.push_back(user->getResult(0));
+    }
+  fusion.getResult(0).replaceAllUsesWith(part);
+  fusion.erase();
+}
+
 } // namespace
 
 void accc::narrowInputs(func::FuncOp function) {
-  for (auto fusion : function.front().getOps<prim::FusionOp>())
+  for (auto fusion : llvm::make_early_inc_range(function.front().getOps<prim::FusionOp>())) {
     narrowInputsOf(function, fusion);
+    dropCopy(fusion);
+  }
 }

@@ -19,6 +19,14 @@ int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType())
 
 int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 
+/// Whether a kernel that reads the result can as well compute it of what the op reads: elementwise,
+/// or at another place of which neighbours are neighbours there.
+bool isCheap(Operation *op) {
+  if (auto slice = dyn_cast<prim::SliceOp>(op))
+    return slice.getStrides().empty() || slice.getStrides().back() == 1;
+  return isa<Pointwise>(op);
+}
+
 /// How the readers of a value can do without it.
 struct Recipe {
   Value value;
@@ -42,7 +50,7 @@ public:
       for (Operation &op : block.without_terminator())
         ops.push_back(&op);
       for (Operation *op : llvm::reverse(ops))
-        if (groups.groupOf(op) >= 0 && isa<Pointwise>(op))
+        if (groups.groupOf(op) >= 0 && isCheap(op))
           changed |= consider(op->getResult(0));
     }
     for (Operation *op : dead) {
@@ -128,12 +136,12 @@ bool Recomputation::trace(Value value, bool keepSmall, Recipe &recipe,
       recipe.leaves.insert(value);
       return true;
     }
-    if (isSmall && (keepSmall || !isa<Pointwise>(op))) {
+    if (isSmall && (keepSmall || !isCheap(op))) {
       recipe.leaves.insert(value);
       recipe.kept.insert(value);
       return true;
     }
-    if (!isa<Pointwise>(op))
+    if (!isCheap(op))
       return false;
     recipe.copied.insert(op);
   }

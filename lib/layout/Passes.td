@@ -70,6 +70,25 @@ def LayOutContractionsPass : TargetedPass<"lay-out-contractions"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def PadContractionsPass : TargetedPass<"pad-contractions", "::mlir::func::FuncOp", [Tf32Option]> {
+  let summary = "Pads matrices whose rows a library would rather have begin at aligned addresses";
+  let description = [{
+    Where matrix products are slower by rows of an extent that is no multiple of some elements
+    (Target::getContractionAlignment), operands are padded with zeros and results cut to what they were, if
+    that moves fewer bytes than could be moved in the time saved: the logits of a vocabulary of 50257 words,
+    and both products with their gradient. Kernels write and read padded matrices in place of others.
+
+        %0 = prim.dot_general %x, %w {...} : (tensor<8192x768xf32>, tensor<50257x768xf32>) -> tensor<8192x50257xf32>
+
+    becomes
+
+        %p = prim.pad %w, %zero {low = [0, 0], high = [7, 0], ...} -> tensor<50264x768xf32>
+        %1 = prim.dot_general %x, %p {...} : (tensor<8192x768xf32>, tensor<50264x768xf32>) -> tensor<8192x50264xf32>
+        %0 = prim.slice %1 {starts = [0, 0], limits = [8192, 50257], ...} -> tensor<8192x50257xf32>
+  }];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def PackOperandsPass : TargetedPass<"pack-operands"> {
   let summary = "Packs a matrix that many small matrix products share into column panels, once per step";
   let description = [{

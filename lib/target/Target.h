@@ -45,6 +45,14 @@ struct ConvolutionLayout {
   bool filtersLast; // filters as well: [O, kernel..., I]; else they stay [O, I, kernel...]
 };
 
+/// How a library likes the rows of the matrices of a product in memory: to begin at a multiple of
+/// `elements` elements. Where they do not, `flopsPerByte` operations take longer by the time that
+/// moving a byte takes.
+struct ContractionAlignment {
+  int64_t elements;
+  int64_t flopsPerByte;
+};
+
 /// The answers of one target. Costs are in bytes: those that memory moves in the same time.
 class Target {
 public:
@@ -92,6 +100,10 @@ public:
   virtual bool addsBias(prim::DotGeneralOp product) const = 0;
   /// The most batch dimensions of a matrix product that is one library call.
   virtual size_t getMaxBatchDimensions() const = 0;
+  /// How matrix products of this element type like their rows; none where they take them as they
+  /// are. `tf32`: they may round f32 factors to TF32.
+  virtual std::optional<ContractionAlignment> getContractionAlignment(mlir::Type element,
+                                                                      bool tf32) const = 0;
   /// How convolutions of this element type like their tensors; none where they take them as they
   /// are. `tf32`: they may round f32 factors to TF32.
   virtual std::optional<ConvolutionLayout> getConvolutionLayout(mlir::Type element,

@@ -60,6 +60,11 @@ bool CpuTarget::addsBias(prim::DotGeneralOp) const { return false; }
 
 size_t CpuTarget::getMaxBatchDimensions() const { return 4; }
 
+// oneDNN copies both operands into blocks of its own, wherever rows begin.
+std::optional<ContractionAlignment> CpuTarget::getContractionAlignment(mlir::Type, bool) const {
+  return std::nullopt;
+}
+
 // oneDNN copies what is not channels last into a layout of its own, and results back: one read and
 // one write.
 std::optional<ConvolutionLayout> CpuTarget::getConvolutionLayout(mlir::Type, bool) const {

@@ -88,6 +88,16 @@ bool CudaTarget::addsBias(prim::DotGeneralOp product) const {
 
 size_t CudaTarget::getMaxBatchDimensions() const { return 4; }
 
+// The tensor cores' kernels of cuBLASLt load 16 bytes at a time: other rows went at 130 TFLOP/s
+// instead of 300, at 2.6 TB/s (H100, docs/gpu-results.md). A sector has eight elements of f32.
+// Those that sum in full f32 are as fast with any rows.
+std::optional<ContractionAlignment> CudaTarget::getContractionAlignment(mlir::Type element,
+                                                                        bool tf32) const {
+  if (!tf32 || !element.isF32())
+    return std::nullopt;
+  return ContractionAlignment{.elements = 8, .flopsPerByte = sizeThreshold(88)};
+}
+
 // The tensor cores' kernels of cuDNN want all tensors channels last, and launch a kernel of their
 // own to copy what is not. Those that sum in full f32 are made for channels first.
 std::optional<ConvolutionLayout> CudaTarget::getConvolutionLayout(mlir::Type element,

@@ -34,6 +34,8 @@ public:
   bool runsInLibrary(mlir::Operation *op) const override;
   bool addsBias(prim::DotGeneralOp product) const override;
   size_t getMaxBatchDimensions() const override;
+  std::optional<ContractionAlignment> getContractionAlignment(mlir::Type element,
+                                                              bool tf32) const override;
   std::optional<ConvolutionLayout> getConvolutionLayout(mlir::Type element,
                                                         bool tf32) const override;
   bool hasTf32() const override;

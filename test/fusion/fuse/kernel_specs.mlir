@@ -50,3 +50,44 @@ func.func @masks(%x: tensor<5xf32>) -> tensor<7xf32> {
       : (tensor<5xf32>, tensor<f32>) -> tensor<7xf32>
   return %0 : tensor<7xf32>
 }
+
+// What is cut off and filled up again stands where it stood, whatever it is called between; what is filled up
+// before it, or what two of its elements are computed from, does not.
+// CHECK-LABEL: @cut_and_filled
+// CHECK: prim.fusion loop "slice_neg_pad"{{.*}} in_place = [0],
+func.func @cut_and_filled(%x: tensor<2x4x5xf32>, %zero: tensor<f32>) -> tensor<2x4x5xf32> {
+  %0 = prim.slice %x {starts = array<i64: 0, 0, 0>, limits = array<i64: 2, 3, 5>, strides = array<i64: 1, 1, 1>} : (tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  %1 = prim.reshape %0 : (tensor<2x3x5xf32>) -> tensor<6x5xf32>
+  %2 = prim.neg %1 : (tensor<6x5xf32>) -> tensor<6x5xf32>
+  %3 = prim.reshape %2 : (tensor<6x5xf32>) -> tensor<2x3x5xf32>
+  %4 = prim.pad %3, %zero {low = array<i64: 0, 0, 0>, high = array<i64: 0, 1, 0>, interior = array<i64: 0, 0, 0>} : (tensor<2x3x5xf32>, tensor<f32>) -> tensor<2x4x5xf32>
+  return %4 : tensor<2x4x5xf32>
+}
+
+// CHECK-LABEL: @moved
+// CHECK: prim.fusion loop "slice_neg_pad"{{.*}} in_place = [],
+func.func @moved(%x: tensor<4x5xf32>, %zero: tensor<f32>) -> tensor<4x5xf32> {
+  %0 = prim.slice %x {starts = array<i64: 0, 0>, limits = array<i64: 4, 4>, strides = array<i64: 1, 1>} : (tensor<4x5xf32>) -> tensor<4x4xf32>
+  %1 = prim.neg %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = prim.pad %1, %zero {low = array<i64: 0, 1>, high = array<i64: 0, 0>, interior = array<i64: 0, 0>} : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x5xf32>
+  return %2 : tensor<4x5xf32>
+}
+
+// CHECK-LABEL: @read_twice
+// CHECK: prim.fusion loop "neg_slice_pad_add"{{.*}} in_place = [],
+func.func @read_twice(%x: tensor<4x5xf32>, %zero: tensor<f32>) -> tensor<4x5xf32> {
+  %0 = prim.neg %x : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  %1 = prim.slice %x {starts = array<i64: 0, 1>, limits = array<i64: 4, 5>, strides = array<i64: 1, 1>} : (tensor<4x5xf32>) -> tensor<4x4xf32>
+  %2 = prim.pad %1, %zero {low = array<i64: 0, 0>, high = array<i64: 0, 1>, interior = array<i64: 0, 0>} : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %3 = prim.add %0, %2 : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  return %3 : tensor<4x5xf32>
+}
+
+// CHECK-LABEL: @every_other
+// CHECK: prim.fusion loop {{.*}} in_place = [],
+func.func @every_other(%x: tensor<4x6xf32>, %zero: tensor<f32>) -> tensor<4x6xf32> {
+  %0 = prim.slice %x {starts = array<i64: 0, 0>, limits = array<i64: 4, 6>, strides = array<i64: 1, 2>} : (tensor<4x6xf32>) -> tensor<4x3xf32>
+  %1 = prim.pad %0, %zero {low = array<i64: 0, 0>, high = array<i64: 0, 3>, interior = array<i64: 0, 0>} : (tensor<4x3xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %2 = prim.neg %1 : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %2 : tensor<4x6xf32>
+}

@@ -111,3 +111,32 @@ func.func @two_readers(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<4
   %1 = prim.mul %flat, %factor : (tensor<4096xf32>, tensor<4096xf32>) -> tensor<4096xf32>
   return %1 : tensor<4096xf32>
 }
+
+// What is cut off is read where it lies, by each of two kernels.
+// CHECK-LABEL: @cut
+// CHECK: %[[X:.*]] = prim.dot_general %arg0, %arg1
+// CHECK-NEXT: %[[Y:.*]] = prim.fusion loop "slice_exp"(%[[X]])
+// CHECK: %[[Z:.*]] = prim.dot_general %[[Y]], %arg2
+// CHECK-NEXT: prim.fusion loop "slice_mul"(%[[X]], %[[Z]])
+// CHECK: return
+func.func @cut(%a: tensor<64x64xf32>, %v: tensor<64x65xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %x = prim.dot_general %a, %v {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x65xf32>) -> tensor<64x65xf32>
+  %s = prim.slice %x {starts = array<i64: 0, 1>, limits = array<i64: 64, 65>, strides = array<i64: 1, 1>} : (tensor<64x65xf32>) -> tensor<64x64xf32>
+  %y = prim.exp %s : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %z = prim.dot_general %y, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %0 = prim.mul %s, %z : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// Of every other element less is read than of what holds them all.
+// CHECK-LABEL: @every_other
+// CHECK: prim.fusion loop "slice"
+func.func @every_other(%a: tensor<64x65xf32>, %w: tensor<65x65xf32>) -> (tensor<64x33xf32>, tensor<64x33xf32>) {
+  %x = prim.dot_general %a, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<64x65xf32>, tensor<65x65xf32>) -> tensor<64x65xf32>
+  %s = prim.slice %x {starts = array<i64: 0, 0>, limits = array<i64: 64, 65>, strides = array<i64: 1, 2>} : (tensor<64x65xf32>) -> tensor<64x33xf32>
+  %y = prim.exp %s : (tensor<64x33xf32>) -> tensor<64x33xf32>
+  %v = prim.slice %w {starts = array<i64: 0, 0>, limits = array<i64: 33, 33>, strides = array<i64: 1, 1>} : (tensor<65x65xf32>) -> tensor<33x33xf32>
+  %z = prim.dot_general %y, %v {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<64x33xf32>, tensor<33x33xf32>) -> tensor<64x33xf32>
+  %0 = prim.mul %s, %z : (tensor<64x33xf32>, tensor<64x33xf32>) -> tensor<64x33xf32>
+  return %0, %y : tensor<64x33xf32>, tensor<64x33xf32>
+}

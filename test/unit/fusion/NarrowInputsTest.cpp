@@ -110,3 +110,47 @@ TEST_CASE("kernels are given whole what the caller owns, and what no buffer may 
   CHECK(launches.kernels == 2);
   CHECK(launches.rows == std::vector<int64_t>{3, 3});
 }
+
+TEST_CASE("a kernel that copies nearly all of a value is left to its readers") {
+  // Rows of 64 bytes; all but `cut` of them, which another kernel reads, or the caller.
+  auto launches = [](int rows, int cut, bool isReturned) {
+    std::string whole = "tensor<" + std::to_string(rows) + "x16xf32>";
+    std::string left = std::to_string(rows - cut), part = "tensor<" + left + "x16xf32>";
+    return launchesOf("func.func @eval_step(%x: " + whole +
+                      R"( {accc.name = "x", accc.role = #prim.role<input>}) -> ()" + part +
+                      R"( {accc.name = "y", accc.role = #prim.role<output>}) {
+    %e = prim.fusion loop "exp"(%x) : ()" +
+                      whole + ") -> " + whole + R"( {
+    ^bb0(%a: )" + whole +
+                      R"():
+      %v = prim.exp %a : ()" +
+                      whole + ") -> " + whole + R"(
+      prim.yield %v : )" +
+                      whole + R"(
+    }
+    %s = prim.fusion loop "neg_copy"(%e) : ()" +
+                      whole + ") -> " + part + R"( {
+    ^bb0(%a: )" + whole +
+                      R"():
+      %v = prim.slice %a {starts = array<i64: 0, 0>, limits = array<i64: )" +
+                      left + R"(, 16>, strides = array<i64: 1, 1>} : ()" + whole + ") -> " + part +
+                      R"(
+      prim.yield %v : )" +
+                      part + R"(
+    }
+    %y = prim.fusion loop "neg"(%s) : ()" +
+                      part + ") -> " + part + R"( {
+    ^bb0(%a: )" + part +
+                      R"():
+      %v = prim.neg %a : ()" +
+                      part + ") -> " + part + R"(
+      prim.yield %v : )" +
+                      part + R"(
+    }
+    return )" + (isReturned ? "%s" : "%y") +
+                      " : " + part + "\n}\n");
+  };
+  CHECK(launches(65, 1, false).rows == std::vector<int64_t>{64});
+  CHECK(launches(64, 1, true).rows == std::vector<int64_t>{63, 63});
+  CHECK(launches(4, 1, false).rows == std::vector<int64_t>{3, 3}); // much would stay in memory
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Factors of matrices, and what is solved with them.
+// Factors of matrices, what is solved with them, and recurrences along rows.
 #include "Sketch.h"
 
 #include "ir/interfaces/ReferenceValues.h"
@@ -79,6 +79,15 @@ bool householder(Sketch &s) { return made(s.add("prim.householder", givenMatrix(
 bool jacobiEigh(Sketch &s) { return made(s.add("prim.jacobi_eigh", symmetric(s, givenMatrix(s)))); }
 bool jacobiSvd(Sketch &s) { return made(s.add("prim.jacobi_svd", givenMatrix(s))); }
 
+template <bool isLog> bool recurrence(Sketch &s) {
+  int64_t matrices = s.random.between(1, 2), rows = s.random.between(1, 5);
+  int64_t columns = s.random.between(1, 5), terms = s.random.between(1, 3);
+  Value x = s.within(s.of({matrices, rows, columns}), -1, 1);
+  Value a = s.within(s.of({matrices, terms, rows, columns}), -1, 1);
+  return bool(s.one(isLog ? "prim.log_recurrence" : "prim.linear_recurrence", {x, a}, {},
+                    x ? x.getType() : Type()));
+}
+
 bool qr(Sketch &s) { return made(s.add("nn.qr", anyMatrix(s), s.flag("complete", false))); }
 bool eigh(Sketch &s) { return made(s.add("nn.eigh", symmetric(s, square(s)))); }
 bool svd(Sketch &s) { return made(s.add("nn.svd", anyMatrix(s), s.flag("full", false))); }
@@ -90,6 +99,8 @@ constexpr Production kMatrices[] = {
     {"triangular_solve", 2, triangularSolve},
     {"jacobi_eigh", 1, jacobiEigh},
     {"jacobi_svd", 1, jacobiSvd},
+    {"linear_recurrence", 2, recurrence<false>},
+    {"log_recurrence", 2, recurrence<true>},
     {"qr", 2, qr},
     {"eigh", 2, eigh},
     {"svd", 2, svd},

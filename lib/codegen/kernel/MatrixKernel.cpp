@@ -19,6 +19,8 @@ static void emitMatrix(MatrixLoops &loops, Operation *op) {
       .Case([&](prim::HouseholderOp householder) { emitHouseholder(loops, householder); })
       .Case([&](prim::JacobiEighOp eigh) { emitJacobiEigh(loops, eigh); })
       .Case([&](prim::JacobiSvdOp svd) { emitJacobiSvd(loops, svd); })
+      .Case([&](prim::LinearRecurrenceOp linear) { emitLinearRecurrence(loops, linear); })
+      .Case([&](prim::LogRecurrenceOp log) { emitLogRecurrence(loops, log); })
       .Default([](Operation *other) {
         emitBug(other->getLoc()) << "no emitter for this op on matrices";
       });

@@ -85,6 +85,10 @@ Value MatrixLoops::absolute(Value a) { return b.create<math::AbsFOp>(loc, a); }
 
 Value MatrixLoops::squareRoot(Value a) { return b.create<math::SqrtOp>(loc, a); }
 
+Value MatrixLoops::exponential(Value a) { return b.create<math::ExpOp>(loc, a); }
+
+Value MatrixLoops::logarithm(Value a) { return b.create<math::LogOp>(loc, a); }
+
 Value MatrixLoops::withSign(Value a, Value c) { return b.create<math::CopySignOp>(loc, a, c); }
 
 // The sum of a row is as many sums as a vector has lanes: LLVM may choose the order.

@@ -91,6 +91,8 @@ public:
   }
   mlir::Value absolute(mlir::Value a);
   mlir::Value squareRoot(mlir::Value a);
+  mlir::Value exponential(mlir::Value a);
+  mlir::Value logarithm(mlir::Value a);
   /// The magnitude of `a` with the sign of `c`.
   mlir::Value withSign(mlir::Value a, mlir::Value c);
   mlir::Value isZero(mlir::Value a) { return compare(mlir::arith::CmpFPredicate::OEQ, a, real(0)); }
@@ -128,7 +130,8 @@ private:
   int64_t lanes;
 };
 
-/// One function for each op of Matrices.td: results are the kernel's outputs, in order.
+/// One function for each op of Matrices.td and Recurrences.td: results are the kernel's outputs, in
+/// order.
 void emitCholesky(MatrixLoops &loops, prim::CholeskyOp op);
 void emitLu(MatrixLoops &loops, prim::LuOp op);
 void emitPivotedRows(MatrixLoops &loops, prim::PivotedRowsOp op);
@@ -136,6 +139,8 @@ void emitTriangularSolve(MatrixLoops &loops, prim::TriangularSolveOp op);
 void emitHouseholder(MatrixLoops &loops, prim::HouseholderOp op);
 void emitJacobiEigh(MatrixLoops &loops, prim::JacobiEighOp op);
 void emitJacobiSvd(MatrixLoops &loops, prim::JacobiSvdOp op);
+void emitLinearRecurrence(MatrixLoops &loops, prim::LinearRecurrenceOp op);
+void emitLogRecurrence(MatrixLoops &loops, prim::LogRecurrenceOp op);
 
 } // namespace accc::codegen
 

@@ -2,7 +2,9 @@
 // Losses of sequences of several lengths in one tensor.
 #include "frontend/aten/OpTable.h"
 #include "frontend/common/Indexing.h"
+#include "ir/nn/Nn.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -58,8 +60,8 @@ Tensor withBlanks(Node &node, Tensor targets, Tensor lengths, int64_t longest, i
 }
 
 /// Connectionist temporal classification (Graves et al., 2006): the negative logarithm of the sum
-/// over all paths that spell the labels with blanks between them. One step of the recursion of
-/// their section 4.1 for each time.
+/// over all paths that spell the labels with blanks between them, by the recurrence of their
+/// section 4.1.
 Entities ctcLoss(Node &node) {
   Tensor x = node.floatIn("log_probs"), targets = node.indexIn("targets");
   bool isSingle = x.rank() == 2;
@@ -87,38 +89,47 @@ Entities ctcLoss(Node &node) {
   Tensor emitted = flat(x).gather(whereInside(wide, classes, row + wide), 0);
 
   // A state follows itself and the one before; that before a blank only where the labels differ.
-  Tensor skips = node.full(one, node.builder().getI1Type(), 0);
-  if (states > 2)
-    skips = prim::notEqual(label, label.pad(static_cast<double>(blank), {0, 2}, {0, -2}));
-  Tensor none = node.full(one, x.elementType(), -kInfinity);
-  Tensor path = prim::select(prim::equal(node.iota(one, 1), 0.0), none.full(0.0), none);
-  for (int64_t time = 0; time < times; ++time) {
-    auto shifted = [&](int64_t by) { return path.pad(-kInfinity, {0, by}, {0, -by}); };
-    SmallVector<Tensor> ways = {path};
-    if (states > 1)
-      ways.push_back(shifted(1));
-    if (states > 2)
-      ways.push_back(prim::select(skips, shifted(2), none));
-    Tensor next = logSum(ways) + emitted.sliceDim(0, time, time + 1).reshape(one);
-    Tensor goesOn = (inputLengths > static_cast<double>(time)).broadcast(one, {0});
-    path = prim::select(goesOn, next, path);
+  // Behind the end of a sequence every state stays as it is. Row 0 is before the first time.
+  Tensor none = emitted.full(-kInfinity);
+  Tensor goesOn = node.iota(all, 0) < inputLengths.broadcast(all, {1});
+  SmallVector<Tensor> steps = {prim::select(goesOn, emitted, emitted.full(0.0))};
+  Tensor following = prim::select(goesOn, emitted, none);
+  if (states > 1)
+    steps.push_back(following);
+  if (states > 2) {
+    Tensor skips = prim::notEqual(label, label.pad(static_cast<double>(blank), {0, 2}, {0, -2}));
+    steps.push_back(prim::select(skips.broadcast(all, {1, 2}), following, none));
   }
+  for (Tensor &step : steps)
+    step = step.transpose({1, 0, 2})
+               .pad(0.0, {0, 1, 0}, {0, 0, 0})
+               .reshape({count, 1, times + 1, states});
+  SmallVector<int64_t> rows = {count, times + 1, states};
+  Tensor isStart = prim::equal(node.iota(rows, 1) + node.iota(rows, 2), 0.0);
+  Tensor paths = prim::select(isStart, 0.0, node.full(rows, x.elementType(), -kInfinity));
+  paths = node.make<prim::LogRecurrenceOp>({paths, node.concatenate(steps, 1)});
 
   // A path ends at the last label or at the blank behind it.
-  Tensor last = lengths * 2.0, start = node.iota({count}, 0) * static_cast<double>(states);
+  Tensor last = lengths * 2.0;
+  Tensor start = node.iota({count}, 0) * static_cast<double>((times + 1) * states);
+  start = start + static_cast<double>(times * states);
   Tensor end = whereInside(inputLengths, times + 1, whereInside(last, states, start + last));
   Tensor isEmpty = prim::equal(lengths, 0.0);
-  Tensor atBlank = flat(path).gather(end, 0);
-  Tensor atLabel = flat(path).gather(prim::select(isEmpty, end, end - 1.0), 0);
+  Tensor atBlank = flat(paths).gather(end, 0);
+  Tensor atLabel = flat(paths).gather(prim::select(isEmpty, end, end - 1.0), 0);
   Tensor loss = -logSum({atBlank, prim::select(isEmpty, atLabel.full(-kInfinity), atLabel)});
 
   // PyTorch's gradient is that of the scores before a log_softmax: e^x more than the derivative,
-  // which a log_softmax takes away again.
+  // which a log_softmax takes away again. That of an infinite loss is NaN.
   Tensor isRead = node.iota(x.shape(), 0) < inputLengths.broadcast(x.shape(), {1});
   Tensor total = prim::sum(prim::select(isRead, prim::exp(x), x.full(0.0)), {0, 2});
-  loss = loss + (total - detach(total));
-  if (node.boolean("zero_infinity"))
-    loss = prim::select(prim::equal(loss, kInfinity), loss.full(0.0), loss);
+  Tensor isInfinite = prim::equal(loss, kInfinity);
+  bool zeroInfinity = node.boolean("zero_infinity");
+  if (!zeroInfinity)
+    total = total * prim::select(isInfinite, total.full(std::nan("")), total.full(1.0));
+  loss = node.make<nn::StraightThroughOp>({loss, loss + total});
+  if (zeroInfinity)
+    loss = prim::select(isInfinite, loss.full(0.0), loss);
 
   switch (node.integer("reduction")) {
   case 0:

@@ -155,6 +155,13 @@ static std::vector<GradientRow> makeRows() {
        {"1x3x1xf64"},
        "{upper = true, transpose = false, unit = true}"},
 
+      // ---- recurrences ----
+      {"linear_recurrence", {{"2x4x5xf64"}, {"2x3x4x5xf64"}}, {"2x4x5xf64"}},
+      {"linear_recurrence", {{"1x3x1xf64"}, {"1x2x3x1xf64"}}, {"1x3x1xf64"}},
+      {"linear_recurrence", {{"1x3x2xf64"}, {"1x0x3x2xf64"}}, {"1x3x2xf64"}},
+      {"log_recurrence", {{"2x4x5xf64"}, {"2x3x4x5xf64"}}, {"2x4x5xf64"}},
+      {"log_recurrence", {{"1x3x1xf64"}, {"1x2x3x1xf64"}}, {"1x3x1xf64"}},
+
       // ---- indexing ----
       {"gather", {{"4x3xf64"}, {"2x2xi64", 0, 0, {3, 1, 1, 0}}}, {"2x2x3xf64"}, "{axis = 0 : i64}"},
       {"scatter",

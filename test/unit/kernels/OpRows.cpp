@@ -293,6 +293,11 @@ std::vector<OpRow> matrices() {
       {"householder", {"145x1x1x$T"}, {"145x1x1x$T", "145x1x$T"}, 2},
       {"jacobi_eigh", {"145x1x1x$T"}, {"145x1x1x$T", "145x1x1x$T"}, 2},
       {"jacobi_svd", {"145x1x1x$T"}, {"145x1x1x$T", "145x1x1x$T"}, 2},
+      {"linear_recurrence", {"3x5x7x$T", "3x3x5x7x$T"}, {"3x5x7x$T"}, 2},
+      {"log_recurrence", {"3x5x7x$T", "3x3x5x7x$T"}, {"3x5x7x$T"}, 2},
+      {"log_recurrence", {"2x3x1x$T", "2x2x3x1x$T"}, {"2x3x1x$T"}, 2},
+      {"linear_recurrence", {"2x3x4x$T", "2x0x3x4x$T"}, {"2x3x4x$T"}, 2},
+      {"linear_recurrence", {"2x0x4x$T", "2x2x0x4x$T"}, {"2x0x4x$T"}, 2},
   };
 }
 

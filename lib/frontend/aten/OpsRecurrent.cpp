@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recurrent layers.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/PackedSequences.h"
 #include "ir/nn/Nn.h"
 
 using namespace mlir;
@@ -31,6 +32,23 @@ Tensor leading(Tensor x) {
   return x.reshape(shape);
 }
 
+/// The lengths or batch sizes of packed sequences, by whose sum they have a shape.
+SmallVector<int64_t> knownLengths(Node &node, StringRef name) {
+  Tensor lengths = node.in(name);
+  if (!node.given(lengths))
+    fail("packed sequences have as many rows as their lengths are together, which must be known at "
+         "compile time: make the lengths a constant or a buffer, or give the layer padded "
+         "sequences");
+  return node.knownIntegers(lengths, "lengths of packed sequences");
+}
+
+/// The first two dimensions exchanged.
+Tensor swapped(Tensor x) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  std::swap(order[0], order[1]);
+  return x.transpose(order);
+}
+
 /// What a layer is made of, in nn's order of gates: weights and biases of all directions.
 struct Layer {
   Tensor x; // [T, B, I]
@@ -40,14 +58,24 @@ struct Layer {
   SmallVector<Value> states;
 };
 
+PackedSequences packedBy(Node &node) {
+  return PackedSequences(node, knownLengths(node, "batch_sizes"));
+}
+
 /// A stack of recurrent layers as torch.nn has them: time first inside.
 class Stack {
 public:
-  /// `order`: where nn's gates stand among PyTorch's.
-  Stack(Node &node, ArrayRef<int64_t> order, size_t states)
-      : node(node), order(order), x(node.floatIn("input")), layers(node.integer("num_layers")),
-        directions(node.boolean("bidirectional") ? 2 : 1), hasBiases(node.boolean("has_biases")),
-        batchFirst(node.boolean("batch_first")) {
+  /// `order`: where nn's gates stand among PyTorch's. With `isPacked`, the input is packed
+  /// sequences.
+  Stack(Node &node, ArrayRef<int64_t> order, size_t states, bool isPacked)
+      : node(node), order(order), x(node.floatIn(isPacked ? "data" : "input")),
+        layers(node.integer("num_layers")), directions(node.boolean("bidirectional") ? 2 : 1),
+        hasBiases(node.boolean("has_biases")),
+        batchFirst(!isPacked && node.boolean("batch_first")) {
+    if (isPacked) {
+      packed.emplace(packedBy(node));
+      x = packed->pad(x, 0.0, packed->times());
+    }
     for (Tensor parameter : node.tensors("params"))
       parameters.push_back(parameter);
     SmallVector<Tensor> initial = states == 1 && node.isTensor("hx")
@@ -73,11 +101,12 @@ public:
         fail("a state has the shape " + show(state.shape()));
   }
 
+  using Build = llvm::function_ref<SmallVector<Value>(const Layer &, NamedAttribute direction,
+                                                      NamedAttribute batchFirst)>;
+
   /// `build` makes one layer, with these attributes of nn's ops: its outputs [T, d, B, ...] and
   /// last states [d, B, ...].
-  Entities run(llvm::function_ref<SmallVector<Value>(const Layer &, NamedAttribute direction,
-                                                     NamedAttribute batchFirst)>
-                   build) {
+  Entities run(Build build) {
     SmallVector<SmallVector<Tensor>> last(hidden.size());
     for (int64_t layer = 0; layer < layers; ++layer) {
       if (layer > 0)
@@ -89,18 +118,13 @@ public:
         parts.projection = stacked(layer, each() - 1, {0});
       for (Tensor state : hidden)
         parts.states.push_back(state.sliceDim(0, layer * directions, (layer + 1) * directions));
-      auto direction =
-          directions == 2 ? nn::RnnDirection::bidirectional : nn::RnnDirection::forward;
-      SmallVector<Value> built = build(
-          parts, node.attr("direction", nn::RnnDirectionAttr::get(&node.context(), direction)),
-          node.flag("batch_first", false));
+      SmallVector<Value> built = packed ? packedLayer(parts, build) : madeBy(build, parts);
       Tensor y = node.wrap(built.front()); // [T, d, B, H]
       x = y.transpose({0, 2, 1, 3}).reshape({y.dim(0), y.dim(2), y.dim(1) * y.dim(3)});
       for (size_t i = 0; i < hidden.size(); ++i)
         last[i].push_back(node.wrap(built[i + 1]));
     }
-    Tensor y = !isBatch ? x.reshape({x.dim(0), x.dim(2)}) : batchFirst ? x.transpose({1, 0, 2}) : x;
-    Entities results = {y};
+    Entities results = {output()};
     for (ArrayRef<Tensor> each : last) {
       Tensor all = node.concatenate(each, 0);
       results.push_back(isBatch ? all : all.reshape({all.dim(0), all.dim(2)}));
@@ -109,6 +133,68 @@ public:
   }
 
 private:
+  SmallVector<Value> madeBy(Build build, const Layer &parts) {
+    auto direction =
+        parts.w.dim(0) == 2 ? nn::RnnDirection::bidirectional : nn::RnnDirection::forward;
+    return build(parts,
+                 node.attr("direction", nn::RnnDirectionAttr::get(&node.context(), direction)),
+                 node.flag("batch_first", false));
+  }
+
+  /// A layer on padded sequences, each direction by itself: the second reads each sequence from
+  /// its end. What follows a sequence changes no output before, and the last one is its state.
+  SmallVector<Value> packedLayer(const Layer &all, Build build) {
+    SmallVector<SmallVector<Tensor>> parts(hidden.size() + 1);
+    for (int64_t d = 0; d < directions; ++d) {
+      auto part = [&](Value value) {
+        return value ? Value(node.wrap(value).sliceDim(0, d, d + 1)) : value;
+      };
+      Layer one = {d == 0 ? x : packed->reversed(x),
+                   all.w.sliceDim(0, d, d + 1),
+                   all.r.sliceDim(0, d, d + 1),
+                   part(all.b),
+                   part(all.projection),
+                   llvm::map_to_vector(all.states, part)};
+      if (hidden.size() == 2 && !packed->haveOneLength())
+        keepCells(one);
+      SmallVector<Value> built = madeBy(build, one);
+      Tensor y = node.wrap(built.front()); // [T, 1, B, H]
+      y = y.reshape({y.dim(0), y.dim(2), y.dim(3)});
+      parts[1].push_back(leading(packed->last(y)));
+      if (hidden.size() == 2)
+        parts[2].push_back(node.wrap(built[2]));
+      y = d == 0 ? y : packed->reversed(y);
+      parts[0].push_back(y.reshape({y.dim(0), 1, y.dim(1), y.dim(2)}));
+    }
+    SmallVector<Value> results = {node.concatenate(parts[0], 1)};
+    for (ArrayRef<Tensor> states : ArrayRef(parts).drop_front())
+      results.push_back(node.concatenate(states, 0));
+    return results;
+  }
+
+  /// Lets the cells of an LSTM stay as they are behind the end of a sequence: there one input more
+  /// closes the input gates and opens the forget gates, so far that they are 0 and 1.
+  void keepCells(Layer &layer) const {
+    constexpr double kFar = 1e4;
+    Tensor isBehind = packed->isPadding(packed->times()).convert(layer.x.elementType());
+    Tensor extra = isBehind.reshape({layer.x.dim(0), layer.x.dim(1), 1});
+    layer.x = node.concatenate({layer.x, extra}, 2);
+    int64_t size = layer.w.dim(1) / 4; // i, o, f, g
+    SmallVector<double> weights(4 * size, 0.0);
+    std::fill_n(weights.begin(), size, -kFar);
+    std::fill_n(weights.begin() + 2 * size, size, kFar);
+    layer.w = node.concatenate(
+        {layer.w, node.reals(weights, {1, 4 * size, 1}, layer.w.elementType())}, 2);
+  }
+
+  Tensor output() const {
+    if (packed)
+      return packed->pack(x);
+    if (!isBatch)
+      return x.reshape({x.dim(0), x.dim(2)});
+    return batchFirst ? x.transpose({1, 0, 2}) : x;
+  }
+
   /// The number of parameters of a layer in one direction.
   int64_t each() const { return (hasBiases ? 4 : 2) + (isProjected ? 1 : 0); }
 
@@ -136,6 +222,7 @@ private:
   int64_t layers, directions;
   bool hasBiases, batchFirst, isBatch = true, isProjected = false;
   SmallVector<Tensor> parameters, hidden;
+  std::optional<PackedSequences> packed;
 };
 
 // PyTorch has i, f, g, o, and nn i, o, f, g.
@@ -193,8 +280,8 @@ SmallVector<Value> projectedLstm(Node &node, const Layer &layer) {
   return {node.concatenate(ys, 0), node.concatenate(lastH, 0), node.concatenate(lastC, 0)};
 }
 
-Entities lstm(Node &node) {
-  return Stack(node, kLstmOrder, 2)
+template <bool isPacked> Entities lstm(Node &node) {
+  return Stack(node, kLstmOrder, 2, isPacked)
       .run([&](const Layer &layer, NamedAttribute direction, NamedAttribute batchFirst) {
         if (layer.projection)
           return projectedLstm(node, layer);
@@ -204,8 +291,8 @@ Entities lstm(Node &node) {
       });
 }
 
-Entities gru(Node &node) {
-  return Stack(node, kGruOrder, 1)
+template <bool isPacked> Entities gru(Node &node) {
+  return Stack(node, kGruOrder, 1, isPacked)
       .run([&](const Layer &layer, NamedAttribute direction, NamedAttribute batchFirst) {
         return resultsOf(node.create<nn::GruOp>(
             {layer.x, layer.w, layer.r, layer.b, layer.states[0]},
@@ -213,13 +300,40 @@ Entities gru(Node &node) {
       });
 }
 
-template <bool relu> Entities rnn(Node &node) {
-  return Stack(node, kRnnOrder, 1)
+template <bool relu, bool isPacked> Entities rnn(Node &node) {
+  return Stack(node, kRnnOrder, 1, isPacked)
       .run([&](const Layer &layer, NamedAttribute direction, NamedAttribute batchFirst) {
         return resultsOf(
             node.create<nn::RnnOp>({layer.x, layer.w, layer.r, layer.b, layer.states[0]},
                                    {direction, batchFirst, node.flag("relu", relu)}));
       });
+}
+
+// ---- packed sequences ----
+
+Entities packPaddedSequence(Node &node) {
+  Tensor x = node.in("input");
+  if (x.rank() < 2)
+    fail("no sequences are in a tensor of shape " + show(x.shape()));
+  if (node.boolean("batch_first"))
+    x = swapped(x);
+  SmallVector<int64_t> lengths = knownLengths(node, "lengths");
+  if (static_cast<int64_t>(lengths.size()) != x.dim(1))
+    fail("there are " + Twine(lengths.size()) + " lengths for " + Twine(x.dim(1)) + " sequences");
+  PackedSequences sequences = PackedSequences::ofLengths(node, lengths, x.dim(0));
+  return {sequences.pack(x), node.integers(sequences.batchSizes(), {sequences.times()})};
+}
+
+Entities padPackedSequence(Node &node) {
+  PackedSequences sequences = packedBy(node);
+  int64_t times = node.integer("total_length");
+  if (times > 0 && times < sequences.times())
+    fail("sequences of up to " + Twine(sequences.times()) + " elements are padded to " +
+         Twine(times));
+  Tensor padded = sequences.pad(node.in("data"), node.number("padding_value"),
+                                times > 0 ? times : sequences.times());
+  return {node.boolean("batch_first") ? swapped(padded) : padded,
+          node.integers(sequences.sequenceLengths(), {sequences.count()})};
 }
 
 // ---- single steps ----
@@ -263,15 +377,30 @@ ArrayRef<OpRow> accc::aten::recurrentOps() {
   static const OpRow rows[] = {
       {"lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, "
        "batch_first)",
-       lstm},
+       lstm<false>},
+      {"lstm.data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, "
+       "bidirectional)",
+       lstm<true>},
       {"gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)",
-       gru},
+       gru<false>},
+      {"gru.data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, "
+       "bidirectional)",
+       gru<true>},
       {"rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, "
        "batch_first)",
-       rnn<false>},
+       rnn<false, false>},
+      {"rnn_tanh.data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, "
+       "bidirectional)",
+       rnn<false, true>},
       {"rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, "
        "batch_first)",
-       rnn<true>},
+       rnn<true, false>},
+      {"rnn_relu.data(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, "
+       "bidirectional)",
+       rnn<true, true>},
+      {"_pack_padded_sequence(input, lengths, batch_first)", packPaddedSequence},
+      {"_pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length)",
+       padPackedSequence},
       {"lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None)", lstmCell},
       {"gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None)", gruCell},
       {"rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None)", rnnCell<false>},

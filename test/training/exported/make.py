@@ -103,7 +103,7 @@ def write_onnx(model, inputs, path):
     export(flat, inputs, path, exporter="dynamo-folded", output_names=["loss", *named(model(**inputs))])
 
 
-UNEXPORTED = ("covariances", "spelled", "unspoken")
+UNEXPORTED = ("covariances", "spelled", "unspoken", "ragged")
 """Operators that torch.export does not take."""
 UNTRACED = ("steered", "stopped", "paused", "opposed", "measured")
 """A trace does not hold where gradients stop, calls no module with other parameters and no graphs, and has tensors for sizes."""

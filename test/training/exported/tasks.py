@@ -4,6 +4,7 @@
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 class Routed(nn.Module):
@@ -124,6 +125,29 @@ class Unspoken(nn.Module):
         long, short = (F.log_softmax(layer(sound), -1).transpose(0, 1) for layer in (self.sound, self.short))
         return (F.ctc_loss(long, labels, times, lengths, reduction="sum", blank=2),
                 F.ctc_loss(short, labels, times, lengths.clamp(max=1), reduction="sum", blank=2))
+
+
+class Ragged(nn.Module):
+    """Recurrent layers of packed sequences: sorted or not, in both directions, padded to a length and with what."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 3, num_layers=2, bidirectional=True, batch_first=True)
+        self.projected = nn.LSTM(6, 4, proj_size=2, bidirectional=True)
+        self.gru, self.rnn = nn.GRU(4, 3, bidirectional=True), nn.RNN(3, 2, nonlinearity="relu", batch_first=True)
+        self.first, self.cells = nn.Parameter(torch.randn(4, 3, 3)), nn.Parameter(torch.randn(4, 3, 3))
+        self.before = nn.Parameter(torch.randn(2, 3, 3))
+
+    def forward(self, x):
+        packed = pack_padded_sequence(x, torch.tensor([6, 4, 1]), batch_first=True)
+        wide, states = self.lstm(packed, (self.first, self.cells))
+        doubled = wide._replace(data=2 * wide.data)
+        projected, (last, cell) = self.projected(doubled)
+        padded, lengths = pad_packed_sequence(projected, batch_first=True, padding_value=0.5, total_length=8)
+        unsorted = pack_padded_sequence(x.transpose(0, 1), torch.tensor([2, 5, 5]), enforce_sorted=False)
+        gated, gate = self.gru(unsorted, self.before)
+        plain, _ = self.rnn(pack_padded_sequence(pad_packed_sequence(gated)[0].transpose(0, 1)[..., :3], [3, 3, 3], True))
+        return padded, pad_packed_sequence(plain)[0], *states, last, cell, gate, lengths + 0.0
 
 
 class Matched(nn.Module):

@@ -154,6 +154,24 @@ TEST_CASE("TorchScript: a mask that decides a size must be known") {
              Contains("'self', which decides the size of the result"));
 }
 
+TEST_CASE("TorchScript: packed sequences have lengths that are known and fit") {
+  auto problems = [](const std::string &lengths) {
+    return problemsOf("    lengths = " + lengths +
+                      "\n    packed, sizes = torch._pack_padded_sequence(torch.zeros([4, 2, 3]), "
+                      "lengths, False)\n    return torch.sum(packed)\n");
+  };
+  CHECK(problems("torch.tensor([4, 1])").empty());
+  CHECK_THAT(problems("torch.to(torch.flatten(x), 4)"),
+             Contains("make the lengths a constant or a buffer, or give the layer padded"));
+  CHECK_THAT(problems("torch.tensor([1, 4])"), Contains("enforce_sorted=False"));
+  CHECK_THAT(problems("torch.tensor([5, 4])"), Contains("are not in a tensor of 4 times"));
+  CHECK_THAT(problems("torch.tensor([4, 0])"), Contains("are not in a tensor of 4 times"));
+  CHECK_THAT(problems("torch.tensor([4, 2, 1])"), Contains("3 lengths for 2 sequences"));
+  CHECK_THAT(problemsOf("    padded, lengths = torch._pad_packed_sequence(torch.zeros([5, 3]), "
+                        "torch.tensor([2, 2]), True, 0., 0)\n    return torch.sum(padded)\n"),
+             Contains("packed sequences of 4 elements are a tensor of shape [5, 3]"));
+}
+
 TEST_CASE("TorchScript: attributes of modules that are no tensors") {
   auto problems = [](const std::string &body) {
     return import(changed(module("scripted/refused/loop"), "code/__torch__/modules.py",

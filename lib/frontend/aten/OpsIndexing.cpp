@@ -214,18 +214,30 @@ Entities index(Node &node) {
   return {AdvancedIndex(node, x, node.optionalTensors("indices")).read()};
 }
 
-/// One mask over leading dimensions, and a value for all: no index is needed.
+/// One mask, and values that do not differ along it: no index is needed, and the mask need not be
+/// known.
 std::optional<Tensor> asSelection(Node &node, Tensor x, Tensor values, const TensorList &indices) {
-  if (indices.size() != 1 || !indices.front() || values.size() != 1 || node.boolean("accumulate"))
+  auto isMask = [](Value index) { return index != nullptr; };
+  const auto *only = llvm::find_if(indices, isMask);
+  if (llvm::count_if(indices, isMask) != 1)
     return std::nullopt;
-  Tensor mask = node.wrap(indices.front());
-  if (!mask.elementType().isInteger(1) || mask.rank() > x.rank() ||
-      mask.shape() != x.shape().take_front(mask.rank()))
+  auto before = static_cast<int64_t>(only - indices.begin());
+  Tensor mask = node.wrap(*only);
+  if (!mask.elementType().isInteger(1) || before + mask.rank() > x.rank() ||
+      mask.shape() != x.shape().slice(before, mask.rank()))
     return std::nullopt;
-  SmallVector<int64_t> leading(mask.rank());
-  std::iota(leading.begin(), leading.end(), 0);
-  Tensor value = node.broadcastTo(values.reshape({}), x.shape());
-  return prim::select(mask.broadcast(x.shape(), leading), value, x);
+  // The dimensions of the mask are one of the values.
+  SmallVector<int64_t> shape(std::max<int64_t>(x.rank() - mask.rank() + 1 - values.rank(), 0), 1);
+  llvm::append_range(shape, values.shape());
+  if (static_cast<int64_t>(shape.size()) != x.rank() - mask.rank() + 1 || shape[before] != 1)
+    return std::nullopt;
+  shape.erase(shape.begin() + before);
+  shape.insert(shape.begin() + before, mask.rank(), 1);
+  Tensor value = node.broadcastTo(values.reshape(shape), x.shape());
+  SmallVector<int64_t> masked(mask.rank());
+  std::iota(masked.begin(), masked.end(), before);
+  return prim::select(mask.broadcast(x.shape(), masked),
+                      node.boolean("accumulate") ? x + value : value, x);
 }
 
 Entities indexPut(Node &node) {

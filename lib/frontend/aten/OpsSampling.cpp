@@ -3,6 +3,7 @@
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/GridSample.h"
 #include "frontend/common/Indexing.h"
 #include "frontend/common/Quantization.h"
@@ -64,17 +65,57 @@ Entities fakeQuantize(Node &node) {
   };
   return quantized(node, x, whole("scale"), whole("zero_point"));
 }
+
+/// An argument with a number for each channel of x, for each element.
+Tensor ofChannels(Node &node, StringRef name, Tensor x) {
+  int64_t axis = node.dim("axis", x);
+  Tensor values = node.in(name).convert(x.elementType());
+  if (values.rank() != 1 || values.dim(0) != x.dim(axis))
+    fail("'" + name + "' has the shape " + show(values.shape()) + " for " + Twine(x.dim(axis)) +
+         " channels");
+  return values.broadcast(x.shape(), {axis});
+}
 Entities fakeQuantizeChannels(Node &node) {
   Tensor x = node.floatIn("self");
-  int64_t axis = node.dim("axis", x);
-  auto along = [&](StringRef name) {
-    Tensor values = node.in(name).convert(x.elementType());
-    if (values.rank() != 1 || values.dim(0) != x.dim(axis))
-      fail("'" + name + "' has the shape " + show(values.shape()) + " for " + Twine(x.dim(axis)) +
-           " channels");
-    return values.broadcast(x.shape(), {axis});
+  return quantized(node, x, ofChannels(node, "scale", x), ofChannels(node, "zero_point", x));
+}
+
+/// x on a grid whose scale and zero point are trained (Esser et al., "Learned step size
+/// quantization", 2020). `rounded` is what the zero point counts as, and `differentiated` what it
+/// counts as in PyTorch's derivative.
+Entities learnedQuantized(Node &node, Tensor x, Tensor scale, Tensor zero, Tensor rounded,
+                          Tensor differentiated) {
+  double low = static_cast<double>(node.integer("quant_min")),
+         high = static_cast<double>(node.integer("quant_max")), factor = node.real("grad_factor");
+  Tensor scaled = x * (1.0 / scale);
+  Tensor value = (quantize(scaled, rounded, low, high).value - rounded) * scale;
+  Quantized grid = quantize(scaled, differentiated, low, high);
+  Tensor steps = grid.value - differentiated;
+  Tensor ofScale = prim::select(grid.isInside, (steps * scale - x) / scale, steps);
+  Tensor ofZero = prim::select(grid.isInside, x.full(0.0), -scale);
+  Tensor moved = prim::select(grid.isInside, x, detach(x)) + scale * detach(ofScale * factor) +
+                 zero * detach(ofZero * factor);
+  return {straightThrough(value, moved)};
+}
+Tensor clamped(Node &node, Tensor zero) {
+  return prim::min(prim::max(zero, static_cast<double>(node.integer("quant_min"))),
+                   static_cast<double>(node.integer("quant_max")));
+}
+Entities learnedQuantize(Node &node) {
+  Tensor x = node.floatIn("self");
+  auto whole = [&](StringRef name) {
+    return node.broadcastTo(node.reshape(node.floatIn(name), {}), x.shape());
   };
-  return quantized(node, x, along("scale"), along("zero_point"));
+  Tensor zero = whole("zero_point"), half = clamped(node, zero + 0.5);
+  // PyTorch rounds it, but in the derivative adds a half and drops the fraction.
+  Tensor dropped = prim::sign(half) * prim::floor(prim::abs(half));
+  return learnedQuantized(node, x, whole("scale"), zero, clamped(node, prim::roundEven(zero)),
+                          dropped);
+}
+Entities learnedQuantizeChannels(Node &node) {
+  Tensor x = node.floatIn("self"), zero = ofChannels(node, "zero_point", x);
+  Tensor rounded = clamped(node, prim::roundEven(zero));
+  return learnedQuantized(node, x, ofChannels(node, "scale", x), zero, rounded, rounded);
 }
 
 } // namespace
@@ -94,6 +135,12 @@ ArrayRef<OpRow> accc::aten::samplingOps() {
        gridSamplerBackward},
       {"affine_grid_generator(theta, size, align_corners)", affineGridGenerator},
       {"affine_grid_generator_backward(grad, size, align_corners)", affineGridBackward},
+      {"_fake_quantize_learnable_per_tensor_affine(self, scale, zero_point, quant_min, quant_max, "
+       "grad_factor=1.0)",
+       learnedQuantize},
+      {"_fake_quantize_learnable_per_channel_affine(self, scale, zero_point, axis, quant_min, "
+       "quant_max, grad_factor=1.0)",
+       learnedQuantizeChannels},
       {"fake_quantize_per_tensor_affine(self, scale, zero_point, quant_min, quant_max)",
        fakeQuantize},
       {"fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max)",

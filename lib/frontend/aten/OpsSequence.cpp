@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Losses of sequences of several lengths in one tensor.
+// Sequences of several lengths in one tensor: a loss, and reductions.
 #include "frontend/aten/OpTable.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
+
+#include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
 #include <limits>
@@ -141,6 +143,77 @@ Entities ctcLoss(Node &node) {
   }
 }
 
+// ---- segments ----
+
+/// Where each segment starts and ends, [matrices, segments].
+std::pair<Tensor, Tensor> segmentBounds(Node &node, Tensor x, int64_t axis) {
+  if (node.has("lengths") == node.has("offsets"))
+    fail("segments are given by 'lengths' or by 'offsets'");
+  bool hasLengths = node.has("lengths");
+  Tensor given = node.indexIn(hasLengths ? "lengths" : "offsets");
+  given = given.convert(node.builder().getI64Type());
+  if (given.rank() != axis + 1 || given.shape().drop_back() != x.shape().take_front(axis) ||
+      (!hasLengths && given.dim(-1) == 0))
+    fail("segments of shape " + show(given.shape()) + " for data of shape " + show(x.shape()) +
+         " along the dimension " + Twine(axis));
+  int64_t count = given.dim(-1);
+  given = given.reshape({ReferenceArray::count(x.shape().take_front(axis)), count});
+  if (!hasLengths)
+    return {given.sliceDim(1, 0, count - 1), given.sliceDim(1, 1, count)};
+  auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
+  Tensor ends = node.make<prim::CumulativeOp>(
+      {given}, {node.attr("kind", kind), node.i64("dimension", 1)}, {given.type()});
+  return {ends - given, ends};
+}
+
+/// Reductions of neighbours along a dimension, as many each time as the lengths say.
+Entities segmentReduce(Node &node) {
+  Tensor x = node.floatIn("data");
+  int64_t axis = node.dim("axis", x);
+  std::string name = node.string("reduce");
+  auto kind = llvm::StringSwitch<std::optional<prim::ReduceKind>>(name)
+                  .Cases("sum", "mean", prim::ReduceKind::sum)
+                  .Case("prod", prim::ReduceKind::prod)
+                  .Case("max", prim::ReduceKind::max)
+                  .Case("min", prim::ReduceKind::min)
+                  .Default(std::nullopt);
+  if (!kind || node.has("indices"))
+    fail(kind ? "'indices' are not supported" : "the reduction '" + name + "' is unknown");
+  auto [starts, ends] = segmentBounds(node, x, axis);
+  int64_t outer = starts.dim(0), segments = starts.dim(1), length = x.dim(axis);
+  int64_t inner = ReferenceArray::count(x.shape().drop_front(axis + 1));
+
+  SmallVector<int64_t> places = {outer, segments, length}, all = {outer, segments, length, inner};
+  Tensor place = node.iota(places, 2);
+  Tensor isIn = prim::bitAnd(place >= starts.broadcast(places, {0, 1}),
+                             place < ends.broadcast(places, {0, 1}));
+  double none = name == "prod" ? 1.0 : name == "max" ? -kInfinity : name == "min" ? kInfinity : 0.0;
+  Tensor wide = x.reshape({outer, length, inner}).broadcast(all, {0, 2, 3});
+  wide = prim::select(isIn.broadcast(all, {0, 1, 2}), wide, wide.full(none));
+  Tensor result = prim::reduce(*kind, wide, {2});
+
+  if (node.has("initial")) {
+    double initial = node.number("initial");
+    if (name == "prod")
+      result = result * initial;
+    else if (name == "max")
+      result = prim::select(result < initial, result.full(initial), result);
+    else if (name == "min")
+      result = prim::select(result > initial, result.full(initial), result);
+    else
+      result = result + initial;
+  }
+  if (name == "mean") {
+    Tensor count = (ends - starts).convert(x.elementType()).broadcast(result.shape(), {0, 1});
+    Tensor isEmpty = prim::equal(count, 0.0);
+    Tensor ofNone = node.has("initial") ? result : result.full(std::nan(""));
+    result = prim::select(isEmpty, ofNone, result / prim::max(count, 1.0));
+  }
+  SmallVector<int64_t> shape(x.shape());
+  shape[axis] = segments;
+  return {result.reshape(shape)};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::sequenceOps() {
@@ -148,6 +221,9 @@ ArrayRef<OpRow> accc::aten::sequenceOps() {
       {"ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, "
        "zero_infinity=False)",
        ctcLoss},
+      {"segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, "
+       "unsafe=False, initial=None)",
+       segmentReduce},
   };
   return rows;
 }

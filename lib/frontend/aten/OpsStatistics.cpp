@@ -264,18 +264,50 @@ Entities histogram(Node &node) {
 
 // ---- covariances ----
 
+/// How often and how much each observation counts, or nothing where all count alike.
+std::optional<Tensor> observationWeights(Node &node, Tensor x) {
+  std::optional<Tensor> weights;
+  for (const char *name : {"fweights", "aweights"}) {
+    if (!node.has(name))
+      continue;
+    Tensor each = node.in(name).convert(x.elementType());
+    if (each.rank() > 1 || each.size() != x.dim(1))
+      fail("'" + Twine(name) + "' has the shape " + show(each.shape()) + " for " + Twine(x.dim(1)) +
+           " observations");
+    each = each.reshape({x.dim(1)});
+    weights = weights ? *weights * each : each;
+  }
+  return weights;
+}
+
 /// Of variables, one a row, that are observed together.
 Tensor covariance(Node &node) {
   Tensor x = node.floatIn("self");
   if (x.rank() > 2)
     fail("a tensor of shape " + show(x.shape()) + " is no matrix");
-  if (node.has("fweights") || node.has("aweights"))
-    fail("weights of observations are not supported");
   x = x.rank() == 2 ? x : x.reshape({1, x.size()});
-  double freedom = static_cast<double>(x.dim(1)) - node.number("correction");
-  Tensor centred = x - prim::mean(x, {1}).broadcastAlong(x.shape(), {1});
-  Tensor products = prim::dotGeneral(centred, centred, {}, {}, {1}, {1}) / std::max(freedom, 0.0);
-  return x.dim(0) == 1 ? products.reshape({}) : products;
+  double correction = node.number("correction");
+  auto products = [&](Tensor a, Tensor b) {
+    Tensor c = prim::dotGeneral(a, b, {}, {}, {1}, {1});
+    return x.dim(0) == 1 ? c.reshape({}) : c;
+  };
+  std::optional<Tensor> weights = observationWeights(node, x);
+  if (!weights) {
+    double freedom = static_cast<double>(x.dim(1)) - correction;
+    Tensor centred = x - prim::mean(x, {1}).broadcastAlong(x.shape(), {1});
+    return products(centred, centred) / std::max(freedom, 0.0);
+  }
+  Tensor all = prim::sum(*weights, {0}), wide = weights->broadcast(x.shape(), {1});
+  Tensor mean = prim::sum(x * wide, {1});
+  mean = mean / all.broadcast(mean.shape(), {});
+  Tensor centred = x - mean.broadcastAlong(x.shape(), {1});
+  Tensor lost = all.full(correction);
+  if (node.has("aweights")) {
+    Tensor squares = *weights * node.reshape(node.in("aweights"), weights->shape());
+    lost = prim::sum(squares, {0}) * correction / all;
+  }
+  Tensor c = products(centred, centred * wide), freedom = prim::max(all - lost, 0.0);
+  return c / freedom.broadcast(c.shape(), {});
 }
 Entities cov(Node &node) { return {covariance(node)}; }
 

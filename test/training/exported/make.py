@@ -110,7 +110,7 @@ UNTRACED = ("steered", "stopped", "paused", "opposed", "measured")
 UNDECOMPOSED = ("stopped", "paused", "opposed", "normed", "factored", "placed", "projected")
 """Decomposition loses where gradients stop, orders the checks of matrices by tokens, makes operators of some whose
 results depend on data, and nothing but long graphs of recurrent layers, of which `recurrent` is one."""
-UNJOINED = ("determinants", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra", "reshaped", "placed", "taught", "steered", "renewed")
+UNJOINED = ("determinants", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra", "reshaped", "placed", "taught", "steered", "renewed", "segments", "grids", "covered")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
 IN_ONNX = ("sampled", "spectral")
 """Operators that ONNX has, too."""

@@ -452,6 +452,8 @@ RANKED = {
 
 COVARIANCES = {
     "cov": lambda x: torch.cov(x) + torch.cov(x[0], correction=0),
+    "cov_weighted": lambda x: torch.cov(x, fweights=torch.tensor([2, 0, 1]), aweights=x.exp().mean(0)) + torch.cov(x[0], correction=0, aweights=x[1].exp()),
+    "cov_repeated": lambda x: torch.cov(x, fweights=torch.tensor([2, 3, 1])),
     "corrcoef": lambda x: torch.corrcoef(x.t() @ torch.tensor([[1.0, 2, 0, -1], [0.5, 0, 1, 3]]).to(x)),
 }
 """Operators that PyTorch traces, but does not export."""
@@ -467,10 +469,61 @@ MARGINS = {
     "adaptive_max_indices": lambda x: F.adaptive_max_pool2d(image(x), (3, 4), return_indices=True)[1] * image(x)[:, :, :3, :4], "rrelu": lambda x: F.rrelu(x), "conv_transpose_dilated": lambda x: F.conv_transpose1d(image(x)[:, :, 0], x[:, None], stride=2, output_padding=2, dilation=3),
 }
 
+
+
+def segments(reduce, **options):
+    """Of five elements of x segments of two, none and three, and in each row others."""
+    def f(x):
+        rows = torch.cat([x, x.flip(0) + 0.1], 1)[:, :5]
+        whole = torch.segment_reduce(rows.t(), reduce, lengths=torch.tensor([2, 0, 3]), **options)
+        others = torch.segment_reduce(rows, reduce, offsets=torch.tensor([[0, 1, 5], [0, 3, 5]]), axis=1, **options)
+        return torch.cat([whole.flatten(), others.flatten()])
+    return f
+
+
+SEGMENTS = {
+    "sum": segments("sum"), "sum_from": segments("sum", initial=1.5), "prod": segments("prod"), "prod_from": segments("prod", initial=2),
+    "mean_from": segments("mean", initial=0.5), "max_from": segments("max", initial=0.2), "min_from": segments("min", initial=-0.3),
+    "max": lambda x: torch.segment_reduce(x.view(3, 2).round(), "max", lengths=torch.tensor([2, 1])) * x.view(3, 2)[:2],
+    "mean": lambda x: torch.segment_reduce(x.view(6), "mean", offsets=torch.tensor([0, 2, 6])),
+}
+
+
+def grid(f):
+    """Of numbers of single precision, which is all that PyTorch takes."""
+    return lambda x: f(x.float()).to(x)
+
+
+GRIDS = {
+    "tensor": grid(lambda x: torch._fake_quantize_learnable_per_tensor_affine(x * 3, x[0, :1].abs() + 0.25, x[1, :1] * 2, -4, 3, 0.5)),
+    "tensor_half": grid(lambda x: torch._fake_quantize_learnable_per_tensor_affine(x * 2, x[0, :1].abs() + 0.2, x[1, :1] * 0 - 1.5, -3, 3)),
+    "channels": grid(lambda x: torch._fake_quantize_learnable_per_channel_affine(x * 3, x[0].abs() + 0.25, x[1] * 2, 1, -4, 3, 0.7)),
+    "rows": grid(lambda x: torch._fake_quantize_learnable_per_channel_affine(x * 3, x[:, 0].abs() + 0.25, x[:, 1] * 0, 0, -2, 1)),
+}
+"""Numbers rounded to a grid that is trained."""
+
+
+def covered(at, value, f=torch.clone):
+    """Values that replace what a mask of the parameter's values covers, the same along the mask."""
+    def write(x):
+        y = f(x)
+        y[at(y)] = value(y)
+        return y * y.exp()
+    return write
+
+
+COVERED = {
+    "rows": covered(lambda y: y[:, 0] > 0, lambda y: y[1] * 2), "columns": covered(lambda y: (slice(None), y[0] > 0), lambda y: 0.5),
+    "columns_each": covered(lambda y: (slice(None), y[1] < 0), lambda y: y[:, :1] * 3), "all": covered(lambda y: y > 0, lambda y: y.sum()),
+    "inner": covered(lambda y: (slice(None), y[0] > 0), lambda y: y[:, 0, :1] * 2, lambda x: torch.stack([x, x.sin(), x.exp()], 2).transpose(0, 2)),
+    "added": lambda x: torch.ops.aten.index_put(x, [None, x[0] > 0], x[:, 1:2].exp(), True),
+}
+
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
             "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "margins": MARGINS,
-            "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS}
+            "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS,
+            "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED}
 
 
 class Operators(nn.Module):

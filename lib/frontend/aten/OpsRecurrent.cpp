@@ -37,7 +37,8 @@ SmallVector<int64_t> knownLengths(Node &node, StringRef name) {
   Tensor lengths = node.in(name);
   if (!node.given(lengths))
     fail("packed sequences have as many rows as their lengths are together, which must be known at "
-         "compile time: make the lengths a constant or a buffer, or give the layer padded "
+         "compile time: make the lengths a constant or a buffer that nothing writes, or give the "
+         "layer padded "
          "sequences");
   return node.knownIntegers(lengths, "lengths of packed sequences");
 }

@@ -148,6 +148,12 @@ IValue emptyDict(Heap &heap, Values) { return heap.dict(); }
 IValue nothing(Heap &, Values) { return IValue(); }
 IValue first(Heap &, Values values) { return values[0]; }
 IValue place(Heap &, Values) { return Place(); }
+/// Of a device: PyTorch's programs are followed as they run on a CPU.
+IValue placeType(Heap &, Values values) {
+  if (!values[0].is<Place>())
+    fail("asks for the type of " + kindOf(values[0]) + " as if it were a device");
+  return std::string("cpu");
+}
 template <bool value> IValue constant(Heap &, Values) { return value; }
 
 const llvm::StringMap<Builtin> &ofTensors() {
@@ -173,6 +179,7 @@ const llvm::StringMap<Builtin> &ofTensors() {
        {[](Heap &, Values v) -> IValue { return frontend::isComplex(typeOf(v[0])); }, 1, 1}},
       {"is_cuda", {constant<false>, 1, 1}},
       {"is_cpu", {constant<true>, 1, 1}},
+      {"cpu", {first, 1, 1}},
       {"is_nested", {constant<false>, 1, 1}},
       {"is_sparse", {constant<false>, 1, 1}},
       {"is_quantized", {constant<false>, 1, 1}},
@@ -203,6 +210,7 @@ const llvm::StringMap<Builtin> &others() {
       {"print", {nothing, 0, 100}},
       {"Print", {nothing, 0, 100}},
       {"device", {place, 1, 2}},
+      {"type", {placeType, 1, 1}},
       {"wait", {first, 1, 1}},
       {"unchecked_unwrap_optional", {first, 1, 1}},
       {"_unwrap_optional", {first, 1, 1}},

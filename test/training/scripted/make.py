@@ -57,6 +57,7 @@ NESTED = {
 }
 
 CASES = {
+    "ragged": (modules.Ragged, {"x": numbers(3, 6, 4)}, ["x=float32[3,6,4]"], {}),
     "control": (modules.Control, {"x": numbers(4, 6)}, ["x=float32[batch,6]"], {"batch": 4}),
     "state": (modules.State, {"words": words(11, 3, 5)}, ["words=int64[3,5]"], {}),
     "paused": (modules.Paused, {"x": numbers(5, 4)}, ["x=float32[5,4]"], {}),

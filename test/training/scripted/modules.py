@@ -7,6 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 def weigh(outputs: List[Tensor]) -> Tensor:
@@ -16,6 +17,21 @@ def weigh(outputs: List[Tensor]) -> Tensor:
         weights = torch.cos(torch.arange(x.numel(), dtype=torch.float32, device=x.device)).view(x.shape)
         loss = loss.to(x.dtype) + (x * weights.to(x.dtype)).mean()
     return loss
+
+
+class Ragged(nn.Module):
+    """Recurrent layers of sequences whose lengths are a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.gru, self.lstm = nn.GRU(4, 3, bidirectional=True, batch_first=True), nn.LSTM(6, 2)
+        self.register_buffer("lengths", torch.tensor([2, 6, 4]))
+
+    def forward(self, x):
+        packed, last = self.gru(pack_padded_sequence(x, self.lengths, batch_first=True, enforce_sorted=False))
+        again, (state, cell) = self.lstm(packed)
+        padded, lengths = pad_packed_sequence(again, batch_first=True, padding_value=-1.0, total_length=7)
+        return {"loss": (padded * padded.exp()).sum() + (last * lengths[:, None]).sum() + cell.sum(), "padded": padded, "state": state}
 
 
 class Reduction(enum.Enum):

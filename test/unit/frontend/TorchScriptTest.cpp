@@ -162,7 +162,7 @@ TEST_CASE("TorchScript: packed sequences have lengths that are known and fit") {
   };
   CHECK(problems("torch.tensor([4, 1])").empty());
   CHECK_THAT(problems("torch.to(torch.flatten(x), 4)"),
-             Contains("make the lengths a constant or a buffer, or give the layer padded"));
+             Contains("make the lengths a constant or a buffer that nothing writes"));
   CHECK_THAT(problems("torch.tensor([1, 4])"), Contains("enforce_sorted=False"));
   CHECK_THAT(problems("torch.tensor([5, 4])"), Contains("are not in a tensor of 4 times"));
   CHECK_THAT(problems("torch.tensor([4, 0])"), Contains("are not in a tensor of 4 times"));
@@ -170,6 +170,13 @@ TEST_CASE("TorchScript: packed sequences have lengths that are known and fit") {
   CHECK_THAT(problemsOf("    padded, lengths = torch._pad_packed_sequence(torch.zeros([5, 3]), "
                         "torch.tensor([2, 2]), True, 0., 0)\n    return torch.sum(padded)\n"),
              Contains("packed sequences of 4 elements are a tensor of shape [5, 3]"));
+}
+
+TEST_CASE("TorchScript: the device of a tensor is a CPU") {
+  CHECK(problemsOf("    _0 = ops.prim.device(x)\n    if torch.eq(ops.prim.type(_0), \"cpu\"):\n"
+                   "      y = torch.cpu(torch.mul(x, 2))\n    else:\n      y = torch.nonzero(x)\n"
+                   "    return y\n")
+            .empty());
 }
 
 TEST_CASE("TorchScript: attributes of modules that are no tensors") {

@@ -21,7 +21,7 @@ def run(machine, report, options):
                 rows.append(row)
                 wrong += bad
     finally:
-        header = ("model", "tensors that agree", "two runs", "without graph", "from PTX", "remark")
+        header = ("model", "tensors that agree", "two runs", "without graph", "with branches", "from PTX", "remark")
         report.table(header, rows)
     return wrong
 
@@ -37,14 +37,15 @@ def check(machine, folder, library, arch):
     same = []
     try:
         first = train(machine, folder, library)
-        ways = [{}, {"ACCC_CUDA_GRAPH": "0"}] + ([] if arch else [{"ACCC_ARCH": "compute_80"}])
+        ways = [{}, {"ACCC_CUDA_GRAPH": "0"}, {"ACCC_CUDA_BRANCHES": "1"}]
+        ways += [] if arch else [{"ACCC_ARCH": "compute_80"}]
         for way in ways:
             same.append("same bits" if train(machine, folder, library, **way) == first else "OTHER BITS")
     except Failed as reason:
         remarks.append(str(reason))
-    same += [NEVER] * (3 - len(same))
+    same += [NEVER] * (4 - len(same))
     # The driver's own compiler makes the code from PTX: other bits are worth a remark, not a failure.
-    wrong = bool(remarks) or "OTHER BITS" in same[:2]
+    wrong = bool(remarks) or "OTHER BITS" in same[:3]
     return (folder.name + suffix, agree, *same, "; ".join(remarks)), wrong
 
 

@@ -240,10 +240,12 @@ TEST_CASE("gpu failures: of any call are errors of the machine, and leave a sess
 TEST_CASE("gpu failures: the session in which a run failed can run again") {
   auto function =
       GENERATE(as<std::string>(), "cuLaunchKernel", "cublasLtMatmul", "cuGraphLaunch",
-               "cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
+               "cuStreamBeginCapture", "cuStreamEndCapture", "cuStreamGetCaptureInfo",
+               "cuStreamUpdateCaptureDependencies", "cuGraphInstantiateWithFlags",
                "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuEventRecord", "cuEventSynchronize");
   INFO(function);
   StandIn gpu;
+  Setting branches("ACCC_CUDA_BRANCHES", "1");
   Session cpu(Model::load(fake("cpu"))), session(Model::load(fake("cuda")));
   session.run("grad_step", batch());
   {

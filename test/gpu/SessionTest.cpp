@@ -55,6 +55,18 @@ TEST_CASE("gpu session: the environment switches graphs off") {
   CHECK(gpu.calls("cuGraphLaunch") == 0);
 }
 
+TEST_CASE("gpu session: steps run side by side in a graph, to the same bits") {
+  StandIn gpu;
+  Session cpu(Model::load(fake("cpu")), options());
+  std::vector<float> expected = train(cpu);
+  Setting branches("ACCC_CUDA_BRANCHES", "1"), order("STANDIN_GRAPHS", "late"),
+      poison("ACCC_POISON", GENERATE(as<std::string>(), "0", "1"));
+  Session session(Model::load(fake("cuda")), options());
+  CHECK(train(session) == expected);
+  CHECK(gpu.calls("cuStreamUpdateCaptureDependencies") > 0);
+  CHECK(gpu.calls("cuGraphLaunch") > 0);
+}
+
 TEST_CASE("gpu session: gradients, updates and evaluation by hand") {
   StandIn gpu;
   Session cpu(Model::load(fake("cpu")), options()), session(Model::load(fake("cuda")), options());

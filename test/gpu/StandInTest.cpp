@@ -5,7 +5,9 @@
 
 #include <cstring>
 #include <cuda.h>
+#include <cudaTypedefs.h>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 using namespace accc::test;
@@ -95,6 +97,43 @@ TEST_CASE("stand-in: what is captured is done when its graph is launched") {
     REQUIRE(FIND(cuGraphLaunch)(made, device.stream) == CUDA_SUCCESS);
     CHECK(device.first() == value);
   }
+  FIND(cuGraphExecDestroy)(made);
+  FIND(cuGraphDestroy)(graph);
+}
+
+TEST_CASE("stand-in: captured work waits for what it is told to") {
+  StandIn gpu;
+  Device device;
+  Setting late("STANDIN_GRAPHS", GENERATE(as<std::string>(), "late", ""));
+  bool isLate = std::getenv("STANDIN_GRAPHS") == std::string("late");
+  bool waits = GENERATE(true, false);
+  auto fill = [&](char value) {
+    REQUIRE(FIND(cuMemsetD8Async)(device.memory, value, 16, device.stream) == CUDA_SUCCESS);
+  };
+  auto *infoOf =
+      find<std::remove_pointer_t<PFN_cuStreamGetCaptureInfo_v11030>>("cuStreamGetCaptureInfo");
+  auto *update = find<std::remove_pointer_t<PFN_cuStreamUpdateCaptureDependencies_v11030>>(
+      "cuStreamUpdateCaptureDependencies");
+  CHECK(update(device.stream, nullptr, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES) ==
+        CUDA_ERROR_ILLEGAL_STATE); // not captured
+  REQUIRE(FIND(cuStreamBeginCapture)(device.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) ==
+          CUDA_SUCCESS);
+  fill(1);
+  CUstreamCaptureStatus status{};
+  const CUgraphNode *nodes = nullptr;
+  size_t count = 0;
+  REQUIRE(infoOf(device.stream, &status, nullptr, nullptr, &nodes, &count) == CUDA_SUCCESS);
+  CHECK(status == CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  REQUIRE(count == 1);
+  if (!waits)
+    REQUIRE(update(device.stream, nullptr, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES) == CUDA_SUCCESS);
+  fill(2);
+  CUgraph graph = nullptr;
+  CUgraphExec made = nullptr;
+  REQUIRE(FIND(cuStreamEndCapture)(device.stream, &graph) == CUDA_SUCCESS);
+  REQUIRE(FIND(cuGraphInstantiateWithFlags)(&made, graph, 0) == CUDA_SUCCESS);
+  REQUIRE(FIND(cuGraphLaunch)(made, device.stream) == CUDA_SUCCESS);
+  CHECK(device.first() == (waits || !isLate ? 2 : 1));
   FIND(cuGraphExecDestroy)(made);
   FIND(cuGraphDestroy)(graph);
 }

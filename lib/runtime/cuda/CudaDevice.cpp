@@ -76,6 +76,7 @@ CudaDevice::CudaDevice(const Driver &driver, const accc_model_description &model
       limits{environmentBytes("ACCC_CUDA_LARGE_BYTES", defaultLargeBytes),
              environmentBytes("ACCC_CUDA_OVERLAP_BYTES", defaultOverlapBytes)},
       graphs(options.graph && environmentFlag("ACCC_CUDA_GRAPH", true)),
+      branches(environmentFlag("ACCC_CUDA_BRANCHES", false)),
       poison(environmentFlag("ACCC_POISON", false)) {
   if (state.size())
     driver.check(driver.cuMemsetD8Async(state.address(), 0, state.size(), context.stream),

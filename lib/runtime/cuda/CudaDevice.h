@@ -62,8 +62,9 @@ private:
   uint64_t generation = 0;
   uint64_t stagingBytes = 0; // of the entries' inputs and outputs on the device
   TransferLimits limits;
-  bool graphs; // whether steps are replayed as graphs
-  bool poison; // ACCC_POISON=1
+  bool graphs;   // whether steps are replayed as graphs
+  bool branches; // whether these may run side by side what does not wait for each other
+  bool poison;   // ACCC_POISON=1
 };
 
 } // namespace accc::detail

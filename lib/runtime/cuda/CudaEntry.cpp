@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CudaEntry.h"
 
+#include "CaptureOrder.h"
+#include "StepOrder.h"
+
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -14,6 +17,10 @@ constexpr unsigned char poisonByte = 0xff;
 
 /// Of a grid's first dimension.
 constexpr int64_t mostBlocks = (int64_t(1) << 31) - 1;
+
+/// Calls that may run side by side have two blocks of scratch, unless one is larger than this: 1 GB
+/// is what cuDNN asks for some convolutions.
+constexpr uint64_t mostScratchTwice = uint64_t(64) << 20;
 
 /// The alignment in bytes that the buffers of a library call have wherever it is made.
 uint64_t alignmentOf(const accc_entry &entry, int32_t call) {
@@ -78,6 +85,7 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
       if (added.kernel && added.kernel->buffers_in_memory)
         inTables += added.addresses.size() * sizeof(CUdeviceptr);
     }
+  findBranches();
   tables = DeviceMemory(context, inTables, doing("the buffers' addresses of")());
   device.stagingBytes += stagingBytes();
 }
@@ -109,13 +117,28 @@ void CudaEntry::addStep(const accc_step &step) {
   steps.push_back(std::move(added));
 }
 
-uint64_t CudaEntry::scratchBytes() const {
-  uint64_t most = 0;
+void CudaEntry::findBranches() {
   for (const auto &call : calls)
-    most = std::max(most, call->scratchBytes());
+    scratchBlock = std::max(scratchBlock, call->scratchBytes());
   for (const CustomCall &call : customCalls)
-    most = std::max(most, call.workspaceBytes());
-  return most;
+    scratchBlock = std::max(scratchBlock, call.workspaceBytes());
+  if (!device.graphs || !device.branches)
+    return;
+  scratchBlock = (scratchBlock + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+  scratchBlocks = scratchBlock <= mostScratchTwice ? 2 : 1;
+  std::vector<int> blocks(static_cast<size_t>(entry.num_steps), -1);
+  int next = 0;
+  for (Step &step : steps)
+    if (step.call && step.call->scratchBytes()) {
+      blocks[static_cast<size_t>(step.step - entry.steps)] = next;
+      step.scratch = static_cast<uint64_t>(next) * scratchBlock;
+      next = (next + 1) % scratchBlocks;
+    }
+  waitsFor = stepsToWaitFor(entry, blocks);
+}
+
+uint64_t CudaEntry::scratchBytes() const {
+  return scratchBlock * static_cast<uint64_t>(scratchBlocks);
 }
 
 CUdeviceptr CudaEntry::address(const accc_buffer &buffer) const {
@@ -192,7 +215,7 @@ void CudaEntry::start(size_t slot, const std::vector<Source> &inputs) {
     // then.
     if (device.graphs && hasRun && seconds.empty()) {
       if (!graph)
-        graph = std::make_unique<Graph>(context, [this] { enqueue(); });
+        graph = std::make_unique<Graph>(context, [this] { capture(); });
       driver.check(graph->launch(), doing("running"));
     } else {
       enqueue();
@@ -214,7 +237,7 @@ int32_t CudaEntry::wait(size_t slot) {
   return transfers.wait(slot);
 }
 
-void CudaEntry::enqueue() {
+void CudaEntry::fillMemory() {
   auto fill = [&](CUdeviceptr address, uint64_t bytes, unsigned char byte) {
     if (bytes)
       driver.check(driver.cuMemsetD8Async(address, byte, bytes, context.stream),
@@ -226,6 +249,35 @@ void CudaEntry::enqueue() {
     fill(transfers.results(), transfers.resultBytes(), poisonByte);
   }
   fill(transfers.status(), sizeof(int64_t), 0);
+}
+
+void CudaEntry::capture() {
+  if (waitsFor.empty())
+    return enqueue();
+  fillMemory();
+  CaptureOrder order(context);
+  const std::vector<CUgraphNode> first = order.last();
+  // What the work of each step of the entry ends with: for one without work, what it waits for.
+  std::vector<std::vector<CUgraphNode>> ends;
+  std::vector<CUgraphNode> all = first;
+  auto next = steps.begin();
+  for (const std::vector<size_t> &before : waitsFor) {
+    std::vector<CUgraphNode> nodes = before.empty() ? first : std::vector<CUgraphNode>();
+    for (size_t step : before)
+      nodes.insert(nodes.end(), ends[step].begin(), ends[step].end());
+    if (next != steps.end() && next->step == entry.steps + ends.size()) {
+      order.waitFor(std::move(nodes));
+      enqueue(*next++);
+      nodes = order.last();
+      all.insert(all.end(), nodes.begin(), nodes.end());
+    }
+    ends.push_back(std::move(nodes));
+  }
+  order.waitFor(std::move(all)); // a graph ends when all of it has
+}
+
+void CudaEntry::enqueue() {
+  fillMemory();
   size_t event = 0;
   record(event);
   for (const Step &step : steps) {
@@ -236,7 +288,7 @@ void CudaEntry::enqueue() {
 
 void CudaEntry::enqueue(const Step &step) {
   if (step.call) {
-    step.call->enqueue(step.addresses, device.scratch.address());
+    step.call->enqueue(step.addresses, device.scratch.address() + step.scratch);
     return;
   }
   if (step.customCall) {

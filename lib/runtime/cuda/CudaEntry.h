@@ -70,6 +70,7 @@ private:
     uint32_t blocks = 0;
     LibraryCall *call = nullptr; // else one of these
     CustomCall *customCall = nullptr;
+    uint64_t scratch = 0;               // where its scratch begins in the device's
     std::vector<CUdeviceptr> addresses; // of its buffers
     CUdeviceptr table = 0;              // where they are, for a kernel that looks there
     std::vector<void *> parameters;     // of a launch, each points to its value
@@ -81,8 +82,13 @@ private:
   void resolve();
   /// Puts the copying of inputs that are on the device already into the stream.
   void copyOnDevice(const std::vector<Source> &inputs);
+  /// Gives calls that may run side by side scratch of their own, and finds out which steps may.
+  void findBranches();
   /// Everything of a run but the transfers.
   void enqueue();
+  /// The same for a capture, in the order that findBranches() has found.
+  void capture();
+  void fillMemory();
   void enqueue(const Step &step);
   void record(size_t event);
   void addTimes();
@@ -97,7 +103,10 @@ private:
   const Driver &driver;
   std::vector<std::unique_ptr<LibraryCall>> calls;
   std::vector<CustomCall> customCalls;
-  std::vector<Step> steps; // without those of nothing
+  std::vector<Step> steps;   // without those of nothing
+  uint64_t scratchBlock = 0; // bytes of one of the blocks of scratch
+  int scratchBlocks = 1;
+  std::vector<std::vector<size_t>> waitsFor; // stepsToWaitFor; empty where all steps are in order
   Transfers transfers;
   DeviceMemory tables;                // of steps with a table
   uint64_t generation = ~uint64_t(0); // of the device, when the addresses were taken

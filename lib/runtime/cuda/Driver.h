@@ -43,6 +43,8 @@ namespace accc::detail {
   F(cuStreamWaitEvent, v3020)                                                                      \
   F(cuStreamBeginCapture, v10010)                                                                  \
   F(cuStreamEndCapture, v10000)                                                                    \
+  F(cuStreamGetCaptureInfo, v11030)                                                                \
+  F(cuStreamUpdateCaptureDependencies, v11030)                                                     \
   F(cuEventCreate, v2000)                                                                          \
   F(cuEventDestroy, v4000)                                                                         \
   F(cuEventSynchronize, v2000)                                                                     \

@@ -89,7 +89,7 @@ CUresult Device::submit(CUstream stream, Work work) {
   if (found == streams.end())
     return CUDA_ERROR_INVALID_HANDLE;
   if (stream->capture)
-    stream->capture->work.push_back(std::move(work));
+    stream->capture->add(std::move(work));
   else
     stream->pending.push_back(std::move(work));
   return CUDA_SUCCESS;

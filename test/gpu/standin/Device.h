@@ -19,6 +19,8 @@
 //   STANDIN_STREAMS     "eager": who waits for a stream has the work of all others done before, as
 //                       far as no event holds it back
 //   STANDIN_SEED        runs the blocks of kernels in an order drawn with it
+//   STANDIN_GRAPHS      "late": of the work of a graph that waits for nothing any more, what was
+//                       captured last is done first
 #ifndef ACCC_TEST_GPU_STANDIN_DEVICE_H
 #define ACCC_TEST_GPU_STANDIN_DEVICE_H
 
@@ -44,14 +46,33 @@ struct Fault {
 /// What a stream does, or a graph again and again.
 using Work = std::function<void()>;
 
-struct Capture {
-  std::vector<Work> work;
-  bool invalid = false;
+/// Work in the order in which it was captured; each piece waits for those at these places, all
+/// before it.
+struct CapturedWork {
+  Work work;
+  std::vector<size_t> waitsFor;
 };
 
 } // namespace standin
 
 // What cuda.h declares.
+struct CUgraphNode_st {
+  size_t place; // in its capture
+};
+
+namespace standin {
+
+struct Capture {
+  std::vector<CapturedWork> work;
+  std::deque<CUgraphNode_st> nodes; // one for each
+  std::vector<CUgraphNode> last;    // what the next piece waits for
+  bool invalid = false;
+
+  void add(Work work);
+};
+
+} // namespace standin
+
 struct CUstream_st {
   std::deque<standin::Work> pending;
   std::optional<standin::Capture> capture;

@@ -10,4 +10,14 @@
   if (CUresult refused = standin::Device::get().enter(#name, needsContext))                        \
   return refused
 
+namespace standin {
+
+// Of cuda.h's older signatures, which its macros hide.
+CUresult getCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+                        CUgraph *graph, const CUgraphNode **nodes, size_t *count);
+CUresult updateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t count,
+                                   unsigned int flags);
+
+} // namespace standin
+
 #endif // ACCC_TEST_GPU_STANDIN_ENTRY_H

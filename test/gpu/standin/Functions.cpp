@@ -109,6 +109,8 @@ CUresult cuGetProcAddress(const char *name, void **address, int version, cuuint6
       STANDIN_FUNCTION(cuGraphExecDestroy),
       STANDIN_FUNCTION(cuGraphDestroy),
 #undef STANDIN_FUNCTION
+      {"cuStreamGetCaptureInfo", reinterpret_cast<void *>(getCaptureInfo)},
+      {"cuStreamUpdateCaptureDependencies", reinterpret_cast<void *>(updateCaptureDependencies)},
   };
   auto entry = functions.find(name);
   bool known = entry != functions.end() && setting("STANDIN_LACKS", "") != name;

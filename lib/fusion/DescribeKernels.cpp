@@ -5,6 +5,7 @@
 #include "ir/prim/InPlace.h"
 #include "ir/prim/IndexRanges.h"
 #include "ir/prim/KernelReductions.h"
+#include "ir/prim/Pieces.h"
 
 using namespace mlir;
 using namespace accc;
@@ -22,7 +23,7 @@ public:
     results = body.getTerminator()->getOperands();
     findLevels();
     prim::ReduceOp first = reductions.rows.empty() ? prim::ReduceOp() : reductions.rows.front();
-    llvm::append_range(space, shapeOf(first ? first.getOperand() : results.front()));
+    llvm::append_range(space, first ? shapeOf(first.getOperand()) : prim::spaceOf(results));
     reduced.assign(space.size(), false);
     if (first)
       for (int64_t d : first.getDimensions())
@@ -93,6 +94,15 @@ void Description::walk() {
   for (Value result : results) {
     if (reductions.isColumn(result))
       continue;
+    prim::ConcatenateOp pieces =
+        levels.empty() ? prim::concatenationOver(result, space) : prim::ConcatenateOp();
+    if (pieces) {
+      prim::forEachPiece(pieces, full, [&](Value piece, ArrayRef<AffineExpr> at) {
+        analysis.element(piece, full);
+        found.insert(analysis.offsetOf(result, at));
+      });
+      continue;
+    }
     ArrayRef<AffineExpr> at = shapeOf(result) == ArrayRef<int64_t>(space) ? full : kept;
     analysis.element(result, at);
     found.insert(analysis.offsetOf(result, at));

@@ -4,6 +4,7 @@
 #include "fusion/AccessAnalysis.h"
 #include "ir/prim/Geometry.h"
 #include "ir/prim/KernelReductions.h"
+#include "ir/prim/Pieces.h"
 #include "support/CompileLog.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -197,8 +198,8 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
       return FusionDecision::forbid("what is reduced of several rows is read");
 
   // The iteration space: the operand of the reductions, or the results.
-  SmallVector<int64_t> space(
-      shapeOf(reductions.empty() ? results.front() : sorted->rows.front().getOperand()));
+  SmallVector<int64_t> space(reductions.empty() ? prim::spaceOf(results)
+                                                : shapeOf(sorted->rows.front().getOperand()));
   SmallVector<bool> reduced(space.size(), false);
   SmallVector<int64_t> keptShape(space);
   if (!reductions.empty()) {
@@ -208,8 +209,11 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
     keptShape.assign(shapeOf(first.getResult()).begin(), shapeOf(first.getResult()).end());
   }
   auto isFull = [&](Value result) { return shapeOf(result) == ArrayRef<int64_t>(space); };
+  auto piecesOf = [&](Value result) {
+    return reductions.empty() ? prim::concatenationOver(result, space) : prim::ConcatenateOp();
+  };
   for (Value result : results)
-    if (!isFull(result) && !sorted->isColumn(result) &&
+    if (!isFull(result) && !sorted->isColumn(result) && !piecesOf(result) &&
         (reductions.empty() || shapeOf(result) != ArrayRef<int64_t>(keptShape)))
       return FusionDecision::forbid("results of different shapes");
   auto manyBuffers = [&] {
@@ -229,9 +233,13 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   for (size_t i = 0; i < space.size(); ++i)
     if (!reduced[i])
       kept.push_back(full[i]);
-  for (Value result : results)
-    if (!sorted->isColumn(result))
+  for (Value result : results) {
+    if (prim::ConcatenateOp pieces = piecesOf(result))
+      for (Value piece : pieces.getInputs())
+        analysis.element(piece, full);
+    else if (!sorted->isColumn(result))
       analysis.element(result, isFull(result) ? full : kept);
+  }
   for (prim::ReduceOp reduction : sorted->rows) {
     analysis.element(reduction.getResult(), kept);
     analysis.element(reduction.getOperand(), full);

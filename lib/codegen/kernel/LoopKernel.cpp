@@ -5,6 +5,7 @@
 #include "codegen/kernel/Emitters.h"
 #include "codegen/kernel/Tiles.h"
 #include "ir/prim/Philox.h"
+#include "ir/prim/Pieces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,15 +15,30 @@ using namespace accc;
 using namespace accc::codegen;
 
 namespace {
-/// All outputs at one index: every value is computed before the first is stored, because an output
-/// may be the same memory as an input.
+/// All outputs at one index, in each of their pieces: every value is computed before the first is
+/// stored, because an output may be the same memory as an input.
 void emitOutputs(BodyEmitter &emitter, exec::KernelOp kernel, ArrayRef<AffineExpr> position) {
-  auto results = kernel.getBody().front().getTerminator()->getOperands();
-  SmallVector<Value> values;
-  for (Value result : results)
-    values.push_back(emitter.element(result, position));
-  for (auto [i, value] : llvm::enumerate(values))
-    emitter.store(static_cast<unsigned>(i), position, value);
+  ValueRange results = kernel.getBody().front().getTerminator()->getOperands();
+  ArrayRef<int64_t> space = prim::spaceOf(results);
+  struct Element {
+    unsigned output;
+    SmallVector<AffineExpr> at;
+    Value value;
+  };
+  SmallVector<Element> elements;
+  auto compute = [&](unsigned output, Value tensor, ArrayRef<AffineExpr> at) {
+    elements.push_back({output, SmallVector<AffineExpr>(at), emitter.element(tensor, position)});
+  };
+  for (auto [i, result] : llvm::enumerate(results)) {
+    auto output = static_cast<unsigned>(i);
+    if (prim::ConcatenateOp pieces = prim::concatenationOver(result, space))
+      prim::forEachPiece(pieces, position,
+                         [&](Value piece, ArrayRef<AffineExpr> at) { compute(output, piece, at); });
+    else
+      compute(output, result, position);
+  }
+  for (const Element &element : elements)
+    emitter.store(element.output, element.at, element.value);
 }
 
 /// How many registers a loop of vectors takes as one: as many as make blocks of random bits fill

@@ -48,8 +48,8 @@ def Prim_KernelSpecAttr : AttrDef<Prim_Dialect, "KernelSpec"> {
   let mnemonic = "kernel_spec";
   let summary = "what fusion found out about a kernel of kind loop or reduce";
   let description = [{
-    The iteration space of a loop kernel is the shape of its results, that of a reduce kernel the shape of
-    what is reduced. A kernel that reduces rows, the innermost dimensions of its space, may reduce strips of
+    The iteration space of a loop kernel is the shape of its results, of which some may be concatenations of
+    tensors of that shape; that of a reduce kernel is the shape of what is reduced. A kernel that reduces rows, the innermost dimensions of its space, may reduce strips of
     rows as well.
 
     `extents`: of the space's dimensions. Neighbours that every access walks as one are one: the inner one

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/prim/KernelReductions.h"
+#include "ir/prim/Pieces.h"
 #include "ir/prim/Prim.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -55,12 +56,13 @@ static LogicalResult verifySpec(FusionOp fusion, KernelSpecAttr spec) {
            << reductions.size() << " reductions and " << fusion.getNumResults()
            << " results, its spec speaks of " << spec.getLevels().size() << " and "
            << spec.getDepths().size();
-  ArrayRef<int64_t> full = first ? first.getOperand().getType().getShape()
-                                 : tensorTypeOf(fusion.getOutputs().front()).getShape();
+  ValueRange results = body.getTerminator()->getOperands();
+  ArrayRef<int64_t> full = first ? first.getOperand().getType().getShape() : spaceOf(results);
   ArrayRef<int64_t> kept = first ? first.getType().getShape() : full;
-  for (Value result : body.getTerminator()->getOperands())
+  for (Value result : results)
     if (ArrayRef<int64_t> shape = tensorTypeOf(result).getShape();
-        shape != full && shape != kept && !sorted->isColumn(result))
+        shape != full && shape != kept && !sorted->isColumn(result) &&
+        (first || !concatenationOver(result, full)))
       return fusion.emitOpError("gives a ")
              << result.getType() << ", which has not the shape of its iteration space";
   return success();

@@ -91,3 +91,26 @@ func.func @every_other(%x: tensor<4x6xf32>, %zero: tensor<f32>) -> tensor<4x6xf3
   %2 = prim.neg %1 : (tensor<4x6xf32>) -> tensor<4x6xf32>
   return %2 : tensor<4x6xf32>
 }
+
+// A tensor and a concatenation of tensors of its shape: every step gives an element of each piece.
+// CHECK-LABEL: @pieces
+// CHECK: prim.fusion loop "add_mul_concatenate"{{.*}} -> (tensor<4x8xf32>, tensor<4x16xf32>) walks <extents = [4, 8],
+// CHECK-SAME: in_place = [], accesses = (d0, d1) -> (d1 + d0 * 8, d1 + d0 * 16, d1 + d0 * 16 + 8)>
+// CHECK-NOT: prim.fusion
+// CHECK: return
+func.func @pieces(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x16xf32>) {
+  %0 = prim.add %x, %y : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = prim.mul %0, %y : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = prim.concatenate %0, %1 {dimension = 1 : i64} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
+  return %0, %2 : tensor<4x8xf32>, tensor<4x16xf32>
+}
+
+// Pieces of different shapes are walked as a whole, by a kernel of its own.
+// CHECK-LABEL: @uneven_pieces
+// CHECK: prim.fusion loop "neg"
+// CHECK: prim.fusion loop "concatenate"{{.*}} walks <extents = [4, 11],
+func.func @uneven_pieces(%x: tensor<4x8xf32>, %y: tensor<4x3xf32>) -> (tensor<4x8xf32>, tensor<4x11xf32>) {
+  %0 = prim.neg %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = prim.concatenate %0, %y {dimension = 1 : i64} : (tensor<4x8xf32>, tensor<4x3xf32>) -> tensor<4x11xf32>
+  return %0, %1 : tensor<4x8xf32>, tensor<4x11xf32>
+}

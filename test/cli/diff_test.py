@@ -221,7 +221,10 @@ class Diff(CommandLineTest):
         for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             for begun in ("*", "*/model.so"):
                 process = subprocess.Popen(
-                    [ACCC, "diff", MLP / "model.onnx", goldens], env={**os.environ, "TMPDIR": str(scratch)}
+                    [ACCC, "diff", MLP / "model.onnx", goldens],
+                    env={**os.environ, "TMPDIR": str(scratch)},
+                    # Under nohup it would ignore SIGHUP, as it should.
+                    preexec_fn=lambda: signal.signal(ending, signal.SIG_DFL),
                 )
                 self.addCleanup(process.kill)  # a failure holds up nothing
                 deadline = time.monotonic() + SECONDS

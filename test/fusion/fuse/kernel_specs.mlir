@@ -114,3 +114,15 @@ func.func @uneven_pieces(%x: tensor<4x8xf32>, %y: tensor<4x3xf32>) -> (tensor<4x
   %1 = prim.concatenate %0, %y {dimension = 1 : i64} : (tensor<4x8xf32>, tensor<4x3xf32>) -> tensor<4x11xf32>
   return %0, %1 : tensor<4x8xf32>, tensor<4x11xf32>
 }
+
+// The smallest result has the shape that is walked, wherever it stands.
+// CHECK-LABEL: @pieces_first
+// CHECK: prim.fusion loop "neg_concatenate_exp"{{.*}} -> (tensor<4x16xf32>, tensor<4x8xf32>) walks <extents = [4, 8],
+// CHECK-NOT: prim.fusion
+// CHECK: return
+func.func @pieces_first(%x: tensor<4x8xf32>) -> (tensor<4x16xf32>, tensor<4x8xf32>) {
+  %0 = prim.neg %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = prim.concatenate %x, %0 {dimension = 1 : i64} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
+  %2 = prim.exp %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1, %2 : tensor<4x16xf32>, tensor<4x8xf32>
+}

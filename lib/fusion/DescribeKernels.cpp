@@ -94,18 +94,11 @@ void Description::walk() {
   for (Value result : results) {
     if (reductions.isColumn(result))
       continue;
-    prim::ConcatenateOp pieces =
-        levels.empty() ? prim::concatenationOver(result, space) : prim::ConcatenateOp();
-    if (pieces) {
-      prim::forEachPiece(pieces, full, [&](Value piece, ArrayRef<AffineExpr> at) {
-        analysis.element(piece, full);
-        found.insert(analysis.offsetOf(result, at));
-      });
-      continue;
-    }
-    ArrayRef<AffineExpr> at = shapeOf(result) == ArrayRef<int64_t>(space) ? full : kept;
-    analysis.element(result, at);
-    found.insert(analysis.offsetOf(result, at));
+    ArrayRef<AffineExpr> position = prim::isWalkedOver(result, space) ? full : kept;
+    prim::forEachPiece(result, space, position, [&](Value piece, ArrayRef<AffineExpr> at) {
+      analysis.element(piece, position);
+      found.insert(analysis.offsetOf(result, at));
+    });
   }
   accesses.assign(found.begin(), found.end());
   numSymbols = analysis.numSymbols();

@@ -208,12 +208,13 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
       reduced[d] = true;
     keptShape.assign(shapeOf(first.getResult()).begin(), shapeOf(first.getResult()).end());
   }
-  auto isFull = [&](Value result) { return shapeOf(result) == ArrayRef<int64_t>(space); };
-  auto piecesOf = [&](Value result) {
-    return reductions.empty() ? prim::concatenationOver(result, space) : prim::ConcatenateOp();
+  // Only loops write pieces.
+  auto isFull = [&](Value result) {
+    return reductions.empty() ? prim::isWalkedOver(result, space)
+                              : shapeOf(result) == ArrayRef<int64_t>(space);
   };
   for (Value result : results)
-    if (!isFull(result) && !sorted->isColumn(result) && !piecesOf(result) &&
+    if (!isFull(result) && !sorted->isColumn(result) &&
         (reductions.empty() || shapeOf(result) != ArrayRef<int64_t>(keptShape)))
       return FusionDecision::forbid("results of different shapes");
   auto manyBuffers = [&] {
@@ -234,11 +235,12 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
     if (!reduced[i])
       kept.push_back(full[i]);
   for (Value result : results) {
-    if (prim::ConcatenateOp pieces = piecesOf(result))
-      for (Value piece : pieces.getInputs())
-        analysis.element(piece, full);
-    else if (!sorted->isColumn(result))
-      analysis.element(result, isFull(result) ? full : kept);
+    if (sorted->isColumn(result))
+      continue;
+    ArrayRef<AffineExpr> position = isFull(result) ? full : kept;
+    prim::forEachPiece(result, space, position, [&](Value piece, ArrayRef<AffineExpr>) {
+      analysis.element(piece, position);
+    });
   }
   for (prim::ReduceOp reduction : sorted->rows) {
     analysis.element(reduction.getResult(), kept);

@@ -49,7 +49,8 @@ def table(machine, report, folder, library):
     kernel_ms = everything - library_ms
     report.say(
         f"step {graph['median_ms']:.3f} ms with a graph ({graph['p10_ms']:.3f} to {graph['p90_ms']:.3f}), "
-        f"{branches['median_ms']:.3f} ms with one of branches, {plain['median_ms']:.3f} ms without; {graph['launches']} kernels {kernel_ms:.3f} ms "
+        f"{branches['median_ms']:.3f} ms with one of branches, {plain['median_ms']:.3f} ms without; "
+        f"{graph['launches']} kernels {kernel_ms:.3f} ms "
         f"({kernel_bytes / max(kernel_ms, 1e-9) / 1e9:.2f} TB/s), {graph['library_calls']} library calls "
         f"{library_ms:.3f} ms; {(graph['state_bytes'] + graph['working_bytes']) / 1e9:.2f} GB; {graph['arch']}"
     )

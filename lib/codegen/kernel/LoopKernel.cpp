@@ -26,17 +26,10 @@ void emitOutputs(BodyEmitter &emitter, exec::KernelOp kernel, ArrayRef<AffineExp
     Value value;
   };
   SmallVector<Element> elements;
-  auto compute = [&](unsigned output, Value tensor, ArrayRef<AffineExpr> at) {
-    elements.push_back({output, SmallVector<AffineExpr>(at), emitter.element(tensor, position)});
-  };
-  for (auto [i, result] : llvm::enumerate(results)) {
-    auto output = static_cast<unsigned>(i);
-    if (prim::ConcatenateOp pieces = prim::concatenationOver(result, space))
-      prim::forEachPiece(pieces, position,
-                         [&](Value piece, ArrayRef<AffineExpr> at) { compute(output, piece, at); });
-    else
-      compute(output, result, position);
-  }
+  for (unsigned output = 0; output < results.size(); ++output)
+    prim::forEachPiece(results[output], space, position, [&](Value piece, ArrayRef<AffineExpr> at) {
+      elements.push_back({output, SmallVector<AffineExpr>(at), emitter.element(piece, position)});
+    });
   for (const Element &element : elements)
     emitter.store(element.output, element.at, element.value);
 }

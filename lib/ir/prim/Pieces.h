@@ -14,14 +14,13 @@ namespace accc::prim {
 /// smallest, the first of several.
 llvm::ArrayRef<int64_t> spaceOf(mlir::ValueRange results);
 
-/// The concatenation that gives `result`, if its pieces all have the shape `space`; else null. A
-/// result of that shape has no pieces.
-ConcatenateOp concatenationOver(mlir::Value result, llvm::ArrayRef<int64_t> space);
+/// Whether `result` has the shape `space`, or is a concatenation of tensors of that shape.
+bool isWalkedOver(mlir::Value result, llvm::ArrayRef<int64_t> space);
 
-/// Calls `visit` for each piece of a concatenation of equal shapes: the tensor, and where its
-/// element at `position` lies in the concatenation.
+/// Calls `visit` for each piece of `result`, which is one itself unless it is a concatenation of
+/// tensors of the shape `space`: the piece, and where its element at `position` lies in `result`.
 void forEachPiece(
-    ConcatenateOp concatenation, llvm::ArrayRef<mlir::AffineExpr> position,
+    mlir::Value result, llvm::ArrayRef<int64_t> space, llvm::ArrayRef<mlir::AffineExpr> position,
     llvm::function_ref<void(mlir::Value piece, llvm::ArrayRef<mlir::AffineExpr> at)> visit);
 
 } // namespace accc::prim

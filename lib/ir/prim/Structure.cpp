@@ -62,7 +62,7 @@ static LogicalResult verifySpec(FusionOp fusion, KernelSpecAttr spec) {
   for (Value result : results)
     if (ArrayRef<int64_t> shape = tensorTypeOf(result).getShape();
         shape != full && shape != kept && !sorted->isColumn(result) &&
-        (first || !concatenationOver(result, full)))
+        (first || !isWalkedOver(result, full)))
       return fusion.emitOpError("gives a ")
              << result.getType() << ", which has not the shape of its iteration space";
   return success();

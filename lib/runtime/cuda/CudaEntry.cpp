@@ -22,6 +22,9 @@ constexpr int64_t mostBlocks = (int64_t(1) << 31) - 1;
 /// is what cuDNN asks for some convolutions.
 constexpr uint64_t mostScratchTwice = uint64_t(64) << 20;
 
+/// What cublasLtMatmul asks of its workspace, in bytes.
+constexpr uint64_t scratchAlignment = 256;
+
 /// The alignment in bytes that the buffers of a library call have wherever it is made.
 uint64_t alignmentOf(const accc_entry &entry, int32_t call) {
   uint64_t alignment = ACCC_ALIGNMENT;
@@ -85,7 +88,9 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
       if (added.kernel && added.kernel->buffers_in_memory)
         inTables += added.addresses.size() * sizeof(CUdeviceptr);
     }
-  findBranches();
+  measureScratch();
+  if (device.graphs && device.branches)
+    findBranches();
   tables = DeviceMemory(context, inTables, doing("the buffers' addresses of")());
   device.stagingBytes += stagingBytes();
 }
@@ -117,14 +122,15 @@ void CudaEntry::addStep(const accc_step &step) {
   steps.push_back(std::move(added));
 }
 
-void CudaEntry::findBranches() {
+void CudaEntry::measureScratch() {
   for (const auto &call : calls)
     scratchBlock = std::max(scratchBlock, call->scratchBytes());
   for (const CustomCall &call : customCalls)
     scratchBlock = std::max(scratchBlock, call.workspaceBytes());
-  if (!device.graphs || !device.branches)
-    return;
-  scratchBlock = (scratchBlock + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
+}
+
+void CudaEntry::findBranches() {
+  scratchBlock = (scratchBlock + scratchAlignment - 1) / scratchAlignment * scratchAlignment;
   scratchBlocks = scratchBlock <= mostScratchTwice ? 2 : 1;
   std::vector<int> blocks(static_cast<size_t>(entry.num_steps), -1);
   int next = 0;

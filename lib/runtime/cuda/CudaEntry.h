@@ -82,6 +82,8 @@ private:
   void resolve();
   /// Puts the copying of inputs that are on the device already into the stream.
   void copyOnDevice(const std::vector<Source> &inputs);
+  /// Finds the most that a call needs.
+  void measureScratch();
   /// Gives calls that may run side by side scratch of their own, and finds out which steps may.
   void findBranches();
   /// Everything of a run but the transfers.

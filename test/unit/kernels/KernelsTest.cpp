@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernels/CheckCases.h"
 #include "kernels/Harness.h"
 
 #include <catch2/catch.hpp>
@@ -300,13 +301,4 @@ TEST_CASE("an index out of range is a data error and nothing is read") {
   }
 }
 
-TEST_CASE("kernels compute what the interpreter computes") {
-  for (const KernelCase &test : kCases)
-    for (const char *arch : {"x86-64-v3", "native"}) {
-      DYNAMIC_SECTION(test.name << " on " << arch) {
-        accc::test::KernelOutcome outcome = accc::test::runKernelCase(test, arch);
-        INFO(outcome.error);
-        CHECK(outcome.error.empty());
-      }
-    }
-}
+TEST_CASE("kernels compute what the interpreter computes") { accc::test::checkKernelCases(kCases); }

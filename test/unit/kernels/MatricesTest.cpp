@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Factors of matrices whose diagonals dominate, so that pivots, signs and orders are clear.
-#include "kernels/Harness.h"
+#include "kernels/CheckCases.h"
 
 #include <catch2/catch.hpp>
 
@@ -206,14 +206,7 @@ static const KernelCase kCases[] = {
 // clang-format on
 
 TEST_CASE("kernels on matrices compute what the interpreter computes") {
-  for (const KernelCase &test : kCases)
-    for (const char *arch : {"x86-64-v3", "native"}) {
-      DYNAMIC_SECTION(test.name << " on " << arch) {
-        accc::test::KernelOutcome outcome = accc::test::runKernelCase(test, arch);
-        INFO(outcome.error);
-        CHECK(outcome.error.empty());
-      }
-    }
+  accc::test::checkKernelCases(kCases);
 }
 
 TEST_CASE("what a factorization cannot do is a data error") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that give a tensor and a concatenation of tensors of its shape, which they walk once.
-#include "kernels/Harness.h"
+#include "kernels/CheckCases.h"
 
 #include <catch2/catch.hpp>
 
@@ -53,13 +53,4 @@ static const KernelCase kCases[] = {
 };
 // clang-format on
 
-TEST_CASE("kernels write concatenations piece by piece") {
-  for (const KernelCase &test : kCases)
-    for (const char *arch : {"x86-64-v3", "native"}) {
-      DYNAMIC_SECTION(test.name << " on " << arch) {
-        accc::test::KernelOutcome outcome = accc::test::runKernelCase(test, arch);
-        INFO(outcome.error);
-        CHECK(outcome.error.empty());
-      }
-    }
-}
+TEST_CASE("kernels write concatenations piece by piece") { accc::test::checkKernelCases(kCases); }

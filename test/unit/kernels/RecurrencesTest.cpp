@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recurrences along rows: more rows than lanes, states that nothing reaches, and terms that no
 // column has.
-#include "kernels/Harness.h"
+#include "kernels/CheckCases.h"
 
 #include <catch2/catch.hpp>
 
@@ -41,12 +41,5 @@ static const KernelCase kCases[] = {
 // clang-format on
 
 TEST_CASE("kernels of recurrences compute what the interpreter computes") {
-  for (const KernelCase &test : kCases)
-    for (const char *arch : {"x86-64-v3", "native"}) {
-      DYNAMIC_SECTION(test.name << " on " << arch) {
-        accc::test::KernelOutcome outcome = accc::test::runKernelCase(test, arch);
-        INFO(outcome.error);
-        CHECK(outcome.error.empty());
-      }
-    }
+  accc::test::checkKernelCases(kCases);
 }

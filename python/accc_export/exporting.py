@@ -66,7 +66,8 @@ def export(
         Inputs bear the names of the parameters of `forward`.
     dynamic
         dimensions to leave open, `{"batch": {"images": 0}}`: name of the dimension -> input -> axis or axes.
-        `accc compile -D batch=64` gives them their sizes. The example needs at least 2 in each.
+        `accc compile -D batch=64` gives them their sizes; those of a .pt2 file bear the names of inputs and axes
+        (`-D images.0=64`). The example needs at least 2 in each.
     exporter
         one of EXPORTERS; "auto" takes PyTorch's current ONNX exporter (dynamo), and TorchScript's where that fails.
         A .pt2 file is torch.export's.

@@ -4,7 +4,7 @@
 import contextlib
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -90,17 +90,29 @@ def preserved(module: torch.nn.Module) -> Iterator[None]:
 def preserved_buffers(module: torch.nn.Module) -> Iterator[None]:
     """Leaves the buffers as they were: their values, and the tensors that they are, for which a pass may set others."""
     buffers = {part: dict(part._buffers) for part in module.modules()}
-    values = {x: x.detach().clone() for held in buffers.values() for x in held.values() if x is not None}
+    with preserved_values(x for held in buffers.values() for x in held.values() if x is not None):
+        try:
+            yield
+        finally:
+            for part, held in buffers.items():
+                part._buffers.clear()
+                part._buffers.update(held)
+
+
+@contextlib.contextmanager
+def preserved_values(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
+    values = {x: x.detach().clone() for x in tensors}
     try:
         yield
     finally:
-        for part, held in buffers.items():
-            part._buffers.clear()
-            part._buffers.update(held)
-        with torch.no_grad():
-            for buffer, value in values.items():
-                if not torch.equal(buffer, value):
-                    buffer.copy_(value)
+        _put_back(values)
+
+
+def _put_back(values: dict[torch.Tensor, torch.Tensor]) -> None:
+    with torch.no_grad():
+        for tensor, value in values.items():
+            if not torch.equal(tensor, value):
+                tensor.copy_(value)
 
 
 @dataclasses.dataclass
@@ -113,6 +125,8 @@ class Observation:
     """Embedding weights by first name -> the row that stands for padding."""
     updated: dict[str, str]
     """Running statistics that the pass moved -> the batch norm's name; other buffers that it changed -> nothing."""
+    written: set[str]
+    """Parameters that the pass wrote into, by first name."""
     drawn: int
     """Random operations (dropouts) that ran."""
     outputs: dict[str, torch.Size]
@@ -121,26 +135,35 @@ class Observation:
 
 
 def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bool = True) -> Observation:
-    """Runs the module once, forward and backward. To be called within `preserved`; moved statistics are put back.
+    """Runs the module once, forward and backward. To be called within `preserved`; what the pass changed is put back.
 
     Raises ExportError where a forward pass changes what a file cannot say that it changes: with `only_norms`, all but
     the statistics of batch norms.
     """
     before = state.snapshot().buffers
-    watch = _Watch()
+    watch = _Watch(state.parameters)
     with preserved_buffers(module):
-        with _all_trainable(state), torch.enable_grad():
-            with watch:
-                outputs = call.run(module)
-            functions = functions_of(outputs.values())
-            reached = _reached(outputs, state)
+        try:
+            with _all_trainable(state), torch.enable_grad():
+                with watch:
+                    outputs = call.run(module)
+                functions = functions_of(outputs.values())
+                reached = _reached(outputs, state)
+        finally:
+            _put_back({state.parameters[n]: value for n, value in watch.written.items()})
         after = dict(module.named_buffers(remove_duplicate=False))
         changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
+    if only_norms and watch.written:
+        raise ExportError(
+            f"the forward pass writes into the parameter {sorted(watch.written)[0]} (max_norm of an embedding does), and "
+            "ONNX has no way to say so: give the file a name that ends in .pt2"
+        )
     updated = _statistics(module, changed, state) if only_norms else dict.fromkeys(changed, "")
     return Observation(
         reached=reached,
         padding={n: watch.padding[id(x)] for n, x in state.parameters.items() if id(x) in watch.padding},
         updated=updated,
+        written=set(watch.written),
         drawn=watch.drawn,
         outputs={name: x.shape for name, x in outputs.items()},
         functions=functions,
@@ -190,12 +213,16 @@ def _reached(outputs: dict[str, torch.Tensor], state: State) -> set[str]:
 
 
 class _Watch(TorchDispatchMode):
-    """Sees every operator that runs: embeddings with a padding row, and what draws random numbers."""
+    """Sees every operator that runs: embeddings with a padding row, what writes into parameters, and what draws random numbers."""
 
     supports_higher_order_operators = True  # whose graphs it does not look into
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: dict[str, torch.nn.Parameter]) -> None:
         super().__init__()
+        self.parameters = parameters
+        self.memory = {x.untyped_storage().data_ptr(): name for name, x in parameters.items() if x.numel()}
+        self.written: dict[str, torch.Tensor] = {}
+        """First name -> the value that it had."""
         self.padding: dict[int, int] = {}
         self.drawn = 0
 
@@ -207,7 +234,19 @@ class _Watch(TorchDispatchMode):
             return func(*args, **kwargs)
         if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs):
             self.drawn += 1
+        for tensor in _written_by(func, args, kwargs):
+            name = self.memory.get(tensor.untyped_storage().data_ptr())
+            if name is not None and name not in self.written:
+                self.written[name] = self.parameters[name].detach().clone()
         return func(*args, **kwargs)
+
+
+def _written_by(func, args, kwargs) -> Iterator[torch.Tensor]:
+    """The tensors that an operator writes into."""
+    for i, argument in enumerate(func._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            value = args[i] if i < len(args) else kwargs.get(argument.name)
+            yield from (x for x in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(x, torch.Tensor))
 
 
 def _drops(func, args, kwargs) -> bool:

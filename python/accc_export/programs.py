@@ -14,7 +14,7 @@ from .exporters import Axes, first_lines
 from .files import write_whole
 from .functions import check_functions, gradients
 from .joint import with_backward
-from .modules import Observation, State, preserved_buffers
+from .modules import Observation, State, preserved_buffers, preserved_values
 from .training import Loss
 
 PROGRAM, JOINT = "torch.export", "joint"
@@ -61,7 +61,8 @@ def check_gradients(module: torch.nn.Module, call: Call, state: State, observati
         return
 
     def run(called, parameters):
-        with preserved_buffers(module), torch.enable_grad(), torch.random.fork_rng(devices=[]):
+        written = [state.parameters[name] for name in observation.written]
+        with preserved_buffers(module), preserved_values(written), torch.enable_grad(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             return gradients(called().values(), {name: x for name, x in parameters.items() if x.requires_grad})
 

@@ -191,6 +191,8 @@ class PackageTest(unittest.TestCase):
         # Of a large matrix, so that the iteration has not converged before it is watched.
         normed = nn.utils.parametrizations.spectral_norm(nn.Linear(60, 50))
         self.refused("changes the buffer .*_u", normed, torch.randn(3, 60))
+        words = nn.Embedding(5, 3, max_norm=0.1)
+        self.refused("writes into the parameter weight .*ends in .pt2", words, torch.arange(4))
         self.refused("averages over all batches", nn.Sequential(nn.BatchNorm1d(4, momentum=None)), x)
         self.refused("0.weight is torch.float16: call module.float", nn.Sequential(nn.Linear(4, 2)).half(), x)
         self.refused("has no values", nn.LazyLinear(2), x)

@@ -52,6 +52,19 @@ class Everything(nn.Module):
         return {"logits": self.head(x), "hidden": x}
 
 
+class Written(nn.Module):
+    """Forward passes write into its parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.mix = nn.Embedding(9, 4, max_norm=0.5), nn.Linear(4, 4)
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.mix.weight.clamp_(-0.1, 0.1)
+        return Scaled.apply(self.mix(self.words(x)).tanh(), 1.0)
+
+
 class Scaled(torch.autograd.Function):
     """The identity, whose gradient is scaled."""
 
@@ -109,6 +122,14 @@ class ProgramsTest(unittest.TestCase):
             text = next(archive.read(name).decode() for name in archive.namelist() if "/models/" in name)
         self.assertNotIn("stack_trace", text)
         self.assertNotIn(str(ROOT), text)
+
+    def test_what_a_forward_pass_writes_is_put_back(self):
+        torch.manual_seed(0)
+        module = Written()
+        state = {name: x.clone() for name, x in module.state_dict().items()}
+        accc_export.export(module, torch.tensor([[1, 2], [2, 3]]), self.path)
+        for kept in (module.state_dict(), torch.export.load(self.path).state_dict):
+            self.assertTrue(all(torch.equal(x, state[name]) for name, x in kept.items()))
 
     def test_a_joint_graph(self):
         module, inputs, target = everything()

@@ -31,7 +31,12 @@ Entities batchNormalization(Node &node) {
          var = node.wrap(importer.outsideBranch(node.floatIn(4)));
   if (node.integer("spatial", 1) != 1)
     fail("spatial=0 is not supported");
-  SmallVector<Value> operands = {x, node.floatIn(1), node.floatIn(2), mean, var};
+  // PyTorch's dynamo exporter leaves out what a module with affine=False does not have.
+  auto perChannel = [&](size_t input, double neutral) {
+    return node.has(input) ? node.floatIn(input)
+                           : node.full(mean.shape(), x.elementType(), neutral);
+  };
+  SmallVector<Value> operands = {x, perChannel(1, 1), perChannel(2, 0), mean, var};
   NamedAttribute epsilon = node.f64("epsilon", node.real("epsilon", 1e-5));
   importer.markBuffer(mean);
   importer.markBuffer(var);

@@ -137,6 +137,15 @@ TEST_CASE("a batch normalisation without parameters is lost in inference mode, t
   CHECK_THAT(importBytes(bytes).problems(), Contains("1 batch norm written in inference mode"));
 }
 
+TEST_CASE("a batch normalisation that lacks scale and bias neither scales nor shifts") {
+  auto model = importText(R"(
+    g (float[4,1] x) => (float[4,1] y) <float[1] m = {1}, float[1] v = {2}> {
+      y, a, c = BatchNormalization <training_mode = 1, epsilon = 0.0> (x, , , m, v)
+    })");
+  auto y = model.run({{"x", array({4, 1}, {1, 2, 3, 4})}})["y"]; // mean 2.5, variance 1.25
+  CHECK(y.values[3] == Approx(1.5 / std::sqrt(1.25)));
+}
+
 TEST_CASE("a frozen batch normalisation is one where accc's own exporter says so") {
   const char *text = R"(
     g (float[4,1] x) => (float[4,1] y) <float[1] s = {1}, float[1] b = {0}, float[1] m = {1}, float[1] v = {2}> {

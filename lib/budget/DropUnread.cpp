@@ -2,12 +2,37 @@
 #include "budget/DropUnread.h"
 
 #include "budget/PartOfKernel.h"
+#include "ir/prim/KernelReductions.h"
+#include "ir/prim/Pieces.h"
 #include "support/DeadCode.h"
 
 using namespace mlir;
 using namespace accc;
 
-/// `fusion` with the results that are read only.
+/// Whether these results are a kernel's: each an element of the iteration space, or of what its
+/// reductions keep of that.
+static bool walkOneSpace(ArrayRef<Operation *> ops, ArrayRef<Value> results) {
+  SmallVector<prim::ReduceOp> all;
+  for (Operation *op : ops)
+    if (auto reduction = dyn_cast<prim::ReduceOp>(op))
+      all.push_back(reduction);
+  std::optional<prim::KernelReductions> reductions = prim::sortReductions(all);
+  if (!reductions || (reductions->rows.empty() && !all.empty()))
+    return false;
+  auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  SmallVector<int64_t> space(prim::spaceOf(results));
+  std::optional<ArrayRef<int64_t>> kept;
+  if (!all.empty()) {
+    space = SmallVector<int64_t>(shapeOf(reductions->rows.front().getOperand()));
+    kept = shapeOf(reductions->rows.front().getResult());
+  }
+  return llvm::all_of(results, [&](Value result) {
+    return reductions->isColumn(result) || prim::isWalkedOver(result, space) ||
+           kept == shapeOf(result);
+  });
+}
+
+/// `fusion` with the results that are read only; as it is where that would be no kernel.
 static void keepReadResults(prim::FusionOp fusion) {
   OpBuilder b(fusion);
   Block &body = fusion.getBody().front();
@@ -32,6 +57,8 @@ static void keepReadResults(prim::FusionOp fusion) {
   for (Operation &op : body.without_terminator())
     if (needed.contains(&op))
       ops.push_back(&op);
+  if (!walkOneSpace(ops, yielded))
+    return;
   auto made = makePartOf(fusion, b, read, ops, yielded);
   for (auto [old, now] : llvm::zip_equal(kept, made.getOutputs()))
     old.replaceAllUsesWith(now);

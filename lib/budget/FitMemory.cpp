@@ -5,6 +5,7 @@
 #include "fusion/DescribeKernels.h"
 #include "ir/prim/FunctionContract.h"
 #include "schedule/memory/Placement.h"
+#include "support/DeadCode.h"
 #include "support/Fault.h"
 #include "support/HumanBytes.h"
 #include "support/Log.h"
@@ -12,6 +13,7 @@
 #include "target/TargetedPass.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace accc {
 #define GEN_PASS_DEF_FITMEMORYPASS
@@ -33,6 +35,14 @@ constexpr int kPatience = 64;
 
 std::string readable(int64_t bytes) { return humanBytes(static_cast<double>(bytes), 2); }
 
+/// As much or a little more, by which a budget given as the text is enough.
+std::string readableUp(int64_t bytes) {
+  int64_t step = 1; // of the third digit
+  for (int64_t rest = bytes; rest >= 1000; rest /= 10)
+    step *= 10;
+  return readable(llvm::divideCeil(bytes, static_cast<uint64_t>(step)) * step);
+}
+
 /// A value that is not kept between two of its uses.
 struct Choice {
   Value value;
@@ -48,15 +58,19 @@ public:
 
   /// Bytes of the arena. Fails on a bug.
   FailureOr<int64_t> arena() const;
-  /// Computes values again until at no step more than `limit` bytes are live; false if what can be
-  /// is not enough.
-  bool lower(int64_t limit);
-  int64_t peak() const { return lifetimes().peak(); }
+  /// Computes values again until the arena takes at most `limit` bytes, or as long as that helps.
+  /// Gives what it takes then.
+  FailureOr<int64_t> shrink(int64_t limit);
 
   int64_t copied = 0; // values
 
 private:
+  int64_t peak() const { return lifetimes().peak(); }
+  /// Computes values again until at no step more than `limit` bytes are live; false if what can be
+  /// is not enough.
+  bool lower(int64_t limit);
   Lifetimes lifetimes() const { return {function, *orderSteps(function)}; }
+  void moveUpdatesToWhereTheyRun();
   Choice best(const Lifetimes &lifetimes, const Copies &copies, int64_t limit) const;
 
   func::FuncOp function;
@@ -87,8 +101,7 @@ Choice Fitting::best(const Lifetimes &lifetimes, const Copies &copies, int64_t l
                      : 0;
   };
   for (const auto &[value, kept] : lifetimes.values()) {
-    if (kept.bytes * kLittle < peak ||
-        copies.copiesOf(copies.originOf(value)).size() == kMostCopies)
+    if (kept.bytes * kLittle < peak || copies.timesCopied(value) == kMostCopies)
       continue;
     int64_t from = kept.first;
     for (int64_t to : kept.uses) {
@@ -111,14 +124,18 @@ Choice Fitting::best(const Lifetimes &lifetimes, const Copies &copies, int64_t l
   return best;
 }
 
-bool Fitting::lower(int64_t limit) {
-  // Updates stand where they run, so that all readers of a copy stand behind it.
+/// All readers of a copy stand behind it then.
+void Fitting::moveUpdatesToWhereTheyRun() {
   if (FailureOr<Order> order = orderSteps(function); succeeded(order))
     for (Operation *update : ArrayRef(order->steps).drop_front(order->firstUpdate))
       update->moveBefore(function.getBody().front().getTerminator());
+}
+
+bool Fitting::lower(int64_t limit) {
   Copies copies;
   int64_t lowest = peak();
   for (int inVain = 0; inVain < kPatience; ++inVain) {
+    moveUpdatesToWhereTheyRun();
     Lifetimes now = lifetimes();
     if (now.peak() <= limit)
       return true;
@@ -131,8 +148,26 @@ bool Fitting::lower(int64_t limit) {
     Recipe recipe = *Recipe::find(choice.value, choice.at, now, copies);
     ++copied;
     recipe.apply(now, copies);
+    // What nobody reads any more would pass for an update, which keeps alive what it reads.
+    eraseDeadCode(function.getBody().front(), nullptr, [&](Operation *op) {
+      for (Value result : op->getResults())
+        copies.forget(result);
+    });
   }
   return false;
+}
+
+FailureOr<int64_t> Fitting::shrink(int64_t limit) {
+  FailureOr<int64_t> taken = arena();
+  bool possible = true;
+  for (int round = 0; round < kRounds && possible && succeeded(taken) && *taken > limit; ++round) {
+    int64_t planned = *taken - peak(); // what the plan takes beside what is live
+    possible = lower(std::max<int64_t>(0, limit - std::max<int64_t>(0, planned)));
+    dropUnreadResults(function);
+    describeKernels(function);
+    taken = arena();
+  }
+  return taken;
 }
 
 namespace {
@@ -147,9 +182,11 @@ struct FitMemoryPass : TargetedPass<accc::impl::FitMemoryPassBase<FitMemoryPass>
     state = 0;
     for (auto variable : program->getOps<exec::VariableOp>())
       state += tensorBytes(cast<RankedTensorType>(variable.getType()));
+    bool fits = true; // all that do not are told
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(fit(function, *variables)))
-        return signalPassFailure();
+      fits &= succeeded(fit(function, *variables));
+    if (!fits)
+      signalPassFailure();
   }
 
 private:
@@ -175,32 +212,30 @@ static int64_t transferredBytes(func::FuncOp function) {
 LogicalResult FitMemoryPass::fit(func::FuncOp function, const VariableTable &variables) const {
   int64_t transferred = transferredBytes(function), limit = budget - state - transferred;
   Fitting fitting(function, getTarget(), variables);
-  FailureOr<int64_t> arena = fitting.arena();
+  FailureOr<int64_t> before = fitting.arena(), arena = before;
+  if (failed(arena) || *arena <= limit)
+    return arena;
+  OwningOpRef<func::FuncOp> whole = function.clone();
+  if (limit > 0)
+    arena = fitting.shrink(limit);
+  if (succeeded(arena) && *arena > limit) {
+    // What is chosen depends on the limit: without one it is what the error tells of.
+    function.getBody().takeBody(whole->getBody());
+    fitting.copied = 0;
+    arena = fitting.shrink(0);
+  }
   if (failed(arena))
     return failure();
-  int64_t before = *arena, least = before;
-  bool possible = true;
-  for (int round = 0; round < kRounds && *arena > limit && possible; ++round) {
-    int64_t planned = *arena - fitting.peak(); // what the plan takes beside what is live
-    possible = fitting.lower(std::max<int64_t>(0, limit - std::max<int64_t>(0, planned)));
-    dropUnreadResults(function);
-    describeKernels(function);
-    arena = fitting.arena();
-    if (failed(arena))
-      return failure();
-    least = std::min(least, *arena);
-  }
   if (*arena > limit)
     return emitUsageFault(function.getLoc())
            << "--memory-budget: " << function.getSymName() << " takes "
-           << readable(state + transferred + least) << " with all computed again that can be ("
+           << readableUp(state + transferred + *arena) << " with all computed again that can be ("
            << readable(state) << " of variables, " << readable(transferred)
-           << " of inputs and outputs, " << readable(least) << " of scratch), and "
+           << " of inputs and outputs, " << readable(*arena) << " of scratch), and "
            << readable(budget) << " are given: give more, or use a smaller batch";
-  if (fitting.copied)
-    log(LogLevel::Note,
-        llvm::formatv("{0}: {1} values are computed again instead of kept, for {2} instead of {3}",
-                      function.getSymName(), fitting.copied, readable(state + transferred + *arena),
-                      readable(state + transferred + before)));
+  log(LogLevel::Note,
+      llvm::formatv("{0}: {1} values are computed again instead of kept, for {2} instead of {3}",
+                    function.getSymName(), fitting.copied, readable(state + transferred + *arena),
+                    readable(state + transferred + *before)));
   return success();
 }

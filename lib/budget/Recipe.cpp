@@ -35,10 +35,7 @@ Value Recipe::inMemory(Value storage) const {
   Operation *op = storage.getDefiningOp();
   if (!op || isa<prim::ConstantOp>(op))
     return storage; // steps behind the check of the data are not asked for
-  Value origin = copies.originOf(storage);
-  SmallVector<Value> versions(copies.copiesOf(origin));
-  versions.push_back(origin);
-  for (Value version : versions)
+  for (Value version : copies.versionsOf(storage))
     if (const Kept *kept = lifetimes.find(version); kept && kept->isThereAt(at))
       return version;
   return {};

@@ -9,30 +9,47 @@
 
 #include "llvm/ADT/SetVector.h"
 
+#include <vector>
+
 namespace accc {
 
-/// What was computed again.
+/// What was computed again: versions of values, all with the same bits.
 class Copies {
 public:
   void add(mlir::Value value, mlir::Value copy) {
-    mlir::Value origin = originOf(value);
-    origins[copy] = origin;
-    copies[origin].push_back(copy);
+    auto [it, isNew] = numbers.try_emplace(value, all.size());
+    size_t number = it->second;
+    if (isNew)
+      all.push_back({{value}, 0});
+    all[number].there.push_back(copy);
+    ++all[number].copied;
+    numbers[copy] = number;
   }
-  /// The value that `value` is a copy of, or that itself.
-  mlir::Value originOf(mlir::Value value) const {
-    auto it = origins.find(value);
-    return it == origins.end() ? value : it->second;
+  /// The value and its versions that are still in the function, in no order.
+  llvm::SmallVector<mlir::Value> versionsOf(mlir::Value value) const {
+    auto it = numbers.find(value);
+    return it == numbers.end() ? llvm::SmallVector<mlir::Value>{value} : all[it->second].there;
   }
-  /// In no order.
-  llvm::ArrayRef<mlir::Value> copiesOf(mlir::Value origin) const {
-    auto it = copies.find(origin);
-    return it == copies.end() ? llvm::ArrayRef<mlir::Value>() : it->second;
+  /// How often a version of the value was computed again.
+  size_t timesCopied(mlir::Value value) const {
+    auto it = numbers.find(value);
+    return it == numbers.end() ? 0 : all[it->second].copied;
+  }
+  /// The value is about to be erased: another may lie at its address.
+  void forget(mlir::Value value) {
+    if (auto it = numbers.find(value); it != numbers.end()) {
+      llvm::erase(all[it->second].there, value);
+      numbers.erase(it);
+    }
   }
 
 private:
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> copies;
-  llvm::DenseMap<mlir::Value, mlir::Value> origins;
+  struct Versions {
+    llvm::SmallVector<mlir::Value> there;
+    size_t copied;
+  };
+  std::vector<Versions> all;
+  llvm::DenseMap<mlir::Value, size_t> numbers; // in `all`
 };
 
 /// The steps to be copied before step `at`, so that it and later ones can do without a value.

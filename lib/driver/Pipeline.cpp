@@ -391,6 +391,12 @@ ExitCode Pipeline::runPhases(Runs runs) {
   return ExitCode::Done;
 }
 
+/// Whether other sizes and targets are tried, so that all that is wrong with the model and the
+/// options is told at once.
+static bool goesOn(ExitCode code) {
+  return code == ExitCode::Done || code == ExitCode::Data || code == ExitCode::Usage;
+}
+
 /// All that runs at c.sizes.
 ExitCode Pipeline::runAtSizes() {
   if (ExitCode code = runPhases(Runs::Size); code != ExitCode::Done)
@@ -407,7 +413,7 @@ ExitCode Pipeline::runAtSizes() {
     c.module =
         &branch == &c.branches.back() ? std::move(model) : OwningOpRef<ModuleOp>(model->clone());
     ExitCode code = runPhases(Runs::SizeAndTarget);
-    if (code != ExitCode::Done && code != ExitCode::Data)
+    if (!goesOn(code))
       return code;
     worst = std::max(worst, code);
     if (all.size() > 1 || c.branches.size() > 1)
@@ -434,7 +440,7 @@ ExitCode Pipeline::run() {
     c.sizes = sizes;
     c.problems.setSizes(sizes.text);
     ExitCode code = runAtSizes();
-    if (code != ExitCode::Done && code != ExitCode::Data)
+    if (!goesOn(code))
       return code;
     worst = std::max(worst, code);
   }

@@ -9,9 +9,10 @@
 namespace accc {
 
 /// Erases every op of the block whose results nobody uses, and then what only such ops used. Ops
-/// with effects stay, but for those of which `isPure` says that they have none.
-void eraseDeadCode(mlir::Block &block,
-                   llvm::function_ref<bool(mlir::Operation *)> isPure = nullptr);
+/// with effects stay, but for those of which `isPure` says that they have none. `erasing`, if any,
+/// is told of each before it goes.
+void eraseDeadCode(mlir::Block &block, llvm::function_ref<bool(mlir::Operation *)> isPure = nullptr,
+                   llvm::function_ref<void(mlir::Operation *)> erasing = nullptr);
 
 } // namespace accc
 

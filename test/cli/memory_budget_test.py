@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
+import re
 import unittest
 
 from command_line import GOLDENS, USAGE, CommandLineTest
@@ -37,6 +38,18 @@ class MemoryBudget(CommandLineTest):
         error = self.accc("compile", "small.mlir", "-o", "a.so", "--loss", "mse", "--memory-budget", "0.1kB", code=USAGE)[1]
         self.assertRegex(error, r"--memory-budget: \w+ takes .* of scratch\), and 100 B are given: give more")
         self.assertEqual(self.files(), before)
+
+    def test_what_the_error_says_is_enough(self):
+        model = GOLDENS / "digits_cnn" / "model.onnx"
+        command = ["compile", model, "-D", "batch=3,8", "--loss", "cross_entropy", "--optimizer", "adam", "-o", "a.so"]
+        error = self.accc(*command, "--memory-budget", "1kB", code=USAGE)[1]
+        said = re.findall(r"error: with -D batch=(\d): --memory-budget: (\w+) takes (\S+) (\w+) with all", error)
+        entries = {(size, entry) for size in "38" for entry in ("train_step", "grad_step", "apply_step", "eval_step")}
+        self.assertLessEqual({(size, entry) for size, entry, _, _ in said}, entries)
+        self.assertLessEqual(entries - {("8", "apply_step")}, {(size, entry) for size, entry, _, _ in said})
+        units = {"kB": 1e3, "MB": 1e6}
+        most = max(said, key=lambda found: float(found[2]) * units[found[3]])
+        self.accc(*command, "--memory-budget", most[2] + most[3])
 
 
 if __name__ == "__main__":

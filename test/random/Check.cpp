@@ -15,6 +15,7 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/xxhash.h"
 
 #include <cmath>
@@ -65,6 +66,7 @@ private:
   bool checkGradients();
   std::optional<double> lossAt(double distance);
   bool checkPhases();
+  bool findLeastMemory();
   bool compile();
   void checkLibrary();
 
@@ -263,8 +265,35 @@ bool Checker::agree(const Trace &trace, const std::string &kind, bool count) {
   return text.empty() || fail(kind, text);
 }
 
+/// The budget that the error names where one is too small.
+bool Checker::findLeastMemory() {
+  OwningOpRef<ModuleOp> laidOut = c.module->clone();
+  compileOptions.memoryBudget = 1;
+  if (succeeded(runPhase(c, "fuse")))
+    return fail("a byte is memory enough", "");
+  if (c.problems.gravestFault() != Fault::Usage)
+    return fail("fuse fails for want of memory", problems());
+  llvm::Regex least("takes ([0-9.]+) (B|kB|MB) with all");
+  for (const Problem &problem : c.problems.take()) {
+    if (problem.severity != Problem::Severity::Error)
+      continue;
+    SmallVector<StringRef> found;
+    double number = 0;
+    if (!least.match(problem.message, &found) || found[1].getAsDouble(number))
+      return fail("fuse fails for want of memory", describe(problem));
+    double unit = found[2] == "B" ? 1 : found[2] == "kB" ? 1e3 : 1e6;
+    auto bytes = static_cast<int64_t>(std::llround(number * unit));
+    compileOptions.memoryBudget = std::max(compileOptions.memoryBudget, bytes);
+  }
+  c.problems.forgetFaults();
+  c.module = std::move(laidOut);
+  return true;
+}
+
 bool Checker::checkPhases() {
   for (const char *phase : {"decompose", "simplify", "layout", "fuse"}) {
+    if (options.leastMemory && StringRef(phase) == "fuse" && !findLeastMemory())
+      return false;
     if (failed(runPhase(c, phase)))
       return fail(std::string(phase) + " fails", problems());
     if (failed(verify(*c.module)))

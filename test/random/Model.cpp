@@ -287,6 +287,7 @@ OwningOpRef<ModuleOp> accc::test::randomModel(MLIRContext *context, uint64_t see
     sketch.parameter(sketch.tensor(sketch.shape(0, 2))); // reaches nothing
   if (random.chance(0.1))
     options.freeze = {"^p1$"};
+  options.leastMemory = random.chance(0.25);
   OwningOpRef<ModuleOp> module = sketch.finish();
   options.write(*module);
   return module;

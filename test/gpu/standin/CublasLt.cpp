@@ -68,8 +68,9 @@ struct Algorithm {
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
-/// What an algorithm is asked to want, to see that it gets it.
-constexpr uint64_t usualWorkspace = 64 << 10;
+/// What an algorithm is asked to want, to see that it gets it. What lies behind it is not aligned
+/// as another workspace has to be.
+constexpr uint64_t usualWorkspace = (64 << 10) + 16;
 
 template <typename Ours, typename Theirs> Ours &ours(Theirs *theirs) {
   return *reinterpret_cast<Ours *>(theirs);

@@ -270,7 +270,10 @@ cudnnStatus_t list(const std::optional<Problem> &problem, int most, int *count,
 cudnnStatus_t enqueue(cudnnHandle_t handle, const std::optional<Problem> &problem, Kind kind,
                       int algorithm, const void *alpha, const void *beta, const void *x,
                       const void *w, const void *y, void *workspace, size_t workspaceBytes) {
-  if (!problem || algorithm != 1 || workspaceBytes < usualWorkspace)
+  // The default is what algorithms are asked for with; each says which type it is to be called
+  // with.
+  if (!problem || algorithm != 1 || workspaceBytes < usualWorkspace ||
+      problem->convolution.math == CUDNN_DEFAULT_MATH)
     return CUDNN_STATUS_BAD_PARAM;
   if (scaleFactor(alpha, problem->type) != 1 || scaleFactor(beta, problem->type) != 0 ||
       !isSupported(*problem))

@@ -63,10 +63,14 @@ double scaleFactor(const void *value, Type type) {
 }
 
 bool submit(CUstream stream, CUdeviceptr workspace, uint64_t bytes, Work work) {
-  return Device::get().submit(stream, [=] {
+  auto spoil = [=] {
     if (bytes)
       std::fill_n(Operand(workspace, "workspace").write(0, bytes), bytes, std::byte(0xEE));
+  };
+  return Device::get().submit(stream, [=] {
+    spoil();
     work();
+    spoil();
   }) == CUDA_SUCCESS;
 }
 

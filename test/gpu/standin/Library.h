@@ -34,7 +34,8 @@ Status enterLibrary(const char *function, Status done, Status failed, Status noC
 /// alpha or beta of a call: a double where the operands are, else a float.
 double scaleFactor(const void *value, Type type);
 
-/// Takes the work of a call, which writes nonsense to all of its workspace first, as a library may.
+/// Takes the work of a call, which writes nonsense to all of its workspace before and after, as a
+/// library may: neither operands nor the result lie there.
 /// False where the stream is none.
 bool submit(CUstream stream, CUdeviceptr workspace, uint64_t bytes, Work work);
 

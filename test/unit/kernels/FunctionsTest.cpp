@@ -111,3 +111,16 @@ TEST_CASE("functions are within the bounds of their target") {
       CHECK(worst > 0); // something has been rounded
     }
 }
+
+TEST_CASE("numbers below the least normal one are zero") {
+  const float least = std::numeric_limits<float>::min();
+  const std::vector<float> xs{least, -least, least / 2, -least / 2, least / 1024, 1, 0, least * 2};
+  auto times = [&](const char *factor) {
+    std::string text = "%f = prim.constant dense<" + std::string(factor) +
+                       "> : T\n%r = prim.mul %a, %f : (T, T) -> T";
+    return evaluate({"mul", text.c_str(), nullptr, 0, 0}, xs);
+  };
+  CHECK(times("0.5") == std::vector<double>{0, 0, 0, 0, 0, 0.5, 0, double(least)}); // results
+  CHECK(times("1024.0") ==                                                          // operands
+        std::vector<double>{1024.0 * least, -1024.0 * least, 0, 0, 0, 1024, 0, 2048.0 * least});
+}

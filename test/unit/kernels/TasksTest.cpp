@@ -50,6 +50,12 @@ TEST_CASE("one long row in tasks") {
   }
 }
 
+TEST_CASE("one row of so many elements that parts of it are totals of their own") {
+  // On a GPU 1024 lanes take 4096 at a time, 64 times for a total.
+  std::string wide = tensor({150 * 4096 + 5});
+  check(function("%a: " + wide, "reduce sum %a {dimensions = array<i64: 0>}", wide, tensor({})));
+}
+
 TEST_CASE("rows in tasks") {
   int64_t rows = 2 * kTaskElements / 100 + 3;
   std::string wide = tensor({rows, 100}), type = "%a: " + wide, column = tensor({100}),
@@ -145,8 +151,8 @@ TEST_CASE("many rows that share what they are scaled by") {
     %y = prim.mul %d, %gb : (F, F) -> F
     return %y : F })";
   for (int64_t columns : {40, 64}) {
-    std::string shaped = replaceAll(text, 'F', tensor({4099, columns}));
-    check(replaceAll(replaceAll(shaped, 'K', tensor({4099})), 'C', tensor({columns})));
+    std::string shaped = replaceAll(text, 'F', tensor({8195, columns}));
+    check(replaceAll(replaceAll(shaped, 'K', tensor({8195})), 'C', tensor({columns})));
   }
 }
 

@@ -17,6 +17,7 @@ from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
 from .modules import metadata, observe, preserved, state_of
 from .programs import JOINT, PROGRAM, check_gradients, parameters_of, program_of, verify_program, write_program
+from .stops import check_stops
 from .training import Loss, make_loss, takes_target
 from .verify import verify
 
@@ -97,6 +98,7 @@ def export(
         observation = observe(module, call, state)
         outputs = _output_names(call, list(observation.outputs), output_names)
         check_gradients(module, call, state, observation, outputs)
+        check_stops(module, call, state, observation)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
         failures = []
         for candidate in exporters:

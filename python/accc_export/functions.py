@@ -29,14 +29,24 @@ def functions_of(outputs: Iterable[torch.Tensor]) -> set[str]:
 
 def check_functions(names: set[str], expected: dict[str, torch.Tensor], found: dict[str, torch.Tensor]) -> None:
     """Raises ExportError where gradients differ between the module and its program, which has no backward passes of its own."""
-    wrong = [name for name, x in expected.items() if name not in found or not _is_close(x, found[name])]
-    if wrong:
-        listed = ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
+    if listed := differing(expected, found):
         raise ExportError(
             f"the exported program has other gradients than the module ({listed}): an export keeps of a "
             f"torch.autograd.Function ({', '.join(sorted(names))}) the forward pass alone. Write what its backward does "
-            "with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted"
+            "with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted, and "
+            "give the file a name that ends in .pt2: ONNX has no detach()"
         )
+
+
+def differing(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> str:
+    """The parameters whose gradients differ, as text; one that has none has that of zero."""
+
+    def differs(name):
+        x, y = a.get(name), b.get(name)
+        return not _is_close(torch.zeros_like(y) if x is None else x, torch.zeros_like(x) if y is None else y)
+
+    wrong = [name for name in {**a, **b} if differs(name)]
+    return ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
 
 
 def gradients(outputs: Iterable[torch.Tensor], parameters: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

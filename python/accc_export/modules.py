@@ -127,6 +127,8 @@ class Observation:
     """Running statistics that the pass moved -> the batch norm's name; other buffers that it changed -> nothing."""
     written: set[str]
     """Parameters that the pass wrote into, by first name."""
+    stops: bool
+    """Whether something was detached, or computed without gradients."""
     drawn: int
     """Random operations (dropouts) that ran."""
     outputs: dict[str, torch.Size]
@@ -164,6 +166,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         padding={n: watch.padding[id(x)] for n, x in state.parameters.items() if id(x) in watch.padding},
         updated=updated,
         written=set(watch.written),
+        stops=watch.stops,
         drawn=watch.drawn,
         outputs={name: x.shape for name, x in outputs.items()},
         functions=functions,
@@ -224,6 +227,7 @@ class _Watch(TorchDispatchMode):
         self.written: dict[str, torch.Tensor] = {}
         """First name -> the value that it had."""
         self.padding: dict[int, int] = {}
+        self.stops = False
         self.drawn = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -232,6 +236,7 @@ class _Watch(TorchDispatchMode):
         kwargs = kwargs or {}
         if isinstance(func, torch._ops.HigherOrderOperator):
             return func(*args, **kwargs)
+        self.stops |= func is torch.ops.aten.detach.default or not torch.is_grad_enabled()
         if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs):
             self.drawn += 1
         for tensor in _written_by(func, args, kwargs):

@@ -55,6 +55,31 @@ def everything():
     return Everything(), {"tokens": torch.randint(9, (3, 5)), "shift": torch.randn(3, 8)}
 
 
+class Stopped(nn.Module):
+    """What `stop` gives of the first layer's result reaches the second beside it."""
+
+    def __init__(self, stop):
+        super().__init__()
+        self.first, self.second, self.stop = nn.Linear(4, 4), nn.Linear(4, 2), stop
+
+    def forward(self, x):
+        x = self.first(x).tanh()
+        return self.second(x + self.stop(x))
+
+
+class Beside(Stopped):
+    def __init__(self):
+        super().__init__(torch.zeros_like)
+
+    def forward(self, x):
+        return super().forward(x), self.first(x).detach()
+
+
+def without_gradients(x):
+    with torch.no_grad():
+        return x.square()
+
+
 class PackageTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -191,6 +216,14 @@ class PackageTest(unittest.TestCase):
         # Of a large matrix, so that the iteration has not converged before it is watched.
         normed = nn.utils.parametrizations.spectral_norm(nn.Linear(60, 50))
         self.refused("changes the buffer .*_u", normed, torch.randn(3, 60))
+        for stop in (torch.Tensor.detach, without_gradients, lambda x: x.data):
+            self.refused(r"gradient stops .*first.weight, first.bias would be .*ends in .pt2", Stopped(stop), x)
+        accc_export.export(Stopped(lambda x: x - x.detach().max() + x.max().detach()), x, self.path)  # stops nothing
+        self.path.unlink()
+        accc_export.export(Stopped(torch.zeros_like), x, self.path)
+        self.path.unlink()
+        accc_export.export(Beside(), x, self.path)  # an output that nobody trains
+        self.path.unlink()
         words = nn.Embedding(5, 3, max_norm=0.1)
         self.refused("writes into the parameter weight .*ends in .pt2", words, torch.arange(4))
         self.refused("averages over all batches", nn.Sequential(nn.BatchNorm1d(4, momentum=None)), x)

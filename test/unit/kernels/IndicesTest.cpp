@@ -51,33 +51,6 @@ TEST_CASE("indices of lanes that count for nothing are not checked") {
     }
 }
 
-TEST_CASE("of several errors one and the same is told, wherever they are") {
-  // What both gathers find, at the first of 64 elements or at the last.
-  const std::string text = R"(func.func @f(%a: tensor<4xf32>) -> tensor<64xf32> {
-    %i = prim.iota {dimension = 0 : i64} : () -> tensor<64xi64>
-    %first = prim.constant dense<0> : tensor<64xi64>
-    %last = prim.constant dense<63> : tensor<64xi64>
-    %beyond = prim.constant dense<9> : tensor<64xi64>
-    %atFirst = prim.compare eq %i, %first : (tensor<64xi64>, tensor<64xi64>) -> tensor<64xi1>
-    %atLast = prim.compare eq %i, %last : (tensor<64xi64>, tensor<64xi64>) -> tensor<64xi1>
-    %j = prim.select %X, %beyond, %first : (tensor<64xi1>, tensor<64xi64>, tensor<64xi64>) -> tensor<64xi64>
-    %k = prim.select %Y, %beyond, %first : (tensor<64xi1>, tensor<64xi64>, tensor<64xi64>) -> tensor<64xi64>
-    %0 = prim.gather %a, %j {axis = 0 : i64} : (tensor<4xf32>, tensor<64xi64>) -> tensor<64xf32> loc("one")
-    %1 = prim.gather %a, %k {axis = 0 : i64} : (tensor<4xf32>, tensor<64xi64>) -> tensor<64xf32> loc("other")
-    %2 = prim.add %0, %1 : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
-    return %2 : tensor<64xf32> })";
-  auto errorOf = [&](const char *x, const char *y) {
-    std::string placed = text;
-    placed.replace(placed.find("%X"), 2, x);
-    placed.replace(placed.find("%Y"), 2, y);
-    return runKernelCase({"several", placed.c_str()}, "x86-64-v3", /*interpreted=*/false).error;
-  };
-  std::string error = errorOf("%atFirst", "%atLast");
-  INFO(error);
-  CHECK(error.find("out of range") != std::string::npos);
-  CHECK(errorOf("%atLast", "%atFirst") == error);
-}
-
 TEST_CASE("indices just out of range are errors in the data") {
   for (const KernelCase &test : kOutside) {
     INFO(test.name);

@@ -13,7 +13,8 @@ def FitMemoryPass : TargetedPass<"fit-memory", "::mlir::ModuleOp", [
     step that gave it is copied there (rematerialisation; Chen et al., "Training Deep Nets with Sublinear
     Memory Cost", 2016). A copied kernel computes this one value, from what it first read or from what it
     also gave and is still there: a normalisation's result from its input, mean and standard deviation. What
-    it needs and is gone is computed again as well. Copies give the same bits.
+    it needs and is gone is computed again as well. Copies compute the same, but a sum in a kernel that
+    gives less than the first may have another order.
 
     The choice is greedy: as long as more is live at a step than may be, the copy that frees most bytes over
     most of such steps for the cost that the target gives it.

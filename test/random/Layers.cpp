@@ -85,6 +85,11 @@ bool straightThrough(Sketch &s) {
   return bool(s.one("nn.straight_through", {s.of(Sketch::typeOf(x)), x}, {}, x.getType()));
 }
 
+bool byMode(Sketch &s) {
+  Value x = s.floats();
+  return bool(s.one("nn.by_mode", {x, s.of(Sketch::typeOf(x))}, {}, x.getType()));
+}
+
 bool softmax(Sketch &s) {
   Value x = s.floats(1);
   return bool(s.same(s.random.chance(0.7) ? "nn.softmax" : "nn.log_softmax", x,
@@ -95,7 +100,8 @@ constexpr Production kActivations[] = {{"activation", 16, activation},
                                        {"special", 2, special},
                                        {"prelu", 2, prelu},
                                        {"softmax", 5, softmax},
-                                       {"straight_through", 1, straightThrough}};
+                                       {"straight_through", 1, straightThrough},
+                                       {"by_mode", 1, byMode}};
 
 // ---- normalisations ----
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tables whose rows are read by index.
 #include "frontend/aten/OpTable.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace accc;
@@ -13,11 +15,31 @@ using accc::prim::Tensor;
 
 namespace {
 
+/// Of a table of `count` rows those that `indices` name, each divided by how many of them name the
+/// same.
+Tensor byFrequency(Node &node, Tensor rows, Tensor indices, int64_t count) {
+  Tensor each = node.full({indices.size()}, rows.elementType(), 1);
+  Tensor times = node.full({count}, rows.elementType(), 0)
+                     .scatter(flat(indices), each, 0, ScatterKind::add)
+                     .gather(indices, 0);
+  SmallVector<int64_t> leading(indices.rank());
+  std::iota(leading.begin(), leading.end(), 0);
+  return rows / times.broadcast(rows.shape(), leading);
+}
+
+/// The rows of the table, whose gradients are divided so where the node says so.
+Tensor rowsOf(Node &node, Tensor table, Tensor indices) {
+  Tensor rows = table.gather(indices, 0);
+  if (!node.boolean("scale_grad_by_freq"))
+    return rows;
+  return straightThrough(rows, byFrequency(node, rows, indices, table.dim(0)));
+}
+
 Entities embedding(Node &node) {
   Tensor table = node.floatIn("weight"), indices = node.indexIn("indices");
   if (table.rank() != 2)
     fail("the table must be a matrix, but has the shape " + show(table.shape()));
-  Tensor rows = table.gather(indices, 0);
+  Tensor rows = rowsOf(node, table, indices);
   int64_t padding = node.integer("padding_idx");
   if (padding < 0) // none; PyTorch made others positive
     return {rows};
@@ -33,8 +55,6 @@ Tensor withoutRowsOf(Tensor rows, Tensor indices, int64_t padding) {
 /// The sum of the gradients of each row's readers; that of the padding's row is 0.
 Entities embeddingBackward(Node &node) {
   Tensor g = node.floatIn("grad_output"), indices = node.indexIn("indices");
-  if (node.boolean("scale_grad_by_freq"))
-    fail("scale_grad_by_freq is not supported");
   if (g.rank() != indices.rank() + 1 || g.shape().drop_back() != indices.shape())
     fail("a gradient of shape " + show(g.shape()) + " for indices of shape " +
          show(indices.shape()));
@@ -42,7 +62,10 @@ Entities embeddingBackward(Node &node) {
   Tensor rows = g.reshape({indices.size(), width}), index = flat(indices);
   if (padding >= 0)
     rows = withoutRowsOf(rows, index, padding);
-  Tensor table = node.full({node.integer("num_weights"), width}, g.elementType(), 0);
+  int64_t count = node.integer("num_weights");
+  if (node.boolean("scale_grad_by_freq"))
+    rows = byFrequency(node, rows, index, count);
+  Tensor table = node.full({count, width}, g.elementType(), 0);
   return {table.scatter(index, rows, 0, ScatterKind::add)};
 }
 
@@ -80,7 +103,7 @@ template <bool fromEnd> Entities embeddingBag(Node &node) {
   SmallVector<int64_t> pairs = {count, offsets.dim(0)};
   Tensor begun = offsets.broadcast(pairs, {1}) <= node.iota(pairs, 0);
   Tensor bag = prim::sum(begun.convert(i64), {1}) - 1.0;
-  Tensor rows = table.gather(indices, 0);
+  Tensor rows = rowsOf(node, table, indices);
   if (node.has("per_sample_weights"))
     rows = rows * node.floatIn("per_sample_weights").broadcast(rows.shape(), {0});
   int64_t padding = node.has("padding_idx") ? node.integer("padding_idx") : -1;
@@ -120,8 +143,6 @@ template <bool fromEnd> Entities embeddingBag(Node &node) {
 Entities embeddingBagBackward(Node &node) {
   Tensor g = node.floatIn("grad"), indices = node.indexIn("indices");
   int64_t mode = node.integer("mode");
-  if (node.boolean("scale_grad_by_freq"))
-    fail("scale_grad_by_freq is not supported");
   if (g.rank() != 2 || indices.rank() != 1)
     fail("a gradient of shape " + show(g.shape()) + " and indices of shape " +
          show(indices.shape()));
@@ -145,6 +166,8 @@ Entities embeddingBagBackward(Node &node) {
     rows = rows * node.floatIn("per_sample_weights").broadcast(rows.shape(), {0});
   if (int64_t padding = node.integer("padding_idx"); padding >= 0)
     rows = withoutRowsOf(rows, indices, padding);
+  if (node.boolean("scale_grad_by_freq"))
+    rows = byFrequency(node, rows, indices, table.dim(0));
   return {table.scatter(indices, rows, 0, ScatterKind::add)};
 }
 

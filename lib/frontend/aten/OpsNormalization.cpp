@@ -90,6 +90,11 @@ struct BatchNorm {
         mean(perChannel(node, "running_mean", x, 0)), var(perChannel(node, "running_var", x, 1)),
         epsilon(node.f64("epsilon", node.real("eps"))) {}
 
+  /// By the batch's own statistics, in evaluation, too.
+  Tensor byBatch(Node &node) const {
+    Statistics s = Statistics::of(x, allButChannels(x), node.real("eps"));
+    return s.normal() * weight.broadcast(x.shape(), {1}) + bias.broadcast(x.shape(), {1});
+  }
   Tensor inference(Node &node) const {
     return node.make<nn::BatchNormInferenceOp>({x, weight, bias, mean, var}, {epsilon});
   }
@@ -110,8 +115,10 @@ Entities batchNorm(Node &node) {
   BatchNorm norm(node);
   if (!node.boolean("training"))
     return {norm.inference(node)};
+  if (!node.has("running_mean"))
+    return {norm.byBatch(node)};
   Operation *op = norm.training(node);
-  if (node.has("running_mean") && norm.x.size() > 0) { // PyTorch learns nothing of an empty batch
+  if (norm.x.size() > 0) { // PyTorch learns nothing of an empty batch
     node.write("running_mean", op->getResult(1));
     node.write("running_var", op->getResult(2));
   }
@@ -330,11 +337,14 @@ Entities instanceNorm(Node &node) {
   checkChannels(x);
   if (!node.boolean("use_input_stats"))
     return {BatchNorm(node).inference(node)};
-  if (node.has("running_mean"))
-    updateByInstances(node, x);
-  return {node.make<nn::InstanceNormOp>(
+  Tensor y = node.make<nn::InstanceNormOp>(
       {x, perChannel(node, "weight", x, 1), perChannel(node, "bias", x, 0)},
-      {node.f64("epsilon", node.real("eps"))})};
+      {node.f64("epsilon", node.real("eps"))});
+  if (!node.has("running_mean"))
+    return {y};
+  Tensor evaluated = BatchNorm(node).inference(node);
+  updateByInstances(node, x);
+  return {node.make<nn::ByModeOp>({y, evaluated})};
 }
 
 /// x / (k + alpha / size * sum of squares over `size` neighbouring channels)^beta is built of pools

@@ -448,6 +448,11 @@ for name, scaled, reference in [("i0", "false", torch.special.i0), ("i0e", "true
 
 case("straight_through", "straight_through %0, %1", [randn(2, 3), randn(2, 3)], lambda value, x: value.detach() + (x - x.detach()), kind="bend")
 
+
+# ---- by mode ----
+
+case("by_mode", "by_mode %0, %1", [randn(2, 3), randn(2, 3)], lambda training, evaluation: training + 0 * evaluation)
+
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "NnGoldens.inc")
 with open(path, "w") as out:
     out.write("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"

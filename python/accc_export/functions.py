@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Subclasses of torch.autograd.Function, of which an exporter keeps the forward pass alone."""
+"""Subclasses of torch.autograd.Function, of which an exporter keeps the forward pass alone, and hooks, of which nothing."""
 
 from collections.abc import Iterable
 
@@ -29,13 +29,19 @@ def functions_of(outputs: Iterable[torch.Tensor]) -> set[str]:
 
 def check_functions(names: set[str], expected: dict[str, torch.Tensor], found: dict[str, torch.Tensor]) -> None:
     """Raises ExportError where gradients differ between the module and its program, which has no backward passes of its own."""
-    if listed := differing(expected, found):
-        raise ExportError(
-            f"the exported program has other gradients than the module ({listed}): an export keeps of a "
-            f"torch.autograd.Function ({', '.join(sorted(names))}) the forward pass alone. Write what its backward does "
-            "with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted, and "
-            "give the file a name that ends in .pt2: ONNX has no detach()"
-        )
+    listed = differing(expected, found)
+    if not listed:
+        return
+    lost = (
+        f"an export keeps of a torch.autograd.Function ({', '.join(sorted(names))}) the forward pass alone"
+        if names
+        else "an export keeps no hooks (register_hook)"
+    )
+    raise ExportError(
+        f"the exported program has other gradients than the module ({listed}): {lost}. Write what it does to gradients "
+        "with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted, and "
+        "give the file a name that ends in .pt2: ONNX has no detach()"
+    )
 
 
 def differing(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> str:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .calls import Call
@@ -108,6 +109,18 @@ def preserved_values(tensors: Iterable[torch.Tensor]) -> Iterator[None]:
         _put_back(values)
 
 
+@contextlib.contextmanager
+def without_hooks(parameters: Iterable[torch.nn.Parameter]) -> Iterator[None]:
+    hooks = {x: x._backward_hooks for x in parameters if x._backward_hooks}
+    for parameter in hooks:
+        parameter._backward_hooks = None
+    try:
+        yield
+    finally:
+        for parameter, held in hooks.items():
+            parameter._backward_hooks = held
+
+
 def _put_back(values: dict[torch.Tensor, torch.Tensor]) -> None:
     with torch.no_grad():
         for tensor, value in values.items():
@@ -134,6 +147,8 @@ class Observation:
     outputs: dict[str, torch.Size]
     functions: set[str]
     """The subclasses of torch.autograd.Function that a gradient goes through."""
+    hooks: bool
+    """Whether a tensor or a parameter has hooks, which may change its gradient."""
 
 
 def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bool = True) -> Observation:
@@ -143,11 +158,11 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     the statistics of batch norms.
     """
     before = state.snapshot().buffers
-    watch = _Watch(state.parameters)
+    watch, hooks = _Watch(state.parameters), _Hooks()
     with preserved_buffers(module):
         try:
             with _all_trainable(state), torch.enable_grad():
-                with watch:
+                with watch, hooks:
                     outputs = call.run(module)
                 functions = functions_of(outputs.values())
                 reached = _reached(outputs, state)
@@ -160,6 +175,11 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
             f"the forward pass writes into the parameter {sorted(watch.written)[0]} (max_norm of an embedding does), and "
             "ONNX has no way to say so: give the file a name that ends in .pt2"
         )
+    if only_norms and watch.by_frequency:
+        raise ExportError(
+            "an embedding divides gradients by frequencies (scale_grad_by_freq), and ONNX has no way to say so: give the "
+            "file a name that ends in .pt2"
+        )
     updated = _statistics(module, changed, state) if only_norms else dict.fromkeys(changed, "")
     return Observation(
         reached=reached,
@@ -170,6 +190,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         drawn=watch.drawn,
         outputs={name: x.shape for name, x in outputs.items()},
         functions=functions,
+        hooks=hooks.registered or any(x._backward_hooks for x in state.parameters.values()),
     )
 
 
@@ -227,6 +248,7 @@ class _Watch(TorchDispatchMode):
         self.written: dict[str, torch.Tensor] = {}
         """First name -> the value that it had."""
         self.padding: dict[int, int] = {}
+        self.by_frequency = False
         self.stops = False
         self.drawn = 0
 
@@ -239,6 +261,7 @@ class _Watch(TorchDispatchMode):
         self.stops |= func is torch.ops.aten.detach.default or not torch.is_grad_enabled()
         if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs):
             self.drawn += 1
+        self.by_frequency |= bool(_argument("scale_grad_by_freq", func, args, kwargs))
         for tensor in _written_by(func, args, kwargs):
             name = self.memory.get(tensor.untyped_storage().data_ptr())
             if name is not None and name not in self.written:
@@ -256,11 +279,26 @@ def _written_by(func, args, kwargs) -> Iterator[torch.Tensor]:
 
 def _drops(func, args, kwargs) -> bool:
     """False for attention without dropout, whose operators bear the tag all the same."""
+    rate = _argument("dropout_p", func, args, kwargs, otherwise=1)
+    return rate is not None and rate > 0
+
+
+def _argument(name: str, func, args, kwargs, otherwise=None):
+    """The value of an operator's argument; `otherwise` where it has none of that name."""
     for i, argument in enumerate(func._schema.arguments):
-        if argument.name == "dropout_p":
-            rate = args[i] if i < len(args) else kwargs.get("dropout_p", argument.default_value)
-            return rate is not None and rate > 0
-    return True
+        if argument.name == name:
+            return args[i] if i < len(args) else kwargs.get(name, argument.default_value)
+    return otherwise
+
+
+class _Hooks(TorchFunctionMode):
+    """Sees whether hooks of tensors are registered."""
+
+    registered = False
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.registered |= func is torch.Tensor.register_hook
+        return func(*args, **(kwargs or {}))
 
 
 def _same(a: torch.Tensor, b: torch.Tensor) -> bool:

@@ -14,7 +14,7 @@ from .exporters import Axes, first_lines
 from .files import write_whole
 from .functions import check_functions, gradients
 from .joint import with_backward
-from .modules import Observation, State, preserved_buffers, preserved_values
+from .modules import Observation, State, preserved_buffers, preserved_values, without_hooks
 from .training import Loss
 
 PROGRAM, JOINT = "torch.export", "joint"
@@ -57,7 +57,7 @@ def program_of(
 
 def check_gradients(module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str]) -> None:
     """Raises ExportError where an export loses a gradient of the module's own. To be called within `preserved`."""
-    if not observation.functions:
+    if not observation.functions and not observation.hooks:
         return
 
     def run(called, parameters):
@@ -68,7 +68,9 @@ def check_gradients(module: torch.nn.Module, call: Call, state: State, observati
 
     program = program_of(module, call, call.inputs, outputs, {}, None).module()
     expected = run(lambda: call.run(module), state.parameters)
-    check_functions(observation.functions, expected, run(lambda: program(*call.inputs.values()), dict(program.named_parameters())))
+    with without_hooks(state.parameters.values()):  # which the program shares
+        found = run(lambda: program(*call.inputs.values()), dict(program.named_parameters()))
+    check_functions(observation.functions, expected, found)
 
 
 def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[str]:

@@ -224,6 +224,7 @@ class PackageTest(unittest.TestCase):
         self.path.unlink()
         accc_export.export(Beside(), x, self.path)  # an output that nobody trains
         self.path.unlink()
+        self.refused("divides gradients .*ends in .pt2", nn.Embedding(5, 3, scale_grad_by_freq=True), torch.arange(4))
         words = nn.Embedding(5, 3, max_norm=0.1)
         self.refused("writes into the parameter weight .*ends in .pt2", words, torch.arange(4))
         self.refused("averages over all batches", nn.Sequential(nn.BatchNorm1d(4, momentum=None)), x)

@@ -87,6 +87,18 @@ class Reversed(nn.Module):
         return Scaled.apply(self.norm(self.mix(x)), self.scale) ** 2
 
 
+class Hooked(nn.Module):
+    def __init__(self, hook):
+        super().__init__()
+        self.mix, self.hook = nn.Linear(4, 4), hook
+
+    def forward(self, x):
+        x = self.mix(x)
+        if self.hook and x.requires_grad:
+            x.register_hook(self.hook)
+        return x.tanh()
+
+
 def everything():
     torch.manual_seed(0)
     return Everything(), {"tokens": torch.randint(9, (4, 5)), "shift": torch.randn(4, 8)}, torch.randint(9, (4,))
@@ -176,6 +188,20 @@ class ProgramsTest(unittest.TestCase):
                 accc_export.export(Reversed(-0.5), inputs, self.folder / f"reversed_{name}")
         with self.assertRaisesRegex(accc_export.ExportError, "other gradients than the module"):
             accc_export.export_joint(Reversed(-0.5), inputs, self.folder / "joint.pt2", loss=lambda x: x["output"].mean())
+
+    def test_hooks(self):
+        def hooked(hook, of_parameter):
+            module = Hooked(None if of_parameter else hook)
+            if of_parameter:
+                module.mix.weight.register_hook(hook)
+            return module
+
+        for of_parameter in (False, True):
+            for name in ("model.pt2", "model.onnx"):
+                accc_export.export(hooked(lambda gradient: None, of_parameter), torch.randn(5, 4), self.folder / name)
+                with self.assertRaisesRegex(accc_export.ExportError, r"other gradients .*mix.weight.*no hooks"):
+                    module = hooked(lambda gradient: gradient / 2, of_parameter)
+                    accc_export.export(module, torch.randn(5, 4), self.folder / f"hooked_{name}")
 
     @unittest.skipUnless(ACCC.exists(), "accc is not built")
     def test_goldens(self):

@@ -177,6 +177,8 @@ class Endings(CommandLineTest):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            # In the background of a shell it would ignore SIGINT, as it should.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def await_end_of(self, session):

@@ -74,6 +74,13 @@ def check_draws(found):
     check_weights(integers(found["gumbel"]), "gumbel_softmax")
 
 
+def check_evaluation(found):
+    """Nothing is dropped, and slopes are the mean of their bounds."""
+    kept = floats(found["alpha_dropout"])
+    check(len(set(kept)) > 0.99 * len(kept), "alpha_dropout drops in evaluation")
+    check(all(abs(x + 11 / 48) < 1e-7 for x in floats(found["rrelu"])), "rrelu draws in evaluation")
+
+
 with tempfile.TemporaryDirectory() as name:
     os.chdir(name)
     write_safetensors("inputs.safetensors", {"x": ("F32", [1], array.array("f", [0]).tobytes())})
@@ -82,4 +89,6 @@ with tempfile.TemporaryDirectory() as name:
         for seed in ("1", "2"):
             accc("run", "model.so", "--entry", "grad_step", "--inputs", "inputs.safetensors", "--outputs", "outputs.safetensors", "--seed", seed)
             check_draws(read_safetensors("outputs.safetensors"))
+        accc("run", "model.so", "--entry", "eval_step", "--inputs", "inputs.safetensors", "--outputs", "outputs.safetensors")
+        check_evaluation(read_safetensors("outputs.safetensors"))
 print("the moments are those of the distributions")

@@ -147,13 +147,16 @@ struct RandomSlope {
         trains(node.boolean("training")) {}
   /// 1 where x is positive.
   Tensor slopes(Node &node) const {
-    Tensor drawn = x.full((lower + upper) / 2);
-    if (trains)
-      drawn = node.make<nn::RandomUniformOp>({node.forward().randomKey()},
-                                             {node.f64("low", lower), node.f64("high", upper),
-                                              node.i64("stream", node.forward().nextStream())},
-                                             {x.type()});
-    return prim::select(x <= 0.0, drawn, x.full(1.0));
+    Tensor slope = x.full((lower + upper) / 2);
+    if (trains) {
+      Tensor drawn =
+          node.make<nn::RandomUniformOp>({node.forward().randomKey()},
+                                         {node.f64("low", lower), node.f64("high", upper),
+                                          node.i64("stream", node.forward().nextStream())},
+                                         {x.type()});
+      slope = node.make<nn::ByModeOp>({drawn, slope});
+    }
+    return prim::select(x <= 0.0, slope, x.full(1.0));
   }
 };
 Entities randomLeakyRelu(Node &node) {

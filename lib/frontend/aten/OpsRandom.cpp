@@ -90,7 +90,7 @@ template <bool isFeature> Entities alphaDropout(Node &node) {
       fail("an input of shape " + show(x.shape()) + " has no channels");
     std::fill(shape.begin() + 2, shape.end(), 1);
   }
-  return {alphaDropped(node, x, shape, ratio)};
+  return {node.make<nn::ByModeOp>({alphaDropped(node, x, shape, ratio), x})};
 }
 
 // ---- random tensors ----

@@ -293,6 +293,21 @@ class Language(nn.Module):
         return self.head(self.norm(x))
 
 
+class Frequented(nn.Module):
+    """Gradients divided by how often a row is read, and norms that evaluation knows by other statistics."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(9, 4, padding_idx=2, scale_grad_by_freq=True)
+        self.bag = nn.EmbeddingBag(9, 4, mode="sum", scale_grad_by_freq=True)
+        self.mean = nn.EmbeddingBag(9, 4, mode="mean", scale_grad_by_freq=True, padding_idx=1)
+        self.batch, self.instance = nn.BatchNorm1d(4, track_running_stats=False), nn.InstanceNorm1d(4, track_running_stats=True)
+
+    def forward(self, words):
+        x = self.instance(self.words(words).transpose(1, 2)).sum(2)
+        return x + self.batch(self.bag(words)) + self.mean(words)
+
+
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
@@ -395,6 +410,7 @@ CASES = {
     "parts": (Parts, {"x": numbers(5, 4)}, None, {}),
     "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
     "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),
+    "frequented": (Frequented, {"words": words(9, 5, 6)}, None, {}),
     "recurrent": (Recurrent, {"series": numbers(3, 7, 4)}, None, {}),
     "projected": (Projected, {"series": numbers(3, 5, 4)}, None, {}),
     "bounded": (Bounded, {"scale": torch.ones(1)}, None, {}),

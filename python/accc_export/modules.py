@@ -175,10 +175,9 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
             f"the forward pass writes into the parameter {sorted(watch.written)[0]} (max_norm of an embedding does), and "
             "ONNX has no way to say so: give the file a name that ends in .pt2"
         )
-    if only_norms and watch.by_frequency:
+    if only_norms and watch.unknown:
         raise ExportError(
-            "an embedding divides gradients by frequencies (scale_grad_by_freq), and ONNX has no way to say so: give the "
-            "file a name that ends in .pt2"
+            f"{' and '.join(sorted(watch.unknown))}, and ONNX has no way to say so: give the file a name that ends in .pt2"
         )
     updated = _statistics(module, changed, state) if only_norms else dict.fromkeys(changed, "")
     return Observation(
@@ -236,6 +235,13 @@ def _reached(outputs: dict[str, torch.Tensor], state: State) -> set[str]:
     return {name for name, gradient in zip(names, gradients) if gradient is not None}
 
 
+_UNKNOWN = {
+    "scale_grad_by_freq": "an embedding divides gradients by frequencies (scale_grad_by_freq)",
+    "divisor_override": "a pool of averages divides by a number of its own (divisor_override)",
+}
+"""Arguments of operators that ONNX has nothing for."""
+
+
 class _Watch(TorchDispatchMode):
     """Sees every operator that runs: embeddings with a padding row, what writes into parameters, and what draws random numbers."""
 
@@ -248,7 +254,8 @@ class _Watch(TorchDispatchMode):
         self.written: dict[str, torch.Tensor] = {}
         """First name -> the value that it had."""
         self.padding: dict[int, int] = {}
-        self.by_frequency = False
+        self.unknown: set[str] = set()
+        """What exporters of ONNX leave out without a word."""
         self.stops = False
         self.drawn = 0
 
@@ -261,7 +268,7 @@ class _Watch(TorchDispatchMode):
         self.stops |= func is torch.ops.aten.detach.default or not torch.is_grad_enabled()
         if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs):
             self.drawn += 1
-        self.by_frequency |= bool(_argument("scale_grad_by_freq", func, args, kwargs))
+        self.unknown.update(text for name, text in _UNKNOWN.items() if _argument(name, func, args, kwargs))
         for tensor in _written_by(func, args, kwargs):
             name = self.memory.get(tensor.untyped_storage().data_ptr())
             if name is not None and name not in self.written:

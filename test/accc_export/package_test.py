@@ -225,6 +225,7 @@ class PackageTest(unittest.TestCase):
         accc_export.export(Beside(), x, self.path)  # an output that nobody trains
         self.path.unlink()
         self.refused("divides gradients .*ends in .pt2", nn.Embedding(5, 3, scale_grad_by_freq=True), torch.arange(4))
+        self.refused("number of its own .*ends in .pt2", nn.AvgPool2d(2, divisor_override=3), torch.randn(1, 2, 4, 4))
         words = nn.Embedding(5, 3, max_norm=0.1)
         self.refused("writes into the parameter weight .*ends in .pt2", words, torch.arange(4))
         self.refused("averages over all batches", nn.Sequential(nn.BatchNorm1d(4, momentum=None)), x)

@@ -103,6 +103,8 @@ def export(
         failures = []
         for candidate in exporters:
             try:
+                if candidate == "torchscript" and observation.mistaken:
+                    raise ExportError(f"this exporter gets wrong: {', '.join(sorted(observation.mistaken))}")
                 with scratch(path) as folder:
                     model = run_exporter(module, call, outputs, axes, candidate, folder)
                 repair(model, state, axes, fold=candidate in FOLDED)

@@ -147,6 +147,8 @@ class Observation:
     outputs: dict[str, torch.Size]
     functions: set[str]
     """The subclasses of torch.autograd.Function that a gradient goes through."""
+    mistaken: set[str]
+    """What PyTorch's older exporter of ONNX gets wrong."""
     hooks: bool
     """Whether a tensor or a parameter has hooks, which may change its gradient."""
 
@@ -189,6 +191,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         drawn=watch.drawn,
         outputs={name: x.shape for name, x in outputs.items()},
         functions=functions,
+        mistaken=watch.mistaken,
         hooks=hooks.registered or any(x._backward_hooks for x in state.parameters.values()),
     )
 
@@ -242,6 +245,16 @@ _UNKNOWN = {
 """Arguments of operators that ONNX has nothing for."""
 
 
+def _mistaken(func, args, kwargs) -> str | None:
+    """What PyTorch's older exporter writes as something else (2.15): updates of one element, distances of odd powers."""
+    aten = torch.ops.aten
+    if func.overloadpacket in (aten.index_put, aten.index_put_) and _argument("accumulate", func, args, kwargs):
+        return "index_put(accumulate=True), of which it writes the last update"
+    if func.overloadpacket is aten._cdist_forward and _argument("p", func, args, kwargs) % 2 != 0:
+        return "cdist by a power that is not even, which it takes of negative numbers"
+    return None
+
+
 class _Watch(TorchDispatchMode):
     """Sees every operator that runs: embeddings with a padding row, what writes into parameters, and what draws random numbers."""
 
@@ -256,6 +269,7 @@ class _Watch(TorchDispatchMode):
         self.padding: dict[int, int] = {}
         self.unknown: set[str] = set()
         """What exporters of ONNX leave out without a word."""
+        self.mistaken: set[str] = set()
         self.stops = False
         self.drawn = 0
 
@@ -268,6 +282,8 @@ class _Watch(TorchDispatchMode):
         self.stops |= func is torch.ops.aten.detach.default or not torch.is_grad_enabled()
         if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs):
             self.drawn += 1
+        if mistaken := _mistaken(func, args, kwargs):
+            self.mistaken.add(mistaken)
         self.unknown.update(text for name, text in _UNKNOWN.items() if _argument(name, func, args, kwargs))
         for tensor in _written_by(func, args, kwargs):
             name = self.memory.get(tensor.untyped_storage().data_ptr())

@@ -75,6 +75,22 @@ class Beside(Stopped):
         return super().forward(x), self.first(x).detach()
 
 
+class Scattered(nn.Linear):
+    def __init__(self):
+        super().__init__(4, 4)
+
+    def forward(self, x):
+        return torch.zeros(2, 4).index_put((torch.tensor([0, 1, 0]),), super().forward(x), accumulate=True)
+
+
+class Distances(nn.Linear):
+    def __init__(self):
+        super().__init__(4, 4)
+
+    def forward(self, x):
+        return torch.cdist(super().forward(x), x, p=1)
+
+
 def without_gradients(x):
     with torch.no_grad():
         return x.square()
@@ -225,6 +241,8 @@ class PackageTest(unittest.TestCase):
         accc_export.export(Beside(), x, self.path)  # an output that nobody trains
         self.path.unlink()
         self.refused("divides gradients .*ends in .pt2", nn.Embedding(5, 3, scale_grad_by_freq=True), torch.arange(4))
+        self.refused("gets wrong: index_put.accumulate=True.", Scattered(), torch.randn(3, 4))
+        self.refused("gets wrong: cdist", Distances(), torch.randn(3, 4))
         self.refused("number of its own .*ends in .pt2", nn.AvgPool2d(2, divisor_override=3), torch.randn(1, 2, 4, 4))
         words = nn.Embedding(5, 3, max_norm=0.1)
         self.refused("writes into the parameter weight .*ends in .pt2", words, torch.arange(4))

@@ -13,7 +13,7 @@
 
 namespace accc {
 
-/// What was computed again: versions of values, all with the same bits.
+/// What was computed again: versions of values, all of which stand for each other.
 class Copies {
 public:
   void add(mlir::Value value, mlir::Value copy) {

@@ -130,8 +130,11 @@ static LogicalResult layOutModel(Compilation &c) {
 }
 static LogicalResult fuseModel(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;
-  // Epilogues, which kernels would take in; then parts and counts, which fuse with their users.
+  // Epilogues, which kernels would take in; then sorted indices, before the sorts that are too
+  // long; then parts and counts, which fuse with their users.
   if (failed(runPasses(c, createFuseEpiloguesPass({target, archs}))) ||
+      failed(runPasses(c, createSortScattersPass({target, archs}))) ||
+      failed(runPasses(c, createSplitSortsPass({target, archs}))) ||
       failed(runPasses(c, createSplitReductionsPass({target, archs}))) ||
       failed(runPasses(c, createComputeCountsPass({target, archs}))))
     return failure();

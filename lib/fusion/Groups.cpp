@@ -27,9 +27,16 @@ FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayR
   for (Value result : results)
     if (result.getDefiningOp() != anchor)
       return FusionDecision::forbid("such a kernel gives nothing but that op's results");
+  // Of sorted indices the updates are read where they lie, once, in the order of the indices.
+  auto scatter = dyn_cast<prim::ScatterOp>(anchor);
+  auto isOrderOfUpdates = [&](Operation *op) {
+    return scatter && scatter.getIndicesAreSorted() && op == scatter.getUpdates().getDefiningOp() &&
+           isa<prim::GatherOp>(op);
+  };
   for (Operation *op : ops)
-    if (op != anchor && !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp,
-                             prim::AddOp, prim::SubOp, prim::NegOp, prim::DivOp>(op))
+    if (op != anchor && !isOrderOfUpdates(op) &&
+        !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp, prim::AddOp,
+             prim::SubOp, prim::NegOp, prim::DivOp>(op))
       return FusionDecision::forbid("only cheap pointwise ops are read by such a kernel");
   return FusionDecision::allow();
 }

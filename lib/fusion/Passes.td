@@ -45,6 +45,44 @@ def SplitReductionsPass : TargetedPass<"split-reductions"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def SortScattersPass : TargetedPass<"sort-scatters"> {
+  let summary = "Sorts the indices of scatters of many updates";
+  let description = [{
+    A kernel that must not update an element in two tasks at once gives each task some rows, for whose updates
+    it looks through all indices: rows times updates. Where the target has it sooner done, the indices
+    are sorted first, stably, and the updates read in their order: every task finds its own by a binary search, and
+    applies them in the order that they had. Scatters by the same indices share the sorted ones; indices that are
+    known are sorted at compile time.
+
+        %r = prim.scatter %zeros, %indices, %updates {axis = 0, kind = add}
+
+    becomes
+
+        %sorted, %order = prim.sort %indices {dimension = 0, descending = false}
+        %ordered = prim.gather %updates, %order {axis = 0}
+        %r = prim.scatter %zeros, %sorted, %ordered {axis = 0, kind = add, indices_are_sorted}
+  }];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
+def SplitSortsPass : TargetedPass<"split-sorts"> {
+  let summary = "Sorts long lines in runs, and merges these";
+  let description = [{
+    A line that is too long for the memory in which the target's kernels sort is cut into runs of equal length, the last
+    one filled up with what goes last. Merging doubles the runs until there is one. Where the elements came from is
+    followed through all of these at the end.
+
+        %v, %i = prim.sort %x : (tensor<1x8192xf32>) -> (tensor<1x8192xf32>, tensor<1x8192xi64>)
+
+    becomes, with at most 4096 elements at once,
+
+        %0 = prim.reshape %x : (tensor<1x8192xf32>) -> tensor<1x2x4096xf32>
+        %1, %2 = prim.sort %0 {dimension = 2} : (tensor<1x2x4096xf32>) -> (tensor<1x2x4096xf32>, tensor<1x2x4096xi64>)
+        %v, %from = prim.merge %1 {dimension = 1, run = 4096} : (tensor<1x8192xf32>) -> (tensor<1x8192xf32>, tensor<1x8192xi64>)
+        %i = ... %2 at %from, places in a run made those in the line}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def ComputeCountsPass : TargetedPass<"compute-counts"> {
   let summary = "Computes constants that count in the kernels that read them";
   let description = [{

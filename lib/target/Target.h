@@ -88,6 +88,11 @@ public:
   /// Reductions of more elements to each result read these again from memory for every pass that
   /// needs the results of others.
   virtual int64_t getMaxRowElements() const = 0;
+  /// The most elements of a line, of so many bytes each, that a kernel sorts at once; none: any.
+  virtual std::optional<int64_t> getMaxSortedElements(int64_t elementBytes) const = 0;
+  /// Whether a scatter of so many updates to so many rows takes less time where its indices are
+  /// sorted first; `known`: they are, at compile time.
+  virtual bool sortsUpdates(int64_t rows, int64_t updates, bool known) const = 0;
   /// Whether a kernel has the numbers of a constant that counts (0, 1, 2, ...) sooner computed than
   /// read.
   virtual bool computesCounts() const = 0;

@@ -28,6 +28,20 @@ func.func @forward(%x: tensor<1x1xf32> {accc.name = "x", accc.role = #prim.role<
 }
 """
 
+# The sum of a parameter's greatest elements, each in another place than in the parameter: a line that a GPU sorts in runs.
+SORTED = """
+func.func @forward(%w: tensor<5000xf32> {accc.name = "w", accc.role = #prim.role<parameter>},
+                   %x: tensor<5000xf32> {accc.name = "x", accc.role = #prim.role<input>})
+    -> (tensor<f32> {accc.name = "y", accc.role = #prim.role<output>}) {
+  %0 = prim.mul %w, %x : (tensor<5000xf32>, tensor<5000xf32>) -> tensor<5000xf32>
+  %v, %i = prim.sort %0 {dimension = 0 : i64, descending = true} : (tensor<5000xf32>) -> (tensor<5000xf32>, tensor<5000xi64>)
+  %1 = prim.slice %v {starts = array<i64: 0>, limits = array<i64: 3000>, strides = array<i64: 1>} : (tensor<5000xf32>) -> tensor<3000xf32>
+  %2 = prim.tanh %1 : (tensor<3000xf32>) -> tensor<3000xf32>
+  %3 = prim.reduce sum %2 {dimensions = array<i64: 0>} : (tensor<3000xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}
+"""
+
 
 def environment(gpu=False, **variables):
     """With the stand-in for a GPU, or with no GPU that a runtime sees."""
@@ -184,6 +198,16 @@ class Targets(CommandLineTest):
         with environment():
             _, error = self.accc("diff", "m.so", "--targets", code=MACHINE)
             self.assertIn("compute_80 needs NVIDIA's driver", error)
+
+    @needs_cuda
+    def test_a_gpu_sorts_a_long_line_as_a_cpu_does(self):
+        (self.folder / "sorted.mlir").write_text(SORTED)
+        self.accc("compile", "sorted.mlir", "-o", "m.so", "--loss", "output:y", "--optimizer", "sgd", *BOTH)
+        out, _ = self.accc("inspect", "m.so", "--kernels")
+        self.assertRegex(out, r"(?m)^train_step\n(.*\n)+? +1 .* merge -> 1x5000$")
+        with environment(gpu=True):
+            out, _ = self.accc("diff", "m.so", "--targets")
+        self.assertRegex(out, r"(?m)^grad\.w +f32\[5000\] .* close$")
 
     @needs_cuda
     def test_targets_that_differ(self):

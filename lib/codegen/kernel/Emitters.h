@@ -29,8 +29,8 @@ Emitter emitWindowScatterKernel;
 /// one dimension is walked in order, the others are independent.
 Emitter emitScanKernel;
 
-/// `sort`: one prim.sort with pointwise ops and views before it; yields its values, its indices, or
-/// both.
+/// `sort`: one prim.sort or prim.merge with pointwise ops and views before it; yields its values,
+/// its indices, or both.
 Emitter emitSortKernel;
 
 /// `matrix`: one op on stacks of matrices (ir/prim/Matrices.td), whose results it yields, all of

@@ -7,6 +7,9 @@
 // Few rows that get many updates each would be few tasks with much to do. A task is a block then
 // that owns one row: each of its warps adds up the updates of a run of the indices, and what the
 // runs have is added up in their order.
+//
+// Of sorted indices a task finds those of its rows by binary searches, a lane for each row, and
+// adds up a row in registers.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Scatter.h"
 
@@ -34,10 +37,20 @@ public:
 private:
   Share chooseShare() const;
   int64_t chooseRuns();
+  struct Piece {
+    Value firstRow, endRow, firstColumn, endColumn;
+  };
+  Piece enter(Value task, Share share);
   void emitRows(Value task, Share share);
+  void emitSortedRows(Value task, Share share);
   void emitRun(Value task, int64_t runs);
   Value sumOfRun(Value run, int64_t runs, Value lane, Value row);
+  Value combine(Value total, ArrayRef<Value> updates);
+  Value apply(Value total, Value first, Value end);
 
+  void checkEnds(Value task);
+  Value loadIndex(Value number);
+  Value countBelow(Value row);
   struct Read {
     Value row;    // of the index that the lane reads
     Value exists; // whether it is one, and not past the last
@@ -60,8 +73,10 @@ private:
   Value times(Value number, int64_t size) {
     return b.create<arith::MulIOp>(loc, number, index.constant(size));
   }
+  Value subtract(Value a, Value c) { return b.create<arith::SubIOp>(loc, a, c); }
+  Value least(Value a, Value c) { return b.create<arith::MinUIOp>(loc, a, c); }
   Value endOf(Value first, int64_t size, int64_t limit) {
-    return b.create<arith::MinUIOp>(loc, add(first, index.constant(size)), index.constant(limit));
+    return least(add(first, index.constant(size)), index.constant(limit));
   }
   Value compare(arith::CmpIPredicate predicate, Value a, Value c) {
     return b.create<arith::CmpIOp>(loc, predicate, a, c);
@@ -71,6 +86,7 @@ private:
   func::FuncOp function;
   const KernelTarget &target;
   ArrayRef<int64_t> shape, indexShape;
+  bool sorted; // the indices are
   unsigned axis, rank, indexRank;
   int64_t extent, indexCount, slabs, columns;
   // Loop variables: those of the result, those of the index that a lane reads and of the update
@@ -91,7 +107,8 @@ ThreadScatter::ThreadScatter(exec::KernelOp kernel, func::FuncOp function, prim:
     : scatter(scatter), function(function), target(target),
       shape(cast<RankedTensorType>(scatter.getResult().getType()).getShape()),
       indexShape(cast<RankedTensorType>(scatter.getIndices().getType()).getShape()),
-      axis(static_cast<unsigned>(scatter.getAxis())), rank(static_cast<unsigned>(shape.size())),
+      sorted(scatter.getIndicesAreSorted()), axis(static_cast<unsigned>(scatter.getAxis())),
+      rank(static_cast<unsigned>(shape.size())),
       indexRank(static_cast<unsigned>(indexShape.size())), extent(shape[axis]),
       indexCount(ReferenceArray::count(indexShape)),
       slabs(ReferenceArray::count(shape.take_front(axis))),
@@ -123,8 +140,10 @@ ThreadScatter::ThreadScatter(exec::KernelOp kernel, func::FuncOp function, prim:
 /// it does one after the other, so that columns are divided first.
 Share ThreadScatter::chooseShare() const {
   int64_t busy = target.getBusyTasks(function);
-  Share share{std::min(lanes, static_cast<int64_t>(llvm::PowerOf2Ceil(
-                                  static_cast<uint64_t>(std::max<int64_t>(extent, 1))))),
+  // Of sorted indices the lane after that of the last row finds where this ends.
+  int64_t most = sorted ? lanes / 2 : lanes;
+  Share share{std::min(most, static_cast<int64_t>(llvm::PowerOf2Ceil(
+                                 static_cast<uint64_t>(std::max<int64_t>(extent, 1))))),
               columns};
   auto tasks = [&] { return slabs * groupsOf(share) * blocksOf(share); };
   while (tasks() < busy && share.columns > lanes)
@@ -150,6 +169,48 @@ int64_t ThreadScatter::chooseRuns() {
   return runs > 1 ? static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(runs))) : 1;
 }
 
+/// The index with this number, as an i64.
+Value ThreadScatter::loadIndex(Value number) {
+  BodyEmitter::Scope scope(emitter);
+  set(readDims, number);
+  Value loaded = emitter.element(scatter.getIndices(), indexPosition);
+  if (loaded.getType() == b.getI64Type())
+    return loaded;
+  return b.create<arith::ExtSIOp>(loc, b.getI64Type(), loaded);
+}
+
+/// Of sorted indices those at both ends are in range if all are.
+void ThreadScatter::checkEnds(Value task) {
+  if (!sorted)
+    return;
+  branch(emitter, compare(arith::CmpIPredicate::eq, task, index.constant(0)), [&] {
+    for (int64_t end : {int64_t(0), indexCount - 1}) {
+      BodyEmitter::Scope scope(emitter);
+      readIndex(index.constant(end), index.constant(0));
+    }
+  });
+}
+
+/// How many of the sorted indices are below `row`.
+Value ThreadScatter::countBelow(Value row) {
+  Value zero = index.constant(0);
+  unsigned steps = llvm::Log2_64_Ceil(static_cast<uint64_t>(indexCount)) + 1;
+  return forLoop(emitter, zero, index.constant(steps), 1, {zero, index.constant(indexCount)},
+                 [&](Value, ValueRange range) -> SmallVector<Value> {
+                   Value low = range[0], high = range[1];
+                   Value middle = b.create<arith::ShRUIOp>(loc, add(low, high), index.constant(1));
+                   Value at = b.create<arith::MinUIOp>(loc, middle, index.constant(indexCount - 1));
+                   Value isBelow = compare(arith::CmpIPredicate::slt, loadIndex(at), row);
+                   Value open = compare(arith::CmpIPredicate::slt, low, high);
+                   Value up =
+                       b.create<arith::SelectOp>(loc, isBelow, add(middle, index.constant(1)), low);
+                   Value down = b.create<arith::SelectOp>(loc, isBelow, high, middle);
+                   return {b.create<arith::SelectOp>(loc, open, up, low),
+                           b.create<arith::SelectOp>(loc, open, down, high)};
+                 })
+      .front();
+}
+
 /// Of the index that the lane reads, `lane` after number `first`; none where there are no rows.
 std::optional<ThreadScatter::Read> ThreadScatter::readIndex(Value first, Value lane) {
   Value at = add(first, lane), limit = index.constant(indexCount - 1);
@@ -168,14 +229,18 @@ Value ThreadScatter::updateOf(Value number) {
   return emitter.element(scatter.getUpdates(), update);
 }
 
-void ThreadScatter::emitRows(Value task, Share share) {
+/// Sets the loop variables before the axis to those of the task.
+ThreadScatter::Piece ThreadScatter::enter(Value task, Share share) {
   int64_t groups = groupsOf(share), blocks = blocksOf(share);
   auto [slabAndGroup, block] = index.divide(task, blocks, slabs * groups * blocks);
   auto [slab, group] = index.divide(slabAndGroup, groups, slabs * groups);
   set(outer, slab);
-  Value firstRow = times(group, share.rows), endRow = endOf(firstRow, share.rows, extent);
-  Value firstColumn = times(block, share.columns),
-        endColumn = endOf(firstColumn, share.columns, columns);
+  Value row = times(group, share.rows), column = times(block, share.columns);
+  return {row, endOf(row, share.rows, extent), column, endOf(column, share.columns, columns)};
+}
+
+void ThreadScatter::emitRows(Value task, Share share) {
+  auto [firstRow, endRow, firstColumn, endColumn] = enter(task, share);
   Value lane = target.getLane(b, function);
   // An element is always the same lane's: that of its column or, of a single column, of its row.
   auto inColumns = [&](function_ref<void()> body) {
@@ -232,26 +297,84 @@ void ThreadScatter::emitRows(Value task, Share share) {
 
 /// What the updates of the row in run number `run` add up to, in the lane's column.
 Value ThreadScatter::sumOfRun(Value run, int64_t runs, Value lane, Value row) {
-  auto length = static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(indexCount, runs), lanes));
   Type type = BodyEmitter::registerType(scatter.getResult().getType().getElementType());
-  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type)), first = times(run, length);
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+  if (sorted) {
+    Value low = countBelow(row), high = countBelow(add(row, index.constant(1)));
+    Value count = add(subtract(high, low), index.constant(runs - 1));
+    Value length = index.divide(count, runs, indexCount + runs).first;
+    Value first = least(add(low, b.create<arith::MulIOp>(loc, run, length)), high);
+    return apply(zero, first, least(add(first, length), high));
+  }
+  auto length = static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(indexCount, runs), lanes));
+  Value first = times(run, length);
   return forLoop(emitter, first, endOf(first, length, indexCount), lanes, zero,
                  [&](Value at, ValueRange sum) {
                    std::optional<Read> read = readIndex(at, lane);
                    Value mine = b.create<arith::AndIOp>(
                        loc, compare(arith::CmpIPredicate::eq, read->row, row), read->exists);
-                   return target.forEachLaneWhere(emitter, mine, sum,
-                                                  [&](ValueRange which, ValueRange in) {
-                                                    SmallVector<Value> updates;
-                                                    for (Value each : which)
-                                                      updates.push_back(updateOf(add(at, each)));
-                                                    Value total = in.front();
-                                                    for (Value next : updates)
-                                                      total = scatter.emitCombine(b, total, next);
-                                                    return SmallVector<Value>{total};
-                                                  });
+                   return target.forEachLaneWhere(
+                       emitter, mine, sum, [&](ValueRange which, ValueRange in) {
+                         SmallVector<Value> updates;
+                         for (Value each : which)
+                           updates.push_back(updateOf(add(at, each)));
+                         return SmallVector<Value>{combine(in.front(), updates)};
+                       });
                  })
       .front();
+}
+
+Value ThreadScatter::combine(Value total, ArrayRef<Value> updates) {
+  for (Value next : updates)
+    total = scatter.emitCombine(b, total, next);
+  return total;
+}
+
+/// `total` with the updates of the sorted indices [first, end), all of one row, applied. Some are
+/// read at a time.
+Value ThreadScatter::apply(Value total, Value first, Value end) {
+  constexpr int64_t kTogether = 4;
+  auto loop = [&](Value from, Value to, int64_t step, Value before) {
+    return forLoop(emitter, from, to, step, before,
+                   [&](Value at, ValueRange in) -> SmallVector<Value> {
+                     SmallVector<Value> updates;
+                     for (int64_t i = 0; i < step; ++i)
+                       updates.push_back(updateOf(add(at, index.constant(i))));
+                     return {combine(in.front(), updates)};
+                   })
+        .front();
+  };
+  Value rest = b.create<arith::AndIOp>(loc, subtract(end, first), index.constant(kTogether - 1));
+  Value middle = subtract(end, rest);
+  return loop(middle, end, 1, loop(first, middle, kTogether, total));
+}
+
+void ThreadScatter::emitSortedRows(Value task, Share share) {
+  auto [firstRow, endRow, firstColumn, endColumn] = enter(task, share);
+  Value own = add(firstRow, target.getLane(b, function)), next = add(own, index.constant(1));
+  Value start = countBelow(least(own, endRow));
+  auto emitRow = [&](Value row, Value first, Value end) {
+    index.setDim(axis, row, extent);
+    Value data = emitter.element(scatter.getData(), element);
+    emitter.store(0, element, apply(data, first, end));
+  };
+  // A single column: each lane has a row.
+  if (columns == 1) {
+    Value end = countBelow(least(next, endRow));
+    return branch(emitter, compare(arith::CmpIPredicate::ult, own, endRow),
+                  [&] { emitRow(own, start, end); });
+  }
+  forLoop(emitter, firstRow, endRow, 1, [&](Value row) {
+    Value number = subtract(row, firstRow);
+    Value first = target.getFromLane(emitter, start, number);
+    Value end = target.getFromLane(emitter, start, add(number, index.constant(1)));
+    target.loopOverLanes(emitter, flat, columns, firstColumn, endColumn, /*exact=*/false, {},
+                         [&](ValueRange, Value) {
+                           set(inner, index.evaluate(index.dim(flat)).base);
+                           emitRow(row, first, end);
+                           return SmallVector<Value>();
+                         });
+  });
 }
 
 /// A task of a block: a row in as many columns as a warp has lanes.
@@ -298,13 +421,21 @@ KernelFunction ThreadScatter::emit() {
     tasks = slabs * extent * blocksOf({1, lanes});
     auto [task, last] = emitter.tasks(tasks);
     Value number = task;
-    branch(emitter, compare(arith::CmpIPredicate::slt, number, last),
-           [&] { emitRun(number, runs); });
+    branch(emitter, compare(arith::CmpIPredicate::slt, number, last), [&] {
+      checkEnds(number);
+      emitRun(number, runs);
+    });
   } else {
     Share share = chooseShare();
     tasks = slabs * groupsOf(share) * blocksOf(share);
     auto [begin, last] = emitter.tasks(tasks);
-    forLoop(emitter, begin, last, 1, [&](Value task) { emitRows(task, share); });
+    forLoop(emitter, begin, last, 1, [&](Value task) {
+      checkEnds(task);
+      if (sorted && extent > 0)
+        emitSortedRows(task, share);
+      else
+        emitRows(task, share);
+    });
   }
   return {function, target.getLaunchShape(function, tasks)};
 }

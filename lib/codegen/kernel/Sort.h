@@ -22,6 +22,11 @@ int64_t emitBlockSort(BodyEmitter &emitter, prim::SortOp op, mlir::ValueRange re
                       const Domain &domain, llvm::ArrayRef<unsigned> outer,
                       llvm::ArrayRef<mlir::AffineExpr> row);
 
+/// Stores the element that comes to place `at` (i64) of the row of the operand in which `row` lies
+/// into the outputs, which are `results` of the op.
+void emitMerge(BodyEmitter &emitter, prim::MergeOp op, mlir::ValueRange results,
+               llvm::ArrayRef<mlir::AffineExpr> row, mlir::Value at);
+
 } // namespace accc::codegen
 
 #endif

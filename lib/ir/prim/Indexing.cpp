@@ -198,6 +198,8 @@ LogicalResult ScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
   AxisView view(operands[0].shape, getAxis());
   if (failed(checkIndices(*this, indices, view.extent)))
     return failure();
+  if (getIndicesAreSorted() && !llvm::is_sorted(indices.values))
+    return emitOpError("the indices are not sorted");
   ReferenceArray result = operands[0];
   auto integer = dyn_cast<IntegerType>(tensorType(getResult()).getElementType());
   std::optional<ReduceKind> combiner = combinerOf(getKind());

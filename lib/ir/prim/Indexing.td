@@ -28,10 +28,12 @@ def Prim_ScatterOp : Prim_Op<"scatter", "Scatter", Prim_Combines,
     which makes duplicates deterministic (`set`: the last one wins). Every update rounds to the element
     type. A GPU may add up runs of updates by themselves first (`add`), the same runs every time. An index out of range is a data error, as for gather. The gradient of set is that of distinct indices; the gradient of a tie of
     max or min is split evenly.
+    `indices_are_sorted` promises that no index is less than the one before it: where a kernel would look
+    through all indices for those of a row, it finds the first by a binary search (sort-scatters).
     scatter_c1: 0 <= axis < rank(data).
     scatter_c2: shape(updates) is the shape of gather(data, indices).}];
   let arguments = (ins Prim_Tensor:$data, Prim_IndexTensor:$indices, Prim_Tensor:$updates, I64Attr:$axis,
-                       Prim_ScatterKindAttr:$kind);
+                       Prim_ScatterKindAttr:$kind, UnitAttr:$indices_are_sorted);
   let results = (outs Prim_Tensor:$result);
 }
 

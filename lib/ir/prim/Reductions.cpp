@@ -80,6 +80,53 @@ Tensor takeTo(Tensor dy, Tensor place, int64_t dimension) {
       .reshape(dy.shape());
 }
 
+/// Sorts each `run` elements along the dimension, stably, from the first on: the values, and their
+/// places along the dimension.
+void sortRuns(const ReferenceArray &x, int64_t dimension, int64_t run, ElementOrder order,
+              SmallVectorImpl<ReferenceArray> &results) {
+  ReferenceArray values(x.shape), indices(x.shape);
+  int64_t extent = x.shape[dimension];
+  std::vector<int64_t> places(extent);
+  if (extent > 0)
+    forEachLine(x, dimension, [&](int64_t start, int64_t step) {
+      std::iota(places.begin(), places.end(), 0);
+      for (int64_t first = 0; first < extent; first += run)
+        llvm::sort(places.begin() + first, places.begin() + std::min(first + run, extent),
+                   [&](int64_t i, int64_t j) {
+                     double a = x.values[start + i * step], b = x.values[start + j * step];
+                     return order.precedes(a, b) || (!order.precedes(b, a) && i < j);
+                   });
+      for (auto [to, from] : llvm::enumerate(places)) {
+        values.values[start + to * step] = x.values[start + from * step];
+        indices.values[start + to * step] = static_cast<double>(from);
+      }
+    });
+  results.push_back(std::move(values));
+  results.push_back(std::move(indices));
+}
+
+// What prim.sort and prim.merge have in common: they give the operand's elements in another order,
+// and the indices of where these came from.
+
+template <typename Op> LogicalResult gradientOfOrdered(Op op, Gradients &gradients) {
+  if (!gradients.wants(op.getOperand()) || !gradients.has(op.getValues()))
+    return success();
+  Tensor dy(gradients.builder(), op.getLoc(), gradients.of(op.getValues()));
+  gradients.add(op.getOperand(), takeTo(dy, dy.wrap(op.getIndices()), op.getDimension()));
+  return success();
+}
+
+template <typename Op> TypedAttr lastOfSort(Op op, Type elementType) {
+  return ElementOrder::ofSort(op.getDescending())
+      .last(elementType, isUnsignedElement(getElementTypeOrSelf(op.getOperand())));
+}
+
+template <typename Op> Value emitSortPrecedes(Op op, OpBuilder &builder, Value a, Value b) {
+  bool isUnsigned = isUnsignedElement(getElementTypeOrSelf(op.getOperand()));
+  return ElementOrder::ofSort(op.getDescending())
+      .emitPrecedes(builder, op.getLoc(), isUnsigned, a, b);
+}
+
 /// Gradient of the running product y of x. An element before the first zero is in the products from
 /// itself on, each y_k / x_i. The first zero itself is in the same, taken without it. What follows
 /// it is in products that stay zero.
@@ -308,43 +355,61 @@ LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
 
 // Every cotangent goes back to where its value came from.
 LogicalResult SortOp::differentiate(Gradients &gradients) {
-  if (!gradients.wants(getOperand()) || !gradients.has(getValues()))
-    return success();
-  Tensor dy(gradients.builder(), getLoc(), gradients.of(getValues()));
-  gradients.add(getOperand(), takeTo(dy, dy.wrap(getIndices()), getDimension()));
-  return success();
+  return gradientOfOrdered(*this, gradients);
 }
 
 LogicalResult SortOp::evaluate(ArrayRef<ReferenceArray> operands,
                                SmallVectorImpl<ReferenceArray> &results) {
   const ReferenceArray &x = operands[0];
-  ReferenceArray values(x.shape), indices(x.shape);
   int64_t extent = x.shape[getDimension()];
-  ElementOrder order = ElementOrder::ofSort(getDescending());
-  std::vector<int64_t> places(extent);
-  if (extent > 0)
-    forEachLine(x, getDimension(), [&](int64_t start, int64_t step) {
-      std::iota(places.begin(), places.end(), 0);
-      llvm::sort(places, [&](int64_t i, int64_t j) {
-        double a = x.values[start + i * step], b = x.values[start + j * step];
-        return order.precedes(a, b) || (!order.precedes(b, a) && i < j);
-      });
-      for (auto [to, from] : llvm::enumerate(places)) {
-        values.values[start + to * step] = x.values[start + from * step];
-        indices.values[start + to * step] = static_cast<double>(from);
-      }
-    });
-  results.push_back(std::move(values));
-  results.push_back(std::move(indices));
+  sortRuns(x, getDimension(), std::max<int64_t>(1, extent), ElementOrder::ofSort(getDescending()),
+           results);
   return success();
 }
 
-TypedAttr SortOp::getLast(Type elementType) {
-  return ElementOrder::ofSort(getDescending())
-      .last(elementType, isUnsignedElement(getElementTypeOrSelf(getOperand())));
-}
+TypedAttr SortOp::getLast(Type elementType) { return lastOfSort(*this, elementType); }
 
 Value SortOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
-  return ElementOrder::ofSort(getDescending())
-      .emitPrecedes(builder, getLoc(), isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
+  return emitSortPrecedes(*this, builder, a, b);
+}
+
+// ---- merge ----
+
+LogicalResult MergeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType operand = tensorType(adaptor.getOperand());
+  if (failed(checkDimension<MergeOp>(loc, "dimension", adaptor.getDimension(), operand.getRank())))
+    return failure();
+  if (adaptor.getRun() <= 0)
+    return inferError<MergeOp>(loc, "'run' is ", adaptor.getRun(), ", but must be positive");
+  types.push_back(operand);
+  types.push_back(operand.clone(IntegerType::get(context, 64)));
+  return success();
+}
+
+LogicalResult MergeOp::differentiate(Gradients &gradients) {
+  return gradientOfOrdered(*this, gradients);
+}
+
+LogicalResult MergeOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &x = operands[0];
+  int64_t run = getRun(), extent = x.shape[getDimension()];
+  ElementOrder order = ElementOrder::ofSort(getDescending());
+  bool isSorted = true;
+  forEachLine(x, getDimension(), [&](int64_t start, int64_t step) {
+    for (int64_t i = 1; i < extent; ++i)
+      isSorted &= i % run == 0 ||
+                  !order.precedes(x.values[start + i * step], x.values[start + (i - 1) * step]);
+  });
+  if (!isSorted)
+    return emitOpError("a run of the operand is not sorted");
+  sortRuns(x, getDimension(), 2 * run, order, results);
+  return success();
+}
+
+TypedAttr MergeOp::getLast(Type elementType) { return lastOfSort(*this, elementType); }
+
+Value MergeOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
+  return emitSortPrecedes(*this, builder, a, b);
 }

@@ -49,4 +49,16 @@ def Prim_SortOp : Prim_Op<"sort", "Sort", Prim_Orders, Prim_HasGradient # Prim_I
   let results = (outs Prim_NumberTensor:$values, Prim_TensorOf<[I64]>:$indices);
 }
 
+def Prim_MergeOp : Prim_Op<"merge", "Sort", Prim_Orders, Prim_HasGradient # Prim_Infers> {
+  let summary = "merges neighbouring sorted runs along a dimension, stably; gives the values and where they came from";
+  let description = [{
+    The operand's lines along the dimension are runs of `run` elements, the last of which may be shorter,
+    each in the order of prim.sort. Of every two neighbouring runs, from the first on, the result has one.
+    Of equal elements those of the earlier run come first. `indices` (i64) are places along the dimension.
+    What a line that is too long for one kernel's memory is sorted by (split-sorts).
+    merge_c1: the dimension is in range. merge_c2: run is positive.}];
+  let arguments = (ins Prim_NumberTensor:$operand, I64Attr:$dimension, BoolAttr:$descending, I64Attr:$run);
+  let results = (outs Prim_NumberTensor:$values, Prim_TensorOf<[I64]>:$indices);
+}
+
 #endif

@@ -48,6 +48,12 @@ int64_t CpuTarget::getSmallReductionBytes() const { return 0; }
 
 int64_t CpuTarget::getMaxRowElements() const { return std::numeric_limits<int64_t>::max(); }
 
+// By a heap, in place.
+std::optional<int64_t> CpuTarget::getMaxSortedElements(int64_t) const { return std::nullopt; }
+
+// There are few tasks, each of which walks the indices once.
+bool CpuTarget::sortsUpdates(int64_t, int64_t, bool) const { return false; }
+
 // Vectors of them come from the nearest cache.
 bool CpuTarget::computesCounts() const { return false; }
 

@@ -4,6 +4,9 @@
 #include "ir/prim/ContractionSide.h"
 #include "support/SizeThreshold.h"
 
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 
 using namespace accc;
@@ -66,6 +69,30 @@ int64_t CudaTarget::getSmallReductionBytes() const { return sizeThreshold(1 << 2
 
 // 16 for each of the threads of the largest block.
 int64_t CudaTarget::getMaxRowElements() const { return sizeThreshold(1 << 14); }
+
+// In the 48 KiB that a block has of shared memory without asking for more, with the place of each
+// element; the sorting network is made for powers of two.
+std::optional<int64_t> CudaTarget::getMaxSortedElements(int64_t elementBytes) const {
+  constexpr int64_t kSharedBytes = 48 << 10, kPlaceBytes = 4;
+  return sizeThreshold(static_cast<int64_t>(
+      llvm::bit_floor(static_cast<uint64_t>(kSharedBytes / (elementBytes + kPlaceBytes)))));
+}
+
+// A kernel looks through all indices in every task, of which each has as many rows as a warp has
+// lanes, or one where there are few rows: a byte's time for an index. Sorting takes a launch for
+// blocks, which is a long one, and two for every time that what is sorted doubles.
+bool CudaTarget::sortsUpdates(int64_t rows, int64_t updates, bool known) const {
+  constexpr int64_t kLanes = 32, kBusyTasks = 2048, kFew = sizeThreshold(1 << 9);
+  if (known)
+    return updates > kFew;
+  int64_t tasks =
+      std::max<int64_t>(llvm::divideCeil(rows, kLanes), std::min<int64_t>(rows, kBusyTasks));
+  int64_t blocks = llvm::divideCeil(updates, *getMaxSortedElements(sizeof(int64_t)));
+  auto merges = static_cast<int64_t>(llvm::Log2_64_Ceil(static_cast<uint64_t>(blocks)));
+  constexpr int64_t kBlockSort = 4, kBytes = 32; // launches; of an update, moved for each merge
+  return tasks * updates >
+         (kBlockSort + 2 * merges) * getLaunchBytes() + (merges + 2) * kBytes * updates;
+}
 
 // Every thread knows its place; what it reads are eight bytes, as a rule, for an element of four.
 bool CudaTarget::computesCounts() const { return true; }

@@ -93,6 +93,12 @@ TEST_CASE("--fuse-horizontally keeps values") {
   checkPass({createDecomposePass, createFormFusionsPass, createFuseHorizontallyPass});
 }
 TEST_CASE("--split-reductions keeps values") { checkPass({createSplitReductionsPass}); }
+TEST_CASE("--sort-scatters keeps values") {
+  checkPass({[] { return createSortScattersPass({"cuda", {}}); }});
+}
+TEST_CASE("--split-sorts keeps values") {
+  checkPass({[] { return createSplitSortsPass({"cuda", {}}); }});
+}
 TEST_CASE("--compute-counts keeps values") {
   checkPass({[] { return createComputeCountsPass({"cuda", {}}); }});
 }

@@ -218,6 +218,10 @@ static std::vector<GradientRow> makeRows() {
       {"cumulative max", {{"2x4x3xf64"}}, {"2x4x3xf64"}, "{dimension = 1 : i64}"},
       {"cumulative min", {{"2x5xf64"}}, {"2x5xf64"}, "{dimension = 1 : i64}"},
       {"sort", {{"2x4xf64"}}, {"2x4xf64", "2x4xi64"}, "{dimension = 1 : i64, descending = true}"},
+      {"merge",
+       {{"2x5xf64"}},
+       {"2x5xf64", "2x5xi64"},
+       "{dimension = 1 : i64, descending = false, run = 1 : i64}"},
 
       // ---- windows ----
       {"reduce_window sum", {{"2x5xf64"}}, {"2x4xf64"}, window},

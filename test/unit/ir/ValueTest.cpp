@@ -116,6 +116,11 @@ static std::vector<ValueRow> makeRows() {
         {"5xf32", "5xi64"},
         "{dimension = 0 : i64, descending = true}"},
        {{quietNaN, 3, 3, 2, 1}, {1, 0, 3, 4, 2}}},
+      {{"merge",
+        {given("5xf32", {3, quietNaN, 1, 3, 2})},
+        {"5xf32", "5xi64"},
+        "{dimension = 0 : i64, descending = false, run = 2 : i64}"},
+       {{1, 3, 3, quietNaN, 2}, {2, 0, 3, 1, 4}}},
 
       // ---- windows ----
       {{"reduce_window sum", {row}, {"3xf32"}, windows("3", "2", "1", "1")}, {{4, 8, 7}}},

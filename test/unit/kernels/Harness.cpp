@@ -62,12 +62,15 @@ LogicalResult replaceByGradient(ModuleOp module) {
   return success();
 }
 
-LogicalResult runPasses(ModuleOp module) {
+LogicalResult runPasses(ModuleOp module, const std::string &arch) {
+  std::string target = createTestTarget(arch)->getName().str();
   PassManager passes(module.getContext());
   passes.addNestedPass<func::FuncOp>(createDecomposePass());
   passes.addNestedPass<func::FuncOp>(createSimplifyPass());
   passes.addNestedPass<func::FuncOp>(createLayOutContractionsPass());
   passes.addNestedPass<func::FuncOp>(createPackOperandsPass());
+  passes.addNestedPass<func::FuncOp>(createSortScattersPass({target, {}}));
+  passes.addNestedPass<func::FuncOp>(createSplitSortsPass({target, {}}));
   return passes.run(module);
 }
 } // namespace
@@ -101,7 +104,7 @@ KernelOutcome runKernelCase(const KernelCase &test, const std::string &arch, boo
   if (interpreted && failed(interpret(function, arguments, expected)))
     return {"cannot be interpreted: " + diagnostics};
 
-  if (test.passes && failed(runPasses(*module)))
+  if (test.passes && failed(runPasses(*module, arch)))
     return {"the passes fail: " + diagnostics};
   if (failed(formFusions(*module, *createTestTarget(arch))))
     return {"fusion failed: " + diagnostics};

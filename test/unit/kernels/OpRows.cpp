@@ -174,13 +174,16 @@ std::vector<OpRow> reductions() {
   for (auto [operand, result, dimension] :
        {Form{"3x26x$T", "3x26xi64", "1"}, Form{"14x3x$T", "14x3xi64", "0"},
         Form{"1x$T", "1xi64", "0"}, Form{"0x3x$T", "0x3xi64", "1"}})
-    rows.push_back({"sort",
-                    {operand},
-                    {operand, result},
-                    kNumber,
-                    llvm::formatv("{{dimension = {0} : i64, descending = $K}", dimension),
-                    {""},
-                    {"true", "false"}});
+    // Runs of one element are sorted, whatever they are; longer ones are in MergesTest.cpp.
+    for (auto [op, runs] : {std::pair("sort", ""), std::pair("merge", ", run = 1 : i64")})
+      rows.push_back(
+          {op,
+           {operand},
+           {operand, result},
+           kNumber,
+           llvm::formatv("{{dimension = {0} : i64, descending = $K{1}}", dimension, runs),
+           {""},
+           {"true", "false"}});
   return rows;
 }
 

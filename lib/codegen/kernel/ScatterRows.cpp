@@ -163,9 +163,11 @@ int64_t ThreadScatter::chooseRuns() {
       indexCount < kLeastUpdates * extent)
     return 1;
   int64_t tasks = slabs * extent * blocksOf({1, lanes});
-  int64_t runs = std::min({target.getBusyTasks(function) / tasks,
-                           static_cast<int64_t>(llvm::divideCeil(indexCount, lanes)),
-                           target.getBlockLimits().lanes / lanes});
+  // Each is to have some of the updates, or looks through some of the indices.
+  int64_t most = sorted ? indexCount / extent / kLeastUpdates
+                        : static_cast<int64_t>(llvm::divideCeil(indexCount, lanes));
+  int64_t runs = std::min(
+      {target.getBusyTasks(function) / tasks, most, target.getBlockLimits().lanes / lanes});
   return runs > 1 ? static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(runs))) : 1;
 }
 
@@ -333,7 +335,7 @@ Value ThreadScatter::combine(Value total, ArrayRef<Value> updates) {
 /// `total` with the updates of the sorted indices [first, end), all of one row, applied. Some are
 /// read at a time.
 Value ThreadScatter::apply(Value total, Value first, Value end) {
-  constexpr int64_t kTogether = 4;
+  constexpr int64_t kTogether = 2;
   auto loop = [&](Value from, Value to, int64_t step, Value before) {
     return forLoop(emitter, from, to, step, before,
                    [&](Value at, ValueRange in) -> SmallVector<Value> {

@@ -31,8 +31,6 @@ private:
     position[along] = index.addSymbol(at, extent);
     return emitter.element(op.getOperand(), position);
   }
-  /// A place of the row: what lies behind its end is not used.
-  Value inRow(Value at) { return least(at, number(extent - 1)); }
   Value number(int64_t n) { return index.constant(n); }
   Value add(Value a, Value c) { return b.create<arith::AddIOp>(loc, a, c); }
   Value subtract(Value a, Value c) { return b.create<arith::SubIOp>(loc, a, c); }
@@ -72,7 +70,7 @@ void Merge::emit(Value at, ValueRange results) {
       [&](Value, ValueRange range) -> SmallVector<Value> {
         Value lower = range[0], upper = range[1];
         Value middle = b.create<arith::ShRUIOp>(loc, add(lower, upper), number(1));
-        Value ofFirst = elementAt(inRow(add(first, middle)));
+        Value ofFirst = elementAt(add(first, middle));
         Value ofSecond = elementAt(subtract(add(second, subtract(before, middle)), number(1)));
         Value goesAfter = op.emitPrecedes(b, ofSecond, ofFirst), open = isLess(lower, upper);
         Value isTaken = select(goesAfter, lower, add(middle, number(1)));
@@ -81,7 +79,9 @@ void Merge::emit(Value at, ValueRange results) {
       });
   Value placeInFirst = add(first, taken[0]),
         placeInSecond = add(second, subtract(before, taken[0]));
-  Value ofFirst = elementAt(inRow(placeInFirst)), ofSecond = elementAt(inRow(placeInSecond));
+  // Behind the end of the row there is a place of the second run alone, which then is not taken.
+  Value ofFirst = elementAt(placeInFirst),
+        ofSecond = elementAt(least(placeInSecond, number(extent - 1)));
   Value isSecond = b.create<arith::OrIOp>(
       loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, placeInFirst, second),
       b.create<arith::AndIOp>(loc, isLess(placeInSecond, end),

@@ -174,7 +174,8 @@ std::vector<OpRow> reductions() {
                   llvm::formatv("{{dimension = {0} : i64}", dimension));
   for (auto [operand, result, dimension] :
        {Form{"3x26x$T", "3x26xi64", "1"}, Form{"14x3x$T", "14x3xi64", "0"},
-        Form{"1x$T", "1xi64", "0"}, Form{"0x3x$T", "0x3xi64", "1"}})
+        Form{"2x150x$T", "2x150xi64", "1"}, Form{"1x$T", "1xi64", "0"},
+        Form{"0x3x$T", "0x3xi64", "1"}})
     rows.push_back({"sort",
                     {operand},
                     {operand, result},

@@ -14,6 +14,7 @@ struct Scan {
   prim::CumulativeOp cumulative;
   mlir::Value operand;
   unsigned along;
+  mlir::Type accumulator; // of what a cumulative carries from element to element
 
   llvm::ArrayRef<int64_t> shape() const {
     return mlir::cast<mlir::RankedTensorType>(operand.getType()).getShape();
@@ -28,6 +29,11 @@ KernelFunction emitArgReduceInLanes(exec::KernelOp kernel, mlir::ModuleOp module
 /// Where lanes are threads: a task has a row of neighbours and its lanes take some at a time.
 KernelFunction emitCumulativeInLanes(exec::KernelOp kernel, mlir::ModuleOp module, const Scan &scan,
                                      const KernelTarget &target, ErrorTable &errors);
+
+/// On a CPU: the lanes of a vector have neighbours along the innermost dimension, or, where that is
+/// the one that an arg_reduce walks, elements of the row. No extent is 0.
+KernelFunction emitScanInVectors(exec::KernelOp kernel, mlir::ModuleOp module, const Scan &scan,
+                                 const KernelTarget &target, ErrorTable &errors);
 
 } // namespace accc::codegen
 

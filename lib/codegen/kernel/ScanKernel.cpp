@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ops that walk one dimension in order: arg_reduce, cumulative. The other dimensions are
-// independent; a task takes some of their positions, one at a time.
+// independent.
 #include "codegen/kernel/Scan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -8,6 +8,54 @@
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
+
+/// A task takes some of the positions in the other dimensions, one at a time, and each element of
+/// those in order.
+static KernelFunction emitCumulativeInOrder(exec::KernelOp kernel, ModuleOp module,
+                                            const Scan &scan, const KernelTarget &target,
+                                            ErrorTable &errors) {
+  prim::CumulativeOp op = scan.cumulative;
+  Domain domain(scan.shape());
+  auto rank = static_cast<unsigned>(domain.extents.size());
+  int64_t extent = domain.extents[scan.along];
+  Type element = BodyEmitter::registerType(getElementTypeOrSelf(scan.operand));
+  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);
+  BodyEmitter emitter(kernel, function, target, errors, rank);
+  IndexEmitter &index = emitter.indices();
+  SmallVector<unsigned> outer;
+  SmallVector<AffineExpr> position;
+  int64_t rows = 1;
+  for (unsigned i = 0; i < rank; ++i) {
+    index.setDim(i, index.constant(0), domain.extents[i]);
+    position.push_back(index.dim(i));
+    if (i == scan.along)
+      continue;
+    outer.push_back(i);
+    rows *= domain.extents[i];
+  }
+  int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
+    if (!outer.empty())
+      setRow(emitter, domain, outer, row);
+    index.setDim(scan.along, index.constant(0), extent);
+    Value first;
+    {
+      BodyEmitter::Scope scope(emitter);
+      first = emitter.element(scan.operand, position);
+      emitter.store(0, position, first);
+      first = emitter.convertFloat(first, scan.accumulator);
+    }
+    forLoop(emitter, index.constant(1), index.constant(extent), 1, first,
+            [&](Value i, ValueRange in) -> SmallVector<Value> {
+              index.setDim(scan.along, i, extent);
+              Value x =
+                  emitter.convertFloat(emitter.element(scan.operand, position), scan.accumulator);
+              Value next = op.emitCombine(emitter.builder(), in[0], x);
+              emitter.store(0, position, emitter.convertFloat(next, element));
+              return {next};
+            });
+  });
+  return {function, target.getLaunchShape(function, tasks)};
+}
 
 FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleOp module,
                                                   const KernelTarget &target, ErrorTable &errors) {
@@ -22,77 +70,27 @@ FailureOr<KernelFunction> codegen::emitScanKernel(exec::KernelOp kernel, ModuleO
   ArrayRef<int64_t> shape = cast<RankedTensorType>(operand.getType()).getShape();
   auto along =
       static_cast<unsigned>(argReduce ? argReduce.getDimension() : cumulative.getDimension());
-  auto rank = static_cast<unsigned>(shape.size());
 
   Type element = BodyEmitter::registerType(getElementTypeOrSelf(operand)),
        accumulator = cumulative ? cumulative.getAccumulatorType(element) : element;
-
-  Domain domain(shape);
-  if (target.lanesAreThreads()) {
-    constexpr int64_t kLeast = 16; // elements of a row that are worth a warp
-    Scan scan{argReduce, cumulative, operand, along};
-    if (argReduce)
-      return emitArgReduceInLanes(kernel, module, scan, target, errors);
-    if (domain.innermost() == along && shape[along] >= kLeast)
-      return emitCumulativeInLanes(kernel, module, scan, target, errors);
-  }
   // A running sum cannot be a cascade (ReductionLoops.h); on a CPU's way through one element after
   // the other, f64 takes no longer than f32.
-  if (!target.lanesAreThreads() && accumulator.isF32())
+  if (!target.lanesAreThreads() && accumulator.isF32() && cumulative)
     accumulator = Float64Type::get(kernel.getContext());
-  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);
-  BodyEmitter emitter(kernel, function, target, errors, rank);
-  OpBuilder &b = emitter.builder();
-  Location loc = kernel.getLoc();
-  IndexEmitter &index = emitter.indices();
-  SmallVector<unsigned> outer;
-  SmallVector<AffineExpr> position, kept;
-  int64_t rows = 1;
-  for (unsigned i = 0; i < rank; ++i) {
-    index.setDim(i, index.constant(0), shape[i]);
-    position.push_back(index.dim(i));
-    if (i == along)
-      continue;
-    kept.push_back(index.dim(i));
-    outer.push_back(i);
-    rows *= shape[i];
-  }
-  if (ReferenceArray::count(shape) == 0)
-    return KernelFunction{function, target.getLaunchShape(function, 0)};
 
-  int64_t tasks = forEachRow(emitter, function, rows, shape[along], [&](Value row) {
-    if (!outer.empty())
-      setRow(emitter, domain, outer, row);
-    index.setDim(along, index.constant(0), shape[along]);
-    Value first;
-    {
-      BodyEmitter::Scope scope(emitter);
-      first = emitter.element(operand, position);
-      if (cumulative) {
-        emitter.store(0, position, first);
-        first = emitter.convertFloat(first, accumulator);
-      }
-    }
-    SmallVector<Value> carried{first};
-    if (argReduce)
-      carried.push_back(index.constant(0));
-    SmallVector<Value> last =
-        forLoop(emitter, index.constant(1), index.constant(shape[along]), 1, carried,
-                [&](Value i, ValueRange in) -> SmallVector<Value> {
-                  index.setDim(along, i, shape[along]);
-                  Value x = emitter.element(operand, position);
-                  if (cumulative) {
-                    Value next =
-                        cumulative.emitCombine(b, in[0], emitter.convertFloat(x, accumulator));
-                    emitter.store(0, position, emitter.convertFloat(next, element));
-                    return {next};
-                  }
-                  Value better = argReduce.emitPrecedes(b, x, in[0]);
-                  return {b.create<arith::SelectOp>(loc, better, x, in[0]),
-                          b.create<arith::SelectOp>(loc, better, i, in[1])};
-                });
-    if (argReduce)
-      emitter.store(0, kept, last[1]);
-  });
-  return KernelFunction{function, target.getLaunchShape(function, tasks)};
+  Domain domain(shape);
+  Scan scan{argReduce, cumulative, operand, along, accumulator};
+  if (ReferenceArray::count(shape) == 0) {
+    func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/false);
+    return KernelFunction{function, target.getLaunchShape(function, 0)};
+  }
+  constexpr int64_t kLeast = 16; // elements of a row that are worth a warp
+  bool alongInnermost = domain.innermost() == along;
+  if (target.lanesAreThreads() && argReduce)
+    return emitArgReduceInLanes(kernel, module, scan, target, errors);
+  if (target.lanesAreThreads() && alongInnermost && shape[along] >= kLeast)
+    return emitCumulativeInLanes(kernel, module, scan, target, errors);
+  if (!target.lanesAreThreads() && (argReduce || !alongInnermost))
+    return emitScanInVectors(kernel, module, scan, target, errors);
+  return emitCumulativeInOrder(kernel, module, scan, target, errors);
 }

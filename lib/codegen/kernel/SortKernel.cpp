@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stable sorting along one dimension. Short rows by ranks: an element's place is the number of
 // elements that go before it, which needs no branches and work that grows with the square of the
-// extent. Longer rows on a CPU by a heap; where lanes are threads by a network in the memory that
-// those of a block share, and by ranks where a row does not fit there (split-sorts leaves none).
+// extent. Longer rows on a CPU by pivots, or by a heap where there is no memory for that; where
+// lanes are threads by a network in the memory that those of a block share, and by ranks where a
+// row does not fit there (split-sorts leaves none).
 #include "codegen/kernel/Sort.h"
 
 #include "support/Fault.h"
@@ -124,15 +125,16 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
     else
       RankSort(emitter, sort, own, rank + 1).emit(at, results);
   };
-  bool byHeap = sort && !inLanes && extent > kMostByRank, byRank = sort && !byHeap;
+  bool isLong = sort && !inLanes && extent > kMostByRank, byRank = sort && !isLong;
   int64_t cost = extent * (byRank ? extent : llvm::Log2_64_Ceil(static_cast<uint64_t>(extent)) + 1);
   int64_t tasks =
       inLanes ? forEachElement(emitter, function, shape, placeElement)
               : forEachRow(emitter, function, rows, cost, [&](Value row) {
                   if (!outer.empty())
                     setRow(emitter, domain, outer, row);
-                  if (byHeap)
-                    return emitHeapSort(emitter, sort, results, own);
+                  if (isLong)
+                    return fitsQuickSort(sort, results) ? emitQuickSort(emitter, sort, results, own)
+                                                        : emitHeapSort(emitter, sort, results, own);
                   forLoop(emitter, index.constant(0), index.constant(extent), 1, [&](Value i) {
                     index.setDim(along, i, extent);
                     placeElement();

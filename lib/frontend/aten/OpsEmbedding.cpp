@@ -99,10 +99,15 @@ template <bool fromEnd> Entities embeddingBag(Node &node) {
   int64_t bags = offsets.dim(0) - node.boolean("include_last_offset"), count = indices.dim(0);
   if (bags < 0)
     fail("there is no offset");
-  // The bag of an index: how many offsets lie at or before it, but one.
-  SmallVector<int64_t> pairs = {count, offsets.dim(0)};
-  Tensor begun = offsets.broadcast(pairs, {1}) <= node.iota(pairs, 0);
-  Tensor bag = prim::sum(begun.convert(i64), {1}) - 1.0;
+  // The bag of an index: how many offsets lie at or before it, but one. Bags at the end may be
+  // empty.
+  Tensor begun = node.full({count + 1}, i64, 0)
+                     .scatter(offsets, offsets.full(1.0), 0, ScatterKind::add)
+                     .sliceDim(0, 0, count);
+  auto sum = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
+  Tensor upTo = node.make<prim::CumulativeOp>(
+      {begun}, {node.attr("kind", sum), node.i64("dimension", 0)}, {begun.type()});
+  Tensor bag = upTo - 1.0;
   Tensor rows = rowsOf(node, table, indices);
   if (node.has("per_sample_weights"))
     rows = rows * node.floatIn("per_sample_weights").broadcast(rows.shape(), {0});

@@ -281,8 +281,12 @@ LogicalResult RmsNormOp::differentiate(Gradients &gradients) {
 namespace {
 /// Differentiated through these parts: layer_norm, which has a rule, and a scale and shift.
 Value groupNorm(Tensor x, Value scale, Value bias, int64_t groups, double epsilon) {
-  int64_t sampleSize = ShapedType::getNumElements(x.shape().drop_front());
-  Tensor flat = x.reshape({x.dim(0), groups, groups == 0 ? 0 : sampleSize / groups});
+  // The channels of a group stay a dimension: scale and shift are constant along the one after it.
+  SmallVector<int64_t> shape = {x.dim(0), groups};
+  if (groups != x.dim(1))
+    shape.push_back(x.dim(1) / groups);
+  shape.push_back(ShapedType::getNumElements(x.shape().drop_front(2)));
+  Tensor flat = x.reshape(shape);
   Tensor normal = x.wrap(x.getBuilder().create<LayerNormOp>(x.getLoc(), flat, Value(), Value(),
                                                             /*axis=*/2, epsilon));
   auto channels = [&](Value vector) {

@@ -60,6 +60,67 @@ void addTerms(AffineExpr expression, SmallVectorImpl<AffineExpr> &terms) {
     terms.push_back(expression);
   }
 }
+
+/// `core` * `factor`.
+struct Term {
+  explicit Term(AffineExpr term) : core(term) {
+    auto product = dyn_cast<AffineBinaryOpExpr>(term);
+    if (!product || product.getKind() != AffineExprKind::Mul)
+      return;
+    if (auto constant = dyn_cast<AffineConstantExpr>(product.getRHS())) {
+      core = product.getLHS();
+      factor = constant.getValue();
+    }
+  }
+  AffineExpr core;
+  int64_t factor = 1;
+};
+
+/// The operand and the positive constant divisor of an op of this kind.
+std::optional<std::pair<AffineExpr, int64_t>> dividedBy(AffineExpr expression,
+                                                        AffineExprKind kind) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
+  if (!binary || binary.getKind() != kind)
+    return std::nullopt;
+  auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (!divisor || divisor.getValue() <= 0)
+    return std::nullopt;
+  return std::pair(binary.getLHS(), divisor.getValue());
+}
+
+/// The sum of two terms where that is one:
+///   (e mod n) k + (e floordiv n) n k = e k
+///   (e mod n) k + ((e floordiv n) mod m) n k = (e mod n m) k
+AffineExpr joinTerms(const Term &low, const Term &high) {
+  auto remainder = dividedBy(low.core, AffineExprKind::Mod);
+  if (!remainder || high.factor != low.factor * remainder->second)
+    return {};
+  if (dividedBy(high.core, AffineExprKind::FloorDiv) == remainder)
+    return remainder->first * low.factor;
+  auto outer = dividedBy(high.core, AffineExprKind::Mod);
+  if (outer && dividedBy(outer->first, AffineExprKind::FloorDiv) == remainder)
+    return remainder->first % (remainder->second * outer->second) * low.factor;
+  return {};
+}
+
+/// A sum in which remainders and quotients of the same division, which a change of shape and one
+/// back leave, are what was divided.
+AffineExpr joinRemainders(AffineExpr sum) {
+  SmallVector<AffineExpr> terms;
+  addTerms(sum, terms);
+  for (size_t i = 0; i < terms.size(); ++i)
+    for (size_t j = 0; j < terms.size(); ++j) {
+      AffineExpr joined = i == j ? AffineExpr() : joinTerms(Term(terms[i]), Term(terms[j]));
+      if (!joined)
+        continue;
+      AffineExpr result = joined;
+      for (size_t k = 0; k < terms.size(); ++k)
+        if (k != i && k != j)
+          result = result + terms[k];
+      return joinRemainders(result);
+    }
+  return sum;
+}
 } // namespace
 
 AffineExpr prim::simplifyIndex(AffineExpr expression, const IndexExtents &extents) {
@@ -70,7 +131,7 @@ AffineExpr prim::simplifyIndex(AffineExpr expression, const IndexExtents &extent
              rhs = simplifyIndex(binary.getRHS(), extents);
   AffineExprKind kind = expression.getKind();
   if (kind == AffineExprKind::Add)
-    return lhs + rhs;
+    return joinRemainders(lhs + rhs);
   if (kind == AffineExprKind::Mul)
     return lhs * rhs;
   auto divisor = dyn_cast<AffineConstantExpr>(rhs);

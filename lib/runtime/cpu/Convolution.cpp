@@ -304,10 +304,28 @@ private:
   uint64_t zeroBytes;
 };
 
+/// A convolution over one dimension as one over two, of which the first has one element: oneDNN has
+/// kernels for depthwise convolutions over two, and so have we for their weights.
+accc_convolution inPlane(const accc_convolution &line) {
+  accc_convolution plane = line;
+  plane.spatial_rank = 2;
+  const auto insert = [](int64_t(&values)[ACCC_MAX_SPATIAL_DIMS], int64_t first) {
+    values[1] = values[0];
+    values[0] = first;
+  };
+  for (auto *values :
+       {&plane.in_size, &plane.out_size, &plane.kernel, &plane.stride, &plane.dilation})
+    insert(*values, 1);
+  for (auto *values : {&plane.pad_low, &plane.pad_high})
+    insert(*values, 0);
+  return plane;
+}
+
 } // namespace
 
-std::unique_ptr<LibraryCall> createConvolution(accc_call_kind kind, const accc_convolution &call,
+std::unique_ptr<LibraryCall> createConvolution(accc_call_kind kind, const accc_convolution &given,
                                                const Team &team) {
+  const accc_convolution call = given.spatial_rank == 1 ? inPlane(given) : given;
   Geometry g(call);
   if (!bytesOf(g.x) || !bytesOf(g.w) || !bytesOf(g.y))
     return std::make_unique<EmptyConvolution>(bytesOf(kind == ACCC_CALL_CONVOLUTION ? g.y

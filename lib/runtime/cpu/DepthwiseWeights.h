@@ -7,8 +7,9 @@
 
 namespace accc::detail {
 
-/// Whether depthwiseWeights() can do it: 2-D, one input channel a group, one output channel each,
-/// at least 16 of them, 5 or 7 columns in the kernel.
+/// Whether depthwiseWeights() can do it, and better than oneDNN: 2-D, one input channel a group,
+/// one output channel each, at least 16 of them, more than 3 columns in the kernel, of at most 1024
+/// elements.
 bool isDepthwiseForWeights(const accc_convolution &call);
 
 /// The gradient of a depthwise convolution with respect to its weights:

@@ -33,6 +33,16 @@ func.func @levels(%x: tensor<4x5xf32>) -> tensor<4x5xf32> {
   return %6 : tensor<4x5xf32>
 }
 
+// What takes an index apart and puts it together again, in several steps, changes nothing.
+// CHECK-LABEL: @reshaped
+// CHECK: prim.fusion reduce {{.*}} walks <extents = [4, 60], {{.*}} accesses = (d0, d1) -> (d1 + d0 * 60, d0)>
+func.func @reshaped(%x: tensor<4x6x5x2xf32>) -> tensor<4xf32> {
+  %0 = prim.neg %x : (tensor<4x6x5x2xf32>) -> tensor<4x6x5x2xf32>
+  %1 = prim.reshape %0 : (tensor<4x6x5x2xf32>) -> tensor<4x60xf32>
+  %2 = prim.reduce sum %1 {dimensions = array<i64: 1>} : (tensor<4x60xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
 // An index that is data is a symbol; what decides whether memory is read counts as an access.
 // CHECK-LABEL: @symbols
 // CHECK: prim.fusion loop {{.*}} accesses = (d0, d1)[s0] -> (d0, d1 + s0 * 5, d1 + d0 * 5)>

@@ -196,6 +196,20 @@ static const KernelCase kCases[] = {
   {"sort_of_equals", R"(func.func @f(%a: tensor<2x300xi32>) -> (tensor<2x300xi32>, tensor<2x300xi64>) {
     %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<2x300xi32>) -> (tensor<2x300xi32>, tensor<2x300xi64>)
     return %0, %1 : tensor<2x300xi32>, tensor<2x300xi64> })", 5},
+  // Whichever of three it chooses, a quicksort's pivot is the second least or so of these.
+  {"sort_of_bad_pivots", R"(func.func @f(%a: tensor<1xi32>) -> (tensor<150xi32>, tensor<150xi64>) {
+    %c = prim.constant dense<[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 39, 40, 41, 42,
+        43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64,
+        65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86,
+        87, 88, 89, 90, 91, 92, 93, 94, 0, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105,
+        106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 35, 31,
+        27, 23, 19, 15, 11, 7, 3, 1, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132,
+        133, 134, 135, 136, 137, 138, 139, 140, 37, 141, 33, 142, 29, 143, 25, 144, 21, 145,
+        17, 146, 13, 147, 9, 148, 5, 149]> : tensor<150xi32>
+    %z = prim.broadcast %a {dimensions = array<i64: 0>} : (tensor<1xi32>) -> tensor<150xi32>
+    %s = prim.add %c, %z : (tensor<150xi32>, tensor<150xi32>) -> tensor<150xi32>
+    %0, %1 = prim.sort %s {dimension = 0 : i64, descending = false} : (tensor<150xi32>) -> (tensor<150xi32>, tensor<150xi64>)
+    return %0, %1 : tensor<150xi32>, tensor<150xi64> })", 5},
   {"sort_of_long_rows", R"(func.func @f(%a: tensor<3x129xf32>, %b: tensor<1x1500xf32>, %c: tensor<2x100xui8>, %d: tensor<2x70xbf16>) -> (tensor<3x129xf32>, tensor<1x1500xf32>, tensor<1x1500xi64>, tensor<2x100xi64>, tensor<2x70xbf16>) {
     %0, %1 = prim.sort %a {dimension = 1 : i64, descending = true} : (tensor<3x129xf32>) -> (tensor<3x129xf32>, tensor<3x129xi64>)
     %2 = prim.log %b : (tensor<1x1500xf32>) -> tensor<1x1500xf32>

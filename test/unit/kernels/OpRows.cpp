@@ -158,7 +158,8 @@ std::vector<OpRow> reductions() {
   }
   for (auto [operand, result, dimension] :
        {Form{"5x30x$T", "5xi64", "1"}, Form{"13x4x$T", "4xi64", "0"}, Form{"1x$T", "i64", "0"},
-        Form{"0x3x$T", "0xi64", "1"}})
+        Form{"0x3x$T", "0xi64", "1"}, Form{"150x$T", "i64", "0"},
+        Form{"2x128x1x$T", "2x1xi64", "1"}, Form{"2x9x70x$T", "2x70xi64", "1"}})
     rows.push_back({"arg_reduce $K",
                     {operand},
                     {result},
@@ -168,12 +169,13 @@ std::vector<OpRow> reductions() {
                     {"max", "min"}});
   for (auto [operand, result, dimension] :
        {Form{"5x30x$T", "5x30x$T", "1"}, Form{"13x4x$T", "13x4x$T", "0"}, Form{"1x$T", "1x$T", "0"},
-        Form{"3x0x$T", "3x0x$T", "1"}})
+        Form{"3x0x$T", "3x0x$T", "1"}, Form{"2x9x70x$T", "2x9x70x$T", "1"}})
     addReductions(rows, "cumulative", operand, result,
                   llvm::formatv("{{dimension = {0} : i64}", dimension));
   for (auto [operand, result, dimension] :
        {Form{"3x26x$T", "3x26xi64", "1"}, Form{"14x3x$T", "14x3xi64", "0"},
-        Form{"1x$T", "1xi64", "0"}, Form{"0x3x$T", "0x3xi64", "1"}})
+        Form{"2x150x$T", "2x150xi64", "1"}, Form{"1x$T", "1xi64", "0"},
+        Form{"0x3x$T", "0x3xi64", "1"}})
     // Runs of one element are sorted, whatever they are; longer ones are in MergesTest.cpp.
     for (auto [op, runs] : {std::pair("sort", ""), std::pair("merge", ", run = 1 : i64")})
       rows.push_back(

@@ -74,6 +74,12 @@ TEST_CASE("speed of convolutions", "[.][bench]") {
                            {pad, pad},
                            {pad, pad}};
   };
+  auto line = [](const char *name, int64_t batch, int64_t in, int64_t groups, int64_t size,
+                 int64_t kernel, int64_t dilation) {
+    int64_t pad = (kernel - 1) * dilation, low = pad / 2;
+    return ConvolutionSpec{name,     batch, in,         in,    groups,     {size},
+                           {kernel}, {1},   {dilation}, {low}, {pad - low}};
+  };
   const ConvolutionSpec specs[] = {square("ResNet-18 stem", 16, 3, 64, 1, 224, 7, 2),
                                    square("ResNet-18 layer 1", 16, 64, 64, 1, 56, 3, 1),
                                    square("ResNet-18 layer 2", 16, 64, 128, 1, 56, 3, 2),
@@ -87,6 +93,12 @@ TEST_CASE("speed of convolutions", "[.][bench]") {
                                    square("depthwise 5x5", 8, 240, 240, 240, 28, 5, 1),
                                    square("depthwise 5x5 deep", 8, 672, 672, 672, 14, 5, 1),
                                    square("depthwise 5x5/2", 8, 672, 672, 672, 14, 5, 2),
+                                   square("depthwise 7x7", 8, 96, 96, 96, 56, 7, 1),
+                                   square("depthwise 31x31", 2, 64, 64, 64, 56, 31, 1),
+                                   line("depthwise 4", 8, 512, 512, 1024, 4, 1),
+                                   line("depthwise 31", 8, 256, 256, 1000, 31, 1),
+                                   line("WaveNet 2/64", 4, 64, 1, 8000, 2, 64),
+                                   line("line 3", 16, 128, 1, 2000, 3, 1),
                                    square("digits", 64, 1, 16, 1, 8, 3, 1)};
   std::printf("%-22s %26s  %26s GFLOP/s\n", "", "channels first: y, dx, dw", "channels last");
   for (const ConvolutionSpec &spec : specs) {

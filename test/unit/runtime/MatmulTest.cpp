@@ -37,8 +37,13 @@ void checkDense(accc_library_call call) {
 
 TEST_CASE("matmul: every layout of every operand") {
   auto flags = GENERATE(range(0, 16));
-  auto [batch, m, n, k] = GENERATE(from_range(matmulExtents),
-                                   values<MatmulExtents>({{1, 130, 140, 150}, {1, 1536, 8, 1024}}));
+  auto [batch, m, n, k] =
+      GENERATE(from_range(matmulExtents), values<MatmulExtents>({{1, 130, 140, 150},
+                                                                 {1, 1536, 8, 1024},
+                                                                 {40, 3, 1, 3},
+                                                                 {33, 1, 7, 5},
+                                                                 {17, 4, 4, 4},
+                                                                 {20, 8, 8, 8}}));
   INFO("flags " << flags << ", " << batch << " x " << m << " x " << n << " x " << k);
   accc_library_call call = matmul(batch, m, n, k, flags & 1, flags & 2, flags & 4);
   call.u.matmul.accumulate = (flags & 8) != 0;

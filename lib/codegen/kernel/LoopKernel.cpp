@@ -4,8 +4,10 @@
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Emitters.h"
 #include "codegen/kernel/Tiles.h"
+#include "ir/prim/IndexRanges.h"
 #include "ir/prim/Philox.h"
 #include "ir/prim/Pieces.h"
+#include "support/SizeThreshold.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -134,6 +136,27 @@ KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Doma
 }
 } // namespace
 
+/// On a CPU: of the dimensions that are walked in rows along `inner`, the one along which the
+/// kernel reads neighbours in memory that lie far apart along `inner`. Rows that follow each other
+/// along it share what memory transfers for the first, which of a long row has left the cache by
+/// then.
+static std::optional<unsigned> findStripDim(exec::KernelOp kernel, const Domain &domain,
+                                            unsigned inner, ArrayRef<unsigned> outer) {
+  constexpr int64_t kFar = 8; // elements: on the way to the next a transfer is used up
+  constexpr int64_t kLong = sizeThreshold(512); // of a row: 32 KiB of transfers, a nearest cache
+  if (domain.extents[inner] < kLong)
+    return std::nullopt;
+  for (AffineExpr access : kernel.getSpecAttr().getAccesses().getResults()) {
+    std::optional<int64_t> apart = prim::coefficientOf(access, inner);
+    if (!apart || std::abs(*apart) < kFar)
+      continue;
+    for (unsigned dim : outer)
+      if (domain.extents[dim] >= kFar && prim::coefficientOf(access, dim) == 1)
+        return dim;
+  }
+  return std::nullopt;
+}
+
 FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleOp module,
                                                   const KernelTarget &target, ErrorTable &errors) {
   Domain domain(kernel.getSpecAttr());
@@ -165,6 +188,31 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
   auto dim = static_cast<unsigned>(vectorDim);
   int64_t extent = domain.extents[dim], width = target.chooseLanes(extent, unrollOf(kernel));
   target.setLanes(emitter, dim, width);
+  OpBuilder &b = emitter.builder();
+  Location loc = kernel.getLoc();
+  if (std::optional<unsigned> stripDim = findStripDim(kernel, domain, dim, outer)) {
+    constexpr int64_t kStrip = 16; // rows: elements of 4 bytes that memory transfers together
+    int64_t across = domain.extents[*stripDim], strips = llvm::divideCeil(across, kStrip);
+    int64_t count = rows / across * strips;
+    llvm::erase(outer, *stripDim);
+    int64_t tasks = forEachRow(emitter, function, count, extent * kStrip, [&](Value row) {
+      auto [rest, strip] = index.divide(row, strips, count);
+      if (!outer.empty())
+        setRow(emitter, domain, outer, rest);
+      Value first = b.create<arith::MulIOp>(loc, strip, index.constant(kStrip));
+      Value last = b.create<arith::AddIOp>(loc, first, index.constant(kStrip));
+      last = b.create<arith::MinUIOp>(loc, last, index.constant(across));
+      target.loopOverLanes(emitter, dim, extent, index.constant(0), index.constant(extent),
+                           extent % width == 0, {}, [&](ValueRange, Value) {
+                             forLoop(emitter, first, last, 1, [&](Value i) {
+                               index.setDim(*stripDim, i, across);
+                               emit(emitter);
+                             });
+                             return SmallVector<Value>();
+                           });
+    });
+    return KernelFunction{function, target.getLaunchShape(function, tasks)};
+  }
   if (!outer.empty()) {
     int64_t tasks = forEachRow(emitter, function, rows, extent, [&](Value row) {
       setRow(emitter, domain, outer, row);
@@ -177,8 +225,6 @@ FailureOr<KernelFunction> codegen::emitLoopKernel(exec::KernelOp kernel, ModuleO
     return KernelFunction{function, target.getLaunchShape(function, tasks)};
   }
   // One long row: a task is a piece of it.
-  OpBuilder &b = emitter.builder();
-  Location loc = kernel.getLoc();
   int64_t taskElements = target.getTaskElements(function);
   auto tasks = static_cast<int64_t>(llvm::divideCeil(elements, taskElements));
   Value perTask = index.constant(taskElements), end = index.constant(elements);

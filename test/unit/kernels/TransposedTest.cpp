@@ -70,6 +70,11 @@ static const KernelCase kCases[] = {
     %1 = prim.gather %0, %i {axis = 0 : i64} : (tensor<11x40xf32>, tensor<50xi64>) -> tensor<50x40xf32>
     %2 = prim.transpose %1 {permutation = array<i64: 1, 0>} : (tensor<50x40xf32>) -> tensor<40x50xf32>
     return %2 : tensor<40x50xf32> })", 11},
+  {"long_rows", R"(func.func @f(%a: tensor<3x530x37xf32>, %b: tensor<640x16xbf16>) -> (tensor<3x37x530xf32>, tensor<16x640xbf16>) {
+    %0 = prim.transpose %a {permutation = array<i64: 0, 2, 1>} : (tensor<3x530x37xf32>) -> tensor<3x37x530xf32>
+    %1 = prim.transpose %b {permutation = array<i64: 1, 0>} : (tensor<640x16xbf16>) -> tensor<16x640xbf16>
+    %2 = prim.neg %1 : (tensor<16x640xbf16>) -> tensor<16x640xbf16>
+    return %0, %2 : tensor<3x37x530xf32>, tensor<16x640xbf16> })"},
   {"reduced", R"(func.func @f(%a: tensor<3x40x64xf32>) -> (tensor<3x64x40xf32>, tensor<3x40xf32>) {
     %0 = prim.transpose %a {permutation = array<i64: 0, 2, 1>} : (tensor<3x40x64xf32>) -> tensor<3x64x40xf32>
     %1 = prim.mul %0, %0 : (tensor<3x64x40xf32>, tensor<3x64x40xf32>) -> tensor<3x64x40xf32>

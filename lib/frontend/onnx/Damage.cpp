@@ -31,6 +31,14 @@ static Words wordsFor(Loss loss) {
   case Loss::Missing:
     return {"parameter that is not in the file, unused by the module or optimised away",
             "parameters that are not in the file, unused by the module or optimised away"};
+  case Loss::Drawn:
+    return {"layer whose random numbers were drawn when the model was exported",
+            "layers whose random numbers were drawn when the model was exported"};
+  case Loss::Optimized:
+    return {"program optimized the file for inference, which merges parameters of equal value and "
+            "drops those without effect",
+            "programs optimized the file for inference, which merges parameters of equal value and "
+            "drops those without effect"};
   }
   return {};
 }
@@ -54,7 +62,17 @@ std::string Damage::summary() const {
   return text;
 }
 
-std::string Damage::message(bool isTorchScript) const {
+std::string Damage::message(Exporter exporter) const {
+  if (exporter == Exporter::TensorFlow && !lost.contains(Loss::Optimized))
+    return "the export does not hold what is to be trained: " + summary() +
+           ". Export the model as it is trained, with the rates of its dropout layers set to 0: "
+           "tf2onnx.convert.from_function(tf.function(lambda x: model(x, training=True)), "
+           "input_signature=...); --accept-damaged-export trains what the file holds";
+  if (exporter == Exporter::Other || lost.contains(Loss::Optimized))
+    return "the file does not hold what is to be trained: " + summary() +
+           ". Compile it as it was before it was optimized for inference; "
+           "--accept-damaged-export trains what the file holds";
+  bool isTorchScript = exporter == Exporter::TorchScript;
   bool batchNorms = lost.contains(Loss::FoldedBatchNorm) || lost.contains(Loss::FrozenBatchNorm);
   std::string call =
       isTorchScript

@@ -64,7 +64,7 @@ def convolutions():
         layers.BatchNormalization(),
         layers.ReLU(6.0),
         layers.MaxPooling2D(),
-        layers.DepthwiseConv2D(3),
+        layers.SeparableConv2D(4, 3, depth_multiplier=2),
         layers.Flatten(),
         layers.Dense(2),
     )
@@ -79,6 +79,12 @@ def normalization():
     return sequential((6,), norm, layers.Dense(4, "hard_sigmoid"), layers.Dense(1))
 
 
+def fresh():
+    """As Keras initializes it: biases are zeros, scales are ones, and layers of one shape share them."""
+    parts = [layers.Dense(4), layers.LayerNormalization(), layers.Dense(4), layers.LayerNormalization()]
+    return sequential((5, 4), *parts, layers.LSTM(4, return_sequences=True), layers.LSTM(4), layers.Dense(2))
+
+
 MODELS = {
     "tf_mlp": (lambda: sequential((6,), layers.Dense(8, "elu"), Scale(), layers.Dense(1)), False),
     "tf_attention": (attention, False),
@@ -89,6 +95,7 @@ MODELS = {
     "tf_loop": (lambda: sequential((5, 3), layers.GRU(4, reset_after=False), layers.Dense(2)), False),
     "tf_table": (lambda: sequential((3, 4), Table(), layers.Flatten(), layers.Dense(2)), False),
     "tf_normalization": (normalization, False),
+    "tf_fresh": (fresh, False),
 }
 """Name -> (what makes it, training mode?)."""
 
@@ -130,7 +137,8 @@ def make(name, build, training):
     keras.utils.set_random_seed(0)
     random = np.random.default_rng(0)
     model = build()
-    randomize(model, random)
+    if build is not fresh:
+        randomize(model, random)
     x = random.normal(size=model.inputs[0].shape).astype("f4")
     target = random.normal(size=model.outputs[0].shape).astype("f4")
     file = str(HERE / f"{name}.onnx")
@@ -140,6 +148,8 @@ def make(name, build, training):
         tf2onnx.convert.from_function(call, input_signature=spec, opset=17, output_path=file)
     else:
         tf2onnx.convert.from_keras(model, input_signature=spec, opset=17, output_path=file)
+    if build is fresh:
+        return
     trained = model.trainable_variables
     before = [np.array(v) for v in trained]
     losses = train(model, x, target, training)

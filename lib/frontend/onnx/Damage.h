@@ -20,8 +20,9 @@ enum class Loss {
   Folded, // into a constant, with other values
   Merged, // or tied: the file does not tell
   Missing,
-  Drawn,     // random numbers, once
-  Optimized, // for inference, by a program of this name
+  DroppedBias, // of zeros
+  Drawn,       // random numbers, once
+  Optimized,   // for inference, by a program of this name
 };
 
 /// Whose export is advised in place of the one that lost something.

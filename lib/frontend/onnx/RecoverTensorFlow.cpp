@@ -8,12 +8,21 @@
 #include "frontend/onnx/Recovery.h"
 #include "frontend/onnx/TensorFlowName.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <set>
 
 using namespace accc::onnx_import;
 using accc::frontend::Proof;
 
 namespace {
+
+/// Whether one of the scopes is the other or lies within it.
+bool isOneLayer(llvm::StringRef a, llvm::StringRef b) {
+  if (a.size() < b.size())
+    std::swap(a, b);
+  return a.consume_front(b) && (a.empty() || a.starts_with("/"));
+}
 
 class TensorFlowRecovery {
 public:
@@ -27,6 +36,8 @@ public:
     readGraph(graph);
     for (const onnx::TensorProto *tensor : initializers)
       classify(*tensor);
+    findMerged();
+    findDropped();
     tellOfBatchNorms();
   }
 
@@ -37,6 +48,11 @@ private:
   void classifyComputed(const std::string &tensor, const TensorFlowName &name);
   bool isConstantToReaders(const onnx::TensorProto &tensor);
   bool isBias(const onnx::TensorProto &tensor);
+  void findMerged();
+  void findDropped();
+  bool isProduct(const onnx::NodeProto &node) const;
+  bool addsParameter(const onnx::NodeProto &node) const;
+  bool hasBias(const onnx::NodeProto &product) const;
   void tellOfBatchNorms();
 
   static bool isZero(llvm::ArrayRef<char> bytes) {
@@ -47,6 +63,7 @@ private:
   Recovery &recovery;
   ModelEditor editor;
   std::vector<const onnx::TensorProto *> initializers;
+  std::set<std::string> layers, merged; // by the biases of layers; what several layers read
   llvm::StringMap<llvm::SmallVector<const onnx::NodeProto *, 2>> readers;
 };
 
@@ -88,6 +105,8 @@ void TensorFlowRecovery::recoverLayer(onnx::NodeProto &node) {
       return;
     first.append(own.data(), half);
   }
+  if (!layers.insert(both->name()).second)
+    merged.insert(both->name());
   llvm::SmallVector<int64_t> dims = {directions, both->dims(1) / 2};
   std::string name = both->name() + "/bias", zeros = both->name() + "/zeros";
   editor.addInitializer(zeros, *both, dims, std::string(first.size(), '\0'));
@@ -162,6 +181,66 @@ void TensorFlowRecovery::classify(const onnx::TensorProto &tensor) {
     recovery.proofs[tensor.name()] = isBias(tensor) ? Proof::Known : Proof::MadeUp;
   else
     classifyComputed(tensor.name(), name);
+}
+
+/// tf2onnx makes one initialiser of equal ones: a variable of several layers may be several
+/// variables, as that of the scales of all normalisations before they are trained.
+void TensorFlowRecovery::findMerged() {
+  for (const auto &[name, proof] : recovery.proofs) {
+    auto found = readers.find(name);
+    if (found == readers.end())
+      continue;
+    std::string first = TensorFlowName(found->second.front()->name()).scope();
+    for (const onnx::NodeProto *reader : found->second) {
+      std::string scope = TensorFlowName(reader->name()).scope();
+      if (!isOneLayer(scope, first))
+        merged.insert(name.str());
+    }
+  }
+  for (const std::string &name : merged)
+    recovery.damage.add(Loss::Merged, name);
+}
+
+/// A product with a variable, or a convolution.
+bool TensorFlowRecovery::isProduct(const onnx::NodeProto &node) const {
+  return (node.op_type() == "MatMul" || node.op_type() == "Gemm" || node.op_type() == "Conv" ||
+          node.op_type() == "ConvTranspose") &&
+         node.input_size() > 1 && recovery.proofs.contains(node.input(1));
+}
+
+/// Whether the node adds a parameter to a value, as a bias or the shift of a normalisation.
+bool TensorFlowRecovery::addsParameter(const onnx::NodeProto &node) const {
+  auto isParameter = [&](const std::string &name) { return recovery.proofs.contains(name); };
+  if (node.op_type() == "Add" || node.op_type() == "Sub")
+    return llvm::any_of(node.input(), isParameter);
+  bool hasBiasInput = isProduct(node) || node.op_type() == "BatchNormalization";
+  return hasBiasInput && node.input_size() > 2 && isParameter(node.input(2));
+}
+
+/// Whether anything adds a parameter between a product and those of the next layers.
+bool TensorFlowRecovery::hasBias(const onnx::NodeProto &product) const {
+  llvm::SetVector<const onnx::NodeProto *> nodes;
+  nodes.insert(&product);
+  std::string layer = TensorFlowName(product.name()).scope();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const onnx::NodeProto *node = nodes[i];
+    if (isProduct(*node) && !isOneLayer(TensorFlowName(node->name()).scope(), layer))
+      continue;
+    if (addsParameter(*node))
+      return true;
+    for (const std::string &output : node->output())
+      if (auto found = readers.find(output); found != readers.end())
+        nodes.insert(found->second.begin(), found->second.end());
+  }
+  return false;
+}
+
+/// TensorFlow drops a bias of zeros, which every layer of Keras starts with, when it optimizes the
+/// graph for the export: a layer without one may have had one.
+void TensorFlowRecovery::findDropped() {
+  for (const onnx::NodeProto &node : graph.node())
+    if (isProduct(node) && !hasBias(node))
+      recovery.damage.add(Loss::DroppedBias, TensorFlowName(node.name()).scope());
 }
 
 /// A batch norm in training mode is written as arithmetic on the batch, without its statistics.

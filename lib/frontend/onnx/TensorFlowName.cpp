@@ -39,9 +39,9 @@ bool TensorFlowName::isRearranged() const {
 }
 
 bool TensorFlowName::isDrawn() const {
-  return llvm::any_of(path, [](llvm::StringRef part) {
-    return part.starts_with("stateless_") || part.starts_with("Stateless") ||
-           part.starts_with("random_") || part.starts_with("truncated_normal");
+  return !isVariable() && llvm::any_of(path, [](llvm::StringRef part) {
+    return part.starts_with("stateless_random_") || part == "stateless_dropout" ||
+           part == "random_uniform" || part == "random_normal" || part == "truncated_normal";
   });
 }
 

@@ -38,5 +38,8 @@ TEST_CASE("what TensorFlow folds and draws, and where") {
   CHECK(TensorFlowName("a/dropout_1/stateless_dropout/GreaterEqual:0").isDrawn());
   CHECK(TensorFlowName("a/dropout_1/stateless_dropout/GreaterEqual:0").scope() ==
         "a/dropout_1/stateless_dropout");
+  CHECK(TensorFlowName("noise/stateless_random_normal:0").isDrawn());
+  CHECK(!TensorFlowName("random_dense/Cast/ReadVariableOp:0").isDrawn());
+  CHECK(!TensorFlowName("stateless_dropout/ReadVariableOp:0").isDrawn());
   CHECK(TensorFlowName("mul:0").scope() == "mul:0");
 }

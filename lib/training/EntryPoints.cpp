@@ -8,6 +8,8 @@
 #include "training/autodiff/Differentiate.h"
 #include "training/optimizer/ApplyOptimizer.h"
 
+#include "llvm/Support/Regex.h"
+
 using namespace mlir;
 using namespace accc;
 using accc::prim::Tensor;
@@ -71,6 +73,37 @@ static SmallVector<Value> takeGradients(StepFunction step, ArrayRef<Value> wante
   return llvm::map_to_vector(wanted, [&](Value parameter) { return held.lookup(parameter); });
 }
 
+/// Asks what is to become of trained parameters that may as well be constants. The only one that a
+/// step can train is a parameter.
+static LogicalResult checkClear(StepFunction step) {
+  constexpr size_t kMost = 50;
+  SmallVector<unsigned> unclear;
+  size_t trained = 0;
+  for (unsigned i : step.argumentsOf(Role::Parameter)) {
+    trained += !step.isFrozen(i);
+    if (!step.isFrozen(i) && step.get().getArgAttr(i, kUnclearAttr))
+      unclear.push_back(i);
+  }
+  if (unclear.empty() || trained == 1)
+    return success();
+  std::string names, pattern;
+  for (unsigned i : ArrayRef(unclear).take_front(kMost)) {
+    StringRef name = step.argumentName(i);
+    names += ((names.empty() ? "'" : ", '") + name + "' (" +
+              argumentText(step.get(), i, kUnclearAttr) + ")")
+                 .str();
+    pattern += (pattern.empty() ? "" : "|") + llvm::Regex::escape(name);
+  }
+  bool isOne = unclear.size() == 1, isPart = unclear.size() > kMost;
+  return emitError(wholeModel(step))
+         << "the file does not tell whether "
+         << (isOne ? "this is a parameter or a constant: " : "these are parameters or constants: ")
+         << names << (isPart ? ", ..." : "") << "; "
+         << (isOne ? "a constant keeps its value" : "constants keep their values")
+         << " with --freeze '^(" << pattern << (isPart ? "|...)$'" : ")$'")
+         << ", and --train . trains everything that is not frozen";
+}
+
 /// Appends `grad.<parameter>` for every trained parameter, behind a barrier: an optimizer in the
 /// same step changes nothing about how a gradient is computed. Those that do not reach the loss are
 /// frozen, here and in `forward`: as in PyTorch, where they have no gradient, an optimizer leaves
@@ -108,6 +141,8 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
   }
   step.freeze(unreached);
   forward.freeze(unreached);
+  if (failed(checkClear(step)))
+    return failure();
   if (unreached.size() == trained.size())
     return emitError(wholeModel(forward))
            << "there is nothing to train: no parameter that is not frozen reaches the loss";

@@ -54,8 +54,10 @@ LogicalResult accc::chooseTrained(StepFunction forward, const TrainingOptions &o
 
   llvm::BitVector trained(forward.get().getNumArguments());
   forEach("--train", options.train, [&](const NamePattern &pattern, const Found &found) {
-    for (unsigned i : found.parameters)
+    for (unsigned i : found.parameters) {
       trained.set(i);
+      forward.get().removeArgAttr(i, kUnclearAttr); // it is asked for
+    }
     if (!found.parameters.empty())
       return;
     good = false;

@@ -63,12 +63,19 @@ class Exports(CommandLineTest):
                     _, error = self.compile(model, path.stem, code=DATA)
                     self.assertEqual(error.count("error:"), 1, error)
                     self.assertIn(verdict, error)
-                    self.assertIn("torch.onnx.export(model.train(), ", error)
+                    optimized = path.stem.endswith(("optimized", "simplified"))
+                    advice = "as it was before it was optimized" if optimized else "torch.onnx.export(model.train(), "
+                    self.assertIn(advice, error)
 
     def test_accepted_damage_stands_in_the_manifest(self):
         self.compile("cnn", "dynamo_train", "--accept-damaged-export")
         text, _ = self.accc("inspect", "m.so")
         self.assertIn("lost in the export: 2 batch norms folded into the layers", text)
+
+    def test_what_an_optimizer_computed_is_no_parameter(self):
+        for file in ("script_train_optimized", "script_train_simplified"):
+            self.compile("recurrent", file, "--accept-damaged-export")
+            self.check_state(*self.trained("recurrent"))
 
     def test_damage_is_no_error_where_nothing_is_trained(self):
         path = EXPORTS / "cnn" / "dynamo_train.onnx"
@@ -109,6 +116,15 @@ class Exports(CommandLineTest):
             self.assertEqual(found[name][2], golden["before." + name][2])
         row = 6 * 4  # of the padding word, which only the head trains
         self.assertNotEqual(found["head.weight"][2][:row], golden["before.head.weight"][2][:row])
+
+    def test_a_parameter_of_the_metadata_that_the_file_does_not_hold(self):
+        model = (EXPORTS / "marked" / "marked.onnx").read_bytes()
+        self.assertEqual(model.count(b'"embedding.weight"'), 1)
+        (self.folder / "less.onnx").write_bytes(model.replace(b'"embedding.weight"', b'"embedding.wright"'))
+        options = ["--loss", "cross_entropy,class_dim=-1", "--optimizer", "sgd"]
+        _, error = self.accc("check", "less.onnx", *options, code=DATA)
+        self.assertIn("1 parameter that is not in the file", error)
+        self.assertIn("'embedding.wright'", error)
 
     def test_malformed_metadata(self):
         model = (EXPORTS / "marked" / "marked.onnx").read_bytes()

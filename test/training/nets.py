@@ -18,6 +18,7 @@ from train import SECONDS, accc
 model = pathlib.Path(sys.argv[3])
 with tempfile.TemporaryDirectory(prefix="accc-nets-") as folder:
     library = pathlib.Path(folder) / "model.so"
-    accc("compile", model, "-o", library, "--loss", sys.argv[5], "--optimizer", sys.argv[6])
+    # Their single numbers are parameters, too.
+    accc("compile", model, "-o", library, "--loss", sys.argv[5], "--optimizer", sys.argv[6], "--train", ".")
     apart = [sys.argv[2], library, sys.argv[4], "0.05"]
     sys.exit(subprocess.run(apart, timeout=SECONDS).returncode)

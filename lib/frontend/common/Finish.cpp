@@ -2,6 +2,7 @@
 // The end of an import: results, roles, what nobody uses, and a last look by the verifier.
 #include "frontend/common/ForwardBuilder.h"
 #include "frontend/common/Raise.h"
+#include "frontend/common/UnclearParameters.h"
 #include "ir/prim/FunctionContract.h"
 #include "support/DeadCode.h"
 
@@ -70,6 +71,7 @@ void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &resul
     return llvm::map_to_vector(
         lists, [&](const NamedAttrList &list) { return list.getDictionary(&context); });
   };
+  UnclearParameters unclear(*body, variables);
   for (auto [argument, role] : inputs)
     setArgument(argument, cast<NameLoc>(argument.getLoc()).getName(), role);
   for (const Variable &variable : variables) {
@@ -77,6 +79,8 @@ void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &resul
                                       variable.isBuffer ? Role::Buffer : Role::Parameter);
     if (!variable.isBuffer && variable.isFrozen)
       list.set(kFrozenAttr, opBuilder.getUnitAttr());
+    if (std::string why = unclear.why(variable); !why.empty() && !variable.isFrozen)
+      list.set(kUnclearAttr, opBuilder.getStringAttr(why));
   }
   forward.setAllArgAttrs(dictionaries(argumentAttributes));
   forward.setAllResultAttrs(dictionaries(attributes));

@@ -88,6 +88,11 @@ void ForwardBuilder::markBuffer(Value variable) {
     found->isBuffer = true;
 }
 
+void ForwardBuilder::markUnclear(Value variable, StringRef why) {
+  if (Variable *found = findVariable(variable); found && found->proof != Proof::Known)
+    found->unclear = why.str();
+}
+
 bool ForwardBuilder::bindUpdate(Value variable, Value update) {
   Variable *found = findVariable(variable);
   if (!found)

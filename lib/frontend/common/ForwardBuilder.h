@@ -15,6 +15,16 @@
 
 namespace accc::frontend {
 
+/// What shows that a float value of the file is a parameter, and no constant.
+enum class Proof {
+  /// The format, or the name: only the module's own values have such names.
+  Known,
+  /// Nothing but its place in the graph: the file gives constants such names, too.
+  Named,
+  /// The same, and its name is of what an exporter or an optimizer computed of other values.
+  MadeUp
+};
+
 /// A variable of the model: an argument of @forward with an initial value.
 struct Variable {
   std::string name;
@@ -29,6 +39,10 @@ struct Variable {
   bool isKnown = true;
   /// The import asked for that value.
   bool isAskedFor = false;
+  /// What shows that it is a parameter.
+  Proof proof = Proof::Known;
+  /// What speaks against a parameter, if its place in the graph does.
+  std::string unclear = {};
 };
 
 /// A result of @forward: an output of the model, or its own loss or gradient of a parameter.
@@ -59,6 +73,9 @@ public:
   mlir::Value addVariable(Variable variable);
   /// The variable of an argument, or null.
   Variable *findVariable(mlir::Value argument);
+  /// Its place speaks against a parameter: an error where it is trained, unless its name or the
+  /// options say that it is one.
+  void markUnclear(mlir::Value variable, llvm::StringRef why);
   /// What a variable starts with, or null if the value is no variable, or its value is not known.
   mlir::DenseElementsAttr initialValue(mlir::Value variable);
   /// The argument is a buffer, not a parameter.

@@ -31,6 +31,17 @@ static Words wordsFor(Loss loss) {
   case Loss::Missing:
     return {"parameter that is not in the file, unused by the module or optimised away",
             "parameters that are not in the file, unused by the module or optimised away"};
+  case Loss::DroppedBias:
+    return {"layer without a bias, which TensorFlow drops where it is zero",
+            "layers without a bias, which TensorFlow drops where it is zero"};
+  case Loss::Drawn:
+    return {"layer whose random numbers were drawn when the model was exported",
+            "layers whose random numbers were drawn when the model was exported"};
+  case Loss::Optimized:
+    return {"program optimized the file for inference, which merges parameters of equal value and "
+            "drops those without effect",
+            "programs optimized the file for inference, which merges parameters of equal value and "
+            "drops those without effect"};
   }
   return {};
 }
@@ -54,7 +65,20 @@ std::string Damage::summary() const {
   return text;
 }
 
-std::string Damage::message(bool isTorchScript) const {
+std::string Damage::message(Exporter exporter) const {
+  if (exporter == Exporter::TensorFlow && !lost.contains(Loss::Optimized))
+    return "the export does not hold what is to be trained: " + summary() +
+           ". Export the model as it is trained, with the rates of its dropout layers set to 0 and "
+           "variables that differ (variable.assign_add(1e-4 * tf.random.normal(variable.shape)) "
+           "for "
+           "those that start from zeros or ones): tf2onnx.convert.from_function(tf.function(lambda "
+           "x: model(x, training=True)), "
+           "input_signature=...); --accept-damaged-export trains what the file holds";
+  if (exporter == Exporter::Other || lost.contains(Loss::Optimized))
+    return "the file does not hold what is to be trained: " + summary() +
+           ". Compile it as it was before it was optimized for inference; "
+           "--accept-damaged-export trains what the file holds";
+  bool isTorchScript = exporter == Exporter::TorchScript;
   bool batchNorms = lost.contains(Loss::FoldedBatchNorm) || lost.contains(Loss::FrozenBatchNorm);
   std::string call =
       isTorchScript

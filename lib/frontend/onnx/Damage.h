@@ -20,7 +20,13 @@ enum class Loss {
   Folded, // into a constant, with other values
   Merged, // or tied: the file does not tell
   Missing,
+  DroppedBias, // of zeros
+  Drawn,       // random numbers, once
+  Optimized,   // for inference, by a program of this name
 };
+
+/// Whose export is advised in place of the one that lost something.
+enum class Exporter { TorchExport, TorchScript, TensorFlow, Other };
 
 class Damage {
 public:
@@ -30,7 +36,7 @@ public:
   /// "2 batch norms folded into convolutions ('1', '5'); 1 parameter folded into a constant ('p')"
   std::string summary() const;
   /// The same as an error, with the export that loses nothing.
-  std::string message(bool isTorchScript) const;
+  std::string message(Exporter exporter) const;
 
 private:
   std::map<Loss, llvm::SetVector<std::string, std::vector<std::string>, std::set<std::string>>>

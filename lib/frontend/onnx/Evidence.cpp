@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/onnx/Evidence.h"
+#include "frontend/onnx/TensorFlowName.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -85,7 +86,13 @@ std::vector<std::string> accc::onnx_import::parsePythonList(llvm::StringRef text
 }
 
 Evidence::Evidence(const onnx::ModelProto &model) {
-  if (!llvm::StringRef(model.producer_name()).starts_with("pytorch"))
+  if (llvm::StringRef(model.producer_name()).starts_with("tf2onnx"))
+    hasVariableReads =
+        llvm::any_of(model.graph().initializer(), [](const onnx::TensorProto &tensor) {
+          return TensorFlowName(tensor.name()).isVariable();
+        });
+  ofPyTorch = llvm::StringRef(model.producer_name()).starts_with("pytorch");
+  if (!ofPyTorch)
     return;
   const onnx::GraphProto &graph = model.graph();
   Metadata entries = metadataOf(graph, kGraphMetadata);
@@ -169,6 +176,13 @@ std::string accc::onnx_import::moduleOf(llvm::ArrayRef<llvm::StringRef> path, bo
     before = part;
   }
   return module;
+}
+
+bool accc::onnx_import::isOfOptimizer(llvm::StringRef name) {
+  if (name.starts_with("ConvBnFusion_") || name.starts_with("ConvMulFusion_") ||
+      name.starts_with("ConvAddFusion_"))
+    return true;
+  return name.consume_front("_v_") && !name.empty() && llvm::all_of(name, llvm::isDigit);
 }
 
 llvm::StringRef accc::onnx_import::ownerOf(llvm::StringRef name) {

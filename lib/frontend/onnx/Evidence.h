@@ -3,6 +3,7 @@
 #ifndef ACCC_FRONTEND_ONNX_EVIDENCE_H
 #define ACCC_FRONTEND_ONNX_EVIDENCE_H
 
+#include "frontend/onnx/Damage.h"
 #include "frontend/onnx/Proto.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -46,6 +47,16 @@ public:
   bool isTorchExport() const { return !state.empty() && hasScopes; }
   /// The names of nodes are paths of modules, as the TorchScript exporter writes them.
   bool isTorchScript() const { return hasPaths; }
+  /// Variables of TensorFlow are named after the ops that read them, as tf2onnx, and Keras by it,
+  /// write them.
+  bool isTensorFlow() const { return hasVariableReads; }
+  /// Whose export is meant where this one lost something.
+  Exporter exporter() const {
+    return isTensorFlow()    ? Exporter::TensorFlow
+           : isTorchScript() ? Exporter::TorchScript
+           : ofPyTorch       ? Exporter::TorchExport
+                             : Exporter::Other;
+  }
   /// onnxscript's optimizer, which the exporter of torch.export runs by default, went over the
   /// graph: it makes initialisers of all constants.
   bool isOptimized() const { return isTorchExport() && !hasConstants; }
@@ -73,7 +84,8 @@ private:
   std::vector<StateEntry> state;
   llvm::StringMap<size_t> order;
   llvm::StringMap<std::vector<std::string>> folded;
-  bool hasScopes = false, hasPaths = false, hasConstants = false;
+  bool hasScopes = false, hasPaths = false, hasConstants = false, hasVariableReads = false,
+       ofPyTorch = false;
 };
 
 /// The parts of a node name of the TorchScript exporter before the last: "encoder", "layer.0" and
@@ -83,6 +95,9 @@ llvm::SmallVector<llvm::StringRef> pathOf(const onnx::NodeProto &node);
 /// name and repeats it: "layers/layers.0".
 std::string moduleOf(llvm::ArrayRef<llvm::StringRef> path, bool joinsLists);
 
+/// Whether an optimizer for inference gave the value its name: onnxsim ("_v_12") or ONNX Runtime,
+/// which says what it fused ("ConvBnFusion_W_fc.weight").
+bool isOfOptimizer(llvm::StringRef name);
 /// "encoder.layer.0" of "encoder.layer.0.weight", and "weight".
 llvm::StringRef ownerOf(llvm::StringRef name);
 llvm::StringRef leafOf(llvm::StringRef name);

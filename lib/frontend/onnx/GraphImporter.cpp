@@ -46,6 +46,10 @@ bool isStandard(const onnx::NodeProto &node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
 }
 
+bool isOfRuntime(const onnx::NodeProto &node) {
+  return StringRef(node.domain()).starts_with("com.microsoft");
+}
+
 std::string fullOpType(const onnx::NodeProto &node) {
   return isStandard(node) ? node.op_type() : node.domain() + "." + node.op_type();
 }
@@ -101,7 +105,9 @@ std::optional<Variable> GraphImporter::variableOf(const onnx::TensorProto &tenso
                   .isFrozen = training ? !isTrained : !initializers.isTrained(tensor.name()),
                   .weight = weight,
                   .isTrained = isTrained,
-                  .isKnown = !isMutable};
+                  .isKnown = !isMutable,
+                  .proof = training ? frontend::Proof::Known : initializers.proofOf(tensor),
+                  .unclear = state.recovery.unclear.lookup(tensor.name())};
 }
 
 Entity GraphImporter::initializer(const onnx::TensorProto &tensor) {
@@ -290,7 +296,10 @@ Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entit
     return importCall(*function, node, frame, inputs);
   const OpRow *op = findOp(node.domain(), node.op_type());
   if (!op)
-    fail(isStandard(node) ? "the operator is not supported" : kUnknownOperator);
+    fail(isStandard(node)    ? "the operator is not supported"
+         : isOfRuntime(node) ? "the operator is not supported: ONNX Runtime writes it when it "
+                               "optimizes a model for inference; compile the file that it read"
+                             : kUnknownOperator);
   if (opset(node, frame) < op->oldest)
     fail("the form of operator sets before " + Twine(op->oldest) + " is not supported");
   if (broken)

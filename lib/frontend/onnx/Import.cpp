@@ -7,17 +7,36 @@
 #include "llvm/Support/Path.h"
 
 #include <new>
+#include <set>
 
 using namespace accc;
 using namespace accc::onnx_import;
 
 namespace {
+/// The trained parameters that the metadata names and the file does not hold: it named those that
+/// it held when it was exported.
+void findMissing(const onnx::ModelProto &model, const ExportMetadata &exported,
+                 Recovery &recovery) {
+  llvm::StringSet<> held;
+  for (const onnx::TensorProto &tensor : model.graph().initializer())
+    held.insert(tensor.name());
+  std::set<std::string> missing;
+  for (const auto &entry : exported)
+    if (entry.second.isParameter && entry.second.isTrained && !held.contains(entry.first()))
+      missing.insert(entry.first().str());
+  for (const std::string &name : missing)
+    recovery.damage.add(Loss::Missing, name);
+}
+
 /// What the file says of its module's state, or what its exporter's traces prove.
 ModelState readState(const std::shared_ptr<onnx::ModelProto> &model, llvm::StringRef directory,
                      mlir::MLIRContext &context) {
   ModelState state;
   state.exported = readExportMetadata(*model);
-  if (!state.exported) {
+  if (state.exported) {
+    findOptimizers(*model, state.recovery);
+    findMissing(*model, *state.exported, state.recovery);
+  } else {
     TensorReader tensors(context, model, directory);
     try {
       state.recovery = recoverExport(*model, tensors);

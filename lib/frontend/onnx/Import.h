@@ -13,8 +13,9 @@ namespace accc {
 /// not be trusted: whatever is wrong with it becomes a problem. Never throws.
 ///
 /// Float initialisers become parameters, running statistics and PyTorch's buffers become buffers,
-/// other initialisers constants. Open dimensions are fixed by `options.dimensions`. All that stands
-/// in the way is collected; the module is null then.
+/// other initialisers constants. A parameter that may as well be a constant is marked
+/// `accc.unclear`. Open dimensions are fixed by `options.dimensions`. All that stands in the way is
+/// collected; the module is null then.
 ImportResult importOnnx(llvm::StringRef path, const ImportOptions &options,
                         mlir::MLIRContext &context);
 

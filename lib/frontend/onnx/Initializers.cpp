@@ -23,7 +23,13 @@ bool isMadeUp(llvm::StringRef name) {
   bool torch =
       number.consume_front("val_") && !number.empty() && llvm::all_of(number, llvm::isDigit);
   return torch || name.starts_with("onnx::") || name.contains("Constant") ||
-         name.starts_with("/") || llvm::all_of(name, llvm::isDigit);
+         name.starts_with("/") || llvm::all_of(name, llvm::isDigit) || isOfOptimizer(name);
+}
+
+/// An optimizer computed it of other values after the export: the exporters of PyTorch keep names
+/// of nodes' results ("/attention/Exp_output_0") for these, and write numbers as constants.
+bool isFoldedLater(llvm::StringRef name) {
+  return isOfOptimizer(name) || (name.starts_with("/") && !name.contains("Constant"));
 }
 
 /// The element whose bytes these are.
@@ -71,7 +77,19 @@ bool accc::onnx_import::isMask(const Weight &weight) {
          hides;
 }
 
-Initializers::Initializers(const onnx::ModelProto &model, const ModelState &state) : state(state) {
+bool accc::onnx_import::isIndicator(const Weight &weight) {
+  bool hasZero = false, hasOne = false;
+  return allElements(weight,
+                     [&](double x) {
+                       hasZero |= x == 0;
+                       hasOne |= x == 1;
+                       return x == 0 || x == 1;
+                     }) &&
+         hasZero && hasOne;
+}
+
+Initializers::Initializers(const onnx::ModelProto &model, const ModelState &state)
+    : state(state), ofPyTorch(llvm::StringRef(model.producer_name()).starts_with("pytorch")) {
   for (const onnx::ValueInfoProto &info : model.graph().value_info()) {
     Metadata entries = metadataOf(info);
     auto kind = entries.find(kSpecKind);
@@ -104,7 +122,7 @@ InitializerKind Initializers::classify(const onnx::TensorProto &tensor,
   if (isMask(weight))
     return InitializerKind::Constant;
   bool madeUp = isMadeUp(tensor.name());
-  if (madeUp && weight.type.getNumElements() <= 1)
+  if (madeUp && weight.type.getNumElements() <= 1 && !isFoldedLater(tensor.name()))
     return InitializerKind::Constant;
   if (isFolded(tensor) && (weight.type.getNumElements() <= 16 || isUniform(weight)))
     return InitializerKind::Constant;
@@ -113,6 +131,20 @@ InitializerKind Initializers::classify(const onnx::TensorProto &tensor,
     if (leafOf(tensor.name()) == buffer)
       return InitializerKind::Buffer;
   return InitializerKind::Parameter;
+}
+
+frontend::Proof Initializers::proofOf(const onnx::TensorProto &tensor) const {
+  const std::string &name = tensor.name();
+  if (state.exported || kinds.contains(name))
+    return frontend::Proof::Known;
+  if (auto proof = state.recovery.proofs.find(name); proof != state.recovery.proofs.end())
+    return proof->second;
+  if (!ofPyTorch)
+    return frontend::Proof::Named;
+  if (isMadeUp(name))
+    return frontend::Proof::MadeUp;
+  bool isPath = llvm::StringRef(name).contains('.');
+  return isPath || state.recovery.keepsNames ? frontend::Proof::Known : frontend::Proof::Named;
 }
 
 bool Initializers::isFolded(const onnx::TensorProto &tensor) const {

@@ -3,7 +3,7 @@
 #ifndef ACCC_FRONTEND_ONNX_INITIALIZERS_H
 #define ACCC_FRONTEND_ONNX_INITIALIZERS_H
 
-#include "frontend/common/ImportResult.h"
+#include "frontend/common/ForwardBuilder.h"
 #include "frontend/onnx/ExportMetadata.h"
 #include "frontend/onnx/Proto.h"
 #include "frontend/onnx/Recovery.h"
@@ -30,6 +30,10 @@ public:
   /// -1e30), or scalars with a name that the exporter made up. Integers and booleans are constants.
   InitializerKind classify(const onnx::TensorProto &tensor, const Weight &weight) const;
 
+  /// What shows that a float initialiser is a parameter: metadata, a name that only the module's
+  /// own values have (those of PyTorch's exporters, and those of variables of TensorFlow), or none.
+  frontend::Proof proofOf(const onnx::TensorProto &tensor) const;
+
   /// PyTorch's own optimisation of the exported graph went over this float initialiser: it is none
   /// of the module's parameters, though the others say that they are.
   bool isFolded(const onnx::TensorProto &tensor) const;
@@ -40,11 +44,15 @@ public:
 private:
   const ModelState &state;
   llvm::StringMap<std::string> kinds; // by initialiser name: PARAMETER, BUFFER, CONSTANT_TENSOR ...
+  bool ofPyTorch;
 };
 
 /// Whether the floats are what is added to scores to hide some of them: 0 or beyond -1e30. No
 /// trained value looks like that.
 bool isMask(const Weight &weight);
+
+/// Whether the floats are a condition: some are 0, and all others 1.
+bool isIndicator(const Weight &weight);
 
 } // namespace accc::onnx_import
 

@@ -22,19 +22,21 @@ const onnx::TensorProto *ModelEditor::find(llvm::StringRef name) const {
   return initializers.lookup(name);
 }
 
-const onnx::TensorProto *ModelEditor::findFloat(llvm::StringRef name) const {
-  const onnx::TensorProto *tensor = find(name);
-  if (!tensor)
-    return nullptr;
-  switch (tensor->data_type()) {
+bool ModelEditor::isFloat(const onnx::TensorProto &tensor) {
+  switch (tensor.data_type()) {
   case onnx::TensorProto::FLOAT:
   case onnx::TensorProto::DOUBLE:
   case onnx::TensorProto::FLOAT16:
   case onnx::TensorProto::BFLOAT16:
-    return tensor;
+    return true;
   default:
-    return nullptr;
+    return false;
   }
+}
+
+const onnx::TensorProto *ModelEditor::findFloat(llvm::StringRef name) const {
+  const onnx::TensorProto *tensor = find(name);
+  return tensor && isFloat(*tensor) ? tensor : nullptr;
 }
 
 llvm::ArrayRef<char> ModelEditor::bytesOf(const onnx::TensorProto &tensor) {

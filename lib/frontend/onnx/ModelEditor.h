@@ -22,6 +22,7 @@ public:
 
   /// The initialiser of this name, or null.
   const onnx::TensorProto *find(llvm::StringRef name) const;
+  static bool isFloat(const onnx::TensorProto &tensor);
   /// The same, if it is of floats.
   const onnx::TensorProto *findFloat(llvm::StringRef name) const;
   Weight weightOf(const onnx::TensorProto &tensor) { return tensors.weight(tensor); }

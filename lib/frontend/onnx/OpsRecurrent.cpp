@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recurrent layers.
+#include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
 #include "ir/nn/Nn.h"
 
@@ -51,6 +52,14 @@ Value optionalFloat(Node &node, size_t input) {
   return node.has(input) ? node.floatIn(input).get() : Value();
 }
 
+/// The state that a layer starts from, from this input on.
+Value initialState(Node &node, size_t input) {
+  Value state = optionalFloat(node, input);
+  if (state)
+    node.importer().markUnclear(state, "the state that a layer starts from");
+  return state;
+}
+
 Entities resultsOf(Operation *op) {
   Entities results;
   for (Value result : op->getResults())
@@ -63,8 +72,8 @@ Entities lstm(Node &node) {
   if (node.integer("input_forget", 0) != 0)
     fail("input_forget is not supported");
   return resultsOf(node.create<nn::LstmOp>({node.floatIn(0), node.floatIn(1), node.floatIn(2),
-                                            optionalFloat(node, 3), optionalFloat(node, 5),
-                                            optionalFloat(node, 6), optionalFloat(node, 7)},
+                                            optionalFloat(node, 3), initialState(node, 5),
+                                            initialState(node, 6), optionalFloat(node, 7)},
                                            attributes));
 }
 
@@ -73,7 +82,7 @@ Entities gru(Node &node) {
   attributes.push_back(
       node.flag("linear_before_reset", node.integer("linear_before_reset", 0) != 0));
   return resultsOf(node.create<nn::GruOp>({node.floatIn(0), node.floatIn(1), node.floatIn(2),
-                                           optionalFloat(node, 3), optionalFloat(node, 5)},
+                                           optionalFloat(node, 3), initialState(node, 5)},
                                           attributes));
 }
 
@@ -83,7 +92,7 @@ Entities rnn(Node &node) {
   auto attributes = commonAttributes(node, {relu ? "Relu" : "Tanh"});
   attributes.push_back(node.flag("relu", relu));
   return resultsOf(node.create<nn::RnnOp>({node.floatIn(0), node.floatIn(1), node.floatIn(2),
-                                           optionalFloat(node, 3), optionalFloat(node, 5)},
+                                           optionalFloat(node, 3), initialState(node, 5)},
                                           attributes));
 }
 

@@ -14,7 +14,26 @@ namespace {
 
 constexpr const char kPath[] = "node path", kIdentity[] = "Identity node";
 
-bool isAnonymous(llvm::StringRef name) { return name.starts_with("onnx::"); }
+/// Also where an optimizer folded constants after the export: such a value keeps the name of the
+/// node's result ("/fc/Transpose_output_0"), or has one of the optimizer's.
+bool isAnonymous(llvm::StringRef name) {
+  return name.starts_with("onnx::") || name.starts_with("/") || isOfOptimizer(name);
+}
+
+/// The result of a Constant or ConstantOfShape that an optimizer made an initialiser of.
+bool isConstantNode(llvm::StringRef name) {
+  return name.starts_with("/") && name.rsplit('/').second.starts_with("Constant");
+}
+
+/// x w, or x w + b.
+bool isProduct(const onnx::NodeProto &node) {
+  if (node.op_type() == "MatMul")
+    return node.input_size() == 2;
+  return node.op_type() == "Gemm" && node.input_size() > 1 &&
+         llvm::none_of(node.attribute(), [](const onnx::AttributeProto &attribute) {
+           return attribute.name() == "transB" && attribute.i() != 0;
+         });
+}
 
 /// Whether two names differ at most in the numbers by which paths tell the calls of one module
 /// apart: "fc_1.weight" is of the second call of `fc`.
@@ -165,6 +184,10 @@ std::optional<std::string> TorchScriptRecovery::moduleName(const onnx::NodeProto
 /// The name of the weight of a product: beside its bias, which has a name; or of a module that has
 /// no other nodes.
 std::string TorchScriptRecovery::weightOf(const onnx::NodeProto &product) const {
+  if (product.input_size() == 3) // an optimizer joined it with its bias
+    if (llvm::StringRef stem(product.input(2));
+        source(product.input(2)) && !isAnonymous(stem) && stem.consume_back("bias"))
+      return stem.str() + "weight";
   auto readersOf = readers.find(product.output(0));
   if (readersOf != readers.end() && readersOf->second.size() == 1) {
     const onnx::NodeProto &next = *readersOf->second.front();
@@ -222,6 +245,12 @@ void TorchScriptRecovery::recoverProduct(onnx::NodeProto &node) {
 }
 
 void TorchScriptRecovery::recoverLayer(onnx::NodeProto &node) {
+  for (int state : {5, 6}) // zeros, where the module is not given another
+    if (state < node.input_size())
+      if (const onnx::TensorProto *tensor = source(node.input(state)))
+        if (isAnonymous(tensor->name()) &&
+            llvm::all_of(editor.bytesOf(*tensor), [](char byte) { return byte == 0; }))
+          recovery.constants.insert(tensor->name());
   if (node.input_size() < 2 || !isAnonymous(node.input(1)))
     return;
   std::optional<std::string> module = moduleName(node);
@@ -290,7 +319,7 @@ void TorchScriptRecovery::findLosses() {
       const onnx::TensorProto *tensor = source(input);
       if (!tensor || !isAnonymous(input) || node.op_type() == "Identity" ||
           editor.bytesOf(*tensor).size() <= editor.elementSize(*tensor) ||
-          isMask(editor.weightOf(*tensor)))
+          recovery.constants.contains(tensor->name()) || isMask(editor.weightOf(*tensor)))
         continue;
       if (llvm::StringRef(node.op_type()).starts_with("Conv"))
         recovery.damage.add(Loss::FoldedConvolution, moduleName(node).value_or(node.name()));
@@ -302,9 +331,12 @@ void TorchScriptRecovery::findLosses() {
 void TorchScriptRecovery::run() {
   readIdentities();
   splitIdentities();
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    if (isConstantNode(tensor.name()) && ModelEditor::isFloat(tensor))
+      recovery.constants.insert(tensor.name());
   for (int i = 0, nodes = graph.node_size(); i < nodes; ++i) {
     onnx::NodeProto &node = *graph.mutable_node(i);
-    if (node.op_type() == "MatMul" && node.input_size() == 2)
+    if (isProduct(node))
       recoverProduct(node);
     else if (isRecurrent(node))
       recoverLayer(node);

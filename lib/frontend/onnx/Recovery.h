@@ -3,6 +3,7 @@
 #ifndef ACCC_FRONTEND_ONNX_RECOVERY_H
 #define ACCC_FRONTEND_ONNX_RECOVERY_H
 
+#include "frontend/common/ForwardBuilder.h"
 #include "frontend/onnx/Damage.h"
 #include "frontend/onnx/Evidence.h"
 #include "frontend/onnx/Tensors.h"
@@ -22,6 +23,12 @@ struct Recovery {
   std::map<std::string, std::vector<std::string>> aliases;
   /// Float initialisers that hold no parameter and no buffer.
   llvm::StringSet<> constants;
+  /// What the names of float initialisers prove, where that is known of each.
+  llvm::StringMap<frontend::Proof> proofs;
+  /// What speaks against a parameter, by the name of the initialiser.
+  llvm::StringMap<std::string> unclear;
+  /// Every float initialiser whose name is not made up is one of the module's own.
+  bool keepsNames = false;
   Damage damage;
   std::vector<std::string> warnings;
 
@@ -34,10 +41,14 @@ struct Recovery {
 /// stay as they are. Throws ImportError where a tensor's data is not what its type says.
 Recovery recoverExport(onnx::ModelProto &model, TensorReader &tensors);
 
+/// What programs that optimize files for inference did to one.
+void findOptimizers(const onnx::ModelProto &model, Recovery &recovery);
+
 /// The parts of recoverExport for one exporter each.
 void recoverTorchExport(onnx::ModelProto &model, const Evidence &evidence, Recovery &recovery,
                         TensorReader &tensors);
 void recoverTorchScript(onnx::ModelProto &model, Recovery &recovery, TensorReader &tensors);
+void recoverTensorFlow(onnx::ModelProto &model, Recovery &recovery, TensorReader &tensors);
 
 } // namespace accc::onnx_import
 

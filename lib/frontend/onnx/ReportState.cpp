@@ -20,5 +20,5 @@ void GraphImporter::reportState(ImportResult &result) {
       warn(warning);
   result.damage = recovery.damage.summary();
   if (importOptions.training && !importOptions.acceptDamage && !recovery.damage.empty())
-    problems.push_back({"", "", recovery.damage.message(Evidence(*model).isTorchScript())});
+    problems.push_back({"", "", recovery.damage.message(Evidence(*model).exporter())});
 }

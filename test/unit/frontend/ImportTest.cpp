@@ -74,6 +74,69 @@ TEST_CASE("masks and made-up scalars are constants") {
   CHECK(model.result.weights.empty());
 }
 
+TEST_CASE("what may be a parameter or a constant is marked, unless its place or its name tells") {
+  const char *text = R"(
+    g (float[2,3] x) => (float[2,1] y, float[2,3] z)
+      <float[3] mean = {1,2,3}, float[3,2] w = {1,2,3,4,5,6}, float scale = {0.5}, float[2] gamma = {1,2},
+       float[2,1] head = {1,2}, float[1] bias = {3}, float[1] slope = {0.25}, float[1,1,1] power = {2}> {
+      centred = Sub(x, mean)
+      product = MatMul(centred, w)
+      scaled = Mul(product, scale)
+      hidden = Mul(scaled, gamma)
+      active = PRelu(hidden, slope)
+      out = MatMul(active, head)
+      y = Add(out, bias)
+      three = Unsqueeze <axes = [0]> (centred)
+      squared = Mul(three, power)
+      z = Squeeze <axes = [0]> (squared)
+    })";
+  auto model = importText(text, {}, 11);
+  auto why = [&](const char *name) { return model.argument(name, "accc.unclear"); };
+  CHECK(why("scale") == "a single number: 0.5");
+  CHECK(why("power") == "a single number: 2");
+  CHECK(why("mean") == "arithmetic on the input data: [3] of 1, 2, 3");
+  for (const char *name : {"w", "gamma", "head", "bias", "slope"})
+    CHECK(why(name).empty());
+  ImportOptions options;
+  options.frozen = {"scale"};
+  CHECK(importText(text, options, 11).argument("scale", "accc.unclear").empty());
+  // A name of a module that PyTorch wrote is proof; one that it made up speaks against a parameter.
+  auto torch = importText(R"(
+    g (float[2] x) => (float[2] y)
+      <float norm__scale = {2}, float scale = {3}, float[2] val_1 = {1,2}, float[2,2] val_2 = {1,2,3,4}> {
+      a = MatMul(x, val_2)
+      b = Mul(a, norm__scale)
+      c = Mul(b, val_1)
+      y = Mul(c, scale)
+    })",
+                          {}, 17, "pytorch");
+  CHECK(torch.argument("norm.scale", "accc.unclear").empty());
+  CHECK(torch.argument("val_2", "accc.unclear").empty());
+  CHECK(torch.argument("scale", "accc.unclear") == "a single number: 3");
+  CHECK(torch.argument("val_1", "accc.unclear") ==
+        "made by the exporter or an optimizer: [2] of 1, 2");
+}
+
+TEST_CASE("a state that a recurrent layer starts from may be a parameter or a constant") {
+  auto model = importText(R"(
+    g (float[3,1,2] x) => (float[3,1,1,1] y)
+      <float[1,4,2] w = {1,2,3,4,5,6,7,8}, float[1,4,1] r = {1,2,3,4}, float[1,8] b = {1,2,3,4,5,6,7,8},
+       float[1,1,1] h = {0}, float[1,1,1] c = {1}> {
+      y = LSTM <hidden_size = 1> (x, w, r, b, , h, c)
+    })");
+  CHECK(model.argument("h", "accc.unclear") == "the state that a layer starts from: 0");
+  CHECK(model.argument("c", "accc.unclear") == "the state that a layer starts from: 1");
+  CHECK(model.argument("b", "accc.unclear").empty());
+}
+
+TEST_CASE("operators of ONNX Runtime are refused with the file to compile in place of it") {
+  CHECK_THAT(
+      importBytes(modelBytes("g (float[2] x) => (float[2] y) { y = com.microsoft.FastGelu(x) }"))
+          .problems(),
+      Contains("ONNX Runtime writes it when it optimizes a model for inference; compile the "
+               "file that it read"));
+}
+
 TEST_CASE("open dimensions are fixed by name or position, or all asked for") {
   const char *text = "g (float[batch,3] x, float[N,3] z) => (float[batch,3] y) { y = Add(x, z) }";
   CHECK_THAT(importText(text).problems(), Contains("-D batch=N") && Contains("-D N=N"));

@@ -82,7 +82,8 @@ def normalization():
 def fresh():
     """As Keras initializes it: biases are zeros, scales are ones, and layers of one shape share them."""
     parts = [layers.Dense(4), layers.LayerNormalization(), layers.Dense(4), layers.LayerNormalization()]
-    return sequential((5, 4), *parts, layers.LSTM(4, return_sequences=True), layers.LSTM(4), layers.Dense(2))
+    parts += [layers.LSTM(4, return_sequences=True), layers.LSTM(4, return_sequences=True), layers.GRU(4)]
+    return sequential((5, 4), *parts, layers.Dense(2))
 
 
 MODELS = {

@@ -9,7 +9,9 @@
 #include "frontend/onnx/TensorFlowName.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
+#include <map>
 #include <set>
 
 using namespace accc::onnx_import;
@@ -37,6 +39,7 @@ public:
     for (const onnx::TensorProto *tensor : initializers)
       classify(*tensor);
     findMerged();
+    findParameters(graph);
     findDropped();
     tellOfBatchNorms();
   }
@@ -49,6 +52,7 @@ private:
   bool isConstantToReaders(const onnx::TensorProto &tensor);
   bool isBias(const onnx::TensorProto &tensor);
   void findMerged();
+  void findParameters(const onnx::GraphProto &from);
   void findDropped();
   bool isProduct(const onnx::NodeProto &node) const;
   bool addsParameter(const onnx::NodeProto &node) const;
@@ -63,8 +67,11 @@ private:
   Recovery &recovery;
   ModelEditor editor;
   std::vector<const onnx::TensorProto *> initializers;
-  std::set<std::string> layers, merged; // by the biases of layers; what several layers read
+  std::set<std::string> biases, merged;       // of recurrent layers; what several layers read
+  std::vector<const onnx::NodeProto *> nodes; // of all graphs
   llvm::StringMap<llvm::SmallVector<const onnx::NodeProto *, 2>> readers;
+  /// Variables, also as bodies of loops call them, and what is computed of them alone.
+  llvm::StringSet<> parameters;
 };
 
 void TensorFlowRecovery::readGraph(const onnx::GraphProto &from) {
@@ -105,7 +112,7 @@ void TensorFlowRecovery::recoverLayer(onnx::NodeProto &node) {
       return;
     first.append(own.data(), half);
   }
-  if (!layers.insert(both->name()).second)
+  if (!biases.insert(both->name()).second)
     merged.insert(both->name());
   llvm::SmallVector<int64_t> dims = {directions, both->dims(1) / 2};
   std::string name = both->name() + "/bias", zeros = both->name() + "/zeros";
@@ -201,16 +208,43 @@ void TensorFlowRecovery::findMerged() {
     recovery.damage.add(Loss::Merged, name);
 }
 
+void TensorFlowRecovery::findParameters(const onnx::GraphProto &from) {
+  llvm::StringSet<> constants;
+  for (const onnx::TensorProto &tensor : from.initializer())
+    if (recovery.proofs.contains(tensor.name()))
+      parameters.insert(tensor.name());
+    else
+      constants.insert(tensor.name());
+  auto isParameter = [&](const std::string &name) { return parameters.contains(name); };
+  auto isKnown = [&](const std::string &name) {
+    return name.empty() || isParameter(name) || constants.contains(name);
+  };
+  for (const onnx::NodeProto &node : from.node()) {
+    nodes.push_back(&node);
+    if (llvm::all_of(node.input(), isKnown) && llvm::any_of(node.input(), isParameter))
+      parameters.insert(node.output().begin(), node.output().end());
+    for (const onnx::AttributeProto &attribute : node.attribute()) {
+      if (!attribute.has_g())
+        continue;
+      for (int i = 0; i < std::min(node.input_size(), attribute.g().input_size()); ++i)
+        if (isParameter(node.input(i)))
+          parameters.insert(attribute.g().input(i).name());
+      findParameters(attribute.g());
+    }
+  }
+}
+
 /// A product with a variable, or a convolution.
 bool TensorFlowRecovery::isProduct(const onnx::NodeProto &node) const {
   return (node.op_type() == "MatMul" || node.op_type() == "Gemm" || node.op_type() == "Conv" ||
           node.op_type() == "ConvTranspose") &&
-         node.input_size() > 1 && recovery.proofs.contains(node.input(1));
+         node.input_size() > 1 && parameters.contains(node.input(1)) &&
+         !parameters.contains(node.output(0));
 }
 
 /// Whether the node adds a parameter to a value, as a bias or the shift of a normalisation.
 bool TensorFlowRecovery::addsParameter(const onnx::NodeProto &node) const {
-  auto isParameter = [&](const std::string &name) { return recovery.proofs.contains(name); };
+  auto isParameter = [&](const std::string &name) { return parameters.contains(name); };
   if (node.op_type() == "Add" || node.op_type() == "Sub")
     return llvm::any_of(node.input(), isParameter);
   bool hasBiasInput = isProduct(node) || node.op_type() == "BatchNormalization";
@@ -219,18 +253,18 @@ bool TensorFlowRecovery::addsParameter(const onnx::NodeProto &node) const {
 
 /// Whether anything adds a parameter between a product and those of the next layers.
 bool TensorFlowRecovery::hasBias(const onnx::NodeProto &product) const {
-  llvm::SetVector<const onnx::NodeProto *> nodes;
-  nodes.insert(&product);
+  llvm::SetVector<const onnx::NodeProto *> reached;
+  reached.insert(&product);
   std::string layer = TensorFlowName(product.name()).scope();
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const onnx::NodeProto *node = nodes[i];
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const onnx::NodeProto *node = reached[i];
     if (isProduct(*node) && !isOneLayer(TensorFlowName(node->name()).scope(), layer))
       continue;
     if (addsParameter(*node))
       return true;
     for (const std::string &output : node->output())
       if (auto found = readers.find(output); found != readers.end())
-        nodes.insert(found->second.begin(), found->second.end());
+        reached.insert(found->second.begin(), found->second.end());
   }
   return false;
 }
@@ -238,9 +272,13 @@ bool TensorFlowRecovery::hasBias(const onnx::NodeProto &product) const {
 /// TensorFlow drops a bias of zeros, which every layer of Keras starts with, when it optimizes the
 /// graph for the export: a layer without one may have had one.
 void TensorFlowRecovery::findDropped() {
-  for (const onnx::NodeProto &node : graph.node())
-    if (isProduct(node) && !hasBias(node))
-      recovery.damage.add(Loss::DroppedBias, TensorFlowName(node.name()).scope());
+  std::map<std::string, bool> layers; // a recurrent one has several products
+  for (const onnx::NodeProto *node : nodes)
+    if (isProduct(*node))
+      layers[TensorFlowName(node->name()).scope()] |= hasBias(*node);
+  for (const auto &[layer, isBiased] : layers)
+    if (!isBiased)
+      recovery.damage.add(Loss::DroppedBias, layer);
 }
 
 /// A batch norm in training mode is written as arithmetic on the batch, without its statistics.

@@ -20,7 +20,7 @@ import tempfile
 import synthetic
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-REGRESSION = ["--loss", "mse", "--optimizer", "sgd", "--train", "."]
+REGRESSION = ["--loss", "mse", "--optimizer", "sgd"]
 CLASSIFICATION = ["--loss", "cross_entropy", "--optimizer", "sgd,momentum=0.9"]
 
 # Name: default sizes, options of the compiler.

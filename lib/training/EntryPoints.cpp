@@ -73,16 +73,19 @@ static SmallVector<Value> takeGradients(StepFunction step, ArrayRef<Value> wante
   return llvm::map_to_vector(wanted, [&](Value parameter) { return held.lookup(parameter); });
 }
 
-/// Asks what is to become of trained parameters that may as well be constants. The only one that a
-/// step can train is a parameter.
+/// Asks what is to become of trained parameters that may as well be constants, or warns of those
+/// that are assumed to be none. The only one that a step can train is a parameter.
 static LogicalResult checkClear(StepFunction step) {
   constexpr size_t kMost = 50;
   SmallVector<unsigned> unclear;
   size_t trained = 0;
+  bool isAssumed = true;
   for (unsigned i : step.argumentsOf(Role::Parameter)) {
     trained += !step.isFrozen(i);
-    if (!step.isFrozen(i) && step.get().getArgAttr(i, kUnclearAttr))
-      unclear.push_back(i);
+    if (step.isFrozen(i) || !step.get().getArgAttr(i, kUnclearAttr))
+      continue;
+    unclear.push_back(i);
+    isAssumed &= step.get().getArgAttr(i, kAssumedAttr) != nullptr;
   }
   if (unclear.empty() || trained == 1)
     return success();
@@ -95,13 +98,20 @@ static LogicalResult checkClear(StepFunction step) {
     pattern += (pattern.empty() ? "" : "|") + llvm::Regex::escape(name);
   }
   bool isOne = unclear.size() == 1, isPart = unclear.size() > kMost;
-  return emitError(wholeModel(step))
-         << "the file does not tell whether "
-         << (isOne ? "this is a parameter or a constant: " : "these are parameters or constants: ")
-         << names << (isPart ? ", ..." : "") << "; "
-         << (isOne ? "a constant keeps its value" : "constants keep their values")
-         << " with --freeze '^(" << pattern << (isPart ? "|...)$'" : ")$'")
-         << ", and --train . trains everything that is not frozen";
+  auto tell = [&](InFlightDiagnostic diagnostic) {
+    diagnostic << "the file does not tell whether "
+               << (isOne ? "this is a parameter or a constant: "
+                         : "these are parameters or constants: ")
+               << names << (isPart ? ", ..." : "") << "; "
+               << (!isAssumed ? ""
+                   : isOne    ? "it is trained; "
+                              : "they are trained; ")
+               << (isOne ? "a constant keeps its value" : "constants keep their values")
+               << " with --freeze '^(" << pattern << (isPart ? "|...)$'" : ")$'")
+               << ", and --train . trains everything that is not frozen";
+  };
+  tell(isAssumed ? emitWarning(wholeModel(step)) : emitError(wholeModel(step)));
+  return success(isAssumed);
 }
 
 /// Appends `grad.<parameter>` for every trained parameter, behind a barrier: an optimizer in the

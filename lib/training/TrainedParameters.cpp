@@ -57,6 +57,7 @@ LogicalResult accc::chooseTrained(StepFunction forward, const TrainingOptions &o
     for (unsigned i : found.parameters) {
       trained.set(i);
       forward.get().removeArgAttr(i, kUnclearAttr); // it is asked for
+      forward.get().removeArgAttr(i, kAssumedAttr);
     }
     if (!found.parameters.empty())
       return;

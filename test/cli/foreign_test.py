@@ -98,6 +98,16 @@ class Foreign(CommandLineTest):
             self.assertEqual(error.count(name), 2, error)  # with what it is, and in --freeze
         self.check_training("jax_attention", "--freeze", "^(" + "|".join(constants) + ")$", "--train", ".", kept=constants)
 
+    def test_of_a_file_by_hand_all_are_trained_and_a_warning_says_so(self):
+        by_hand = (FOREIGN / "jax_attention.onnx").read_bytes().replace(b"jax2onnx", b"by hand.")
+        (self.folder / "hand.onnx").write_bytes(by_hand)
+        command = ["compile", "hand.onnx", "-o", "m.so", "--loss", "mse", "--optimizer", "sgd"]
+        _, warning = self.accc(*command)
+        self.assertEqual(warning.count("warning:"), 1, warning)
+        self.assertIn("'dpa_scale_0' (a single number: 0.5)", warning)
+        self.assertIn("; they are trained; constants keep their values with --freeze '^(", warning)
+        self.assertEqual(self.accc(*command, "--train", ".")[1], "")
+
 
 if __name__ == "__main__":
     unittest.main()

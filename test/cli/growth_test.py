@@ -20,7 +20,7 @@ class Growth(CommandLineTest):
         model.write(self.folder / "m.onnx")
         self.accc(
             *("compile", "m.onnx", "-o", "m.so", "--loss", "mse", "--optimizer", optimizer),
-            *("--train", ".", "--report", "m.json"),
+            *("--report", "m.json"),
         )
         return json.loads((self.folder / "m.json").read_text())["compile"]
 

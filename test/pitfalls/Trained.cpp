@@ -153,7 +153,6 @@ ModelFile::ModelFile(const TrainedModel &model) : options(model.options), inputs
   }
   if (options.optimizers.empty())
     options.optimizers = {"sgd"};
-  options.train.push_back("."); // single numbers, too
   options.targets = {testsCuda() ? "cuda" : "cpu"};
   options.archs = {testsCuda() ? "compute_80" : "x86-64-v3"};
   options.model = temporaryFile("onnx");

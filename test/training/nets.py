@@ -18,7 +18,6 @@ from train import SECONDS, accc
 model = pathlib.Path(sys.argv[3])
 with tempfile.TemporaryDirectory(prefix="accc-nets-") as folder:
     library = pathlib.Path(folder) / "model.so"
-    # Their single numbers are parameters, too.
-    accc("compile", model, "-o", library, "--loss", sys.argv[5], "--optimizer", sys.argv[6], "--train", ".")
+    accc("compile", model, "-o", library, "--loss", sys.argv[5], "--optimizer", sys.argv[6])
     apart = [sys.argv[2], library, sys.argv[4], "0.05"]
     sys.exit(subprocess.run(apart, timeout=SECONDS).returncode)

@@ -79,8 +79,11 @@ void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &resul
                                       variable.isBuffer ? Role::Buffer : Role::Parameter);
     if (!variable.isBuffer && variable.isFrozen)
       list.set(kFrozenAttr, opBuilder.getUnitAttr());
-    if (std::string why = unclear.why(variable); !why.empty() && !variable.isFrozen)
+    if (std::string why = unclear.why(variable); !why.empty() && !variable.isFrozen) {
       list.set(kUnclearAttr, opBuilder.getStringAttr(why));
+      if (variable.proof == Proof::Assumed)
+        list.set(kAssumedAttr, opBuilder.getUnitAttr());
+    }
   }
   forward.setAllArgAttrs(dictionaries(argumentAttributes));
   forward.setAllResultAttrs(dictionaries(attributes));

@@ -19,6 +19,8 @@ namespace accc::frontend {
 enum class Proof {
   /// The format, or the name: only the module's own values have such names.
   Known,
+  /// Its place in the graph; nothing shows that the file has constants among such values.
+  Assumed,
   /// Nothing but its place in the graph: the file gives constants such names, too.
   Named,
   /// The same, and its name is of what an exporter or an optimizer computed of other values.

@@ -178,6 +178,11 @@ std::string accc::onnx_import::moduleOf(llvm::ArrayRef<llvm::StringRef> path, bo
   return module;
 }
 
+bool accc::onnx_import::writesConstantsAsInitializers(const onnx::ModelProto &model) {
+  llvm::StringRef producer(model.producer_name());
+  return producer.starts_with("tf2onnx") || producer.starts_with("jax2onnx");
+}
+
 bool accc::onnx_import::isOfOptimizer(llvm::StringRef name) {
   if (name.starts_with("ConvBnFusion_") || name.starts_with("ConvMulFusion_") ||
       name.starts_with("ConvAddFusion_"))

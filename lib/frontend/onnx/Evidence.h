@@ -95,6 +95,10 @@ llvm::SmallVector<llvm::StringRef> pathOf(const onnx::NodeProto &node);
 /// name and repeats it: "layers/layers.0".
 std::string moduleOf(llvm::ArrayRef<llvm::StringRef> path, bool joinsLists);
 
+/// Whether the exporter makes an initialiser of every constant, so that the file does not tell them
+/// from parameters. Others are not known to.
+bool writesConstantsAsInitializers(const onnx::ModelProto &model);
+
 /// Whether an optimizer for inference gave the value its name: onnxsim ("_v_12") or ONNX Runtime,
 /// which says what it fused ("ConvBnFusion_W_fc.weight").
 bool isOfOptimizer(llvm::StringRef name);

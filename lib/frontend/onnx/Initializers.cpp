@@ -89,7 +89,8 @@ bool accc::onnx_import::isIndicator(const Weight &weight) {
 }
 
 Initializers::Initializers(const onnx::ModelProto &model, const ModelState &state)
-    : state(state), ofPyTorch(llvm::StringRef(model.producer_name()).starts_with("pytorch")) {
+    : state(state), ofPyTorch(llvm::StringRef(model.producer_name()).starts_with("pytorch")),
+      writesConstants(writesConstantsAsInitializers(model)) {
   for (const onnx::ValueInfoProto &info : model.graph().value_info()) {
     Metadata entries = metadataOf(info);
     auto kind = entries.find(kSpecKind);
@@ -139,12 +140,14 @@ frontend::Proof Initializers::proofOf(const onnx::TensorProto &tensor) const {
     return frontend::Proof::Known;
   if (auto proof = state.recovery.proofs.find(name); proof != state.recovery.proofs.end())
     return proof->second;
-  if (!ofPyTorch)
+  if (writesConstants)
     return frontend::Proof::Named;
+  if (!ofPyTorch)
+    return frontend::Proof::Assumed;
   if (isMadeUp(name))
     return frontend::Proof::MadeUp;
   bool isPath = llvm::StringRef(name).contains('.');
-  return isPath || state.recovery.keepsNames ? frontend::Proof::Known : frontend::Proof::Named;
+  return isPath || state.recovery.keepsNames ? frontend::Proof::Known : frontend::Proof::Assumed;
 }
 
 bool Initializers::isFolded(const onnx::TensorProto &tensor) const {

@@ -44,7 +44,7 @@ public:
 private:
   const ModelState &state;
   llvm::StringMap<std::string> kinds; // by initialiser name: PARAMETER, BUFFER, CONSTANT_TENSOR ...
-  bool ofPyTorch;
+  bool ofPyTorch, writesConstants;
 };
 
 /// Whether the floats are what is added to scores to hide some of them: 0 or beyond -1e30. No

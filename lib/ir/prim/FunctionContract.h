@@ -17,6 +17,7 @@ inline constexpr const char kRoleAttr[] = "accc.role";
 inline constexpr const char kUpdatesAttr[] = "accc.updates";
 inline constexpr const char kFrozenAttr[] = "accc.frozen";
 inline constexpr const char kUnclearAttr[] = "accc.unclear";
+inline constexpr const char kAssumedAttr[] = "accc.assumed";
 inline constexpr const char kOrderAttr[] = "accc.order";
 inline constexpr const char kTrainingAttr[] = "accc.training";
 

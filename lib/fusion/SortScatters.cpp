@@ -56,14 +56,16 @@ struct SortScattersPass : TargetedPass<accc::impl::SortScattersPassBase<SortScat
       auto rows = cast<RankedTensorType>(op.getData().getType())
                       .getDimSize(static_cast<unsigned>(op.getAxis()));
       if (!op.getIndicesAreSorted() &&
-          getTarget().sortsUpdates(rows, updates, isKnown(op.getIndices())))
+          getTarget().sortsUpdates(rows, updates, findKnown(op.getIndices()) != nullptr))
         sortUpdates(op);
     }
   }
 
 private:
-  static bool isKnown(Value indices) {
-    return indices.getDefiningOp<prim::ConstantOp>() != nullptr;
+  /// The indices, where they are known; else null.
+  static DenseIntElementsAttr findKnown(Value indices) {
+    auto constant = indices.getDefiningOp<prim::ConstantOp>();
+    return constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
   }
 
   const Sorted &sortOnce(Value indices) {
@@ -73,8 +75,8 @@ private:
     OpBuilder builder(indices.getContext());
     builder.setInsertionPointAfterValue(indices);
     Tensor all(builder, indices.getLoc(), indices);
-    if (auto constant = indices.getDefiningOp<prim::ConstantOp>())
-      return it->second = sortKnown(cast<DenseIntElementsAttr>(constant.getValue()), all);
+    if (DenseIntElementsAttr known = findKnown(indices))
+      return it->second = sortKnown(known, all);
     auto sort = builder.create<prim::SortOp>(indices.getLoc(), all.reshape({all.size()}),
                                              /*dimension=*/0, /*descending=*/false);
     return it->second = {sort.getValues(), sort.getIndices()};

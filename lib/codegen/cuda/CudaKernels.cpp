@@ -4,6 +4,7 @@
 #include "codegen/cuda/Lanes.h"
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Kernel.h"
+#include "target/cuda/CudaTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -285,9 +286,7 @@ SmallVector<Value> CudaKernels::loopOverLanes(BodyEmitter &emitter, unsigned dim
   return {};
 }
 BlockLimits CudaKernels::getBlockLimits() const {
-  return {.lanes = kMostThreads,
-          .meetingLanes = kThreads,
-          .sharedBytes = 48 << 10}; // without asking the driver for more
+  return {.lanes = kMostThreads, .meetingLanes = kThreads, .sharedBytes = kCudaSharedBytes};
 }
 
 int64_t CudaKernels::setBlock(func::FuncOp function, int64_t lanes) const {

@@ -70,12 +70,12 @@ int64_t CudaTarget::getSmallReductionBytes() const { return sizeThreshold(1 << 2
 // 16 for each of the threads of the largest block.
 int64_t CudaTarget::getMaxRowElements() const { return sizeThreshold(1 << 14); }
 
-// In the 48 KiB that a block has of shared memory without asking for more, with the place of each
-// element; the sorting network is made for powers of two.
+// In a block's shared memory, with the place of each element; the sorting network is made for
+// powers of two.
 std::optional<int64_t> CudaTarget::getMaxSortedElements(int64_t elementBytes) const {
-  constexpr int64_t kSharedBytes = 48 << 10, kPlaceBytes = 4;
+  constexpr int64_t kPlaceBytes = 4;
   return sizeThreshold(static_cast<int64_t>(
-      llvm::bit_floor(static_cast<uint64_t>(kSharedBytes / (elementBytes + kPlaceBytes)))));
+      llvm::bit_floor(static_cast<uint64_t>(kCudaSharedBytes / (elementBytes + kPlaceBytes)))));
 }
 
 // A kernel looks through all indices in every task, of which each has as many rows as a warp has

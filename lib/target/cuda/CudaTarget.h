@@ -10,6 +10,9 @@
 
 namespace accc {
 
+/// Bytes of shared memory that a block has without asking the driver for more.
+inline constexpr int64_t kCudaSharedBytes = 48 << 10;
+
 class CudaTarget final : public Target {
 public:
   /// `archs`: at least one, the best first.

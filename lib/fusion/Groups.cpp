@@ -2,6 +2,7 @@
 #include "fusion/Groups.h"
 
 #include "fusion/AccessAnalysis.h"
+#include "fusion/NarrowInputs.h"
 #include "ir/prim/Geometry.h"
 #include "ir/prim/KernelReductions.h"
 #include "ir/prim/Pieces.h"
@@ -77,10 +78,32 @@ bool Groups::standsAlone(Operation *op) const {
          isa<prim::OptimizationBarrierOp, prim::FusionOp, prim::FusionEachOp>(op);
 }
 
+/// Whether all of the value lies in memory, whatever a slice takes of it.
+bool Groups::isWholeInMemory(Value value) const {
+  Value source = value;
+  while (auto reshape = source.getDefiningOp<prim::ReshapeOp>())
+    source = reshape.getOperand();
+  Operation *producer = source.getDefiningOp();
+  if (!producer || standsAlone(producer))
+    return true;
+  if (isa<prim::IotaOp, prim::BroadcastOp, prim::ConstantOp>(producer))
+    return false; // kernels compute these
+  int64_t read = 0;
+  for (Operation *user : value.getUsers()) {
+    if (!isa<prim::SliceOp>(user))
+      return true;
+    read += cast<RankedTensorType>(user->getResult(0).getType()).getNumElements();
+  }
+  return read >= cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
 Part Groups::findPart(Operation *op) const {
   if (standsAlone(op))
     return Part::Library;
   if (isa<prim::ReshapeOp>(op))
+    return Part::Alias;
+  if (auto slice = dyn_cast<prim::SliceOp>(op);
+      slice && isPlaceInMemory(slice) && isWholeInMemory(slice.getOperand()))
     return Part::Alias;
   if (auto constant = dyn_cast<prim::ConstantOp>(op))
     return constant.getValue().isSplat() ? Part::Free : Part::Library;

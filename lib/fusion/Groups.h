@@ -21,7 +21,7 @@ struct KernelReductions;
 /// How an op of a function takes part in fusion.
 enum class Part {
   Library, // runs alone: a contraction, what is a kernel already; or a barrier
-  Alias,   // a reshape between kernels: no code; free inside a kernel
+  Alias,   // between kernels a place in memory (a reshape, a slice): no code; free inside a kernel
   Free,    // constants, iota, broadcasts: computed again in every kernel that reads them
   Member   // belongs to exactly one group
 };
@@ -81,6 +81,7 @@ private:
     bool isOptimizer;
   };
   Part findPart(mlir::Operation *op) const;
+  bool isWholeInMemory(mlir::Value value) const;
   /// What no kernel computes, and what reads its operands from memory.
   bool standsAlone(mlir::Operation *op) const;
   bool mayHaveColumns(const prim::KernelReductions &reductions) const;

@@ -111,16 +111,19 @@ bool mayBeNarrowed(func::FuncOp function, Value value) {
   return true;
 }
 
+/// Whether what the slice takes lies in one piece, which begins where a buffer can.
+bool isAligned(prim::SliceOp slice) {
+  std::optional<int64_t> begin = slice.getContiguousBegin();
+  return begin && *begin * elementBytes(slice.getType()) % ACCC_ALIGNMENT == 0;
+}
+
 void narrowInputsOf(func::FuncOp function, prim::FusionOp fusion) {
   sinkSlices(fusion.getBody().front());
   OpBuilder b(fusion);
   for (BlockArgument argument : fusion.getBody().getArguments()) {
     prim::SliceOp slice = onlySlice(argument);
     OpOperand &input = fusion->getOpOperand(argument.getArgNumber());
-    if (!slice || !mayBeNarrowed(function, input.get()))
-      continue;
-    std::optional<int64_t> begin = slice.getContiguousBegin();
-    if (!begin || *begin * elementBytes(slice.getType()) % ACCC_ALIGNMENT)
+    if (!slice || !isAligned(slice) || !mayBeNarrowed(function, input.get()))
       continue;
     auto part = cast<prim::SliceOp>(b.clone(*slice));
     part->setOperands(input.get());
@@ -157,6 +160,21 @@ void dropCopy(prim::FusionOp fusion) {
 }
 
 } // namespace
+
+bool accc::isPlaceInMemory(prim::SliceOp slice) {
+  if (!isAligned(slice) ||
+      !mayBeNarrowed(slice->getParentOfType<func::FuncOp>(), slice.getOperand()))
+    return false;
+  SmallVector<Value> same{slice};
+  while (!same.empty()) // what is returned has memory of its own
+    for (Operation *user : same.pop_back_val().getUsers()) {
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        return false;
+      if (isa<prim::ReshapeOp, prim::SliceOp>(user))
+        same.push_back(user->getResult(0));
+    }
+  return true;
+}
 
 void accc::narrowInputs(func::FuncOp function) {
   for (auto fusion : llvm::make_early_inc_range(function.front().getOps<prim::FusionOp>())) {

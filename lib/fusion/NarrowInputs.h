@@ -7,6 +7,13 @@
 
 namespace accc {
 
+namespace prim {
+class SliceOp;
+}
+
+/// Whether the slice can be no code but an address, for all that reads it.
+bool isPlaceInMemory(prim::SliceOp slice);
+
 /// Moves contiguous slices inside kernels up to the kernels' inputs, so that no more is computed
 /// than they take, and where one piece of an input is all that a kernel reads, gives it that: a
 /// `prim.slice` outside, which is no code but an address. Kernels that differ in which part of a

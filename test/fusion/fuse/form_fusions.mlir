@@ -27,3 +27,27 @@ func.func @only_computed_in_common(%p: tensor<512x512xf32>, %q: tensor<512x512xf
   %5 = prim.sub %4, %1 : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
   return %3, %5 : tensor<512x512xf32>, tensor<512x512xf32>
 }
+
+// Slices that take all of a value apart are places in its memory, which the products read: queries, keys and values.
+// What one slice alone takes of a value is all that is computed of it; a result is no place in another value.
+// CHECK-LABEL: @parts
+// CHECK-NEXT: %[[X:.*]] = prim.fusion loop "neg"(%arg0) : (tensor<2x64x64xf32>) -> tensor<2x64x64xf32>
+// CHECK-NOT: prim.fusion
+// CHECK: prim.slice %[[X]] {{.*}}starts = array<i64: 0, 0, 0>
+// CHECK-NEXT: prim.slice %[[X]] {{.*}}starts = array<i64: 1, 0, 0>
+// CHECK-NEXT: prim.dot_general
+// CHECK-NEXT: prim.fusion loop "tanh_slice"(%arg0) : (tensor<2x64x64xf32>) -> tensor<1x64x64xf32>
+// CHECK: prim.dot_general
+// CHECK: %[[COPY:.*]] = prim.fusion loop "slice"
+// CHECK: return {{.*}}, %[[COPY]]
+func.func @parts(%a: tensor<2x64x64xf32>) -> (tensor<1x64x64xf32>, tensor<1x32x64xf32>) {
+  %x = prim.neg %a : (tensor<2x64x64xf32>) -> tensor<2x64x64xf32>
+  %0 = prim.slice %x {starts = array<i64: 0, 0, 0>, limits = array<i64: 1, 64, 64>, strides = array<i64: 1, 1, 1>} : (tensor<2x64x64xf32>) -> tensor<1x64x64xf32>
+  %1 = prim.slice %x {starts = array<i64: 1, 0, 0>, limits = array<i64: 2, 64, 64>, strides = array<i64: 1, 1, 1>} : (tensor<2x64x64xf32>) -> tensor<1x64x64xf32>
+  %2 = prim.dot_general %0, %1 {lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<1x64x64xf32>, tensor<1x64x64xf32>) -> tensor<1x64x64xf32>
+  %t = prim.tanh %a : (tensor<2x64x64xf32>) -> tensor<2x64x64xf32>
+  %3 = prim.slice %t {starts = array<i64: 1, 0, 0>, limits = array<i64: 2, 64, 64>, strides = array<i64: 1, 1, 1>} : (tensor<2x64x64xf32>) -> tensor<1x64x64xf32>
+  %4 = prim.dot_general %3, %2 {lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<1x64x64xf32>, tensor<1x64x64xf32>) -> tensor<1x64x64xf32>
+  %5 = prim.slice %4 {starts = array<i64: 0, 0, 0>, limits = array<i64: 1, 32, 64>, strides = array<i64: 1, 1, 1>} : (tensor<1x64x64xf32>) -> tensor<1x32x64xf32>
+  return %2, %5 : tensor<1x64x64xf32>, tensor<1x32x64xf32>
+}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "budget/Budget.h"
 #include "budget/DropUnread.h"
 #include "budget/Passes.h"
 #include "budget/Recipe.h"
@@ -8,7 +9,6 @@
 #include "support/DeadCode.h"
 #include "support/Fault.h"
 #include "support/HumanBytes.h"
-#include "support/Log.h"
 #include "support/TensorBytes.h"
 #include "target/TargetedPass.h"
 
@@ -63,6 +63,7 @@ public:
   FailureOr<int64_t> shrink(int64_t limit);
 
   int64_t copied = 0; // values
+  double cost = 0;    // of computing these, in bytes (Target.h)
 
 private:
   int64_t peak() const { return lifetimes().peak(); }
@@ -147,6 +148,7 @@ bool Fitting::lower(int64_t limit) {
       return false;
     Recipe recipe = *Recipe::find(choice.value, choice.at, now, copies);
     ++copied;
+    cost += recipe.cost(target);
     recipe.apply(now, copies);
     // What nobody reads any more would pass for an update, which keeps alive what it reads.
     eraseDeadCode(function.getBody().front(), nullptr, [&](Operation *op) {
@@ -170,32 +172,6 @@ FailureOr<int64_t> Fitting::shrink(int64_t limit) {
   return taken;
 }
 
-namespace {
-struct FitMemoryPass : TargetedPass<accc::impl::FitMemoryPassBase<FitMemoryPass>> {
-  using TargetedPass::TargetedPass;
-
-  void runOnOperation() override {
-    OwningOpRef<ModuleOp> program = ModuleOp::create(getOperation().getLoc());
-    FailureOr<VariableTable> variables = declareVariables(getOperation(), *program);
-    if (failed(variables))
-      return signalPassFailure();
-    state = 0;
-    for (auto variable : program->getOps<exec::VariableOp>())
-      state += tensorBytes(cast<RankedTensorType>(variable.getType()));
-    bool fits = true; // all that do not are told
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      fits &= succeeded(fit(function, *variables));
-    if (!fits)
-      signalPassFailure();
-  }
-
-private:
-  LogicalResult fit(func::FuncOp function, const VariableTable &variables) const;
-
-  int64_t state = 0;
-};
-} // namespace
-
 /// Inputs and outputs, which lie beside the state and the arena.
 static int64_t transferredBytes(func::FuncOp function) {
   int64_t sum = 0;
@@ -209,9 +185,12 @@ static int64_t transferredBytes(func::FuncOp function) {
   return sum;
 }
 
-LogicalResult FitMemoryPass::fit(func::FuncOp function, const VariableTable &variables) const {
+/// One function. `state`: bytes of all variables.
+static LogicalResult fit(func::FuncOp function, const Target &target,
+                         const VariableTable &variables, int64_t state, int64_t budget,
+                         Economy &economy) {
   int64_t transferred = transferredBytes(function), limit = budget - state - transferred;
-  Fitting fitting(function, getTarget(), variables);
+  Fitting fitting(function, target, variables);
   FailureOr<int64_t> before = fitting.arena(), arena = before;
   if (failed(arena) || *arena <= limit)
     return arena;
@@ -222,6 +201,7 @@ LogicalResult FitMemoryPass::fit(func::FuncOp function, const VariableTable &var
     // What is chosen depends on the limit: without one it is what the error tells of.
     function.getBody().takeBody(whole->getBody());
     fitting.copied = 0;
+    fitting.cost = 0;
     arena = fitting.shrink(0);
   }
   if (failed(arena))
@@ -233,9 +213,38 @@ LogicalResult FitMemoryPass::fit(func::FuncOp function, const VariableTable &var
            << readable(state) << " of variables, " << readable(transferred)
            << " of inputs and outputs, " << readable(*arena) << " of scratch), and "
            << readable(budget) << " are given: give more, or use a smaller batch";
-  log(LogLevel::Note,
+  economy.cost += fitting.cost;
+  economy.notes.push_back(
       llvm::formatv("{0}: {1} values are computed again instead of kept, for {2} instead of {3}",
                     function.getSymName(), fitting.copied, readable(state + transferred + *arena),
                     readable(state + transferred + *before)));
   return success();
 }
+
+FailureOr<Economy> accc::fitMemory(ModuleOp module, const Target &target, int64_t budget) {
+  OwningOpRef<ModuleOp> program = ModuleOp::create(module.getLoc());
+  FailureOr<VariableTable> variables = declareVariables(module, *program);
+  if (failed(variables))
+    return failure();
+  int64_t state = 0;
+  for (auto variable : program->getOps<exec::VariableOp>())
+    state += tensorBytes(cast<RankedTensorType>(variable.getType()));
+  Economy economy;
+  bool fits = true; // all that do not are told
+  for (auto function : module.getOps<func::FuncOp>())
+    fits &= succeeded(fit(function, target, *variables, state, budget, economy));
+  if (!fits)
+    return failure();
+  return economy;
+}
+
+namespace {
+struct FitMemoryPass : TargetedPass<accc::impl::FitMemoryPassBase<FitMemoryPass>> {
+  using TargetedPass::TargetedPass;
+
+  void runOnOperation() override {
+    if (failed(fitMemory(getOperation(), getTarget(), budget)))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/Pipeline.h"
 
-#include "budget/Passes.h"
 #include "codegen/Generate.h"
 #include "driver/Boundaries.h"
 #include "driver/CustomOps.h"
 #include "driver/Files.h"
+#include "driver/FuseModel.h"
 #include "driver/Manifest.h"
 #include "driver/Outputs.h"
 #include "driver/ReadModel.h"
 #include "driver/SharedVariables.h"
 #include "driver/Supported.h"
 #include "driver/TrainingSteps.h"
-#include "fusion/Fuse.h"
-#include "fusion/Passes.h"
 #include "ir/exec/Exec.h"
 #include "ir/nn/Nn.h"
 #include "layout/Passes.h"
@@ -98,7 +96,7 @@ class WorkInstrumentation final : public PassInstrumentation {
 };
 } // namespace
 
-static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
+LogicalResult accc::runPass(Compilation &c, ModuleOp module, std::unique_ptr<Pass> pass) {
   TimedPart part(pass->getArgument());
   PassManager passes(&c.context);
   passes.enableVerifier(false); // the pipeline verifies after each phase
@@ -107,7 +105,11 @@ static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
     passes.addPass(std::move(pass));
   else
     passes.addNestedPass<func::FuncOp>(std::move(pass));
-  return passes.run(*c.module);
+  return passes.run(module);
+}
+
+static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
+  return runPass(c, *c.module, std::move(pass));
 }
 
 LogicalResult accc::decomposeModel(Compilation &c) {
@@ -128,35 +130,6 @@ static LogicalResult layOutModel(Compilation &c) {
                  failed(runPasses(c, createPadContractionsPass({target, archs, tf32}))) ||
                  failed(runPasses(c, createPackOperandsPass({target, archs}))));
 }
-static LogicalResult fuseModel(Compilation &c) {
-  const auto &[target, archs] = c.branch->choice;
-  // Epilogues, which kernels would take in; then sorted indices, before the sorts that are too
-  // long; then parts and counts, which fuse with their users.
-  if (failed(runPasses(c, createFuseEpiloguesPass({target, archs}))) ||
-      failed(runPasses(c, createSortScattersPass({target, archs}))) ||
-      failed(runPasses(c, createSplitSortsPass({target, archs}))) ||
-      failed(runPasses(c, createSplitReductionsPass({target, archs}))) ||
-      failed(runPasses(c, createComputeCountsPass({target, archs}))))
-    return failure();
-  {
-    TimedPart part("form-fusions");
-    std::vector<FusionNote> *notes = nullptr;
-    if (!c.options.report.empty())
-      notes = &c.fusionDecisions.emplace_back(FusionDecisions{target, c.sizes.text}).notes;
-    if (failed(formFusions(*c.module, c.target(), notes)))
-      return failure();
-  }
-  // Behind them: the kernels that it joins must not grow any more.
-  if (failed(runPasses(c, createFuseHorizontallyPass())))
-    return failure();
-  // Last: only final kernels can be copied, and what they take be known.
-  if (c.options.memoryBudget == 0)
-    return success();
-  FitMemoryPassOptions budget{target, archs};
-  budget.budget = c.options.memoryBudget;
-  return runPasses(c, createFitMemoryPass(budget));
-}
-
 static LogicalResult scheduleModel(Compilation &c) {
   FailureOr<OwningOpRef<ModuleOp>> program = schedule(*c.module);
   if (failed(program))

@@ -21,6 +21,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/Pass.h"
 
 #include <map>
 #include <optional>
@@ -106,6 +107,10 @@ std::vector<TargetProgram> programsOf(Compilation &compilation);
 
 /// One phase alone, on the compilation's module; neither verified nor dumped.
 mlir::LogicalResult runPhase(Compilation &compilation, llvm::StringRef name);
+
+/// Runs a pass on a module, or on each of its functions.
+mlir::LogicalResult runPass(Compilation &compilation, mlir::ModuleOp module,
+                            std::unique_ptr<mlir::Pass> pass);
 
 /// The phase `decompose` alone.
 mlir::LogicalResult decomposeModel(Compilation &compilation);

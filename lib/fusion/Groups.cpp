@@ -2,6 +2,7 @@
 #include "fusion/Groups.h"
 
 #include "fusion/AccessAnalysis.h"
+#include "fusion/Chunk.h"
 #include "fusion/NarrowInputs.h"
 #include "ir/prim/Geometry.h"
 #include "ir/prim/KernelReductions.h"
@@ -62,7 +63,7 @@ Groups::Groups(Block &block, const Target &target) : target(target) {
     if (part != Part::Member)
       continue;
     group[&op] = size();
-    groups.push_back({{&op}, node, behindBarrier.contains(&op)});
+    groups.push_back({{&op}, node, behindBarrier.contains(&op), getChunk(&op)});
   }
   for (Operation &op : block.without_terminator())
     if (auto from = nodes.find(&op); from != nodes.end())
@@ -299,6 +300,8 @@ FusionDecision Groups::merge(int64_t a, int64_t b) {
   count(Counter::fusion_attempts);
   if (groups[a].isOptimizer != groups[b].isOptimizer)
     return FusionDecision::forbid("the optimizer runs over all parameters at once");
+  if (groups[a].chunk != groups[b].chunk)
+    return FusionDecision::forbid("chunks are computed one after the other");
   SmallVector<Operation *> ops;
   std::merge(groups[a].ops.begin(), groups[a].ops.end(), groups[b].ops.begin(), groups[b].ops.end(),
              std::back_inserter(ops), [&](Operation *x, Operation *y) { return isBefore(x, y); });

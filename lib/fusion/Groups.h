@@ -79,6 +79,7 @@ private:
     llvm::SmallVector<mlir::Operation *> ops; // in program order; empty once merged into another
     RunOrder::Node node;
     bool isOptimizer;
+    mlir::Attribute chunk; // see fusion/Chunk.h
   };
   Part findPart(mlir::Operation *op) const;
   bool isWholeInMemory(mlir::Value value) const;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/Outline.h"
 
+#include "fusion/Chunk.h"
 #include "support/DeadCode.h"
+#include "support/SortBlock.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringSet.h"
-
-#include <queue>
 
 using namespace mlir;
 using namespace accc;
@@ -88,32 +88,6 @@ prim::FusionOp outline(ArrayRef<Operation *> ops, const Groups &groups) {
     output.replaceAllUsesWith(result);
   return fusion;
 }
-
-/// Orders the ops of a block topologically; among those that are ready, the one that stood first.
-void sortBlock(Block &block, const DenseMap<Operation *, int64_t> &rank) {
-  DenseMap<Operation *, int64_t> missing;
-  using Entry = std::pair<int64_t, Operation *>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-  for (Operation &op : block.without_terminator()) {
-    DenseSet<Operation *> producers;
-    for (Value operand : op.getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        producers.insert(producer);
-    missing[&op] = static_cast<int64_t>(producers.size());
-    if (producers.empty())
-      ready.push({rank.lookup(&op), &op});
-  }
-  Operation *terminator = block.getTerminator();
-  while (!ready.empty()) {
-    Operation *op = ready.top().second;
-    ready.pop();
-    op->moveBefore(terminator);
-    DenseSet<Operation *> users(op->user_begin(), op->user_end());
-    for (Operation *user : users)
-      if (user != terminator && --missing[user] == 0)
-        ready.push({rank.lookup(user), user});
-  }
-}
 } // namespace
 
 void accc::outlineGroups(Block &block, const Groups &groups) {
@@ -127,7 +101,8 @@ void accc::outlineGroups(Block &block, const Groups &groups) {
     prim::FusionOp fusion = outline(ops, groups);
     rank[fusion] = rank.lookup(ops.back());
   }
-  // The kernels are what they are: barriers have done their work.
+  // The kernels are what they are: barriers and the numbers of chunks have done their work.
+  block.walk([](Operation *op) { op->removeAttr(kChunk); });
   for (auto barrier : llvm::make_early_inc_range(block.getOps<prim::OptimizationBarrierOp>())) {
     barrier.replaceAllUsesWith(barrier.getOperand());
     barrier.erase();

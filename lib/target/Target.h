@@ -93,6 +93,9 @@ public:
   /// Whether a scatter of so many updates to so many rows takes less time where its indices are
   /// sorted first; `known`: they are, at compile time.
   virtual bool sortsUpdates(int64_t rows, int64_t updates, bool known) const = 0;
+  /// Into chunks of how many bytes tensors between matrix products are cut where there is no memory
+  /// for the whole.
+  virtual int64_t getChunkBytes() const = 0;
   /// Whether a kernel has the numbers of a constant that counts (0, 1, 2, ...) sooner computed than
   /// read.
   virtual bool computesCounts() const = 0;

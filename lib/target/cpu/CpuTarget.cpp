@@ -54,6 +54,9 @@ std::optional<int64_t> CpuTarget::getMaxSortedElements(int64_t) const { return s
 // There are few tasks, each of which walks the indices once.
 bool CpuTarget::sortsUpdates(int64_t, int64_t, bool) const { return false; }
 
+// What stays in the last cache; products of fewer rows take longer.
+int64_t CpuTarget::getChunkBytes() const { return sizeThreshold(1 << 24); }
+
 // Vectors of them come from the nearest cache.
 bool CpuTarget::computesCounts() const { return false; }
 

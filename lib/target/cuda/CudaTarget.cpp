@@ -94,6 +94,9 @@ bool CudaTarget::sortsUpdates(int64_t rows, int64_t updates, bool known) const {
          (kBlockSort + 2 * merges) * getLaunchBytes() + (merges + 2) * kBytes * updates;
 }
 
+// What fills the device and stays in its cache.
+int64_t CudaTarget::getChunkBytes() const { return sizeThreshold(1 << 25); }
+
 // Every thread knows its place; what it reads are eight bytes, as a rule, for an element of four.
 bool CudaTarget::computesCounts() const { return true; }
 

@@ -35,6 +35,7 @@ public:
   int64_t getMaxRowElements() const override;
   std::optional<int64_t> getMaxSortedElements(int64_t elementBytes) const override;
   bool sortsUpdates(int64_t rows, int64_t updates, bool known) const override;
+  int64_t getChunkBytes() const override;
   bool computesCounts() const override;
   bool runsInLibrary(mlir::Operation *op) const override;
   bool addsBias(prim::DotGeneralOp product) const override;

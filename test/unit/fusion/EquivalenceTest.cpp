@@ -2,6 +2,7 @@
 // Interpret before = interpret after, for every pass of lib/fusion on every function of its lit
 // tests. An error in the data stays one.
 #include "Equivalence.h"
+#include "budget/Passes.h"
 #include "fusion/Passes.h"
 #include "ir/nn/Nn.h"
 #include "ir/prim/Cost.h"
@@ -103,3 +104,7 @@ TEST_CASE("--compute-counts keeps values") {
   checkPass({[] { return createComputeCountsPass({"cuda", {}}); }});
 }
 TEST_CASE("--lay-out-convolutions keeps values") { checkPass({createLayOutConvolutionsPass}); }
+TEST_CASE("--compute-in-chunks keeps values") {
+  checkPass({createDecomposePass,
+             [] { return createComputeInChunksPass({"cpu", {}, 4096, 2048, true}); }});
+}

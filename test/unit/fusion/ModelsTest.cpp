@@ -2,9 +2,13 @@
 // Interpret before = interpret after, for every phase up to fusion on the training steps of every
 // golden model, as every exporter wrote it.
 #include "accc/safetensors.h"
+#include "budget/Passes.h"
 #include "debug/Evaluation.h"
 #include "driver/Pipeline.h"
+#include "fusion/Chunk.h"
+#include "fusion/Passes.h"
 
+#include "mlir/IR/Verifier.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Regex.h"
@@ -86,6 +90,36 @@ int64_t checkBudgets(CompileOptions options, const TensorMap &inputs) {
   }
 }
 
+/// Cuts what is between products as small as can be, then forms kernels: both keep the values, but
+/// for the order of sums.
+void checkChunks(const CompileOptions &options, const TensorMap &inputs) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  registerDialects(context);
+  Compilation c(context, options);
+  REQUIRE(runPipeline(c, "layout", {}) == ExitCode::Done);
+  std::map<std::string, NamedArrays> expected;
+  for (const char *step : kSteps)
+    expected[step] = resultsOf(c, step, inputs);
+  auto check = [&](std::unique_ptr<Pass> pass) {
+    INFO("after " << pass->getArgument().str());
+    REQUIRE(succeeded(runPass(c, *c.module, std::move(pass))));
+    REQUIRE(succeeded(verify(*c.module)));
+    for (const char *step : kSteps) {
+      NamedArrays found = resultsOf(c, step, inputs);
+      for (const auto &[name, array] : expected[step]) {
+        INFO(step << " " << name.str());
+        CHECK(relativeDifference(found.lookup(name), array) <= kTolerance);
+      }
+    }
+  };
+  check(createComputeInChunksPass(
+      {"cpu", {}, /*leastBytes=*/4096, /*chunkBytes=*/2048, /*always=*/true}));
+  DenseSet<Attribute> chunks;
+  c.module->walk([&](Operation *op) { chunks.insert(getChunk(op)); });
+  CHECK(chunks.size() > 16);
+  check(createFormFusionsPass());
+}
+
 /// Interprets both steps after each phase, on the model's own weights and the goldens' inputs.
 void checkModel(const CompileOptions &options, const TensorMap &inputs) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
@@ -142,5 +176,15 @@ TEST_CASE("what a memory budget has computed again are the same bits") {
       const llvm::json::Object &file = *meta.getArray("files")->front().getAsObject();
       CHECK(checkBudgets(optionsOf(folder, meta, file),
                          load_safetensors((folder / "inputs.safetensors").string())) > 0);
+    }
+}
+
+TEST_CASE("tensors in chunks keep the values of models") {
+  for (const char *name : {"gpt2", "bert_dropout", "swin_t", "llama15m"})
+    DYNAMIC_SECTION(name) {
+      fs::path folder = fs::path(ACCC_TEST_SOURCE "/training/goldens") / name;
+      llvm::json::Object meta = metaOf(folder);
+      checkChunks(optionsOf(folder, meta, *meta.getArray("files")->front().getAsObject()),
+                  load_safetensors((folder / "inputs.safetensors").string()));
     }
 }

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "budget/ChunkedRegion.h"
+
+#include "fusion/Chunk.h"
+#include "ir/prim/Cost.h"
+#include "support/TensorBytes.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+/// More chunks make the program long, not the tensors much smaller.
+constexpr int64_t kMostChunks = 64;
+
+int64_t bytesOfValue(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
+
+/// Small results of these may lie between two members: the maxima and sums of a softmax.
+bool mayLieBetween(Operation *op) {
+  return isa<Pointwise, prim::BroadcastOp, prim::ReshapeOp, prim::TransposeOp, prim::ReduceOp>(op);
+}
+
+/// Grows a region around a tensor of which one dimension is cut.
+class Growing {
+public:
+  Growing(Value seed, int64_t dimension, int64_t leastBytes)
+      : leastBytes(leastBytes), block(*seed.getParentBlock()),
+        chunk(getChunk(seed.getDefiningOp())) {
+    region.extent = cast<RankedTensorType>(seed.getType()).getDimSize(dimension);
+    follow(seed, dimension);
+  }
+
+  /// None where the seed is not computed in chunks itself.
+  std::optional<ChunkedRegion> grow(Operation *seed);
+
+private:
+  bool isLarge(Value value) const { return bytesOfValue(value) >= leastBytes; }
+  bool isAtLarge(Operation *op) const {
+    return isLarge(op->getResult(0)) ||
+           llvm::any_of(op->getOperands(), [&](Value operand) { return isLarge(operand); });
+  }
+  /// Whether a later pass reads what an earlier one gave, of which there is the whole in memory.
+  bool isKept(Value value) const {
+    return !isLarge(value) || !region.givesChunks(value.getDefiningOp()) || isReadOutside(value);
+  }
+  bool isReadOutside(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) { return !region.contains(user); });
+  }
+  void follow(Value value, int64_t dimension) { pending.push_back({value, dimension}); }
+  void add(Operation *op, const std::optional<ChunkedOp> &chunked);
+  bool agrees(Operation *op, const ChunkedOp &chunked) const;
+  void dropLooseEnds();
+  void divide();
+
+  int64_t leastBytes;
+  Block &block;
+  Attribute chunk; // of the seed
+  ChunkedRegion region;
+  SmallVector<std::pair<Value, int64_t>> pending; // the dimension of a value that is cut
+};
+} // namespace
+
+/// Whether what a member reads of other members is what these give.
+bool Growing::agrees(Operation *op, const ChunkedOp &chunked) const {
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (auto it = region.members.find(operand.getDefiningOp());
+        operand.getDefiningOp() && it != region.members.end() && it->second.result &&
+        it->second.result != chunked.operands[i])
+      return false;
+  if (!chunked.result)
+    return true;
+  for (OpOperand &use : op->getResult(0).getUses())
+    if (auto it = region.members.find(use.getOwner());
+        it != region.members.end() && it->second.operands[use.getOperandNumber()] != chunked.result)
+      return false;
+  return true;
+}
+
+void Growing::add(Operation *op, const std::optional<ChunkedOp> &chunked) {
+  if (!chunked || region.contains(op) || op->getBlock() != &block || getChunk(op) != chunk ||
+      (!isAtLarge(op) && !mayLieBetween(op)) || !agrees(op, *chunked))
+    return;
+  region.members[op] = *chunked;
+  for (auto [operand, dimension] : llvm::zip(op->getOperands(), chunked->operands))
+    if (dimension && isLarge(operand))
+      follow(operand, *dimension);
+  if (chunked->result)
+    follow(op->getResult(0), *chunked->result);
+}
+
+/// Without small ops from which no way leads to another member: they can run on the whole.
+void Growing::dropLooseEnds() {
+  for (Operation &op : llvm::reverse(block))
+    if (region.contains(&op) && !isAtLarge(&op) &&
+        llvm::none_of(op.getUsers(), [&](Operation *user) { return region.contains(user); }))
+      region.members.erase(&op);
+}
+
+/// Finds the passes and what each computes.
+void Growing::divide() {
+  DenseMap<Operation *, size_t> passOf; // of other ops: the first that may read them
+  std::vector<SmallVector<Operation *>> members;
+  for (Operation &op : block.without_terminator()) {
+    bool isMember = region.contains(&op);
+    size_t pass = 0;
+    bool depends = isMember;
+    for (Value operand : op.getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      auto it = producer ? passOf.find(producer) : passOf.end();
+      if (it == passOf.end())
+        continue;
+      bool inChunks = isMember && region.givesChunks(producer);
+      pass = std::max(pass, it->second + (region.contains(producer) && !inChunks));
+      depends = true;
+    }
+    if (depends)
+      passOf[&op] = pass;
+    if (isMember) {
+      members.resize(std::max(members.size(), pass + 1));
+      members[pass].push_back(&op);
+    }
+  }
+  // From the last pass on: it says what an earlier one must keep.
+  DenseSet<Value> kept;
+  region.passes.resize(members.size());
+  for (size_t pass = members.size(); pass-- > 0;) {
+    ChunkedPass &current = region.passes[pass];
+    DenseSet<Operation *> needed;
+    for (Operation *op : members[pass])
+      if (Value result = op->getResult(0); kept.contains(result) || isReadOutside(result)) {
+        current.outputs.push_back(result);
+        needed.insert(op);
+      }
+    for (Operation &op : llvm::reverse(block)) {
+      if (!needed.contains(&op))
+        continue;
+      current.ops.push_back(&op);
+      for (Value operand : op.getOperands()) {
+        Operation *producer = operand.getDefiningOp();
+        if (!region.contains(producer))
+          continue;
+        if (passOf[producer] < pass && isKept(operand))
+          kept.insert(operand);
+        else
+          needed.insert(producer);
+      }
+    }
+    std::reverse(current.ops.begin(), current.ops.end());
+  }
+  llvm::erase_if(region.passes, [](const ChunkedPass &pass) { return pass.outputs.empty(); });
+}
+
+std::optional<ChunkedRegion> Growing::grow(Operation *seed) {
+  while (!pending.empty()) {
+    auto [value, dimension] = pending.pop_back_val();
+    if (Operation *producer = value.getDefiningOp())
+      add(producer, chunkResult(producer, dimension));
+    for (OpOperand &use : value.getUses())
+      if (use.getOwner()->getNumResults() == 1)
+        add(use.getOwner(), chunkOperand(use.getOwner(), use.getOperandNumber(), dimension));
+  }
+  dropLooseEnds();
+  if (!region.contains(seed))
+    return std::nullopt;
+  divide();
+  return std::move(region);
+}
+
+/// The large tensors that a pass has in memory, between products, in chunks only.
+static llvm::SetVector<Value> tensorsOf(const ChunkedPass &pass, const ChunkedRegion &region,
+                                        int64_t leastBytes) {
+  llvm::SetVector<Value> tensors;
+  auto add = [&](Value value) {
+    if (region.givesChunks(value.getDefiningOp()) && bytesOfValue(value) >= leastBytes)
+      tensors.insert(value);
+  };
+  for (Operation *op : pass.ops)
+    if (isa<MatrixProduct>(op)) {
+      llvm::for_each(op->getOperands(), add);
+      add(op->getResult(0));
+    }
+  for (Value output : pass.outputs)
+    tensors.remove(output);
+  return tensors;
+}
+
+/// What computing in chunks saves, in bytes (Target.h): to write and to read these tensors.
+static double savedBy(const ChunkedRegion &region, int64_t leastBytes) {
+  double saved = 0;
+  for (const ChunkedPass &pass : region.passes)
+    for (Value value : tensorsOf(pass, region, leastBytes))
+      saved += 2 * bytesOf(value.getType());
+  return saved;
+}
+
+/// What it costs: products of an earlier pass again, parts of sums, large results put together.
+static double costOf(const ChunkedRegion &region, int64_t leastBytes, const Target &target) {
+  double cost = 0;
+  DenseSet<Operation *> computed;
+  for (const ChunkedPass &pass : region.passes) {
+    for (Operation *op : pass.ops)
+      if (!computed.insert(op).second && isa<MatrixProduct>(op))
+        cost += flopsOf(op) / target.getFlopsPerByte();
+    for (Value output : pass.outputs) {
+      double bytes = bytesOf(output.getType());
+      if (!region.givesChunks(output.getDefiningOp()))
+        cost += 3 * bytes * static_cast<double>(region.chunks() - 1);
+      else if (bytesOfValue(output) >= leastBytes)
+        cost += 2 * bytes;
+    }
+    cost += static_cast<double>(target.getLaunchBytes() * region.chunks()) *
+            static_cast<double>(pass.ops.size());
+  }
+  return cost;
+}
+
+/// The extent of a chunk, where `wanted` chunks would do: of equal ones if these are not many more.
+static int64_t sizeOfChunks(int64_t extent, int64_t wanted) {
+  for (int64_t chunks = wanted; chunks <= std::min(2 * wanted, extent); ++chunks)
+    if (extent % chunks == 0)
+      return extent / chunks;
+  return llvm::divideCeil(extent, static_cast<uint64_t>(wanted));
+}
+
+std::optional<ChunkedRegion> accc::findRegion(Value seed, const ChunkSizes &sizes,
+                                              const Target &target) {
+  auto type = cast<RankedTensorType>(seed.getType());
+  int64_t bytes = tensorBytes(type), leastTaken = bytes;
+  double leastCost = 0; // less what is saved
+  std::optional<ChunkedRegion> best;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    int64_t extent = type.getDimSize(d);
+    int64_t wanted = std::min(
+        {static_cast<int64_t>(llvm::divideCeil(bytes, static_cast<uint64_t>(sizes.chunkBytes))),
+         kMostChunks, extent});
+    if (wanted < 2)
+      continue;
+    std::optional<ChunkedRegion> region =
+        Growing(seed, d, sizes.leastBytes).grow(seed.getDefiningOp());
+    if (!region)
+      continue;
+    region->size = sizeOfChunks(extent, wanted);
+    region->cost = costOf(*region, sizes.leastBytes, target);
+    int64_t taken = std::max(bytes / extent * region->size, sizes.chunkBytes);
+    double saved = savedBy(*region, sizes.leastBytes);
+    if (saved == 0 || (!sizes.always && region->cost > saved) || taken > leastTaken ||
+        (taken == leastTaken && best && region->cost - saved >= leastCost))
+      continue;
+    leastTaken = taken;
+    leastCost = region->cost - saved;
+    best = std::move(region);
+  }
+  if (best) {
+    llvm::SetVector<Value> tensors;
+    for (const ChunkedPass &pass : best->passes)
+      for (Value value : tensorsOf(pass, *best, sizes.leastBytes))
+        tensors.insert(value);
+    best->tensors = static_cast<int64_t>(tensors.size());
+    for (Value value : tensors)
+      best->largestBytes = std::max(best->largestBytes, bytesOfValue(value));
+  }
+  return best;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "budget/Budget.h"
+#include "budget/ChunkedRegion.h"
+#include "budget/Passes.h"
+#include "fusion/Chunk.h"
+#include "ir/prim/Tensor.h"
+#include "support/DeadCode.h"
+#include "support/HumanBytes.h"
+#include "support/SortBlock.h"
+#include "support/TensorBytes.h"
+#include "target/TargetedPass.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace accc {
+#define GEN_PASS_DEF_COMPUTEINCHUNKSPASS
+#include "budget/Passes.h.inc"
+} // namespace accc
+
+using namespace mlir;
+using namespace accc;
+using accc::prim::Tensor;
+
+namespace {
+
+/// Writes the ops of a region for each chunk, at the end of the block.
+class ChunkWriter {
+public:
+  ChunkWriter(const ChunkedRegion &region, Block &block, int64_t firstChunk)
+      : region(region), block(block), builder(block.getTerminator()), nextChunk(firstChunk) {}
+
+  /// Puts the chunks in the place of the region. Gives the number of the first chunk after them.
+  int64_t write();
+
+private:
+  void writePass(const ChunkedPass &pass);
+  /// What the pass gives of the chunk, for each of its outputs.
+  SmallVector<Value> writeChunk(const ChunkedPass &pass, Chunk chunk);
+  Value cut(Value value, int64_t dimension, Chunk chunk);
+  /// The number of a chunk.
+  size_t numberOf(Chunk chunk) const { return chunk.begin / region.size; }
+  Value read(Value value, std::optional<int64_t> dimension, Chunk chunk);
+  Value derive(Value value, int64_t dimension, Chunk chunk, int depth);
+  void rankOps();
+  int64_t rankOfPass(const ChunkedPass &pass) const;
+  Operation *lastOp() const { return block.getTerminator()->getPrevNode(); }
+
+  const ChunkedRegion &region;
+  Block &block;
+  OpBuilder builder;
+  int64_t nextChunk;
+  Operation *lastBeforePass = nullptr;
+  int64_t nextRank = 0;
+  DenseMap<Operation *, int64_t> rank;               // of sortBlock
+  DenseMap<Value, SmallVector<Value>> pieces;        // of outputs of passes written, by chunk
+  DenseMap<Value, Value> sums;                       // over chunks, of outputs of passes written
+  DenseMap<std::pair<Value, int64_t>, Value> stacks; // values that are cut, chunk behind chunk
+  DenseMap<Value, Value> computed;                   // of this chunk
+  DenseMap<std::pair<Value, int64_t>, Value> slices; // of this chunk
+};
+} // namespace
+
+void ChunkWriter::rankOps() {
+  constexpr int kPlaces = 32; // behind each op for those that are made
+  rank.clear();
+  for (auto [i, op] : llvm::enumerate(block.without_terminator()))
+    rank[&op] = static_cast<int64_t>(i) << kPlaces;
+}
+
+/// Behind all that it reads, earlier passes included.
+int64_t ChunkWriter::rankOfPass(const ChunkedPass &pass) const {
+  int64_t last = 0;
+  auto isBehind = [&](Value value) {
+    Operation *producer = value ? value.getDefiningOp() : nullptr;
+    if (producer && !region.contains(producer))
+      last = std::max(last, rank.lookup(producer));
+  };
+  for (Operation *op : pass.ops)
+    for (Value operand : op->getOperands()) {
+      isBehind(operand);
+      isBehind(sums.lookup(operand));
+      if (auto it = pieces.find(operand); it != pieces.end())
+        llvm::for_each(it->second, isBehind);
+    }
+  return last + 1;
+}
+
+/// Where the value is made of much less by a few cheap ops (a mask of a comparison of counts, a
+/// repeated bias, random numbers), a chunk of it by these; else null.
+Value ChunkWriter::derive(Value value, int64_t dimension, Chunk chunk, int depth) {
+  constexpr int kMostOps = 16, kMuch = 8;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == kMostOps)
+    return nullptr;
+  auto type = cast<RankedTensorType>(value.getType());
+  if (auto constant = dyn_cast<prim::ConstantOp>(op)) {
+    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+    if (!splat)
+      return nullptr;
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dimension] = chunk.limit - chunk.begin;
+    return builder.create<prim::ConstantOp>(op->getLoc(), splat.resizeSplat(type.clone(shape)));
+  }
+  bool isCheap = isa<Pointwise, View>(op) && !isa<prim::ConcatenateOp, prim::GatherOp>(op) &&
+                 (!op->hasTrait<Expensive>() || isa<prim::RandomBitsOp>(op));
+  std::optional<ChunkedOp> chunked = isCheap ? chunkResult(op, dimension) : std::nullopt;
+  if (!chunked)
+    return nullptr;
+  SmallVector<Value> operands;
+  for (auto [operand, from] : llvm::zip(op->getOperands(), chunked->operands)) {
+    bool isSmall =
+        tensorBytes(cast<RankedTensorType>(operand.getType())) * kMuch <= tensorBytes(type);
+    Value part = from ? derive(operand, *from, chunk, depth + 1) : nullptr;
+    if (!part && !isSmall)
+      return nullptr;
+    operands.push_back(part ? part : read(operand, from, chunk));
+  }
+  return createChunk(builder, op, *chunked, operands, chunk);
+}
+
+/// The chunk of a value that is there. Where the dimension is not the outermost, all chunks are put
+/// one behind the other first, so that each is a place in memory.
+Value ChunkWriter::cut(Value value, int64_t dimension, Chunk chunk) {
+  Tensor all(builder, value.getLoc(), value);
+  ArrayRef<int64_t> shape = all.shape();
+  if (ReferenceArray::count(shape.take_front(dimension)) == 1 || region.extent % region.size != 0)
+    return all.sliceDim(dimension, chunk.begin, chunk.limit);
+  Value &stack = stacks[{value, dimension}];
+  if (!stack) {
+    SmallVector<int64_t> split(shape), permutation{dimension};
+    split[dimension] = region.size;
+    split.insert(split.begin() + dimension, region.chunks());
+    for (int64_t d = 0; d < static_cast<int64_t>(split.size()); ++d)
+      if (d != dimension)
+        permutation.push_back(d);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(lastBeforePass);
+    Tensor chunked = all.reshape(split);
+    stack = chunked.transpose(permutation);
+    for (Value made : {chunked.get(), stack})
+      rank[made.getDefiningOp()] = nextRank++;
+  }
+  SmallVector<int64_t> part(shape);
+  part[dimension] = region.size;
+  auto number = static_cast<int64_t>(numberOf(chunk));
+  return all.wrap(stack).sliceDim(0, number, number + 1).reshape(part);
+}
+
+Value ChunkWriter::read(Value value, std::optional<int64_t> dimension, Chunk chunk) {
+  if (Value here = computed.lookup(value))
+    return here;
+  if (auto it = pieces.find(value); it != pieces.end() && dimension)
+    return it->second[numberOf(chunk)];
+  if (Value sum = sums.lookup(value))
+    value = sum;
+  if (!dimension)
+    return value;
+  Value &slice = slices[{value, *dimension}];
+  if (slice)
+    return slice;
+  Value made = derive(value, *dimension, chunk, 0);
+  if (!made)
+    made = cut(value, *dimension, chunk);
+  return slices[{value, *dimension}] = made;
+}
+
+SmallVector<Value> ChunkWriter::writeChunk(const ChunkedPass &pass, Chunk chunk) {
+  computed.clear();
+  slices.clear();
+  for (Operation *op : pass.ops) {
+    const ChunkedOp &chunked = region.members.find(op)->second;
+    SmallVector<Value> operands;
+    for (auto [operand, dimension] : llvm::zip(op->getOperands(), chunked.operands))
+      operands.push_back(read(operand, dimension, chunk));
+    computed[op->getResult(0)] = createChunk(builder, op, chunked, operands, chunk);
+  }
+  SmallVector<Value> given;
+  for (Value output : pass.outputs)
+    given.push_back(computed.lookup(output));
+  return given;
+}
+
+void ChunkWriter::writePass(const ChunkedPass &pass) {
+  rankOps();
+  nextRank = rankOfPass(pass);
+  lastBeforePass = lastOp();
+  auto finishOps = [&](Operation *last, std::optional<int64_t> chunk) {
+    for (Operation *op = last->getNextNode(); op != block.getTerminator(); op = op->getNextNode()) {
+      if (!rank.try_emplace(op, nextRank).second)
+        continue; // of all chunks
+      ++nextRank;
+      if (chunk)
+        setChunk(op, *chunk);
+    }
+  };
+  std::vector<SmallVector<Tensor>> chunks(pass.outputs.size()); // or the sum of those so far
+  for (int64_t begin = 0; begin < region.extent; begin += region.size) {
+    Operation *last = lastOp();
+    Chunk chunk{begin, std::min(begin + region.size, region.extent)};
+    SmallVector<Value> values = writeChunk(pass, chunk);
+    for (auto [output, all, value] : llvm::zip(pass.outputs, chunks, values)) {
+      Tensor given(builder, output.getLoc(), value);
+      if (region.givesChunks(output.getDefiningOp()) || all.empty())
+        all.push_back(given);
+      else
+        all.front() = all.front() + given;
+    }
+    finishOps(last, nextChunk++);
+  }
+  Operation *last = lastOp();
+  for (auto [known, all] : llvm::zip(pass.outputs, chunks)) {
+    Value output = known, value = all.front();
+    if (std::optional<int64_t> dimension = region.members.lookup(output.getDefiningOp()).result) {
+      pieces[output].assign(all.begin(), all.end());
+      value = prim::concatenate(all, *dimension);
+    } else {
+      sums[output] = value;
+    }
+    output.replaceUsesWithIf(value,
+                             [&](OpOperand &use) { return !region.contains(use.getOwner()); });
+  }
+  finishOps(last, std::nullopt);
+  sortBlock(block, rank);
+}
+
+int64_t ChunkWriter::write() {
+  for (const ChunkedPass &pass : region.passes)
+    writePass(pass);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (region.contains(&op))
+      op.erase();
+  eraseDeadCode(block);
+  return nextChunk;
+}
+
+/// Around the first product that is too large and in no chunk yet.
+static std::optional<ChunkedRegion> findNext(Block &block, const ChunkSizes &sizes,
+                                             const Target &target) {
+  for (auto product : block.getOps<MatrixProduct>()) {
+    Value result = product->getResult(0);
+    if (tensorBytes(cast<RankedTensorType>(result.getType())) < sizes.leastBytes)
+      continue;
+    if (std::optional<ChunkedRegion> region = findRegion(result, sizes, target))
+      return region;
+  }
+  return std::nullopt;
+}
+
+static void computeInChunks(func::FuncOp function, const Target &target, const ChunkSizes &sizes,
+                            Economy &economy) {
+  constexpr int64_t kMostChunks = 4096; // chunks may be cut again: so many keep programs short
+  int64_t nextChunk = 0, largest = 0, tensors = 0;
+  while (nextChunk < kMostChunks) {
+    std::optional<ChunkedRegion> region = findNext(function.front(), sizes, target);
+    if (!region)
+      break;
+    nextChunk = ChunkWriter(*region, function.front(), nextChunk).write();
+    economy.cost += region->cost;
+    largest = std::max(largest, region->largestBytes);
+    tensors += region->tensors;
+  }
+  if (tensors > 0)
+    economy.notes.push_back(llvm::formatv(
+        "{0}: {1} tensors between matrix products, of up to {2}, are computed in {3} chunks",
+        function.getSymName(), tensors, humanBytes(static_cast<double>(largest), 2), nextChunk));
+}
+
+Economy accc::computeInChunks(ModuleOp module, const Target &target, int64_t chunkBytes) {
+  ChunkSizes sizes{.leastBytes = chunkBytes, .chunkBytes = chunkBytes};
+  Economy economy;
+  for (auto function : module.getOps<func::FuncOp>())
+    ::computeInChunks(function, target, sizes, economy);
+  return economy;
+}
+
+namespace {
+struct ComputeInChunksPass
+    : TargetedPass<accc::impl::ComputeInChunksPassBase<ComputeInChunksPass>> {
+  using TargetedPass::TargetedPass;
+
+  void runOnOperation() override {
+    int64_t bytes = chunkBytes > 0 ? chunkBytes.getValue() : getTarget().getChunkBytes();
+    Economy economy;
+    ::computeInChunks(getOperation(), getTarget(),
+                      {std::max(leastBytes.getValue(), bytes), bytes, always}, economy);
+  }
+};
+} // namespace

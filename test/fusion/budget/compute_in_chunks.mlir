@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s --compute-in-chunks="least-bytes=1024 chunk-bytes=8192 always" | FileCheck %s
+// RUN: accc-opt %s --compute-in-chunks="least-bytes=1024 chunk-bytes=8192 always" --form-fusions | FileCheck %s --check-prefix=KERNELS
+// RUN: accc-opt %s --compute-in-chunks="least-bytes=1024 chunk-bytes=1024" | FileCheck %s --check-prefix=COSTS
+
+// The weights of an attention, 64 x 64, are never whole: two chunks of 32 rows. The maxima, which the second pass
+// needs, are kept; what is computed with them is computed again. dk and dv are sums over the chunks.
+
+// CHECK-LABEL: func.func @attention
+// CHECK-NOT: tensor<64x64xf32>
+// CHECK: prim.slice %arg0 {accc.chunk = 0 : i64, {{.*}}limits = array<i64: 32, 4>
+// CHECK: prim.dot_general {{.*}}accc.chunk = 0 {{.*}} -> tensor<32x64xf32>
+// CHECK: %[[MAX0:.*]] = prim.reduce {{ *}}max {{.*}}accc.chunk = 0
+// CHECK: prim.dot_general {{.*}}accc.chunk = 0 {{.*}} -> tensor<32x4xf32>
+// CHECK: %[[MAX1:.*]] = prim.reduce {{ *}}max {{.*}}accc.chunk = 1
+// CHECK: %[[Y:.*]] = prim.concatenate {{.*}} -> tensor<64x4xf32>
+// CHECK: %[[DY:.*]] = prim.dot_general %[[Y]]
+// CHECK: prim.broadcast %[[MAX0]] {accc.chunk = 2
+// CHECK: prim.slice %[[DY]] {accc.chunk = 2
+// CHECK: %[[DK0:.*]] = prim.dot_general {{.*}}accc.chunk = 2 {{.*}} -> tensor<64x4xf32>
+// CHECK: %[[DK1:.*]] = prim.dot_general {{.*}}accc.chunk = 3 {{.*}} -> tensor<64x4xf32>
+// CHECK: prim.add %[[DK0]], %[[DK1]] {accc.chunk = 3
+// CHECK: return
+
+// Chunks are computed one after the other, and are no longer told apart then.
+// KERNELS-LABEL: func.func @attention
+// KERNELS-NOT: accc.chunk
+// KERNELS: prim.dot_general {{.*}} -> tensor<32x64xf32>
+// KERNELS: prim.fusion
+// KERNELS: prim.dot_general {{.*}} -> tensor<32x4xf32>
+// KERNELS: prim.dot_general {{.*}} -> tensor<32x64xf32>
+// KERNELS: prim.fusion
+// KERNELS: prim.dot_general {{.*}} -> tensor<32x4xf32>
+
+// Tensors so small cost less whole.
+// COSTS-LABEL: func.func @attention
+// COSTS-NOT: accc.chunk
+// COSTS-LABEL: func.func @masked
+func.func @attention(%q: tensor<64x4xf32>, %k: tensor<64x4xf32>, %v: tensor<64x4xf32>, %w: tensor<4x4xf32>)
+    -> (tensor<64x4xf32>, tensor<64x4xf32>, tensor<64x4xf32>) {
+  %s = prim.dot_general %q, %k {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<64x4xf32>, tensor<64x4xf32>) -> tensor<64x64xf32>
+  %max = prim.reduce max %s {dimensions = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %maxima = prim.broadcast %max {dimensions = array<i64: 0>} : (tensor<64xf32>) -> tensor<64x64xf32>
+  %below = prim.sub %s, %maxima : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = prim.exp %below : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y = prim.dot_general %p, %v {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  %dy = prim.dot_general %y, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x4xf32>) -> tensor<64x4xf32>
+  %dp = prim.dot_general %dy, %v {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<64x4xf32>, tensor<64x4xf32>) -> tensor<64x64xf32>
+  %ds = prim.mul %dp, %p : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %dk = prim.dot_general %ds, %q {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 0>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  %dv = prim.dot_general %p, %dy {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 0>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  return %y, %dk, %dv : tensor<64x4xf32>, tensor<64x4xf32>, tensor<64x4xf32>
+}
+
+// A dimension behind others: what is read of it lies chunk behind chunk. A causal mask and random numbers are
+// computed in every chunk, from the place of its elements in the whole.
+// CHECK-LABEL: func.func @masked
+// CHECK: %[[STACK:.*]] = prim.transpose {{.*}} -> tensor<3x2x16x8xf32>
+// CHECK: prim.slice %[[STACK]] {accc.chunk = 0
+// CHECK: %[[WHOLE:.*]] = prim.iota {accc.chunk = 0
+// CHECK: prim.slice %[[WHOLE]] {accc.chunk = 0 : i64, {{.*}}starts = array<i64: 0, 0>
+// CHECK: prim.random_bits {{.*}}accc.chunk = 1
+// CHECK: prim.concatenate {{.*}}dimension = 1{{.*}} -> tensor<2x48x8xf32>
+func.func @masked(%q: tensor<2x48x8xf32>, %k: tensor<2x48x8xf32>, %key: tensor<2xi64>) -> tensor<2x48x8xf32> {
+  %s = prim.dot_general %q, %k {lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_contracting = array<i64: 2>} : (tensor<2x48x8xf32>, tensor<2x48x8xf32>) -> tensor<2x48x48xf32>
+  %row = prim.iota {dimension = 0 : i64} : () -> tensor<48x48xi32>
+  %column = prim.iota {dimension = 1 : i64} : () -> tensor<48x48xi32>
+  %seen = prim.compare ge %row, %column : (tensor<48x48xi32>, tensor<48x48xi32>) -> tensor<48x48xi1>
+  %mask = prim.broadcast %seen {dimensions = array<i64: 1, 2>} : (tensor<48x48xi1>) -> tensor<2x48x48xi1>
+  %bits = prim.random_bits %key {stream = 3 : i64} : (tensor<2xi64>) -> tensor<2x48x48xui32>
+  %half = prim.constant dense<2147483648> : tensor<2x48x48xui32>
+  %drawn = prim.compare lt %bits, %half : (tensor<2x48x48xui32>, tensor<2x48x48xui32>) -> tensor<2x48x48xi1>
+  %both = prim.and %mask, %drawn : (tensor<2x48x48xi1>, tensor<2x48x48xi1>) -> tensor<2x48x48xi1>
+  %zero = prim.constant dense<0.0> : tensor<2x48x48xf32>
+  %p = prim.select %both, %s, %zero : (tensor<2x48x48xi1>, tensor<2x48x48xf32>, tensor<2x48x48xf32>) -> tensor<2x48x48xf32>
+  %y = prim.dot_general %p, %k {lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, lhs_contracting = array<i64: 2>, rhs_contracting = array<i64: 1>} : (tensor<2x48x48xf32>, tensor<2x48x8xf32>) -> tensor<2x48x8xf32>
+  return %y : tensor<2x48x8xf32>
+}
+
+// 67 rows in chunks of 23, 23 and 21. The rows' own numbers are gathered, others stay whole; a sum over all rows is
+// there only after the last chunk, so that what reads it is another pass.
+// CHECK-LABEL: func.func @rows
+// CHECK: prim.gather {{.*}}accc.chunk = 0{{.*}} -> tensor<23x64xf32>
+// CHECK: prim.gather {{.*}}accc.chunk = 2{{.*}} -> tensor<21x64xf32>
+// CHECK: %[[SUM:.*]] = prim.add {{.*}}accc.chunk = 2{{.*}} -> tensor<64xf32>
+// CHECK: prim.broadcast %[[SUM]]
+// CHECK: accc.chunk = 3
+func.func @rows(%x: tensor<67x3xf32>, %w: tensor<3x64xf32>, %table: tensor<2x64xf32>, %i: tensor<67xi32>) -> (tensor<67x3xf32>, tensor<67xf32>) {
+  %h = prim.dot_general %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<67x3xf32>, tensor<3x64xf32>) -> tensor<67x64xf32>
+  %g = prim.gather %table, %i {axis = 0 : i64} : (tensor<2x64xf32>, tensor<67xi32>) -> tensor<67x64xf32>
+  %sum = prim.add %h, %g : (tensor<67x64xf32>, tensor<67x64xf32>) -> tensor<67x64xf32>
+  %total = prim.reduce sum %sum {dimensions = array<i64: 0>} : (tensor<67x64xf32>) -> tensor<64xf32>
+  %totals = prim.broadcast %total {dimensions = array<i64: 1>} : (tensor<64xf32>) -> tensor<67x64xf32>
+  %n = prim.mul %sum, %totals : (tensor<67x64xf32>, tensor<67x64xf32>) -> tensor<67x64xf32>
+  %y = prim.dot_general %n, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<67x64xf32>, tensor<3x64xf32>) -> tensor<67x3xf32>
+  %most = prim.reduce max %n {dimensions = array<i64: 1>} : (tensor<67x64xf32>) -> tensor<67xf32>
+  return %y, %most : tensor<67x3xf32>, tensor<67xf32>
+}
+
+// Every element of a running maximum needs those before it.
+// CHECK-LABEL: func.func @whole
+// CHECK-NOT: accc.chunk
+func.func @whole(%x: tensor<64x4xf32>) -> tensor<64xf32> {
+  %s = prim.dot_general %x, %x {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<64x4xf32>, tensor<64x4xf32>) -> tensor<64x64xf32>
+  %c = prim.cumulative max %s {dimension = 0 : i64} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %d = prim.cumulative max %c {dimension = 1 : i64} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = prim.reduce max %d {dimensions = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}

@@ -53,6 +53,8 @@ private:
   bool agrees(Operation *op, const ChunkedOp &chunked) const;
   void dropLooseEnds();
   void divide();
+  /// From the first member to the last.
+  llvm::iterator_range<Block::iterator> between() const;
 
   int64_t leastBytes;
   Block &block;
@@ -90,9 +92,20 @@ void Growing::add(Operation *op, const std::optional<ChunkedOp> &chunked) {
     follow(op->getResult(0), *chunked->result);
 }
 
+llvm::iterator_range<Block::iterator> Growing::between() const {
+  Operation *first = nullptr, *last = nullptr;
+  for (const auto &[op, chunked] : region.members) {
+    if (!first || op->isBeforeInBlock(first))
+      first = op;
+    if (!last || last->isBeforeInBlock(op))
+      last = op;
+  }
+  return {first->getIterator(), std::next(last->getIterator())};
+}
+
 /// Without small ops from which no way leads to another member: they can run on the whole.
 void Growing::dropLooseEnds() {
-  for (Operation &op : llvm::reverse(block))
+  for (Operation &op : llvm::reverse(between()))
     if (region.contains(&op) && !isAtLarge(&op) &&
         llvm::none_of(op.getUsers(), [&](Operation *user) { return region.contains(user); }))
       region.members.erase(&op);
@@ -102,7 +115,7 @@ void Growing::dropLooseEnds() {
 void Growing::divide() {
   DenseMap<Operation *, size_t> passOf; // of other ops: the first that may read them
   std::vector<SmallVector<Operation *>> members;
-  for (Operation &op : block.without_terminator()) {
+  for (Operation &op : between()) {
     bool isMember = region.contains(&op);
     size_t pass = 0;
     bool depends = isMember;
@@ -133,7 +146,7 @@ void Growing::divide() {
         current.outputs.push_back(result);
         needed.insert(op);
       }
-    for (Operation &op : llvm::reverse(block)) {
+    for (Operation &op : llvm::reverse(between())) {
       if (!needed.contains(&op))
         continue;
       current.ops.push_back(&op);
@@ -161,9 +174,9 @@ std::optional<ChunkedRegion> Growing::grow(Operation *seed) {
       if (use.getOwner()->getNumResults() == 1)
         add(use.getOwner(), chunkOperand(use.getOwner(), use.getOperandNumber(), dimension));
   }
-  dropLooseEnds();
   if (!region.contains(seed))
     return std::nullopt;
+  dropLooseEnds();
   divide();
   return std::move(region);
 }
@@ -200,9 +213,14 @@ static double costOf(const ChunkedRegion &region, int64_t leastBytes, const Targ
   double cost = 0;
   DenseSet<Operation *> computed;
   for (const ChunkedPass &pass : region.passes) {
-    for (Operation *op : pass.ops)
-      if (!computed.insert(op).second && isa<MatrixProduct>(op))
+    int64_t launches = 0;
+    for (Operation *op : pass.ops) {
+      if (!isa<MatrixProduct>(op))
+        continue;
+      launches += 2; // it, and a kernel that fuses what lies before the next
+      if (!computed.insert(op).second)
         cost += flopsOf(op) / target.getFlopsPerByte();
+    }
     for (Value output : pass.outputs) {
       double bytes = bytesOf(output.getType());
       if (!region.givesChunks(output.getDefiningOp()))
@@ -210,8 +228,7 @@ static double costOf(const ChunkedRegion &region, int64_t leastBytes, const Targ
       else if (bytesOfValue(output) >= leastBytes)
         cost += 2 * bytes;
     }
-    cost += static_cast<double>(target.getLaunchBytes() * region.chunks()) *
-            static_cast<double>(pass.ops.size());
+    cost += static_cast<double>(target.getLaunchBytes() * launches * region.chunks());
   }
   return cost;
 }
@@ -224,32 +241,43 @@ static int64_t sizeOfChunks(int64_t extent, int64_t wanted) {
   return llvm::divideCeil(extent, static_cast<uint64_t>(wanted));
 }
 
+/// Sizes the chunks, as near to `sizes.chunkBytes` as it pays: where sums over the chunks are
+/// large, fewer. False where it does not.
+static bool chooseSize(ChunkedRegion &region, int64_t bytes, const ChunkSizes &sizes,
+                       const Target &target) {
+  auto wanted =
+      static_cast<int64_t>(llvm::divideCeil(bytes, static_cast<uint64_t>(sizes.chunkBytes)));
+  double saved = savedBy(region, sizes.leastBytes);
+  if (saved == 0)
+    return false;
+  for (int64_t chunks = std::min({wanted, kMostChunks, region.extent}); chunks > 1; chunks /= 2) {
+    region.size = sizeOfChunks(region.extent, chunks);
+    region.cost = costOf(region, sizes.leastBytes, target);
+    if (sizes.always || region.cost <= saved)
+      return true;
+  }
+  return false;
+}
+
 std::optional<ChunkedRegion> accc::findRegion(Value seed, const ChunkSizes &sizes,
                                               const Target &target) {
   auto type = cast<RankedTensorType>(seed.getType());
   int64_t bytes = tensorBytes(type), leastTaken = bytes;
-  double leastCost = 0; // less what is saved
   std::optional<ChunkedRegion> best;
+  auto lossOf = [&](const ChunkedRegion &region) {
+    return region.cost - savedBy(region, sizes.leastBytes);
+  };
   for (int64_t d = 0; d < type.getRank(); ++d) {
-    int64_t extent = type.getDimSize(d);
-    int64_t wanted = std::min(
-        {static_cast<int64_t>(llvm::divideCeil(bytes, static_cast<uint64_t>(sizes.chunkBytes))),
-         kMostChunks, extent});
-    if (wanted < 2)
+    if (type.getDimSize(d) < 2)
       continue;
     std::optional<ChunkedRegion> region =
         Growing(seed, d, sizes.leastBytes).grow(seed.getDefiningOp());
-    if (!region)
+    if (!region || !chooseSize(*region, bytes, sizes, target))
       continue;
-    region->size = sizeOfChunks(extent, wanted);
-    region->cost = costOf(*region, sizes.leastBytes, target);
-    int64_t taken = std::max(bytes / extent * region->size, sizes.chunkBytes);
-    double saved = savedBy(*region, sizes.leastBytes);
-    if (saved == 0 || (!sizes.always && region->cost > saved) || taken > leastTaken ||
-        (taken == leastTaken && best && region->cost - saved >= leastCost))
+    int64_t taken = std::max(bytes / region->extent * region->size, sizes.chunkBytes);
+    if (taken > leastTaken || (taken == leastTaken && best && lossOf(*region) >= lossOf(*best)))
       continue;
     leastTaken = taken;
-    leastCost = region->cost - saved;
     best = std::move(region);
   }
   if (best) {

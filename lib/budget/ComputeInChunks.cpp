@@ -233,28 +233,29 @@ int64_t ChunkWriter::write() {
   return nextChunk;
 }
 
-/// Around the first product that is too large and in no chunk yet.
-static std::optional<ChunkedRegion> findNext(Block &block, const ChunkSizes &sizes,
-                                             const Target &target) {
-  for (auto product : block.getOps<MatrixProduct>()) {
-    Value result = product->getResult(0);
-    if (tensorBytes(cast<RankedTensorType>(result.getType())) < sizes.leastBytes)
-      continue;
-    if (std::optional<ChunkedRegion> region = findRegion(result, sizes, target))
-      return region;
-  }
-  return std::nullopt;
+/// The large products of the block, the last one first.
+static SmallVector<Operation *> largeProducts(Block &block, int64_t leastBytes) {
+  SmallVector<Operation *> products;
+  for (Operation &op : llvm::reverse(block))
+    if (isa<MatrixProduct>(op) &&
+        tensorBytes(cast<RankedTensorType>(op.getResult(0).getType())) >= leastBytes)
+      products.push_back(&op);
+  return products;
 }
 
 static void computeInChunks(func::FuncOp function, const Target &target, const ChunkSizes &sizes,
                             Economy &economy) {
-  constexpr int64_t kMostChunks = 4096; // chunks may be cut again: so many keep programs short
+  constexpr int64_t kMostChunks = 4096; // so many keep programs short
+  Block &block = function.front();
   int64_t nextChunk = 0, largest = 0, tensors = 0;
-  while (nextChunk < kMostChunks) {
-    std::optional<ChunkedRegion> region = findNext(function.front(), sizes, target);
+  SmallVector<Operation *> seeds = largeProducts(block, sizes.leastBytes);
+  while (!seeds.empty() && nextChunk < kMostChunks) {
+    std::optional<ChunkedRegion> region =
+        findRegion(seeds.pop_back_val()->getResult(0), sizes, target);
     if (!region)
-      break;
-    nextChunk = ChunkWriter(*region, function.front(), nextChunk).write();
+      continue;
+    llvm::erase_if(seeds, [&](Operation *seed) { return region->contains(seed); });
+    nextChunk = ChunkWriter(*region, block, nextChunk).write();
     economy.cost += region->cost;
     largest = std::max(largest, region->largestBytes);
     tensors += region->tensors;

@@ -109,6 +109,8 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
       {"arch", archs},
       {"precision", options.precision},
   };
+  if (options.lossOnly)
+    manifest["loss_only"] = true;
   if (options.memoryBudget != 0)
     manifest["memory_budget"] = options.memoryBudget;
   llvm::json::Object hashes;
@@ -180,6 +182,8 @@ std::string accc::describeOptions(const CompileOptions &options) {
   if (options.acceptDamagedExport)
     text += " --accept-damaged-export";
   add("--running-variance", options.runningVariance);
+  if (options.lossOnly)
+    text += " --loss-only";
   if (options.memoryBudget != 0)
     add("--memory-budget", std::to_string(options.memoryBudget));
   add("--weights", options.weights);

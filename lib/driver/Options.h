@@ -57,6 +57,9 @@ struct CompileOptions {
   /// fp32, or tf32: contractions of f32 may round their factors to TF32.
   std::string precision = "fp32";
 
+  /// Steps that train return the loss and no outputs of the model.
+  bool lossOnly = false;
+
   /// Bytes that a step may take: state, inputs, outputs and scratch memory; 0: as many as it likes.
   int64_t memoryBudget = 0;
 

@@ -44,6 +44,7 @@ public:
       step.freeze = options.freeze;
       step.groups = options.parameterGroups;
       step.otherNames = otherNames;
+      step.lossOnly = options.lossOnly;
     }
     readOptimizers();
     for (StringRef text : options.train) {

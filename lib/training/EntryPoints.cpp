@@ -2,6 +2,7 @@
 #include "training/EntryPoints.h"
 
 #include "support/DeadCode.h"
+#include "support/Fault.h"
 #include "training/EvaluationMode.h"
 #include "training/StepLoss.h"
 #include "training/autodiff/Activity.h"
@@ -202,6 +203,16 @@ void accc::checkDerivatives(StepFunction step, StringRef name) {
   (void)differentiate(sumAll(Tensor(builder, output.getLoc(), output)), wanted, builder);
 }
 
+LogicalResult accc::returnLossOnly(StepFunction step) {
+  auto results = llvm::seq(step.numResults());
+  if (llvm::none_of(results, [&](unsigned i) { return step.resultRole(i) == Role::Loss; }))
+    return emitUsageFault(wholeModel(step))
+           << "--loss-only: the training step of the model gives no loss";
+  step.eraseResultsOf(Role::Output);
+  eraseDeadCode(step.body(), [](Operation *op) { return isa<prim::OptimizationBarrierOp>(op); });
+  return success();
+}
+
 FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
                                                            const TrainingPlan &plan) {
   const std::string &name = plan.options.name;
@@ -211,6 +222,8 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
     return failure();
   }
   if (failed(addGradients(gradStep, forward)))
+    return failure();
+  if (plan.options.lossOnly && failed(returnLossOnly(gradStep)))
     return failure();
   takeSeedAndStep(gradStep);
   eraseDeadCode(gradStep.body());

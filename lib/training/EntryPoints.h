@@ -30,6 +30,10 @@ bool holdsGradients(StepFunction forward);
 mlir::FailureOr<std::vector<std::string>> buildEntryPoints(StepFunction forward,
                                                            const TrainingPlan &plan);
 
+/// Takes the model's outputs off a step that trains, and what only they need. Fails on one that
+/// gives no loss.
+mlir::LogicalResult returnLossOnly(StepFunction step);
+
 /// For a step whose loss cannot be built: reports the ops without derivative before the output
 /// `name`, or else the first.
 void checkDerivatives(StepFunction step, llvm::StringRef name);

@@ -43,6 +43,8 @@ static LogicalResult takeTraining(StepFunction forward, const TrainingOptions &o
                                     "its loss and optimizer, which is taken as it is; leave "
                                  << option << " out";
   auto [train, eval] = splitTraining(forward);
+  if (options.lossOnly && failed(returnLossOnly(train)))
+    return failure();
   forward.get().erase();
   takeSeedAndStep(train);
   takeSeedAndStep(eval);
@@ -53,6 +55,8 @@ static LogicalResult takeTraining(StepFunction forward, const TrainingOptions &o
 static LogicalResult takeForward(StepFunction forward, const TrainingOptions &options) {
   if (!options.optimizer.empty())
     return emitUsageFault(wholeModel(forward)) << "--optimizer needs a --loss";
+  if (options.lossOnly)
+    return emitUsageFault(wholeModel(forward)) << "--loss-only needs a --loss";
   takeSeedAndStep(forward);
   forward.get().setName(kEvalStep);
   return checkNames(forward);

@@ -59,6 +59,25 @@ class Steps(CommandLineTest):
         self.accc("diff", "m.so", "goldens")
         self.accc("diff", GAN / "export.pt2", "goldens")
 
+    def test_outputs_may_be_left_out(self):
+        self.compile(GROUPED, "--loss", "output:loss", "--optimizer", "adamw,lr=0.01")
+        all_outputs = self.results()
+        self.accc("golden", "m.so", "-o", "goldens")
+        self.compile(GROUPED, "--loss", "output:loss", "--optimizer", "adamw,lr=0.01", "--loss-only")
+        self.assertEqual(self.results()["eval_step"], all_outputs["eval_step"])
+        for step in ("train_step", "grad_step"):
+            self.assertEqual(self.results()[step], [name for name in all_outputs[step] if name not in all_outputs["eval_step"] or name == "loss"])
+        self.assertIn("loss", self.results()["train_step"])
+        self.accc("golden", "m.so", "-o", "fewer")
+        self.accc("diff", GROUPED / "export.pt2", "fewer")
+        error = self.accc("compile", GROUPED / "export.pt2", "-o", "m.so", "--loss-only", code=USAGE)[1]
+        self.assertIn("--loss-only needs a --loss", error)
+
+    def results(self):
+        """The names of what each entry point of m.so returns."""
+        entries = json.loads(self.accc("inspect", "m.so", "--json")[0])["entries"]
+        return {entry["name"]: [output["name"] for output in entry["outputs"]] for entry in entries}
+
     def test_groups_are_in_the_manifest(self):
         self.compile(GROUPED, "--loss", "output:loss", "--optimizer", "adamw,lr=0.01", "--param-group", "bias$", "weight_decay=0")
         manifest = json.loads(self.accc("inspect", "m.so", "--json")[0])["manifest"]

@@ -57,6 +57,9 @@ static void addTrainingOptions(CLI::App &command, CompileOptions &options) {
       .add_option("--freeze", options.freeze, "Do not train parameters whose name matches anywhere")
       ->type_name("REGEX")
       ->allow_extra_args(false);
+  command.add_flag("--loss-only", options.lossOnly,
+                   "Steps that train return the loss and no outputs of the model, for which they "
+                   "then need no memory; eval_step returns all");
 }
 
 void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {

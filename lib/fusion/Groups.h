@@ -83,6 +83,7 @@ private:
   Part findPart(mlir::Operation *op) const;
   /// What no kernel computes, and what reads its operands from memory.
   bool standsAlone(mlir::Operation *op) const;
+  bool sortsIn(mlir::Value result) const;
   bool mayHaveColumns(const prim::KernelReductions &reductions) const;
   FusionDecision mayBeOne(llvm::ArrayRef<mlir::Operation *> ops) const;
 

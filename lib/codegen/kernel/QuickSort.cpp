@@ -7,7 +7,9 @@
 //
 // Of a sort with a range only the elements in it are sorted, once they are found: the first few by
 // a heap that keeps them while it goes through the row, unless the row has them so far behind that
-// the heap changes too often; others as Selection.cpp does it.
+// the heap changes too often. Of other ranges a short row is sorted in memory of the function's
+// own, but for the parts that no element of the range is in (a quickselect); in long rows they are
+// found as Selection.cpp does it.
 #include "codegen/kernel/Sort.h"
 #include "ir/prim/Rank.h"
 
@@ -30,6 +32,8 @@ constexpr int64_t kMostWork = 2;
 /// How much work a heap may be for each element of a row of which it keeps the first ones: the
 /// levels that items go down when others take their place.
 constexpr int64_t kMostHeapWork = 2;
+/// Rows of up to so many elements are sorted in memory of the function's own, 64 KB.
+constexpr int64_t kMostHeld = 8192;
 
 class QuickSort {
 public:
@@ -37,7 +41,10 @@ public:
       : emitter(emitter), b(emitter.builder()), loc(emitter.loc()), index(emitter.indices()),
         op(op), row(row), results(results), along(static_cast<size_t>(op.getDimension())),
         extent(op.getExtent()), count(op.getCount()),
-        logCount(llvm::Log2_64_Ceil(static_cast<uint64_t>(count))) {
+        keepsFirst(count < extent && op.getFirst() == 0 &&
+                   expectedHeapWork() <= kMostHeapWork * extent),
+        isHeld(count < extent && !keepsFirst && extent <= kMostHeld),
+        items(isHeld ? extent : count), logItems(logOf(items)) {
     Type element = BodyEmitter::registerType(op.getOperand().getType().getElementType());
     isPacked = prim::rankBits(element) <= 32 && extent <= int64_t(1) << 32;
     for (auto [i, result] : llvm::enumerate(results))
@@ -45,8 +52,13 @@ public:
         output = static_cast<unsigned>(i);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&emitter.getFunction().getBody().front());
-    stack = b.create<LLVM::AllocaOp>(loc, LLVM::LLVMPointerType::get(b.getContext()),
-                                     b.getI64Type(), number(2 * (logCount + 2)), 8);
+    auto allocate = [&](int64_t numbers) {
+      return b.create<LLVM::AllocaOp>(loc, LLVM::LLVMPointerType::get(b.getContext()),
+                                      b.getI64Type(), number(numbers), 8);
+    };
+    stack = allocate(2 * (logItems + 2));
+    if (isHeld)
+      held = allocate(items);
   }
 
   void emit();
@@ -75,14 +87,28 @@ private:
     return position;
   }
   Value element(Value i) { return emitter.element(op.getOperand(), positionOf(i, extent)); }
-  Value load(Value at) { return emitter.loadOutput(output, positionOf(at, count)); }
-  void store(Value at, Value item) { emitter.store(output, positionOf(at, count), item); }
-  Value stackSlot(Value at) {
-    return b.create<LLVM::GEPOp>(loc, stack.getType(), b.getI64Type(), stack,
+  Value load(Value at) {
+    return isHeld ? loadFrom(held, at) : emitter.loadOutput(output, positionOf(at, count));
+  }
+  void store(Value at, Value item) {
+    if (isHeld)
+      storeTo(held, at, item);
+    else
+      emitter.store(output, positionOf(at, count), item);
+  }
+  Value slot(Value memory, Value at) {
+    return b.create<LLVM::GEPOp>(loc, memory.getType(), b.getI64Type(), memory,
                                  ArrayRef<LLVM::GEPArg>{at});
   }
-  Value loadStack(Value at) { return b.create<LLVM::LoadOp>(loc, b.getI64Type(), stackSlot(at)); }
-  void storeStack(Value at, Value x) { b.create<LLVM::StoreOp>(loc, x, stackSlot(at)); }
+  Value loadFrom(Value memory, Value at) {
+    return b.create<LLVM::LoadOp>(loc, b.getI64Type(), slot(memory, at));
+  }
+  void storeTo(Value memory, Value at, Value x) {
+    b.create<LLVM::StoreOp>(loc, x, slot(memory, at));
+  }
+  static int64_t logOf(int64_t n) {
+    return static_cast<int64_t>(llvm::Log2_64_Ceil(static_cast<uint64_t>(n)));
+  }
 
   Value number(int64_t n) { return b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(n)); }
   Value add(Value a, Value c) { return b.create<arith::AddIOp>(loc, a, c); }
@@ -121,10 +147,13 @@ private:
   ArrayRef<AffineExpr> row;
   ValueRange results;
   size_t along;
-  int64_t extent;          // of the operand's row
-  int64_t count, logCount; // of the items that are sorted
+  int64_t extent, count; // elements of the operand's row, and of the results'
+  bool keepsFirst;       // by a heap
+  bool isHeld;           // the row's items are in memory of the function's own, else in the indices
+  int64_t items, logItems; // that are sorted
   bool isPacked = false;   // an item has the rank above the index
   unsigned output = 0;
+  Value held;
   Value stack; // of parts to be sorted: where each begins and ends
 };
 
@@ -188,9 +217,9 @@ Value QuickSort::precedes(Value item, Value other) {
 
 /// Stores the items that are to be sorted.
 void QuickSort::fill() {
-  if (count == extent)
+  if (items == extent)
     forLoop(emitter, number(0), number(extent), 1, [&](Value i) { store(i, itemOf(i)); });
-  else if (op.getFirst() == 0 && expectedHeapWork() <= kMostHeapWork * extent)
+  else if (keepsFirst)
     branch(emitter, isLess(keepFirst(), number(extent)), [&] { takeRange(); });
   else
     takeRange();
@@ -201,10 +230,7 @@ void QuickSort::takeRange() {
 }
 
 /// Of rows in no order: after i elements one in i / count is among the first.
-int64_t QuickSort::expectedHeapWork() const {
-  auto halvings = static_cast<int64_t>(llvm::Log2_64_Ceil(static_cast<uint64_t>(extent / count)));
-  return count * halvings * logCount;
-}
+int64_t QuickSort::expectedHeapWork() const { return count * logOf(extent / count) * logOf(count); }
 
 /// The items that go first, as a heap: the last of those seen so far is its root, which goes where
 /// an earlier one is found. Gives how many elements it has gone through before it became too much
@@ -212,7 +238,7 @@ int64_t QuickSort::expectedHeapWork() const {
 Value QuickSort::keepFirst() {
   forLoop(emitter, number(0), number(count), 1, [&](Value i) { store(i, itemOf(i)); });
   makeHeap(number(0), number(count));
-  int64_t mostSifts = kMostHeapWork * extent / std::max<int64_t>(1, logCount);
+  int64_t mostSifts = kMostHeapWork * extent / std::max<int64_t>(1, logItems);
   SmallVector<Value> end = loopWhile(
       {number(count), load(number(0)), number(mostSifts)}, // the next element, the root
       [&](ValueRange in) -> std::pair<Value, SmallVector<Value>> {
@@ -232,14 +258,14 @@ Value QuickSort::keepFirst() {
   return end[0];
 }
 
-/// The results, of the sorted items.
+/// The results, of the sorted items that are among them.
 void QuickSort::unpack() {
   forLoop(emitter, number(0), number(count), 1, [&](Value at) {
-    Value from = indexOf(load(at));
+    Value from = indexOf(load(isHeld ? add(at, number(op.getFirst())) : at));
     for (auto [other, result] : llvm::enumerate(results))
       if (result == op.getValues())
         emitter.store(static_cast<unsigned>(other), positionOf(at, count), element(from));
-    store(at, from);
+    emitter.store(output, positionOf(at, count), from);
   });
 }
 
@@ -341,8 +367,8 @@ Value QuickSort::divide(Value low, Value high) {
 }
 
 void QuickSort::sortParts() {
-  storeStack(number(0), number(0));
-  storeStack(number(1), number(count));
+  storeTo(stack, number(0), number(0));
+  storeTo(stack, number(1), number(items));
   loopWhile(
       {number(2), number(0)}, // numbers on the stack, items divided
       [&](ValueRange in) -> std::pair<Value, SmallVector<Value>> {
@@ -350,9 +376,9 @@ void QuickSort::sortParts() {
       },
       [&](ValueRange in) -> SmallVector<Value> {
         Value top = subtract(in[0], number(2));
-        Value low = loadStack(top), high = loadStack(add(top, number(1)));
+        Value low = loadFrom(stack, top), high = loadFrom(stack, add(top, number(1)));
         Value isFew = isLess(subtract(high, low), number(kFew));
-        Value isLate = isLess(number(kMostWork * count * logCount), in[1]);
+        Value isLate = isLess(number(kMostWork * items * logItems), in[1]);
         auto insertAll = [&]() -> SmallVector<Value> {
           insert(low, high);
           return {top, in[1]};
@@ -366,13 +392,21 @@ void QuickSort::sortParts() {
           Value left = subtract(pivot, low), right = subtract(high, next);
           // The lesser part is sorted first, so that few wait.
           Value leftLast = isLess(right, left);
-          storeStack(top, select(leftLast, low, next));
-          storeStack(add(top, number(1)), select(leftLast, pivot, high));
-          storeStack(add(top, number(2)), select(leftLast, next, low));
-          storeStack(add(top, number(3)), select(leftLast, high, pivot));
+          storeTo(stack, top, select(leftLast, low, next));
+          storeTo(stack, add(top, number(1)), select(leftLast, pivot, high));
+          storeTo(stack, add(top, number(2)), select(leftLast, next, low));
+          storeTo(stack, add(top, number(3)), select(leftLast, high, pivot));
           return {add(top, number(4)), add(in[1], subtract(high, low))};
         };
-        return choose(2, isFew, insertAll, [&] { return choose(2, isLate, heapAll, divideThem); });
+        auto sort = [&] {
+          return choose(2, isFew, insertAll,
+                        [&] { return choose(2, isLate, heapAll, divideThem); });
+        };
+        if (items == count)
+          return sort();
+        Value isWanted =
+            both(isLess(low, number(op.getEnd())), isLess(number(op.getFirst()), high));
+        return choose(2, isWanted, sort, [&]() -> SmallVector<Value> { return {top, in[1]}; });
       });
 }
 

@@ -52,6 +52,20 @@ Complex transposed(const Complex &x, ArrayRef<int64_t> permutation) {
   return x.map([&](Tensor part) { return part.transpose(permutation); });
 }
 
+/// The first two dimensions in the other order.
+Complex swapped(const Complex &x) {
+  SmallVector<int64_t> permutation(x.real.rank());
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[0], permutation[1]);
+  return transposed(x, permutation);
+}
+
+SmallVector<int64_t> joined(ArrayRef<int64_t> first, ArrayRef<int64_t> others) {
+  SmallVector<int64_t> shape(first);
+  llvm::append_range(shape, others);
+  return shape;
+}
+
 Complex concatenated(const Complex &x, const Complex &y, int64_t dimension) {
   std::optional<Tensor> imaginary;
   if (x.imaginary)
@@ -70,7 +84,8 @@ Complex mirrored(const Complex &x, int64_t n, int64_t d) {
 }
 
 /// Transforms of lines: sums of x_j exp(sign 2 pi i j k / n), which nothing divides. The lines lie
-/// along d = 0 of [n, m], or along d = 1 of [m, n].
+/// along d = 0 of [n, m], or along d = 1 of [m, n]. Where m stands first it is one dimension; else
+/// it may be several, by which kernels know where neighbours end.
 ///
 /// n = a b is done by transforms of a, and of these transforms of b (J. W. Cooley, J. W. Tukey,
 /// 1965): element j = j1 b + j2 counts in result k = k1 + a k2 with the product of the roots
@@ -137,7 +152,8 @@ public:
 private:
   using Factor = llvm::function_ref<std::pair<double, double>(int64_t, int64_t)>;
 
-  static int64_t otherDim(const Complex &x, int64_t d) { return x.real.dim(1 - d); }
+  /// The dimensions of columns that number them.
+  static ArrayRef<int64_t> othersOf(const Complex &x) { return x.real.shape().drop_front(); }
 
   /// One matrix product, of which the result has one part or two. `factor` is the complex number
   /// with which element j counts in result k where the sign is +.
@@ -171,48 +187,45 @@ private:
 
   // ---- factors ----
 
-  /// The lines of the first transforms, [a, b m] or [a, m b].
+  /// The lines of the first transforms, [a, b, m] or [a, m, b].
   static Complex firstLines(const Complex &x, int64_t d, int64_t a) {
-    int64_t n = x.real.dim(d), m = otherDim(x, d), b = n / a;
-    Complex split = d == 0 ? x : transposed(reshaped(x, {m, a, b}), {1, 0, 2});
-    return reshaped(split, {a, m * b});
+    int64_t b = x.real.dim(d) / a;
+    if (d == 0)
+      return reshaped(x, joined({a, b}, othersOf(x)));
+    return transposed(reshaped(x, {x.real.dim(0), a, b}), {1, 0, 2});
   }
 
   /// What the first transforms gave, some k1 of each, times w_n^(j2 k1): [k1, b, m] or [k1, m, b].
-  Complex twiddled(const Complex &y, int64_t d, int64_t b, int64_t n) {
-    int64_t count = y.real.dim(0), m = y.real.size() / (count * b);
+  Complex twiddled(const Complex &y, int64_t d, int64_t n) {
+    int64_t count = y.real.dim(0), b = y.real.dim(d + 1);
     SmallVector<std::pair<double, double>> roots;
     for (int64_t k1 = 0; k1 < count; ++k1)
       for (int64_t j2 = 0; j2 < b; ++j2)
         roots.push_back(root(sign * j2 * k1, n));
     Complex factors = constant(node, roots, {count, b}, y.real.elementType());
-    SmallVector<int64_t> shape = {count, d == 0 ? b : m, d == 0 ? m : b};
-    auto spread = [&](Tensor part) { return part.broadcast(shape, {0, d + 1}); };
-    return reshaped(y, shape) * factors.map(spread);
+    return y * factors.map([&](Tensor part) { return part.broadcast(y.real.shape(), {0, d + 1}); });
   }
 
   /// The transforms of b of that, [k2, k1, m] or [m, k2, k1].
   Complex secondOf(const Complex &y, int64_t d) {
-    int64_t count = y.real.dim(0), m = y.real.dim(2 - d), b = y.real.dim(1 + d);
     if (d == 0)
-      return reshaped(whole(reshaped(transposed(y, {1, 0, 2}), {b, count * m}), 0), {b, count, m});
+      return whole(swapped(y), 0);
+    int64_t count = y.real.dim(0), m = y.real.dim(1), b = y.real.dim(2);
     Complex z = whole(reshaped(y, {count * m, b}), 1);
     return transposed(reshaped(z, {count, m, b}), {1, 2, 0});
   }
 
   Complex wholeByFactors(const Complex &x, int64_t d, int64_t a) {
-    int64_t n = x.real.dim(d);
-    Complex y = whole(firstLines(x, d, a), 0);
-    return reshaped(secondOf(twiddled(y, d, n / a, n), d), x.real.shape());
+    Complex y = twiddled(whole(firstLines(x, d, a), 0), d, x.real.dim(d));
+    return reshaped(secondOf(y, d), x.real.shape());
   }
 
   /// Transforms of reals need no more than half of the k1, of which the others are the conjugate:
   /// result k1 + a k2 is that of (a - k1) + a (b - 1 - k2).
   Complex halfByFactors(Tensor x, int64_t d, int64_t a) {
-    int64_t n = x.dim(d), m = x.dim(1 - d), b = n / a, some = a / 2 + 1;
+    int64_t n = x.dim(d), b = n / a, some = a / 2 + 1;
     int64_t lines = n / 2 / a + 1; // of a results
-    Complex y = half(firstLines(Complex(x), d, a).real, 0);
-    y = secondOf(twiddled(y, d, b, n), d);
+    Complex y = secondOf(twiddled(half(firstLines(Complex(x), d, a).real, 0), d, n), d);
     Complex all = y.map([&](Tensor part) { return part.sliceDim(d, 0, lines); });
     if (int64_t others = a - some) {
       Complex rest = y.map([&](Tensor part) {
@@ -220,28 +233,27 @@ private:
       });
       all = concatenated(all, conjugate(rest), d + 1);
     }
-    SmallVector<int64_t> shape = {m, m};
+    SmallVector<int64_t> shape(x.shape());
     shape[d] = lines * a;
     return fitted(reshaped(all, shape), d, n / 2 + 1);
   }
 
   /// The same from the end: sums over k2 for half of the k1, and then over these.
   Tensor realByFactors(const Complex &x, int64_t d, int64_t n, int64_t a) {
-    int64_t m = otherDim(x, d), b = n / a, some = a / 2 + 1;
-    SmallVector<int64_t> blocks = {m, m, m}; // [k2, k1, m] or [m, k2, k1]
+    int64_t b = n / a, some = a / 2 + 1;
+    Complex y = mirrored(x, n, d);
+    SmallVector<int64_t> shape(y.real.shape()), blocks(shape); // [k2, k1, m] or [m, k2, k1]
     blocks[d] = b;
-    blocks[d + 1] = a;
-    Complex y = reshaped(mirrored(x, n, d), blocks).map([&](Tensor part) {
-      return part.sliceDim(d + 1, 0, some);
-    });
-    if (d == 0)
-      y = transposed(reshaped(whole(reshaped(y, {b, some * m}), 0), {b, some, m}), {1, 0, 2});
-    else
-      y = whole(reshaped(transposed(y, {2, 0, 1}), {some * m, b}), 1);
-    y = twiddled(reshaped(y, {some, b * m}), d, b, n);
-    Tensor signal = realOf(reshaped(y, {some, b * m}), 0, a);
-    return d == 0 ? signal.reshape({n, m})
-                  : signal.reshape({a, m, b}).transpose({1, 0, 2}).reshape({m, n});
+    blocks.insert(blocks.begin() + d + 1, a);
+    y = reshaped(y, blocks).map([&](Tensor part) { return part.sliceDim(d + 1, 0, some); });
+    if (d == 0) {
+      y = swapped(whole(y, 0));
+    } else {
+      int64_t m = x.real.dim(0);
+      y = reshaped(whole(reshaped(transposed(y, {2, 0, 1}), {some * m, b}), 1), {some, m, b});
+    }
+    Tensor signal = realOf(twiddled(y, d, n), 0, a); // [a, b, m] or [a, m, b]
+    return d == 0 ? signal.reshape(shape) : signal.transpose({1, 0, 2}).reshape(shape);
   }
 
   /// A convolution, for lengths without divisors, by transforms of a power of two (L. I. Bluestein,
@@ -293,13 +305,9 @@ Complex accc::frontend::fourier(NodeBuilder &node, const Complex &x, int64_t axi
   for (auto [to, from] : llvm::enumerate(order))
     back[from] = static_cast<int64_t>(to);
   Complex moved = transposed(fitted(x, axis, fromHalf ? half : n), order);
-  SmallVector<int64_t> shape(moved.real.shape()), lines(2, 1);
-  int64_t &along = d == 0 ? shape.front() : shape.back();
-  lines[d] = along;
-  for (int64_t i : order)
-    if (i != axis)
-      lines[1 - d] *= x.real.dim(i);
-  moved = reshaped(moved, lines);
+  SmallVector<int64_t> shape(moved.real.shape());
+  if (d == 1)
+    moved = reshaped(moved, {ReferenceArray::count(ArrayRef(shape).drop_back()), shape.back()});
 
   Transform transform(node, options.isInverse ? 1 : -1);
   auto transformed = [&] {
@@ -313,7 +321,7 @@ Complex accc::frontend::fourier(NodeBuilder &node, const Complex &x, int64_t axi
   Complex y = transformed();
   if (options.scale != 1)
     y = y * options.scale;
-  along = y.real.dim(d);
+  (d == 0 ? shape.front() : shape.back()) = y.real.dim(d);
   tensorType(shape, x.real.elementType());
   return transposed(reshaped(y, shape), back);
 }

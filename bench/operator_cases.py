@@ -62,6 +62,8 @@ case("sort_4096x100", lambda x: x.sort(dim=-1)[0] * torch.arange(x.shape[-1]), r
 case("topk50_64x50257", lambda x: x.topk(50, dim=-1)[0], r(64, 50257))
 case("topk2_8192x1000", lambda x: x.topk(2, dim=-1)[0], r(8192, 1000))
 case("median_1024x1000", lambda x: x.median(dim=-1)[0], r(1024, 1000))
+case("kthvalue_64x10000", lambda x: x.kthvalue(2500, dim=-1)[0], r(64, 10_000))
+case("quantile_1024x1000", lambda x: x.quantile(0.9, dim=-1), r(1024, 1000))
 
 # ---- scans ----
 
@@ -306,6 +308,8 @@ case("qr_128x32", lambda a: torch.linalg.qr(a)[0], r(128, 32, 32))
 # ---- spectra ----
 
 case("rfft_64x1024", lambda x: torch.fft.rfft(x).abs(), r(64, 1024))
+case("rfft2_8x256x256", lambda x: torch.fft.rfft2(x).abs(), r(8, 256, 256))
+case("fft_256x4096", lambda x, y: torch.fft.fft(torch.complex(x, y)).abs(), *[r(256, 4096)] * 2)
 case(
     "stft_8x64000",
     lambda x: torch.stft(x, 1024, 256, window=torch.hann_window(1024), return_complex=True).abs(),

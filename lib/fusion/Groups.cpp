@@ -8,6 +8,7 @@
 #include "ir/prim/KernelReductions.h"
 #include "ir/prim/Pieces.h"
 #include "support/CompileLog.h"
+#include "support/TensorBytes.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -171,12 +172,20 @@ SmallVector<int64_t> Groups::readers(int64_t which) const {
   return result;
 }
 
+/// Whether this result is the indices of a sort, in whose memory kernels sort where the target has
+/// none of its own for lines.
+bool Groups::sortsIn(Value result) const {
+  auto sort = result.getDefiningOp<prim::SortOp>();
+  return sort && result == sort.getIndices() &&
+         !target.getMaxSortedElements(elementBytes(sort.getOperand().getType()));
+}
+
 SmallVector<Value> Groups::outputs(ArrayRef<Operation *> ops) const {
   DenseSet<Operation *> inside(ops.begin(), ops.end());
   SmallVector<Value> result;
   for (Operation *op : ops)
     for (Value value : op->getResults())
-      if (prim::worksInResults(op) ||
+      if (prim::worksInResults(op) || sortsIn(value) ||
           anyUser(value, [&](Operation *user) { return !inside.contains(user); }))
         result.push_back(value);
   return result;

@@ -85,6 +85,7 @@ private:
   bool isWholeInMemory(mlir::Value value) const;
   /// What no kernel computes, and what reads its operands from memory.
   bool standsAlone(mlir::Operation *op) const;
+  bool sortsIn(mlir::Value result) const;
   bool mayHaveColumns(const prim::KernelReductions &reductions) const;
   FusionDecision mayBeOne(llvm::ArrayRef<mlir::Operation *> ops) const;
 

@@ -70,7 +70,8 @@ def SplitSortsPass : TargetedPass<"split-sorts"> {
   let description = [{
     A line that is too long for the memory in which the target's kernels sort is cut into runs of equal length, the last
     one filled up with what goes last. Merging doubles the runs until there is one. Where the elements came from is
-    followed through all of these at the end.
+    followed through all of these at the end. Of few elements, the first of a line, each run gives so many, and these are
+    sorted again, without merges.
 
         %v, %i = prim.sort %x : (tensor<1x8192xf32>) -> (tensor<1x8192xf32>, tensor<1x8192xi64>)
 

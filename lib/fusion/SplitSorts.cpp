@@ -50,26 +50,48 @@ Tensor fillUp(Tensor x, int64_t missing, prim::SortOp like) {
   return prim::concatenate({x, x.wrap(filling)}, 1);
 }
 
-/// Sorts x [lines, n] in runs of `run` elements. The indices are places in the line.
-Ordered sortRuns(Tensor x, int64_t run, prim::SortOp like) {
+/// The length of runs of at most `most` of so many elements.
+int64_t runLength(int64_t extent, int64_t most) {
+  auto n = static_cast<uint64_t>(extent);
+  return static_cast<int64_t>(llvm::divideCeil(n, llvm::divideCeil(n, most)));
+}
+
+/// Sorts x [lines, n] in runs of `run` elements, of which it gives the first `kept`. The indices
+/// are places in the line; what filled up the last run may come last, with greater ones.
+Ordered sortRuns(Tensor x, int64_t run, int64_t kept, prim::SortOp like) {
   int64_t lines = x.dim(0), extent = x.dim(1);
   auto count = static_cast<int64_t>(llvm::divideCeil(extent, run));
   Tensor runs = fillUp(x, run * count - extent, like).reshape({lines, count, run});
-  Ordered sorted = ordered(x, x.getBuilder().create<prim::SortOp>(x.getLoc(), runs, /*dimension=*/2,
-                                                                  like.getDescending()));
-  Tensor number = prim::iota(x.getBuilder(), x.getLoc(), sorted.indices.type(), 1);
+  OpBuilder &builder = x.getBuilder();
+  auto range = kept < run ? builder.getDenseI64ArrayAttr({0, kept}) : DenseI64ArrayAttr();
+  Ordered sorted = ordered(x, builder.create<prim::SortOp>(x.getLoc(), runs, /*dimension=*/2,
+                                                           like.getDescending(), range));
+  Tensor number = prim::iota(builder, x.getLoc(), sorted.indices.type(), 1);
   auto asLines = [&](Tensor t) {
-    t = t.reshape({lines, count * run});
-    return count * run == extent ? t : t.sliceDim(1, 0, extent);
+    t = t.reshape({lines, count * std::min(kept, run)});
+    return t.dim(1) <= extent ? t : t.sliceDim(1, 0, extent);
   };
   return {asLines(sorted.values), asLines(sorted.indices + number * static_cast<double>(run))};
 }
 
+/// The first elements of sorted lines, of x [lines, n], that `like` wants: of each run only the
+/// first ones can be among them, and of runs of these again.
+Ordered sortFirst(Tensor x, int64_t most, prim::SortOp like) {
+  std::optional<Tensor> indices;
+  while (x.dim(1) > most) {
+    Ordered runs = sortRuns(x, runLength(x.dim(1), most), like.getEnd(), like);
+    indices = indices ? takeFromLines(*indices, runs.indices) : runs.indices;
+    x = runs.values;
+  }
+  auto sort = x.getBuilder().create<prim::SortOp>(x.getLoc(), x, /*dimension=*/1,
+                                                  like.getDescending(), like.getRangeAttr());
+  return {x.wrap(sort.getValues()), takeFromLines(*indices, x.wrap(sort.getIndices()))};
+}
+
 /// Sorts x [lines, n], at most `most` elements at once.
 Ordered sortLines(Tensor x, int64_t most, prim::SortOp like) {
-  uint64_t extent = static_cast<uint64_t>(x.dim(1)), count = llvm::divideCeil(extent, most);
-  auto run = static_cast<int64_t>(llvm::divideCeil(extent, count));
-  Ordered lines = sortRuns(x, run, like);
+  int64_t run = runLength(x.dim(1), most);
+  Ordered lines = sortRuns(x, run, run, like);
   SmallVector<Tensor> moves;
   for (; run < x.dim(1); run *= 2) {
     Ordered merged =
@@ -114,9 +136,16 @@ private:
       back[from] = static_cast<int64_t>(to);
     Tensor moved = dimension == x.rank() - 1 ? x : x.transpose(lastly);
     int64_t extent = x.dim(dimension);
-    Ordered lines = sortLines(moved.reshape({x.size() / extent, extent}), most, op);
+    Tensor rows = moved.reshape({x.size() / extent, extent});
+    // Halves of what is sorted at once leave less in every step.
+    bool isFew = op.getEnd() <= most / 2;
+    Ordered lines = isFew ? sortFirst(rows, most, op) : sortLines(rows, most, op);
+    SmallVector<int64_t> shape(moved.shape());
+    shape.back() = op.getCount();
     auto asBefore = [&](Tensor t) {
-      t = t.reshape(moved.shape());
+      if (t.dim(1) > op.getCount())
+        t = t.sliceDim(1, op.getFirst(), op.getEnd());
+      t = t.reshape(shape);
       return dimension == x.rank() - 1 ? t : t.transpose(back);
     };
     op.replaceAllUsesWith(ValueRange{asBefore(lines.values), asBefore(lines.indices)});

@@ -77,10 +77,14 @@ bool cumulative(Sketch &s) {
 
 bool sort(Sketch &s) {
   Value x = s.floats(1);
-  return !s.add("prim.sort", x,
-                {s.integer("dimension", s.random.below(Sketch::rankOf(x))),
-                 s.flag("descending", s.random.chance(0.5))})
-              .empty();
+  int64_t dimension = s.random.below(Sketch::rankOf(x)), extent = Sketch::shapeOf(x)[dimension];
+  SmallVector<NamedAttribute> attributes = {s.integer("dimension", dimension),
+                                            s.flag("descending", s.random.chance(0.5))};
+  if (s.random.chance(0.4)) {
+    int64_t first = s.random.between(0, extent);
+    attributes.push_back(s.list("range", {first, s.random.between(first, extent)}));
+  }
+  return !s.add("prim.sort", x, attributes).empty();
 }
 
 constexpr Production kReductions[] = {

@@ -141,8 +141,8 @@ void BlockSort::emit(ValueRange results) {
     forLoop(emitter, number(1), log, 1,
             [&](Value less) { pass(subtract(log, less), /*flipped=*/false); });
   });
-  forEach(extent, [&](Value i) {
-    Item item = load(i);
+  forEach(op.getCount(), [&](Value i) {
+    Item item = load(add(i, number(op.getFirst())));
     for (auto [output, result] : llvm::enumerate(results))
       emitter.store(static_cast<unsigned>(output), positionOf(i),
                     result == op.getValues() ? item.key : item.place);

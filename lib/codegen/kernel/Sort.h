@@ -8,23 +8,22 @@
 namespace accc::codegen {
 
 /// Sorts the row of the operand in which `row` lies (its index along the sorted dimension does not
-/// count) into the outputs, which are `results` of the op.
-void emitHeapSort(BodyEmitter &emitter, prim::SortOp op, mlir::ValueRange results,
-                  llvm::ArrayRef<mlir::AffineExpr> row);
-
-/// Whether emitQuickSort can sort such rows into these outputs.
-bool fitsQuickSort(prim::SortOp op, mlir::ValueRange results);
-
-/// Like emitHeapSort, several times as fast.
+/// count) into the outputs, which are `results` of the op, the indices among them.
 void emitQuickSort(BodyEmitter &emitter, prim::SortOp op, mlir::ValueRange results,
                    llvm::ArrayRef<mlir::AffineExpr> row);
+
+/// For a sort with a range of some of the row's places: calls `take`, which emits code, with the
+/// index i (i64) of each element that comes to one of these, in the order of the row, and with the
+/// number of those before it.
+void emitSelection(BodyEmitter &emitter, prim::SortOp op, llvm::ArrayRef<mlir::AffineExpr> row,
+                   llvm::function_ref<void(mlir::Value at, mlir::Value i)> take);
 
 /// Whether a row, with the indices of its elements, fits the memory that the lanes of a block
 /// share.
 bool fitsBlock(prim::SortOp op, const KernelTarget &target);
 
 /// Where lanes are threads: sorts the rows, a task each, which loop variables `outer` of the domain
-/// number. Otherwise like emitHeapSort. Returns the number of tasks.
+/// number. Otherwise like emitQuickSort, into any of the results. Returns the number of tasks.
 int64_t emitBlockSort(BodyEmitter &emitter, prim::SortOp op, mlir::ValueRange results,
                       const Domain &domain, llvm::ArrayRef<unsigned> outer,
                       llvm::ArrayRef<mlir::AffineExpr> row);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stable sorting along one dimension. Short rows by ranks: an element's place is the number of
 // elements that go before it, which needs no branches and work that grows with the square of the
-// extent. Longer rows on a CPU by pivots, or by a heap where there is no memory for that; where
-// lanes are threads by a network in the memory that those of a block share, and by ranks where a
-// row does not fit there (split-sorts leaves none).
+// extent. Longer rows on a CPU by pivots; where lanes are threads by a network in the memory that
+// those of a block share, and by ranks where a row does not fit there (split-sorts leaves none).
 #include "codegen/kernel/Sort.h"
 
 #include "support/Fault.h"
@@ -73,9 +72,19 @@ Value RankSort::countBefore(Value at, Value x) {
 void RankSort::emit(Value at, ValueRange results) {
   Value x = emitter.element(op.getOperand(), row);
   SmallVector<AffineExpr> to(row);
-  to[along] = index.addSymbol(countBefore(at, x), extent);
-  for (auto [output, result] : llvm::enumerate(results))
-    emitter.store(static_cast<unsigned>(output), to, result == op.getValues() ? x : at);
+  auto store = [&](Value place, int64_t bound) {
+    to[along] = index.addSymbol(place, bound);
+    for (auto [output, result] : llvm::enumerate(results))
+      emitter.store(static_cast<unsigned>(output), to, result == op.getValues() ? x : at);
+  };
+  Value place = countBefore(at, x);
+  if (op.getCount() == extent)
+    return store(place, extent);
+  // Before the range the difference is negative: a greater number without a sign.
+  place = b.create<arith::SubIOp>(loc, place, index.constant(op.getFirst()));
+  Value isInside =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, place, index.constant(op.getCount()));
+  branch(emitter, isInside, [&] { store(place, op.getCount()); });
 }
 
 // Loop variables: those of the operand, then one that numbers its elements, then one more along the
@@ -93,8 +102,10 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
   auto rank = static_cast<unsigned>(shape.size());
   auto along = static_cast<unsigned>(sort ? sort.getDimension() : merge.getDimension());
   int64_t extent = shape[along];
+  bool inLanes = target.lanesAreThreads(), isLong = sort && !inLanes && extent > kMostByRank;
+  if (isLong && !llvm::is_contained(results, sort.getIndices()))
+    return emitBug(kernel.getLoc()) << "a kernel sorts in the indices, but does not yield them";
 
-  bool inLanes = target.lanesAreThreads();
   Domain domain(shape);
   func::FuncOp function = target.createFunction(kernel, module, inLanes);
   BodyEmitter emitter(kernel, function, target, errors, rank + 2);
@@ -110,7 +121,7 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
     outer.push_back(i);
     rows *= shape[i];
   }
-  if (ReferenceArray::count(shape) == 0)
+  if (ReferenceArray::count(shape) == 0 || (sort && sort.getCount() == 0))
     return KernelFunction{function, target.getLaunchShape(function, 0)};
 
   if (sort && inLanes && extent > kMostByRank && fitsBlock(sort, target)) {
@@ -125,7 +136,7 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
     else
       RankSort(emitter, sort, own, rank + 1).emit(at, results);
   };
-  bool isLong = sort && !inLanes && extent > kMostByRank, byRank = sort && !isLong;
+  bool byRank = sort && !isLong;
   int64_t cost = extent * (byRank ? extent : llvm::Log2_64_Ceil(static_cast<uint64_t>(extent)) + 1);
   int64_t tasks =
       inLanes ? forEachElement(emitter, function, shape, placeElement)
@@ -133,8 +144,7 @@ FailureOr<KernelFunction> codegen::emitSortKernel(exec::KernelOp kernel, ModuleO
                   if (!outer.empty())
                     setRow(emitter, domain, outer, row);
                   if (isLong)
-                    return fitsQuickSort(sort, results) ? emitQuickSort(emitter, sort, results, own)
-                                                        : emitHeapSort(emitter, sort, results, own);
+                    return emitQuickSort(emitter, sort, results, own);
                   forLoop(emitter, index.constant(0), index.constant(extent), 1, [&](Value i) {
                     index.setDim(along, i, extent);
                     placeElement();

@@ -4,6 +4,7 @@
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Fourier.h"
+#include "frontend/common/Frames.h"
 
 #include <cmath>
 

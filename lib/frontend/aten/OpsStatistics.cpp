@@ -2,6 +2,7 @@
 // Order statistics, histograms and covariances.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Fold.h"
 #include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 
@@ -44,25 +45,73 @@ Tensor reduced(Node &node, Tensor x, int64_t dim) {
 
 // ---- quantiles ----
 
-/// Of sorted rows, the elements at real positions, between which it interpolates.
-Tensor atPositions(Node &node, Tensor rows, Tensor positions) {
+/// A rule by which real positions become whole ones.
+struct Rounding {
+  Tensor (*ofTensor)(Tensor);
+  double (*ofNumber)(double);
+};
+constexpr Rounding kDown = {prim::floor, std::floor}, kUp = {prim::ceil, std::ceil},
+                   kNearest = {prim::roundEven, std::nearbyint};
+
+/// What lies at real positions of sorted rows, between whose elements it interpolates: `at` gives
+/// those at the positions as they are rounded.
+Tensor interpolated(Node &node, Tensor positions, llvm::function_ref<Tensor(Rounding)> at) {
   std::string mode = node.string("interpolation");
-  int64_t dim = rows.rank() - 1;
-  auto at = [&](Tensor where) {
-    return elementsAlong(node, rows, where.convert(node.builder().getI64Type()), dim);
-  };
   if (mode == "lower")
-    return at(prim::floor(positions));
+    return at(kDown);
   if (mode == "higher")
-    return at(prim::ceil(positions));
+    return at(kUp);
   if (mode == "nearest")
-    return at(prim::roundEven(positions));
+    return at(kNearest);
   if (mode != "linear" && mode != "midpoint")
     fail("the interpolation '" + mode + "' is not known");
-  Tensor low = prim::floor(positions), below = at(low), above = at(prim::ceil(positions));
+  Tensor low = prim::floor(positions), below = at(kDown), above = at(kUp);
   Tensor weight = mode == "linear" ? positions - low : positions.full(0.5);
   return prim::select(weight < 0.5, below + weight * (above - below),
                       above - (above - below) * (1.0 - weight));
+}
+
+/// The positions of known quantiles among n elements, as a product of their type gives them;
+/// nothing where some are not known or not within the elements.
+std::optional<SmallVector<double>> knownPositions(Tensor q, int64_t n) {
+  DenseElementsAttr known = knownValue(q, [](Value) { return DenseElementsAttr(); });
+  if (!known)
+    return std::nullopt;
+  SmallVector<double> positions;
+  for (APFloat position : known.getValues<APFloat>()) {
+    APFloat last(static_cast<double>(n - 1));
+    bool isInexact;
+    last.convert(position.getSemantics(), APFloat::rmNearestTiesToEven, &isInexact);
+    position.multiply(last, APFloat::rmNearestTiesToEven);
+    position.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isInexact);
+    positions.push_back(position.convertToDouble());
+    if (!(positions.back() >= 0 && positions.back() <= static_cast<double>(n - 1)))
+      return std::nullopt;
+  }
+  return positions;
+}
+
+/// The elements of sorted rows at positions that all have in common, as slices, so that the sort
+/// need give no others.
+Tensor atPositions(Node &node, Tensor rows, ArrayRef<double> positions, Rounding round) {
+  int64_t last = rows.rank() - 1;
+  SmallVector<Tensor> parts;
+  for (double position : positions) {
+    auto place = static_cast<int64_t>(round.ofNumber(position));
+    parts.push_back(rows.sliceDim(last, place, place + 1));
+  }
+  return node.concatenate(parts, last);
+}
+
+/// The last NaN of each row of x that has one, else its first element.
+Tensor lastNan(Node &node, Tensor x) {
+  int64_t last = x.rank() - 1;
+  Tensor position = node.iota(x.shape(), last);
+  Tensor places = prim::select(isNan(x), position, position.full(0.0));
+  SmallVector<int64_t> one(x.shape());
+  one[last] = 1;
+  Tensor place = prim::reduce(prim::ReduceKind::max, places, {last}).reshape(one);
+  return elementsAlong(node, x, place, last).reshape(x.shape().drop_back());
 }
 
 /// The quantiles come first, unless there is one number alone. A row with NaN gives NaN, or these
@@ -82,22 +131,32 @@ template <bool ignoresNan> Entities quantile(Node &node) {
   for (int64_t d : order)
     rowShape.push_back(x.dim(d));
   order.push_back(dim);
-  auto [rows, indices] = sorted(node, x.transpose(order), x.rank() - 1);
   int64_t last = x.rank() - 1, n = x.dim(dim);
+  Tensor unsorted = x.transpose(order), rows = sorted(node, unsorted, last).first;
 
   SmallVector<int64_t> shape(rowShape);
   shape.push_back(q.size());
   auto perRow = [&](Tensor row) { return row.broadcastAlong(shape, {last}); };
-  Tensor nans = prim::sum(isNan(rows).convert(x.elementType()), {last});
-  Tensor positions = flat(q).broadcast(shape, {last});
-  if (ignoresNan) {
-    Tensor greatest = static_cast<double>(n - 1) - nans;
-    positions = positions * perRow(prim::max(greatest, 0.0));
-  } else {
-    Tensor scaled = positions * static_cast<double>(n - 1);
-    positions = prim::select(perRow(nans > 0.0), scaled.full(static_cast<double>(n - 1)), scaled);
-  }
-  Tensor values = atPositions(node, rows, positions);
+  Tensor nans = prim::sum(isNan(unsorted).convert(x.elementType()), {last});
+  auto quantiles = [&](Tensor positions) {
+    if (ignoresNan) {
+      Tensor greatest = static_cast<double>(n - 1) - nans;
+      positions = positions * perRow(prim::max(greatest, 0.0));
+    } else {
+      Tensor scaled = positions * static_cast<double>(n - 1);
+      if (auto known = knownPositions(q, n)) {
+        auto at = [&](Rounding round) { return atPositions(node, rows, *known, round); };
+        return prim::select(perRow(nans > 0.0), perRow(lastNan(node, unsorted)),
+                            interpolated(node, scaled, at));
+      }
+      positions = prim::select(perRow(nans > 0.0), scaled.full(static_cast<double>(n - 1)), scaled);
+    }
+    return interpolated(node, positions, [&](Rounding round) {
+      Tensor where = round.ofTensor(positions).convert(node.builder().getI64Type());
+      return elementsAlong(node, rows, where, last);
+    });
+  };
+  Tensor values = quantiles(flat(q).broadcast(shape, {last}));
 
   // [rows, q] as [q, rows].
   SmallVector<int64_t> front = {last};
@@ -142,12 +201,13 @@ template <bool ignoresNan> Entities median(Node &node) {
   if (!isa<FloatType>(x.elementType()))
     return {values.sliceDim(0, (n - 1) / 2, (n + 1) / 2).reshape({})};
   Tensor nans = prim::sumAll(isNan(x).convert(node.builder().getI64Type()));
-  Tensor middle = nans.full(static_cast<double>((n - 1) / 2));
-  if (ignoresNan)
-    middle = prim::max(static_cast<double>(n - 1) - nans, 0.0) / 2.0;
-  else
-    middle = prim::select(nans > 0.0, middle.full(static_cast<double>(n - 1)), middle);
-  Tensor value = detach(values.gather(middle, 0));
+  auto middle = [&] {
+    if (ignoresNan)
+      return values.gather(prim::max(static_cast<double>(n - 1) - nans, 0.0) / 2.0, 0);
+    Tensor value = values.sliceDim(0, (n - 1) / 2, (n + 1) / 2).reshape({});
+    return prim::select(nans > 0.0, value.full(std::numeric_limits<double>::quiet_NaN()), value);
+  };
+  Tensor value = detach(middle());
   Tensor upTo = prim::select(x <= value.broadcast({n}, {}), x, x.full(-kInfinity));
   Tensor shared = prim::reduce(prim::ReduceKind::max, upTo, {0});
   return {prim::select(isNan(value), nanOf(x), shared)};

@@ -4,6 +4,7 @@
 #include "frontend/common/Raise.h"
 #include "frontend/common/UnclearParameters.h"
 #include "ir/prim/FunctionContract.h"
+#include "ir/prim/NarrowSort.h"
 #include "support/DeadCode.h"
 
 #include "mlir/IR/Verifier.h"
@@ -12,6 +13,13 @@
 using namespace mlir;
 using namespace accc;
 using namespace accc::frontend;
+
+/// Before the gradient is derived, which then has no more elements to take back.
+static void narrowSorts(Block &block) {
+  IRRewriter rewriter(block.getParentOp()->getContext());
+  for (prim::SortOp sort : llvm::make_early_inc_range(block.getOps<prim::SortOp>()))
+    (void)prim::narrowSort(sort, rewriter);
+}
 
 void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &result) {
   SmallVector<Value> values;
@@ -42,6 +50,7 @@ void ForwardBuilder::finish(ArrayRef<ForwardOutput> outputs, ImportResult &resul
   // What a barrier of an importer keeps apart may be used by nobody.
   auto isBarrier = [](Operation *op) { return isa<prim::OptimizationBarrierOp>(op); };
   eraseDeadCode(*body, isBarrier); // first, for rules ask who else needs a value
+  narrowSorts(*body);
   if (importOptions.raise)
     raiseComposites(*body);
   eraseDeadCode(*body);

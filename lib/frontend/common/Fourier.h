@@ -19,16 +19,10 @@ struct FourierOptions {
   double scale = 1;
 };
 
-/// The transform along an axis. A product with one matrix where that is not too large, else of
-/// shorter transforms. Throws ImportError for a transform without elements.
+/// The transform along an axis: products with matrices of small factors of the length, or with one
+/// matrix of a length that is small or prime (FourierPlan). Throws ImportError for a transform
+/// without elements.
 Complex fourier(NodeBuilder &node, const Complex &x, int64_t axis, const FourierOptions &options);
-
-/// The frames of `length` elements, `step` apart, of x [batch, elements]: [batch, frames, length].
-/// Throws ImportError where not even one fits.
-prim::Tensor framesOf(NodeBuilder &node, prim::Tensor x, int64_t length, int64_t step);
-
-/// The inverse of framesOf, which sums where frames overlap: a signal as long as the frames reach.
-prim::Tensor sumOfFrames(NodeBuilder &node, prim::Tensor frames, int64_t step);
 
 } // namespace accc::frontend
 

@@ -15,6 +15,14 @@ static int64_t reflected(StringRef mode, int64_t at, int64_t extent) {
   return at < extent ? at : period - at;
 }
 
+Tensor accc::frontend::fit(Tensor x, int64_t dimension, int64_t extent) {
+  if (x.dim(dimension) >= extent)
+    return x.dim(dimension) == extent ? x : x.sliceDim(dimension, 0, extent);
+  SmallVector<int64_t> low(x.rank(), 0), high(x.rank(), 0);
+  high[dimension] = extent - x.dim(dimension);
+  return x.pad(0.0, low, high);
+}
+
 Tensor accc::frontend::padByElements(NodeBuilder &node, Tensor x, StringRef mode,
                                      ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
   for (int64_t d = 0; d < x.rank(); ++d) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Padding by elements of the tensor itself.
+// Padding, with zeros and by elements of the tensor itself.
 #ifndef ACCC_FRONTEND_COMMON_PADDING_H
 #define ACCC_FRONTEND_COMMON_PADDING_H
 
 #include "frontend/common/NodeBuilder.h"
 
 namespace accc::frontend {
+
+/// Adds zeros behind the elements of a dimension, or takes elements away.
+prim::Tensor fit(prim::Tensor x, int64_t dimension, int64_t extent);
 
 /// Adds `low` elements before and `high` after each dimension (negative ones take away): the
 /// nearest of the tensor (mode "edge"), those mirrored at its ends ("reflect"), or those of its

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fourier transforms, and what spectra are multiplied with.
 #include "frontend/common/Fourier.h"
+#include "frontend/common/Frames.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Tensors.h"
 

@@ -6,41 +6,47 @@
 using namespace mlir;
 using namespace accc;
 
-/// Greater for greater elements, as an unsigned number of 32 bits; NaN is the greatest.
+unsigned prim::rankBits(Type element) { return element.getIntOrFloatBitWidth() <= 32 ? 32 : 64; }
+
+/// Greater for greater elements, as a number without a sign; NaN is the greatest.
 static Value ascendingRank(OpBuilder &b, Location loc, bool isUnsigned, Value x) {
-  Type i32 = b.getI32Type();
-  auto number = [&](uint32_t n) -> Value {
-    return b.create<arith::ConstantOp>(loc, IntegerAttr::get(i32, static_cast<int32_t>(n)));
+  Type element = x.getType();
+  unsigned bits = prim::rankBits(element);
+  Type rankType = b.getIntegerType(bits);
+  auto number = [&](const APInt &n) -> Value {
+    return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(rankType, n));
   };
-  auto select = [&](Value condition, Value a, Value c) -> Value {
-    return b.create<arith::SelectOp>(loc, condition, a, c);
-  };
-  constexpr uint32_t kSign = 0x80000000, kAll = 0xffffffff;
-  bool isNarrow = x.getType().getIntOrFloatBitWidth() < 32;
-  if (!isa<FloatType>(x.getType())) {
+  Value sign = number(APInt::getSignMask(bits));
+  bool isNarrow = element.getIntOrFloatBitWidth() < bits;
+  if (!isa<FloatType>(element)) {
     if (isNarrow)
-      x = isUnsigned ? Value(b.create<arith::ExtUIOp>(loc, i32, x))
-                     : Value(b.create<arith::ExtSIOp>(loc, i32, x));
-    return isUnsigned ? x : Value(b.create<arith::XOrIOp>(loc, x, number(kSign)));
+      x = isUnsigned ? Value(b.create<arith::ExtUIOp>(loc, rankType, x))
+                     : Value(b.create<arith::ExtSIOp>(loc, rankType, x));
+    return isUnsigned ? x : Value(b.create<arith::XOrIOp>(loc, x, sign));
   }
   if (isNarrow)
     x = b.create<arith::ExtFOp>(loc, b.getF32Type(), x);
-  // Zeros of both signs are equal. Of numbers below zero those with greater bits are less.
-  Value zero = b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(0));
-  Value isZero = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, x, zero);
   Value isNaN = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, x, x);
-  Value bits = b.create<arith::BitcastOp>(loc, i32, select(isZero, zero, x));
-  Value isBelow = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, bits, number(0));
-  Value rank = b.create<arith::XOrIOp>(loc, bits, select(isBelow, number(kAll), number(kSign)));
-  return select(isNaN, number(kAll), rank);
+  // Zeros of both signs are equal: -0 + 0 is 0. Of numbers below zero those with greater bits are
+  // less: all of theirs are turned, of others the sign. By its copies, for a select would become a
+  // branch that nobody can predict.
+  Value zero = b.create<arith::ConstantOp>(loc, b.getFloatAttr(x.getType(), 0));
+  Value pattern = b.create<arith::BitcastOp>(loc, rankType, b.create<arith::AddFOp>(loc, x, zero));
+  Value signs = b.create<arith::ShRSIOp>(loc, pattern, number(APInt(bits, bits - 1)));
+  Value turned = b.create<arith::OrIOp>(loc, signs, sign);
+  Value all = number(APInt::getAllOnes(bits));
+  return b.create<arith::SelectOp>(loc, isNaN, all, b.create<arith::XOrIOp>(loc, pattern, turned));
 }
 
 Value prim::emitRank(OpBuilder &b, SortOp sort, Value x) {
   Location loc = sort.getLoc();
   bool isUnsigned = getElementTypeOrSelf(sort.getOperand()).isUnsignedInteger();
-  Value rank = b.create<arith::ExtUIOp>(loc, b.getI64Type(), ascendingRank(b, loc, isUnsigned, x));
-  if (!sort.getDescending())
-    return rank;
-  Value most = b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(0xffffffff));
-  return b.create<arith::SubIOp>(loc, most, rank);
+  Value rank = ascendingRank(b, loc, isUnsigned, x);
+  if (sort.getDescending()) { // the same from the other end
+    Value all = b.create<arith::ConstantOp>(
+        loc, b.getIntegerAttr(rank.getType(), APInt::getAllOnes(rankBits(x.getType()))));
+    rank = b.create<arith::XOrIOp>(loc, rank, all);
+  }
+  return rank.getType().isInteger(64) ? rank
+                                      : Value(b.create<arith::ExtUIOp>(loc, b.getI64Type(), rank));
 }

@@ -7,7 +7,10 @@
 
 namespace accc::prim {
 
-/// A number (i64) in [0, 2^32) for the element `x`, of at most 32 bits, of the sort's operand: that
+/// The bits of such a number for elements of this type, without a sign: 32, or 64.
+unsigned rankBits(mlir::Type element);
+
+/// A number (i64, without a sign) of so many bits for the element `x` of the sort's operand: that
 /// of `a` is less than that of `b` where `a` precedes `b`, and the same where neither precedes the
 /// other.
 mlir::Value emitRank(mlir::OpBuilder &builder, SortOp sort, mlir::Value x);

@@ -65,19 +65,19 @@ Tensor sumOfRest(Tensor x, int64_t dimension) {
   return cumulative(ReduceKind::sum, x.reverse(dimension), dimension).reverse(dimension);
 }
 
-/// dy taken to elements of another place along `dimension`, where what meets adds up: element j of
-/// dy goes to place[j] (i64). As a row-major index: the place along the dimension, and the
-/// element's own coordinates along the others.
-Tensor takeTo(Tensor dy, Tensor place, int64_t dimension) {
-  SmallVector<int64_t> strides = ReferenceArray(dy.shape()).strides();
+/// dy taken to elements of another place along `dimension` of a tensor of such a type, where what
+/// meets adds up: element j of dy goes to place[j] (i64). As a row-major index: the place along the
+/// dimension, and the element's own coordinates along the others.
+Tensor takeTo(Tensor dy, Tensor place, int64_t dimension, RankedTensorType to) {
+  SmallVector<int64_t> strides = ReferenceArray(to.getShape()).strides();
   Tensor index = place * static_cast<double>(strides[dimension]);
   for (int64_t d = 0; d < dy.rank(); ++d)
     if (d != dimension && dy.dim(d) > 1)
       index = index +
               iota(dy.getBuilder(), dy.getLoc(), place.type(), d) * static_cast<double>(strides[d]);
-  Tensor zeros = dy.full(RankedTensorType::get({dy.size()}, dy.elementType()), 0.0);
+  Tensor zeros = dy.full(RankedTensorType::get({to.getNumElements()}, dy.elementType()), 0.0);
   return zeros.scatter(index.reshape({dy.size()}), dy.reshape({dy.size()}), 0, ScatterKind::add)
-      .reshape(dy.shape());
+      .reshape(to.getShape());
 }
 
 /// Sorts each `run` elements along the dimension, stably, from the first on: the values, and their
@@ -105,6 +105,17 @@ void sortRuns(const ReferenceArray &x, int64_t dimension, int64_t run, ElementOr
   results.push_back(std::move(indices));
 }
 
+/// The places [first, end) of every line along the dimension.
+ReferenceArray placesOf(const ReferenceArray &x, int64_t dimension, int64_t first, int64_t end) {
+  SmallVector<int64_t> shape(x.shape), strides = x.strides();
+  shape[dimension] = end - first;
+  ReferenceArray y(shape);
+  StridedWalk walk{SmallVector<int64_t, 6>(strides), first * strides[dimension]};
+  int64_t next = 0;
+  stridedLoop<1>(shape, {walk}, [&](int64_t from) { y.values[next++] = x.values[from]; });
+  return y;
+}
+
 // What prim.sort and prim.merge have in common: they give the operand's elements in another order,
 // and the indices of where these came from.
 
@@ -112,7 +123,8 @@ template <typename Op> LogicalResult gradientOfOrdered(Op op, Gradients &gradien
   if (!gradients.wants(op.getOperand()) || !gradients.has(op.getValues()))
     return success();
   Tensor dy(gradients.builder(), op.getLoc(), gradients.of(op.getValues()));
-  gradients.add(op.getOperand(), takeTo(dy, dy.wrap(op.getIndices()), op.getDimension()));
+  gradients.add(op.getOperand(),
+                takeTo(dy, dy.wrap(op.getIndices()), op.getDimension(), op.getOperand().getType()));
   return success();
 }
 
@@ -148,7 +160,7 @@ Tensor runningExtremeGradient(Tensor dy, Tensor x, Tensor y, int64_t dimension) 
   Tensor isOther = bitAnd(notEqual(x, y), equal(x, x)); // NaN is an extreme, too
   Tensor place =
       cumulative(ReduceKind::max, select(isOther, position.full(0.0), position), dimension);
-  return takeTo(dy, place, dimension);
+  return takeTo(dy, place, dimension, x.type());
 }
 
 } // namespace
@@ -346,10 +358,20 @@ Value CumulativeOp::emitCombine(OpBuilder &builder, Value a, Value b) {
 LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
   RankedTensorType operand = tensorType(adaptor.getOperand());
-  if (failed(checkDimension<SortOp>(loc, "dimension", adaptor.getDimension(), operand.getRank())))
+  int64_t dimension = adaptor.getDimension();
+  if (failed(checkDimension<SortOp>(loc, "dimension", dimension, operand.getRank())))
     return failure();
-  types.push_back(operand);
-  types.push_back(operand.clone(IntegerType::get(context, 64)));
+  SmallVector<int64_t> shape(operand.getShape());
+  if (std::optional<ArrayRef<int64_t>> range = adaptor.getRange()) {
+    if (range->size() != 2 || (*range)[0] < 0 || (*range)[0] > (*range)[1] ||
+        (*range)[1] > shape[dimension])
+      return inferError<SortOp>(loc, "'range' is [", *range,
+                                "] where two places in order, from 0 to ", shape[dimension],
+                                ", are needed");
+    shape[dimension] = (*range)[1] - (*range)[0];
+  }
+  types.push_back(operand.clone(shape));
+  types.push_back(operand.clone(shape, IntegerType::get(context, 64)));
   return success();
 }
 
@@ -364,8 +386,17 @@ LogicalResult SortOp::evaluate(ArrayRef<ReferenceArray> operands,
   int64_t extent = x.shape[getDimension()];
   sortRuns(x, getDimension(), std::max<int64_t>(1, extent), ElementOrder::ofSort(getDescending()),
            results);
+  if (getRange())
+    for (ReferenceArray &whole : results)
+      whole = placesOf(whole, getDimension(), getFirst(), getEnd());
   return success();
 }
+
+int64_t SortOp::getExtent() {
+  return tensorType(getOperand()).getDimSize(static_cast<unsigned>(getDimension()));
+}
+int64_t SortOp::getFirst() { return getRange() ? getRange()->front() : 0; }
+int64_t SortOp::getEnd() { return getRange() ? getRange()->back() : getExtent(); }
 
 TypedAttr SortOp::getLast(Type elementType) { return lastOfSort(*this, elementType); }
 

@@ -43,10 +43,21 @@ def Prim_CumulativeOp : Prim_Op<"cumulative", "Scan", Prim_Combines, Prim_HasGra
 def Prim_SortOp : Prim_Op<"sort", "Sort", Prim_Orders, Prim_HasGradient # Prim_Infers> {
   let summary = "sorts along a dimension, stably; gives the values and where they came from";
   let description = [{
-    Ascending, or descending if so asked; NaN is the greatest. `indices` is i64.
-    sort_c1: the dimension is in range.}];
-  let arguments = (ins Prim_NumberTensor:$operand, I64Attr:$dimension, BoolAttr:$descending);
+    Ascending, or descending if so asked; NaN is the greatest. `indices` is i64. With a `range` [first, end)
+    the results have only what comes to these places: the greatest few, or the median.
+    sort_c1: the dimension is in range. sort_c2: the range has two places, in order, of the dimension.}];
+  let arguments = (ins Prim_NumberTensor:$operand, I64Attr:$dimension, BoolAttr:$descending,
+                       OptionalAttr<DenseI64ArrayAttr>:$range);
   let results = (outs Prim_NumberTensor:$values, Prim_TensorOf<[I64]>:$indices);
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "int64_t":$dimension, "bool":$descending),
+                            [{ build($_builder, $_state, operand, dimension, descending, {}); }]>];
+  let extraClassDeclaration = fusionClassDeclaration # [{
+    /// The elements of a line; of the sorted line the results have the `count` places [first, end).
+    int64_t getExtent();
+    int64_t getFirst();
+    int64_t getEnd();
+    int64_t getCount() { return getEnd() - getFirst(); }
+  }];
 }
 
 def Prim_MergeOp : Prim_Op<"merge", "Sort", Prim_Orders, Prim_HasGradient # Prim_Infers> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Slices, pads and concatenations of each other.
+#include "ir/prim/NarrowSort.h"
 #include "transforms/simplify/Patterns.h"
 
 using namespace mlir;
@@ -188,10 +189,12 @@ LogicalResult addOfNeighbouringPads(AddOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+LogicalResult narrowUsed(SortOp op, PatternRewriter &rewriter) { return narrowSort(op, rewriter); }
+
 } // namespace
 
 void transforms::populateSliceRules(RewritePatternSet &patterns) {
   patterns.add(dropSlice).add(dropPad).add(dropEmptyInputs);
   patterns.add(sliceOfSlice).add(sliceOfConcatenate).add(sliceOfPad).add(padOfPad);
-  patterns.add(concatenateOfConcatenate).add(addOfNeighbouringPads);
+  patterns.add(concatenateOfConcatenate).add(addOfNeighbouringPads).add(narrowUsed);
 }

@@ -43,3 +43,26 @@ func.func @short(%x: tensor<5x4096xf32>) -> tensor<5x4096xf32> {
   %v, %i = prim.sort %x {dimension = 1 : i64, descending = false} : (tensor<5x4096xf32>) -> (tensor<5x4096xf32>, tensor<5x4096xi64>)
   return %v : tensor<5x4096xf32>
 }
+
+// Of the first few places each run gives as many, and so do these again; nothing is merged.
+// CHECK-LABEL: @first_few
+// CHECK: %[[RUNS:.*]] = prim.reshape %{{.*}} -> tensor<1x3x3334xf32>
+// CHECK: prim.sort %[[RUNS]] {descending = true, dimension = 2 : i64, range = array<i64: 0, 1500>} : (tensor<1x3x3334xf32>)
+// CHECK: prim.sort %{{.*}} {descending = true, dimension = 2 : i64, range = array<i64: 0, 1500>} : (tensor<1x2x2250xf32>)
+// CHECK: prim.sort %{{.*}} {descending = true, dimension = 1 : i64, range = array<i64: 7, 1500>} : (tensor<1x3000xf32>) -> (tensor<1x1493xf32>
+// CHECK-NOT: prim.merge
+// CPU-LABEL: @first_few
+// CPU-NEXT: prim.sort %arg0
+func.func @first_few(%x: tensor<10000xf32>) -> tensor<1493xi64> {
+  %v, %i = prim.sort %x {dimension = 0 : i64, descending = true, range = array<i64: 7, 1500>} : (tensor<10000xf32>) -> (tensor<1493xf32>, tensor<1493xi64>)
+  return %i : tensor<1493xi64>
+}
+
+// Others are taken from the whole.
+// CHECK-LABEL: @middle
+// CHECK: %[[V:.*]], %{{.*}} = prim.merge
+// CHECK: prim.slice %[[V]] {limits = array<i64: 1, 5000>, starts = array<i64: 0, 4999>, strides = array<i64: 1, 1>} : (tensor<1x8192xf32>) -> tensor<1x1xf32>
+func.func @middle(%x: tensor<8192xf32>) -> tensor<1xf32> {
+  %v, %i = prim.sort %x {dimension = 0 : i64, descending = false, range = array<i64: 4999, 5000>} : (tensor<8192xf32>) -> (tensor<1xf32>, tensor<1xi64>)
+  return %v : tensor<1xf32>
+}

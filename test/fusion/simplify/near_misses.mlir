@@ -170,3 +170,15 @@ func.func @updates_that_stay(%x: tensor<8x3xf32>, %i: tensor<4xi64>, %u: tensor<
   %5 = prim.add %4, %x : (tensor<8x3xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
   return %1, %3, %4, %5 : tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>
 }
+
+// Sorts that something else reads as well, and whose slices reach from one end to the other.
+// CHECK-LABEL: @sorts_that_stay
+// CHECK-COUNT-2: prim.sort %arg0 {descending = {{true|false}}, dimension = 0 : i64} : (tensor<9xf32>) -> (tensor<9xf32>, tensor<9xi64>)
+// CHECK: return
+func.func @sorts_that_stay(%x: tensor<9xf32>) -> (tensor<3xf32>, tensor<9xi64>, tensor<3xf32>) {
+  %v, %i = prim.sort %x {dimension = 0 : i64, descending = true} : (tensor<9xf32>) -> (tensor<9xf32>, tensor<9xi64>)
+  %0 = prim.slice %v {starts = array<i64: 0>, limits = array<i64: 3>, strides = array<i64: 1>} : (tensor<9xf32>) -> tensor<3xf32>
+  %w, %j = prim.sort %x {dimension = 0 : i64, descending = false} : (tensor<9xf32>) -> (tensor<9xf32>, tensor<9xi64>)
+  %1 = prim.slice %w {starts = array<i64: 0>, limits = array<i64: 9>, strides = array<i64: 4>} : (tensor<9xf32>) -> tensor<3xf32>
+  return %0, %i, %1 : tensor<3xf32>, tensor<9xi64>, tensor<3xf32>
+}

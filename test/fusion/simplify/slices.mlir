@@ -116,3 +116,24 @@ func.func @sums_of_pads_that_stay(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>)
   %5 = prim.add %a5, %b5 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %0, %1, %2, %3, %4, %5 : tensor<2x4xf32>, tensor<2x5xf32>, tensor<2x4xf32>, tensor<2x5xf32>, tensor<2x3xf32>, tensor<4x4xf32>
 }
+
+// The range that all slices of both results lie in, of the range that the sort gives.
+// CHECK-LABEL: @slices_of_sort
+// CHECK-NEXT: %[[V:.*]], %[[I:.*]] = prim.sort %arg0 {descending = true, dimension = 1 : i64, range = array<i64: 2, 6>} : (tensor<2x9xf32>) -> (tensor<2x4xf32>, tensor<2x4xi64>)
+// CHECK-NEXT: prim.slice %[[V]] {limits = array<i64: 2, 2>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<2x4xf32>) -> tensor<2x2xf32>
+// CHECK-NEXT: prim.slice %[[I]] {limits = array<i64: 1, 4>, starts = array<i64: 0, 1>, strides = array<i64: 1, 2>} : (tensor<2x4xi64>) -> tensor<1x2xi64>
+func.func @slices_of_sort(%x: tensor<2x9xf32>) -> (tensor<2x2xf32>, tensor<1x2xi64>) {
+  %v, %i = prim.sort %x {dimension = 1 : i64, descending = true, range = array<i64: 1, 9>} : (tensor<2x9xf32>) -> (tensor<2x8xf32>, tensor<2x8xi64>)
+  %0 = prim.slice %v {starts = array<i64: 0, 1>, limits = array<i64: 2, 3>, strides = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
+  %1 = prim.slice %i {starts = array<i64: 0, 2>, limits = array<i64: 1, 5>, strides = array<i64: 1, 2>} : (tensor<2x8xi64>) -> tensor<1x2xi64>
+  return %0, %1 : tensor<2x2xf32>, tensor<1x2xi64>
+}
+
+// CHECK-LABEL: @first_of_sort
+// CHECK-NEXT: %[[V:.*]], %{{.*}} = prim.sort %arg0 {descending = true, dimension = 0 : i64, range = array<i64: 0, 3>} : (tensor<9xf32>) -> (tensor<3xf32>, tensor<3xi64>)
+// CHECK-NEXT: return %[[V]]
+func.func @first_of_sort(%x: tensor<9xf32>) -> tensor<3xf32> {
+  %v, %i = prim.sort %x {dimension = 0 : i64, descending = true} : (tensor<9xf32>) -> (tensor<9xf32>, tensor<9xi64>)
+  %0 = prim.slice %v {starts = array<i64: 0>, limits = array<i64: 3>, strides = array<i64: 1>} : (tensor<9xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}

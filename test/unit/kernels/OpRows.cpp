@@ -186,6 +186,24 @@ std::vector<OpRow> reductions() {
            llvm::formatv("{{dimension = {0} : i64, descending = $K{1}}", dimension, runs),
            {""},
            {"true", "false"}});
+  // The first few of a row that is as long as that is worth a heap, some in the middle, the last.
+  struct Part {
+    const char *operand, *count, *dimension, *range;
+  };
+  for (auto [operand, count, dimension, range] :
+       {Part{"3x26x$T", "3x9x", "1", "4, 13"}, Part{"2x400x$T", "2x5x", "1", "0, 5"},
+        Part{"2x150x$T", "2x60x", "1", "0, 60"}, Part{"150x3x$T", "40x3x", "0", "50, 90"},
+        Part{"2x150x$T", "2x1x", "1", "75, 76"}, Part{"2x150x$T", "2x30x", "1", "120, 150"},
+        Part{"2x70x$T", "2x0x", "1", "5, 5"}})
+    rows.push_back({"sort",
+                    {operand},
+                    {std::string(count) + "$T", std::string(count) + "i64"},
+                    kNumber,
+                    llvm::formatv("{{dimension = {0} : i64, descending = $K, range = "
+                                  "array<i64: {1}>}",
+                                  dimension, range),
+                    {""},
+                    {"true", "false"}});
   return rows;
 }
 

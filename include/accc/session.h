@@ -17,7 +17,9 @@
 namespace accc {
 
 struct SessionOptions {
-  float learning_rate = 1e-3f;
+  /// Default: the `lr` of the optimizer that the library was compiled with, of several training
+  /// steps that of the first; 0.001 where it has none.
+  std::optional<float> learning_rate = std::nullopt;
   /// Seeds dropout and every other random operator.
   int64_t seed = 0;
   /// Number of threads shared by kernels and library calls; 0: OpenMP's default (OMP_NUM_THREADS,

@@ -81,7 +81,6 @@ class Compile(CommandLineTest):
         header = (self.folder / "tiny.h").read_text()
         self.assertIn("namespace tiny {", header)
         self.assertIn("accc::Tensor x{accc::DType::f32, accc::Shape{2, 4}};", header)
-        self.assertIn("options.learning_rate = 0.500000000f;", header)
         report = json.loads((self.folder / "a.json").read_text())
         self.assertEqual(report["manifest"]["optimizer"], "sgd,lr=0.5")
         entries = {entry["name"]: entry for entry in report["entries"]}

@@ -80,15 +80,11 @@ struct StepOptions {
   int64_t steps = 1, seed = 0;
   std::optional<float> learningRate; ///< none: the optimizer's own
 
-  /// Takes the learning rate from the library's manifest where none was given.
-  SessionOptions settings(const Model &model) const;
+  SessionOptions settings() const { return {.learning_rate = learningRate, .seed = seed}; }
 };
 
 /// Adds --steps, --seed and --lr. `options`, which has the defaults, must live as long as the app.
 void addStepOptions(CLI::App &command, StepOptions &options);
-
-/// The default learning rate from a library's manifest.
-float manifestLearningRate(const Model &model);
 
 /// Throws Error (usage) that lists the library's entry points unless `name` is one.
 void checkEntry(const Model &model, const std::string &name);

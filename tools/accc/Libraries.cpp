@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 
@@ -22,13 +21,6 @@ bool accc::tool::isLibrary(const std::string &path) {
   file.read(magic, sizeof magic);
   return std::string_view(magic, 4) == "\x7f"
                                        "ELF";
-}
-
-SessionOptions StepOptions::settings(const Model &model) const {
-  SessionOptions settings;
-  settings.learning_rate = learningRate.value_or(manifestLearningRate(model));
-  settings.seed = seed;
-  return settings;
 }
 
 void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
@@ -51,13 +43,6 @@ void accc::tool::checkEntry(const Model &model, const std::string &name) {
   } catch (const Error &error) {
     throw Error(error.kind(), error.what() + didYouMean(name, names));
   }
-}
-
-float accc::tool::manifestLearningRate(const Model &model) {
-  auto manifest = nlohmann::json::parse(model.description().manifest, nullptr, false);
-  if (manifest.is_object() && manifest.contains("learning_rate"))
-    return manifest["learning_rate"].get<float>();
-  return SessionOptions().learning_rate;
 }
 
 TensorMap accc::tool::randomInputs(const accc_entry &entry, uint64_t seed) {

@@ -4,7 +4,7 @@
 #include "SessionImpl.h"
 
 #include "accc/safetensors.h"
-#include "data/Aliases.h"
+#include "data/Manifest.h"
 
 #include <charconv>
 #include <cstring>

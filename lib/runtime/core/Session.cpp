@@ -2,14 +2,22 @@
 #include "SessionImpl.h"
 
 #include "VariableOrder.h"
+#include "data/Manifest.h"
 
 #include <unistd.h>
 
 namespace accc {
 
+static float learningRateOf(const Model &model, const SessionOptions &options) {
+  if (options.learning_rate)
+    return *options.learning_rate;
+  return detail::readLearningRate(model.description().manifest).value_or(1e-3f);
+}
+
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
     : model(loaded.is_to_run() ? std::move(loaded) : Model::load(loaded.path())),
-      customOperators(model.code(), model.path()), progress{options.learning_rate, options.seed, 0},
+      customOperators(model.code(), model.path()),
+      progress{learningRateOf(model, options), options.seed, 0},
       device(detail::findPlatform(model.code().target)
                  ->open(model.description(), model.code(),
                         {options.threads, options.graph, &customOperators})),

@@ -387,6 +387,18 @@ TEST_CASE("checkpoint: a resumed run equals one that never stopped") {
              Contains("no checkpoint"));
 }
 
+TEST_CASE("trainer: the learning rate is the given one, or that of the library's optimizer") {
+  CHECK(Trainer(Model::load(fake("rate"))).learning_rate() == 0.25f);
+  CHECK(Trainer(Model::load(fake("rate")), {.learning_rate = 0}).learning_rate() == 0);
+  CHECK(Trainer(Model::load(fake("good"))).learning_rate() == 1e-3f);
+
+  Trainer given(Model::load(fake("rate")), {.learning_rate = 0.25f}),
+      own(Model::load(fake("rate")), {.seed = 1});
+  given.step(batch());
+  own.step(batch());
+  CHECK(parameters(given.session()) == parameters(own.session()));
+}
+
 TEST_CASE("parameters: a library without its weights") {
   Folder folder;
   Session good(Model::load(fake("good")));

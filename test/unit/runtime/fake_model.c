@@ -379,7 +379,11 @@ static const accc_model_description description = {
 #endif
     "linear",
     "accc test",
+#ifdef RATE
+    "{\"learning_rate\": 0.25}",
+#else
     "{}",
+#endif
     WEIGHTS_FILE,
     STATE_SIZE,
     NULL,

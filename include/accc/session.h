@@ -49,8 +49,9 @@ struct LoadOptions {
 /// The result of one run. On a GPU, which runs asynchronously, the functions that read it wait for
 /// the run, and throw Error (data) if its data was invalid; such a run has changed nothing.
 /// Tensors refer to buffers of the session: valid as long as the session, and overwritten by the
-/// next run of the same entry point at the same sizes (clone() what is to stay). On a GPU a tensor
-/// of more than 32 KiB is copied to the host when it is first asked for, and can be asked for until
+/// next run of the same entry point at the same sizes (clone() what is to stay), after which the
+/// result gives none (Error (usage); on a GPU after the next run but one). On a GPU a tensor of
+/// more than 32 KiB is copied to the host when it is first asked for, and can be asked for until
 /// that next run.
 class Result {
 public:
@@ -73,6 +74,8 @@ public:
 private:
   friend class Session;
   explicit Result(Access &access);
+  /// Throws Error (usage) where later runs have overwritten the outputs.
+  void requireCurrent() const;
   Access *access_;
   uint64_t run_;                      // its number
   mutable std::optional<float> loss_; // once it is known

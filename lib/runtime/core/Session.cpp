@@ -177,6 +177,7 @@ Result Session::run(std::string_view entry, const TensorMap &inputs, const Resul
     const accc_entry &ran = more.entry();
     for (int32_t i = 0; isOwn && i < ran.num_outputs; ++i)
       if (ran.outputs[i].tensor.name == std::string_view(name)) {
+        more.requireCurrent();
         more.wait(); // where it has failed, there is nothing to go on with
         return more.access_->source(static_cast<size_t>(i));
       }

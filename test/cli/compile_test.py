@@ -155,6 +155,16 @@ class Compile(CommandLineTest):
         self.assertTrue(manifest["assume_dropout_training"])
         self.assertTrue(manifest["assume_batchnorm_training"])
 
+    def test_what_a_file_says_is_not_said_again(self):
+        self.small()
+        exported = GOLDENS.parent / "exported" / "cnn"
+        for model in ("small.mlir", exported / "export.pt2", exported / "traced.pt"):
+            options = ["--assume-dropout-training", "--assume-batchnorm-training", "--running-variance", "biased"]
+            _, error = self.accc("compile", model, "-o", "m.so", *options, code=USAGE)
+            for option in options[:3]:
+                self.assertIn(f"{option}: the file says ", error)
+            self.assertEqual(error.count("the option is for ONNX"), 3)
+
     def test_wrong_usage(self):
         self.small()
         for arguments in (

@@ -109,8 +109,8 @@ CLI::Validator wholeNumber(int64_t least = std::numeric_limits<int64_t>::min(),
 /// Inputs for an entry point that are valid for any model: floats are random, integers 0 or 1.
 TensorMap randomInputs(const accc_entry &entry, uint64_t seed);
 
-/// Loads the weights of the file `params`, if any, and gives those that come neither with the
-/// library nor in the file some value: matrices small random ones, everything else (scales,
+/// Loads the weights of the file `params`, which must be the model's. Without a file, those that do
+/// not come with the library get some value: matrices small random ones, everything else (scales,
 /// variances, shifts) ones.
 void fillWeights(Session &session, const std::string &params);
 

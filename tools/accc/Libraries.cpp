@@ -101,17 +101,13 @@ static Tensor randomWeight(const accc_tensor &description) {
 }
 
 void accc::tool::fillWeights(Session &session, const std::string &params) {
-  std::optional<SafetensorsReader> file;
-  if (!params.empty()) {
-    file.emplace(params);
-    session.load(params, {.allow_missing = true, .allow_extra = true});
-  }
+  if (!params.empty())
+    return session.load(params);
   const Model &model = session.model();
   if (model.description().weights_file)
     return;
   for (const accc_variable &variable : model.variables())
-    if (!variable.initial && variable.role != ACCC_OPTIMIZER_STATE &&
-        !(file && file->find(variable.tensor.name)))
+    if (!variable.initial && variable.role != ACCC_OPTIMIZER_STATE)
       session.set_variable(variable.tensor.name, randomWeight(variable.tensor));
 }
 

@@ -23,7 +23,8 @@ struct SessionOptions {
   /// Seeds dropout and every other random operator.
   int64_t seed = 0;
   /// Number of threads shared by kernels and library calls; 0: OpenMP's default (OMP_NUM_THREADS,
-  /// or the number of cores that this process may use).
+  /// or the number of cores that this process may use). With another number library calls may sum
+  /// in another order: the same number gives the same bits.
   int threads = 0;
   /// On a GPU, capture a step as a CUDA graph in its second run and replay the graph from then on,
   /// which saves launch overhead. ACCC_CUDA_GRAPH=0 in the environment disables this as well.
@@ -134,8 +135,9 @@ public:
   int64_t step() const;
   void set_step(int64_t value);
 
-  /// The value of a parameter, buffer or optimizer state tensor. On a CPU it shares the state's
-  /// memory and reflects later updates; on a GPU it is a copy. set_variable() changes it on both.
+  /// The value of a parameter (by any of its names, if it is tied), buffer or optimizer state
+  /// tensor. On a CPU it shares the state's memory and reflects later updates; on a GPU it is a
+  /// copy. set_variable() changes it on both.
   Tensor variable(std::string_view name);
   /// Throws Error (usage) if there is no variable of that name, shape and type.
   void set_variable(std::string_view name, const Tensor &value);

@@ -229,6 +229,10 @@ void Session::set_step(int64_t value) { impl_->progress.step = value; }
 const accc_variable &Session::Impl::variable(std::string_view name) const {
   if (const accc_variable *found = model.find_variable(name))
     return *found;
+  auto aliases = detail::readAliases(model.description().manifest);
+  if (auto alias = aliases.find(name); alias != aliases.end())
+    if (const accc_variable *found = model.find_variable(alias->second))
+      return *found;
   throw Error(ErrorKind::usage,
               "model " + std::string(model.name()) + " has no parameter " + std::string(name));
 }
@@ -248,8 +252,7 @@ void Session::set_variable(std::string_view name, const Tensor &value) {
                                       ", got " + got);
   impl_->settle();
   impl_->write(variable, value.raw());
-  if (auto found = impl_->unset.find(name); found != impl_->unset.end())
-    impl_->unset.erase(found);
+  impl_->unset.erase(variable.tensor.name);
 }
 
 uint64_t Session::state_bytes() const { return impl_->device->stateBytes(); }

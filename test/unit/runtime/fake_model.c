@@ -379,8 +379,8 @@ static const accc_model_description description = {
 #endif
     "linear",
     "accc test",
-#ifdef RATE
-    "{\"learning_rate\": 0.25}",
+#ifdef MANIFEST
+    "{\"learning_rate\": 0.25, \"aliases\": {\"linear.weight\": [\"tied.weight\"]}}",
 #else
     "{}",
 #endif

@@ -86,6 +86,10 @@ TEST_CASE("checkpoint: a resumed run equals one that never stopped") {
   straight.save(folder / "p");
   CHECK_THAT(errorOf(ErrorKind::data, [&] { resumed.load_checkpoint(folder / "p"); }),
              Contains("no checkpoint"));
+  CHECK_THAT(
+      errorOf(ErrorKind::data, [&] { resumed.load(folder / "c"); }),
+      Contains("velocity.linear.bias: state of the optimizer, which load_checkpoint() takes") &&
+          !Contains("no such parameter"));
 }
 
 TEST_CASE("parameters: a library without its weights") {

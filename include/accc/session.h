@@ -51,7 +51,8 @@ struct LoadOptions {
 /// the run, and throw Error (data) if its data was invalid; such a run has changed nothing.
 /// Tensors refer to buffers of the session: valid as long as the session, and overwritten by the
 /// next run of the same entry point at the same sizes (clone() what is to stay), after which the
-/// result gives none (Error (usage); on a GPU after the next run but one). On a GPU a tensor of
+/// result gives none (Error (usage); on a GPU after the next run but one). They may be inputs of
+/// that run. On a GPU a tensor of
 /// more than 32 KiB is copied to the host when it is first asked for, and can be asked for until
 /// that next run.
 class Result {

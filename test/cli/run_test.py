@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import math
+import os
 import struct
 import unittest
+import unittest.mock
 
 from command_line import DATA, GOLDENS, MACHINE, MLP, SMALL, USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
 
@@ -55,6 +57,17 @@ class Run(CommandLineTest):
         one, again, two = (self.accc(*run, "--seed", seed)[0] for seed in (1, 1, 2))
         self.assertEqual(one, again)
         self.assertNotEqual(one, two)
+
+    def test_what_openmp_is_told_is_no_obstacle(self):
+        """Convolutions that oneDNN made for two threads waited for the second for ever."""
+        model = GOLDENS / "resnet18"
+        self.accc("compile", model / "model.onnx", "-o", "m.so", "--loss", "cross_entropy", "--optimizer", "sgd")
+        run = ["run", "m.so", "--inputs", model / "inputs.safetensors", "--threads", 2]
+        expected = self.accc(*run)[0]
+        for setting in ("OMP_DYNAMIC=true", "OMP_MAX_ACTIVE_LEVELS=0", "OMP_THREAD_LIMIT=1"):
+            with self.subTest(setting), unittest.mock.patch.dict(os.environ, [setting.split("=")]):
+                found = self.accc(*run)[0]
+                self.assertTrue(math.isclose(float(found.split()[-1]), float(expected.split()[-1]), rel_tol=1e-5))
 
     def test_adamw_decays_doubles_at_small_rates(self):
         """By a factor that is 1 in f32."""

@@ -142,11 +142,13 @@ void CpuEntry::start(size_t, const std::vector<Source> &inputs) {
     for (Tensor &output : written)
       std::memset(output.raw(), poisonByte, output.size_bytes());
   }
-  Team::Scope scope(device.team);
-  FlushSubnormals flush(device.team);
-  launches.begin();
-  nextStep = 0;
-  result = runSteps();
+  device.team.runOutside([this] {
+    Team::Scope scope(device.team);
+    FlushSubnormals flush(device.team);
+    launches.begin();
+    nextStep = 0;
+    result = runSteps();
+  });
 }
 
 char *CpuEntry::address(const accc_buffer &buffer) {

@@ -17,11 +17,14 @@
 namespace accc {
 
 struct SessionOptions {
-  float learning_rate = 1e-3f;
+  /// Default: the `lr` of the optimizer that the library was compiled with, of several training
+  /// steps that of the first; 0.001 where it has none.
+  std::optional<float> learning_rate = std::nullopt;
   /// Seeds dropout and every other random operator.
   int64_t seed = 0;
   /// Number of threads shared by kernels and library calls; 0: OpenMP's default (OMP_NUM_THREADS,
-  /// or the number of cores that this process may use).
+  /// or the number of cores that this process may use). With another number library calls may sum
+  /// in another order: the same number gives the same bits.
   int threads = 0;
   /// On a GPU, capture a step as a CUDA graph in its second run and replay the graph from then on,
   /// which saves launch overhead. ACCC_CUDA_GRAPH=0 in the environment disables this as well.
@@ -47,8 +50,10 @@ struct LoadOptions {
 /// The result of one run. On a GPU, which runs asynchronously, the functions that read it wait for
 /// the run, and throw Error (data) if its data was invalid; such a run has changed nothing.
 /// Tensors refer to buffers of the session: valid as long as the session, and overwritten by the
-/// next run of the same entry point at the same sizes (clone() what is to stay). On a GPU a tensor
-/// of more than 32 KiB is copied to the host when it is first asked for, and can be asked for until
+/// next run of the same entry point at the same sizes (clone() what is to stay), after which the
+/// result gives none (Error (usage); on a GPU after the next run but one). They may be inputs of
+/// that run. On a GPU a tensor of
+/// more than 32 KiB is copied to the host when it is first asked for, and can be asked for until
 /// that next run.
 class Result {
 public:
@@ -71,6 +76,8 @@ public:
 private:
   friend class Session;
   explicit Result(Access &access);
+  /// Throws Error (usage) where later runs have overwritten the outputs.
+  void requireCurrent() const;
   Access *access_;
   uint64_t run_;                      // its number
   mutable std::optional<float> loss_; // once it is known
@@ -129,8 +136,9 @@ public:
   int64_t step() const;
   void set_step(int64_t value);
 
-  /// The value of a parameter, buffer or optimizer state tensor. On a CPU it shares the state's
-  /// memory and reflects later updates; on a GPU it is a copy. set_variable() changes it on both.
+  /// The value of a parameter (by any of its names, if it is tied), buffer or optimizer state
+  /// tensor. On a CPU it shares the state's memory and reflects later updates; on a GPU it is a
+  /// copy. set_variable() changes it on both.
   Tensor variable(std::string_view name);
   /// Throws Error (usage) if there is no variable of that name, shape and type.
   void set_variable(std::string_view name, const Tensor &value);

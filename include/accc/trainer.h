@@ -44,8 +44,9 @@ public:
   Result apply_step(const Result &gradients) { return apply_step({}, gradients); }
   /// ... or by your own gradients `grad.<parameter>` (accumulated, clipped, ...).
   Result apply_step(const TensorMap &gradients) { return apply_step({}, gradients); }
-  /// The model's outputs in evaluation mode; changes nothing but parameters into which the model
-  /// itself writes (embeddings with max_norm). Waits for the result.
+  /// The model's outputs in evaluation mode. Changes nothing but parameters into which the model
+  /// itself writes (embeddings with max_norm), and step_count() where it draws random numbers in
+  /// evaluation, too: the next steps draw others then. Waits for the result.
   Result eval(const TensorMap &batch) { return eval({}, batch); }
 
   /// The same for one of several training steps, each with its loss, its parameters and its

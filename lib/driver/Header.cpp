@@ -9,7 +9,6 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace accc;
@@ -214,7 +213,7 @@ static void writeFaces(Writer &w, const std::string &step, ArrayRef<Face> faces)
   }
 }
 
-std::string accc::makeHeader(ModuleOp program, StringRef name, double learningRate) {
+std::string accc::makeHeader(ModuleOp program, StringRef name) {
   llvm::StringSet<> entries;
   for (auto entry : program.getOps<exec::EntryOp>())
     entries.insert(entry.getEntryName());
@@ -239,13 +238,8 @@ std::string accc::makeHeader(ModuleOp program, StringRef name, double learningRa
   w.line("/// See accc::Trainer, which get() gives.");
   w.line("class Trainer {");
   w.line("public:");
-  w.line("  static accc::TrainerOptions defaults() {");
-  w.line("    accc::TrainerOptions options;");
-  w.line("    options.learning_rate = ", llvm::format("%#.9g", learningRate), "f;");
-  w.line("    return options;");
-  w.line("  }");
-  w.line("  explicit Trainer(const std::string &library, const accc::TrainerOptions &options = "
-         "defaults())");
+  w.line(
+      "  explicit Trainer(const std::string &library, const accc::TrainerOptions &options = {})");
   w.line("      : trainer(accc::Model::load(library), options) {}");
   w.line();
   for (const std::string &step : steps)

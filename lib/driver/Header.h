@@ -13,7 +13,7 @@ namespace accc {
 /// Inputs with a tensor of the right type and shape for each input, a struct Outputs with one for
 /// each output, an enum Sizes that chooses the shapes where the program has several, and a class
 /// Trainer whose calls take and give these. `program` is the scheduled module.
-std::string makeHeader(mlir::ModuleOp program, llvm::StringRef name, double learningRate);
+std::string makeHeader(mlir::ModuleOp program, llvm::StringRef name);
 
 } // namespace accc
 

@@ -3,16 +3,13 @@
 
 #include "accc/checksum.h"
 #include "accc/safetensors.h"
-#include "accc/session.h"
 #include "codegen/Generate.h"
 #include "codegen/host/Host.h"
 #include "driver/Files.h"
 #include "driver/Header.h"
 #include "driver/Manifest.h"
 #include "driver/Report.h"
-#include "driver/TrainingSteps.h"
 #include "ir/prim/ElementTypes.h"
-#include "training/optimizer/Optimizer.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -89,14 +86,8 @@ static LogicalResult writeWeights(Compilation &c, const std::string &path) {
 static LogicalResult writeHeader(Compilation &c) {
   if (c.options.header.empty())
     return success();
-  double learningRate = SessionOptions().learning_rate;
-  for (const TrainingOptions &step : llvm::cantFail(readTrainingSteps(c.options)))
-    if (!step.optimizer.empty()) {
-      learningRate = llvm::cantFail(parseOptimizer(step.optimizer))->learningRate;
-      break;
-    }
   StringRef name = llvm::sys::path::stem(c.options.header);
-  std::string text = makeHeader(programsOf(c).front().program, name, learningRate);
+  std::string text = makeHeader(programsOf(c).front().program, name);
   if (llvm::Error error =
           c.outputs.addText(c.options.header, [&](llvm::raw_ostream &os) { os << text; }))
     return machineFault(c, llvm::toString(std::move(error)));

@@ -32,13 +32,27 @@ static void checkLossOutput(Compilation &c, const std::vector<std::string> &outp
   }
 }
 
-/// Files other than TorchScript's say what their inputs are. True if the options say it, too.
-static bool refuseInputTypes(Compilation &c) {
-  for (const auto &[name, type] : c.options.inputs)
-    c.problems.add({.message = "--input " + name + ": the file says what its inputs are; the " +
-                               "option is for TorchScript",
+/// What only files of one format leave open, and others say themselves. True if the options say it,
+/// too.
+static bool refuseWhatTheFileSays(Compilation &c, bool isScript, bool isOnnx) {
+  bool good = true;
+  auto refuse = [&](const std::string &option, const char *what, const char *format) {
+    good = false;
+    c.problems.add({.message = option + ": the file says " + what + "; the option is for " + format,
                     .fault = Fault::Usage});
-  return !c.options.inputs.empty();
+  };
+  if (!isScript)
+    for (const auto &[name, type] : c.options.inputs)
+      refuse("--input " + name, "what its inputs are", "TorchScript");
+  if (!isOnnx) {
+    if (c.options.assumeDropoutTraining)
+      refuse("--assume-dropout-training", "which of its dropouts drop", "ONNX");
+    if (c.options.assumeBatchNormTraining)
+      refuse("--assume-batchnorm-training", "in which mode its batch norms are", "ONNX");
+    if (!c.options.runningVariance.empty())
+      refuse("--running-variance", "which variance its batch norms keep", "ONNX");
+  }
+  return !good;
 }
 
 LogicalResult accc::readModel(Compilation &c) {
@@ -57,7 +71,8 @@ LogicalResult accc::readModel(Compilation &c) {
   if (llvm::sys::path::extension(path) == ".mlir") {
     for (const auto &[name, size] : c.sizes.dimensions)
       c.problems.add({.message = "-D " + name + ": the shapes of IR text are fixed"});
-    if (!c.sizes.dimensions.empty() || refuseInputTypes(c))
+    if (!c.sizes.dimensions.empty() ||
+        refuseWhatTheFileSays(c, /*isScript=*/false, /*isOnnx=*/false))
       return failure();
     hash({});
     c.module = readModelText((*file)->getBuffer(), path, c.context);
@@ -66,7 +81,7 @@ LogicalResult accc::readModel(Compilation &c) {
 
   bool isArchive = (*file)->getBuffer().starts_with("PK\x03\x04");
   bool isScript = isArchive && isTorchScript(path);
-  if (!isScript && refuseInputTypes(c))
+  if (refuseWhatTheFileSays(c, isScript, /*isOnnx=*/!isArchive))
     return failure();
   ImportOptions options;
   for (const auto &[name, type] : c.options.inputs)

@@ -81,7 +81,6 @@ class Compile(CommandLineTest):
         header = (self.folder / "tiny.h").read_text()
         self.assertIn("namespace tiny {", header)
         self.assertIn("accc::Tensor x{accc::DType::f32, accc::Shape{2, 4}};", header)
-        self.assertIn("options.learning_rate = 0.500000000f;", header)
         report = json.loads((self.folder / "a.json").read_text())
         self.assertEqual(report["manifest"]["optimizer"], "sgd,lr=0.5")
         entries = {entry["name"]: entry for entry in report["entries"]}
@@ -155,6 +154,16 @@ class Compile(CommandLineTest):
         manifest = json.loads((self.folder / "m.json").read_text())["manifest"]
         self.assertTrue(manifest["assume_dropout_training"])
         self.assertTrue(manifest["assume_batchnorm_training"])
+
+    def test_what_a_file_says_is_not_said_again(self):
+        self.small()
+        exported = GOLDENS.parent / "exported" / "cnn"
+        for model in ("small.mlir", exported / "export.pt2", exported / "traced.pt"):
+            options = ["--assume-dropout-training", "--assume-batchnorm-training", "--running-variance", "biased"]
+            _, error = self.accc("compile", model, "-o", "m.so", *options, code=USAGE)
+            for option in options[:3]:
+                self.assertIn(f"{option}: the file says ", error)
+            self.assertEqual(error.count("the option is for ONNX"), 3)
 
     def test_wrong_usage(self):
         self.small()

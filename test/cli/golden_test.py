@@ -44,6 +44,20 @@ class Golden(CommandLineTest):
         out, _ = self.accc("diff", MLP / "model.onnx", "g", "--bisect")
         self.assertIn("the model as imported and differentiated is that of the goldens", out)
 
+    def test_weights_of_another_model_are_not_left_out(self):
+        library = self.library()
+        self.accc("run", library, "--inputs", MLP / "inputs.safetensors", "--save-params", "p.safetensors")
+        tensors = read_safetensors(self.folder / "p.safetensors")
+        write_safetensors(self.folder / "named", {f"model.{name}": tensor for name, tensor in tensors.items()})
+        write_safetensors(self.folder / "part", dict(list(tensors.items())[1:]))
+        for file, what in (("named", "the model has no such parameter"), ("part", "missing, expected")):
+            for command in (["golden", library, "-o", "g"], ["diff", library, library], ["bench", library]):
+                _, error = self.accc(*command, "--params", file, code=DATA)
+                self.assertIn(what, error)
+        self.assertFalse((self.folder / "g").exists())
+        self.accc("golden", library, "-o", "g", "--params", "p.safetensors")
+        self.assertEqual(read_safetensors(self.folder / "g" / "initial.safetensors"), tensors)
+
     def test_an_accepted_export_is_accepted_again(self):
         model = GOLDENS.parent.parent / "exports" / "cnn" / "dynamo_train.onnx"
         options = ["--loss", "cross_entropy", "--optimizer", "sgd", "--accept-damaged-export"]

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import math
+import os
+import struct
 import unittest
+import unittest.mock
 
-from command_line import DATA, GOLDENS, MACHINE, MLP, USAGE, CommandLineTest, floats, read_safetensors
+from command_line import DATA, GOLDENS, MACHINE, MLP, SMALL, USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
 
 INPUTS = ["--inputs", MLP / "inputs.safetensors"]
 
@@ -54,6 +57,29 @@ class Run(CommandLineTest):
         one, again, two = (self.accc(*run, "--seed", seed)[0] for seed in (1, 1, 2))
         self.assertEqual(one, again)
         self.assertNotEqual(one, two)
+
+    def test_what_openmp_is_told_is_no_obstacle(self):
+        """Convolutions that oneDNN made for two threads waited for the second for ever."""
+        model = GOLDENS / "resnet18"
+        self.accc("compile", model / "model.onnx", "-o", "m.so", "--loss", "cross_entropy", "--optimizer", "sgd")
+        run = ["run", "m.so", "--inputs", model / "inputs.safetensors", "--threads", 2]
+        expected = self.accc(*run)[0]
+        for setting in ("OMP_DYNAMIC=true", "OMP_MAX_ACTIVE_LEVELS=0", "OMP_THREAD_LIMIT=1"):
+            with self.subTest(setting), unittest.mock.patch.dict(os.environ, [setting.split("=")]):
+                found = self.accc(*run)[0]
+                self.assertTrue(math.isclose(float(found.split()[-1]), float(expected.split()[-1]), rel_tol=1e-5))
+
+    def test_adamw_decays_doubles_at_small_rates(self):
+        """By a factor that is 1 in f32."""
+        (self.folder / "m.mlir").write_text(SMALL.replace("f32", "f64"))
+        self.accc("compile", "m.mlir", "-o", "m.so", "--loss", "mse", "--optimizer", "adamw,eps=1e30,weight_decay=0.5")
+        doubles = {"x": (2, 4), "target": (2, 3), "w": (4, 3)}
+        tensors = {name: ("F64", shape, struct.pack("<d", 1) * math.prod(shape)) for name, shape in doubles.items()}
+        write_safetensors(self.folder / "w", {"w": tensors.pop("w")})
+        write_safetensors(self.folder / "batch", tensors)
+        self.accc("run", "m.so", "--inputs", "batch", "--params", "w", "--lr", 2.0**-27, "--save-params", "after")
+        for value in struct.unpack("<12d", read_safetensors(self.folder / "after")["w"][2]):
+            self.assertAlmostEqual((1 - value) * 2**28, 1, places=6)
 
     def test_as_json(self):
         library = self.library()

@@ -181,6 +181,23 @@ TEST_CASE("gpu session: two at once, and one after another, in other threads") {
   CHECK(state(first) == state(second));
 }
 
+TEST_CASE("gpu session: each thread has one of its own") {
+  StandIn gpu;
+  auto trainOne = [] {
+    Session session(Model::load(fake("cuda")), options());
+    return train(session, 12);
+  };
+  std::vector<std::vector<float>> found(3);
+  std::vector<std::thread> threads;
+  for (auto &each : found)
+    threads.emplace_back([&] { each = trainOne(); });
+  for (std::thread &thread : threads)
+    thread.join();
+  const std::vector<float> expected = trainOne();
+  for (const auto &each : found)
+    CHECK(each == expected);
+}
+
 TEST_CASE("gpu session: gives its memory back in another thread, too") {
   StandIn gpu;
   auto session = std::make_unique<Session>(Model::load(fake("cuda")), options());

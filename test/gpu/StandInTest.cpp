@@ -152,6 +152,34 @@ TEST_CASE("stand-in: waiting and allocating end a capture") {
   CHECK(device.wait() == CUDA_SUCCESS);
 }
 
+TEST_CASE("stand-in: a capture keeps other threads from allocating in global mode alone") {
+  StandIn gpu;
+  Device device;
+  bool isGlobal = GENERATE(true, false);
+  auto *setContext = FIND(cuCtxSetCurrent);
+  auto *allocate = FIND(cuMemAlloc);
+  CUcontext context = nullptr;
+  REQUIRE(FIND(cuDevicePrimaryCtxRetain)(&context, 0) == CUDA_SUCCESS);
+  REQUIRE(FIND(cuStreamBeginCapture)(
+              device.stream, isGlobal ? CU_STREAM_CAPTURE_MODE_GLOBAL
+                                      : CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) == CUDA_SUCCESS);
+  CUdeviceptr more = 0;
+  CUresult allocated = CUDA_SUCCESS;
+  std::thread([&] {
+    setContext(context);
+    allocated = allocate(&more, 16);
+  }).join();
+  CUgraph graph = nullptr;
+  CUresult captured = FIND(cuStreamEndCapture)(device.stream, &graph);
+  CHECK(allocated == (isGlobal ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS));
+  CHECK(captured == (isGlobal ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS));
+  if (!isGlobal) {
+    FIND(cuGraphDestroy)(graph);
+    FIND(cuMemFree)(more);
+  }
+  FIND(cuDevicePrimaryCtxRelease)(0);
+}
+
 TEST_CASE("stand-in: a stream's work is done when another waits for an event behind it") {
   StandIn gpu;
   Device device;

@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
   const std::string folder = argv[2];
   accc::TensorMap batch = accc::load_safetensors(folder + "/inputs.safetensors");
   accc::TensorMap goldens = accc::load_safetensors(folder + "/golden.safetensors");
-  accc::Trainer trainer(accc::Model::load(argv[1]), {.learning_rate = 4e-3f});
+  accc::Trainer trainer(accc::Model::load(argv[1])); // with the rates of its optimizers
 
   std::vector<float> losses[2];
   for (size_t round = 0; round < goldens.at("losses.d").data<float>().size(); ++round) {

@@ -80,15 +80,11 @@ struct StepOptions {
   int64_t steps = 1, seed = 0;
   std::optional<float> learningRate; ///< none: the optimizer's own
 
-  /// Takes the learning rate from the library's manifest where none was given.
-  SessionOptions settings(const Model &model) const;
+  SessionOptions settings() const { return {.learning_rate = learningRate, .seed = seed}; }
 };
 
 /// Adds --steps, --seed and --lr. `options`, which has the defaults, must live as long as the app.
 void addStepOptions(CLI::App &command, StepOptions &options);
-
-/// The default learning rate from a library's manifest.
-float manifestLearningRate(const Model &model);
 
 /// Throws Error (usage) that lists the library's entry points unless `name` is one.
 void checkEntry(const Model &model, const std::string &name);
@@ -113,8 +109,8 @@ CLI::Validator wholeNumber(int64_t least = std::numeric_limits<int64_t>::min(),
 /// Inputs for an entry point that are valid for any model: floats are random, integers 0 or 1.
 TensorMap randomInputs(const accc_entry &entry, uint64_t seed);
 
-/// Loads the weights of the file `params`, if any, and gives those that come neither with the
-/// library nor in the file some value: matrices small random ones, everything else (scales,
+/// Loads the weights of the file `params`, which must be the model's. Without a file, those that do
+/// not come with the library get some value: matrices small random ones, everything else (scales,
 /// variances, shifts) ones.
 void fillWeights(Session &session, const std::string &params);
 

@@ -114,15 +114,16 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
       ->allow_extra_args(false);
   addCustomOps(command, options.customOps);
   command.add_flag("--assume-dropout-training", options.assumeDropoutTraining,
-                   "Treat dropouts exported without a training flag as active");
-  command.add_flag("--assume-batchnorm-training", options.assumeBatchNormTraining,
-                   "Treat batch normalisations exported in inference mode as training: use batch "
-                   "statistics and update the running ones");
+                   "Treat dropouts that an ONNX file has without a training flag as active");
+  command.add_flag(
+      "--assume-batchnorm-training", options.assumeBatchNormTraining,
+      "Treat batch normalisations that an ONNX file has in inference mode as training: "
+      "use batch statistics and update the running ones");
   command.add_flag("--accept-damaged-export", options.acceptDamagedExport,
                    "Train a model although its export lost or changed some of its parameters");
   command.add_option("--running-variance", options.runningVariance,
-                     "Running variance of batch normalisations: biased (ONNX) or unbiased "
-                     "(PyTorch); by default that of the exporting framework");
+                     "Running variance of an ONNX file's batch normalisations: biased (ONNX) or "
+                     "unbiased (PyTorch); by default that of the exporting framework");
 }
 
 void accc::tool::addOutputOptions(CLI::App &command, CompileOptions &options) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 
@@ -22,13 +21,6 @@ bool accc::tool::isLibrary(const std::string &path) {
   file.read(magic, sizeof magic);
   return std::string_view(magic, 4) == "\x7f"
                                        "ELF";
-}
-
-SessionOptions StepOptions::settings(const Model &model) const {
-  SessionOptions settings;
-  settings.learning_rate = learningRate.value_or(manifestLearningRate(model));
-  settings.seed = seed;
-  return settings;
 }
 
 void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
@@ -51,13 +43,6 @@ void accc::tool::checkEntry(const Model &model, const std::string &name) {
   } catch (const Error &error) {
     throw Error(error.kind(), error.what() + didYouMean(name, names));
   }
-}
-
-float accc::tool::manifestLearningRate(const Model &model) {
-  auto manifest = nlohmann::json::parse(model.description().manifest, nullptr, false);
-  if (manifest.is_object() && manifest.contains("learning_rate"))
-    return manifest["learning_rate"].get<float>();
-  return SessionOptions().learning_rate;
 }
 
 TensorMap accc::tool::randomInputs(const accc_entry &entry, uint64_t seed) {
@@ -116,17 +101,13 @@ static Tensor randomWeight(const accc_tensor &description) {
 }
 
 void accc::tool::fillWeights(Session &session, const std::string &params) {
-  std::optional<SafetensorsReader> file;
-  if (!params.empty()) {
-    file.emplace(params);
-    session.load(params, {.allow_missing = true, .allow_extra = true});
-  }
+  if (!params.empty())
+    return session.load(params);
   const Model &model = session.model();
   if (model.description().weights_file)
     return;
   for (const accc_variable &variable : model.variables())
-    if (!variable.initial && variable.role != ACCC_OPTIMIZER_STATE &&
-        !(file && file->find(variable.tensor.name)))
+    if (!variable.initial && variable.role != ACCC_OPTIMIZER_STATE)
       session.set_variable(variable.tensor.name, randomWeight(variable.tensor));
 }
 

@@ -35,7 +35,7 @@ public:
       : settings(settings), report(report), a(load(report.a)), b(load(report.b)) {}
 
   Section compare() {
-    Session before = open(a), after = open(b);
+    Session before(a), after(b);
     fillWeights(before, settings.params);
     fillWeights(after, settings.params);
     initialA = variablesOf(before);
@@ -63,12 +63,6 @@ private:
                                           "; --only manifest,interface,kernels compares without "
                                           "running it");
     }
-  }
-
-  static Session open(const Model &model) {
-    SessionOptions options;
-    options.learning_rate = manifestLearningRate(model);
-    return Session(model, options);
   }
 
   void compareAt(std::string_view sizes, const TensorMap &inputs, Session &before, Session &after) {

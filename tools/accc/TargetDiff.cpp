@@ -26,9 +26,7 @@ void accc::tool::diffTargets(const std::string &library, const RunSettings &sett
     throw Error(ErrorKind::usage, library + " was compiled for " + targets.front() +
                                       " alone: compile it with --target A,B to compare targets");
   Model reference = Model::load(library, targets.back());
-  SessionOptions options;
-  options.learning_rate = manifestLearningRate(reference);
-  Session session(reference, options);
+  Session session(reference);
   fillWeights(session, settings.params);
   const TensorMap initial = variablesOf(session);
   TensorMap given;
@@ -45,7 +43,7 @@ void accc::tool::diffTargets(const std::string &library, const RunSettings &sett
   for (std::string_view sizes : allSizes) {
     TensorMap inputs = settings.inputs.empty() ? randomInputsAt(reference, sizes) : given;
     auto recordOn = [&](const std::string &target, const TensorMap *gradients) {
-      Session own(Model::load(library, target), options);
+      Session own(Model::load(library, target));
       setVariables(own, initial);
       TrajectoryOptions same = run;
       same.gradients = gradients;

@@ -94,8 +94,7 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
 static int recordGoldens(const RecordOptions &options) {
   checkOutput(options.output);
   Model model = Model::load(options.library);
-  SessionOptions settings = options.run.settings(model);
-  Session session(model, settings);
+  Session session(model, options.run.settings());
   fillWeights(session, options.params);
   TensorMap inputs, initial;
   std::string_view sizes;
@@ -124,7 +123,7 @@ static int recordGoldens(const RecordOptions &options) {
   save_safetensors(folder.path() / kInputsFile, inputs);
   save_safetensors(folder.path() / kInitialFile, initial);
   save_safetensors(folder.path() / kGoldenFile, goldens);
-  ordered_json meta = describeRun(model, options, sizes, settings.learning_rate);
+  ordered_json meta = describeRun(model, options, sizes, session.learning_rate());
   if (std::string problem = writeTextFile(folder.path() / kMetaFile, toText(meta) + "\n");
       !problem.empty())
     throw Error(ErrorKind::machine, problem);
@@ -135,7 +134,7 @@ static int recordGoldens(const RecordOptions &options) {
                          {"sizes", sizes},
                          {"steps", options.run.steps},
                          {"seed", options.run.seed},
-                         {"learning_rate", settings.learning_rate},
+                         {"learning_rate", session.learning_rate()},
                          {"tensors", goldens.size()}})
               << "\n";
   else

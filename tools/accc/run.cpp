@@ -56,7 +56,7 @@ static int run(const RunOptions &options) {
             {options.library, options.inputs, options.params});
   Model model = Model::load(options.library);
   checkEntry(model, options.entry);
-  SessionOptions settings = options.run.settings(model);
+  SessionOptions settings = options.run.settings();
   settings.threads = options.threads;
   Session session(model, settings);
   if (!options.params.empty())

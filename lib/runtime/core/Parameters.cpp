@@ -4,7 +4,7 @@
 #include "SessionImpl.h"
 
 #include "accc/safetensors.h"
-#include "data/Aliases.h"
+#include "data/Manifest.h"
 
 #include <charconv>
 #include <cstring>
@@ -72,9 +72,12 @@ std::string differences(const SafetensorsReader &file, const Model &model, const
   }
   for (const SafetensorsEntry &entry : file.entries()) {
     const accc_variable *variable = findVariable(model, aliases, entry.name);
-    bool wanted = variable && (withOptimizer || variable->role != ACCC_OPTIMIZER_STATE);
+    bool isState = variable && variable->role == ACCC_OPTIMIZER_STATE && !withOptimizer;
+    bool wanted = variable && !isState;
     if (!wanted && !options.allow_extra && !isBatchCounter(entry.name))
-      lines += "\n  " + entry.name + ": the model has no such parameter (" +
+      lines += "\n  " + entry.name +
+               (isState ? ": state of the optimizer, which load_checkpoint() takes ("
+                        : ": the model has no such parameter (") +
                to_string(entry.dtype, entry.shape) + " in the file)";
   }
   return lines + contradictions(file, aliases);

@@ -117,17 +117,24 @@ Result::Result(Access &access) : access_(&access), run_(access.number) {
     loss_ = loss();
 }
 
+void Result::requireCurrent() const {
+  if (run_ != access_->number)
+    throw Error(ErrorKind::usage,
+                std::string(entry().name) +
+                    ": later runs have overwritten this result; read it, or clone() its tensors, "
+                    "before the next run" +
+                    (access_->runsAhead() ? " but one" : ""));
+}
+
 void Result::wait() const {
   if (!access_->runsAhead())
     return;
-  if (run_ != access_->number)
-    throw Error(ErrorKind::usage, std::string(entry().name) +
-                                      ": later runs have overwritten this result; read it, or "
-                                      "clone() its tensors, before the next run but one");
+  requireCurrent();
   access_->wait();
 }
 
 const Tensor *Result::find(std::string_view name) const {
+  requireCurrent();
   wait();
   for (int32_t i = 0; i < entry().num_outputs; ++i)
     if (entry().outputs[i].tensor.name == name)
@@ -162,6 +169,7 @@ float Result::loss() const {
 const accc_entry &Result::entry() const { return access_->owner.entry; }
 
 TensorMap Result::tensors() const {
+  requireCurrent();
   wait();
   TensorMap result;
   for (int32_t i = 0; i < entry().num_outputs; ++i)

@@ -2,14 +2,22 @@
 #include "SessionImpl.h"
 
 #include "VariableOrder.h"
+#include "data/Manifest.h"
 
 #include <unistd.h>
 
 namespace accc {
 
+static float learningRateOf(const Model &model, const SessionOptions &options) {
+  if (options.learning_rate)
+    return *options.learning_rate;
+  return detail::readLearningRate(model.description().manifest).value_or(1e-3f);
+}
+
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
     : model(loaded.is_to_run() ? std::move(loaded) : Model::load(loaded.path())),
-      customOperators(model.code(), model.path()), progress{options.learning_rate, options.seed, 0},
+      customOperators(model.code(), model.path()),
+      progress{learningRateOf(model, options), options.seed, 0},
       device(detail::findPlatform(model.code().target)
                  ->open(model.description(), model.code(),
                         {options.threads, options.graph, &customOperators})),
@@ -169,6 +177,7 @@ Result Session::run(std::string_view entry, const TensorMap &inputs, const Resul
     const accc_entry &ran = more.entry();
     for (int32_t i = 0; isOwn && i < ran.num_outputs; ++i)
       if (ran.outputs[i].tensor.name == std::string_view(name)) {
+        more.requireCurrent();
         more.wait(); // where it has failed, there is nothing to go on with
         return more.access_->source(static_cast<size_t>(i));
       }
@@ -220,6 +229,10 @@ void Session::set_step(int64_t value) { impl_->progress.step = value; }
 const accc_variable &Session::Impl::variable(std::string_view name) const {
   if (const accc_variable *found = model.find_variable(name))
     return *found;
+  auto aliases = detail::readAliases(model.description().manifest);
+  if (auto alias = aliases.find(name); alias != aliases.end())
+    if (const accc_variable *found = model.find_variable(alias->second))
+      return *found;
   throw Error(ErrorKind::usage,
               "model " + std::string(model.name()) + " has no parameter " + std::string(name));
 }
@@ -239,8 +252,7 @@ void Session::set_variable(std::string_view name, const Tensor &value) {
                                       ", got " + got);
   impl_->settle();
   impl_->write(variable, value.raw());
-  if (auto found = impl_->unset.find(name); found != impl_->unset.end())
-    impl_->unset.erase(found);
+  impl_->unset.erase(variable.tensor.name);
 }
 
 uint64_t Session::state_bytes() const { return impl_->device->stateBytes(); }

@@ -22,7 +22,7 @@ struct Session::Impl {
   /// A line for every name that no entry point of the model takes.
   std::string unknownNames(const TensorMap &inputs) const;
 
-  /// Throws Error (usage) where there is none of that name.
+  /// By any name of a tied parameter. Throws Error (usage) where there is none of that name.
   const accc_variable &variable(std::string_view name) const;
   /// The variable in the state block where the host can reach that and it lies there as users see
   /// it, else a copy.

@@ -4,6 +4,7 @@
 #include "Instructions.h"
 #include "Subnormals.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -106,8 +107,23 @@ CpuEntry::CpuEntry(const accc_entry &entry, CpuDevice &device)
   }
 }
 
+static bool overlap(const void *a, size_t aBytes, const void *b, size_t bBytes) {
+  auto first = reinterpret_cast<uintptr_t>(a), second = reinterpret_cast<uintptr_t>(b);
+  return first < second + bBytes && second < first + aBytes;
+}
+
+bool CpuEntry::isWritten(const Tensor &given) const {
+  auto holds = [&](const void *data, size_t bytes) {
+    return overlap(given.raw(), given.size_bytes(), data, bytes);
+  };
+  return holds(device.state.data(), device.state.size()) ||
+         std::ranges::any_of(written, [&](const Tensor &output) {
+           return holds(output.raw(), output.size_bytes());
+         });
+}
+
 char *CpuEntry::inputBytes(size_t number, const Tensor &given) {
-  if (isAligned(given.raw())) // entry points only read their inputs
+  if (isAligned(given.raw()) && !isWritten(given)) // entry points only read their inputs
     return const_cast<char *>(static_cast<const char *>(given.raw()));
   Tensor &copy = aligned[number];
   if (!copy.raw() || copy.size_bytes() != given.size_bytes())
@@ -126,11 +142,13 @@ void CpuEntry::start(size_t, const std::vector<Source> &inputs) {
     for (Tensor &output : written)
       std::memset(output.raw(), poisonByte, output.size_bytes());
   }
-  Team::Scope scope(device.team);
-  FlushSubnormals flush(device.team);
-  launches.begin();
-  nextStep = 0;
-  result = runSteps();
+  device.team.runOutside([this] {
+    Team::Scope scope(device.team);
+    FlushSubnormals flush(device.team);
+    launches.begin();
+    nextStep = 0;
+    result = runSteps();
+  });
 }
 
 char *CpuEntry::address(const accc_buffer &buffer) {

@@ -54,6 +54,8 @@ public:
   uint64_t scratchBytes() const { return mostScratch; }
 
 private:
+  /// Whether a run may write there: into its outputs, or the state.
+  bool isWritten(const Tensor &given) const;
   char *inputBytes(size_t number, const Tensor &given);
   char *address(const accc_buffer &buffer);
   char *const *addresses(const accc_step &step);

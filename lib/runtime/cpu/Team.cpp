@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Team.h"
 
+#include <algorithm>
+#include <thread>
+
 // The calls that `#pragma omp parallel` of gcc turns into, a stable interface of libgomp which
 // LLVM's libomp offers as well. clang's own pragma would bring a second OpenMP runtime, and with it
 // a second team of threads, into a process where oneDNN already has libgomp's.
@@ -9,13 +12,19 @@ void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsig
 int omp_get_thread_num();
 int omp_get_num_threads();
 int omp_get_max_threads();
+int omp_get_thread_limit();
+int omp_get_dynamic();
+int omp_get_max_active_levels();
 int omp_in_parallel();
 void omp_set_num_threads(int threads);
+void omp_set_dynamic(int dynamic);
+void omp_set_max_active_levels(int levels);
 }
 
 namespace accc::detail {
 
-Team::Team(int threads) : count(threads > 0 ? threads : omp_get_max_threads()) {}
+Team::Team(int threads)
+    : count(std::min(threads > 0 ? threads : omp_get_max_threads(), omp_get_thread_limit())) {}
 
 void Team::fork(Function function, void *data) const {
   if (count == 1 || omp_in_parallel()) {
@@ -35,14 +44,24 @@ void Team::fork(Function function, void *data) const {
       &work, static_cast<unsigned>(count), 0);
 }
 
-Team::Scope::Scope(const Team &team) : previous(omp_get_max_threads()) {
-  if (previous != team.threads())
-    omp_set_num_threads(team.threads());
+void Team::lead(void (*function)(void *), void *data) const {
+  if (count == 1 || !omp_in_parallel())
+    return function(data);
+  std::thread(function, data).join();
+}
+
+Team::Scope::Scope(const Team &team)
+    : threads(omp_get_max_threads()), dynamic(omp_get_dynamic()),
+      levels(omp_get_max_active_levels()) {
+  omp_set_num_threads(team.threads());
+  omp_set_dynamic(0);
+  omp_set_max_active_levels(std::max(levels, 1));
 }
 
 Team::Scope::~Scope() {
-  if (omp_get_max_threads() != previous)
-    omp_set_num_threads(previous);
+  omp_set_num_threads(threads);
+  omp_set_dynamic(dynamic);
+  omp_set_max_active_levels(levels);
 }
 
 } // namespace accc::detail

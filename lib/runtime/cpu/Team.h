@@ -12,7 +12,7 @@ namespace accc::detail {
 /// A number of threads; the threads themselves belong to the OpenMP runtime of the process.
 class Team {
 public:
-  /// 0: as many as OpenMP would take.
+  /// 0: as many as OpenMP would take. At most as many as it has (OMP_THREAD_LIMIT).
   explicit Team(int threads);
   int threads() const { return count; }
 
@@ -26,7 +26,15 @@ public:
     fork(call, &body);
   }
 
-  /// While it lives, oneDNN calls made by this thread use the team's number of threads.
+  /// Calls body() where oneDNN finds the team: on a thread of its own inside a parallel region of
+  /// the program's, where oneDNN works on one thread. A call that was made for several would wait
+  /// for the others for ever. An exception must not leave `body`.
+  template <typename Body> void runOutside(Body &&body) const {
+    lead([](void *data) { (*static_cast<std::remove_reference_t<Body> *>(data))(); }, &body);
+  }
+
+  /// While it lives, oneDNN calls made by this thread use the team's number of threads, all of
+  /// them: OMP_DYNAMIC and OMP_MAX_ACTIVE_LEVELS make them no fewer.
   class Scope {
   public:
     explicit Scope(const Team &team);
@@ -35,12 +43,13 @@ public:
     ~Scope();
 
   private:
-    int previous;
+    int threads, dynamic, levels; // as they were
   };
 
 private:
   using Function = void (*)(void *data, int thread, int threads);
   void fork(Function function, void *data) const;
+  void lead(void (*function)(void *), void *data) const;
 
   int count;
 };

@@ -39,7 +39,7 @@ public:
     Tensor rootScale = rsqrt(biasCorrection(beta2, *step));
     SmallVector<Tensor> shared = {stepSize, rootScale};
     if (decoupled && weightDecay != 0.0)
-      shared.push_back(1.0 - learningRate * weightDecay);
+      shared.push_back(learningRate * weightDecay);
     return shared;
   }
 
@@ -47,7 +47,7 @@ public:
                 ArrayRef<Tensor> shared) const override {
     g = withDecay(g, p, maximize, decoupled ? 0.0 : weightDecay);
     if (weightDecay != 0.0 && decoupled)
-      p = p * shared[2];
+      p = p * (1.0 - shared[2]); // in the parameter's type: in f32 a small rate is lost
     Tensor &m = state[0], &v = state[1];
     m = m + (g - m) * (1.0 - beta1);
     v = v * beta2 + (g * g) * (1.0 - beta2);

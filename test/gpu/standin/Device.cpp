@@ -28,6 +28,7 @@ uint64_t Device::memoryLimit() const {
 }
 
 bool Device::fails(const char *function, std::optional<int> &code) {
+  const std::lock_guard lock(mutex); // libraries ask, too
   ++counts[function];
   std::string wanted = setting("STANDIN_FAIL", "");
   if (wanted != failing) {
@@ -85,6 +86,7 @@ CUresult Device::run(const Work &work) {
 }
 
 CUresult Device::submit(CUstream stream, Work work) {
+  const std::lock_guard lock(mutex);
   auto found = streams.find(stream);
   if (found == streams.end())
     return CUDA_ERROR_INVALID_HANDLE;
@@ -128,11 +130,15 @@ CUresult Device::waitForAll() {
 }
 
 CUresult Device::refuseInCapture() {
-  for (auto &[stream, state] : streams)
-    if (stream->capture) {
+  for (auto &[stream, state] : streams) {
+    if (!stream->capture || stream->capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+      continue;
+    if (stream->capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL ||
+        stream->capture->thread == std::this_thread::get_id()) {
       stream->capture->invalid = true;
       return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
+  }
   return CUDA_SUCCESS;
 }
 

@@ -31,8 +31,10 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace standin {
@@ -63,9 +65,11 @@ struct CUgraphNode_st {
 namespace standin {
 
 struct Capture {
-  std::vector<CapturedWork> work;
-  std::deque<CUgraphNode_st> nodes; // one for each
-  std::vector<CUgraphNode> last;    // what the next piece waits for
+  CUstreamCaptureMode mode;
+  std::thread::id thread = std::this_thread::get_id(); // that began it
+  std::vector<CapturedWork> work = {};
+  std::deque<CUgraphNode_st> nodes = {}; // one for each
+  std::vector<CUgraphNode> last = {};    // what the next piece waits for
   bool invalid = false;
 
   void add(Work work);
@@ -104,7 +108,8 @@ public:
   CUresult advance(CUstream stream, const std::function<bool()> &isDone = {});
   /// Does all work of all streams, as unloading a module does.
   CUresult waitForAll();
-  /// For functions that may not be called while a stream is captured: ends the capture then.
+  /// For functions that may not be called while a stream is captured, by the thread that does it
+  /// or, in global mode, by any: ends the capture then.
   CUresult refuseInCapture();
 
   /// Runs work now, for functions that do not return before it is done.
@@ -121,6 +126,8 @@ public:
   void beginRun(CUdeviceptr status) { statusWord = status; }
   bool kernelsHaveStopped();
 
+  /// Held by each function of the driver's, so that threads take turns.
+  std::recursive_mutex mutex;
   accc::ptx::Memory memory;
   std::map<CUstream, CUstream_st *> streams;
   bool started = false;

@@ -4,9 +4,10 @@
 
 #include "Device.h"
 
-/// The first statement of the driver's function `name`: see Device::enter. The name is as in
-/// cuda.h's documentation, without the version that a macro there gives it.
+/// What the driver's function `name` begins with: see Device::enter. The name is as in cuda.h's
+/// documentation, without the version that a macro there gives it.
 #define STANDIN_ENTER(name, needsContext)                                                          \
+  const std::lock_guard standinLock(standin::Device::get().mutex);                                 \
   if (CUresult refused = standin::Device::get().enter(#name, needsContext))                        \
   return refused
 

@@ -87,15 +87,16 @@ static std::vector<size_t> orderOf(const std::vector<CapturedWork> &work) {
 
 } // namespace standin
 
-CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode) {
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   STANDIN_ENTER(cuStreamBeginCapture, true);
   if (!Device::get().streams.contains(stream) || stream->capture)
     return CUDA_ERROR_ILLEGAL_STATE;
-  stream->capture.emplace();
+  stream->capture.emplace(Capture{mode});
   return CUDA_SUCCESS;
 }
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+  const std::lock_guard lock(Device::get().mutex);
   CUresult refused = Device::get().enter("cuStreamEndCapture", true);
   *graph = nullptr;
   if (!Device::get().streams.contains(stream) || !stream->capture)

@@ -379,7 +379,11 @@ static const accc_model_description description = {
 #endif
     "linear",
     "accc test",
+#ifdef MANIFEST
+    "{\"learning_rate\": 0.25, \"aliases\": {\"linear.weight\": [\"tied.weight\"]}}",
+#else
     "{}",
+#endif
     WEIGHTS_FILE,
     STATE_SIZE,
     NULL,

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Manifest.h"
+
+#include <nlohmann/json.hpp>
+
+namespace accc::detail {
+
+/// The member, or null where the manifest does not have it.
+static nlohmann::json readMember(const char *manifest, const char *key) {
+  nlohmann::json json = nlohmann::json::parse(manifest, nullptr, /*allow_exceptions=*/false);
+  return json.is_object() ? json.value(key, nlohmann::json()) : nlohmann::json();
+}
+
+std::map<std::string, std::string, std::less<>> readAliases(const char *manifest) {
+  std::map<std::string, std::string, std::less<>> aliases;
+  const nlohmann::json found = readMember(manifest, "aliases");
+  if (!found.is_object())
+    return aliases;
+  for (const auto &[name, others] : found.items())
+    for (const nlohmann::json &alias : others)
+      if (alias.is_string())
+        aliases[alias.get<std::string>()] = name;
+  return aliases;
+}
+
+std::optional<float> readLearningRate(const char *manifest) {
+  const nlohmann::json found = readMember(manifest, "learning_rate");
+  return found.is_number() ? std::optional(found.get<float>()) : std::nullopt;
+}
+
+} // namespace accc::detail

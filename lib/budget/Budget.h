@@ -19,7 +19,8 @@ struct Economy {
   std::vector<std::string> notes; // what was done, for the user
 };
 
-/// Computes tensors between matrix products in chunks of `chunkBytes` bytes (--compute-in-chunks).
+/// Computes tensors between matrix products that are larger than a chunk of the target's in chunks
+/// of `chunkBytes` bytes (--compute-in-chunks).
 Economy computeInChunks(mlir::ModuleOp module, const Target &target, int64_t chunkBytes);
 
 /// Computes values again until every function of a module of kernels takes at most `budget` bytes,

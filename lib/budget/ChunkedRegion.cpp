@@ -259,10 +259,13 @@ static bool chooseSize(ChunkedRegion &region, int64_t bytes, const ChunkSizes &s
   return false;
 }
 
-std::optional<ChunkedRegion> accc::findRegion(Value seed, const ChunkSizes &sizes,
+std::optional<ChunkedRegion> accc::findRegion(Value seed, const ChunkSizes &given,
                                               const Target &target) {
   auto type = cast<RankedTensorType>(seed.getType());
   int64_t bytes = tensorBytes(type), leastTaken = bytes;
+  constexpr int64_t kMuchSmaller = 8; // what else a model computes is no part of the region
+  ChunkSizes sizes = given;
+  sizes.leastBytes = std::max(sizes.leastBytes, bytes / kMuchSmaller);
   std::optional<ChunkedRegion> best;
   auto lossOf = [&](const ChunkedRegion &region) {
     return region.cost - savedBy(region, sizes.leastBytes);

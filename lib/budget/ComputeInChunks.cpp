@@ -267,7 +267,7 @@ static void computeInChunks(func::FuncOp function, const Target &target, const C
 }
 
 Economy accc::computeInChunks(ModuleOp module, const Target &target, int64_t chunkBytes) {
-  ChunkSizes sizes{.leastBytes = chunkBytes, .chunkBytes = chunkBytes};
+  ChunkSizes sizes{.leastBytes = target.getChunkBytes(), .chunkBytes = chunkBytes};
   Economy economy;
   for (auto function : module.getOps<func::FuncOp>())
     ::computeInChunks(function, target, sizes, economy);

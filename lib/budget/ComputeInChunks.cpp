@@ -41,6 +41,7 @@ private:
   size_t numberOf(Chunk chunk) const { return chunk.begin / region.size; }
   Value read(Value value, std::optional<int64_t> dimension, Chunk chunk);
   Value derive(Value value, int64_t dimension, Chunk chunk, int depth);
+  Value deriveOnce(Value value, int64_t dimension, Chunk chunk, int depth);
   void rankOps();
   int64_t rankOfPass(const ChunkedPass &pass) const;
   Operation *lastOp() const { return block.getTerminator()->getPrevNode(); }
@@ -51,12 +52,13 @@ private:
   int64_t nextChunk;
   Operation *lastBeforePass = nullptr;
   int64_t nextRank = 0;
-  DenseMap<Operation *, int64_t> rank;               // of sortBlock
-  DenseMap<Value, SmallVector<Value>> pieces;        // of outputs of passes written, by chunk
-  DenseMap<Value, Value> sums;                       // over chunks, of outputs of passes written
-  DenseMap<std::pair<Value, int64_t>, Value> stacks; // values that are cut, chunk behind chunk
-  DenseMap<Value, Value> computed;                   // of this chunk
-  DenseMap<std::pair<Value, int64_t>, Value> slices; // of this chunk
+  DenseMap<Operation *, int64_t> rank;                // of sortBlock
+  DenseMap<Value, SmallVector<Value>> pieces;         // of outputs of passes written, by chunk
+  DenseMap<Value, Value> sums;                        // over chunks, of outputs of passes written
+  DenseMap<std::pair<Value, int64_t>, Value> stacks;  // values that are cut, chunk behind chunk
+  DenseMap<Value, Value> computed;                    // of this chunk
+  DenseMap<std::pair<Value, int64_t>, Value> slices;  // of this chunk
+  DenseMap<std::pair<Value, int64_t>, Value> derived; // of this chunk; null: not to be had so
 };
 } // namespace
 
@@ -87,7 +89,7 @@ int64_t ChunkWriter::rankOfPass(const ChunkedPass &pass) const {
 
 /// Where the value is made of much less by a few cheap ops (a mask of a comparison of counts, a
 /// repeated bias, random numbers), a chunk of it by these; else null.
-Value ChunkWriter::derive(Value value, int64_t dimension, Chunk chunk, int depth) {
+Value ChunkWriter::deriveOnce(Value value, int64_t dimension, Chunk chunk, int depth) {
   constexpr int kMostOps = 16, kMuch = 8;
   Operation *op = value.getDefiningOp();
   if (!op || depth == kMostOps)
@@ -116,6 +118,15 @@ Value ChunkWriter::derive(Value value, int64_t dimension, Chunk chunk, int depth
     operands.push_back(part ? part : read(operand, from, chunk));
   }
   return createChunk(builder, op, *chunked, operands, chunk);
+}
+
+Value ChunkWriter::derive(Value value, int64_t dimension, Chunk chunk, int depth) {
+  std::pair<Value, int64_t> key{value, dimension};
+  if (auto it = derived.find(key); it != derived.end())
+    return it->second;
+  Value made = deriveOnce(value, dimension, chunk, depth);
+  derived[key] = made;
+  return made;
 }
 
 /// The chunk of a value that is there. Where the dimension is not the outermost, all chunks are put
@@ -167,6 +178,7 @@ Value ChunkWriter::read(Value value, std::optional<int64_t> dimension, Chunk chu
 SmallVector<Value> ChunkWriter::writeChunk(const ChunkedPass &pass, Chunk chunk) {
   computed.clear();
   slices.clear();
+  derived.clear();
   for (Operation *op : pass.ops) {
     const ChunkedOp &chunked = region.members.find(op)->second;
     SmallVector<Value> operands;

@@ -80,6 +80,7 @@ func.func @masked(%q: tensor<2x48x8xf32>, %k: tensor<2x48x8xf32>, %key: tensor<2
 // 67 rows in chunks of 23, 23 and 21. The rows' own numbers are gathered, others stay whole; a sum over all rows is
 // there only after the last chunk, so that what reads it is another pass.
 // CHECK-LABEL: func.func @rows
+// CHECK-NOT: accc.chunk = {{[3-5]}}
 // CHECK: prim.gather {{.*}}accc.chunk = 0{{.*}} -> tensor<23x64xf32>
 // CHECK: prim.gather {{.*}}accc.chunk = 2{{.*}} -> tensor<21x64xf32>
 // CHECK: %[[SUM:.*]] = prim.add {{.*}}accc.chunk = 2{{.*}} -> tensor<64xf32>
@@ -95,6 +96,60 @@ func.func @rows(%x: tensor<67x3xf32>, %w: tensor<3x64xf32>, %table: tensor<2x64x
   %y = prim.dot_general %n, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<67x64xf32>, tensor<3x64xf32>) -> tensor<67x3xf32>
   %most = prim.reduce max %n {dimensions = array<i64: 1>} : (tensor<67x64xf32>) -> tensor<67xf32>
   return %y, %most : tensor<67x3xf32>, tensor<67xf32>
+}
+
+// Columns, since a maximum of all rows is none of parts: of a bias, of what is gathered in rows, and of what a reduction
+// of the rows before them leaves.
+// CHECK-LABEL: func.func @columns
+// CHECK: prim.slice %arg2 {accc.chunk = 0{{.*}} -> tensor<32xf32>
+// CHECK: prim.dot_general_bias {{.*}}accc.chunk = 0{{.*}} -> tensor<64x32xf32>
+// CHECK: prim.gather {{.*}}accc.chunk = 0{{.*}}(tensor<5x32xf32>, tensor<8x8xi32>) -> tensor<8x8x32xf32>
+// CHECK: prim.reduce {{ *}}max {{.*}}accc.chunk = 0{{.*}} -> tensor<32xf32>
+// CHECK: prim.add {{.*}}accc.chunk = 1{{.*}} -> tensor<64x4xf32>
+func.func @columns(%x: tensor<64x4xf32>, %w: tensor<4x64xf32>, %b: tensor<64xf32>, %table: tensor<5x64xf32>, %i: tensor<8x8xi32>) -> tensor<64x4xf32> {
+  %h = prim.dot_general_bias %x, %w, %b {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x64xf32>, tensor<64xf32>) -> tensor<64x64xf32>
+  %g = prim.gather %table, %i {axis = 0 : i64} : (tensor<5x64xf32>, tensor<8x8xi32>) -> tensor<8x8x64xf32>
+  %r = prim.reshape %g : (tensor<8x8x64xf32>) -> tensor<64x64xf32>
+  %s = prim.add %h, %r : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %max = prim.reduce max %s {dimensions = array<i64: 0>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %maxima = prim.broadcast %max {dimensions = array<i64: 1>} : (tensor<64xf32>) -> tensor<64x64xf32>
+  %n = prim.sub %s, %maxima : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y = prim.dot_general %n, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<64x64xf32>, tensor<4x64xf32>) -> tensor<64x4xf32>
+  return %y : tensor<64x4xf32>
+}
+
+// A chunk of rows is no chunk of what joins them: columns.
+// CHECK-LABEL: func.func @joined
+// CHECK: prim.concatenate {{.*}}accc.chunk = 0{{.*}} -> tensor<128x32xf32>
+// CHECK: prim.concatenate {{.*}}accc.chunk = 1{{.*}} -> tensor<128x32xf32>
+func.func @joined(%x: tensor<64x4xf32>, %w: tensor<4x64xf32>) -> tensor<128xf32> {
+  %s = prim.dot_general %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x64xf32>) -> tensor<64x64xf32>
+  %n = prim.neg %s : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %c = prim.concatenate %n, %s {dimension = 0 : i64} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<128x64xf32>
+  %r = prim.reduce max %c {dimensions = array<i64: 1>} : (tensor<128x64xf32>) -> tensor<128xf32>
+  return %r : tensor<128xf32>
+}
+
+// Sums of 16 bits lose by parts, and a maximum of a row needs all of it.
+// CHECK-LABEL: func.func @halves
+// CHECK-NOT: accc.chunk
+// CHECK: return
+func.func @halves(%x: tensor<128x4xf16>, %w: tensor<4x64xf16>) -> (tensor<128xf16>, tensor<64x4xf16>) {
+  %s = prim.dot_general %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<128x4xf16>, tensor<4x64xf16>) -> tensor<128x64xf16>
+  %m = prim.reduce max %s {dimensions = array<i64: 1>} : (tensor<128x64xf16>) -> tensor<128xf16>
+  %y = prim.dot_general %s, %x {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 0>, rhs_contracting = array<i64: 0>} : (tensor<128x64xf16>, tensor<128x4xf16>) -> tensor<64x4xf16>
+  return %m, %y : tensor<128xf16>, tensor<64x4xf16>
+}
+
+// All products of two rows need one of them whole.
+// CHECK-LABEL: func.func @rows_with_rows
+// CHECK-NOT: accc.chunk
+// CHECK: return
+func.func @rows_with_rows(%x: tensor<64x4xf32>, %w: tensor<4x64xf32>) -> (tensor<64xf32>, tensor<64x64xf32>) {
+  %s = prim.dot_general %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x64xf32>) -> tensor<64x64xf32>
+  %m = prim.reduce max %s {dimensions = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %y = prim.dot_general %s, %s {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %m, %y : tensor<64xf32>, tensor<64x64xf32>
 }
 
 // Every element of a running maximum needs those before it.

@@ -83,8 +83,8 @@ bool Groups::standsAlone(Operation *op) const {
 /// Whether all of the value lies in memory, whatever a slice takes of it.
 bool Groups::isWholeInMemory(Value value) const {
   Value source = value;
-  while (auto reshape = source.getDefiningOp<prim::ReshapeOp>())
-    source = reshape.getOperand();
+  while (isa_and_nonnull<prim::ReshapeOp, prim::OptimizationBarrierOp>(source.getDefiningOp()))
+    source = source.getDefiningOp()->getOperand(0);
   Operation *producer = source.getDefiningOp();
   if (!producer || standsAlone(producer))
     return true;

@@ -91,11 +91,16 @@ void sinkSlices(Block &body) {
   }
 }
 
+/// What stands for its operand, whole, in the same memory: a barrier will be gone.
+bool isSame(Operation *op) {
+  return isa_and_nonnull<prim::ReshapeOp, prim::OptimizationBarrierOp>(op);
+}
+
 /// Whether a buffer can begin inside the value. What the caller gives or gets, and what the library
 /// holds, has no offsets.
 bool mayBeNarrowed(func::FuncOp function, Value value) {
-  while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
-    value = reshape.getOperand();
+  while (isSame(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   if (auto argument = dyn_cast<BlockArgument>(value))
     return isVariable(argumentRole(function, argument.getArgNumber()));
   if (value.getDefiningOp<prim::ConstantOp>())
@@ -103,7 +108,7 @@ bool mayBeNarrowed(func::FuncOp function, Value value) {
   SmallVector<Value> same{value};
   while (!same.empty())
     for (OpOperand &use : same.pop_back_val().getUses()) {
-      if (isa<prim::ReshapeOp>(use.getOwner()))
+      if (isSame(use.getOwner()))
         same.push_back(use.getOwner()->getResult(0));
       else if (use.getOwner()->hasTrait<OpTrait::IsTerminator>() && !isUpdate(function, use))
         return false;
@@ -170,7 +175,7 @@ bool accc::isPlaceInMemory(prim::SliceOp slice) {
     for (Operation *user : same.pop_back_val().getUsers()) {
       if (user->hasTrait<OpTrait::IsTerminator>())
         return false;
-      if (isa<prim::ReshapeOp, prim::SliceOp>(user))
+      if (isSame(user) || isa<prim::SliceOp>(user))
         same.push_back(user->getResult(0));
     }
   return true;

@@ -11,6 +11,18 @@ from command_line import DATA, GOLDENS, MACHINE, MLP, SMALL, USAGE, CommandLineT
 INPUTS = ["--inputs", MLP / "inputs.safetensors"]
 
 
+JOINED = """
+func.func @forward(%a: tensor<4x16xf32> {accc.name = "a", accc.role = #prim.role<parameter>},
+                   %b: tensor<4x16xf32> {accc.name = "b", accc.role = #prim.role<parameter>},
+                   %x: tensor<8x16xf32> {accc.name = "x", accc.role = #prim.role<input>})
+    -> (tensor<8x16xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
+  %0 = prim.concatenate %a, %b {dimension = 0 : i64} : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+  %1 = prim.mul %0, %x : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %1 : tensor<8x16xf32>
+}
+"""
+
+
 class Run(CommandLineTest):
     def test_outputs_of_each_entry(self):
         library = self.library()
@@ -68,6 +80,19 @@ class Run(CommandLineTest):
             with self.subTest(setting), unittest.mock.patch.dict(os.environ, [setting.split("=")]):
                 found = self.accc(*run)[0]
                 self.assertTrue(math.isclose(float(found.split()[-1]), float(expected.split()[-1]), rel_tol=1e-5))
+
+    def test_gradients_that_are_parts_of_one_tensor(self):
+        """Of joined parameters each has its own part, and no more: y = [a; b] x, of which mse has the mean."""
+        (self.folder / "joined.mlir").write_text(JOINED)
+        self.accc("compile", "joined.mlir", "-o", "m.so", "--loss", "mse", "--optimizer", "sgd")
+        tensors = {name: ("F32", (rows, 16), struct.pack("<f", value) * rows * 16)
+                   for name, rows, value in (("x", 8, 1), ("target", 8, 0), ("a", 4, 1), ("b", 4, 3))}
+        write_safetensors(self.folder / "parameters", {name: tensors.pop(name) for name in "ab"})
+        write_safetensors(self.folder / "batch", tensors)
+        self.accc("run", "m.so", "--entry", "grad_step", "--inputs", "batch", "--params", "parameters", "--outputs", "out")
+        gradients = read_safetensors(self.folder / "out")
+        self.assertEqual(set(floats(gradients["grad.a"])), {2 * 1 / 128})
+        self.assertEqual(set(floats(gradients["grad.b"])), {2 * 3 / 128})
 
     def test_adamw_decays_doubles_at_small_rates(self):
         """By a factor that is 1 in f32."""

@@ -132,6 +132,8 @@ LogicalResult PlacementBuilder::placeResults() {
   for (OpOperand &use : function.getBody().front().getTerminator()->getOpOperands()) {
     unsigned i = use.getOperandNumber();
     Value source = storageOf(use.get());
+    if (bytesOf(use.get()) != bytesOf(source))
+      return emitBug(function.getLoc()) << "result " << i << " is a part of another value";
     // Of a value that is returned more than once the first place is written, the others copied.
     bool direct = source.getDefiningOp() && order.indexOf(source.getDefiningOp()) >= 0 &&
                   !placement.places.count(source);

@@ -51,3 +51,19 @@ func.func @parts(%a: tensor<2x64x64xf32>) -> (tensor<1x64x64xf32>, tensor<1x32x6
   %5 = prim.slice %4 {starts = array<i64: 0, 0, 0>, limits = array<i64: 1, 32, 64>, strides = array<i64: 1, 1, 1>} : (tensor<1x64x64xf32>) -> tensor<1x32x64xf32>
   return %2, %5 : tensor<1x64x64xf32>, tensor<1x32x64xf32>
 }
+
+// A gradient is returned behind a barrier, which goes when kernels are formed: it is no place either.
+// CHECK-LABEL: @returned_behind_a_barrier
+// CHECK: %[[PRODUCT:.*]] = prim.dot_general
+// CHECK: prim.slice %[[PRODUCT]] {{.*}}starts = array<i64: 0, 0, 0>
+// CHECK: %[[COPY:.*]] = prim.fusion loop "slice"
+// CHECK: %[[Z:.*]] = prim.dot_general
+// CHECK: return %[[COPY]], %[[Z]]
+func.func @returned_behind_a_barrier(%a: tensor<2x64x64xf32>) -> (tensor<1x64x64xf32>, tensor<1x64x64xf32>) {
+  %x = prim.dot_general %a, %a {lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<2x64x64xf32>, tensor<2x64x64xf32>) -> tensor<2x64x64xf32>
+  %0 = prim.slice %x {starts = array<i64: 0, 0, 0>, limits = array<i64: 1, 64, 64>, strides = array<i64: 1, 1, 1>} : (tensor<2x64x64xf32>) -> tensor<1x64x64xf32>
+  %1 = prim.slice %x {starts = array<i64: 1, 0, 0>, limits = array<i64: 2, 64, 64>, strides = array<i64: 1, 1, 1>} : (tensor<2x64x64xf32>) -> tensor<1x64x64xf32>
+  %2 = prim.optimization_barrier %0 : (tensor<1x64x64xf32>) -> tensor<1x64x64xf32>
+  %3 = prim.dot_general %1, %1 {lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<1x64x64xf32>, tensor<1x64x64xf32>) -> tensor<1x64x64xf32>
+  return %2, %3 : tensor<1x64x64xf32>, tensor<1x64x64xf32>
+}

@@ -71,6 +71,29 @@ func.func @train_step(%v: tensor<4xf32> {accc.name = "v", accc.role = #prim.role
 
 } // namespace
 
+TEST_CASE("placement: a part of another value is no result") {
+  // Whose place would be taken for that of the whole.
+  std::string text =
+      R"(
+func.func @eval_step(%x: tensor<4xf32> {accc.name = "x", accc.role = #prim.role<input>})
+    -> (tensor<2xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
+)" + kernel("%n", "%x", 1, kNeg) +
+      R"(  %p = prim.slice %n {starts = array<i64: 0>, limits = array<i64: 2>, strides = array<i64: 1>} : (tensor<4xf32>) -> tensor<2xf32>
+  return %p : tensor<2xf32>
+})";
+  MLIRContext context;
+  context.loadDialect<func::FuncDialect, prim::PrimDialect>();
+  ProblemCollector problems(&context);
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  REQUIRE(module);
+  for (auto function : module->getOps<func::FuncOp>())
+    describeKernels(function);
+  CHECK(failed(schedule(*module)));
+  REQUIRE(problems.get().size() == 1);
+  CHECK(problems.get().front().message.find("result 0 is a part of another value") !=
+        std::string::npos);
+}
+
 TEST_CASE("placement: an update is written in place") {
   CHECK(launches(kernel("%n", "%v, %x", 2, kSub), {{"%n", "v"}}) == 1);
 }

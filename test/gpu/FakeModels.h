@@ -5,23 +5,13 @@
 #ifndef ACCC_TEST_GPU_FAKEMODELS_H
 #define ACCC_TEST_GPU_FAKEMODELS_H
 
-#include "accc/accc.h"
+#include "FakeModel.h"
 
 #include <cmath>
 #include <string>
 #include <vector>
 
 namespace accc::test {
-
-/// The path of a variant: those that CMakeLists.txt lists.
-inline std::string fake(const std::string &name) {
-  return std::string(FAKE_MODELS) + "/" + name + ".so";
-}
-
-inline TensorMap batch() {
-  return {{"x", Tensor::of<float>({4, 3}, {1, 0, 2, -1, 1, 0, 0.5f, 0.5f, 1, 2, -1, 1})},
-          {"target", Tensor::of<float>({4, 1}, {1, -1, 0.5f, 2})}};
-}
 
 /// A batch whose data differs from step to step.
 inline TensorMap batchOf(int step) {

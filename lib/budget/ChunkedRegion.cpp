@@ -17,10 +17,8 @@ constexpr int64_t kMostChunks = 64;
 
 int64_t bytesOfValue(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
 
-/// Small results of these may lie between two members: the maxima and sums of a softmax.
-bool mayLieBetween(Operation *op) {
-  return isa<Pointwise, prim::BroadcastOp, prim::ReshapeOp, prim::TransposeOp, prim::ReduceOp>(op);
-}
+/// Whether small results of the op may lie between two members: the maxima and sums of a softmax.
+bool mayLieBetween(Operation *op) { return !prim::isCall(op); }
 
 /// Grows a region around a tensor of which one dimension is cut.
 class Growing {
@@ -49,8 +47,9 @@ private:
     return llvm::any_of(value.getUsers(), [&](Operation *user) { return !region.contains(user); });
   }
   void follow(Value value, int64_t dimension) { pending.push_back({value, dimension}); }
-  void add(Operation *op, const std::optional<ChunkedOp> &chunked);
-  bool agrees(Operation *op, const ChunkedOp &chunked) const;
+  /// Adds the op if one of its dimensions, of those that can be cut, is the one meant.
+  void add(Operation *op, llvm::function_ref<bool(const ChunkedDimension &)> isMeant);
+  bool agrees(Operation *op, const ChunkedDimension &chunked) const;
   void dropLooseEnds();
   void divide();
   /// From the first member to the last.
@@ -65,7 +64,7 @@ private:
 } // namespace
 
 /// Whether what a member reads of other members is what these give.
-bool Growing::agrees(Operation *op, const ChunkedOp &chunked) const {
+bool Growing::agrees(Operation *op, const ChunkedDimension &chunked) const {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (auto it = region.members.find(operand.getDefiningOp());
         operand.getDefiningOp() && it != region.members.end() && it->second.result &&
@@ -80,9 +79,14 @@ bool Growing::agrees(Operation *op, const ChunkedOp &chunked) const {
   return true;
 }
 
-void Growing::add(Operation *op, const std::optional<ChunkedOp> &chunked) {
-  if (!chunked || region.contains(op) || op->getBlock() != &block || getChunk(op) != chunk ||
-      (!isAtLarge(op) && !mayLieBetween(op)) || !agrees(op, *chunked))
+void Growing::add(Operation *op, llvm::function_ref<bool(const ChunkedDimension &)> isMeant) {
+  auto chunkable = dyn_cast<Chunkable>(op);
+  if (!chunkable || region.contains(op) || op->getBlock() != &block || getChunk(op) != chunk ||
+      (!isAtLarge(op) && !mayLieBetween(op)))
+    return;
+  SmallVector<ChunkedDimension> dimensions = chunkable.getChunkedDimensions();
+  auto *chunked = llvm::find_if(dimensions, isMeant);
+  if (chunked == dimensions.end() || !agrees(op, *chunked))
     return;
   region.members[op] = *chunked;
   for (auto [operand, dimension] : llvm::zip(op->getOperands(), chunked->operands))
@@ -169,10 +173,11 @@ std::optional<ChunkedRegion> Growing::grow(Operation *seed) {
   while (!pending.empty()) {
     auto [value, dimension] = pending.pop_back_val();
     if (Operation *producer = value.getDefiningOp())
-      add(producer, chunkResult(producer, dimension));
+      add(producer, [&](const ChunkedDimension &chunked) { return chunked.result == dimension; });
     for (OpOperand &use : value.getUses())
-      if (use.getOwner()->getNumResults() == 1)
-        add(use.getOwner(), chunkOperand(use.getOwner(), use.getOperandNumber(), dimension));
+      add(use.getOwner(), [&](const ChunkedDimension &chunked) {
+        return chunked.operands[use.getOperandNumber()] == dimension;
+      });
   }
   if (!region.contains(seed))
     return std::nullopt;

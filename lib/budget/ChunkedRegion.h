@@ -3,7 +3,7 @@
 #ifndef ACCC_BUDGET_CHUNKEDREGION_H
 #define ACCC_BUDGET_CHUNKEDREGION_H
 
-#include "budget/ChunkedDimension.h"
+#include "ir/prim/Prim.h"
 #include "target/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,7 +28,7 @@ struct ChunkedPass {
 /// computed from a result of theirs and read by another (a model between an attention and its
 /// gradient) divides them into passes; large tensors of an earlier pass are computed again.
 struct ChunkedRegion {
-  llvm::DenseMap<mlir::Operation *, ChunkedOp> members;
+  llvm::DenseMap<mlir::Operation *, ChunkedDimension> members;
   llvm::SmallVector<ChunkedPass> passes;
   int64_t extent = 0;       // of the dimension
   int64_t size = 0;         // of a chunk; the last one may be smaller

@@ -3,6 +3,7 @@
 #ifndef ACCC_IR_INTERFACES_INTERFACES_H
 #define ACCC_IR_INTERFACES_INTERFACES_H
 
+#include "ir/interfaces/Chunks.h"
 #include "ir/interfaces/ElementEmitter.h"
 #include "ir/interfaces/Gradients.h"
 #include "ir/interfaces/ReferenceArray.h"

@@ -95,6 +95,29 @@ def Dimensioned : OpInterface<"Dimensioned"> {
   ];
 }
 
+def Chunkable : OpInterface<"Chunkable"> {
+  let description = [{
+    An op of one result that can be computed chunk by chunk: along some dimensions what the op gives of chunks of
+    operands is a chunk of the result, or the result is the sum of what it gives of all chunks. MLIR's
+    TilingInterface, for tensors and one dimension.
+  }];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<[{
+        All such dimensions. By default, for ops that compute element by element: every dimension of the
+        result, and of each operand of its shape.
+      }], "::llvm::SmallVector<::accc::ChunkedDimension>", "getChunkedDimensions", (ins), [{}],
+      [{ return ::accc::elementwiseDimensions($_op); }]>,
+    InterfaceMethod<[{
+        Computes a chunk along one of these dimensions from operands as that says: chunks of some, and the whole
+        of the others. By default by the same op, whose attributes speak of no extents.
+      }], "::mlir::Value", "createChunk",
+      (ins "::mlir::OpBuilder &":$builder, "const ::accc::ChunkedDimension &":$dimension,
+           "::mlir::ValueRange":$operands, "::accc::Chunk":$chunk), [{}],
+      [{ return ::accc::createSameOpOnChunk(builder, $_op, dimension, operands, chunk); }]>
+  ];
+}
+
 def MatrixProduct : OpInterface<"MatrixProduct"> {
   let description = [{
     Sums products of two operands over contracted dimensions, for every index of the batch dimensions:

@@ -21,6 +21,18 @@ LogicalResult ConstantOp::evaluate(ArrayRef<ReferenceArray>,
   results.push_back(toReference(getValue()));
   return success();
 }
+SmallVector<ChunkedDimension> ConstantOp::getChunkedDimensions() {
+  return isa<SplatElementsAttr>(getValue()) ? elementwiseDimensions(*this)
+                                            : SmallVector<ChunkedDimension>();
+}
+
+Value ConstantOp::createChunk(OpBuilder &builder, const ChunkedDimension &dimension, ValueRange,
+                              Chunk chunk) {
+  auto splat = cast<SplatElementsAttr>(getValue());
+  return builder.create<ConstantOp>(getLoc(),
+                                    splat.resizeSplat(chunkType(*this, dimension, chunk)));
+}
+
 // Other constants than splats live in read-only buffers, which the emitter reads as it reads an
 // input.
 Value ConstantOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
@@ -53,6 +65,18 @@ LogicalResult IotaOp::evaluate(ArrayRef<ReferenceArray>, SmallVectorImpl<Referen
   }
   return success();
 }
+
+SmallVector<ChunkedDimension> IotaOp::getChunkedDimensions() {
+  return elementwiseDimensions(*this);
+}
+
+// An element is what its place among all says.
+Value IotaOp::createChunk(OpBuilder &builder, const ChunkedDimension &dimension, ValueRange,
+                          Chunk chunk) {
+  return Tensor(builder, getLoc(), builder.clone(**this)->getResult(0))
+      .sliceDim(*dimension.result, chunk.begin, chunk.limit);
+}
+
 Value IotaOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
   return emitter.indexValue(index[getDimension()], signless(getType().getElementType()));
 }

@@ -4,7 +4,7 @@
 
 include "ir/prim/PrimDialect.td"
 
-def Prim_ConstantOp : Prim_ViewOp<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>] # Prim_NoGradient> {
+def Prim_ConstantOp : Prim_ViewOp<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>] # Prim_ChunksAsWritten # Prim_NoGradient> {
   let summary = "a tensor known at compile time";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Prim_Tensor:$result);
@@ -13,7 +13,7 @@ def Prim_ConstantOp : Prim_ViewOp<"constant", [ConstantLike, AllTypesMatch<["val
   let hasFolder = 1;
 }
 
-def Prim_IotaOp : Prim_ViewOp<"iota", Prim_NoGradient> {
+def Prim_IotaOp : Prim_ViewOp<"iota", Prim_ChunksAsWritten # Prim_NoGradient> {
   let summary = "the index along one dimension";
   let description = [{result[i0, ..., in] = i_dimension, converted to the element type.
 

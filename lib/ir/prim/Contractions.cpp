@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix products; the convolutions of this family are in Convolutions.cpp.
+#include "ir/prim/ContractionSide.h"
 #include "ir/prim/Infer.h"
 #include "ir/prim/StridedLoop.h"
 #include "ir/prim/Tensor.h"
@@ -52,29 +53,13 @@ int64_t extentOf(const ReferenceArray &x, ArrayRef<int64_t> dimensions) {
   return product;
 }
 
-/// One side of a product.
-struct Side {
-  Value value;
-  SmallVector<int64_t> batch, contracting, free;
-
-  Side(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting)
-      : value(value), batch(batch), contracting(contracting),
-        free(freeDimensions(tensorType(value).getRank(), batch, contracting)) {}
-  static Side lhsOf(MatrixProduct op) {
-    return {op.getLhs(), op.getLhsBatch(), op.getLhsContracting()};
-  }
-  static Side rhsOf(MatrixProduct op) {
-    return {op.getRhs(), op.getRhsBatch(), op.getRhsContracting()};
-  }
-};
-
 /// The cotangent of `self`, where dy = [batch, free of lhs, free of rhs] and `dyFree`, `dyOther`
 /// are the dimensions of dy that came from self's and other's free dimensions: dy contracted with
 /// other over other's free dimensions, then self's dimensions in their own order.
-Tensor cotangent(Tensor dy, const Side &self, const Side &other, ArrayRef<int64_t> dyFree,
-                 ArrayRef<int64_t> dyOther) {
+Tensor cotangent(Tensor dy, const ContractionSide &self, const ContractionSide &other,
+                 ArrayRef<int64_t> dyFree, ArrayRef<int64_t> dyOther) {
   int64_t batches = static_cast<int64_t>(self.batch.size());
-  int64_t frees = static_cast<int64_t>(self.free.size());
+  int64_t frees = static_cast<int64_t>(self.free().size());
   int64_t contracted = static_cast<int64_t>(self.contracting.size());
   // The contracted dimensions come out in other's order.
   SmallVector<int64_t> pairs = range(0, contracted);
@@ -85,7 +70,7 @@ Tensor cotangent(Tensor dy, const Side &self, const Side &other, ArrayRef<int64_
     SmallVector<int64_t> permutation(batches + frees + contracted);
     for (auto [k, d] : llvm::enumerate(self.batch))
       permutation[d] = static_cast<int64_t>(k);
-    for (auto [k, d] : llvm::enumerate(self.free))
+    for (auto [k, d] : llvm::enumerate(self.free()))
       permutation[d] = firstFree + static_cast<int64_t>(k);
     for (auto [k, pair] : llvm::enumerate(pairs))
       permutation[self.contracting[pair]] = firstContracted + static_cast<int64_t>(k);
@@ -97,8 +82,8 @@ Tensor cotangent(Tensor dy, const Side &self, const Side &other, ArrayRef<int64_
   SmallVector<int64_t> dyBatch = range(0, batches);
   SmallVector<int64_t> swapped = permutationFor(batches + contracted, batches);
   if (llvm::is_sorted(swapped))
-    return dotGeneral(o, dy, other.batch, dyBatch, other.free, dyOther);
-  return dotGeneral(dy, o, dyBatch, other.batch, dyOther, other.free)
+    return dotGeneral(o, dy, other.batch, dyBatch, other.free(), dyOther);
+  return dotGeneral(dy, o, dyBatch, other.batch, dyOther, other.free())
       .transpose(permutationFor(batches, batches + frees));
 }
 
@@ -142,9 +127,9 @@ FailureOr<RankedTensorType> inferProduct(std::optional<Location> loc,
 }
 
 void differentiateProduct(MatrixProduct op, Tensor dy, Gradients &gradients) {
-  Side lhs = Side::lhsOf(op), rhs = Side::rhsOf(op);
+  ContractionSide lhs = ContractionSide::lhsOf(op), rhs = ContractionSide::rhsOf(op);
   int64_t batches = static_cast<int64_t>(lhs.batch.size());
-  int64_t split = batches + static_cast<int64_t>(lhs.free.size());
+  int64_t split = batches + static_cast<int64_t>(lhs.free().size());
   SmallVector<int64_t> lhsFree = range(batches, split), rhsFree = range(split, dy.rank());
   if (gradients.wants(lhs.value))
     gradients.add(lhs.value, cotangent(dy, lhs, rhs, lhsFree, rhsFree));
@@ -157,16 +142,16 @@ void differentiateProduct(MatrixProduct op, Tensor dy, Gradients &gradients) {
 ReferenceArray evaluateProduct(MatrixProduct op, ArrayRef<ReferenceArray> operands,
                                const ReferenceArray *bias = nullptr) {
   const ReferenceArray &x = operands[0], &y = operands[1];
-  Side lhs = Side::lhsOf(op), rhs = Side::rhsOf(op);
+  ContractionSide lhs = ContractionSide::lhsOf(op), rhs = ContractionSide::rhsOf(op);
   SmallVector<int64_t> lhsOrder(lhs.batch), rhsOrder(rhs.batch);
-  llvm::append_range(lhsOrder, lhs.free);
+  llvm::append_range(lhsOrder, lhs.free());
   llvm::append_range(lhsOrder, lhs.contracting);
   llvm::append_range(rhsOrder, rhs.contracting);
-  llvm::append_range(rhsOrder, rhs.free);
+  llvm::append_range(rhsOrder, rhs.free());
   std::vector<double> left = permuted(x, lhsOrder), right = permuted(y, rhsOrder);
-  int64_t batch = extentOf(x, lhs.batch), m = extentOf(x, lhs.free),
+  int64_t batch = extentOf(x, lhs.batch), m = extentOf(x, lhs.free()),
           k = extentOf(x, lhs.contracting);
-  int64_t n = extentOf(y, rhs.free);
+  int64_t n = extentOf(y, rhs.free());
 
   ReferenceArray result(tensorType(op->getResult(0)).getShape());
   for (int64_t row = 0; row < batch * m; ++row) {
@@ -181,6 +166,22 @@ ReferenceArray evaluateProduct(MatrixProduct op, ArrayRef<ReferenceArray> operan
     }
   }
   return result;
+}
+
+/// Those of the result: batch dimensions are of both operands, free ones of one.
+SmallVector<ChunkedDimension> resultDimensions(MatrixProduct op) {
+  ContractionSide lhs = ContractionSide::lhsOf(op), rhs = ContractionSide::rhsOf(op);
+  SmallVector<ChunkedDimension> dimensions;
+  auto add = [&](std::optional<int64_t> left, std::optional<int64_t> right) {
+    dimensions.push_back({{left, right}, static_cast<int64_t>(dimensions.size())});
+  };
+  for (auto [left, right] : llvm::zip(lhs.batch, rhs.batch))
+    add(left, right);
+  for (int64_t d : lhs.free())
+    add(d, std::nullopt);
+  for (int64_t d : rhs.free())
+    add(std::nullopt, d);
+  return dimensions;
 }
 
 } // namespace
@@ -205,6 +206,14 @@ LogicalResult DotGeneralOp::evaluate(ArrayRef<ReferenceArray> operands,
                                      SmallVectorImpl<ReferenceArray> &results) {
   results.push_back(evaluateProduct(*this, operands));
   return success();
+}
+
+SmallVector<ChunkedDimension> DotGeneralOp::getChunkedDimensions() {
+  SmallVector<ChunkedDimension> dimensions = resultDimensions(*this);
+  if (maySumParts(getType().getElementType()))
+    for (auto [left, right] : llvm::zip(getLhsContracting(), getRhsContracting()))
+      dimensions.push_back({{left, right}, std::nullopt});
+  return dimensions;
 }
 
 // ---- dot_general_bias ----
@@ -240,4 +249,15 @@ LogicalResult DotGeneralBiasOp::evaluate(ArrayRef<ReferenceArray> operands,
                                          SmallVectorImpl<ReferenceArray> &results) {
   results.push_back(evaluateProduct(*this, operands, &operands[2]));
   return success();
+}
+
+SmallVector<ChunkedDimension> DotGeneralBiasOp::getChunkedDimensions() {
+  SmallVector<ChunkedDimension> dimensions = resultDimensions(*this);
+  int64_t columns = tensorType(getBias()).getRank(),
+          rows = static_cast<int64_t>(dimensions.size()) - columns;
+  for (auto [d, dimension] : llvm::enumerate(dimensions)) {
+    auto column = static_cast<int64_t>(d) - rows;
+    dimension.operands.push_back(column >= 0 ? std::optional(column) : std::nullopt);
+  }
+  return dimensions;
 }

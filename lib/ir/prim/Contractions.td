@@ -5,7 +5,7 @@
 include "ir/prim/PrimDialect.td"
 
 class Prim_MatrixProduct<string mnemonic>
-    : Prim_Op<mnemonic, "Opaque", [MatrixProduct], Prim_HasGradient # Prim_Infers> {
+    : Prim_Op<mnemonic, "Opaque", [MatrixProduct], Prim_Chunks # Prim_HasGradient # Prim_Infers> {
   dag dimensions = (ins DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
                         DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting);
   let results = (outs Prim_FloatTensor:$result);

@@ -110,6 +110,18 @@ ArrayRef<StringRef> GatherOp::getAttributesOfSomeDimensions() {
   return names;
 }
 
+SmallVector<ChunkedDimension> GatherOp::getChunkedDimensions() {
+  int64_t axis = getAxis(), places = tensorType(getIndices()).getRank();
+  SmallVector<ChunkedDimension> dimensions;
+  for (int64_t d = 0; d < tensorType(getResult()).getRank(); ++d) {
+    if (d >= axis && d < axis + places)
+      dimensions.push_back({{std::nullopt, d - axis}, d});
+    else
+      dimensions.push_back({{d < axis ? d : d - places + 1, std::nullopt}, d});
+  }
+  return dimensions;
+}
+
 Value GatherOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
   int64_t axis = getAxis(), indicesRank = tensorType(getIndices()).getRank();
   int64_t extent = tensorType(getData()).getDimSize(axis);

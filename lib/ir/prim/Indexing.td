@@ -7,7 +7,7 @@ include "ir/prim/PrimDialect.td"
 // One axis is enough: indexing by tuples is a linear index into a reshaped tensor, and indexing along a
 // dimension with the other coordinates kept is a linear index built with iota.
 
-def Prim_GatherOp : Prim_ViewOp<"gather", [Prim_ReportsErrors] # Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
+def Prim_GatherOp : Prim_ViewOp<"gather", [Prim_ReportsErrors] # Prim_Chunks # Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "takes slices along one axis";
   let description = [{
     result = data[..., indices, ...] with the indices in place of dimension `axis`:

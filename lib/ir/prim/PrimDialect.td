@@ -84,7 +84,7 @@ class Prim_Op<string mnemonic, string fusionClass, list<Trait> rules, list<Trait
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 class Prim_PointwiseOp<string mnemonic, list<Trait> traits = []>
-    : Prim_Op<mnemonic, "Pointwise", [DeclareOpInterfaceMethods<Pointwise>], traits>;
+    : Prim_Op<mnemonic, "Pointwise", [DeclareOpInterfaceMethods<Pointwise>, Chunkable], traits>;
 class Prim_ViewOp<string mnemonic, list<Trait> traits = []>
     : Prim_Op<mnemonic, "View", [DeclareOpInterfaceMethods<View>], traits>;
 
@@ -97,6 +97,11 @@ defvar Prim_OfAllDimensions =
     [DeclareOpInterfaceMethods<Dimensioned, ["getAttributesOfAllDimensions"]>];
 defvar Prim_OfSomeDimensions =
     [DeclareOpInterfaceMethods<Dimensioned, ["getAttributesOfSomeDimensions"]>];
+
+// It can be computed chunk by chunk along some dimensions; by its attributes as they are, or not.
+defvar Prim_Chunks = [DeclareOpInterfaceMethods<Chunkable, ["getChunkedDimensions"]>];
+defvar Prim_ChunksAsWritten =
+    [DeclareOpInterfaceMethods<Chunkable, ["getChunkedDimensions", "createChunk"]>];
 
 // Every primitive says one of these two.
 defvar Prim_HasGradient = [DeclareOpInterfaceMethods<Differentiable>];

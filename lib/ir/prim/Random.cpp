@@ -36,6 +36,20 @@ LogicalResult RandomBitsOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
+SmallVector<ChunkedDimension> RandomBitsOp::getChunkedDimensions() {
+  SmallVector<ChunkedDimension> dimensions;
+  for (int64_t d = 0; d < getType().getRank(); ++d)
+    dimensions.push_back({{std::nullopt}, d}); // the key is read whole
+  return dimensions;
+}
+
+// An element is what its place among all says.
+Value RandomBitsOp::createChunk(OpBuilder &builder, const ChunkedDimension &dimension,
+                                ValueRange operands, Chunk chunk) {
+  auto all = builder.create<RandomBitsOp>(getLoc(), getType(), operands[0], getStream());
+  return Tensor(builder, getLoc(), all).sliceDim(*dimension.result, chunk.begin, chunk.limit);
+}
+
 namespace {
 /// Words of 32 bits. Vectors multiply in lanes of 64, and there words stay, the upper half being
 /// anything; a scalar is one of 32 bits.

@@ -4,7 +4,7 @@
 
 include "ir/prim/PrimDialect.td"
 
-def Prim_RandomBitsOp : Prim_ViewOp<"random_bits", [Prim_Expensive] # Prim_NoGradient> {
+def Prim_RandomBitsOp : Prim_ViewOp<"random_bits", [Prim_Expensive] # Prim_ChunksAsWritten # Prim_NoGradient> {
   let summary = "counter-based random bits: Philox 4x32-10";
   let description = [{
     Element i (row-major) is word i mod 4 of Philox4x32-10 with the counter (b mod 2^32, b / 2^32, step,

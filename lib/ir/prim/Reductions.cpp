@@ -163,6 +163,16 @@ Tensor runningExtremeGradient(Tensor dy, Tensor x, Tensor y, int64_t dimension) 
   return takeTo(dy, place, dimension, x.type());
 }
 
+/// Those that are left of an operand's dimensions.
+SmallVector<ChunkedDimension> keptDimensions(Value operand, ArrayRef<int64_t> reduced) {
+  SmallVector<ChunkedDimension> dimensions;
+  int64_t place = 0;
+  for (int64_t d = 0; d < tensorType(operand).getRank(); ++d)
+    if (!llvm::is_contained(reduced, d))
+      dimensions.push_back({{d}, place++});
+  return dimensions;
+}
+
 } // namespace
 
 // ---- reduce ----
@@ -240,6 +250,14 @@ ArrayRef<StringRef> ReduceOp::getAttributesOfSomeDimensions() {
   return names;
 }
 
+SmallVector<ChunkedDimension> ReduceOp::getChunkedDimensions() {
+  SmallVector<ChunkedDimension> dimensions = keptDimensions(getOperand(), getDimensions());
+  if (getKind() == ReduceKind::sum && maySumParts(tensorType(getResult()).getElementType()))
+    for (int64_t d : getDimensions())
+      dimensions.push_back({{d}, std::nullopt});
+  return dimensions;
+}
+
 TypedAttr ReduceOp::getInitial(Type elementType) {
   return neutralElement(getKind(), elementType,
                         isUnsignedElement(getElementTypeOrSelf(getOperand())));
@@ -284,6 +302,10 @@ LogicalResult ArgReduceOp::evaluate(ArrayRef<ReferenceArray> operands,
   });
   results.push_back(std::move(y));
   return success();
+}
+
+SmallVector<ChunkedDimension> ArgReduceOp::getChunkedDimensions() {
+  return keptDimensions(getOperand(), static_cast<int64_t>(getDimension()));
 }
 
 Value ArgReduceOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
@@ -346,6 +368,11 @@ LogicalResult CumulativeOp::evaluate(ArrayRef<ReferenceArray> operands,
     });
   results.push_back(std::move(y));
   return success();
+}
+
+SmallVector<ChunkedDimension> CumulativeOp::getChunkedDimensions() {
+  return dimensionsThat(*this,
+                        [&](int64_t d) { return d != static_cast<int64_t>(getDimension()); });
 }
 
 Value CumulativeOp::emitCombine(OpBuilder &builder, Value a, Value b) {

@@ -4,7 +4,7 @@
 
 include "ir/prim/PrimDialect.td"
 
-def Prim_ReduceOp : Prim_Op<"reduce", "Reduction", Prim_Reduces, Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
+def Prim_ReduceOp : Prim_Op<"reduce", "Reduction", Prim_Reduces, Prim_Chunks # Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "combines all elements along the given dimensions, which disappear";
   let description = [{
     sum, prod, max, min of numbers; all, any of booleans. Of no elements: 0, 1, the least, the greatest
@@ -17,7 +17,7 @@ def Prim_ReduceOp : Prim_Op<"reduce", "Reduction", Prim_Reduces, Prim_OfSomeDime
   let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
 }
 
-def Prim_ArgReduceOp : Prim_Op<"arg_reduce", "Scan", Prim_Orders, Prim_NoGradient # Prim_Infers> {
+def Prim_ArgReduceOp : Prim_Op<"arg_reduce", "Scan", Prim_Orders, Prim_Chunks # Prim_NoGradient # Prim_Infers> {
   let summary = "the first index of the greatest (max) or least (min) element along a dimension";
   let description = [{
     NaN counts as the extreme value. The result is i64, the dimension disappears.
@@ -27,7 +27,7 @@ def Prim_ArgReduceOp : Prim_Op<"arg_reduce", "Scan", Prim_Orders, Prim_NoGradien
   let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
 }
 
-def Prim_CumulativeOp : Prim_Op<"cumulative", "Scan", Prim_Combines, Prim_HasGradient> {
+def Prim_CumulativeOp : Prim_Op<"cumulative", "Scan", Prim_Combines, Prim_Chunks # Prim_HasGradient> {
   let summary = "running sum, product, maximum or minimum along a dimension";
   let description = [{
     Inclusive, from the first element on; reverse and exclusive forms are made with reverse, pad, slice.

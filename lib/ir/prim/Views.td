@@ -6,7 +6,7 @@ include "ir/prim/PrimDialect.td"
 
 // All are linear: the gradient is the transpose of the index map.
 
-def Prim_BroadcastOp : Prim_ViewOp<"broadcast", Prim_HasGradient> {
+def Prim_BroadcastOp : Prim_ViewOp<"broadcast", Prim_Chunks # Prim_HasGradient> {
   let summary = "repeats the operand along new dimensions and along dimensions of extent 1";
   let description = [{
     Operand dimension i becomes result dimension dimensions[i].
@@ -17,7 +17,7 @@ def Prim_BroadcastOp : Prim_ViewOp<"broadcast", Prim_HasGradient> {
   let hasVerifier = 1;
 }
 
-def Prim_ReshapeOp : Prim_ViewOp<"reshape", Prim_HasGradient> {
+def Prim_ReshapeOp : Prim_ViewOp<"reshape", Prim_Chunks # Prim_HasGradient> {
   let summary = "the same elements in row-major order, in another shape";
   let description = [{reshape_c1: operand and result have the same number of elements and element type.}];
   let arguments = (ins Prim_Tensor:$operand);
@@ -25,14 +25,14 @@ def Prim_ReshapeOp : Prim_ViewOp<"reshape", Prim_HasGradient> {
   let hasVerifier = 1;
 }
 
-def Prim_TransposeOp : Prim_ViewOp<"transpose", Prim_HasGradient # Prim_Infers> {
+def Prim_TransposeOp : Prim_ViewOp<"transpose", Prim_Chunks # Prim_HasGradient # Prim_Infers> {
   let summary = "permutes dimensions: dim(result, i) = dim(operand, permutation[i])";
   let description = [{transpose_c1: permutation is a permutation of 0 ... rank - 1.}];
   let arguments = (ins Prim_Tensor:$operand, DenseI64ArrayAttr:$permutation);
   let results = (outs Prim_Tensor:$result);
 }
 
-def Prim_SliceOp : Prim_ViewOp<"slice", Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
+def Prim_SliceOp : Prim_ViewOp<"slice", Prim_ChunksAsWritten # Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "elements start, start + stride, ... below limit in each dimension";
   let description = [{
     slice_c1: starts, limits, strides have rank(operand) entries.
@@ -47,7 +47,7 @@ def Prim_SliceOp : Prim_ViewOp<"slice", Prim_OfAllDimensions # Prim_HasGradient 
   }];
 }
 
-def Prim_PadOp : Prim_ViewOp<"pad", Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
+def Prim_PadOp : Prim_ViewOp<"pad", Prim_Chunks # Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "puts `value` before, after and between the operand's elements";
   let description = [{
     dim(result) = low + high + dim(operand) + max(dim(operand) - 1, 0) * interior.
@@ -60,7 +60,7 @@ def Prim_PadOp : Prim_ViewOp<"pad", Prim_OfAllDimensions # Prim_HasGradient # Pr
   let results = (outs Prim_Tensor:$result);
 }
 
-def Prim_ConcatenateOp : Prim_ViewOp<"concatenate", Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
+def Prim_ConcatenateOp : Prim_ViewOp<"concatenate", Prim_Chunks # Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "the operands one after the other along a dimension";
   let description = [{
     concatenate_c1: at least one operand.
@@ -70,7 +70,7 @@ def Prim_ConcatenateOp : Prim_ViewOp<"concatenate", Prim_OfSomeDimensions # Prim
   let results = (outs Prim_Tensor:$result);
 }
 
-def Prim_ReverseOp : Prim_ViewOp<"reverse", Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
+def Prim_ReverseOp : Prim_ViewOp<"reverse", Prim_Chunks # Prim_OfSomeDimensions # Prim_HasGradient # Prim_Infers> {
   let summary = "reverses the order along the given dimensions";
   let description = [{reverse_c1: dimensions are distinct and in range.}];
   let arguments = (ins Prim_Tensor:$operand, DenseI64ArrayAttr:$dimensions);

@@ -436,6 +436,8 @@ PLACED = {
     "combinations_again": lambda x: torch.combinations(x[0], 3, with_replacement=True),
     "integer_powers": lambda x: x * sum(y % 101 for y in (whole(x) ** (INDEX * 9 + 8), whole(x) ** 11, whole(x) ** (INDEX * 70), (whole(x) | 1) ** (INDEX - 2), whole(x).to(torch.uint8) ** (INDEX + 2))) * 0.01,
     "wrapped_products": lambda x: x * ((whole(x) * 20).to(torch.int8) @ (whole(x) * 20).to(torch.int8).t()).sum() * 0.01 + (whole(x).to(torch.uint8) @ whole(x).to(torch.uint8).t())[:, :1] * 0.01 * x,
+    "booleans": lambda x: x * ((x.detach() > 0).scatter_add(1, INDEX % 2, x.detach() > -0.5) + F.pad(x.detach() > 0, (0, 1), value=2)[:, 1:] * 2.0 + (x.detach() > 0).sum_to_size(2, 1)
+                               + (x.detach() > 0).index_put((INDEX[0] % 2,), x.detach()[:1].abs().expand(3, 3) > 0.3, accumulate=True) * 0.5),
     "split_tensor": lambda x: x.tensor_split(torch.tensor([1, 2]), 1)[1],
     "repeats": lambda x: x.repeat_interleave(torch.tensor([2, 0, 1]), 1) * x.repeat_interleave(torch.tensor([1, 0, 2, 0, 0, 3]))[1:4],
     "repeats_alone": lambda x: x[torch.repeat_interleave(torch.tensor([1, 2]))],

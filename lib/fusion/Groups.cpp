@@ -328,7 +328,10 @@ FusionDecision Groups::merge(int64_t a, int64_t b) {
 }
 
 void Groups::add(Operation *op, Operation *original, int64_t to) {
+  parts[op] = partOf(original);
   position[op] = position.lookup(original);
+  if (to < 0)
+    return;
   group[op] = to;
   auto &ops = groups[to].ops;
   ops.insert(llvm::find_if(ops, [&](Operation *other) { return isBefore(op, other); }), op);

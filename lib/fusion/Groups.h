@@ -59,8 +59,9 @@ public:
 
   /// Whether a group as it is may be one kernel.
   FusionDecision check(int64_t group) const { return mayBeOne(groups[group].ops); }
-  /// Puts `op`, a copy of `original` that stands behind it, into a group. After the last merge
-  /// only, as is the next.
+  /// Puts `op`, a copy of `original` that stands behind it, into a group, or none (-1) if it comes
+  /// along. It takes part as the original does, whoever else still reads what it reads. After the
+  /// last merge only, as is the next.
   void add(mlir::Operation *op, mlir::Operation *original, int64_t group);
   void remove(mlir::Operation *op);
   /// Before `op` is erased: another may get its address.

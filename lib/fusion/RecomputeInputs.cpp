@@ -243,8 +243,7 @@ Value Recomputation::inReader(Value value, int64_t reader, const Recipe &recipe)
   Operation *copy = op->clone();
   copy->setOperands(operands);
   block.getOperations().insertAfter(op->getIterator(), copy);
-  if (copied)
-    groups.add(copy, op, reader);
+  groups.add(copy, op, copied ? reader : -1);
   copies[key] = copy->getResult(0);
   keys[copy] = key;
   made.push_back(copy);

@@ -2,6 +2,7 @@
 """Exports samples, runs them through accc, and compares results and gradients with PyTorch's."""
 
 import copy
+import dataclasses
 import pathlib
 import re
 import subprocess
@@ -12,13 +13,14 @@ import torch
 from safetensors.torch import load_file, save_file
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test")]
 
 import accc_export  # noqa: E402
+import targets  # noqa: E402
 from accc_export import joint  # noqa: E402
 
 FORMATS = {"export": ".pt2", "core": ".pt2", "joint": ".pt2", "traced": ".pt", "onnx": ".onnx"}
-SECONDS = 60
+COMPILE_SECONDS = 60
 # A tensor may be this many times as far from PyTorch's as PyTorch's is from its own in double precision, and in any case as
 # far as a few roundings of single precision.
 FACTOR, RELATIVE, ABSOLUTE = 16, 2e-5, 1e-6
@@ -33,10 +35,46 @@ class Refused(Exception):
 
 
 class Crash(Exception):
-    """accc ends without a word of its own, or not at all."""
+    """accc ends without a word of its own or not at all, or a kernel does what it must not."""
 
 
-def check(module, format, accc, folder):
+class TooSlow(Exception):
+    """A library's run takes longer than allowed: on a machine that interprets its kernels, no fault."""
+
+
+@dataclasses.dataclass
+class Compiler:
+    """A build of accc, what it compiles for, and the seconds that a run of a library may take."""
+
+    accc: pathlib.Path
+    target: targets.Target
+    seconds: float
+
+    def compile(self, path, library, *options):
+        report = library.with_suffix(".json")
+        self._call("compile", path, "-o", library, "--report", report, *self.target.options, *options, seconds=COMPILE_SECONDS)
+        self.target.check_compiled(report)
+
+    def run(self, library, *options):
+        self._call("run", library, *options, seconds=self.seconds, env=self.target.environment or None)
+
+    def _call(self, *arguments, seconds, env=None):
+        command = [str(x) for x in (self.accc, *arguments)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, errors="replace", env=env)
+        except subprocess.TimeoutExpired:
+            slow = TooSlow if arguments[0] == "run" and self.target.environment else Crash
+            raise slow(f"no end of `accc {arguments[0]}` after {seconds:.0f} s") from None
+        said = "\n".join(re.findall(r"error: .*", done.stderr))
+        if targets.FAULT in done.stderr:
+            raise Crash(f"exit {done.returncode}: {done.stderr[done.stderr.index(targets.FAULT):][:800]}")
+        if done.returncode in (1, 2) and said:
+            raise Refused(said[:600])
+        if done.returncode != 0:
+            raise Crash(f"exit {done.returncode}: {done.stderr[-800:]}")
+
+
+def check(module, format, compiler, folder):
     """The lines of what is wrong with the module in a format."""
     single = reference(module, torch.float32)
     try:
@@ -45,7 +83,7 @@ def check(module, format, accc, folder):
         double = single
     path = folder / f"model{FORMATS[format]}"
     write(module, format, path)
-    wrong = compare(found_by_accc(module, format, path, accc, folder), single, double)
+    wrong = compare(found_by_accc(module, format, path, compiler, folder), single, double)
     if wrong and format == "onnx" and (message := found_in_file(module, path, single, double)):
         raise NoExport(f"the file computes other numbers by ONNX's reference evaluator: {message}")
     return wrong
@@ -95,32 +133,20 @@ def traced(module, inputs):
     return script
 
 
-def found_by_accc(module, format, path, accc, folder):
+def found_by_accc(module, format, path, compiler, folder):
     """accc's results and gradients, and buffers after a step."""
     library, inputs, outputs = folder / "model.so", folder / "inputs.safetensors", folder / "outputs.safetensors"
     trained = folder / "trained.safetensors"
     loss = [] if format == "joint" else ["--loss", "output:loss"]
-    run([accc, "compile", path, "-o", library, "--optimizer", "sgd", "--weights", "embed", "-q", *loss])
+    compiler.compile(path, library, "--optimizer", "sgd", "--weights", "embed", "-q", *loss)
     save_file(module.inputs, inputs)
-    step = [accc, "run", library, "--allow-nonfinite", "--inputs", inputs]
-    run([*step, "--entry", "grad_step", "--outputs", outputs])
+    step = ["--allow-nonfinite", "--inputs", inputs]
+    compiler.run(library, *step, "--entry", "grad_step", "--outputs", outputs)
     found = load_file(outputs)
     if list(module.buffers()):
-        run([*step, "--lr", "0", "--save-params", trained])
+        compiler.run(library, *step, "--lr", "0", "--save-params", trained)
         found |= {f"buffer.{name}": x for name, x in load_file(trained).items()}
     return found
-
-
-def run(command):
-    try:
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=SECONDS, errors="replace")
-    except subprocess.TimeoutExpired:
-        raise Crash(f"no end of `accc {command[1]}` after {SECONDS} s") from None
-    said = "\n".join(re.findall(r"error: .*", done.stderr))
-    if done.returncode in (1, 2) and said:
-        raise Refused(said[:600])
-    if done.returncode != 0:
-        raise Crash(f"exit {done.returncode}: {done.stderr[-800:]}")
 
 
 def compare(found, single, double):

@@ -56,7 +56,8 @@ class Samples(torch.nn.Module):
     """Several samples in one module: tensors that take gradients are its parameters, others its inputs.
 
     It returns what the operators return, and a loss that weighs the elements of all results with fractions. The
-    parameter `unread` and the input `scale` are there for formats that want at least one.
+    parameter `unread` is there for operators without a gradient, so that there is something to train, and the input
+    `scale` for formats that want at least one.
     """
 
     def __init__(self, samples):
@@ -66,8 +67,7 @@ class Samples(torch.nn.Module):
             if isinstance(sample.function, torch.nn.Module):
                 self.add_module(f"m{i}", sample.function)
             self.names.append([self._take(f"{i}_{k}", x) for k, x in enumerate(sample.tensors())])
-        if not list(self.parameters()):
-            self.unread = torch.nn.Parameter(torch.ones(1))
+        self.unread = torch.nn.Parameter(torch.ones(1))
         scope = {}
         taken = ", ".join(f"{name}={name}" for name in self.inputs)
         exec(f"def forward(self, {', '.join(self.inputs)}): return self.compute(dict({taken}))", scope)
@@ -83,7 +83,7 @@ class Samples(torch.nn.Module):
 
     def compute(self, inputs):
         values = {**dict(self.named_parameters()), **inputs}
-        loss = values["unread"].sum() if "unread" in values else 0
+        loss = values["unread"].sum()
         found = {}
         for i, (sample, names) in enumerate(zip(self.samples, self.names)):
             for k, result in enumerate(sample.call([values[name] for name in names])):

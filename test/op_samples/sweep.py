@@ -18,6 +18,7 @@ import checking
 import known
 import modules
 import samples as sampling
+import targets
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOGETHER = 8  # samples in one module
@@ -27,7 +28,8 @@ SECONDS = 300  # for an operator
 def judge(parts, task, folder):
     """A verdict and a message for each of some samples, checked together; in halves where not all of them are right."""
     try:
-        wrong = checking.check(sampling.Samples(parts), task.format, task.accc, folder)
+        compiler = checking.Compiler(task.accc, task.target, task.limit * len(parts))
+        wrong = checking.check(sampling.Samples(parts), task.format, compiler, folder)
         verdict, message = ("wrong" if wrong else "right"), "\n".join(wrong)
     except checking.NoExport as error:
         verdict, message = "no export", str(error)
@@ -35,6 +37,8 @@ def judge(parts, task, folder):
         verdict, message = "refused", str(error)
     except checking.Crash as error:
         verdict, message = "crash", str(error)
+    except checking.TooSlow as error:
+        verdict, message = "too slow", str(error)
     except Exception as error:
         verdict, message = "no reference", f"{type(error).__name__}: {str(error)[:300]}"
     if verdict == "right" or len(parts) == 1:
@@ -58,9 +62,9 @@ def check_operator(task):
     with tempfile.TemporaryDirectory() as folder:
         for kind, samples in given(samples_of, info, task):
             for parts in batches(samples):
-                if time.monotonic() > end:
-                    break
-                for part, verdict, message in judge(parts, task, pathlib.Path(folder)):
+                late = time.monotonic() > end
+                judged = [(x, "not run", f"the operator took {SECONDS} s") for x in parts] if late else judge(parts, task, pathlib.Path(folder))
+                for part, verdict, message in judged:
                     if verdict == "wrong" and (why := known.difference(task.operator, message)):
                         verdict, message = "known", why
                     rows.append({"operator": task.operator, "kind": kind, "sample": part.text[:300], "verdict": verdict, "message": message})
@@ -85,10 +89,13 @@ def main(text):
     parser.add_argument("--format", default="export", choices=checking.FORMATS)
     parser.add_argument("--dtype", default=torch.float32, type=lambda name: getattr(torch, name), help="float32 (default), int64, ...")
     parser.add_argument("--samples", type=int, default=32, help="at most so many of each operator")
+    parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: the stand-in for a GPU runs the libraries")
+    parser.add_argument("--limit", type=float, default=20, metavar="SECONDS", help="for each sample in a run of a library")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build/bin/accc")
     parser.add_argument("--results", type=pathlib.Path, help="a JSON file of all rows")
     options = parser.parse_args()
+    options.target = targets.find(options.target, options.accc)
     names = [n for n, info in everything().items() if re.search(options.operators, n) and options.dtype in info.dtypes]
     tasks = [argparse.Namespace(**{**vars(options), "operator": name}) for name in names]
     rows = []

@@ -38,7 +38,7 @@ struct Context {
 TEST_CASE("every op is in random models, and equal seeds give equal models") {
   Context c;
   std::set<std::string> seen;
-  for (uint64_t seed = kFirstSeed; seed < kFirstSeed + 1500; ++seed) {
+  for (uint64_t seed = kFirstSeed; seed < kFirstSeed + 2500; ++seed) {
     OwningOpRef<ModuleOp> module = randomModel(&c.context, seed);
     module->walk([&](Operation *op) { seen.insert(op->getName().getStringRef().str()); });
     if (seed % 100 == 0)

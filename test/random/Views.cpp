@@ -133,6 +133,31 @@ bool concatenate(Sketch &s) {
   return bool(s.one("prim.concatenate", inputs, s.integer("dimension", dimension)));
 }
 
+/// Slices that take all of a value apart, and perhaps a gate or a rotation of two halves.
+bool takeApart(Sketch &s) {
+  Value x = s.floats(1);
+  int64_t dimension = s.random.below(Sketch::rankOf(x)), extent = Sketch::shapeOf(x)[dimension];
+  if (extent < 2)
+    return false;
+  bool halves = extent % 2 == 0 && s.random.chance(0.7);
+  SmallVector<Value> pieces;
+  for (int64_t start = 0; start < extent;) {
+    SmallVector<int64_t> starts(Sketch::rankOf(x), 0), limits(Sketch::shapeOf(x)),
+        strides(Sketch::rankOf(x), 1);
+    starts[dimension] = start;
+    limits[dimension] = start = halves ? start + extent / 2 : s.random.between(start + 1, extent);
+    pieces.push_back(
+        s.one("prim.slice", x,
+              {s.list("starts", starts), s.list("limits", limits), s.list("strides", strides)}));
+  }
+  if (!halves || s.random.chance(0.3))
+    return bool(pieces.back());
+  if (s.random.chance(0.5))
+    return bool(s.one("prim.mul", {pieces[0], s.one("prim.logistic", pieces[1])}));
+  return bool(s.one("prim.concatenate", {s.one("prim.neg", pieces[1]), pieces[0]},
+                    s.integer("dimension", dimension)));
+}
+
 bool reverse(Sketch &s) {
   Value x = anything(s, 1);
   SmallVector<int64_t> dimensions;
@@ -145,9 +170,9 @@ bool reverse(Sketch &s) {
 bool barrier(Sketch &s) { return bool(s.one("prim.optimization_barrier", anything(s, 0))); }
 
 constexpr Production kViews[] = {
-    {"broadcast", 6, broadcast}, {"reshape", 8, reshape}, {"transpose", 8, transpose},
-    {"slice", 8, slice},         {"pad", 5, pad},         {"concatenate", 6, concatenate},
-    {"reverse", 2, reverse},     {"barrier", 1, barrier},
+    {"broadcast", 6, broadcast},  {"reshape", 8, reshape}, {"transpose", 8, transpose},
+    {"slice", 8, slice},          {"pad", 5, pad},         {"concatenate", 6, concatenate},
+    {"take_apart", 6, takeApart}, {"reverse", 2, reverse}, {"barrier", 1, barrier},
 };
 
 // ---- by indices ----

@@ -8,7 +8,8 @@ import resource
 import sys
 import time
 
-from children import Failure, Limits, call, run
+from children import Failure, Limits, NoEnd, call, run
+from targets import Target
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples" / "export"))
@@ -17,7 +18,8 @@ sys.path.insert(0, str(ROOT / "examples" / "export"))
 @dataclasses.dataclass
 class Row:
     """Seconds are those of compiling. `verdict` is right, wrong, refused (accc compiles it not), no export, not built
-    (no such module here), or rounding: wrong, but right from other weights some units in the last place away.
+    (no such module here), rounding: wrong, but right from other weights some units in the last place away, or too slow
+    for the time that the stand-in for a GPU is given.
     """
 
     suite: str
@@ -31,6 +33,12 @@ class Row:
     worst: float | None = None
     tensors: int = 0
     compiler: str = ""
+    target: str = "cpu"
+
+    @property
+    def stem(self) -> str:
+        """How the names of its files begin."""
+        return self.format if self.target == "cpu" else f"{self.format}.{self.target}"
 
 
 def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], limits: Limits) -> dict:
@@ -51,15 +59,19 @@ def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], limits
     return known
 
 
-def check(row: Row, accc: pathlib.Path, model: pathlib.Path, folder: pathlib.Path, limits: Limits) -> None:
+def check(
+    row: Row, accc: pathlib.Path, model: pathlib.Path, folder: pathlib.Path, limits: Limits, target: Target
+) -> None:
     """Compiles a model and compares its training with the goldens in `folder`; fills the row."""
     row.verdict = "refused"
     try:
-        compare(row, accc, compile_model(row, accc, model, folder, limits), folder, limits)
+        library = compile_model(row, accc, model, folder, limits, *target.options)
+        target.check_compiled(folder / f"{row.stem}.json")
+        compare(row, accc, library, folder, limits, target)
     except Failure as failure:
         row.message = str(failure)
     finally:
-        for path in folder.glob(f"{row.format}.so*"):
+        for path in folder.glob(f"{row.stem}.so*"):
             path.unlink()
 
 
@@ -67,12 +79,12 @@ def compile_model(
     row: Row, accc: pathlib.Path, model: pathlib.Path, folder: pathlib.Path, limits: Limits, *options: str
 ) -> pathlib.Path:
     """The library that accc makes of the model; fills what the row says of compiling."""
-    library, report = folder / f"{row.format}.so", folder / f"{row.format}.json"
+    library, report = folder / f"{row.stem}.so", folder / f"{row.stem}.json"
     command = [accc, "compile", model, "-o", library, "--report", report, *options]
     command += ["--optimizer", "sgd", "--weights", "embed"]
     command += [] if row.format == "joint" else ["--loss", "output:loss"]  # a joint graph holds its loss
     start, processor = time.monotonic(), _processor_seconds()
-    run(command, folder / f"{row.format}.compile.log", limits.compile, limits.memory)
+    run(command, folder / f"{row.stem}.compile.log", limits.compile, limits.memory)
     row.seconds, row.processor_seconds = time.monotonic() - start, _processor_seconds() - processor
     row.kernels = sum(json.loads(report.read_text())["summary"]["kernels"].values())
     return library
@@ -83,16 +95,22 @@ def _processor_seconds() -> float:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
 
 
-def compare(row: Row, accc: pathlib.Path, library: pathlib.Path, folder: pathlib.Path, limits: Limits) -> None:
+def compare(
+    row: Row, accc: pathlib.Path, library: pathlib.Path, folder: pathlib.Path, limits: Limits, target: Target
+) -> None:
     """Fills the row's verdict, from what accc diff says of the library and the goldens in `folder`."""
     row.verdict = "wrong"
-    command = [accc, "diff", library, folder, "--json"]
-    _read(row, run(command, folder / f"{row.format}.diff.log", limits.compile, limits.memory, codes=(0, 1)))
+    command, log = [accc, "diff", library, folder, "--json"], folder / f"{row.stem}.diff.log"
+    try:
+        _read(row, run(command, log, limits.compile, limits.memory, (0, 1), target.environment))
+    except NoEnd:
+        row.verdict = "too slow" if target.environment else "wrong"
+        raise
     if row.verdict == "wrong" and row.format == "onnx" and (message := _other_loss(folder)):
         row.verdict, row.message = "no export", message
     if row.verdict == "wrong" and row.tensors:
         row.message += _against_itself(folder)
-        counts = _from_moved_weights(row, accc, library, folder, limits)
+        counts = _from_moved_weights(row, accc, library, folder, limits, target)
         row.message += f"\nof accc's, likewise: {counts}" if counts else ""
         row.verdict = "rounding" if 0 in counts else "wrong"
 
@@ -139,7 +157,9 @@ def _against_itself(folder: pathlib.Path) -> str:
     return f"\nof PyTorch's own runs, weights moved by some units in the last place: {against_itself(folder)}"
 
 
-def _from_moved_weights(row: Row, accc: pathlib.Path, library: pathlib.Path, folder: pathlib.Path, limits: Limits):
+def _from_moved_weights(
+    row: Row, accc: pathlib.Path, library: pathlib.Path, folder: pathlib.Path, limits: Limits, target: Target
+):
     """How many tensors of accc's own runs from moved weights are wrong: one library cannot be wrong only at times."""
     if not (folder / "seed").exists():
         return []
@@ -148,13 +168,14 @@ def _from_moved_weights(row: Row, accc: pathlib.Path, library: pathlib.Path, fol
     meta = json.loads((folder / "meta.json").read_text())
     outputs, trained, log = folder / "moved.outputs", folder / "moved.trained", folder / "moved.log"
     command = [accc, "run", library, "--inputs", folder / "inputs.safetensors", "--params"]
+    given = dict(timeout=limits.compile, memory=limits.memory, environment=target.environment)
     training = ["--steps", str(meta["steps"]), "--lr", str(meta["lr"]), "--save-params", trained]
     counts = []
     try:
         call("make", "write_moved_weights", (row.suite, row.model, folder), log, limits.make, limits.memory)
         for weights in sorted(folder.glob("weights*.safetensors")):
-            run([*command, weights, "--entry", "grad_step", "--outputs", outputs], log, limits.compile, limits.memory)
-            run([*command, weights, *training], log, limits.compile, limits.memory)
+            run([*command, weights, "--entry", "grad_step", "--outputs", outputs], log, **given)
+            run([*command, weights, *training], log, **given)
             counts.append(sum(not verdict.ok for verdict in judge_all(folder, outputs, trained)))
     except Failure:  # a model whose file knows no parameters by the module's names
         pass

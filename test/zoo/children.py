@@ -13,9 +13,17 @@ import subprocess
 import sys
 import traceback
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import targets  # noqa: E402
+
 
 class Failure(Exception):
     """A child that did not end well; the text says how, with the errors that it printed."""
+
+
+class NoEnd(Failure):
+    """One that took longer than allowed."""
 
 
 @dataclasses.dataclass
@@ -40,19 +48,20 @@ def call(module: str, function: str, arguments: tuple, log: pathlib.Path, timeou
     if child.is_alive():
         child.kill()
         child.join(timeout)
-        raise Failure(f"no end after {timeout:.0f} s")
+        raise NoEnd(f"no end after {timeout:.0f} s")
     if child.exitcode != 0:
         raise Failure(f"exit {child.exitcode}: {_errors(log.read_text(errors='replace'))}")
 
 
-def run(command: list, log: pathlib.Path, timeout: float, memory: int, codes=(0,)) -> str:
+def run(command: list, log: pathlib.Path, timeout: float, memory: int, codes=(0,), environment: dict | None = None) -> str:
     """Runs a command, with its output in `log`; returns what it printed."""
     with log.open("w") as stream:
         limit = functools.partial(_limit, memory)
         try:
-            done = subprocess.run(command, stdout=stream, stderr=stream, timeout=timeout, preexec_fn=limit)
+            streams = dict(stdout=stream, stderr=stream)
+            done = subprocess.run(command, **streams, timeout=timeout, preexec_fn=limit, env=environment or None)
         except subprocess.TimeoutExpired:
-            raise Failure(f"no end after {timeout:.0f} s") from None
+            raise NoEnd(f"no end after {timeout:.0f} s") from None
     text = log.read_text(errors="replace")
     if done.returncode not in codes:
         raise Failure(f"exit {done.returncode}: {_errors(text)}")
@@ -78,5 +87,5 @@ def _limit(memory: int) -> None:
 
 def _errors(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no message"]
-    wanted = [line for line in lines if re.match(r"([\w.]*(Error|Exception)\b|.*\berror: )", line)]
+    wanted = [line for line in lines if re.match(rf"([\w.]*(Error|Exception)\b|.*\berror: |{targets.FAULT})", line)]
     return "\n".join(wanted[-8:] or lines[-3:])[:2000]

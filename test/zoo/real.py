@@ -14,6 +14,7 @@ import sys
 
 import suites
 from checking import Row, compare, compile_model
+from targets import Target
 from children import Failure, Limits, call, run
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -90,7 +91,7 @@ def measure(name: str, options, folder: pathlib.Path, limits: Limits) -> RealRow
         library = compile_model(row, options.accc, folder / "model.pt2", folder, limits, "--arch", "native")
         summary = json.loads((folder / "export.json").read_text())["summary"]
         row.parameters = summary["parameters"]["elements"]
-        compare(row, options.accc, library, folder, limits)
+        compare(row, options.accc, library, folder, limits, Target("cpu"))
         if options.rounds > 0:
             _time(row, options, library, folder, limits)
     except Failure as failure:

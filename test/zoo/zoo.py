@@ -14,6 +14,7 @@ import sys
 import real
 import report
 import suites
+import targets
 from checking import Row, check, make
 from children import Limits
 
@@ -33,6 +34,7 @@ def parse_arguments(description: str):
     parser.add_argument("--real", action="store_true", help="models in their published configurations, with times")
     parser.add_argument("--list", action="store_true", help="print the names of the models and stop")
     parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build" / "bin" / "accc")
+    parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: a stand-in for a GPU runs the models")
     parser.add_argument("--cache", type=pathlib.Path, default=cache / "accc" / "zoo")
     parser.add_argument("--timeout", type=float, help="seconds for one command (default: 300, with --real 1800)")
     parser.add_argument("--memory", type=float, default=16, help="GiB of addresses for one command")
@@ -44,6 +46,9 @@ def parse_arguments(description: str):
     for value, known in ((options.suite, suites.SUITES), (options.format, FORMATS)):
         if unknown := set(value.split(",")) - set(known):
             parser.error(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if options.real and options.target != "cpu":
+        parser.error("--real measures times, which a stand-in for a GPU does not have")
+    options.target = targets.find(options.target, options.accc)
     return options
 
 
@@ -56,22 +61,23 @@ class Results:
     def folder(self, suite: str, name: str) -> pathlib.Path:
         return self.cache / suite / name
 
-    def find(self, suite: str, name: str, form: str) -> Row | None:
-        path = self._path(suite, name, form)
+    def find(self, suite: str, name: str, form: str, target: str = "cpu") -> Row | None:
+        path = self._path(Row(suite, name, form, "", target=target))
         return Row(**json.loads(path.read_text())) if path.exists() else None
 
     def store(self, row: Row) -> None:
-        path = self._path(row.suite, row.model, row.format)
+        path = self._path(row)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(dataclasses.asdict(row), indent=2) + "\n")
 
     def all(self) -> list[Row]:
+        """Those of the CPU."""
         names = ((suite, name) for suite in suites.SUITES for name in suites.load(suite).MODELS)
         found = (self.find(suite, name, form) for suite, name in names for form in FORMATS)
         return [row for row in found if row is not None]
 
-    def _path(self, suite: str, name: str, form: str) -> pathlib.Path:
-        return self.folder(suite, name) / f"{form}.row.json"
+    def _path(self, row: Row) -> pathlib.Path:
+        return self.folder(row.suite, row.model) / f"{row.stem}.row.json"
 
 
 def sweep_model(suite, name, formats, options, results, compiler) -> list[Row]:
@@ -81,19 +87,19 @@ def sweep_model(suite, name, formats, options, results, compiler) -> list[Row]:
         shutil.rmtree(folder, ignore_errors=True)
     rows = {}
     for form in formats:
-        row = results.find(suite, name, form)
+        row = results.find(suite, name, form, options.target.name)
         if row and (row.compiler == compiler or options.keep_right and row.verdict == "right"):
             rows[form] = row
     missing = [form for form in formats if form not in rows]
     limits = Limits(options.timeout, options.timeout, int(options.memory * 2**30))
     exports = make(suite, name, folder, missing, limits) if missing else {}
     for form in missing:
-        rows[form] = row = Row(suite, name, form, "no export", compiler=compiler)
+        rows[form] = row = Row(suite, name, form, "no export", compiler=compiler, target=options.target.name)
         if "error" in exports[form]:
             row.message = exports[form]["error"]
             row.verdict = "not built" if row.message.startswith("not built") else "no export"
         else:
-            check(row, options.accc, folder / exports[form]["file"], folder, limits)
+            check(row, options.accc, folder / exports[form]["file"], folder, limits, options.target)
         results.store(row)
     return [rows[form] for form in formats]
 
@@ -134,10 +140,11 @@ def main(description: str) -> None:
         rows = sweep(wanted, options, results, compiler)
     right = sum(row.verdict == "right" for row in rows)
     rounding = sum(row.verdict == "rounding" for row in rows)
+    slow = sum(row.verdict == "too slow" for row in rows)
     exported = sum(row.verdict in ("right", "wrong", "refused", "rounding") for row in rows)
     print(
         f"{right} of {exported} exported rows are right, {rounding} decided by rounding; "
-        f"{len(rows) - exported} were not exported"
+        f"{len(rows) - exported - slow} were not exported" + (f", {slow} too slow" if slow else "")
     )
     if options.report:
         report.write(results.all(), real.RealResults(options.cache).all(), options.report)

@@ -5,6 +5,7 @@
 import contextlib
 import io
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -18,6 +19,7 @@ import report
 import suites
 import zoo
 from children import Failure, call
+from targets import Target
 
 # Counts its calls, and answers as its first line says.
 COMPILER = """#!{python}
@@ -33,12 +35,18 @@ if sys.argv[1] == "compile":
         time.sleep(60)
     if answer == "eat":
         bytearray(1 << 40)
-    summary = {{"kernels": {{"cpu": 7}}, "parameters": {{"elements": 3}}}}
+    target = "cuda" if "--target" in sys.argv and answer != "fall back" else "cpu"
+    summary = {{"kernels": {{target: 7}}, "entries": [{{"target": target}}], "parameters": {{"elements": 3}}}}
     pathlib.Path(sys.argv[sys.argv.index("--report") + 1]).write_text(json.dumps({{"summary": summary}}))
 elif sys.argv[1] == "bench":
     print(json.dumps({{"median_ms": 20, "working_bytes": 4 << 20, "step_peak_bytes": 8 << 20}}))
 else:
-    good = answer == "right"
+    if answer == "slow":
+        time.sleep(60)
+    if answer == "race":
+        print("stand-in for the GPU: k_0: two threads write byte 8", file=sys.stderr)
+        sys.exit(3)
+    good = answer in ("right", "fall back")
     tensor = {{"name": "grad.w", "verdict": "close" if good else "FAILED", "passed": good, "relative_rmse": 0.25}}
     print(json.dumps({{"verdict": "pass" if good else "fail", "sections": [{{"tensors": [tensor]}}]}}))
     sys.exit(0 if good else 1)
@@ -66,7 +74,7 @@ class ZooTest(unittest.TestCase):
         accc = self.folder / "accc"
         accc.write_text(COMPILER.format(python=sys.executable, answer=f"answer = {answer!r}"))
         accc.chmod(0o755)
-        settings = dict(fresh=False, keep_right=False, timeout=20, memory=16, accc=accc)
+        settings = dict(fresh=False, keep_right=False, timeout=20, memory=16, accc=accc, target=Target("cpu"))
         return types.SimpleNamespace(**{**settings, **options})
 
     def sweep(self, answer, compiler="1", formats=("export",), **options):
@@ -115,6 +123,23 @@ class ZooTest(unittest.TestCase):
         self.assertEqual((row.verdict, row.message), ("refused", "no end after 1 s"))
         (row,) = self.sweep("eat", compiler="2")
         self.assertIn("MemoryError", row.message)
+
+    def test_other_target_has_rows_of_its_own(self):
+        cuda = Target("cuda", ("--target", "cuda"), {**os.environ, "STANDIN": "1"})
+        (row,) = self.sweep("right", target=cuda)
+        self.assertEqual((row.verdict, row.target, row.kernels), ("right", "cuda", 7))
+        self.assertEqual((self.sweep("wrong", target=cuda)[0].verdict, self.calls()), ("right", 1))
+        self.assertEqual((self.sweep("wrong")[0].verdict, self.calls()), ("wrong", 2))
+        (row,) = self.sweep("slow", compiler="2", target=cuda, timeout=1)
+        self.assertEqual((row.verdict, row.message), ("too slow", "no end after 1 s"))
+        self.assertEqual(self.sweep("slow", compiler="2", timeout=1)[0].verdict, "wrong")
+        (row,) = self.sweep("race", compiler="3", target=cuda)
+        self.assertEqual(row.verdict, "wrong")
+        self.assertIn("two threads write byte 8", row.message)
+
+    def test_library_for_another_target_proves_nothing(self):
+        with self.assertRaisesRegex(RuntimeError, "compiled for cpu, not for cuda"):
+            self.sweep("fall back", target=Target("cuda", ("--target", "cuda"), {**os.environ, "STANDIN": "1"}))
 
     def test_failed_export_keeps_the_exporters_words(self):
         (row,) = self.sweep("right", formats=["onnx"])

@@ -22,9 +22,11 @@ Tensor product(Node &node, Tensor a, Tensor b) {
   Type type = a.elementType();
   if (isa<FloatType>(type))
     return node.make<nn::MatmulOp>({a, b});
-  // Integers, exactly up to 2^53.
+  // Integers, exactly up to 2^53. Of those that their type does not hold the low bits are left, as
+  // among integers, where a cast from floats gives the nearest.
   Type wide = node.builder().getF64Type();
-  return node.make<nn::MatmulOp>({a.convert(wide), b.convert(wide)}).convert(type);
+  Tensor y = node.make<nn::MatmulOp>({a.convert(wide), b.convert(wide)});
+  return y.convert(node.builder().getI64Type()).convert(type);
 }
 
 Entities matmul(Node &node) { return {product(node, node.in("self"), node.in("other"))}; }

@@ -111,13 +111,8 @@ Entities powerIn(Node &node, Type type) {
     if (exponent == -0.5)
       return {prim::rsqrt(x)};
   }
-  // Integers exactly up to 2^53.
-  Type wide = isa<FloatType>(type) ? type : Type(node.builder().getF64Type());
-  auto [a, b] = node.broadcast(x.convert(wide), asTensor(node, "exponent", type).convert(wide));
-  Tensor y = prim::pow(a, b);
-  if (isa<FloatType>(type))
-    return {y};
-  return {prim::select(prim::isFinite(y), y, 0.0).convert(type)}; // zeros to negative powers are 0
+  auto [a, b] = node.broadcast(x, asTensor(node, "exponent", type));
+  return {isa<FloatType>(type) ? prim::pow(a, b) : frontend::integerPower(a, b)};
 }
 Entities pow(Node &node) {
   if (node.isComplex("self") && !node.isTensor("exponent"))

@@ -71,7 +71,7 @@ Entities put(Node &node) {
   if (indices.size() == 0)
     return {x};
   Tensor source = node.reshape(node.in("source").convert(x.elementType()), {indices.size()});
-  ScatterKind kind = node.boolean("accumulate") ? ScatterKind::add : ScatterKind::set;
+  ScatterKind kind = node.boolean("accumulate") ? additionOf(x.elementType()) : ScatterKind::set;
   return {
       flat(x).scatter(wrapNegative(flat(indices), x.size()), source, 0, kind).reshape(x.shape())};
 }
@@ -128,7 +128,7 @@ public:
     for (int64_t d : rest)
       flatShape.push_back(x.dim(d));
     Tensor result = rows.scatter(flat(linear()), node.reshape(updates, flatShape), 0,
-                                 accumulates ? ScatterKind::add : ScatterKind::set);
+                                 accumulates ? additionOf(x.elementType()) : ScatterKind::set);
     SmallVector<int64_t> front;
     for (int64_t d : order())
       front.push_back(x.dim(d));

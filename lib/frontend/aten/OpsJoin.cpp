@@ -195,7 +195,9 @@ Entities chunks(Node &node) {
 
 /// The powers 0, 1, ... of each element, or in descending order: [..., elements, powers].
 Tensor powers(Node &node, bool isAscending) {
-  Tensor x = asNumber(node, node.in("x"));
+  Tensor x = node.in("x");
+  if (!isa<FloatType>(x.elementType())) // as of any product
+    x = x.convert(node.builder().getI64Type());
   if (x.rank() == 0)
     fail("a tensor without dimensions has no powers side by side");
   int64_t count = node.has("N") ? node.integer("N") : x.dim(-1), dim = x.rank();

@@ -216,7 +216,7 @@ Entities cosineSimilarity(Node &node) {
 /// 1 - cosine for pairs that belong together (target 1), else what the cosine exceeds the margin
 /// by.
 Entities cosineEmbedding(Node &node) {
-  auto [a, b] = operands(node, "input1", "input2");
+  auto [a, b] = node.broadcast(node.floatIn("input1"), node.floatIn("input2"));
   Tensor target = node.in("target");
   // The loss bounds the squared norms, by 1e-12 more than they are.
   int64_t dim = a.rank() - 1;

@@ -44,10 +44,35 @@ Entities repeat(Node &node) {
 }
 Entities tile(Node &node) { return {repeated(node, node.in("self"), node.integers("dims"))}; }
 
+/// Of each place its number so many times as the elements of `repeats` say, which decide the size.
+Tensor placesRepeated(Node &node) {
+  Tensor repeats = node.in("repeats");
+  if (repeats.rank() != 1)
+    fail("the argument 'repeats' must have one dimension, but has the shape " +
+         show(repeats.shape()));
+  constexpr int64_t kMost = int64_t(1) << 24;
+  SmallVector<int64_t> places;
+  for (auto [place, count] : llvm::enumerate(node.knownIntegers(repeats, "argument 'repeats'"))) {
+    if (count < 0 || count > kMost - static_cast<int64_t>(places.size()))
+      fail("cannot repeat an element " + Twine(count) + " times");
+    places.append(count, static_cast<int64_t>(place));
+  }
+  return node.integers(places, {static_cast<int64_t>(places.size())});
+}
+Entities repeatPlaces(Node &node) { return {placesRepeated(node)}; }
+
 /// Each element so many times, next to each other.
 Entities repeatInterleave(Node &node) {
   Tensor x = node.has("dim") ? node.in("self") : flat(node.in("self"));
-  int64_t dim = node.has("dim") ? node.dim("dim", x) : 0, repeats = node.integer("repeats");
+  int64_t dim = node.has("dim") ? node.dim("dim", x) : 0;
+  if (node.isTensor("repeats") && node.in("repeats").size() != 1) {
+    Tensor places = placesRepeated(node);
+    if (x.rank() == 0 || node.in("repeats").size() != x.dim(dim))
+      fail("there are " + Twine(node.in("repeats").size()) + " repeats for a tensor of shape " +
+           show(x.shape()) + " along " + Twine(dim));
+    return {x.gather(places, dim)};
+  }
+  int64_t repeats = node.integer("repeats");
   if (x.rank() == 0 || repeats < 0 || repeats > int64_t(1) << 40)
     fail("cannot repeat a tensor of shape " + show(x.shape()) + " " + Twine(repeats) + " times");
   SmallVector<int64_t> wide(x.shape()), shape(x.shape()), kept;
@@ -250,6 +275,7 @@ ArrayRef<OpRow> accc::aten::rearrangeOps() {
       {"tile(self, dims)", byParts<tile>},
       {"repeat_interleave(self, repeats, dim=None, *, output_size=None)",
        byParts<repeatInterleave>},
+      {"repeat_interleave.Tensor(repeats, *, output_size=None)", repeatPlaces},
       {"flip(self, dims)", byParts<flip>},
       {"fliplr(self)", byParts<flipAlong<1>>},
       {"flipud(self)", byParts<flipAlong<0>>},

@@ -49,7 +49,7 @@ Tensor scatterAlong(Node &node, StringRef source, ScatterKind kind) {
 Tensor reducedInto(Node &node, Tensor data, Tensor linear, Tensor updates, int64_t axis) {
   std::string name = node.string("reduce");
   bool isMean = name == "mean", includesSelf = node.boolean("include_self");
-  ScatterKind kind = ScatterKind::add;
+  ScatterKind kind = additionOf(data.elementType());
   double neutral = 0;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (name == "prod") {
@@ -78,7 +78,9 @@ Tensor reducedInto(Node &node, Tensor data, Tensor linear, Tensor updates, int64
 Entities scatter(Node &node) {
   return {scatterAlong(node, node.has("value") ? "value" : "src", ScatterKind::set)};
 }
-Entities scatterAdd(Node &node) { return {scatterAlong(node, "src", ScatterKind::add)}; }
+Entities scatterAdd(Node &node) {
+  return {scatterAlong(node, "src", additionOf(node.in("self").elementType()))};
+}
 Entities scatterReduce(Node &node) {
   Tensor x = node.in("self"), indices = node.indexIn("index");
   int64_t dim = node.dim("dim", x);
@@ -95,15 +97,16 @@ Entities indexReduce(Node &node) {
 }
 
 /// Whole slices along an axis.
-template <ScatterKind kind, bool scaled> Entities scatterSlices(Node &node) {
+template <bool adds> Entities scatterSlices(Node &node) {
   Tensor x = asVector(node.in("self")), indices = node.indexIn("index");
   int64_t dim = node.dim("dim", x);
   SmallVector<int64_t> shape(x.shape());
   shape[dim] = indices.size();
   Tensor source = node.broadcastTo(asTensor(node, "source", x.elementType()), shape);
-  if (scaled)
+  if (adds)
     if (double alpha = node.number("alpha"); alpha != 1)
       source = source * alpha;
+  ScatterKind kind = adds ? additionOf(x.elementType()) : ScatterKind::set;
   Tensor result = x.scatter(wrapNegative(flat(indices), x.dim(dim)), source, dim, kind);
   return {result.reshape(node.in("self").shape())};
 }
@@ -211,9 +214,8 @@ ArrayRef<OpRow> accc::aten::scatterOps() {
       {"scatter_add(self, dim, index, src)", byParts<scatterAdd>},
       {"scatter_reduce(self, dim, index, src, reduce, *, include_self=True)", scatterReduce},
       {"index_reduce(self, dim, index, source, reduce, *, include_self=True)", indexReduce},
-      {"index_add(self, dim, index, source, *, alpha=1)",
-       byParts<scatterSlices<ScatterKind::add, true>>},
-      {"index_copy(self, dim, index, source)", byParts<scatterSlices<ScatterKind::set, false>>},
+      {"index_add(self, dim, index, source, *, alpha=1)", byParts<scatterSlices<true>>},
+      {"index_copy(self, dim, index, source)", byParts<scatterSlices<false>>},
       {"index_fill(self, dim, index, value)",
        [](Node &node) { return byParts(node, fillSlices, {"value"}); }},
       {"slice_scatter(self, src, dim=0, start=None, end=None, step=1)", byParts<sliceScatter>},

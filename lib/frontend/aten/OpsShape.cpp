@@ -166,7 +166,7 @@ Entities sumToSize(Node &node) {
     if (d < leading || (shape[d - leading] == 1 && x.dim(d) != 1))
       dims.push_back(d);
   node.share(dims.empty() ? Alias::View : Alias::None);
-  return {node.reshape(dims.empty() ? x : prim::sum(x, dims), shape)};
+  return {node.reshape(dims.empty() ? x : prim::sum(asNumber(node, x), dims), shape)};
 }
 Entities broadcastTensors(Node &node) {
   TensorList all = node.anyTensors("tensors");

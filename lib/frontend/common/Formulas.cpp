@@ -65,6 +65,37 @@ Tensor accc::frontend::floorQuotient(Tensor a, Tensor b) {
   return prim::select(prim::equal(b, 0.0), prim::floor(a / b), whole);
 }
 
+// By squarings: no machine's power of floats is exact, and the cast to an integer drops a fraction.
+Tensor accc::frontend::integerPower(Tensor a, Tensor b) {
+  auto isOdd = [](Tensor x) { return prim::notEqual(prim::bitAnd(x, x.full(1.0)), 0.0); };
+  bool isUnsigned = b.elementType().isUnsignedInteger();
+  unsigned bits = b.elementType().getIntOrFloatBitWidth() - (isUnsigned ? 0 : 1);
+  Tensor rest = b;
+  constexpr unsigned kMostBits = 10;
+  if (std::optional<double> known = prim::splatNumber(b)) {
+    bits = static_cast<unsigned>(std::log2(std::max(*known, 1.0))) + 1;
+  } else if (bits > kMostBits) {
+    bits = kMostBits;
+    double most = (1 << kMostBits) - 1;
+    rest = prim::select(b > most, prim::select(isOdd(b), most, b.full(most - 1)), b);
+  }
+  Tensor power = a.full(1.0), square = a;
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    power = prim::select(isOdd(rest), power * square, power);
+    if (bit + 1 == bits)
+      break;
+    square = square * square;
+    rest = rest / 2.0;
+  }
+  if (isUnsigned)
+    return power;
+  Tensor isUnit = prim::equal(a, 1.0);
+  if (!a.elementType().isUnsignedInteger())
+    isUnit = prim::bitOr(isUnit, prim::equal(a, -1.0));
+  Tensor inverse = prim::select(isUnit, prim::select(isOdd(b), a, 1.0), 0.0);
+  return prim::select(b < 0.0, inverse, power);
+}
+
 Tensor accc::frontend::rootOf(Tensor sum, double p) {
   Tensor isZero = prim::equal(sum, 0.0);
   Tensor positive = prim::select(isZero, 1.0, sum);

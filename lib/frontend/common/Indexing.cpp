@@ -27,6 +27,10 @@ Tensor accc::frontend::withoutGradientOf(Tensor rows, Tensor indices, int64_t pa
   return prim::select(isPadding, detach(rows), rows);
 }
 
+prim::ScatterKind accc::frontend::additionOf(Type element) {
+  return element.isInteger(1) ? prim::ScatterKind::max : prim::ScatterKind::add;
+}
+
 Tensor accc::frontend::flat(Tensor x) { return x.reshape({x.size()}); }
 
 SmallVector<int64_t> accc::frontend::stridesOf(ArrayRef<int64_t> shape) {

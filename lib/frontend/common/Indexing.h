@@ -16,6 +16,9 @@ prim::Tensor detach(prim::Tensor x);
 /// The rows, of which those of the index `padding` take no gradient: an embedding's padding_idx.
 prim::Tensor withoutGradientOf(prim::Tensor rows, prim::Tensor indices, int64_t padding);
 
+/// How a scatter adds to elements of this type: a sum of booleans is true once any of them is.
+prim::ScatterKind additionOf(mlir::Type element);
+
 /// All elements in one dimension.
 prim::Tensor flat(prim::Tensor x);
 

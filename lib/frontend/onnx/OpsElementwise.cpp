@@ -69,7 +69,12 @@ Entities pow(Node &node) {
     if (*exponent == 0.5 && isa<FloatType>(type))
       return {prim::sqrt(x)};
   }
-  Type wide = isa<FloatType>(type) ? type : node.builder().getF64Type();
+  bool isInteger = !isa<FloatType>(type);
+  if (isInteger && !isa<FloatType>(y.elementType())) {
+    auto [a, b] = node.broadcast(x, y);
+    return {frontend::integerPower(a, b)};
+  }
+  Type wide = isInteger ? node.builder().getF64Type() : type;
   auto [a, b] = node.broadcast(x.convert(wide), y.convert(wide));
   return {prim::pow(a, b).convert(type)};
 }

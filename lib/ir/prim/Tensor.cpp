@@ -32,6 +32,8 @@ DenseElementsAttr accc::prim::splat(RankedTensorType type, double number) {
   if (isa<FloatType>(element))
     return DenseElementsAttr::get(type, FloatAttr::get(element, number).getValue());
   auto integer = cast<IntegerType>(element);
+  if (integer.getWidth() == 1)
+    return DenseElementsAttr::get(type, number != 0);
   return DenseElementsAttr::get(type, APInt(integer.getWidth(),
                                             static_cast<uint64_t>(static_cast<int64_t>(number)),
                                             /*isSigned=*/number < 0));

@@ -153,6 +153,7 @@ bool areExact(llvm::ArrayRef<double> numbers, mlir::Type elementType);
 std::optional<double> splatNumber(mlir::Value value);
 
 /// `number` as a splat attribute of `type`, whatever its element type.
+/// A boolean is true unless the number is 0.
 mlir::DenseElementsAttr splat(mlir::RankedTensorType type, double number);
 
 } // namespace accc::prim

@@ -140,3 +140,26 @@ func.func @every_other(%a: tensor<64x65xf32>, %w: tensor<65x65xf32>) -> (tensor<
   %0 = prim.mul %s, %z : (tensor<64x33xf32>, tensor<64x33xf32>) -> tensor<64x33xf32>
   return %0, %y : tensor<64x33xf32>, tensor<64x33xf32>
 }
+
+// Two slices take all of a product apart. The second kernel needs one of them only, as the sigmoid of the other lies in
+// memory: it computes the product and the slice itself, and waits for neither.
+// CHECK-LABEL: @halves
+// CHECK: %[[F:.*]]:2 = prim.fusion reduce "mul_logistic_reduce"(%arg0, %arg1)
+// CHECK: %[[G:.*]] = prim.fusion loop "mul_concatenate"(%arg0, %arg1, %[[F]]#1, %[[F]]#0)
+// CHECK: prim.slice %arg2 {limits = array<i64: 1, 4096>
+// CHECK: return %[[F]]#0, %[[G]]
+func.func @halves(%x: tensor<2x4096xf32>, %scale: tensor<f32>) -> (tensor<1x4096xf32>, tensor<2x4096xf32>) {
+  %s = prim.broadcast %scale {dimensions = array<i64>} : (tensor<f32>) -> tensor<2x4096xf32>
+  %y = prim.mul %x, %s : (tensor<2x4096xf32>, tensor<2x4096xf32>) -> tensor<2x4096xf32>
+  %a = prim.slice %y {limits = array<i64: 1, 4096>, starts = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<2x4096xf32>) -> tensor<1x4096xf32>
+  %b = prim.slice %y {limits = array<i64: 2, 4096>, starts = array<i64: 1, 0>, strides = array<i64: 1, 1>} : (tensor<2x4096xf32>) -> tensor<1x4096xf32>
+  %g = prim.logistic %b : (tensor<1x4096xf32>) -> tensor<1x4096xf32>
+  %p = prim.mul %a, %g : (tensor<1x4096xf32>, tensor<1x4096xf32>) -> tensor<1x4096xf32>
+  %m = prim.reduce max %p {dimensions = array<i64: 0>} : (tensor<1x4096xf32>) -> tensor<4096xf32>
+  %rows = prim.broadcast %m {dimensions = array<i64: 1>} : (tensor<4096xf32>) -> tensor<1x4096xf32>
+  %da = prim.mul %rows, %g : (tensor<1x4096xf32>, tensor<1x4096xf32>) -> tensor<1x4096xf32>
+  %db = prim.mul %rows, %a : (tensor<1x4096xf32>, tensor<1x4096xf32>) -> tensor<1x4096xf32>
+  %d = prim.concatenate %da, %db {dimension = 0 : i64} : (tensor<1x4096xf32>, tensor<1x4096xf32>) -> tensor<2x4096xf32>
+  %dx = prim.mul %d, %s : (tensor<2x4096xf32>, tensor<2x4096xf32>) -> tensor<2x4096xf32>
+  return %g, %dx : tensor<1x4096xf32>, tensor<2x4096xf32>
+}

@@ -16,6 +16,11 @@ INDEX = torch.tensor([[0, 2, 1], [1, 0, 2]])
 MASK = torch.tensor([[True, False, True], [False, True, True]])
 
 
+def whole(x):
+    """Integers that are not known when a model is compiled."""
+    return (x.detach() * 4).round().long()
+
+
 def positive(f):
     """Of arguments from 0.2 to 2."""
     return lambda x: f(x.abs() % 1.8 + 0.2)
@@ -429,7 +434,13 @@ PLACED = {
     "topk_number": lambda x: x[0, 0].topk(1)[0],
     "combinations": lambda x: torch.combinations(x.view(6), 3),
     "combinations_again": lambda x: torch.combinations(x[0], 3, with_replacement=True),
+    "integer_powers": lambda x: x * sum(y % 101 for y in (whole(x) ** (INDEX * 9 + 8), whole(x) ** 11, whole(x) ** (INDEX * 70), (whole(x) | 1) ** (INDEX - 2), whole(x).to(torch.uint8) ** (INDEX + 2))) * 0.01,
+    "wrapped_products": lambda x: x * ((whole(x) * 20).to(torch.int8) @ (whole(x) * 20).to(torch.int8).t()).sum() * 0.01 + (whole(x).to(torch.uint8) @ whole(x).to(torch.uint8).t())[:, :1] * 0.01 * x,
+    "booleans": lambda x: x * ((x.detach() > 0).scatter_add(1, INDEX % 2, x.detach() > -0.5) + F.pad(x.detach() > 0, (0, 1), value=2)[:, 1:] * 2.0 + (x.detach() > 0).sum_to_size(2, 1)
+                               + (x.detach() > 0).index_put((INDEX[0] % 2,), x.detach()[:1].abs().expand(3, 3) > 0.3, accumulate=True) * 0.5),
     "split_tensor": lambda x: x.tensor_split(torch.tensor([1, 2]), 1)[1],
+    "repeats": lambda x: x.repeat_interleave(torch.tensor([2, 0, 1]), 1) * x.repeat_interleave(torch.tensor([1, 0, 2, 0, 0, 3]))[1:4],
+    "repeats_alone": lambda x: x[torch.repeat_interleave(torch.tensor([1, 2]))],
     "index_numbers": lambda x: x[0, 0].index_add(0, torch.tensor([0]), x[0, 1]) + x[1, 0].index_copy(0, torch.tensor([0]), x[1, 1]) * x[1, 2].index_fill(0, torch.tensor([0]), 0.5) * x[0, 2].index_reduce(0, torch.tensor([0]), x[1, 1], "prod"),
     "index_fill_twice": lambda x: x.index_fill(1, torch.tensor([1, 1]), x[0, 0]),
     "take": lambda x: x.take(INDEX * 2 - 1),

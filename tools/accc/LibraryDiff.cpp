@@ -2,6 +2,7 @@
 #include "LibraryDiff.h"
 
 #include "Command.h"
+#include "Noise.h"
 #include "Snapshot.h"
 #include "Trajectory.h"
 
@@ -80,8 +81,9 @@ private:
     options.gradients = &expected.gradients;
     restart(after, initialB);
     setVariables(after, initialA);
+    auto measure = [&] { return measureNoise(before, initialA, inputs, options, expected, allOf); };
     compareTrajectories(record(after, inputs, options), expected,
-                        sizes.empty() ? "" : std::string(sizes) + " ", report.tolerance,
+                        sizes.empty() ? "" : std::string(sizes) + " ", report.tolerance, measure,
                         section.tensors);
   }
 

@@ -96,6 +96,7 @@ static int recordGoldens(const RecordOptions &options) {
   Model model = Model::load(options.library);
   Session session(model, options.run.settings());
   fillWeights(session, options.params);
+  const TensorMap variables = variablesOf(session);
   TensorMap inputs, initial;
   std::string_view sizes;
   if (options.inputs.empty()) {
@@ -105,7 +106,7 @@ static int recordGoldens(const RecordOptions &options) {
     inputs = load_safetensors(options.inputs);
     sizes = session.choose(model.entries().front().name, inputs).sizes;
   }
-  for (auto &[name, value] : variablesOf(session))
+  for (const auto &[name, value] : variables)
     if (model.find_variable(name)->role != ACCC_OPTIMIZER_STATE)
       initial.emplace(name, value);
 
@@ -113,7 +114,8 @@ static int recordGoldens(const RecordOptions &options) {
   for (const accc_entry &entry : model.entries())
     if (entry.sizes == sizes && kindOf(entry.name) != "apply_step")
       run.entries.insert(entry.name);
-  TensorMap goldens = toGoldens(model, record(session, inputs, run));
+  const Trajectory trajectory = record(session, inputs, run);
+  TensorMap goldens = toGoldens(model, trajectory);
   checkFinite(goldens);
 
   fs::path name = fs::path(options.output).lexically_normal();
@@ -124,6 +126,8 @@ static int recordGoldens(const RecordOptions &options) {
   save_safetensors(folder.path() / kInitialFile, initial);
   save_safetensors(folder.path() / kGoldenFile, goldens);
   ordered_json meta = describeRun(model, options, sizes, session.learning_rate());
+  auto named = [&](const Trajectory &each) { return toGoldens(model, each); };
+  meta["noise"] = measureNoise(session, variables, inputs, run, trajectory, named);
   if (std::string problem = writeTextFile(folder.path() / kMetaFile, toText(meta) + "\n");
       !problem.empty())
     throw Error(ErrorKind::machine, problem);

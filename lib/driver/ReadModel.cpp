@@ -51,6 +51,8 @@ static bool refuseWhatTheFileSays(Compilation &c, bool isScript, bool isOnnx) {
       refuse("--assume-batchnorm-training", "in which mode its batch norms are", "ONNX");
     if (!c.options.runningVariance.empty())
       refuse("--running-variance", "which variance its batch norms keep", "ONNX");
+    if (c.options.acceptDamagedExport)
+      refuse("--accept-damaged-export", "which parameters it has", "ONNX");
   }
   return !good;
 }

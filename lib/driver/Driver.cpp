@@ -102,8 +102,24 @@ static Outcome finish(Compilation &c, ExitCode code) {
   return outcome;
 }
 
+/// What comes with a library cannot be asked for without one.
+static void checkStopped(const CompileOptions &options, std::vector<Problem> &problems) {
+  if (options.stopAfter.empty() || options.stopAfter == "generate")
+    return;
+  for (auto [option, value] :
+       {std::pair("--header", &options.header), std::pair("--report", &options.report),
+        std::pair("--weights", &options.weights)})
+    if (!value->empty())
+      problems.push_back({.message = std::string(option) + " " + *value +
+                                     ": it comes with the library, and --stop-after " +
+                                     options.stopAfter + " makes none",
+                          .fault = Fault::Usage});
+}
+
 Outcome accc::compileModel(const CompileOptions &options, const Progress &progress) {
-  if (std::vector<Problem> problems = checkOptions(options); !problems.empty())
+  std::vector<Problem> problems = checkOptions(options);
+  checkStopped(options, problems);
+  if (!problems.empty())
     return {.code = ExitCode::Usage, .problems = std::move(problems)};
 
   MLIRContext context;

@@ -69,7 +69,9 @@ llvm::Error OutputFiles::add(llvm::StringRef name, llvm::function_ref<bool(llvm:
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::exists(status) &&
       !llvm::sys::fs::is_regular_file(status))
-    return failure(path, std::make_error_code(std::errc::not_supported));
+    return failure(path, std::make_error_code(llvm::sys::fs::is_directory(status)
+                                                  ? std::errc::is_a_directory
+                                                  : std::errc::not_supported));
   llvm::SmallString<128> temporary;
   int descriptor;
   if (std::error_code code =

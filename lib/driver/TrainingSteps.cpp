@@ -48,8 +48,11 @@ public:
     }
     readOptimizers();
     readTrained();
-    if (!errors.empty())
-      return llvm::createStringError(std::errc::invalid_argument, llvm::join(errors, "\n").c_str());
+    llvm::Error all = llvm::Error::success();
+    for (const std::string &error : errors)
+      all = llvm::joinErrors(std::move(all), llvm::createStringError(llvm::Twine(error)));
+    if (all)
+      return std::move(all);
     return std::move(steps);
   }
 

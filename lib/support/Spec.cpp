@@ -12,6 +12,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 using namespace accc;
 using llvm::StringRef;
@@ -82,6 +83,11 @@ std::optional<double> Spec::givenNumber(StringRef option, double fallback, doubl
   std::optional<double> result = parseNumber(found->value.value_or(""));
   if (!result) {
     addError(quoted(option) + " needs a number, as in " + option.str() + "=" + decimal(fallback));
+    return std::nullopt;
+  }
+  constexpr double largest = std::numeric_limits<float>::max();
+  if (std::abs(*result) > largest) {
+    addError(quoted(option) + " must fit into a float, and is " + *found->value);
     return std::nullopt;
   }
   if (*result < low || *result > high) {

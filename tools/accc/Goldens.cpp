@@ -2,6 +2,7 @@
 #include "Goldens.h"
 
 #include "Command.h"
+#include "Json.h"
 
 #include <cctype>
 #include <cmath>
@@ -100,7 +101,7 @@ GoldenMeta accc::tool::readGoldenMeta(const std::string &folder, const std::stri
   try {
     return parseMeta(json, model);
   } catch (const json::exception &error) {
-    throw Error(ErrorKind::data, path.string() + ": " + error.what());
+    throw Error(ErrorKind::data, path.string() + ": " + describe(error));
   }
 }
 

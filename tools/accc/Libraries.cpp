@@ -30,8 +30,11 @@ void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
   command.add_option("--seed", options.seed, "Random seed of dropout and other random ops")
       ->check(wholeNumber())
       ->capture_default_str();
-  command.add_option("--lr", options.learningRate, "Learning rate; default: the optimizer's")
-      ->check(finiteNumber());
+  command
+      .add_option("--lr", options.learningRate, "Learning rate; default: the optimizer's")
+      // As a float it would be infinite.
+      ->check(
+          finiteNumber(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()));
 }
 
 void accc::tool::checkEntry(const Model &model, const std::string &name) {

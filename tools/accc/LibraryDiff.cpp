@@ -2,6 +2,7 @@
 #include "LibraryDiff.h"
 
 #include "Command.h"
+#include "Json.h"
 #include "Noise.h"
 #include "Snapshot.h"
 #include "Trajectory.h"
@@ -134,6 +135,6 @@ void accc::tool::diffDescription(const std::string &library, const std::string &
                      report);
   } catch (const nlohmann::json::exception &error) {
     throw Error(ErrorKind::data, (std::filesystem::path(folder) / kMetaFile).string() +
-                                     ": library: " + error.what());
+                                     ": library: " + describe(error));
   }
 }

@@ -118,6 +118,9 @@ static int recordGoldens(const RecordOptions &options) {
   TensorMap goldens = toGoldens(model, trajectory);
   checkFinite(goldens);
 
+  auto named = [&](const Trajectory &each) { return toGoldens(model, each); };
+  const Noise noise = measureNoise(session, variables, inputs, run, trajectory, named);
+
   fs::path name = fs::path(options.output).lexically_normal();
   if (!name.has_filename())
     name = name.parent_path();
@@ -126,8 +129,7 @@ static int recordGoldens(const RecordOptions &options) {
   save_safetensors(folder.path() / kInitialFile, initial);
   save_safetensors(folder.path() / kGoldenFile, goldens);
   ordered_json meta = describeRun(model, options, sizes, session.learning_rate());
-  auto named = [&](const Trajectory &each) { return toGoldens(model, each); };
-  meta["noise"] = measureNoise(session, variables, inputs, run, trajectory, named);
+  meta["noise"] = noise;
   if (std::string problem = writeTextFile(folder.path() / kMetaFile, toText(meta) + "\n");
       !problem.empty())
     throw Error(ErrorKind::machine, problem);

@@ -53,6 +53,8 @@ int main(int argc, char **argv) {
     log(LogLevel::Note, "accc --help and accc COMMAND --help say more");
     return code;
   }
+  if (std::string empty = describeEmpty(app); !empty.empty())
+    return fail(json, ErrorKind::usage, empty);
   try {
     return action();
   } catch (const Error &error) {

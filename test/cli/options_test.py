@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Options that say nothing, contradict each other or would have no effect are refused, before anything is written."""
+
+import json
+import os
+import shutil
+import unittest
+
+from command_line import DATA, DONE, MACHINE, MLP, TRAINING, USAGE, CommandLineTest
+
+MODEL = MLP / "model.onnx"
+INPUTS = ["--inputs", MLP / "inputs.safetensors"]
+FORWARD = ["compile", MODEL, "-o", "m.so", "-D", "batch=64"]
+TRAINED = ["compile", MODEL, "-o", "m.so", *TRAINING]
+
+
+class Options(CommandLineTest):
+    def refused(self, *arguments, code=USAGE):
+        """With the same messages on standard error and, as JSON, in the result; returns the former."""
+        before = self.files()
+        _, error = self.accc(*arguments, code=code)
+        out, _ = self.accc(*arguments, "--json", code=code)
+        result = json.loads(out)
+        self.assertFalse(result["ok"])
+        for problem in result["problems"]:
+            self.assertIn(problem["message"].splitlines()[0], error)
+        for line in error.splitlines():
+            self.assertRegex(line, "^(accc: (error|warning|note): |  )")
+        self.assertEqual(self.files(), before)
+        return error
+
+    def test_empty_values(self):
+        """As of a variable of a shell that is not set."""
+        library = self.library()
+        for option in (
+            *("--loss", "--optimizer", "--train", "--freeze", "--header", "--report", "--dump-dir"),
+            *("--weights", "--stop-after", "--running-variance", "--custom-ops", "--precision", "--output"),
+        ):
+            output = [] if option == "--output" else ["-o", "m.so"]
+            error = self.refused("compile", MODEL, "-D", "batch=64", *output, option, "")
+            self.assertIn(f"{option} is given an empty value", error)
+        self.assertIn("MODEL is given an empty value", self.refused("check", ""))
+        for command in (
+            ["run", library, "--inputs", ""],
+            ["run", library, *INPUTS, "--outputs", ""],
+            ["bench", library, "--entry", ""],
+            ["golden", library, "-o", ""],
+            ["diff", library, library, "--junit", ""],
+        ):
+            self.assertIn("is given an empty value", self.refused(*command))
+
+    def test_lists_with_empty_parts(self):
+        for option, value in (
+            *(("-D", "batch=64,"), ("--target", "cpu,"), ("--arch", ",native")),
+            *(("--input", "x=float32[2,,3]"), ("--input", "x=float32[2,]")),
+        ):
+            error = self.refused("compile", MODEL, "-o", "m.so", option, value)
+            self.assertIn(f"{option}: there is an empty part in '", error)
+        library = self.library()
+        self.assertIn("--only: there is an empty part in 'numbers,'", self.refused("diff", library, library, "--only", "numbers,"))
+
+    def test_what_needs_training(self):
+        for option in (["--train", "."], ["--freeze", "bias"], ["--optimizer", "sgd"], ["--loss-only"]):
+            self.assertIn(f"error: {option[0]} needs a --loss", self.refused(*FORWARD, *option))
+        error = self.refused(*FORWARD, "--train", ".", "--freeze", "bias")
+        self.assertIn("2 errors", error)
+
+    def test_several_errors_of_steps_are_several_problems(self):
+        error = self.refused(*FORWARD, "--loss", "mse", "--loss", "l1")
+        self.assertIn("accc: error: --loss mse: of several losses each needs a name", error)
+        self.assertIn("accc: error: --loss l1: of several losses each needs a name", error)
+
+    def test_what_comes_with_a_library(self):
+        for option in (["--header", "m.h"], ["--report", "m.json"], ["--weights", "beside"]):
+            error = self.refused("compile", MODEL, "-D", "batch=64", "--stop-after", "fuse", *option)
+            self.assertIn(f"{' '.join(option)}: it comes with the library, and --stop-after fuse makes none", error)
+
+    def test_numbers_that_no_float_holds(self):
+        error = self.refused(*FORWARD, "--loss", "cross_entropy", "--optimizer", "sgd,lr=1e99")
+        self.assertIn("'lr' must fit into a float, and is 1e99", error)
+        self.assertIn("1e99 is more than", self.refused("run", self.library(), *INPUTS, "--lr", "1e99"))
+
+    def test_machines_that_are_not_there(self):
+        for arch in ("sm_85", "compute_81"):
+            error = self.refused(*FORWARD, "--target", "cuda", "--arch", arch)
+            self.assertIn(f"--arch {arch}: there is no GPU of that compute capability", error)
+
+    @unittest.skipUnless(shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"), "no ptxas")
+    def test_a_machine_that_ptxas_does_not_know(self):
+        error = self.refused(*FORWARD, "--target", "cuda", "--arch", "sm_999")
+        self.assertRegex(error, "--arch sm_999: .*ptxas does not know it")
+
+    def test_options_of_a_model_for_a_library(self):
+        library = self.library()
+        for option in (["-D", "batch=2"], ["--loss", "mse"], ["--target", "cuda"], ["--assume-dropout-training"]):
+            self.assertIn(f"{option[0]} is about a model, and {library} is a library", self.refused("inspect", library, *option))
+        self.accc("inspect", library, "-v")
+
+    def test_a_run(self):
+        library = self.library()
+        for entry in ("eval_step", "grad_step"):
+            error = self.refused("run", library, *INPUTS, "--entry", entry, "--lr", "0.1")
+            self.assertIn(f"--lr: {entry} takes no learning rate", error)
+        # Before hours of training, of which nothing would be left.
+        for name, code in (("nowhere/p.safetensors", MACHINE), (".", USAGE), ("/dev/full", USAGE)):
+            for option in ("--outputs", "--save-params"):
+                out, error = self.accc("run", library, *INPUTS, option, name, code=code)
+                self.assertEqual(out, "")
+                self.assertIn(f"cannot write {name}: ", error)
+        for command in ("run", "bench"):
+            error = self.refused(command, MODEL, *INPUTS, code=DATA)
+            self.assertIn("it is no compiled model; accc compile makes one", error)
+        self.assertIn("--steps excludes --seconds", self.refused("bench", library, "--steps", "2", "--seconds", "1"))
+
+    def test_a_comparison(self):
+        library = self.library()
+        (self.folder / "text").write_text("text")
+        for options, message in (
+            (["--fail-on", "none,numbers"], "--fail-on none leaves no room"),
+            (["--only", "kernels", "--fail-on", "numbers"], "--fail-on numbers: --only leaves that section out"),
+            (["--only", "kernels", "--fail-on", "training"], "--fail-on training: --only leaves that section out"),
+            (["--only", "kernels", "--tolerance", "0"], "are about numbers, which --only leaves out"),
+            (["--only", "kernels", "--steps", "2"], "are about numbers, which --only leaves out"),
+            (["--only", "kernels", *INPUTS], "are about numbers, which --only leaves out"),
+            (["--custom-ops", "text"], "--custom-ops text: "),
+        ):
+            self.assertIn(message, self.refused("diff", library, library, *options))
+        self.accc("diff", library, library, "--only", "manifest,numbers", "--fail-on", "training", "--steps", "2", code=DONE)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -164,6 +164,9 @@ class Compile(CommandLineTest):
                 _, error = self.accc("compile", *command, "-o", "m.so", code=USAGE)
                 self.assertEqual(error.count(f"error: {option[0]}: {message}"), 1, error)
                 self.accc("check", *command, code=USAGE)
+        own = GOLDENS.parent / "steps" / "normalized" / "model.onnx"
+        _, error = self.accc("compile", own, "-o", "m.so", "--assume-dropout-training", code=USAGE)
+        self.assertIn("--assume-dropout-training: the model holds its own training step", error)
         self.assertEqual(self.files(), [])
 
     def test_what_a_file_says_is_not_said_again(self):

@@ -4,9 +4,12 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
 import unittest
+from unittest import mock
 
-from command_line import DATA, DONE, MACHINE, MLP, TRAINING, USAGE, CommandLineTest
+from command_line import ACCC, DATA, DONE, MACHINE, MLP, SECONDS, TRAINING, USAGE, CommandLineTest
 
 MODEL = MLP / "model.onnx"
 INPUTS = ["--inputs", MLP / "inputs.safetensors"]
@@ -110,7 +113,52 @@ class Options(CommandLineTest):
         for command in ("run", "bench"):
             error = self.refused(command, MODEL, *INPUTS, code=DATA)
             self.assertIn("it is no compiled model; accc compile makes one", error)
+        self.accc(*FORWARD)
+        self.assertIn("--lr: eval_step takes no learning rate", self.refused("golden", "m.so", "-o", "g", "--lr", "0.1"))
         self.assertIn("--steps excludes --seconds", self.refused("bench", library, "--steps", "2", "--seconds", "1"))
+
+    def test_the_environment(self):
+        library = self.library()
+        with mock.patch.dict(os.environ, {"OMP_NUM_THREADS": "9999999"}):
+            error = self.refused("run", library, *INPUTS)
+        self.assertIn("9999999 threads are too many (OMP_NUM_THREADS): 4096 at most", error)
+        with mock.patch.dict(os.environ, {"TMPDIR": "/nowhere"}):
+            error = self.refused("diff", MODEL, MLP, code=MACHINE)
+        self.assertIn("there is no folder for temporary files (TMPDIR)", error)
+
+    def test_standard_output(self):
+        library = self.library()
+        commands = (
+            ["inspect", library, "--json"],
+            ["run", library, *INPUTS],
+            ["check", MODEL, "-D", "batch=2"],
+            ["compile", MODEL, "-D", "batch=2", "--stop-after", "import"],
+            ["diff", library, library],
+            ["diff", MODEL, MLP],
+            ["--help"],
+        )
+        before = self.files()
+        for command in commands:
+            for end, code in ((">/dev/full", MACHINE), (">&-", DONE), ("| true", None)):
+                # What reads no more ends the command as it ends others, or comes too late for that.
+                line = f'set -o pipefail; "$@" {end}'
+                arguments = ["bash", "-c", line, "bash", ACCC, *map(str, command)]
+                done = subprocess.run(arguments, cwd=self.folder, stderr=subprocess.PIPE, text=True, timeout=SECONDS)
+                if code is None:
+                    self.assertIn(done.returncode, (DONE, 128 + signal.SIGPIPE), done.stderr)
+                else:
+                    self.assertEqual(done.returncode, code, f"{command} {end}\n{done.stderr}")
+                error = "^accc: error: cannot write to standard output: .*\n$" if code == MACHINE else "^$"
+                self.assertRegex(done.stderr, error, f"{command} {end}")
+        self.assertEqual(self.files(), before)
+
+    def test_closed_streams_are_no_files(self):
+        """What is opened would else be standard output, and hold what is printed."""
+        self.accc(*TRAINED)
+        whole = (self.folder / "m.so").read_bytes()
+        closed = ["bash", "-c", '"$@" >&- 2>&- <&-', "bash", ACCC, *map(str, TRAINED), "--json", "-vv"]
+        self.assertEqual(subprocess.run(closed, cwd=self.folder, timeout=SECONDS).returncode, DONE)
+        self.assertEqual((self.folder / "m.so").read_bytes(), whole)
 
     def test_a_comparison(self):
         library = self.library()

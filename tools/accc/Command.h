@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace accc::tool {
@@ -96,6 +97,9 @@ struct StepOptions {
 
 /// Adds --steps, --seed and --lr. `options`, which has the defaults, must live as long as the app.
 void addStepOptions(CLI::App &command, StepOptions &options);
+
+/// Throws Error (usage) where a learning rate is given and none of these entry points takes one.
+void checkLearningRate(std::span<const accc_entry> entries, const StepOptions &options);
 
 /// Throws Error (usage) that lists the library's entry points unless `name` is one.
 void checkEntry(const Model &model, const std::string &name);

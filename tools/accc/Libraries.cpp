@@ -37,6 +37,19 @@ void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
           finiteNumber(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()));
 }
 
+void accc::tool::checkLearningRate(std::span<const accc_entry> entries,
+                                   const StepOptions &options) {
+  auto takesRate = [](const accc_entry &entry) {
+    std::span inputs(entry.inputs, static_cast<size_t>(entry.num_inputs));
+    return std::ranges::any_of(
+        inputs, [](const accc_value &input) { return input.usage == ACCC_LEARNING_RATE; });
+  };
+  if (options.learningRate && std::ranges::none_of(entries, takesRate))
+    throw Error(ErrorKind::usage, std::string("--lr: ") +
+                                      (entries.size() == 1 ? entries.front().name : "the library") +
+                                      " takes no learning rate");
+}
+
 void accc::tool::checkEntry(const Model &model, const std::string &name) {
   std::vector<std::string> names;
   for (const accc_entry &entry : model.entries())

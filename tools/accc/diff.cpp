@@ -53,7 +53,12 @@ static int giveUp(const Outcome &outcome, bool json) {
 
 /// Compiles the model as its goldens were made, and compares.
 static int diffModel(const DiffOptions &options, DiffReport &report) {
-  ScratchFolder folder(fs::temp_directory_path() / "accc-diff-");
+  std::error_code missing;
+  fs::path temporary = fs::temp_directory_path(missing);
+  if (missing)
+    throw Error(ErrorKind::machine,
+                "there is no folder for temporary files (TMPDIR): " + missing.message());
+  ScratchFolder folder(temporary / "accc-diff-");
   GoldenMeta meta = readGoldenMeta(options.b, options.a);
   CompileOptions compile = meta.compile;
   compile.model = options.a;

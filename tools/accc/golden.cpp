@@ -94,6 +94,7 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
 static int recordGoldens(const RecordOptions &options) {
   checkOutput(options.output);
   Model model = Model::load(options.library);
+  checkLearningRate(model.entries(), options.run);
   Session session(model, options.run.settings());
   fillWeights(session, options.params);
   const TensorMap variables = variablesOf(session);

@@ -5,12 +5,10 @@
 #include "Print.h"
 #include "support/Log.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <span>
 
 using namespace accc;
 using namespace accc::tool;
@@ -53,23 +51,13 @@ static std::string whyDiverged(const std::vector<float> &losses) {
          "--allow-nonfinite";
 }
 
-/// Throws Error (usage) where a learning rate is given and the entry point has none.
-static void checkRate(const Model &model, const RunOptions &options) {
-  const accc_entry &entry = model.entry(options.entry);
-  std::span inputs(entry.inputs, static_cast<size_t>(entry.num_inputs));
-  if (options.run.learningRate && std::ranges::none_of(inputs, [](const accc_value &input) {
-        return input.usage == ACCC_LEARNING_RATE;
-      }))
-    throw Error(ErrorKind::usage, "--lr: " + options.entry + " takes no learning rate");
-}
-
 static int run(const RunOptions &options) {
   keepApart({options.outputs, options.saveParams},
             {options.library, options.inputs, options.params});
   checkWritable({options.outputs, options.saveParams}); // before hours of training
   Model model = Model::load(options.library);
   checkEntry(model, options.entry);
-  checkRate(model, options);
+  checkLearningRate({&model.entry(options.entry), 1}, options.run);
   SessionOptions settings = options.run.settings();
   settings.threads = options.threads;
   Session session(model, settings);

@@ -44,13 +44,12 @@ std::optional<bool> GraphImporter::unbiasedRunningVar() {
 void GraphImporter::reportUnusedOptions() {
   if (!problems.empty())
     return; // the model was not read to its end
+  const char *untrained = training ? "the model holds its own training step (training_info)"
+                                   : "it is about training, and there is no --loss";
   auto report = [&](bool given, bool isUsed, const std::string &option, const char *missing) {
     if (given && !isUsed)
-      problems.push_back(
-          {.message =
-               option + ": " +
-               (importOptions.training ? missing : "it is about training, and there is no --loss"),
-           .fault = Fault::Usage});
+      problems.push_back({.message = option + ": " + (importOptions.training ? missing : untrained),
+                          .fault = Fault::Usage});
   };
   report(importOptions.assumeDropoutTraining, asked.dropoutTraining, "--assume-dropout-training",
          "the file has no dropout that leaves open whether it drops");

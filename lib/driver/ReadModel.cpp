@@ -28,7 +28,7 @@ static void checkLossOutput(Compilation &c, const std::vector<std::string> &outp
     if (!loss)
       llvm::consumeError(loss.takeError()); // known from checkOptions
     else if (!loss->output.empty() && !llvm::is_contained(outputs, loss->output))
-      c.problems.add({.message = unknownOutput(loss->output, outputs)});
+      c.problems.add({.message = unknownOutput(loss->output, outputs), .fault = Fault::Usage});
   }
 }
 
@@ -72,7 +72,8 @@ LogicalResult accc::readModel(Compilation &c) {
 
   if (llvm::sys::path::extension(path) == ".mlir") {
     for (const auto &[name, size] : c.sizes.dimensions)
-      c.problems.add({.message = "-D " + name + ": the shapes of IR text are fixed"});
+      c.problems.add(
+          {.message = "-D " + name + ": the shapes of IR text are fixed", .fault = Fault::Usage});
     if (!c.sizes.dimensions.empty() ||
         refuseWhatTheFileSays(c, /*isScript=*/false, /*isOnnx=*/false))
       return failure();

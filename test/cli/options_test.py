@@ -52,6 +52,15 @@ class Options(CommandLineTest):
         ):
             self.assertIn("is given an empty value", self.refused(*command))
 
+    def test_names_that_the_model_does_not_have(self):
+        for options, message in (
+            (["--loss", "output:nope"], "--loss names the output 'nope', and the model has 'logits'"),
+            (["--loss", "mse=nope"], "--loss names the output 'nope', and the model has 'logits'"),
+            (["--loss", "mse="], "--loss mse=: needs the name of an output after '='"),
+            (["-D", "seq=3"], "-D seq: no input leaves a dimension of this name open (open: 'batch')"),
+        ):
+            self.assertIn(message, self.refused(*FORWARD, *options))
+
     def test_lists_with_empty_parts(self):
         for option, value in (
             *(("-D", "batch=64,"), ("--target", "cpu,"), ("--arch", ",native")),

@@ -38,6 +38,22 @@ static void checkTraining(const CompileOptions &options,
     need(NamePattern::parse("--freeze", text).takeError());
 }
 
+/// The files that the options name to be read.
+static std::vector<std::string> filesOf(const CompileOptions &options) {
+  std::vector<std::string> files = {options.model};
+  llvm::append_range(files, options.customOps);
+  if (auto steps = readTrainingSteps(options)) {
+    for (const TrainingOptions &step : *steps)
+      if (auto loss = parseLoss(step.loss))
+        llvm::append_range(files, loss->files);
+      else
+        llvm::consumeError(loss.takeError()); // checkTraining() tells of it
+  } else {
+    llvm::consumeError(steps.takeError());
+  }
+  return files;
+}
+
 std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   std::vector<Problem> problems;
   auto add = [&](const std::string &message) {
@@ -89,7 +105,7 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
     add(options.model + ": there is no such file");
   else if (!llvm::sys::fs::is_regular_file(options.model))
     add(options.model + ": is a folder, a device or a pipe; a model is read from a regular file");
-  for (const std::string &problem : findOverwritten(options, options.model))
+  for (const std::string &problem : findOverwritten(options, filesOf(options)))
     add(problem);
   return problems;
 }

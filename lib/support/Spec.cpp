@@ -150,6 +150,7 @@ std::vector<double> Spec::givenNumbers(StringRef option) {
     StringRef(list).split(words, ':');
   } else if (auto buffer = llvm::MemoryBuffer::getFile(list, /*IsText=*/true)) {
     file = std::move(*buffer);
+    files.push_back(list);
     llvm::SplitString(file->getBuffer(), words, " \t\r\n,:");
   } else {
     addError("the file " + quoted(list) + " of " + quoted(option) +

@@ -108,6 +108,9 @@ void checkEntry(const Model &model, const std::string &name);
 /// none.
 void keepApart(const std::vector<std::string> &written, const std::vector<std::string> &read);
 
+/// What a session of the library reads: it, and its initial values where they lie beside it.
+std::vector<std::string> filesOf(const std::string &library);
+
 /// Throws Error where a file that the command will write cannot be: it is a folder or a device, or
 /// its folder is not there or may not be written. Empty names are none.
 void checkWritable(const std::vector<std::string> &written);

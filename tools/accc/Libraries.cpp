@@ -23,6 +23,16 @@ bool accc::tool::isLibrary(const std::string &path) {
                                        "ELF";
 }
 
+std::vector<std::string> accc::tool::filesOf(const std::string &library) {
+  std::vector<std::string> files = {library};
+  if (!isLibrary(library))
+    return files;
+  Model model = Model::describe(library);
+  if (const char *beside = model.description().weights_file)
+    files.push_back(std::filesystem::path(model.path()).replace_filename(beside));
+  return files;
+}
+
 void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
   command.add_option("--steps", options.steps, "Number of steps")
       ->check(wholeNumber(1))

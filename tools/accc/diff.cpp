@@ -156,7 +156,17 @@ static void checkOptions(const DiffOptions &options, Mode mode) {
             !options.hasTolerance),
        "--params, --inputs, --steps and --tolerance are about numbers, which --only leaves out");
   checkWritable({options.junit});
-  keepApart({options.junit}, {options.a, options.b, options.run.params, options.run.inputs});
+  if (options.junit.empty())
+    return;
+  std::vector<std::string> read = {options.run.params, options.run.inputs};
+  for (const std::string &side : {options.a, options.b})
+    if (fs::is_directory(side))
+      for (const char *file : {kMetaFile, kInputsFile, kInitialFile, kGoldenFile, kGolden64File})
+        read.push_back(fs::path(side) / file);
+    else
+      for (const std::string &file : filesOf(side))
+        read.push_back(file);
+  keepApart({options.junit}, read);
 }
 
 static int diff(const DiffOptions &options) {

@@ -47,6 +47,7 @@ llvm::Expected<LossChoice> accc::parseLoss(llvm::StringRef text) {
     return usageError("--loss " + text.str() + ": needs the name of an output after '=', as in " +
                       spec.getName().str() + "=logits");
   choice.settings = spec.getSettings();
+  choice.files = spec.getFiles();
   return choice;
 }
 

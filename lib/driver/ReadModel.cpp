@@ -61,7 +61,7 @@ LogicalResult accc::readModel(Compilation &c) {
   const std::string &path = c.options.model;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file) {
-    c.problems.add({.message = path + ": " + file.getError().message()});
+    c.problems.add({.message = path + ": " + file.getError().message(), .fault = Fault::Machine});
     return failure();
   }
   // Once: each of several sizes imports the model again.

@@ -119,12 +119,38 @@ class Options(CommandLineTest):
                 out, error = self.accc("run", library, *INPUTS, option, name, code=code)
                 self.assertEqual(out, "")
                 self.assertIn(f"cannot write {name}: ", error)
+        _, error = self.accc("golden", library, "-o", "nowhere/g", code=MACHINE)
+        self.assertIn("its folder: No such file or directory", error)
         for command in ("run", "bench"):
             error = self.refused(command, MODEL, *INPUTS, code=DATA)
             self.assertIn("it is no compiled model; accc compile makes one", error)
         self.accc(*FORWARD)
         self.assertIn("--lr: eval_step takes no learning rate", self.refused("golden", "m.so", "-o", "g", "--lr", "0.1"))
         self.assertIn("--steps excludes --seconds", self.refused("bench", library, "--steps", "2", "--seconds", "1"))
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, who may become another user")
+    def test_files_that_may_not_be_read(self):
+        library = self.library()
+        shutil.copytree(MLP, self.folder / "closed")
+        (self.folder / "model.onnx").write_bytes(MODEL.read_bytes())
+        for name in (library, self.folder / "model.onnx", self.folder / "closed"):
+            name.chmod(0)
+        self.folder.chmod(0o777)
+        binary = self.folder / "accc"
+        shutil.copy(ACCC, binary)  # wherever it is, others may not get there
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", binary]
+        for arguments in (
+            ["compile", "model.onnx", "-o", "m.so", "-D", "batch=64"],
+            ["compile", "closed/model.onnx", "-o", "m.so", "-D", "batch=64"],
+            ["inspect", "model.onnx"],
+            ["inspect", library],
+            ["run", library],
+            ["diff", library, library, "--only", "manifest"],
+            ["diff", library, "closed"],
+        ):
+            done = subprocess.run([*nobody, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=SECONDS)
+            self.assertEqual(done.returncode, MACHINE, f"{arguments}\n{done.stderr}")
+            self.assertRegex(done.stderr, "^accc: error: .*: Permission denied\n$")
 
     def test_the_environment(self):
         library = self.library()

@@ -5,7 +5,9 @@
 #include "Json.h"
 
 #include <cctype>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -94,10 +96,14 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
 
 GoldenMeta accc::tool::readGoldenMeta(const std::string &folder, const std::string &model) {
   fs::path path = fs::path(folder) / kMetaFile;
+  errno = 0;
   std::ifstream file(path);
+  if (!file)
+    throw Error(errno == ENOENT ? ErrorKind::usage : ErrorKind::machine,
+                "cannot read " + path.string() + ": " + std::strerror(errno));
   auto json = json::parse(file, nullptr, false);
   if (!json.is_object())
-    throw Error(ErrorKind::usage, path.string() + " is missing or no JSON object");
+    throw Error(ErrorKind::usage, path.string() + " is no JSON object");
   try {
     return parseMeta(json, model);
   } catch (const json::exception &error) {

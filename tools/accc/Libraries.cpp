@@ -4,6 +4,8 @@
 #include "support/Suggest.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -16,7 +18,10 @@ bool accc::tool::isLibrary(const std::string &path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return false; // to open a pipe waits for whoever writes to it
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw Error(ErrorKind::machine, "cannot read " + path + ": " + std::strerror(errno));
   char magic[4] = {};
   file.read(magic, sizeof magic);
   return std::string_view(magic, 4) == "\x7f"

@@ -29,8 +29,11 @@ struct RecordOptions {
 /// Throws Error (usage) unless the folder may be written: it is not there, empty, or holds goldens
 /// that this command wrote and nothing else.
 static void checkOutput(const std::string &output) {
-  if (!fs::exists(output))
-    return;
+  if (!fs::exists(output)) {
+    fs::path folder = fs::absolute(output).lexically_normal();
+    folder = folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
+    return checkWritable({folder / "goldens"}); // before the steps
+  }
   if (!fs::is_directory(output))
     throw Error(ErrorKind::usage, output + " is there and is no folder");
   for (const fs::directory_entry &entry : fs::directory_iterator(output)) {

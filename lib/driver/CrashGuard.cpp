@@ -160,7 +160,8 @@ void onCrash(int signal) {
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { giveUp(); });
   llvm::install_fatal_error_handler(onFatalError);
   int code = work();
-  std::cout.flush();
+  if (!flushOutput() && code == 0)
+    code = static_cast<int>(ExitCode::Machine);
   std::fflush(nullptr);
   _exit(code);
 }
@@ -207,8 +208,9 @@ int accc::guardAgainstCrashes(const std::function<int()> &work,
   if (WIFEXITED(status))
     return WEXITSTATUS(status);
   int signal = WTERMSIG(status);
-  // Ended from outside: the user's Ctrl-C, or the system's lack of memory.
-  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
+  // Ended from outside: the user's Ctrl-C, the system's lack of memory, or whoever read the output
+  // and reads no more.
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGPIPE)
     return 128 + signal;
   if (signal == SIGKILL) {
     log(LogLevel::Error, "the compiler was killed; is there enough memory?");

@@ -38,6 +38,22 @@ static void checkTraining(const CompileOptions &options,
     need(NamePattern::parse("--freeze", text).takeError());
 }
 
+/// The files that the options name to be read.
+static std::vector<std::string> filesOf(const CompileOptions &options) {
+  std::vector<std::string> files = {options.model};
+  llvm::append_range(files, options.customOps);
+  if (auto steps = readTrainingSteps(options)) {
+    for (const TrainingOptions &step : *steps)
+      if (auto loss = parseLoss(step.loss))
+        llvm::append_range(files, loss->files);
+      else
+        llvm::consumeError(loss.takeError()); // checkTraining() tells of it
+  } else {
+    llvm::consumeError(steps.takeError());
+  }
+  return files;
+}
+
 std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   std::vector<Problem> problems;
   auto add = [&](const std::string &message) {
@@ -85,13 +101,26 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
     needOneOf("--stop-after", options.stopAfter, phaseNames());
   if (options.output.empty() && (options.stopAfter.empty() || options.stopAfter == "generate"))
     add("-o LIB.so is missing");
-  if (!llvm::sys::fs::exists(options.model))
+  llvm::sys::fs::file_status status;
+  std::error_code error = llvm::sys::fs::status(options.model, status);
+  if (error == std::errc::no_such_file_or_directory)
     add(options.model + ": there is no such file");
+  else if (error)
+    problems.push_back(
+        {.message = options.model + ": " + error.message(), .fault = Fault::Machine});
   else if (!llvm::sys::fs::is_regular_file(options.model))
     add(options.model + ": is a folder, a device or a pipe; a model is read from a regular file");
-  for (const std::string &problem : findOverwritten(options, options.model))
+  for (const std::string &problem : findOverwritten(options, filesOf(options)))
     add(problem);
   return problems;
+}
+
+/// Of wrong options, or of a machine that does not let the model be read.
+static ExitCode codeOf(const std::vector<Problem> &problems) {
+  ExitCode code = ExitCode::Usage;
+  for (const Problem &problem : problems)
+    code = std::max(code, exitCodeFor(problem.fault));
+  return code;
 }
 
 static Outcome finish(Compilation &c, ExitCode code) {
@@ -102,9 +131,25 @@ static Outcome finish(Compilation &c, ExitCode code) {
   return outcome;
 }
 
+/// What comes with a library cannot be asked for without one.
+static void checkStopped(const CompileOptions &options, std::vector<Problem> &problems) {
+  if (options.stopAfter.empty() || options.stopAfter == "generate")
+    return;
+  for (auto [option, value] :
+       {std::pair("--header", &options.header), std::pair("--report", &options.report),
+        std::pair("--weights", &options.weights)})
+    if (!value->empty())
+      problems.push_back({.message = std::string(option) + " " + *value +
+                                     ": it comes with the library, and --stop-after " +
+                                     options.stopAfter + " makes none",
+                          .fault = Fault::Usage});
+}
+
 Outcome accc::compileModel(const CompileOptions &options, const Progress &progress) {
-  if (std::vector<Problem> problems = checkOptions(options); !problems.empty())
-    return {.code = ExitCode::Usage, .problems = std::move(problems)};
+  std::vector<Problem> problems = checkOptions(options);
+  checkStopped(options, problems);
+  if (!problems.empty())
+    return {.code = codeOf(problems), .problems = std::move(problems)};
 
   MLIRContext context;
   registerDialects(context);
@@ -207,7 +252,7 @@ Outcome accc::checkModel(const CompileOptions &options, const Progress &progress
     checked.stopAfter = kLastPhase;
   std::vector<Problem> problems = checkOptions(checked);
   if (!problems.empty() && !canBeChecked(checked))
-    return {.code = ExitCode::Usage, .problems = std::move(problems)};
+    return {.code = codeOf(problems), .problems = std::move(problems)};
 
   for (std::string *file : {&checked.output, &checked.header, &checked.report, &checked.dumpDir})
     file->clear();
@@ -219,5 +264,5 @@ Outcome accc::checkModel(const CompileOptions &options, const Progress &progress
   ExitCode code = runPipeline(compilation, kLastPhase, progress);
   if (!compilation.wrongSizes.missing.empty() || !compilation.wrongSizes.unknown.empty())
     checkAtOtherSizes(checked, compilation);
-  return finish(compilation, problems.empty() ? code : std::max(code, ExitCode::Usage));
+  return finish(compilation, problems.empty() ? code : std::max(code, codeOf(problems)));
 }

@@ -7,8 +7,11 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
+#include <iterator>
 #include <unistd.h>
 
 using namespace accc;
@@ -51,6 +54,38 @@ static std::string resolveLink(llvm::StringRef path) {
   return beside.str().str();
 }
 
+namespace {
+/// While it lives, a signal that would end the process waits: there is no temporary file of which
+/// LLVM does not know, and of several files all get their names or none.
+class HeldSignals {
+public:
+  HeldSignals() {
+    received = 0;
+    for (size_t i = 0; i < std::size(kEndings); ++i) {
+      struct sigaction action = {};
+      action.sa_handler = [](int signal) { received = signal; };
+      action.sa_flags = SA_RESTART;
+      sigaction(kEndings[i], nullptr, &before[i]);
+      if (before[i].sa_handler != SIG_IGN)
+        sigaction(kEndings[i], &action, nullptr);
+    }
+  }
+  HeldSignals(const HeldSignals &) = delete;
+  HeldSignals &operator=(const HeldSignals &) = delete;
+  ~HeldSignals() {
+    for (size_t i = 0; i < std::size(kEndings); ++i)
+      sigaction(kEndings[i], &before[i], nullptr);
+    if (int signal = received)
+      raise(signal);
+  }
+
+private:
+  static constexpr int kEndings[] = {SIGINT, SIGTERM, SIGHUP};
+  static inline std::atomic<int> received = 0;
+  struct sigaction before[std::size(kEndings)];
+};
+} // namespace
+
 static void removeTemporary(const std::string &path) {
   (void)llvm::sys::fs::remove(path);
   llvm::sys::DontRemoveFileOnSignal(path);
@@ -69,15 +104,20 @@ llvm::Error OutputFiles::add(llvm::StringRef name, llvm::function_ref<bool(llvm:
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::exists(status) &&
       !llvm::sys::fs::is_regular_file(status))
-    return failure(path, std::make_error_code(std::errc::not_supported));
+    return failure(path, std::make_error_code(llvm::sys::fs::is_directory(status)
+                                                  ? std::errc::is_a_directory
+                                                  : std::errc::not_supported));
   llvm::SmallString<128> temporary;
   int descriptor;
-  if (std::error_code code =
-          llvm::sys::fs::createUniqueFile(path + ".tmp-%%%%%%%%", descriptor, temporary))
-    return failure(path, code);
-  ::close(descriptor);
-  files.push_back({path, temporary.str().str(), {}});
-  llvm::sys::RemoveFileOnSignal(temporary);
+  {
+    HeldSignals held;
+    if (std::error_code code =
+            llvm::sys::fs::createUniqueFile(path + ".tmp-%%%%%%%%", descriptor, temporary))
+      return failure(path, code);
+    ::close(descriptor);
+    files.push_back({path, temporary.str().str(), {}});
+    llvm::sys::RemoveFileOnSignal(temporary);
+  }
   written = write(temporary);
   // Whole also after a power cut: the bytes are on the disk before the name is.
   std::error_code code = written ? synchronise(temporary) : std::error_code();
@@ -109,6 +149,7 @@ llvm::Error OutputFiles::addText(llvm::StringRef path,
 }
 
 llvm::Error OutputFiles::publish() {
+  HeldSignals held;
   // Of several files, what they replace is kept until all have their names. A file system without
   // links keeps nothing.
   for (File &file : files)

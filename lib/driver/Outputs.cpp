@@ -135,8 +135,8 @@ std::vector<std::string> accc::findOverwritten(const CompileOptions &options,
   for (auto [i, output] : llvm::enumerate(outputs)) {
     for (const std::string &input : inputs)
       if (isSameFile(output.second, input))
-        problems.push_back(output.first + " " + output.second +
-                           ": would write over the model's own file " + input);
+        problems.push_back(output.first + " " + output.second + ": would write over " + input +
+                           ", which is read");
     for (const auto &[option, path] : ArrayRef(outputs).take_front(i))
       if (isSameFile(output.second, path))
         problems.push_back(output.first + " " + output.second + ": is also where " + option +

@@ -28,7 +28,7 @@ static void checkLossOutput(Compilation &c, const std::vector<std::string> &outp
     if (!loss)
       llvm::consumeError(loss.takeError()); // known from checkOptions
     else if (!loss->output.empty() && !llvm::is_contained(outputs, loss->output))
-      c.problems.add({.message = unknownOutput(loss->output, outputs)});
+      c.problems.add({.message = unknownOutput(loss->output, outputs), .fault = Fault::Usage});
   }
 }
 
@@ -51,6 +51,8 @@ static bool refuseWhatTheFileSays(Compilation &c, bool isScript, bool isOnnx) {
       refuse("--assume-batchnorm-training", "in which mode its batch norms are", "ONNX");
     if (!c.options.runningVariance.empty())
       refuse("--running-variance", "which variance its batch norms keep", "ONNX");
+    if (c.options.acceptDamagedExport)
+      refuse("--accept-damaged-export", "which parameters it has", "ONNX");
   }
   return !good;
 }
@@ -59,7 +61,7 @@ LogicalResult accc::readModel(Compilation &c) {
   const std::string &path = c.options.model;
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file) {
-    c.problems.add({.message = path + ": " + file.getError().message()});
+    c.problems.add({.message = path + ": " + file.getError().message(), .fault = Fault::Machine});
     return failure();
   }
   // Once: each of several sizes imports the model again.
@@ -70,7 +72,8 @@ LogicalResult accc::readModel(Compilation &c) {
 
   if (llvm::sys::path::extension(path) == ".mlir") {
     for (const auto &[name, size] : c.sizes.dimensions)
-      c.problems.add({.message = "-D " + name + ": the shapes of IR text are fixed"});
+      c.problems.add(
+          {.message = "-D " + name + ": the shapes of IR text are fixed", .fault = Fault::Usage});
     if (!c.sizes.dimensions.empty() ||
         refuseWhatTheFileSays(c, /*isScript=*/false, /*isOnnx=*/false))
       return failure();

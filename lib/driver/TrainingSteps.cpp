@@ -47,15 +47,12 @@ public:
       step.lossOnly = options.lossOnly;
     }
     readOptimizers();
-    for (StringRef text : options.train) {
-      auto [name, rest] = text.split('=');
-      TrainingOptions *only = name.empty() ? nullptr : find(name);
-      for (TrainingOptions &step : steps)
-        if (!only || only == &step)
-          step.train.push_back(only ? rest.str() : text.str());
-    }
-    if (!errors.empty())
-      return llvm::createStringError(std::errc::invalid_argument, llvm::join(errors, "\n").c_str());
+    readTrained();
+    llvm::Error all = llvm::Error::success();
+    for (const std::string &error : errors)
+      all = llvm::joinErrors(std::move(all), llvm::createStringError(llvm::Twine(error)));
+    if (all)
+      return std::move(all);
     return std::move(steps);
   }
 
@@ -93,6 +90,22 @@ private:
     for (TrainingOptions &step : steps) {
       auto own = step.name.empty() ? named.end() : named.find(step.name);
       step.optimizer = own == named.end() ? common : own->second;
+    }
+  }
+
+  void readTrained() {
+    for (StringRef text : options.train) {
+      auto [name, rest] = text.split('=');
+      TrainingOptions *only = name.empty() ? nullptr : find(name);
+      // An expression, too; but who means a step that is not there gets another one trained.
+      if (!only && isIdentifier(name) && text.contains('='))
+        errors.push_back("--train " + text.str() + ": there is no step '" + name.str() +
+                         "', which needs a --loss " + name.str() +
+                         "=...; for parameters with '=' in their names write " + name.str() +
+                         "[=]" + rest.str());
+      for (TrainingOptions &step : steps)
+        if (!only || only == &step)
+          step.train.push_back(only ? rest.str() : text.str());
     }
   }
 

@@ -12,7 +12,7 @@ namespace accc {
 
 /// One for each `--loss`; where there is none, one without a loss. Several have names, which
 /// `--loss`, `--optimizer` and `--train` begin with: `d=output:d_loss`. What stands there without a
-/// name belongs to every step. The errors, one line each, are about names; specs are not read.
+/// name belongs to every step. The errors, a list of them, are about names; specs are not read.
 llvm::Expected<std::vector<TrainingOptions>> readTrainingSteps(const CompileOptions &options,
                                                                const OtherNames &otherNames = {});
 

@@ -3,7 +3,11 @@
 
 #include "support/PrintableText.h"
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <iostream>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/ansicolor_sink.h>
@@ -83,4 +87,14 @@ void accc::log(LogLevel level, const std::string &text) {
     if (lines.compare(at + 1, 2, "  ") != 0)
       lines.insert(at + 1, "  ");
   logger().log(kLevels[static_cast<int>(level)], spdlog::string_view_t(lines));
+}
+
+bool accc::flushOutput() {
+  errno = 0;
+  std::cout.flush();
+  bool written = std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout;
+  if (!written)
+    log(LogLevel::Error, std::string("cannot write to standard output: ") +
+                             (errno ? std::strerror(errno) : "an earlier write failed"));
+  return written;
 }

@@ -26,6 +26,10 @@ bool isLogged(LogLevel level);
 /// TERM is dumb; elsewhere where CLICOLOR_FORCE is set to something other than 0.
 void log(LogLevel level, const std::string &text);
 
+/// Writes what standard output still holds. Says so where that cannot be, as on a full disk, and
+/// returns false: the result of the command is lost.
+bool flushOutput();
+
 } // namespace accc
 
 #endif

@@ -12,6 +12,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 using namespace accc;
 using llvm::StringRef;
@@ -84,6 +85,11 @@ std::optional<double> Spec::givenNumber(StringRef option, double fallback, doubl
     addError(quoted(option) + " needs a number, as in " + option.str() + "=" + decimal(fallback));
     return std::nullopt;
   }
+  constexpr double largest = std::numeric_limits<float>::max();
+  if (std::abs(*result) > largest) {
+    addError(quoted(option) + " must fit into a float, and is " + *found->value);
+    return std::nullopt;
+  }
   if (*result < low || *result > high) {
     std::string range = std::isinf(high) ? "at least " + decimal(low)
                                          : "between " + decimal(low) + " and " + decimal(high);
@@ -144,6 +150,7 @@ std::vector<double> Spec::givenNumbers(StringRef option) {
     StringRef(list).split(words, ':');
   } else if (auto buffer = llvm::MemoryBuffer::getFile(list, /*IsText=*/true)) {
     file = std::move(*buffer);
+    files.push_back(list);
     llvm::SplitString(file->getBuffer(), words, " \t\r\n,:");
   } else {
     addError("the file " + quoted(list) + " of " + quoted(option) +

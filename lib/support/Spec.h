@@ -46,6 +46,9 @@ public:
   /// What was asked for, with the values that were given or else hold, as text: (option, value).
   const std::vector<std::pair<std::string, std::string>> &getSettings() const { return settings; }
 
+  /// The files that were read for numbers().
+  const std::vector<std::string> &getFiles() const { return files; }
+
 private:
   struct Option {
     std::string name;
@@ -60,7 +63,7 @@ private:
   std::string what, text, name;
   std::optional<std::string> value;
   std::vector<Option> options;
-  std::vector<std::string> asked, errors;
+  std::vector<std::string> asked, errors, files;
   std::vector<std::pair<std::string, std::string>> settings;
 };
 

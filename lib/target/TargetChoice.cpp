@@ -30,6 +30,23 @@ llvm::Error accc::unknownTarget(llvm::StringRef name) {
                                  llvm::join(names, ", ") + didYouMean(name, names));
 }
 
+/// Where an arch is a machine of a target that was not asked for.
+static llvm::Error checkAsked(llvm::ArrayRef<std::string> targets, llvm::StringRef arch) {
+  const KnownTarget *owner = nullptr;
+  for (const KnownTarget &target : kTargets)
+    if (target.knows(arch)) {
+      if (llvm::is_contained(targets, target.name))
+        return llvm::Error::success();
+      owner = &target;
+    }
+  if (!owner)
+    return llvm::Error::success(); // nobody's
+  return llvm::createStringError("--arch " + arch + " is a machine of --target " + owner->name +
+                                 ", and --target is " + llvm::join(targets, ",") +
+                                 ": give --target " + owner->name + ", or an --arch of " +
+                                 llvm::join(targets, ","));
+}
+
 llvm::Expected<std::vector<TargetChoice>> accc::chooseTargets(llvm::ArrayRef<std::string> targets,
                                                               llvm::ArrayRef<std::string> archs) {
   for (const std::string &name : targets) {
@@ -38,6 +55,9 @@ llvm::Expected<std::vector<TargetChoice>> accc::chooseTargets(llvm::ArrayRef<std
     if (llvm::count(targets, name) > 1)
       return llvm::createStringError("--target names " + name + " twice");
   }
+  for (const std::string &arch : archs)
+    if (llvm::Error error = checkAsked(targets, arch))
+      return std::move(error);
   std::vector<TargetChoice> choices;
   size_t taken = 0;
   for (const KnownTarget &target : kTargets) {

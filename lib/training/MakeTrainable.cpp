@@ -53,10 +53,17 @@ static LogicalResult takeTraining(StepFunction forward, const TrainingOptions &o
 
 /// The model as eval_step, for a step without a loss.
 static LogicalResult takeForward(StepFunction forward, const TrainingOptions &options) {
-  if (!options.optimizer.empty())
-    return emitUsageFault(wholeModel(forward)) << "--optimizer needs a --loss";
-  if (options.lossOnly)
-    return emitUsageFault(wholeModel(forward)) << "--loss-only needs a --loss";
+  bool good = true;
+  for (auto [option, isGiven] :
+       {std::pair("--optimizer", !options.optimizer.empty()),
+        std::pair("--loss-only", options.lossOnly), std::pair("--train", !options.train.empty()),
+        std::pair("--freeze", !options.freeze.empty())}) {
+    good &= !isGiven;
+    if (isGiven)
+      emitUsageFault(wholeModel(forward)) << option << " needs a --loss";
+  }
+  if (!good)
+    return failure();
   takeSeedAndStep(forward);
   forward.get().setName(kEvalStep);
   return checkNames(forward);

@@ -2,6 +2,7 @@
 #include "training/StepLoss.h"
 
 #include "ir/nn/IndexBounds.h"
+#include "support/Fault.h"
 #include "support/ModuleLocation.h"
 
 using namespace mlir;
@@ -29,7 +30,7 @@ static FailureOr<unsigned> findOutput(StepFunction step, StringRef name) {
   Location loc = wholeModel(step);
   if (name.empty())
     return emitError(loc) << "the model has no output for a loss";
-  return emitError(loc) << unknownOutput(name, known);
+  return emitUsageFault(loc) << unknownOutput(name, known);
 }
 
 LogicalResult accc::addLoss(StepFunction step, const LossChoice &choice) {

@@ -32,7 +32,7 @@ class Check(CommandLineTest):
 
     def test_a_loss_that_does_not_fit(self):
         _, error = self.accc("check", MLP / "model.onnx", "-D", "batch=64", "--loss", "mse=scores",
-                             code=DATA)  # fmt: skip
+                             code=USAGE)  # fmt: skip
         self.assertIn("'scores'", error)
         self.assertIn("'logits'", error)
 
@@ -65,7 +65,7 @@ class Check(CommandLineTest):
     def test_open_dimensions_hide_nothing_else(self):
         # At any batch: a loss of an output that is not there, a frozen parameter of no name.
         options = ["--loss", "cross_entropy=logit", "--freeze", "nothing"]
-        _, error = self.accc("check", MLP / "model.onnx", *options, code=DATA)
+        _, error = self.accc("check", MLP / "model.onnx", *options, code=USAGE)
         for part in (
             "fix them with -D batch=N",
             "did you mean 'logits'?",
@@ -89,14 +89,14 @@ class Check(CommandLineTest):
 
     def test_a_size_of_no_dimension_hides_nothing_else(self):
         options = ["--loss", "cross_entropy", "--freeze", "nothing", "-D", "batch=4", "-D", "batsch=3"]
-        _, error = self.accc("check", MLP / "model.onnx", *options, code=DATA)
+        _, error = self.accc("check", MLP / "model.onnx", *options, code=USAGE)
         self.assertIn("did you mean 'batch'?", error)
         self.assertIn("--freeze nothing: no parameter has such a name", error)
         self.assertNotIn("was not checked", error)
 
     def test_an_import_that_fails_does_not_hide_a_wrong_output(self):
         (self.folder / "bad.onnx").write_bytes((MLP / "model.onnx").read_bytes().replace(b"Relu", b"Rela"))
-        _, error = self.accc("check", "bad.onnx", "-D", "batch=4", "--loss", "mse=logit", code=DATA)
+        _, error = self.accc("check", "bad.onnx", "-D", "batch=4", "--loss", "mse=logit", code=USAGE)
         self.assertIn("the operator is not supported", error)
         self.assertIn("did you mean 'logits'?", error)
 

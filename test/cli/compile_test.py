@@ -147,23 +147,37 @@ class Compile(CommandLineTest):
         self.assertNotIn("nn.batch_norm_training", text)
         text, _ = self.accc(*command, "--assume-batchnorm-training")
         self.assertEqual(text, trained)
-        self.accc(
-            *("compile", model, "-o", "m.so", "-D", "batch=4", "--report", "m.json"),
-            *("--assume-dropout-training", "--assume-batchnorm-training"),
-        )
+        self.accc(*command[:-2], "-o", "m.so", "--report", "m.json", "--assume-batchnorm-training")
         manifest = json.loads((self.folder / "m.json").read_text())["manifest"]
-        self.assertTrue(manifest["assume_dropout_training"])
         self.assertTrue(manifest["assume_batchnorm_training"])
+        self.assertNotIn("assume_dropout_training", manifest)
+
+    def test_what_nothing_in_the_file_is_asked_of_is_refused(self):
+        for option, missing in (
+            (["--assume-dropout-training"], "the file has no dropout that leaves open"),
+            (["--assume-batchnorm-training"], "the file has no batch normalisation in inference mode"),
+            (["--running-variance", "biased"], "the file has no batch normalisation that trains"),
+            (["--accept-damaged-export"], "no damage to this export was found"),
+        ):
+            for loss, message in ((TRAINING[:4], missing), ([], "it is about training, and there is no --loss")):
+                command = [MLP / "model.onnx", *option, "-D", "batch=4", *loss]
+                _, error = self.accc("compile", *command, "-o", "m.so", code=USAGE)
+                self.assertEqual(error.count(f"error: {option[0]}: {message}"), 1, error)
+                self.accc("check", *command, code=USAGE)
+        own = GOLDENS.parent / "steps" / "normalized" / "model.onnx"
+        _, error = self.accc("compile", own, "-o", "m.so", "--assume-dropout-training", code=USAGE)
+        self.assertIn("--assume-dropout-training: the model holds its own training step", error)
+        self.assertEqual(self.files(), [])
 
     def test_what_a_file_says_is_not_said_again(self):
         self.small()
         exported = GOLDENS.parent / "exported" / "cnn"
         for model in ("small.mlir", exported / "export.pt2", exported / "traced.pt"):
-            options = ["--assume-dropout-training", "--assume-batchnorm-training", "--running-variance", "biased"]
-            _, error = self.accc("compile", model, "-o", "m.so", *options, code=USAGE)
-            for option in options[:3]:
+            options = ["--assume-dropout-training", "--assume-batchnorm-training", "--accept-damaged-export"]
+            _, error = self.accc("compile", model, "-o", "m.so", *options, "--running-variance", "biased", code=USAGE)
+            for option in (*options, "--running-variance"):
                 self.assertIn(f"{option}: the file says ", error)
-            self.assertEqual(error.count("the option is for ONNX"), 3)
+            self.assertEqual(error.count("the option is for ONNX"), 4)
 
     def test_wrong_usage(self):
         self.small()

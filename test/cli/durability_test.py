@@ -31,7 +31,7 @@ class Durability(CommandLineTest):
         self.addCleanup(log.cleanup)
         self.log = pathlib.Path(log.name) / "log"
 
-    def record(self, arguments, kill=None):
+    def record(self, arguments, kill=None, number=signal.SIGKILL):
         """Runs the tool, killed at one call if asked for; returns (exit code, the calls)."""
         self.log.unlink(missing_ok=True)
         environment = dict(
@@ -42,6 +42,8 @@ class Durability(CommandLineTest):
         )
         if kill:
             environment["ACCC_RECORD_KILL"] = str(kill)
+        if number != signal.SIGKILL:
+            environment["ACCC_RECORD_SIGNAL"] = str(int(number))
         done = subprocess.run(
             [ACCC, *map(str, arguments)],
             cwd=self.folder,
@@ -102,6 +104,24 @@ class Durability(CommandLineTest):
                 for target in targets:
                     self.assertEqual(self.content(target), whole[target])
 
+    def check_endings(self, arguments, targets):
+        """Ended while files get their names, it leaves all as they were, or has written all, and nothing else."""
+        inputs = [name for name in self.files() if name not in targets]
+        for target in targets:
+            (self.folder / target).write_bytes(old_content(target))
+        code, calls = self.record(arguments)
+        self.assertEqual(code, 0)
+        whole = {target: self.content(target) for target in targets}
+        old = {target: old_content(target) for target in targets}
+        first = min(i for i, call in enumerate(calls, 1) if call[0] == "rename" and call[2] in targets)
+        for kill in range(first, len(calls) + 1):
+            for target in targets:
+                (self.folder / target).write_bytes(old_content(target))
+            code, _ = self.record(arguments, kill, signal.SIGTERM)
+            self.assertIn(code, (-signal.SIGTERM, 128 + signal.SIGTERM), calls[kill - 1])
+            self.assertEqual(self.files(), sorted([*inputs, *targets]), calls[kill - 1])
+            self.assertIn({target: self.content(target) for target in targets}, (whole, old), calls[kill - 1])
+
     def content(self, target):
         """A file's bytes; of a report what does not depend on the machine's mood."""
         data = (self.folder / target).read_bytes()
@@ -120,6 +140,11 @@ class Durability(CommandLineTest):
         self.small()
         options = ["--weights", "beside", "--header", "m.h", "--report", "m.json"]
         self.check(["compile", "small.mlir", "-o", "m.so", *options], ["m.so.safetensors", "m.so", "m.h", "m.json"])
+
+    def test_a_compilation_that_is_ended(self):
+        self.small()
+        options = ["--weights", "beside", "--header", "m.h", "--report", "m.json"]
+        self.check_endings(["compile", "small.mlir", "-o", "m.so", *options], ["m.so.safetensors", "m.so", "m.h", "m.json"])
 
 
 if __name__ == "__main__":

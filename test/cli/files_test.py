@@ -69,7 +69,7 @@ class WhatIsThereStays(CommandLineTest):
         model = self.small()
         (self.folder / "link").symlink_to("small.mlir")
         for output in ("small.mlir", "./small.mlir", "link"):
-            self.unchanged(model, "compile", "small.mlir", "-o", output, message="write over the model's own file")
+            self.unchanged(model, "compile", "small.mlir", "-o", output, message=", which is read")
         for option in ("--report", "--header"):
             command = ["compile", "small.mlir", "-o", "m.so", option]
             self.unchanged(model, *command, "small.mlir", message=f"{option} small.mlir: would write over")
@@ -79,9 +79,30 @@ class WhatIsThereStays(CommandLineTest):
         (self.folder / "m.onnx").write_bytes(model_with_data("w.bin"))
         data = self.folder / "w.bin"
         data.write_bytes(struct.pack("<4f", 1, 2, 3, 4))
-        self.unchanged(data, "compile", "m.onnx", "-o", "w.bin", message="write over the model's own file")
-        self.unchanged(data, "compile", "m.onnx", "-o", "m.so", "--report", "w.bin", message="own file")
+        self.unchanged(data, "compile", "m.onnx", "-o", "w.bin", message=", which is read")
+        self.unchanged(data, "compile", "m.onnx", "-o", "m.so", "--report", "w.bin", message=", which is read")
         self.accc("compile", "m.onnx", "-o", "m.so")
+
+    def test_outputs_are_nothing_that_an_option_reads(self):
+        weights = self.folder / "w.txt"
+        weights.write_text("1\n" * 10)
+        command = ["compile", MLP / "model.onnx", "-D", "batch=64", "--loss", "cross_entropy,weight=w.txt"]
+        for options in (["-o", "w.txt"], ["-o", "m.so", "--report", "w.txt"]):
+            self.unchanged(weights, *command, *options, message="would write over w.txt, which is read")
+        library = self.library()
+        command = ["compile", MLP / "model.onnx", "-D", "batch=64", "--custom-ops", library]
+        self.unchanged(library, *command, "-o", library, message="which is read")
+
+    def test_initial_values_and_goldens_are_kept(self):
+        self.accc("compile", MLP / "model.onnx", "-o", "m.so", *TRAINING, "--weights", "beside")
+        beside = self.folder / "m.so.safetensors"
+        inputs = ["--inputs", MLP / "inputs.safetensors"]
+        for option in ("--save-params", "--outputs"):
+            self.unchanged(beside, "run", "m.so", *inputs, option, beside, message="which the command reads")
+        self.unchanged(beside, "diff", "m.so", "m.so", "--junit", beside, message="which the command reads")
+        self.accc("golden", "m.so", "-o", "g")
+        for file in (self.folder / "g").iterdir():
+            self.unchanged(file, "diff", "m.so", "g", "--junit", file, message="which the command reads")
 
     def test_a_run_writes_over_nothing_that_it_reads(self):
         library = self.library()

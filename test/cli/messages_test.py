@@ -85,10 +85,10 @@ class Messages(CommandLineTest):
             ("check", USAGE, ["chekc", "m.onnx"]),
             ("--optimizer", USAGE, ["compile", "m.onnx", "--optimiser", "adam"]),
             ("--loss", USAGE, ["compile", "--los=mse"]),
-            ("batch", DATA, ["check", MLP / "model.onnx", "--loss", "cross_entropy", "-D", "bacth=4"]),
+            ("batch", USAGE, ["check", MLP / "model.onnx", "--loss", "cross_entropy", "-D", "bacth=4"]),
             ("cross_entropy", USAGE, ["check", MLP / "model.onnx", "--loss", "crossentropy", "-D", "batch=4"]),
             ("label_smoothing", USAGE, ["check", MLP / "model.onnx", "--loss", "cross_entropy,label_smothing=0.1"]),
-            ("logits", DATA, ["check", MLP / "model.onnx", "--loss", "cross_entropy=logit", "-D", "batch=4"]),
+            ("logits", USAGE, ["check", MLP / "model.onnx", "--loss", "cross_entropy=logit", "-D", "batch=4"]),
             ("adamw", USAGE, ["check", MLP / "model.onnx", "--loss", "mse", "--optimizer", "adamww"]),
             ("cuda", USAGE, ["check", MLP / "model.onnx", "--target", "cdua"]),
             ("schedule", USAGE, ["compile", MLP / "model.onnx", "--stop-after", "scedule"]),
@@ -136,7 +136,7 @@ class Messages(CommandLineTest):
         hostile = '"\\1B[31m\\9B\\0Aaccc: error: forged\\E2\\80\\AE"'
         (self.folder / "bad.mlir").write_text(SMALL.replace('"y"', hostile).replace('"w"', '"\\1B[2Jw"'))
         for arguments, code in (
-            (["check", "bad.mlir", "--loss", "mse=z"], DATA),
+            (["check", "bad.mlir", "--loss", "mse=z"], USAGE),
             (["inspect", "bad.mlir"], 0),
             (["inspect", "bad.mlir", "--json"], 0),
             (["compile", "bad.mlir", "-o", "bad.so", "--loss", "mse", "--optimizer", "sgd"], 0),

@@ -35,7 +35,7 @@ class Modules(CommandLineTest):
         self.assertEqual(set(summary["phase_seconds"]), {phase["name"] for phase in report["compile"]["phases"]})
 
     def test_scopes_of_torch_export(self):
-        _, modules = self.modules(EXPORTS / "transformer" / "dynamo_train.onnx", "--accept-damaged-export")
+        _, modules = self.modules(EXPORTS / "transformer" / "dynamo_train.onnx")
         parts = [module for module in modules if "." in module]
         self.assertTrue(parts, modules)
         self.assertTrue(any(module.endswith(" (backward)") for module in parts), modules)

@@ -124,13 +124,13 @@ class Sizes(CommandLineTest):
         _, error = self.compile("m.so", "-D", "batch=64,x", code=USAGE)
         self.assertIn("'x'", error)
         # Not there at any of the sizes: one error, not one for each.
-        _, error = self.compile("m.so", "-D", "rows=64,16", code=DATA)
+        _, error = self.compile("m.so", "-D", "rows=64,16", code=USAGE)
         self.assertEqual(error.count("open dimensions"), 1)
         self.assertIn("with -D rows=64: ", error)
         self.assertIn("-D rows: no input leaves a dimension of this name open (open: 'batch')", error)
         # Sizes of what has none.
         (self.folder / "m.mlir").write_text(self.small().read_text())
-        _, error = self.accc("compile", "m.mlir", "-o", "m.so", "-D", "n=1,2", code=DATA)
+        _, error = self.accc("compile", "m.mlir", "-o", "m.so", "-D", "n=1,2", code=USAGE)
         self.assertIn("-D n: the shapes of IR text are fixed", error)
         self.accc("check", MLP / "model.onnx", *OPTIONS, "-D", "batch=64,16")
 

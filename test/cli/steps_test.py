@@ -101,6 +101,9 @@ class Steps(CommandLineTest):
             ([*LOSSES, "--train", "d=^nothing"], "--train ^nothing: no parameter has such a name"),
             ([*LOSSES, "--train", "running_mean"], "'judge.1.running_mean' is a buffer, which no optimizer updates"),
             ([*LOSSES, "--train", "d=("], "--train (: "),
+            ([*LOSSES, "--train", "h=."], "--train h=.: there is no step 'h', which needs a --loss h=...;"),
+            (["--loss", "output:d_loss", "--train", "d=."], "--train d=.: there is no step 'd'"),
+            ([*LOSSES, "--train", "h[=]."], "--train h[=].: no parameter has such a name"),
         ):
             with self.subTest(message):
                 self.assertIn(message, self.compile(GAN, *options, code=USAGE))

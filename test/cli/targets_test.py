@@ -134,13 +134,15 @@ class Targets(CommandLineTest):
             (["--target", "cpu,cpu"], "--target names cpu twice"),
             (["--target", "cpu,cuda", "--arch", "z80"], "--arch z80: no such machine is known to any of --target cpu,cuda"),
             (["--target", "cpu,cuda", "--arch", "sm_80,sm_80"], "--arch names sm_80 twice"),
-            (["--target", "cpu", "--arch", "sm_80"], "unknown --arch 'sm_80'"),
-            (["--target", "cuda", "--arch", "x86-64-v3"], "unknown --arch 'x86-64-v3' of --target cuda"),
+            (["--arch", "sm_80"], "--arch sm_80 is a machine of --target cuda, and --target is cpu: give --target cuda, or"),
+            (["--target", "cpu", "--arch", "z80"], "unknown --arch 'z80'"),
+            (["--target", "cuda", "--arch", "x86-64-v3"], "--arch x86-64-v3 is a machine of --target cpu"),
+            (["--target", "cuda", "--arch", "z80"], "unknown --arch 'z80' of --target cuda"),
             (["--target", "cuda,cpu", "--arch", "sm_70"], "--arch sm_70: "),
         ):
             _, error = self.compile("m.so", *options, code=USAGE)
             self.assertIn(message, error)
-            self.assertEqual(error.count("error"), 1, error)
+            self.assertEqual(len(error.splitlines()), 1, error)  # and no line of LLVM's
 
     @needs_cuda
     def test_the_best_that_is_there_is_taken(self):
@@ -228,7 +230,7 @@ class Targets(CommandLineTest):
         self.accc("compile", folder / "model.onnx", "-o", "m.so", *training, *BOTH)
         with environment(gpu=True):
             out, _ = self.accc("diff", "m.so", "--targets", "--inputs", folder / "inputs.safetensors")
-        self.assertRegex(out, r"(?m)^\S+\.key\.bias .* close$")
+        self.assertRegex(out, r"(?m)^\S+\.key\.bias .* (close|rounding)$")
 
     def test_targets_of_what_has_one(self):
         self.compile("m.so")

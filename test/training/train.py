@@ -48,10 +48,10 @@ def compile_options(meta, file):
 
 
 def check_goldens(library, folder, meta, scratch):
-    run = ["run", library, "--inputs", folder / "inputs.safetensors", "--lr", meta["lr"]]
+    run = ["run", library, "--inputs", folder / "inputs.safetensors"]
     results, parameters = scratch / "out.safetensors", scratch / "params.safetensors"
     accc(*run, "--entry", "grad_step", "--outputs", results)
-    accc(*run, "--entry", "train_step", "--steps", meta["steps"], "--save-params", parameters)
+    accc(*run, "--entry", "train_step", "--lr", meta["lr"], "--steps", meta["steps"], "--save-params", parameters)
     tolerance = ["--tolerance", TF32_TOLERANCE] if "tf32" in sys.argv else []
     print(accc("diff", results, folder, "--params", parameters, "--failed", *tolerance), end="")
 

@@ -43,7 +43,7 @@ static bool importIsRight(const Bisection &bisection, const fs::path &folder, do
     if (isLossesName(name) || name.starts_with("param.") || name.starts_with("state.") ||
         name.starts_with("eval_step"))
       continue;
-    Verdict verdict = judge(name, find(bisection.exact, name), golden, nullptr, tolerance);
+    Verdict verdict = judge(name, find(bisection.exact, name), golden, {}, tolerance);
     if (verdict.passed())
       continue;
     addFinding(section, "the model as imported and differentiated is wrong",
@@ -74,7 +74,7 @@ static void judgeKernels(const Bisection &bisection, Section &section) {
     Session session(Model::load(probe.library));
     Result result = session.run("probe", probe.inputs);
     for (const auto &[name, expected] : probe.expected) {
-      Verdict verdict = judge(name, result.find(name), expected, nullptr, kKernelTolerance);
+      Verdict verdict = judge(name, result.find(name), expected, {}, kKernelTolerance);
       // Sums of many terms: a small error of a whole tensor is rounding.
       if (verdict.passed() || verdict.relative < kKernelTolerance)
         continue;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace accc::tool {
@@ -51,6 +52,17 @@ CLI::Validator oneOf(std::vector<std::string> names);
 /// What is wrong with the command line, and what was perhaps meant.
 std::string describeUsage(const CLI::App &app, const CLI::ParseError &error);
 
+/// Says which option of the command is given an empty value, which means nothing; or nothing.
+std::string describeEmpty(const CLI::App &app);
+
+/// Adds an option that takes a list, A[,B...], and may be repeated. Of `names` only, where there
+/// are any.
+CLI::Option *addList(CLI::App &command, const std::string &option, std::vector<std::string> &list,
+                     const std::string &description, std::vector<std::string> names = {});
+
+/// Splits at each comma. Throws CLI::ValidationError where a part is empty.
+std::vector<std::string> splitList(const std::string &option, const std::string &text);
+
 /// Prints problems to standard error, and a last line that counts the errors where there are
 /// several. What is the same at several nodes is said once, with their count, unless notes are
 /// printed too.
@@ -86,6 +98,9 @@ struct StepOptions {
 /// Adds --steps, --seed and --lr. `options`, which has the defaults, must live as long as the app.
 void addStepOptions(CLI::App &command, StepOptions &options);
 
+/// Throws Error (usage) where a learning rate is given and none of these entry points takes one.
+void checkLearningRate(std::span<const accc_entry> entries, const StepOptions &options);
+
 /// Throws Error (usage) that lists the library's entry points unless `name` is one.
 void checkEntry(const Model &model, const std::string &name);
 
@@ -93,11 +108,19 @@ void checkEntry(const Model &model, const std::string &name);
 /// none.
 void keepApart(const std::vector<std::string> &written, const std::vector<std::string> &read);
 
+/// What a session of the library reads: it, and its initial values where they lie beside it.
+std::vector<std::string> filesOf(const std::string &library);
+
+/// Throws Error where a file that the command will write cannot be: it is a folder or a device, or
+/// its folder is not there or may not be written. Empty names are none.
+void checkWritable(const std::vector<std::string> &written);
+
 /// The most threads that a command takes: more are a mistake.
 inline constexpr int kMostThreads = 4096;
 
-/// Takes finite numbers only, of at least `least`.
-CLI::Validator finiteNumber(double least = std::numeric_limits<double>::lowest());
+/// Takes finite numbers from `least` to `most` only.
+CLI::Validator finiteNumber(double least = std::numeric_limits<double>::lowest(),
+                            double most = std::numeric_limits<double>::max());
 
 /// The whole number that a text is, unless it is something else or does not fit.
 std::optional<int64_t> toWholeNumber(const std::string &text);

@@ -5,6 +5,7 @@
 
 #include "accc/tensor.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,28 +16,44 @@ struct Verdict {
   std::string name, shape;
   double worst = 0;    ///< the greatest absolute difference
   double relative = 0; ///< RMSE over the golden's root mean square
-  /// "close", "rmse" (both pass), or what is wrong.
+  /// "close", "rmse", "rounding" (these pass), or what is wrong.
   std::string how;
-  bool passed() const { return how == "close" || how == "rmse"; }
+  bool passed() const { return how == "close" || how == "rmse" || how == "rounding"; }
 };
 
-/// Passes if |result - golden| <= tolerance (1 + |golden|) everywhere ("close"), or else if the
-/// RMSE against `golden64`, a float64 run, is at most 2 times the golden's own (3 times for fewer
-/// than 1000 elements and 1x1 convolutions, where a mean says little) plus tolerance / 10 ("rmse").
-/// `result` and `golden64` may be null: missing, and not known.
+/// How far from the golden runs are that are as right as it is.
+struct Rounding {
+  const Tensor *golden64 = nullptr; ///< of a float64 run; nullptr: not known
+  std::optional<double> noise = {}; ///< RMSE of runs from moved weights (Noise.h)
+};
+
+/// Passes if |result - golden| <= tolerance (1 + |golden|) everywhere ("close"), or else if
+/// rounding explains the difference: if the RMSE against golden64 is at most 2 times the golden's
+/// own (3 times for fewer than 1000 elements and 1x1 convolutions, where a mean says little) plus
+/// tolerance / 10
+/// ("rmse"), or if the RMSE against the golden is at most as many times the noise ("rounding"). A
+/// tolerance of 0 asks for the same bits. `result` may be null: missing.
 /// Source: torch/_dynamo/utils.py, `same`.
 Verdict judge(const std::string &name, const Tensor *result, const Tensor &golden,
-              const Tensor *golden64, double tolerance);
+              const Rounding &rounding, double tolerance);
 
 /// Judges a piece of optimizer state: passes if the RMSE is at most 100 tolerances of the golden's
-/// root mean square ("close"), or as judge() says of `golden64`. Sums of gradients and of their
+/// root mean square ("close"), or if rounding explains it. Sums of gradients and of their
 /// squares are far below 1, where an absolute tolerance passes anything. What is at most noise for
 /// the gradient that it sums (1e-5, see judge) does not count; of squares (`exp_avg_sq` and the
 /// like) the square of that. Whole numbers are judged by judge().
 /// Source: the normwise relative error ||x - y|| / ||y|| of Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd edition, section 1.2 (norms: chapter 6).
 Verdict judgeState(const std::string &name, const Tensor *result, const Tensor &golden,
-                   const Tensor *golden64, double tolerance);
+                   const Rounding &rounding, double tolerance);
+
+/// Judges a gradient, which may be as small: it must pass by judge() and, where the noise is known,
+/// by judgeState() too, each by closeness or by rounding.
+Verdict judgeGradient(const std::string &name, const Tensor *result, const Tensor &golden,
+                      const Rounding &rounding, double tolerance);
+
+/// The RMSE between two tensors of one shape; 0 where there is none, or no number.
+double distance(const Tensor &a, const Tensor &b);
 
 /// Prints the table, only what failed if `failedOnly`, and counts.
 void printVerdicts(const std::vector<Verdict> &verdicts, bool failedOnly);

@@ -14,7 +14,7 @@ static void addDimension(CompileOptions &options, const std::string &text) {
   if (equals == std::string::npos || name.empty())
     throw CLI::ValidationError("-D", "needs DIM=N, as in -D batch=32, not " + text);
   std::vector<int64_t> sizes;
-  for (const std::string &part : CLI::detail::split(text.substr(equals + 1), ',')) {
+  for (const std::string &part : splitList("-D", text.substr(equals + 1))) {
     std::optional<int64_t> size = toWholeNumber(part);
     if (!size || *size < 1)
       throw CLI::ValidationError("-D", "needs a positive number, not '" + part + "' in " + text);
@@ -69,22 +69,16 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
                   "TorchScript module of torch.jit.save (.pt)")
       ->required();
   addTrainingOptions(command, options);
-  command
-      .add_option("--target", options.targets,
-                  "Targets to compile for: cpu, cuda, or both (cuda,cpu) in one library, of which "
-                  "the best available one is chosen at load time")
+  addList(command, "--target", options.targets,
+          "Targets to compile for: cpu, cuda, or both (cuda,cpu) in one library, of which "
+          "the best available one is chosen at load time")
       ->type_name("A[,B]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
       ->default_str("cpu");
-  command
-      .add_option("--arch", options.archs,
-                  "Architectures. cpu: native or an LLVM CPU name (default: x86-64-v3); cuda: "
-                  "sm_80, ... for machine code, compute_80, ... for PTX (default: sm_80,sm_90). "
-                  "With several, the best supported one is chosen at load time")
-      ->type_name("A[,B]")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  addList(command, "--arch", options.archs,
+          "Architectures. cpu: native or an LLVM CPU name (default: x86-64-v3); cuda: "
+          "sm_80, ... for machine code, compute_80, ... for PTX (default: sm_80,sm_90). "
+          "With several, the best supported one is chosen at load time")
+      ->type_name("A[,B]");
   command
       .add_option("--precision", options.precision,
                   "Precision of f32 matrix products and convolutions: fp32, or tf32 (cuda only), "

@@ -2,6 +2,8 @@
 // Libraries of custom operators, for the compiler and for sessions of this process.
 #include "Command.h"
 
+#include "accc/custom_library.h"
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -20,8 +22,14 @@ void accc::tool::offerCustomOps(const std::vector<std::string> &libraries) {
   if (libraries.empty())
     return;
   std::string list;
-  for (const std::string &library : libraries)
+  for (const std::string &library : libraries) {
+    try {
+      (void)CustomLibrary::load(std::filesystem::absolute(library).string());
+    } catch (const Error &error) {
+      throw Error(ErrorKind::usage, "--custom-ops " + library + ": " + error.what());
+    }
     list += std::filesystem::absolute(library).string() + ":";
+  }
   const char *before = std::getenv("ACCC_CUSTOM_OPS");
   ::setenv("ACCC_CUSTOM_OPS", (list + (before ? before : "")).c_str(), 1);
 }

@@ -2,9 +2,13 @@
 // What commands ask of the files and numbers that they are given.
 #include "Command.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <unistd.h>
 
 using namespace accc;
 namespace fs = std::filesystem;
@@ -29,14 +33,42 @@ void tool::keepApart(const std::vector<std::string> &written,
   }
 }
 
-CLI::Validator tool::finiteNumber(double least) {
+void tool::checkWritable(const std::vector<std::string> &written) {
+  for (const std::string &name : written) {
+    if (name.empty())
+      continue;
+    std::error_code ignored;
+    if (fs::exists(name, ignored) && !fs::is_regular_file(name, ignored))
+      throw Error(ErrorKind::usage, "cannot write " + name + ": it is there and is not a file");
+    fs::path folder = fs::path(name).parent_path();
+    if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+      throw Error(ErrorKind::machine,
+                  "cannot write " + name + ": its folder: " + std::strerror(errno));
+  }
+}
+
+std::vector<std::string> tool::splitList(const std::string &option, const std::string &text) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    if (parts.back().empty())
+      throw CLI::ValidationError(option, "there is an empty part in '" + text + "'");
+    begin = end + 1;
+  }
+  return parts;
+}
+
+CLI::Validator tool::finiteNumber(double least, double most) {
   return CLI::Validator(
-      [least](std::string &text) -> std::string {
+      [least, most](std::string &text) -> std::string {
         char *end = nullptr;
         double number = std::strtod(text.c_str(), &end);
         if (*end || text.empty() || !std::isfinite(number))
           return text + " is no finite number";
-        return number < least ? text + " is less than " + CLI::detail::to_string(least) : "";
+        return number < least  ? text + " is less than " + CLI::detail::to_string(least)
+               : number > most ? text + " is more than " + CLI::detail::to_string(most)
+                               : "";
       },
       "FLOAT");
 }

@@ -2,9 +2,12 @@
 #include "Goldens.h"
 
 #include "Command.h"
+#include "Json.h"
 
 #include <cctype>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -69,6 +72,8 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   meta.lossMean = json.value("loss_mean", 0.0);
   meta.lossDeviation = json.value("loss_std", 0.0);
   meta.isOwn = json.contains("accc");
+  if (json.contains("noise"))
+    meta.noise = json["noise"].get<Noise>();
   if (json.contains("library"))
     meta.snapshot = checkedSnapshot(json["library"]).dump();
   for (const std::string &input : json.value("inputs", std::vector<std::string>()))
@@ -91,14 +96,18 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
 
 GoldenMeta accc::tool::readGoldenMeta(const std::string &folder, const std::string &model) {
   fs::path path = fs::path(folder) / kMetaFile;
+  errno = 0;
   std::ifstream file(path);
+  if (!file)
+    throw Error(errno == ENOENT ? ErrorKind::usage : ErrorKind::machine,
+                "cannot read " + path.string() + ": " + std::strerror(errno));
   auto json = json::parse(file, nullptr, false);
   if (!json.is_object())
-    throw Error(ErrorKind::usage, path.string() + " is missing or no JSON object");
+    throw Error(ErrorKind::usage, path.string() + " is no JSON object");
   try {
     return parseMeta(json, model);
   } catch (const json::exception &error) {
-    throw Error(ErrorKind::data, path.string() + ": " + error.what());
+    throw Error(ErrorKind::data, path.string() + ": " + describe(error));
   }
 }
 
@@ -167,19 +176,14 @@ static int rankOf(const std::string &name) {
                                       : isGradientName(name);
 }
 
-/// A result, of a parameter without the noise of the update where the golden is of the same kind of
-/// arithmetic.
-static Tensor quieten(const std::string &name, const Tensor &result, const TensorMap &results,
-                      const TensorMap &goldens) {
-  constexpr std::string_view prefix = "param.";
-  if (name.starts_with(prefix)) {
-    std::string parameter = name.substr(prefix.size());
-    const Tensor *found = findGradient(results, parameter);
-    const Tensor *golden = findGradient(goldens, parameter);
-    if (found && golden)
-      return withoutNoise(result, goldens.at(name), *found, *golden);
+static Rounding roundingOf(const std::string &name, const TensorMap &exact,
+                           const GoldenMeta &meta) {
+  Rounding rounding{.golden64 = find(exact, name)};
+  if (meta.noise) {
+    auto noise = meta.noise->find(name);
+    rounding.noise = noise == meta.noise->end() ? 0 : noise->second;
   }
-  return result;
+  return rounding;
 }
 
 /// Holds results against the goldens, without those that `leftOut` says were not asked for.
@@ -198,14 +202,11 @@ static Section judgeGoldens(const std::string &subject, const fs::path &folder,
     for (const auto &[name, golden] : goldens) {
       if (rankOf(name) != rank || (leftOut && leftOut(name)))
         continue;
-      const Tensor *result = find(results, name);
-      Tensor quiet;
-      if (result && meta.isOwn) {
-        quiet = quieten(name, *result, results, goldens);
-        result = &quiet;
-      }
-      auto rule = name.starts_with("state.") ? judgeState : judge;
-      section.tensors.push_back(rule(name, result, golden, find(exact, name), tolerance));
+      auto rule = name.starts_with("state.") ? judgeState
+                  : isGradientName(name)     ? judgeGradient
+                                             : judge;
+      section.tensors.push_back(
+          rule(name, find(results, name), golden, roundingOf(name, exact, meta), tolerance));
     }
   return section;
 }

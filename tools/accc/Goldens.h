@@ -5,7 +5,7 @@
 #define ACCC_TOOLS_ACCC_GOLDENS_H
 
 #include "DiffReport.h"
-#include "Trajectory.h"
+#include "Noise.h"
 
 #include "driver/Options.h"
 
@@ -38,7 +38,9 @@ struct GoldenMeta {
   int64_t steps = 10, seed = 0;
   bool dropout = false;
   double lossMean = 0, lossDeviation = 0;
-  bool isOwn = false;   ///< `accc golden` wrote it
+  bool isOwn = false; ///< `accc golden` wrote it
+  /// How much of each tensor rounding decides, where that was measured.
+  std::optional<Noise> noise = {};
   std::string snapshot; ///< JSON: what describeForDiff() gave for the library; empty: not known
 };
 

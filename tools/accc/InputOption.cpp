@@ -17,12 +17,12 @@ void accc::tool::addInput(CompileOptions &options, const std::string &text) {
                                               text);
   InputOption input{text.substr(equals + 1, bracket - equals - 1), {}, options.inputs.size()};
   std::string sizes = text.substr(bracket + 1, text.size() - bracket - 2);
-  for (const std::string &size : CLI::detail::split(sizes, ',')) {
+  // A tensor without dimensions has none.
+  for (const std::string &size :
+       sizes.empty() ? std::vector<std::string>() : splitList("--input", sizes)) {
     bool isName =
         !size.empty() && (std::isalpha(static_cast<unsigned char>(size[0])) || size[0] == '_');
     std::optional<int64_t> number = toWholeNumber(size);
-    if (sizes.empty())
-      break; // a tensor without dimensions
     if (!isName && (!number || *number < 1))
       throw CLI::ValidationError("--input",
                                  "needs positive sizes or names, not '" + size + "' in " + text);

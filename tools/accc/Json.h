@@ -20,6 +20,9 @@ nlohmann::ordered_json toJson(ErrorKind kind, const std::string &message);
 /// {ok, problems: [{severity, fault, node, op, message}]}
 nlohmann::ordered_json toJson(const Outcome &outcome);
 
+/// What is wrong, without the library's own numbers.
+std::string describe(const nlohmann::json::exception &error);
+
 } // namespace accc::tool
 
 #endif

@@ -4,6 +4,8 @@
 #include "support/Suggest.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -16,11 +18,24 @@ bool accc::tool::isLibrary(const std::string &path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return false; // to open a pipe waits for whoever writes to it
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw Error(ErrorKind::machine, "cannot read " + path + ": " + std::strerror(errno));
   char magic[4] = {};
   file.read(magic, sizeof magic);
   return std::string_view(magic, 4) == "\x7f"
                                        "ELF";
+}
+
+std::vector<std::string> accc::tool::filesOf(const std::string &library) {
+  std::vector<std::string> files = {library};
+  if (!isLibrary(library))
+    return files;
+  Model model = Model::describe(library);
+  if (const char *beside = model.description().weights_file)
+    files.push_back(std::filesystem::path(model.path()).replace_filename(beside));
+  return files;
 }
 
 void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
@@ -30,8 +45,24 @@ void accc::tool::addStepOptions(CLI::App &command, StepOptions &options) {
   command.add_option("--seed", options.seed, "Random seed of dropout and other random ops")
       ->check(wholeNumber())
       ->capture_default_str();
-  command.add_option("--lr", options.learningRate, "Learning rate; default: the optimizer's")
-      ->check(finiteNumber());
+  command
+      .add_option("--lr", options.learningRate, "Learning rate; default: the optimizer's")
+      // As a float it would be infinite.
+      ->check(
+          finiteNumber(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()));
+}
+
+void accc::tool::checkLearningRate(std::span<const accc_entry> entries,
+                                   const StepOptions &options) {
+  auto takesRate = [](const accc_entry &entry) {
+    std::span inputs(entry.inputs, static_cast<size_t>(entry.num_inputs));
+    return std::ranges::any_of(
+        inputs, [](const accc_value &input) { return input.usage == ACCC_LEARNING_RATE; });
+  };
+  if (options.learningRate && std::ranges::none_of(entries, takesRate))
+    throw Error(ErrorKind::usage, std::string("--lr: ") +
+                                      (entries.size() == 1 ? entries.front().name : "the library") +
+                                      " takes no learning rate");
 }
 
 void accc::tool::checkEntry(const Model &model, const std::string &name) {

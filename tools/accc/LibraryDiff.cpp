@@ -2,6 +2,8 @@
 #include "LibraryDiff.h"
 
 #include "Command.h"
+#include "Json.h"
+#include "Noise.h"
 #include "Snapshot.h"
 #include "Trajectory.h"
 
@@ -80,8 +82,9 @@ private:
     options.gradients = &expected.gradients;
     restart(after, initialB);
     setVariables(after, initialA);
+    auto measure = [&] { return measureNoise(before, initialA, inputs, options, expected, allOf); };
     compareTrajectories(record(after, inputs, options), expected,
-                        sizes.empty() ? "" : std::string(sizes) + " ", report.tolerance,
+                        sizes.empty() ? "" : std::string(sizes) + " ", report.tolerance, measure,
                         section.tensors);
   }
 
@@ -132,6 +135,6 @@ void accc::tool::diffDescription(const std::string &library, const std::string &
                      report);
   } catch (const nlohmann::json::exception &error) {
     throw Error(ErrorKind::data, (std::filesystem::path(folder) / kMetaFile).string() +
-                                     ": library: " + error.what());
+                                     ": library: " + describe(error));
   }
 }

@@ -2,6 +2,7 @@
 #include "TargetDiff.h"
 
 #include "Command.h"
+#include "Noise.h"
 #include "Trajectory.h"
 
 #include <algorithm>
@@ -50,6 +51,10 @@ void accc::tool::diffTargets(const std::string &library, const RunSettings &sett
       return record(own, inputs, same);
     };
     Trajectory expected = recordOn(targets.back(), nullptr);
+    auto measure = [&] {
+      Session own(reference);
+      return measureNoise(own, initial, inputs, run, expected, allOf);
+    };
     for (size_t i = 0; i + 1 < targets.size(); ++i) {
       section.notes.push_back(targets[i] + " against " + targets.back() +
                               (sizes.empty() ? "" : " at " + std::string(sizes)));
@@ -57,7 +62,7 @@ void accc::tool::diffTargets(const std::string &library, const RunSettings &sett
       if (!sizes.empty())
         prefix += std::string(sizes) + " ";
       compareTrajectories(recordOn(targets[i], &expected.gradients), expected, prefix,
-                          report.tolerance, section.tensors);
+                          report.tolerance, measure, section.tensors);
     }
   }
   report.add(std::move(section));

@@ -4,7 +4,8 @@
 #include "Command.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <optional>
 
 using namespace accc;
 using namespace accc::tool;
@@ -42,17 +43,6 @@ bool accc::tool::isGradientName(const std::string &name) {
 
 bool accc::tool::isLossesName(const std::string &name) {
   return name == "losses" || name.starts_with("losses.");
-}
-
-const Tensor *accc::tool::findGradient(const TensorMap &tensors, const std::string &parameter) {
-  const Tensor *found = find(tensors, "grad." + parameter);
-  for (const auto &[name, tensor] : tensors)
-    if (name.starts_with("grad_step.") && name.ends_with(" grad." + parameter)) {
-      if (found)
-        return nullptr;
-      found = &tensor;
-    }
-  return found;
 }
 
 // ---- Running ----
@@ -191,22 +181,21 @@ Trajectory accc::tool::record(Session &session, const TensorMap &inputs,
 
 // ---- Comparing ----
 
-Tensor accc::tool::withoutNoise(const Tensor &parameter, const Tensor &expected,
-                                const Tensor &gradient, const Tensor &expectedGradient) {
-  constexpr float wellAbove = 100;
-  Tensor result = parameter.clone();
-  for (const Tensor *tensor : {&parameter, &gradient, &expectedGradient})
-    if (tensor->dtype() != DType::f32 || tensor->shape() != expected.shape())
-      return result;
-  auto values = result.data<float>();
-  auto found = gradient.data<float>(), right = expectedGradient.data<float>();
-  float noise = 0;
-  for (size_t i = 0; i < values.size(); ++i)
-    noise = std::max(noise, std::abs(found[i] - right[i]));
-  for (size_t i = 0; i < values.size(); ++i)
-    if (std::abs(right[i]) < wellAbove * noise)
-      values[i] = expected.data<float>()[i];
-  return result;
+/// In the order of Trajectory.
+static constexpr TensorMap Trajectory::*kParts[] = {&Trajectory::outputs, &Trajectory::gradients,
+                                                    &Trajectory::applied, &Trajectory::losses,
+                                                    &Trajectory::variables};
+
+static std::string nameIn(size_t part, const std::string &name) {
+  return std::to_string(part) + " " + name;
+}
+
+TensorMap accc::tool::allOf(const Trajectory &trajectory) {
+  TensorMap all;
+  for (size_t part = 0; part < std::size(kParts); ++part)
+    for (const auto &[name, tensor] : trajectory.*kParts[part])
+      all.emplace(nameIn(part, name), tensor);
+  return all;
 }
 
 /// The variable's name of "apply_step <variable>".
@@ -214,25 +203,31 @@ static std::string withoutEntry(const std::string &name) {
   return name.starts_with("apply_step") ? name.substr(name.find(' ') + 1) : name;
 }
 
+/// The rule for a tensor of a part.
+static auto ruleFor(const TensorMap Trajectory::*part, const std::string &name,
+                    const Trajectory &expected) {
+  bool isVariable = part == &Trajectory::variables || part == &Trajectory::applied;
+  return isVariable && expected.states.contains(withoutEntry(name)) ? judgeState
+         : part == &Trajectory::gradients && isGradientName(name)   ? judgeGradient
+                                                                    : judge;
+}
+
 void accc::tool::compareTrajectories(const Trajectory &found, const Trajectory &expected,
                                      const std::string &prefix, double tolerance,
+                                     const std::function<std::map<std::string, double>()> &measure,
                                      std::vector<Verdict> &verdicts) {
-  for (auto part : {&Trajectory::outputs, &Trajectory::gradients, &Trajectory::applied,
-                    &Trajectory::losses, &Trajectory::variables})
-    for (const auto &[name, tensor] : expected.*part) {
-      const Tensor *result = find(found.*part, name);
-      Tensor quiet;
-      if (part == &Trajectory::variables && result) {
-        const Tensor *gradient = findGradient(found.gradients, name);
-        const Tensor *expectedGradient = findGradient(expected.gradients, name);
-        if (gradient && expectedGradient) {
-          quiet = withoutNoise(*result, tensor, *gradient, *expectedGradient);
-          result = &quiet;
-        }
+  std::optional<std::map<std::string, double>> noise;
+  for (size_t part = 0; part < std::size(kParts); ++part)
+    for (const auto &[name, tensor] : expected.*kParts[part]) {
+      const Tensor *result = find(found.*kParts[part], name);
+      auto rule = ruleFor(kParts[part], name, expected);
+      Verdict verdict = rule(prefix + name, result, tensor, {.noise = 0}, tolerance);
+      if (verdict.how == "FAILED" && tolerance > 0) {
+        if (!noise)
+          noise = measure();
+        verdict =
+            rule(prefix + name, result, tensor, {.noise = (*noise)[nameIn(part, name)]}, tolerance);
       }
-      bool isVariable = part == &Trajectory::variables || part == &Trajectory::applied;
-      bool isState = isVariable && expected.states.contains(withoutEntry(name));
-      auto rule = isState ? judgeState : judge;
-      verdicts.push_back(rule(prefix + name, result, tensor, nullptr, tolerance));
+      verdicts.push_back(std::move(verdict));
     }
 }

@@ -7,6 +7,8 @@
 
 #include "accc/accc.h"
 
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,22 +52,18 @@ void setVariables(Session &session, const TensorMap &values);
 /// Data for all entry points at some sizes but apply_step, as randomInputs() makes it.
 TensorMap randomInputsAt(const Model &model, std::string_view sizes);
 
-/// The gradient of a parameter among a trajectory's, or goldens'; nullptr where there is none, or
-/// several steps have one.
-const Tensor *findGradient(const TensorMap &tensors, const std::string &parameter);
 /// Whether a name of a trajectory is that of a gradient, or of losses of a step.
 bool isGradientName(const std::string &name);
 bool isLossesName(const std::string &name);
 
-/// `parameter` with the elements of `expected` where an element's gradient is only rounding (not
-/// well above what the two differ by in this gradient): an optimizer that divides by its size moves
-/// the parameter either way. The attention's key bias, whose gradient is 0, is such a tensor.
-Tensor withoutNoise(const Tensor &parameter, const Tensor &expected, const Tensor &gradient,
-                    const Tensor &expectedGradient);
+/// The tensors of all parts, each by a name of its own.
+TensorMap allOf(const Trajectory &trajectory);
 
-/// Adds a verdict, whose name begins with `prefix`, for each tensor of `expected`.
+/// Adds a verdict, whose name begins with `prefix`, for each tensor of `expected`. Where something
+/// fails, `measure` gives the noise of the tensors by the names of allOf().
 void compareTrajectories(const Trajectory &found, const Trajectory &expected,
                          const std::string &prefix, double tolerance,
+                         const std::function<std::map<std::string, double>()> &measure,
                          std::vector<Verdict> &verdicts);
 
 } // namespace accc::tool

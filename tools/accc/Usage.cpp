@@ -25,6 +25,22 @@ CLI::Validator tool::oneOf(std::vector<std::string> names) {
       "");
 }
 
+CLI::Option *tool::addList(CLI::App &command, const std::string &option,
+                           std::vector<std::string> &list, const std::string &description,
+                           std::vector<std::string> names) {
+  auto read = [&list, option, names = std::move(names)](const std::vector<std::string> &values) {
+    list.clear(); // of its default
+    for (const std::string &value : values)
+      for (std::string &part : splitList(option, value)) {
+        if (std::string wrong = names.empty() ? "" : oneOf(names)(part); !wrong.empty())
+          throw CLI::ValidationError(option, wrong);
+        list.push_back(std::move(part));
+      }
+  };
+  return command.add_option_function<std::vector<std::string>>(option, read, description)
+      ->allow_extra_args(false);
+}
+
 void tool::addMessageOptions(CLI::App &command) {
   constexpr const char *kGroup = "Messages";
   command
@@ -62,6 +78,16 @@ static std::vector<std::string> optionNames(const CLI::App &command) {
     for (const std::string &name : option->get_lnames())
       names.push_back("--" + name);
   return names;
+}
+
+std::string tool::describeEmpty(const CLI::App &app) {
+  for (const CLI::App *command : app.get_subcommands())
+    for (const CLI::Option *option : command->get_options())
+      if (std::ranges::any_of(option->results(), [](const auto &text) { return text.empty(); }))
+        return command->get_name() + ": " + option->get_name() +
+               " is given an empty value, as of a variable of a shell that is not set; give it a "
+               "value, or leave it out";
+  return "";
 }
 
 static std::vector<std::string> commandNames(const CLI::App &app) {

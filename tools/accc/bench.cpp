@@ -225,6 +225,7 @@ void accc::tool::addBench(CLI::App &app, Action &action) {
                    "Number of steps; default: as many as fit into --seconds")
       ->check(wholeNumber(1));
   command->add_option("--seconds", options->seconds, "Duration of the measurement")
+      ->excludes("--steps")
       ->check(finiteNumber(0))
       ->capture_default_str();
   command->add_option("--warmup", options->warmup, "Number of warm-up steps")

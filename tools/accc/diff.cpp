@@ -22,7 +22,7 @@ namespace {
 struct DiffOptions {
   std::string a, b;
   RunSettings run;
-  bool bisect = false, targets = false, hasSteps = false;
+  bool bisect = false, targets = false, hasSteps = false, hasTolerance = false;
   double tolerance = DiffReport().tolerance;
   std::vector<std::string> modelTargets, archs, customOps, only, failOn;
   std::string precision;
@@ -53,7 +53,12 @@ static int giveUp(const Outcome &outcome, bool json) {
 
 /// Compiles the model as its goldens were made, and compares.
 static int diffModel(const DiffOptions &options, DiffReport &report) {
-  ScratchFolder folder(fs::temp_directory_path() / "accc-diff-");
+  std::error_code missing;
+  fs::path temporary = fs::temp_directory_path(missing);
+  if (missing)
+    throw Error(ErrorKind::machine,
+                "there is no folder for temporary files (TMPDIR): " + missing.message());
+  ScratchFolder folder(temporary / "accc-diff-");
   GoldenMeta meta = readGoldenMeta(options.b, options.a);
   CompileOptions compile = meta.compile;
   compile.model = options.a;
@@ -137,7 +142,31 @@ static void checkOptions(const DiffOptions &options, Mode mode) {
        "--target, --arch and --precision go with a model: a library is compiled");
   need(!options.bisect || options.precision.empty() || options.precision == "fp32",
        "--bisect holds kernels to what they give in fp32: --precision does not go with it");
-  keepApart({options.junit}, {options.a, options.b, options.run.params, options.run.inputs});
+  auto isNamed = [](const std::vector<std::string> &list, const std::string &name) {
+    return std::ranges::find(list, name) != list.end();
+  };
+  need(options.failOn.size() < 2 || !isNamed(options.failOn, "none"),
+       "--fail-on none leaves no room for other sections");
+  for (const std::string &section : options.failOn)
+    if (section != "none" && !options.only.empty() &&
+        !isNamed(options.only, section == kTraining ? "manifest" : section))
+      throw Error(ErrorKind::usage, "--fail-on " + section + ": --only leaves that section out");
+  need(options.only.empty() || isNamed(options.only, "numbers") ||
+           (options.run.params.empty() && options.run.inputs.empty() && !options.hasSteps &&
+            !options.hasTolerance),
+       "--params, --inputs, --steps and --tolerance are about numbers, which --only leaves out");
+  checkWritable({options.junit});
+  if (options.junit.empty())
+    return;
+  std::vector<std::string> read = {options.run.params, options.run.inputs};
+  for (const std::string &side : {options.a, options.b})
+    if (fs::is_directory(side))
+      for (const char *file : {kMetaFile, kInputsFile, kInitialFile, kGoldenFile, kGolden64File})
+        read.push_back(fs::path(side) / file);
+    else
+      for (const std::string &file : filesOf(side))
+        read.push_back(file);
+  keepApart({options.junit}, read);
 }
 
 static int diff(const DiffOptions &options) {
@@ -176,27 +205,25 @@ static int diff(const DiffOptions &options) {
 static void addSectionOptions(CLI::App &command, DiffOptions &options) {
   std::vector<std::string> sections(std::begin(kSections), std::end(kSections)), failing = sections;
   failing.insert(failing.end(), {kTraining, "none"});
+  addList(command, "--only", options.only,
+          "Compare only these sections, and fail if one of them differs", sections)
+      ->type_name("SECTION[,...]");
+  addList(command, "--fail-on", options.failOn,
+          "Sections whose differences make the command fail, or `none`; `training` is the "
+          "part of the manifest about loss, optimizer and training (default: "
+          "training,interface,numbers, or those of --only)",
+          failing)
+      ->type_name("SECTION[,...]");
   command
-      .add_option("--only", options.only,
-                  "Compare only these sections, and fail if one of them differs")
-      ->type_name("SECTION[,...]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(oneOf(sections));
-  command
-      .add_option("--fail-on", options.failOn,
-                  "Sections whose differences make the command fail, or `none`; `training` is the "
-                  "part of the manifest about loss, optimizer and training (default: "
-                  "training,interface,numbers, or those of --only)")
-      ->type_name("SECTION[,...]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(oneOf(failing));
-  command
-      .add_option("--tolerance", options.tolerance,
-                  "Absolute and relative tolerance of numbers; 0: bitwise equal")
+      .add_option_function<double>(
+          "--tolerance",
+          [&options](double tolerance) {
+            options.tolerance = tolerance;
+            options.hasTolerance = true;
+          },
+          "Absolute and relative tolerance of numbers; 0: bitwise equal")
       ->check(finiteNumber(0))
-      ->capture_default_str();
+      ->default_str("0.0001");
   command.add_flag("--failed", options.report.failedOnly, "List only tensors that failed");
   command.add_flag("--json", options.report.json,
                    "Print {a, b, verdict, failed, tolerance, sections: [{name, verdict, notes, "
@@ -274,20 +301,14 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
   command->add_flag(
       "--bisect", options->bisect,
       "Find the phase, op or kernel of a model that is wrong, with the reference interpreter");
-  command
-      ->add_option("--target", options->modelTargets,
-                   "Targets to compile a model for (default: those of the goldens; with --bisect "
-                   "cpu)")
-      ->type_name("A[,B]")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  addList(*command, "--target", options->modelTargets,
+          "Targets to compile a model for (default: those of the goldens; with --bisect cpu)")
+      ->type_name("A[,B]");
   command->add_option("--precision", options->precision,
                       "Precision to compile a model with (default: that of the goldens; with "
                       "--bisect fp32)");
-  command->add_option("--arch", options->archs, "Architectures to compile a model for")
-      ->type_name("A[,B]")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  addList(*command, "--arch", options->archs, "Architectures to compile a model for")
+      ->type_name("A[,B]");
   addCustomOps(*command, options->customOps);
   command->callback([options, &action] { action = [options] { return diff(*options); }; });
 }

@@ -29,8 +29,11 @@ struct RecordOptions {
 /// Throws Error (usage) unless the folder may be written: it is not there, empty, or holds goldens
 /// that this command wrote and nothing else.
 static void checkOutput(const std::string &output) {
-  if (!fs::exists(output))
-    return;
+  if (!fs::exists(output)) {
+    fs::path folder = fs::absolute(output).lexically_normal();
+    folder = folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
+    return checkWritable({folder / "goldens"}); // before the steps
+  }
   if (!fs::is_directory(output))
     throw Error(ErrorKind::usage, output + " is there and is no folder");
   for (const fs::directory_entry &entry : fs::directory_iterator(output)) {
@@ -94,8 +97,10 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
 static int recordGoldens(const RecordOptions &options) {
   checkOutput(options.output);
   Model model = Model::load(options.library);
+  checkLearningRate(model.entries(), options.run);
   Session session(model, options.run.settings());
   fillWeights(session, options.params);
+  const TensorMap variables = variablesOf(session);
   TensorMap inputs, initial;
   std::string_view sizes;
   if (options.inputs.empty()) {
@@ -105,7 +110,7 @@ static int recordGoldens(const RecordOptions &options) {
     inputs = load_safetensors(options.inputs);
     sizes = session.choose(model.entries().front().name, inputs).sizes;
   }
-  for (auto &[name, value] : variablesOf(session))
+  for (const auto &[name, value] : variables)
     if (model.find_variable(name)->role != ACCC_OPTIMIZER_STATE)
       initial.emplace(name, value);
 
@@ -113,8 +118,12 @@ static int recordGoldens(const RecordOptions &options) {
   for (const accc_entry &entry : model.entries())
     if (entry.sizes == sizes && kindOf(entry.name) != "apply_step")
       run.entries.insert(entry.name);
-  TensorMap goldens = toGoldens(model, record(session, inputs, run));
+  const Trajectory trajectory = record(session, inputs, run);
+  TensorMap goldens = toGoldens(model, trajectory);
   checkFinite(goldens);
+
+  auto named = [&](const Trajectory &each) { return toGoldens(model, each); };
+  const Noise noise = measureNoise(session, variables, inputs, run, trajectory, named);
 
   fs::path name = fs::path(options.output).lexically_normal();
   if (!name.has_filename())
@@ -124,6 +133,7 @@ static int recordGoldens(const RecordOptions &options) {
   save_safetensors(folder.path() / kInitialFile, initial);
   save_safetensors(folder.path() / kGoldenFile, goldens);
   ordered_json meta = describeRun(model, options, sizes, session.learning_rate());
+  meta["noise"] = noise;
   if (std::string problem = writeTextFile(folder.path() / kMetaFile, toText(meta) + "\n");
       !problem.empty())
     throw Error(ErrorKind::machine, problem);

@@ -233,8 +233,13 @@ static void printKernels(const ordered_json &json) {
   }
 }
 
-static int inspect(const CompileOptions &options, bool json, bool kernels) {
+/// `given` are the options about models that the command line has.
+static int inspect(const CompileOptions &options, bool json, bool kernels,
+                   const std::vector<std::string> &given) {
   if (isLibrary(options.model)) {
+    if (!given.empty())
+      throw Error(ErrorKind::usage, given.front() + " is about a model, and " + options.model +
+                                        " is a library, which was compiled with its options");
     Model model = Model::describe(options.model);
     ordered_json description = describeLibrary(model);
     if (kernels)
@@ -273,12 +278,17 @@ void accc::tool::addInspect(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
       "inspect", "Show a model's inputs, parameters and ops, or a library's entry points");
   addCompileOptions(*command, *options);
+  const std::vector<CLI::Option *> ofModels = command->get_options();
   command->get_option("MODEL")->description("A model file or a library");
   command->add_flag("--json", *json,
                     "Print as JSON; for a model with problems the problems, as check does");
   command->add_flag("--kernels", *kernels,
                     "Count the cost of each GPU kernel of a library with PTX; needs no GPU");
-  command->callback([options, json, kernels, &action] {
-    action = [options, json, kernels] { return inspect(*options, *json, *kernels); };
+  command->callback([options, json, kernels, ofModels, &action] {
+    std::vector<std::string> given;
+    for (const CLI::Option *option : ofModels)
+      if (option->count() && !option->get_positional())
+        given.push_back(option->get_name());
+    action = [options, json, kernels, given] { return inspect(*options, *json, *kernels, given); };
   });
 }

@@ -7,7 +7,10 @@
 #include "support/Log.h"
 
 #include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
 #include <iostream>
+#include <unistd.h>
 
 using namespace accc;
 using namespace accc::tool;
@@ -20,7 +23,15 @@ static int fail(bool json, ErrorKind kind, const std::string &message) {
   return static_cast<int>(kind);
 }
 
-int main(int argc, char **argv) {
+/// Opens what is closed of standard input, output and error: the next file to be opened would take
+/// its place, and what is printed would go there.
+static void openStandardStreams() {
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0)
+      (void)::open("/dev/null", O_RDWR);
+}
+
+static int runCommand(int argc, char **argv) {
   CLI::App app("Compiles exported models into training steps, and runs them.", "accc");
   app.set_version_flag("--version", kCompilerVersion);
   app.require_subcommand(1);
@@ -53,13 +64,23 @@ int main(int argc, char **argv) {
     log(LogLevel::Note, "accc --help and accc COMMAND --help say more");
     return code;
   }
+  if (std::string empty = describeEmpty(app); !empty.empty())
+    return fail(json, ErrorKind::usage, empty);
   try {
     return action();
   } catch (const Error &error) {
     return fail(json, error.kind(), error.what());
   } catch (const std::bad_alloc &) {
     return fail(json, ErrorKind::machine, "there is not enough memory");
+  } catch (const std::filesystem::filesystem_error &error) {
+    return fail(json, ErrorKind::machine, error.path1().string() + ": " + error.code().message());
   } catch (const std::exception &error) {
     return fail(json, ErrorKind::bug, std::string("bug in accc: ") + error.what());
   }
+}
+
+int main(int argc, char **argv) {
+  openStandardStreams();
+  int code = runCommand(argc, argv);
+  return flushOutput() || code != 0 ? code : static_cast<int>(ErrorKind::machine);
 }

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <vector>
 
 using namespace accc;
 using namespace accc::tool;
@@ -52,10 +53,13 @@ static std::string whyDiverged(const std::vector<float> &losses) {
 }
 
 static int run(const RunOptions &options) {
-  keepApart({options.outputs, options.saveParams},
-            {options.library, options.inputs, options.params});
+  std::vector<std::string> read = filesOf(options.library);
+  read.insert(read.end(), {options.inputs, options.params});
+  keepApart({options.outputs, options.saveParams}, read);
+  checkWritable({options.outputs, options.saveParams}); // before hours of training
   Model model = Model::load(options.library);
   checkEntry(model, options.entry);
+  checkLearningRate({&model.entry(options.entry), 1}, options.run);
   SessionOptions settings = options.run.settings();
   settings.threads = options.threads;
   Session session(model, settings);

@@ -98,6 +98,10 @@ FailureOr<std::string> codegen::assemble(StringRef ptxas, StringRef ptx, int cap
     return failure();
   if (done->status < 0) // it did not start, or a signal ended it
     return emitMachineFault(loc) << "cannot run " << ptxas << ": " << done->said;
+  if (StringRef(done->said).contains("gpu-name")) // a value that it does not know
+    return emitUsageFault(loc) << "--arch sm_" << capability << ": " << ptxas
+                               << " does not know it; use a CUDA toolkit that does, or compute_90, "
+                                  "which later GPUs run too";
   if (done->status != 0)
     return emitBug(loc) << "ptxas cannot assemble the kernels for sm_" << capability << ": "
                         << done->said;

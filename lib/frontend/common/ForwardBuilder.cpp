@@ -178,10 +178,11 @@ void ForwardBuilder::checkDimensions() {
       std::string has;
       for (const std::string &open : openDimensions)
         has += std::string(has.empty() ? "'" : ", '") + open + "'";
-      problems.push_back({"", "",
-                          "-D " + name + ": no input leaves a dimension of this name open (" +
-                              (has.empty() ? "none is open" : "open: " + has) + ")" +
-                              didYouMean(name, {openDimensions.begin(), openDimensions.end()})});
+      problems.push_back(
+          {.message = "-D " + name + ": no input leaves a dimension of this name open (" +
+                      (has.empty() ? "none is open" : "open: " + has) + ")" +
+                      didYouMean(name, {openDimensions.begin(), openDimensions.end()}),
+           .fault = Fault::Usage});
     }
 }
 

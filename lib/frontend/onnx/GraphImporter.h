@@ -60,6 +60,10 @@ public:
   bool writtenByPyTorch() const;
   /// The file was written by accc's own exporter, which keeps the mode of every module.
   bool writtenForTraining() const { return state.exported.has_value(); }
+  /// What only an option says of a model that is trained. Each notes that the model asks for it.
+  bool assumesDropoutTraining();
+  bool assumesBatchNormTraining();
+  std::optional<bool> unbiasedRunningVar();
   /// Random nodes draw numbers once, before training, and not in each step.
   bool isInitialization() const { return initializes; }
   /// The export lost this; an error at the end, unless the damage is accepted.
@@ -108,6 +112,8 @@ private:
   int64_t opset(const onnx::NodeProto &node, const Frame &frame) const;
   mlir::Location location(const onnx::NodeProto &node);
   void reportState(ImportResult &result);
+  /// Adds a problem for each option that nothing in the model asked for.
+  void reportUnusedOptions();
 
   // ---- results (Results.cpp) ----
   std::vector<ForwardOutput> importOutputs();
@@ -133,6 +139,9 @@ private:
   Functions functions;
   std::optional<TrainingInfo> training;
   bool initializes = false;
+  struct {
+    bool dropoutTraining = false, batchNormTraining = false, runningVariance = false;
+  } asked;                          // of the options
   llvm::StringSet<> gradientLeaves; // what nodes Gradient have in `xs` and `zs`
   int64_t importedNodes = 0;
 };

@@ -40,8 +40,9 @@ Entities batchNormalization(Node &node) {
   NamedAttribute epsilon = node.f64("epsilon", node.real("epsilon", 1e-5));
   importer.markBuffer(mean);
   importer.markBuffer(var);
-  bool assumed = importer.options().training && importer.options().assumeBatchNormTraining;
-  if (!isTraining(node) && !assumed) {
+  bool trains =
+      isTraining(node) || (importer.options().training && importer.assumesBatchNormTraining());
+  if (!trains) {
     bool doubtful = importer.options().training && !importer.writtenForTraining();
     // By its statistics: without affine=True it has no scale that bears a name.
     if (doubtful && importer.writtenByPyTorch() && importer.initialValue(mean))
@@ -59,8 +60,9 @@ Entities batchNormalization(Node &node) {
   operands[4] = importer.latest(varVariable);
   // ONNX keeps `momentum` of the old value, PyTorch and nn take it of the new one; and PyTorch
   // updates the variance with the unbiased one, where ONNX says the biased one.
-  bool unbiased = importer.options().unbiasedRunningVar.value_or(importer.writtenByPyTorch());
-  if (unbiased && !importer.options().unbiasedRunningVar)
+  std::optional<bool> given = importer.unbiasedRunningVar();
+  bool unbiased = given.value_or(importer.writtenByPyTorch());
+  if (unbiased && !given)
     importer.remark(
         {.message = "running variances are updated with the unbiased variance, as PyTorch, which "
                     "wrote this file, does (ONNX: the biased one, --running-variance biased)",

@@ -21,12 +21,13 @@ bool isTraining(Node &node, double ratio) {
     return node.knownInteger(2, "training mode") != 0;
   if (ratio == 0 || !options.training)
     return false;
-  if (!options.assumeDropoutTraining)
+  bool assumed = node.importer().assumesDropoutTraining();
+  if (!assumed)
     node.importer().warn(
         "dropout without the flag training_mode does nothing, as ONNX says, though its ratio is "
         "not 0 (PyTorch exports the dropout of attention like that): give "
         "--assume-dropout-training to let it drop");
-  return options.assumeDropoutTraining;
+  return assumed;
 }
 
 Entities dropout(Node &node) {

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
+#include <fstream>
 #include <sys/stat.h>
 
 namespace accc {
@@ -71,6 +73,12 @@ Model Model::open(const std::string &path, bool toRun, std::string_view target) 
   auto library = std::make_shared<Library>();
   library->path = absolutePath(path);
   check_checksum(library->path); // before its code is mapped
+  if (char magic[SELFMAG] = {};
+      !std::ifstream(library->path, std::ios::binary).read(magic, SELFMAG) ||
+      std::memcmp(magic, ELFMAG, SELFMAG) != 0)
+    throw Error(ErrorKind::data,
+                "cannot load the model " + path +
+                    ": it is no compiled model; accc compile makes one of an exported model");
   library->handle = ::dlopen(library->path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library->handle)
     throw Error(ErrorKind::data, "cannot load the model " + path + ": " + ::dlerror());

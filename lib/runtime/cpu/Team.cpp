@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Team.h"
 
+#include "accc/error.h"
+
 #include <algorithm>
+#include <string>
 #include <thread>
 
 // The calls that `#pragma omp parallel` of gcc turns into, a stable interface of libgomp which
@@ -23,8 +26,16 @@ void omp_set_max_active_levels(int levels);
 
 namespace accc::detail {
 
+/// OpenMP's own bookkeeping of a team, which lies on the stack, is too large for it with more.
+static constexpr int kMostThreads = 4096;
+
 Team::Team(int threads)
-    : count(std::min(threads > 0 ? threads : omp_get_max_threads(), omp_get_thread_limit())) {}
+    : count(std::min(threads > 0 ? threads : omp_get_max_threads(), omp_get_thread_limit())) {
+  if (count > kMostThreads)
+    throw Error(ErrorKind::usage, std::to_string(count) + " threads are too many" +
+                                      (threads > 0 ? "" : " (OMP_NUM_THREADS)") + ": " +
+                                      std::to_string(kMostThreads) + " at most");
+}
 
 void Team::fork(Function function, void *data) const {
   if (count == 1 || omp_in_parallel()) {

@@ -46,15 +46,17 @@ llvm::Expected<CpuArch> accc::findCpuArch(llvm::StringRef name) {
       arch.features += (arch.features.empty() ? "" : ",") +
                        std::string(feature.second ? "+" : "-") + feature.first().str();
   }
-  std::unique_ptr<llvm::TargetMachine> machine = arch.createMachine();
-  if (!machine)
+  std::unique_ptr<llvm::TargetMachine> host = createHostMachine();
+  if (!host)
     return llvm::createStringError("--arch " + name + ": this LLVM has no target for " +
                                    llvm::sys::getDefaultTargetTriple());
-  const llvm::MCSubtargetInfo &info = *machine->getMCSubtargetInfo();
-  if (!info.isCPUStringValid(arch.cpu))
+  // Of a machine for a CPU that it does not know LLVM itself prints what is wrong.
+  if (!host->getMCSubtargetInfo()->isCPUStringValid(arch.cpu))
     return llvm::createStringError("unknown --arch '" + name +
                                    "': use native, x86-64-v3, x86-64-v4 or a CPU that LLVM 19 "
                                    "knows");
+  std::unique_ptr<llvm::TargetMachine> machine = arch.createMachine();
+  const llvm::MCSubtargetInfo &info = *machine->getMCSubtargetInfo();
   bool avx512 = info.checkFeatures("+avx512f,+avx512bw,+avx512dq,+avx512vl");
   if (!avx512 && !info.checkFeatures("+avx2,+fma"))
     return llvm::createStringError("--arch " + name +

@@ -5,6 +5,7 @@
 #include "target/cuda/CudaTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 
 using namespace accc;
 
@@ -46,6 +47,12 @@ llvm::Expected<CudaArch> accc::findCudaArch(llvm::StringRef name) {
   if (arch.capability < kOldest)
     return llvm::createStringError("--arch " + name +
                                    ": generated code needs compute capability 8.0 (sm_80)");
+  // Later ones only ptxas knows.
+  std::unique_ptr<llvm::TargetMachine> machine = CudaArch{kOldest, false}.createMachine();
+  if (arch.capability <= kNewestOfLlvm && machine &&
+      !machine->getMCSubtargetInfo()->isCPUStringValid("sm_" + std::to_string(arch.capability)))
+    return llvm::createStringError("--arch " + name +
+                                   ": there is no GPU of that compute capability");
   if (arch.capability > kNewestOfLlvm && arch.isPtx)
     return llvm::createStringError("--arch " + name +
                                    ": this accc writes PTX for compute_90 at most, which later "

@@ -43,7 +43,11 @@ llvm::Expected<LossChoice> accc::parseLoss(llvm::StringRef text) {
   if (std::string error = spec.error(); !error.empty())
     return usageError(error);
   choice.output = spec.getValue().value_or("");
+  if (spec.getValue() && choice.output.empty())
+    return usageError("--loss " + text.str() + ": needs the name of an output after '=', as in " +
+                      spec.getName().str() + "=logits");
   choice.settings = spec.getSettings();
+  choice.files = spec.getFiles();
   return choice;
 }
 

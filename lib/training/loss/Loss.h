@@ -34,6 +34,8 @@ struct LossChoice {
   std::string output;
   /// All options with their values (Spec::getSettings).
   std::vector<std::pair<std::string, std::string>> settings;
+  /// What was read for them (Spec::getFiles).
+  std::vector<std::string> files;
 };
 
 /// Whether Losses.def has a loss of this name.

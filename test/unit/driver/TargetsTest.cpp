@@ -25,7 +25,11 @@ TEST_CASE("targets: each takes the archs that it knows, the best first") {
   CHECK(choose({"cpu", "cuda"}, {"native", "sm_90", "x86-64-v4"}) ==
         "cuda:sm_90;cpu:native,x86-64-v4;");
   // Of one target all are, be they right or wrong: it knows best what is wrong with them.
-  CHECK(choose({"cpu"}, {"sm_90"}) == "cpu:sm_90;");
+  CHECK(choose({"cpu"}, {"z80"}) == "cpu:z80;");
+  CHECK(
+      choose({"cpu"}, {"sm_90"}) ==
+      "--arch sm_90 is a machine of --target cuda, and --target is cpu: give --target cuda, or an "
+      "--arch of cpu");
   CHECK_THAT(choose({"cpu", "cuda"}, {"sm_90", "z80"}), Contains("--arch z80: "));
   CHECK_THAT(choose({"cpu", "cpu"}, {}), Contains("--target names cpu twice"));
   CHECK_THAT(choose({"cpu", "tpu"}, {}), Contains("--target tpu: "));

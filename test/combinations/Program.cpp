@@ -50,7 +50,7 @@ void Program::moveWeights() {
   for (const accc_variable &variable : model.variables())
     if (variable.trainable && variable.tensor.dtype == ACCC_F32) {
       Tensor value = trainer.parameter(variable.tensor.name).clone();
-      size_t i = 0;
+      int i = std::atoi(setting("moved").c_str());
       for (float &weight : value.data<float>())
         weight = std::nextafter(weight, i++ * 7 % 5 < 2 ? -1e30f : 1e30f);
       trainer.set_parameter(variable.tensor.name, value);

@@ -17,7 +17,8 @@
 //   again at the end), late (read at the end alone)
 //
 // Settings: threads, rate, sizes of the batch, step (the name of the only one), weights (a file, or
-// a library that has them), other (a library of the same variables), moved (each weight by a bit).
+// a library that has them), other (a library of the same variables), moved (each weight by a bit),
+// graph=0.
 // Ends with 10 and the kind of Error that the runtime threw, or with 1 where it did wrong.
 #include "Program.h"
 

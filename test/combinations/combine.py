@@ -35,7 +35,9 @@ def draw_base(draws, gpu):
         if model.losses == ["cross_entropy"] and draws.random() < 0.3:
             base.losses = [draws.choice(["mse", "l1"])]
     if base.optimizers:
-        base.settings["rate"] = model.rate
+        # All but SGD move by the rate, however small a gradient is: with a large one, by rounding.
+        own = base.optimizers[0].startswith("sgd") or ",lr=" in base.optimizers[0]
+        base.settings["rate"] = model.rate if own else min(model.rate, 0.002)
     return base
 
 
@@ -60,7 +62,10 @@ def draw(seed, gpu):
     has_outputs = all(name != "loss_only" for name, _ in variations)
     calls = vary_calls(draws, draw_calls(draws, base.model.steps, has_outputs))
     settings = {"threads": draws.choice([2, 2, 1, 3])} if draws.random() < 0.3 else {}
-    return Case(base, variations, calls, settings, draw_environment(draws, gpu))
+    environment = draw_environment(draws, gpu)
+    if gpu and draws.random() < 0.2:
+        settings["graph"] = 0
+    return Case(base, variations, calls, settings, environment)
 
 
 def simpler(case):

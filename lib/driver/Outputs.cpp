@@ -167,7 +167,8 @@ LogicalResult accc::writeLibrary(Compilation &c) {
   options.dumpDir = c.options.dumpDir;
   options.embedWeights = embedsWeights(c);
   if (!options.embedWeights && c.options.weights != "none") {
-    options.weightsFile = llvm::sys::path::filename(weightsBeside(output)).str();
+    if (!c.weights.empty()) // else a program gives the values, as with none
+      options.weightsFile = llvm::sys::path::filename(weightsBeside(output)).str();
     if (failed(writeWeights(c, weightsBeside(output))))
       return failure();
   }

@@ -3,7 +3,7 @@ import json
 import os
 import unittest
 
-from command_line import BUG, DATA, GOLDENS, MACHINE, MLP, SMALL, TRAINING, USAGE, CommandLineTest
+from command_line import BUG, DATA, GOLDENS, MACHINE, MLP, SMALL, TRAINING, USAGE, CommandLineTest, write_safetensors
 
 
 class Compile(CommandLineTest):
@@ -113,6 +113,17 @@ class Compile(CommandLineTest):
                 *("--inputs", MLP / "inputs.safetensors"),
                 code=USAGE if where == "none" else 0,
             )
+
+    def test_weights_of_a_model_without_values_are_given(self):
+        """Beside the library was a file without them, which the library then found to be another's."""
+        self.small()
+        write_safetensors(self.folder / "w.safetensors", {"w": ("F32", [4, 3], bytes(48))})
+        for where in ("embed", "beside", "none"):
+            self.accc("compile", "small.mlir", "-o", f"{where}.so", "--weights", where)
+            run = ["run", f"{where}.so", "--entry", "eval_step", "--inputs", "x.safetensors"]
+            write_safetensors(self.folder / "x.safetensors", {"x": ("F32", [2, 4], bytes(32))})
+            self.assertIn("a model that has none", self.accc(*run, code=USAGE)[1])
+            self.accc(*run, "--params", "w.safetensors")
 
     def test_all_wrong_options_are_named_at_once(self):
         self.small()

@@ -99,7 +99,7 @@ void Session::Impl::requireValues() const {
                         " parameters have no value yet (" + *unset.begin() +
                         (unset.size() > 1 ? ", ..." : "") + "); ";
   message += weightsLookedFor.empty()
-                 ? "it was compiled with --weights none"
+                 ? "it was compiled without values (--weights none, or a model that has none)"
                  : "they were to be in " + weightsLookedFor + ", which is not there";
   throw Error(ErrorKind::usage, message + ": load them from a safetensors file");
 }

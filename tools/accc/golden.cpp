@@ -31,8 +31,8 @@ struct RecordOptions {
 static void checkOutput(const std::string &output) {
   if (!fs::exists(output)) {
     fs::path folder = fs::absolute(output).lexically_normal();
-    folder = folder.has_filename() ? folder.parent_path() : folder.parent_path().parent_path();
-    return checkWritable({folder / "goldens"}); // before the steps
+    return checkWritable(
+        {folder.has_filename() ? folder : folder.parent_path()}); // before the steps
   }
   if (!fs::is_directory(output))
     throw Error(ErrorKind::usage, output + " is there and is no folder");

@@ -30,9 +30,8 @@ struct Rounding {
 /// Passes if |result - golden| <= tolerance (1 + |golden|) everywhere ("close"), or else if
 /// rounding explains the difference: if the RMSE against golden64 is at most 2 times the golden's
 /// own (3 times for fewer than 1000 elements and 1x1 convolutions, where a mean says little) plus
-/// tolerance / 10
-/// ("rmse"), or if the RMSE against the golden is at most as many times the noise ("rounding"). A
-/// tolerance of 0 asks for the same bits. `result` may be null: missing.
+/// tolerance / 10 ("rmse"), or if the RMSE against the golden is at most as many times the noise
+/// ("rounding"). A tolerance of 0 asks for the same bits. `result` may be null: missing.
 /// Source: torch/_dynamo/utils.py, `same`.
 Verdict judge(const std::string &name, const Tensor *result, const Tensor &golden,
               const Rounding &rounding, double tolerance);

@@ -57,7 +57,7 @@ public:
     const uint64_t blocks = launch.grid.count();
     std::vector<uint32_t> order(std::min(blocks, launch.options.mostBlocks));
     for (uint64_t i = 0; i < order.size(); ++i)
-      order[i] = uint32_t(i * blocks / order.size());
+      order[i] = uint32_t(i * (blocks - 1) / std::max<uint64_t>(order.size() - 1, 1));
     if (launch.options.orderSeed)
       std::ranges::shuffle(order, std::mt19937_64(*launch.options.orderSeed));
     uint32_t before = 0;

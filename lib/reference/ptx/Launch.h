@@ -67,7 +67,8 @@ struct LaunchOptions {
   /// that depend on the order differ.
   std::optional<uint64_t> orderSeed;
   uint64_t stepLimit = uint64_t(1) << 32; ///< instructions that warps may issue in all
-  /// Of a larger grid so many blocks are run, evenly spread, as a sample of what it costs.
+  /// Of a larger grid so many blocks are run, evenly spread from the first to the last, as a
+  /// sample.
   uint64_t mostBlocks = ~uint64_t(0);
 };
 

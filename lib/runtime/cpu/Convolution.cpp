@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace accc::detail {
@@ -137,13 +138,24 @@ bool isMatmul(const Geometry &g) {
          std::all_of(g.strides.begin(), g.strides.end(), [](int64_t s) { return s == 1; });
 }
 
+/// Whether copies in the layouts that a kernel works in are sensible: those in blocks of 16
+/// channels of an image with one would take 16 times its memory, and within an image of 2 GiB the
+/// library counts bytes in 32 bits, past which it reads anywhere.
+bool canCopy(const Kernel &kernel, const Geometry &g) {
+  auto fits = [](const memory::desc &copy, const memory::dims &dims) {
+    return copy.get_size() <= 2 * bytesOf(dims) &&
+           copy.get_size() / static_cast<uint64_t>(dims[0]) <= std::numeric_limits<int32_t>::max();
+  };
+  return fits(kernel.x, g.x) && fits(kernel.y, g.y);
+}
+
 /// The rule that the measurements above speak for.
 Kernel chooseKernel(accc_call_kind kind, const Geometry &g) {
   Kernel plain = makeKernel(kind, g, g.activations);
   if (!isFallback(plain.implementation) || isMatmul(g))
     return plain;
   Kernel free = makeKernel(kind, g, memory::format_tag::any);
-  return isFallback(free.implementation) ? plain : free;
+  return isFallback(free.implementation) || !canCopy(free, g) ? plain : free;
 }
 
 void check(dnnl_status_t status) {

@@ -131,7 +131,8 @@ Entities hardShrink(Node &node) {
 Entities softShrink(Node &node) {
   Tensor x = node.floatIn("self");
   double lambd = node.number("lambd");
-  return {prim::select(x > lambd, x - lambd, prim::select(x < -lambd, x + lambd, x.full(0.0)))};
+  Tensor toward = prim::select(x > 0.0, x - lambd, x + lambd); // NaN is none of both, and stays
+  return {prim::select(prim::abs(x) <= lambd, x.full(0.0), toward)};
 }
 
 // ---- a slope by chance ----

@@ -5,6 +5,7 @@
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Formulas.h"
+#include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
 #include <cmath>
@@ -152,7 +153,15 @@ Tensor logAddPower(Tensor a, Tensor b, double logOfBase) {
 }
 Tensor logAddExp(Tensor a, Tensor b) { return logAddPower(a, b, 1); }
 Tensor logAddExp2(Tensor a, Tensor b) { return logAddPower(a, b, kLogOfTwo); }
-Tensor hypot(Tensor a, Tensor b) { return prim::sqrt(a * a + b * b); }
+/// Of numbers whose squares have no place among the floats, too: relative to the greater one.
+Tensor hypot(Tensor a, Tensor b) {
+  Tensor greater = detach(prim::max(prim::abs(a), prim::abs(b)));
+  Tensor isInfinite = prim::equal(greater, std::numeric_limits<double>::infinity());
+  Tensor scale = prim::select(isInfinite, 1.0, prim::select(greater > 0.0, greater, 1.0));
+  a = a / scale;
+  b = b / scale;
+  return scale * prim::sqrt(a * a + b * b);
+}
 
 // ---- one operand ----
 

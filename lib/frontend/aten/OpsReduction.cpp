@@ -247,14 +247,22 @@ Entities diff(Node &node) {
   return {x};
 }
 
-/// log of the running sum of exponentials, each relative to the greatest of all.
+/// log of the running sum of exponentials. Its terms may be of any size, and -inf: relative to the
+/// greatest of all, those far below it would be 0.
 Entities logCumulativeSumExp(Node &node) {
   Tensor x = node.floatIn("self");
-  if (x.rank() == 0)
+  if (x.rank() == 0 || x.size() == 0)
     return {x};
-  Tensor greatest = detach(prim::reduce(prim::ReduceKind::max, x, {node.dim("dim", x)}))
-                        .broadcastAlong(x.shape(), {node.dim("dim", x)});
-  return {prim::log(cumulative(node, prim::exp(x - greatest), prim::ReduceKind::sum)) + greatest};
+  size_t dim = static_cast<size_t>(node.dim("dim", x));
+  auto product = [](ArrayRef<int64_t> extents) {
+    return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
+  };
+  ArrayRef<int64_t> shape = x.shape();
+  int64_t before = product(shape.take_front(dim)), rows = shape[dim],
+          columns = product(shape.drop_front(dim + 1));
+  Tensor goesOn = node.full({before, 1, rows, columns}, x.elementType(), 0.0);
+  Tensor sums = node.make<prim::LogRecurrenceOp>({x.reshape({before, rows, columns}), goesOn});
+  return {sums.reshape(shape)};
 }
 
 Entities countNonzero(Node &node) {

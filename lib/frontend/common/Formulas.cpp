@@ -17,15 +17,22 @@ static Tensor odd(Tensor x, llvm::function_ref<Tensor(Tensor)> f) {
 
 Tensor accc::frontend::reciprocal(Tensor x) { return 1.0 / x; }
 Tensor accc::frontend::tan(Tensor x) { return prim::sin(x) / prim::cos(x); }
-// With s = e^x - 1: (e^x - e^-x) / 2 = s (1 + 1 / (s + 1)) / 2, exact near 0, and infinite where s
-// is.
-Tensor accc::frontend::sinh(Tensor x) {
-  return odd(x, [](Tensor a) {
-    Tensor s = prim::expm1(a);
-    return s * (0.5 / (s + 1.0) + 0.5);
-  });
+
+/// sinh and cosh of half of x, whose powers are finite where those of x are not. Of s = e^(x/2) - 1
+/// and r = e^(-x/2) - 1 they are (s - r) / 2 and 1 + (s + r) / 2, and so are their derivatives
+/// exact near 0.
+static std::pair<Tensor, Tensor> hyperbolicOfHalf(Tensor x) {
+  Tensor s = accc::prim::expm1(x * 0.5), r = accc::prim::expm1(x * -0.5);
+  return {(s - r) * 0.5, (s + r) * 0.5 + 1.0};
 }
-Tensor accc::frontend::cosh(Tensor x) { return (prim::exp(x) + prim::exp(-x)) * 0.5; }
+Tensor accc::frontend::sinh(Tensor x) {
+  auto [sinhOfHalf, coshOfHalf] = hyperbolicOfHalf(x);
+  return 2.0 * sinhOfHalf * coshOfHalf;
+}
+Tensor accc::frontend::cosh(Tensor x) {
+  Tensor sinhOfHalf = hyperbolicOfHalf(x).first;
+  return 2.0 * sinhOfHalf * sinhOfHalf + 1.0;
+}
 
 /// `f`, which squares its operand, below 1e9, and beyond log(2 x), which it is near there.
 static Tensor areaFunction(Tensor x, llvm::function_ref<Tensor(Tensor)> f) {
@@ -44,10 +51,13 @@ Tensor accc::frontend::asinh(Tensor x) {
     });
   });
 }
-// Two roots, for the derivative of one of a product is inf 0 at 1.
+// log(x + sqrt(x^2 - 1)), with x - 1 for x, exact near 1. Two roots, for the derivative of one of a
+// product is inf 0 at 1.
 Tensor accc::frontend::acosh(Tensor x) {
-  return areaFunction(
-      x, [](Tensor a) { return prim::log(a + prim::sqrt(a - 1.0) * prim::sqrt(a + 1.0)); });
+  return areaFunction(x, [](Tensor a) {
+    Tensor above = a - 1.0;
+    return prim::log1p(above + prim::sqrt(above) * prim::sqrt(a + 1.0));
+  });
 }
 Tensor accc::frontend::atanh(Tensor x) { return 0.5 * (prim::log1p(x) - prim::log1p(-x)); }
 

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from torchvision import ops
 
 from corners import CORNERS
+from extremes import EXTREMES
 from factored import FACTORED
 from numerics import NUMERICS
 from special import LIKELIHOODS, SPECIAL as SPECIAL_FUNCTIONS
@@ -534,7 +535,7 @@ FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions"
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
             "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "margins": MARGINS,
             "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS,
-            "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED}
+            "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED, "extremes": EXTREMES}
 
 
 class Operators(nn.Module):

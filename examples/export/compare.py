@@ -7,7 +7,9 @@
 A tensor passes when it is allclose to the eager float32 run at rtol = atol = 1e-4, or else when its
 RMSE against the float64 run is at most `factor` times that of the eager run, plus 1e-5. The factor
 is 2, or 3 for tensors of fewer than 1000 elements and for 1x1 convolutions, where a mean says little
-(torch/_dynamo/utils.py, `same`). OUT holds the loss, the outputs and `grad.<name>` of the first
+(torch/_dynamo/utils.py, `same`), or at most as many times the noise that meta.json records. With the noise, gradients
+and updates, of which an absolute tolerance passes the small ones, must also be right by their own size, as for
+`accc diff` (tools/accc/Comparison.h). OUT holds the loss, the outputs and `grad.<name>` of the first
 step; PARAMS the parameters after the last, under their own names. A model with dropout has only its
 loss to compare: within six standard deviations of the mean over masks.
 
@@ -41,15 +43,51 @@ class Verdict:
 
     @property
     def ok(self):
-        return self.how in ("close", "rmse")
+        return self.how in ("close", "rmse", "rounding")
 
 
 def rmse(a, b):
     return float(np.sqrt(np.mean(np.square(a.astype(np.float64) - b.astype(np.float64)))))
 
 
-def judge(name, golden, double, result):
-    """Compares one tensor; `double` may be None, and then only closeness counts."""
+@dataclasses.dataclass
+class Measured:
+    """What is known beside a golden: its float64 run, and by meta.json its noise and how far training moved it."""
+
+    double: np.ndarray | None
+    noise: float | None = None
+    update: float | None = None
+
+
+def explains(golden, measured, result, slack):
+    """What explains a difference; "" where nothing does."""
+    pointwise = golden.ndim == 4 and golden.shape[2:] == (1, 1)
+    factor = 3.0 if golden.size < 1000 or pointwise else 2.0
+    double = measured.double
+    if double is not None and rmse(double, result) <= factor * rmse(double, golden) + slack:
+        return "rmse"
+    if measured.noise is not None and rmse(golden, result) <= factor * measured.noise:
+        return "rounding"
+    return ""
+
+
+def by_size(name, golden, measured, result):
+    """How a gradient or an updated parameter that passes by the absolute tolerance compares by its own size."""
+    scale, worst = rmse(golden, np.zeros_like(golden)), 0.0
+    if name.startswith("grad."):
+        size = max(scale, 1e-5)
+        worst = float((np.abs(golden.astype(np.float64) - result) / (size + np.abs(golden))).max())
+    elif name.startswith("param.") and measured.update is not None:
+        size = max(measured.update, 1e-4 * scale)
+    else:
+        return ""
+    if rmse(golden, result) <= 100 * TOLERANCE * size and worst <= 1000 * TOLERANCE:
+        return ""
+    return explains(golden, measured, result, 10 * TOLERANCE * size) or "FAILED"
+
+
+def judge(name, golden, measured, result):
+    """Compares one tensor."""
     if result is None:
         return Verdict(name, golden.shape, np.inf, np.inf, "missing")
     if result.shape != golden.shape:
@@ -64,11 +102,10 @@ def judge(name, golden, double, result):
     how = "FAILED"
     if np.allclose(result, golden, rtol=TOLERANCE, atol=TOLERANCE):
         how = "close"
-    elif double is not None:
-        pointwise = golden.ndim == 4 and golden.shape[2:] == (1, 1)
-        factor = 3.0 if golden.size < 1000 or pointwise else 2.0
-        if rmse(double, result) <= factor * rmse(double, golden) + TOLERANCE / 10:
-            how = "rmse"
+    else:
+        how = explains(golden, measured, result, TOLERANCE / 10) or how
+    if how != "FAILED" and worst > 0 and measured.noise is not None:
+        how = by_size(name, golden, measured, result) or how
     return Verdict(name, golden.shape, worst, relative, how)
 
 
@@ -78,9 +115,7 @@ def compare(directory, out, params=None):
     results = load_file(out)
     if not (directory / "golden.safetensors").exists():
         return [_judge_dropout(json.loads((directory / "meta.json").read_text()), results)]
-    golden = load_file(directory / "golden.safetensors")
-    double_file = directory / "golden64.safetensors"
-    double = load_file(double_file) if double_file.exists() else {}
+    golden, measured = load_goldens(directory)
     trained = load_file(params) if params is not None else {}
     verdicts = []
     for name, value in golden.items():
@@ -92,8 +127,20 @@ def compare(directory, out, params=None):
             result = results.get(name)
             if name == "losses" and result is None:
                 continue  # only some callers ask for every step's loss
-        verdicts.append(judge(name, value, double.get(name), result))
+        verdicts.append(judge(name, value, measured[name], result))
     return verdicts
+
+
+def load_goldens(directory):
+    """The tensors, and what is known beside each."""
+    golden = load_file(directory / "golden.safetensors")
+    double_file = directory / "golden64.safetensors"
+    double = load_file(double_file) if double_file.exists() else {}
+    meta = json.loads((directory / "meta.json").read_text())
+    noise, updates = meta.get("noise"), meta.get("updates", {})
+    return golden, {
+        name: Measured(double.get(name), noise.get(name, 0.0) if noise is not None else None, updates.get(name)) for name in golden
+    }
 
 
 def against_itself(directory):
@@ -101,14 +148,11 @@ def against_itself(directory):
 
     What fails there as well is decided by rounding: export.py's --moved makes these runs.
     """
-    directory = pathlib.Path(directory)
-    golden = load_file(directory / "golden.safetensors")
-    double_file = directory / "golden64.safetensors"
-    double = load_file(double_file) if double_file.exists() else {}
+    golden, measured = load_goldens(pathlib.Path(directory))
     counts = []
-    for path in sorted(directory.glob("moved*.safetensors")):
+    for path in sorted(pathlib.Path(directory).glob("moved*.safetensors")):
         other = load_file(path)
-        counts.append(sum(not judge(n, x, double.get(n), other[n]).ok for n, x in golden.items()))
+        counts.append(sum(not judge(n, x, measured[n], other[n]).ok for n, x in golden.items()))
     return counts
 
 

@@ -11,6 +11,7 @@
 #include "accc/tensor.h"
 
 #include <concepts>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -84,6 +85,12 @@ template <std::same_as<TensorMap> Map>
 void save_safetensors(const std::string &path, const Map &tensors, const Metadata &metadata = {}) {
   save_safetensors(path, NamedTensors(tensors.begin(), tensors.end()), metadata);
 }
+
+/// Gives the bytes of such a file, piece by piece, to whoever writes it in a way of his own. `path`
+/// is for messages. Throws Error (usage) as above before the first piece.
+void write_safetensors(const std::string &path, const NamedTensors &tensors,
+                       const Metadata &metadata,
+                       const std::function<void(const void *, size_t)> &write);
 
 } // namespace accc
 

@@ -35,9 +35,9 @@ void endCompiler(int signal) {
     kill(child, signal);
 }
 
-/// While it lives, what would end this process ends the child, which is waited for. A signal that
-/// comes too late for the child, which exits by then, ends this process afterwards: else it were
-/// lost, and whatever follows would run on.
+/// While it lives, what would end this process ends the child, which is waited for, and then this
+/// process, by the same signal: a shell's loop ends with it. So it does where the signal comes too
+/// late for the child: else it were lost, and whatever follows would run on.
 class ForwardedSignals {
 public:
   explicit ForwardedSignals(pid_t child) {
@@ -57,16 +57,12 @@ public:
     for (size_t i = 0; i < std::size(kEndings); ++i)
       sigaction(kEndings[i], &before[i], nullptr);
     compiler = 0;
-    if (int signal = received; signal && !childEnded)
+    if (int signal = received)
       raise(signal);
   }
 
-  /// The signal ended the child, whose exit code tells of it.
-  void endedChild() { childEnded = true; }
-
 private:
   struct sigaction before[std::size(kEndings)];
-  bool childEnded = false;
 };
 
 std::atomic<bool> memoryRanOut = false;
@@ -139,6 +135,29 @@ void onCrash(int signal) {
   raise(signal);
 }
 
+/// Takes back what was begun and ends the process by the signal. A terminal sends Ctrl-C to this
+/// process and to the tool, which forwards it: the second, which another thread may get, must not
+/// end the process in the middle (with LLVM's own handler it does).
+void onEnding(int signal) {
+  static std::atomic<bool> isEnding = false;
+  while (isEnding.exchange(true))
+    pause();
+  llvm::sys::RunInterruptHandlers(); // removes temporary files
+  std::signal(signal, SIG_DFL);
+  raise(signal); // delivered when this returns
+}
+
+/// For the signals that this process does not ignore, as under nohup it does. LLVM, which does not
+/// ask, has set its own handlers since `before`.
+void handleEndings(const struct sigaction (&before)[std::size(kEndings)]) {
+  struct sigaction action = {};
+  action.sa_handler = onEnding;
+  for (int signal : kEndings)
+    sigaddset(&action.sa_mask, signal);
+  for (size_t i = 0; i < std::size(kEndings); ++i)
+    sigaction(kEndings[i], before[i].sa_handler == SIG_IGN ? &before[i] : &action, nullptr);
+}
+
 [[noreturn]] void runCompiler(const std::function<int()> &work, pid_t tool, WorkPlace *place) {
   // The report is the tool's; a core file would only litter the user's folder.
   rlimit none{0, 0};
@@ -146,10 +165,17 @@ void onCrash(int signal) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != tool) // ended before that took effect
     raise(SIGTERM);
+  struct sigaction before[std::size(kEndings)];
+  for (size_t i = 0; i < std::size(kEndings); ++i)
+    sigaction(kEndings[i], nullptr, &before[i]);
+  // This sets LLVM's handlers, and a stack for them, of which ours take the place.
+  auto describe = [](void *to) {
+    if (to)
+      describeWork(*static_cast<WorkPlace *>(to));
+  };
+  llvm::sys::AddSignalHandler(describe, place);
+  handleEndings(before);
   if (place) {
-    // This sets LLVM's handlers, and a stack for them, of which ours take the place.
-    llvm::sys::AddSignalHandler([](void *to) { describeWork(*static_cast<WorkPlace *>(to)); },
-                                place);
     struct sigaction action{};
     action.sa_handler = onCrash;
     action.sa_flags = SA_NODEFER | SA_RESETHAND | SA_ONSTACK;
@@ -202,8 +228,6 @@ int accc::guardAgainstCrashes(const std::function<int()> &work,
     sigprocmask(SIG_SETMASK, &before, nullptr);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (WIFSIGNALED(status))
-      forwarded.endedChild();
   }
   if (WIFEXITED(status))
     return WEXITSTATUS(status);

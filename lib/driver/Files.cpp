@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/Files.h"
 
+#include "accc/links.h"
+#include "driver/HeldSignals.h"
 #include "driver/TextFile.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <fcntl.h>
-#include <iterator>
 #include <unistd.h>
 
 using namespace accc;
@@ -33,59 +32,6 @@ static std::error_code synchronise(llvm::StringRef path) {
   return code;
 }
 
-/// What a chain of symbolic links ends in; `path` itself where that is none.
-static std::string resolveLink(llvm::StringRef path) {
-  llvm::SmallString<128> target(path), real;
-  bool isLink = false;
-  if (llvm::sys::fs::is_symlink_file(path, isLink) || !isLink)
-    return path.str();
-  if (!llvm::sys::fs::real_path(path, real))
-    return real.str().str();
-  // It points to nothing yet.
-  char buffer[4096];
-  ssize_t size = ::readlink(path.str().c_str(), buffer, sizeof buffer);
-  if (size <= 0 || size == sizeof buffer)
-    return path.str();
-  llvm::StringRef to(buffer, static_cast<size_t>(size));
-  if (llvm::sys::path::is_absolute(to))
-    return to.str();
-  llvm::SmallString<128> beside(llvm::sys::path::parent_path(path));
-  llvm::sys::path::append(beside, to);
-  return beside.str().str();
-}
-
-namespace {
-/// While it lives, a signal that would end the process waits: there is no temporary file of which
-/// LLVM does not know, and of several files all get their names or none.
-class HeldSignals {
-public:
-  HeldSignals() {
-    received = 0;
-    for (size_t i = 0; i < std::size(kEndings); ++i) {
-      struct sigaction action = {};
-      action.sa_handler = [](int signal) { received = signal; };
-      action.sa_flags = SA_RESTART;
-      sigaction(kEndings[i], nullptr, &before[i]);
-      if (before[i].sa_handler != SIG_IGN)
-        sigaction(kEndings[i], &action, nullptr);
-    }
-  }
-  HeldSignals(const HeldSignals &) = delete;
-  HeldSignals &operator=(const HeldSignals &) = delete;
-  ~HeldSignals() {
-    for (size_t i = 0; i < std::size(kEndings); ++i)
-      sigaction(kEndings[i], &before[i], nullptr);
-    if (int signal = received)
-      raise(signal);
-  }
-
-private:
-  static constexpr int kEndings[] = {SIGINT, SIGTERM, SIGHUP};
-  static inline std::atomic<int> received = 0;
-  struct sigaction before[std::size(kEndings)];
-};
-} // namespace
-
 static void removeTemporary(const std::string &path) {
   (void)llvm::sys::fs::remove(path);
   llvm::sys::DontRemoveFileOnSignal(path);
@@ -99,7 +45,12 @@ OutputFiles::~OutputFiles() {
 llvm::Error OutputFiles::add(llvm::StringRef name, llvm::function_ref<bool(llvm::StringRef)> write,
                              bool &written) {
   written = false;
-  std::string path = resolveLink(name);
+  std::string path;
+  try {
+    path = follow_links(name.str());
+  } catch (const std::exception &error) { // Error has its type information in code with RTTI
+    return llvm::createStringError(std::errc::too_many_symbolic_link_levels, error.what());
+  }
   // Renaming would put a file in the place of a device or a pipe.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::exists(status) &&

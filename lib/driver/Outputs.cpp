@@ -2,6 +2,7 @@
 #include "driver/Outputs.h"
 
 #include "accc/checksum.h"
+#include "accc/links.h"
 #include "accc/safetensors.h"
 #include "codegen/Generate.h"
 #include "codegen/host/Host.h"
@@ -67,20 +68,19 @@ static LogicalResult writeWeights(Compilation &c, const std::string &path) {
     tensors.emplace_back(name,
                          Tensor::borrow(type, shape, const_cast<char *>(weight.bytes.data())));
   }
-  bool written;
-  auto write = [&](StringRef temporary) {
-    try {
-      save_safetensors(temporary.str(), tensors,
-                       {{"format", "pt"}, {kWrittenBy, kCompilerVersion}});
-      return true;
-    } catch (const std::exception &error) { // Error has its type information in code with RTTI
-      (void)machineFault(c, error.what());
-      return false;
-    }
+  // Not by save_safetensors, which has temporary files of its own, of which nobody would know here.
+  auto print = [&](llvm::raw_ostream &os) {
+    write_safetensors(
+        path, tensors, {{"format", "pt"}, {kWrittenBy, kCompilerVersion}},
+        [&](const void *data, size_t bytes) { os.write(static_cast<const char *>(data), bytes); });
   };
-  if (llvm::Error error = c.outputs.add(path, write, written))
-    return machineFault(c, llvm::toString(std::move(error)));
-  return success(written);
+  try {
+    if (llvm::Error error = c.outputs.addText(path, print))
+      return machineFault(c, llvm::toString(std::move(error)));
+  } catch (const std::exception &error) { // Error has its type information in code with RTTI
+    return machineFault(c, error.what());
+  }
+  return success();
 }
 
 static LogicalResult writeHeader(Compilation &c) {
@@ -118,7 +118,12 @@ static bool isSameFile(const std::string &a, const std::string &b) {
   bool same = false;
   if (!llvm::sys::fs::equivalent(a, b, same))
     return same;
-  auto place = [](const std::string &path) {
+  auto place = [](const std::string &name) {
+    std::string path = name;
+    try {
+      path = follow_links(name);
+    } catch (const std::exception &) { // a circle, which is said where it is written
+    }
     llvm::SmallString<128> folder(llvm::sys::path::parent_path(path)), real;
     if (llvm::sys::fs::real_path(folder.empty() ? "." : folder.str(), real))
       real = folder;

@@ -16,6 +16,7 @@ from .errors import ExportError, ExportWarning
 from .exporting import Dynamic, Export, export, export_joint
 from .files import whole_folder
 from .modules import preserved
+from .noise import measure, move
 from .programs import JOINT, PROGRAM
 from .training import Loss, Optimizer, make_loss, takes_target
 
@@ -35,6 +36,7 @@ def golden(
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     double: bool = True,
+    noise: bool = True,
     moved: int = 0,
     extra: dict | None = None,
 ) -> list[Export]:
@@ -49,8 +51,12 @@ def golden(
     compute them. `lr` is the learning rate, by default the optimizer's. A module that draws random numbers (dropout)
     has no goldens, as no two implementations draw the same: mean and deviation of its first loss are written.
 
-    `moved` writes so many more runs of modules whose every weight is moved to the next float: what differs among
-    them is decided by rounding. `extra` goes into `meta.json`.
+    Small gradients and updates are held to their own size, and to what rounding decides: four more runs, from weights
+    that are moved by some floats, measure that. Without `noise` there are none, and `accc diff` passes any gradient below
+    its tolerance.
+
+    `moved` writes so many runs of modules whose every weight is moved to the next float, to be compared as well.
+    `extra` goes into `meta.json`.
 
     The other arguments are those of `export`.
     """
@@ -84,7 +90,7 @@ def golden(
             elif meta["dropout"]:
                 meta["loss_mean"], meta["loss_std"] = run.losses_over_seeds()
             else:
-                run.write(folder, double, moved)
+                meta |= run.write(folder, double, noise, moved)
         (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
     return exports
 
@@ -128,20 +134,27 @@ class GoldenRun:
         values = torch.stack([self._first_loss(seed).double() for seed in range(8 if large else 32)])
         return values.mean().item(), values.std().item()
 
-    def write(self, folder: pathlib.Path, double: bool, moved: int) -> None:
-        """Writes golden.safetensors, as many of a moved module, and, rounded to float32, golden64.safetensors.
+    def write(self, folder: pathlib.Path, double: bool, noise: bool, moved: int) -> dict:
+        """Writes golden.safetensors, as many of a moved module, and, rounded to float32, golden64.safetensors; gives
+        what meta.json says of them.
 
         The rounding moves a value by 6e-8 of itself at most, far below what the comparison can see.
         """
-        save_tensors(self.train(self._copy(), torch.float32), folder / "golden.safetensors")
+        golden = self.train(self._copy(), torch.float32)
+        save_tensors(golden, folder / "golden.safetensors")
         for seed in range(1, moved + 1):
             save_tensors(self.train(move(self._copy(), seed), torch.float32), folder / f"moved{seed}.safetensors")
-        if not double:
-            return
+        if double:
+            self._write_double(folder)
+        if not noise:
+            return {}
+        return measure(self.module, golden, lambda module: self.train(module, torch.float32))
+
+    def _write_double(self, folder: pathlib.Path) -> None:
         try:
             results = self.train(self._copy(), torch.float64)
         except RuntimeError as error:  # a module may hold float32 where nobody can see it
-            warnings.warn(f"no run in float64: {error}", ExportWarning, stacklevel=4)
+            warnings.warn(f"no run in float64: {error}", ExportWarning, stacklevel=5)
             return
         save_tensors({name: _to(x, torch.float32) for name, x in results.items()}, folder / "golden64.safetensors")
 
@@ -183,20 +196,6 @@ class GoldenRun:
             return copy.deepcopy(self.module)
         except RuntimeError as error:
             raise ExportError(f"the module cannot be copied, and goldens train a copy: {error}") from error
-
-
-def move(module: torch.nn.Module, seed: int) -> torch.nn.Module:
-    """Moves every parameter to the next float, up or down: the module is as right as before.
-
-    How far its results are from the original's is how much rounding decides in this model.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for parameter in module.parameters():
-            up = torch.rand(parameter.shape, generator=generator) < 0.5
-            towards = torch.where(up, torch.inf, -torch.inf).to(parameter)
-            parameter.copy_(torch.nextafter(parameter, towards))
-    return module
 
 
 def _to(tensor: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor | None:

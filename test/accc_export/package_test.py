@@ -371,6 +371,14 @@ class GoldenTest(unittest.TestCase):
                 loss.backward()
                 optimizer.step()
             self.assertEqual(golden["losses"][2], loss.detach())
+            meta = json.loads((folder / "meta.json").read_text())
+            self.assertEqual(set(meta["noise"]), set(golden))
+            self.assertEqual(set(meta["updates"]), {n for n in golden if n.startswith("param.")})
+            # The normalisation takes the mean away again: of this gradient rounding decides all.
+            self.assertLess(0, meta["noise"]["grad.0.bias"])
+            self.assertLess(meta["noise"]["grad.0.weight"], 1e-5)
+            update = golden["param.0.weight"] - before["0.weight"]
+            self.assertAlmostEqual(meta["updates"]["param.0.weight"], update.square().mean().sqrt().item(), 4)
             for n, tensor in module.state_dict().items():
                 if tensor.is_floating_point():
                     self.assertTrue(torch.equal(golden[f"param.{n}"], tensor), n)

@@ -113,7 +113,7 @@ class Durability(CommandLineTest):
         self.assertEqual(code, 0)
         whole = {target: self.content(target) for target in targets}
         old = {target: old_content(target) for target in targets}
-        first = min(i for i, call in enumerate(calls, 1) if call[0] == "rename" and call[2] in targets)
+        first = min(i for i, call in enumerate(calls, 1) if call[0] == "link" or (call[0] == "rename" and call[2] in targets))
         for kill in range(first, len(calls) + 1):
             for target in targets:
                 (self.folder / target).write_bytes(old_content(target))
@@ -140,6 +140,11 @@ class Durability(CommandLineTest):
         self.small()
         options = ["--weights", "beside", "--header", "m.h", "--report", "m.json"]
         self.check(["compile", "small.mlir", "-o", "m.so", *options], ["m.so.safetensors", "m.so", "m.h", "m.json"])
+
+    def test_a_run_that_is_ended(self):
+        library = self.library()
+        command = ["run", library, "--inputs", MLP / "inputs.safetensors", "--steps", 1]
+        self.check_endings([*command, "--save-params", "p.safetensors", "--outputs", "o.safetensors"], ["p.safetensors", "o.safetensors"])
 
     def test_a_compilation_that_is_ended(self):
         self.small()

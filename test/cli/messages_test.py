@@ -117,6 +117,31 @@ class Messages(CommandLineTest):
         self.assertEqual(self.error_of(*warned, "-q"), "")
         self.assertRegex(self.error_of("check", "none.onnx", "-q"), "^accc: error: ")
 
+    def test_messages_beside_json(self):
+        """Of every command: standard output is one value, and the same is said as without it."""
+        self.accc("compile", self.small(), "-o", "m.so")
+        (self.folder / "bad.so").write_bytes(b"\x7fELF")
+        wrong = ["small.mlir", "--loss", "fly"]
+        for command in (
+            ["compile", *wrong, "-o", "o.so"],
+            ["check", *wrong],
+            ["inspect", "bad.so"],
+            ["run", "m.so", "--entry", "fly"],
+            ["diff", "m.so", "bad.so"],
+            ["golden", "bad.so", "-o", "g"],
+            ["bench", "bad.so"],
+        ):
+            for options in ([], ["-q"], ["-v"]):
+                plain, said = (self.anyway(*command, *options, *json_) for json_ in ([], ["--json"]))
+                self.assertEqual(plain.stderr, said.stderr, command)
+                self.assertIn("accc: error: ", said.stderr)
+                self.assertEqual(plain.returncode, said.returncode)
+                self.assertTrue(json.loads(said.stdout)["problems"], command)
+
+    def anyway(self, *arguments):
+        command = [ACCC, *map(str, arguments)]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=SECONDS)
+
     def test_notes_in_json(self):
         (problem,) = json.loads(self.accc("check", *CNN, "--json")[0])["problems"]
         self.assertEqual(problem["severity"], "note")

@@ -20,7 +20,8 @@ from cases import accc_export
 from compare import against_itself
 from accc_export.calls import make_call
 from accc_export.exporting import Export
-from accc_export.goldens import GoldenRun, move, save_tensors
+from accc_export.goldens import GoldenRun, save_tensors
+from accc_export.noise import move
 
 torch.set_num_threads(1)  # also what lets a process be forked that has used PyTorch
 
@@ -101,7 +102,7 @@ def write_goldens(model: Model, folder: pathlib.Path, steps: int = STEPS, moved:
     call = make_call(model.module, model.inputs)
     run = GoldenRun(model.module, call, done, LOSS, None, "sgd", RATE, steps)
     save_tensors(call.inputs, folder / "inputs.safetensors")
-    run.write(folder, double=True, moved=0)
+    run.write(folder, double=True, noise=False, moved=0)
     for number in range(1, moved + 1):
         module = _moved(model.module, number, WALK)
         save_tensors(run.train(module, torch.float32), folder / f"moved{number}.safetensors")

@@ -2,6 +2,8 @@
 // What commands ask of the files and numbers that they are given.
 #include "Command.h"
 
+#include "accc/links.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -19,8 +21,8 @@ void tool::keepApart(const std::vector<std::string> &written,
   auto isSame = [&](const std::string &a, const std::string &b) {
     if (a.empty() || b.empty())
       return false;
-    return fs::equivalent(a, b, ignored) ||
-           fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+    return fs::equivalent(a, b, ignored) || fs::weakly_canonical(follow_links(a), ignored) ==
+                                                fs::weakly_canonical(follow_links(b), ignored);
   };
   for (size_t i = 0; i < written.size(); ++i) {
     for (const std::string &input : read)
@@ -40,7 +42,7 @@ void tool::checkWritable(const std::vector<std::string> &written) {
     std::error_code ignored;
     if (fs::exists(name, ignored) && !fs::is_regular_file(name, ignored))
       throw Error(ErrorKind::usage, "cannot write " + name + ": it is there and is not a file");
-    fs::path folder = fs::path(name).parent_path();
+    fs::path folder = fs::path(follow_links(name)).parent_path();
     if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
       throw Error(ErrorKind::machine,
                   "cannot write " + name + ": its folder: " + std::strerror(errno));

@@ -74,6 +74,8 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   meta.isOwn = json.contains("accc");
   if (json.contains("noise"))
     meta.noise = json["noise"].get<Noise>();
+  if (json.contains("updates"))
+    meta.updates = json["updates"].get<Updates>();
   if (json.contains("library"))
     meta.snapshot = checkedSnapshot(json["library"]).dump();
   for (const std::string &input : json.value("inputs", std::vector<std::string>()))
@@ -176,14 +178,35 @@ static int rankOf(const std::string &name) {
                                       : isGradientName(name);
 }
 
-static Rounding roundingOf(const std::string &name, const TensorMap &exact,
+static Measured measuredOf(const std::string &name, const TensorMap &exact,
                            const GoldenMeta &meta) {
-  Rounding rounding{.golden64 = find(exact, name)};
+  Measured measured{.golden64 = find(exact, name)};
   if (meta.noise) {
     auto noise = meta.noise->find(name);
-    rounding.noise = noise == meta.noise->end() ? 0 : noise->second;
+    measured.noise = noise == meta.noise->end() ? 0 : noise->second;
   }
-  return rounding;
+  if (meta.updates)
+    if (auto update = meta.updates->find(name); update != meta.updates->end())
+      measured.update = update->second;
+  return measured;
+}
+
+/// What these goldens cannot tell, as whoever wrote them did not record it; empty: nothing.
+static std::string uncheckedBy(const GoldenMeta &meta) {
+  if (meta.noise && meta.updates)
+    return "";
+  std::string what = meta.noise ? "updates are" : "gradients and updates below the tolerance are";
+  return what + " not held to their own size: the goldens are of an older version, or were "
+                "recorded without noise";
+}
+
+static Verdict judgeGolden(const std::string &name, const Tensor *result, const Tensor &golden,
+                           const Measured &measured, double tolerance) {
+  auto rule = name.starts_with("state.")   ? judgeState
+              : name.starts_with("param.") ? judgeUpdate
+              : isGradientName(name)       ? judgeGradient
+                                           : judge;
+  return rule(name, result, golden, measured, tolerance);
 }
 
 /// Holds results against the goldens, without those that `leftOut` says were not asked for.
@@ -195,6 +218,8 @@ static Section judgeGoldens(const std::string &subject, const fs::path &folder,
     section.tensors.push_back(judgeDropout(subject, meta, results));
     return section;
   }
+  if (std::string unchecked = uncheckedBy(meta); !unchecked.empty())
+    section.notes.push_back(unchecked);
   TensorMap goldens = load_safetensors(folder / kGoldenFile), exact;
   if (fs::exists(folder / kGolden64File))
     exact = load_safetensors(folder / kGolden64File);
@@ -202,11 +227,8 @@ static Section judgeGoldens(const std::string &subject, const fs::path &folder,
     for (const auto &[name, golden] : goldens) {
       if (rankOf(name) != rank || (leftOut && leftOut(name)))
         continue;
-      auto rule = name.starts_with("state.") ? judgeState
-                  : isGradientName(name)     ? judgeGradient
-                                             : judge;
       section.tensors.push_back(
-          rule(name, find(results, name), golden, roundingOf(name, exact, meta), tolerance));
+          judgeGolden(name, find(results, name), golden, measuredOf(name, exact, meta), tolerance));
     }
   return section;
 }

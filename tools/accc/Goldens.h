@@ -25,6 +25,7 @@ namespace accc::tool {
 //                         `eval_step <output>`. Of a training step with a name: `grad_step.d loss`,
 //                         `grad_step.d grad.<parameter>`, `losses.d`, `eval_step.d <output>`
 //   golden64.safetensors  the same from a run in float64
+// What small tensors are held to is in meta.json: `noise`, and `updates` of `param.<variable>`.
 // Only meta.json and inputs.safetensors must be there, and one of the last two unless the model has
 // dropout whose masks nobody else draws.
 inline constexpr char kMetaFile[] = "meta.json", kInputsFile[] = "inputs.safetensors",
@@ -41,6 +42,8 @@ struct GoldenMeta {
   bool isOwn = false; ///< `accc golden` wrote it
   /// How much of each tensor rounding decides, where that was measured.
   std::optional<Noise> noise = {};
+  /// By the golden's name, how far training moved each variable, where that was recorded.
+  std::optional<Updates> updates = {};
   std::string snapshot; ///< JSON: what describeForDiff() gave for the library; empty: not known
 };
 

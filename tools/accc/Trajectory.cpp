@@ -90,6 +90,7 @@ public:
         initial(variablesOf(session)), count(session.step()) {}
 
   Trajectory record() {
+    trajectory.initial = initial;
     for (const accc_variable &variable : session.model().variables())
       if (variable.role == ACCC_OPTIMIZER_STATE)
         trajectory.states.insert(variable.tensor.name);
@@ -186,6 +187,24 @@ static constexpr TensorMap Trajectory::*kParts[] = {&Trajectory::outputs, &Traje
                                                     &Trajectory::applied, &Trajectory::losses,
                                                     &Trajectory::variables};
 
+/// How far a variable is from what it was before training.
+static std::optional<double> updateOf(const Trajectory &trajectory, const std::string &name,
+                                      const Tensor &value) {
+  const Tensor *before = find(trajectory.initial, name);
+  if (!before)
+    return std::nullopt;
+  return distance(*before, value);
+}
+
+Updates accc::tool::updatesOf(const Trajectory &trajectory, const std::string &prefix) {
+  Updates updates;
+  for (const auto &[name, value] : trajectory.variables)
+    if (auto update = updateOf(trajectory, name, value);
+        update && !trajectory.states.contains(name))
+      updates.emplace(prefix + name, *update);
+  return updates;
+}
+
 static std::string nameIn(size_t part, const std::string &name) {
   return std::to_string(part) + " " + name;
 }
@@ -208,6 +227,7 @@ static auto ruleFor(const TensorMap Trajectory::*part, const std::string &name,
                     const Trajectory &expected) {
   bool isVariable = part == &Trajectory::variables || part == &Trajectory::applied;
   return isVariable && expected.states.contains(withoutEntry(name)) ? judgeState
+         : isVariable                                               ? judgeUpdate
          : part == &Trajectory::gradients && isGradientName(name)   ? judgeGradient
                                                                     : judge;
 }
@@ -221,12 +241,15 @@ void accc::tool::compareTrajectories(const Trajectory &found, const Trajectory &
     for (const auto &[name, tensor] : expected.*kParts[part]) {
       const Tensor *result = find(found.*kParts[part], name);
       auto rule = ruleFor(kParts[part], name, expected);
-      Verdict verdict = rule(prefix + name, result, tensor, {.noise = 0}, tolerance);
+      Measured measured{.noise = 0};
+      if (rule == judgeUpdate)
+        measured.update = updateOf(expected, withoutEntry(name), tensor);
+      Verdict verdict = rule(prefix + name, result, tensor, measured, tolerance);
       if (verdict.how == "FAILED" && tolerance > 0) {
         if (!noise)
           noise = measure();
-        verdict =
-            rule(prefix + name, result, tensor, {.noise = (*noise)[nameIn(part, name)]}, tolerance);
+        measured.noise = (*noise)[nameIn(part, name)];
+        verdict = rule(prefix + name, result, tensor, measured, tolerance);
       }
       verdicts.push_back(std::move(verdict));
     }

@@ -32,6 +32,7 @@ struct Trajectory {
   TensorMap losses;             ///< `losses` of all train_steps
   TensorMap variables;          ///< parameters, buffers, optimizer state after the last
   std::set<std::string> states; ///< which variables are optimizer state
+  TensorMap initial;            ///< all variables before
 };
 
 struct TrajectoryOptions {
@@ -55,6 +56,11 @@ TensorMap randomInputsAt(const Model &model, std::string_view sizes);
 /// Whether a name of a trajectory is that of a gradient, or of losses of a step.
 bool isGradientName(const std::string &name);
 bool isLossesName(const std::string &name);
+
+/// By the name of a variable, how far training moved it: the RMSE to what it was before.
+using Updates = std::map<std::string, double>;
+/// Those of `variables` of a trajectory, under their names with a prefix.
+Updates updatesOf(const Trajectory &trajectory, const std::string &prefix);
 
 /// The tensors of all parts, each by a name of its own.
 TensorMap allOf(const Trajectory &trajectory);

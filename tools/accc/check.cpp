@@ -16,12 +16,10 @@ static int check(const CompileOptions &options, bool json) {
       ProgressLine line;
       outcome = checkModel(options, std::ref(line));
     }
-    if (json) {
-      std::cout << toText(toJson(outcome)) << "\n";
-      return static_cast<int>(outcome.code);
-    }
     printProblems(outcome);
-    if (outcome.code == ExitCode::Done)
+    if (json)
+      std::cout << toText(toJson(outcome)) << "\n";
+    else if (outcome.code == ExitCode::Done)
       std::cout << options.model << ": no problems found\n";
     return static_cast<int>(outcome.code);
   };

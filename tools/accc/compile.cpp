@@ -16,6 +16,7 @@ static int compile(const CompileOptions &options, bool json) {
       ProgressLine line;
       outcome = compileModel(options, std::ref(line));
     }
+    printProblems(outcome);
     if (json) {
       nlohmann::ordered_json result = toJson(outcome);
       if (!outcome.text.empty())
@@ -24,7 +25,6 @@ static int compile(const CompileOptions &options, bool json) {
       return static_cast<int>(outcome.code);
     }
     std::cout << outcome.text;
-    printProblems(outcome);
     return static_cast<int>(outcome.code);
   };
   return guardAgainstCrashes(work, [&](const Crash &crash) { reportCrash(options, crash, json); });

@@ -134,6 +134,7 @@ static int recordGoldens(const RecordOptions &options) {
   save_safetensors(folder.path() / kGoldenFile, goldens);
   ordered_json meta = describeRun(model, options, sizes, session.learning_rate());
   meta["noise"] = noise;
+  meta["updates"] = updatesOf(trajectory, "param.");
   if (std::string problem = writeTextFile(folder.path() / kMetaFile, toText(meta) + "\n");
       !problem.empty())
     throw Error(ErrorKind::machine, problem);

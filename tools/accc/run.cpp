@@ -3,6 +3,7 @@
 #include "Command.h"
 #include "Json.h"
 #include "Print.h"
+#include "driver/HeldSignals.h"
 #include "support/Log.h"
 
 #include <cmath>
@@ -89,6 +90,7 @@ static int run(const RunOptions &options) {
     log(LogLevel::Error, failure);
     return static_cast<int>(ExitCode::Data);
   }
+  HeldSignals held; // all files are written, or none
   if (!options.outputs.empty()) {
     TensorMap outputs = result->tensors();
     if (options.run.steps > 1 && !losses.empty())

@@ -15,7 +15,7 @@ namespace accc::detail {
 namespace {
 
 // As a float of any width this is a NaN, as an integer -1: what is read before it is written shows.
-constexpr int poisonByte = 0xff;
+constexpr char poisonByte = '\xff';
 
 bool environmentFlag(const char *name) {
   const char *value = std::getenv(name);
@@ -137,10 +137,10 @@ void CpuEntry::start(size_t, const std::vector<Source> &inputs) {
   for (size_t i = 0; i < inputs.size(); ++i)
     io[i] = inputBytes(i, *inputs[i].tensor);
   if (device.poison) {
-    std::memset(device.arena.data(), poisonByte, device.arena.size());
-    std::memset(device.scratch.data(), poisonByte, device.scratch.size());
+    std::fill_n(device.arena.data(), device.arena.size(), poisonByte);
+    std::fill_n(device.scratch.data(), device.scratch.size(), poisonByte);
     for (Tensor &output : written)
-      std::memset(output.raw(), poisonByte, output.size_bytes());
+      std::fill_n(static_cast<char *>(output.raw()), output.size_bytes(), poisonByte);
   }
   device.team.runOutside([this] {
     Team::Scope scope(device.team);

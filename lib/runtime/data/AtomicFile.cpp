@@ -2,11 +2,11 @@
 #include "AtomicFile.h"
 
 #include "accc/error.h"
+#include "accc/links.h"
 
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,15 +15,6 @@
 namespace accc::detail {
 
 namespace {
-
-std::string resolved(const std::string &path) {
-  char *real = ::realpath(path.c_str(), nullptr);
-  if (!real)
-    return path; // nothing there yet, or the open below says what is wrong
-  std::string result = real;
-  std::free(real);
-  return result;
-}
 
 std::string folderOf(const std::string &path) {
   size_t slash = path.rfind('/');
@@ -48,7 +39,7 @@ std::string temporaryName(const std::string &target) {
 
 } // namespace
 
-AtomicFile::AtomicFile(const std::string &path) : path(path), target(resolved(path)) {
+AtomicFile::AtomicFile(const std::string &path) : path(path), target(follow_links(path)) {
   struct stat existing = {};
   bool exists = ::stat(target.c_str(), &existing) == 0;
   if (exists && !S_ISREG(existing.st_mode))

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -156,18 +157,28 @@ TensorMap SafetensorsReader::read_all() const {
 
 TensorMap load_safetensors(const std::string &path) { return SafetensorsReader(path).read_all(); }
 
-void save_safetensors(const std::string &path, const NamedTensors &tensors,
-                      const Metadata &metadata) {
+void write_safetensors(const std::string &path, const NamedTensors &tensors,
+                       const Metadata &metadata,
+                       const std::function<void(const void *, size_t)> &write) {
   std::string header = detail::writeSafetensorsHeader(tensors, metadata, path);
   unsigned char prefix[8];
   for (int i = 0; i < 8; ++i)
     prefix[i] = static_cast<unsigned char>(header.size() >> (8 * i));
-  detail::AtomicFile file(path);
-  file.write(prefix, sizeof prefix);
-  file.write(header.data(), header.size());
+  write(prefix, sizeof prefix);
+  write(header.data(), header.size());
   for (const auto &[name, tensor] : tensors)
-    file.write(tensor.raw(), tensor.size_bytes());
-  file.commit();
+    write(tensor.raw(), tensor.size_bytes());
+}
+
+void save_safetensors(const std::string &path, const NamedTensors &tensors,
+                      const Metadata &metadata) {
+  std::optional<detail::AtomicFile> file;
+  write_safetensors(path, tensors, metadata, [&](const void *data, size_t bytes) {
+    if (!file)
+      file.emplace(path);
+    file->write(data, bytes);
+  });
+  file->commit();
 }
 
 } // namespace accc

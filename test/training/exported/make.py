@@ -28,7 +28,7 @@ from models import REFUSED, listed, named, numbers, tidy, weigh, with_loss
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2] / "python"))
-from accc_export import export, joint  # noqa: E402
+from accc_export import export, joint, noise  # noqa: E402
 
 STEPS, RATE = 3, 0.05
 
@@ -148,10 +148,12 @@ def make(case):
     if case in IN_ONNX:
         write_onnx(model, inputs, folder / "model.onnx")
     save_file(inputs, folder / "inputs.safetensors")
-    save_file(train(model, inputs, torch.float32), folder / "golden.safetensors")
+    golden = train(model, inputs, torch.float32)
+    save_file(golden, folder / "golden.safetensors")
     save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
     meta = {"files": files, "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": dims,
             "dropout": False, "torch": torch.__version__}
+    meta |= noise.measure(model, golden, lambda m: train(m, inputs, torch.float32))
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 
 

@@ -26,6 +26,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "exported"))
 import make as exported  # noqa: E402
 from models import numbers, words  # noqa: E402
+from accc_export import noise  # noqa: E402
 
 STEPS, RATE = 3, 0.05
 
@@ -104,10 +105,12 @@ def make(case):
         torch.jit.save(torch.jit.trace(*held), folder / "traced.pt")
         exported.tidy_script(folder / "traced.pt")
     save_file({name: x.clone() for name, x in flat(inputs).items()}, folder / "inputs.safetensors")
-    save_file(train(model, inputs, torch.float32), folder / "golden.safetensors")
+    golden = train(model, inputs, torch.float32)
+    save_file(golden, folder / "golden.safetensors")
     save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
     meta = {"files": [], "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "inputs": types, "dims": dims,
             "dropout": False, "torch": torch.__version__}
+    meta |= noise.measure(model, golden, lambda m: train(m, inputs, torch.float32))
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 
 

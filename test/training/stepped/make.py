@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE.parent / "exported")]
-from accc_export import export  # noqa: E402
+from accc_export import export, noise  # noqa: E402
 from make import tidy_script  # noqa: E402
 from models import numbers, tidy  # noqa: E402
 
@@ -155,11 +155,13 @@ def make(case):
     torch.jit.save(traced, folder / "traced.pt")
     tidy_script(folder / "traced.pt")
     save_file(model.inputs, folder / "inputs.safetensors")
-    save_file(train(model, torch.float32), folder / "golden.safetensors")
+    golden = train(model, torch.float32)
+    save_file(golden, folder / "golden.safetensors")
     save_file(train(model, torch.float64), folder / "golden64.safetensors")
     losses = [f"{step}=output:{loss}" if step else f"output:{loss}" for step, loss in model.losses.items()]
     meta = {"files": [], "loss": losses, "lr": model.rate, "steps": ROUNDS, "dims": {}, "dropout": False}
     meta |= model.options | {"torch": torch.__version__}
+    meta |= noise.measure(model, golden, lambda m: train(m, torch.float32))
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
 
 

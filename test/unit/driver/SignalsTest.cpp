@@ -53,10 +53,19 @@ TEST_CASE("signals: one that the tool ignores ends nothing") {
   CHECK(WEXITSTATUS(status) == 5);
 }
 
-TEST_CASE("signals: one that ends the compiler is in the exit code") {
+TEST_CASE("signals: one that ends tool and compiler is what both end by") {
   int status = runTool([] {
     kill(getppid(), SIGTERM);
     pause();
+    return 0;
+  });
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGTERM);
+}
+
+TEST_CASE("signals: one that ends the compiler alone is in the exit code") {
+  int status = runTool([] {
+    raise(SIGTERM);
     return 0;
   });
   CHECK(WIFEXITED(status));

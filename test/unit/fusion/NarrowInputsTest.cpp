@@ -111,6 +111,35 @@ TEST_CASE("kernels are given whole what the caller owns, and what no buffer may 
   CHECK(launches.rows == std::vector<int64_t>{3, 3});
 }
 
+TEST_CASE("kernels that read several parts of a value, or one with gaps, are given it whole") {
+  auto [starts, limits, strides, rows] = GENERATE(table<std::string, std::string, int, int>({
+      {"1, 0", "2, 16", 1, 1}, // and row 2
+      {"0, 0", "3, 16", 2, 2}, // rows 0 and 2
+  }));
+  std::string part = "tensor<" + std::to_string(rows) + "x16xf32>";
+  auto slice = [&](const std::string &name, const std::string &from, const std::string &to) {
+    return name + " = prim.slice %a {starts = array<i64: " + from + ">, limits = array<i64: " + to +
+           ">, strides = array<i64: " + std::to_string(strides) + ", 1>} : (tensor<3x16xf32>) -> " +
+           part + "\n";
+  };
+  bool isApart = strides == 1;
+  Launches launches =
+      launchesOf(R"(func.func @eval_step(%x: tensor<3x16xf32> {accc.name = "x",
+          accc.role = #prim.role<input>}) -> ()" +
+                 part + R"( {accc.name = "y", accc.role = #prim.role<output>}) {
+    %e = prim.fusion loop "exp"(%x) : (tensor<3x16xf32>) -> tensor<3x16xf32> {
+    ^bb0(%a: tensor<3x16xf32>):
+      %v = prim.exp %a : (tensor<3x16xf32>) -> tensor<3x16xf32>
+      prim.yield %v : tensor<3x16xf32>
+    }
+    %y = prim.fusion loop "neg"(%e) : (tensor<3x16xf32>) -> )" +
+                 part + " {\n^bb0(%a: tensor<3x16xf32>):\n" + slice("%s", starts, limits) +
+                 slice("%t", isApart ? "2, 0" : starts, isApart ? "3, 16" : limits) +
+                 "%n = prim.sub %s, %t : (" + part + ", " + part + ") -> " + part +
+                 "\nprim.yield %n : " + part + "\n}\nreturn %y : " + part + "\n}\n");
+  CHECK(launches.rows == std::vector<int64_t>{3});
+}
+
 TEST_CASE("a kernel that copies nearly all of a value is left to its readers") {
   // Rows of 64 bytes; all but `cut` of them, which another kernel reads, or the caller.
   auto launches = [](int rows, int cut, bool isReturned) {

@@ -68,7 +68,8 @@ void check(const accc_library_call &call, std::array<int64_t, 3> sizes) {
                                                 quarters(sizes[2], 3)};
   std::vector<char> bytes = resultOf(call, ACCC_F32, 1, contents);
   std::vector<float> expected(static_cast<size_t>(sizes[2]));
-  std::memcpy(expected.data(), bytes.data(), bytes.size());
+  if (!bytes.empty())
+    std::memcpy(expected.data(), bytes.data(), bytes.size());
   for (int32_t dtype : {ACCC_F64, ACCC_F16, ACCC_BF16})
     for (int threads : {1, 2}) {
       INFO("type " << dtype << ", " << threads << " threads");

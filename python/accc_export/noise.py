@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What `accc diff` holds small tensors to: how much of each rounding decides, and how far training moves a parameter.
+
+A gradient of 1e-5 passes any absolute tolerance of 1e-4. It is held to its own size instead, and where it fails, to how far
+apart runs are that are as right as the golden: of the same module, each weight of which is moved by some floats.
+"""
+
+import copy
+from collections.abc import Callable
+
+import torch
+
+DISTANCES = (1, 2, 4, 8)
+"""By how many floats the weights of each run are moved; as `accc golden` does it."""
+
+Tensors = dict[str, torch.Tensor]
+
+
+def move(module: torch.nn.Module, seed: int, distance: int = 1) -> torch.nn.Module:
+    """Moves every parameter by some floats, each element up or down: the module is as right as before.
+
+    How far its results are from the original's is how much rounding decides in this model. Beside zero there are
+    only subnormal numbers, which a step takes for zero.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            numbers = torch.view_as_real(parameter) if parameter.is_complex() else parameter
+            if not numbers.is_floating_point():
+                continue
+            up = torch.rand(numbers.shape, generator=generator) < 0.5
+            towards = torch.where(up, torch.inf, -torch.inf).to(numbers)
+            moved = numbers.clone()
+            for _ in range(distance):
+                moved = torch.nextafter(moved, towards)
+            numbers.copy_(torch.where(numbers == 0, numbers, moved))
+    return module
+
+
+def measure(module: torch.nn.Module, golden: Tensors, train: Callable[[torch.nn.Module], Tensors]) -> dict:
+    """`noise` and `updates` of meta.json: by the name of a tensor of `golden`, the RMSE between it and the farthest of
+    some runs from moved weights; by that of a parameter or buffer after training, the RMSE to what it was before.
+
+    `train` gives what `golden` holds, of a copy of the module.
+    """
+    runs = [train(move(copy.deepcopy(module), distance, distance)) for distance in DISTANCES]
+    noise = {name: max(_distance(run[name], x) for run in runs) for name, x in golden.items()}
+    initial = {f"param.{name}": x for name, x in (*module.named_parameters(), *module.named_buffers())}
+    return {"noise": noise, "updates": {name: _distance(initial[name], x) for name, x in golden.items() if name in initial}}
+
+
+def _distance(a: torch.Tensor, b: torch.Tensor) -> float:
+    """The root mean square of the difference, of elements that are finite; 0 where there is none."""
+    a, b = (torch.view_as_real(x) if x.is_complex() else x for x in (a.detach(), b.detach()))
+    if a.shape != b.shape or a.numel() == 0:
+        return 0.0
+    difference = a.double() - b.double()
+    rmse = torch.where(difference.isfinite(), difference, 0).square().mean().sqrt()
+    return float(f"{rmse.item():.4g}")

@@ -312,6 +312,8 @@ TEST_CASE("ranks and types that do not fit an operator", "[hostile]") {
         "y = MelWeightMatrix(t, t, t, s, s)",
         "y = CausalConvWithState(x, x)",
         "y = CausalConvWithState(b, c)",
+        "y = CausalConvWithState(b, c, , s)",
+        "y = QLinearMatMul(q, , q, q, s, q, s, q)",
         "y = LinearAttention(b, b, b)",
         "y = LinearAttention <q_num_heads = -1, kv_num_heads = 0> (b, b, b)",
         "y = LinearAttention <q_num_heads = 2, kv_num_heads = 2> (b, b, b, b, s, x)",

@@ -16,23 +16,16 @@ using accc::prim::Tensor;
 
 namespace {
 
-Tensor product(Node &node, Tensor a, Tensor b) {
-  if (a.rank() == 0 || b.rank() == 0)
-    fail("a tensor without dimensions has no matrix product");
-  Type type = a.elementType();
-  if (isa<FloatType>(type))
-    return node.make<nn::MatmulOp>({a, b});
-  // Integers, exactly up to 2^53. Of those that their type does not hold the low bits are left, as
-  // among integers, where a cast from floats gives the nearest.
-  Type wide = node.builder().getF64Type();
-  Tensor y = node.make<nn::MatmulOp>({a.convert(wide), b.convert(wide)});
-  return y.convert(node.builder().getI64Type()).convert(type);
+Entities matmul(Node &node) {
+  return {frontend::matrixProduct(node, node.in("self"), node.in("other"))};
 }
-
-Entities matmul(Node &node) { return {product(node, node.in("self"), node.in("other"))}; }
-Entities mm(Node &node) { return {product(node, node.in("self"), node.in("mat2"))}; }
-Entities mv(Node &node) { return {product(node, node.in("self"), node.in("vec"))}; }
-Entities dot(Node &node) { return {product(node, node.in("self"), node.in("tensor"))}; }
+Entities mm(Node &node) {
+  return {frontend::matrixProduct(node, node.in("self"), node.in("mat2"))};
+}
+Entities mv(Node &node) { return {frontend::matrixProduct(node, node.in("self"), node.in("vec"))}; }
+Entities dot(Node &node) {
+  return {frontend::matrixProduct(node, node.in("self"), node.in("tensor"))};
+}
 
 /// The first operand counts as its conjugate.
 Entities conjugateDot(Node &node) {
@@ -59,7 +52,7 @@ Entities linear(Node &node) {
   }
   Tensor x = node.floatIn("input"), w = node.floatIn("weight");
   if (w.rank() == 1) {
-    Tensor y = product(node, x, w);
+    Tensor y = frontend::matrixProduct(node, x, w);
     if (!node.has("bias"))
       return {y};
     auto [a, b] = node.broadcast(y, node.in("bias"));
@@ -92,7 +85,7 @@ Entities addProduct(Node &node, StringRef first, StringRef second) {
                 c.dim(0) == b.dim(1) && isa<FloatType>(a.elementType());
   if (isBias)
     return {node.make<nn::LinearOp>({a, b, c}, {node.flag("transpose_w", false)})};
-  Tensor y = product(node, a, b);
+  Tensor y = frontend::matrixProduct(node, a, b);
   if (alpha != 1)
     y = y * alpha;
   if (beta == 0) // not even NaN is taken over
@@ -115,7 +108,7 @@ Entities baddbmm(Node &node) {
 Entities addbmm(Node &node) {
   if (node.hasComplex())
     return addComplexProduct(node, addbmm);
-  Tensor y = prim::sum(product(node, node.in("batch1"), node.in("batch2")), {0});
+  Tensor y = prim::sum(frontend::matrixProduct(node, node.in("batch1"), node.in("batch2")), {0});
   double alpha = node.number("alpha"), beta = node.number("beta");
   y = alpha == 1 ? y : y * alpha;
   return {beta == 0 ? y : y + node.broadcastTo(node.in("self"), y.shape()) * beta};

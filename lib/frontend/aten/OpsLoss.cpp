@@ -39,6 +39,8 @@ Tensor reduced(Node &node, Tensor x) {
   for (auto [i, d] : llvm::enumerate(all))
     d = static_cast<int64_t>(i);
   nn::Reduction kind = reductionOf(node);
+  if (kind == nn::Reduction::sum && isa<IntegerType>(x.elementType())) // as every sum of integers
+    x = x.convert(node.builder().getI64Type());
   return kind == nn::Reduction::none  ? x
          : kind == nn::Reduction::sum ? prim::sum(x, all)
                                       : prim::mean(x, all);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/common/Einsum.h"
+#include "ir/nn/Nn.h"
 
+#include <cmath>
 #include <map>
 
 using namespace mlir;
@@ -84,6 +86,49 @@ Labelled dropOnes(Labelled a, const Labelled &b) {
   return {a.value.reshape(shape), labels};
 }
 
+/// prim.dot_general of integers, modulo the range of their type. Narrow ones by way of floats in
+/// double precision, where these hold every sum; the others multiplied and added as they are.
+Tensor integerProducts(Tensor x, Tensor y, ArrayRef<int64_t> xBatch, ArrayRef<int64_t> yBatch,
+                       ArrayRef<int64_t> xContracting, ArrayRef<int64_t> yContracting) {
+  Builder &builder = x.getBuilder();
+  double most = std::pow(4.0, x.elementType().getIntOrFloatBitWidth());
+  for (int64_t d : xContracting)
+    most *= static_cast<double>(x.dim(d));
+  if (most <= 0x1p53) {
+    Type wide = builder.getF64Type();
+    Tensor sums = prim::dotGeneral(x.convert(wide), y.convert(wide), xBatch, yBatch, xContracting,
+                                   yContracting);
+    // A cast from floats gives the nearest, among integers the low bits are left.
+    return sums.convert(builder.getI64Type()).convert(x.elementType());
+  }
+  // Both as [batch, free, contracting].
+  auto inOrder = [](Tensor t, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
+    SmallVector<int64_t> order(batch);
+    for (int64_t d = 0; d < t.rank(); ++d)
+      if (!llvm::is_contained(batch, d) && !llvm::is_contained(contracting, d))
+        order.push_back(d);
+    order.append(contracting.begin(), contracting.end());
+    return t.transpose(order);
+  };
+  x = inOrder(x, xBatch, xContracting);
+  y = inOrder(y, yBatch, yContracting);
+  int64_t batches = xBatch.size(), summed = xContracting.size();
+  int64_t xFree = x.rank() - batches - summed, yFree = y.rank() - batches - summed;
+  SmallVector<int64_t> shape(x.shape().drop_back(summed));
+  llvm::append_range(shape, y.shape().drop_front(batches));
+  tensorType(shape, x.elementType());
+  int64_t rank = shape.size();
+  auto dimensions = [&](int64_t freeFrom, int64_t free) {
+    SmallVector<int64_t> result = llvm::to_vector(llvm::seq<int64_t>(0, batches));
+    llvm::append_range(result, llvm::seq(freeFrom, freeFrom + free));
+    llvm::append_range(result, llvm::seq(rank - summed, rank));
+    return result;
+  };
+  return prim::sum(x.broadcast(shape, dimensions(batches, xFree)) *
+                       y.broadcast(shape, dimensions(batches + xFree, yFree)),
+                   llvm::to_vector(llvm::seq(rank - summed, rank)));
+}
+
 Labelled contract(Labelled a, Labelled b, llvm::function_ref<bool(int)> isWanted) {
   Labelled x = dropOnes(a, b), y = dropOnes(b, a);
   SmallVector<int64_t> xBatch, yBatch, xContracting, yContracting;
@@ -106,8 +151,8 @@ Labelled contract(Labelled a, Labelled b, llvm::function_ref<bool(int)> isWanted
   for (int label : y.labels)
     if (!llvm::is_contained(x.labels, label))
       yFree.push_back(label);
-  Labelled result{prim::dotGeneral(x.value, y.value, xBatch, yBatch, xContracting, yContracting),
-                  batch};
+  auto products = isa<FloatType>(x.value.elementType()) ? prim::dotGeneral : integerProducts;
+  Labelled result{products(x.value, y.value, xBatch, yBatch, xContracting, yContracting), batch};
   result.labels.append(xFree);
   result.labels.append(yFree);
   return result;
@@ -126,7 +171,7 @@ Tensor accc::frontend::einsum(NodeBuilder &node, std::string equation, ArrayRef<
          " operands");
 
   Type type = inputs[0].elementType(),
-       wide = isa<FloatType>(type) ? type : Type(node.builder().getF64Type());
+       wide = type.isInteger(1) ? Type(node.builder().getI64Type()) : type;
   SmallVector<Labelled> operands;
   std::map<int, int> uses;
   int64_t ellipsisRank = 0;
@@ -177,4 +222,16 @@ Tensor accc::frontend::einsum(NodeBuilder &node, std::string equation, ArrayRef<
     permutation.push_back(at - result.labels.begin());
   }
   return result.value.transpose(permutation).convert(type);
+}
+
+Tensor accc::frontend::matrixProduct(NodeBuilder &node, Tensor a, Tensor b) {
+  if (a.rank() == 0 || b.rank() == 0)
+    fail("a tensor without dimensions has no matrix product");
+  if (isa<FloatType>(a.elementType()))
+    return node.make<nn::MatmulOp>({a, b});
+  std::string left = a.rank() == 1 ? "k" : "...mk", right = b.rank() == 1 ? "k" : "...kn";
+  std::string result = "...";
+  result += a.rank() == 1 ? "" : "m";
+  result += b.rank() == 1 ? "" : "n";
+  return einsum(node, left + "," + right + "->" + result, {a, b});
 }

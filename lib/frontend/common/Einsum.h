@@ -9,9 +9,12 @@ namespace accc::frontend {
 
 /// The sum of products that `equation` describes ("bij,bjk->bik"; spaces do not count, `...` stands
 /// for leading dimensions, without `->` the labels that stand once are kept, in alphabetical
-/// order), contracted from left to right. The operands are of one element type, integers exact up
-/// to 2^53. Throws ImportError for an equation that does not fit them.
+/// order), contracted from left to right. The operands are of one element type; integers are exact,
+/// modulo the range of that type. Throws ImportError for an equation that does not fit them.
 prim::Tensor einsum(NodeBuilder &node, std::string equation, llvm::ArrayRef<prim::Tensor> inputs);
+
+/// The matrix product by numpy's rules, of integers as einsum has it.
+prim::Tensor matrixProduct(NodeBuilder &node, prim::Tensor a, prim::Tensor b);
 
 } // namespace accc::frontend
 

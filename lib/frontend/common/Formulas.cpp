@@ -76,26 +76,24 @@ Tensor accc::frontend::floorQuotient(Tensor a, Tensor b) {
 }
 
 // By squarings: no machine's power of floats is exact, and the cast to an integer drops a fraction.
+// Half of the type's bits need them: of an odd a of w bits, u = a^(2^k) - 1 has the factor 2^(k +
+// 2), so that u^2 is 0 from k = w/2 - 2 on, and (1 + u)^n is 1 + n u. Of an even one a^w is 0.
 Tensor accc::frontend::integerPower(Tensor a, Tensor b) {
   auto isOdd = [](Tensor x) { return prim::notEqual(prim::bitAnd(x, x.full(1.0)), 0.0); };
   bool isUnsigned = b.elementType().isUnsignedInteger();
   unsigned bits = b.elementType().getIntOrFloatBitWidth() - (isUnsigned ? 0 : 1);
-  Tensor rest = b;
-  constexpr unsigned kMostBits = 10;
-  if (std::optional<double> known = prim::splatNumber(b)) {
+  unsigned squarings = std::max(a.elementType().getIntOrFloatBitWidth() / 2 - 2, 3u);
+  if (std::optional<double> known = prim::splatNumber(b))
     bits = static_cast<unsigned>(std::log2(std::max(*known, 1.0))) + 1;
-  } else if (bits > kMostBits) {
-    bits = kMostBits;
-    double most = (1 << kMostBits) - 1;
-    rest = prim::select(b > most, prim::select(isOdd(b), most, b.full(most - 1)), b);
-  }
-  Tensor power = a.full(1.0), square = a;
-  for (unsigned bit = 0; bit < bits; ++bit) {
+  Tensor power = a.full(1.0), square = a, rest = b;
+  for (unsigned bit = 0; bit < bits && bit < squarings; ++bit) {
     power = prim::select(isOdd(rest), power * square, power);
-    if (bit + 1 == bits)
-      break;
-    square = square * square;
     rest = rest / 2.0;
+    square = bit + 1 < bits ? square * square : square;
+  }
+  if (bits > squarings) {
+    Tensor odd = 1.0 + rest.convert(a.elementType()) * (square - 1.0);
+    power = prim::select(prim::bitOr(isOdd(a), prim::equal(rest, 0.0)), power * odd, 0.0);
   }
   if (isUnsigned)
     return power;

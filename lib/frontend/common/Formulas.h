@@ -22,8 +22,7 @@ prim::Tensor atanh(prim::Tensor x);
 prim::Tensor floorQuotient(prim::Tensor a, prim::Tensor b);
 
 /// a^b of integers of two types and one shape, modulo the range of a's type, as the products of
-/// these are. Of negative powers the integer part, and 0 for those of 0. Powers beyond 1023 that
-/// are not known when the model is compiled, far outside of any range, count as 1022 or 1023.
+/// these are. Of negative powers the integer part, and 0 for those of 0.
 prim::Tensor integerPower(prim::Tensor a, prim::Tensor b);
 
 /// sum^(1/p), of a sum of p-th powers: a norm, whose gradient is 0 where all is zero.

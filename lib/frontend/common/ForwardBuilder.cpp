@@ -3,6 +3,7 @@
 #include "frontend/common/Fold.h"
 #include "frontend/common/ImportError.h"
 #include "frontend/common/TensorTypes.h"
+#include "ir/interfaces/InferenceError.h"
 #include "ir/nn/Nn.h"
 #include "support/Suggest.h"
 
@@ -225,7 +226,12 @@ void ForwardBuilder::settle(Operation *last, Entities &results) {
 
 Entities ForwardBuilder::build(llvm::function_ref<Entities()> rule) {
   Operation *last = body->empty() ? nullptr : &body->back();
-  Entities results = rule();
+  Entities results;
+  try {
+    results = rule();
+  } catch (const InferenceError &error) {
+    fail("is not valid here: no type can be inferred for '" + error.op + "'");
+  }
   if (diagnostics.empty())
     settle(last, results);
   if (!diagnostics.empty())

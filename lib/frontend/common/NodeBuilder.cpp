@@ -188,6 +188,7 @@ Tensor NodeBuilder::reshape(Tensor a, ArrayRef<int64_t> shape) const {
 Tensor NodeBuilder::concatenate(ArrayRef<Tensor> inputs, int64_t axis) const {
   if (inputs.empty())
     fail("nothing to concatenate");
+  axis = this->axis(axis, inputs.front().rank());
   int64_t extent = 0;
   for (const Tensor &input : inputs) {
     bool fits = input.elementType() == inputs.front().elementType() &&

@@ -41,7 +41,12 @@ public:
   llvm::SmallVector<int64_t> axes(llvm::ArrayRef<int64_t> values, int64_t rank) const;
 
   // ---- building ----
-  prim::Tensor wrap(mlir::Value value) const { return prim::Tensor(builder(), loc(), value); }
+  /// Throws ImportError for null: an input that is left out where the rule needs it.
+  prim::Tensor wrap(mlir::Value value) const {
+    if (!value)
+      fail("an input is left out that is needed here");
+    return prim::Tensor(builder(), loc(), value);
+  }
   prim::Tensor constant(mlir::DenseElementsAttr value) const;
   prim::Tensor integers(llvm::ArrayRef<int64_t> values, llvm::ArrayRef<int64_t> shape) const;
   /// Rounded to the element type, a float.

@@ -12,14 +12,7 @@ using accc::prim::Tensor;
 
 namespace {
 
-Entities matMul(Node &node) {
-  Tensor a = node.in(0), b = node.in(1);
-  if (isa<FloatType>(a.elementType()))
-    return {node.make<nn::MatmulOp>({a, b})};
-  // Integers, exactly up to 2^53.
-  Type wide = node.builder().getF64Type();
-  return {node.make<nn::MatmulOp>({a.convert(wide), b.convert(wide)}).convert(a.elementType())};
-}
+Entities matMul(Node &node) { return {frontend::matrixProduct(node, node.in(0), node.in(1))}; }
 
 /// alpha A' B' + beta C
 Entities gemm(Node &node) {
@@ -30,6 +23,14 @@ Entities gemm(Node &node) {
          show(b.shape()));
   bool transposeB = node.integer("transB", 0) != 0;
   double alpha = node.real("alpha", 1.0), beta = node.real("beta", 1.0);
+  bool isExact = alpha == 1.0 && (beta == 1.0 || beta == 0.0 || !node.has(2));
+  if (!isa<FloatType>(type) && isExact) { // among integers throughout
+    a = node.integer("transA", 0) != 0 ? a.transpose({1, 0}) : a;
+    Tensor product = frontend::matrixProduct(node, a, transposeB ? b.transpose({1, 0}) : b);
+    if (!node.has(2) || beta == 0.0)
+      return {product};
+    return {product + node.broadcastTo(node.in(2).convert(type), product.shape())};
+  }
   if (!isa<FloatType>(type)) {
     a = a.convert(node.builder().getF64Type());
     b = b.convert(node.builder().getF64Type());

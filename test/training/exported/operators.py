@@ -531,11 +531,27 @@ COVERED = {
     "added": lambda x: torch.ops.aten.index_put(x, [None, x[0] > 0], x[:, 1:2].exp(), True),
 }
 
+def low(x, bits=16):
+    """The low bits of integers, as fractions."""
+    return (x & (2**bits - 1)).float() / 2**bits
+
+
+# Beyond what floats in double precision hold, and outside of narrow types.
+INTEGERS = {
+    "product": lambda x: x * low((whole(x) * 3**33 + 7) @ (whole(x).T * 5**22 - 3)).sum(),
+    "product32": lambda x: x * low(((whole(x) * 3**17 + 7).int() @ (whole(x).T * 5**12 - 3).int()).long()).sum(),
+    "einsum": lambda x: x * low(torch.einsum("ij,kj->ik", whole(x) * 3**33 + 7, whole(x) * 5**22 - 3)).sum(),
+    "power": lambda x: x * low((whole(x) * 2 + 3) ** (whole(x).abs() * 10**12 + 1025)),
+    "power_narrow": lambda x: x * low((whole(x).int() * 2 + 3) ** (whole(x).abs().int() * 1000 + 1025), 8),
+    "power_even": lambda x: x * low((whole(x) * 2) ** (whole(x).abs() * 3), 8),
+    "ranking_sum": lambda x: x * F.margin_ranking_loss(whole(x).byte(), (whole(x) + 9).byte(), INDEX.byte(), reduction="sum"),
+}
+
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
             "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "margins": MARGINS,
             "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS,
-            "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED, "extremes": EXTREMES}
+            "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED, "extremes": EXTREMES, "integers": INTEGERS}
 
 
 class Operators(nn.Module):

@@ -2,7 +2,10 @@
 // Files made to break the importer: each gives an error in words, none a crash.
 #include "ModelText.h"
 
+#include "frontend/common/ForwardBuilder.h"
+#include "frontend/common/ImportError.h"
 #include "frontend/onnx/Proto.h"
+#include "ir/prim/Prim.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <catch2/catch.hpp>
 
@@ -312,6 +315,8 @@ TEST_CASE("ranks and types that do not fit an operator", "[hostile]") {
         "y = MelWeightMatrix(t, t, t, s, s)",
         "y = CausalConvWithState(x, x)",
         "y = CausalConvWithState(b, c)",
+        "y = CausalConvWithState(b, c, , s)",
+        "y = QLinearMatMul(q, , q, q, s, q, s, q)",
         "y = LinearAttention(b, b, b)",
         "y = LinearAttention <q_num_heads = -1, kv_num_heads = 0> (b, b, b)",
         "y = LinearAttention <q_num_heads = 2, kv_num_heads = 2> (b, b, b, b, s, x)",
@@ -336,4 +341,19 @@ TEST_CASE("ranks and types that do not fit an operator", "[hostile]") {
         auto model = importText(head + node + " }", {}, opset);
         CHECK((model.result.module || !model.result.problems.empty()));
       }
+}
+
+TEST_CASE("operands that no type can be inferred from are refused", "[hostile]") {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  ImportOptions options;
+  frontend::ForwardBuilder forward(options, context);
+  mlir::OpBuilder &builder = forward.builder();
+  mlir::Value a = forward.addInput({2}, builder.getF32Type(), "a");
+  mlir::Value b = forward.addInput({3}, builder.getF32Type(), "b");
+  auto rule = [&]() -> frontend::Entities {
+    auto all = llvm::ArrayRef<int64_t>{0, 1, 2};
+    builder.create<prim::TransposeOp>(builder.getUnknownLoc(), a, all);
+    return {builder.create<prim::GatherOp>(builder.getUnknownLoc(), a, b, 7).getResult()};
+  };
+  CHECK_THROWS_AS(forward.build(rule), frontend::ImportError);
 }

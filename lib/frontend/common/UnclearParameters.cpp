@@ -19,10 +19,11 @@ static bool isOfClass(Operation &op, FusionClass which) {
   return fusible && fusible.getFusionClass() == which;
 }
 
-/// Whether the op gives elements of its operands elsewhere, and reads no indices.
+/// Whether the op gives elements of its operands, which it has, elsewhere, and reads no indices.
 static bool isView(Operation &op) {
   auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
-  return isOfClass(op, FusionClass::View) && llvm::all_of(op.getOperandTypes(), isFloat);
+  return op.getNumOperands() > 0 && isOfClass(op, FusionClass::View) &&
+         llvm::all_of(op.getOperandTypes(), isFloat);
 }
 
 /// The op that gives a value, but for views of it.

@@ -100,6 +100,15 @@ TEST_CASE("what may be a parameter or a constant is marked, unless its place or 
   ImportOptions options;
   options.frozen = {"scale"};
   CHECK(importText(text, options, 11).argument("scale", "accc.unclear").empty());
+  // What it is added to may be known when the model is compiled, and of no layer.
+  auto known = importText(R"(
+    g (float[2,1] x) => (float[2,1] y) <float[1,1] offset = {2}, int64[2] shape = {2, 1}> {
+      ones = ConstantOfShape <value = float[1] {1}> (shape)
+      sum = Add(ones, offset)
+      y = Add(x, sum)
+    })",
+                          {}, 17);
+  CHECK(known.argument("offset", "accc.unclear") == "a single number: 2");
   // A name of a module that PyTorch wrote is proof; one that it made up speaks against a parameter.
   auto torch = importText(R"(
     g (float[2] x) => (float[2] y)

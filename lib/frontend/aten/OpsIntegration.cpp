@@ -17,9 +17,17 @@ Tensor part(Tensor x, int64_t dim, int64_t start, int64_t end) {
 
 // ---- integrals ----
 
+/// Numbers: PyTorch knows no rule for booleans.
+Tensor numbersIn(Node &node, StringRef name) {
+  Tensor x = node.in(name);
+  if (x.elementType().isInteger(1))
+    fail("'" + name + "' is of booleans");
+  return x;
+}
+
 /// The points of a call, in as many dimensions as y: one row of them may stand for all.
 Tensor pointsFor(Node &node, Tensor y, int64_t dim) {
-  Tensor x = asFloat(node, node.in("x"));
+  Tensor x = numbersIn(node, "x");
   SmallVector<int64_t> shape(std::max<int64_t>(y.rank() - x.rank(), 0), 1);
   llvm::append_range(shape, x.shape());
   if (x.rank() == 1) {
@@ -31,34 +39,67 @@ Tensor pointsFor(Node &node, Tensor y, int64_t dim) {
   return x.reshape(shape);
 }
 
-/// Twice the areas between neighbours by the trapezoidal rule, and the dimension along which they
-/// lie.
-std::pair<Tensor, int64_t> doubledAreas(Node &node) {
-  Tensor y = asFloat(node, node.in("y"));
+/// What the trapezoidal rule speaks of. Integers stay what they are, and wrap as PyTorch's do,
+/// until they are halved.
+struct Trapezoids {
+  Tensor y;
+  int64_t dim;
+  Tensor sums;                  // of neighbours
+  std::optional<Tensor> widths; // of the shape of `sums`, where points are given
+};
+
+std::optional<Trapezoids> trapezoidsOf(Node &node) {
+  Tensor y = numbersIn(node, "y");
   if (y.rank() == 0)
     fail("a tensor without dimensions has no neighbours");
-  int64_t dim = node.dim("dim", y), count = y.dim(dim);
-  if (count == 0) {
-    if (node.has("x"))
-      pointsFor(node, y, dim);
-    return {y, dim};
-  }
+  int64_t dim = node.dim("dim", y);
+  std::optional<Tensor> x;
+  if (node.has("x"))
+    x = pointsFor(node, y, dim);
+  if (y.dim(dim) == 0)
+    return std::nullopt;
   Tensor sums = part(y, dim, 0, 1) + part(y, dim, 1, 0);
-  if (!node.has("x"))
-    return {sums * node.number("dx"), dim};
-  Tensor x = pointsFor(node, y, dim);
-  auto [widths, heights] = node.broadcast(part(x, dim, 1, 0) - part(x, dim, 0, 1), sums);
-  return {widths * heights, dim};
+  if (!x)
+    return Trapezoids{y, dim, sums, std::nullopt};
+  auto [widths, heights] = node.broadcast(part(*x, dim, 1, 0) - part(*x, dim, 0, 1), sums);
+  return Trapezoids{y, dim, heights, widths};
 }
+
+/// A sum as PyTorch has it: that of integers is int64.
+Tensor sumAlong(Node &node, Tensor x, int64_t dim) {
+  bool isInteger = isa<IntegerType>(x.elementType());
+  return asFloat(node, prim::sum(isInteger ? x.convert(node.builder().getI64Type()) : x, {dim}));
+}
+
 Entities trapezoid(Node &node) {
-  auto [areas, dim] = doubledAreas(node);
-  return {prim::sum(areas, {dim}) / 2.0};
+  std::optional<Trapezoids> all = trapezoidsOf(node);
+  if (!all) {
+    Tensor y = node.in("y");
+    return {asFloat(node, prim::sum(y, {node.dim("dim", y)}))};
+  }
+  auto [y, dim, sums, widths] = *all;
+  if (widths) {
+    Type type = promoteTypes(widths->elementType(), sums.elementType());
+    return {sumAlong(node, widths->convert(type) * sums.convert(type), dim) / 2.0};
+  }
+  Tensor ends = prim::sum(part(y, dim, 0, y.dim(dim) - 1) + part(y, dim, y.dim(dim) - 1, 0), {dim});
+  return {(sumAlong(node, y, dim) - asFloat(node, ends) * 0.5) * node.number("dx")};
 }
 Entities cumulativeTrapezoid(Node &node) {
-  auto [areas, dim] = doubledAreas(node);
+  std::optional<Trapezoids> all = trapezoidsOf(node);
+  if (!all)
+    return {asFloat(node, node.in("y"))};
+  Tensor areas = asFloat(node, all->sums);
+  if (all->widths) {
+    Tensor widths = asFloat(node, *all->widths);
+    Type type = promoteTypes(widths.elementType(), areas.elementType());
+    areas = widths.convert(type) / 2.0 * areas.convert(type);
+  } else {
+    areas = areas * (node.number("dx") / 2);
+  }
   auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
   return {node.make<prim::CumulativeOp>(
-      {areas / 2.0}, {node.attr("kind", kind), node.i64("dimension", dim)}, {areas.type()})};
+      {areas}, {node.attr("kind", kind), node.i64("dimension", all->dim)}, {areas.type()})};
 }
 
 // ---- derivatives ----

@@ -4,12 +4,16 @@
 #include "ir/interfaces/Interfaces.h"
 #include "ir/interfaces/ReferenceValues.h"
 #include "ir/prim/Prim.h"
+#include "ir/prim/Tensor.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace accc;
@@ -48,14 +52,67 @@ DenseElementsAttr accc::knownValue(Value value) {
   return {};
 }
 
-/// The values of an op whose operands are all known, or nothing.
-static std::optional<SmallVector<Value>> evaluateKnown(Operation *op) {
+/// The greatest integers mean "to the end", whatever is done to them.
+static bool isToTheEnd(const ReferenceArray &array, Type type) {
+  return type.isInteger(64) &&
+         llvm::any_of(array.values, [](double value) { return std::abs(value) >= 0x1p63; });
+}
+
+/// Whether the op gives elements of its operands elsewhere, of which none is an index.
+static bool moves(Operation *op) {
+  auto fusible = dyn_cast<Fusible>(op);
+  auto isOfResult = [&](Type type) {
+    return getElementTypeOrSelf(type) == getElementTypeOrSelf(op->getResult(0));
+  };
+  return fusible && fusible.getFusionClass() == FusionClass::View && op->getNumResults() == 1 &&
+         op->getNumOperands() > 0 && !op->hasTrait<ReportsErrors>() &&
+         llvm::all_of(op->getOperandTypes(), isOfResult);
+}
+
+/// 64-bit integers where the op moves them: a double of the interpreter does not hold each, but its
+/// number.
+static std::optional<SmallVector<Value>> moveKnown(Operation *op) {
   SmallVector<ReferenceArray> operands, results;
-  for (Value operand : op->getOperands())
-    operands.push_back(toReference(knownValue(operand)));
+  SmallVector<APInt> all;
+  for (Value operand : op->getOperands()) {
+    ReferenceArray &numbers =
+        operands.emplace_back(cast<RankedTensorType>(operand.getType()).getShape());
+    std::iota(numbers.values.begin(), numbers.values.end(), static_cast<double>(all.size()));
+    llvm::append_range(all, knownValue(operand).getValues<APInt>());
+  }
+  if (failed(cast<Evaluable>(op).evaluate(operands, results)))
+    return std::nullopt;
+  SmallVector<APInt> moved;
+  for (double number : results[0].values)
+    moved.push_back(all[static_cast<size_t>(number)]);
+  OpBuilder builder(op);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  return SmallVector<Value>{
+      builder.create<prim::ConstantOp>(op->getLoc(), type, DenseElementsAttr::get(type, moved))};
+}
+
+/// The values of an op whose operands are all known, or nothing: what doubles do not hold stays to
+/// be computed by the step.
+static std::optional<SmallVector<Value>> evaluateKnown(Operation *op) {
   // Bad data (an index out of range) stays an op, and an error when it runs.
   ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+  if (getElementTypeOrSelf(op->getResult(0)).isInteger(64) && moves(op))
+    return moveKnown(op);
+  SmallVector<ReferenceArray> operands, results;
+  bool isExact = true, toTheEnd = false;
+  auto look = [&](const ReferenceArray &array, Value value) {
+    Type type = getElementTypeOrSelf(value);
+    isExact &= prim::areExact(array.values, type);
+    toTheEnd |= isToTheEnd(array, type);
+  };
+  for (Value operand : op->getOperands())
+    look(operands.emplace_back(toReference(knownValue(operand))), operand);
+  bool mayRound = toTheEnd;
   if (failed(cast<Evaluable>(op).evaluate(operands, results)))
+    return std::nullopt;
+  for (auto [array, result] : llvm::zip_equal(results, op->getResults()))
+    look(array, result);
+  if (!isExact && !mayRound)
     return std::nullopt;
   SmallVector<Value> constants;
   OpBuilder builder(op);

@@ -538,12 +538,16 @@ def low(x, bits=16):
 
 # Beyond what floats in double precision hold, and outside of narrow types.
 INTEGERS = {
-    "product": lambda x: x * low((whole(x) * 3**33 + 7) @ (whole(x).T * 5**22 - 3)).sum(),
+    "product": lambda x: x * low((whole(x) * 3**36 + 7) @ (whole(x).T * 5**24 - 3)).sum(),
     "product32": lambda x: x * low(((whole(x) * 3**17 + 7).int() @ (whole(x).T * 5**12 - 3).int()).long()).sum(),
-    "einsum": lambda x: x * low(torch.einsum("ij,kj->ik", whole(x) * 3**33 + 7, whole(x) * 5**22 - 3)).sum(),
+    "einsum": lambda x: x * low(torch.einsum("ij,kj->ik", whole(x) * 3**36 + 7, whole(x) * 5**24 - 3)).sum(),
     "power": lambda x: x * low((whole(x) * 2 + 3) ** (whole(x).abs() * 10**12 + 1025)),
     "power_narrow": lambda x: x * low((whole(x).int() * 2 + 3) ** (whole(x).abs().int() * 1000 + 1025), 8),
     "power_even": lambda x: x * low((whole(x) * 2) ** (whole(x).abs() * 3), 8),
+    "trapezoid": lambda x: x * torch.trapezoid(whole(x).byte() + 200, dim=1)[:, None],
+    "trapezoid_points": lambda x: x * torch.trapezoid((whole(x) * 50).byte(), INDEX[0].byte() * 100)[:, None],
+    "cumulative_trapezoid": lambda x: x[:, :2] * torch.cumulative_trapezoid((whole(x) * 60).byte()) * torch.cumulative_trapezoid(whole(x).int(), INDEX * 3),
+    "numbers": lambda x: x * low(whole(x) * (2**53 + 1) + torch.where(x.detach() > 0, 2**60 + 1, 5 - 2**61)), "masks": lambda x: x * ((whole(x) + 5) & (2**61 - 2)),
     "ranking_sum": lambda x: x * F.margin_ranking_loss(whole(x).byte(), (whole(x) + 9).byte(), INDEX.byte(), reduction="sum"),
 }
 

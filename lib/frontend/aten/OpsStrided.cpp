@@ -90,9 +90,18 @@ Entities asStrided(Node &node) {
   Storage storage(node, whole, memory.storageLayout);
   Layout view = viewOf(node, memory.layout);
   node.lay(view);
+  Tensor elements = storage.inMemory();
+  // What the view reads beside the argument's own elements it gives no gradient to, in PyTorch.
+  const Layout &self = memory.layout;
+  if (self.isKnown() && ShapedType::getNumElements(self.shape()) < elements.size()) {
+    Tensor places = flat(storage.places(node, self));
+    Tensor none = node.full({elements.size()}, node.builder().getI64Type(), 0.0);
+    Tensor own = none.scatter(places, places.full(1.0), 0, prim::ScatterKind::set);
+    elements = prim::select(prim::notEqual(own, 0.0), elements, detach(elements));
+  }
   if (storage.isWhole(view))
-    return {node.reshape(storage.inMemory(), view.shape())};
-  return {storage.inMemory().gather(storage.places(node, view), 0)};
+    return {node.reshape(elements, view.shape())};
+  return {elements.gather(storage.places(node, view), 0)};
 }
 
 Entities asStridedScatter(Node &node) {

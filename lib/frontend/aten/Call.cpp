@@ -109,10 +109,12 @@ Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, V
              std::optional<size_t> index, Effects *effects = nullptr) {
   llvm::StringMap<Argument> arguments = call.arguments;
   Memory memory = call.memory;
-  if (viewed && call.op.alias == Alias::StorageView)
+  if (viewed && call.op.alias == Alias::StorageView) {
     memory.storage = viewed;
-  else if (viewed)
+    memory.isOfStorage = true;
+  } else if (viewed) {
     replaceViewed(arguments[call.viewed], viewed, index);
+  }
   Node node(function, loc, call.op.signature, std::move(arguments), memory);
   Entities results = function.build([&] { return call.op.rule(node); });
   if (effects)
@@ -143,6 +145,7 @@ ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const 
                   std::optional<size_t> index) {
   ViewStep step;
   step.stopsGradient = call->op.signature.name == "detach";
+  step.isOfStorage = call->op.alias == Alias::StorageView;
   step.view = [&function, loc, call, index](Value tensor) {
     return resultAt(run(function, loc, *call, tensor, index), index);
   };
@@ -232,7 +235,8 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
         [&](const auto &value) -> Argument {
           using T = std::decay_t<decltype(value)>;
           if constexpr (std::is_same_v<T, MutableTensor>) {
-            return read(loc, value);
+            bool isWritten = op->inPlace && entry.first() == prepared->viewed;
+            return isWritten ? value.readToWrite(function, loc) : read(loc, value);
           } else if constexpr (std::is_same_v<T, MutableTensors>) {
             TensorList list;
             for (const MutableTensor &each : value)

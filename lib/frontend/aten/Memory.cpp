@@ -99,6 +99,16 @@ Value MutableTensor::read(ForwardBuilder &, Location) const {
   return value;
 }
 
+Value MutableTensor::readToWrite(ForwardBuilder &function, Location loc) const {
+  Value value = read(function, loc);
+  if (llvm::none_of(state->steps, [](const ViewStep &step) { return step.isOfStorage; }))
+    return value;
+  value = state->storage->value;
+  for (const ViewStep &step : state->steps)
+    value = step.view(value);
+  return value;
+}
+
 /// The tensor with other elements where a view of it has them.
 static Value putBack(ForwardBuilder &function, Location loc, const ViewStep &step, Value whole,
                      Value part) {

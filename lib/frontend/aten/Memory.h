@@ -16,6 +16,8 @@ struct ViewStep {
   std::function<mlir::Value(mlir::Value tensor)> view;
   /// The tensor with other elements where the view's are, or null: then by `view` of its indices.
   std::function<mlir::Value(mlir::Value tensor, mlir::Value elements)> put;
+  /// The view is one of the storage, of which the tensor may be a part.
+  bool isOfStorage = false;
   /// No gradient flows through the view, nor does what is written through it have one elsewhere.
   bool stopsGradient = false;
 };
@@ -50,6 +52,8 @@ public:
   /// The value with all that was written. Throws ImportError where it depends on strides whether a
   /// write is seen.
   mlir::Value read(ForwardBuilder &function, mlir::Location loc) const;
+  /// The same for an operator that also writes them: in PyTorch's graph it is one of the storage.
+  mlir::Value readToWrite(ForwardBuilder &function, mlir::Location loc) const;
   /// Replaces all elements by those of `value`, of the same type. Their gradient is that of `value`
   /// if it is recorded; else that which the elements had before: PyTorch's graph does not know of
   /// such a write.

@@ -35,6 +35,8 @@ struct Memory {
   /// The tensor that has its storage, and where that lies in it.
   mlir::Value storage = {};
   Layout storageLayout = Layout::contiguous({});
+  /// Whether PyTorch takes a view of the storage itself, as after a write, and not of the argument.
+  bool isOfStorage = false;
 };
 
 /// Arguments are asked for by their names in the operator's signature; those that the call leaves

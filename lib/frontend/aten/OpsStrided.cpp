@@ -93,7 +93,8 @@ Entities asStrided(Node &node) {
   Tensor elements = storage.inMemory();
   // What the view reads beside the argument's own elements it gives no gradient to, in PyTorch.
   const Layout &self = memory.layout;
-  if (self.isKnown() && ShapedType::getNumElements(self.shape()) < elements.size()) {
+  if (!memory.isOfStorage && self.isKnown() &&
+      ShapedType::getNumElements(self.shape()) < elements.size()) {
     Tensor places = flat(storage.places(node, self));
     Tensor none = node.full({elements.size()}, node.builder().getI64Type(), 0.0);
     Tensor own = none.scatter(places, places.full(1.0), 0, prim::ScatterKind::set);

@@ -46,6 +46,16 @@ DenseElementsAttr toKnown(const ReferenceArray &array, RankedTensorType type) {
 
 } // namespace
 
+bool accc::moves(Operation &op) {
+  auto fusible = dyn_cast<Fusible>(op);
+  auto isOfResult = [&](Type type) {
+    return getElementTypeOrSelf(type) == getElementTypeOrSelf(op.getResult(0));
+  };
+  return fusible && fusible.getFusionClass() == FusionClass::View && op.getNumResults() == 1 &&
+         op.getNumOperands() > 0 && !op.hasTrait<ReportsErrors>() &&
+         llvm::all_of(op.getOperandTypes(), isOfResult);
+}
+
 DenseElementsAttr accc::knownValue(Value value) {
   if (auto constant = value.getDefiningOp<prim::ConstantOp>())
     return dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -56,17 +66,6 @@ DenseElementsAttr accc::knownValue(Value value) {
 static bool isToTheEnd(const ReferenceArray &array, Type type) {
   return type.isInteger(64) &&
          llvm::any_of(array.values, [](double value) { return std::abs(value) >= 0x1p63; });
-}
-
-/// Whether the op gives elements of its operands elsewhere, of which none is an index.
-static bool moves(Operation *op) {
-  auto fusible = dyn_cast<Fusible>(op);
-  auto isOfResult = [&](Type type) {
-    return getElementTypeOrSelf(type) == getElementTypeOrSelf(op->getResult(0));
-  };
-  return fusible && fusible.getFusionClass() == FusionClass::View && op->getNumResults() == 1 &&
-         op->getNumOperands() > 0 && !op->hasTrait<ReportsErrors>() &&
-         llvm::all_of(op->getOperandTypes(), isOfResult);
 }
 
 /// 64-bit integers where the op moves them: a double of the interpreter does not hold each, but its
@@ -96,22 +95,22 @@ static std::optional<SmallVector<Value>> moveKnown(Operation *op) {
 static std::optional<SmallVector<Value>> evaluateKnown(Operation *op) {
   // Bad data (an index out of range) stays an op, and an error when it runs.
   ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
-  if (getElementTypeOrSelf(op->getResult(0)).isInteger(64) && moves(op))
+  if (getElementTypeOrSelf(op->getResult(0)).isInteger(64) && moves(*op))
     return moveKnown(op);
   SmallVector<ReferenceArray> operands, results;
-  bool isExact = true, toTheEnd = false;
-  auto look = [&](const ReferenceArray &array, Value value) {
-    Type type = getElementTypeOrSelf(value);
-    isExact &= prim::areExact(array.values, type);
-    toTheEnd |= isToTheEnd(array, type);
+  bool isExact = true, mayRound = false;
+  auto isExactIn = [](const ReferenceArray &array, Value value) {
+    return prim::areExact(array.values, getElementTypeOrSelf(value));
   };
-  for (Value operand : op->getOperands())
-    look(operands.emplace_back(toReference(knownValue(operand))), operand);
-  bool mayRound = toTheEnd;
+  for (Value operand : op->getOperands()) {
+    const ReferenceArray &array = operands.emplace_back(toReference(knownValue(operand)));
+    isExact &= isExactIn(array, operand);
+    mayRound |= isToTheEnd(array, getElementTypeOrSelf(operand));
+  }
   if (failed(cast<Evaluable>(op).evaluate(operands, results)))
     return std::nullopt;
   for (auto [array, result] : llvm::zip_equal(results, op->getResults()))
-    look(array, result);
+    isExact &= isExactIn(array, result);
   if (!isExact && !mayRound)
     return std::nullopt;
   SmallVector<Value> constants;

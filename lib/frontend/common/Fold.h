@@ -9,6 +9,10 @@
 
 namespace accc {
 
+/// Whether the op gives elements of its operands elsewhere, which all are of the result's type, and
+/// reads no indices.
+bool moves(mlir::Operation &op);
+
 /// The value of a constant, or null.
 mlir::DenseElementsAttr knownValue(mlir::Value value);
 

@@ -19,17 +19,10 @@ static bool isOfClass(Operation &op, FusionClass which) {
   return fusible && fusible.getFusionClass() == which;
 }
 
-/// Whether the op gives elements of its operands, which it has, elsewhere, and reads no indices.
-static bool isView(Operation &op) {
-  auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
-  return op.getNumOperands() > 0 && isOfClass(op, FusionClass::View) &&
-         llvm::all_of(op.getOperandTypes(), isFloat);
-}
-
 /// The op that gives a value, but for views of it.
 static Operation *findProducer(Value value) {
   Operation *op = value.getDefiningOp();
-  while (op && isView(*op))
+  while (op && moves(*op))
     op = op->getOperand(0).getDefiningOp();
   return op;
 }
@@ -51,7 +44,7 @@ static bool isBias(Operation *arithmetic, Value number) {
 UnclearParameters::Origin UnclearParameters::originOf(Operation &op) const {
   if (knownValue(op.getResult(0)))
     return Origin::Numbers;
-  bool isArithmetic = isOfClass(op, FusionClass::Pointwise) || isView(op);
+  bool isArithmetic = isOfClass(op, FusionClass::Pointwise) || moves(op);
   Origin origin = Origin::Numbers;
   for (Value operand : op.getOperands())
     origin = std::max(origin, origins.lookup(operand));
@@ -65,7 +58,7 @@ UnclearParameters::Uses UnclearParameters::usesOf(Value parameter) const {
   for (size_t i = 0; i < views.size(); ++i) {
     Value value = views[i];
     for (Operation *user : value.getUsers()) {
-      if (isView(*user)) {
+      if (moves(*user)) {
         views.insert(user->getResult(0));
       } else if (isOfClass(*user, FusionClass::Pointwise)) {
         uses.isOnData |= origins.lookup(user->getResult(0)) == Origin::Data;

@@ -17,7 +17,8 @@ prim::SliceOp onlySlice(Value value) {
   for (Operation *user : value.getUsers()) {
     auto slice = dyn_cast<prim::SliceOp>(user);
     if (!slice ||
-        (first && (slice.getType() != first.getType() || slice.getStarts() != first.getStarts())))
+        (first && (slice.getType() != first.getType() || slice.getStarts() != first.getStarts() ||
+                   slice.getStrides() != first.getStrides())))
       return {};
     first = slice;
   }

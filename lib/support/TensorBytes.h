@@ -19,6 +19,12 @@ inline int64_t tensorBytes(mlir::RankedTensorType type) {
   return type.getNumElements() * elementBytes(type);
 }
 
+/// Whether elements of the same row-major index lie at the same place in the memory of each. As
+/// many bytes are not enough: half of a tensor of f32, widened to f64, has these, too.
+inline bool haveSamePlaces(mlir::RankedTensorType a, mlir::RankedTensorType b) {
+  return elementBytes(a) == elementBytes(b) && a.getNumElements() == b.getNumElements();
+}
+
 } // namespace accc
 
 #endif

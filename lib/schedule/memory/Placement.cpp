@@ -15,7 +15,8 @@ using namespace mlir;
 using namespace accc;
 
 namespace {
-int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+int64_t bytesOf(Value value) { return tensorBytes(typeOf(value)); }
 
 /// Visits every use of the value and of its aliases until one returns false; returns whether none
 /// did.
@@ -35,6 +36,8 @@ bool allUses(Value value, function_ref<bool(OpOperand &)> visit) {
 /// writes that, so that the two may share their memory.
 bool mayShareMemory(OpOperand &use, Value result) {
   if (bytesOf(use.get()) != bytesOf(storageOf(use.get()))) // a part of it is read
+    return false;
+  if (!haveSamePlaces(typeOf(use.get()), typeOf(result)))
     return false;
   Operation *step = use.getOwner();
   unsigned operand = use.getOperandNumber();

@@ -207,12 +207,22 @@ LogicalResult EntryVerifier::checkWrite(Operation &op, const Buffer &buffer) {
   return success();
 }
 
+/// Whether a kernel that is given the same memory for an input and an output reads each element
+/// before it writes it.
+static bool mayWriteOver(exec::KernelOp kernel, size_t input, size_t output) {
+  Block &body = kernel.getBody().front();
+  auto number = static_cast<unsigned>(input);
+  auto read = cast<RankedTensorType>(body.getArgument(number).getType());
+  auto written = cast<RankedTensorType>(body.getTerminator()->getOperand(output).getType());
+  return haveSamePlaces(read, written) && prim::readsInPlace(body, kernel.getKind(), number);
+}
+
 /// That nothing is written twice at once, and that what is written over an input is written by a
 /// kernel, and a segment of it, that reads the element before it writes it.
 LogicalResult EntryVerifier::checkOverlaps(Operation &op, const Access &access) {
   struct Write {
     const Buffer *buffer;
-    size_t segment;
+    size_t segment, number; // of an output within its segment
   };
   size_t inputs = access.inputs.size() / access.numSegments,
          outputs = access.outputs.size() / access.numSegments;
@@ -220,7 +230,7 @@ LogicalResult EntryVerifier::checkOverlaps(Operation &op, const Access &access) 
   std::vector<Write> writes;
   for (auto [i, output] : llvm::enumerate(access.outputs))
     if (!output.range.empty())
-      writes.push_back({&output, i / outputs});
+      writes.push_back({&output, i / outputs, i % outputs});
   auto place = [](const Buffer &buffer) { return std::pair(buffer.memory, buffer.range.begin); };
   llvm::sort(writes,
              [&](const Write &a, const Write &b) { return place(*a.buffer) < place(*b.buffer); });
@@ -239,10 +249,8 @@ LogicalResult EntryVerifier::checkOverlaps(Operation &op, const Access &access) 
          ++it) {
       if (!it->buffer->overlaps(input))
         continue;
-      bool mayBe = kernel && it->buffer->range == input.range && it->segment == i / inputs &&
-                   prim::readsInPlace(kernel.getBody().front(), kernel.getKind(),
-                                      static_cast<unsigned>(i % inputs));
-      if (!mayBe)
+      if (!kernel || it->buffer->range != input.range || it->segment != i / inputs ||
+          !mayWriteOver(kernel, i % inputs, it->number))
         return emitBug(op.getLoc()) << "an output of a step overlaps one of its inputs";
     }
   }

@@ -57,3 +57,26 @@ func.func @not_elementwise(%a: tensor<4xf32>, %b: tensor<4xf32>)
   }
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// A learning rate of rank one would have to be as long as each parameter.
+// CHECK-LABEL: @rate_of_rank_one
+// CHECK-NOT: fusion_each
+func.func @rate_of_rank_one(%a: tensor<4xf32>, %b: tensor<4xf32>, %rate: tensor<1xf32>)
+    -> (tensor<4xf32> {accc.name = "a", accc.role = #prim.role<update>, accc.updates = "a"},
+        tensor<4xf32> {accc.name = "b", accc.role = #prim.role<update>, accc.updates = "b"}) {
+  %0 = prim.fusion loop "step" (%a, %rate) : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %r: tensor<1xf32>):
+    %s = prim.reshape %r : (tensor<1xf32>) -> tensor<f32>
+    %f = prim.broadcast %s {dimensions = array<i64>} : (tensor<f32>) -> tensor<4xf32>
+    %n = prim.mul %x, %f : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    prim.yield %n : tensor<4xf32>
+  }
+  %1 = prim.fusion loop "step" (%b, %rate) : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %r: tensor<1xf32>):
+    %s = prim.reshape %r : (tensor<1xf32>) -> tensor<f32>
+    %f = prim.broadcast %s {dimensions = array<i64>} : (tensor<f32>) -> tensor<4xf32>
+    %n = prim.mul %x, %f : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    prim.yield %n : tensor<4xf32>
+  }
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}

@@ -18,7 +18,7 @@ namespace {
 std::string negate(const std::string &name, const std::string &of, int row, int columns) {
   std::string width = std::to_string(columns);
   std::string whole = "tensor<3x" + width + "xf32>", part = "tensor<1x" + width + "xf32>";
-  std::string line = "tensor<" + width + "xf32>";
+  std::string line = "tensor<1x" + width + "xf32>"; // whose row is read whichever is asked for
   return name + R"( = prim.fusion loop "neg"()" + of + ") : (" + whole + ") -> " + part + R"( {
     ^bb0(%a: )" +
          whole + R"():
@@ -26,7 +26,7 @@ std::string negate(const std::string &name, const std::string &of, int row, int 
          whole + R"(
       %l = prim.constant dense<0.5> : )" +
          line + R"(
-      %b = prim.broadcast %l {dimensions = array<i64: 1>} : ()" +
+      %b = prim.broadcast %l {dimensions = array<i64: 0, 1>} : ()" +
          line + ") -> " + whole + R"(
       %m = prim.mul %a, %t : ()" +
          whole + ", " + whole + ") -> " + whole + R"(
@@ -112,17 +112,23 @@ TEST_CASE("kernels are given whole what the caller owns, and what no buffer may 
 }
 
 TEST_CASE("kernels that read several parts of a value, or one with gaps, are given it whole") {
-  auto [starts, limits, strides, rows] = GENERATE(table<std::string, std::string, int, int>({
-      {"1, 0", "2, 16", 1, 1}, // and row 2
-      {"0, 0", "3, 16", 2, 2}, // rows 0 and 2
-  }));
-  std::string part = "tensor<" + std::to_string(rows) + "x16xf32>";
-  auto slice = [&](const std::string &name, const std::string &from, const std::string &to) {
-    return name + " = prim.slice %a {starts = array<i64: " + from + ">, limits = array<i64: " + to +
-           ">, strides = array<i64: " + std::to_string(strides) + ", 1>} : (tensor<3x16xf32>) -> " +
-           part + "\n";
+  struct Rows {
+    int begin, end, stride;
   };
-  bool isApart = strides == 1;
+  auto [first, second] = GENERATE(table<Rows, Rows>({
+      {{1, 2, 1}, {2, 3, 1}},
+      {{0, 3, 2}, {0, 3, 2}},
+      {{0, 2, 1}, {0, 3, 2}},
+      {{0, 3, 2}, {0, 2, 1}},
+  }));
+  int rows = (first.end - first.begin + first.stride - 1) / first.stride;
+  std::string part = "tensor<" + std::to_string(rows) + "x16xf32>";
+  auto slice = [&](const std::string &name, Rows of) {
+    return name + " = prim.slice %a {starts = array<i64: " + std::to_string(of.begin) +
+           ", 0>, limits = array<i64: " + std::to_string(of.end) +
+           ", 16>, strides = array<i64: " + std::to_string(of.stride) +
+           ", 1>} : (tensor<3x16xf32>) -> " + part + "\n";
+  };
   Launches launches =
       launchesOf(R"(func.func @eval_step(%x: tensor<3x16xf32> {accc.name = "x",
           accc.role = #prim.role<input>}) -> ()" +
@@ -133,10 +139,9 @@ TEST_CASE("kernels that read several parts of a value, or one with gaps, are giv
       prim.yield %v : tensor<3x16xf32>
     }
     %y = prim.fusion loop "neg"(%e) : (tensor<3x16xf32>) -> )" +
-                 part + " {\n^bb0(%a: tensor<3x16xf32>):\n" + slice("%s", starts, limits) +
-                 slice("%t", isApart ? "2, 0" : starts, isApart ? "3, 16" : limits) +
-                 "%n = prim.sub %s, %t : (" + part + ", " + part + ") -> " + part +
-                 "\nprim.yield %n : " + part + "\n}\nreturn %y : " + part + "\n}\n");
+                 part + " {\n^bb0(%a: tensor<3x16xf32>):\n" + slice("%s", first) +
+                 slice("%t", second) + "%n = prim.sub %s, %t : (" + part + ", " + part + ") -> " +
+                 part + "\nprim.yield %n : " + part + "\n}\nreturn %y : " + part + "\n}\n");
   CHECK(launches.rows == std::vector<int64_t>{3});
 }
 

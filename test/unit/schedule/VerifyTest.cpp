@@ -52,6 +52,12 @@ exec.kernel @reverse loop "reverse" {
   %0 = prim.reverse %a {dimensions = array<i64: 0>} : (tensor<16xf32>) -> tensor<16xf32>
   prim.yield %0 : tensor<16xf32>
 }
+exec.kernel @widen loop "widen" {
+^bb0(%a: tensor<16xf32>):
+  %h = prim.slice %a {starts = array<i64: 0>, limits = array<i64: 8>, strides = array<i64: 1>} : (tensor<16xf32>) -> tensor<8xf32>
+  %0 = prim.convert %h : (tensor<8xf32>) -> tensor<8xf64>
+  prim.yield %0 : tensor<8xf64>
+}
 exec.kernel @gather loop "gather" {
 ^bb0(%a: tensor<16xf32>):
   %i = prim.constant dense<1> : tensor<16xi64>
@@ -159,6 +165,13 @@ TEST_CASE("verify: writes") {
   SECTION("over an input that the kernel reads where it writes") {
     std::string entry = replaced(kEntry, "@reverse", "@neg");
     CHECK(verdict(program(replaced(entry, "arena 128 of 3", "arena 64 of 3"))) == "");
+  }
+  SECTION("over an input of as many bytes with other elements") {
+    std::string wide = "!exec.buffer<tensor<8xf64>>";
+    std::string entry = "  %z = exec.slice arena 64 of 9 : " + wide + "\n" +
+                        "  exec.launch @widen(%n) -> (%z) : B -> " + wide + "\n  %out =";
+    CHECK_THAT(verdict(program(replaced(kEntry, "  %out =", entry))),
+               Contains("an output of a step overlaps one of its inputs"));
   }
   SECTION("over a part of an input") {
     std::string entry = replaced(kEntry, "@reverse(%n) -> (%y) : B -> B",

@@ -169,14 +169,15 @@ private:
     ArrayRef<int64_t> outer = op.getDimensions().take_front(parts),
                       inner = op.getDimensions().drop_front(parts);
     if (std::optional<Deviations> deviations = matchDeviations(op))
-      if (auto it = sums.find(deviations->sum);
-          it != sums.end() && it->second.operand == deviations->x)
+      if (auto it = sums.find(deviations->sum); it != sums.end() &&
+                                                it->second.operand == deviations->x &&
+                                                ArrayRef(it->second.inner) == inner)
         return sumOfSquares(operand.wrap(deviations->x), operand.wrap(it->second.partial),
                             operand.wrap(deviations->mean), outer, inner);
     Tensor partial = reduce(op.getKind(), operand, inner);
     Value total = reduce(op.getKind(), partial, outer);
     if (op.getKind() == prim::ReduceKind::sum)
-      sums[total] = {operand, partial};
+      sums[total] = {operand, partial, SmallVector<int64_t>(inner)};
     return total;
   }
 
@@ -194,6 +195,7 @@ private:
 
   struct Sum {
     Value operand, partial;
+    SmallVector<int64_t> inner; // what each part is the sum along
   };
   DenseMap<Value, Sum> sums; // by their totals
 };

@@ -59,7 +59,9 @@ struct PackOperandsPass : TargetedPass<accc::impl::PackOperandsPassBase<PackOper
     for (auto op : getOperation().getOps<prim::DotGeneralOp>())
       if (std::optional<Operand> operand = operandOf(op, getTarget().getMaxPackedRows()))
         products[*operand].push_back(op);
-    for (auto &[operand, uses] : products) {
+    for (auto &[key, uses] : products) {
+      // What was a product itself may be another value by now.
+      Operand operand{uses.front().getRhs(), key.second};
       std::optional<int64_t> width =
           getTarget().getPanelWidth(extent(operand, true), extent(operand, false), uses.size());
       if (!width)

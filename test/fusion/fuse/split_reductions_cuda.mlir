@@ -91,3 +91,19 @@ func.func @columns_alone(%x: tensor<8x1024x768xf32>, %w: tensor<768x768xf32>, %z
   %6 = prim.reduce sum %u {dimensions = array<i64: 1>} : (tensor<8209x768xf32>) -> tensor<8209xf32>
   return %2, %0, %3, %4, %5, %6 : tensor<768xf32>, tensor<8x1024xf32>, tensor<768xf32>, tensor<4x16xf32>, tensor<768xf32>, tensor<8209xf32>
 }
+
+// Deviations along other dimensions than the sum that they are from: its parts, though as many, are others.
+// CHECK-LABEL: @deviations_along_others
+// CHECK: %[[PARTS:.*]] = prim.reduce sum %arg0 {dimensions = array<i64: 2, 3>}
+// CHECK-NOT: prim.mul %[[PARTS]]
+// CHECK: return
+func.func @deviations_along_others(%x: tensor<32x32x32x1024xf32>) -> tensor<32xf32> {
+  %n = prim.constant dense<9.5367431640625e-07> : tensor<32xf32>
+  %0 = prim.reduce sum %x {dimensions = array<i64: 1, 2, 3>} : (tensor<32x32x32x1024xf32>) -> tensor<32xf32>
+  %1 = prim.mul %0, %n : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  %2 = prim.broadcast %1 {dimensions = array<i64: 2>} : (tensor<32xf32>) -> tensor<32x32x32x1024xf32>
+  %3 = prim.sub %x, %2 : (tensor<32x32x32x1024xf32>, tensor<32x32x32x1024xf32>) -> tensor<32x32x32x1024xf32>
+  %4 = prim.mul %3, %3 : (tensor<32x32x32x1024xf32>, tensor<32x32x32x1024xf32>) -> tensor<32x32x32x1024xf32>
+  %5 = prim.reduce sum %4 {dimensions = array<i64: 0, 1, 3>} : (tensor<32x32x32x1024xf32>) -> tensor<32xf32>
+  return %5 : tensor<32xf32>
+}

@@ -54,3 +54,20 @@ func.func @left(%x: tensor<2x96xf32>, %many: tensor<65x96xf32>, %w: tensor<96x19
   %7 = prim.dot_general %c, %odd {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<2x96xf32>, tensor<96x190xf32>) -> tensor<2x190xf32>
   return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<2x192xf32>, tensor<65x192xf32>, tensor<65x192xf32>, tensor<65x192xf32>, tensor<2x190xf32>, tensor<2x190xf32>, tensor<2x190xf32>, tensor<2x190xf32>
 }
+
+// Panels of what is made of panels itself.
+// CHECK-LABEL: @product_of_products
+// CHECK-COUNT-2: prim.transpose
+// CHECK-NOT: prim.transpose
+// CHECK: return
+func.func @product_of_products(%w: tensor<512x1024xf32>, %x0: tensor<16x512xf32>, %x1: tensor<16x512xf32>, %x2: tensor<16x512xf32>, %x3: tensor<16x512xf32>, %y0: tensor<2x16xf32>, %y1: tensor<2x16xf32>, %y2: tensor<2x16xf32>, %y3: tensor<2x16xf32>) -> (tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<16x1024xf32>, tensor<16x1024xf32>, tensor<16x1024xf32>) {
+  %h0 = prim.dot_general %x0, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<16x512xf32>, tensor<512x1024xf32>) -> tensor<16x1024xf32>
+  %h1 = prim.dot_general %x1, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<16x512xf32>, tensor<512x1024xf32>) -> tensor<16x1024xf32>
+  %h2 = prim.dot_general %x2, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<16x512xf32>, tensor<512x1024xf32>) -> tensor<16x1024xf32>
+  %h3 = prim.dot_general %x3, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<16x512xf32>, tensor<512x1024xf32>) -> tensor<16x1024xf32>
+  %q0 = prim.dot_general %y0, %h0 {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<2x16xf32>, tensor<16x1024xf32>) -> tensor<2x1024xf32>
+  %q1 = prim.dot_general %y1, %h0 {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<2x16xf32>, tensor<16x1024xf32>) -> tensor<2x1024xf32>
+  %q2 = prim.dot_general %y2, %h0 {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<2x16xf32>, tensor<16x1024xf32>) -> tensor<2x1024xf32>
+  %q3 = prim.dot_general %y3, %h0 {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<2x16xf32>, tensor<16x1024xf32>) -> tensor<2x1024xf32>
+  return %q0, %q1, %q2, %q3, %h1, %h2, %h3 : tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<2x1024xf32>, tensor<16x1024xf32>, tensor<16x1024xf32>, tensor<16x1024xf32>
+}

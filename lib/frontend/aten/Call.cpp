@@ -131,13 +131,15 @@ Value resultAt(const Entities &results, std::optional<size_t> index) {
 
 /// The step to a view of all elements: a tensor of its own, which may become a view of its own.
 ViewStep wholeStep() {
-  return {[](Value tensor) { return tensor; }, [](Value, Value elements) { return elements; }};
+  return {.view = [](Value tensor) { return tensor; },
+          .put = [](Value, Value elements) { return elements; }};
 }
 
 /// The step to the same elements, through which no gradient flows.
 ViewStep detachStep(ForwardBuilder &function, Location loc) {
-  return {[&function, loc](Value tensor) { return withoutGradient(function, loc, tensor); },
-          [](Value, Value elements) { return elements; }, /*stopsGradient=*/true};
+  return {.view = [&function, loc](Value tensor) { return withoutGradient(function, loc, tensor); },
+          .put = [](Value, Value elements) { return elements; },
+          .stopsGradient = true};
 }
 
 /// The step from the first argument to the result of a call.
@@ -146,6 +148,7 @@ ViewStep viewStep(ForwardBuilder &function, Location loc, std::shared_ptr<const 
   ViewStep step;
   step.stopsGradient = call->op.signature.name == "detach";
   step.isOfStorage = call->op.alias == Alias::StorageView;
+  step.repeats = call->op.signature.name == "unfold"; // where its windows overlap
   step.view = [&function, loc, call, index](Value tensor) {
     return resultAt(run(function, loc, *call, tensor, index), index);
   };

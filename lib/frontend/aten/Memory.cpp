@@ -43,6 +43,10 @@ MutableTensor::MutableTensor(Value value, StringRef name, Layout layout) {
 
 MutableTensor MutableTensor::view(ViewStep step, Value value, Layout layout, bool isMaybe,
                                   StringRef name) const {
+  auto elementsOf = [](Type type) { return cast<RankedTensorType>(type).getNumElements(); };
+  step.repeats = layout.isKnown()
+                     ? layout.overlaps()
+                     : step.repeats || elementsOf(value.getType()) > elementsOf(type());
   MutableTensor result;
   result.state = std::make_shared<State>(*state);
   result.state->steps.push_back(std::move(step));
@@ -131,6 +135,17 @@ static Value putBack(ForwardBuilder &function, Location loc, const ViewStep &ste
       .value(node);
 }
 
+/// The steps as one, which has no way of its own to put elements back.
+static ViewStep joined(ArrayRef<ViewStep> steps) {
+  ViewStep all;
+  all.view = [steps = std::vector<ViewStep>(steps)](Value tensor) {
+    for (const ViewStep &step : steps)
+      tensor = step.view(tensor);
+    return tensor;
+  };
+  return all;
+}
+
 void MutableTensor::write(ForwardBuilder &function, Location loc, Value value, bool isRecorded) {
   Storage &storage = *state->storage;
   isRecorded &= !storage.isLeaf;
@@ -143,15 +158,27 @@ void MutableTensor::write(ForwardBuilder &function, Location loc, Value value, b
     fail("writes into '" + state->name +
          "', elements of which share their memory: which of several values stays there is not "
          "defined; clone() it before");
+  // Of a view that repeats elements this view has single ones: they go back by their places.
+  std::vector<ViewStep> steps = state->steps;
+  auto repeating = llvm::find_if(steps, [](const ViewStep &step) { return step.repeats; });
+  if (repeating != steps.end() && std::next(repeating) != steps.end()) {
+    ViewStep rest = joined(ArrayRef(steps).drop_front(repeating - steps.begin()));
+    steps.erase(repeating, steps.end());
+    steps.push_back(std::move(rest));
+  }
   SmallVector<Value> wholes = {storage.value};
-  for (const ViewStep &step : state->steps)
+  for (const ViewStep &step : steps)
     wholes.push_back(step.view(wholes.back()));
   bool isSeen = isRecorded && llvm::none_of(state->steps, [](const ViewStep &step) {
                   return step.stopsGradient;
                 });
   Value written = isSeen ? value : withoutGradient(function, loc, value);
-  for (size_t i = state->steps.size(); i-- > 0;)
-    written = putBack(function, loc, state->steps[i], wholes[i], written);
+  for (size_t i = steps.size(); i-- > 0;) {
+    if (!steps[i].put && getElementTypeOrSelf(wholes[i]) != getElementTypeOrSelf(written))
+      fail("writes into '" + state->name + "', a view as other numbers of one that has elements " +
+           "several times; clone() that before");
+    written = putBack(function, loc, steps[i], wholes[i], written);
+  }
   if (isSeen)
     storage.hasGradient = isDifferentiable(written.getType());
   else if (storage.hasGradient)

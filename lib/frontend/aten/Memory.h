@@ -20,6 +20,9 @@ struct ViewStep {
   bool isOfStorage = false;
   /// No gradient flows through the view, nor does what is written through it have one elsewhere.
   bool stopsGradient = false;
+  /// Elements of the tensor may be in the view several times: to put them back, all of the view
+  /// does not do.
+  bool repeats = false;
 };
 
 /// A tensor of the model: a value, or a view of another tensor's elements. Copies are the same

@@ -68,9 +68,12 @@ Entities parts(Node &node, Tensor x, int64_t dim, ArrayRef<int64_t> sizes) {
     fail("the parts " + show(sizes) + " do not sum to the extent " + Twine(x.dim(dim)));
   return {Entity::ofSequence(std::move(results))};
 }
+/// Of nothing there is one part.
 Entities partsOf(Node &node, Tensor x, int64_t dim, int64_t size) {
-  if (x.rank() == 0 || size < 1)
+  if (x.rank() == 0 || size < 0 || (size == 0 && x.dim(dim) != 0))
     fail("cannot split a tensor of shape " + show(x.shape()) + " into parts of " + Twine(size));
+  if (x.dim(dim) == 0)
+    return parts(node, x, dim, SmallVector<int64_t>{0});
   SmallVector<int64_t> sizes;
   for (int64_t rest = x.dim(dim); rest > 0; rest -= size)
     sizes.push_back(std::min(rest, size));
@@ -94,7 +97,9 @@ Entities chunk(Node &node) {
   int64_t dim = node.dim("dim", x), chunks = node.integer("chunks");
   if (x.rank() == 0 || chunks < 1)
     fail("cannot split a tensor of shape " + show(x.shape()) + " into " + Twine(chunks) + " parts");
-  return partsOf(node, x, dim, std::max<int64_t>((x.dim(dim) + chunks - 1) / chunks, 1));
+  if (x.dim(dim) == 0) // as many as were asked for
+    return parts(node, x, dim, SmallVector<int64_t>(chunks, 0));
+  return partsOf(node, x, dim, (x.dim(dim) + chunks - 1) / chunks);
 }
 /// The first parts are one longer where the extent is no multiple.
 Entities tensorSplit(Node &node) {

@@ -111,7 +111,7 @@ VIEWS = {
     "expand": lambda x: x[:, None].expand(-1, 4, 3), "expand_as": lambda x: x[:1].expand_as(x), "broadcast": lambda x: torch.broadcast_to(x, (4, 2, 3)),
     "transpose": lambda x: x.transpose(0, 1), "t": lambda x: x.t(), "mT": lambda x: x.mT, "T": lambda x: x.T, "permute": lambda x: x[None].permute(2, 0, 1),
     "movedim": lambda x: x[None].movedim(0, 2), "select": lambda x: x.select(1, -1), "slice": lambda x: x[:, ::2], "narrow": lambda x: x.narrow(1, 1, 2),
-    "split": lambda x: x.split(2, 1)[1], "split_sizes": lambda x: x.split([1, 2], 1)[1], "chunk": lambda x: x.chunk(2, 1)[0],
+    "split": lambda x: x.split(2, 1)[1], "split_sizes": lambda x: x.split([1, 2], 1)[1], "chunk": lambda x: x.chunk(2, 1)[0], "parts_of_nothing": lambda x: torch.cat([*x[:0].chunk(2), *x[:0].split(2), x]),
     "tensor_split": lambda x: x.tensor_split(2, 1)[0], "unbind": lambda x: x.unbind(1)[2], "unfold": lambda x: x.unfold(1, 2, 1),
     "diagonal": lambda x: x.diagonal(1),
     "cat": lambda x: torch.cat([x, x.exp()], 1), "stack": lambda x: torch.stack([x, x.exp()], -1),

@@ -95,7 +95,13 @@ class Layouts(nn.Module):
         same.unsqueeze_(0)  # a tensor of its own: `square` remains a matrix
         square.t_()
         square[1] = 2.0  # what `column` sees
-        return y + column
+        rows = self.mix(x)[0, 1]
+        rows[:1].expand(3, 4)[::3].mul_(2)  # one of three rows that are the same
+        shared = rows.reshape(-1).as_strided([3, 2], [1, 1], 4)
+        shared.select(1, 1).copy_(column[:3].exp())  # all but one of them are in the first column, too
+        pairs = rows.unfold(1, 2, 1)
+        pairs[:, 1, 0].mul_(3)  # what the first pairs end with
+        return y + column + rows.tanh() + shared.tanh().sum(0).repeat(2)
 
     def forward(self, x: Tensor) -> Dict[str, Tensor]:
         written = self.writes(x)

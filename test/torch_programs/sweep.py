@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs random programs through accc, and makes those smaller that compute something else than PyTorch."""
+
+import argparse
+import collections
+import multiprocessing
+import os
+import pathlib
+import sys
+import tempfile
+import warnings
+
+import torch
+import torch.utils._pytree as pytree
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "test" / "op_samples")]
+
+import checking  # noqa: E402
+import program as programs  # noqa: E402
+import samples as sampling  # noqa: E402
+import targets  # noqa: E402
+
+MOVED = 3  # runs of PyTorch from inputs that are a few roundings away
+
+
+def sample(program):
+    leaves, spec = pytree.tree_flatten((tuple(program.inputs.values()), {}))
+    return sampling.Sample(program.function(), [x.clone().requires_grad_() for x in leaves], spec, program.source())
+
+
+def judge(program, options, folder):
+    """A verdict and a message."""
+    try:
+        module = sampling.Samples([sample(program)])
+        compiler = checking.Compiler(options.accc, options.target, options.limit)
+        wrong = checking.check(module, options.format, compiler, folder)
+        if wrong and rounding_decides(program):
+            return "rounding", "\n".join(wrong)
+        return ("wrong" if wrong else "right"), "\n".join(wrong)
+    except checking.NoExport as error:
+        return "no export", str(error)
+    except checking.Refused as error:
+        return "refused", str(error)
+    except checking.Crash as error:
+        return "crash", str(error)
+    except checking.TooSlow as error:
+        return "too slow", str(error)
+
+
+def rounding_decides(program):
+    """Whether PyTorch differs from itself, by the same rule, where the inputs are moved by some units in the last place."""
+    single = checking.reference(sampling.Samples([sample(program)]), torch.float32)
+    double = checking.reference(sampling.Samples([sample(program)]), torch.float64)
+    for seed in range(MOVED):
+        generator = torch.Generator().manual_seed(seed)
+        moved = {name: x * (1 + 5e-7 * torch.randn(x.shape, generator=generator)) for name, x in program.inputs.items()}
+        found = checking.reference(sampling.Samples([sample(programs.Program(moved, program.lines))]), torch.float32)
+        if any(checking.difference(found[name], x, double[name]) for name, x in single.items()):
+            return True
+    return False
+
+
+def smaller(program, verdict, options, folder):
+    """The program without the lines that do not matter."""
+    changed = True
+    while changed:
+        changed = False
+        for index in reversed(range(len(program.lines))):
+            shorter = program.without(index)
+            if shorter.values() is not None and judge(shorter, options, folder)[0] == verdict:
+                program, changed = shorter, True
+    return program
+
+
+def check(task):
+    seed, options = task
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # PyTorch's exporters say much
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    program = programs.generate(seed, options.lines)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        verdict, message = judge(program, options, folder)
+        if verdict in ("wrong", "crash") or (verdict == "refused" and options.refused):
+            program = smaller(program, verdict, options, folder)
+            message = judge(program, options, folder)[1]
+    return seed, verdict, message, program.source(), program.inputs
+
+
+def main(text):
+    parser = argparse.ArgumentParser(description=text.split("\n")[0])
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--lines", type=int, default=14, help="of a program")
+    parser.add_argument("--format", default="traced", choices=checking.FORMATS)
+    parser.add_argument("--refused", action="store_true", help="make those smaller, too, that accc refuses")
+    parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: the stand-in for a GPU runs the libraries")
+    parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for a run of a library")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build/bin/accc")
+    options = parser.parse_args()
+    options.target = targets.find(options.target, options.accc)
+    counts = collections.Counter()
+    with multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=50) as pool:
+        tasks = ((seed, options) for seed in range(options.seed, options.seed + options.count))
+        for seed, verdict, message, source, inputs in pool.imap_unordered(check, tasks):
+            counts[verdict] += 1
+            if verdict in ("wrong", "crash") or (verdict == "refused" and options.refused):
+                shapes = ", ".join(f"{name} {list(x.shape)}" for name, x in inputs.items())
+                print(f"{verdict}, seed {seed} ({shapes}): {message[:600]}\n{source}", flush=True)
+            elif verdict == "refused":
+                print(f"refused, seed {seed}: {message[:300]}", flush=True)
+    print(f"{options.count} programs: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common()))
+    raise SystemExit(1 if counts["wrong"] or counts["crash"] else 0)

@@ -178,6 +178,7 @@ class ProgramsTest(unittest.TestCase):
         self.refused("no exporter or external_data", accc_export.export, linear, x, self.path, external_data=True)
         self.refused("the input a.b has a name", accc_export.export, linear, x, self.path, input_names=["a.b"])
         self.refused("torch.export fails: .*data-dependent", accc_export.export, Branch(), x, self.path)
+        self.refused("other values than the module, also in PyTorch: output", accc_export.export, Asking(4, 2), x, self.path)
         self.refused("buffer row shares its memory with the parameter weight", accc_export.export, Row(4, 2), x, self.path)
 
     def test_functions_with_a_backward_of_their_own(self):
@@ -231,6 +232,14 @@ class Scalar(nn.Linear):
     def forward(self, x):
         scores = super().forward(x)
         return {"loss": scores.square().mean(), "scores": scores}
+
+
+class Asking(nn.Linear):
+    """Gives something else while it is exported."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        return y if torch.compiler.is_exporting() else torch.tanh(y)
 
 
 class Branch(nn.Linear):

@@ -68,8 +68,11 @@ def check_gradients(module: torch.nn.Module, call: Call, state: State, observati
 
     program = program_of(module, call, call.inputs, outputs, {}, None).module()
     expected = run(lambda: call.run(module), state.parameters)
-    with without_hooks(state.parameters.values()):  # which the program shares
-        found = run(lambda: program(*call.inputs.values()), dict(program.named_parameters()))
+    try:
+        with without_hooks(state.parameters.values()):  # which the program shares
+            found = run(lambda: program(*call.inputs.values()), dict(program.named_parameters()))
+    except RuntimeError as error:  # it may write into what the derivative needs, where a backward pass of its own did not
+        raise ExportError(f"PyTorch finds no gradient of the exported program: {first_lines(error)}") from error
     check_functions(observation.functions, expected, found)
 
 

@@ -49,7 +49,7 @@ def differing(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> str:
 
     def differs(name):
         x, y = a.get(name), b.get(name)
-        return not _is_close(torch.zeros_like(y) if x is None else x, torch.zeros_like(x) if y is None else y)
+        return not is_close(torch.zeros_like(y) if x is None else x, torch.zeros_like(x) if y is None else y)
 
     wrong = [name for name in {**a, **b} if differs(name)]
     return ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
@@ -62,6 +62,7 @@ def gradients(outputs: Iterable[torch.Tensor], parameters: dict[str, torch.Tenso
     return {name: x.detach() for name, x in zip(parameters, found) if x is not None}
 
 
-def _is_close(a: torch.Tensor, b: torch.Tensor) -> bool:
+def is_close(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether b is what rounding makes of a."""
     a, b = (x.to_dense() if x.is_sparse else x for x in (a, b))
     return bool((a - b).abs().square().mean().sqrt() <= TOLERANCE * a.abs().square().mean().sqrt() + 1e-9)

@@ -12,7 +12,7 @@ from .calls import Call, flat_forward
 from .errors import ExportError
 from .exporters import Axes, first_lines
 from .files import write_whole
-from .functions import check_functions, gradients
+from .functions import check_functions, gradients, is_close
 from .joint import with_backward
 from .modules import Observation, State, preserved_buffers, preserved_values, without_hooks
 from .training import Loss
@@ -68,9 +68,50 @@ def check_gradients(module: torch.nn.Module, call: Call, state: State, observati
 
     program = program_of(module, call, call.inputs, outputs, {}, None).module()
     expected = run(lambda: call.run(module), state.parameters)
-    with without_hooks(state.parameters.values()):  # which the program shares
-        found = run(lambda: program(*call.inputs.values()), dict(program.named_parameters()))
+    try:
+        with without_hooks(state.parameters.values()):  # which the program shares
+            found = run(lambda: program(*call.inputs.values()), dict(program.named_parameters()))
+    except RuntimeError as error:  # it may write into what the derivative needs, where a backward pass of its own did not
+        raise ExportError(f"PyTorch finds no gradient of the exported program: {first_lines(error)}") from error
     check_functions(observation.functions, expected, found)
+
+
+def check_values(
+    module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str], program: torch.export.ExportedProgram
+) -> None:
+    """Raises ExportError where the program computes something else than the module, which may ask whether it is exported.
+
+    To be called within `preserved`. A module that draws random numbers is not checked.
+    """
+    if observation.drawn:
+        return
+
+    def run(called):
+        written = [state.parameters[name] for name in observation.written]
+        with preserved_buffers(module), preserved_values(written), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            return [x.detach() for x in called().values()]
+
+    expected = run(lambda: call.run(module))
+    found = run(lambda: program.module()(*call.inputs.values()))
+    problems = [name for name, x, y in zip(outputs, expected, found) if not _are_same(x, y)]
+    if problems:
+        raise ExportError(
+            f"torch.export's program computes other values than the module, also in PyTorch: {', '.join(problems[:20])}. "
+            "The module may take another branch while it is exported (torch.compiler.is_exporting())"
+        )
+
+
+def _are_same(expected: torch.Tensor, found: torch.Tensor) -> bool:
+    """Of integers nothing is asked but their shape: they may be positions of equal values."""
+    if expected.shape != found.shape or expected.dtype != found.dtype:
+        return False
+    if not (expected.is_floating_point() or expected.is_complex()):
+        return True
+    finite = expected.isfinite()
+    wide = torch.complex128 if expected.is_complex() else torch.float64
+    close = not finite.any() or is_close(expected[finite].to(wide), found[finite].to(wide))
+    return close and torch.equal(finite, found.isfinite())
 
 
 def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[str]:

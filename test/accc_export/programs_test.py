@@ -78,6 +78,26 @@ class Scaled(torch.autograd.Function):
         return ctx.scale * gradient, None
 
 
+class Overwritten(torch.autograd.Function):
+    """A softmax whose result its forward pass writes into."""
+
+    @staticmethod
+    def forward(ctx, x):
+        y = x.softmax(-1)
+        ctx.save_for_backward(y)
+        return y.masked_fill_(y < 0.1, 0.0)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (y,) = ctx.saved_tensors
+        return y * (gradient - (y * gradient).sum(-1, keepdim=True))
+
+
+class Attending(nn.Linear):
+    def forward(self, x):
+        return Overwritten.apply(super().forward(x))
+
+
 class Reversed(nn.Module):
     def __init__(self, scale):
         super().__init__()
@@ -178,6 +198,7 @@ class ProgramsTest(unittest.TestCase):
         self.refused("no exporter or external_data", accc_export.export, linear, x, self.path, external_data=True)
         self.refused("the input a.b has a name", accc_export.export, linear, x, self.path, input_names=["a.b"])
         self.refused("torch.export fails: .*data-dependent", accc_export.export, Branch(), x, self.path)
+        self.refused("other values than the module, also in PyTorch: output", accc_export.export, Asking(4, 2), x, self.path)
         self.refused("buffer row shares its memory with the parameter weight", accc_export.export, Row(4, 2), x, self.path)
 
     def test_functions_with_a_backward_of_their_own(self):
@@ -186,6 +207,8 @@ class ProgramsTest(unittest.TestCase):
             accc_export.export(Reversed(1.0), inputs, self.folder / name)  # the gradient of its forward
             with self.assertRaisesRegex(accc_export.ExportError, r"other gradients .*mix.weight.*\(Scaled\)"):
                 accc_export.export(Reversed(-0.5), inputs, self.folder / f"reversed_{name}")
+        with self.assertRaisesRegex(accc_export.ExportError, "PyTorch finds no gradient of the exported program: .*inplace"):
+            accc_export.export(Attending(4, 4), inputs, self.folder / "attending.pt2")
         with self.assertRaisesRegex(accc_export.ExportError, "other gradients than the module"):
             accc_export.export_joint(Reversed(-0.5), inputs, self.folder / "joint.pt2", loss=lambda x: x["output"].mean())
 
@@ -231,6 +254,14 @@ class Scalar(nn.Linear):
     def forward(self, x):
         scores = super().forward(x)
         return {"loss": scores.square().mean(), "scores": scores}
+
+
+class Asking(nn.Linear):
+    """Gives something else while it is exported."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        return y if torch.compiler.is_exporting() else torch.tanh(y)
 
 
 class Branch(nn.Linear):

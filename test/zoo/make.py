@@ -21,7 +21,8 @@ from compare import against_itself
 from accc_export.calls import make_call
 from accc_export.exporting import Export
 from accc_export.goldens import GoldenRun, save_tensors
-from accc_export.noise import move
+from accc_export.noise import measure, move
+from safetensors.torch import load_file
 
 torch.set_num_threads(1)  # also what lets a process be forked that has used PyTorch
 
@@ -87,10 +88,14 @@ def _program(model: Model):
     # A torch.autograd.Function is exported as its forward pass alone, often under no_grad.
     if not loss.requires_grad:
         raise ValueError("the exported program has no gradient, also in PyTorch: a backward pass of its own is lost")
+    with torch.no_grad():
+        expected = copy.deepcopy(model.module)(**model.inputs)["loss"]
+    if not torch.allclose(loss, expected, rtol=1e-3, atol=1e-5):
+        raise ValueError(f"the exported program has another loss than the module, also in PyTorch: {loss.item():.4g}, {expected.item():.4g}")
     return program
 
 
-def write_goldens(model: Model, folder: pathlib.Path, steps: int = STEPS, moved: int = MOVED) -> None:
+def write_goldens(model: Model, folder: pathlib.Path, steps: int = STEPS, moved: int = MOVED) -> GoldenRun:
     """Inputs, meta.json, and what PyTorch makes of some steps, also in float64 where the module can.
 
     `moved` more runs start from weights moved by some units in the last place, which does to the values inside what
@@ -109,6 +114,17 @@ def write_goldens(model: Model, folder: pathlib.Path, steps: int = STEPS, moved:
     meta = {"files": [], "loss": LOSS, "optimizer": "sgd", "lr": RATE, "steps": steps, "dims": {}}
     meta |= {"dropout": False, "torch": torch.__version__}
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+    return run
+
+
+def write_noise(run: GoldenRun, folder: pathlib.Path) -> None:
+    """Adds to meta.json what holds small gradients and updates to their own size.
+
+    Seeds are chosen without it: runs from weights that are moved this far differ by more than rounding does.
+    """
+    measured = measure(run.module, load_file(folder / "golden.safetensors"), lambda x: run.train(x, torch.float32))
+    meta = json.loads((folder / "meta.json").read_text())
+    (folder / "meta.json").write_text(json.dumps(meta | measured, indent=2) + "\n")
 
 
 def _moved(module: torch.nn.Module, number: int, walk: int) -> torch.nn.Module:
@@ -166,20 +182,22 @@ def _steady(suite: str, name: str, folder: pathlib.Path, steps: int = STEPS, mov
     chosen = folder / "seed"
     if chosen.exists():
         return prepare(suites.load(suite).build(name, int(chosen.read_text())))
-    def attempt(seed: int) -> tuple[Model, int]:
+
+    def attempt(seed: int) -> tuple[Model, GoldenRun, int]:
         model = prepare(suites.load(suite).build(name, seed))
-        write_goldens(model, folder, steps, moved)
-        return model, sum(against_itself(folder))
+        run = write_goldens(model, folder, steps, moved)
+        return model, run, sum(against_itself(folder))
 
     decided = []
     for seed in range(SEEDS):
-        model, count = attempt(seed)
+        model, run, count = attempt(seed)
         decided.append(count)
         if count == 0:
             break
     else:
         seed = decided.index(min(decided))
-        model, _ = attempt(seed)
+        model, run, _ = attempt(seed)
+    write_noise(run, folder)
     chosen.write_text(f"{seed}\n")
     return model
 

@@ -22,8 +22,8 @@ The loss is the mean of what a model returns, each value weighted by the cosine 
 median gradient has a root mean square of about 0.05, or, in large models, the gradients together a norm of 8: far above
 the tolerance. A seed in whose run rounding decides (by the same rule, PyTorch is wrong against itself after weights are
 moved by some units in the last place) is replaced by another. Where that was missed, the verdict is `rounding`: the
-same library is right when it starts from weights four units in the last place away. An ONNX file that has another loss
-than the module by ONNX's own reference evaluator, too, counts as not exported.
+same library is right when it starts from weights four units in the last place away. A program that has another loss than
+the module by PyTorch itself, or an ONNX file by ONNX's own reference evaluator, counts as not exported.
 
 `worst` is the greatest relative RMSE of a tensor. One that is zero but for rounding, such as the gradient of a bias
 before a batch norm, may show a large one and be right.

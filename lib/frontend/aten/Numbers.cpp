@@ -176,3 +176,20 @@ Local accc::aten::evaluateNumbers(StringRef name, ArrayRef<Local> arguments) {
   }
   fail("the operator is not supported");
 }
+
+Local accc::aten::numberOf(DenseElementsAttr value) {
+  Type type = value.getElementType();
+  if (value.getNumElements() != 1 || !type.isIntOrFloat())
+    fail("a tensor of " + Twine(value.getNumElements()) + " elements is no number");
+  if (isa<FloatType>(type)) {
+    bool isLossy;
+    APFloat real = *value.getValues<APFloat>().begin();
+    real.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
+    return real.convertToDouble();
+  }
+  APInt integer = *value.getValues<APInt>().begin();
+  if (type.isInteger(1))
+    return integer.getBoolValue();
+  return type.isUnsignedInteger() ? static_cast<int64_t>(integer.getZExtValue())
+                                  : integer.getSExtValue();
+}

@@ -11,6 +11,10 @@ namespace accc::aten {
 /// for functions that are not known, and where the result does not fit.
 Local evaluateNumbers(llvm::StringRef name, llvm::ArrayRef<Local> arguments);
 
+/// The number that a tensor of one element is, as Tensor.item() gives it. Throws ImportError for
+/// more elements, and for a complex one.
+Local numberOf(mlir::DenseElementsAttr value);
+
 } // namespace accc::aten
 
 #endif

@@ -46,18 +46,24 @@ std::string NodeBuilder::whyUnknown(Value value) const {
   if (!stop.argument)
     return "the node " + nodeText(stop.producer->getLoc()) +
            " is not computed at compile time, though what it reads is known";
-  std::string source = (function.initialValue(stop.argument) ? "the parameter '" : "the input '") +
-                       accc::nodeName(stop.argument.getLoc()) + "'";
+  Variable *variable = function.findVariable(stop.argument);
+  std::string kind = !variable ? "input" : variable->isBuffer ? "buffer" : "parameter";
+  std::string source = "the " + kind + " '" + accc::nodeName(stop.argument.getLoc()) + "'";
   if (!stop.producer)
     return "it is " + source;
   return "the node " + nodeText(stop.producer->getLoc()) + " computes it from " + source;
 }
 
-SmallVector<int64_t> NodeBuilder::knownIntegers(Value tensor, const Twine &what) const {
+DenseElementsAttr NodeBuilder::knownElements(Value tensor, const Twine &what) const {
   DenseElementsAttr value = given(tensor);
   checkListable(value, what);
   if (!value)
     fail("the " + what + " must be known at compile time, but " + whyUnknown(tensor));
+  return value;
+}
+
+SmallVector<int64_t> NodeBuilder::knownIntegers(Value tensor, const Twine &what) const {
+  DenseElementsAttr value = knownElements(tensor, what);
   if (!value.getElementType().isIntOrIndex())
     fail("the " + what + " must be integers");
   SmallVector<int64_t> result;

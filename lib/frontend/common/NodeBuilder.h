@@ -26,6 +26,8 @@ public:
   mlir::MLIRContext &context() const { return *builder().getContext(); }
 
   // ---- values known while importing ----
+  /// The value of what must be known. `what` names it in the error.
+  mlir::DenseElementsAttr knownElements(mlir::Value value, const llvm::Twine &what) const;
   /// All elements of a value that must be known, as integers or as doubles. `what` names it in the
   /// error.
   llvm::SmallVector<int64_t> knownIntegers(mlir::Value value, const llvm::Twine &what) const;

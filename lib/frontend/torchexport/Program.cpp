@@ -279,6 +279,20 @@ static aten::Local evaluateSizes(llvm::StringRef target, ArrayRef<aten::Local> a
   return type.getDimSize(static_cast<unsigned>(*dim < 0 ? *dim + type.getRank() : *dim));
 }
 
+/// Whether a node gives the number that a tensor is.
+static bool isOfElement(llvm::StringRef target) {
+  return target == "torch.ops.aten.item.default" ||
+         target == "torch.ops.aten._local_scalar_dense.default";
+}
+
+aten::Local ProgramImporter::elementOf(Location loc, const aten::Local &tensor) {
+  auto *given = std::get_if<aten::MutableTensor>(&tensor);
+  if (!given || isComplex(given->type()))
+    fail("asks for the element of what is no tensor of reals");
+  NodeBuilder node(*this, loc);
+  return aten::numberOf(node.knownElements(caller.read(loc, *given), "value of item()"));
+}
+
 /// "acme::swish" of "torch.ops.acme.swish.default".
 static std::string customName(llvm::StringRef target) {
   if (!target.consume_front("torch.ops."))
@@ -311,6 +325,8 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
       values.push_back(argumentAt(i));
     return {evaluateSizes(target, values)};
   }
+  if (isOfElement(name) && inputs.size() == 1)
+    return {elementOf(location(node), argumentAt(0))};
   const prim::CustomOperator *custom = prim::findCustomOperator(&context, customName(name));
   bool isVision = !custom && name.consume_front(kVision);
   if (!custom && !isVision && !name.consume_front(kAten))

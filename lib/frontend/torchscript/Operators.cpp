@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of operators: which overload of an ATen operator is meant, and with what.
+#include "frontend/aten/Numbers.h"
 #include "frontend/aten/Schemas.h"
 #include "frontend/common/CustomCall.h"
 #include "frontend/common/Fold.h"
@@ -25,6 +26,25 @@ static std::string whyUnknown(mlir::Value tensor) {
   return name ? "it is computed from '" + name.getName().str() + "'" : "it is not known";
 }
 
+static IValue fromLocal(Heap &heap, aten::Local local) {
+  return std::visit(
+      [&](auto &value) -> IValue {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, aten::MutableTensor>)
+          return value ? IValue(value) : IValue();
+        else if constexpr (std::is_same_v<T, aten::MutableTensors>)
+          return heap.list(std::vector<IValue>(value.begin(), value.end()));
+        else if constexpr (std::is_same_v<T, aten::NoValue>)
+          return IValue();
+        else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
+                           std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
+          return value;
+        else
+          fail("gives what is no tensor");
+      },
+      local);
+}
+
 IValue Interpreter::elementOf(const aten::MutableTensor &tensor) {
   mlir::Value value = caller.read(opBuilder.getUnknownLoc(), tensor);
   auto type = cast<RankedTensorType>(value.getType());
@@ -33,19 +53,7 @@ IValue Interpreter::elementOf(const aten::MutableTensor &tensor) {
   DenseElementsAttr known = knownValue(value);
   if (!known)
     fail("the value of a tensor must be known at compile time, but " + whyUnknown(value));
-  if (isa<FloatType>(type.getElementType())) {
-    APFloat real = *known.getValues<APFloat>().begin();
-    if (&real.getSemantics() == &APFloat::IEEEsingle())
-      return static_cast<double>(real.convertToFloat());
-    bool isLossy;
-    real.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
-    return real.convertToDouble();
-  }
-  APInt integer = *known.getValues<APInt>().begin();
-  if (type.getElementType().isInteger(1))
-    return integer.getBoolValue();
-  return type.getElementType().isUnsignedInteger() ? static_cast<int64_t>(integer.getZExtValue())
-                                                   : integer.getSExtValue();
+  return fromLocal(heap, aten::numberOf(known));
 }
 
 namespace {
@@ -263,25 +271,6 @@ void Interpreter::checkVersion(StringRef name, const Arguments &arguments) const
            ", in which the operator meant something "
            "else: save the module again with a newer PyTorch");
   }
-}
-
-static IValue fromLocal(Heap &heap, aten::Local local) {
-  return std::visit(
-      [&](auto &value) -> IValue {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, aten::MutableTensor>)
-          return value ? IValue(value) : IValue();
-        else if constexpr (std::is_same_v<T, aten::MutableTensors>)
-          return heap.list(std::vector<IValue>(value.begin(), value.end()));
-        else if constexpr (std::is_same_v<T, aten::NoValue>)
-          return IValue();
-        else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
-                           std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
-          return value;
-        else
-          fail("gives what is no tensor");
-      },
-      local);
 }
 
 IValue Interpreter::callAten(Location loc, StringRef name, const Arguments &arguments,

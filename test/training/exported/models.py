@@ -255,6 +255,28 @@ class Parts(nn.Module):
         return x, x @ (self.left.t() * self.right.t())
 
 
+class Itemized(nn.Module):
+    """Sizes and numbers that are elements of tensors: of buffers, of what is computed from them, and of a constant."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Conv1d(4, 6, 3, stride=2)
+        self.place = nn.Linear(2, 6)
+        self.register_buffer("padding", torch.tensor(1))
+        self.register_buffer("stride", torch.tensor([2], dtype=torch.int16), persistent=False)
+        self.register_buffer("rate", torch.tensor(0.375), persistent=False)
+        self.register_buffer("chosen", torch.tensor(True))
+
+    def forward(self, x):
+        size = x.shape[2] + self.padding
+        more = (torch.ceil(size / self.stride) * self.stride + 1 - size).long()
+        x = self.mix(nn.functional.pad(x, (self.padding.item(), more.item())))
+        rows, columns = torch.tensor([[2, 3]])[0].tolist()
+        places = torch.stack(torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij"), -1)
+        y = self.place(places.flatten(0, 1).to(x) * self.rate.item()) * self.chosen.item()
+        return torch.tanh(x), torch.tanh(y)
+
+
 class Cnn(nn.Module):
     def __init__(self):
         super().__init__()
@@ -408,6 +430,7 @@ CASES = {
     "taught": (Taught, {"x": numbers(5, 4)}, None, {}),
     "steered": (Steered, {"x": numbers(3, 5, 4)}, None, {}),
     "parts": (Parts, {"x": numbers(5, 4)}, None, {}),
+    "itemized": (Itemized, {"x": numbers(3, 4, 7)}, None, {}),
     "cnn": (Cnn, {"image": numbers(2, 3, 15, 17)}, None, {}),
     "language": (Language, {"words": words(31, 3, 8)}, {"words": {0: OPEN}}, {"words.0": 3}),
     "frequented": (Frequented, {"words": words(9, 5, 6)}, None, {}),

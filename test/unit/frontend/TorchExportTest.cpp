@@ -196,6 +196,19 @@ TEST_CASE("torch.export: a loop ends by what is known") {
              Contains("(higher_order.while_loop): a loop that ends depending on data"));
 }
 
+TEST_CASE("torch.export: numbers that are elements of tensors must be known") {
+  std::string bytes = program("itemized"), read = R"(.item.default", "inputs": [{"name": "self", )"
+                                                  R"("arg": {"as_tensor": {"name": ")";
+  CHECK(import(bytes).problems().empty());
+  CHECK_THAT(import(replaced(bytes, kModel, read + "b_padding", read + "x")).problems(),
+             Contains("(aten.item.default): the value of item() must be known at compile time, but "
+                      "it is the input 'x'"));
+  CHECK_THAT(import(replaced(bytes, kModel, read + "b_padding", read + "p_mix_bias")).problems(),
+             Contains("but it is the parameter 'mix.bias'"));
+  CHECK_THAT(import(replaced(bytes, kModel, read + "b_rate", read + "arange")).problems(),
+             Contains("(aten.item.default): a tensor of 2 elements is no number"));
+}
+
 TEST_CASE("torch.export: parameters that the program writes into") {
   std::string bytes = program("taught");
   Imported model = import(bytes);

@@ -222,8 +222,8 @@ TEST_CASE("TorchScript: what depends on data is refused at its line") {
   CHECK_THAT(problems("loop"),
              Contains("modules.py, line 157") && Contains("known at compile time"));
   // With the values of the file they would be known.
-  CHECK_THAT(problems("chosen"), Contains("computes it from the input 'weight'"));
-  CHECK_THAT(problems("bounded"), Contains("computes it from the input 'bound'"));
+  CHECK_THAT(problems("chosen"), Contains("computes it from the parameter 'weight'"));
+  CHECK_THAT(problems("bounded"), Contains("computes it from the buffer 'bound'"));
   CHECK_THAT(problems("raises"), Contains("modules.py, line 1") &&
                                      Contains("raises an exception: seven rows are expected"));
   CHECK_THAT(problems("counts"),

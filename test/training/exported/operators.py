@@ -464,6 +464,19 @@ RANKED = {
     "histc": lambda x: x[0] * torch.histc(x.detach(), 3, -1, 1) + x[1] * torch.histc(x.detach(), 3),
 }
 
+TRUTHS = {
+    "maximum": lambda x: x * torch.maximum(x > 0, x.flip(1) > 0) - x.sin() * torch.max(x > 0.2, x < -0.2), "minimum": lambda x: x * torch.minimum(x > 0, x.flip(0) < 1) - x.sin() * torch.min(x > -0.5, x < 0.5),
+    "fmax": lambda x: x * torch.fmax(x > 0, x.flip(1) > 0) - x.sin() * torch.fmin(x > -0.5, x < 0.5), "cummax": lambda x: x * (x > 0).cummax(1).values * ((x < 0).cummin(1).indices + 1),
+    "sort": lambda x: x * (x > 0).sort(dim=1, descending=True).values - x.sin() * (x > 0).sort(dim=1, stable=True).indices, "sign": lambda x: x * (x > 0).sign(),
+    "outer": lambda x: x * torch.outer(x[:, 0] > 0, x[0] > 0), "extremes": lambda x: x * (x > 0).amax(1, keepdim=True) - x.sin() * (x > 0).min(0).values,
+    "fill_diagonal": lambda x: (x * 1).fill_diagonal_(0.7), "fill_diagonal_cube": lambda x: (x @ x.t())[None].repeat(2, 1, 1).fill_diagonal_(2),
+    "fill_diagonal_wrapped": lambda x: x.repeat(4, 1).fill_diagonal_(0.7, wrap=True), "fill_diagonal_tall": lambda x: x.repeat(4, 1).fill_diagonal_(0.7),
+    "bincount": lambda x: x * torch.bincount(INDEX[0]) - x.sin() * torch.bincount(INDEX[1, :2], minlength=3), "bincount_weighted": lambda x: x * torch.bincount(INDEX[0], weights=x.detach()[1]),
+    "type_asked": lambda x: x.to(torch.promote_types(torch.float32 if x.dtype == torch.float32 else torch.float64, torch.float16)) if torch.can_cast(torch.int32, torch.float32) and x.is_same_size(x.exp()) else x * 2,
+    "eye_complex": lambda x: (torch.complex(x, x.exp()) @ torch.eye(3, dtype=torch.complex64).to(torch.complex(x, x).dtype)).real * torch.view_as_real(torch.eye(2, 3, dtype=torch.complex64)).sum(-1).to(x),
+}
+"""Booleans in order, numbers counted, diagonals filled; questions about types, which have an answer when a program is exported."""
+
 COVARIANCES = {
     "cov": lambda x: torch.cov(x) + torch.cov(x[0], correction=0),
     "cov_weighted": lambda x: torch.cov(x, fweights=torch.tensor([2, 0, 1]), aweights=x.exp().mean(0)) + torch.cov(x[0], correction=0, aweights=x[1].exp()),
@@ -555,7 +568,7 @@ INTEGERS = {
 
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
-            "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "margins": MARGINS,
+            "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "truths": TRUTHS, "margins": MARGINS,
             "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS,
             "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED, "extremes": EXTREMES, "integers": INTEGERS}
 

@@ -373,6 +373,26 @@ BACKWARD = {
 }
 """Operators of backward passes that PyTorch takes apart where it makes one, called in the forward pass."""
 
+def normed(x, norm, backward):
+    """The gradient of a norm that keeps mean and rstd, by the operator that PyTorch's autograd calls."""
+    y, mean, rstd = norm(x)
+    return backward(y.sin() + x, mean, rstd)[0]
+
+
+ROWS, LEVELS = torch.tensor([0.5, -1.5, 1.0]), torch.tensor([[0.3], [-0.8]])
+CURVED = {
+    "layer_norm": lambda x: normed(x, lambda x: ATEN.native_layer_norm(x, [3], ROWS.to(x), None, 1e-5), lambda g, m, r: ATEN.native_layer_norm_backward(g, x, [3], m, r, ROWS.to(x), None, [True, True, False])),
+    "layer_norm_weight": lambda x: ATEN.native_layer_norm_backward(x.exp(), x.sin(), [3], *ATEN.native_layer_norm(x.sin(), [3], x[0], None, 1e-5)[1:], x[0], None, [False, True, False])[1],
+    "batch_norm": lambda x: (lambda z: normed(z, lambda z: ATEN._native_batch_norm_legit.no_stats(z, None, None, True, 0.1, 1e-5), lambda g, m, r: ATEN.native_batch_norm_backward(g, z, None, None, None, m, r, True, 1e-5, [True, False, False])))(torch.cat([x, x.exp()])[..., None]),
+    "tanh": lambda x: ATEN.tanh_backward(x, LEVELS.to(x) * x[:, :1]), "sigmoid": lambda x: ATEN.sigmoid_backward(x[:1], LEVELS.to(x) * x[:, :1]), "gelu": lambda x: ATEN.gelu_backward(x.exp(), x),
+    "softplus": lambda x: ATEN.softplus_backward(x, x[:, :1], 1, 20), "elu": lambda x: ATEN.elu_backward(x[None], 1, 1, 1, False, x[:1]),
+    "bilinear": lambda x: ATEN.upsample_bilinear2d_backward(x.exp()[None, None], [2, 3], [1, 1, 3, 2], True), "bicubic": lambda x: ATEN.upsample_bicubic2d_backward(x.exp()[None, None], [2, 3], [1, 1, 3, 2], False),
+    "linear": lambda x: ATEN.upsample_linear1d_backward(x.exp()[None], [3], [1, 2, 2], False), "trilinear": lambda x: ATEN.upsample_trilinear3d_backward(x.exp()[None, None, None], [1, 2, 3], [1, 1, 2, 3, 2], False),
+    "nearest": lambda x: ATEN.upsample_nearest2d_backward(x.exp()[None, None], [2, 3], [1, 1, 3, 2]), "nearest_exact": lambda x: ATEN._upsample_nearest_exact1d_backward(x.exp()[None], [3], [1, 2, 2]),
+    "nearest3d": lambda x: ATEN.upsample_nearest3d_backward(x.exp()[None, None, None], [1, 2, 3], [1, 1, 2, 3, 2]), "prims": lambda x: x * torch.ops.prims.add(torch.ops.prims.mul(x.detach(), x.detach().exp()), torch.ops.prims.neg(torch.ops.prims.sub(x.detach(), x.detach().sin()))),
+}
+"""Derivatives in the forward pass, as make_fx and torch.func write them, whose own derivatives are taken; operands that broadcast."""
+
 STRIDED = {
     "as_strided": lambda x: x.exp().t().as_strided((2, 2), (1, 2), 1), "whole": lambda x: x.exp().t().as_strided((2, 3), (3, 1)),
     # Beside the argument's own elements.
@@ -568,7 +588,7 @@ INTEGERS = {
 
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
-            "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "truths": TRUTHS, "margins": MARGINS,
+            "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "truths": TRUTHS, "curved": CURVED, "margins": MARGINS,
             "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS,
             "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED, "extremes": EXTREMES, "integers": INTEGERS}
 

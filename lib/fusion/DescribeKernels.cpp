@@ -28,14 +28,23 @@ public:
     if (first)
       for (int64_t d : first.getDimensions())
         reduced[d] = true;
-    walk();
+    accesses = walk(space);
   }
 
   prim::KernelSpecAttr get() const;
 
 private:
+  /// Every index expression that decides what is read and written, and how many symbols these have.
+  struct Accesses {
+    llvm::SetVector<AffineExpr> expressions;
+    unsigned numSymbols = 0;
+  };
+
   void findLevels();
-  void walk();
+  Accesses walk(ArrayRef<int64_t> extents) const;
+  bool areNeighbours(int64_t outer, int64_t inner, ArrayRef<int64_t> extents) const;
+  bool isWalkedBy(ArrayRef<int64_t> extents) const;
+  SmallVector<int64_t> collapse(llvm::function_ref<bool(ArrayRef<int64_t>)> mayBe) const;
   SmallVector<int64_t> collapse() const;
 
   Block &body;
@@ -44,8 +53,7 @@ private:
   prim::KernelReductions reductions;
   SmallVector<int64_t> levels, depths, space;
   SmallVector<bool> reduced;
-  SmallVector<AffineExpr> accesses;
-  unsigned numSymbols = 0;
+  Accesses accesses; // of loops over the space itself
 };
 
 } // namespace
@@ -73,12 +81,12 @@ void Description::findLevels() {
   reductions = *prim::sortReductions(all);
 }
 
-/// Follows everything that the kernel computes back to what it reads.
-void Description::walk() {
+/// Follows everything that the kernel computes back to what it reads, in loops of these extents.
+Description::Accesses Description::walk(ArrayRef<int64_t> extents) const {
   auto isInside = [&](Operation *op) { return op->getBlock() == &body; };
-  AccessAnalysis analysis(body.getParentOp()->getContext(), space, isInside);
-  llvm::SetVector<AffineExpr> found;
-  analysis.accesses = &found;
+  AccessAnalysis analysis(body.getParentOp()->getContext(), extents, isInside);
+  Accesses found;
+  analysis.accesses = &found.expressions;
   SmallVector<AffineExpr> full = analysis.identity(), kept;
   for (auto [d, index] : llvm::enumerate(full))
     if (!reduced[d])
@@ -97,15 +105,40 @@ void Description::walk() {
     ArrayRef<AffineExpr> position = prim::isWalkedOver(result, space) ? full : kept;
     prim::forEachPiece(result, space, position, [&](Value piece, ArrayRef<AffineExpr> at) {
       analysis.element(piece, position);
-      found.insert(analysis.offsetOf(result, at));
+      found.expressions.insert(analysis.offsetOf(result, at));
     });
   }
-  accesses.assign(found.begin(), found.end());
-  numSymbols = analysis.numSymbols();
+  found.numSymbols = analysis.numSymbols();
+  return found;
 }
 
-/// The extents of the space, neighbours that every access walks as one collapsed into the inner.
-SmallVector<int64_t> Description::collapse() const {
+/// True if every access goes on, where the inner of two dimensions ends, with the next of the
+/// outer.
+bool Description::areNeighbours(int64_t outer, int64_t inner, ArrayRef<int64_t> extents) const {
+  return reduced[outer] == reduced[inner] &&
+         llvm::all_of(accesses.expressions, [&](AffineExpr access) {
+           auto a = prim::coefficientOf(access, static_cast<unsigned>(outer));
+           auto c = prim::coefficientOf(access, static_cast<unsigned>(inner));
+           return a && c && *a == *c * extents[inner];
+         });
+}
+
+/// True if loops of these extents, some of the space's dimensions in one, reach the same elements.
+/// An index may be short for no other reason than its dimension's own extent: (16 * d0 + d1)
+/// floordiv 16 is d0 as long as d1 < 16, and another number where d1 walks d0 as well.
+bool Description::isWalkedBy(ArrayRef<int64_t> extents) const {
+  MLIRContext *context = body.getParentOp()->getContext();
+  SmallVector<AffineExpr> index = AccessAnalysis(context, extents, {}).identity();
+  llvm::SmallDenseSet<AffineExpr> wanted;
+  for (AffineExpr access : accesses.expressions)
+    wanted.insert(access.replaceDims(index));
+  return llvm::all_of(walk(extents).expressions,
+                      [&](AffineExpr access) { return wanted.contains(access); });
+}
+
+/// The extents of the space, neighbours that may be one collapsed into the inner.
+SmallVector<int64_t>
+Description::collapse(llvm::function_ref<bool(ArrayRef<int64_t>)> mayBe) const {
   SmallVector<int64_t> extents(space);
   auto rank = static_cast<int64_t>(extents.size());
   int64_t inner = rank - 1;
@@ -114,22 +147,24 @@ SmallVector<int64_t> Description::collapse() const {
   for (int64_t outer = inner - 1; outer >= 0; --outer) {
     if (extents[outer] == 1)
       continue;
-    bool together = reduced[outer] == reduced[inner];
-    for (AffineExpr access : accesses) {
-      if (!together)
-        break;
-      auto a = prim::coefficientOf(access, static_cast<unsigned>(outer));
-      auto c = prim::coefficientOf(access, static_cast<unsigned>(inner));
-      together = a && c && *a == *c * extents[inner];
-    }
-    if (together) {
-      extents[inner] *= extents[outer];
-      extents[outer] = 1;
-    } else {
+    SmallVector<int64_t> together(extents);
+    together[inner] *= together[outer];
+    together[outer] = 1;
+    if (areNeighbours(outer, inner, extents) && mayBe(together))
+      extents = together;
+    else
       inner = outer;
-    }
   }
   return extents;
+}
+
+/// The same where every access walks them as one. That is seen by walking again, once in most
+/// cases.
+SmallVector<int64_t> Description::collapse() const {
+  SmallVector<int64_t> extents = collapse([](ArrayRef<int64_t>) { return true; });
+  if (ArrayRef<int64_t>(extents) == ArrayRef<int64_t>(space) || isWalkedBy(extents))
+    return extents;
+  return collapse([&](ArrayRef<int64_t> together) { return isWalkedBy(together); });
 }
 
 prim::KernelSpecAttr Description::get() const {
@@ -145,7 +180,8 @@ prim::KernelSpecAttr Description::get() const {
   return prim::KernelSpecAttr::get(
       b.getContext(), array(collapse()), array(dimensions), array(levels), array(depths),
       array(inPlace),
-      AffineMap::get(static_cast<unsigned>(space.size()), numSymbols, accesses, b.getContext()));
+      AffineMap::get(static_cast<unsigned>(space.size()), accesses.numSymbols,
+                     accesses.expressions.getArrayRef(), b.getContext()));
 }
 
 void accc::describeKernels(func::FuncOp function) {

@@ -60,7 +60,7 @@ def _scale(module: WithLoss, inputs: dict[str, torch.Tensor]) -> float:
     """
     module = copy.deepcopy(module)
     module(**inputs)["loss"].backward()
-    gradients = [x.grad for x in module.parameters() if x.grad is not None]
+    gradients = [x.grad.abs() for x in module.parameters() if x.grad is not None]  # also of complex ones
     sizes = sorted(x for x in (g.square().mean().sqrt().item() for g in gradients) if x > 0)
     if not sizes:
         raise ValueError("no parameter has a gradient")

@@ -17,6 +17,17 @@ namespace {
 
 Tensor gradientOf(Node &node) { return node.floatIn("grad_output"); }
 
+/// A backward rule of single elements with its gradient and its other operand in one shape: they
+/// broadcast like all operands, which vmap makes use of.
+Entities alike(Node &node, Rule rule, StringRef operand, StringRef gradient = "grad_output") {
+  auto [g, x] = node.broadcast(node.floatIn(gradient), node.floatIn(operand));
+  node.set(gradient, g.get());
+  node.set(operand, x.get());
+  return rule(node);
+}
+template <Rule rule> Entities alike(Node &node) { return alike(node, rule, "self"); }
+template <Rule rule> Entities alikeResult(Node &node) { return alike(node, rule, "output"); }
+
 template <typename Op> Entities plain(Node &node) {
   return {node.make<Op>({node.floatIn("self")})};
 }
@@ -344,24 +355,26 @@ ArrayRef<OpRow> accc::aten::activationOps() {
       {"log_softmax(self, dim, dtype=None)", softmax<nn::LogSoftmaxOp>},
       {"_log_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::LogSoftmaxOp>},
 
-      {"threshold_backward(grad_output, self, threshold)", thresholdBackward},
-      {"hardtanh_backward(grad_output, self, min_val, max_val)", hardtanhBackward},
-      {"leaky_relu_backward(grad_output, self, negative_slope, self_is_result)", leakyReluBackward},
+      {"threshold_backward(grad_output, self, threshold)", alike<thresholdBackward>},
+      {"hardtanh_backward(grad_output, self, min_val, max_val)", alike<hardtanhBackward>},
+      {"leaky_relu_backward(grad_output, self, negative_slope, self_is_result)",
+       alike<leakyReluBackward>},
       {"elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)",
-       eluBackward},
-      {"softplus_backward(grad_output, self, beta, threshold)", softplusBackward},
-      {"sigmoid_backward(grad_output, output)", sigmoidBackward},
-      {"tanh_backward(grad_output, output)", tanhBackward},
-      {"gelu_backward(grad_output, self, *, approximate='none')", backward<gelu>},
-      {"silu_backward(grad_output, self)", backward<plain<nn::SiluOp>>},
-      {"mish_backward(grad_output, self)", backward<plain<nn::MishOp>>},
-      {"hardswish_backward(grad_output, self)", backward<plain<nn::HardSwishOp>>},
-      {"hardsigmoid_backward(grad_output, self)", backward<hardSigmoid>},
-      {"log_sigmoid_backward(grad_output, self, buffer)", backward<logSigmoid>},
+       [](Node &node) { return alike(node, eluBackward, "self_or_result"); }},
+      {"softplus_backward(grad_output, self, beta, threshold)", alike<softplusBackward>},
+      {"sigmoid_backward(grad_output, output)", alikeResult<sigmoidBackward>},
+      {"tanh_backward(grad_output, output)", alikeResult<tanhBackward>},
+      {"gelu_backward(grad_output, self, *, approximate='none')", alike<backward<gelu>>},
+      {"silu_backward(grad_output, self)", alike<backward<plain<nn::SiluOp>>>},
+      {"mish_backward(grad_output, self)", alike<backward<plain<nn::MishOp>>>},
+      {"hardswish_backward(grad_output, self)", alike<backward<plain<nn::HardSwishOp>>>},
+      {"hardsigmoid_backward(grad_output, self)", alike<backward<hardSigmoid>>},
+      {"log_sigmoid_backward(grad_output, self, buffer)", alike<backward<logSigmoid>>},
       {"glu_backward(grad_output, self, dim)", backward<glu>},
       {"_prelu_kernel_backward(grad_output, self, weight)", preluBackward},
-      {"hardshrink_backward(grad_out, self, lambd)", shrinkBackward<true>},
-      {"softshrink_backward(grad_output, self, lambd)", shrinkBackward<false>},
+      {"hardshrink_backward(grad_out, self, lambd)",
+       [](Node &node) { return alike(node, shrinkBackward<true>, "self", "grad_out"); }},
+      {"softshrink_backward(grad_output, self, lambd)", alike<shrinkBackward<false>>},
       {"_softmax_backward_data(grad_output, output, dim, input_dtype)", softmaxBackward},
       {"_log_softmax_backward_data(grad_output, output, dim, input_dtype)", logSoftmaxBackward},
   };

@@ -173,7 +173,8 @@ Tensor outerProduct(Tensor a, Tensor b) {
   if (a.rank() != 1 || b.rank() != 1)
     fail("the operands must be vectors");
   SmallVector<int64_t> shape = {a.dim(0), b.dim(0)};
-  return a.broadcast(shape, {0}) * b.broadcast(shape, {1});
+  Tensor rows = a.broadcast(shape, {0}), columns = b.broadcast(shape, {1});
+  return a.elementType().isInteger(1) ? prim::bitAnd(rows, columns) : rows * columns;
 }
 Entities outer(Node &node) {
   Type type = resultType(node, {"self", "vec2"});

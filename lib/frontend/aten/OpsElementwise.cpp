@@ -171,6 +171,11 @@ template <Tensor (*Operator)(Tensor)> Entities unary(Node &node) {
 template <Tensor (*Operator)(Tensor)> Entities unaryFloat(Node &node) {
   return {Operator(asFloat(node, node.in("self")))};
 }
+/// Of booleans, the boolean itself.
+Entities sign(Node &node) {
+  Tensor x = node.in("self");
+  return {x.elementType().isInteger(1) ? x : prim::sign(x)};
+}
 /// Integers stay what they are.
 template <Tensor (*Operator)(Tensor)> Entities rounded(Node &node) {
   Tensor x = node.in("self");
@@ -327,10 +332,10 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"fmod(self, other)", binary<prim::rem>},
       {"pow(self, exponent)", pow},
       {"float_power(self, exponent)", floatPower},
-      {"maximum(self, other)", binary<prim::max>},
-      {"minimum(self, other)", binary<prim::min>},
-      {"max.other(self, other)", binary<prim::max>},
-      {"min.other(self, other)", binary<prim::min>},
+      {"maximum(self, other)", binary<greaterOf>},
+      {"minimum(self, other)", binary<lesserOf>},
+      {"max.other(self, other)", binary<greaterOf>},
+      {"min.other(self, other)", binary<lesserOf>},
       {"atan2(self, other)", binaryFloat<prim::atan2>},
       {"logaddexp(self, other)", binaryFloat<logAddExp>},
       {"logaddexp2(self, other)", binaryFloat<logAddExp2>},
@@ -341,7 +346,7 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
 
       {"neg(self)", byParts<unary<negate>>},
       {"abs(self)", orComplex<unary<prim::abs>, magnitude>},
-      {"sign(self)", unary<prim::sign>},
+      {"sign(self)", sign},
       {"sgn(self)", orComplex<unary<prim::sign>, direction>},
       {"square(self)", orComplex<unary<square>, squared>},
       {"reciprocal(self)", orComplex<unaryFloat<frontend::reciprocal>, frontend::reciprocal>},

@@ -125,10 +125,13 @@ Entities logspace(Node &node) {
 
 Entities eye(Node &node) {
   int64_t rows = node.integer("n"), columns = node.has("m") ? node.integer("m") : rows;
-  Type type = node.elementType("dtype", defaultFloat(node));
+  Type type = node.anyElementType("dtype", defaultFloat(node));
+  auto complex = dyn_cast<ComplexType>(type);
+  Type part = complex ? complex.getElementType() : type;
   SmallVector<int64_t> shape = {rows, columns};
-  tensorType(shape, type);
-  return {prim::equal(node.iota(shape, 0), node.iota(shape, 1)).convert(type)};
+  tensorType(shape, part);
+  Tensor ones = prim::equal(node.iota(shape, 0), node.iota(shape, 1)).convert(part);
+  return {complex ? Complex(ones, ones.full(0.0)).value(node) : ones.get()};
 }
 
 Entities scalarTensor(Node &node) { return filledAs(node, {}, "s"); }

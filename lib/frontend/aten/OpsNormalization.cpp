@@ -52,9 +52,11 @@ struct Statistics {
   }
 };
 
-/// What is kept of the statistics, in a shape of their size.
+/// What is kept of the statistics, in a shape of their size. No gradient flows through these
+/// results of a norm, but the derivative of its backward pass is that of a function of the input
+/// alone.
 Tensor kept(Node &node, StringRef name, ArrayRef<int64_t> shape) {
-  return node.reshape(node.floatIn(name), shape);
+  return attached(node.reshape(node.floatIn(name), shape));
 }
 
 /// The dimensions of x but for the channels.
@@ -186,9 +188,11 @@ Entities batchNormBackward(Node &node) {
   Tensor g = outputGradient(node, "grad_out", x);
   SmallVector<int64_t> dims = allButChannels(x), channels = {x.dim(1)};
   bool trains = node.boolean("train");
-  Tensor mean = kept(node, trains ? "save_mean" : "running_mean", channels);
-  Tensor rstd = trains ? kept(node, "save_invstd", channels)
-                       : prim::rsqrt(kept(node, "running_var", channels) + node.real("eps"));
+  Tensor mean = trains ? kept(node, "save_mean", channels)
+                       : node.reshape(node.floatIn("running_mean"), channels);
+  Tensor rstd =
+      trains ? kept(node, "save_invstd", channels)
+             : prim::rsqrt(node.reshape(node.floatIn("running_var"), channels) + node.real("eps"));
   Statistics s(x, dims, mean, rstd);
   Tensor scaled = g * s.spread(node.reshape(weight, channels));
   return masked(node, trains ? s.gradient(scaled) : scaled * s.spread(rstd),

@@ -148,6 +148,27 @@ template <bool upper> Entities triangle(Node &node) {
   return {prim::select(keep.broadcastTo(x.shape()), x, x.full(0.0))};
 }
 
+/// One number on the diagonal of a matrix, or of a tensor of more equal dimensions. A tall matrix
+/// may begin another diagonal below the row that follows the last.
+Entities filledDiagonal(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() < 2 || (x.rank() > 2 && !llvm::all_equal(x.shape())))
+    fail("the shape " + show(x.shape()) + " is not that of a matrix or of equal dimensions");
+  auto onDiagonal = [&](Tensor row, int64_t dim) {
+    return prim::equal(row, node.iota(x.shape(), dim));
+  };
+  Tensor row = node.iota(x.shape(), 0);
+  if (node.boolean("wrap") && x.rank() == 2) {
+    int64_t period = x.dim(1) + 1;
+    row = prim::rem(row, row.full(static_cast<double>(period)));
+  }
+  Tensor on = onDiagonal(row, 1);
+  for (int64_t d = 2; d < x.rank(); ++d)
+    on = prim::bitAnd(on, onDiagonal(row, d));
+  Tensor value = node.broadcastTo(asTensor(node, "fill_value", x.elementType()), x.shape());
+  return {prim::select(on, value, x)};
+}
+
 /// The last dimension as the diagonal of matrices.
 Entities diagonalEmbedding(Node &node) {
   Tensor x = node.in("self");
@@ -270,6 +291,8 @@ ArrayRef<OpRow> accc::aten::rearrangeOps() {
   static const OpRow rows[] = {
       {"diag_embed(self, offset=0, dim1=-2, dim2=-1)", byParts<diagonalEmbedding>},
       {"diagflat(self, offset=0, dim1=0, dim2=1)", byParts<flatDiagonal>},
+      {"fill_diagonal_(self, fill_value, wrap=False)",
+       [](Node &node) { return byParts(node, filledDiagonal, {"fill_value"}); }},
       {"diag(self, diagonal=0, offset=0, dim1=0, dim2=1)", byParts<vectorAndDiagonal>},
       {"repeat(self, repeats)", byParts<repeat>},
       {"tile(self, dims)", byParts<tile>},

@@ -96,9 +96,7 @@ template <bool root, bool withMean> Entities variance(Node &node) {
 
 /// The greatest or least along `dims`, which are dropped; of booleans, whether any or all are true.
 Tensor extremeOver(Node &node, prim::ReduceKind kind, Tensor x, ArrayRef<int64_t> dims) {
-  if (!x.elementType().isInteger(1))
-    return prim::reduce(kind, x, dims);
-  return prim::notEqual(prim::reduce(kind, x.convert(node.builder().getI32Type()), dims), 0.0);
+  return prim::reduce(kind, asOrdered(node, x), dims).convert(x.elementType());
 }
 
 template <prim::ReduceKind kind> Entities extreme(Node &node) {
@@ -130,16 +128,13 @@ template <prim::ReduceKind kind> Entities logical(Node &node) {
   Tensor x = node.in("self");
   SmallVector<int64_t> dims = node.dims("dim", x);
   Tensor truth = x.elementType().isInteger(1) ? x : prim::notEqual(x, 0.0);
-  Tensor y = prim::reduce(kind, truth.convert(node.builder().getI32Type()), dims);
-  return {kept(node, prim::notEqual(y, 0.0), x, dims)};
+  return {kept(node, extremeOver(node, kind, truth, dims), x, dims)};
 }
 
 Tensor argument(Node &node, Tensor x, prim::ReduceKind kind, int64_t dim) {
-  if (x.elementType().isInteger(1))
-    x = x.convert(node.builder().getI32Type());
   return node.make<prim::ArgReduceOp>(
-      {x}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)),
-            node.i64("dimension", dim)});
+      {asOrdered(node, x)}, {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)),
+                             node.i64("dimension", dim)});
 }
 
 /// The position of the first extreme, along one dimension or in the whole tensor.
@@ -212,16 +207,16 @@ Entities cumulativeProduct(Node &node) {
 
 /// The greatest or least element so far, and where the last such stands.
 template <prim::ReduceKind kind> Entities runningExtreme(Node &node) {
-  Tensor x = node.in("self");
+  Tensor self = node.in("self"), x = asOrdered(node, self);
   Tensor values = cumulative(node, x, kind);
   if (x.rank() == 0)
-    return {values, node.iota({1}, 0).reshape({})};
+    return {self, node.iota({1}, 0).reshape({})};
   Tensor at = node.iota(x.shape(), node.dim("dim", x));
   Tensor isSuch = prim::equal(x, values);
   if (isa<FloatType>(x.elementType()))
     isSuch = prim::bitOr(isSuch, prim::notEqual(x, x)); // a NaN is the greatest, and the least
   Tensor last = cumulative(node, prim::select(isSuch, at, at.full(0.0)), prim::ReduceKind::max);
-  return {values, last};
+  return {values.convert(self.elementType()), last};
 }
 
 /// The differences of neighbours, n times, of the tensor with others before and behind.
@@ -275,8 +270,8 @@ Entities countNonzero(Node &node) {
 
 std::pair<Tensor, Tensor> sorted(Node &node, Tensor x, int64_t dim, bool descending) {
   Operation *op = node.create<prim::SortOp>(
-      {x}, {node.i64("dimension", dim), node.flag("descending", descending)});
-  return {node.wrap(op->getResult(0)), node.wrap(op->getResult(1))};
+      {asOrdered(node, x)}, {node.i64("dimension", dim), node.flag("descending", descending)});
+  return {node.wrap(op->getResult(0)).convert(x.elementType()), node.wrap(op->getResult(1))};
 }
 
 Entities sort(Node &node) {

@@ -109,8 +109,8 @@ template <size_t spatial, nn::ResizeMode mode, bool isList> Entities interpolate
 template <nn::ResizeMode mode, bool isList> Entities antialiased(Node &node) {
   return resize(node, 2, isList, {.mode = mode, .isAntialiased = true});
 }
-template <nn::ResizeMode mode> Entities antialiasedBackward(Node &node) {
-  return backwardOfLinear(node, antialiased<mode, false>, "input_size");
+template <Rule rule> Entities resizeBackward(Node &node) {
+  return backwardOfLinear(node, rule, "input_size");
 }
 
 } // namespace
@@ -160,14 +160,42 @@ ArrayRef<OpRow> accc::aten::resizeOps() {
        antialiased<linear, true>},
       {"_upsample_bilinear2d_aa_backward(grad_output, output_size, input_size, align_corners, "
        "scales_h=None, scales_w=None)",
-       antialiasedBackward<linear>},
+       resizeBackward<antialiased<linear, false>>},
       {"_upsample_bicubic2d_aa(self, output_size, align_corners, scales_h=None, scales_w=None)",
        antialiased<cubic, false>},
       {"_upsample_bicubic2d_aa.vec(input, output_size, align_corners, scale_factors=None)",
        antialiased<cubic, true>},
       {"_upsample_bicubic2d_aa_backward(grad_output, output_size, input_size, align_corners, "
        "scales_h=None, scales_w=None)",
-       antialiasedBackward<cubic>},
+       resizeBackward<antialiased<cubic, false>>},
+      {"upsample_nearest1d_backward(grad_output, output_size, input_size, scales=None)",
+       resizeBackward<nearestFloor<1, false>>},
+      {"_upsample_nearest_exact1d_backward(grad_output, output_size, input_size, scales=None)",
+       resizeBackward<nearestExact<1, false>>},
+      {"upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=None, "
+       "scales_w=None)",
+       resizeBackward<nearestFloor<2, false>>},
+      {"_upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h=None, "
+       "scales_w=None)",
+       resizeBackward<nearestExact<2, false>>},
+      {"upsample_nearest3d_backward(grad_output, output_size, input_size, scales_d=None, "
+       "scales_h=None, scales_w=None)",
+       resizeBackward<nearestFloor<3, false>>},
+      {"_upsample_nearest_exact3d_backward(grad_output, output_size, input_size, scales_d=None, "
+       "scales_h=None, scales_w=None)",
+       resizeBackward<nearestExact<3, false>>},
+      {"upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, "
+       "scales=None)",
+       resizeBackward<interpolated<1, linear, false>>},
+      {"upsample_bilinear2d_backward(grad_output, output_size, input_size, align_corners, "
+       "scales_h=None, scales_w=None)",
+       resizeBackward<interpolated<2, linear, false>>},
+      {"upsample_trilinear3d_backward(grad_output, output_size, input_size, align_corners, "
+       "scales_d=None, scales_h=None, scales_w=None)",
+       resizeBackward<interpolated<3, linear, false>>},
+      {"upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, "
+       "scales_h=None, scales_w=None)",
+       resizeBackward<interpolated<2, cubic, false>>},
   };
   return rows;
 }

@@ -322,6 +322,31 @@ Entities histogram(Node &node) {
   return {counts.scatter(place.convert(node.builder().getI64Type()), one, 0, ScatterKind::add)};
 }
 
+/// How often each number stands in a vector, or the sum of the weights of those places.
+Entities numberCounts(Node &node) {
+  Tensor x = node.in("self");
+  if (x.rank() != 1 || isa<FloatType>(x.elementType()))
+    fail("'self' is no vector of integers");
+  Builder &b = node.builder();
+  SmallVector<int64_t> known =
+      node.knownIntegers(x, "'self', whose greatest element decides the size of the result,");
+  int64_t size = node.integer("minlength");
+  for (int64_t number : known) {
+    if (number < 0 || number > int64_t(1) << 32)
+      fail("an element of 'self' is " + Twine(number));
+    size = std::max(size, number + 1);
+  }
+  Tensor weights =
+      node.has("weights") ? node.in("weights") : node.full(x.shape(), b.getI64Type(), 1);
+  if (weights.shape() != x.shape())
+    fail("'weights' has the shape " + show(weights.shape()) + " for numbers of shape " +
+         show(x.shape()));
+  if (node.has("weights") && !weights.elementType().isF32())
+    weights = weights.convert(b.getF64Type());
+  Tensor counts = node.full({size}, weights.elementType(), 0);
+  return {counts.scatter(node.integers(known, {x.size()}), detach(weights), 0, ScatterKind::add)};
+}
+
 // ---- covariances ----
 
 /// How often and how much each observation counts, or nothing where all count alike.
@@ -399,6 +424,7 @@ ArrayRef<OpRow> accc::aten::statisticsOps() {
        "sorter=None)",
        searchSorted},
       {"histc(self, bins=100, min=0, max=0)", histogram},
+      {"bincount(self, weights=None, minlength=0)", numberCounts},
       {"cov(self, *, correction=1, fweights=None, aweights=None)", cov},
       {"corrcoef(self, correction=1, fweights=None, aweights=None)", correlation},
   };

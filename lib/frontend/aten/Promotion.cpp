@@ -82,3 +82,13 @@ Tensor accc::aten::asFloat(const Node &node, Tensor x) {
 Tensor accc::aten::asNumber(const Node &node, Tensor x) {
   return x.elementType().isInteger(1) ? x.convert(node.builder().getI64Type()) : x;
 }
+Tensor accc::aten::asOrdered(const Node &node, Tensor x) {
+  return x.elementType().isInteger(1) ? x.convert(node.builder().getI32Type()) : x;
+}
+
+Tensor accc::aten::greaterOf(Tensor a, Tensor b) {
+  return a.elementType().isInteger(1) ? prim::bitOr(a, b) : prim::max(a, b);
+}
+Tensor accc::aten::lesserOf(Tensor a, Tensor b) {
+  return a.elementType().isInteger(1) ? prim::bitAnd(a, b) : prim::min(a, b);
+}

@@ -26,6 +26,12 @@ std::pair<prim::Tensor, prim::Tensor> operands(const Node &node, llvm::StringRef
 prim::Tensor asFloat(const Node &node, prim::Tensor x);
 /// Booleans become int64, as in PyTorch's sums.
 prim::Tensor asNumber(const Node &node, prim::Tensor x);
+/// Booleans become int32, which has an order.
+prim::Tensor asOrdered(const Node &node, prim::Tensor x);
+
+/// The greater and the lesser element of two tensors of one type and shape, also of booleans.
+prim::Tensor greaterOf(prim::Tensor a, prim::Tensor b);
+prim::Tensor lesserOf(prim::Tensor a, prim::Tensor b);
 
 } // namespace accc::aten
 

@@ -19,6 +19,17 @@ Tensor accc::frontend::detach(Tensor x) {
   return x.wrap(b.create<prim::BitcastOp>(x.getLoc(), x.type(), asBits));
 }
 
+Tensor accc::frontend::attached(Tensor x) {
+  if (auto reshape = x.get().getDefiningOp<prim::ReshapeOp>()) {
+    Tensor before = x.wrap(reshape.getOperand()), found = attached(before);
+    return found.get() == before.get() ? x : found.reshape(x.shape());
+  }
+  auto outer = x.get().getDefiningOp<prim::BitcastOp>();
+  auto inner = outer ? outer.getOperand().getDefiningOp<prim::BitcastOp>() : nullptr;
+  return inner && inner.getOperand().getType() == x.type() ? attached(x.wrap(inner.getOperand()))
+                                                           : x;
+}
+
 Tensor accc::frontend::withoutGradientOf(Tensor rows, Tensor indices, int64_t padding) {
   SmallVector<int64_t> leading(indices.rank());
   std::iota(leading.begin(), leading.end(), 0);

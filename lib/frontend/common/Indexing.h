@@ -12,6 +12,8 @@ prim::Tensor wrapNegative(prim::Tensor indices, int64_t extent);
 
 /// The same value, through which no gradient flows.
 prim::Tensor detach(prim::Tensor x);
+/// What `detach` was given, through reshapes, where x is a result of it; x otherwise.
+prim::Tensor attached(prim::Tensor x);
 
 /// The rows, of which those of the index `padding` take no gradient: an embedding's padding_idx.
 prim::Tensor withoutGradientOf(prim::Tensor rows, prim::Tensor indices, int64_t padding);

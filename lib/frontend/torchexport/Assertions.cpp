@@ -18,6 +18,14 @@ static bool isAssertion(llvm::StringRef target) {
   return false;
 }
 
+/// Whether a node asks about element types or shapes (promote_types, can_cast, is_same_size). What
+/// PyTorch answered is in what it exported after it, and the node has no result.
+static bool isAnswered(const Json &node) {
+  Json outputs = node.at("outputs");
+  return llvm::StringRef(node.at("target").string()).starts_with("torch.ops.aten.") &&
+         outputs.size() == 1 && outputs.at(size_t(0)).tag() == "as_none";
+}
+
 /// The names of a node's results where these are numbers: sizes, or elements of tensors.
 static std::vector<std::string> numbersOf(const Json &outputs) {
   std::vector<std::string> names;
@@ -41,7 +49,7 @@ std::set<size_t> accc::torchexport::assertionsOf(const Json &graph) {
     bool isUnread = !numbers.empty() && llvm::none_of(numbers, [&](const std::string &name) {
       return read.contains(name);
     });
-    if (isUnread || isAssertion(node.at("target").string()))
+    if (isUnread || isAnswered(node) || isAssertion(node.at("target").string()))
       left.insert(i);
     else
       read.merge(node.at("inputs").texts());

@@ -253,7 +253,7 @@ void ProgramImporter::asParameter(const Json &output, Scope &scope) {
 // ---- nodes ----
 
 static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.aten.",
-                                 kVision = "torch.ops.torchvision.",
+                                 kVision = "torch.ops.torchvision.", kPrims = "torch.ops.prims.",
                                  kHigherOrder = "torch.ops.higher_order.",
                                  kOldHigherOrder = "torch._higher_order_ops.wrap.", // 2.4
     kFunctorch = "torch._functorch.predispatch.";
@@ -301,6 +301,17 @@ static std::string customName(llvm::StringRef target) {
   return (space + "::" + name.split('.').first).str();
 }
 
+/// Takes "torch.ops.prims." off an operator that is ATen's of the same name where both operands
+/// have one type. PyTorch's derivatives in forward mode are made of them.
+static bool consumePrim(llvm::StringRef &name) {
+  llvm::StringRef prim = name;
+  if (!prim.consume_front(kPrims) ||
+      !llvm::is_contained({"add", "sub", "mul", "neg"}, prim.split('.').first))
+    return false;
+  name = prim;
+  return true;
+}
+
 /// Whether a node's outputs are so many tensors.
 static bool givesTensors(const Json &outputs, size_t count) {
   for (size_t i = 0; i < outputs.size(); ++i)
@@ -329,7 +340,7 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
     return {elementOf(location(node), argumentAt(0))};
   const prim::CustomOperator *custom = prim::findCustomOperator(&context, customName(name));
   bool isVision = !custom && name.consume_front(kVision);
-  if (!custom && !isVision && !name.consume_front(kAten))
+  if (!custom && !isVision && !consumePrim(name) && !name.consume_front(kAten))
     fail(frontend::kUnknownOperator);
   std::string op = (isVision ? "torchvision::" : "") + name.str();
   std::vector<aten::NamedLocal> arguments;

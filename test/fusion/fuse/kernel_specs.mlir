@@ -19,6 +19,30 @@ func.func @bias(%x: tensor<2x3x5xf32>, %b: tensor<5xf32>) -> tensor<2x3x5xf32> {
   return %1 : tensor<2x3x5xf32>
 }
 
+// Each half lies in memory like rows of one tensor, but only an index below 16 is known to be in the half.
+// CHECK-LABEL: @halves
+// CHECK: prim.fusion loop {{.*}} walks <extents = [6, 16],
+// CHECK-SAME: accesses = (d0, d1) -> (d1 + d0 * 16, d1 + d0 * 16 + 96)>
+func.func @halves(%x: tensor<2x6x16xf32>) -> tensor<6x16xf32> {
+  %0 = prim.transpose %x {permutation = array<i64: 1, 0, 2>} : (tensor<2x6x16xf32>) -> tensor<6x2x16xf32>
+  %1 = prim.reshape %0 : (tensor<6x2x16xf32>) -> tensor<6x32xf32>
+  %2 = prim.slice %1 {starts = array<i64: 0, 0>, limits = array<i64: 6, 16>, strides = array<i64: 1, 1>} : (tensor<6x32xf32>) -> tensor<6x16xf32>
+  %3 = prim.slice %1 {starts = array<i64: 0, 16>, limits = array<i64: 6, 32>, strides = array<i64: 1, 1>} : (tensor<6x32xf32>) -> tensor<6x16xf32>
+  %4 = prim.add %2, %3 : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  return %4 : tensor<6x16xf32>
+}
+
+// Outer dimensions that every access walks as one still are, where the innermost stays apart.
+// CHECK-LABEL: @halves_of_many
+// CHECK: prim.fusion loop {{.*}} walks <extents = [1, 12, 16],
+func.func @halves_of_many(%x: tensor<2x2x6x16xf32>) -> tensor<2x6x16xf32> {
+  %0 = prim.transpose %x {permutation = array<i64: 1, 2, 0, 3>} : (tensor<2x2x6x16xf32>) -> tensor<2x6x2x16xf32>
+  %1 = prim.reshape %0 : (tensor<2x6x2x16xf32>) -> tensor<2x6x32xf32>
+  %2 = prim.slice %1 {starts = array<i64: 0, 0, 16>, limits = array<i64: 2, 6, 32>, strides = array<i64: 1, 1, 1>} : (tensor<2x6x32xf32>) -> tensor<2x6x16xf32>
+  %3 = prim.neg %2 : (tensor<2x6x16xf32>) -> tensor<2x6x16xf32>
+  return %3 : tensor<2x6x16xf32>
+}
+
 // Softmax: the sum stands behind the maximum, the quotient behind both.
 // CHECK-LABEL: @levels
 // CHECK: prim.fusion reduce {{.*}} walks <extents = [4, 5], reduced = [1], levels = [0, 1], depths = [2], in_place = [],

@@ -105,9 +105,10 @@ def write_onnx(model, inputs, path):
 
 UNEXPORTED = ("covariances", "spelled", "unspoken", "ragged")
 """Operators that torch.export does not take."""
-UNTRACED = ("steered", "stopped", "paused", "opposed", "measured", "itemized")
-"""A trace does not hold where gradients stop, calls no module with other parameters and no graphs, and has tensors for sizes."""
-UNDECOMPOSED = ("stopped", "paused", "opposed", "normed", "factored", "placed", "projected")
+UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized")
+"""A trace does not hold where gradients stop, calls no module with other parameters and no graphs, has tensors for sizes,
+and takes no masks of booleans."""
+UNDECOMPOSED = ("curved", "stopped", "paused", "opposed", "normed", "factored", "placed", "projected")
 """Decomposition loses where gradients stop, orders the checks of matrices by tokens, makes operators of some whose
 results depend on data, and nothing but long graphs of recurrent layers, of which `recurrent` is one."""
 UNJOINED = ("determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra", "reshaped", "placed", "taught", "steered", "renewed", "segments", "grids", "covered")

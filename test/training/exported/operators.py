@@ -373,6 +373,26 @@ BACKWARD = {
 }
 """Operators of backward passes that PyTorch takes apart where it makes one, called in the forward pass."""
 
+def normed(x, norm, backward):
+    """The gradient of a norm that keeps mean and rstd, by the operator that PyTorch's autograd calls."""
+    y, mean, rstd = norm(x)
+    return backward(y.sin() + x, mean, rstd)[0]
+
+
+ROWS, LEVELS = torch.tensor([0.5, -1.5, 1.0]), torch.tensor([[0.3], [-0.8]])
+CURVED = {
+    "layer_norm": lambda x: normed(x, lambda x: ATEN.native_layer_norm(x, [3], ROWS.to(x), None, 1e-5), lambda g, m, r: ATEN.native_layer_norm_backward(g, x, [3], m, r, ROWS.to(x), None, [True, True, False])),
+    "layer_norm_weight": lambda x: ATEN.native_layer_norm_backward(x.exp(), x.sin(), [3], *ATEN.native_layer_norm(x.sin(), [3], x[0], None, 1e-5)[1:], x[0], None, [False, True, False])[1],
+    "batch_norm": lambda x: (lambda z: normed(z, lambda z: ATEN._native_batch_norm_legit.no_stats(z, None, None, True, 0.1, 1e-5), lambda g, m, r: ATEN.native_batch_norm_backward(g, z, None, None, None, m, r, True, 1e-5, [True, False, False])))(torch.cat([x, x.exp()])[..., None]),
+    "tanh": lambda x: ATEN.tanh_backward(x, LEVELS.to(x) * x[:, :1]), "sigmoid": lambda x: ATEN.sigmoid_backward(x[:1], LEVELS.to(x) * x[:, :1]), "gelu": lambda x: ATEN.gelu_backward(x.exp(), x),
+    "softplus": lambda x: ATEN.softplus_backward(x, x[:, :1], 1, 20), "elu": lambda x: ATEN.elu_backward(x[None], 1, 1, 1, False, x[:1]),
+    "bilinear": lambda x: ATEN.upsample_bilinear2d_backward(x.exp()[None, None], [2, 3], [1, 1, 3, 2], True), "bicubic": lambda x: ATEN.upsample_bicubic2d_backward(x.exp()[None, None], [2, 3], [1, 1, 3, 2], False),
+    "linear": lambda x: ATEN.upsample_linear1d_backward(x.exp()[None], [3], [1, 2, 2], False), "trilinear": lambda x: ATEN.upsample_trilinear3d_backward(x.exp()[None, None, None], [1, 2, 3], [1, 1, 2, 3, 2], False),
+    "nearest": lambda x: ATEN.upsample_nearest2d_backward(x.exp()[None, None], [2, 3], [1, 1, 3, 2]), "nearest_exact": lambda x: ATEN._upsample_nearest_exact1d_backward(x.exp()[None], [3], [1, 2, 2]),
+    "nearest3d": lambda x: ATEN.upsample_nearest3d_backward(x.exp()[None, None, None], [1, 2, 3], [1, 1, 2, 3, 2]), "prims": lambda x: x * torch.ops.prims.add(torch.ops.prims.mul(x.detach(), x.detach().exp()), torch.ops.prims.neg(torch.ops.prims.sub(x.detach(), x.detach().sin()))),
+}
+"""Derivatives in the forward pass, as make_fx and torch.func write them, whose own derivatives are taken; operands that broadcast."""
+
 STRIDED = {
     "as_strided": lambda x: x.exp().t().as_strided((2, 2), (1, 2), 1), "whole": lambda x: x.exp().t().as_strided((2, 3), (3, 1)),
     # Beside the argument's own elements.
@@ -463,6 +483,19 @@ RANKED = {
     "searchsorted": lambda x: x * torch.searchsorted(x.detach().sort(1).values, x.detach() + 0.1, side="right") + x * torch.searchsorted(x.detach(), x.detach() * 0.9, sorter=x.detach().argsort(1)),
     "histc": lambda x: x[0] * torch.histc(x.detach(), 3, -1, 1) + x[1] * torch.histc(x.detach(), 3),
 }
+
+TRUTHS = {
+    "maximum": lambda x: x * torch.maximum(x > 0, x.flip(1) > 0) - x.sin() * torch.max(x > 0.2, x < -0.2), "minimum": lambda x: x * torch.minimum(x > 0, x.flip(0) < 1) - x.sin() * torch.min(x > -0.5, x < 0.5),
+    "fmax": lambda x: x * torch.fmax(x > 0, x.flip(1) > 0) - x.sin() * torch.fmin(x > -0.5, x < 0.5), "cummax": lambda x: x * (x > 0).cummax(1).values * ((x < 0).cummin(1).indices + 1),
+    "sort": lambda x: x * (x > 0).sort(dim=1, descending=True).values - x.sin() * (x > 0).sort(dim=1, stable=True).indices, "sign": lambda x: x * (x > 0).sign(),
+    "outer": lambda x: x * torch.outer(x[:, 0] > 0, x[0] > 0), "extremes": lambda x: x * (x > 0).amax(1, keepdim=True) - x.sin() * (x > 0).min(0).values,
+    "fill_diagonal": lambda x: (x * 1).fill_diagonal_(0.7), "fill_diagonal_cube": lambda x: (x @ x.t())[None].repeat(2, 1, 1).fill_diagonal_(2),
+    "fill_diagonal_wrapped": lambda x: x.repeat(4, 1).fill_diagonal_(0.7, wrap=True), "fill_diagonal_tall": lambda x: x.repeat(4, 1).fill_diagonal_(0.7),
+    "bincount": lambda x: x * torch.bincount(INDEX[0]) - x.sin() * torch.bincount(INDEX[1, :2], minlength=3), "bincount_weighted": lambda x: x * torch.bincount(INDEX[0], weights=x.detach()[1]),
+    "type_asked": lambda x: x.to(torch.promote_types(torch.float32 if x.dtype == torch.float32 else torch.float64, torch.float16)) if torch.can_cast(torch.int32, torch.float32) and x.is_same_size(x.exp()) else x * 2,
+    "eye_complex": lambda x: (torch.complex(x, x.exp()) @ torch.eye(3, dtype=torch.complex64).to(torch.complex(x, x).dtype)).real * torch.view_as_real(torch.eye(2, 3, dtype=torch.complex64)).sum(-1).to(x),
+}
+"""Booleans in order, numbers counted, diagonals filled; questions about types, which have an answer when a program is exported."""
 
 COVARIANCES = {
     "cov": lambda x: torch.cov(x) + torch.cov(x[0], correction=0),
@@ -555,7 +588,7 @@ INTEGERS = {
 
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
-            "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "margins": MARGINS,
+            "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "truths": TRUTHS, "curved": CURVED, "margins": MARGINS,
             "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS,
             "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED, "extremes": EXTREMES, "integers": INTEGERS}
 

@@ -218,6 +218,13 @@ static const PatternCase kPatterns[] = {
     %4 = prim.slice %2 {starts = array<i64: 0, 0, 0, 0>, limits = array<i64: 2, 8, 2, 8>, strides = array<i64: 1, 1, 1, 1>} : (tensor<2x8x8x8xf32>) -> tensor<2x8x2x8xf32>
     %5 = prim.concatenate %3, %4 {dimension = 2 : i64} : (tensor<2x8x6x8xf32>, tensor<2x8x2x8xf32>) -> tensor<2x8x8x8xf32>
     return %5 : tensor<2x8x8x8xf32> })"},
+  {"halves of rows that were put together of two tensors", 0, R"(func.func @f(%x: tensor<2x2x16xf32>) -> tensor<2x16xf32> {
+    %0 = prim.transpose %x {permutation = array<i64: 1, 0, 2>} : (tensor<2x2x16xf32>) -> tensor<2x2x16xf32>
+    %1 = prim.reshape %0 : (tensor<2x2x16xf32>) -> tensor<2x32xf32>
+    %2 = prim.slice %1 {starts = array<i64: 0, 0>, limits = array<i64: 2, 16>, strides = array<i64: 1, 1>} : (tensor<2x32xf32>) -> tensor<2x16xf32>
+    %3 = prim.slice %1 {starts = array<i64: 0, 16>, limits = array<i64: 2, 32>, strides = array<i64: 1, 1>} : (tensor<2x32xf32>) -> tensor<2x16xf32>
+    %4 = prim.add %2, %3 : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+    return %4 : tensor<2x16xf32> })"},
   {"rank 0 in and out of a reduction", 0, R"(func.func @f(%a: tensor<f32>, %x: tensor<7x9xf32>) -> (tensor<f32>, tensor<7x9xf32>) {
     %b = prim.broadcast %a {dimensions = array<i64>} : (tensor<f32>) -> tensor<7x9xf32>
     %m = prim.mul %x, %b : (tensor<7x9xf32>, tensor<7x9xf32>) -> tensor<7x9xf32>

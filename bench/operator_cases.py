@@ -299,6 +299,12 @@ def spd(batch, n):
 
 
 case("cholesky_1x256", lambda a: torch.linalg.cholesky(a), spd(1, 256))
+case("cholesky_1x1024", lambda a: torch.linalg.cholesky(a), spd(1, 1024))
+case("inverse_1x1024", lambda a: torch.linalg.inv(a), spd(1, 1024))
+case("solve_1x1024", lambda a, c: torch.linalg.solve(a, c), spd(1, 1024), r(1, 1024, 4))
+case("cholesky_2048x64", lambda a: torch.linalg.cholesky(a), spd(2048, 64))
+case("solve_512x96", lambda a, c: torch.linalg.solve(a, c), spd(512, 96), r(512, 96, 4))
+case("cholesky_64x64", lambda a: torch.linalg.cholesky(a), spd(64, 64))
 case("solve_256x32", lambda a, c: torch.linalg.solve(a, c), spd(256, 32), r(256, 32, 4))
 case("inverse_1x256", lambda a: torch.linalg.inv(a), spd(1, 256))
 case("svd_1024x3", lambda a: torch.linalg.svd(a)[1], r(1024, 3, 3))

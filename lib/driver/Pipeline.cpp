@@ -121,10 +121,12 @@ static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createS
 static LogicalResult layOutModel(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;
   bool tf32 = c.options.precision == "tf32";
-  // Variables first: convolutions and what lies between them are then laid out around their
-  // filters. Contractions read what that leaves; padding asks how, in the end, their operands lie.
-  // Packing last, as it takes only operands that need no other copy.
-  return failure(failed(runPasses(c, createLayOutVariablesPass({target, archs, tf32}))) ||
+  // Products that factorizations are made of first; then variables: convolutions and what lies
+  // between them are then laid out around their filters. Contractions read what that leaves;
+  // padding asks how, in the end, their operands lie. Packing last, as it takes only operands that
+  // need no other copy.
+  return failure(failed(runPasses(c, createSplitFactorizationsPass({target, archs, tf32}))) ||
+                 failed(runPasses(c, createLayOutVariablesPass({target, archs, tf32}))) ||
                  failed(runPasses(c, createLayOutConvolutionsPass({target, archs, tf32}))) ||
                  failed(runPasses(c, createLayOutContractionsPass({target, archs}))) ||
                  failed(runPasses(c, createPadContractionsPass({target, archs, tf32}))) ||

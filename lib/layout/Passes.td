@@ -70,6 +70,26 @@ def LayOutContractionsPass : TargetedPass<"lay-out-contractions"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def SplitFactorizationsPass : TargetedPass<"split-factorizations", "::mlir::func::FuncOp", [Tf32Option]> {
+  let summary = "Factors large matrices, and solves large triangular systems, by blocks";
+  let description = [{
+    A kernel works on a matrix alone. Of matrices of two blocks or more (Target::getFactorizationBlock) kernels
+    factor the blocks on the diagonal, and the rest are matrix products, which a library runs. Not where these would round
+    to TF32.
+
+        %x = prim.triangular_solve %a, %b {...} : (tensor<1x128x128xf32>, tensor<1x128x9xf32>) -> tensor<1x128x9xf32>
+
+    becomes, of a lower triangle and blocks of 64,
+
+        %x0 = prim.triangular_solve %a00, %b0 {...} : (tensor<1x64x64xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
+        %p = prim.dot_general %a10, %x0 {...} : (tensor<1x64x64xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
+        %r = prim.sub %b1, %p : (tensor<1x64x9xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
+        %x1 = prim.triangular_solve %a11, %r {...} : (tensor<1x64x64xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
+        %x = prim.concatenate %x0, %x1 {dimension = 1} -> tensor<1x128x9xf32>
+  }];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def PadContractionsPass : TargetedPass<"pad-contractions", "::mlir::func::FuncOp", [Tf32Option]> {
   let summary = "Pads matrices whose rows a library would rather have begin at aligned addresses";
   let description = [{

@@ -118,6 +118,9 @@ public:
                                                                 bool tf32) const = 0;
   /// Whether contractions of f32 can round their factors to TF32 (--precision tf32).
   virtual bool hasTf32() const = 0;
+  /// Rows and columns of the blocks by which large matrices are factored: kernels do one, products
+  /// the rest.
+  virtual int64_t getFactorizationBlock() const = 0;
   /// Matrix products of at most so many rows read a packed right operand faster; 0: none does.
   virtual int64_t getMaxPackedRows() const = 0;
   /// The width of the column panels [columns / width, depth, width] into which a right operand

@@ -232,7 +232,8 @@ def best(c):
 
 @line
 def top(c):
-    a = c.x(1)
+    """Of values that are all different: of equal ones PyTorch takes any."""
+    a = c.named(lambda x: x.is_floating_point() and x.dim() > 0 and x.unique().numel() == x.numel())
     d = c.dim(a)
     return f"{a}.topk({1 + c.below(max(1, c.extent(a, d)))}, dim={d})[{c.below(2)}]"
 

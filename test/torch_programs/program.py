@@ -18,21 +18,26 @@ class Program:
 
     def __init__(self, inputs, lines):
         self.inputs, self.lines = inputs, lines
+        self.noise = None  # called with each new value
 
     def source(self):
         taken = ", ".join(self.inputs)
-        body = [f"{name} = {name} * 1" for name in self.inputs] + self.lines  # a leaf must not be written
+        body = [f"{name} = {name} * 1" for name in self.inputs]  # a leaf must not be written
+        for line in self.lines:
+            body.append(line)
+            if self.noise and (name := _defined(line)):
+                body.append(f"noise({name})")
         return f"def function({taken}):\n    " + "\n    ".join([*body, f"return [{', '.join(self.results())}]"]) + "\n"
 
     def results(self):
         """What no line reads, and what begins the program: whether it was written shows."""
-        defined = [line.split(" = ")[0] for line in self.lines if line[0] == "v" and " = " in line and line.split(" = ")[0].isidentifier()]
+        defined = [name for line in self.lines if (name := _defined(line))]
         text = "\n".join(line.split(" = ", 1)[-1] for line in self.lines)
         unread = [name for name in defined if not _reads(text, name)]
         return [*self.inputs, *unread]
 
     def function(self):
-        scope = {"torch": torch, "F": F}
+        scope = {"torch": torch, "F": F, "noise": self.noise}
         exec(self.source(), scope)
         return scope["function"]
 
@@ -61,6 +66,27 @@ class Program:
 
     def without(self, index):
         return Program(self.inputs, self.lines[:index] + self.lines[index + 1 :])
+
+    def moved(self, seed):
+        """The same with every value some units in the last place away, where that can be: so are those of another compiler."""
+        generator = torch.Generator().manual_seed(seed)
+
+        def noise(x):
+            if x.is_floating_point() and x.dtype == torch.float32:
+                try:
+                    x.data.mul_(1 + 3e-7 * torch.randn(x.shape, generator=generator))
+                except RuntimeError:  # elements that share their memory
+                    pass
+
+        program = Program(self.inputs, self.lines)
+        program.noise = noise
+        return program
+
+
+def _defined(line):
+    """The name to which a line assigns, if it does."""
+    name = line.split(" = ")[0]
+    return name if " = " in line and name.isidentifier() else None
 
 
 def _reads(text, name):

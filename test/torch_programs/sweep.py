@@ -21,7 +21,7 @@ import program as programs  # noqa: E402
 import samples as sampling  # noqa: E402
 import targets  # noqa: E402
 
-MOVED = 3  # runs of PyTorch from inputs that are a few roundings away
+MOVED = 3  # runs of PyTorch with values that are a few roundings away
 
 
 def sample(program):
@@ -49,13 +49,11 @@ def judge(program, options, folder):
 
 
 def rounding_decides(program):
-    """Whether PyTorch differs from itself, by the same rule, where the inputs are moved by some units in the last place."""
+    """Whether PyTorch differs from itself, by the same rule, where values are moved by some units in the last place."""
     single = checking.reference(sampling.Samples([sample(program)]), torch.float32)
     double = checking.reference(sampling.Samples([sample(program)]), torch.float64)
     for seed in range(MOVED):
-        generator = torch.Generator().manual_seed(seed)
-        moved = {name: x * (1 + 5e-7 * torch.randn(x.shape, generator=generator)) for name, x in program.inputs.items()}
-        found = checking.reference(sampling.Samples([sample(programs.Program(moved, program.lines))]), torch.float32)
+        found = checking.reference(sampling.Samples([sample(program.moved(seed))]), torch.float32)
         if any(checking.difference(found[name], x, double[name]) for name, x in single.items()):
             return True
     return False

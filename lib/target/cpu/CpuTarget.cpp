@@ -82,6 +82,9 @@ std::optional<ConvolutionLayout> CpuTarget::getConvolutionLayout(mlir::Type, boo
 
 bool CpuTarget::hasTf32() const { return false; }
 
+// Products of fewer columns take longer, larger blocks leave more to kernels.
+int64_t CpuTarget::getFactorizationBlock() const { return 32; }
+
 int64_t CpuTarget::getMaxPackedRows() const { return 64; }
 
 std::optional<int64_t> CpuTarget::getPanelWidth(int64_t depth, int64_t columns, size_t uses) const {

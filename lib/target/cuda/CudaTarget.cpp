@@ -141,6 +141,9 @@ std::optional<ConvolutionLayout> CudaTarget::getConvolutionLayout(mlir::Type ele
 // On the tensor cores of compute capability 8.0, the oldest that code is generated for.
 bool CudaTarget::hasTf32() const { return true; }
 
+// A block of threads works on one matrix, whose steps wait for each other.
+int64_t CudaTarget::getFactorizationBlock() const { return 64; }
+
 int64_t CudaTarget::getMaxPackedRows() const { return 0; }
 
 std::optional<int64_t> CudaTarget::getPanelWidth(int64_t, int64_t, size_t) const {

@@ -45,6 +45,7 @@ public:
   std::optional<ConvolutionLayout> getConvolutionLayout(mlir::Type element,
                                                         bool tf32) const override;
   bool hasTf32() const override;
+  int64_t getFactorizationBlock() const override;
   int64_t getMaxPackedRows() const override;
   std::optional<int64_t> getPanelWidth(int64_t depth, int64_t columns, size_t uses) const override;
 

@@ -34,7 +34,26 @@ def stacked(f):
     return matrix(lambda a: f(torch.stack([a, a.mT + 1, 2 * a]).reshape(3, 1, 3, 3)))
 
 
+def large(f):
+    """Of a matrix of several blocks, not symmetric, whose rows change their places; and no more of the result than tells."""
+    def g(x):
+        places = torch.arange(150)
+        a = torch.outer((places * 0.37).sin(), (places * 0.21 + 1).cos()) * x[0, 0] + (places[:, None] + places == 149) * (2 + x[1, 1]) + 0.1 * x[0, 1]
+        return f(a.to(x))
+    return g
+
+
+def large_likelihood(a):
+    """A Gaussian process's."""
+    covariance = a @ a.mT + torch.eye(150).to(a)
+    factor = torch.linalg.cholesky(covariance)
+    return torch.cholesky_solve(a[:, :1], factor)[::30] + factor.diagonal().log().sum()
+
+
 FACTORED = {
+    "large": large(lambda a: torch.linalg.inv(a)[::30, ::30]), "large_solve": large(lambda a: torch.linalg.solve(a, a[:, :2].exp())[::30]),
+    "large_determinant": large(lambda a: torch.linalg.slogdet(a)[1]), "large_likelihood": large(large_likelihood),
+    "large_upper": large(lambda a: torch.linalg.solve_triangular(a.triu() + 2 * torch.eye(150).to(a), a[:, :2], upper=True)[::30]),
     "cholesky": definite(torch.linalg.cholesky), "cholesky_upper": definite(lambda a: torch.linalg.cholesky(a, upper=True)),
     "cholesky_ex": definite(lambda a: torch.linalg.cholesky_ex(a).L), "cholesky_solve": definite(lambda a: torch.cholesky_solve(a[:, :2], torch.linalg.cholesky(a))),
     "cholesky_inverse": definite(lambda a: torch.cholesky_inverse(torch.linalg.cholesky(a))), "inv": matrix(torch.linalg.inv),

@@ -86,6 +86,7 @@ TEST_CASE("--pad-contractions keeps values") {
   // Small products are padded in a build with small thresholds.
   checkPass({[] { return createPadContractionsPass({"cuda", {}, true}); }});
 }
+TEST_CASE("--split-factorizations keeps values") { checkPass({createSplitFactorizationsPass}); }
 TEST_CASE("--pack-operands keeps values") { checkPass({createPackOperandsPass}); }
 TEST_CASE("--form-fusions keeps values") {
   checkPass({createDecomposePass, createFormFusionsPass});

@@ -115,9 +115,9 @@ Tensor solvedWithLu(Node &node, StringRef lu, StringRef pivots, StringRef right,
   factors.requireSquare();
   Tensor exchanges = pivotStack(node, pivots, factors);
   if (left)
-    return sides.restore(solveWithLu(factors.all, exchanges, sides.all, adjoint));
-  return sides.restore(
-      prim::transposed(solveWithLu(factors.all, exchanges, prim::transposed(sides.all), !adjoint)));
+    return sides.restore(prim::solveWithLu(factors.all, exchanges, sides.all, adjoint));
+  return sides.restore(prim::transposed(
+      prim::solveWithLu(factors.all, exchanges, prim::transposed(sides.all), !adjoint)));
 }
 Entities luSolve(Node &node) {
   return {solvedWithLu(node, "LU", "pivots", "B", node.boolean("left"), node.boolean("adjoint"))};

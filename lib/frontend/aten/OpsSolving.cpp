@@ -44,10 +44,12 @@ Solution solution(Node &node, Tensor a, Tensor b, bool left, bool check) {
     fail("the shapes " + show(a.shape()) + " and " + show(b.shape()) + " do not fit");
   prim::LuOp lu = luOf(node, stack.all, check);
   Tensor factors = a.wrap(lu.getLu()), pivots = a.wrap(lu.getPivots());
-  Tensor x = left ? solveWithLu(factors, pivots, right.all, /*transpose=*/false)
-                  : prim::transposed(solveWithLu(factors, pivots, prim::transposed(right.all),
-                                                 /*transpose=*/true));
-  x = right.restore(x);
+  auto solved = [&](Tensor sides) {
+    return node.make<nn::LuSolveOp>({stack.all, factors, pivots, sides},
+                                    {node.flag("transpose", !left)});
+  };
+  Tensor x = right.restore(left ? solved(right.all)
+                                : prim::transposed(solved(prim::transposed(right.all))));
   if (isVector)
     x = x.reshape(x.shape().drop_back());
   return {x, stack.restore(factors), stack.restore(pivots), stack.restore(a.wrap(lu.getInfo()))};

@@ -52,17 +52,6 @@ std::pair<Tensor, Tensor> frontend::withCommonBatch(const NodeBuilder &node, Ten
   return {repeated(a), repeated(b)};
 }
 
-// With p a = l u: x = u^-1 l^-1 p b, and for the transpose x = p^T l^-T u^-T b.
-Tensor frontend::solveWithLu(Tensor lu, Tensor pivots, Tensor b, bool transpose) {
-  Tensor rows = pivotedRows(pivots, lu.dim(1));
-  if (!transpose) {
-    Tensor y = solveTriangular(lu, takeRows(b, rows), Triangle::unitLower);
-    return solveTriangular(lu, y, Triangle::upper);
-  }
-  Tensor y = solveTriangular(lu, b, Triangle::upper, /*transpose=*/true);
-  return putRows(solveTriangular(lu, y, Triangle::unitLower, /*transpose=*/true), rows);
-}
-
 LuOp frontend::luOf(const NodeBuilder &node, Tensor stack, bool check) {
   return cast<LuOp>(node.create<LuOp>({stack}, {node.flag("check_errors", check)}));
 }

@@ -29,9 +29,6 @@ struct Stack {
 std::pair<prim::Tensor, prim::Tensor> withCommonBatch(const NodeBuilder &node, prim::Tensor a,
                                                       prim::Tensor b);
 
-/// x with a x = b, or a^T x = b, of stacks: a by its factors of prim.lu.
-prim::Tensor solveWithLu(prim::Tensor lu, prim::Tensor pivots, prim::Tensor b, bool transpose);
-
 /// With `check` a singular matrix is a data error at run time.
 prim::LuOp luOf(const NodeBuilder &node, prim::Tensor stack, bool check);
 

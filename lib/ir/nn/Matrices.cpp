@@ -91,6 +91,45 @@ LogicalResult QrOp::differentiate(Gradients &gradients) {
   return success();
 }
 
+// ---- lu_solve ----
+
+LogicalResult LuSolveOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType a = nn::typeOf(adaptor.getA()), b = nn::typeOf(adaptor.getB()),
+                   pivots = nn::typeOf(adaptor.getPivots());
+  if (failed(checkMatrices<LuSolveOp>(loc, a)))
+    return failure();
+  ArrayRef<int64_t> rows = a.getShape().take_front(2);
+  bool fits = a.getDimSize(1) == a.getDimSize(2) && nn::typeOf(adaptor.getLu()) == a &&
+              pivots.getShape() == rows && b.getRank() == 3 && b.getShape().take_front(2) == rows &&
+              b.getElementType() == a.getElementType();
+  if (!fits) // lu_solve_c1
+    return inferError<LuSolveOp>(loc, "a of type ", a, " and lu of type ",
+                                 nn::typeOf(adaptor.getLu()), ", pivots of type ", pivots,
+                                 " and b of type ", b, " do not fit");
+  types.push_back(b);
+  return success();
+}
+
+LogicalResult LuSolveOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
+  Tensor lu(builder, getLoc(), getLu());
+  results.push_back(solveWithLu(lu, lu.wrap(getPivots()), lu.wrap(getB()), getTranspose()));
+  return success();
+}
+
+// db is the solution for dx of the transposed system; da is -db x^T, or its transposed.
+LogicalResult LuSolveOp::differentiate(Gradients &gradients) {
+  Tensor dx(gradients.builder(), getLoc(), gradients.of(getX())), x = dx.wrap(getX());
+  Tensor db = dx.wrap(dx.getBuilder().create<LuSolveOp>(getLoc(), getA(), getLu(), getPivots(), dx,
+                                                        !getTranspose()));
+  if (gradients.wants(getB()))
+    gradients.add(getB(), db);
+  if (gradients.wants(getA()))
+    gradients.add(getA(), getTranspose() ? -matrixProduct(x, transposed(db))
+                                         : -matrixProduct(db, transposed(x)));
+  return success();
+}
+
 // ---- eigh ----
 
 LogicalResult EighOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,

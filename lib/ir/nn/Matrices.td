@@ -17,6 +17,17 @@ def Nn_QrOp : Nn_OpWithGradient<"qr", Nn_Infers> {
   let results = (outs Prim_MatrixTensor:$q, Prim_MatrixTensor:$r);
 }
 
+def Nn_LuSolveOp : Nn_OpWithGradient<"lu_solve", Nn_Infers> {
+  let summary = "x with a x = b, or a^T x = b, by the factors that prim.lu has of a";
+  let description = [{
+    The gradient is that of a itself, and of b, by one more solution with the same factors; none goes to these.
+    Source: Giles, "An extended collection of matrix derivative results", 2008.
+    lu_solve_c1: a and lu are [matrices, n, n], pivots [matrices, n], b [matrices, n, columns].}];
+  let arguments = (ins Prim_MatrixTensor:$a, Prim_MatrixTensor:$lu, Prim_TensorOf<[I32]>:$pivots,
+                       Prim_MatrixTensor:$b, BoolAttr:$transpose);
+  let results = (outs Prim_MatrixTensor:$x);
+}
+
 def Nn_EighOp : Nn_OpWithGradient<"eigh", Nn_Infers> {
   let summary = "eigenvalues, ascending, and eigenvectors of symmetric matrices, a = vectors values vectors^T";
   let description = [{

@@ -96,6 +96,17 @@ Tensor prim::pivotedRows(Tensor pivots, int64_t rows) {
   return pivots.wrap(pivots.getBuilder().create<PivotedRowsOp>(pivots.getLoc(), pivots, rows));
 }
 
+// With p a = l u: x = u^-1 l^-1 p b, and for the transpose x = p^T l^-T u^-T b.
+Tensor prim::solveWithLu(Tensor lu, Tensor pivots, Tensor b, bool transpose) {
+  Tensor rows = pivotedRows(pivots, lu.dim(1));
+  if (!transpose) {
+    Tensor y = solveTriangular(lu, takeRows(b, rows), Triangle::unitLower);
+    return solveTriangular(lu, y, Triangle::upper);
+  }
+  Tensor y = solveTriangular(lu, b, Triangle::upper, /*transpose=*/true);
+  return putRows(solveTriangular(lu, y, Triangle::unitLower, /*transpose=*/true), rows);
+}
+
 Tensor prim::householderProduct(Tensor a, Tensor taus, int64_t columns) {
   int64_t matrices = a.dim(0), m = a.dim(1), k = taus.dim(1);
   Reflections reflections(a.slice({0, 0, 0}, {matrices, m, k}), taus);

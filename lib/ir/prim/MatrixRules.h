@@ -35,6 +35,9 @@ Tensor solveTriangularRight(Tensor a, Tensor b, Triangle triangle, bool transpos
 /// Row rows[i] of a goes to place i: rows of the pivots of prim.lu.
 Tensor pivotedRows(Tensor pivots, int64_t rows);
 
+/// x with a x = b, or a^T x = b, of stacks: a by its factors of prim.lu.
+Tensor solveWithLu(Tensor lu, Tensor pivots, Tensor b, bool transpose);
+
 /// The first `columns` columns of the product of reflections 1 - taus[i] v_i v_i^T, v_i being
 /// column i of a below its 1 on the diagonal.
 Tensor householderProduct(Tensor a, Tensor taus, int64_t columns);

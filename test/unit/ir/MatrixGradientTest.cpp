@@ -8,8 +8,9 @@
 using namespace accc;
 using namespace accc::test;
 
-/// x -> what `op` makes of x x^T and a diagonal, [2, 3, 3].
-static std::string ofSymmetric(const std::string &op, const std::string &results) {
+/// x -> what `op` makes of x x^T and a diagonal, [2, 3, 3], and operands of further types.
+static std::string ofSymmetric(const std::string &op, const std::string &results,
+                               const std::string &further = "") {
   std::string matrix = "tensor<2x3x3xf64>";
   return "func.func @f(%x: " + matrix + ") -> " + matrix +
          " {\n"
@@ -21,8 +22,18 @@ static std::string ofSymmetric(const std::string &op, const std::string &results
          "  %p = prim.dot_general %x, %x {lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, "
          "lhs_contracting = array<i64: 2>, rhs_contracting = array<i64: 2>} : (" +
          matrix + ", " + matrix + ") -> " + matrix + "\n  %a = prim.add %p, %e : (" + matrix +
-         ", " + matrix + ") -> " + matrix + "\n  " + op + " : (" + matrix + ") -> (" + results +
-         ")\n  return %r : " + matrix + "\n}\n";
+         ", " + matrix + ") -> " + matrix + "\n  " + op + " : (" + matrix + further + ") -> (" +
+         results + ")\n  return %r : " + matrix + "\n}\n";
+}
+
+/// Of x, solved with that matrix by its factors.
+static std::string ofSolution(const std::string &transpose) {
+  std::string factors =
+      "%lu, %pivots, %info = prim.lu %a {check_errors = true} : "
+      "(tensor<2x3x3xf64>) -> (tensor<2x3x3xf64>, tensor<2x3xi32>, tensor<2xi32>)";
+  return ofSymmetric(
+      factors + "\n  %r = nn.lu_solve %a, %lu, %pivots, %x {transpose = " + transpose + "}",
+      "tensor<2x3x3xf64>", ", tensor<2x3x3xf64>, tensor<2x3xi32>, tensor<2x3x3xf64>");
 }
 
 TEST_CASE("derivatives of factors of symmetric matrices agree with finite differences") {
@@ -34,7 +45,8 @@ TEST_CASE("derivatives of factors of symmetric matrices agree with finite differ
   for (const std::string &text :
        {ofSymmetric("%r, %info = prim.cholesky %a {check_errors = true}",
                     "tensor<2x3x3xf64>, tensor<2xi32>"),
-        ofSymmetric("%values, %r = nn.eigh %a", "tensor<2x3xf64>, tensor<2x3x3xf64>")}) {
+        ofSymmetric("%values, %r = nn.eigh %a", "tensor<2x3xf64>, tensor<2x3x3xf64>"),
+        ofSolution("false"), ofSolution("true")}) {
     INFO(text);
     Program program(text);
     CHECK(checkGradient(program.function(), {x}) == "");

@@ -16,7 +16,7 @@ cases = []
 
 
 def type_of(tensor):
-    element = {torch.float64: "f64", torch.int64: "i64", torch.bool: "i1"}[tensor.dtype]
+    element = {torch.float64: "f64", torch.int64: "i64", torch.int32: "i32", torch.bool: "i1"}[tensor.dtype]
     return "tensor<" + "".join(f"{extent}x" for extent in tensor.shape) + element + ">"
 
 
@@ -452,6 +452,14 @@ case("straight_through", "straight_through %0, %1", [randn(2, 3), randn(2, 3)], 
 # ---- by mode ----
 
 case("by_mode", "by_mode %0, %1", [randn(2, 3), randn(2, 3)], lambda training, evaluation: training + 0 * evaluation)
+
+# ---- solutions by given factors, which have no gradient ----
+
+a, b = randn(2, 3, 3) + torch.tensor([[0.0, 0, 3], [0, 3, 0], [3, 0, 0]]), randn(2, 3, 2)
+lu, pivots = torch.linalg.lu_factor(a)
+for transpose in (False, True):
+    case(f"lu_solve, {'transposed' if transpose else 'plain'}", f"lu_solve %0, %1, %2, %3 {{transpose = {str(transpose).lower()}}}", [a, lu, pivots, b],
+         lambda a, lu, pivots, b, t=transpose: torch.linalg.solve(a.mT if t else a, b), kind="bend")
 
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "NnGoldens.inc")
 with open(path, "w") as out:

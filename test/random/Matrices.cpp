@@ -63,6 +63,17 @@ bool lu(Sketch &s) {
   return made(s.add("prim.pivoted_rows", factors[1], s.integer("rows", Sketch::shapeOf(a)[1])));
 }
 
+bool luSolve(Sketch &s) {
+  Value a = square(s);
+  SmallVector<Value> factors = s.add("prim.lu", a, s.flag("check_errors", s.random.chance(0.5)));
+  if (factors.empty())
+    return false;
+  ArrayRef<int64_t> shape = Sketch::shapeOf(a);
+  Value b = s.of({shape[0], shape[1], s.random.between(1, 4)});
+  return bool(s.one("nn.lu_solve", {a, factors[0], factors[1], b},
+                    s.flag("transpose", s.random.chance(0.5)), b ? b.getType() : Type()));
+}
+
 bool triangularSolve(Sketch &s) {
   Value a = square(s);
   if (!a)
@@ -95,6 +106,7 @@ bool svd(Sketch &s) { return made(s.add("nn.svd", anyMatrix(s), s.flag("full", f
 constexpr Production kMatrices[] = {
     {"cholesky", 2, cholesky},
     {"lu", 2, lu},
+    {"lu_solve", 2, luSolve},
     {"householder", 1, householder},
     {"triangular_solve", 2, triangularSolve},
     {"jacobi_eigh", 1, jacobiEigh},

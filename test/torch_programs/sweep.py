@@ -31,6 +31,8 @@ def sample(program):
 
 def judge(program, options, folder):
     """A verdict and a message."""
+    if options.format == "core" and ".detach()" in program.source():
+        return "no export", "decomposition loses where gradients stop"
     try:
         module = sampling.Samples([sample(program)])
         compiler = checking.Compiler(options.accc, options.target, options.limit)

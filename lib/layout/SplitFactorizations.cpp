@@ -85,7 +85,7 @@ Value splitSolve(TriangularSolveOp op, int64_t block) {
     if (known)
       x = backward ? concatenate({x, *known}, 1) : concatenate({*known, x}, 1);
     known = x;
-    knownRows = {known && backward ? rows.begin : 0, backward ? a.dim(1) : rows.end};
+    knownRows = backward ? Range{rows.begin, a.dim(1)} : Range{0, rows.end};
   }
   return *known;
 }

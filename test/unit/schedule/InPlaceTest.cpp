@@ -19,6 +19,19 @@ constexpr const char *kProduct =
     " {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, "
     "rhs_contracting = array<i64: 0>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n";
 
+OwningOpRef<ModuleOp> scheduled(MLIRContext &context, const std::string &text) {
+  context.loadDialect<func::FuncDialect, prim::PrimDialect>();
+  ProblemCollector problems(&context);
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  INFO(text << (problems.get().empty() ? "" : problems.get().front().message));
+  REQUIRE(module);
+  for (auto function : module->getOps<func::FuncOp>())
+    describeKernels(function);
+  FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
+  REQUIRE(succeeded(program));
+  return std::move(*program);
+}
+
 /// Whether the launch in `x @ x, then the kernel, then a contraction` writes where it reads: the
 /// body makes %r of %a, which is x @ x; `after` follows the kernel's result %1, of which `use`
 /// makes %2, as large as x.
@@ -37,17 +50,9 @@ func.func @eval_step(%x: tensor<8x8xf32> {accc.name = "x", accc.role = #prim.rol
       use + after + "  %y = prim.dot_general %x, %2" + product +
       "  return %y : tensor<8x8xf32>\n}\n";
   MLIRContext context;
-  context.loadDialect<func::FuncDialect, prim::PrimDialect>();
-  ProblemCollector problems(&context);
-  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
-  INFO(text << (problems.get().empty() ? "" : problems.get().front().message));
-  REQUIRE(module);
-  for (auto function : module->getOps<func::FuncOp>())
-    describeKernels(function);
-  FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
-  REQUIRE(succeeded(program));
+  OwningOpRef<ModuleOp> program = scheduled(context, text);
   bool found = false;
-  (*program)->walk([&](exec::LaunchOp launch) {
+  program->walk([&](exec::LaunchOp launch) {
     auto in = launch.getInputs()[0].getDefiningOp<exec::SliceOp>();
     auto out = launch.getOutputs()[0].getDefiningOp<exec::SliceOp>();
     found |= in.getSpace() == exec::Space::arena && out.getSpace() == exec::Space::arena &&
@@ -110,14 +115,8 @@ func.func @eval_step(%x: tensor<8x8xf32> {accc.name = "x", accc.role = #prim.rol
   %y = prim.dot_general %x, %1#1)" +
       product + "  return %y : tensor<8x8xf32>\n}\n";
   MLIRContext context;
-  context.loadDialect<func::FuncDialect, prim::PrimDialect>();
-  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
-  REQUIRE(module);
-  for (auto function : module->getOps<func::FuncOp>())
-    describeKernels(function);
-  FailureOr<OwningOpRef<ModuleOp>> program = schedule(*module);
-  REQUIRE(succeeded(program));
-  (*program)->walk([](exec::LaunchOp launch) {
+  OwningOpRef<ModuleOp> program = scheduled(context, text);
+  program->walk([](exec::LaunchOp launch) {
     auto first = launch.getOutputs()[0].getDefiningOp<exec::SliceOp>(),
          second = launch.getOutputs()[1].getDefiningOp<exec::SliceOp>();
     CHECK((first.getSpace() != second.getSpace() || first.getOffset() != second.getOffset()));

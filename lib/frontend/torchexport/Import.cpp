@@ -2,6 +2,7 @@
 #include "frontend/torchexport/Import.h"
 
 #include "frontend/common/ImportArchive.h"
+#include "frontend/common/ImportAttempts.h"
 #include "frontend/torchexport/Program.h"
 
 using namespace mlir;
@@ -49,7 +50,11 @@ static ImportResult importProgram(const Archive &archive, const ImportOptions &o
   checkVersion(program);
   auto weights =
       isOld ? weightsInPickles(context, archive) : weightsInRecords(context, archive, model);
-  return ProgramImporter(program, std::move(weights), options, context).run();
+  return importUntilWritesAreKnown([&](const std::set<std::string> &written) -> ImportAttempt {
+    ProgramImporter importer(program, *weights, written, options, context);
+    ImportResult result = importer.run();
+    return {std::move(result), importer.falselyKnown()};
+  });
 }
 
 ImportResult accc::importTorchExport(llvm::StringRef path, const ImportOptions &options,

@@ -20,32 +20,30 @@ std::optional<std::string> accc::torchexport::argumentName(const Json &spec) {
   return name ? std::optional(name->string()) : std::nullopt;
 }
 
-void ProgramImporter::findWritten(const Json &specs) {
-  writtenArguments = writtenInputs(graph);
-  // Of a functional program, the outputs say it.
+void ProgramImporter::findLeft(const Json &specs) {
   Json outputs = signature.at("output_specs");
   for (const char *kind : {"buffer", "parameter"}) {
     std::string name = std::string(kind) + "_name", mutation = std::string(kind) + "_mutation";
-    std::map<std::string, std::string> written; // what is left in each
+    std::map<std::string, std::string> left; // in each
     for (size_t i = 0; i < outputs.size(); ++i)
       if (std::optional<Json> output = outputs.at(i).find(mutation.c_str()))
-        written[output->at(name.c_str()).string()] = output->at("arg").at("name").string();
+        left[output->at(name.c_str()).string()] = output->at("arg").at("name").string();
     for (size_t i = 0; i < specs.size(); ++i) {
       std::optional<Json> input = specs.at(i).find(kind);
-      auto found = input ? written.find(input->at(name.c_str()).string()) : written.end();
-      if (found == written.end())
+      std::string variable = input ? input->at(name.c_str()).string() : "";
+      auto found = left.find(variable);
+      if (found == left.end())
         continue;
-      std::string argument = input->at("arg").at("name").string();
-      writtenArguments.insert(argument);
+      written.insert(variable);
       if (kind == llvm::StringRef("parameter") && !isJoint())
-        leftInParameters[found->second] = argument;
+        leftInParameters[found->second] = input->at("arg").at("name").string();
     }
   }
 }
 
 void ProgramImporter::importInputs(Scope &scope) {
   Json specs = signature.at("input_specs");
-  findWritten(specs);
+  findLeft(specs);
   // A size that is given for one input may be that of others, too.
   for (size_t i = 0; i < specs.size(); ++i) {
     std::optional<Json> input = specs.at(i).find("user_input");
@@ -70,7 +68,6 @@ void ProgramImporter::importInputs(Scope &scope) {
   }
   checkDimensions();
   checkGuards(specs, scope);
-  checkMemory();
 }
 
 void ProgramImporter::checkMemory() {
@@ -91,14 +88,9 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
     importVariable(nameOf("name"), content.at("buffer_name").string(), /*isBuffer=*/true,
                    content.at("persistent").boolean(), scope);
   } else if (kind == "tensor_constant") {
-    std::string argument = nameOf("name");
-    StoredTensor stored = weights->read(content.at("tensor_constant_name").string());
-    Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
-    Weight weight = pairsOf(stored.weight);
-    Value value = opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight));
-    scope[argument] =
-        caller.ofElementType(loc, givenTensor(value, stored.weight.type, argument, argument),
-                             stored.weight.type, argument);
+    // An attribute that is no buffer, or a tensor that forward makes of numbers.
+    importVariable(nameOf("name"), content.at("tensor_constant_name").string(), /*isBuffer=*/true,
+                   /*isPersistent=*/false, scope);
   } else if (kind == "constant_input") {
     // A number or None, always the same; nodes have it inlined.
     Json value = content.at("value");
@@ -119,15 +111,14 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
 
 void ProgramImporter::importVariable(const std::string &argument, const std::string &given,
                                      bool isBuffer, bool isPersistent, Scope &scope) {
-  StoredTensor stored = weights->read(given);
-  std::vector<std::string> names = weights->namesOf(stored);
+  StoredTensor stored = weights.read(given);
+  std::vector<std::string> names = weights.namesOf(stored);
   std::string name = names.empty() ? given : names.front();
   bool isTrained = (importOptions.training || isJoint()) && !isBuffer && stored.requiresGrad;
-  NamedView use = {stored.view, (isBuffer ? "buffer '" : "parameter '") + name + "'",
-                   isTrained || writtenArguments.contains(argument)};
+  NamedView use = {stored.view, (isBuffer ? "buffer '" : "parameter '") + name + "'", isTrained};
   auto tied = byPlace.find(stored.place);
   bool isTied = tied != byPlace.end() && stored.weight.type.getNumElements() > 0;
-  const Variable *other = isTied ? findVariable(state[tied->second].second) : nullptr;
+  const Variable *other = isTied ? findVariable(state[tied->second].initial) : nullptr;
   if (other && other->isBuffer != isBuffer)
     fail("the buffer '" + (isBuffer ? name : other->name) +
          "' shares its memory with the parameter '" + (isBuffer ? other->name : name) +
@@ -141,24 +132,23 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
     scope[argument] = caller.ofElementType(loc, pairs, stored.weight.type, name);
   };
   if (isTied) {
-    memory[tied->second].changes |= use.changes;
-    findVariable(state[tied->second].second)->isKnown &= !use.changes;
-    bind(state[tied->second].first);
+    bind(state[tied->second].tensor);
     byName[given] = tied->second;
     if (names.empty())
-      aliases[cast<NameLoc>(state[tied->second].second.getLoc()).getName().str()].push_back(given);
+      aliases[state[tied->second].name].push_back(given);
     return;
   }
+  bool isWritten = written.contains(name);
   Weight weight = pairsOf(stored.weight);
   Value value = addVariable({.name = name,
                              .isBuffer = isBuffer,
                              .isFrozen = !isBuffer && !stored.requiresGrad,
                              .weight = weight,
-                             .isKnown = !use.changes});
+                             .isKnown = !isTrained && !isWritten});
   bool isFloat = isa<FloatType>(weight.type.getElementType());
   // A buffer that the module does not save, and one of integers, is a constant unless the program
   // writes into it: shapes and indices may depend on it.
-  if (isBuffer && !writtenArguments.contains(argument) && (!isPersistent || !isFloat))
+  if (isBuffer && !isWritten && (!isPersistent || !isFloat))
     value = opBuilder.create<prim::ConstantOp>(loc, weight.type, attributeOf(weight));
   aten::MutableTensor tensor = givenTensor(value, stored.weight.type, argument, name);
   if (isBuffer || !stored.requiresGrad)
@@ -170,7 +160,7 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
   if (names.size() > 1)
     aliases[name].assign(names.begin() + 1, names.end());
   byPlace.insert({stored.place, state.size()});
-  state.push_back({tensor, value});
+  state.push_back({tensor, value, name});
   memory.push_back(std::move(use));
 }
 

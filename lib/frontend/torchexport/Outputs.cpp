@@ -101,10 +101,10 @@ void ProgramImporter::importOutputs(const Scope &scope, ImportResult &result) {
     if (!isJoint())
       result.outputs.push_back(output.name);
   for (auto [i, gradient] : gradients)
-    outputs.push_back(
-        {gradient, "grad." + findVariable(state[i].second)->name, prim::Role::Gradient});
+    outputs.push_back({gradient, "grad." + state[i].name, prim::Role::Gradient});
   if (problems.empty())
     bindBuffers();
+  checkMemory();
 }
 
 void ProgramImporter::importOutput(const std::string &kind, const Json &content,
@@ -129,9 +129,9 @@ void ProgramImporter::importOutput(const std::string &kind, const Json &content,
     if (target == byName.end())
       fail("'" + written + "', which changes, is none of the inputs");
     auto tensor = lookupTensor(content.at("arg").at("name").string(), scope);
-    state[target->second].first.write(*this, opBuilder.getUnknownLoc(),
-                                      caller.readPairs(opBuilder.getUnknownLoc(), tensor),
-                                      /*isRecorded=*/true);
+    state[target->second].tensor.write(*this, opBuilder.getUnknownLoc(),
+                                       caller.readPairs(opBuilder.getUnknownLoc(), tensor),
+                                       /*isRecorded=*/true);
   } else if (kind != "token") {
     fail("outputs of the kind '" + kind + "' are not supported");
   }
@@ -154,7 +154,7 @@ void ProgramImporter::importGradient(const Json &content, const Scope &scope) {
   std::string name = content.at("parameter_name").string();
   auto found = byName.find(name);
   const Variable *variable =
-      found == byName.end() ? nullptr : findVariable(state[found->second].second);
+      found == byName.end() ? nullptr : findVariable(state[found->second].initial);
   if (!variable || variable->isBuffer)
     fail("the program has a gradient for '" + name + "', which is none of its parameters");
   Value value = caller.readPairs(opBuilder.getUnknownLoc(),
@@ -169,14 +169,15 @@ void ProgramImporter::importGradient(const Json &content, const Scope &scope) {
 }
 
 void ProgramImporter::bindBuffers() {
-  for (auto &[tensor, initial] : state) {
-    Value now = caller.read(opBuilder.getUnknownLoc(), tensor);
-    if (now == initial)
+  for (auto [each, view] : llvm::zip_equal(state, memory)) {
+    Value now = caller.read(opBuilder.getUnknownLoc(), each.tensor);
+    if (now == each.initial)
       continue;
-    Variable *variable = findVariable(initial);
-    if (!variable)
-      problems.push_back({.message = "the program writes into a constant"});
+    view.changes = true;
+    Variable *variable = findVariable(each.initial);
+    if (!variable || (variable->isKnown && variable->isAskedFor)) // as if it never changed
+      falseConstants.insert(each.name);
     else
-      bindWrite(initial, now);
+      bindWrite(each.initial, now);
   }
 }

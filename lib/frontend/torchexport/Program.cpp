@@ -18,12 +18,13 @@ using namespace accc::torchexport;
 static constexpr int64_t kNodeLimit = 1 << 20;
 static constexpr size_t kProblemLimit = 1000;
 
-ProgramImporter::ProgramImporter(const Json &program, std::unique_ptr<Weights> weights,
-                                 const ImportOptions &options, MLIRContext &context)
+ProgramImporter::ProgramImporter(const Json &program, Weights &weights,
+                                 const std::set<std::string> &written, const ImportOptions &options,
+                                 MLIRContext &context)
     : ForwardBuilder(options, context), program(program),
       graph(program.at("graph_module").at("graph")),
-      signature(program.at("graph_module").at("signature")), weights(std::move(weights)),
-      caller(*this) {}
+      signature(program.at("graph_module").at("signature")), weights(weights), caller(*this),
+      written(written) {}
 
 /// "blocks.0.fc1" of "L__self__,,__main__.M;L__self___blocks_0,blocks.0,torch.nn.X": the innermost
 /// module of the call's stack.

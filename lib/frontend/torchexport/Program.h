@@ -11,9 +11,6 @@ namespace accc::torchexport {
 /// The names of a graph.
 using Scope = std::map<std::string, aten::Local>;
 
-/// The inputs of a graph that its nodes write into, or into views of them.
-std::set<std::string> writtenInputs(const Json &graph);
-
 /// The nodes of a graph that say what must be true of values and compute nothing, with the numbers
 /// that they alone read.
 std::set<size_t> assertionsOf(const Json &graph);
@@ -33,16 +30,19 @@ bool isOfSizes(llvm::StringRef target);
 
 class ProgramImporter : public ForwardBuilder {
 public:
-  ProgramImporter(const Json &program, std::unique_ptr<Weights> weights,
+  /// `written` are variables that the program writes into, as far as they are known.
+  ProgramImporter(const Json &program, Weights &weights, const std::set<std::string> &written,
                   const ImportOptions &options, mlir::MLIRContext &context);
 
   ImportResult run();
+  /// The variables that were taken as known, but are written into: the import must begin anew.
+  const std::set<std::string> &falselyKnown() const { return falseConstants; }
 
 private:
   // ---- inputs (Inputs.cpp) ----
   void importInputs(Scope &scope);
-  /// Which arguments the program writes into.
-  void findWritten(const Json &specs);
+  /// What a functional program leaves in buffers and parameters: its outputs say it.
+  void findLeft(const Json &specs);
   void importInput(const Json &spec, Scope &scope);
   void importVariable(const std::string &argument, const std::string &given, bool isBuffer,
                       bool isPersistent, Scope &scope);
@@ -142,16 +142,22 @@ private:
   const Json &program;
   Json graph, signature;
   std::optional<Json> tensorValues; // of the graph that is imported
-  std::unique_ptr<Weights> weights;
+  Weights &weights;
   aten::Caller caller;
   Names symbols;                           // integers
   std::vector<ComputedDimension> computed; // that are not solved yet
-  /// Variables as the program writes into them, with their argument in @forward.
-  std::vector<std::pair<aten::MutableTensor, mlir::Value>> state;
+  /// A variable as the program writes into it.
+  struct State {
+    aten::MutableTensor tensor;
+    mlir::Value initial; // its argument in @forward, or what it is as a constant
+    std::string name;
+  };
+  std::vector<State> state;
   std::map<std::string, size_t> byPlace; // tied tensors
   std::vector<NamedView> memory;         // of each of `state`
   std::map<std::string, size_t> byName;  // of buffers and parameters
-  std::set<std::string> writtenArguments;
+  std::set<std::string> written;         // names of variables
+  std::set<std::string> falseConstants;
   /// What a functional program leaves in its parameters, by its name in the graph that is imported:
   /// the parameter's argument.
   std::map<std::string, std::string> leftInParameters;

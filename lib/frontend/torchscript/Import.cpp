@@ -2,6 +2,7 @@
 #include "frontend/torchscript/Import.h"
 
 #include "frontend/common/ImportArchive.h"
+#include "frontend/common/ImportAttempts.h"
 #include "frontend/torchscript/Module.h"
 
 using namespace mlir;
@@ -18,19 +19,14 @@ bool accc::isTorchScript(llvm::StringRef path) {
   }
 }
 
-/// Which tensors are written into shows only at the end of an import: then it begins anew.
 static ImportResult importModule(const Archive &archive, const ImportOptions &options,
                                  MLIRContext &context) {
   Storages storages(archive);
-  std::set<std::string> written;
-  while (true) {
+  return importUntilWritesAreKnown([&](const std::set<std::string> &written) -> ImportAttempt {
     ModuleImporter importer(archive, storages, written, options, context);
     ImportResult result = importer.run();
-    size_t known = written.size();
-    written.insert(importer.writtenConstants().begin(), importer.writtenConstants().end());
-    if (written.size() == known)
-      return result;
-  }
+    return {std::move(result), importer.falselyKnown()};
+  });
 }
 
 ImportResult accc::importTorchScript(llvm::StringRef path, const ImportOptions &options,

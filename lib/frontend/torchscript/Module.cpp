@@ -97,14 +97,12 @@ Object *ModuleImporter::readModule() {
 void ModuleImporter::readConstants() {
   if (!archive.has("constants.pkl"))
     return;
-  IValue all = reader.read(
-      "constants", "CONSTANTS", [&](const StoredTensor &stored, const TensorName &name) {
-        Weight weight = pairsOf(stored.weight);
-        Value value = opBuilder.create<prim::ConstantOp>(location(name.path), weight.type,
-                                                         attributeOf(weight));
-        return caller.ofElementType(location(name.path), storedTensor(stored, value, name.path),
-                                    stored.weight.type, name.path);
-      });
+  // A traced program's attributes that are no buffers are among them, and it may write into them.
+  IValue all = reader.read("constants", "CONSTANTS",
+                           [&](const StoredTensor &stored, const TensorName &name) {
+                             names.insert({placeOf(stored, name), name});
+                             return addTensor(stored, name);
+                           });
   if (std::optional<ArrayRef<IValue>> elements = all.elements())
     constants.assign(elements->begin(), elements->end());
 }
@@ -155,8 +153,8 @@ void ModuleImporter::bindBuffers() {
 
 ImportResult ModuleImporter::run() {
   readVersion();
-  readConstants();
   Object *root = readModule();
+  readConstants();
   auto forward = root->type->methods.find("forward");
   if (forward == root->type->methods.end()) // of several, the first
     forward = root->type->methods.find("forward__0");

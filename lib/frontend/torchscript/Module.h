@@ -28,8 +28,8 @@ public:
                  const ImportOptions &options, mlir::MLIRContext &context);
 
   ImportResult run();
-  /// The tensors that were taken as constants, but are written into: the import must begin anew.
-  const std::set<std::string> &writtenConstants() const { return falseConstants; }
+  /// The tensors that were taken as known, but are written into: the import must begin anew.
+  const std::set<std::string> &falselyKnown() const { return falseConstants; }
 
 private:
   // ---- state ----

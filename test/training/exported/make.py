@@ -78,11 +78,24 @@ def with_backward(program):
     return {"joint": _export_forward_backward(program), "joint_aten": joint.with_backward(program)}
 
 
+def keep(model):
+    """What puts back the tensors of the model that are no state: exporting and tracing run it."""
+    held = {(module, name): x.clone() for module in model.modules() for name, x in vars(module).items() if torch.is_tensor(x)}
+
+    def put_back():
+        for (module, name), x in held.items():
+            getattr(module, name).copy_(x)
+
+    return put_back
+
+
 def trace(model, inputs, path):
     """The module with its loss as torch.jit.trace writes it: a dict of a trace holds nothing but tensors."""
     flat = with_loss(model, gives=lambda loss, found: {"loss": loss} | named(found))
+    put_back = keep(flat)
     traced = torch.jit.trace(flat, example_kwarg_inputs=inputs, check_trace=False, strict=False)
     traced.load_state_dict(model.state_dict(), strict=False)  # tracing ran it
+    put_back()
     torch.jit.save(traced, path)
 
 
@@ -108,10 +121,10 @@ UNEXPORTED = ("covariances", "spelled", "unspoken", "ragged")
 UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized")
 """A trace does not hold where gradients stop, calls no module with other parameters and no graphs, has tensors for sizes,
 and takes no masks of booleans."""
-UNDECOMPOSED = ("curved", "stopped", "paused", "opposed", "normed", "factored", "placed", "projected")
-"""Decomposition loses where gradients stop, orders the checks of matrices by tokens, makes operators of some whose
+UNDECOMPOSED = ("counted", "curved", "stopped", "paused", "opposed", "normed", "factored", "placed", "projected")
+"""Decomposition takes no attributes that change, loses where gradients stop, orders the checks of matrices by tokens, makes operators of some whose
 results depend on data, and nothing but long graphs of recurrent layers, of which `recurrent` is one."""
-UNJOINED = ("determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra", "reshaped", "placed", "taught", "steered", "renewed", "segments", "grids", "covered")
+UNJOINED = ("counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra", "reshaped", "placed", "taught", "steered", "renewed", "segments", "grids", "covered")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
 IN_ONNX = ("sampled", "spectral")
 """Operators that ONNX has, too."""
@@ -121,7 +134,10 @@ def programs(case, model, inputs, dynamic):
     """What torch.export makes of the module, by the name of the file."""
     if case in UNEXPORTED:
         return {}
-    program = torch.export.export(with_loss(model), (), kwargs=inputs, dynamic_shapes=dynamic)
+    whole = with_loss(model)
+    put_back = keep(whole)
+    program = torch.export.export(whole, (), kwargs=inputs, dynamic_shapes=dynamic)
+    put_back()
     found = {"export": program}
     if case not in UNDECOMPOSED:
         found["core"] = program.run_decompositions()

@@ -43,6 +43,23 @@ class Written(nn.Module):
         return {"logits": self.head(y.flatten(1)), "least": y.amin((1, 2, 3))}
 
 
+class Counted(nn.Module):
+    """Attributes that are no buffers, and that forward writes into."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 3)
+        self.calls = torch.zeros(1, dtype=torch.int64)
+        self.average = torch.ones(4)
+        self.scale = torch.tensor([0.5, 1.0, 2.0])
+
+    def forward(self, x):
+        self.calls += 1
+        with torch.no_grad():
+            self.average.mul_(0.5).add_(x.mean(0), alpha=0.5)
+        return self.head(x * self.average) * self.scale / self.calls
+
+
 class Stopped(nn.Module):
     """Values through which no gradient flows. Decomposing the program and tracing lose that."""
 
@@ -233,7 +250,18 @@ class Halved(nn.Module):
         return x * self.scale + self.fixed
 
 
-REFUSED = {"shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved}
+class Foreseen(nn.Module):
+    """A number of a running statistic, which the next step changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return self.norm.running_var.sum().item() * self.norm(x)
+
+
+REFUSED = {"foreseen": Foreseen, "shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved}
 """Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
 
 
@@ -271,7 +299,9 @@ class Itemized(nn.Module):
         size = x.shape[2] + self.padding
         more = (torch.ceil(size / self.stride) * self.stride + 1 - size).long()
         x = self.mix(nn.functional.pad(x, (self.padding.item(), more.item())))
-        rows, columns = torch.tensor([[2, 3]])[0].tolist()
+        doubled = self.stride * 2
+        doubled //= 2  # writes into no buffer
+        rows, columns = doubled.item(), torch.tensor([[2, 3]])[0].tolist()[1]
         places = torch.stack(torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij"), -1)
         y = self.place(places.flatten(0, 1).to(x) * self.rate.item()) * self.chosen.item()
         return torch.tanh(x), torch.tanh(y)
@@ -427,6 +457,7 @@ CASES = {
     "paused": (Paused, {"x": numbers(5, 4)}, None, {}),
     "renewed": (Renewed, {"words": words(9, 3, 4)}, None, {}),
     "normed": (Normed, {"x": numbers(5, 4)}, None, {}),
+    "counted": (Counted, {"x": numbers(5, 4)}, None, {}),
     "taught": (Taught, {"x": numbers(5, 4)}, None, {}),
     "steered": (Steered, {"x": numbers(3, 5, 4)}, None, {}),
     "parts": (Parts, {"x": numbers(5, 4)}, None, {}),

@@ -222,6 +222,15 @@ TEST_CASE("torch.export: parameters that the program writes into") {
   CHECK_THAT(trained.role("teacher.weight"), Contains("parameter"));
 }
 
+TEST_CASE("torch.export: attributes that the program writes into") {
+  Imported model = import(program("counted"));
+  REQUIRE(model.problems().empty());
+  CHECK_THAT(model.role("average"), Contains("buffer"));
+  CHECK_THAT(model.role("calls"), Contains("buffer"));
+  CHECK_THAT(import(program("refused/foreseen")).problems(),
+             Contains("computes it from the buffer 'norm.running_var'"));
+}
+
 TEST_CASE("torch.export: memory that is shared") {
   CHECK_THAT(import(program("refused/shared")).problems(),
              Contains("the buffer 'copy' shares its memory with the parameter 'scale'"));

@@ -105,6 +105,14 @@ struct BatchNorm {
         {x, weight, bias, mean, var},
         {epsilon, node.f64("momentum", node.real("momentum")), node.flag("unbiased", true)});
   }
+  /// The running statistics after a step of training. As in PyTorch, no gradient flows through
+  /// them.
+  static Tensor newMean(Node &node, Operation *training) {
+    return detach(node.wrap(training->getResult(1)));
+  }
+  static Tensor newVar(Node &node, Operation *training) {
+    return detach(node.wrap(training->getResult(2)));
+  }
   /// Mean and rstd of the batch, after y. As in PyTorch, no gradient flows through them.
   void addStatistics(Node &node, Entities &results) const {
     Statistics s = Statistics::of(x, allButChannels(x), node.real("eps"));
@@ -121,8 +129,8 @@ Entities batchNorm(Node &node) {
     return {norm.byBatch(node)};
   Operation *op = norm.training(node);
   if (norm.x.size() > 0) { // PyTorch learns nothing of an empty batch
-    node.write("running_mean", op->getResult(1));
-    node.write("running_var", op->getResult(2));
+    node.write("running_mean", BatchNorm::newMean(node, op));
+    node.write("running_var", BatchNorm::newVar(node, op));
   }
   return {op->getResult(0)};
 }
@@ -167,7 +175,7 @@ Entities functionalBatchNorm(Node &node) {
   Entities results = {op->getResult(0)};
   norm.addStatistics(node, results);
   if (norm.x.size() > 0)
-    results.append({op->getResult(1), op->getResult(2)});
+    results.append({BatchNorm::newMean(node, op), BatchNorm::newVar(node, op)});
   else
     results.append({Entity(norm.mean), Entity(norm.var)});
   return results;

@@ -118,6 +118,27 @@ class Taught(nn.Module):
         return results
 
 
+class Recalled(nn.Module):
+    """Running statistics that forward reads after it has moved them, which no gradient reaches, and what a step hands to the next."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.batch = nn.BatchNorm1d(4, momentum=0.3)
+        self.register_buffer("queue", torch.zeros(6, 4))
+        self.register_buffer("place", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("older", torch.zeros(4))
+        self.register_buffer("newer", torch.ones(4))
+
+    def forward(self, x):
+        y = self.batch(self.fc(x)) * self.batch.running_var + self.batch.running_mean
+        self.queue[(self.place + torch.arange(4)) % 6] = y.detach()[:4]
+        self.place.copy_((self.place + 4) % 6)
+        self.older.copy_(self.newer)
+        self.newer.lerp_(y.detach().mean(0), 0.2)
+        return y + self.queue.mean(0), y * (self.older + self.place), y * self.newer / self.batch.num_batches_tracked
+
+
 class Renewed(nn.Module):
     """Writes into parameters that are trained: rows of bounded norm, clipped and normalised weights, a row of zeros."""
 
@@ -456,6 +477,7 @@ CASES = {
     "stopped": (Stopped, {"x": numbers(5, 4)}, None, {}),
     "paused": (Paused, {"x": numbers(5, 4)}, None, {}),
     "renewed": (Renewed, {"words": words(9, 3, 4)}, None, {}),
+    "recalled": (Recalled, {"x": numbers(5, 4)}, None, {}),
     "normed": (Normed, {"x": numbers(5, 4)}, None, {}),
     "counted": (Counted, {"x": numbers(5, 4)}, None, {}),
     "taught": (Taught, {"x": numbers(5, 4)}, None, {}),

@@ -94,6 +94,13 @@ Object *ModuleImporter::readModule() {
   return root.object();
 }
 
+/// Whether a constant stands for a number: a trace holds those of arithmetic as tensors without
+/// dimensions, of the types that Python's numbers have.
+static bool isNumberOfPython(Type stored, RankedTensorType type) {
+  Type element = getElementTypeOrSelf(stored);
+  return type.getRank() == 0 && (element.isF64() || element.isInteger(64) || element.isInteger(1));
+}
+
 void ModuleImporter::readConstants() {
   if (!archive.has("constants.pkl"))
     return;
@@ -102,8 +109,12 @@ void ModuleImporter::readConstants() {
         Weight weight = pairsOf(stored.weight);
         Value value = opBuilder.create<prim::ConstantOp>(location(name.path), weight.type,
                                                          attributeOf(weight));
-        return caller.ofElementType(location(name.path), storedTensor(stored, value, name.path),
-                                    stored.weight.type, name.path);
+        aten::MutableTensor tensor =
+            caller.ofElementType(location(name.path), storedTensor(stored, value, name.path),
+                                 stored.weight.type, name.path);
+        if (isNumberOfPython(stored.weight.type, weight.type))
+          tensor.markNumber();
+        return tensor;
       });
   if (std::optional<ArrayRef<IValue>> elements = all.elements())
     constants.assign(elements->begin(), elements->end());

@@ -19,7 +19,7 @@ import accc_export  # noqa: E402
 import targets  # noqa: E402
 from accc_export import joint  # noqa: E402
 
-FORMATS = {"export": ".pt2", "core": ".pt2", "joint": ".pt2", "traced": ".pt", "onnx": ".onnx"}
+FORMATS = {"export": ".pt2", "core": ".pt2", "joint": ".pt2", "traced": ".pt", "scripted": ".pt", "onnx": ".onnx"}
 COMPILE_SECONDS = 60
 # A tensor may be this many times as far from PyTorch's as PyTorch's is from its own in double precision, and in any case as
 # far as a few roundings of single precision.
@@ -86,6 +86,8 @@ def check(module, format, compiler, folder):
     wrong = compare(found_by_accc(module, format, path, compiler, folder), single, double)
     if wrong and format == "onnx" and (message := found_in_file(module, path, single, double)):
         raise NoExport(f"the file computes other numbers by ONNX's reference evaluator: {message}")
+    if wrong and format == "scripted" and (message := found_in_script(module, single, double)):
+        raise NoExport(f"the scripted module computes other numbers in PyTorch, too: {message}")
     if wrong and format in ("core", "joint") and (message := found_in_parts(module, single, double)):
         raise NoExport(f"PyTorch's decomposed program computes other numbers in PyTorch, too: {message}")
     return wrong
@@ -118,6 +120,8 @@ def write(module, format, path):
                 accc_export.export(module, inputs, path, exporter="dynamo")
             elif format == "traced":
                 torch.jit.save(traced(module, tuple(inputs.values())), path)
+            elif format == "scripted":
+                torch.jit.save(torch.jit.script(module), path)
             else:
                 program = torch.export.export(module, (), kwargs=inputs)
                 program = program.run_decompositions() if format == "core" else program
@@ -127,11 +131,13 @@ def write(module, format, path):
 
 
 def traced(module, inputs):
-    """The module as TorchScript, with its buffers as they were before it was traced."""
-    before = {name: x.clone() for name, x in module.named_buffers()}
+    """The module as TorchScript, with its tensors as they were before it was traced."""
+    state = lambda x: [*x.named_parameters(), *x.named_buffers()]  # noqa: E731
+    before = {name: x.detach().clone() for name, x in state(module)}
     script = torch.jit.trace(module, inputs, strict=False, check_trace=False)
-    for name, x in [*module.named_buffers(), *script.named_buffers()]:
-        x.copy_(before[name])
+    with torch.no_grad():
+        for name, x in [*state(module), *state(script)]:
+            x.copy_(before[name])
     return script
 
 
@@ -140,7 +146,8 @@ def found_by_accc(module, format, path, compiler, folder):
     library, inputs, outputs = folder / "model.so", folder / "inputs.safetensors", folder / "outputs.safetensors"
     trained = folder / "trained.safetensors"
     loss = [] if format == "joint" else ["--loss", "output:loss"]
-    compiler.compile(path, library, "--optimizer", "sgd", "--weights", "embed", "-q", *loss)
+    given = [f"--input={described(name, x)}" for name, x in module.inputs.items()] if format == "scripted" else []
+    compiler.compile(path, library, "--optimizer", "sgd", "--weights", "embed", "-q", *loss, *given)
     save_file(module.inputs, inputs)
     step = ["--allow-nonfinite", "--inputs", inputs]
     compiler.run(library, *step, "--entry", "grad_step", "--outputs", outputs)
@@ -149,6 +156,11 @@ def found_by_accc(module, format, path, compiler, folder):
         compiler.run(library, *step, "--lr", "0", "--save-params", trained)
         found |= {f"buffer.{name}": x for name, x in load_file(trained).items()}
     return found
+
+
+def described(name, x):
+    """An input as --input takes it."""
+    return f"{name}={str(x.dtype).removeprefix('torch.')}[{','.join(map(str, x.shape))}]"
 
 
 def compare(found, single, double):
@@ -207,5 +219,12 @@ def found_in_parts(module, single, double):
             found = torch.export.export(module, (), kwargs=inputs).run_decompositions().module()(**inputs)
     except Exception:  # nothing is known
         return ""
+    found = {name: x.detach() for name, x in found.items() if name in single}
+    return next(iter(compare(found, {name: single[name] for name in found}, double)), "")
+
+
+def found_in_script(module, single, double):
+    """Where PyTorch's own run of the script gives other results than the module: the first of them."""
+    found = torch.jit.script(module)(**{name: x.clone() for name, x in module.inputs.items()})
     found = {name: x.detach() for name, x in found.items() if name in single}
     return next(iter(compare(found, {name: single[name] for name in found}, double)), "")

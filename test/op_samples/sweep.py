@@ -86,7 +86,7 @@ def batches(samples):
 def main(text):
     parser = argparse.ArgumentParser(description=text.split("\n")[0])
     parser.add_argument("--operators", default="", metavar="REGEX", help="only those whose name in OpInfo contains it")
-    parser.add_argument("--format", default="export", choices=checking.FORMATS)
+    parser.add_argument("--format", default="export", choices=[name for name in checking.FORMATS if name != "scripted"])
     parser.add_argument("--dtype", default=torch.float32, type=lambda name: getattr(torch, name), help="float32 (default), int64, ...")
     parser.add_argument("--samples", type=int, default=32, help="at most so many of each operator")
     parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: the stand-in for a GPU runs the libraries")

@@ -19,25 +19,29 @@ sys.path[:0] = [str(ROOT / "test" / "op_samples")]
 import checking  # noqa: E402
 import program as programs  # noqa: E402
 import samples as sampling  # noqa: E402
+import scripted  # noqa: E402
+import stateful  # noqa: E402
 import targets  # noqa: E402
 
+LOST = {"core": (".detach()", "no_grad()"), "traced": ("no_grad()",)}  # where gradients stop, in formats that do not say
+LOST_STATE = {"core": (".detach()", "no_grad()", ".data"), "traced": ("no_grad()", ".data", "self.b# = ", "self.b#, self.c# = ", "momentum=None"), "scripted": ("max_norm",)}
 MOVED = 3  # runs of PyTorch with values that are a few roundings away
 
 
 def sample(program):
-    leaves, spec = pytree.tree_flatten((tuple(program.inputs.values()), {}))
-    return sampling.Sample(program.function(), [x.clone().requires_grad_() for x in leaves], spec, program.source())
+    leaves, spec = pytree.tree_flatten((tuple(program.leaves().values()), {}))
+    return sampling.Sample(program.function(), leaves, spec, program.source())
 
 
 def judge(program, options, folder):
     """A verdict and a message."""
-    if options.format == "core" and ".detach()" in program.source():
-        return "no export", "decomposition loses where gradients stop"
     try:
-        module = sampling.Samples([sample(program)])
         compiler = checking.Compiler(options.accc, options.target, options.limit)
-        wrong = checking.check(module, options.format, compiler, folder)
-        if wrong and rounding_decides(program):
+        if options.state:
+            wrong = stateful.check(program, options.format, compiler, folder)
+        else:
+            wrong = checking.check(made(program, options, folder), options.format, compiler, folder)
+        if wrong and not options.state and rounding_decides(program):
             return "rounding", "\n".join(wrong)
         return ("wrong" if wrong else "right"), "\n".join(wrong)
     except checking.NoExport as error:
@@ -48,6 +52,17 @@ def judge(program, options, folder):
         return "crash", str(error)
     except checking.TooSlow as error:
         return "too slow", str(error)
+
+
+def fits(program, format, folder):
+    """Whether the format holds what the last line does."""
+    lost = LOST.get(format, ())
+    return not any(text in program.lines[-1] for text in lost) and (format != "scripted" or scripted.is_scriptable(program, folder))
+
+
+def made(program, options, folder):
+    """The program as a module."""
+    return scripted.module(program, folder) if options.format == "scripted" else sampling.Samples([sample(program)])
 
 
 def rounding_decides(program):
@@ -78,21 +93,26 @@ def check(task):
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # PyTorch's exporters say much
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    program = programs.generate(seed, options.lines)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        if options.state:
+            program = stateful.generate(seed, options.lines, LOST_STATE.get(options.format, ()))
+        else:
+            program = programs.generate(seed, options.lines, lambda x: fits(x, options.format, folder))
         verdict, message = judge(program, options, folder)
         if verdict in ("wrong", "crash") or (verdict == "refused" and options.refused):
             program = smaller(program, verdict, options, folder)
             message = judge(program, options, folder)[1]
-    return seed, verdict, message, program.source(), program.inputs
+    shapes = "" if options.state else ", ".join(f"{name} {list(x.shape)}" for name, x in program.inputs.items())
+    return seed, verdict, message, f"{shapes}\n{program.source()}"
 
 
 def main(text):
     parser = argparse.ArgumentParser(description=text.split("\n")[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--lines", type=int, default=14, help="of a program")
+    parser.add_argument("--lines", type=int, help="of a program (default: 14; parts of a module: 3)")
+    parser.add_argument("--state", action="store_true", help="modules with state in place of functions: several training steps and an evaluation")
     parser.add_argument("--format", default="traced", choices=checking.FORMATS)
     parser.add_argument("--refused", action="store_true", help="make those smaller, too, that accc refuses")
     parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: the stand-in for a GPU runs the libraries")
@@ -100,15 +120,15 @@ def main(text):
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--accc", type=pathlib.Path, default=ROOT / "build/bin/accc")
     options = parser.parse_args()
+    options.lines = options.lines or (3 if options.state else 14)
     options.target = targets.find(options.target, options.accc)
     counts = collections.Counter()
     with multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=50) as pool:
         tasks = ((seed, options) for seed in range(options.seed, options.seed + options.count))
-        for seed, verdict, message, source, inputs in pool.imap_unordered(check, tasks):
+        for seed, verdict, message, source in pool.imap_unordered(check, tasks):
             counts[verdict] += 1
             if verdict in ("wrong", "crash") or (verdict == "refused" and options.refused):
-                shapes = ", ".join(f"{name} {list(x.shape)}" for name, x in inputs.items())
-                print(f"{verdict}, seed {seed} ({shapes}): {message[:600]}\n{source}", flush=True)
+                print(f"{verdict}, seed {seed}: {message[:600]}\n{source}", flush=True)
             elif verdict == "refused":
                 print(f"refused, seed {seed}: {message[:300]}", flush=True)
     print(f"{options.count} programs: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common()))

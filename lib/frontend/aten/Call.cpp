@@ -85,6 +85,7 @@ struct PreparedCall {
   std::string viewed;
   llvm::StringMap<Argument> arguments;
   Memory memory;
+  llvm::StringSet<> numbers = {};
 };
 
 /// What a call does beside its results.
@@ -115,7 +116,7 @@ Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, V
   } else if (viewed) {
     replaceViewed(arguments[call.viewed], viewed, index);
   }
-  Node node(function, loc, call.op.signature, std::move(arguments), memory);
+  Node node(function, loc, call.op.signature, std::move(arguments), memory, call.numbers);
   Entities results = function.build([&] { return call.op.rule(node); });
   if (effects)
     *effects = {{node.writes().begin(), node.writes().end()},
@@ -250,6 +251,11 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
           }
         },
         entry.second);
+
+  for (const auto &entry : locals)
+    if (auto *tensor = std::get_if<MutableTensor>(&entry.second))
+      if (*tensor && tensor->isNumber())
+        prepared->numbers.insert(entry.first());
 
   Effects effects;
   Entities results = run(function, loc, *prepared, Value(), std::nullopt, &effects);

@@ -33,6 +33,7 @@ struct MutableTensor::State {
   std::vector<ViewStep> steps = {};
   /// The operator of whose result the strides would say whether this is a copy; or "".
   std::string doubt = {};
+  bool isNumber = false;
 };
 
 MutableTensor::MutableTensor(Value value, StringRef name, Layout layout) {
@@ -51,6 +52,7 @@ MutableTensor MutableTensor::view(ViewStep step, Value value, Layout layout, boo
   result.state = std::make_shared<State>(*state);
   result.state->steps.push_back(std::move(step));
   result.state->name = name.str();
+  result.state->isNumber = false;
   if (isMaybe && result.state->doubt.empty())
     result.state->doubt = layout.origin();
   result.state->layout = std::move(layout);
@@ -61,6 +63,8 @@ MutableTensor MutableTensor::view(ViewStep step, Value value, Layout layout, boo
 
 void MutableTensor::markConstant() { state->storage->hasGradient = false; }
 void MutableTensor::markLeaf() { state->storage->isLeaf = true; }
+void MutableTensor::markNumber() { state->isNumber = true; }
+bool MutableTensor::isNumber() const { return state->isNumber; }
 
 Type MutableTensor::type() const { return state->value.getType(); }
 

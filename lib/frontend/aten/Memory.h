@@ -66,6 +66,10 @@ public:
   /// Says that the storage is a leaf of PyTorch's graph, a parameter: it can be written only where
   /// nothing is recorded, so that no write into it is.
   void markLeaf();
+  /// Says that the tensor, which has no dimensions, stands for a number of Python, as one does in a
+  /// trace: it decides no element type.
+  void markNumber();
+  bool isNumber() const;
 
 private:
   struct Storage;

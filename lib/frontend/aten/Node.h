@@ -9,6 +9,7 @@
 #include "frontend/common/Complex.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace accc::aten {
 
@@ -44,10 +45,11 @@ struct Memory {
 /// is asked for.
 class Node : public NodeBuilder {
 public:
+  /// `numbers` are the tensors among the arguments that stand for numbers of Python.
   Node(ForwardBuilder &function, mlir::Location loc, const Signature &signature,
-       llvm::StringMap<Argument> arguments, const Memory &memory)
+       llvm::StringMap<Argument> arguments, const Memory &memory, llvm::StringSet<> numbers = {})
       : NodeBuilder(function, loc), signature(signature), arguments(std::move(arguments)),
-        memory(memory) {}
+        memory(memory), numbers(std::move(numbers)) {}
 
   /// Gives the argument another value, or one where the call has none.
   void set(llvm::StringRef name, Argument value) { arguments[name] = std::move(value); }
@@ -63,6 +65,8 @@ public:
   /// The tensor, or null for None.
   mlir::Value optional(llvm::StringRef name) const;
   bool isTensor(llvm::StringRef name) const;
+  /// Whether the tensor stands for a number of Python, which decides no element type.
+  bool standsForNumber(llvm::StringRef name) const { return numbers.contains(name); }
   bool isTensorList(llvm::StringRef name) const;
   bool isString(llvm::StringRef name) const;
   llvm::SmallVector<prim::Tensor> tensors(llvm::StringRef name) const;
@@ -141,6 +145,7 @@ private:
   const Signature &signature;
   llvm::StringMap<Argument> arguments;
   Memory memory;
+  llvm::StringSet<> numbers;
   std::vector<std::pair<std::string, mlir::Value>> written;
   std::optional<Alias> shared;
   std::vector<Layout> laid;

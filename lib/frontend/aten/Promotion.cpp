@@ -47,10 +47,15 @@ Type accc::aten::resultType(const Node &node, ArrayRef<StringRef> names) {
   Type shaped, zero, number;
   auto merge = [](Type &into, Type type) { into = into ? promoteTypes(into, type) : type; };
   Builder b(&node.context());
+  bool onlyNumbers = llvm::all_of(
+      names, [&](StringRef name) { return !node.isTensor(name) || node.standsForNumber(name); });
   for (StringRef name : names) {
     if (!node.has(name))
       continue;
-    if (node.isTensor(name)) {
+    if (node.standsForNumber(name) && !onlyNumbers) {
+      Type type = node.in(name).elementType();
+      merge(number, isa<FloatType>(type) ? b.getF32Type() : type);
+    } else if (node.isTensor(name)) {
       Tensor tensor = node.in(name);
       merge(tensor.rank() > 0 ? shaped : zero, tensor.elementType());
     } else {

@@ -94,6 +94,13 @@ Object *ModuleImporter::readModule() {
   return root.object();
 }
 
+/// Whether a constant stands for a number: a trace holds those of arithmetic as tensors without
+/// dimensions, of the types that Python's numbers have.
+static bool isNumberOfPython(RankedTensorType type) {
+  Type element = type.getElementType();
+  return type.getRank() == 0 && (element.isF64() || element.isInteger(64) || element.isInteger(1));
+}
+
 void ModuleImporter::readConstants() {
   if (!archive.has("constants.pkl"))
     return;
@@ -101,7 +108,10 @@ void ModuleImporter::readConstants() {
   IValue all = reader.read("constants", "CONSTANTS",
                            [&](const StoredTensor &stored, const TensorName &name) {
                              names.insert({placeOf(stored, name), name});
-                             return addTensor(stored, name);
+                             aten::MutableTensor tensor = addTensor(stored, name);
+                             if (isNumberOfPython(stored.weight.type))
+                               tensor.markNumber();
+                             return tensor;
                            });
   if (std::optional<ArrayRef<IValue>> elements = all.elements())
     constants.assign(elements->begin(), elements->end());

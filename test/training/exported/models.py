@@ -139,6 +139,18 @@ class Recalled(nn.Module):
         return y + self.queue.mean(0), y * (self.older + self.place), y * self.newer / self.batch.num_batches_tracked
 
 
+class Scaled(nn.Module):
+    """Integers times numbers with fractions, which are float32 and not as wide as the tensors that a trace makes of numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        places = torch.arange(4, device=x.device)
+        return self.fc(x) + self.fc((places * 0.5).to(x.dtype) + places // 1.5), F.linear(places * -0.25, self.fc.weight.float())
+
+
 class Renewed(nn.Module):
     """Writes into parameters that are trained: rows of bounded norm, clipped and normalised weights, a row of zeros."""
 
@@ -478,6 +490,7 @@ CASES = {
     "paused": (Paused, {"x": numbers(5, 4)}, None, {}),
     "renewed": (Renewed, {"words": words(9, 3, 4)}, None, {}),
     "recalled": (Recalled, {"x": numbers(5, 4)}, None, {}),
+    "scaled": (Scaled, {"x": numbers(5, 4)}, None, {}),
     "normed": (Normed, {"x": numbers(5, 4)}, None, {}),
     "counted": (Counted, {"x": numbers(5, 4)}, None, {}),
     "taught": (Taught, {"x": numbers(5, 4)}, None, {}),

@@ -83,6 +83,18 @@ struct Kernel {
   std::string implementation;
 };
 
+/// Whether a kernel of oneDNN (2.6.3) overruns its scratch memory. For weights of a 1x1 convolution
+/// with strides it gathers the pixels that count, and where activations lie channels last, each as
+/// whole vectors of channels; it reserves, for each thread, only the channels that there are.
+bool overrunsScratch(const dnnl::convolution_backward_weights::primitive_desc &found,
+                     const Geometry &g) {
+  constexpr int64_t widestVector = 16;
+  bool strides =
+      std::any_of(g.strides.begin(), g.strides.end(), [](int64_t stride) { return stride != 1; });
+  return strides && g.x[1] < widestVector && found.src_desc() == describe(g.x, g.activations) &&
+         std::strstr(found.impl_info_str(), "jit_1x1");
+}
+
 /// The best kernel that oneDNN has where the activations have the layout `tag` (or any).
 Kernel makeKernel(accc_call_kind kind, const Geometry &g, memory::format_tag tag) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
@@ -114,6 +126,9 @@ Kernel makeKernel(accc_call_kind kind, const Geometry &g, memory::format_tag tag
                                                 g.high);
   dnnl::convolution_backward_weights::primitive_desc found(desc, userScratchpad(), cpuEngine(),
                                                            forwardDesc);
+  while (overrunsScratch(found, g))
+    if (!found.next_impl())
+      throw Error(ErrorKind::machine, "oneDNN has no sound kernel for a convolution's weights");
   return {dnnl::convolution_backward_weights(found),
           found.src_desc(),
           found.diff_weights_desc(),

@@ -85,7 +85,7 @@ struct PreparedCall {
   std::string viewed;
   llvm::StringMap<Argument> arguments;
   Memory memory;
-  llvm::StringSet<> numbers = {};
+  llvm::StringSet<> numbers = {}; // the tensors that stand for numbers of Python
 };
 
 /// What a call does beside its results.

@@ -88,7 +88,7 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
     importVariable(nameOf("name"), content.at("buffer_name").string(), /*isBuffer=*/true,
                    content.at("persistent").boolean(), scope);
   } else if (kind == "tensor_constant") {
-    // An attribute that is no buffer, or a tensor that forward makes of numbers.
+    // An attribute that is no buffer, or a tensor that forward makes of numbers: state if written.
     importVariable(nameOf("name"), content.at("tensor_constant_name").string(), /*isBuffer=*/true,
                    /*isPersistent=*/false, scope);
   } else if (kind == "constant_input") {

@@ -42,7 +42,7 @@ TEST_CASE("convolution: forward and both gradients, both layouts") {
 }
 
 TEST_CASE("convolution: strides over few channels") {
-  // Fewer than a vector holds, of which a kernel of oneDNN writes more than it has memory for.
+  // With fewer than a vector holds, a kernel of oneDNN 2.6.3 overruns its scratch memory.
   auto channels = GENERATE(1, 3, 4, 7, 8, 12);
   ConvolutionSpec spec = {"", 2, channels, 8, 1, {32, 32}, {1, 1}, {2, 2}, {1, 1}, {0, 0}, {0, 0}};
   auto layout = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);

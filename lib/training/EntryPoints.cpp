@@ -135,16 +135,21 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
   if (failed(gradients))
     return failure();
 
+  auto namedParameter = [&](StringRef name) { return NameLoc::get(builder.getStringAttr(name)); };
   StepAdditions additions(step);
   SmallVector<unsigned> unreached;
   for (auto [i, gradient] : llvm::zip_equal(trained, *gradients)) {
     StringRef name = step.argumentName(i);
     if (gradient) {
+      if (matchPattern(gradient, m_AnyZeroFloat()))
+        emitWarning(namedParameter(name))
+            << "the gradient of the parameter is always zero: the parameter reaches the loss only "
+               "through rounding, signs or the like";
       Value apart = builder.create<prim::OptimizationBarrierOp>(gradient.getLoc(), gradient);
       additions.addResult(apart, ("grad." + name).str(), Role::Gradient);
       continue;
     }
-    emitWarning(NameLoc::get(StringAttr::get(builder.getContext(), name)))
+    emitWarning(namedParameter(name))
         << (holdsGradients(forward) ? "the model holds no gradient of the parameter, which"
                                     : "the parameter does not reach the loss, and")
         << " is not trained";

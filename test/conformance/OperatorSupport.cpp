@@ -17,6 +17,7 @@
 #include "training/autodiff/Activity.h"
 #include "training/autodiff/Differentiate.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <onnx/defs/parser.h>
@@ -174,7 +175,9 @@ void findGradient(mlir::ModuleOp module, Support &support) {
   auto gradients = differentiate(loss, wanted, builder);
   if (failed(gradients))
     support.gradientProblems.insert(problem);
-  else if (llvm::any_of(*gradients, [](mlir::Value gradient) { return bool(gradient); }))
+  else if (llvm::any_of(*gradients, [](mlir::Value gradient) {
+             return gradient && !matchPattern(gradient, mlir::m_AnyZeroFloat());
+           }))
     support.hasGradient = true;
   else
     support.hasZeroGradient = true;

@@ -44,6 +44,11 @@ class Expensive : public mlir::OpTrait::TraitBase<ConcreteType, Expensive> {};
 template <typename ConcreteType>
 class ZeroGradient : public mlir::OpTrait::TraitBase<ConcreteType, ZeroGradient> {};
 
+/// The result is constant between jumps: rounding, the sign. Who asks for a gradient through such
+/// an op has one, of zeros, while other ops of ZeroGradient give none.
+template <typename ConcreteType>
+class PiecewiseConstant : public mlir::OpTrait::TraitBase<ConcreteType, PiecewiseConstant> {};
+
 } // namespace accc
 
 #include "ir/interfaces/Interfaces.h.inc"

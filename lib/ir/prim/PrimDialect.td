@@ -71,6 +71,7 @@ def Prim_KernelSpecAttr : AttrDef<Prim_Dialect, "KernelSpec"> {
 // ---- Base classes ----
 
 def Prim_ZeroGradient : NativeOpTrait<"ZeroGradient"> { let cppNamespace = "::accc"; }
+def Prim_PiecewiseConstant : NativeOpTrait<"PiecewiseConstant"> { let cppNamespace = "::accc"; }
 def Prim_ReportsErrors : NativeOpTrait<"ReportsErrors"> { let cppNamespace = "::accc"; }
 def Prim_Expensive : NativeOpTrait<"Expensive"> { let cppNamespace = "::accc"; }
 
@@ -103,8 +104,9 @@ defvar Prim_Chunks = [DeclareOpInterfaceMethods<Chunkable, ["getChunkedDimension
 defvar Prim_ChunksAsWritten =
     [DeclareOpInterfaceMethods<Chunkable, ["getChunkedDimensions", "createChunk"]>];
 
-// Every primitive says one of these two.
+// Every primitive says one of these three.
 defvar Prim_HasGradient = [DeclareOpInterfaceMethods<Differentiable>];
+defvar Prim_GradientOfZeros = [Prim_ZeroGradient, Prim_PiecewiseConstant];
 defvar Prim_NoGradient = [Prim_ZeroGradient];
 
 // Its result types follow from its operands and attributes.

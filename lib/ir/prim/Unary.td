@@ -74,19 +74,19 @@ def Prim_ErfOp : Prim_UnaryOp<"erf", Prim_FloatTensor, [Prim_Expensive] # Prim_H
   let summary = "error function";
 }
 
-def Prim_SignOp : Prim_UnaryOp<"sign", Prim_NumberTensor, Prim_NoGradient> {
+def Prim_SignOp : Prim_UnaryOp<"sign", Prim_NumberTensor, Prim_GradientOfZeros> {
   let summary = "-1, 0 or 1; NaN for NaN";
 }
 
-def Prim_FloorOp : Prim_UnaryOp<"floor", Prim_FloatTensor, Prim_NoGradient> {
+def Prim_FloorOp : Prim_UnaryOp<"floor", Prim_FloatTensor, Prim_GradientOfZeros> {
   let summary = "the greatest integer that is not greater";
 }
 
-def Prim_CeilOp : Prim_UnaryOp<"ceil", Prim_FloatTensor, Prim_NoGradient> {
+def Prim_CeilOp : Prim_UnaryOp<"ceil", Prim_FloatTensor, Prim_GradientOfZeros> {
   let summary = "the least integer that is not less";
 }
 
-def Prim_RoundEvenOp : Prim_UnaryOp<"round_even", Prim_FloatTensor, Prim_NoGradient> {
+def Prim_RoundEvenOp : Prim_UnaryOp<"round_even", Prim_FloatTensor, Prim_GradientOfZeros> {
   let summary = "the nearest integer, ties to even";
 }
 

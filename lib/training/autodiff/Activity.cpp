@@ -11,11 +11,15 @@ bool accc::isFloatTensor(Type type) {
   return tensor && isa<FloatType>(tensor.getElementType());
 }
 
-Activity::Activity(Value loss, ArrayRef<Value> wanted) {
+Activity::Activity(Value loss, ArrayRef<Value> wanted, Jumps jumps) {
   Block *block = loss.getParentBlock();
+  auto stops = [&](Operation &op) {
+    return op.hasTrait<ZeroGradient>() &&
+           !(jumps == Jumps::Pass && op.hasTrait<PiecewiseConstant>());
+  };
   varying.insert(wanted.begin(), wanted.end());
   for (Operation &op : *block) {
-    if (op.hasTrait<ZeroGradient>() ||
+    if (stops(op) ||
         llvm::none_of(op.getOperands(), [&](Value operand) { return varies(operand); }))
       continue;
     for (Value result : op.getResults())
@@ -25,7 +29,7 @@ Activity::Activity(Value loss, ArrayRef<Value> wanted) {
 
   useful.insert(loss);
   for (Operation &op : llvm::reverse(*block)) {
-    if (op.hasTrait<ZeroGradient>() ||
+    if (stops(op) ||
         llvm::none_of(op.getResults(), [&](Value result) { return useful.contains(result); }))
       continue;
     for (Value operand : op.getOperands())

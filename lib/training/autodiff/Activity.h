@@ -17,7 +17,10 @@ namespace accc {
 /// path. A value that is both is *active*; all others cost nothing in the reverse walk.
 class Activity {
 public:
-  Activity(mlir::Value loss, llvm::ArrayRef<mlir::Value> wanted);
+  /// `Jumps::Pass` asks for what has a gradient at all, be it one of zeros: ops that are
+  /// PiecewiseConstant lie on such paths, too.
+  enum class Jumps { Stop, Pass };
+  Activity(mlir::Value loss, llvm::ArrayRef<mlir::Value> wanted, Jumps jumps = Jumps::Stop);
 
   bool varies(mlir::Value value) const { return varying.contains(value); }
   bool isActive(mlir::Value value) const { return varies(value) && useful.contains(value); }

@@ -67,8 +67,14 @@ FailureOr<SmallVector<Value>> accc::differentiate(Value loss, ArrayRef<Value> wa
       if (failed(walk.visit(op)))
         return failure();
 
+  Activity withJumps(loss, sources, Activity::Jumps::Pass);
   SmallVector<Value> gradients;
-  for (Value value : sources)
+  for (Value value : sources) {
     gradients.push_back(walk.find(value));
+    if (!gradients.back() && withJumps.isActive(value))
+      gradients.back() = builder.create<prim::ConstantOp>(
+          loss.getLoc(), value.getType(),
+          prim::splat(cast<RankedTensorType>(value.getType()), 0.0));
+  }
   return gradients;
 }

@@ -17,11 +17,12 @@ namespace accc {
 ///   that
 ///            the rules need, usually before the block's terminator
 ///
-/// Gives one value for each wanted one, of its type; a null value where the loss does not depend on
-/// it (or only through ops whose gradient is zero). Composite ops on the way without a rule of
-/// their own are replaced by their decompositions first: hold values of the block by their uses. If
-/// an op on the way has neither a rule, nor a zero gradient, nor a decomposition, there is one
-/// error for each such op, and nothing is built.
+/// Gives one value for each wanted one, of its type: a constant of zeros where the loss depends on
+/// it only through ops that are PiecewiseConstant, as in PyTorch, and a null value where it does
+/// not (or through others whose gradient is zero). Composite ops on the way without a rule of their
+/// own are replaced by their decompositions first: hold values of the block by their uses. If an op
+/// on the way has neither a rule, nor a zero gradient, nor a decomposition, there is one error for
+/// each such op, and nothing is built.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 differentiate(mlir::Value loss, llvm::ArrayRef<mlir::Value> wanted, mlir::OpBuilder &builder);
 

@@ -51,15 +51,34 @@ TEST_CASE("the gradient of a value is the sum over its uses") {
   CHECK(gradient(trainable, "b") == std::vector<double>{0.5, -2});
 }
 
+TEST_CASE("a parameter that reaches the loss through jumps has a gradient of zeros") {
+  // As in PyTorch: weight decay changes it.
+  for (const char *op : {"floor", "ceil", "round_even", "sign"}) {
+    Trainable trainable(model(std::string("%0 = prim.") + op +
+                              " %b : (tensor<2xf64>) -> tensor<2xf64>\n%y = prim.mul %a, %0" +
+                              kPair));
+    CHECK(trainable.make({"output:loss", "sgd,weight_decay=0.5", {}}) ==
+          "warning: node 'b': the gradient of the parameter is always zero: the parameter reaches "
+          "the loss only through rounding, signs or the like\n");
+    Values values = inputs();
+    values["learning_rate"] = scalar(1);
+    trainable.run("train_step", values);
+    CHECK(values["b"].values == std::vector<double>{1.5, 0.125});
+    CHECK(gradient(trainable, "b") == std::vector<double>{0, 0});
+  }
+}
+
 TEST_CASE("a parameter that does not reach the loss is not trained") {
-  // b matters only through floor, whose gradient is zero.
-  Trainable trainable(model(std::string("%0 = prim.floor %b : (tensor<2xf64>) -> tensor<2xf64>\n") +
-                            "%y = prim.mul %a, %0" + kPair));
+  // b matters only through a comparison.
+  Trainable trainable(
+      model(std::string("%0 = prim.compare gt %b, %a : (tensor<2xf64>, tensor<2xf64>) -> "
+                        "tensor<2xi1>\n%1 = prim.convert %0 : (tensor<2xi1>) -> tensor<2xf64>\n") +
+            "%y = prim.mul %a, %1" + kPair));
   CHECK(trainable.make({"output:loss", "sgd", {}}) ==
         "warning: node 'b': the parameter does not reach the loss, and is not trained\n");
   Values values = inputs();
   CHECK(trainable.run("grad_step", values).count("grad.b") == 0);
-  CHECK(gradient(trainable, "a") == std::vector<double>{3, 0});
+  CHECK(gradient(trainable, "a") == std::vector<double>{1, 1});
 }
 
 TEST_CASE("a frozen parameter has no gradient and no state") {

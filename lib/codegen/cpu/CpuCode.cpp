@@ -25,7 +25,7 @@ static LogicalResult generateCode(ModuleOp program, const ConstantBlock &constan
   SmallVector<ModuleOp> parts = splitKernels(*kernels->module);
   {
     TimedPart part("lower-kernels");
-    if (failed(lowerToLLVM(*kernels->module, populateLibmCallPatterns)))
+    if (failed(lowerToLLVM(*kernels->module, populateHostPatterns)))
       return failure();
   }
   llvm::LLVMContext llvmContext;

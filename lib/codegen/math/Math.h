@@ -25,10 +25,11 @@ namespace accc::codegen {
 void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns,
                                         mlir::PatternBenefit benefit = 2);
 
-/// Turns the same functions on f64 (and vectors of it, element by element) into calls of the C
-/// library: for hosts only. Declares `func.func private @exp(f64) -> f64` and so on in the nearest
-/// symbol table, so the rewrite must be driven from a pass on that table's op or above.
-void populateLibmCallPatterns(mlir::RewritePatternSet &patterns);
+/// For CPUs: turns the same functions on f64 (and vectors of it, element by element) into calls of
+/// the C library. Declares `func.func private @exp(f64) -> f64` and so on in the nearest symbol
+/// table, so the rewrite must be driven from a pass on that table's op or above. Remainders of f32,
+/// f16 and bf16 become arithmetic of f64, with a branch for quotients of 2^28 and more.
+void populateHostPatterns(mlir::RewritePatternSet &patterns);
 
 /// For GPUs: functions of f32, f16 and bf16 that instructions compute well enough
 /// (MathDeviceBounds.def), in place of the formulas; 1 / x, maxima and minima likewise. Functions

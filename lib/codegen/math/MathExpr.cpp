@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -74,6 +76,7 @@ Expr fma(Expr a, Expr b, Expr c) { return emit<math::FmaOp>(a, b, c); }
 Expr abs(Expr x) { return emit<math::AbsFOp>(x); }
 Expr sqrt(Expr x) { return emit<math::SqrtOp>(x); }
 Expr roundEven(Expr x) { return emit<math::RoundEvenOp>(x); }
+Expr floor(Expr x) { return emit<math::FloorOp>(x); }
 Expr copysign(Expr x, Expr sign) { return emit<math::CopySignOp>(x, sign); }
 
 Expr flipSign(Expr x, Expr sign) {
@@ -83,6 +86,23 @@ Expr flipSign(Expr x, Expr sign) {
 }
 
 Expr select(Expr condition, Expr a, Expr b) { return emit<arith::SelectOp>(condition, a, b); }
+
+Expr ifAny(Expr condition, function_ref<Expr()> then, Expr otherwise) {
+  ImplicitLocOpBuilder &builder = condition.getBuilder();
+  Value any = condition.getValue();
+  if (auto vector = dyn_cast<VectorType>(any.getType())) {
+    auto flat = VectorType::get(vector.getNumElements(), vector.getElementType());
+    any = builder.create<vector::ReductionOp>(vector::CombiningKind::OR,
+                                              builder.createOrFold<vector::ShapeCastOp>(flat, any));
+  }
+  auto branch = builder.create<scf::IfOp>(otherwise.getValue().getType(), any, /*hasElse=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  builder.create<scf::YieldOp>(then().getValue());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  builder.create<scf::YieldOp>(otherwise.getValue());
+  return {builder, branch.getResult(0)};
+}
 
 Expr atMost(Expr x, double high) {
   Expr bound = x.constant(high);

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <type_traits>
 
@@ -72,6 +73,8 @@ Expr abs(Expr x);
 Expr sqrt(Expr x);
 /// The nearest integer, ties to even.
 Expr roundEven(Expr x);
+/// The greatest integer that is not greater.
+Expr floor(Expr x);
 /// The magnitude of `x` with the sign of `sign`.
 Expr copysign(Expr x, Expr sign);
 /// `x`, negated where the sign bit of `sign` is set.
@@ -84,6 +87,11 @@ inline Expr select(Expr condition, Expr a, Number auto b) {
 inline Expr select(Expr condition, Number auto a, Expr b) {
   return select(condition, b.constant(a), b);
 }
+
+/// What `then` gives where any lane of `condition` is set, else `otherwise`, of the same type: a
+/// branch, for what is long and rarely needed. `then` must give the other lanes what they need,
+/// too.
+Expr ifAny(Expr condition, llvm::function_ref<Expr()> then, Expr otherwise);
 
 /// min(x, high) and max(x, low), which keep a NaN in `x`: one instruction on x86.
 Expr atMost(Expr x, double high);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The formulas behind populateElementaryFunctionPatterns: f32 to f32, scalar or vector,
-// branch-free. Bounds stand in MathBounds.def, derivations beside the code.
+// The formulas behind populateElementaryFunctionPatterns and populateHostPatterns: f32 to f32,
+// scalar or vector, branch-free but for remainders. Bounds stand in MathBounds.def, derivations
+// beside the code.
 
 #ifndef ACCC_CODEGEN_MATH_MATHFUNCTIONS_H
 #define ACCC_CODEGEN_MATH_MATHFUNCTIONS_H
@@ -59,6 +60,10 @@ Expr erf(Expr x);
 // MathPow.cpp
 Expr pow(Expr x, Expr y);
 Expr rsqrt(Expr x);
+
+// MathRemainder.cpp
+/// C's fmodf, which is exact.
+Expr remainder(Expr x, Expr y);
 
 } // namespace accc::codegen::elementary
 

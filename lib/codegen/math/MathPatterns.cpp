@@ -154,7 +154,10 @@ static void populateCallPatterns(RewritePatternSet &patterns, const std::string 
 #include "codegen/math/MathBounds.def"
 }
 
-void populateLibmCallPatterns(RewritePatternSet &patterns) { populateCallPatterns(patterns, ""); }
+void populateHostPatterns(RewritePatternSet &patterns) {
+  populateCallPatterns(patterns, "");
+  patterns.add<ExpandFunction<arith::RemFOp, &elementary::remainder>>(patterns.getContext());
+}
 
 void populateDevicePatterns(RewritePatternSet &patterns) {
   constexpr int preferred = 3; // to the formula

@@ -93,7 +93,7 @@ static void insertFunction(ModuleOp module, StringRef name, unsigned arity) {
 static void lower(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   codegen::populateElementaryFunctionPatterns(patterns);
-  codegen::populateLibmCallPatterns(patterns);
+  codegen::populateHostPatterns(patterns);
   arith::populateExpandBFloat16Patterns(patterns);
   require(succeeded(applyPatternsAndFoldGreedily(module, std::move(patterns))), "patterns");
   PassManager passes(module.getContext());

@@ -224,6 +224,13 @@ static void checkFunction(const char *name, double bound, Reference reference) {
   }
 #include "codegen/math/MathBounds.def"
 
+TEST_CASE("math remainder is exact", "[math]") {
+  report("remainder",
+         worstOfBinary(MathKernel("arith.remf", 2),
+                       [](double x, double y) { return std::fmod(x, y); }),
+         0);
+}
+
 TEST_CASE("math gives the same for every shape", "[math]") {
   std::vector<float> xs, ys, expected(kBlock), got(kBlock);
   std::mt19937 random(1);
@@ -238,7 +245,8 @@ TEST_CASE("math gives the same for every shape", "[math]") {
                            {"math.log", 1u},
                            {"math.sin", 1u},
                            {"math.erf", 1u},
-                           {"math.powf", 2u}}) {
+                           {"math.powf", 2u},
+                           {"arith.remf", 2u}}) {
     MathKernel(op, arity)(xs.data(), ys.data(), expected.data(), kBlock);
     for (const char *lanes : {"", "1", "4", "8", "64", "2x8"}) {
       MathKernel(op, arity, "f32", lanes)(xs.data(), ys.data(), got.data(), kBlock);
@@ -311,4 +319,5 @@ TEST_CASE("math bench", "[.bench]") {
         mlir::math::OP::hasTrait<mlir::OpTrait::OneOperand>() ? 1 : 2);
 #include "codegen/math/MathBounds.def"
   bench("floor", "math.floor", 1);
+  bench("remainder", "arith.remf", 2);
 }

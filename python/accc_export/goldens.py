@@ -161,7 +161,7 @@ class GoldenRun:
     def train(self, module: torch.nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         """`loss`, outputs and `grad.<parameter>` of the first step, `losses` of all, `param.<tensor>` after the last."""
         torch.manual_seed(0)
-        module = module.to(dtype)
+        module = module._apply(lambda x: _to(x, dtype))  # Module.to(dtype) would drop imaginary parts
         inputs, target = [_to(x, dtype) for x in self.call.inputs.values()], _to(self.target, dtype)
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         optimizer = Optimizer(self.optimizer, self.lr, [p for p in module.parameters() if p.requires_grad])
@@ -199,7 +199,10 @@ class GoldenRun:
 
 
 def _to(tensor: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor | None:
-    return tensor.to(dtype) if tensor is not None and tensor.is_floating_point() else tensor
+    """Reals as this type, complex numbers as that of such parts."""
+    if tensor is None or not (tensor.is_floating_point() or tensor.is_complex()):
+        return tensor
+    return tensor.to(dtype.to_complex() if tensor.is_complex() else dtype)
 
 
 def _dense(tensor: torch.Tensor) -> torch.Tensor:
@@ -207,5 +210,9 @@ def _dense(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def save_tensors(tensors: dict[str, torch.Tensor], path: pathlib.Path) -> None:
-    """Writes tensors as a safetensors file."""
-    save_file({name: x.detach().cpu().contiguous().clone() for name, x in tensors.items()}, path)
+    """Writes tensors as a safetensors file, complex ones as accc's libraries hold them: with a last dimension of two parts."""
+    save_file({name: _parts(x.detach().cpu()).contiguous().clone() for name, x in tensors.items()}, path)
+
+
+def _parts(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor

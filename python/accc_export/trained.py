@@ -31,6 +31,8 @@ def state_dict(module: torch.nn.Module, path: str | os.PathLike, *, partial: boo
     values: dict[str, torch.Tensor] = {}
     for name, value in trained.items():
         own = result.get(name)
+        if own is not None and own.is_complex() and value.shape == (*own.shape, 2):
+            value = torch.view_as_complex(value)  # a file holds the two parts
         if own is None and name not in first:
             problems.append(f"the module has no {name}")
         elif own is not None and own.shape != value.shape:

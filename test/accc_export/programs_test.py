@@ -16,6 +16,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
+import safetensors.torch  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
@@ -117,6 +118,19 @@ class Hooked(nn.Module):
         if self.hook and x.requires_grad:
             x.register_hook(self.hook)
         return x.tanh()
+
+
+class Filtered(nn.Module):
+    """Has complex numbers for parameter, buffer and input."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix, self.scale = nn.Linear(8, 8), nn.Parameter(torch.randn(5, dtype=torch.complex64))
+        self.register_buffer("turn", torch.polar(torch.ones(5), torch.arange(5.0)))
+
+    def forward(self, sound, shift):
+        spectrum = torch.fft.rfft(self.mix(sound)) * self.scale * self.turn + shift
+        return {"loss": torch.fft.irfft(spectrum.abs() * spectrum, n=8).square().mean()}
 
 
 def everything():
@@ -241,6 +255,23 @@ class ProgramsTest(unittest.TestCase):
         self.compare(golden, "joint.pt2")
         with self.assertRaisesRegex(accc_export.ExportError, "make a golden of each"):
             accc_export.golden(module, inputs, golden, exporter=["joint", "dynamo"], dynamic=dynamic, **settings)
+
+    @unittest.skipUnless(ACCC.exists(), "accc is not built")
+    def test_goldens_of_complex_parameters(self):
+        torch.manual_seed(0)
+        module, inputs = Filtered(), {"sound": torch.randn(3, 8), "shift": torch.randn(5, dtype=torch.complex64)}
+        golden = self.folder / "golden"
+        accc_export.golden(module, inputs, golden, exporter="torch.export", loss="output:loss", lr=0.1, steps=3)
+        self.compare(golden, "model.pt2")
+        trained = self.folder / "trained.safetensors"
+        files = safetensors.torch.load_file(golden / "golden.safetensors")
+        self.assertEqual(files["grad.scale"].shape, (5, 2))
+        self.assertGreater(files["grad.scale"][:, 1].abs().max(), 1e-3)
+        params = {name: files[f"param.{name}"] for name in ("mix.weight", "mix.bias", "scale")}
+        safetensors.torch.save_file(params, trained)
+        scale = accc_export.state_dict(module, trained)["scale"]
+        self.assertEqual((scale.dtype, scale.shape), (torch.complex64, (5,)))
+        self.assertTrue(torch.equal(torch.view_as_real(scale), files["param.scale"]))
 
     def compare(self, golden, model):
         done = subprocess.run([ACCC, "diff", golden / model, golden], capture_output=True, text=True, timeout=300)

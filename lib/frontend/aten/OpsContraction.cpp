@@ -231,6 +231,11 @@ Entities sumOfProducts(Node &node) {
   SmallVector<Tensor> inputs = node.tensors("tensors");
   if (inputs.empty())
     fail("nothing to sum");
+  Type type = inputs.front().elementType(); // PyTorch takes several where it sums no products
+  for (Tensor x : inputs)
+    type = promoteTypes(type, x.elementType());
+  for (Tensor &x : inputs)
+    x = x.convert(type);
   if (inputs.size() == 1 && onlyRearranges(node.string("equation")))
     node.share(Alias::View);
   return {einsum(node, node.string("equation"), inputs)};

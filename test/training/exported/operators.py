@@ -576,6 +576,7 @@ INTEGERS = {
     "product": lambda x: x * low((whole(x) * 3**36 + 7) @ (whole(x).T * 5**24 - 3)).sum(),
     "product32": lambda x: x * low(((whole(x) * 3**17 + 7).int() @ (whole(x).T * 5**12 - 3).int()).long()).sum(),
     "einsum": lambda x: x * low(torch.einsum("ij,kj->ik", whole(x) * 3**36 + 7, whole(x) * 5**24 - 3)).sum(),
+    "einsum_types": lambda x: torch.einsum("i,jk,->jik", torch.arange(1, 4), x, torch.tensor(0.3, dtype=torch.float64)).float() * torch.einsum("jk,k->jk", x > 0, whole(x)[0])[:, None],
     "power": lambda x: x * low((whole(x) * 2 + 3) ** (whole(x).abs() * 10**12 + 1025)),
     "power_narrow": lambda x: x * low((whole(x).int() * 2 + 3) ** (whole(x).abs().int() * 1000 + 1025), 8),
     "power_even": lambda x: x * low((whole(x) * 2) ** (whole(x).abs() * 3), 8),

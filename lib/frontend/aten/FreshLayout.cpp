@@ -14,6 +14,8 @@ enum class Kind {
   Contiguous,
   /// TensorIterator's: see Layout::ofElementwise.
   Elementwise,
+  /// The same, of operators that draw numbers, reduce or know dimensions by their place.
+  LikeElementwise,
   /// As the first argument, or as the memory format says.
   Like,
   /// Contiguous where no argument of four or five dimensions has its channels last.
@@ -58,8 +60,9 @@ constexpr Family kFamilies[] = {
      "special_i1 special_i1e special_erfcx special_ndtri special_log_ndtr special_entr "
      "special_zeta "
      "special_xlog1py relu relu6 leaky_relu elu selu celu gelu silu mish "
-     "softplus softsign hardtanh hardswish hardsigmoid hardshrink softshrink threshold prelu "
-     "dropout native_dropout alpha_dropout mse_loss smooth_l1_loss polar complex"},
+     "softplus softsign hardtanh hardswish hardsigmoid hardshrink softshrink threshold polar "
+     "complex"},
+    {Kind::LikeElementwise, "prelu dropout native_dropout alpha_dropout mse_loss smooth_l1_loss"},
     {Kind::Like, "clone zeros_like ones_like full_like empty_like rand_like randn_like "
                  "randint_like sort argsort flip index_put index_fill"},
     {Kind::InChannelOrder,
@@ -90,6 +93,20 @@ std::optional<Kind> kindOf(StringRef op) {
 }
 
 } // namespace
+
+// Elementwise operators whose results lie otherwise than those of arithmetic.
+constexpr StringRef kCopies[] = {"clone",    "copy",      "detach",    "fill",       "to",
+                                 "_to_copy", "ones_like", "full_like", "zeros_like", "masked_fill"};
+
+bool accc::aten::isElementwise(StringRef op) {
+  std::optional<Operator> known = findOperator(op);
+  if (!known)
+    return false;
+  auto [name, overload] = op.split('.');
+  std::string plain = known->inPlace ? functionalName(name) : name.str();
+  return llvm::is_contained(kCopies, plain) ||
+         kindOf((plain + "." + overload).str()) == Kind::Elementwise;
+}
 
 FreshLayout::FreshLayout(StringRef op, const Signature &signature,
                          const llvm::StringMap<Local> &locals, std::optional<MemoryFormat> format)
@@ -178,6 +195,7 @@ Layout FreshLayout::of(RankedTensorType result) const {
     return contiguousIf(!(StringRef(op).starts_with("matmul") && isMatrixTimesStack()) &&
                         format.value_or(MemoryFormat::Contiguous) == MemoryFormat::Contiguous);
   case Kind::Elementwise:
+  case Kind::LikeElementwise:
     return ofElementwise(shape);
   case Kind::Like: {
     if (operands.empty() || operands.front().layout.shape() != shape)

@@ -7,6 +7,10 @@
 
 namespace accc::aten {
 
+/// Whether each element of what `op`, "add.Tensor" or "add_.Tensor", gives is a function of the
+/// elements at its place in the tensors, broadcast to one shape, and of numbers.
+bool isElementwise(llvm::StringRef op);
+
 /// The layout that PyTorch gives the results of a call of `op`, "add.Tensor". `locals` are its
 /// arguments, by the names of the parameters of `signature`. Not known for operators that nothing
 /// is said of, and where it hangs on the layout of an argument that is not known.

@@ -88,6 +88,10 @@ MutableTensor MutableTensor::whole() const {
   return result;
 }
 
+bool MutableTensor::sharesStorage(const MutableTensor &other) const {
+  return state->storage == other.state->storage;
+}
+
 void MutableTensor::become(const MutableTensor &other) { *state = State(*other.state); }
 
 Value MutableTensor::read(ForwardBuilder &, Location) const {

@@ -57,6 +57,8 @@ public:
   mlir::Value read(ForwardBuilder &function, mlir::Location loc) const;
   /// The same for an operator that also writes them: in PyTorch's graph it is one of the storage.
   mlir::Value readToWrite(ForwardBuilder &function, mlir::Location loc) const;
+  /// Whether what is written into one may be seen in the other.
+  bool sharesStorage(const MutableTensor &other) const;
   /// Replaces all elements by those of `value`, of the same type. Their gradient is that of `value`
   /// if it is recorded; else that which the elements had before: PyTorch's graph does not know of
   /// such a write.

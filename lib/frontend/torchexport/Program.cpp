@@ -190,6 +190,8 @@ std::optional<aten::Layout> ProgramImporter::layoutOf(const std::string &name,
 
 void ProgramImporter::lay(const Json &output, const Scope &scope) {
   auto layTensor = [&](const std::string &name) {
+    if (!levelsOf(name).empty())
+      return; // the file says it of one element of a batch
     auto bound = scope.find(name);
     auto *tensor =
         bound == scope.end() ? nullptr : std::get_if<aten::MutableTensor>(&bound->second);
@@ -326,18 +328,24 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   Json inputs = node.at("inputs");
   auto argumentAt = [&](size_t i) { return argument(inputs.at(i).at("arg"), scope); };
   llvm::StringRef name = target;
-  if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder))
+  if (name.consume_front(kFunctorch))
+    return runVmap(node, name, scope);
+  bool isBatched = !levelsOfInputs(node).empty();
+  if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder)) {
+    if (isBatched)
+      fail("the operator is not supported inside of torch.vmap");
     return runHigherOrder(node, name, scope);
-  if (name.starts_with(kFunctorch))
-    fail("what torch.func does inside of forward is not in the file: save what "
-         "program.run_decompositions() gives");
+  }
   if (isOfSizes(name)) {
-    std::vector<aten::Local> values;
+    std::vector<aten::NamedLocal> given;
     for (size_t i = 0; i < inputs.size(); ++i)
-      values.push_back(argumentAt(i));
+      given.push_back({"", argumentAt(i)});
+    std::vector<aten::Local> values;
+    for (const aten::NamedLocal &each : firstOfBatch(node, given))
+      values.push_back(each.value);
     return {evaluateSizes(target, values)};
   }
-  if (isOfElement(name) && inputs.size() == 1)
+  if (isOfElement(name) && inputs.size() == 1 && !isBatched)
     return {elementOf(location(node), argumentAt(0))};
   const prim::CustomOperator *custom = prim::findCustomOperator(&context, customName(name));
   bool isVision = !custom && name.consume_front(kVision);
@@ -350,7 +358,10 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   std::optional<Json> called = node.find("name");
   std::string resultName = called ? called->string() : target;
   if (!custom)
-    return caller.call(location(node), op, arguments, resultName);
+    return isBatched ? callBatched(node, op, arguments, resultName)
+                     : caller.call(location(node), op, arguments, resultName);
+  if (isBatched)
+    fail("an operator of your own is not supported inside of torch.vmap");
   if (!givesTensors(node.at("outputs"), static_cast<size_t>(custom->functions->num_outputs)))
     fail("the operator does not return " + Twine(custom->functions->num_outputs) + " tensors, as " +
          custom->library + " says; one that writes into its arguments is not supported");
@@ -397,7 +408,11 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
 
 void ProgramImporter::importNodes(const Json &body, Scope &scope) {
   auto outer = std::exchange(tensorValues, body.find("tensor_values"));
-  auto restore = llvm::make_scope_exit([&] { tensorValues = outer; });
+  Batches around = std::exchange(batches, {});
+  auto restore = llvm::make_scope_exit([&] {
+    tensorValues = outer;
+    batches = std::move(around);
+  });
   Json nodes = body.at("nodes");
   std::set<size_t> left = assertionsOf(body);
   for (size_t i = 0; i < nodes.size(); ++i)

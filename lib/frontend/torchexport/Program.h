@@ -28,6 +28,10 @@ std::optional<std::string> argumentName(const Json &spec);
 /// Whether a node computes a number from sizes of tensors and other numbers.
 bool isOfSizes(llvm::StringRef target);
 
+inline llvm::ArrayRef<int64_t> shapeOf(const aten::MutableTensor &tensor) {
+  return mlir::cast<mlir::RankedTensorType>(tensor.type()).getShape();
+}
+
 class ProgramImporter : public ForwardBuilder {
 public:
   /// `written` are variables that the program writes into, as far as they are known.
@@ -126,6 +130,59 @@ private:
                                    const std::vector<aten::Local> &scanned,
                                    const std::vector<aten::Local> &more);
 
+  // ---- torch.vmap (Vmap.cpp, BatchedCalls.cpp) ----
+  /// The dimensions of a tensor that the function of a torch.vmap does not know of: for each, how
+  /// many of them are around it and itself, in ascending order. They stand before all others.
+  using Levels = llvm::SmallVector<int64_t>;
+  struct Batches {
+    std::vector<int64_t> sizes;           // of each torch.vmap around a node, the outermost first
+    std::map<std::string, Levels> levels; // by the name of a tensor that has some
+  };
+  /// A call of an operator with tensors that hold all elements of a batch.
+  struct BatchedCall {
+    std::string op;
+    std::vector<aten::NamedLocal> arguments;
+    int64_t rank; // what an element of each tensor is broadcast to, at least
+  };
+  Levels levelsOf(const std::string &name) const;
+  /// The one tensor that an operator gives.
+  aten::MutableTensor tensorBy(mlir::Location loc, llvm::StringRef op,
+                               const std::vector<aten::NamedLocal> &arguments);
+  /// Those that any tensor among the node's inputs has.
+  Levels levelsOfInputs(const Json &node) const;
+  /// A node of torch._functorch.predispatch.
+  std::vector<aten::Local> runVmap(const Json &node, llvm::StringRef name, Scope &scope);
+  /// Where a torch.vmap takes a dimension off the tensor `name`, and where it gives one back.
+  aten::MutableTensor addBatchDim(mlir::Location loc, const std::string &name,
+                                  const std::string &result, aten::MutableTensor tensor,
+                                  int64_t dim);
+  aten::MutableTensor removeBatchDim(mlir::Location loc, const std::string &name,
+                                     const std::string &result, aten::MutableTensor tensor,
+                                     int64_t dim);
+  /// Calls an operator on tensors of which levelsOfInputs() are not empty.
+  std::vector<aten::Local> callBatched(const Json &node, llvm::StringRef op,
+                                       const std::vector<aten::NamedLocal> &arguments,
+                                       llvm::StringRef resultName);
+  /// One call with all elements, or nothing where it is not known to give what calls for each
+  /// would.
+  std::optional<BatchedCall> asOneCall(const Json &node, llvm::StringRef op,
+                                       const std::vector<aten::NamedLocal> &arguments);
+  std::vector<aten::Local> callOnce(const Json &node, const BatchedCall &call,
+                                    llvm::StringRef resultName);
+  std::vector<aten::Local> callForEach(const Json &node, llvm::StringRef op,
+                                       const std::vector<aten::NamedLocal> &arguments,
+                                       llvm::StringRef resultName);
+  /// The element of the batch at a place, which is an index for each level.
+  aten::MutableTensor elementOfBatch(mlir::Location loc, const std::string &name,
+                                     aten::MutableTensor tensor,
+                                     const std::map<int64_t, int64_t> &place);
+  /// The node's arguments as they are for the first element of the batch.
+  std::vector<aten::NamedLocal> firstOfBatch(const Json &node,
+                                             const std::vector<aten::NamedLocal> &arguments);
+  /// Throws ImportError where the file has another type for an element of the batch, which stands
+  /// behind `outer` dimensions.
+  void checkElement(const std::string &name, const aten::MutableTensor &tensor, size_t outer);
+
   // ---- outputs (Outputs.cpp) ----
   /// Whether PyTorch took composite operators apart after exporting the program.
   bool isDecomposed() const;
@@ -142,6 +199,7 @@ private:
   const Json &program;
   Json graph, signature;
   std::optional<Json> tensorValues; // of the graph that is imported
+  Batches batches;                  // likewise
   Weights &weights;
   aten::Caller caller;
   Names symbols;                           // integers

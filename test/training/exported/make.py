@@ -118,9 +118,9 @@ def write_onnx(model, inputs, path):
 
 UNEXPORTED = ("covariances", "spelled", "unspoken", "ragged")
 """Operators that torch.export does not take."""
-UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized")
-"""A trace does not hold where gradients stop, calls no module with other parameters and no graphs, has tensors for sizes,
-and takes no masks of booleans."""
+UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized", "mapped")
+"""A trace does not hold where gradients stop, calls no module with other parameters, no graphs and no torch.vmap, has tensors
+for sizes, and takes no masks of booleans."""
 UNDECOMPOSED = ("counted", "curved", "stopped", "paused", "recalled", "opposed", "normed", "factored", "placed", "projected")
 """Decomposition takes no attributes that change, loses where gradients stop, orders the checks of matrices by tokens, makes
 operators of some whose results depend on data, and nothing but long graphs of recurrent layers, of which `recurrent` is one."""

@@ -294,7 +294,15 @@ class Foreseen(nn.Module):
         return self.norm.running_var.sum().item() * self.norm(x)
 
 
-REFUSED = {"foreseen": Foreseen, "shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved}
+class Turned(nn.Module):
+    """Functions of torch.vmap that turn their elements over in place and draw numbers."""
+
+    def forward(self, x):
+        turned = torch.vmap(lambda row: row.clone().unsqueeze(0).t_())(x)
+        return turned, torch.vmap(lambda row: row + torch.rand(3), randomness="different")(x)
+
+
+REFUSED = {"foreseen": Foreseen, "shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved, "turned": Turned}
 """Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
 
 
@@ -457,6 +465,39 @@ class Indexed(nn.Module):
         return best * where.clamp(max=2), sums.cumsum(1), window.mean(-1), scores @ x, x.max(1).values
 
 
+class Mapped(nn.Module):
+    """Functions by torch.vmap: nested, in chunks, along other dimensions, with writes into their elements."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+        self.weight = nn.Parameter(torch.randn(3, 4, 2))
+        self.register_buffer("factors", torch.arange(3))
+
+    def forward(self, x):
+        attend = torch.vmap(lambda q, k: (q @ k.t()).softmax(-1) @ k)(x, self.mix(x)[..., :4])
+        pairs = torch.vmap(torch.vmap(lambda a, b: (a - b).square().sum(), (None, 0)), (0, None))(x[0], x[1])
+        each = torch.vmap(lambda a, w: torch.tanh((a[:, None] * w).sum(0)), in_dims=(1, None))(x[0].t(), self.weight[0])
+        models = torch.vmap(lambda w, row: (row @ w, row), in_dims=(0, None))(self.weight, x[0])
+        outer = torch.vmap(lambda row: torch.vmap(lambda a: a * row.sum() + a, out_dims=-1)(row))(x[1])
+        chunks = torch.vmap(lambda row: F.layer_norm(row, (4,)).exp(), chunk_size=2)(x[0])
+        # A number of the batch decides no element type, however wide its own is.
+        scaled = torch.vmap(lambda row, factor: row.round().int() * factor * row.new_ones(4), in_dims=(1, 0))(x[:, :3].contiguous(), self.factors)
+        rows = x.clone()
+
+        def write(row, other):
+            row.mul_(2)
+            row[1:, :2] = other[1:, 2:]
+            row.t()[0].add_(other[0, 0])
+            with torch.no_grad():
+                mask = torch.ones(4)
+            return row.sum(0) * mask
+
+        written = torch.vmap(write)(rows, x.flip(0))
+        parts = torch.vmap(lambda row: row.split(2, -1), in_dims=1)(self.mix(x))
+        return attend, pairs, each, *models, outer, chunks, scaled, rows, written, *parts
+
+
 class Measured(nn.Module):
     """Sizes that follow from others, arithmetic on them, and a branch that they decide."""
 
@@ -505,6 +546,7 @@ CASES = {
     "bounded": (Bounded, {"scale": torch.ones(1)}, None, {}),
     "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
+    "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
                  {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),
     "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),

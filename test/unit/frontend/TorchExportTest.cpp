@@ -231,6 +231,17 @@ TEST_CASE("torch.export: attributes that the program writes into") {
              Contains("computes it from the buffer 'norm.running_var'"));
 }
 
+TEST_CASE("torch.export: torch.vmap") {
+  std::string bytes = program("mapped"), problems = import(program("refused/turned")).problems();
+  CHECK(import(bytes).problems().empty());
+  CHECK_THAT(problems,
+             Contains("(aten.t_.default): an operator that makes its argument a view is"));
+  CHECK_THAT(problems, Contains("supported with randomness='error' only"));
+  std::string open = R"(_vmap_increment_nesting", "inputs": [{"name": "", "arg": {"as_int": )";
+  CHECK_THAT(import(replaced(bytes, kModel, open + "2", open + "7")).problems(),
+             Contains("torch.vmap maps over a dimension that the tensor does not have"));
+}
+
 TEST_CASE("torch.export: memory that is shared") {
   CHECK_THAT(import(program("refused/shared")).problems(),
              Contains("the buffer 'copy' shares its memory with the parameter 'scale'"));

@@ -239,7 +239,9 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
         [&](const auto &value) -> Argument {
           using T = std::decay_t<decltype(value)>;
           if constexpr (std::is_same_v<T, MutableTensor>) {
-            bool isWritten = op->inPlace && entry.first() == prepared->viewed;
+            // x.t_() writes nothing, and PyTorch's graph has x in it as it is.
+            bool isWritten =
+                op->inPlace && op->alias == Alias::None && entry.first() == prepared->viewed;
             return isWritten ? value.readToWrite(function, loc) : read(loc, value);
           } else if constexpr (std::is_same_v<T, MutableTensors>) {
             TensorList list;

@@ -397,6 +397,7 @@ STRIDED = {
     "as_strided": lambda x: x.exp().t().as_strided((2, 2), (1, 2), 1), "whole": lambda x: x.exp().t().as_strided((2, 3), (3, 1)),
     # Beside the argument's own elements.
     "outside": lambda x: x.exp()[1].as_strided((2, 2), (2, 1), 1), "between": lambda x: x.exp()[:, ::2].as_strided((5,), (1,)), "around": lambda x: x.exp()[:1].as_strided((2, 3), (3, 1), 0),
+    "turned": lambda x: x.sin()[:1].as_strided((2, 3), (3, 1), 0).t_(),
 }
 
 DISTANCES = {

@@ -14,6 +14,10 @@ using namespace accc::codegen;
 /// stream a tensor: with 16, GELU's gradient (two read, one written) took 1.7 times as long.
 static constexpr int64_t kRun = 8;
 
+/// Values of a whole row, with so many of which a step takes several registers of columns: they
+/// are computed once for all.
+static constexpr int64_t kOfRowsWorthIt = 4;
+
 namespace {
 
 class VectorReduction {
@@ -43,6 +47,7 @@ private:
                              ElementBody body);
   bool keepsTotalsInMemory(int64_t vectors) const;
   void emitBlock(Value low, Value high, int64_t blockExtent);
+  int64_t countOfRows() const;
 
   const Reductions &r;
   func::FuncOp function;
@@ -261,6 +266,26 @@ void VectorReduction::emitBlock(Value low, Value high, int64_t blockExtent) {
   });
 }
 
+/// How many values a step over a row's columns computes that are the same for all of them.
+int64_t VectorReduction::countOfRows() const {
+  DenseSet<Operation *> seen;
+  SmallVector<Value> values;
+  exec::KernelOp kernel = r.kernel;
+  for (auto op : kernel.getBody().front().getOps<prim::BroadcastOp>())
+    if (op.getType().getShape() == r.spaceShape() &&
+        !llvm::is_contained(op.getDimensions(), int64_t(vectorDim)))
+      values.push_back(op.getOperand());
+  int64_t count = 0;
+  while (!values.empty()) {
+    Operation *op = values.pop_back_val().getDefiningOp();
+    if (!op || isa<prim::ReduceOp>(op) || !seen.insert(op).second)
+      continue;
+    count += isa<Pointwise>(op);
+    llvm::append_range(values, op->getOperands());
+  }
+  return count;
+}
+
 KernelFunction VectorReduction::emit() {
   const Domain &domain = r.domain;
   for (unsigned i = 0; i < r.position.size(); ++i)
@@ -299,7 +324,9 @@ KernelFunction VectorReduction::emit() {
     int64_t wanted =
         std::clamp((vectors + kBlocks - 1) / kBlocks, std::min(kLeast, vectors), kMost);
     blockExtent = (rows >= kBlocks ? std::min(vectors, kMost) : wanted) * registerWidth;
-    target.setLanes(emitter, vectorDim, registerWidth);
+    width = target.chooseLanes(extent, countOfRows() < kOfRowsWorthIt ? 1 : 4);
+    target.setLanes(emitter, vectorDim, width);
+    blockExtent = static_cast<int64_t>(llvm::alignTo(blockExtent, width));
   }
   int64_t blocks = (extent + blockExtent - 1) / blockExtent;
   int64_t tasks =

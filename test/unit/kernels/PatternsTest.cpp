@@ -225,6 +225,30 @@ static const PatternCase kPatterns[] = {
     %3 = prim.slice %1 {starts = array<i64: 0, 16>, limits = array<i64: 2, 32>, strides = array<i64: 1, 1>} : (tensor<2x32xf32>) -> tensor<2x16xf32>
     %4 = prim.add %2, %3 : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
     return %4 : tensor<2x16xf32> })"},
+  {"sums of columns weighted by functions of the rows", 0, R"(func.func @f(%v: tensor<50xf32>, %x: tensor<50x133xf32>) -> tensor<133xf32> {
+    %0 = prim.mul %v, %v : (tensor<50xf32>, tensor<50xf32>) -> tensor<50xf32>
+    %1 = prim.add %0, %0 : (tensor<50xf32>, tensor<50xf32>) -> tensor<50xf32>
+    %2 = prim.exp %v : (tensor<50xf32>) -> tensor<50xf32>
+    %3 = prim.add %1, %2 : (tensor<50xf32>, tensor<50xf32>) -> tensor<50xf32>
+    %4 = prim.sqrt %3 : (tensor<50xf32>) -> tensor<50xf32>
+    %5 = prim.div %v, %4 : (tensor<50xf32>, tensor<50xf32>) -> tensor<50xf32>
+    %b = prim.broadcast %5 {dimensions = array<i64: 0>} : (tensor<50xf32>) -> tensor<50x133xf32>
+    %y = prim.mul %x, %b : (tensor<50x133xf32>, tensor<50x133xf32>) -> tensor<50x133xf32>
+    %s = prim.reduce sum %y {dimensions = array<i64: 0>} : (tensor<50x133xf32>) -> tensor<133xf32>
+    return %s : tensor<133xf32> })"},
+  {"columns less their sums, weighted by functions of the rows", 0, R"(func.func @f(%v: tensor<37xf32>, %x: tensor<37x70xf32>) -> (tensor<70xf32>, tensor<37x70xf32>) {
+    %0 = prim.mul %v, %v : (tensor<37xf32>, tensor<37xf32>) -> tensor<37xf32>
+    %1 = prim.add %0, %0 : (tensor<37xf32>, tensor<37xf32>) -> tensor<37xf32>
+    %2 = prim.exp %v : (tensor<37xf32>) -> tensor<37xf32>
+    %3 = prim.add %1, %2 : (tensor<37xf32>, tensor<37xf32>) -> tensor<37xf32>
+    %4 = prim.sqrt %3 : (tensor<37xf32>) -> tensor<37xf32>
+    %5 = prim.div %v, %4 : (tensor<37xf32>, tensor<37xf32>) -> tensor<37xf32>
+    %b = prim.broadcast %5 {dimensions = array<i64: 0>} : (tensor<37xf32>) -> tensor<37x70xf32>
+    %y = prim.mul %x, %b : (tensor<37x70xf32>, tensor<37x70xf32>) -> tensor<37x70xf32>
+    %s = prim.reduce sum %y {dimensions = array<i64: 0>} : (tensor<37x70xf32>) -> tensor<70xf32>
+    %u = prim.broadcast %s {dimensions = array<i64: 1>} : (tensor<70xf32>) -> tensor<37x70xf32>
+    %z = prim.sub %y, %u : (tensor<37x70xf32>, tensor<37x70xf32>) -> tensor<37x70xf32>
+    return %s, %z : tensor<70xf32>, tensor<37x70xf32> })"},
   {"rank 0 in and out of a reduction", 0, R"(func.func @f(%a: tensor<f32>, %x: tensor<7x9xf32>) -> (tensor<f32>, tensor<7x9xf32>) {
     %b = prim.broadcast %a {dimensions = array<i64>} : (tensor<f32>) -> tensor<7x9xf32>
     %m = prim.mul %x, %b : (tensor<7x9xf32>, tensor<7x9xf32>) -> tensor<7x9xf32>

@@ -55,17 +55,24 @@ template <Tensor (*choose)(Tensor, Tensor)> Entities ignoringNan(Node &node) {
   return {prim::select(prim::notEqual(b, b), a, chosen)};
 }
 
+/// What `test` finds of both parts of complex numbers, as one.
+Entities ofParts(Node &node, function_ref<Tensor(Tensor)> test, Tensor (*join)(Tensor, Tensor)) {
+  Complex x = node.complexIn("self");
+  Tensor found = test(asFloat(node, x.real));
+  return {x.imaginary ? join(found, test(*x.imaginary)) : found};
+}
+
 Entities isNan(Node &node) {
-  Tensor x = node.in("self");
-  return {prim::notEqual(x, x)};
+  return ofParts(node, [](Tensor x) { return prim::notEqual(x, x); }, prim::bitOr);
 }
 Entities isInf(Node &node) {
-  return {prim::equal(prim::abs(asFloat(node, node.in("self"))), kInfinity)};
+  auto isInfinite = [](Tensor x) { return prim::equal(prim::abs(x), kInfinity); };
+  return ofParts(node, isInfinite, prim::bitOr);
 }
 template <bool isNegative> Entities isInfOfSign(Node &node) {
   return {prim::equal(asFloat(node, node.in("self")), isNegative ? -kInfinity : kInfinity)};
 }
-Entities isFinite(Node &node) { return {prim::isFinite(asFloat(node, node.in("self")))}; }
+Entities isFinite(Node &node) { return ofParts(node, prim::isFinite, prim::bitAnd); }
 
 Entities isReal(Node &node) {
   Complex x = node.complexIn("self");

@@ -162,21 +162,22 @@ Entities hingeEmbedding(Node &node) {
 
 /// max(0, |a - p| - |a - n| + margin); with swap the nearer of |a - n| and |p - n|
 Entities tripletMargin(Node &node) {
-  Tensor anchor = node.floatIn("anchor");
-  double p = node.number("p"), epsilon = node.real("eps");
-  auto distance = [&](Tensor a, Tensor b) {
-    Tensor d = prim::abs(a - b + epsilon);
-    int64_t last = d.rank() - 1;
-    if (p == 1)
-      return prim::sum(d, {last});
-    return p == 2 ? prim::sqrt(prim::sum(d * d, {last}))
-                  : prim::pow(prim::sum(prim::pow(d, p), {last}), 1 / p);
+  Type type = resultType(node, {"anchor", "positive", "negative"});
+  auto in = [&](StringRef name) { return asFloat(node, asTensor(node, name, type)); };
+  Tensor anchor = in("anchor"), positive = in("positive"), negative = in("negative");
+  auto distance = [&](Tensor x, Tensor y) {
+    auto [a, b] = node.broadcast(x, y);
+    if (a.rank() == 0)
+      fail("needs vectors along the last dimension");
+    return norm(a - b + node.real("eps"), node.number("p"), {a.rank() - 1});
   };
-  Tensor positive = node.floatIn("positive"), negative = node.floatIn("negative");
   Tensor apart = distance(anchor, negative);
-  if (node.boolean("swap"))
-    apart = prim::min(apart, distance(positive, negative));
-  return {reduced(node, atLeastZero(distance(anchor, positive) - apart + node.number("margin")))};
+  if (node.boolean("swap")) {
+    auto [own, swapped] = node.broadcast(apart, distance(positive, negative));
+    apart = prim::min(own, swapped);
+  }
+  auto [near, far] = node.broadcast(distance(anchor, positive), apart);
+  return {reduced(node, atLeastZero(near - far + node.number("margin")))};
 }
 
 /// e^x - target x, or x - target log x; in full with Stirling's approximation of log target!

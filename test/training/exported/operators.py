@@ -59,6 +59,7 @@ ELEMENTWISE = {
     "compare": lambda x: x * (x > 0.1).float() + x * (x <= x.flip(1)) + x * (x != 0), "bits": lambda x: x * ((INDEX & 1) | (INDEX ^ 3)),
     "logical": lambda x: x * (MASK.logical_and(x > 0) | MASK.logical_not()), "shift": lambda x: x * ((INDEX << 2) >> 1),
     "not": lambda x: x * (~INDEX) * (~MASK), "is": lambda x: x * torch.isfinite(x) * ~torch.isnan(x) * ~torch.isinf(x),
+    "complex_is": lambda x: x * torch.isfinite(torch.complex(x, 1 / (x - x[0]))) + x * torch.isnan(torch.complex(x, (x - x[1]).log())) - x * torch.isinf(torch.complex((x - x[0]).abs().log(), x)),
     "to": lambda x: x.double().to(torch.float32) * 2, "type_as": lambda x: x * INDEX.type_as(x),
 }
 
@@ -356,6 +357,7 @@ LOSSES = {
     "soft_margin": lambda x: F.soft_margin_loss(x, (CLASSES[:, None] - 1.0).sign()), "margin_ranking": lambda x: F.margin_ranking_loss(x[0], x[1], x[0].sign().detach(), margin=0.1),
     "cosine_similarity": lambda x: F.cosine_similarity(x, TARGET.to(x)), "cosine_embedding": lambda x: F.cosine_embedding_loss(x, TARGET.to(x), torch.tensor([1, -1]), margin=0.1),
     "hinge_embedding": lambda x: F.hinge_embedding_loss(x, (TARGET.to(x) - 0.22).sign()), "triplet": lambda x: F.triplet_margin_loss(x, x.exp(), TARGET.to(x), swap=True),
+    "triplets_of_types": lambda x: F.triplet_margin_loss(x, x[:, :1].double(), TARGET.to(x)[:1].half(), p=3, reduction="sum"),
     "poisson": lambda x: F.poisson_nll_loss(x, TARGET.to(x)),
 }
 

@@ -86,8 +86,8 @@ def check(module, format, compiler, folder):
     wrong = compare(found_by_accc(module, format, path, compiler, folder), single, double)
     if wrong and format == "onnx" and (message := found_in_file(module, path, single, double)):
         raise NoExport(f"the file computes other numbers by ONNX's reference evaluator: {message}")
-    if wrong and format == "scripted" and (message := found_in_script(module, single, double)):
-        raise NoExport(f"the scripted module computes other numbers in PyTorch, too: {message}")
+    if wrong and format in ("scripted", "traced") and (message := found_in_script(module, path, single, double)):
+        raise NoExport(f"the file computes other numbers in PyTorch, too: {message}")
     if wrong and format in ("core", "joint") and (message := found_in_parts(module, single, double)):
         raise NoExport(f"PyTorch's decomposed program computes other numbers in PyTorch, too: {message}")
     return wrong
@@ -223,8 +223,8 @@ def found_in_parts(module, single, double):
     return next(iter(compare(found, {name: single[name] for name in found}, double)), "")
 
 
-def found_in_script(module, single, double):
-    """Where PyTorch's own run of the script gives other results than the module: the first of them."""
-    found = torch.jit.script(module)(**{name: x.clone() for name, x in module.inputs.items()})
+def found_in_script(module, path, single, double):
+    """Where PyTorch's own run of what the file holds gives other results than the module: the first of them."""
+    found = torch.jit.load(path)(**{name: x.clone() for name, x in module.inputs.items()})
     found = {name: x.detach() for name, x in found.items() if name in single}
     return next(iter(compare(found, {name: single[name] for name in found}, double)), "")

@@ -53,6 +53,14 @@ std::optional<Operator> accc::aten::findOperator(llvm::StringRef name) {
   return inPlace;
 }
 
+std::optional<std::string> accc::aten::prefixOfLibrary(llvm::StringRef library) {
+  if (library == "aten")
+    return "";
+  std::string prefix = (library + "::").str();
+  bool isThere = llvm::any_of(table(), [&](auto &row) { return row.first().starts_with(prefix); });
+  return isThere ? std::optional(prefix) : std::nullopt;
+}
+
 std::vector<std::string> accc::aten::allOperators() {
   std::vector<std::string> rows;
   auto add = [&](llvm::ArrayRef<OpRow> family) {

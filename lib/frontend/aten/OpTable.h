@@ -34,6 +34,10 @@ std::string functionalName(llvm::StringRef name);
 /// The operator of a name as "add.Tensor" or "relu_", or nothing.
 std::optional<Operator> findOperator(llvm::StringRef name);
 
+/// "torchvision::" of "torchvision" if the table has operators of that library, "" of "aten", and
+/// else nothing.
+std::optional<std::string> prefixOfLibrary(llvm::StringRef library);
+
 /// All rows as they stand in the table, by name.
 std::vector<std::string> allOperators();
 
@@ -45,7 +49,7 @@ std::vector<std::string> allOperators();
   X(scatterOps) X(patchOps) X(samplingOps) X(embeddingOps) X(stridedOps) X(visionOps)              \
   X(complexOps) X(spectralOps) X(sliceOps) X(factorizationOps) X(solvingOps) X(floatOps)           \
   X(joinOps) X(statisticsOps) X(distanceOps) X(marginOps) X(specialOps) X(integrationOps)           \
-  X(selectionOps) X(sequenceOps)
+  X(selectionOps) X(sequenceOps) X(groupedOps)
 // clang-format on
 #define ACCC_DECLARE_FAMILY(family) llvm::ArrayRef<OpRow> family();
 ACCC_ATEN_FAMILIES(ACCC_DECLARE_FAMILY)

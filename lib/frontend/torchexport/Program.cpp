@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/torchexport/Program.h"
 #include "frontend/aten/Numbers.h"
+#include "frontend/aten/OpTable.h"
 #include "frontend/common/CustomCall.h"
 #include "frontend/common/Gradient.h"
 #include "support/ModuleLocation.h"
@@ -255,8 +256,7 @@ void ProgramImporter::asParameter(const Json &output, Scope &scope) {
 
 // ---- nodes ----
 
-static constexpr llvm::StringRef kOperators = "_operator.", kAten = "torch.ops.aten.",
-                                 kVision = "torch.ops.torchvision.", kPrims = "torch.ops.prims.",
+static constexpr llvm::StringRef kOperators = "_operator.", kPrims = "torch.ops.prims.",
                                  kHigherOrder = "torch.ops.higher_order.",
                                  kOldHigherOrder = "torch._higher_order_ops.wrap.", // 2.4
     kFunctorch = "torch._functorch.predispatch.";
@@ -304,6 +304,16 @@ static std::string customName(llvm::StringRef target) {
   return (space + "::" + name.split('.').first).str();
 }
 
+/// "add.Tensor" of "torch.ops.aten.add.Tensor", "torchvision::nms.default" of
+/// "torch.ops.torchvision.nms.default"; nothing for operators of unknown libraries.
+static std::optional<std::string> nameInTable(llvm::StringRef target) {
+  if (!target.consume_front("torch.ops."))
+    return std::nullopt;
+  auto [library, name] = target.split('.');
+  std::optional<std::string> prefix = aten::prefixOfLibrary(library);
+  return prefix ? std::optional(*prefix + name.str()) : std::nullopt;
+}
+
 /// Takes "torch.ops.prims." off an operator that is ATen's of the same name where both operands
 /// have one type. PyTorch's derivatives in forward mode are made of them.
 static bool consumePrim(llvm::StringRef &name) {
@@ -348,18 +358,17 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   if (isOfElement(name) && inputs.size() == 1 && !isBatched)
     return {elementOf(location(node), argumentAt(0))};
   const prim::CustomOperator *custom = prim::findCustomOperator(&context, customName(name));
-  bool isVision = !custom && name.consume_front(kVision);
-  if (!custom && !isVision && !consumePrim(name) && !name.consume_front(kAten))
+  std::optional<std::string> op = consumePrim(name) ? name.str() : nameInTable(name);
+  if (!custom && !op)
     fail(frontend::kUnknownOperator);
-  std::string op = (isVision ? "torchvision::" : "") + name.str();
   std::vector<aten::NamedLocal> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back({inputs.at(i).at("name").string(), argumentAt(i)});
   std::optional<Json> called = node.find("name");
   std::string resultName = called ? called->string() : target;
   if (!custom)
-    return isBatched ? callBatched(node, op, arguments, resultName)
-                     : caller.call(location(node), op, arguments, resultName);
+    return isBatched ? callBatched(node, *op, arguments, resultName)
+                     : caller.call(location(node), *op, arguments, resultName);
   if (isBatched)
     fail("an operator of your own is not supported inside of torch.vmap");
   if (!givesTensors(node.at("outputs"), static_cast<size_t>(custom->functions->num_outputs)))

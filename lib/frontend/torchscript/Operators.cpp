@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of operators: which overload of an ATen operator is meant, and with what.
 #include "frontend/aten/Numbers.h"
+#include "frontend/aten/OpTable.h"
 #include "frontend/aten/Schemas.h"
 #include "frontend/common/CustomCall.h"
 #include "frontend/common/Fold.h"
@@ -401,10 +402,11 @@ IValue Interpreter::callOperator(StringRef space, StringRef name, const Argument
   std::string op = (space + "." + name).str();
   const prim::CustomOperator *custom =
       prim::findCustomOperator(&context, (space + "::" + name).str());
-  if (!custom && space != "aten" && space != "prim" && space != "torchvision")
+  std::optional<std::string> prefix = aten::prefixOfLibrary(space == "prim" ? "aten" : space);
+  if (!custom && !prefix)
     fail(frontend::kUnknownOperator);
   WorkScope work(frame.module, op);
-  std::string called = (space == "torchvision" ? "torchvision::" : "") + name.str();
+  std::string called = prefix.value_or("") + name.str();
   if (space == "prim" && name == "data") { // the same elements without the gradient
     space = "aten";
     called = "detach";

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes the folders beside it: small models as torch.export.save writes them (but for stack traces), with PyTorch's own training.
 
-    python make.py [CASE...]     (needs torch, torchvision, onnxscript and safetensors)
+    python make.py [CASE...]     (needs torch, torchvision, transformers, onnxscript and safetensors)
 
 Each case has `export.pt2` (the program as exported), `core.pt2` (after run_decompositions) where that trains the
 same, `joint.pt2` and `joint_aten.pt2` (with the backward pass, decomposed or not), `traced.pt` (the same module as

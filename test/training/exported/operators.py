@@ -590,11 +590,40 @@ INTEGERS = {
     "ranking_sum": lambda x: x * F.margin_ranking_loss(whole(x).byte(), (whole(x) + 9).byte(), INDEX.byte(), reduction="sum"),
 }
 
+def ends(x):
+    """Of three groups of six, as long as the data say."""
+    return torch.cat([(x > 0).sum(1).cumsum(0), torch.tensor([6])]).int()
+
+
+def stacked(x):
+    """Three matrices of eight columns, as grouped products ask for rows of multiples of four elements."""
+    return torch.stack([x, x.sin(), x.exp()]).repeat(1, 2, 3)[..., :8].contiguous()
+
+
+def moe():
+    import transformers.integrations.moe  # noqa: F401 (registers its operators)
+
+    return torch.ops.transformers
+
+
+def grouped(a, b, **groups):
+    """Which PyTorch has not in double precision."""
+    return F.grouped_mm(a.float(), b.float(), **groups).to(a)
+
+
+GROUPED = {
+    "rows": lambda x: grouped(x.repeat(3, 2)[:, :4].contiguous(), stacked(x), offs=ends(x)),
+    "columns": lambda x: grouped(stacked(x).mT, stacked(x)[1], offs=ends(x) + torch.tensor([0, 0, 2]).int()),
+    "summed": lambda x: grouped(stacked(x)[0].mT.contiguous(), stacked(x)[2], offs=(ends(x) - 2).clamp(min=0)),
+    "batches": lambda x: grouped(stacked(x).mT, stacked(x)),
+    "of_transformers": lambda x: moe().grouped_mm_fallback(x.repeat(3, 2)[:, :4], stacked(x), ends(x)),
+}
+
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
             "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "truths": TRUTHS, "curved": CURVED, "margins": MARGINS,
             "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS,
-            "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED, "extremes": EXTREMES, "integers": INTEGERS}
+            "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED, "extremes": EXTREMES, "integers": INTEGERS, "grouped": GROUPED}
 
 
 class Operators(nn.Module):

@@ -34,10 +34,13 @@ static IValue fromLocal(Heap &heap, aten::Local local) {
           return value ? IValue(value) : IValue();
         else if constexpr (std::is_same_v<T, aten::MutableTensors>)
           return heap.list(std::vector<IValue>(value.begin(), value.end()));
+        else if constexpr (std::is_same_v<T, aten::Selections>)
+          return heap.list(std::vector<IValue>(value.begin(), value.end()));
         else if constexpr (std::is_same_v<T, aten::NoValue>)
           return IValue();
-        else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
-                           std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
+        else if constexpr (std::is_same_v<T, aten::Selection> || std::is_same_v<T, int64_t> ||
+                           std::is_same_v<T, double> || std::is_same_v<T, bool> ||
+                           std::is_same_v<T, std::string>)
           return value;
         else
           fail("gives what is no tensor");
@@ -162,6 +165,15 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
       bool isSized = !type.drop_front(bracket).starts_with("[]");
       return isSized ? convert(value, element, parameter, isImplicit) : std::nullopt;
     }
+    bool areSelections = !elements->empty() && llvm::all_of(*elements, [](const IValue &each) {
+      return each.is<aten::Selection>();
+    });
+    if (element == "Tensor" && areSelections) {
+      aten::Selections list;
+      for (const IValue &each : *elements)
+        list.push_back(*each.get<aten::Selection>());
+      return aten::Local(list);
+    }
     if (element == "Tensor" || element == "Tensor?")
       return listOf<aten::MutableTensor>(*elements, [&](const IValue &each) {
         if (each.isNone() && element == "Tensor?")
@@ -189,6 +201,8 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
       });
     return std::nullopt;
   }
+  if (auto *selection = value.get<aten::Selection>(); selection && type == "Tensor")
+    return aten::Local(*selection);
   if (type == "Tensor")
     return value.tensor() ? std::optional(aten::Local(*value.tensor())) : std::nullopt;
   // A complex number stands for itself: a tensor without dimensions.
@@ -277,6 +291,9 @@ IValue Interpreter::callAten(Location loc, StringRef name, const Arguments &argu
                              Frame &frame) {
   std::string resultName = frame.target.empty() ? name.str() : frame.target;
   ArrayRef<aten::Schema> schemas = aten::schemasOf(name);
+  for (const IValue &each : arguments.values)
+    if (auto *selection = each.get<aten::Selection>(); selection && schemas.empty())
+      caller.requireKnown(loc, selection->mask);
   if (schemas.empty())
     fail("the operator is not supported");
   for (bool isImplicit : {false, true})

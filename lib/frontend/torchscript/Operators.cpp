@@ -289,6 +289,14 @@ void Interpreter::checkVersion(StringRef name, const Arguments &arguments) const
 
 IValue Interpreter::callAten(Location loc, StringRef name, const Arguments &arguments,
                              Frame &frame) {
+  // torch.nn.init: `_no_grad_fill_(x, 1)` is x.fill_(1) where nothing is recorded.
+  if (name.consume_front("_no_grad_")) {
+    Arguments given = arguments;
+    while (given.names.empty() && !given.values.empty() && given.values.back().isNone())
+      given.values.pop_back(); // a generator
+    aten::Caller::NoGradient paused(caller, /*isOff=*/true);
+    return callAten(loc, name, given, frame);
+  }
   std::string resultName = frame.target.empty() ? name.str() : frame.target;
   ArrayRef<aten::Schema> schemas = aten::schemasOf(name);
   for (const IValue &each : arguments.values)

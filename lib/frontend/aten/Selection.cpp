@@ -250,6 +250,14 @@ static bool isWholeSlice(const llvm::StringMap<Local> &locals) {
          isOr("end", std::numeric_limits<int64_t>::max());
 }
 
+/// Whether the call gives its tensor the shape [-1].
+static bool isAsVector(const llvm::StringMap<Local> &locals) {
+  return llvm::any_of(ArrayRef<StringRef>{"shape", "size"}, [&](StringRef name) {
+    const auto *shape = argument<Integers>(locals, name);
+    return shape && ArrayRef<int64_t>(*shape) == ArrayRef<int64_t>{-1};
+  });
+}
+
 static Arguments withTarget(Arguments all, MutableTensor target) {
   for (NamedLocal &each : all)
     if (each.name == "target")
@@ -331,6 +339,9 @@ std::vector<Local> accc::aten::callOnSelections(Caller &caller, Location loc, St
     if (const auto *list = argument<Selections>(locals, "tensors"); list && isOfOneShape(*list))
       return {*list};
   if (plain == "slice" && self && isWholeSlice(locals))
+    return {*self};
+  if (self && rank == 1 &&
+      (plain == "flatten" || ((plain == "view" || plain == "reshape") && isAsVector(locals))))
     return {*self};
   // What treats the elements of the mask alike.
   bool isLinear = plain == "linear" && argument<Selection>(locals, "input") &&

@@ -2,6 +2,7 @@
 #include "frontend/aten/Call.h"
 #include "frontend/aten/FreshLayout.h"
 #include "frontend/aten/Parts.h"
+#include "frontend/aten/Selection.h"
 #include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 
@@ -46,6 +47,17 @@ static llvm::StringMap<Local> byName(const Operator &op, const std::vector<Named
 /// One value, of which the rules that folded it know.
 static Value built(ForwardBuilder &function, llvm::function_ref<Value()> build) {
   return function.build([&]() -> Entities { return {build()}; }).front().tensor;
+}
+
+bool Caller::isKnown(Location loc, Value value) {
+  return bool(NodeBuilder(function, loc).given(value));
+}
+
+void Caller::requireKnown(Location loc, Value mask) {
+  NodeBuilder(function, loc)
+      .knownIntegers(mask, "mask that selects elements, which decides how many there are "
+                           "(torch.where(mask, x, 0), or a product with the mask, keeps all),");
+  fail("this use of the elements that a mask selects is not supported");
 }
 
 Value Caller::recorded(Location loc, Value value) {
@@ -211,6 +223,10 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
   if (!op)
     fail("the operator is not supported");
   llvm::StringMap<Local> locals = byName(*op, given);
+  if (hasSelection(given))
+    return callOnSelections(*this, loc, name, given, locals, resultName);
+  if (std::optional<Selection> read = readByMask(*this, loc, *op, locals, resultName))
+    return {*read};
   auto tensorOf = [&](StringRef parameter) -> MutableTensor * {
     auto local = locals.find(parameter);
     return local == locals.end() ? nullptr : std::get_if<MutableTensor>(&local->second);
@@ -248,6 +264,8 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
             for (const MutableTensor &each : value)
               list.push_back(each ? read(loc, each) : Value());
             return list;
+          } else if constexpr (std::is_same_v<T, Selection> || std::is_same_v<T, Selections>) {
+            return NoValue(); // of another way to call
           } else {
             return value;
           }

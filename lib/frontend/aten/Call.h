@@ -9,10 +9,19 @@ namespace accc::aten {
 
 using MutableTensors = std::vector<MutableTensor>;
 
+/// The elements of a tensor that a mask selects along its first dimensions, x[mask], where the
+/// value of the mask is not known at compile time.
+struct Selection {
+  /// One for each element of the mask, along the first dimension; see Selection.cpp.
+  MutableTensor elements;
+  mlir::Value mask;
+};
+using Selections = std::vector<Selection>;
+
 /// What a name of a program stands for. Empty tensors of a list are None.
-using Local =
-    std::variant<NoValue, MutableTensor, MutableTensors, int64_t, double, bool, std::string,
-                 Integers, Reals, Booleans, mlir::Type, MemoryFormat, Irrelevant>;
+using Local = std::variant<NoValue, MutableTensor, MutableTensors, Selection, Selections, int64_t,
+                           double, bool, std::string, Integers, Reals, Booleans, mlir::Type,
+                           MemoryFormat, Irrelevant>;
 
 /// An argument with the name of its parameter; by position where that is empty.
 struct NamedLocal {
@@ -32,6 +41,11 @@ public:
   /// Calls an operator of the user's own; arguments that are no tensors are its attributes.
   std::vector<Local> callCustom(mlir::Location loc, const prim::CustomOperator &op,
                                 const std::vector<NamedLocal> &arguments, llvm::StringRef name);
+
+  /// Whether a value may count as known, as in NodeBuilder::knownElements.
+  bool isKnown(mlir::Location loc, mlir::Value value);
+  /// Throws ImportError, which says why the value of a mask is not known.
+  void requireKnown(mlir::Location loc, mlir::Value mask);
 
   /// The value of a tensor as it is now.
   mlir::Value read(mlir::Location loc, const MutableTensor &tensor) {

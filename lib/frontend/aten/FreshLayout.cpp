@@ -108,6 +108,24 @@ bool accc::aten::isElementwise(StringRef op) {
          kindOf((plain + "." + overload).str()) == Kind::Elementwise;
 }
 
+// Their other dimensions have elements that are treated alike.
+constexpr StringRef kAlongDims[] = {
+    "select", "slice",     "unsqueeze", "squeeze", "unbind",      "split", "split_with_sizes",
+    "chunk",  "transpose", "flip",      "softmax", "log_softmax", "sum",   "mean",
+    "amax",   "amin",      "logsumexp", "cumsum",  "cumprod",     "max",   "min",
+    "argmax", "argmin",    "var",       "std"};
+
+bool accc::aten::isAlongDims(StringRef op) {
+  std::optional<Operator> known = findOperator(op);
+  return known && !known->inPlace && llvm::is_contained(kAlongDims, op.split('.').first) &&
+         llvm::any_of(known->signature.parameters,
+                      [](const auto &parameter) { return namesDims(parameter.name); });
+}
+
+bool accc::aten::namesDims(StringRef parameter) {
+  return llvm::is_contained({"dim", "dims", "dim0", "dim1"}, parameter);
+}
+
 FreshLayout::FreshLayout(StringRef op, const Signature &signature,
                          const llvm::StringMap<Local> &locals, std::optional<MemoryFormat> format)
     : op(op), format(format), isCrop(onlyCrops(locals)) {

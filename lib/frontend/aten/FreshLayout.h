@@ -10,6 +10,10 @@ namespace accc::aten {
 /// Whether each element of what `op`, "add.Tensor" or "add_.Tensor", gives is a function of the
 /// elements at its place in the tensors, broadcast to one shape, and of numbers.
 bool isElementwise(llvm::StringRef op);
+/// Whether `op` is one of a tensor along the dimensions in its arguments of namesDims(), and treats
+/// all that stands along other dimensions alike.
+bool isAlongDims(llvm::StringRef op);
+bool namesDims(llvm::StringRef parameter);
 
 /// The layout that PyTorch gives the results of a call of `op`, "add.Tensor". `locals` are its
 /// arguments, by the names of the parameters of `signature`. Not known for operators that nothing

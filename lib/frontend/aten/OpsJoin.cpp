@@ -48,6 +48,34 @@ Entities stack(Node &node) {
   return {node.concatenate(inputs, dim)};
 }
 
+/// Sequences [L, ...] of several lengths, as long as the longest one.
+Entities padSequence(Node &node) {
+  SmallVector<Tensor> all = node.tensors("sequences");
+  std::string side = node.string("padding_side");
+  if (all.empty() || all.front().rank() == 0)
+    fail("there are no sequences");
+  if (side != "left" && side != "right")
+    fail("the side '" + side + "' is not known");
+  Tensor first = all.front();
+  int64_t longest = 0;
+  for (Tensor each : all) {
+    if (each.rank() != first.rank() || each.shape().drop_front() != first.shape().drop_front())
+      fail("a sequence has the shape " + show(each.shape()) + ", and the first one " +
+           show(first.shape()));
+    longest = std::max(longest, each.dim(0));
+  }
+  int64_t dim = node.boolean("batch_first") ? 0 : 1;
+  for (Tensor &each : all) {
+    SmallVector<int64_t> low(first.rank(), 0), high(first.rank(), 0);
+    (side == "left" ? low : high).front() = longest - each.dim(0);
+    each = each.convert(first.elementType()).pad(node.number("padding_value"), low, high);
+    SmallVector<int64_t> shape(each.shape());
+    shape.insert(shape.begin() + dim, 1);
+    each = each.reshape(shape);
+  }
+  return {node.concatenate(all, dim)};
+}
+
 // ---- with dimensions that they lack ----
 
 /// Vectors are rows; of three dimensions, the last one is depth.
@@ -226,6 +254,8 @@ ArrayRef<OpRow> accc::aten::joinOps() {
       {"concat(tensors, dim=0)", byParts<cat>},
       {"concatenate(tensors, dim=0)", byParts<cat>},
       {"stack(tensors, dim=0)", byParts<stack>},
+      {"pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side='right')",
+       padSequence},
       {"hstack(tensors)", byParts<stacked<1>>},
       {"vstack(tensors)", byParts<stacked<2>>},
       {"row_stack(tensors)", byParts<stacked<2>>},

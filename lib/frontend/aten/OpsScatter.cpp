@@ -75,8 +75,16 @@ Tensor reducedInto(Node &node, Tensor data, Tensor linear, Tensor updates, int64
                                               : frontend::floorQuotient(result, counts);
 }
 
+/// With `reduce`, values are added to the data or multiplied with it, as scatter_reduce does.
 Entities scatter(Node &node) {
-  return {scatterAlong(node, node.has("value") ? "value" : "src", ScatterKind::set)};
+  ScatterKind kind = ScatterKind::set;
+  if (node.has("reduce")) {
+    std::string name = node.string("reduce");
+    if (name != "add" && name != "multiply")
+      fail("the reduction '" + name + "' is not known");
+    kind = name == "add" ? additionOf(node.in("self").elementType()) : ScatterKind::mul;
+  }
+  return {scatterAlong(node, node.has("value") ? "value" : "src", kind)};
 }
 Entities scatterAdd(Node &node) {
   return {scatterAlong(node, "src", additionOf(node.in("self").elementType()))};
@@ -209,8 +217,11 @@ Entities selectScatter(Node &node) {
 
 ArrayRef<OpRow> accc::aten::scatterOps() {
   static const OpRow rows[] = {
-      {"scatter(self, dim, index, src=None, *, value=None)",
-       [](Node &node) { return byParts(node, scatter, {"src", "value"}); }},
+      {"scatter(self, dim, index, src=None, *, value=None, reduce=None)",
+       [](Node &node) {
+         // A product of complex numbers is none of their parts.
+         return node.has("reduce") ? scatter(node) : byParts(node, scatter, {"src", "value"});
+       }},
       {"scatter_add(self, dim, index, src)", byParts<scatterAdd>},
       {"scatter_reduce(self, dim, index, src, reduce, *, include_self=True)", scatterReduce},
       {"index_reduce(self, dim, index, source, reduce, *, include_self=True)", indexReduce},

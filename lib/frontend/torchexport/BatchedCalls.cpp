@@ -3,6 +3,7 @@
 // what calls for each would: elementwise ones, views and reductions along dimensions, matrix
 // products. Others are called for each element.
 #include "frontend/aten/FreshLayout.h"
+#include "frontend/aten/Selection.h"
 #include "frontend/common/TorchTypes.h"
 #include "frontend/torchexport/Program.h"
 
@@ -84,34 +85,6 @@ Arguments ProgramImporter::firstOfBatch(const Json &node, const Arguments &argum
 
 // ---- one call ----
 
-// Operators of one tensor along `dim`, `dims`, `dim0` or `dim1`, which treat the elements along the
-// other dimensions alike.
-static constexpr StringRef kAlongDims[] = {"select.int",
-                                           "slice.Tensor",
-                                           "unsqueeze.default",
-                                           "squeeze.dim",
-                                           "unbind.int",
-                                           "split.Tensor",
-                                           "split_with_sizes.default",
-                                           "chunk.default",
-                                           "transpose.int",
-                                           "flip.default",
-                                           "softmax.int",
-                                           "log_softmax.int",
-                                           "sum.dim_IntList",
-                                           "mean.dim",
-                                           "amax.default",
-                                           "amin.default",
-                                           "logsumexp.default",
-                                           "cumsum.default",
-                                           "cumprod.default",
-                                           "max.dim",
-                                           "min.dim",
-                                           "argmax.default",
-                                           "argmin.default",
-                                           "var.correction",
-                                           "std.correction"};
-
 /// The same dimension of a tensor with `outer` more in front, where there is one.
 static bool shiftDims(aten::Local &dims, int64_t outer) {
   if (auto *dim = std::get_if<int64_t>(&dims)) {
@@ -126,16 +99,13 @@ static bool shiftDims(aten::Local &dims, int64_t outer) {
   return true;
 }
 
-/// The call of an operator of kAlongDims, or nothing where dimensions have their default.
+/// The call of an operator of isAlongDims(), or nothing where dimensions have their default.
 static std::optional<Arguments> alongDims(StringRef op, Arguments arguments, int64_t outer) {
   size_t given = 0, known = 0;
-  auto isDims = [](StringRef name) {
-    return llvm::is_contained({"dim", "dims", "dim0", "dim1"}, name);
-  };
   for (const auto &parameter : aten::findOperator(op)->signature.parameters)
-    known += isDims(parameter.name);
+    known += aten::namesDims(parameter.name);
   for (aten::NamedLocal &each : arguments)
-    given += isDims(each.name) && shiftDims(each.value, outer);
+    given += aten::namesDims(each.name) && shiftDims(each.value, outer);
   return known && given == known ? std::optional(arguments) : std::nullopt;
 }
 
@@ -167,7 +137,7 @@ ProgramImporter::asOneCall(const Json &node, StringRef op, const Arguments &argu
   if (op == "t.default" && rank == 2)
     return BatchedCall{
         "transpose.int", {arguments.front(), {"dim0", int64_t(-2)}, {"dim1", int64_t(-1)}}, rank};
-  if (!llvm::is_contained(kAlongDims, op) || rank == 0)
+  if (!aten::isAlongDims(op) || rank == 0)
     return std::nullopt;
   std::optional<Arguments> shifted = alongDims(op, arguments, outer);
   return shifted ? std::optional(BatchedCall{op.str(), *shifted, rank}) : std::nullopt;
@@ -293,8 +263,10 @@ Locals ProgramImporter::callForEach(const Json &node, StringRef op, const Argume
           return std::get<aten::MutableTensors>(each[i]).at(k);
         }));
       results.push_back(std::move(both));
-    } else {
+    } else if (std::holds_alternative<aten::NoValue>(first)) {
       results.push_back(first);
+    } else {
+      fail("gives what is no tensor for each element of a torch.vmap");
     }
   }
   return results;
@@ -323,6 +295,8 @@ Locals ProgramImporter::callBatched(const Json &node, StringRef op, const Argume
   std::optional<aten::Operator> known = aten::findOperator(op);
   if (!known)
     fail("the operator is not supported");
+  if (aten::hasSelection(arguments))
+    fail("elements that a mask selects are not supported inside of torch.vmap");
   if (known->inPlace && known->alias != aten::Alias::None)
     fail("an operator that makes its argument a view is not supported inside of torch.vmap");
   if (known->inPlace &&

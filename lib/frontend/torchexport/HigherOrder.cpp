@@ -89,6 +89,8 @@ Locals ProgramImporter::runBranch(const Json &node, const Scope &scope) {
   auto side = [&](bool isTaken) {
     Locals guarded = arguments;
     for (aten::Local &each : guarded) {
+      if (auto *selection = std::get_if<aten::Selection>(&each))
+        caller.requireKnown(loc, selection->mask);
       if (!std::holds_alternative<aten::MutableTensor>(each))
         continue;
       aten::Local still = caller.call(loc, "detach", {{"self", each}}, "cond").front();

@@ -88,13 +88,17 @@ void ProgramImporter::importOutputs(const Scope &scope, ImportResult &result) {
   for (size_t i = 0; i < specs.size(); ++i) {
     std::string kind = specs.at(i).tag();
     std::string name = isReturned(kind) ? names[number++] : "";
+    bool isBroken = true;
     try {
       importOutput(kind, specs.at(i).content(), name, scope);
+      isBroken = false;
     } catch (const FileError &) {
       // its problem is known
     } catch (const ImportError &error) {
       problems.push_back({.message = error.message});
     }
+    if (isBroken && isReturned(kind) && !isJoint())
+      result.outputs.push_back(name);
   }
   // A joint program's are not for --loss.
   for (const ForwardOutput &output : outputs)

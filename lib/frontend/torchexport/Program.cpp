@@ -86,6 +86,8 @@ static aten::MemoryFormat memoryFormat(int64_t code) {
 
 aten::MutableTensor ProgramImporter::lookupTensor(const std::string &name, const Scope &scope) {
   aten::Local value = lookup(name, scope);
+  if (auto *selection = std::get_if<aten::Selection>(&value))
+    caller.requireKnown(opBuilder.getUnknownLoc(), selection->mask);
   auto *tensor = std::get_if<aten::MutableTensor>(&value);
   if (!tensor)
     fail("'" + name + "' is no tensor");
@@ -102,6 +104,14 @@ aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) 
   if (kind == "as_tensor")
     return look(value.at("name").string());
   if (kind == "as_tensors") {
+    aten::Selections selections;
+    for (size_t i = 0; i < value.size(); ++i) {
+      aten::Local each = look(value.at(i).at("name").string());
+      if (auto *selection = std::get_if<aten::Selection>(&each))
+        selections.push_back(*selection);
+    }
+    if (!selections.empty() && selections.size() == value.size())
+      return selections;
     aten::MutableTensors list;
     for (size_t i = 0; i < value.size(); ++i)
       list.push_back(tensor(value.at(i)));
@@ -227,6 +237,11 @@ void ProgramImporter::bind(const Json &output, aten::Local value, Scope &scope) 
       return;
     scope[names.at("name").string()] = std::move(value);
   } else if (kind == "as_tensors") {
+    auto *selections = std::get_if<aten::Selections>(&value);
+    for (size_t i = 0; selections && i < names.size() && i < selections->size(); ++i)
+      scope[names.at(i).at("name").string()] = (*selections)[i];
+    if (selections)
+      return;
     auto *list = std::get_if<aten::MutableTensors>(&value);
     if (!list || list->size() < names.size())
       fail("gives fewer tensors than the file says");
@@ -348,8 +363,11 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   }
   if (isOfSizes(name)) {
     std::vector<aten::NamedLocal> given;
-    for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t i = 0; i < inputs.size(); ++i) {
       given.push_back({"", argumentAt(i)});
+      if (auto *selection = std::get_if<aten::Selection>(&given.back().value))
+        caller.requireKnown(location(node), selection->mask);
+    }
     std::vector<aten::Local> values;
     for (const aten::NamedLocal &each : firstOfBatch(node, given))
       values.push_back(each.value);

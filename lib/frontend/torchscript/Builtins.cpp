@@ -232,7 +232,8 @@ std::optional<IValue> accc::torchscript::evaluateBuiltin(Heap &heap, llvm::Strin
                 values.size() <= found->second.most;
     return fits ? &found->second : nullptr;
   };
-  bool hasTensor = llvm::any_of(values, [](const IValue &value) { return value.tensor(); });
+  bool hasTensor = llvm::any_of(
+      values, [](const IValue &value) { return value.tensor() || value.is<aten::Selection>(); });
   const Builtin *builtin = nullptr;
   if (!values.empty() && values[0].tensor())
     builtin = lookUp(ofTensors());

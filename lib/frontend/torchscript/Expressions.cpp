@@ -186,7 +186,7 @@ bool Interpreter::matches(const IValue &value, const Expression &type, Frame &fr
     });
   };
   if (name == "Tensor")
-    return value.tensor();
+    return value.tensor() || value.is<aten::Selection>();
   if (name == "int")
     return value.is<int64_t>();
   if (name == "float")

@@ -112,7 +112,10 @@ static std::optional<double> asNumber(const IValue &value) {
 static std::optional<bool> isEqual(const IValue &a, const IValue &b, int &budget) {
   if (--budget < 0)
     frontend::fail("compares lists of too many elements");
-  if (a.is<Broken>() || b.is<Broken>() || a.tensor() || b.tensor())
+  auto hasData = [](const IValue &value) {
+    return value.is<Broken>() || value.is<aten::Selection>() || value.tensor();
+  };
+  if (hasData(a) || hasData(b))
     return std::nullopt;
   if (auto x = a.get<int64_t>(), y = b.get<int64_t>(); x && y)
     return *x == *y;
@@ -151,6 +154,8 @@ bool accc::torchscript::isSame(const IValue &a, const IValue &b) {
           return false;
         else if constexpr (std::is_same_v<T, aten::MutableTensor>)
           return x.isSame(y);
+        else if constexpr (std::is_same_v<T, aten::Selection>)
+          return x.elements.isSame(y.elements);
         else
           return x == y;
       },
@@ -199,8 +204,11 @@ std::string accc::torchscript::toText(const IValue &value) {
 
 std::string accc::torchscript::kindOf(const IValue &value) {
   static constexpr const char *kinds[] = {
-      "None",   "a tensor", "an integer", "a float",   "a bool",     "a string", "a device",
-      "a list", "a tuple",  "a dict",     "an object", "a function", "a class",  "unknown"};
+      "None",       "a tensor", "the elements that a mask selects",
+      "an integer", "a float",  "a bool",
+      "a string",   "a device", "a list",
+      "a tuple",    "a dict",   "an object",
+      "a function", "a class",  "unknown"};
   static_assert(std::variant_size_v<decltype(value.content)> == std::size(kinds));
   return kinds[value.content.index()];
 }

@@ -43,8 +43,9 @@ struct Object {
 
 /// Lists, dicts and objects are shared, as in Python; they belong to a heap.
 struct IValue {
-  std::variant<aten::NoValue, aten::MutableTensor, int64_t, double, bool, std::string, Place,
-               List *, const Tuple *, Dict *, Object *, const Function *, const Class *, Broken>
+  std::variant<aten::NoValue, aten::MutableTensor, aten::Selection, int64_t, double, bool,
+               std::string, Place, List *, const Tuple *, Dict *, Object *, const Function *,
+               const Class *, Broken>
       content;
 
   IValue() = default;

@@ -246,6 +246,8 @@ std::vector<ForwardOutput> ModuleImporter::importOutputs(const IValue &returned,
   std::vector<ForwardOutput> outputs;
   for (const auto &[name, value] : named) {
     auto *tensor = value.tensor();
+    if (auto *selection = value.get<aten::Selection>())
+      caller.requireKnown(opBuilder.getUnknownLoc(), selection->mask);
     if (tensor || value.is<Broken>())
       result.outputs.push_back(name);
     if (tensor)

@@ -35,10 +35,13 @@ static IValue fromLocal(Heap &heap, aten::Local local) {
           return value ? IValue(value) : IValue();
         else if constexpr (std::is_same_v<T, aten::MutableTensors>)
           return heap.list(std::vector<IValue>(value.begin(), value.end()));
+        else if constexpr (std::is_same_v<T, aten::Selections>)
+          return heap.list(std::vector<IValue>(value.begin(), value.end()));
         else if constexpr (std::is_same_v<T, aten::NoValue>)
           return IValue();
-        else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
-                           std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
+        else if constexpr (std::is_same_v<T, aten::Selection> || std::is_same_v<T, int64_t> ||
+                           std::is_same_v<T, double> || std::is_same_v<T, bool> ||
+                           std::is_same_v<T, std::string>)
           return value;
         else
           fail("gives what is no tensor");
@@ -163,6 +166,15 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
       bool isSized = !type.drop_front(bracket).starts_with("[]");
       return isSized ? convert(value, element, parameter, isImplicit) : std::nullopt;
     }
+    bool areSelections = !elements->empty() && llvm::all_of(*elements, [](const IValue &each) {
+      return each.is<aten::Selection>();
+    });
+    if (element == "Tensor" && areSelections) {
+      aten::Selections list;
+      for (const IValue &each : *elements)
+        list.push_back(*each.get<aten::Selection>());
+      return aten::Local(list);
+    }
     if (element == "Tensor" || element == "Tensor?")
       return listOf<aten::MutableTensor>(*elements, [&](const IValue &each) {
         if (each.isNone() && element == "Tensor?")
@@ -190,6 +202,8 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
       });
     return std::nullopt;
   }
+  if (auto *selection = value.get<aten::Selection>(); selection && type == "Tensor")
+    return aten::Local(*selection);
   if (type == "Tensor")
     return value.tensor() ? std::optional(aten::Local(*value.tensor())) : std::nullopt;
   // A complex number stands for itself: a tensor without dimensions.
@@ -276,8 +290,19 @@ void Interpreter::checkVersion(StringRef name, const Arguments &arguments) const
 
 IValue Interpreter::callAten(Location loc, StringRef name, const Arguments &arguments,
                              Frame &frame) {
+  // torch.nn.init: `_no_grad_fill_(x, 1)` is x.fill_(1) where nothing is recorded.
+  if (name.consume_front("_no_grad_")) {
+    Arguments given = arguments;
+    while (given.names.empty() && !given.values.empty() && given.values.back().isNone())
+      given.values.pop_back(); // a generator
+    aten::Caller::NoGradient paused(caller, /*isOff=*/true);
+    return callAten(loc, name, given, frame);
+  }
   std::string resultName = frame.target.empty() ? name.str() : frame.target;
   ArrayRef<aten::Schema> schemas = aten::schemasOf(name);
+  for (const IValue &each : arguments.values)
+    if (auto *selection = each.get<aten::Selection>(); selection && schemas.empty())
+      caller.requireKnown(loc, selection->mask);
   if (schemas.empty())
     fail("the operator is not supported");
   for (bool isImplicit : {false, true})

@@ -498,6 +498,34 @@ class Mapped(nn.Module):
         return attend, pairs, each, *models, outer, chunks, scaled, rows, written, *parts
 
 
+class Masked(nn.Module):
+    """What masks select that depend on data: written back where they came from, averaged, classified."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+        self.head = nn.Linear(6, 3)
+        self.scale = nn.Parameter(torch.ones(6))
+
+    def forward(self, x):
+        y = self.mix(x)
+        leaky = y.clone()
+        leaky[leaky < 0] *= 0.5
+        leaky[leaky > 0.1] = leaky[leaky > 0.1].sqrt()
+        positive = y > 0
+        other = y.clone()
+        other[positive] += (y[positive] * 2).log() + y.detach().exp()[positive]
+        rows = x[..., 0] > 0
+        classes = (x[..., 1] > 0).long() + (x[..., 2] > 0)
+        scores = self.head(y[rows])
+        # As PyTorch does, a row that is not selected takes no part, whatever its value and gradient would be.
+        never = y > 99
+        odd = (x[positive[..., :4]] * 9).long() % 2 == 1
+        losses = F.mse_loss(y[positive], y.detach().sin()[positive]), F.smooth_l1_loss(y[rows], y[rows] * self.scale + 1, reduction="sum")
+        return (leaky, other, y[positive].mean(), y.masked_select(positive).exp().reshape(-1).sum(), odd.sum() * y.mean(), (y[never] - 100).log().sum() + self.scale.sum(),
+                (y[rows] * self.scale).softmax(-1)[:, 1:3].square().mean(), F.cross_entropy(scores, classes[rows]), *losses)
+
+
 class Measured(nn.Module):
     """Sizes that follow from others, arithmetic on them, and a branch that they decide."""
 
@@ -547,6 +575,7 @@ CASES = {
     "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
     "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
+    "masked": (Masked, {"x": numbers(3, 4, 4)}, None, {}),
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
                  {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),
     "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),

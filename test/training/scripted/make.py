@@ -62,6 +62,7 @@ CASES = {
     "control": (modules.Control, {"x": numbers(4, 6)}, ["x=float32[batch,6]"], {"batch": 4}),
     "state": (modules.State, {"words": words(11, 3, 5)}, ["words=int64[3,5]"], {}),
     "paused": (modules.Paused, {"x": numbers(5, 4)}, ["x=float32[5,4]"], {}),
+    "masked": (modules.Masked, {"x": numbers(7, 4)}, ["x=float32[7,4]"], {}),
     "nested": (containers.Nested, NESTED, [f"{name}={describe(x)}" for name, x in flat(NESTED, is_given=True).items()], {}),
     "python": (containers.Python, {"x": numbers(4, 6)}, ["x=float32[4,6]"], {}),
     "layouts": (layouts.Layouts, {"x": numbers(2, 3, 4, 5)}, ["x=float32[2,3,4,5]"], {}),

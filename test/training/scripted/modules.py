@@ -157,6 +157,8 @@ class Paused(nn.Module):
             left, right = x.exp().chunk(2, 1)
             x[0].mul_(0.5)
         x.data[1].mul_(0.5)
+        x = x * nn.init.ones_(torch.empty(6)) + nn.init.zeros_(torch.empty(6))
+        x = nn.init.constant_(x[:, :1] * 2, 0.5) + x  # which keeps the gradient of what is overwritten
         later[:, 1:] = x[:, :-1]
         later[:, 0].mul_(same[:, 0])
         y = x * same + later * torch.cat([right, left], 1)
@@ -182,6 +184,28 @@ class Sequence(nn.Module):
         logits = self.head(y + last[0].unsqueeze(1))
         assert weights is not None
         return {"loss": weigh([logits, weights, hidden, cell]), "logits": logits, "weights": weights}
+
+
+class Masked(nn.Module):
+    """What masks select that depend on data."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+        self.head = nn.Linear(6, 3)
+
+    def forward(self, x: Tensor) -> Dict[str, Tensor]:
+        y = self.mix(x)
+        leaky = y.clone()
+        leaky[leaky < 0] *= 0.5
+        leaky[leaky > 0.1] = leaky[leaky > 0.1].sqrt()
+        rows = x[:, 0] > 0
+        classes = (x[:, 1] > 0).long() + (x[:, 2] > 0).long()
+        chosen = y[rows]
+        if chosen is not None and isinstance(chosen, torch.Tensor):
+            chosen = torch.tanh(chosen) * y[rows]
+        loss = F.cross_entropy(self.head(chosen), classes[rows]) + leaky.mean() + y.masked_select(y > 0).mean() + y[rows][:, 1].sum()
+        return {"loss": loss, "leaky": leaky}
 
 
 class Data(nn.Module):
@@ -229,7 +253,7 @@ class Chosen(nn.Module):
         self.weight = nn.Parameter(torch.tensor([0.5, -0.5, 1.0]))
 
     def forward(self, x: Tensor) -> Tensor:
-        return x * self.weight[self.weight > 0].sum()
+        return x.sum() * self.weight[self.weight > 0].cumsum(0)[0]
 
 
 class Bounded(nn.Module):
@@ -241,7 +265,7 @@ class Bounded(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         self.bound.add_(1)
-        return x * self.bound[self.bound > 0].sum()
+        return x.sum() * self.bound[self.bound > 0].cumsum(0)[0]
 
 
 REFUSED = {"data": Data, "loop": Loop, "raises": Raises, "counts": Counts, "unknown": Unknown,

@@ -148,8 +148,15 @@ TEST_CASE("TorchScript: arguments that are no tensors") {
 
 TEST_CASE("TorchScript: a mask that decides a size must be known") {
   CHECK_THAT(problemsOf("    return torch.masked_select(x, torch.gt(x, 0))\n"),
-             Contains("'mask', which decides the size of the result (torch.where(mask, x, 0), or a "
-                      "product with the mask, keeps the size), must be known at compile time"));
+             Contains("the mask that selects elements, which decides how many there are "
+                      "(torch.where(mask, x, 0), or a product with the mask, keeps all), must be "
+                      "known at compile time"));
+  CHECK_THAT(problemsOf("    y = torch.masked_select(x, torch.gt(x, 0))\n"
+                        "    return torch.mul(y, torch.masked_select(x, torch.lt(x, 0)))\n"),
+             Contains("must be known at compile time"));
+  CHECK_THAT(problemsOf("    y = torch.masked_select(x, torch.gt(x, 0))\n"
+                        "    return torch.sum(torch.add(y, torch.zeros([2])))\n"),
+             Contains("must be known at compile time"));
   CHECK_THAT(problemsOf("    return torch.mul(torch.nonzero(x), 2)\n"),
              Contains("'self', which decides the size of the result"));
 }

@@ -121,10 +121,10 @@ UNEXPORTED = ("covariances", "spelled", "unspoken", "ragged")
 UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized")
 """A trace does not hold where gradients stop, calls no module with other parameters and no graphs, has tensors for sizes,
 and takes no masks of booleans."""
-UNDECOMPOSED = ("counted", "curved", "stopped", "paused", "recalled", "opposed", "normed", "factored", "placed", "projected")
+UNDECOMPOSED = ("counted", "curved", "stopped", "paused", "recalled", "opposed", "normed", "factored", "complex_solved", "placed", "projected")
 """Decomposition takes no attributes that change, loses where gradients stop, orders the checks of matrices by tokens, makes
 operators of some whose results depend on data, and nothing but long graphs of recurrent layers, of which `recurrent` is one."""
-UNJOINED = ("counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "spectral", "spectra", "reshaped", "placed", "taught", "steered", "renewed", "segments", "grids", "covered")
+UNJOINED = ("counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "complex_solved", "spectral", "spectra", "reshaped", "placed", "taught", "steered", "renewed", "segments", "grids", "covered")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
 IN_ONNX = ("sampled", "spectral")
 """Operators that ONNX has, too."""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Linear systems, inverses, powers and norms of matrices.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Indexing.h"
 #include "frontend/common/LinearAlgebra.h"
@@ -26,14 +27,22 @@ struct Solution {
   Tensor x, lu, pivots, info;
 };
 
+/// Whether b is a vector for each matrix.
+bool areVectors(Tensor a, Tensor b) {
+  return b.rank() == 1 || (a.rank() - 1 == b.rank() && b.shape() == a.shape().drop_back());
+}
+
+Tensor asColumns(Tensor vectors) {
+  SmallVector<int64_t> shape(vectors.shape());
+  shape.push_back(1);
+  return vectors.reshape(shape);
+}
+
 /// X with A X = B, or X A = B. B may be a vector for each matrix.
 Solution solution(Node &node, Tensor a, Tensor b, bool left, bool check) {
-  ArrayRef<int64_t> shape = a.shape();
-  bool isVector = b.rank() == 1 || (a.rank() - 1 == b.rank() && b.shape() == shape.drop_back());
+  bool isVector = areVectors(a, b);
   if (isVector) {
-    SmallVector<int64_t> column(b.shape());
-    column.push_back(1);
-    b = b.reshape(column);
+    b = asColumns(b);
     if (!left)
       fail("solves with vectors from the left only");
   }
@@ -58,6 +67,23 @@ Solution solution(Node &node, Tensor a, Tensor b, bool left, bool check) {
 Solution solutionOf(Node &node, bool check) {
   return solution(node, node.floatIn("A"), node.floatIn("B"), node.boolean("left"), check);
 }
+/// Of complex numbers, the solution alone.
+template <Rule rule> Entities solveAny(Node &node) {
+  if (!node.hasComplex())
+    return rule(node);
+  Node columns = node;
+  Complex b = node.complexIn("B");
+  bool isVector = areVectors(node.complexIn("A").real, b.real);
+  if (isVector)
+    columns.set("B", b.map(asColumns).value(node));
+  Entities results = byRealMatrices(columns, rule);
+  if (isVector)
+    results.front() = mapParts(node, results.front().tensor,
+                               [](Tensor part) { return part.reshape(part.shape().drop_back()); });
+  results.resize(1);
+  return results;
+}
+
 Entities solve(Node &node) { return {solutionOf(node, /*check=*/true).x}; }
 Entities solveWithInfo(Node &node) {
   Solution s = solutionOf(node, node.boolean("check_errors"));
@@ -439,12 +465,12 @@ Entities conditionNumber(Node &node) {
 
 ArrayRef<OpRow> accc::aten::solvingOps() {
   static const OpRow rows[] = {
-      {"linalg_solve(A, B, *, left=True)", solve},
-      {"linalg_solve_ex(A, B, *, left=True, check_errors=False)", solveWithInfo},
-      {"_linalg_solve_ex(A, B, *, left=True, check_errors=False)", solveWithFactors},
-      {"linalg_inv(A)", inverse<true>},
-      {"inverse(self)", inverse<false>},
-      {"linalg_inv_ex(A, *, check_errors=False)", inverseWithInfo},
+      {"linalg_solve(A, B, *, left=True)", solveAny<solve>},
+      {"linalg_solve_ex(A, B, *, left=True, check_errors=False)", solveAny<solveWithInfo>},
+      {"_linalg_solve_ex(A, B, *, left=True, check_errors=False)", solveAny<solveWithFactors>},
+      {"linalg_inv(A)", byRealMatrices<inverse<true>>},
+      {"inverse(self)", byRealMatrices<inverse<false>>},
+      {"linalg_inv_ex(A, *, check_errors=False)", byRealMatrices<inverseWithInfo>},
       {"linalg_solve_triangular(self, B, *, upper, left=True, unitriangular=False)",
        solveTriangularMatrix},
       {"triangular_solve(self, A, upper=True, transpose=False, unitriangular=False)",
@@ -455,10 +481,10 @@ ArrayRef<OpRow> accc::aten::solvingOps() {
       {"linalg_pinv.atol_rtol_tensor(self, *, atol=None, rtol=None, hermitian=False)", pinv},
       {"linalg_pinv.atol_rtol_float(self, *, atol=None, rtol=None, hermitian=False)", pinv},
       {"pinverse(self, rcond=1e-15)", oldPinverse},
-      {"linalg_matrix_exp(self)", exponential},
-      {"matrix_exp(self)", exponential},
-      {"linalg_matrix_power(self, n)", matrixPower},
-      {"matrix_power(self, n)", matrixPower},
+      {"linalg_matrix_exp(self)", byRealMatrices<exponential>},
+      {"matrix_exp(self)", byRealMatrices<exponential>},
+      {"linalg_matrix_power(self, n)", byRealMatrices<matrixPower>},
+      {"matrix_power(self, n)", byRealMatrices<matrixPower>},
       {"linalg_multi_dot(tensors)", multiDot},
       {"chain_matmul(matrices)", chainMatmul},
       {"linalg_vecdot(x, y, *, dim=-1)", vectorDot},

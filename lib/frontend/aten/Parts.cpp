@@ -74,6 +74,28 @@ Entities accc::aten::byProducts(Node &node, Rule rule) {
   return {Complex(*sums[0], sums[1]).value(node)};
 }
 
+// Matrices [[re, -im], [im, re]] are added, multiplied and inverted as re + i im are.
+Entities accc::aten::byRealMatrices(Node &node, Rule rule) {
+  if (!node.hasComplex())
+    return rule(node);
+  Node reals = node.withParts([&](const Complex &x) {
+    if (x.real.rank() < 2)
+      fail("a tensor of shape " + show(x.real.shape()) + " is no matrix");
+    int64_t rows = x.real.rank() - 2, columns = rows + 1;
+    Tensor re = x.real, im = x.imaginaryOrZero();
+    return node.concatenate(
+        {node.concatenate({re, -im}, columns), node.concatenate({im, re}, columns)}, rows);
+  });
+  Entities results = rule(reals);
+  Tensor y = node.wrap(results.front().tensor);
+  int64_t rows = y.rank() - 2, height = y.dim(rows);
+  Tensor left = y.sliceDim(rows + 1, 0, y.dim(rows + 1) / 2);
+  results.front() =
+      Complex(left.sliceDim(rows, 0, height / 2), left.sliceDim(rows, height / 2, height))
+          .value(node);
+  return results;
+}
+
 Entities accc::aten::byMagnitudes(Node &node, Rule rule) {
   Node real = node.withParts(magnitude);
   return rule(real);

@@ -17,6 +17,11 @@ template <Rule rule> Entities byParts(Node &node) { return byParts(node, rule); 
 Entities byProducts(Node &node, Rule rule);
 template <Rule rule> Entities byProducts(Node &node) { return byProducts(node, rule); }
 
+/// A rule of which the first result is made of sums, products and inverses of matrices, the last
+/// two dimensions of all complex tensors that it has.
+Entities byRealMatrices(Node &node, Rule rule);
+template <Rule rule> Entities byRealMatrices(Node &node) { return byRealMatrices(node, rule); }
+
 /// A rule that asks how large its complex tensors are: a norm.
 Entities byMagnitudes(Node &node, Rule rule);
 template <Rule rule> Entities byMagnitudes(Node &node) { return byMagnitudes(node, rule); }

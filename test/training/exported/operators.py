@@ -302,6 +302,17 @@ COMPLEX = {
     "rotate": lambda x: torch.view_as_real(torch.view_as_complex(x.repeat(1, 2).view(2, 3, 2)) * torch.polar(torch.ones(2, 3), torch.outer(torch.arange(2.0), 10.0 ** -torch.arange(3.0)))).flatten(1),
 }
 
+def squares(x):
+    """Two complex matrices far from singular ones."""
+    return torch.stack([pairs(x)[:, :2], pairs(x.exp())[:, 1:]]) + 3 * torch.eye(2)
+
+
+COMPLEX_SOLVED = {
+    "solve": real(lambda x: torch.linalg.solve(squares(x), pairs(x).expand(2, 2, 3))), "solve_vectors": real(lambda x: torch.linalg.solve(squares(x), pairs(x)[:, 1:])),
+    "solve_right": real(lambda x: torch.linalg.solve(squares(x)[0], factors(x).mT, left=False)), "inverse": real(lambda x: torch.linalg.inv(squares(x))),
+    "matrix_exp": real(lambda x: torch.linalg.matrix_exp(squares(x) / 5)), "matrix_power": real(lambda x: torch.linalg.matrix_power(squares(x) / 3, -2)),
+}
+
 WINDOW = torch.hann_window(8)
 
 SPECTRAL = {
@@ -625,7 +636,7 @@ GROUPED = {
 }
 
 FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
-            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
+            "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "complex_solved": COMPLEX_SOLVED, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
             "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "truths": TRUTHS, "curved": CURVED, "margins": MARGINS,
             "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS,
             "segments": SEGMENTS, "grids": GRIDS, "covered": COVERED, "extremes": EXTREMES, "integers": INTEGERS, "grouped": GROUPED}

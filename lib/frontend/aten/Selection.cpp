@@ -7,6 +7,9 @@
 
 #include "mlir/IR/OperationSupport.h"
 
+#include <numeric>
+#include <set>
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::aten;
@@ -171,16 +174,41 @@ static std::optional<MutableTensor> written(const Calls &call, const MutableTens
 
 // ---- operators ----
 
-static MutableTensor reduced(const Calls &call, const Selection &x, bool isMean) {
-  MutableTensor sum = call("sum", {{"self", call.filled(x, int64_t(0))}});
+/// The sum or the mean along dimensions, of which the first, that of the mask, is one.
+static MutableTensor reduced(const Calls &call, const Selection &x, bool isMean,
+                             const Integers &dims, bool keepsDims = false) {
+  MutableTensor sum =
+      call("sum.dim_IntList",
+           {{"self", call.filled(x, int64_t(0))}, {"dim", dims}, {"keepdim", keepsDims}});
   if (!isMean)
     return sum;
+  ArrayRef<int64_t> shape = shapeOf(x.elements);
   int64_t each = 1;
-  for (int64_t extent : shapeOf(x.elements).drop_front())
-    each *= extent;
+  for (int64_t dim : dims)
+    each *= dim == 0 ? 1 : shape[dim];
   MutableTensor count = call("sum", {{"self", call.tensor(x.mask)}});
   count = call("mul.Scalar", {{"self", count}, {"other", each}});
   return call("div.Tensor", {{"self", sum}, {"other", count}});
+}
+
+static Integers allDims(size_t rank) {
+  Integers dims(rank);
+  std::iota(dims.begin(), dims.end(), 0);
+  return dims;
+}
+
+/// The dimensions of a sum or a mean, in ascending order, if that of the mask is among them.
+static std::optional<Integers> reducedDims(const llvm::StringMap<Local> &locals, size_t rank) {
+  auto dim = locals.find("dim");
+  if (dim == locals.end() || std::holds_alternative<NoValue>(dim->second))
+    return allDims(rank);
+  std::set<int64_t> dims;
+  if (const auto *list = std::get_if<Integers>(&dim->second))
+    for (int64_t d : *list)
+      dims.insert(d < 0 ? d + static_cast<int64_t>(rank) : d);
+  if (dims.empty() || *dims.begin() != 0 || *dims.rbegin() >= static_cast<int64_t>(rank))
+    return std::nullopt;
+  return Integers(dims.begin(), dims.end());
 }
 
 /// The arguments with the elements of selections in their place. Others that have a gradient do not
@@ -320,12 +348,11 @@ std::vector<Local> accc::aten::callOnSelections(Caller &caller, Location loc, St
       return caller.call(loc, "copy_", {{"self", *x}, {"src", *result}}, name);
     return {*result};
   }
-  auto dim = locals.find("dim");
-  const auto *keepsDims = argument<bool>(locals, "keepdim");
-  bool isOfAll = (dim == locals.end() || std::holds_alternative<NoValue>(dim->second)) &&
-                 !(keepsDims && *keepsDims);
-  if ((plain == "sum" || plain == "mean") && self && isOfAll && !argument<Type>(locals, "dtype"))
-    return {reduced(call, *self, plain == "mean")};
+  if ((plain == "sum" || plain == "mean") && self && !argument<Type>(locals, "dtype"))
+    if (std::optional<Integers> dims = reducedDims(locals, rank)) {
+      const auto *keepsDims = argument<bool>(locals, "keepdim");
+      return {reduced(call, *self, plain == "mean", *dims, keepsDims && *keepsDims)};
+    }
   if (llvm::is_contained(kLosses, plain) && isAligned(given, rank)) {
     const auto *reduction = argument<int64_t>(locals, "reduction");
     int64_t kind = reduction ? *reduction : kMean;
@@ -335,7 +362,7 @@ std::vector<Local> accc::aten::callOnSelections(Caller &caller, Location loc, St
     Selection losses{call(op, each), first->mask};
     if (kind == kNone)
       return {losses};
-    return {reduced(call, losses, kind == kMean)};
+    return {reduced(call, losses, kind == kMean, allDims(rank))};
   }
   if (plain == "broadcast_tensors")
     if (const auto *list = argument<Selections>(locals, "tensors"); list && isOfOneShape(*list))

@@ -523,7 +523,8 @@ class Masked(nn.Module):
         odd = (x[positive[..., :4]] * 9).long() % 2 == 1
         losses = F.mse_loss(y[positive], y.detach().sin()[positive]), F.smooth_l1_loss(y[rows], y[rows] * self.scale + 1, reduction="sum")
         return (leaky, other, y[positive].mean(), y.masked_select(positive).exp().reshape(-1).sum(), odd.sum() * y.mean(), (y[never] - 100).log().sum() + self.scale.sum(),
-                (y[rows] * self.scale).softmax(-1)[:, 1:3].square().mean(), F.cross_entropy(scores, classes[rows]), *losses)
+                (y[rows] * self.scale).softmax(-1)[:, 1:3].square().mean(), F.cross_entropy(scores, classes[rows]), *losses,
+                y[rows].mean(0).exp(), y[rows].square().sum((1, 0), keepdim=True))
 
 
 class Measured(nn.Module):

@@ -2,6 +2,7 @@
 // A compiler that crashes must not take its tool with it: it runs in a child process, which ends
 // when the tool is ended and leaves no file behind.
 #include "driver/Driver.h"
+#include "driver/HeldSignals.h"
 #include "support/Log.h"
 #include "support/WorkScope.h"
 
@@ -24,8 +25,6 @@
 using namespace accc;
 
 namespace {
-
-constexpr int kEndings[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<pid_t> compiler = 0;
 std::atomic<int> received = 0;
@@ -139,9 +138,8 @@ void onCrash(int signal) {
 /// process and to the tool, which forwards it: the second, which another thread may get, must not
 /// end the process in the middle (with LLVM's own handler it does).
 void onEnding(int signal) {
-  static std::atomic<bool> isEnding = false;
-  while (isEnding.exchange(true))
-    pause();
+  if (!HeldSignals::mayEnd(signal))
+    return;
   llvm::sys::RunInterruptHandlers(); // removes temporary files
   std::signal(signal, SIG_DFL);
   raise(signal); // delivered when this returns

@@ -6,8 +6,12 @@
 #include <atomic>
 #include <csignal>
 #include <iterator>
+#include <unistd.h>
 
 namespace accc {
+
+/// What ends a process from outside, by a terminal or politely.
+inline constexpr int kEndings[] = {SIGINT, SIGTERM, SIGHUP};
 
 /// While it lives, a signal that would end the process waits: no temporary file is left behind, and
 /// of several files all get their names or none. It ends the process afterwards. One at a time.
@@ -15,6 +19,10 @@ class HeldSignals {
 public:
   HeldSignals() {
     received = 0;
+    // Another thread may be in a handler that takes back what was begun.
+    for (State idle = State::Idle; !state.compare_exchange_strong(idle, State::Held);
+         idle = State::Idle)
+      pause();
     for (size_t i = 0; i < std::size(kEndings); ++i) {
       struct sigaction action = {};
       action.sa_handler = [](int signal) { received = signal; };
@@ -29,12 +37,26 @@ public:
   ~HeldSignals() {
     for (size_t i = 0; i < std::size(kEndings); ++i)
       sigaction(kEndings[i], &before[i], nullptr);
+    state = State::Idle;
     if (int signal = received)
       raise(signal);
   }
 
+  /// For handlers: whether to end the process. If not, the signal waits; the second handler of a
+  /// process that ends does not return.
+  static bool mayEnd(int signal) {
+    State now = State::Idle;
+    if (state.compare_exchange_strong(now, State::Ending))
+      return true;
+    while (now == State::Ending)
+      pause();
+    received = signal;
+    return false;
+  }
+
 private:
-  static constexpr int kEndings[] = {SIGINT, SIGTERM, SIGHUP};
+  enum class State { Idle, Held, Ending };
+  static inline std::atomic<State> state = State::Idle;
   static inline std::atomic<int> received = 0;
   struct sigaction before[std::size(kEndings)];
 };

@@ -10,7 +10,7 @@
 
 namespace accc {
 
-/// What ends a process from outside, by a terminal or politely.
+/// The signals by which a terminal, a shell or `kill` ends a process.
 inline constexpr int kEndings[] = {SIGINT, SIGTERM, SIGHUP};
 
 /// While it lives, a signal that would end the process waits: no temporary file is left behind, and

@@ -14,8 +14,8 @@ using namespace accc::codegen;
 /// stream a tensor: with 16, GELU's gradient (two read, one written) took 1.7 times as long.
 static constexpr int64_t kRun = 8;
 
-/// Values of a whole row, with so many of which a step takes several registers of columns: they
-/// are computed once for all.
+/// From so many values of a row on, a step takes several registers of columns, so that these values
+/// are computed once for all of them.
 static constexpr int64_t kOfRowsWorthIt = 4;
 
 namespace {

@@ -29,7 +29,7 @@ Expr remainder(Expr x, Expr y) {
   Expr a = widen(abs(x)), b = widen(abs(y));
   Expr isFar = a >= b * std::ldexp(1.0, kBitsOfStep);
   Expr r = nearRemainder(ifAny(isFar, [&] { return farRemainder(a, b); }, a), b);
-  // By an infinite y that is no multiple of 0.
+  // Of an infinite y, 0 * y would be NaN.
   return flipSign(select(abs(x) < abs(y), abs(x), narrow(r)), x);
 }
 

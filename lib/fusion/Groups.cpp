@@ -5,6 +5,7 @@
 #include "fusion/Chunk.h"
 #include "fusion/NarrowInputs.h"
 #include "ir/prim/Geometry.h"
+#include "ir/prim/IndexMath.h"
 #include "ir/prim/KernelReductions.h"
 #include "ir/prim/Pieces.h"
 #include "support/CompileLog.h"
@@ -39,7 +40,7 @@ FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayR
   for (Operation *op : ops)
     if (op != anchor && !isOrderOfUpdates(op) &&
         !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp, prim::AddOp,
-             prim::SubOp, prim::NegOp, prim::DivOp>(op))
+             prim::SubOp, prim::NegOp, prim::DivOp, prim::MaxOp, prim::MinOp>(op))
       return FusionDecision::forbid("only cheap pointwise ops are read by such a kernel");
   return FusionDecision::allow();
 }
@@ -250,8 +251,7 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   }
   // Only loops write pieces.
   auto isFull = [&](Value result) {
-    return reductions.empty() ? prim::isWalkedOver(result, space)
-                              : shapeOf(result) == ArrayRef<int64_t>(space);
+    return reductions.empty() ? prim::isWalkedOver(result, space) : sorted->isFull(result);
   };
   for (Value result : results)
     if (!isFull(result) && !sorted->isColumn(result) &&
@@ -277,7 +277,9 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   for (Value result : results) {
     if (sorted->isColumn(result))
       continue;
-    ArrayRef<AffineExpr> position = isFull(result) ? full : kept;
+    SmallVector<AffineExpr> position = isFull(result) ? full : kept;
+    if (!reductions.empty() && isFull(result))
+      position = prim::reshapeIndex(ops.front()->getContext(), full, space, shapeOf(result));
     prim::forEachPiece(result, space, position, [&](Value piece, ArrayRef<AffineExpr>) {
       analysis.element(piece, position);
     });

@@ -2,6 +2,7 @@
 #include "fusion/Outline.h"
 
 #include "fusion/Chunk.h"
+#include "ir/prim/KernelReductions.h"
 #include "support/DeadCode.h"
 #include "support/SortBlock.h"
 
@@ -29,12 +30,28 @@ std::string nameOf(ArrayRef<Operation *> ops) {
   return name;
 }
 
+/// The type of which the kernel of the ops gives the output: one that reduces rows gives what it
+/// computes of each element in the shape of its space.
+RankedTensorType typeInKernel(Value output, ArrayRef<Operation *> ops) {
+  auto type = cast<RankedTensorType>(output.getType());
+  SmallVector<prim::ReduceOp> all;
+  for (Operation *op : ops)
+    if (auto reduction = dyn_cast<prim::ReduceOp>(op))
+      all.push_back(reduction);
+  if (all.empty())
+    return type;
+  prim::KernelReductions reductions = *prim::sortReductions(all);
+  if (!reductions.isFull(output))
+    return type;
+  return type.clone(reductions.rows.front().getOperand().getType().getShape());
+}
+
 prim::FusionOp outline(ArrayRef<Operation *> ops, const Groups &groups) {
   SmallVector<Value> outputs = groups.outputs(ops);
   SmallVector<Type> types;
   SmallVector<Location> locations;
   for (Value output : outputs)
-    types.push_back(output.getType());
+    types.push_back(typeInKernel(output, ops));
   for (Operation *op : ops)
     locations.push_back(op->getLoc());
   OpBuilder b(ops.back());
@@ -80,12 +97,17 @@ prim::FusionOp outline(ArrayRef<Operation *> ops, const Groups &groups) {
   b.setInsertionPointToEnd(&block);
   for (Operation *op : body)
     b.clone(*op, mapping);
+  auto reshaped = [&](Value value, Type type) -> Value {
+    return value.getType() == type ? value
+                                   : b.create<prim::ReshapeOp>(fusion.getLoc(), type, value);
+  };
   SmallVector<Value> yielded;
-  for (Value output : outputs)
-    yielded.push_back(mapping.lookup(output));
+  for (auto [output, type] : llvm::zip_equal(outputs, types))
+    yielded.push_back(reshaped(mapping.lookup(output), type));
   b.create<prim::YieldOp>(fusion.getLoc(), yielded);
-  for (auto [output, result] : llvm::zip(outputs, fusion.getOutputs()))
-    output.replaceAllUsesWith(result);
+  b.setInsertionPointAfter(fusion);
+  for (auto [output, result] : llvm::zip_equal(outputs, fusion.getOutputs()))
+    output.replaceAllUsesWith(reshaped(result, output.getType()));
   return fusion;
 }
 } // namespace
@@ -107,7 +129,7 @@ void accc::outlineGroups(Block &block, const Groups &groups) {
     barrier.replaceAllUsesWith(barrier.getOperand());
     barrier.erase();
   }
+  sortBlock(block, rank);
   // The groups' ops, and the free ones that every kernel that reads them computes for itself.
   eraseDeadCode(block);
-  sortBlock(block, rank);
 }

@@ -45,6 +45,29 @@ def SplitReductionsPass : TargetedPass<"split-reductions"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def CompareScattersPass : TargetedPass<"compare-scatters"> {
+  let summary = "Adds few updates to each line by comparing places";
+  let description = [{
+    The gradient of what was taken along a dimension (the greatest of each row, the score of each row's class) adds
+    a few updates to each line of it, at places that are known to be in the line. Where there are as few as the target
+    wants, each element compares its own place with those of the updates, in a kernel like any other, which fuses with
+    what reads the gradient, and no update is looked for.
+
+        %i = ... %place + 1000 * (0, 1, 2, ...) : tensor<64xi64>
+        %r = prim.scatter %zeros, %i, %updates {axis = 0, kind = add} : ... -> tensor<64000xf32>
+
+    becomes
+
+        %p = prim.broadcast %place {dimensions = [0]} : (tensor<64xi32>) -> tensor<64x1000xi32>
+        %u = prim.broadcast %updates {dimensions = [0]} : (tensor<64xf32>) -> tensor<64x1000xf32>
+        %here = prim.compare eq (prim.iota {dimension = 1}), %p
+        %r = %zeros + prim.select %here, %u, 0
+
+    Of several updates a line the last line is a sum over these. Indices out of range are reported by a gather of
+    the same indices only: without one, places that may be outside of their line keep the scatter.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def SortScattersPass : TargetedPass<"sort-scatters"> {
   let summary = "Sorts the indices of scatters of many updates";
   let description = [{
@@ -81,6 +104,30 @@ def SplitSortsPass : TargetedPass<"split-sorts"> {
         %1, %2 = prim.sort %0 {dimension = 2} : (tensor<1x2x4096xf32>) -> (tensor<1x2x4096xf32>, tensor<1x2x4096xi64>)
         %v, %from = prim.merge %1 {dimension = 1, run = 4096} : (tensor<1x8192xf32>) -> (tensor<1x8192xf32>, tensor<1x8192xi64>)
         %i = ... %2 at %from, places in a run made those in the line}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
+def SplitScansPass : TargetedPass<"split-scans"> {
+  let summary = "Scans long lines in runs, which start where the runs before them end";
+  let description = [{
+    A running sum (or product, maximum, minimum) along few long lines leaves most of a GPU idle. Where the target
+    wants it, a line is cut into runs of equal length, the last one filled up with zeros that nobody reads. Sums of
+    whole runs, and a running sum of these, give what each run starts with: its first element is that plus its own.
+    Everything is read twice and written once.
+
+        %y = prim.cumulative sum %x {dimension = 0} : (tensor<8192xf32>) -> tensor<8192xf32>
+
+    becomes, with runs of 512 elements,
+
+        %0 = prim.reshape %x : (tensor<8192xf32>) -> tensor<16x512xf32>
+        %1 = prim.reduce sum %0 {dimensions = [1]} : (tensor<16x512xf32>) -> tensor<16xf32>
+        %2 = prim.cumulative sum %1 {dimension = 0} : (tensor<16xf32>) -> tensor<16xf32>
+        %3 = ... %2, one run later
+        %4 = ... %0, and %3 added to the first element of every run but the first
+        %5 = prim.cumulative sum %4 {dimension = 1} : (tensor<16x512xf32>) -> tensor<16x512xf32>
+        %y = prim.reshape %5
+
+    Of floats of fewer than 32 bits more is accumulated than what a run's sum would store: these stay whole.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

@@ -20,27 +20,61 @@ namespace {
 
 int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
-/// How many of the dimensions that are reduced, from the outermost on, the parts are made of; 0 if
-/// there is nothing to gain.
-int64_t dimensionsOfParts(prim::ReduceOp op, const Target &target) {
+/// What a reduction is split into: a part for each index of the outermost `whole` dimensions that
+/// are reduced, and of each of these `cut` parts of the next one.
+struct Parts {
+  int64_t whole = 0, cut = 1;
+  explicit operator bool() const { return whole > 0 || cut > 1; }
+};
+
+ReducedDimensions whichDimensions(ArrayRef<int64_t> dimensions, int64_t rank) {
+  if (llvm::equal(dimensions, llvm::seq<int64_t>(0, static_cast<int64_t>(dimensions.size()))))
+    return ReducedDimensions::Leading;
+  return llvm::is_contained(dimensions, rank - 1) ? ReducedDimensions::Inner
+                                                  : ReducedDimensions::Outer;
+}
+
+/// None where there is nothing to gain.
+Parts chooseParts(prim::ReduceOp op, const Target &target) {
   auto type = cast<RankedTensorType>(op.getOperand().getType());
   ArrayRef<int64_t> dimensions = op.getDimensions();
   auto reduced = static_cast<int64_t>(dimensions.size());
-  auto which = llvm::equal(dimensions, llvm::seq<int64_t>(0, reduced)) ? ReducedDimensions::Leading
-               : llvm::is_contained(dimensions, type.getRank() - 1)    ? ReducedDimensions::Inner
-                                                                       : ReducedDimensions::Outer;
   int64_t columns = op.getType().getNumElements(), elements = type.getNumElements();
-  std::optional<ReductionParts> wanted = target.getReductionParts(elements, columns, which);
+  std::optional<ReductionParts> wanted =
+      target.getReductionParts(elements, columns, whichDimensions(dimensions, type.getRank()));
   if (!wanted || type.getElementTypeBitWidth() < 32)
-    return 0; // of fewer bits: what is accumulated is more than what is stored
-  int64_t parts = 1, best = 0;
+    return {}; // of fewer bits: what is accumulated is more than what is stored
+  auto areLongEnough = [&](int64_t parts) {
+    return elements / parts / columns >= wanted->leastRows;
+  };
+  Parts best;
+  int64_t parts = 1, bestParts = 1;
   for (int64_t d = 0; d + 1 < reduced; ++d) {
     parts *= type.getDimSize(dimensions[d]);
-    if (elements / parts / columns < wanted->leastRows)
+    if (!areLongEnough(parts))
       break;
-    if (parts >= wanted->least)
-      best = d + 1;
+    if (parts >= wanted->least) {
+      best.whole = d + 1;
+      bestParts = parts;
+    }
     if (parts >= wanted->enough && elements / parts <= wanted->enoughElements)
+      break;
+  }
+  if (bestParts >= wanted->few)
+    return best;
+  // The dimension that makes them enough is cut.
+  int64_t whole = 0, wholeParts = 1;
+  while (whole + 1 < reduced && wholeParts * type.getDimSize(dimensions[whole]) < wanted->cutInto)
+    wholeParts *= type.getDimSize(dimensions[whole++]);
+  int64_t extent = reduced > 0 ? type.getDimSize(dimensions[whole]) : 0;
+  for (int64_t cut = 2; cut <= extent && areLongEnough(wholeParts * cut); ++cut) {
+    if (extent % cut != 0)
+      continue;
+    if (wholeParts * cut > bestParts && wholeParts * cut >= wanted->least) {
+      best = {whole, cut};
+      bestParts = wholeParts * cut;
+    }
+    if (bestParts >= wanted->cutInto)
       break;
   }
   return best;
@@ -141,7 +175,7 @@ struct SplitReductionsPass
       Value result;
       if (int64_t rows = rowsOfStrip(op, getTarget()))
         result = splitIntoStrips(op, rows);
-      else if (int64_t parts = dimensionsOfParts(op, getTarget()))
+      else if (Parts parts = chooseParts(op, getTarget()))
         result = split(op, parts);
       else
         continue;
@@ -162,22 +196,31 @@ private:
     return reduce(op.getKind(), partial, {0}).reshape(op.getType().getShape());
   }
 
-  Value split(prim::ReduceOp op, int64_t parts) {
+  Value split(prim::ReduceOp op, Parts parts) {
     OpBuilder builder(op);
     Tensor operand(builder, op.getLoc(), op.getOperand());
     // The outer ones stand before all others, whose reduction leaves them where they are.
-    ArrayRef<int64_t> outer = op.getDimensions().take_front(parts),
-                      inner = op.getDimensions().drop_front(parts);
+    SmallVector<int64_t> outer(op.getDimensions().take_front(parts.whole)),
+        inner(op.getDimensions().drop_front(parts.whole)), shape(operand.shape());
+    if (parts.cut > 1) {
+      int64_t &extent = shape[inner.front()];
+      extent /= parts.cut;
+      shape.insert(&extent, parts.cut);
+      outer.push_back(inner.front());
+      for (int64_t &dimension : inner)
+        ++dimension;
+    }
+    auto inParts = [&](Value x) { return operand.wrap(x).reshape(shape); };
     if (std::optional<Deviations> deviations = matchDeviations(op))
-      if (auto it = sums.find(deviations->sum); it != sums.end() &&
-                                                it->second.operand == deviations->x &&
-                                                ArrayRef(it->second.inner) == inner)
-        return sumOfSquares(operand.wrap(deviations->x), operand.wrap(it->second.partial),
+      if (auto it = sums.find(deviations->sum);
+          it != sums.end() && it->second.operand == deviations->x && it->second.outer == outer &&
+          it->second.inner == inner)
+        return sumOfSquares(inParts(deviations->x), operand.wrap(it->second.partial),
                             operand.wrap(deviations->mean), outer, inner);
-    Tensor partial = reduce(op.getKind(), operand, inner);
+    Tensor partial = reduce(op.getKind(), inParts(operand), inner);
     Value total = reduce(op.getKind(), partial, outer);
     if (op.getKind() == prim::ReduceKind::sum)
-      sums[total] = {operand, partial, SmallVector<int64_t>(inner)};
+      sums[total] = {operand, partial, outer, inner};
     return total;
   }
 
@@ -195,7 +238,7 @@ private:
 
   struct Sum {
     Value operand, partial;
-    SmallVector<int64_t> inner; // what each part is the sum along
+    SmallVector<int64_t> outer, inner; // of the operand in parts: what each part is the sum along
   };
   DenseMap<Value, Sum> sums; // by their totals
 };

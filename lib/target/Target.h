@@ -35,6 +35,8 @@ struct ReductionParts {
   int64_t leastRows;      // a part of fewer rows is not, either
   int64_t enough;         // more parts than these are not better
   int64_t enoughElements; // unless a part has more elements than this
+  int64_t few = 0;        // where whole dimensions make fewer parts, the next one is cut
+  int64_t cutInto = 0;    // as many parts in all, or as divide it
 };
 
 /// How a library likes the tensors of a convolution in memory: channels last. What it is given
@@ -82,6 +84,10 @@ public:
   /// elements of a row, are those of strips first, in a kernel that reduces the rows as well (see
   /// prim::KernelReductions); a divisor of `rows`, or 0: a kernel reduces one way only.
   virtual int64_t getStripRows(int64_t rows, int64_t elements) const = 0;
+  /// How many elements a run has, where running sums along lines of `extent` elements are those of
+  /// runs, which start with the sums of the runs before them; none: a kernel walks the whole line.
+  /// `isRow`: the elements of a line are neighbours in memory.
+  virtual std::optional<int64_t> getScanRun(int64_t lines, int64_t extent, bool isRow) const = 0;
   /// Reductions that each read fewer bytes share a kernel, whatever they read, where they have one
   /// shape and none needs another; 0: none do.
   virtual int64_t getSmallReductionBytes() const = 0;
@@ -90,6 +96,9 @@ public:
   virtual int64_t getMaxRowElements() const = 0;
   /// The most elements of a line, of so many bytes each, that a kernel sorts at once; none: any.
   virtual std::optional<int64_t> getMaxSortedElements(int64_t elementBytes) const = 0;
+  /// At most so many updates of a line are added by comparing the place of each element of the line
+  /// with theirs.
+  virtual int64_t getMaxComparedUpdates() const = 0;
   /// Whether a scatter of so many updates to so many rows takes less time where its indices are
   /// sorted first; `known`: they are, at compile time.
   virtual bool sortsUpdates(int64_t rows, int64_t updates, bool known) const = 0;

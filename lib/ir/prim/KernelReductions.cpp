@@ -29,6 +29,16 @@ static bool isAcrossRowsOf(ReduceOp op, ReduceOp row) {
          shape[0] * shape[1] == rows && rows * shape[2] == all;
 }
 
+bool KernelReductions::isFull(Value value) const {
+  ReduceOp row = rows.front();
+  ArrayRef<int64_t> shape = shapeOf(value), space = shapeOf(row.getOperand());
+  if (shape == space)
+    return true;
+  int64_t elements = ReferenceArray::count(space);
+  return shape != shapeOf(row.getResult()) && !isColumn(value) && elements > 0 &&
+         ReferenceArray::count(shape) == elements;
+}
+
 int64_t KernelReductions::stripRows() const {
   return columns.empty() ? 1 : ReduceOp(columns.front()).getOperand().getType().getDimSize(1);
 }

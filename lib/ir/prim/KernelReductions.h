@@ -26,6 +26,9 @@ struct KernelReductions {
   bool isColumn(mlir::Value value) const {
     return llvm::is_contained(columns, value.getDefiningOp<ReduceOp>());
   }
+  /// Whether the value has all elements of the space, in its shape or another, and is not what is
+  /// left of the rows.
+  bool isFull(mlir::Value value) const;
   /// Of a strip; 1 without columns.
   int64_t stripRows() const;
 };

@@ -23,10 +23,6 @@ template <typename Body> void forEachLine(const ReferenceArray &x, int64_t dimen
                  [&](int64_t start) { body(start, strides[dimension]); });
 }
 
-Tensor cumulative(ReduceKind kind, Tensor x, int64_t dimension) {
-  return x.wrap(x.getBuilder().create<CumulativeOp>(x.getLoc(), x.type(), x, kind, dimension));
-}
-
 /// The running product of x along its last dimension, without the element itself.
 Tensor exclusiveProduct(Tensor x) {
   int64_t last = x.rank() - 1;

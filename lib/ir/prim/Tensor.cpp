@@ -234,6 +234,28 @@ Tensor sum(Tensor a, ArrayRef<int64_t> dimensions) {
   return reduce(ReduceKind::sum, a, dimensions);
 }
 
+Tensor combine(ReduceKind kind, Tensor a, Tensor b) {
+  switch (kind) {
+  case ReduceKind::sum:
+    return a + b;
+  case ReduceKind::prod:
+    return a * b;
+  case ReduceKind::max:
+    return max(a, b);
+  case ReduceKind::min:
+    return min(a, b);
+  case ReduceKind::all:
+    return bitAnd(a, b);
+  case ReduceKind::any:
+    return bitOr(a, b);
+  }
+  llvm_unreachable("unknown kind");
+}
+
+Tensor cumulative(ReduceKind kind, Tensor a, int64_t dimension) {
+  return a.wrap(a.getBuilder().create<CumulativeOp>(a.getLoc(), a.type(), a, kind, dimension));
+}
+
 Tensor sumAll(Tensor a) {
   SmallVector<int64_t> all(a.rank());
   std::iota(all.begin(), all.end(), 0);

@@ -130,6 +130,10 @@ Tensor select(Tensor predicate, Tensor onTrue, double onFalse);
 Tensor select(Tensor predicate, double onTrue, Tensor onFalse);
 
 Tensor reduce(ReduceKind kind, Tensor a, llvm::ArrayRef<int64_t> dimensions);
+/// What a reduction of `kind` makes of two elements, for each of a and b.
+Tensor combine(ReduceKind kind, Tensor a, Tensor b);
+/// prim.cumulative
+Tensor cumulative(ReduceKind kind, Tensor a, int64_t dimension);
 Tensor sum(Tensor a, llvm::ArrayRef<int64_t> dimensions);
 Tensor sumAll(Tensor a);
 Tensor mean(Tensor a, llvm::ArrayRef<int64_t> dimensions);

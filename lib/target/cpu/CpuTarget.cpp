@@ -27,21 +27,43 @@ KernelLimits CpuTarget::getKernelLimits() const {
 
 // A kernel that leaves the innermost dimensions has tasks for blocks of these only, each of which
 // walks all rows; with few columns there are too few tasks, and with many rows a block falls out of
-// the cache between two passes over it.
+// the cache between two passes over it. Other results are a task each.
 std::optional<ReductionParts> CpuTarget::getReductionParts(int64_t elements, int64_t columns,
                                                            ReducedDimensions reduced) const {
   constexpr int64_t kFewColumns = 512, kManyElements = sizeThreshold(1 << 16);
-  if (reduced != ReducedDimensions::Leading || columns < 2 || columns >= kFewColumns ||
-      elements < kManyElements)
+  constexpr int64_t kTasks = 16; // for the threads of most machines
+  if (reduced == ReducedDimensions::Leading && columns > 1) {
+    constexpr int64_t kBlock = 64, kLeast = 4;
+    if (columns >= kFewColumns || elements < kManyElements)
+      return std::nullopt;
+    // Each of which stays in the cache of one core.
+    return ReductionParts{.least = kLeast,
+                          .leastRows = 8,
+                          .enough = kTasks,
+                          .enoughElements = sizeThreshold(1 << 17),
+                          .few = columns <= kBlock ? kLeast : 0,
+                          .cutInto = kTasks};
+  }
+  // A task of fewer takes less time than threads need to wake up.
+  constexpr int64_t kLeastElements = sizeThreshold(1 << 15);
+  if (reduced == ReducedDimensions::Outer && columns > 1)
     return std::nullopt;
-  // Parts for the threads of most machines, each of which stays in the cache of one core.
-  return ReductionParts{
-      .least = 4, .leastRows = 8, .enough = 16, .enoughElements = sizeThreshold(1 << 17)};
+  if (columns == 0 || columns >= kTasks || elements / columns < 2 * kLeastElements)
+    return std::nullopt;
+  return ReductionParts{.least = 2,
+                        .leastRows = kLeastElements,
+                        .enough = kTasks / columns,
+                        .enoughElements = elements,
+                        .few = kTasks / columns,
+                        .cutInto = kTasks / columns};
 }
 
 // Rows stay in a cache from pass to pass.
 // A core walks the rows of a kernel in one direction, which its caches serve both kernels.
 int64_t CpuTarget::getStripRows(int64_t, int64_t) const { return 0; }
+
+// The walk over a line reads it once, as fast as memory gives it.
+std::optional<int64_t> CpuTarget::getScanRun(int64_t, int64_t, bool) const { return std::nullopt; }
 
 // A launch costs less than streams of memory that have nothing to do with each other.
 int64_t CpuTarget::getSmallReductionBytes() const { return 0; }
@@ -50,6 +72,9 @@ int64_t CpuTarget::getMaxRowElements() const { return std::numeric_limits<int64_
 
 // By a heap, in place.
 std::optional<int64_t> CpuTarget::getMaxSortedElements(int64_t) const { return std::nullopt; }
+
+// As many stores as zeros need that a scatter adds to.
+int64_t CpuTarget::getMaxComparedUpdates() const { return 1; }
 
 // There are few tasks, each of which walks the indices once.
 bool CpuTarget::sortsUpdates(int64_t, int64_t, bool) const { return false; }

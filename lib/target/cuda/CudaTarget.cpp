@@ -29,24 +29,34 @@ KernelLimits CudaTarget::getKernelLimits() const {
 }
 
 // A kernel that leaves the innermost dimensions has a thread for each column only, which walks all
-// rows: parts until the threads of a large GPU are busy. Of other results each has a block at most,
-// which reads a row that its registers do not hold again for every pass. Where there is a block for
-// each multiprocessor, parts save no more than they cost unless they are large; else a warp with
-// some elements for each lane is one.
+// rows, or a block for a few of them: parts until the threads of a large GPU are busy. Of other
+// results each has a block at most, which reads a row that its registers do not hold again for
+// every pass. Where there is a block for each multiprocessor, parts save no more than they cost
+// unless they are large; else a warp with some elements for each lane is one.
 std::optional<ReductionParts> CudaTarget::getReductionParts(int64_t elements, int64_t columns,
                                                             ReducedDimensions reduced) const {
   constexpr int64_t kManyColumns = 1 << 15, kManyElements = sizeThreshold(1 << 14);
-  bool areColumns = reduced != ReducedDimensions::Inner;
-  if (areColumns && columns < kManyColumns && elements >= kManyElements)
-    return ReductionParts{
-        .least = 4, .leastRows = 16, .enough = 512, .enoughElements = sizeThreshold(1 << 13)};
+  constexpr int64_t kManyRows = sizeThreshold(1 << 11), kLeast = 4, kMostParts = 512;
+  bool areColumns = reduced != ReducedDimensions::Inner && columns > 1;
+  if (areColumns && columns < kManyColumns && elements >= kManyElements) {
+    constexpr int64_t kPartedColumns = 1 << 14; // of a part, 16 threads or more each
+    return ReductionParts{.least = kLeast,
+                          .leastRows = 16,
+                          .enough = kMostParts,
+                          .enoughElements = sizeThreshold(1 << 13),
+                          .few = elements / columns >= kManyRows ? kLeast : 0,
+                          .cutInto = std::clamp(kPartedColumns / columns, kLeast, kMostParts)};
+  }
   constexpr int64_t kMultiprocessors = 132, kBlocks = 512; // several for each
   if (areColumns || columns == 0 || columns >= kBlocks || elements / columns <= getMaxRowElements())
     return std::nullopt;
+  constexpr int64_t kFewBlocks = 32; // draw less than memory gives
   return ReductionParts{.least = 2,
                         .leastRows = sizeThreshold(columns < kMultiprocessors ? 1 << 7 : 1 << 12),
                         .enough = kBlocks / columns,
-                        .enoughElements = elements};
+                        .enoughElements = elements,
+                        .few = (kFewBlocks + columns - 1) / columns,
+                        .cutInto = kBlocks / columns};
 }
 
 // A block takes the rows of a strip one after the other. Fewer strips leave multiprocessors without
@@ -64,6 +74,17 @@ int64_t CudaTarget::getStripRows(int64_t rows, int64_t elements) const {
   return 0;
 }
 
+// A warp takes some 4 ns for each of its elements along a row, a thread 20 ns for each of a column:
+// two more launches save time where there are thousands. Runs until all warps, or threads, are
+// busy.
+std::optional<int64_t> CudaTarget::getScanRun(int64_t lines, int64_t extent, bool isRow) const {
+  const int64_t longest = sizeThreshold(isRow ? 1 << 12 : 1 << 10);
+  const int64_t busy = isRow ? 1 << 12 : 1 << 15, least = sizeThreshold(isRow ? 1 << 9 : 1 << 7);
+  if (extent < longest || lines >= busy)
+    return std::nullopt;
+  return std::max(least, extent * lines / busy);
+}
+
 // They take a fraction of the time of a launch, and too few threads to keep a large GPU busy.
 int64_t CudaTarget::getSmallReductionBytes() const { return sizeThreshold(1 << 20); }
 
@@ -77,6 +98,10 @@ std::optional<int64_t> CudaTarget::getMaxSortedElements(int64_t elementBytes) co
   return sizeThreshold(static_cast<int64_t>(
       llvm::bit_floor(static_cast<uint64_t>(kCudaSharedBytes / (elementBytes + kPlaceBytes)))));
 }
+
+// A comparison and an addition for each, of which a byte's time has some ten; else two launches at
+// least and a walk over the indices.
+int64_t CudaTarget::getMaxComparedUpdates() const { return 64; }
 
 // A kernel looks through all indices in every task, of which each has as many rows as a warp has
 // lanes, or one where there are few rows: a byte's time for an index. Sorting takes a launch for

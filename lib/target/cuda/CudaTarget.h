@@ -31,9 +31,11 @@ public:
   std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,
                                                   ReducedDimensions reduced) const override;
   int64_t getStripRows(int64_t rows, int64_t elements) const override;
+  std::optional<int64_t> getScanRun(int64_t lines, int64_t extent, bool isRow) const override;
   int64_t getSmallReductionBytes() const override;
   int64_t getMaxRowElements() const override;
   std::optional<int64_t> getMaxSortedElements(int64_t elementBytes) const override;
+  int64_t getMaxComparedUpdates() const override;
   bool sortsUpdates(int64_t rows, int64_t updates, bool known) const override;
   int64_t getChunkBytes() const override;
   bool computesCounts() const override;

@@ -98,8 +98,8 @@ func.func @keeps_reductions(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> ten
 // CHECK: %[[X:.*]] = prim.dot_general %arg0, %arg1
 // CHECK-NEXT: %[[Y:.*]] = prim.fusion loop "abs_neg"(%[[X]]) : (tensor<64x64xf32>) -> tensor<64x64xf32>
 // CHECK: prim.fusion reduce "abs_mul_reduce"(%[[X]]
-// CHECK: prim.fusion loop "abs_mul"(%[[X]]
-func.func @two_readers(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<4096xf32> {
+// CHECK: prim.fusion loop "abs_pad_mul"(%[[X]]
+func.func @two_readers(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<4097xf32> {
   %x = prim.dot_general %a, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %t = prim.abs %x : (tensor<64x64xf32>) -> tensor<64x64xf32>
   %n = prim.neg %t : (tensor<64x64xf32>) -> tensor<64x64xf32>
@@ -107,9 +107,11 @@ func.func @two_readers(%a: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<4
   %0 = prim.mul %t, %z : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %sum = prim.reduce sum %0 {dimensions = array<i64: 0, 1>} : (tensor<64x64xf32>) -> tensor<f32>
   %flat = prim.reshape %t : (tensor<64x64xf32>) -> tensor<4096xf32>
-  %factor = prim.broadcast %sum {dimensions = array<i64>} : (tensor<f32>) -> tensor<4096xf32>
-  %1 = prim.mul %flat, %factor : (tensor<4096xf32>, tensor<4096xf32>) -> tensor<4096xf32>
-  return %1 : tensor<4096xf32>
+  %zero = prim.constant dense<0.0> : tensor<f32>
+  %more = prim.pad %flat, %zero {low = array<i64: 0>, high = array<i64: 1>, interior = array<i64: 0>} : (tensor<4096xf32>, tensor<f32>) -> tensor<4097xf32>
+  %factor = prim.broadcast %sum {dimensions = array<i64>} : (tensor<f32>) -> tensor<4097xf32>
+  %1 = prim.mul %more, %factor : (tensor<4097xf32>, tensor<4097xf32>) -> tensor<4097xf32>
+  return %1 : tensor<4097xf32>
 }
 
 // What is cut off is read where it lies, by each of two kernels.

@@ -152,3 +152,19 @@ func.func @whole(%x: tensor<64x64x64xbf16>, %y: tensor<64x4x300xf32>) -> (tensor
   %1 = prim.reduce sum %y {dimensions = array<i64: 0, 1>} : (tensor<64x4x300xf32>) -> tensor<300xf32>
   return %0, %1 : tensor<64xbf16>, tensor<300xf32>
 }
+
+// One number of many elements: a task for each of the threads of most machines. Of several numbers each is one.
+// CHECK-LABEL: @to_scalars
+// CHECK-NEXT: %[[PARTS:.*]] = prim.reduce sum %arg0 {dimensions = array<i64: 1, 2>} : (tensor<32x256x256xf32>) -> tensor<32xf32>
+// CHECK-NEXT: prim.reduce sum %[[PARTS]] {dimensions = array<i64: 0>} : (tensor<32xf32>) -> tensor<f32>
+// CHECK-NEXT: %[[FLAT:.*]] = prim.reshape %arg1 : (tensor<1048576xf32>) -> tensor<16x65536xf32>
+// CHECK-NEXT: %[[PARTS:.*]] = prim.reduce sum %[[FLAT]] {dimensions = array<i64: 1>}
+// CHECK-NEXT: prim.reduce sum %[[PARTS]] {dimensions = array<i64: 0>} : (tensor<16xf32>) -> tensor<f32>
+// CHECK-NEXT: prim.reduce sum %arg2 {dimensions = array<i64: 1>}
+// CHECK-NEXT: return
+func.func @to_scalars(%x: tensor<32x256x256xf32>, %y: tensor<1048576xf32>, %z: tensor<16x1048576xf32>) -> (tensor<f32>, tensor<f32>, tensor<16xf32>) {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 1, 2>} : (tensor<32x256x256xf32>) -> tensor<f32>
+  %1 = prim.reduce sum %y {dimensions = array<i64: 0>} : (tensor<1048576xf32>) -> tensor<f32>
+  %2 = prim.reduce sum %z {dimensions = array<i64: 1>} : (tensor<16x1048576xf32>) -> tensor<16xf32>
+  return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<16xf32>
+}

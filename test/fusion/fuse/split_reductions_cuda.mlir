@@ -107,3 +107,49 @@ func.func @deviations_along_others(%x: tensor<32x32x32x1024xf32>) -> tensor<32xf
   %5 = prim.reduce sum %4 {dimensions = array<i64: 0, 1, 3>} : (tensor<32x32x32x1024xf32>) -> tensor<32xf32>
   return %5 : tensor<32xf32>
 }
+
+// All of one dimension, to one number; columns that few threads would walk along 100,000 rows.
+// CHECK-LABEL: @cut
+// CHECK-NEXT: %[[FLAT:.*]] = prim.reshape %arg0 : (tensor<1x1000000xf32>) -> tensor<1x625x1600xf32>
+// CHECK-NEXT: %[[PARTS:.*]] = prim.reduce max %[[FLAT]] {dimensions = array<i64: 2>}
+// CHECK-NEXT: prim.reduce max %[[PARTS]] {dimensions = array<i64: 0, 1>}
+// CHECK-NEXT: %[[ROWS:.*]] = prim.reshape %arg1 : (tensor<100000x8xf32>) -> tensor<625x160x8xf32>
+// CHECK-NEXT: %[[COLUMNS:.*]] = prim.reduce sum %[[ROWS]] {dimensions = array<i64: 1>}
+// CHECK-NEXT: prim.reduce sum %[[COLUMNS]] {dimensions = array<i64: 0>} : (tensor<625x8xf32>) -> tensor<8xf32>
+func.func @cut(%x: tensor<1x1000000xf32>, %y: tensor<100000x8xf32>) -> (tensor<f32>, tensor<8xf32>) {
+  %0 = prim.reduce max %x {dimensions = array<i64: 0, 1>} : (tensor<1x1000000xf32>) -> tensor<f32>
+  %1 = prim.reduce sum %y {dimensions = array<i64: 0>} : (tensor<100000x8xf32>) -> tensor<8xf32>
+  return %0, %1 : tensor<f32>, tensor<8xf32>
+}
+
+// Whole dimensions are parts enough, and fewer rows than are worth it; no divisor.
+// CHECK-LABEL: @not_cut
+// CHECK-NEXT: prim.reduce sum %arg0 {dimensions = array<i64: 1>} : (tensor<64x1000000xf32>) -> tensor<64xf32>
+// CHECK-NEXT: prim.reduce sum {{.*}} {dimensions = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+// CHECK-NEXT: prim.reduce sum %arg1 {dimensions = array<i64: 0>}
+// CHECK-NEXT: prim.reduce sum %arg2 {dimensions = array<i64: 0>}
+// CHECK-NEXT: return
+func.func @not_cut(%x: tensor<64x1000000xf32>, %y: tensor<1024x768xf32>, %z: tensor<1000003xf32>) -> (tensor<f32>, tensor<768xf32>, tensor<f32>) {
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 1>} : (tensor<64x1000000xf32>) -> tensor<f32>
+  %1 = prim.reduce sum %y {dimensions = array<i64: 0>} : (tensor<1024x768xf32>) -> tensor<768xf32>
+  %2 = prim.reduce sum %z {dimensions = array<i64: 0>} : (tensor<1000003xf32>) -> tensor<f32>
+  return %0, %1, %2 : tensor<f32>, tensor<768xf32>, tensor<f32>
+}
+
+// The deviations of parts are from their own means, whichever shape the parts are in.
+// CHECK-LABEL: @variance_of_one
+// CHECK: %[[FLAT:.*]] = prim.reshape %arg0 : (tensor<1000000xf32>) -> tensor<625x1600xf32>
+// CHECK: %[[SUMS:.*]] = prim.reduce sum %[[FLAT]] {dimensions = array<i64: 1>}
+// CHECK: %[[OWN:.*]] = prim.mul %[[SUMS]]
+// CHECK: %[[MEANS:.*]] = prim.broadcast %[[OWN]] {dimensions = array<i64: 0>} : (tensor<625xf32>) -> tensor<625x1600xf32>
+// CHECK: prim.sub {{.*}}, %[[MEANS]]
+func.func @variance_of_one(%x: tensor<1000000xf32>) -> tensor<f32> {
+  %n = prim.constant dense<1.0e-06> : tensor<f32>
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0>} : (tensor<1000000xf32>) -> tensor<f32>
+  %1 = prim.mul %0, %n : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %2 = prim.broadcast %1 {dimensions = array<i64>} : (tensor<f32>) -> tensor<1000000xf32>
+  %3 = prim.sub %x, %2 : (tensor<1000000xf32>, tensor<1000000xf32>) -> tensor<1000000xf32>
+  %4 = prim.mul %3, %3 : (tensor<1000000xf32>, tensor<1000000xf32>) -> tensor<1000000xf32>
+  %5 = prim.reduce sum %4 {dimensions = array<i64: 0>} : (tensor<1000000xf32>) -> tensor<f32>
+  return %5 : tensor<f32>
+}

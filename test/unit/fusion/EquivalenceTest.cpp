@@ -95,11 +95,17 @@ TEST_CASE("--fuse-horizontally keeps values") {
   checkPass({createDecomposePass, createFormFusionsPass, createFuseHorizontallyPass});
 }
 TEST_CASE("--split-reductions keeps values") { checkPass({createSplitReductionsPass}); }
+TEST_CASE("--compare-scatters keeps values") {
+  checkPass({[] { return createCompareScattersPass({"cuda", {}}); }});
+}
 TEST_CASE("--sort-scatters keeps values") {
   checkPass({[] { return createSortScattersPass({"cuda", {}}); }});
 }
 TEST_CASE("--split-sorts keeps values") {
   checkPass({[] { return createSplitSortsPass({"cuda", {}}); }});
+}
+TEST_CASE("--split-scans keeps values") {
+  checkPass({[] { return createSplitScansPass({"cuda", {}}); }});
 }
 TEST_CASE("--compute-counts keeps values") {
   checkPass({[] { return createComputeCountsPass({"cuda", {}}); }});

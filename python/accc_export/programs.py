@@ -79,27 +79,38 @@ def check_gradients(module: torch.nn.Module, call: Call, state: State, observati
 def check_values(
     module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str], program: torch.export.ExportedProgram
 ) -> None:
-    """Raises ExportError where the program computes something else than the module, which may ask whether it is exported.
+    """Raises ExportError where the program computes something else than the module, which may ask whether it is exported,
+    or leaves something else in its buffers.
 
     To be called within `preserved`. A module that draws random numbers is not checked.
     """
     if observation.drawn:
         return
 
-    def run(called):
+    def run(called, holder):
         written = [state.parameters[name] for name in observation.written]
-        with preserved_buffers(module), preserved_values(written), torch.random.fork_rng(devices=[]):
+        with preserved_buffers(holder), preserved_values(written), torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            return [x.detach() for x in called().values()]
+            found = {name: x.detach() for name, x in zip(outputs, called().values())}
+            return found, {name: x.detach().clone() for name, x in holder.named_buffers() if name in state.buffers}
 
-    expected = run(lambda: call.run(module))
-    found = run(lambda: program.module()(*call.inputs.values()))
-    problems = [name for name, x, y in zip(outputs, expected, found) if not _are_same(x, y)]
-    if problems:
+    expected, left = run(lambda: call.run(module), module)
+    exported = program.module()
+    found, left_by_program = run(lambda: exported(*call.inputs.values()), exported)
+    if problems := _differing(expected, found):
         raise ExportError(
             f"torch.export's program computes other values than the module, also in PyTorch: {', '.join(problems[:20])}. "
             "The module may take another branch while it is exported (torch.compiler.is_exporting())"
         )
+    if problems := _differing(left, left_by_program):
+        raise ExportError(
+            f"torch.export's program leaves other values in buffers than the module, also in PyTorch: {', '.join(problems[:20])}. "
+            "It loses a tensor that forward sets for a buffer of a part (self.mean = ...): write into the buffer (self.mean.copy_(...))"
+        )
+
+
+def _differing(expected: Mapping[str, torch.Tensor], found: Mapping[str, torch.Tensor]) -> list[str]:
+    return [name for name, x in expected.items() if name in found and not _are_same(x, found[name])]
 
 
 def _are_same(expected: torch.Tensor, found: torch.Tensor) -> bool:

@@ -213,6 +213,8 @@ class ProgramsTest(unittest.TestCase):
         self.refused("the input a.b has a name", accc_export.export, linear, x, self.path, input_names=["a.b"])
         self.refused("torch.export fails: .*data-dependent", accc_export.export, Branch(), x, self.path)
         self.refused("other values than the module, also in PyTorch: output", accc_export.export, Asking(4, 2), x, self.path)
+        averages = nn.Sequential(Average(), nn.Linear(4, 2))
+        self.refused("leaves other values in buffers .*: 0.mean. It loses", accc_export.export, averages, x, self.path)
         self.refused("buffer row shares its memory with the parameter weight", accc_export.export, Row(4, 2), x, self.path)
 
     def test_functions_with_a_backward_of_their_own(self):
@@ -293,6 +295,19 @@ class Asking(nn.Linear):
     def forward(self, x):
         y = super().forward(x)
         return y if torch.compiler.is_exporting() else torch.tanh(y)
+
+
+class Average(nn.Module):
+    """Sets another tensor for its buffer, of which torch.export says nothing in a part of a module."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, x):
+        y = x - self.mean
+        self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+        return y
 
 
 class Branch(nn.Linear):

@@ -99,7 +99,12 @@ def reference(module, dtype):
     convert = lambda x: x.to(dtype) if isinstance(x, torch.Tensor) and x.is_floating_point() else x  # noqa: E731
     for sample in module.samples:
         sample.leaves = [convert(x) for x in sample.leaves]
-    found = module(**{name: convert(x) for name, x in module.inputs.items()})
+    return results(module, {name: convert(x) for name, x in module.inputs.items()})
+
+
+def results(module, inputs):
+    """What a module gives, its buffers after that, and the gradients of its parameters."""
+    found = module(**inputs)
     loss = found.pop("loss")
     found |= {f"buffer.{name}": x for name, x in module.named_buffers()}
     parameters = dict(module.named_parameters())
@@ -211,16 +216,20 @@ def found_in_file(module, path, single, double):
 
 
 def found_in_parts(module, single, double):
-    """Where PyTorch's own program, decomposed, gives other results than the module: the first of them."""
-    inputs = {name: x.clone() for name, x in module.inputs.items()}
+    """Where PyTorch's own program, decomposed, gives other results or gradients than the module: the first of them."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = torch.export.export(module, (), kwargs=inputs).run_decompositions().module()(**inputs)
+        found = results(in_parts(module), {name: x.clone() for name, x in module.inputs.items()})
     except Exception:  # nothing is known
         return ""
-    found = {name: x.detach() for name, x in found.items() if name in single}
-    return next(iter(compare(found, {name: single[name] for name in found}, double)), "")
+    return next(iter(compare(found, {name: single[name] for name in found if name in single}, double)), "")
+
+
+def in_parts(module):
+    """PyTorch's own program, decomposed, as a module."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inputs = {name: x.clone() for name, x in module.inputs.items()}
+        return torch.export.export(module, (), kwargs=inputs).run_decompositions().module()
 
 
 def found_in_script(module, path, single, double):

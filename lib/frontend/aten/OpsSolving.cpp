@@ -67,20 +67,20 @@ Solution solution(Node &node, Tensor a, Tensor b, bool left, bool check) {
 Solution solutionOf(Node &node, bool check) {
   return solution(node, node.floatIn("A"), node.floatIn("B"), node.boolean("left"), check);
 }
-/// Of complex numbers, the solution alone.
+/// Of complex numbers without factors and pivots, which are those of the real matrices.
 template <Rule rule> Entities solveAny(Node &node) {
   if (!node.hasComplex())
     return rule(node);
   Node columns = node;
-  Complex b = node.complexIn("B");
-  bool isVector = areVectors(node.complexIn("A").real, b.real);
+  bool isVector = areVectors(node.complexIn("A").real, node.complexIn("B").real);
   if (isVector)
-    columns.set("B", b.map(asColumns).value(node));
+    columns.set("B", node.complexIn("B").map(asColumns).value(node));
   Entities results = byRealMatrices(columns, rule);
   if (isVector)
     results.front() = mapParts(node, results.front().tensor,
                                [](Tensor part) { return part.reshape(part.shape().drop_back()); });
-  results.resize(1);
+  if (results.size() == 4)
+    results[1] = results[2] = Entity::none();
   return results;
 }
 

@@ -322,29 +322,36 @@ Entities histogram(Node &node) {
   return {counts.scatter(place.convert(node.builder().getI64Type()), one, 0, ScatterKind::add)};
 }
 
+/// How many numbers bincount() tells apart: with numbers that depend on data as many as it is told,
+/// where the scatter makes a data error of a greater one.
+int64_t countedNumbers(Node &node, Tensor x) {
+  int64_t size = node.integer("minlength");
+  if (size > 0 && !knownValue(x.get()))
+    return size;
+  StringRef what = "'self', whose greatest element decides the size of the result,";
+  for (int64_t number : node.knownIntegers(x, what)) {
+    if (number < 0 || number > int64_t(1) << 32)
+      fail("an element of 'self' is " + Twine(number));
+    size = std::max(size, number + 1);
+  }
+  return size;
+}
+
 /// How often each number stands in a vector, or the sum of the weights of those places.
 Entities numberCounts(Node &node) {
   Tensor x = node.in("self");
   if (x.rank() != 1 || isa<FloatType>(x.elementType()))
     fail("'self' is no vector of integers");
-  Builder &b = node.builder();
-  SmallVector<int64_t> known =
-      node.knownIntegers(x, "'self', whose greatest element decides the size of the result,");
-  int64_t size = node.integer("minlength");
-  for (int64_t number : known) {
-    if (number < 0 || number > int64_t(1) << 32)
-      fail("an element of 'self' is " + Twine(number));
-    size = std::max(size, number + 1);
-  }
-  Tensor weights =
-      node.has("weights") ? node.in("weights") : node.full(x.shape(), b.getI64Type(), 1);
+  int64_t size = countedNumbers(node, x);
+  Type count = node.builder().getI64Type();
+  Tensor weights = node.has("weights") ? node.in("weights") : node.full(x.shape(), count, 1);
   if (weights.shape() != x.shape())
     fail("'weights' has the shape " + show(weights.shape()) + " for numbers of shape " +
          show(x.shape()));
   if (node.has("weights") && !weights.elementType().isF32())
-    weights = weights.convert(b.getF64Type());
+    weights = weights.convert(node.builder().getF64Type());
   Tensor counts = node.full({size}, weights.elementType(), 0);
-  return {counts.scatter(node.integers(known, {x.size()}), detach(weights), 0, ScatterKind::add)};
+  return {counts.scatter(x.convert(count), detach(weights), 0, ScatterKind::add)};
 }
 
 // ---- covariances ----

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operators that call graphs of the program: blocks without gradients, branches and loops. A branch
-// that depends on data computes both sides and selects; a loop is unrolled.
+// that depends on data computes both sides and selects; a loop is unrolled. And the one that calls
+// an operator in its turn.
 #include "frontend/common/Fold.h"
 #include "frontend/torchexport/Program.h"
 
@@ -175,6 +176,15 @@ Locals ProgramImporter::runScan(const Json &node, const Locals &carried, const L
   return state;
 }
 
+Locals ProgramImporter::runWithEffects(const Json &node, const Scope &scope) {
+  Json called = node.at("inputs").at(size_t(1)).at("arg");
+  if (called.tag() != "as_operator")
+    fail("calls what is no operator");
+  Locals results = callOperator(node, called.content().string(), /*first=*/2, scope);
+  results.insert(results.begin(), aten::NoValue());
+  return results;
+}
+
 Locals ProgramImporter::runHigherOrder(const Json &node, StringRef name, const Scope &scope) {
   auto flagAt = [&](size_t i) {
     aten::Local flag = argument(node.at("inputs").at(i).at("arg"), scope);
@@ -190,6 +200,8 @@ Locals ProgramImporter::runHigherOrder(const Json &node, StringRef name, const S
   }
   if (name == "cond")
     return runBranch(node, scope);
+  if (name == "with_effects")
+    return runWithEffects(node, scope);
   if (name == "while_loop")
     return runLoop(node, scope);
   if (name == "scan")

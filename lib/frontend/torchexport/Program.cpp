@@ -375,15 +375,23 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   }
   if (isOfElement(name) && inputs.size() == 1 && !isBatched)
     return {elementOf(location(node), argumentAt(0))};
+  return callOperator(node, target, /*first=*/0, scope);
+}
+
+std::vector<aten::Local> ProgramImporter::callOperator(const Json &node, llvm::StringRef name,
+                                                       size_t first, const Scope &scope) {
+  Json inputs = node.at("inputs");
+  bool isBatched = !levelsOfInputs(node).empty();
   const prim::CustomOperator *custom = prim::findCustomOperator(&context, customName(name));
   std::optional<std::string> op = consumePrim(name) ? name.str() : nameInTable(name);
   if (!custom && !op)
     fail(frontend::kUnknownOperator);
   std::vector<aten::NamedLocal> arguments;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    arguments.push_back({inputs.at(i).at("name").string(), argumentAt(i)});
+  for (size_t i = first; i < inputs.size(); ++i)
+    arguments.push_back(
+        {inputs.at(i).at("name").string(), argument(inputs.at(i).at("arg"), scope)});
   std::optional<Json> called = node.find("name");
-  std::string resultName = called ? called->string() : target;
+  std::string resultName = called ? called->string() : name.str();
   if (!custom)
     return isBatched ? callBatched(node, *op, arguments, resultName)
                      : caller.call(location(node), *op, arguments, resultName);

@@ -93,6 +93,9 @@ private:
   void importNodes(const Json &graph, Scope &scope);
   void importNode(const Json &node, Scope &scope);
   std::vector<aten::Local> runNode(const Json &node, const std::string &target, Scope &scope);
+  /// Calls an operator of ATen or of the user's, on the node's inputs from the `first` on.
+  std::vector<aten::Local> callOperator(const Json &node, llvm::StringRef name, size_t first,
+                                        const Scope &scope);
   aten::Local argument(const Json &argument, const Scope &scope);
   aten::Local lookup(const std::string &name, const Scope &scope);
   aten::MutableTensor lookupTensor(const std::string &name, const Scope &scope);
@@ -124,6 +127,9 @@ private:
   std::vector<aten::Local> runBlock(const Json &node, size_t graphArgument, bool hasGradient,
                                     const Scope &scope);
   std::vector<aten::Local> runBranch(const Json &node, const Scope &scope);
+  /// An operator that does more than compute: its first input and its first output are a token, by
+  /// which the program says in which order such operators run. Nodes are imported in that order.
+  std::vector<aten::Local> runWithEffects(const Json &node, const Scope &scope);
   std::vector<aten::Local> runLoop(const Json &node, const Scope &scope);
   /// Body: (carried..., one element of each scanned..., more...) -> (carried..., collected...)
   std::vector<aten::Local> runScan(const Json &node, const std::vector<aten::Local> &carried,

@@ -121,9 +121,9 @@ UNEXPORTED = ("covariances", "spelled", "unspoken", "ragged")
 UNTRACED = ("curved", "steered", "stopped", "paused", "opposed", "measured", "itemized", "mapped")
 """A trace does not hold where gradients stop, calls no module with other parameters, no graphs and no torch.vmap, has tensors
 for sizes, and takes no masks of booleans."""
-UNDECOMPOSED = ("counted", "curved", "stopped", "paused", "recalled", "opposed", "normed", "factored", "complex_solved", "placed", "projected", "masked")
-"""Decomposition takes no attributes that change, loses where gradients stop, orders the checks of matrices by tokens, makes
-operators of some whose results depend on data, asks how many elements a mask selects, and nothing but long graphs of recurrent
+UNDECOMPOSED = ("counted", "curved", "stopped", "paused", "recalled", "opposed", "normed", "placed", "projected", "masked")
+"""Decomposition takes no attributes that change, loses where gradients stop, makes operators of some whose results depend on
+data, asks how many elements a mask selects, and nothing but long graphs of recurrent
 layers, of which `recurrent` is one."""
 UNJOINED = ("counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "complex_solved", "spectral", "spectra", "reshaped", "placed", "taught", "steered", "renewed", "segments", "grids", "covered", "masked")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""

@@ -511,6 +511,7 @@ TRUTHS = {
     "fill_diagonal": lambda x: (x * 1).fill_diagonal_(0.7), "fill_diagonal_cube": lambda x: (x @ x.t())[None].repeat(2, 1, 1).fill_diagonal_(2),
     "fill_diagonal_wrapped": lambda x: x.repeat(4, 1).fill_diagonal_(0.7, wrap=True), "fill_diagonal_tall": lambda x: x.repeat(4, 1).fill_diagonal_(0.7),
     "bincount": lambda x: x * torch.bincount(INDEX[0]) - x.sin() * torch.bincount(INDEX[1, :2], minlength=3), "bincount_weighted": lambda x: x * torch.bincount(INDEX[0], weights=x.detach()[1]),
+    "bincount_of_data": lambda x: x * torch.bincount(x.argmax(1), minlength=3) + torch.bincount(x.argmax(0).int(), weights=x.detach()[0], minlength=3),
     "type_asked": lambda x: x.to(torch.promote_types(torch.float32 if x.dtype == torch.float32 else torch.float64, torch.float16)) if torch.can_cast(torch.int32, torch.float32) and x.is_same_size(x.exp()) else x * 2,
     "eye_complex": lambda x: (torch.complex(x, x.exp()) @ torch.eye(3, dtype=torch.complex64).to(torch.complex(x, x).dtype)).real * torch.view_as_real(torch.eye(2, 3, dtype=torch.complex64)).sum(-1).to(x),
 }

@@ -44,6 +44,11 @@ Entities copied(Node &node) {
 
 // ---- shapes ----
 
+Entities shapeAsTensor(Node &node) {
+  ArrayRef<int64_t> shape = node.tensorType("self").getShape();
+  return {node.integers(shape, {static_cast<int64_t>(shape.size())})};
+}
+
 /// A view of the tensor as another shape.
 Entities viewed(Node &node, Tensor x, Tensor result) {
   if (std::optional<Layout> layout = node.layoutOf(x).viewed(result.shape()))
@@ -280,6 +285,7 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"detach_copy(self)", byParts<stopGradient>},
       {"copy(self, src, non_blocking=False)",
        [](Node &node) { return byParts(node, copied, {"src"}); }},
+      {"_shape_as_tensor(self)", shapeAsTensor},
       {"view(self, size)", byParts<view>, View},
       {"_unsafe_view(self, size)", byParts<view>, View},
       {"view_copy(self, size)", byParts<view>},

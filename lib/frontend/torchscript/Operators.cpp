@@ -4,7 +4,6 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Schemas.h"
 #include "frontend/common/CustomCall.h"
-#include "frontend/common/Fold.h"
 #include "frontend/common/NodeBuilder.h"
 #include "frontend/common/TorchTypes.h"
 #include "frontend/torchscript/Builtins.h"
@@ -19,13 +18,6 @@ using namespace accc;
 using namespace accc::torchscript;
 
 // ---- tensors and numbers ----
-
-/// What keeps the value of a tensor from being known: "it is computed from the input 'x'".
-static std::string whyUnknown(mlir::Value tensor) {
-  FoldingStop stop = findFoldingStop(tensor, [](mlir::Value) { return DenseElementsAttr(); });
-  auto name = stop.argument ? dyn_cast<NameLoc>(stop.argument.getLoc()) : NameLoc();
-  return name ? "it is computed from '" + name.getName().str() + "'" : "it is not known";
-}
 
 static IValue fromLocal(Heap &heap, aten::Local local) {
   return std::visit(
@@ -54,10 +46,8 @@ IValue Interpreter::elementOf(const aten::MutableTensor &tensor) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getNumElements() != 1)
     fail("a tensor of shape " + show(type.getShape()) + " is no number");
-  DenseElementsAttr known = knownValue(value);
-  if (!known)
-    fail("the value of a tensor must be known at compile time, but " + whyUnknown(value));
-  return fromLocal(heap, aten::numberOf(known));
+  NodeBuilder node(*this, opBuilder.getUnknownLoc());
+  return fromLocal(heap, aten::numberOf(node.knownElements(value, "value of a tensor")));
 }
 
 namespace {
@@ -94,10 +84,15 @@ struct Numbers {
 } // namespace
 
 IValue Interpreter::makeTensor(const IValue &value, const IValue &type) {
-  if (value.tensor() && type.isNone())
-    return value;
-  if (value.tensor())
-    fail("makes a tensor of a tensor");
+  if (auto *number = value.tensor()) { // a complex one, or one that a trace made a tensor
+    if (type.isNone())
+      return value;
+    aten::Local element(typeOfCode(context, *type.get<int64_t>()));
+    return fromLocal(heap, caller
+                               .call(opBuilder.getUnknownLoc(), "to.dtype",
+                                     {{"self", *number}, {"dtype", element}}, "tensor")
+                               .front());
+  }
   Numbers numbers;
   numbers.add(value, 0);
   Type element = numbers.hasReal      ? Type(opBuilder.getF32Type())

@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Determinant.h"
 #include "frontend/common/Einsum.h"
 #include "ir/nn/Nn.h"
@@ -303,7 +304,7 @@ Entities logDet(Node &node) {
 
 ArrayRef<OpRow> accc::aten::contractionOps() {
   static const OpRow rows[] = {
-      {"linear(input, weight, bias=None)", linear},
+      {"linear(input, weight, bias=None)", linear, Alias::None, selected::linear},
       {"matmul(self, other)", byProducts<matmul>},
       {"mm(self, mat2)", byProducts<mm>},
       {"bmm(self, mat2)", byProducts<mm>},

@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
@@ -335,9 +336,10 @@ Entities topk(Node &node) {
 
 ArrayRef<OpRow> accc::aten::reductionOps() {
   using enum prim::ReduceKind;
+  using enum Alias;
   static const OpRow rows[] = {
-      {"sum(self, dim=None, keepdim=False, *, dtype=None)", byParts<sumOf>},
-      {"mean(self, dim=None, keepdim=False, *, dtype=None)", byParts<mean>},
+      {"sum(self, dim=None, keepdim=False, *, dtype=None)", byParts<sumOf>, None, selected::sum},
+      {"mean(self, dim=None, keepdim=False, *, dtype=None)", byParts<mean>, None, selected::mean},
       {"nansum(self, dim=None, keepdim=False, *, dtype=None)", sumOfNumbers},
       {"nanmean(self, dim=None, keepdim=False, *, dtype=None)", meanOfNumbers},
       {"prod(self, dim=None, keepdim=False, *, dtype=None)", product},

@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -286,14 +287,14 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"copy(self, src, non_blocking=False)",
        [](Node &node) { return byParts(node, copied, {"src"}); }},
       {"_shape_as_tensor(self)", shapeAsTensor},
-      {"view(self, size)", byParts<view>, View},
+      {"view(self, size)", byParts<view>, View, selected::asVector},
       {"_unsafe_view(self, size)", byParts<view>, View},
       {"view_copy(self, size)", byParts<view>},
-      {"reshape(self, shape)", byParts<reshape>, View},
+      {"reshape(self, shape)", byParts<reshape>, View, selected::asVector},
       {"view_as(self, other)", asOther<view>, View},
       {"reshape_as(self, other)", asOther<reshape>, View},
       {"ravel(self)", byParts<ravel>, View},
-      {"flatten(self, start_dim=0, end_dim=-1)", byParts<flatten>, View},
+      {"flatten(self, start_dim=0, end_dim=-1)", byParts<flatten>, View, selected::flatten},
       {"unflatten(self, dim, sizes)", byParts<unflatten>, View},
       {"squeeze(self, dim=None)", byParts<squeeze>, View},
       {"squeeze_copy(self, dim=None)", byParts<squeeze>},
@@ -304,7 +305,7 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"sum_to_size(self, size)", byParts<sumToSize>},
       {"expand_as(self, other)", asOther<expand>, View},
       {"broadcast_to(self, size)", byParts<expand>, View},
-      {"broadcast_tensors(tensors)", broadcastTensors, View},
+      {"broadcast_tensors(tensors)", broadcastTensors, View, selected::broadcastTensors},
       {"transpose(self, dim0, dim1)", byParts<transposeInts>, View},
       {"transpose_copy(self, dim0, dim1)", byParts<transposeInts>},
       {"swapaxes(self, axis0, axis1)", byParts<swapAxes>, View},

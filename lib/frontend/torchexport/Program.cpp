@@ -356,11 +356,8 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   if (name.consume_front(kFunctorch))
     return runVmap(node, name, scope);
   bool isBatched = !levelsOfInputs(node).empty();
-  if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder)) {
-    if (isBatched)
-      fail("the operator is not supported inside of torch.vmap");
+  if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder))
     return runHigherOrder(node, name, scope);
-  }
   if (isOfSizes(name)) {
     std::vector<aten::NamedLocal> given;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -387,12 +384,11 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   if (!custom)
     return isBatched ? callBatched(node, *op, arguments, resultName)
                      : caller.call(location(node), *op, arguments, resultName);
-  if (isBatched)
-    fail("an operator of your own is not supported inside of torch.vmap");
   if (!givesTensors(node.at("outputs"), static_cast<size_t>(custom->functions->num_outputs)))
     fail("the operator does not return " + Twine(custom->functions->num_outputs) + " tensors, as " +
          custom->library + " says; one that writes into its arguments is not supported");
-  return caller.callCustom(location(node), *custom, arguments, resultName);
+  return isBatched ? callBatched(node, *custom, arguments, resultName)
+                   : caller.callCustom(location(node), *custom, arguments, resultName);
 }
 
 void ProgramImporter::importNode(const Json &node, Scope &scope) {
@@ -433,12 +429,15 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
                       " problems; the first: " + describe(problems.front())};
 }
 
-void ProgramImporter::importNodes(const Json &body, Scope &scope) {
+void ProgramImporter::importNodes(const Json &body, Scope &scope, Batches *around) {
   auto outer = std::exchange(tensorValues, body.find("tensor_values"));
-  Batches around = std::exchange(batches, {});
+  Batches inside = around ? *around : Batches();
+  std::swap(batches, inside);
   auto restore = llvm::make_scope_exit([&] {
     tensorValues = outer;
-    batches = std::move(around);
+    std::swap(batches, inside);
+    if (around)
+      *around = std::move(inside);
   });
   Json nodes = body.at("nodes");
   std::set<size_t> left = assertionsOf(body);

@@ -494,7 +494,9 @@ class Mapped(nn.Module):
             row.t()[0].add_(other[0, 0])
             with torch.no_grad():
                 mask = torch.ones(4)
-            return row.sum(0) * mask
+                share = row.softmax(-1) * other.sum()
+                inner = torch.vmap(lambda a: a * row.sum())(share)
+            return row.sum(0) * mask + (row * inner).sum(0)
 
         written = torch.vmap(write)(rows, x.flip(0))
         parts = torch.vmap(lambda row: row.split(2, -1), in_dims=1)(self.mix(x))

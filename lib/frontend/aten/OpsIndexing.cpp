@@ -312,7 +312,7 @@ ArrayRef<OpRow> accc::aten::indexingOps() {
       {"take(self, index)", byParts<take>},
       {"put(self, index, source, accumulate=False)",
        [](Node &node) { return byParts(node, put, {"source"}); }},
-      {"one_hot(self, num_classes=-1)", oneHot},
+      {"one_hot(self, num_classes=-1)", oneHot, Alias::None, selected::oneHot},
   };
   return rows;
 }

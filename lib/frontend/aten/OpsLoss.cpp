@@ -264,7 +264,8 @@ ArrayRef<OpRow> accc::aten::lossOps() {
        selected::elementLoss},
       {"binary_cross_entropy_with_logits(self, target, weight=None, pos_weight=None, reduction=1)",
        bceWithLogits, None, selected::elementLoss},
-      {"kl_div(self, target, reduction=1, *, log_target=False)", klDiv},
+      {"kl_div(self, target, reduction=1, *, log_target=False)", klDiv, None,
+       selected::elementLoss},
       {"soft_margin_loss(self, target, reduction=1)", softMargin, None, selected::elementLoss},
       {"margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1)", marginRanking},
       {"hinge_embedding_loss(self, target, margin=1.0, reduction=1)", hingeEmbedding},
@@ -272,7 +273,7 @@ ArrayRef<OpRow> accc::aten::lossOps() {
        "reduction=1)",
        tripletMargin},
       {"poisson_nll_loss(input, target, log_input, full, eps, reduction)", poissonNll},
-      {"cosine_similarity(x1, x2, dim=1, eps=1e-08)", cosineSimilarity},
+      {"cosine_similarity(x1, x2, dim=1, eps=1e-08)", cosineSimilarity, None, selected::similarity},
       {"cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1)", cosineEmbedding},
 
       {"mse_loss_backward(grad_output, self, target, reduction)", backward<mse>},

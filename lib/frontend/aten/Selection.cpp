@@ -17,6 +17,10 @@ static ArrayRef<int64_t> shapeOf(const MutableTensor &tensor) {
   return cast<RankedTensorType>(tensor.type()).getShape();
 }
 
+static int64_t rankOf(const MutableTensor &tensor) {
+  return static_cast<int64_t>(shapeOf(tensor).size());
+}
+
 static Integers numbersOf(ArrayRef<int64_t> shape) { return Integers(shape.begin(), shape.end()); }
 
 bool accc::aten::hasSelection(const Arguments &arguments) {
@@ -58,6 +62,7 @@ SelectedCall::SelectedCall(Caller &caller, Location loc, const Operator &op, Str
 void SelectedCall::note(const Selection &selection) {
   isOne &= !any || isSameValue(any->mask, selection.mask);
   any = any ? any : selection;
+  ++selections;
 }
 
 bool SelectedCall::isGiven(StringRef parameter) const {
@@ -65,51 +70,69 @@ bool SelectedCall::isGiven(StringRef parameter) const {
   return found != locals.end() && !std::holds_alternative<NoValue>(found->second);
 }
 
-int64_t SelectedCall::rank() const { return static_cast<int64_t>(shapeOf(any->elements).size()); }
+/// How many dimensions a selection has from that of the mask to the last.
+static int64_t fromEnd(const Selection &selection) {
+  return rankOf(selection.elements) - selection.dim;
+}
 
 bool SelectedCall::isAligned() const {
-  auto all = static_cast<size_t>(rank());
   return llvm::all_of(given, [&](const NamedLocal &each) {
     if (auto *selection = std::get_if<Selection>(&each.value))
-      return shapeOf(selection->elements).size() == all;
+      return fromEnd(*selection) == fromEnd(*any);
     auto *tensor = std::get_if<MutableTensor>(&each.value);
     if (!tensor || !*tensor)
       return !std::holds_alternative<MutableTensors>(each.value) &&
              !std::holds_alternative<Selections>(each.value);
-    ArrayRef<int64_t> shape = shapeOf(*tensor);
-    return shape.size() < all || (shape.size() == all && shape.front() == 1);
+    int64_t place = rankOf(*tensor) - fromEnd(*any);
+    return place < 0 || shapeOf(*tensor)[place] == 1;
   });
 }
 
-bool SelectedCall::isAlongOthers() const {
-  auto isOther = [&](int64_t dim) { return dim > 0 || (dim < 0 && dim > -rank()); };
-  bool hasDims = false;
+std::optional<Integers> SelectedCall::dims(const Selection &self) const {
+  int64_t rank = rankOf(self.elements);
+  Integers all;
   for (const NamedLocal &each : given) {
     if (!namesDims(each.name))
       continue;
-    hasDims = true;
     auto *dim = std::get_if<int64_t>(&each.value);
     auto *list = std::get_if<Integers>(&each.value);
-    if (dim ? !isOther(*dim) : !list || list->empty() || !llvm::all_of(*list, isOther))
-      return false;
+    if (!dim && (!list || list->empty()))
+      return std::nullopt;
+    for (int64_t d : dim ? Integers{*dim} : *list)
+      all.push_back(d < 0 ? d + rank : d);
   }
-  return hasDims;
+  return all.empty() ? std::nullopt : std::optional(all);
 }
 
 Arguments SelectedCall::withElements() const {
   Arguments all = given;
   for (NamedLocal &each : all) {
     auto *selection = std::get_if<Selection>(&each.value);
+    auto *list = std::get_if<Selections>(&each.value);
     auto *tensor = std::get_if<MutableTensor>(&each.value);
-    if (selection)
+    if (selection) {
       each.value = Local(selection->elements);
-    else if (tensor && *tensor && !tensor->isNumber() &&
-             isa<FloatType>(getElementTypeOrSelf(tensor->type())))
+    } else if (list) {
+      MutableTensors tensors;
+      for (const Selection &selection : *list)
+        tensors.push_back(selection.elements);
+      each.value = Local(tensors);
+    } else if (tensor && *tensor && !tensor->isNumber() &&
+               isa<FloatType>(getElementTypeOrSelf(tensor->type()))) {
       each.value =
           Local((*this)("where.self", {{"condition", isAny(any->mask)},
                                        {"self", *tensor},
                                        {"other", (*this)("detach", {{"self", *tensor}})}}));
+    }
   }
+  return all;
+}
+
+Arguments SelectedCall::withElements(StringRef parameter, const Local &instead) const {
+  Arguments all = withElements();
+  for (NamedLocal &each : all)
+    if (each.name == parameter)
+      each.value = instead;
   return all;
 }
 
@@ -128,11 +151,11 @@ MutableTensor SelectedCall::tensor(Value value) const {
                        Layout::contiguous(cast<RankedTensorType>(value.getType()).getShape()));
 }
 
-MutableTensor SelectedCall::mask(Value mask, int64_t rank, bool isFlat) const {
-  auto type = cast<RankedTensorType>(mask.getType());
-  Integers shape = isFlat ? Integers{type.getNumElements()} : numbersOf(type.getShape());
-  shape.resize(static_cast<size_t>(rank), 1);
-  return view(tensor(mask), shape);
+MutableTensor SelectedCall::maskOf(const Selection &selection) const {
+  Integers shape(shapeOf(selection.elements).size(), 1);
+  shape[static_cast<size_t>(selection.dim)] =
+      cast<RankedTensorType>(selection.mask.getType()).getNumElements();
+  return view(tensor(selection.mask), shape);
 }
 
 MutableTensor SelectedCall::isAny(Value mask) const {
@@ -140,39 +163,41 @@ MutableTensor SelectedCall::isAny(Value mask) const {
 }
 
 MutableTensor SelectedCall::filled(const Selection &selection, Local otherwise) const {
-  auto rank = static_cast<int64_t>(shapeOf(selection.elements).size());
-  MutableTensor isOut =
-      (*this)("logical_not", {{"self", mask(selection.mask, rank, /*isFlat=*/true)}});
+  MutableTensor isOut = (*this)("logical_not", {{"self", maskOf(selection)}});
   return (*this)("masked_fill.Scalar",
                  {{"self", selection.elements}, {"mask", isOut}, {"value", std::move(otherwise)}});
 }
 
-std::optional<Selection> SelectedCall::select(const MutableTensor &x, Value mask) const {
+std::optional<Selection> SelectedCall::select(const MutableTensor &x, Value mask,
+                                              int64_t dim) const {
   auto maskType = cast<RankedTensorType>(mask.getType());
   ArrayRef<int64_t> shape = shapeOf(x);
-  auto rank = static_cast<size_t>(maskType.getRank());
-  if (rank == 0 || rank > shape.size() || shape.take_front(rank) != maskType.getShape() ||
+  auto first = static_cast<size_t>(dim), rank = static_cast<size_t>(maskType.getRank());
+  if (rank == 0 || first + rank > shape.size() || shape.slice(first, rank) != maskType.getShape() ||
       maskType.getNumElements() == 0 || isComplex(x.type()))
     return std::nullopt;
-  SmallVector<int64_t> rows = {maskType.getNumElements()};
-  llvm::append_range(rows, shape.drop_front(rank));
-  MutableTensor all = view(x, rows);
-  MutableTensor flags =
-      (*this)("to.dtype", {{"self", this->mask(mask, 1, /*isFlat=*/true)},
-                           {"dtype", Type(IntegerType::get(mask.getContext(), 64))}});
+  SmallVector<int64_t> flat(shape.take_front(first));
+  flat.push_back(maskType.getNumElements());
+  llvm::append_range(flat, shape.drop_front(first + rank));
+  return repeated({view(x, flat), mask, dim});
+}
+
+Selection SelectedCall::repeated(const Selection &selection) const {
+  const auto &[elements, mask, dim] = selection;
+  Type i64 = IntegerType::get(mask.getContext(), 64);
+  int64_t size = cast<RankedTensorType>(mask.getType()).getNumElements();
+  MutableTensor flags = (*this)("to.dtype", {{"self", view(tensor(mask), {size})}, {"dtype", i64}});
   MutableTensor first =
       (*this)("argmax", {{"self", flags}, {"dim", int64_t(0)}, {"keepdim", true}});
-  MutableTensor selected =
-      (*this)("index_select", {{"self", all}, {"dim", int64_t(0)}, {"index", first}});
-  selected = (*this)("detach", {{"self", selected}});
-  MutableTensor ones = (*this)("ones_like", {{"self", selected}});
+  MutableTensor chosen =
+      (*this)("index_select", {{"self", elements}, {"dim", dim}, {"index", first}});
+  chosen = (*this)("detach", {{"self", chosen}});
+  MutableTensor ones = (*this)("ones_like", {{"self", chosen}});
   MutableTensor otherwise =
-      (*this)("where.self", {{"condition", isAny(mask)}, {"self", selected}, {"other", ones}});
-  auto dense = static_cast<int64_t>(rows.size());
-  return Selection{(*this)("where.self", {{"condition", this->mask(mask, dense, /*isFlat=*/true)},
-                                          {"self", all},
-                                          {"other", otherwise}}),
-                   mask};
+      (*this)("where.self", {{"condition", isAny(mask)}, {"self", chosen}, {"other", ones}});
+  return {(*this)("where.self",
+                  {{"condition", maskOf(selection)}, {"self", elements}, {"other", otherwise}}),
+          mask, dim};
 }
 
 // ---- results ----
@@ -187,15 +212,55 @@ bool SelectedCall::giveCall(const Arguments &arguments) {
   return true;
 }
 
-bool SelectedCall::giveForElements() {
-  giveCall(withElements());
+bool SelectedCall::giveSelections(const Arguments &arguments,
+                                  function_ref<std::optional<int64_t>(int64_t)> dimOf) {
+  giveCall(arguments);
+  int64_t size = cast<RankedTensorType>(any->mask.getType()).getNumElements();
+  auto selected = [&](const MutableTensor &tensor) -> std::optional<Selection> {
+    std::optional<int64_t> dim = tensor ? dimOf(rankOf(tensor)) : std::nullopt;
+    bool fits = dim && *dim >= 0 && *dim < rankOf(tensor) && shapeOf(tensor)[*dim] == size;
+    return fits ? std::optional(Selection{tensor, any->mask, *dim}) : std::nullopt;
+  };
   for (Local &result : results) {
-    auto *tensor = std::get_if<MutableTensor>(&result);
-    if (!tensor)
+    MutableTensors tensors;
+    auto *list = std::get_if<MutableTensors>(&result);
+    if (auto *tensor = std::get_if<MutableTensor>(&result))
+      tensors = {*tensor};
+    else if (list)
+      tensors = *list;
+    Selections selections;
+    for (const MutableTensor &tensor : tensors)
+      if (std::optional<Selection> each = selected(tensor))
+        selections.push_back(*each);
+    if (tensors.empty() || selections.size() != tensors.size())
       return false;
-    result = Local(Selection{*tensor, any->mask});
+    result = list ? Local(selections) : Local(selections.front());
   }
   return true;
+}
+
+std::optional<int64_t> SelectedCall::alignedDim(int64_t rank) const { return rank - fromEnd(*any); }
+
+bool SelectedCall::giveForElements(function_ref<std::optional<int64_t>(int64_t)> dimOf) {
+  return giveSelections(withElements(), dimOf);
+}
+
+bool SelectedCall::giveForElements() {
+  return giveForElements([&](int64_t rank) { return alignedDim(rank); });
+}
+
+bool SelectedCall::giveAlongOthers(const Selection &self) {
+  std::optional<Integers> all = dims(self);
+  if (!all || llvm::is_contained(*all, self.dim))
+    return false;
+  int64_t before = llvm::count_if(*all, [&](int64_t dim) { return dim < self.dim; });
+  int64_t rank = rankOf(self.elements), count = static_cast<int64_t>(all->size());
+  // The dimensions are there as before, or are gone.
+  return giveForElements([&](int64_t left) -> std::optional<int64_t> {
+    if (left != rank && left != rank - count)
+      return std::nullopt;
+    return left == rank ? self.dim : self.dim - before;
+  });
 }
 
 std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, Location loc,
@@ -214,8 +279,8 @@ std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, L
       return true;
     if (isElementwise(opName) && call.isAligned() && !writesAll)
       return call.giveForElements();
-    return call.argument<Selection>("self") && isAlongDims(opName) && call.isAlongOthers() &&
-           call.giveForElements();
+    const auto *self = call.argument<Selection>("self");
+    return self && isAlongDims(opName) && call.isAligned() && call.giveAlongOthers(*self);
   };
   if (!call.hasOneMask() || !isDone())
     caller.requireKnown(loc, call.first()->mask);

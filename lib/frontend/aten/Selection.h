@@ -40,16 +40,17 @@ public:
   const Selection *first() const { return any ? &*any : nullptr; }
   /// Whether there are some, all by the same mask, and the result is not written into an argument.
   bool hasOneMask() const { return any && isOne; }
-  /// How many dimensions the first has.
-  int64_t rank() const;
+  bool isOnlySelection() const { return selections == 1; }
   /// Whether what is given for an element of the selections depends on those in its place and on
   /// tensors that have nothing along the mask.
   bool isAligned() const;
-  /// Whether the dimensions in the arguments are all given, and none is that of the mask.
-  bool isAlongOthers() const;
+  /// The dimensions in the arguments, made positive for `self`; nothing where one is not given.
+  std::optional<Integers> dims(const Selection &self) const;
   /// The arguments with the elements of selections in their place. Others that have a gradient do
   /// not have one where nothing is selected.
   Arguments withElements() const;
+  /// The same with something else in place of one argument.
+  Arguments withElements(llvm::StringRef parameter, const Local &instead) const;
 
   // ---- building ----
   /// Calls an operator that gives one tensor.
@@ -58,20 +59,30 @@ public:
   MutableTensor tensor(mlir::Value value) const;
   mlir::Value read(const MutableTensor &tensor) const { return caller.read(loc, tensor); }
   bool isKnown(mlir::Value value) const { return caller.isKnown(loc, value); }
-  /// The mask, with dimensions of extent 1 behind its own up to `rank`.
-  MutableTensor mask(mlir::Value mask, int64_t rank, bool isFlat) const;
+  /// The mask in the place of a selection's dimension, [1..., elements, 1...].
+  MutableTensor maskOf(const Selection &selection) const;
   MutableTensor isAny(mlir::Value mask) const;
   /// The elements, and `otherwise` where the mask is false.
   MutableTensor filled(const Selection &selection, Local otherwise) const;
-  /// What the mask selects of x; nothing where the mask does not fit.
-  std::optional<Selection> select(const MutableTensor &x, mlir::Value mask) const;
+  /// What the mask selects of x along the dimensions from `dim` on; nothing where it does not fit.
+  std::optional<Selection> select(const MutableTensor &x, mlir::Value mask, int64_t dim) const;
+  /// A selection that may have anything where the mask is false.
+  Selection repeated(const Selection &selection) const;
 
   // ---- results ----
   bool give(Local result);
   /// Calls the operator itself with these arguments.
   bool giveCall(const Arguments &arguments);
-  /// The same with withElements(); what it gives are selections again.
+  /// The same with withElements(); what it gives are selections again, along the dimension that
+  /// `dimOf` says for a result of so many dimensions, or that is as far from the last one.
+  bool giveForElements(llvm::function_ref<std::optional<int64_t>(int64_t rank)> dimOf);
   bool giveForElements();
+  bool giveSelections(const Arguments &arguments,
+                      llvm::function_ref<std::optional<int64_t>(int64_t rank)> dimOf);
+  /// The dimension of the mask in a result of so many dimensions that is aligned.
+  std::optional<int64_t> alignedDim(int64_t rank) const;
+  /// For an operator along other dimensions than the mask's.
+  bool giveAlongOthers(const Selection &self);
 
   std::vector<Local> results;
 
@@ -87,6 +98,7 @@ private:
   llvm::StringRef name;
   std::optional<Selection> any;
   bool isOne = true;
+  int selections = 0;
 };
 
 /// Whether two values are computed in the same way.

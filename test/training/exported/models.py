@@ -529,7 +529,21 @@ class Masked(nn.Module):
         losses = F.mse_loss(y[positive], y.detach().sin()[positive]), F.smooth_l1_loss(y[rows], y[rows] * self.scale + 1, reduction="sum")
         return (leaky, other, y[positive].mean(), y.masked_select(positive).exp().reshape(-1).sum(), odd.sum() * y.mean(), (y[never] - 100).log().sum() + self.scale.sum(),
                 (y[rows] * self.scale).softmax(-1)[:, 1:3].square().mean(), F.cross_entropy(scores, classes[rows]), *losses,
-                y[rows].mean(0).exp(), y[rows].square().sum((1, 0), keepdim=True))
+                y[rows].mean(0).exp(), y[rows].square().sum((1, 0), keepdim=True), *self.along(y, rows))
+
+    def along(self, y, rows):
+        """What is reduced, scaled, multiplied, joined and turned along a mask, also behind other dimensions."""
+        z, columns = y[0], y.detach().sum((0, 1)) > 0
+        some, other = y[rows], y.sin()[rows]
+        halved = z.clone()
+        halved[:, columns] *= 0.5
+        reduced = some.norm(), some.norm(dim=1).sum(), some.max(), some.amin(0), (some * 0.1 + 1).prod(0), some.var(0), some.std(), some.var(1).mean(), (some > 1).any(0) * y.sum()
+        scaled = (some.softmax(0) * some).sum(0), some.cumsum(0).square().mean(), F.layer_norm(some, (6,)).pow(3).mean(), F.rms_norm(some, (6,)).pow(3).mean()
+        turned = some.t() @ other, (some @ self.head.weight.t()).square().mean(), (self.head.weight @ z.t()[:, rows[0]]).square().sum(1), torch.dot(y[..., 0][rows], y[..., 1][rows])
+        joined = torch.cat([some, other], 1).square().mean(), torch.stack([some, other], -1).exp().mean((0, 2)), (some[:, None].expand(-1, 2, -1) * y[0, :2]).sum(0)
+        shaped = F.l1_loss(some.flatten(), other.flatten()), some.view(-1, 2, 3).sum(1).square().mean(), some[:, [0, 2]].square().mean(0), some.sort(1)[0][:, 1].mean(), F.cosine_similarity(some, other.exp()).mean()
+        behind = halved, z[:, columns].mean(1), y[..., columns].square().sum(), F.mse_loss(z[:, columns], z.cos()[:, columns]), z[:, columns].sum(0).square().sum(), (z[:, columns] * z[:, :1]).relu().amax(1)
+        return *reduced, *scaled, *turned, *joined, *shaped, *behind
 
 
 class Measured(nn.Module):

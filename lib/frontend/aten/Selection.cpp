@@ -4,6 +4,7 @@
 // or NaN arises, in a gradient either, that PyTorch's program does not have.
 #include "frontend/aten/Selection.h"
 #include "frontend/aten/FreshLayout.h"
+#include "frontend/aten/Numbers.h"
 
 #include "mlir/IR/OperationSupport.h"
 
@@ -42,6 +43,24 @@ static bool isSameComputation(Value a, Value b, int depth) {
 }
 
 bool accc::aten::isSameValue(Value a, Value b) { return isSameComputation(a, b, /*depth=*/8); }
+
+Local accc::aten::sizeOf(Caller &caller, Location loc, const Selection &selection,
+                         std::optional<int64_t> dim) {
+  ArrayRef<int64_t> shape = shapeOf(selection.elements);
+  int64_t rank = rankOf(selection.elements), others = 1;
+  if (dim && (*dim < -rank || *dim >= rank))
+    fail("asks for a size that the tensor does not have");
+  if (dim && (*dim + rank) % rank != selection.dim)
+    return shape[(*dim + rank) % rank];
+  for (int64_t d = 0; !dim && d < rank; ++d)
+    others *= d == selection.dim ? 1 : shape[d];
+  MutableTensor mask(
+      selection.mask, "mask",
+      Layout::contiguous(cast<RankedTensorType>(selection.mask.getType()).getShape()));
+  Local count = caller.call(loc, "sum", {{"self", mask}}, "count").front();
+  std::get<MutableTensor>(count).markNumber();
+  return others == 1 ? count : evaluateNumbers(caller, loc, "mul", {count, others});
+}
 
 // ---- arguments ----
 

@@ -19,6 +19,11 @@ std::optional<std::vector<Local>> callOnSelections(Caller &caller, mlir::Locatio
                                                    const llvm::StringMap<Local> &locals,
                                                    llvm::StringRef name);
 
+/// The extent of a dimension of what a mask selects, or the number of all elements; along the mask
+/// a tensor that stands for it.
+Local sizeOf(Caller &caller, mlir::Location loc, const Selection &selection,
+             std::optional<int64_t> dim);
+
 /// A call of an operator for what masks select: what the rules of SelectionRules.h ask and build
 /// with.
 class SelectedCall {

@@ -112,7 +112,10 @@ private:
   aten::Local argument(const Json &argument, const Scope &scope);
   aten::Local lookup(const std::string &name, const Scope &scope);
   aten::MutableTensor lookupTensor(const std::string &name, const Scope &scope);
-  /// The number that a tensor is, which must be known: a size that a module keeps in a buffer, say.
+  /// Sizes of tensors, and arithmetic on them. Numbers that depend on data are tensors.
+  aten::Local evaluateSizes(mlir::Location loc, llvm::StringRef target,
+                            llvm::ArrayRef<aten::Local> arguments);
+  /// The number that a tensor is: a size that a module keeps in a buffer, say.
   aten::Local elementOf(mlir::Location loc, const aten::Local &tensor);
   /// Where a tensor of this name lies, as the file says; nothing where that depends on open
   /// dimensions.

@@ -3,6 +3,7 @@
 #include "frontend/aten/Numbers.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Schemas.h"
+#include "frontend/aten/Selection.h"
 #include "frontend/common/CustomCall.h"
 #include "frontend/common/NodeBuilder.h"
 #include "frontend/common/TorchTypes.h"
@@ -201,9 +202,10 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
     return aten::Local(*selection);
   if (type == "Tensor")
     return value.tensor() ? std::optional(aten::Local(*value.tensor())) : std::nullopt;
-  // A complex number stands for itself: a tensor without dimensions.
-  if (type == "Scalar" && value.tensor() && isComplex(value.tensor()->type()))
-    return aten::Local(*value.tensor());
+  // Complex numbers, and those that depend on data, are tensors without dimensions.
+  auto *tensor = value.tensor();
+  if (type == "Scalar" && tensor && (isComplex(tensor->type()) || tensor->isNumber()))
+    return aten::Local(*tensor);
   if (type == "str") {
     auto *text = value.get<std::string>();
     return text ? std::optional(aten::Local(*text)) : std::nullopt;
@@ -379,6 +381,13 @@ std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments 
     caller.setGradient(*values[0].get<bool>());
     return IValue();
   }
+  if (name == "size" || name == "numel")
+    if (auto *selection = values.empty() ? nullptr : values[0].get<aten::Selection>()) {
+      auto *dim = values.size() == 2 ? values[1].get<int64_t>() : nullptr;
+      if (dim || name == "numel")
+        return fromLocal(heap, aten::sizeOf(caller, opBuilder.getUnknownLoc(), *selection,
+                                            dim ? std::optional(*dim) : std::nullopt));
+    }
   if ((name == "requires_grad" || name == "is_leaf") && values.size() == 1 && values[0].tensor())
     return caller.isGradientOn() &&
            isa<FloatType>(getElementTypeOrSelf(values[0].tensor()->type()));

@@ -283,17 +283,6 @@ class Halved(nn.Module):
         return x * self.scale + self.fixed
 
 
-class Foreseen(nn.Module):
-    """A number of a running statistic, which the next step changes."""
-
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(3)
-
-    def forward(self, x):
-        return self.norm.running_var.sum().item() * self.norm(x)
-
-
 class Turned(nn.Module):
     """Functions of torch.vmap that turn their elements over in place and draw numbers."""
 
@@ -302,7 +291,7 @@ class Turned(nn.Module):
         return turned, torch.vmap(lambda row: row + torch.rand(3), randomness="different")(x)
 
 
-REFUSED = {"foreseen": Foreseen, "shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved, "turned": Turned}
+REFUSED = {"shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved, "turned": Turned}
 """Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
 
 
@@ -325,7 +314,7 @@ class Parts(nn.Module):
 
 
 class Itemized(nn.Module):
-    """Sizes and numbers that are elements of tensors: of buffers, of what is computed from them, and of a constant."""
+    """Sizes and numbers that are elements of tensors: of buffers, of what is computed from them, of a constant, and of data."""
 
     def __init__(self):
         super().__init__()
@@ -335,9 +324,12 @@ class Itemized(nn.Module):
         self.register_buffer("stride", torch.tensor([2], dtype=torch.int16), persistent=False)
         self.register_buffer("rate", torch.tensor(0.375), persistent=False)
         self.register_buffer("chosen", torch.tensor(True))
+        self.norm = nn.BatchNorm1d(4)
         self.register_buffer("table", torch.arange(1500).view(15, 100) % 7, persistent=False)
 
     def forward(self, x):
+        positive = (x > 0).sum()
+        changing = self.norm.running_var.sum().item() * self.norm(x) / positive.item()
         size = x.shape[2] + self.padding
         more = (torch.ceil(size / self.stride) * self.stride + 1 - size).long()
         x = self.mix(nn.functional.pad(x, (self.padding.item(), more.item())))
@@ -348,7 +340,7 @@ class Itemized(nn.Module):
         y = self.place(places.flatten(0, 1).to(x) * self.rate.item()) * self.chosen.item()
         near = (torch.arange(40.0)[:, None] - torch.arange(40.0)).abs() < 1.5  # more elements than are folded unasked
         band = torch.outer(x.flatten()[:40], x.flatten()[-40:])[near]
-        return torch.tanh(x), torch.tanh(y) * (self.table * 2).max().item(), band * near.sum().item() / 40
+        return torch.tanh(x), torch.tanh(y) * (self.table * 2).max().item(), band * near.sum().item() / 40, changing
 
 
 class Cnn(nn.Module):
@@ -542,8 +534,9 @@ class Masked(nn.Module):
         turned = some.t() @ other, (some @ self.head.weight.t()).square().mean(), (self.head.weight @ z.t()[:, rows[0]]).square().sum(1), torch.dot(y[..., 0][rows], y[..., 1][rows])
         joined = torch.cat([some, other], 1).square().mean(), torch.stack([some, other], -1).exp().mean((0, 2)), (some[:, None].expand(-1, 2, -1) * y[0, :2]).sum(0)
         shaped = F.l1_loss(some.flatten(), other.flatten()), some.view(-1, 2, 3).sum(1).square().mean(), some[:, [0, 2]].square().mean(0), some.sort(1)[0][:, 1].mean(), F.cosine_similarity(some, other.exp()).mean()
+        counted = some.sum() / some.shape[0], other.square().sum(0) / (1 + some.numel())
         behind = halved, z[:, columns].mean(1), y[..., columns].square().sum(), F.mse_loss(z[:, columns], z.cos()[:, columns]), z[:, columns].sum(0).square().sum(), (z[:, columns] * z[:, :1]).relu().amax(1)
-        return *reduced, *scaled, *turned, *joined, *shaped, *behind
+        return *reduced, *scaled, *turned, *joined, *shaped, *counted, *behind
 
 
 class Measured(nn.Module):

@@ -316,7 +316,7 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"mH(self)", conjugateTransposed<false>, View},
       {"matrix_H(self)", conjugateTransposed<true>, View},
       {"numpy_T(self)", byParts<numpyT>, View},
-      {"permute(self, dims)", byParts<permute>, View},
+      {"permute(self, dims)", byParts<permute>, View, selected::permute},
       {"permute_copy(self, dims)", byParts<permute>},
       {"movedim(self, source, destination)", byParts<moveDim>, View},
       {"moveaxis(self, source, destination)", byParts<moveDim>, View},

@@ -133,7 +133,10 @@ static std::optional<int64_t> rankOf(const SelectedCall &call, StringRef paramet
 }
 
 bool selected::linear(SelectedCall &call) { return giveAlike(call, "input", 1); }
-bool selected::embedding(SelectedCall &call) { return giveAlike(call, "indices", 0); }
+bool selected::embedding(SelectedCall &call) {
+  const auto *counts = call.argument<bool>("scale_grad_by_freq"); // the repeated elements, too
+  return (!counts || !*counts) && giveAlike(call, "indices", 0);
+}
 bool selected::dropout(SelectedCall &call) { return giveAlike(call, "input", 0); }
 
 bool selected::oneHot(SelectedCall &call) {
@@ -237,6 +240,16 @@ bool selected::transposeMatrix(SelectedCall &call) {
   if (self && rankOf(*self) == 1)
     return call.give(*self);
   return giveSwapped(call, -2, -1);
+}
+
+bool selected::permute(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  const auto *dims = call.argument<Integers>("dims");
+  return self && dims && call.giveForElements([&](int64_t rank) -> std::optional<int64_t> {
+    auto found = llvm::find_if(
+        *dims, [&](int64_t dim) { return (dim < 0 ? dim + rank : dim) == self->dim; });
+    return std::distance(dims->begin(), found);
+  });
 }
 
 /// All elements as a vector, of which each dimension beside the mask's has its own part.

@@ -37,6 +37,7 @@ bool slice(SelectedCall &call);
 bool unsqueeze(SelectedCall &call);
 bool transpose(SelectedCall &call);
 bool transposeMatrix(SelectedCall &call);
+bool permute(SelectedCall &call);
 /// The shape [-1], or [-1, ...] with the dimensions behind the mask's in another shape.
 bool reshape(SelectedCall &call);
 bool flatten(SelectedCall &call);

@@ -539,6 +539,21 @@ class Masked(nn.Module):
         return *reduced, *scaled, *turned, *joined, *shaped, *counted, *behind
 
 
+class Picked(nn.Module):
+    """What masks select, in the operators that decomposition and PyTorch's backward pass make of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+
+    def forward(self, x):
+        y = torch.tanh(self.mix(x))
+        rows, columns = x[:, 0] > 0, x.sum(0) > 0
+        some = y[rows]
+        halved = torch.where(rows[:, None], y * 0.5, y)
+        return halved, some.square().mean(), (some.softmax(-1) * y.exp()[rows]).sum(), F.mse_loss(some, y.sin()[rows]), self.mix.weight[:, columns].square().sum(), some.sum(0) / some.shape[0]
+
+
 class Measured(nn.Module):
     """Sizes that follow from others, arithmetic on them, and a branch that they decide."""
 
@@ -589,6 +604,7 @@ CASES = {
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
     "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
     "masked": (Masked, {"x": numbers(3, 4, 4)}, None, {}),
+    "picked": (Picked, {"x": numbers(7, 4)}, None, {}),
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
                  {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),
     "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),

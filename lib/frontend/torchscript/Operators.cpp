@@ -368,6 +368,27 @@ IValue Interpreter::callCustom(Location loc, const prim::CustomOperator &op,
   return results.size() == 1 ? results.front() : heap.tuple(std::move(results));
 }
 
+std::optional<IValue> Interpreter::sizeOf(const aten::Selection &selection, StringRef name,
+                                          ArrayRef<IValue> arguments) {
+  auto extent = [&](std::optional<int64_t> dim) {
+    return fromLocal(heap, aten::sizeOf(caller, opBuilder.getUnknownLoc(), selection, dim));
+  };
+  if (name == "numel")
+    return extent(std::nullopt);
+  if (name == "len")
+    return extent(0);
+  if (name != "size")
+    return std::nullopt;
+  if (!arguments.empty()) {
+    auto *dim = arguments.front().get<int64_t>();
+    return dim ? std::optional(extent(*dim)) : std::nullopt;
+  }
+  std::vector<IValue> all;
+  for (int64_t dim = 0; dim < cast<RankedTensorType>(selection.elements.type()).getRank(); ++dim)
+    all.push_back(extent(dim));
+  return heap.list(std::move(all));
+}
+
 std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments &arguments) {
   ArrayRef<IValue> values = arguments.values;
   if (name == "is_grad_enabled")
@@ -381,13 +402,9 @@ std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments 
     caller.setGradient(*values[0].get<bool>());
     return IValue();
   }
-  if (name == "size" || name == "numel")
-    if (auto *selection = values.empty() ? nullptr : values[0].get<aten::Selection>()) {
-      auto *dim = values.size() == 2 ? values[1].get<int64_t>() : nullptr;
-      if (dim || name == "numel")
-        return fromLocal(heap, aten::sizeOf(caller, opBuilder.getUnknownLoc(), *selection,
-                                            dim ? std::optional(*dim) : std::nullopt));
-    }
+  if (auto *selection = values.empty() ? nullptr : values[0].get<aten::Selection>())
+    if (std::optional<IValue> size = sizeOf(*selection, name, values.drop_front()))
+      return size;
   if ((name == "requires_grad" || name == "is_leaf") && values.size() == 1 && values[0].tensor())
     return caller.isGradientOn() &&
            isa<FloatType>(getElementTypeOrSelf(values[0].tensor()->type()));

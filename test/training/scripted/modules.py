@@ -224,6 +224,8 @@ class Masked(nn.Module):
         if chosen is not None and isinstance(chosen, torch.Tensor):
             chosen = torch.tanh(chosen) * y[rows]
         loss = F.cross_entropy(self.head(chosen), classes[rows]) + leaky.mean() + y.masked_select(y > 0).mean() + y[rows][:, 1].sum()
+        columns = y.detach().sum(0) > 0
+        loss = loss + y[rows, :].norm() / len(y[rows]) + y[:, columns].square().sum() / (y[rows].shape[0] + y[:, columns].numel())
         return {"loss": loss, "leaky": leaky}
 
 

@@ -97,6 +97,27 @@ class CustomOps(CommandLineTest):
 
     # ---- what works ----
 
+    def test_inside_of_vmap(self):
+        """A call for each element: products of one shape in a program of torch.vmap become those of the library."""
+        golden = EXAMPLE.parents[1] / "test" / "training" / "exported" / "mapped"
+        with zipfile.ZipFile(golden / "export.pt2") as old, zipfile.ZipFile(self.folder / "mapped.pt2", "w") as new:
+            for item in old.infolist():
+                data = old.read(item)
+                if item.filename.endswith("models/model.json"):
+                    model = json.loads(data)
+                    graph = model["graph_module"]["graph"]
+                    shapes = {name: json.dumps(value["sizes"]) for name, value in graph["tensor_values"].items()}
+                    changed = 0
+                    for node in graph["nodes"]:
+                        names = [each["arg"].get("as_tensor", {}).get("name") for each in node["inputs"]]
+                        if node["target"] == "torch.ops.aten.mul.Tensor" and None not in names and len({shapes[n] for n in names}) == 1:
+                            node["target"] = "torch.ops.test.product.default"
+                            changed += 1
+                    self.assertGreater(changed, 1)
+                    data = json.dumps(model).encode()
+                new.writestr(item, data)
+        self.accc("diff", "mapped.pt2", golden, "--custom-ops", GOOD)
+
     def test_trains_as_pytorch_did(self):
         for file in ("model.onnx", "torch.export.pt2"):
             with self.subTest(file):

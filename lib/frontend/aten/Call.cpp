@@ -223,10 +223,10 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
   if (!op)
     fail("the operator is not supported");
   llvm::StringMap<Local> locals = byName(*op, given);
-  if (hasSelection(given))
-    return callOnSelections(*this, loc, name, given, locals, resultName);
-  if (std::optional<Selection> read = readByMask(*this, loc, *op, locals, resultName))
-    return {*read};
+  if (op->selected || hasSelection(given))
+    if (std::optional<std::vector<Local>> results =
+            callOnSelections(*this, loc, *op, name, given, locals, resultName))
+      return std::move(*results);
   auto tensorOf = [&](StringRef parameter) -> MutableTensor * {
     auto local = locals.find(parameter);
     return local == locals.end() ? nullptr : std::get_if<MutableTensor>(&local->second);

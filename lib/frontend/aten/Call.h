@@ -9,12 +9,13 @@ namespace accc::aten {
 
 using MutableTensors = std::vector<MutableTensor>;
 
-/// The elements of a tensor that a mask selects along its first dimensions, x[mask], where the
-/// value of the mask is not known at compile time.
+/// The elements of a tensor that a mask selects along neighbouring dimensions, x[mask] or
+/// x[:, mask], where the value of the mask is not known at compile time.
 struct Selection {
-  /// One for each element of the mask, along the first dimension; see Selection.cpp.
+  /// One for each element of the mask, along the dimension `dim`; see Selection.cpp.
   MutableTensor elements;
   mlir::Value mask;
+  int64_t dim = 0;
 };
 using Selections = std::vector<Selection>;
 

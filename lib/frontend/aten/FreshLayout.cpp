@@ -109,11 +109,41 @@ bool accc::aten::isElementwise(StringRef op) {
 }
 
 // Their other dimensions have elements that are treated alike.
-constexpr StringRef kAlongDims[] = {
-    "select", "slice",     "unsqueeze", "squeeze", "unbind",      "split", "split_with_sizes",
-    "chunk",  "transpose", "flip",      "softmax", "log_softmax", "sum",   "mean",
-    "amax",   "amin",      "logsumexp", "cumsum",  "cumprod",     "max",   "min",
-    "argmax", "argmin",    "var",       "std"};
+constexpr StringRef kAlongDims[] = {"select",
+                                    "slice",
+                                    "unsqueeze",
+                                    "squeeze",
+                                    "unbind",
+                                    "split",
+                                    "split_with_sizes",
+                                    "chunk",
+                                    "transpose",
+                                    "flip",
+                                    "softmax",
+                                    "_softmax",
+                                    "_log_softmax",
+                                    "log_softmax",
+                                    "sum",
+                                    "mean",
+                                    "amax",
+                                    "amin",
+                                    "logsumexp",
+                                    "cumsum",
+                                    "cumprod",
+                                    "max",
+                                    "min",
+                                    "argmax",
+                                    "argmin",
+                                    "var",
+                                    "std",
+                                    "prod",
+                                    "any",
+                                    "all",
+                                    "norm",
+                                    "linalg_vector_norm",
+                                    "sort",
+                                    "argsort",
+                                    "gather"};
 
 bool accc::aten::isAlongDims(StringRef op) {
   std::optional<Operator> known = findOperator(op);

@@ -193,3 +193,46 @@ Local accc::aten::numberOf(DenseElementsAttr value) {
   return type.isUnsignedInteger() ? static_cast<int64_t>(integer.getZExtValue())
                                   : integer.getSExtValue();
 }
+
+// ---- numbers that depend on data ----
+
+static MutableTensor asNumber(Caller &caller, Location loc, StringRef op,
+                              const std::vector<NamedLocal> &arguments) {
+  MutableTensor number = std::get<MutableTensor>(caller.call(loc, op, arguments, "number").front());
+  number.markNumber();
+  return number;
+}
+
+Local accc::aten::numberOf(Caller &caller, Location loc, const MutableTensor &tensor) {
+  if (cast<RankedTensorType>(tensor.type()).getNumElements() != 1)
+    fail("a tensor of shape " + show(cast<RankedTensorType>(tensor.type()).getShape()) +
+         " is no number");
+  MutableTensor element =
+      std::get<MutableTensor>(caller.call(loc, "detach", {{"self", tensor}}, "number").front());
+  return asNumber(caller, loc, "reshape", {{"self", element}, {"shape", Integers()}});
+}
+
+Local accc::aten::evaluateNumbers(Caller &caller, Location loc, StringRef name,
+                                  ArrayRef<Local> arguments) {
+  static constexpr std::pair<StringRef, StringRef> kOperators[] = {
+      {"add", "add.Tensor"},     {"sub", "sub.Tensor"},  {"mul", "mul.Tensor"},
+      {"truediv", "div.Tensor"}, {"sym_max", "maximum"}, {"sym_min", "minimum"}};
+  Builder builder(loc.getContext());
+  auto tensor = [&](const Local &value) -> Local {
+    if (std::holds_alternative<MutableTensor>(value))
+      return value;
+    bool isReal = std::holds_alternative<double>(value);
+    Type type = isReal ? Type(builder.getF64Type()) : Type(builder.getI64Type());
+    return asNumber(caller, loc, "scalar_tensor", {{"s", value}, {"dtype", type}});
+  };
+  if (name == "neg" && arguments.size() == 1)
+    return asNumber(caller, loc, "neg", {{"self", arguments[0]}});
+  if (name == "sym_float" && arguments.size() == 1)
+    return asNumber(caller, loc, "to.dtype",
+                    {{"self", arguments[0]}, {"dtype", Type(builder.getF64Type())}});
+  for (auto [known, op] : kOperators)
+    if (name == known && arguments.size() == 2)
+      return asNumber(caller, loc, op,
+                      {{"self", tensor(arguments[0])}, {"other", tensor(arguments[1])}});
+  fail("of numbers that depend on data, the operator is not supported");
+}

@@ -13,7 +13,8 @@ static const llvm::StringMap<Operator> &table() {
         std::string name = signature.name;
         bool inPlace =
             llvm::StringRef(name).ends_with("_") && !llvm::StringRef(name).ends_with("__");
-        rows.insert({name, Operator{std::move(signature), row.rule, row.alias, inPlace}});
+        rows.insert(
+            {name, Operator{std::move(signature), row.rule, row.alias, row.selected, inPlace}});
       }
     };
 #define ACCC_ADD_FAMILY(family) add(family());

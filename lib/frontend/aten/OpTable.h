@@ -7,6 +7,12 @@
 
 namespace accc::aten {
 
+class SelectedCall;
+
+/// Builds the results of a call by a mask, or of what masks select, where it depends on data how
+/// many elements that are (SelectionRules.h); or gives false for another call.
+using SelectionRule = bool (*)(SelectedCall &call);
+
 struct OpRow {
   /// The operator with its arguments (Signature.h), with its library where that is not ATen:
   /// `torchvision::roi_align`. A name without an overload stands for all
@@ -16,6 +22,7 @@ struct OpRow {
   const char *signature;
   Rule rule;
   Alias alias = Alias::None;
+  SelectionRule selected = nullptr;
 };
 
 /// An operator of the table.
@@ -23,6 +30,7 @@ struct Operator {
   Signature signature;
   Rule rule;
   Alias alias;
+  SelectionRule selected;
   /// Writes its result into its first argument, or makes that its result if it is a view.
   bool inPlace = false;
 };

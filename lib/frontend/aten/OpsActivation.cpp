@@ -3,6 +3,7 @@
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -348,12 +349,15 @@ ArrayRef<OpRow> accc::aten::activationOps() {
       {"rrelu_with_noise_backward(grad_output, self, noise, lower, upper, training, "
        "self_is_result=False)",
        randomLeakyReluBackward},
-      {"softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>},
-      {"_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::SoftmaxOp>},
+      {"softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>, Alias::None, selected::softmax},
+      {"_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::SoftmaxOp>, Alias::None,
+       selected::softmax},
       {"_safe_softmax(self, dim, dtype=None)", safeSoftmax},
       {"special_softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>},
-      {"log_softmax(self, dim, dtype=None)", softmax<nn::LogSoftmaxOp>},
-      {"_log_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::LogSoftmaxOp>},
+      {"log_softmax(self, dim, dtype=None)", softmax<nn::LogSoftmaxOp>, Alias::None,
+       selected::softmax},
+      {"_log_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::LogSoftmaxOp>,
+       Alias::None, selected::softmax},
 
       {"threshold_backward(grad_output, self, threshold)", alike<thresholdBackward>},
       {"hardtanh_backward(grad_output, self, min_val, max_val)", alike<hardtanhBackward>},

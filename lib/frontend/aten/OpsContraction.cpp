@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Determinant.h"
 #include "frontend/common/Einsum.h"
 #include "ir/nn/Nn.h"
@@ -303,13 +304,13 @@ Entities logDet(Node &node) {
 
 ArrayRef<OpRow> accc::aten::contractionOps() {
   static const OpRow rows[] = {
-      {"linear(input, weight, bias=None)", linear},
-      {"matmul(self, other)", byProducts<matmul>},
-      {"mm(self, mat2)", byProducts<mm>},
+      {"linear(input, weight, bias=None)", linear, Alias::None, selected::linear},
+      {"matmul(self, other)", byProducts<matmul>, Alias::None, selected::product},
+      {"mm(self, mat2)", byProducts<mm>, Alias::None, selected::product},
       {"bmm(self, mat2)", byProducts<mm>},
       {"mv(self, vec)", byProducts<mv>},
-      {"dot(self, tensor)", byProducts<dot>},
-      {"addmm(self, mat1, mat2, *, beta=1, alpha=1)", addmm},
+      {"dot(self, tensor)", byProducts<dot>, Alias::None, selected::product},
+      {"addmm(self, mat1, mat2, *, beta=1, alpha=1)", addmm, Alias::None, selected::addedProduct},
       {"addmv(self, mat, vec, *, beta=1, alpha=1)", addmv},
       {"baddbmm(self, batch1, batch2, *, beta=1, alpha=1)", baddbmm},
       {"addbmm(self, batch1, batch2, *, beta=1, alpha=1)", addbmm},

@@ -2,6 +2,7 @@
 // Convolutions.
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Windows.h"
 #include "ir/nn/Nn.h"
 
@@ -123,9 +124,12 @@ Entities convolutionBackward(Node &node) {
 
 ArrayRef<OpRow> accc::aten::convolutionOps() {
   static const OpRow rows[] = {
-      {"conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)", conv<1>},
-      {"conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)", conv<2>},
-      {"conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)", conv<3>},
+      {"conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)", conv<1>,
+       Alias::None, selected::convolution},
+      {"conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)", conv<2>,
+       Alias::None, selected::convolution},
+      {"conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)", conv<3>,
+       Alias::None, selected::convolution},
       {"conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, "
        "groups=1, "
        "dilation=1)",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tables whose rows are read by index.
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 
@@ -181,7 +182,7 @@ Entities embeddingBagBackward(Node &node) {
 ArrayRef<OpRow> accc::aten::embeddingOps() {
   static const OpRow rows[] = {
       {"embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False)",
-       embedding},
+       embedding, Alias::None, selected::embedding},
       {"embedding_dense_backward(grad_output, indices, num_weights, padding_idx, "
        "scale_grad_by_freq)",
        embeddingBackward},

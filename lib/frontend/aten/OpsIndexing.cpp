@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 
 #include <numeric>
@@ -299,9 +300,10 @@ ArrayRef<OpRow> accc::aten::indexingOps() {
       {"gather(self, dim, index, *, sparse_grad=False)", byParts<gather>},
       {"index_select(self, dim, index)", byParts<indexSelect>},
       {"take_along_dim(self, indices, dim=None)", byParts<takeAlongDim>},
-      {"index(self, indices)", byParts<index>},
+      {"index(self, indices)", byParts<index>, Alias::None, selected::read},
       {"index_put(self, indices, values, accumulate=False)",
-       [](Node &node) { return byParts(node, indexPut, {"values"}); }},
+       [](Node &node) { return byParts(node, indexPut, {"values"}); }, Alias::None,
+       selected::write},
       {"_unsafe_index(self, indices)", byParts<index>},
       {"_unsafe_index_put(self, indices, values, accumulate=False)",
        [](Node &node) { return byParts(node, indexPut, {"values"}); }},
@@ -310,7 +312,7 @@ ArrayRef<OpRow> accc::aten::indexingOps() {
       {"take(self, index)", byParts<take>},
       {"put(self, index, source, accumulate=False)",
        [](Node &node) { return byParts(node, put, {"source"}); }},
-      {"one_hot(self, num_classes=-1)", oneHot},
+      {"one_hot(self, num_classes=-1)", oneHot, Alias::None, selected::oneHot},
   };
   return rows;
 }

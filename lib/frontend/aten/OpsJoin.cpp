@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 
 #include <numeric>
@@ -250,10 +251,10 @@ Entities linalgVandermonde(Node &node) { return {powers(node, /*isAscending=*/tr
 ArrayRef<OpRow> accc::aten::joinOps() {
   using enum Alias;
   static const OpRow rows[] = {
-      {"cat(tensors, dim=0)", byParts<cat>},
-      {"concat(tensors, dim=0)", byParts<cat>},
-      {"concatenate(tensors, dim=0)", byParts<cat>},
-      {"stack(tensors, dim=0)", byParts<stack>},
+      {"cat(tensors, dim=0)", byParts<cat>, None, selected::concatenate},
+      {"concat(tensors, dim=0)", byParts<cat>, None, selected::concatenate},
+      {"concatenate(tensors, dim=0)", byParts<cat>, None, selected::concatenate},
+      {"stack(tensors, dim=0)", byParts<stack>, None, selected::stack},
       {"pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side='right')",
        padSequence},
       {"hstack(tensors)", byParts<stacked<1>>},

@@ -3,6 +3,7 @@
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
@@ -235,14 +236,18 @@ Entities cosineEmbedding(Node &node) {
 } // namespace
 
 ArrayRef<OpRow> accc::aten::lossOps() {
+  using enum Alias;
   static const OpRow rows[] = {
       {"cross_entropy_loss(self, target, weight=None, reduction=1, ignore_index=-100, "
        "label_smoothing=0.0)",
-       crossEntropy},
-      {"nll_loss(self, target, weight=None, reduction=1, ignore_index=-100)", nll},
-      {"nll_loss_nd(self, target, weight=None, reduction=1, ignore_index=-100)", nll},
+       crossEntropy, None, selected::classLoss},
+      {"nll_loss(self, target, weight=None, reduction=1, ignore_index=-100)", nll, None,
+       selected::classLoss},
+      {"nll_loss_nd(self, target, weight=None, reduction=1, ignore_index=-100)", nll, None,
+       selected::classLoss},
       {"nll_loss2d(self, target, weight=None, reduction=1, ignore_index=-100)", nll},
-      {"nll_loss_forward(self, target, weight, reduction, ignore_index)", nllForward},
+      {"nll_loss_forward(self, target, weight, reduction, ignore_index)", nllForward, None,
+       selected::classLoss},
       {"nll_loss2d_forward(self, target, weight, reduction, ignore_index)", nllForward},
       {"nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index, "
        "total_weight)",
@@ -250,22 +255,25 @@ ArrayRef<OpRow> accc::aten::lossOps() {
       {"nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, "
        "total_weight)",
        backward<nll>},
-      {"mse_loss(self, target, reduction=1)", mse},
-      {"l1_loss(self, target, reduction=1)", l1},
-      {"smooth_l1_loss(self, target, reduction=1, beta=1.0)", smoothL1},
-      {"huber_loss(self, target, reduction=1, delta=1.0)", huber},
-      {"binary_cross_entropy(self, target, weight=None, reduction=1)", bce},
+      {"mse_loss(self, target, reduction=1)", mse, None, selected::elementLoss},
+      {"l1_loss(self, target, reduction=1)", l1, None, selected::elementLoss},
+      {"smooth_l1_loss(self, target, reduction=1, beta=1.0)", smoothL1, None,
+       selected::elementLoss},
+      {"huber_loss(self, target, reduction=1, delta=1.0)", huber, None, selected::elementLoss},
+      {"binary_cross_entropy(self, target, weight=None, reduction=1)", bce, None,
+       selected::elementLoss},
       {"binary_cross_entropy_with_logits(self, target, weight=None, pos_weight=None, reduction=1)",
-       bceWithLogits},
-      {"kl_div(self, target, reduction=1, *, log_target=False)", klDiv},
-      {"soft_margin_loss(self, target, reduction=1)", softMargin},
+       bceWithLogits, None, selected::elementLoss},
+      {"kl_div(self, target, reduction=1, *, log_target=False)", klDiv, None,
+       selected::elementLoss},
+      {"soft_margin_loss(self, target, reduction=1)", softMargin, None, selected::elementLoss},
       {"margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1)", marginRanking},
       {"hinge_embedding_loss(self, target, margin=1.0, reduction=1)", hingeEmbedding},
       {"triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, "
        "reduction=1)",
        tripletMargin},
       {"poisson_nll_loss(input, target, log_input, full, eps, reduction)", poissonNll},
-      {"cosine_similarity(x1, x2, dim=1, eps=1e-08)", cosineSimilarity},
+      {"cosine_similarity(x1, x2, dim=1, eps=1e-08)", cosineSimilarity, None, selected::similarity},
       {"cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1)", cosineEmbedding},
 
       {"mse_loss_backward(grad_output, self, target, reduction)", backward<mse>},

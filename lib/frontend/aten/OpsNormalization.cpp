@@ -2,6 +2,7 @@
 // Normalisations.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -409,15 +410,17 @@ ArrayRef<OpRow> accc::aten::normalizationOps() {
        "save_invstd, train, eps, output_mask)",
        batchNormBackward},
       {"layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True)",
-       layerNorm},
-      {"native_layer_norm(input, normalized_shape, weight, bias, eps)", nativeLayerNorm},
+       layerNorm, Alias::None, selected::normalization},
+      {"native_layer_norm(input, normalized_shape, weight, bias, eps)", nativeLayerNorm,
+       Alias::None, selected::normalization},
       {"native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, "
        "output_mask)",
        layerNormBackward},
-      {"rms_norm(input, normalized_shape, weight=None, eps=None)", rmsNorm},
+      {"rms_norm(input, normalized_shape, weight=None, eps=None)", rmsNorm, Alias::None,
+       selected::normalization},
       {"_fused_rms_norm(input, normalized_shape, weight, eps)", rmsNorm},
       {"group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True)",
-       groupNorm},
+       groupNorm, Alias::None, selected::sampleNormalization},
       {"native_group_norm(input, weight, bias, N, C, HxW, group, eps)", nativeGroupNorm},
       {"native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, "
        "output_mask)",

@@ -2,6 +2,7 @@
 // Dropout and random tensors. All draw from the key of the step, each from a stream of its own.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
@@ -246,7 +247,7 @@ Entities bernoulli(Node &node) {
 
 ArrayRef<OpRow> accc::aten::randomOps() {
   static const OpRow rows[] = {
-      {"dropout(input, p, train)", dropout},
+      {"dropout(input, p, train)", dropout, Alias::None, selected::dropout},
       {"alpha_dropout(input, p, train)", alphaDropout<false>},
       {"feature_alpha_dropout(input, p, train)", alphaDropout<true>},
       {"feature_dropout(input, p, train)", featureDropout},

@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Formulas.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
@@ -335,45 +336,47 @@ Entities topk(Node &node) {
 
 ArrayRef<OpRow> accc::aten::reductionOps() {
   using enum prim::ReduceKind;
+  using enum Alias;
   static const OpRow rows[] = {
-      {"sum(self, dim=None, keepdim=False, *, dtype=None)", byParts<sumOf>},
-      {"mean(self, dim=None, keepdim=False, *, dtype=None)", byParts<mean>},
-      {"nansum(self, dim=None, keepdim=False, *, dtype=None)", sumOfNumbers},
+      {"sum(self, dim=None, keepdim=False, *, dtype=None)", byParts<sumOf>, None, selected::sum},
+      {"mean(self, dim=None, keepdim=False, *, dtype=None)", byParts<mean>, None, selected::mean},
+      {"nansum(self, dim=None, keepdim=False, *, dtype=None)", sumOfNumbers, None, selected::sum},
       {"nanmean(self, dim=None, keepdim=False, *, dtype=None)", meanOfNumbers},
-      {"prod(self, dim=None, keepdim=False, *, dtype=None)", product},
+      {"prod(self, dim=None, keepdim=False, *, dtype=None)", product, None, selected::multiplied},
       {"var(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
-       variance<false, false>},
+       variance<false, false>, None, selected::variance},
       {"std(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
-       variance<true, false>},
+       variance<true, false>, None, selected::deviation},
       {"var_mean(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
        variance<false, true>},
       {"std_mean(self, dim=None, unbiased=True, keepdim=False, *, correction=None)",
        variance<true, true>},
-      {"amax(self, dim=[], keepdim=False)", extreme<max>},
-      {"amin(self, dim=[], keepdim=False)", extreme<min>},
-      {"max(self)", extremeOfAll<max>},
-      {"min(self)", extremeOfAll<min>},
+      {"amax(self, dim=[], keepdim=False)", extreme<max>, None, selected::greatest},
+      {"amin(self, dim=[], keepdim=False)", extreme<min>, None, selected::least},
+      {"max(self)", extremeOfAll<max>, None, selected::greatest},
+      {"min(self)", extremeOfAll<min>, None, selected::least},
       {"aminmax(self, *, dim=None, keepdim=False)", extremes},
       {"max.dim(self, dim, keepdim=False)", extremeAlong<max>},
       {"min.dim(self, dim, keepdim=False)", extremeAlong<min>},
       {"argmax(self, dim=None, keepdim=False)", position<max>},
       {"argmin(self, dim=None, keepdim=False)", position<min>},
-      {"all(self, dim=None, keepdim=False)", logical<min>},
-      {"any(self, dim=None, keepdim=False)", logical<max>},
+      {"all(self, dim=None, keepdim=False)", logical<min>, None, selected::all},
+      {"any(self, dim=None, keepdim=False)", logical<max>, None, selected::any},
       {"_is_all_true(self, dim=None, keepdim=False)", logical<min>},
       {"_is_any_true(self, dim=None, keepdim=False)", logical<max>},
       {"linalg_vector_norm(self, ord=2, dim=None, keepdim=False, *, dtype=None)",
-       byMagnitudes<linalgVectorNorm>},
+       byMagnitudes<linalgVectorNorm>, None, selected::norm},
       {"frobenius_norm(self, dim, keepdim=False, p=2, dtype=None)", byMagnitudes<pNorm>},
-      {"norm(self, p=2, dim=None, keepdim=False, *, dtype=None)", byMagnitudes<pNorm>},
-      {"logsumexp(self, dim, keepdim=False)", logSumExp},
-      {"cumsum(self, dim, *, dtype=None)", byParts<cumulativeSum>},
-      {"cumprod(self, dim, *, dtype=None)", cumulativeProduct},
+      {"norm(self, p=2, dim=None, keepdim=False, *, dtype=None)", byMagnitudes<pNorm>, None,
+       selected::norm},
+      {"logsumexp(self, dim, keepdim=False)", logSumExp, None, selected::logSumExp},
+      {"cumsum(self, dim, *, dtype=None)", byParts<cumulativeSum>, None, selected::cumulativeSum},
+      {"cumprod(self, dim, *, dtype=None)", cumulativeProduct, None, selected::cumulativeProduct},
       {"logcumsumexp(self, dim)", logCumulativeSumExp},
       {"cummax(self, dim)", runningExtreme<max>},
       {"cummin(self, dim)", runningExtreme<min>},
       {"diff(self, n=1, dim=-1, prepend=None, append=None)", byParts<diff>},
-      {"count_nonzero(self, dim=None)", countNonzero},
+      {"count_nonzero(self, dim=None)", countNonzero, None, selected::sum},
       {"kthvalue(self, k, dim=-1, keepdim=False)", kthValue},
       {"median.dim(self, dim, keepdim=False)", medianAlong},
       {"sort(self, dim=-1, descending=False)", sort},

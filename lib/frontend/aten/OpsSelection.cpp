@@ -3,6 +3,7 @@
 // be known while compiling, but where the call gives the size.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 
 using namespace mlir;
@@ -112,7 +113,7 @@ ArrayRef<OpRow> accc::aten::selectionOps() {
       {"nonzero_numpy(self)", nonzeroVectors},
       {"where(condition)", whereTrue},
       {"nonzero_static(self, *, size, fill_value=-1)", nonzeroOfSize},
-      {"masked_select(self, mask)", byParts<maskedSelect>},
+      {"masked_select(self, mask)", byParts<maskedSelect>, Alias::None, selected::readAll},
   };
   return rows;
 }

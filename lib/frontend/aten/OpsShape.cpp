@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -43,6 +44,11 @@ Entities copied(Node &node) {
 }
 
 // ---- shapes ----
+
+Entities shapeAsTensor(Node &node) {
+  ArrayRef<int64_t> shape = node.tensorType("self").getShape();
+  return {node.integers(shape, {static_cast<int64_t>(shape.size())})};
+}
 
 /// A view of the tensor as another shape.
 Entities viewed(Node &node, Tensor x, Tensor result) {
@@ -280,36 +286,37 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"detach_copy(self)", byParts<stopGradient>},
       {"copy(self, src, non_blocking=False)",
        [](Node &node) { return byParts(node, copied, {"src"}); }},
-      {"view(self, size)", byParts<view>, View},
+      {"_shape_as_tensor(self)", shapeAsTensor},
+      {"view(self, size)", byParts<view>, View, selected::reshape},
       {"_unsafe_view(self, size)", byParts<view>, View},
       {"view_copy(self, size)", byParts<view>},
-      {"reshape(self, shape)", byParts<reshape>, View},
+      {"reshape(self, shape)", byParts<reshape>, View, selected::reshape},
       {"view_as(self, other)", asOther<view>, View},
       {"reshape_as(self, other)", asOther<reshape>, View},
       {"ravel(self)", byParts<ravel>, View},
-      {"flatten(self, start_dim=0, end_dim=-1)", byParts<flatten>, View},
+      {"flatten(self, start_dim=0, end_dim=-1)", byParts<flatten>, View, selected::flatten},
       {"unflatten(self, dim, sizes)", byParts<unflatten>, View},
       {"squeeze(self, dim=None)", byParts<squeeze>, View},
       {"squeeze_copy(self, dim=None)", byParts<squeeze>},
-      {"unsqueeze(self, dim)", byParts<unsqueeze>, View},
+      {"unsqueeze(self, dim)", byParts<unsqueeze>, View, selected::unsqueeze},
       {"unsqueeze_copy(self, dim)", byParts<unsqueeze>},
-      {"expand(self, size, *, implicit=False)", byParts<expand>, View},
+      {"expand(self, size, *, implicit=False)", byParts<expand>, View, selected::expand},
       {"expand_copy(self, size, *, implicit=False)", byParts<expand>},
       {"sum_to_size(self, size)", byParts<sumToSize>},
       {"expand_as(self, other)", asOther<expand>, View},
       {"broadcast_to(self, size)", byParts<expand>, View},
-      {"broadcast_tensors(tensors)", broadcastTensors, View},
-      {"transpose(self, dim0, dim1)", byParts<transposeInts>, View},
+      {"broadcast_tensors(tensors)", broadcastTensors, View, selected::broadcastTensors},
+      {"transpose(self, dim0, dim1)", byParts<transposeInts>, View, selected::transpose},
       {"transpose_copy(self, dim0, dim1)", byParts<transposeInts>},
       {"swapaxes(self, axis0, axis1)", byParts<swapAxes>, View},
-      {"t(self)", byParts<transposeLast<true>>, View},
+      {"t(self)", byParts<transposeLast<true>>, View, selected::transposeMatrix},
       {"t_copy(self)", byParts<transposeLast<true>>},
       {"mT(self)", byParts<transposeLast<false>>, View},
       {"adjoint(self)", conjugateTransposed<false>, View},
       {"mH(self)", conjugateTransposed<false>, View},
       {"matrix_H(self)", conjugateTransposed<true>, View},
       {"numpy_T(self)", byParts<numpyT>, View},
-      {"permute(self, dims)", byParts<permute>, View},
+      {"permute(self, dims)", byParts<permute>, View, selected::permute},
       {"permute_copy(self, dims)", byParts<permute>},
       {"movedim(self, source, destination)", byParts<moveDim>, View},
       {"moveaxis(self, source, destination)", byParts<moveDim>, View},

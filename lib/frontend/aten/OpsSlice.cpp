@@ -3,6 +3,7 @@
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 
 #include <numeric>
@@ -264,7 +265,7 @@ ArrayRef<OpRow> accc::aten::sliceOps() {
   static const OpRow rows[] = {
       {"select(self, dim, index)", byParts<select>, View},
       {"select_copy(self, dim, index)", byParts<select>},
-      {"slice(self, dim=0, start=None, end=None, step=1)", byParts<slice>, View},
+      {"slice(self, dim=0, start=None, end=None, step=1)", byParts<slice>, View, selected::slice},
       {"slice_copy(self, dim=0, start=None, end=None, step=1)", byParts<slice>},
       {"narrow(self, dim, start, length)", byParts<narrow>, View},
       {"narrow_copy(self, dim, start, length)", byParts<narrow>},

@@ -74,7 +74,7 @@ Tensor interpolated(Node &node, Tensor positions, llvm::function_ref<Tensor(Roun
 /// The positions of known quantiles among n elements, as a product of their type gives them;
 /// nothing where some are not known or not within the elements.
 std::optional<SmallVector<double>> knownPositions(Tensor q, int64_t n) {
-  DenseElementsAttr known = knownValue(q, [](Value) { return DenseElementsAttr(); });
+  DenseElementsAttr known = knownValue(q, GivenValues());
   if (!known)
     return std::nullopt;
   SmallVector<double> positions;

@@ -4,21 +4,110 @@
 #define ACCC_FRONTEND_ATEN_SELECTION_H
 
 #include "frontend/aten/Call.h"
+#include "frontend/aten/OpTable.h"
 
 namespace accc::aten {
 
 bool hasSelection(const std::vector<NamedLocal> &arguments);
 
-/// What a call reads by a mask of which the value is not known; nothing for other calls.
-std::optional<Selection> readByMask(Caller &caller, mlir::Location loc, const Operator &op,
-                                    const llvm::StringMap<Local> &locals, llvm::StringRef name);
+/// The results of a call that reads by a mask of which the value is not known, or that takes what
+/// such a mask selects; nothing where no mask decides a size. Throws ImportError, which says why
+/// the mask is not known, for a use of selections that is not supported.
+std::optional<std::vector<Local>> callOnSelections(Caller &caller, mlir::Location loc,
+                                                   const Operator &op, llvm::StringRef opName,
+                                                   const std::vector<NamedLocal> &given,
+                                                   const llvm::StringMap<Local> &locals,
+                                                   llvm::StringRef name);
 
-/// Calls an operator that takes selections: an elementwise one, which gives another; one that
-/// writes them back to where the same mask is true; a sum, a mean, or a loss that is one. Throws
-/// ImportError for others, which says why the mask is not known.
-std::vector<Local> callOnSelections(Caller &caller, mlir::Location loc, llvm::StringRef op,
-                                    const std::vector<NamedLocal> &arguments,
-                                    const llvm::StringMap<Local> &locals, llvm::StringRef name);
+/// The extent of a dimension of what a mask selects, or the number of all elements; along the mask
+/// a tensor that stands for it.
+Local sizeOf(Caller &caller, mlir::Location loc, const Selection &selection,
+             std::optional<int64_t> dim);
+
+/// A call of an operator for what masks select: what the rules of SelectionRules.h ask and build
+/// with.
+class SelectedCall {
+public:
+  using Arguments = std::vector<NamedLocal>;
+
+  SelectedCall(Caller &caller, mlir::Location loc, const Operator &op, llvm::StringRef opName,
+               const Arguments &given, const llvm::StringMap<Local> &locals, llvm::StringRef name);
+
+  // ---- arguments ----
+  const Operator &op() const { return called; }
+  /// An argument of this type by the name of its parameter, or null.
+  template <typename T> const T *argument(llvm::StringRef parameter) const {
+    auto found = locals.find(parameter);
+    return found == locals.end() ? nullptr : std::get_if<T>(&found->second);
+  }
+  bool isGiven(llvm::StringRef parameter) const;
+  /// The first of the selections among the arguments, or null.
+  const Selection *first() const { return any ? &*any : nullptr; }
+  /// Whether there are some, all by the same mask, and the result is not written into an argument.
+  bool hasOneMask() const { return any && isOne; }
+  bool isOnlySelection() const { return selections == 1; }
+  /// Whether what is given for an element of the selections depends on those in its place and on
+  /// tensors that have nothing along the mask.
+  bool isAligned() const;
+  /// The dimensions in the arguments, made positive for `self`; nothing where one is not given.
+  std::optional<Integers> dims(const Selection &self) const;
+  /// The arguments with the elements of selections in their place. Others that have a gradient do
+  /// not have one where nothing is selected.
+  Arguments withElements() const;
+  /// The same with something else in place of one argument.
+  Arguments withElements(llvm::StringRef parameter, const Local &instead) const;
+
+  // ---- building ----
+  /// Calls an operator that gives one tensor.
+  MutableTensor operator()(llvm::StringRef op, const Arguments &arguments) const;
+  MutableTensor view(const MutableTensor &x, llvm::ArrayRef<int64_t> shape) const;
+  MutableTensor tensor(mlir::Value value) const;
+  mlir::Value read(const MutableTensor &tensor) const { return caller.read(loc, tensor); }
+  bool isKnown(mlir::Value value) const { return caller.isKnown(loc, value); }
+  /// The mask in the place of a selection's dimension, [1..., elements, 1...].
+  MutableTensor maskOf(const Selection &selection) const;
+  MutableTensor isAny(mlir::Value mask) const;
+  /// The elements, and `otherwise` where the mask is false.
+  MutableTensor filled(const Selection &selection, Local otherwise) const;
+  /// What the mask selects of x along the dimensions from `dim` on; nothing where it does not fit.
+  std::optional<Selection> select(const MutableTensor &x, mlir::Value mask, int64_t dim) const;
+  /// A selection that may have anything where the mask is false.
+  Selection repeated(const Selection &selection) const;
+
+  // ---- results ----
+  bool give(Local result);
+  /// Calls the operator itself with these arguments.
+  bool giveCall(const Arguments &arguments);
+  /// The same with withElements(); what it gives are selections again, along the dimension that
+  /// `dimOf` says for a result of so many dimensions, or that is as far from the last one.
+  bool giveForElements(llvm::function_ref<std::optional<int64_t>(int64_t rank)> dimOf);
+  bool giveForElements();
+  bool giveSelections(const Arguments &arguments,
+                      llvm::function_ref<std::optional<int64_t>(int64_t rank)> dimOf);
+  /// The dimension of the mask in a result of so many dimensions that is aligned.
+  std::optional<int64_t> alignedDim(int64_t rank) const;
+  /// For an operator along other dimensions than the mask's.
+  bool giveAlongOthers(const Selection &self);
+
+  std::vector<Local> results;
+
+private:
+  void note(const Selection &selection);
+
+  Caller &caller;
+  mlir::Location loc;
+  const Operator &called;
+  llvm::StringRef opName;
+  const Arguments &given;
+  const llvm::StringMap<Local> &locals;
+  llvm::StringRef name;
+  std::optional<Selection> any;
+  bool isOne = true;
+  int selections = 0;
+};
+
+/// Whether two values are computed in the same way.
+bool isSameValue(mlir::Value a, mlir::Value b);
 
 } // namespace accc::aten
 

@@ -3,6 +3,7 @@
 
 #include "ir/interfaces/Interfaces.h"
 #include "ir/interfaces/ReferenceValues.h"
+#include "ir/prim/Cost.h"
 #include "ir/prim/Prim.h"
 #include "ir/prim/Tensor.h"
 
@@ -24,12 +25,32 @@ namespace {
 constexpr int64_t kElements = 1024;
 constexpr int64_t kIndices = 65536;
 
-bool small(Type type) {
+bool isSmall(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return false;
   bool indices = tensor.getElementType().isInteger(64) && tensor.getRank() <= 1;
   return tensor.getNumElements() <= (indices ? kIndices : kElements);
+}
+
+// Where the import needs a value, it is computed whatever its size, for about a second.
+constexpr double kMostWork = 1 << 26;
+constexpr double kWorkOfOp = 1000;
+
+double elementsOf(TypeRange types) {
+  double sum = 0;
+  for (Type type : types)
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      sum += static_cast<double>(tensor.getNumElements());
+  return sum;
+}
+
+/// What the interpreter does for an op: reading and writing an element is 1.
+double workOf(Operation *op) {
+  if (isa<prim::ConstantOp>(op))
+    return kWorkOfOp;
+  return kWorkOfOp + flopsOf(op) + elementsOf(op->getOperandTypes()) +
+         elementsOf(op->getResultTypes());
 }
 
 /// Saturates, so that 2^63 - 1, which means "to the end" and is 2^63 as a double, stays what it is.
@@ -122,8 +143,11 @@ static std::optional<SmallVector<Value>> evaluateKnown(Operation *op) {
   return constants;
 }
 
+static SmallVector<Value> fold(Operation *op, function_ref<bool(Operation *)> mayEvaluate);
+
 /// The same of a composite: decomposes it, and folds the parts one after the other.
-static std::optional<SmallVector<Value>> evaluateParts(Operation *op) {
+static std::optional<SmallVector<Value>>
+evaluateParts(Operation *op, function_ref<bool(Operation *)> mayEvaluate) {
   Operation *before = op->getPrevNode();
   SmallVector<Value> values;
   OpBuilder builder(op);
@@ -139,7 +163,7 @@ static std::optional<SmallVector<Value>> evaluateParts(Operation *op) {
   for (Operation *part : parts) {
     if (!good || isa<prim::ConstantOp>(part))
       continue;
-    SmallVector<Value> constants = foldConstant(part);
+    SmallVector<Value> constants = fold(part, mayEvaluate);
     good = !constants.empty();
     for (auto [result, constant] : llvm::zip(part->getResults(), constants)) {
       result.replaceAllUsesWith(constant);
@@ -152,36 +176,43 @@ static std::optional<SmallVector<Value>> evaluateParts(Operation *op) {
   return good ? std::optional(values) : std::nullopt;
 }
 
-SmallVector<Value> accc::foldConstant(Operation *op) {
+/// What foldConstant does, of ops that `mayEvaluate` agrees to.
+static SmallVector<Value> fold(Operation *op, function_ref<bool(Operation *)> mayEvaluate) {
   // The user's functions run when the model does.
   if (isa<prim::ConstantOp, CustomCallLike>(op) || op->getNumResults() == 0)
     return {};
-  if (!llvm::all_of(op->getResultTypes(), small) || !llvm::all_of(op->getOperandTypes(), small) ||
-      !llvm::all_of(op->getOperands(), [](Value operand) { return !!knownValue(operand); }))
+  if (!llvm::all_of(op->getOperands(), [](Value operand) { return !!knownValue(operand); }) ||
+      !mayEvaluate(op))
     return {};
   std::optional<SmallVector<Value>> constants;
   if (isa<Evaluable>(op))
     constants = evaluateKnown(op);
   else if (isa<Decomposable>(op))
-    constants = evaluateParts(op);
+    constants = evaluateParts(op, mayEvaluate);
   return constants.value_or(SmallVector<Value>());
 }
 
+SmallVector<Value> accc::foldConstant(Operation *op) {
+  return fold(op, [](Operation *each) {
+    return llvm::all_of(each->getResultTypes(), isSmall) &&
+           llvm::all_of(each->getOperandTypes(), isSmall);
+  });
+}
+
 /// The ops that `value` is computed with, in program order, where all that they start from are
-/// small constants and values that `given` gives; else nothing.
-static std::optional<SmallVector<Operation *>>
-sliceOf(Value value, function_ref<DenseElementsAttr(Value)> given) {
-  constexpr size_t kMostOps = 1000; // shape arithmetic is short
+/// constants and values that are given, and their work is not too much; else nothing.
+static std::optional<SmallVector<Operation *>> sliceOf(Value value, const GivenValues &given) {
   llvm::SetVector<Operation *> ops;
   SmallVector<Value> pending{value};
+  double work = 0;
   while (!pending.empty()) {
     Value next = pending.pop_back_val();
     Operation *op = next.getDefiningOp();
-    if (!small(next.getType()) || ops.size() > kMostOps)
-      return std::nullopt;
-    if (op && ops.insert(op))
+    if (op && ops.insert(op)) {
+      work += workOf(op);
       llvm::append_range(pending, op->getOperands());
-    else if (!op && !given(next))
+    }
+    if (work > kMostWork || (!op && !given.has(next)))
       return std::nullopt;
   }
   SmallVector<Operation *> ordered = ops.takeVector();
@@ -189,9 +220,11 @@ sliceOf(Value value, function_ref<DenseElementsAttr(Value)> given) {
   return ordered;
 }
 
-DenseElementsAttr accc::knownValue(Value value, function_ref<DenseElementsAttr(Value)> given) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return given(value);
+DenseElementsAttr accc::knownValue(Value value, const GivenValues &given) {
+  if (DenseElementsAttr constant = knownValue(value))
+    return constant;
+  if (isa<BlockArgument>(value))
+    return given.has(value) ? given.of(value) : DenseElementsAttr();
   std::optional<SmallVector<Operation *>> slice = sliceOf(value, given);
   if (!slice)
     return {};
@@ -200,18 +233,20 @@ DenseElementsAttr accc::knownValue(Value value, function_ref<DenseElementsAttr(V
   OpBuilder builder(value.getContext());
   builder.setInsertionPointToEnd(&scratch);
   IRMapping mapping;
+  double left = kMostWork;
+  auto mayEvaluate = [&](Operation *op) { return (left -= workOf(op)) >= 0; };
   for (Operation *op : *slice) {
     for (Value operand : op->getOperands())
       if (isa<BlockArgument>(operand) && !mapping.contains(operand))
-        mapping.map(operand, builder.create<prim::ConstantOp>(op->getLoc(), given(operand)));
+        mapping.map(operand, builder.create<prim::ConstantOp>(op->getLoc(), given.of(operand)));
     Operation *copy = builder.clone(*op, mapping);
-    for (auto [result, constant] : llvm::zip(op->getResults(), foldConstant(copy)))
+    for (auto [result, constant] : llvm::zip(op->getResults(), fold(copy, mayEvaluate)))
       mapping.map(result, constant);
   }
   return knownValue(mapping.lookup(value));
 }
 
-FoldingStop accc::findFoldingStop(Value value, function_ref<DenseElementsAttr(Value)> given) {
+FoldingStop accc::findFoldingStop(Value value, const GivenValues &given) {
   FoldingStop stop;
   while (Operation *op = value.getDefiningOp()) {
     stop.producer = op;

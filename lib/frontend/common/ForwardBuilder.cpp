@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/common/ForwardBuilder.h"
-#include "frontend/common/Fold.h"
 #include "frontend/common/ImportError.h"
 #include "frontend/common/TensorTypes.h"
 #include "ir/interfaces/InferenceError.h"
@@ -76,12 +75,17 @@ Variable *ForwardBuilder::findVariable(Value argument) {
   return found == byArgument.end() ? nullptr : &variables[found->second];
 }
 
-DenseElementsAttr ForwardBuilder::initialValue(Value variable) {
-  Variable *found = findVariable(variable);
-  if (!found || !found->isKnown)
-    return {};
-  found->isAskedFor = true;
-  return attributeOf(found->weight);
+GivenValues ForwardBuilder::initialValues() {
+  auto has = [this](Value argument) {
+    Variable *found = findVariable(argument);
+    return found && found->isKnown;
+  };
+  auto of = [this](Value argument) {
+    Variable *found = findVariable(argument);
+    found->isAskedFor = true;
+    return attributeOf(found->weight);
+  };
+  return {has, of};
 }
 
 void ForwardBuilder::markBuffer(Value variable) {

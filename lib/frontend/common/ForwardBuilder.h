@@ -4,6 +4,7 @@
 #define ACCC_FRONTEND_COMMON_FORWARDBUILDER_H
 
 #include "frontend/common/Entity.h"
+#include "frontend/common/Fold.h"
 #include "frontend/common/ImportResult.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -78,8 +79,8 @@ public:
   /// Its place speaks against a parameter: an error where it is trained, unless its name or the
   /// options say that it is one.
   void markUnclear(mlir::Value variable, llvm::StringRef why);
-  /// What a variable starts with, or null if the value is no variable, or its value is not known.
-  mlir::DenseElementsAttr initialValue(mlir::Value variable);
+  /// What variables start with, where that is known.
+  GivenValues initialValues();
   /// The argument is a buffer, not a parameter.
   void markBuffer(mlir::Value variable);
   /// The value of `variable` after the step, in place of one it had before: it becomes a buffer.

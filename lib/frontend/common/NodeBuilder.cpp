@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/common/NodeBuilder.h"
-#include "frontend/common/Fold.h"
 #include "support/ProblemCollector.h"
 
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -26,9 +25,7 @@ void checkListable(DenseElementsAttr value, const Twine &what) {
 // Where a value must be known, the initial value of a parameter counts, and so does what is
 // computed from it.
 DenseElementsAttr NodeBuilder::given(Value value) const {
-  DenseElementsAttr known = knownValue(value);
-  return known ? known
-               : knownValue(value, [&](Value variable) { return function.initialValue(variable); });
+  return knownValue(value, function.initialValues());
 }
 
 /// "'Cast_7' (Cast)", of what `location()` of the importer made.
@@ -41,8 +38,7 @@ static std::string nodeText(Location loc) {
 }
 
 std::string NodeBuilder::whyUnknown(Value value) const {
-  FoldingStop stop =
-      findFoldingStop(value, [&](Value variable) { return function.initialValue(variable); });
+  FoldingStop stop = findFoldingStop(value, function.initialValues());
   if (!stop.argument)
     return "the node " + nodeText(stop.producer->getLoc()) +
            " is not computed at compile time, though what it reads is known";

@@ -45,7 +45,7 @@ Entities batchNormalization(Node &node) {
   if (!trains) {
     bool doubtful = importer.options().training && !importer.writtenForTraining();
     // By its statistics: without affine=True it has no scale that bears a name.
-    if (doubtful && importer.writtenByPyTorch() && importer.initialValue(mean))
+    if (doubtful && importer.writtenByPyTorch() && importer.initialValues().has(mean))
       importer.addDamage(Loss::FrozenBatchNorm, ownerOf(node.proto().input(3)));
     else if (doubtful)
       importer.warn("BatchNormalization was exported in inference mode (PyTorch's dynamo exporter "

@@ -19,8 +19,7 @@ static constexpr int64_t kCallLimit = 4096;
 
 static constexpr const char *kVmap = "torch.vmap";
 
-/// The names of the tensors of an argument or an output, "" for None.
-static std::vector<std::string> tensorNames(const Json &value) {
+std::vector<std::string> torchexport::tensorNames(const Json &value) {
   std::string kind = value.tag();
   if (kind == "as_tensor")
     return {value.content().at("name").string()};
@@ -33,6 +32,13 @@ static std::vector<std::string> tensorNames(const Json &value) {
       Json each = value.content().at(i);
       names.push_back(each.tag() == "as_none" ? "" : each.content().at("name").string());
     }
+  return names;
+}
+
+std::vector<std::string> torchexport::tensorNamesOf(const Json &values) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < values.size(); ++i)
+    llvm::append_range(names, tensorNames(values.at(i)));
   return names;
 }
 
@@ -200,7 +206,7 @@ static aten::MutableTensor collected(const Operand *viewed, Value value, StringR
   return viewed->whole.view(std::move(step), value, std::move(layout), /*isMaybe=*/true, name);
 }
 
-Locals ProgramImporter::callForEach(const Json &node, StringRef op, const Arguments &arguments,
+Locals ProgramImporter::callForEach(const Json &node, Call call, const Arguments &arguments,
                                     StringRef resultName) {
   Location loc = location(node);
   Levels all = levelsOfInputs(node);
@@ -229,7 +235,7 @@ Locals ProgramImporter::callForEach(const Json &node, StringRef op, const Argume
         operands.push_back({tensor, element});
       return element;
     };
-    calls.push_back(caller.call(loc, op, withTensors(node, arguments, element), resultName));
+    calls.push_back(call(withTensors(node, arguments, element)));
     if (calls.back().size() != calls.front().size())
       fail("gives another number of results for each element of a torch.vmap");
   }
@@ -289,22 +295,8 @@ void ProgramImporter::checkElement(const std::string &name, const aten::MutableT
     fail("gives a tensor of another type inside of torch.vmap than the file says");
 }
 
-Locals ProgramImporter::callBatched(const Json &node, StringRef op, const Arguments &arguments,
-                                    StringRef resultName) {
+void ProgramImporter::noteBatch(const Json &node, const Locals &results) {
   Levels all = levelsOfInputs(node);
-  std::optional<aten::Operator> known = aten::findOperator(op);
-  if (!known)
-    fail("the operator is not supported");
-  if (aten::hasSelection(arguments))
-    fail("elements that a mask selects are not supported inside of torch.vmap");
-  if (known->inPlace && known->alias != aten::Alias::None)
-    fail("an operator that makes its argument a view is not supported inside of torch.vmap");
-  if (known->inPlace &&
-      levelsOf(tensorNames(node.at("inputs").at(size_t(0)).at("arg")).front()) != all)
-    fail("writes a value for each element of a torch.vmap into a tensor that has one for all");
-  std::optional<BatchedCall> once = asOneCall(node, op, arguments);
-  Locals results =
-      once ? callOnce(node, *once, resultName) : callForEach(node, op, arguments, resultName);
   Json outputs = node.at("outputs");
   for (size_t i = 0; i < outputs.size() && i < results.size(); ++i) {
     std::vector<std::string> names = tensorNames(outputs.at(i));
@@ -318,5 +310,37 @@ Locals ProgramImporter::callBatched(const Json &node, StringRef op, const Argume
       for (auto [name, each] : llvm::zip(names, *list))
         note(name, each);
   }
+}
+
+Locals ProgramImporter::callBatched(const Json &node, StringRef op, const Arguments &arguments,
+                                    StringRef resultName) {
+  Levels all = levelsOfInputs(node);
+  std::optional<aten::Operator> known = aten::findOperator(op);
+  if (!known)
+    fail("the operator is not supported");
+  if (aten::hasSelection(arguments))
+    fail("elements that a mask selects are not supported inside of torch.vmap");
+  if (known->inPlace && known->alias != aten::Alias::None)
+    fail("an operator that makes its argument a view is not supported inside of torch.vmap");
+  if (known->inPlace &&
+      levelsOf(tensorNames(node.at("inputs").at(size_t(0)).at("arg")).front()) != all)
+    fail("writes a value for each element of a torch.vmap into a tensor that has one for all");
+  auto callOne = [&](const Arguments &each) {
+    return caller.call(location(node), op, each, resultName);
+  };
+  std::optional<BatchedCall> once = asOneCall(node, op, arguments);
+  Locals results =
+      once ? callOnce(node, *once, resultName) : callForEach(node, callOne, arguments, resultName);
+  noteBatch(node, results);
+  return results;
+}
+
+Locals ProgramImporter::callBatched(const Json &node, const prim::CustomOperator &op,
+                                    const Arguments &arguments, StringRef resultName) {
+  auto callOne = [&](const Arguments &each) {
+    return caller.callCustom(location(node), op, each, resultName);
+  };
+  Locals results = callForEach(node, callOne, arguments, resultName);
+  noteBatch(node, results);
   return results;
 }

@@ -15,7 +15,7 @@ using namespace accc::torchexport;
 
 using Locals = std::vector<aten::Local>;
 
-Locals ProgramImporter::runGraph(const Json &body, const Locals &arguments) {
+Locals ProgramImporter::runGraph(const Json &body, const Locals &arguments, Batches *around) {
   Json names = body.at("inputs"), results = body.at("outputs");
   if (names.size() != arguments.size())
     fail("its graph takes " + Twine(names.size()) + " inputs");
@@ -24,7 +24,7 @@ Locals ProgramImporter::runGraph(const Json &body, const Locals &arguments) {
   Scope inner;
   for (size_t i = 0; i < names.size(); ++i)
     bind(names.at(i), arguments[i], inner);
-  importNodes(body, inner);
+  importNodes(body, inner, around);
   Locals outputs;
   for (size_t i = 0; i < results.size(); ++i)
     outputs.push_back(argument(results.at(i), inner));
@@ -33,12 +33,18 @@ Locals ProgramImporter::runGraph(const Json &body, const Locals &arguments) {
 
 Locals ProgramImporter::runBlock(const Json &node, size_t graphArgument, bool hasGradient,
                                  const Scope &scope) {
-  Json inputs = node.at("inputs");
+  Json inputs = node.at("inputs"), body = graphAt(node, graphArgument);
   Locals arguments;
-  for (size_t i = graphArgument + 1; i < inputs.size(); ++i)
+  std::vector<std::string> names;
+  for (size_t i = graphArgument + 1; i < inputs.size(); ++i) {
     arguments.push_back(argument(inputs.at(i).at("arg"), scope));
+    llvm::append_range(names, tensorNames(inputs.at(i).at("arg")));
+  }
   aten::Caller::NoGradient guard(caller, !hasGradient);
-  Locals outputs = runGraph(graphAt(node, graphArgument), arguments);
+  Batches inside{batches.sizes, {}};
+  batches.hand(names, inside, tensorNamesOf(body.at("inputs")));
+  Locals outputs = runGraph(body, arguments, &inside);
+  inside.hand(tensorNamesOf(body.at("outputs")), batches, tensorNamesOf(node.at("outputs")));
   // Before PyTorch 2.6, a graph of one result gives it as a list.
   if (Json given = node.at("outputs");
       outputs.size() == 1 && given.size() == 1 && given.at(size_t(0)).tag() == "as_tensors")
@@ -198,6 +204,8 @@ Locals ProgramImporter::runHigherOrder(const Json &node, StringRef name, const S
       fail("autocast is not supported inside a model: export it without");
     return runBlock(node, 4, /*hasGradient=*/true, scope);
   }
+  if (!levelsOfInputs(node).empty())
+    fail("the operator is not supported inside of torch.vmap");
   if (name == "cond")
     return runBranch(node, scope);
   if (name == "with_effects")

@@ -2,6 +2,7 @@
 #include "frontend/torchexport/Program.h"
 #include "frontend/aten/Numbers.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Selection.h"
 #include "frontend/common/CustomCall.h"
 #include "frontend/common/Gradient.h"
 #include "support/ModuleLocation.h"
@@ -161,6 +162,9 @@ aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) 
     for (size_t i = 0; i < value.size(); ++i) {
       aten::Local each =
           symbolic(value.at(i), "as_int", [](const Json &v) { return v.integer(); }, look);
+      if (auto *number = std::get_if<aten::MutableTensor>(&each))
+        NodeBuilder(*this, opBuilder.getUnknownLoc())
+            .knownIntegers(caller.read(opBuilder.getUnknownLoc(), *number), "size");
       if (!std::holds_alternative<int64_t>(each))
         fail("a size is no integer that is known at compile time");
       integers.push_back(std::get<int64_t>(each));
@@ -282,17 +286,26 @@ bool accc::torchexport::isOfSizes(llvm::StringRef target) {
                       [&](llvm::StringRef prefix) { return target.starts_with(prefix); });
 }
 
-/// Sizes of tensors, and arithmetic on them.
-static aten::Local evaluateSizes(llvm::StringRef target, ArrayRef<aten::Local> arguments) {
-  auto *tensor = arguments.empty() ? nullptr : std::get_if<aten::MutableTensor>(&arguments[0]);
-  if (!tensor)
-    return aten::evaluateNumbers(target.rsplit('.').second, arguments);
-  auto type = cast<RankedTensorType>(tensor->type());
-  if (target == "torch.ops.aten.sym_numel.default")
+aten::Local ProgramImporter::evaluateSizes(Location loc, llvm::StringRef target,
+                                           ArrayRef<aten::Local> arguments) {
+  bool isOfAll = target == "torch.ops.aten.sym_numel.default";
+  if (!isOfAll && target != "torch.ops.aten.sym_size.int") {
+    llvm::StringRef name = target.rsplit('.').second;
+    bool hasData = llvm::any_of(arguments, [](const aten::Local &each) {
+      return std::holds_alternative<aten::MutableTensor>(each);
+    });
+    return hasData ? aten::evaluateNumbers(caller, loc, name, arguments)
+                   : aten::evaluateNumbers(name, arguments);
+  }
+  auto *number = arguments.size() == 2 ? std::get_if<int64_t>(&arguments[1]) : nullptr;
+  auto dim = number ? std::optional(*number) : std::nullopt;
+  if (auto *selection = std::get_if<aten::Selection>(&arguments.front()))
+    return aten::sizeOf(caller, loc, *selection, isOfAll ? std::nullopt : dim);
+  auto *tensor = std::get_if<aten::MutableTensor>(&arguments.front());
+  auto type = tensor ? cast<RankedTensorType>(tensor->type()) : RankedTensorType();
+  if (type && isOfAll)
     return type.getNumElements();
-  auto *dim = arguments.size() == 2 ? std::get_if<int64_t>(&arguments[1]) : nullptr;
-  if (target != "torch.ops.aten.sym_size.int" || !dim || *dim < -type.getRank() ||
-      *dim >= type.getRank())
+  if (!type || !dim || *dim < -type.getRank() || *dim >= type.getRank())
     fail("asks for a size that the tensor does not have");
   return type.getDimSize(static_cast<unsigned>(*dim < 0 ? *dim + type.getRank() : *dim));
 }
@@ -307,8 +320,8 @@ aten::Local ProgramImporter::elementOf(Location loc, const aten::Local &tensor) 
   auto *given = std::get_if<aten::MutableTensor>(&tensor);
   if (!given || isComplex(given->type()))
     fail("asks for the element of what is no tensor of reals");
-  NodeBuilder node(*this, loc);
-  return aten::numberOf(node.knownElements(caller.read(loc, *given), "value of item()"));
+  DenseElementsAttr known = NodeBuilder(*this, loc).given(caller.read(loc, *given));
+  return known ? aten::numberOf(known) : aten::numberOf(caller, loc, *given);
 }
 
 /// "acme::swish" of "torch.ops.acme.swish.default".
@@ -356,22 +369,16 @@ std::vector<aten::Local> ProgramImporter::runNode(const Json &node, const std::s
   if (name.consume_front(kFunctorch))
     return runVmap(node, name, scope);
   bool isBatched = !levelsOfInputs(node).empty();
-  if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder)) {
-    if (isBatched)
-      fail("the operator is not supported inside of torch.vmap");
+  if (name.consume_front(kHigherOrder) || name.consume_front(kOldHigherOrder))
     return runHigherOrder(node, name, scope);
-  }
   if (isOfSizes(name)) {
     std::vector<aten::NamedLocal> given;
-    for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t i = 0; i < inputs.size(); ++i)
       given.push_back({"", argumentAt(i)});
-      if (auto *selection = std::get_if<aten::Selection>(&given.back().value))
-        caller.requireKnown(location(node), selection->mask);
-    }
     std::vector<aten::Local> values;
     for (const aten::NamedLocal &each : firstOfBatch(node, given))
       values.push_back(each.value);
-    return {evaluateSizes(target, values)};
+    return {evaluateSizes(location(node), target, values)};
   }
   if (isOfElement(name) && inputs.size() == 1 && !isBatched)
     return {elementOf(location(node), argumentAt(0))};
@@ -395,12 +402,11 @@ std::vector<aten::Local> ProgramImporter::callOperator(const Json &node, llvm::S
   if (!custom)
     return isBatched ? callBatched(node, *op, arguments, resultName)
                      : caller.call(location(node), *op, arguments, resultName);
-  if (isBatched)
-    fail("an operator of your own is not supported inside of torch.vmap");
   if (!givesTensors(node.at("outputs"), static_cast<size_t>(custom->functions->num_outputs)))
     fail("the operator does not return " + Twine(custom->functions->num_outputs) + " tensors, as " +
          custom->library + " says; one that writes into its arguments is not supported");
-  return caller.callCustom(location(node), *custom, arguments, resultName);
+  return isBatched ? callBatched(node, *custom, arguments, resultName)
+                   : caller.callCustom(location(node), *custom, arguments, resultName);
 }
 
 void ProgramImporter::importNode(const Json &node, Scope &scope) {
@@ -441,12 +447,15 @@ void ProgramImporter::importNode(const Json &node, Scope &scope) {
                       " problems; the first: " + describe(problems.front())};
 }
 
-void ProgramImporter::importNodes(const Json &body, Scope &scope) {
+void ProgramImporter::importNodes(const Json &body, Scope &scope, Batches *around) {
   auto outer = std::exchange(tensorValues, body.find("tensor_values"));
-  Batches around = std::exchange(batches, {});
+  Batches inside = around ? *around : Batches();
+  std::swap(batches, inside);
   auto restore = llvm::make_scope_exit([&] {
     tensorValues = outer;
-    batches = std::move(around);
+    std::swap(batches, inside);
+    if (around)
+      *around = std::move(inside);
   });
   Json nodes = body.at("nodes");
   std::set<size_t> left = assertionsOf(body);

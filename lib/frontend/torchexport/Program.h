@@ -32,6 +32,10 @@ inline llvm::ArrayRef<int64_t> shapeOf(const aten::MutableTensor &tensor) {
   return mlir::cast<mlir::RankedTensorType>(tensor.type()).getShape();
 }
 
+/// The names of the tensors of an argument or an output, "" for None, and of all in a list.
+std::vector<std::string> tensorNames(const Json &value);
+std::vector<std::string> tensorNamesOf(const Json &values);
+
 class ProgramImporter : public ForwardBuilder {
 public:
   /// `written` are variables that the program writes into, as far as they are known.
@@ -43,6 +47,17 @@ public:
   const std::set<std::string> &falselyKnown() const { return falseConstants; }
 
 private:
+  /// The dimensions of a tensor that the function of a torch.vmap does not know of: for each, how
+  /// many of them are around it and itself, in ascending order. They stand before all others.
+  using Levels = llvm::SmallVector<int64_t>;
+  struct Batches {
+    std::vector<int64_t> sizes;           // of each torch.vmap around a node, the outermost first
+    std::map<std::string, Levels> levels; // by the name of a tensor that has some
+
+    /// Says of tensors what is said of these, which have other `names` there.
+    void hand(llvm::ArrayRef<std::string> tensors, Batches &to,
+              llvm::ArrayRef<std::string> names) const;
+  };
   // ---- inputs (Inputs.cpp) ----
   void importInputs(Scope &scope);
   /// What a functional program leaves in buffers and parameters: its outputs say it.
@@ -90,7 +105,8 @@ private:
   void checkAssertion(const Json &node, Scope &scope);
 
   // ---- nodes ----
-  void importNodes(const Json &graph, Scope &scope);
+  /// Inside of what `around` says, which is then of the graph's tensors.
+  void importNodes(const Json &graph, Scope &scope, Batches *around = nullptr);
   void importNode(const Json &node, Scope &scope);
   std::vector<aten::Local> runNode(const Json &node, const std::string &target, Scope &scope);
   /// Calls an operator of ATen or of the user's, on the node's inputs from the `first` on.
@@ -99,7 +115,10 @@ private:
   aten::Local argument(const Json &argument, const Scope &scope);
   aten::Local lookup(const std::string &name, const Scope &scope);
   aten::MutableTensor lookupTensor(const std::string &name, const Scope &scope);
-  /// The number that a tensor is, which must be known: a size that a module keeps in a buffer, say.
+  /// Sizes of tensors, and arithmetic on them. Numbers that depend on data are tensors.
+  aten::Local evaluateSizes(mlir::Location loc, llvm::StringRef target,
+                            llvm::ArrayRef<aten::Local> arguments);
+  /// The number that a tensor is: a size that a module keeps in a buffer, say.
   aten::Local elementOf(mlir::Location loc, const aten::Local &tensor);
   /// Where a tensor of this name lies, as the file says; nothing where that depends on open
   /// dimensions.
@@ -119,7 +138,8 @@ private:
   // ---- operators that call graphs (HigherOrder.cpp) ----
   std::vector<aten::Local> runHigherOrder(const Json &node, llvm::StringRef name,
                                           const Scope &scope);
-  std::vector<aten::Local> runGraph(const Json &body, const std::vector<aten::Local> &arguments);
+  std::vector<aten::Local> runGraph(const Json &body, const std::vector<aten::Local> &arguments,
+                                    Batches *around = nullptr);
   /// The graph that is an argument of the node, and a list that is one.
   static Json graphAt(const Json &node, size_t i);
   std::vector<aten::Local> listAt(const Json &node, size_t i, const Scope &scope);
@@ -137,13 +157,6 @@ private:
                                    const std::vector<aten::Local> &more);
 
   // ---- torch.vmap (Vmap.cpp, BatchedCalls.cpp) ----
-  /// The dimensions of a tensor that the function of a torch.vmap does not know of: for each, how
-  /// many of them are around it and itself, in ascending order. They stand before all others.
-  using Levels = llvm::SmallVector<int64_t>;
-  struct Batches {
-    std::vector<int64_t> sizes;           // of each torch.vmap around a node, the outermost first
-    std::map<std::string, Levels> levels; // by the name of a tensor that has some
-  };
   /// A call of an operator with tensors that hold all elements of a batch.
   struct BatchedCall {
     std::string op;
@@ -169,15 +182,23 @@ private:
   std::vector<aten::Local> callBatched(const Json &node, llvm::StringRef op,
                                        const std::vector<aten::NamedLocal> &arguments,
                                        llvm::StringRef resultName);
+  /// The same of an operator of the user's own.
+  std::vector<aten::Local> callBatched(const Json &node, const prim::CustomOperator &op,
+                                       const std::vector<aten::NamedLocal> &arguments,
+                                       llvm::StringRef resultName);
   /// One call with all elements, or nothing where it is not known to give what calls for each
   /// would.
   std::optional<BatchedCall> asOneCall(const Json &node, llvm::StringRef op,
                                        const std::vector<aten::NamedLocal> &arguments);
   std::vector<aten::Local> callOnce(const Json &node, const BatchedCall &call,
                                     llvm::StringRef resultName);
-  std::vector<aten::Local> callForEach(const Json &node, llvm::StringRef op,
+  using Call = llvm::function_ref<std::vector<aten::Local>(const std::vector<aten::NamedLocal> &)>;
+  /// A call for each element of the batch.
+  std::vector<aten::Local> callForEach(const Json &node, Call call,
                                        const std::vector<aten::NamedLocal> &arguments,
                                        llvm::StringRef resultName);
+  /// What the node gives holds all elements of the batch.
+  void noteBatch(const Json &node, const std::vector<aten::Local> &results);
   /// The element of the batch at a place, which is an index for each level.
   aten::MutableTensor elementOfBatch(mlir::Location loc, const std::string &name,
                                      aten::MutableTensor tensor,

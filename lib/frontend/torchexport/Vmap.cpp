@@ -13,6 +13,13 @@ using Arguments = std::vector<aten::NamedLocal>;
 
 static constexpr const char *kVmap = "torch.vmap";
 
+void ProgramImporter::Batches::hand(ArrayRef<std::string> tensors, Batches &to,
+                                    ArrayRef<std::string> names) const {
+  for (auto [tensor, name] : llvm::zip(tensors, names))
+    if (auto found = levels.find(tensor); found != levels.end())
+      to.levels[name] = found->second;
+}
+
 ProgramImporter::Levels ProgramImporter::levelsOf(const std::string &name) const {
   auto found = batches.levels.find(name);
   return found == batches.levels.end() ? Levels() : found->second;

@@ -113,6 +113,9 @@ private:
   std::optional<aten::Local> convert(const IValue &value, llvm::StringRef type,
                                      llvm::StringRef parameter, bool isImplicit);
   void checkVersion(llvm::StringRef name, const Arguments &arguments) const;
+  /// What size(), numel() and len() give of what a mask selects, or nothing for other names.
+  std::optional<IValue> sizeOf(const aten::Selection &selection, llvm::StringRef name,
+                               llvm::ArrayRef<IValue> arguments);
   /// The one element of a tensor, as int, float or bool. Throws ImportError where it is not known.
   IValue elementOf(const aten::MutableTensor &tensor);
   /// A tensor of a number, or of a list of numbers.

@@ -3,8 +3,8 @@
 #include "frontend/aten/Numbers.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Schemas.h"
+#include "frontend/aten/Selection.h"
 #include "frontend/common/CustomCall.h"
-#include "frontend/common/Fold.h"
 #include "frontend/common/NodeBuilder.h"
 #include "frontend/common/TorchTypes.h"
 #include "frontend/torchscript/Builtins.h"
@@ -19,13 +19,6 @@ using namespace accc;
 using namespace accc::torchscript;
 
 // ---- tensors and numbers ----
-
-/// What keeps the value of a tensor from being known: "it is computed from the input 'x'".
-static std::string whyUnknown(mlir::Value tensor) {
-  FoldingStop stop = findFoldingStop(tensor, [](mlir::Value) { return DenseElementsAttr(); });
-  auto name = stop.argument ? dyn_cast<NameLoc>(stop.argument.getLoc()) : NameLoc();
-  return name ? "it is computed from '" + name.getName().str() + "'" : "it is not known";
-}
 
 static IValue fromLocal(Heap &heap, aten::Local local) {
   return std::visit(
@@ -54,10 +47,8 @@ IValue Interpreter::elementOf(const aten::MutableTensor &tensor) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getNumElements() != 1)
     fail("a tensor of shape " + show(type.getShape()) + " is no number");
-  DenseElementsAttr known = knownValue(value);
-  if (!known)
-    fail("the value of a tensor must be known at compile time, but " + whyUnknown(value));
-  return fromLocal(heap, aten::numberOf(known));
+  NodeBuilder node(*this, opBuilder.getUnknownLoc());
+  return fromLocal(heap, aten::numberOf(node.knownElements(value, "value of a tensor")));
 }
 
 namespace {
@@ -94,10 +85,15 @@ struct Numbers {
 } // namespace
 
 IValue Interpreter::makeTensor(const IValue &value, const IValue &type) {
-  if (value.tensor() && type.isNone())
-    return value;
-  if (value.tensor())
-    fail("makes a tensor of a tensor");
+  if (auto *number = value.tensor()) { // a complex one, or one that a trace made a tensor
+    if (type.isNone())
+      return value;
+    aten::Local element(typeOfCode(context, *type.get<int64_t>()));
+    return fromLocal(heap, caller
+                               .call(opBuilder.getUnknownLoc(), "to.dtype",
+                                     {{"self", *number}, {"dtype", element}}, "tensor")
+                               .front());
+  }
   Numbers numbers;
   numbers.add(value, 0);
   Type element = numbers.hasReal      ? Type(opBuilder.getF32Type())
@@ -206,9 +202,10 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
     return aten::Local(*selection);
   if (type == "Tensor")
     return value.tensor() ? std::optional(aten::Local(*value.tensor())) : std::nullopt;
-  // A complex number stands for itself: a tensor without dimensions.
-  if (type == "Scalar" && value.tensor() && isComplex(value.tensor()->type()))
-    return aten::Local(*value.tensor());
+  // Complex numbers, and those that depend on data, are tensors without dimensions.
+  auto *tensor = value.tensor();
+  if (type == "Scalar" && tensor && (isComplex(tensor->type()) || tensor->isNumber()))
+    return aten::Local(*tensor);
   if (type == "str") {
     auto *text = value.get<std::string>();
     return text ? std::optional(aten::Local(*text)) : std::nullopt;
@@ -371,6 +368,27 @@ IValue Interpreter::callCustom(Location loc, const prim::CustomOperator &op,
   return results.size() == 1 ? results.front() : heap.tuple(std::move(results));
 }
 
+std::optional<IValue> Interpreter::sizeOf(const aten::Selection &selection, StringRef name,
+                                          ArrayRef<IValue> arguments) {
+  auto extent = [&](std::optional<int64_t> dim) {
+    return fromLocal(heap, aten::sizeOf(caller, opBuilder.getUnknownLoc(), selection, dim));
+  };
+  if (name == "numel")
+    return extent(std::nullopt);
+  if (name == "len")
+    return extent(0);
+  if (name != "size")
+    return std::nullopt;
+  if (!arguments.empty()) {
+    auto *dim = arguments.front().get<int64_t>();
+    return dim ? std::optional(extent(*dim)) : std::nullopt;
+  }
+  std::vector<IValue> all;
+  for (int64_t dim = 0; dim < cast<RankedTensorType>(selection.elements.type()).getRank(); ++dim)
+    all.push_back(extent(dim));
+  return heap.list(std::move(all));
+}
+
 std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments &arguments) {
   ArrayRef<IValue> values = arguments.values;
   if (name == "is_grad_enabled")
@@ -384,6 +402,9 @@ std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments 
     caller.setGradient(*values[0].get<bool>());
     return IValue();
   }
+  if (auto *selection = values.empty() ? nullptr : values[0].get<aten::Selection>())
+    if (std::optional<IValue> size = sizeOf(*selection, name, values.drop_front()))
+      return size;
   if ((name == "requires_grad" || name == "is_leaf") && values.size() == 1 && values[0].tensor())
     return caller.isGradientOn() &&
            isa<FloatType>(getElementTypeOrSelf(values[0].tensor()->type()));

@@ -283,17 +283,6 @@ class Halved(nn.Module):
         return x * self.scale + self.fixed
 
 
-class Foreseen(nn.Module):
-    """A number of a running statistic, which the next step changes."""
-
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(3)
-
-    def forward(self, x):
-        return self.norm.running_var.sum().item() * self.norm(x)
-
-
 class Turned(nn.Module):
     """Functions of torch.vmap that turn their elements over in place and draw numbers."""
 
@@ -302,7 +291,7 @@ class Turned(nn.Module):
         return turned, torch.vmap(lambda row: row + torch.rand(3), randomness="different")(x)
 
 
-REFUSED = {"foreseen": Foreseen, "shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved, "turned": Turned}
+REFUSED = {"shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved, "turned": Turned}
 """Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
 
 
@@ -325,7 +314,7 @@ class Parts(nn.Module):
 
 
 class Itemized(nn.Module):
-    """Sizes and numbers that are elements of tensors: of buffers, of what is computed from them, and of a constant."""
+    """Sizes and numbers that are elements of tensors: of buffers, of what is computed from them, of a constant, and of data."""
 
     def __init__(self):
         super().__init__()
@@ -335,8 +324,12 @@ class Itemized(nn.Module):
         self.register_buffer("stride", torch.tensor([2], dtype=torch.int16), persistent=False)
         self.register_buffer("rate", torch.tensor(0.375), persistent=False)
         self.register_buffer("chosen", torch.tensor(True))
+        self.norm = nn.BatchNorm1d(4)
+        self.register_buffer("table", torch.arange(1500).view(15, 100) % 7, persistent=False)
 
     def forward(self, x):
+        positive = (x > 0).sum()
+        changing = self.norm.running_var.sum().item() * self.norm(x) / positive.item()
         size = x.shape[2] + self.padding
         more = (torch.ceil(size / self.stride) * self.stride + 1 - size).long()
         x = self.mix(nn.functional.pad(x, (self.padding.item(), more.item())))
@@ -345,7 +338,9 @@ class Itemized(nn.Module):
         rows, columns = doubled.item(), torch.tensor([[2, 3]])[0].tolist()[1]
         places = torch.stack(torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij"), -1)
         y = self.place(places.flatten(0, 1).to(x) * self.rate.item()) * self.chosen.item()
-        return torch.tanh(x), torch.tanh(y)
+        near = (torch.arange(40.0)[:, None] - torch.arange(40.0)).abs() < 1.5  # more elements than are folded unasked
+        band = torch.outer(x.flatten()[:40], x.flatten()[-40:])[near]
+        return torch.tanh(x), torch.tanh(y) * (self.table * 2).max().item(), band * near.sum().item() / 40, changing
 
 
 class Cnn(nn.Module):
@@ -491,7 +486,9 @@ class Mapped(nn.Module):
             row.t()[0].add_(other[0, 0])
             with torch.no_grad():
                 mask = torch.ones(4)
-            return row.sum(0) * mask
+                share = row.softmax(-1) * other.sum()
+                inner = torch.vmap(lambda a: a * row.sum())(share)
+            return row.sum(0) * mask + (row * inner).sum(0)
 
         written = torch.vmap(write)(rows, x.flip(0))
         parts = torch.vmap(lambda row: row.split(2, -1), in_dims=1)(self.mix(x))
@@ -524,7 +521,37 @@ class Masked(nn.Module):
         losses = F.mse_loss(y[positive], y.detach().sin()[positive]), F.smooth_l1_loss(y[rows], y[rows] * self.scale + 1, reduction="sum")
         return (leaky, other, y[positive].mean(), y.masked_select(positive).exp().reshape(-1).sum(), odd.sum() * y.mean(), (y[never] - 100).log().sum() + self.scale.sum(),
                 (y[rows] * self.scale).softmax(-1)[:, 1:3].square().mean(), F.cross_entropy(scores, classes[rows]), *losses,
-                y[rows].mean(0).exp(), y[rows].square().sum((1, 0), keepdim=True))
+                y[rows].mean(0).exp(), y[rows].square().sum((1, 0), keepdim=True), *self.along(y, rows))
+
+    def along(self, y, rows):
+        """What is reduced, scaled, multiplied, joined and turned along a mask, also behind other dimensions."""
+        z, columns = y[0], y.detach().sum((0, 1)) > 0
+        some, other = y[rows], y.sin()[rows]
+        halved = z.clone()
+        halved[:, columns] *= 0.5
+        reduced = some.norm(), some.norm(dim=1).sum(), some.max(), some.amin(0), (some * 0.1 + 1).prod(0), some.var(0), some.std(), some.var(1).mean(), (some > 1).any(0) * y.sum()
+        scaled = (some.softmax(0) * some).sum(0), some.cumsum(0).square().mean(), F.layer_norm(some, (6,)).pow(3).mean(), F.rms_norm(some, (6,)).pow(3).mean()
+        turned = some.t() @ other, (some @ self.head.weight.t()).square().mean(), (self.head.weight @ z.t()[:, rows[0]]).square().sum(1), torch.dot(y[..., 0][rows], y[..., 1][rows])
+        joined = torch.cat([some, other], 1).square().mean(), torch.stack([some, other], -1).exp().mean((0, 2)), (some[:, None].expand(-1, 2, -1) * y[0, :2]).sum(0)
+        shaped = F.l1_loss(some.flatten(), other.flatten()), some.view(-1, 2, 3).sum(1).square().mean(), some[:, [0, 2]].square().mean(0), some.sort(1)[0][:, 1].mean(), F.cosine_similarity(some, other.exp()).mean()
+        counted = some.sum() / some.shape[0], other.square().sum(0) / (1 + some.numel())
+        behind = halved, z[:, columns].mean(1), y[..., columns].square().sum(), F.mse_loss(z[:, columns], z.cos()[:, columns]), z[:, columns].sum(0).square().sum(), (z[:, columns] * z[:, :1]).relu().amax(1)
+        return *reduced, *scaled, *turned, *joined, *shaped, *counted, *behind
+
+
+class Picked(nn.Module):
+    """What masks select, in the operators that decomposition and PyTorch's backward pass make of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+
+    def forward(self, x):
+        y = torch.tanh(self.mix(x))
+        rows, columns = x[:, 0] > 0, x.sum(0) > 0
+        some = y[rows]
+        halved = torch.where(rows[:, None], y * 0.5, y)
+        return halved, some.square().mean(), (some.softmax(-1) * y.exp()[rows]).sum(), F.mse_loss(some, y.sin()[rows]), self.mix.weight[:, columns].square().sum(), some.sum(0) / some.shape[0]
 
 
 class Measured(nn.Module):
@@ -577,6 +604,7 @@ CASES = {
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
     "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
     "masked": (Masked, {"x": numbers(3, 4, 4)}, None, {}),
+    "picked": (Picked, {"x": numbers(7, 4)}, None, {}),
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
                  {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),
     "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),

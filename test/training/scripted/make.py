@@ -61,6 +61,7 @@ CASES = {
     "ragged": (modules.Ragged, {"x": numbers(3, 6, 4)}, ["x=float32[3,6,4]"], {}),
     "control": (modules.Control, {"x": numbers(4, 6)}, ["x=float32[batch,6]"], {"batch": 4}),
     "state": (modules.State, {"words": words(11, 3, 5)}, ["words=int64[3,5]"], {}),
+    "itemized": (modules.Itemized, {"x": numbers(5, 4)}, ["x=float32[5,4]"], {}),
     "paused": (modules.Paused, {"x": numbers(5, 4)}, ["x=float32[5,4]"], {}),
     "masked": (modules.Masked, {"x": numbers(7, 4)}, ["x=float32[7,4]"], {}),
     "nested": (containers.Nested, NESTED, [f"{name}={describe(x)}" for name, x in flat(NESTED, is_given=True).items()], {}),
@@ -88,7 +89,7 @@ def train(model, inputs, dtype):
         losses.append(found["loss"].detach().clone())
     results["losses"] = torch.stack(losses)
     unused = {n for n, p in model.named_parameters() if p.requires_grad and p.grad is None}
-    state = dict(model.named_parameters()) | dict(model.named_buffers())
+    state = dict(model.named_parameters()) | {n: b for n, b in model.named_buffers() if n in model.state_dict()}
     results |= {f"param.{n}": x.detach().clone() for n, x in state.items() if x.is_floating_point() and n not in unused}
     return {name: x.float().contiguous() for name, x in results.items()}
 

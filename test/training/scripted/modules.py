@@ -142,6 +142,25 @@ class State(nn.Module):
         return {"loss": weigh([logits]), "logits": logits}
 
 
+class Itemized(nn.Module):
+    """Numbers that are elements of tensors: of buffers, of a shape, and complex ones."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 6)
+        self.register_buffer("rate", torch.tensor(0.5), persistent=False)
+        self.register_buffer("table", torch.arange(1500).view(15, 100) % 5)
+
+    def forward(self, x: Tensor) -> Dict[str, Tensor]:
+        y = self.first(x)
+        z = torch.complex(y, y.sin())
+        z[..., -1:] = 1j
+        shape = torch._shape_as_tensor(y)
+        y = torch.view_as_real(z).view(int(shape[0]), 2 * int(shape[1])) * float(self.rate)
+        y = y[:, :int((self.table + 2).max())] / self.rate.item()
+        return {"loss": weigh([y]), "y": y}
+
+
 class Paused(nn.Module):
     """Tensors made while no gradient is recorded, and used while one is."""
 
@@ -205,6 +224,8 @@ class Masked(nn.Module):
         if chosen is not None and isinstance(chosen, torch.Tensor):
             chosen = torch.tanh(chosen) * y[rows]
         loss = F.cross_entropy(self.head(chosen), classes[rows]) + leaky.mean() + y.masked_select(y > 0).mean() + y[rows][:, 1].sum()
+        columns = y.detach().sum(0) > 0
+        loss = loss + y[rows, :].norm() / len(y[rows]) + y[:, columns].square().sum() / (y[rows].shape[0] + y[:, columns].numel())
         return {"loss": loss, "leaky": leaky}
 
 

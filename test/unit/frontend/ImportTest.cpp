@@ -48,6 +48,20 @@ TEST_CASE("what stopped constant folding is named") {
              Contains("the node 't' (Add) computes it from the input 's'"));
 }
 
+TEST_CASE("what decides a shape is computed whatever its size, unless that takes long") {
+  // The greatest element of a product of n x n ones.
+  auto model = [](int64_t n) {
+    return importText("g (float[64] x) => (float[1,64] y) <int64[2] s = {" + std::to_string(n) +
+                      "," + std::to_string(n) +
+                      "}, int64[1] one = {1}, int64[1] all = {-1}> {"
+                      " o = ConstantOfShape<value = int64[1] {1}>(s) p = MatMul(o, o)"
+                      " m = ReduceMax<keepdims = 0>(p) k = Div(m, m) f = Reshape(k, one)"
+                      " t = Concat<axis = 0>(f, all) y = Reshape(x, t) }");
+  };
+  CHECK(model(100).problems().empty());
+  CHECK_THAT(model(2000).problems(), Contains("is not computed at compile time"));
+}
+
 TEST_CASE("frozen parameters stay parameters") {
   ImportOptions options;
   options.frozen = {"encoder\\..*"};

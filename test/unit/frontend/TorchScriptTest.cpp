@@ -225,7 +225,7 @@ TEST_CASE("TorchScript: what depends on data is refused at its line") {
   };
   CHECK_THAT(problems("data"), Contains("modules.py, line 150") &&
                                    Contains("known at compile time") &&
-                                   Contains("computed from 'x'"));
+                                   Contains("computes it from the input 'x'"));
   CHECK_THAT(problems("loop"),
              Contains("modules.py, line 157") && Contains("known at compile time"));
   // With the values of the file they would be known.

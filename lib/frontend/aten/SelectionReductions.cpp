@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions of what a mask selects, and losses that are such.
+#include "frontend/aten/Selection.h"
+#include "frontend/aten/SelectionRules.h"
+
+#include <limits>
+#include <numeric>
+#include <set>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+
+using Arguments = std::vector<NamedLocal>;
+
+static ArrayRef<int64_t> shapeOf(const MutableTensor &tensor) {
+  return cast<RankedTensorType>(tensor.type()).getShape();
+}
+static Type elementTypeOf(const Selection &x) { return getElementTypeOrSelf(x.elements.type()); }
+
+// ---- dimensions ----
+
+static Integers allDims(const Selection &x) {
+  Integers dims(shapeOf(x.elements).size());
+  std::iota(dims.begin(), dims.end(), 0);
+  return dims;
+}
+
+/// The dimensions of a reduction of `self`, in ascending order, if that of the mask is among them.
+static std::optional<Integers> reducedDims(const SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  if (!self)
+    return std::nullopt;
+  auto rank = static_cast<int64_t>(shapeOf(self->elements).size());
+  const auto *list = call.argument<Integers>("dim");
+  const auto *one = call.argument<int64_t>("dim");
+  if (!call.isGiven("dim") || (list && list->empty()))
+    return allDims(*self);
+  std::set<int64_t> dims;
+  for (int64_t d : list ? *list : one ? Integers{*one} : Integers())
+    dims.insert(d < 0 ? d + rank : d);
+  bool fits = dims.contains(self->dim) && *dims.begin() >= 0 && *dims.rbegin() < rank;
+  return fits ? std::optional(Integers(dims.begin(), dims.end())) : std::nullopt;
+}
+
+static bool keepsDims(const SelectedCall &call) {
+  const auto *keeps = call.argument<bool>("keepdim");
+  return keeps && *keeps;
+}
+
+// ---- by a neutral element ----
+
+/// Calls the operator with `neutral` for what is not selected.
+static bool giveFilled(SelectedCall &call, const Local &neutral) {
+  const auto *self = call.argument<Selection>("self");
+  return reducedDims(call) && call.giveCall(call.withElements("self", call.filled(*self, neutral)));
+}
+
+/// The number that is less than all others of its type, or greater.
+static Local extremeOf(const Selection &x, bool isLeast) {
+  Type type = elementTypeOf(x);
+  auto infinity = std::numeric_limits<double>::infinity();
+  if (isa<FloatType>(type))
+    return isLeast ? -infinity : infinity;
+  if (type.isInteger(1))
+    return !isLeast;
+  unsigned width = type.getIntOrFloatBitWidth();
+  APInt number =
+      type.isUnsignedInteger()
+          ? (isLeast ? APInt::getMinValue(width) : APInt::getMaxValue(width))
+          : (isLeast ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
+  return type.isUnsignedInteger() ? static_cast<int64_t>(number.getZExtValue())
+                                  : number.getSExtValue();
+}
+
+static bool giveExtreme(SelectedCall &call, bool isGreatest) {
+  const auto *self = call.argument<Selection>("self");
+  // Where an element is found among what is selected depends on data.
+  bool hasPositions = call.isGiven("dim") && call.argument<int64_t>("dim");
+  return self && !hasPositions && giveFilled(call, extremeOf(*self, /*isLeast=*/isGreatest));
+}
+
+bool selected::sum(SelectedCall &call) { return giveFilled(call, int64_t(0)); }
+bool selected::multiplied(SelectedCall &call) { return giveFilled(call, int64_t(1)); }
+bool selected::any(SelectedCall &call) { return giveFilled(call, int64_t(0)); }
+bool selected::all(SelectedCall &call) { return giveFilled(call, int64_t(1)); }
+bool selected::greatest(SelectedCall &call) { return giveExtreme(call, /*isGreatest=*/true); }
+bool selected::least(SelectedCall &call) { return giveExtreme(call, /*isGreatest=*/false); }
+bool selected::logSumExp(SelectedCall &call) {
+  return giveFilled(call, -std::numeric_limits<double>::infinity());
+}
+
+bool selected::norm(SelectedCall &call) {
+  double power = 2;
+  for (StringRef name : {"ord", "p"})
+    if (const auto *integer = call.argument<int64_t>(name))
+      power = static_cast<double>(*integer);
+    else if (const auto *real = call.argument<double>(name))
+      power = *real;
+    else if (call.isGiven(name))
+      return false;
+  return power >= 0 && giveFilled(call, int64_t(0));
+}
+
+// ---- means ----
+
+static MutableTensor sumOf(const SelectedCall &call, const Selection &x, const Integers &dims,
+                           bool keepsDims) {
+  return call("sum.dim_IntList",
+              {{"self", call.filled(x, int64_t(0))}, {"dim", dims}, {"keepdim", keepsDims}});
+}
+
+/// How many selected elements one along `dims` is made of.
+static MutableTensor countOf(const SelectedCall &call, const Selection &x, const Integers &dims) {
+  int64_t each = 1;
+  for (int64_t dim : dims)
+    each *= dim == x.dim ? 1 : shapeOf(x.elements)[dim];
+  MutableTensor count = call("sum", {{"self", call.tensor(x.mask)}});
+  return call("mul.Scalar", {{"self", count}, {"other", each}});
+}
+
+static MutableTensor meanOf(const SelectedCall &call, const Selection &x, const Integers &dims,
+                            bool keepsDims) {
+  return call("div.Tensor",
+              {{"self", sumOf(call, x, dims, keepsDims)}, {"other", countOf(call, x, dims)}});
+}
+
+bool selected::mean(SelectedCall &call) {
+  std::optional<Integers> dims = reducedDims(call);
+  return dims && !call.isGiven("dtype") &&
+         call.give(meanOf(call, *call.argument<Selection>("self"), *dims, keepsDims(call)));
+}
+
+/// What var() takes off the number of elements; nothing where it is not known.
+static std::optional<double> correctionOf(const SelectedCall &call) {
+  const auto *unbiased = call.argument<bool>("unbiased");
+  if (const auto *integer = call.argument<int64_t>("correction"))
+    return static_cast<double>(*integer);
+  if (const auto *real = call.argument<double>("correction"))
+    return *real;
+  if (call.isGiven("correction"))
+    return std::nullopt;
+  return unbiased && !*unbiased ? 0 : 1;
+}
+
+static std::optional<MutableTensor> varianceOf(const SelectedCall &call) {
+  std::optional<Integers> dims = reducedDims(call);
+  std::optional<double> correction = correctionOf(call);
+  if (!dims || !correction)
+    return std::nullopt;
+  const Selection &x = *call.argument<Selection>("self");
+  MutableTensor mean = meanOf(call, x, *dims, /*keepsDims=*/true);
+  MutableTensor apart = call("sub.Tensor", {{"self", x.elements}, {"other", mean}});
+  Selection squares{call("square", {{"self", apart}}), x.mask, x.dim};
+  MutableTensor count =
+      call("sub.Scalar", {{"self", countOf(call, x, *dims)}, {"other", *correction}});
+  count = call("clamp_min", {{"self", count}, {"min", 0.0}});
+  return call("div.Tensor",
+              {{"self", sumOf(call, squares, *dims, keepsDims(call))}, {"other", count}});
+}
+
+bool selected::variance(SelectedCall &call) {
+  std::optional<MutableTensor> variance = varianceOf(call);
+  return variance && call.give(*variance);
+}
+
+// The gradient of a deviation of 0 is 0.
+bool selected::deviation(SelectedCall &call) {
+  std::optional<MutableTensor> variance = varianceOf(call);
+  if (!variance)
+    return false;
+  MutableTensor isZero = call("eq.Scalar", {{"self", *variance}, {"other", int64_t(0)}});
+  MutableTensor safe =
+      call("masked_fill.Scalar", {{"self", *variance}, {"mask", isZero}, {"value", 1.0}});
+  MutableTensor root = call("sqrt", {{"self", safe}});
+  return call.give(call("masked_fill.Scalar", {{"self", root}, {"mask", isZero}, {"value", 0.0}}));
+}
+
+// ---- an element for each ----
+
+/// Calls the operator, along the mask's dimension, with `neutral` for what is not selected.
+static bool giveScaled(SelectedCall &call, const Local &neutral) {
+  std::optional<Integers> dims = reducedDims(call);
+  if (!dims || dims->size() != 1)
+    return false;
+  const Selection &self = *call.argument<Selection>("self");
+  call.giveCall(call.withElements("self", call.filled(self, neutral)));
+  const auto *result = std::get_if<MutableTensor>(&call.results.front());
+  return result && call.give(call.repeated({*result, self.mask, self.dim}));
+}
+bool selected::softmax(SelectedCall &call) {
+  return giveScaled(call, -std::numeric_limits<double>::infinity());
+}
+bool selected::cumulativeSum(SelectedCall &call) { return giveScaled(call, int64_t(0)); }
+bool selected::cumulativeProduct(SelectedCall &call) { return giveScaled(call, int64_t(1)); }
+
+// ---- losses ----
+
+static constexpr int64_t kNone = 0, kMean = 1, kIgnored = -100;
+
+bool selected::elementLoss(SelectedCall &call) {
+  if (!call.first() || !call.isAligned())
+    return false;
+  const auto *reduction = call.argument<int64_t>("reduction");
+  int64_t kind = reduction ? *reduction : kMean;
+  Arguments each = call.withElements();
+  llvm::erase_if(each, [](const NamedLocal &argument) { return argument.name == "reduction"; });
+  each.push_back({"reduction", kNone});
+  if (!call.giveSelections(each, [&](int64_t rank) { return call.alignedDim(rank); }))
+    return false;
+  Selection losses = std::get<Selection>(call.results.front());
+  if (kind == kNone)
+    return true;
+  Integers dims = allDims(losses);
+  return call.give(kind == kMean ? meanOf(call, losses, dims, /*keepsDims=*/false)
+                                 : sumOf(call, losses, dims, /*keepsDims=*/false));
+}
+
+bool selected::classLoss(SelectedCall &call) {
+  const auto *scores = call.argument<Selection>("self"),
+             *classes = call.argument<Selection>("target");
+  const auto *reduction = call.argument<int64_t>("reduction");
+  bool fits = scores && classes && scores->dim == 0 && classes->dim == 0 &&
+              shapeOf(scores->elements).size() == 2 && shapeOf(classes->elements).size() == 1 &&
+              isa<IntegerType>(elementTypeOf(*classes)) && (!reduction || *reduction != kNone);
+  if (!fits)
+    return false;
+  const auto *ignored = call.argument<int64_t>("ignore_index");
+  return call.giveCall(
+      call.withElements("target", call.filled(*classes, ignored ? *ignored : kIgnored)));
+}

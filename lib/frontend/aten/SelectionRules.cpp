@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/aten/SelectionRules.h"
+#include "frontend/aten/Selection.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+
+static ArrayRef<int64_t> shapeOf(const MutableTensor &tensor) {
+  return cast<RankedTensorType>(tensor.type()).getShape();
+}
+static int64_t rankOf(const MutableTensor &tensor) {
+  return static_cast<int64_t>(shapeOf(tensor).size());
+}
+static int64_t rankOf(const Selection &x) { return rankOf(x.elements); }
+
+// ---- reading ----
+
+namespace {
+struct MaskIndex {
+  MutableTensor mask;
+  int64_t dim;
+};
+} // namespace
+
+/// The mask of an index that has nothing but whole dimensions beside it, and the first of its own.
+static std::optional<MaskIndex> onlyMask(const MutableTensors &indices) {
+  auto isThere = [](const MutableTensor &each) { return bool(each); };
+  auto found = llvm::find_if(indices, isThere);
+  if (llvm::count_if(indices, isThere) != 1 || !getElementTypeOrSelf(found->type()).isInteger(1))
+    return std::nullopt;
+  return MaskIndex{*found, std::distance(indices.begin(), found)};
+}
+
+/// Gives what a mask selects of x, unless its value is known.
+static bool giveSelected(SelectedCall &call, const MutableTensor &x, const MaskIndex &index) {
+  if (call.first() || call.isKnown(call.read(index.mask)))
+    return false;
+  std::optional<Selection> found = call.select(x, call.read(index.mask), index.dim);
+  return found && call.give(*found);
+}
+
+/// Of x[:, indices] where x is a selection and its mask has another dimension.
+static bool giveIndexed(SelectedCall &call, const Selection &x, const MutableTensors &indices) {
+  auto isThere = [](const MutableTensor &each) { return bool(each); };
+  auto found = llvm::find_if(indices, isThere);
+  if (!call.isOnlySelection() || llvm::count_if(indices, isThere) != 1 ||
+      getElementTypeOrSelf(found->type()).isInteger(1))
+    return false;
+  int64_t dim = std::distance(indices.begin(), found), more = rankOf(*found) - 1;
+  return dim != x.dim && call.giveForElements([&](int64_t) {
+    return std::optional(x.dim + (dim < x.dim ? more : 0));
+  });
+}
+
+bool selected::read(SelectedCall &call) {
+  const auto *x = call.argument<MutableTensor>("self");
+  const auto *indices = call.argument<MutableTensors>("indices");
+  if (const auto *selection = call.argument<Selection>("self"))
+    return indices && giveIndexed(call, *selection, *indices);
+  std::optional<MaskIndex> index = indices ? onlyMask(*indices) : std::nullopt;
+  return x && *x && index && giveSelected(call, *x, *index);
+}
+
+bool selected::readAll(SelectedCall &call) {
+  const auto *x = call.argument<MutableTensor>("self"),
+             *mask = call.argument<MutableTensor>("mask");
+  return x && mask && *x && *mask && shapeOf(*x) == shapeOf(*mask) &&
+         giveSelected(call, *x, {*mask, 0});
+}
+
+// ---- writing ----
+
+/// x with the selection where its mask is true, or nothing.
+static std::optional<MutableTensor> written(const SelectedCall &call, const MutableTensor &x,
+                                            int64_t dim, const Selection &values,
+                                            bool accumulates) {
+  ArrayRef<int64_t> shape = shapeOf(x);
+  auto mask = cast<RankedTensorType>(values.mask.getType());
+  int64_t rank = mask.getRank();
+  if (dim + rank > rankOf(x) || shape.slice(dim, rank) != mask.getShape() ||
+      getElementTypeOrSelf(x.type()) != getElementTypeOrSelf(values.elements.type()))
+    return std::nullopt;
+  SmallVector<int64_t> flat(shape.take_front(dim));
+  flat.push_back(mask.getNumElements());
+  llvm::append_range(flat, shape.drop_front(dim + rank));
+  if (values.dim != dim || shapeOf(values.elements) != ArrayRef<int64_t>(flat))
+    return std::nullopt;
+  MutableTensor there = call.view(values.elements, shape);
+  if (accumulates)
+    there = call("add.Tensor", {{"self", x}, {"other", there}});
+  SmallVector<int64_t> place(shape.size(), 1);
+  llvm::copy(mask.getShape(), place.begin() + dim);
+  return call(
+      "where.self",
+      {{"condition", call.view(call.tensor(values.mask), place)}, {"self", there}, {"other", x}});
+}
+
+bool selected::write(SelectedCall &call) {
+  const auto *x = call.argument<MutableTensor>("self");
+  const auto *values = call.argument<Selection>("values");
+  const auto *indices = call.argument<MutableTensors>("indices");
+  const auto *accumulate = call.argument<bool>("accumulate");
+  std::optional<MaskIndex> index = indices ? onlyMask(*indices) : std::nullopt;
+  if (!x || !values || !index || !isSameValue(call.read(index->mask), values->mask))
+    return false;
+  std::optional<MutableTensor> result =
+      written(call, *x, index->dim, *values, accumulate && *accumulate);
+  if (!result)
+    return false;
+  return call.give(call.op().inPlace ? call("copy_", {{"self", *x}, {"src", *result}}) : *result);
+}
+
+// ---- what treats the elements of the mask alike ----
+
+/// Of an operator that treats all in front of the last `inner` dimensions of `input` alike, where
+/// that alone is a selection.
+static bool giveAlike(SelectedCall &call, StringRef input, int64_t inner) {
+  const auto *x = call.argument<Selection>(input);
+  return x && call.isOnlySelection() && x->dim < rankOf(*x) - inner &&
+         call.giveForElements([&](int64_t) { return std::optional(x->dim); });
+}
+
+/// The number of dimensions of an argument, whether a mask selects it or not.
+static std::optional<int64_t> rankOf(const SelectedCall &call, StringRef parameter) {
+  if (const auto *selection = call.argument<Selection>(parameter))
+    return rankOf(*selection);
+  const auto *tensor = call.argument<MutableTensor>(parameter);
+  return tensor && *tensor ? std::optional(rankOf(*tensor)) : std::nullopt;
+}
+
+bool selected::linear(SelectedCall &call) { return giveAlike(call, "input", 1); }
+bool selected::embedding(SelectedCall &call) {
+  const auto *counts = call.argument<bool>("scale_grad_by_freq"); // the repeated elements, too
+  return (!counts || !*counts) && giveAlike(call, "indices", 0);
+}
+bool selected::dropout(SelectedCall &call) { return giveAlike(call, "input", 0); }
+
+bool selected::oneHot(SelectedCall &call) {
+  const auto *classes = call.argument<int64_t>("num_classes");
+  return classes && *classes > 0 && giveAlike(call, "self", 0);
+}
+
+bool selected::normalization(SelectedCall &call) {
+  const auto *shape = call.argument<Integers>("normalized_shape");
+  return shape && giveAlike(call, "input", static_cast<int64_t>(shape->size()));
+}
+
+bool selected::sampleNormalization(SelectedCall &call) {
+  return giveAlike(call, "input", rankOf(call, "input").value_or(0) - 1);
+}
+
+/// A sample has one dimension less than the filters.
+bool selected::convolution(SelectedCall &call) {
+  std::optional<int64_t> rank = rankOf(call, "input"), filters = rankOf(call, "weight");
+  return rank && rank == filters && giveAlike(call, "input", *rank - 1);
+}
+
+/// Matrices of which the mask selects rows of the left one, columns of the right one, or both of
+/// those along which they are multiplied.
+static bool giveProduct(SelectedCall &call, StringRef left, StringRef right) {
+  const auto *a = call.argument<Selection>(left), *b = call.argument<Selection>(right);
+  std::optional<int64_t> columns = rankOf(call, right);
+  if (!b)
+    return columns && *columns <= 2 && giveAlike(call, left, 1);
+  std::optional<int64_t> rows = rankOf(call, left);
+  if (!a)
+    return rows && *rows <= 2 && *columns > 1 && b->dim == *columns - 1 &&
+           call.giveForElements([](int64_t rank) { return std::optional(rank - 1); });
+  bool isInner = a->dim == *rows - 1 && b->dim == std::max<int64_t>(0, *columns - 2);
+  return isInner && call.giveCall(call.withElements(left, call.filled(*a, int64_t(0))));
+}
+
+bool selected::product(SelectedCall &call) {
+  for (StringRef other : {"other", "mat2", "tensor", "vec"})
+    if (call.isGiven(other))
+      return giveProduct(call, "self", other);
+  return false;
+}
+
+bool selected::addedProduct(SelectedCall &call) {
+  return rankOf(call, "self") == 1 && giveProduct(call, "mat1", "mat2");
+}
+
+bool selected::similarity(SelectedCall &call) {
+  const auto *a = call.argument<Selection>("x1"), *b = call.argument<Selection>("x2");
+  const auto *given = call.argument<int64_t>("dim");
+  if (!a || !b || rankOf(*a) != rankOf(*b) || a->dim != b->dim)
+    return false;
+  int64_t dim = given ? *given : 1;
+  dim += dim < 0 ? rankOf(*a) : 0;
+  return dim != a->dim && call.giveForElements([&](int64_t) -> std::optional<int64_t> {
+    return a->dim - (dim < a->dim);
+  });
+}
+
+// ---- shapes ----
+
+bool selected::slice(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  auto isOr = [&](StringRef name, int64_t expected) {
+    const auto *number = call.argument<int64_t>(name);
+    return !number || *number == expected;
+  };
+  const auto *dim = call.argument<int64_t>("dim");
+  bool isWhole =
+      isOr("start", 0) && isOr("step", 1) && isOr("end", std::numeric_limits<int64_t>::max());
+  return self && isWhole && (dim ? *dim : 0) == self->dim && call.give(*self);
+}
+
+bool selected::unsqueeze(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  const auto *given = call.argument<int64_t>("dim");
+  if (!self || !given)
+    return false;
+  int64_t dim = *given < 0 ? *given + rankOf(*self) + 1 : *given;
+  return call.giveForElements(
+      [&](int64_t) { return std::optional(self->dim + (dim <= self->dim)); });
+}
+
+static bool giveSwapped(SelectedCall &call, int64_t a, int64_t b) {
+  const auto *self = call.argument<Selection>("self");
+  return self && call.giveForElements([&](int64_t rank) {
+    a += a < 0 ? rank : 0;
+    b += b < 0 ? rank : 0;
+    return std::optional(self->dim == a ? b : self->dim == b ? a : self->dim);
+  });
+}
+
+bool selected::transpose(SelectedCall &call) {
+  const auto *a = call.argument<int64_t>("dim0"), *b = call.argument<int64_t>("dim1");
+  return a && b && giveSwapped(call, *a, *b);
+}
+
+bool selected::transposeMatrix(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  if (self && rankOf(*self) == 1)
+    return call.give(*self);
+  return giveSwapped(call, -2, -1);
+}
+
+bool selected::permute(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  const auto *dims = call.argument<Integers>("dims");
+  return self && dims && call.giveForElements([&](int64_t rank) -> std::optional<int64_t> {
+    auto found = llvm::find_if(
+        *dims, [&](int64_t dim) { return (dim < 0 ? dim + rank : dim) == self->dim; });
+    return std::distance(dims->begin(), found);
+  });
+}
+
+/// All elements as a vector, of which each dimension beside the mask's has its own part.
+static bool giveVector(SelectedCall &call, const Selection &x) {
+  if (rankOf(x) == 1)
+    return call.give(x);
+  auto shape = shapeOf(x.elements);
+  MutableTensor mask =
+      call("expand", {{"self", call.maskOf(x)}, {"size", Integers(shape.begin(), shape.end())}});
+  return call.give(Selection{call.view(x.elements, {-1}), call.read(call.view(mask, {-1}))});
+}
+
+bool selected::reshape(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  const Integers *shape = call.argument<Integers>("shape");
+  shape = shape ? shape : call.argument<Integers>("size");
+  if (!self || !shape || shape->empty() || shape->front() != -1)
+    return false;
+  if (shape->size() == 1)
+    return giveVector(call, *self);
+  auto sizeOf = [](ArrayRef<int64_t> extents) {
+    return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
+  };
+  ArrayRef<int64_t> old = shapeOf(self->elements), rest = ArrayRef(*shape).drop_front();
+  if (self->dim != 0 || sizeOf(old.drop_front()) != sizeOf(rest))
+    return false;
+  SmallVector<int64_t> all = {old.front()};
+  llvm::append_range(all, rest);
+  return call.give(Selection{call.view(self->elements, all), self->mask});
+}
+
+bool selected::flatten(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  if (!self)
+    return false;
+  auto dimOr = [&](StringRef name, int64_t otherwise) {
+    const auto *given = call.argument<int64_t>(name);
+    return given ? *given < 0 ? *given + rankOf(*self) : *given : otherwise;
+  };
+  int64_t first = dimOr("start_dim", 0), last = dimOr("end_dim", rankOf(*self) - 1);
+  if (first == 0 && last == rankOf(*self) - 1)
+    return giveVector(call, *self);
+  if (first <= self->dim && self->dim <= last)
+    return false;
+  return call.giveForElements(
+      [&](int64_t) { return std::optional(self->dim - (last < self->dim ? last - first : 0)); });
+}
+
+bool selected::broadcastTensors(SelectedCall &call) {
+  const auto *list = call.argument<Selections>("tensors");
+  bool isOfOneShape = list && llvm::all_of(*list, [&](const Selection &each) {
+                        return shapeOf(each.elements) == shapeOf(list->front().elements) &&
+                               each.dim == list->front().dim;
+                      });
+  return isOfOneShape && call.give(*list);
+}
+
+bool selected::expand(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  const auto *size = call.argument<Integers>("size");
+  if (!self || !size)
+    return false;
+  int64_t dim = static_cast<int64_t>(size->size()) - (rankOf(*self) - self->dim);
+  return dim >= 0 && (*size)[static_cast<size_t>(dim)] == -1 &&
+         call.giveForElements([&](int64_t) { return std::optional(dim); });
+}
+
+/// Selections along one dimension, joined along `dim`, which `isNew` or another of theirs.
+static bool giveJoined(SelectedCall &call, bool isNew) {
+  const auto *list = call.argument<Selections>("tensors");
+  const auto *given = call.argument<int64_t>("dim");
+  if (!list)
+    return false;
+  const Selection &first = list->front();
+  bool isOne = llvm::all_of(*list, [&](const Selection &each) {
+    return rankOf(each) == rankOf(first) && each.dim == first.dim;
+  });
+  int64_t dim = given ? *given : 0;
+  dim += dim < 0 ? rankOf(first) + isNew : 0;
+  if (!isOne || (!isNew && dim == first.dim))
+    return false;
+  return call.giveForElements(
+      [&](int64_t) { return std::optional(first.dim + (isNew && dim <= first.dim)); });
+}
+bool selected::concatenate(SelectedCall &call) { return giveJoined(call, /*isNew=*/false); }
+bool selected::stack(SelectedCall &call) { return giveJoined(call, /*isNew=*/true); }

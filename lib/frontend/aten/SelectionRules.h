@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What operators do with the elements that a mask selects: rows of the operators' table name these
+// rules. Elementwise operators, and those along other dimensions than the mask's, need none.
+#ifndef ACCC_FRONTEND_ATEN_SELECTIONRULES_H
+#define ACCC_FRONTEND_ATEN_SELECTIONRULES_H
+
+#include "frontend/aten/OpTable.h"
+
+namespace accc::aten::selected {
+
+// ---- SelectionRules.cpp ----
+
+/// Selects by a mask, x[mask] or x[:, mask], or along another dimension of what one selects.
+bool read(SelectedCall &call);
+bool readAll(SelectedCall &call);
+/// Writes back to where the same mask is true: x[mask] = y.
+bool write(SelectedCall &call);
+
+/// Products of matrices of which the mask selects rows or columns, or both of those along which
+/// they are multiplied.
+bool product(SelectedCall &call);
+bool addedProduct(SelectedCall &call);
+/// What treats all in front of the last dimensions of its input alike: what multiplies or
+/// normalizes these, or a sample.
+bool linear(SelectedCall &call);
+bool normalization(SelectedCall &call);
+bool sampleNormalization(SelectedCall &call);
+bool convolution(SelectedCall &call);
+bool embedding(SelectedCall &call);
+bool oneHot(SelectedCall &call);
+bool dropout(SelectedCall &call);
+/// Two tensors, row by row along another dimension than the mask's.
+bool similarity(SelectedCall &call);
+
+/// x[:], which TorchScript has for the first dimension of x[:, 1], and slices of other dimensions.
+bool slice(SelectedCall &call);
+bool unsqueeze(SelectedCall &call);
+bool transpose(SelectedCall &call);
+bool transposeMatrix(SelectedCall &call);
+bool permute(SelectedCall &call);
+/// The shape [-1], or [-1, ...] with the dimensions behind the mask's in another shape.
+bool reshape(SelectedCall &call);
+bool flatten(SelectedCall &call);
+bool broadcastTensors(SelectedCall &call);
+bool expand(SelectedCall &call);
+/// Tensors side by side along another dimension than the mask's.
+bool concatenate(SelectedCall &call);
+bool stack(SelectedCall &call);
+
+// ---- SelectionReductions.cpp ----
+
+/// What is reduced along dimensions of which that of the mask is one: the neutral element stands
+/// for what is not selected.
+bool sum(SelectedCall &call);
+bool multiplied(SelectedCall &call);
+bool any(SelectedCall &call);
+bool all(SelectedCall &call);
+bool greatest(SelectedCall &call);
+bool least(SelectedCall &call);
+bool logSumExp(SelectedCall &call);
+bool norm(SelectedCall &call);
+bool mean(SelectedCall &call);
+bool variance(SelectedCall &call);
+bool deviation(SelectedCall &call);
+/// The same where what is given has an element for each along the mask.
+bool softmax(SelectedCall &call);
+bool cumulativeSum(SelectedCall &call);
+bool cumulativeProduct(SelectedCall &call);
+
+/// A loss that is the mean or the sum of an elementwise function.
+bool elementLoss(SelectedCall &call);
+/// A loss of scores and classes that leaves a class out.
+bool classLoss(SelectedCall &call);
+
+} // namespace accc::aten::selected
+
+#endif

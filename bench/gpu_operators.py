@@ -24,7 +24,7 @@ import sys
 import tempfile
 import warnings
 
-from operators import ROOT, Failed, export, run_accc
+from operators import ROOT, export, run_accc
 
 # An H100: bytes a second of its memory and of one multiprocessor, multiprocessors, warp instructions a
 # second of one, clock, cycles from one instruction of a warp to the next that needs it, start of a kernel.

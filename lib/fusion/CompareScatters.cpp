@@ -22,8 +22,9 @@ bool isChecked(prim::ScatterOp op) {
 }
 
 /// x, of the shape that the places have, as [dimensions of the lines in the order of the data...,
-/// updates of a line], filled up with `missing` to the data's extents.
-Tensor byLine(Tensor x, const PlacesInLines &places, double missing) {
+/// updates of a line], filled up with zeros to the data's extents: there, nothing is added at any
+/// place.
+Tensor byLine(Tensor x, const PlacesInLines &places) {
   SmallVector<int64_t> permutation, extents, high;
   for (const PlacesInLines::Dimension &dimension : places.data)
     if (dimension.from) {
@@ -48,14 +49,14 @@ Tensor byLine(Tensor x, const PlacesInLines &places, double missing) {
   x = x.reshape(extents);
   if (llvm::all_of(high, [](int64_t more) { return more == 0; }))
     return x;
-  return x.pad(missing, SmallVector<int64_t>(high.size(), 0), high);
+  return x.pad(0.0, SmallVector<int64_t>(high.size(), 0), high);
 }
 
 /// What the scatter adds to each element of the data: the updates whose place that is.
 Tensor additions(Tensor indices, Tensor updates, const PlacesInLines &places) {
   Tensor place = indices.wrap(places.place);
-  updates = byLine(updates.reshape(place.shape()), places, 0.0);
-  place = byLine(place, places, -1.0);
+  updates = byLine(updates.reshape(place.shape()), places);
+  place = byLine(place, places);
   if (places.extent() <= std::numeric_limits<int32_t>::max())
     place = place.convert(IntegerType::get(place.type().getContext(), 32));
   // [data..., updates of a line], or without the last where there is one.

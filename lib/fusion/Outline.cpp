@@ -129,6 +129,7 @@ void accc::outlineGroups(Block &block, const Groups &groups) {
     barrier.replaceAllUsesWith(barrier.getOperand());
     barrier.erase();
   }
+  // First, so that users stand behind what they use: the dead are found from the end.
   sortBlock(block, rank);
   // The groups' ops, and the free ones that every kernel that reads them computes for itself.
   eraseDeadCode(block);

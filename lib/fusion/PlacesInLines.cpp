@@ -117,6 +117,9 @@ std::optional<PlacesInLines> accc::findPlaces(Value indices, int64_t elements) {
     rest = term.factor;
     if (auto iota = term.value.getDefiningOp<prim::IotaOp>()) {
       dimension.from = static_cast<int64_t>(iota.getDimension());
+      // One position along two dimensions is a diagonal.
+      if (llvm::any_of(found.data, [&](const auto &other) { return other.from == dimension.from; }))
+        return std::nullopt;
       if (typeOf(iota).getDimSize(static_cast<unsigned>(*dimension.from)) > dimension.extent)
         return std::nullopt;
     } else if (found.place) {

@@ -91,3 +91,20 @@ func.func @kept(%x: tensor<600xf32>, %place: tensor<6xi64>, %u: tensor<6xf32>, %
   %set = prim.scatter %x, %best, %u {axis = 0 : i64, kind = #prim<scatter_kind set>} : (tensor<600xf32>, tensor<6xi64>, tensor<6xf32>) -> tensor<600xf32>
   return %unchecked, %unknown, %next, %rows, %many, %set : tensor<600xf32>, tensor<600xf32>, tensor<600xf32>, tensor<500xf32>, tensor<600xf32>, tensor<600xf32>
 }
+
+// One position along two dimensions: a diagonal, on which most of the data has no place.
+// CHECK-LABEL: @diagonal
+// CHECK: prim.scatter
+func.func @diagonal(%s: tensor<6x100xf32>, %u: tensor<6xf32>) -> tensor<3600xf32> {
+  %zeros = prim.constant dense<0.0> : tensor<3600xf32>
+  %lines = prim.constant dense<36> : tensor<6xi64>
+  %rows = prim.constant dense<6> : tensor<6xi64>
+  %place = prim.arg_reduce max %s {dimension = 1 : i64} : (tensor<6x100xf32>) -> tensor<6xi64>
+  %i = prim.iota {dimension = 0 : i64} : () -> tensor<6xi64>
+  %0 = prim.mul %place, %lines : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
+  %1 = prim.mul %i, %rows : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
+  %2 = prim.add %0, %1 : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
+  %3 = prim.add %2, %i : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
+  %4 = prim.scatter %zeros, %3, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<3600xf32>, tensor<6xi64>, tensor<6xf32>) -> tensor<3600xf32>
+  return %4 : tensor<3600xf32>
+}

@@ -2,6 +2,7 @@
 // Activations and softmax.
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
@@ -268,6 +269,14 @@ Entities tanhBackward(Node &node) {
   Tensor y = node.floatIn("output");
   return {gradientOf(node) * (1.0 - y * y)};
 }
+/// The conjugate of 1 - y^2 is what the gradient of a complex y is multiplied by.
+Entities tanhBackwardOfAny(Node &node) {
+  if (!node.hasComplex())
+    return alikeResult<tanhBackward>(node);
+  Complex y = node.complexIn("output");
+  Complex slope = Complex(y.real.full(1.0)) + y * y * -1.0;
+  return {(node.complexIn("grad_output") * conjugate(slope)).value(node)};
+}
 
 Entities preluBackward(Node &node) {
   SmallVector<Tensor> gradients =
@@ -322,7 +331,7 @@ ArrayRef<OpRow> accc::aten::activationOps() {
       {"silu(self)", plain<nn::SiluOp>},
       {"mish(self)", plain<nn::MishOp>},
       {"sigmoid(self)", primitive<prim::logistic>},
-      {"tanh(self)", primitive<prim::tanh>},
+      {"tanh(self)", orComplex<primitive<prim::tanh>, frontend::tanh>},
       {"hardtanh(self, min_val=-1, max_val=1)", hardtanh},
       {"hardswish(self)", plain<nn::HardSwishOp>},
       {"hardsigmoid(self)", hardSigmoid},
@@ -367,7 +376,7 @@ ArrayRef<OpRow> accc::aten::activationOps() {
        [](Node &node) { return alike(node, eluBackward, "self_or_result"); }},
       {"softplus_backward(grad_output, self, beta, threshold)", alike<softplusBackward>},
       {"sigmoid_backward(grad_output, output)", alikeResult<sigmoidBackward>},
-      {"tanh_backward(grad_output, output)", alikeResult<tanhBackward>},
+      {"tanh_backward(grad_output, output)", tanhBackwardOfAny},
       {"gelu_backward(grad_output, self, *, approximate='none')", alike<backward<gelu>>},
       {"silu_backward(grad_output, self)", alike<backward<plain<nn::SiluOp>>>},
       {"mish_backward(grad_output, self)", alike<backward<plain<nn::MishOp>>>},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/common/Complex.h"
 
+#include "frontend/common/Formulas.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cmath>
@@ -170,6 +172,38 @@ Complex accc::frontend::power(const Complex &a, double exponent) {
     if ((rest >>= 1) == 0)
       return *result;
   }
+}
+
+// sinh(x + iy) = sinh x cos y + i cosh x sin y, and the like for cosh; those of i a for sin and
+// cos.
+
+Complex accc::frontend::sinh(const Complex &a) {
+  Tensor x = a.real, y = a.imaginaryOrZero();
+  return Complex(sinh(x) * prim::cos(y), cosh(x) * prim::sin(y));
+}
+
+Complex accc::frontend::cosh(const Complex &a) {
+  Tensor x = a.real, y = a.imaginaryOrZero();
+  return Complex(cosh(x) * prim::cos(y), sinh(x) * prim::sin(y));
+}
+
+Complex accc::frontend::sin(const Complex &a) {
+  Complex turned = sinh(Complex(-a.imaginaryOrZero(), a.real));
+  return Complex(*turned.imaginary, -turned.real);
+}
+
+Complex accc::frontend::cos(const Complex &a) {
+  return cosh(Complex(-a.imaginaryOrZero(), a.real));
+}
+
+// (tanh x + i sin y cos y / cosh^2 x) / (tanh^2 x + cos^2 y / cosh^2 x), in which nothing overflows
+// with 1 / cosh^2 x = 4 e / (1 + e)^2 for e = exp(-2 |x|).
+Complex accc::frontend::tanh(const Complex &a) {
+  Tensor x = a.real, y = a.imaginaryOrZero();
+  Tensor t = prim::tanh(x), e = prim::exp(prim::abs(x) * -2.0);
+  Tensor ratio = 4.0 * e / ((1.0 + e) * (1.0 + e));
+  Tensor cosine = prim::cos(y), denominator = t * t + cosine * cosine * ratio;
+  return Complex(t / denominator, prim::sin(y) * cosine * ratio / denominator);
 }
 
 Complex accc::frontend::direction(const Complex &a) {

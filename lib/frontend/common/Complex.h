@@ -60,6 +60,11 @@ Complex exp(const Complex &a);
 /// The principal values.
 Complex log(const Complex &a);
 Complex power(const Complex &a, double exponent);
+Complex sin(const Complex &a);
+Complex cos(const Complex &a);
+Complex sinh(const Complex &a);
+Complex cosh(const Complex &a);
+Complex tanh(const Complex &a);
 /// a / |a|, and 0 of 0.
 Complex direction(const Complex &a);
 

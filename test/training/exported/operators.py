@@ -288,6 +288,8 @@ COMPLEX = {
     "div": real(lambda x: x / pairs(x.abs() + 1)), "div_real": real(lambda x: pairs(x) / x.exp()), "div_number": real(lambda x: FACTORS / (pairs(x) + 3) / 2),
     "neg": real(lambda x: -pairs(x)), "sum": real(lambda x: pairs(x).sum(1)), "mean": real(lambda x: pairs(x).mean()), "reciprocal": real(lambda x: pairs(x.exp()).reciprocal()),
     "exp": real(lambda x: pairs(x).exp()), "log": real(lambda x: pairs(x).log()), "sqrt": real(lambda x: pairs(x).sqrt()), "square": real(lambda x: pairs(x).square()),
+    "sin": real(lambda x: pairs(x).sin()), "cos": real(lambda x: pairs(x * 2).cos()), "sinh": real(lambda x: pairs(x * 2).sinh()), "cosh": real(lambda x: pairs(x).cosh()),
+    "tanh": real(lambda x: pairs(x * 2).tanh()),
     "pow3": real(lambda x: pairs(x) ** 3), "pow_negative": real(lambda x: pairs(x.exp()) ** -2), "pow_real": real(lambda x: pairs(x.exp()) ** 1.5),
     "norm": lambda x: torch.linalg.vector_norm(pairs(x), dim=1), "cumsum": real(lambda x: pairs(x).cumsum(1)),
     "matmul": real(lambda x: pairs(x) @ pairs(x).mH), "bmm": real(lambda x: torch.bmm(pairs(x)[None], factors(x).mT[None])),

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <limits>
 
@@ -10,8 +11,12 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-Value MatrixLoops::fold(Value low, Value high, Value initial, Step step) {
-  return forLoop(emitter, low, high, 1, ValueRange{initial},
+Value MatrixLoops::firstOf(Lanes among, Value low) {
+  return among.lane ? add(low, among.lane) : low;
+}
+
+Value MatrixLoops::foldOf(Lanes among, Value low, Value high, Value initial, Step step) {
+  return forLoop(emitter, firstOf(among, low), high, among.count, ValueRange{initial},
                  [&](Value i, ValueRange in) -> SmallVector<Value> { return {step(i, in[0])}; })
       .front();
 }
@@ -31,24 +36,30 @@ void MatrixLoops::repeat(int64_t most, function_ref<Value()> body) {
   });
 }
 
-void MatrixLoops::forOwn(Value low, Value high, Body body) {
-  if (!lane)
-    return forEach(low, high, body);
-  // Iteration i is that of lane i modulo their number, wherever the loop starts.
-  Value before = b.create<arith::AndIOp>(loc, subtract(lane, low), number(lanes - 1));
-  forLoop(emitter, add(low, before), high, lanes, body);
+void MatrixLoops::forOwn(Lanes among, Value low, Value high, Body body) {
+  forLoop(emitter, firstOf(among, low), high, among.count, body);
+}
+
+std::pair<Lanes, Lanes> MatrixLoops::inRows(int64_t columns) {
+  if (!all.lane)
+    return {};
+  int64_t width =
+      std::min(all.count, static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(columns))));
+  Value row = b.create<arith::ShRUIOp>(loc, all.lane, number(llvm::Log2_64(width)));
+  Value column = b.create<arith::AndIOp>(loc, all.lane, number(width - 1));
+  return {{row, all.count / width}, {column, width}};
 }
 
 void MatrixLoops::once(function_ref<void()> body) {
-  if (lane)
-    branch(emitter, isSame(lane, number(0)), body);
+  if (all.lane)
+    branch(emitter, isSame(all.lane, number(0)), body);
   else
     body();
   wait();
 }
 
 void MatrixLoops::wait() {
-  if (lane)
+  if (all.lane)
     emitter.target().synchronize(b, loc);
 }
 
@@ -92,9 +103,30 @@ Value MatrixLoops::logarithm(Value a) { return b.create<math::LogOp>(loc, a); }
 Value MatrixLoops::withSign(Value a, Value c) { return b.create<math::CopySignOp>(loc, a, c); }
 
 // The sum of a row is as many sums as a vector has lanes: LLVM may choose the order.
-Value MatrixLoops::sum(Value low, Value high, function_ref<Value(Value)> term) {
+Value MatrixLoops::sumOf(Lanes among, Value low, Value high, function_ref<Value(Value)> term) {
   auto inAnyOrder = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::reassoc);
-  return fold(low, high, real(0), [&](Value i, Value sum) -> Value {
+  return foldOf(among, low, high, real(0), [&](Value i, Value sum) -> Value {
     return b.create<arith::AddFOp>(loc, sum, term(i), inAnyOrder);
+  });
+}
+
+Value MatrixLoops::sharedSum(Value low, Value high, function_ref<Value(Value)> term) {
+  Value own = sumOf(all, low, high, term);
+  if (!all.lane)
+    return own;
+  return emitter.target().combineLanes(emitter, own, [&](Value a, Value c) { return plus(a, c); });
+}
+
+Value MatrixLoops::sharedBest(Value low, Value high, Value initial,
+                              function_ref<Value(Value, Value)> isBetter) {
+  Value own = foldOf(all, low, high, initial,
+                     [&](Value i, Value best) { return select(isBetter(i, best), i, best); });
+  if (!all.lane)
+    return own;
+  // Of equals a lane has its own first.
+  return emitter.target().combineLanes(emitter, own, [&](Value a, Value c) {
+    Value isFirst = b.create<arith::AndIOp>(
+        loc, isBefore(c, a), b.create<arith::XOrIOp>(loc, isBetter(a, c), boolean(true)));
+    return select(either(isBetter(c, a), isFirst), c, a);
   });
 }

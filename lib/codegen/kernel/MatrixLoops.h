@@ -9,15 +9,27 @@
 
 namespace accc::codegen {
 
-/// Emits the code for the matrix that loop variable 0 numbers. A task has a matrix; on a GPU its
-/// lanes are the threads of a block, which share the iterations of some loops (forShared) and
-/// compute all else alike. What one lane writes others read only after a wait.
+/// Lanes that share the iterations of a loop: this one's number among so many, a power of two, or
+/// null where one computes all.
+struct Lanes {
+  mlir::Value lane;
+  int64_t count = 1;
+};
+
+/// Columns [low, high) of a matrix, at most so many.
+struct Columns {
+  mlir::Value low, high;
+  int64_t most;
+};
+
+/// Emits the code for the matrix that loop variable 0 numbers. A task has a matrix, or some columns
+/// of one; on a GPU its lanes are the threads of a block, which share the iterations of some loops
+/// (forOwn, forShared) and compute all else alike. What one lane writes others read only after a
+/// wait.
 class MatrixLoops {
 public:
-  /// `lane`: its number among `lanes`; null where a task is computed by one.
-  MatrixLoops(BodyEmitter &emitter, mlir::Type element, mlir::Value lane, int64_t lanes)
-      : emitter(emitter), b(emitter.builder()), loc(emitter.loc()), element(element), lane(lane),
-        lanes(lanes) {}
+  MatrixLoops(BodyEmitter &emitter, mlir::Type element, Lanes lanes)
+      : emitter(emitter), b(emitter.builder()), loc(emitter.loc()), element(element), all(lanes) {}
 
   using Body = llvm::function_ref<void(mlir::Value)>;
   using Step = llvm::function_ref<mlir::Value(mlir::Value i, mlir::Value carried)>;
@@ -27,15 +39,23 @@ public:
     forLoop(emitter, low, high, 1, body);
   }
   /// With one value carried around.
-  mlir::Value fold(mlir::Value low, mlir::Value high, mlir::Value initial, Step step);
+  mlir::Value fold(mlir::Value low, mlir::Value high, mlir::Value initial, Step step) {
+    return foldOf(Lanes(), low, high, initial, step);
+  }
   /// Runs `body` again, up to `most` times, while it gives true (i1).
   void repeat(int64_t most, llvm::function_ref<mlir::Value()> body);
   /// Runs `body` where `condition` holds, in all lanes or in none.
   void where(mlir::Value condition, llvm::function_ref<void()> body) {
     branch(emitter, condition, body);
   }
-  /// The iterations are shared among the lanes, always in the same way; they do not wait.
-  void forOwn(mlir::Value low, mlir::Value high, Body body);
+  /// The iterations are shared among the lanes, in the same way wherever `low` is the same; they do
+  /// not wait.
+  void forOwn(mlir::Value low, mlir::Value high, Body body) { forOwn(all, low, high, body); }
+  void forOwn(Lanes among, mlir::Value low, mlir::Value high, Body body);
+  bool areShared() const { return all.lane != nullptr; }
+  /// The lanes as a grid, for a loop over rows around one over columns: those that share the rows,
+  /// and those that share the columns, of which there are at most `columns`, as neighbours.
+  std::pair<Lanes, Lanes> inRows(int64_t columns);
   /// The same, and all lanes wait at the end.
   void forShared(mlir::Value low, mlir::Value high, Body body) {
     forOwn(low, high, body);
@@ -113,7 +133,16 @@ public:
   }
   /// The sum of term(i) over [low, high), in any order.
   mlir::Value sum(mlir::Value low, mlir::Value high,
-                  llvm::function_ref<mlir::Value(mlir::Value)> term);
+                  llvm::function_ref<mlir::Value(mlir::Value)> term) {
+    return sumOf(Lanes(), low, high, term);
+  }
+  /// The same, of which each lane computes a part. All lanes get it.
+  mlir::Value sharedSum(mlir::Value low, mlir::Value high,
+                        llvm::function_ref<mlir::Value(mlir::Value)> term);
+  /// The first i of `initial` and [low, high), which lie behind it, that none is better than; each
+  /// lane looks among a part. Nothing is better than what is not a number.
+  mlir::Value sharedBest(mlir::Value low, mlir::Value high, mlir::Value initial,
+                         llvm::function_ref<mlir::Value(mlir::Value i, mlir::Value best)> isBetter);
 
   BodyEmitter &emitter;
 
@@ -122,20 +151,25 @@ private:
     return b.create<mlir::arith::CmpFOp>(loc, predicate, a, c);
   }
   llvm::SmallVector<mlir::AffineExpr> position(mlir::ValueRange at, llvm::ArrayRef<int64_t> shape);
+  /// Where lane `among` starts in a loop from `low` on.
+  mlir::Value firstOf(Lanes among, mlir::Value low);
+  mlir::Value foldOf(Lanes among, mlir::Value low, mlir::Value high, mlir::Value initial,
+                     Step step);
+  mlir::Value sumOf(Lanes among, mlir::Value low, mlir::Value high,
+                    llvm::function_ref<mlir::Value(mlir::Value)> term);
 
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::Type element;
-  mlir::Value lane;
-  int64_t lanes;
+  Lanes all;
 };
 
 /// One function for each op of Matrices.td and Recurrences.td: results are the kernel's outputs, in
-/// order.
+/// order. `columns`: those of the result that the task computes.
 void emitCholesky(MatrixLoops &loops, prim::CholeskyOp op);
 void emitLu(MatrixLoops &loops, prim::LuOp op);
 void emitPivotedRows(MatrixLoops &loops, prim::PivotedRowsOp op);
-void emitTriangularSolve(MatrixLoops &loops, prim::TriangularSolveOp op);
+void emitTriangularSolve(MatrixLoops &loops, prim::TriangularSolveOp op, Columns columns);
 void emitHouseholder(MatrixLoops &loops, prim::HouseholderOp op);
 void emitJacobiEigh(MatrixLoops &loops, prim::JacobiEighOp op);
 void emitJacobiSvd(MatrixLoops &loops, prim::JacobiSvdOp op);

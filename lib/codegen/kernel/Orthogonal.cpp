@@ -21,7 +21,8 @@ void codegen::emitHouseholder(MatrixLoops &loops, prim::HouseholderOp op) {
     Value behind = loops.next(k);
     auto ofRow = [&](Value i) { return loops.load(kPacked, {k, i}); };
     Value alpha = ofRow(k);
-    Value squares = loops.sum(behind, m, [&](Value i) { return loops.times(ofRow(i), ofRow(i)); });
+    Value squares =
+        loops.sharedSum(behind, m, [&](Value i) { return loops.times(ofRow(i), ofRow(i)); });
     Value isFlat = loops.isZero(squares);
     Value length = loops.squareRoot(loops.plus(loops.times(alpha, alpha), squares));
     Value beta = loops.withSign(length, loops.minus(loops.real(-0.0), alpha));
@@ -108,11 +109,11 @@ void codegen::emitJacobiEigh(MatrixLoops &loops, prim::JacobiEighOp op) {
   });
   storeIdentity(loops, kVectors, n);
   // What is left beside the diagonal is then lost in the rounding of the greatest eigenvalue.
-  Value squares = loops.fold(zero, n, loops.real(0), [&](Value i, Value sum) {
-    return loops.plus(sum, loops.sum(zero, n, [&](Value j) {
+  Value squares = loops.sharedSum(zero, n, [&](Value i) {
+    return loops.sum(zero, n, [&](Value j) {
       Value element = loops.load(kRotated, {i, j});
       return loops.times(element, element);
-    }));
+    });
   });
   auto extent = static_cast<double>(op.getA().getType().getDimSize(1));
   Value least = loops.times(loops.squareRoot(squares), loops.real(0.5 * loops.epsilon() / extent));
@@ -146,7 +147,7 @@ void codegen::emitJacobiSvd(MatrixLoops &loops, prim::JacobiSvdOp op) {
   Value rounding = loops.real(2 * loops.epsilon() * std::sqrt(static_cast<double>(shape[2])));
   sweepPairs(loops, n, [&](Value p, Value q) {
     auto product = [&](Value i, Value j) {
-      return loops.sum(zero, m, [&](Value k) {
+      return loops.sharedSum(zero, m, [&](Value k) {
         return loops.times(loops.load(kRotated, {i, k}), loops.load(kRotated, {j, k}));
       });
     };

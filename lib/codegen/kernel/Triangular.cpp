@@ -48,36 +48,44 @@ void codegen::emitLu(MatrixLoops &loops, prim::LuOp op) {
   enum Output : unsigned { kLu, kPivots, kInfo };
   ArrayRef<int64_t> shape = op.getA().getType().getShape();
   Value zero = loops.number(0), m = loops.number(shape[1]), n = loops.number(shape[2]);
-  loops.forShared(zero, m, [&](Value i) {
-    loops.forEach(zero, n,
-                  [&](Value j) { loops.store(kLu, {i, j}, loops.read(op.getA(), {i, j})); });
+  auto [rowLanes, columnLanes] = loops.inRows(shape[2]);
+  loops.forOwn(rowLanes, zero, m, [&](Value i) {
+    loops.forOwn(columnLanes, zero, n,
+                 [&](Value j) { loops.store(kLu, {i, j}, loops.read(op.getA(), {i, j})); });
   });
+  loops.wait();
   Value steps = loops.number(std::min(shape[1], shape[2]));
   Value info = loops.fold(zero, steps, zero, [&](Value k, Value info) {
+    Value below = loops.next(k);
     auto size = [&](Value i) { return loops.absolute(loops.load(kLu, {i, k})); };
-    Value pivot = loops.fold(loops.next(k), m, k, [&](Value i, Value best) {
-      return loops.select(loops.isGreater(size(i), size(best)), i, best);
-    });
-    loops.wait();
-    loops.forShared(zero, n, [&](Value j) {
-      Value above = loops.load(kLu, {k, j}), below = loops.load(kLu, {pivot, j});
-      loops.store(kLu, {k, j}, below);
-      loops.store(kLu, {pivot, j}, above);
-    });
+    Value pivot = loops.sharedBest(
+        below, m, k, [&](Value i, Value best) { return loops.isGreater(size(i), size(best)); });
     loops.once([&] { loops.store(kPivots, {k}, loops.toCount(loops.next(pivot))); });
+    loops.forShared(zero, n, [&](Value j) {
+      Value here = loops.load(kLu, {k, j}), there = loops.load(kLu, {pivot, j});
+      loops.store(kLu, {k, j}, there);
+      loops.store(kLu, {pivot, j}, here);
+    });
     Value diagonal = loops.load(kLu, {k, k}), isZero = loops.isZero(diagonal);
     // A pivot of 0 has a column of zeros, of which nothing is left to subtract.
     Value divisor = loops.select(isZero, loops.real(1), diagonal);
-    loops.forShared(loops.next(k), m, [&](Value i) {
+    auto divide = [&](Value i) {
       Value factor = loops.over(loops.load(kLu, {i, k}), divisor);
       loops.store(kLu, {i, k}, factor);
-      loops.forEach(loops.next(k), n, [&](Value j) {
+      return factor;
+    };
+    if (loops.areShared())
+      loops.forShared(below, m, divide);
+    loops.forOwn(rowLanes, below, m, [&](Value i) {
+      Value factor = loops.areShared() ? loops.load(kLu, {i, k}) : divide(i);
+      loops.forOwn(columnLanes, below, n, [&](Value j) {
         Value product = loops.times(factor, loops.load(kLu, {k, j}));
         loops.store(kLu, {i, j}, loops.minus(loops.load(kLu, {i, j}), product));
       });
     });
+    loops.wait();
     Value isFirst = loops.isSame(info, zero);
-    return loops.select(isZero, loops.select(isFirst, loops.next(k), info), info);
+    return loops.select(isZero, loops.select(isFirst, below, info), info);
   });
   loops.once([&] { loops.store(kInfo, {}, loops.toCount(info)); });
   if (op.getCheckErrors())
@@ -101,30 +109,50 @@ void codegen::emitPivotedRows(MatrixLoops &loops, prim::PivotedRowsOp op) {
   });
 }
 
-// Row by row of x, each lane its own columns.
-void codegen::emitTriangularSolve(MatrixLoops &loops, prim::TriangularSolveOp op) {
-  ArrayRef<int64_t> shape = op.getB().getType().getShape();
-  Value zero = loops.number(0), n = loops.number(shape[1]), columns = loops.number(shape[2]);
+// Row by row of x. One lane subtracts from a row what all before it have in it; many subtract what
+// a row has in all behind it. Each element loses the same, in the same order.
+void codegen::emitTriangularSolve(MatrixLoops &loops, prim::TriangularSolveOp op, Columns columns) {
+  int64_t rows = op.getB().getType().getDimSize(1);
+  Value zero = loops.number(0), n = loops.number(rows);
   bool backward = op.getUpper() != op.getTranspose();
+  auto [rowLanes, columnLanes] = loops.inRows(columns.most);
   auto factor = [&](Value i, Value j) {
     return op.getTranspose() ? loops.read(op.getA(), {j, i}) : loops.read(op.getA(), {i, j});
   };
+  auto inRow = [&](MatrixLoops::Body body) {
+    loops.forOwn(columnLanes, columns.low, columns.high, body);
+  };
+  auto copy = [&](Value i) {
+    inRow([&](Value c) { loops.store(0, {i, c}, loops.read(op.getB(), {i, c})); });
+  };
+  auto subtract = [&](Value i, Value j) {
+    Value a = factor(i, j);
+    inRow([&](Value c) {
+      Value product = loops.times(a, loops.load(0, {j, c}));
+      loops.store(0, {i, c}, loops.minus(loops.load(0, {i, c}), product));
+    });
+  };
+  if (loops.areShared()) {
+    loops.forOwn(rowLanes, zero, n, copy);
+    loops.wait();
+  }
   loops.forEach(zero, n, [&](Value step) {
-    Value i = backward ? loops.subtract(loops.number(shape[1] - 1), step) : step;
-    loops.forOwn(zero, columns,
-                 [&](Value c) { loops.store(0, {i, c}, loops.read(op.getB(), {i, c})); });
-    loops.forEach(backward ? loops.next(i) : zero, backward ? n : i, [&](Value j) {
-      Value a = factor(i, j);
-      loops.forOwn(zero, columns, [&](Value c) {
-        Value product = loops.times(a, loops.load(0, {j, c}));
-        loops.store(0, {i, c}, loops.minus(loops.load(0, {i, c}), product));
+    Value i = backward ? loops.subtract(loops.number(rows - 1), step) : step;
+    Value next = loops.next(i);
+    if (!loops.areShared()) {
+      copy(i);
+      loops.forEach(backward ? next : zero, backward ? n : i, [&](Value j) { subtract(i, j); });
+    }
+    if (!op.getUnit()) {
+      Value diagonal = factor(i, i);
+      loops.forShared(columns.low, columns.high, [&](Value c) {
+        loops.store(0, {i, c}, loops.over(loops.load(0, {i, c}), diagonal));
       });
-    });
-    if (op.getUnit())
-      return;
-    Value diagonal = factor(i, i);
-    loops.forOwn(zero, columns, [&](Value c) {
-      loops.store(0, {i, c}, loops.over(loops.load(0, {i, c}), diagonal));
-    });
+    }
+    if (loops.areShared()) {
+      loops.forOwn(rowLanes, backward ? zero : next, backward ? i : n,
+                   [&](Value j) { subtract(j, i); });
+      loops.wait();
+    }
   });
 }

@@ -167,7 +167,7 @@ std::optional<ConvolutionLayout> CudaTarget::getConvolutionLayout(mlir::Type ele
 bool CudaTarget::hasTf32() const { return true; }
 
 // A block of threads works on one matrix, whose steps wait for each other.
-int64_t CudaTarget::getFactorizationBlock() const { return 64; }
+int64_t CudaTarget::getFactorizationBlock() const { return 32; }
 
 int64_t CudaTarget::getMaxPackedRows() const { return 0; }
 

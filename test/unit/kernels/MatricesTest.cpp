@@ -202,6 +202,28 @@ static const KernelCase kCases[] = {
     %m = prim.select %e, %q, %a : (tensor<2x9x12xi1>, tensor<2x9x12xf64>, tensor<2x9x12xf64>) -> tensor<2x9x12xf64>
     %0:2 = prim.jacobi_svd %m : (tensor<2x9x12xf64>) -> (tensor<2x9x12xf64>, tensor<2x9x9xf64>)
     return %0#0, %0#1 : tensor<2x9x12xf64>, tensor<2x9x9xf64> })", 1, 1e-11},
+  {"lu_tall_f32", R"(func.func @f(%a: tensor<1x100x40xf32>) -> (tensor<1x100x40xf32>, tensor<1x100xi64>) {
+    %0:3 = prim.lu %a {check_errors = true} : (tensor<1x100x40xf32>) -> (tensor<1x100x40xf32>, tensor<1x40xi32>, tensor<1xi32>)
+    %1 = prim.pivoted_rows %0#1 {rows = 100 : i64} : (tensor<1x40xi32>) -> tensor<1x100xi64>
+    return %0#0, %1 : tensor<1x100x40xf32>, tensor<1x100xi64> })", 1, 1e-4},
+  // Of equal pivots the first is taken.
+  {"lu_equal_pivots_f32", R"(func.func @f(%a: tensor<8x300x2xf32>) -> (tensor<8x300x2xf32>, tensor<8x300xi64>) {
+    %s = prim.sign %a : (tensor<8x300x2xf32>) -> tensor<8x300x2xf32>
+    %0:3 = prim.lu %s {check_errors = true} : (tensor<8x300x2xf32>) -> (tensor<8x300x2xf32>, tensor<8x2xi32>, tensor<8xi32>)
+    %1 = prim.pivoted_rows %0#1 {rows = 300 : i64} : (tensor<8x2xi32>) -> tensor<8x300xi64>
+    return %0#0, %1 : tensor<8x300x2xf32>, tensor<8x300xi64> })", 1, 0.0},
+  {"triangular_solve_wide_f32", R"(func.func @f(%a: tensor<2x33x33xf32>, %b: tensor<2x33x150xf32>) -> (tensor<2x33x150xf32>, tensor<2x33x150xf32>, tensor<2x33x150xf32>, tensor<2x33x150xf32>) {
+    %i = prim.iota {dimension = 1 : i64} : () -> tensor<2x33x33xi64>
+    %j = prim.iota {dimension = 2 : i64} : () -> tensor<2x33x33xi64>
+    %e = prim.compare eq %i, %j : (tensor<2x33x33xi64>, tensor<2x33x33xi64>) -> tensor<2x33x33xi1>
+    %o = prim.constant dense<30.0> : tensor<2x33x33xf32>
+    %q = prim.add %a, %o : (tensor<2x33x33xf32>, tensor<2x33x33xf32>) -> tensor<2x33x33xf32>
+    %m = prim.select %e, %q, %a : (tensor<2x33x33xi1>, tensor<2x33x33xf32>, tensor<2x33x33xf32>) -> tensor<2x33x33xf32>
+    %0 = prim.triangular_solve %m, %b {upper = true, transpose = false, unit = false} : (tensor<2x33x33xf32>, tensor<2x33x150xf32>) -> tensor<2x33x150xf32>
+    %1 = prim.triangular_solve %m, %b {upper = true, transpose = true, unit = false} : (tensor<2x33x33xf32>, tensor<2x33x150xf32>) -> tensor<2x33x150xf32>
+    %2 = prim.triangular_solve %m, %b {upper = false, transpose = false, unit = false} : (tensor<2x33x33xf32>, tensor<2x33x150xf32>) -> tensor<2x33x150xf32>
+    %3 = prim.triangular_solve %m, %b {upper = false, transpose = true, unit = false} : (tensor<2x33x33xf32>, tensor<2x33x150xf32>) -> tensor<2x33x150xf32>
+    return %0, %1, %2, %3 : tensor<2x33x150xf32>, tensor<2x33x150xf32>, tensor<2x33x150xf32>, tensor<2x33x150xf32> })", 1, 1e-5},
 };
 // clang-format on
 

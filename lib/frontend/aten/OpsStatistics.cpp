@@ -226,13 +226,8 @@ Entities mostFrequent(Node &node) {
   if (x.dim(dim) > 1) {
     Tensor before = node.concatenate(
         {values.sliceDim(dim, 0, 1), values.sliceDim(dim, 0, x.dim(dim) - 1)}, dim);
-    auto greatest = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::max);
     Tensor starts = prim::select(prim::notEqual(values, before), position, position.full(0.0));
-    first =
-        node.make<prim::CumulativeOp>({starts},
-                                      {node.attr("kind", greatest), node.i64("dimension", dim),
-                                       node.flag("exclusive", false), node.flag("reverse", false)},
-                                      {starts.type()});
+    first = prim::cumulative(prim::ReduceKind::max, starts, dim);
   }
   auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::max);
   Tensor longest = node.make<prim::ArgReduceOp>(

@@ -121,7 +121,7 @@ ProgramImporter::asOneCall(const Json &node, StringRef op, const Arguments &argu
   SmallVector<Type> types;
   withTensors(node, arguments, [&](const std::string &name, const aten::MutableTensor &tensor) {
     Levels own = levelsOf(name);
-    ranks.push_back(static_cast<int64_t>(shapeOf(tensor).size() - own.size()));
+    ranks.push_back(tensor.rank() - static_cast<int64_t>(own.size()));
     batched.push_back(!own.empty());
     types.push_back(getElementTypeOrSelf(tensor.type()));
     return tensor;
@@ -158,7 +158,7 @@ Locals ProgramImporter::callOnce(const Json &node, const BatchedCall &call, Stri
     Levels own = levelsOf(name);
     if (own.empty())
       return tensor;
-    int64_t missing = call.rank - static_cast<int64_t>(shapeOf(tensor).size() - own.size());
+    int64_t missing = call.rank - (tensor.rank() - static_cast<int64_t>(own.size()));
     auto insert = [&](int64_t dim) {
       tensor = tensorBy(loc, "unsqueeze", {{"self", tensor}, {"dim", dim}});
     };
@@ -177,7 +177,7 @@ Locals ProgramImporter::callOnce(const Json &node, const BatchedCall &call, Stri
         tensor && *tensor && llvm::none_of(operands, [&](const aten::MutableTensor &each) {
           return each.sharesStorage(*tensor);
         }))
-      tensor->setLayout(aten::Layout::unknown(shapeOf(*tensor), kVmap));
+      tensor->setLayout(aten::Layout::unknown(tensor->shape(), kVmap));
   return results;
 }
 
@@ -252,7 +252,7 @@ Locals ProgramImporter::callForEach(const Json &node, Call call, const Arguments
       list.push_back(at(each));
     auto stacked = tensorBy(loc, "stack", {{"tensors", list}, {"dim", int64_t(0)}});
     aten::Integers shape = sizes;
-    llvm::append_range(shape, shapeOf(first));
+    llvm::append_range(shape, first.shape());
     aten::MutableTensor whole = tensorBy(loc, "view", {{"self", stacked}, {"size", shape}});
     return collected(operand, caller.read(loc, whole), resultName);
   };

@@ -321,7 +321,7 @@ Entities histogram(Node &node) {
 /// where the scatter makes a data error of a greater one.
 int64_t countedNumbers(Node &node, Tensor x) {
   int64_t size = node.integer("minlength");
-  if (size > 0 && !knownValue(x.get()))
+  if (size > 0 && !node.given(x))
     return size;
   StringRef what = "'self', whose greatest element decides the size of the result,";
   for (int64_t number : node.knownIntegers(x, what)) {

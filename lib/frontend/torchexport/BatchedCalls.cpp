@@ -53,7 +53,8 @@ ProgramImporter::Levels ProgramImporter::levelsOfInputs(const Json &node) const 
   return Levels(all.begin(), all.end());
 }
 
-/// The arguments of a node with other tensors in place of its own.
+/// The arguments of a node with other tensors in place of its own; numbers that are tensors, for
+/// they depend on data, stay.
 static Arguments withTensors(
     const Json &node, const Arguments &given,
     llvm::function_ref<aten::MutableTensor(const std::string &, const aten::MutableTensor &)>
@@ -61,7 +62,8 @@ static Arguments withTensors(
   Arguments changed = given;
   for (size_t i = 0; i < changed.size() && i < node.at("inputs").size(); ++i) {
     std::vector<std::string> names = tensorNames(node.at("inputs").at(i).at("arg"));
-    if (auto *tensor = std::get_if<aten::MutableTensor>(&changed[i].value))
+    if (auto *tensor = std::get_if<aten::MutableTensor>(&changed[i].value);
+        tensor && !names.empty())
       *tensor = change(names.front(), *tensor);
     if (auto *list = std::get_if<aten::MutableTensors>(&changed[i].value))
       for (auto [name, each] : llvm::zip(names, *list))

@@ -291,7 +291,16 @@ class Turned(nn.Module):
         return turned, torch.vmap(lambda row: row + torch.rand(3), randomness="different")(x)
 
 
-REFUSED = {"shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved, "turned": Turned}
+class Cut(nn.Module):
+    """A part of what a mask selects, of a length that depends on data."""
+
+    def forward(self, x):
+        begin = (x > 1).sum().item()
+        torch._check(begin >= 0)
+        return x[x > 0][begin:].sum()
+
+
+REFUSED = {"shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved, "turned": Turned, "cut": Cut}
 """Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
 
 
@@ -478,6 +487,8 @@ class Mapped(nn.Module):
         chunks = torch.vmap(lambda row: F.layer_norm(row, (4,)).exp(), chunk_size=2)(x[0])
         # A number of the batch decides no element type, however wide its own is.
         scaled = torch.vmap(lambda row, factor: row.round().int() * factor * row.new_ones(4), in_dims=(1, 0))(x[:, :3].contiguous(), self.factors)
+        positive = (x > 0).sum().item()  # depends on data
+        shares = torch.vmap(lambda row: row.cumsum(0) / positive)(x[1])
         rows = x.clone()
 
         def write(row, other):
@@ -492,7 +503,7 @@ class Mapped(nn.Module):
 
         written = torch.vmap(write)(rows, x.flip(0))
         parts = torch.vmap(lambda row: row.split(2, -1), in_dims=1)(self.mix(x))
-        return attend, pairs, each, *models, outer, chunks, scaled, rows, written, *parts
+        return attend, pairs, each, *models, outer, chunks, scaled, shares, rows, written, *parts
 
 
 class Masked(nn.Module):

@@ -243,6 +243,11 @@ TEST_CASE("torch.export: torch.vmap") {
              Contains("torch.vmap maps over a dimension that the tensor does not have"));
 }
 
+TEST_CASE("torch.export: a part of what a mask selects, of a length that depends on data") {
+  CHECK_THAT(import(program("refused/cut")).problems(),
+             Contains("(aten.slice.Tensor): the mask that selects elements"));
+}
+
 TEST_CASE("torch.export: memory that is shared") {
   CHECK_THAT(import(program("refused/shared")).problems(),
              Contains("the buffer 'copy' shares its memory with the parameter 'scale'"));

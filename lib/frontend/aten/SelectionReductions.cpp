@@ -72,9 +72,7 @@ static Local extremeOf(const Selection &x, bool isLeast) {
 
 static bool giveExtreme(SelectedCall &call, bool isGreatest) {
   const auto *self = call.argument<Selection>("self");
-  // Where an element is found among what is selected depends on data.
-  bool hasPositions = call.isGiven("dim") && call.argument<int64_t>("dim");
-  return self && !hasPositions && giveFilled(call, extremeOf(*self, /*isLeast=*/isGreatest));
+  return self && giveFilled(call, extremeOf(*self, /*isLeast=*/isGreatest));
 }
 
 bool selected::sum(SelectedCall &call) { return giveFilled(call, int64_t(0)); }

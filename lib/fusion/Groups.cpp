@@ -38,9 +38,7 @@ FusionDecision mayBeOneWith(Operation *anchor, ArrayRef<Operation *> ops, ArrayR
            isa<prim::GatherOp>(op);
   };
   for (Operation *op : ops)
-    if (op != anchor && !isOrderOfUpdates(op) &&
-        !isa<prim::ConvertOp, prim::SelectOp, prim::CompareOp, prim::MulOp, prim::AddOp,
-             prim::SubOp, prim::NegOp, prim::DivOp, prim::MaxOp, prim::MinOp>(op))
+    if (op != anchor && !isOrderOfUpdates(op) && (!isa<Pointwise>(op) || op->hasTrait<Expensive>()))
       return FusionDecision::forbid("only cheap pointwise ops are read by such a kernel");
   return FusionDecision::allow();
 }

@@ -46,6 +46,7 @@ class Lists(unittest.TestCase):
             ("file: lib/ir/prim/Unary.cpp", "file: lib/ir/prim/None.cpp", "occurs nowhere in lib/ir/prim/None.cpp"),
             ("to: dy * (1.0 - y)\n", "", "lacks to"),
             ("to: dy * (1.0 - y)", "to: dy, y", "neither an expression nor statements"),
+            ("dy * (1.0 - y * y)", "numerator = dy * (1.0 - y * y)", "neither an expression nor statements"),
             ("suites:", "suite:", "unknown key 'suite'"),
         ):
             code, said = self.check(LIST.replace(old, new))

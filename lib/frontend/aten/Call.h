@@ -16,6 +16,8 @@ struct Selection {
   MutableTensor elements;
   mlir::Value mask;
   int64_t dim = 0;
+
+  int64_t rank() const { return elements.rank(); }
 };
 using Selections = std::vector<Selection>;
 

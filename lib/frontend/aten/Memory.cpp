@@ -68,6 +68,10 @@ bool MutableTensor::isNumber() const { return state->isNumber; }
 
 Type MutableTensor::type() const { return state->value.getType(); }
 
+ArrayRef<int64_t> MutableTensor::shape() const { return cast<RankedTensorType>(type()).getShape(); }
+
+int64_t MutableTensor::rank() const { return static_cast<int64_t>(shape().size()); }
+
 const Layout &MutableTensor::layout() const { return state->layout; }
 
 void MutableTensor::setLayout(Layout layout) {

@@ -41,6 +41,8 @@ public:
                      llvm::StringRef name) const;
 
   mlir::Type type() const;
+  llvm::ArrayRef<int64_t> shape() const;
+  int64_t rank() const;
   const Layout &layout() const;
   /// Replaces what is known of the layout.
   void setLayout(Layout layout);

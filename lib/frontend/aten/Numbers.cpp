@@ -205,8 +205,7 @@ static MutableTensor asNumber(Caller &caller, Location loc, StringRef op,
 
 Local accc::aten::numberOf(Caller &caller, Location loc, const MutableTensor &tensor) {
   if (cast<RankedTensorType>(tensor.type()).getNumElements() != 1)
-    fail("a tensor of shape " + show(cast<RankedTensorType>(tensor.type()).getShape()) +
-         " is no number");
+    fail("a tensor of shape " + show(tensor.shape()) + " is no number");
   MutableTensor element =
       std::get<MutableTensor>(caller.call(loc, "detach", {{"self", tensor}}, "number").front());
   return asNumber(caller, loc, "reshape", {{"self", element}, {"shape", Integers()}});

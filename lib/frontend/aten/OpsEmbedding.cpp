@@ -105,10 +105,7 @@ template <bool fromEnd> Entities embeddingBag(Node &node) {
   Tensor begun = node.full({count + 1}, i64, 0)
                      .scatter(offsets, offsets.full(1.0), 0, ScatterKind::add)
                      .sliceDim(0, 0, count);
-  auto sum = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
-  Tensor upTo = node.make<prim::CumulativeOp>(
-      {begun}, {node.attr("kind", sum), node.i64("dimension", 0)}, {begun.type()});
-  Tensor bag = upTo - 1.0;
+  Tensor bag = prim::cumulative(prim::ReduceKind::sum, begun, 0) - 1.0;
   Tensor rows = rowsOf(node, table, indices);
   if (node.has("per_sample_weights"))
     rows = rows * node.floatIn("per_sample_weights").broadcast(rows.shape(), {0});

@@ -97,9 +97,7 @@ Entities cumulativeTrapezoid(Node &node) {
   } else {
     areas = areas * (node.number("dx") / 2);
   }
-  auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
-  return {node.make<prim::CumulativeOp>(
-      {areas}, {node.attr("kind", kind), node.i64("dimension", all->dim)}, {areas.type()})};
+  return {prim::cumulative(prim::ReduceKind::sum, areas, all->dim)};
 }
 
 // ---- derivatives ----

@@ -238,9 +238,7 @@ Tensor powers(Node &node, bool isAscending) {
     return node.full(shape, x.elementType(), 0);
   Tensor bases = x.broadcastAlong(shape, {dim});
   Tensor factors = prim::select(prim::equal(node.iota(shape, dim), 0.0), bases.full(1.0), bases);
-  auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::prod);
-  Tensor ascending = node.make<prim::CumulativeOp>(
-      {factors}, {node.attr("kind", kind), node.i64("dimension", dim)}, {factors.type()});
+  Tensor ascending = prim::cumulative(prim::ReduceKind::prod, factors, dim);
   return isAscending ? ascending : ascending.reverse({dim});
 }
 Entities vandermonde(Node &node) { return {powers(node, node.boolean("increasing"))}; }

@@ -200,10 +200,8 @@ Entities multinomial(Node &node) {
     Tensor order = sorted(node, weights / exponentialOf(node, weights.type()), true).second;
     return {order.sliceDim(1, 0, count).reshape(shape)};
   }
-  auto sum = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
   Tensor wide = weights.convert(node.builder().getF64Type());
-  Tensor running = node.make<prim::CumulativeOp>(
-      {wide}, {node.attr("kind", sum), node.i64("dimension", 1)}, {wide.type()});
+  Tensor running = prim::cumulative(prim::ReduceKind::sum, wide, 1);
   Tensor total = running.sliceDim(1, n - 1, n).reshape({rows});
   Tensor part = uniform(node, tensorType({rows, count}, wide.elementType()), 0, 1);
   Tensor at = part * total.broadcast(part.shape(), {0});

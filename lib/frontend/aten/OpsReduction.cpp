@@ -192,12 +192,7 @@ Entities logSumExp(Node &node) {
 Tensor cumulative(Node &node, Tensor x, prim::ReduceKind kind) {
   if (x.rank() == 0)
     return x;
-  return node.make<prim::CumulativeOp>(
-      {x},
-      {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)),
-       node.i64("dimension", node.dim("dim", x)), node.flag("exclusive", false),
-       node.flag("reverse", false)},
-      {x.type()});
+  return prim::cumulative(kind, x, node.dim("dim", x));
 }
 Entities cumulativeSum(Node &node) {
   return {cumulative(node, summand(node), prim::ReduceKind::sum)};

@@ -137,9 +137,7 @@ Entities fillSlices(Node &node) {
 /// The number of true elements before each one in row-major order: its place in what is packed.
 Tensor placesOf(Node &node, Tensor mask) {
   Tensor counted = flat(mask).convert(node.builder().getI64Type());
-  auto sum = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
-  Tensor upTo = node.make<prim::CumulativeOp>(
-      {counted}, {node.attr("kind", sum), node.i64("dimension", 0)}, {counted.type()});
+  Tensor upTo = prim::cumulative(prim::ReduceKind::sum, counted, 0);
   return (upTo - counted).reshape(mask.shape());
 }
 

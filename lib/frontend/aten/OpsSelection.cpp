@@ -84,10 +84,7 @@ Entities nonzeroOfSize(Node &node) {
     return {node.full({size, x.rank()}, i64, fill)};
   Tensor isChosen = flat(x.elementType().isInteger(1) ? x : prim::notEqual(x, 0.0));
   Tensor ones = isChosen.convert(i64);
-  auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
-  Tensor before = node.make<prim::CumulativeOp>(
-                      {ones}, {node.attr("kind", kind), node.i64("dimension", 0)}, {ones.type()}) -
-                  1.0;
+  Tensor before = prim::cumulative(prim::ReduceKind::sum, ones, 0) - 1.0;
   // All others meet in one place more, which is cut off.
   double last = static_cast<double>(size);
   Tensor place = prim::select(isChosen, prim::min(before, last), before.full(last));

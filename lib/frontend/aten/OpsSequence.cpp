@@ -160,9 +160,7 @@ std::pair<Tensor, Tensor> segmentBounds(Node &node, Tensor x, int64_t axis) {
   given = given.reshape({ReferenceArray::count(x.shape().take_front(axis)), count});
   if (!hasLengths)
     return {given.sliceDim(1, 0, count - 1), given.sliceDim(1, 1, count)};
-  auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum);
-  Tensor ends = node.make<prim::CumulativeOp>(
-      {given}, {node.attr("kind", kind), node.i64("dimension", 1)}, {given.type()});
+  Tensor ends = prim::cumulative(prim::ReduceKind::sum, given, 1);
   return {ends - given, ends};
 }
 

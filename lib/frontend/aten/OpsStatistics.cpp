@@ -226,13 +226,8 @@ Entities mostFrequent(Node &node) {
   if (x.dim(dim) > 1) {
     Tensor before = node.concatenate(
         {values.sliceDim(dim, 0, 1), values.sliceDim(dim, 0, x.dim(dim) - 1)}, dim);
-    auto greatest = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::max);
     Tensor starts = prim::select(prim::notEqual(values, before), position, position.full(0.0));
-    first =
-        node.make<prim::CumulativeOp>({starts},
-                                      {node.attr("kind", greatest), node.i64("dimension", dim),
-                                       node.flag("exclusive", false), node.flag("reverse", false)},
-                                      {starts.type()});
+    first = prim::cumulative(prim::ReduceKind::max, starts, dim);
   }
   auto kind = prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::max);
   Tensor longest = node.make<prim::ArgReduceOp>(
@@ -326,7 +321,7 @@ Entities histogram(Node &node) {
 /// where the scatter makes a data error of a greater one.
 int64_t countedNumbers(Node &node, Tensor x) {
   int64_t size = node.integer("minlength");
-  if (size > 0 && !knownValue(x.get()))
+  if (size > 0 && !node.given(x))
     return size;
   StringRef what = "'self', whose greatest element decides the size of the result,";
   for (int64_t number : node.knownIntegers(x, what)) {

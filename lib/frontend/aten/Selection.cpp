@@ -14,14 +14,6 @@ using namespace accc::aten;
 
 using Arguments = std::vector<NamedLocal>;
 
-static ArrayRef<int64_t> shapeOf(const MutableTensor &tensor) {
-  return cast<RankedTensorType>(tensor.type()).getShape();
-}
-
-static int64_t rankOf(const MutableTensor &tensor) {
-  return static_cast<int64_t>(shapeOf(tensor).size());
-}
-
 static Integers numbersOf(ArrayRef<int64_t> shape) { return Integers(shape.begin(), shape.end()); }
 
 bool accc::aten::hasSelection(const Arguments &arguments) {
@@ -46,8 +38,8 @@ bool accc::aten::isSameValue(Value a, Value b) { return isSameComputation(a, b, 
 
 Local accc::aten::sizeOf(Caller &caller, Location loc, const Selection &selection,
                          std::optional<int64_t> dim) {
-  ArrayRef<int64_t> shape = shapeOf(selection.elements);
-  int64_t rank = rankOf(selection.elements), others = 1;
+  ArrayRef<int64_t> shape = selection.elements.shape();
+  int64_t rank = selection.rank(), others = 1;
   if (dim && (*dim < -rank || *dim >= rank))
     fail("asks for a size that the tensor does not have");
   if (dim && (*dim + rank) % rank != selection.dim)
@@ -90,9 +82,7 @@ bool SelectedCall::isGiven(StringRef parameter) const {
 }
 
 /// How many dimensions a selection has from that of the mask to the last.
-static int64_t fromEnd(const Selection &selection) {
-  return rankOf(selection.elements) - selection.dim;
-}
+static int64_t fromEnd(const Selection &selection) { return selection.rank() - selection.dim; }
 
 bool SelectedCall::isAligned() const {
   return llvm::all_of(given, [&](const NamedLocal &each) {
@@ -102,13 +92,13 @@ bool SelectedCall::isAligned() const {
     if (!tensor || !*tensor)
       return !std::holds_alternative<MutableTensors>(each.value) &&
              !std::holds_alternative<Selections>(each.value);
-    int64_t place = rankOf(*tensor) - fromEnd(*any);
-    return place < 0 || shapeOf(*tensor)[place] == 1;
+    int64_t place = tensor->rank() - fromEnd(*any);
+    return place < 0 || tensor->shape()[place] == 1;
   });
 }
 
 std::optional<Integers> SelectedCall::dims(const Selection &self) const {
-  int64_t rank = rankOf(self.elements);
+  int64_t rank = self.rank();
   Integers all;
   for (const NamedLocal &each : given) {
     if (!namesDims(each.name))
@@ -171,7 +161,7 @@ MutableTensor SelectedCall::tensor(Value value) const {
 }
 
 MutableTensor SelectedCall::maskOf(const Selection &selection) const {
-  Integers shape(shapeOf(selection.elements).size(), 1);
+  Integers shape(static_cast<size_t>(selection.rank()), 1);
   shape[static_cast<size_t>(selection.dim)] =
       cast<RankedTensorType>(selection.mask.getType()).getNumElements();
   return view(tensor(selection.mask), shape);
@@ -190,7 +180,7 @@ MutableTensor SelectedCall::filled(const Selection &selection, Local otherwise) 
 std::optional<Selection> SelectedCall::select(const MutableTensor &x, Value mask,
                                               int64_t dim) const {
   auto maskType = cast<RankedTensorType>(mask.getType());
-  ArrayRef<int64_t> shape = shapeOf(x);
+  ArrayRef<int64_t> shape = x.shape();
   auto first = static_cast<size_t>(dim), rank = static_cast<size_t>(maskType.getRank());
   if (rank == 0 || first + rank > shape.size() || shape.slice(first, rank) != maskType.getShape() ||
       maskType.getNumElements() == 0 || isComplex(x.type()))
@@ -236,8 +226,8 @@ bool SelectedCall::giveSelections(const Arguments &arguments,
   giveCall(arguments);
   int64_t size = cast<RankedTensorType>(any->mask.getType()).getNumElements();
   auto selected = [&](const MutableTensor &tensor) -> std::optional<Selection> {
-    std::optional<int64_t> dim = tensor ? dimOf(rankOf(tensor)) : std::nullopt;
-    bool fits = dim && *dim >= 0 && *dim < rankOf(tensor) && shapeOf(tensor)[*dim] == size;
+    std::optional<int64_t> dim = tensor ? dimOf(tensor.rank()) : std::nullopt;
+    bool fits = dim && *dim >= 0 && *dim < tensor.rank() && tensor.shape()[*dim] == size;
     return fits ? std::optional(Selection{tensor, any->mask, *dim}) : std::nullopt;
   };
   for (Local &result : results) {
@@ -273,7 +263,7 @@ bool SelectedCall::giveAlongOthers(const Selection &self) {
   if (!all || llvm::is_contained(*all, self.dim))
     return false;
   int64_t before = llvm::count_if(*all, [&](int64_t dim) { return dim < self.dim; });
-  int64_t rank = rankOf(self.elements), count = static_cast<int64_t>(all->size());
+  int64_t rank = self.rank(), count = static_cast<int64_t>(all->size());
   // The dimensions are there as before, or are gone.
   return giveForElements([&](int64_t left) -> std::optional<int64_t> {
     if (left != rank && left != rank - count)

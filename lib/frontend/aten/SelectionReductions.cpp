@@ -13,15 +13,12 @@ using namespace accc::aten;
 
 using Arguments = std::vector<NamedLocal>;
 
-static ArrayRef<int64_t> shapeOf(const MutableTensor &tensor) {
-  return cast<RankedTensorType>(tensor.type()).getShape();
-}
 static Type elementTypeOf(const Selection &x) { return getElementTypeOrSelf(x.elements.type()); }
 
 // ---- dimensions ----
 
 static Integers allDims(const Selection &x) {
-  Integers dims(shapeOf(x.elements).size());
+  Integers dims(static_cast<size_t>(x.rank()));
   std::iota(dims.begin(), dims.end(), 0);
   return dims;
 }
@@ -31,7 +28,7 @@ static std::optional<Integers> reducedDims(const SelectedCall &call) {
   const auto *self = call.argument<Selection>("self");
   if (!self)
     return std::nullopt;
-  auto rank = static_cast<int64_t>(shapeOf(self->elements).size());
+  int64_t rank = self->rank();
   const auto *list = call.argument<Integers>("dim");
   const auto *one = call.argument<int64_t>("dim");
   if (!call.isGiven("dim") || (list && list->empty()))
@@ -75,9 +72,7 @@ static Local extremeOf(const Selection &x, bool isLeast) {
 
 static bool giveExtreme(SelectedCall &call, bool isGreatest) {
   const auto *self = call.argument<Selection>("self");
-  // Where an element is found among what is selected depends on data.
-  bool hasPositions = call.isGiven("dim") && call.argument<int64_t>("dim");
-  return self && !hasPositions && giveFilled(call, extremeOf(*self, /*isLeast=*/isGreatest));
+  return self && giveFilled(call, extremeOf(*self, /*isLeast=*/isGreatest));
 }
 
 bool selected::sum(SelectedCall &call) { return giveFilled(call, int64_t(0)); }
@@ -114,7 +109,7 @@ static MutableTensor sumOf(const SelectedCall &call, const Selection &x, const I
 static MutableTensor countOf(const SelectedCall &call, const Selection &x, const Integers &dims) {
   int64_t each = 1;
   for (int64_t dim : dims)
-    each *= dim == x.dim ? 1 : shapeOf(x.elements)[dim];
+    each *= dim == x.dim ? 1 : x.elements.shape()[dim];
   MutableTensor count = call("sum", {{"self", call.tensor(x.mask)}});
   return call("mul.Scalar", {{"self", count}, {"other", each}});
 }
@@ -220,9 +215,9 @@ bool selected::classLoss(SelectedCall &call) {
   const auto *scores = call.argument<Selection>("self"),
              *classes = call.argument<Selection>("target");
   const auto *reduction = call.argument<int64_t>("reduction");
-  bool fits = scores && classes && scores->dim == 0 && classes->dim == 0 &&
-              shapeOf(scores->elements).size() == 2 && shapeOf(classes->elements).size() == 1 &&
-              isa<IntegerType>(elementTypeOf(*classes)) && (!reduction || *reduction != kNone);
+  bool fits = scores && classes && scores->dim == 0 && classes->dim == 0 && scores->rank() == 2 &&
+              classes->rank() == 1 && isa<IntegerType>(elementTypeOf(*classes)) &&
+              (!reduction || *reduction != kNone);
   if (!fits)
     return false;
   const auto *ignored = call.argument<int64_t>("ignore_index");

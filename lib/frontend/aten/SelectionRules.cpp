@@ -9,14 +9,6 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::aten;
 
-static ArrayRef<int64_t> shapeOf(const MutableTensor &tensor) {
-  return cast<RankedTensorType>(tensor.type()).getShape();
-}
-static int64_t rankOf(const MutableTensor &tensor) {
-  return static_cast<int64_t>(shapeOf(tensor).size());
-}
-static int64_t rankOf(const Selection &x) { return rankOf(x.elements); }
-
 // ---- reading ----
 
 namespace {
@@ -50,7 +42,7 @@ static bool giveIndexed(SelectedCall &call, const Selection &x, const MutableTen
   if (!call.isOnlySelection() || llvm::count_if(indices, isThere) != 1 ||
       getElementTypeOrSelf(found->type()).isInteger(1))
     return false;
-  int64_t dim = std::distance(indices.begin(), found), more = rankOf(*found) - 1;
+  int64_t dim = std::distance(indices.begin(), found), more = found->rank() - 1;
   return dim != x.dim && call.giveForElements([&](int64_t) {
     return std::optional(x.dim + (dim < x.dim ? more : 0));
   });
@@ -68,7 +60,7 @@ bool selected::read(SelectedCall &call) {
 bool selected::readAll(SelectedCall &call) {
   const auto *x = call.argument<MutableTensor>("self"),
              *mask = call.argument<MutableTensor>("mask");
-  return x && mask && *x && *mask && shapeOf(*x) == shapeOf(*mask) &&
+  return x && mask && *x && *mask && x->shape() == mask->shape() &&
          giveSelected(call, *x, {*mask, 0});
 }
 
@@ -78,16 +70,16 @@ bool selected::readAll(SelectedCall &call) {
 static std::optional<MutableTensor> written(const SelectedCall &call, const MutableTensor &x,
                                             int64_t dim, const Selection &values,
                                             bool accumulates) {
-  ArrayRef<int64_t> shape = shapeOf(x);
+  ArrayRef<int64_t> shape = x.shape();
   auto mask = cast<RankedTensorType>(values.mask.getType());
   int64_t rank = mask.getRank();
-  if (dim + rank > rankOf(x) || shape.slice(dim, rank) != mask.getShape() ||
+  if (dim + rank > x.rank() || shape.slice(dim, rank) != mask.getShape() ||
       getElementTypeOrSelf(x.type()) != getElementTypeOrSelf(values.elements.type()))
     return std::nullopt;
   SmallVector<int64_t> flat(shape.take_front(dim));
   flat.push_back(mask.getNumElements());
   llvm::append_range(flat, shape.drop_front(dim + rank));
-  if (values.dim != dim || shapeOf(values.elements) != ArrayRef<int64_t>(flat))
+  if (values.dim != dim || values.elements.shape() != ArrayRef<int64_t>(flat))
     return std::nullopt;
   MutableTensor there = call.view(values.elements, shape);
   if (accumulates)
@@ -120,16 +112,16 @@ bool selected::write(SelectedCall &call) {
 /// that alone is a selection.
 static bool giveAlike(SelectedCall &call, StringRef input, int64_t inner) {
   const auto *x = call.argument<Selection>(input);
-  return x && call.isOnlySelection() && x->dim < rankOf(*x) - inner &&
+  return x && call.isOnlySelection() && x->dim < x->rank() - inner &&
          call.giveForElements([&](int64_t) { return std::optional(x->dim); });
 }
 
 /// The number of dimensions of an argument, whether a mask selects it or not.
 static std::optional<int64_t> rankOf(const SelectedCall &call, StringRef parameter) {
   if (const auto *selection = call.argument<Selection>(parameter))
-    return rankOf(*selection);
+    return selection->rank();
   const auto *tensor = call.argument<MutableTensor>(parameter);
-  return tensor && *tensor ? std::optional(rankOf(*tensor)) : std::nullopt;
+  return tensor && *tensor ? std::optional(tensor->rank()) : std::nullopt;
 }
 
 bool selected::linear(SelectedCall &call) { return giveAlike(call, "input", 1); }
@@ -188,10 +180,10 @@ bool selected::addedProduct(SelectedCall &call) {
 bool selected::similarity(SelectedCall &call) {
   const auto *a = call.argument<Selection>("x1"), *b = call.argument<Selection>("x2");
   const auto *given = call.argument<int64_t>("dim");
-  if (!a || !b || rankOf(*a) != rankOf(*b) || a->dim != b->dim)
+  if (!a || !b || a->rank() != b->rank() || a->dim != b->dim)
     return false;
   int64_t dim = given ? *given : 1;
-  dim += dim < 0 ? rankOf(*a) : 0;
+  dim += dim < 0 ? a->rank() : 0;
   return dim != a->dim && call.giveForElements([&](int64_t) -> std::optional<int64_t> {
     return a->dim - (dim < a->dim);
   });
@@ -201,9 +193,9 @@ bool selected::similarity(SelectedCall &call) {
 
 bool selected::slice(SelectedCall &call) {
   const auto *self = call.argument<Selection>("self");
-  auto isOr = [&](StringRef name, int64_t expected) {
-    const auto *number = call.argument<int64_t>(name);
-    return !number || *number == expected;
+  auto isOr = [&](StringRef name, int64_t otherwise) {
+    const auto *number = call.argument<int64_t>(name); // none where it depends on data
+    return number ? *number == otherwise : !call.isGiven(name);
   };
   const auto *dim = call.argument<int64_t>("dim");
   bool isWhole =
@@ -216,7 +208,7 @@ bool selected::unsqueeze(SelectedCall &call) {
   const auto *given = call.argument<int64_t>("dim");
   if (!self || !given)
     return false;
-  int64_t dim = *given < 0 ? *given + rankOf(*self) + 1 : *given;
+  int64_t dim = *given < 0 ? *given + self->rank() + 1 : *given;
   return call.giveForElements(
       [&](int64_t) { return std::optional(self->dim + (dim <= self->dim)); });
 }
@@ -237,7 +229,7 @@ bool selected::transpose(SelectedCall &call) {
 
 bool selected::transposeMatrix(SelectedCall &call) {
   const auto *self = call.argument<Selection>("self");
-  if (self && rankOf(*self) == 1)
+  if (self && self->rank() == 1)
     return call.give(*self);
   return giveSwapped(call, -2, -1);
 }
@@ -254,9 +246,9 @@ bool selected::permute(SelectedCall &call) {
 
 /// All elements as a vector, of which each dimension beside the mask's has its own part.
 static bool giveVector(SelectedCall &call, const Selection &x) {
-  if (rankOf(x) == 1)
+  if (x.rank() == 1)
     return call.give(x);
-  auto shape = shapeOf(x.elements);
+  auto shape = x.elements.shape();
   MutableTensor mask =
       call("expand", {{"self", call.maskOf(x)}, {"size", Integers(shape.begin(), shape.end())}});
   return call.give(Selection{call.view(x.elements, {-1}), call.read(call.view(mask, {-1}))});
@@ -273,7 +265,7 @@ bool selected::reshape(SelectedCall &call) {
   auto sizeOf = [](ArrayRef<int64_t> extents) {
     return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
   };
-  ArrayRef<int64_t> old = shapeOf(self->elements), rest = ArrayRef(*shape).drop_front();
+  ArrayRef<int64_t> old = self->elements.shape(), rest = ArrayRef(*shape).drop_front();
   if (self->dim != 0 || sizeOf(old.drop_front()) != sizeOf(rest))
     return false;
   SmallVector<int64_t> all = {old.front()};
@@ -287,10 +279,10 @@ bool selected::flatten(SelectedCall &call) {
     return false;
   auto dimOr = [&](StringRef name, int64_t otherwise) {
     const auto *given = call.argument<int64_t>(name);
-    return given ? *given < 0 ? *given + rankOf(*self) : *given : otherwise;
+    return given ? *given < 0 ? *given + self->rank() : *given : otherwise;
   };
-  int64_t first = dimOr("start_dim", 0), last = dimOr("end_dim", rankOf(*self) - 1);
-  if (first == 0 && last == rankOf(*self) - 1)
+  int64_t first = dimOr("start_dim", 0), last = dimOr("end_dim", self->rank() - 1);
+  if (first == 0 && last == self->rank() - 1)
     return giveVector(call, *self);
   if (first <= self->dim && self->dim <= last)
     return false;
@@ -301,7 +293,7 @@ bool selected::flatten(SelectedCall &call) {
 bool selected::broadcastTensors(SelectedCall &call) {
   const auto *list = call.argument<Selections>("tensors");
   bool isOfOneShape = list && llvm::all_of(*list, [&](const Selection &each) {
-                        return shapeOf(each.elements) == shapeOf(list->front().elements) &&
+                        return each.elements.shape() == list->front().elements.shape() &&
                                each.dim == list->front().dim;
                       });
   return isOfOneShape && call.give(*list);
@@ -312,7 +304,7 @@ bool selected::expand(SelectedCall &call) {
   const auto *size = call.argument<Integers>("size");
   if (!self || !size)
     return false;
-  int64_t dim = static_cast<int64_t>(size->size()) - (rankOf(*self) - self->dim);
+  int64_t dim = static_cast<int64_t>(size->size()) - (self->rank() - self->dim);
   return dim >= 0 && (*size)[static_cast<size_t>(dim)] == -1 &&
          call.giveForElements([&](int64_t) { return std::optional(dim); });
 }
@@ -325,10 +317,10 @@ static bool giveJoined(SelectedCall &call, bool isNew) {
     return false;
   const Selection &first = list->front();
   bool isOne = llvm::all_of(*list, [&](const Selection &each) {
-    return rankOf(each) == rankOf(first) && each.dim == first.dim;
+    return each.rank() == first.rank() && each.dim == first.dim;
   });
   int64_t dim = given ? *given : 0;
-  dim += dim < 0 ? rankOf(first) + isNew : 0;
+  dim += dim < 0 ? first.rank() + isNew : 0;
   if (!isOne || (!isNew && dim == first.dim))
     return false;
   return call.giveForElements(

@@ -5,9 +5,10 @@
 
 #include "frontend/common/ImportResult.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <set>
 #include <string>
-#include <utility>
 
 namespace accc::frontend {
 
@@ -20,16 +21,8 @@ struct ImportAttempt {
 
 /// Which variables are written into shows only at the end of an import: then it begins anew.
 /// `attempt` imports, given the names of those that are.
-template <typename Attempt> ImportResult importUntilWritesAreKnown(Attempt attempt) {
-  std::set<std::string> written;
-  while (true) {
-    ImportAttempt last = attempt(std::as_const(written));
-    size_t known = written.size();
-    written.merge(last.falseConstants);
-    if (written.size() == known)
-      return std::move(last.result);
-  }
-}
+ImportResult importUntilWritesAreKnown(
+    llvm::function_ref<ImportAttempt(const std::set<std::string> &written)> attempt);
 
 } // namespace accc::frontend
 

@@ -116,13 +116,7 @@ private:
     measureDecay();
   }
 
-  Tensor runningSum(Tensor x) const {
-    return node.make<prim::CumulativeOp>(
-        {x},
-        {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), prim::ReduceKind::sum)),
-         node.i64("dimension", 3)},
-        {x.type()});
-  }
+  Tensor runningSum(Tensor x) const { return prim::cumulative(prim::ReduceKind::sum, x, 3); }
 
   /// L [B, H, N, t, s, 1 or K] and E [B, H, N, t, 1 or K]. A decay may be -inf: sums are of what
   /// lies between two positions, not differences of sums.

@@ -112,11 +112,7 @@ template <ReduceKind kind> Entities cumulative(Node &node) {
     high[axis] = -1;
     x = x.pad(kind == ReduceKind::sum ? 0.0 : 1.0, low, high);
   }
-  Tensor y = node.make<prim::CumulativeOp>(
-      {x},
-      {node.attr("kind", prim::ReduceKindAttr::get(&node.context(), kind)),
-       node.i64("dimension", axis)},
-      {x.type()});
+  Tensor y = prim::cumulative(kind, x, axis);
   return {reverse ? y.reverse({axis}) : y};
 }
 

@@ -145,7 +145,7 @@ Names ProgramImporter::guardedNames(const Json &specs, const Scope &scope) const
       names[path] = value->second;
       continue;
     }
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor->type()).getShape();
+    ArrayRef<int64_t> shape = tensor->shape();
     for (auto [i, size] : llvm::enumerate(shape))
       names[path + ".size()[" + std::to_string(i) + "]"] = size;
   }

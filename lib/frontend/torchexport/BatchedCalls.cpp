@@ -53,7 +53,8 @@ ProgramImporter::Levels ProgramImporter::levelsOfInputs(const Json &node) const 
   return Levels(all.begin(), all.end());
 }
 
-/// The arguments of a node with other tensors in place of its own.
+/// The arguments of a node with other tensors in place of its own; numbers that are tensors, for
+/// they depend on data, stay.
 static Arguments withTensors(
     const Json &node, const Arguments &given,
     llvm::function_ref<aten::MutableTensor(const std::string &, const aten::MutableTensor &)>
@@ -61,7 +62,8 @@ static Arguments withTensors(
   Arguments changed = given;
   for (size_t i = 0; i < changed.size() && i < node.at("inputs").size(); ++i) {
     std::vector<std::string> names = tensorNames(node.at("inputs").at(i).at("arg"));
-    if (auto *tensor = std::get_if<aten::MutableTensor>(&changed[i].value))
+    if (auto *tensor = std::get_if<aten::MutableTensor>(&changed[i].value);
+        tensor && !names.empty())
       *tensor = change(names.front(), *tensor);
     if (auto *list = std::get_if<aten::MutableTensors>(&changed[i].value))
       for (auto [name, each] : llvm::zip(names, *list))
@@ -121,7 +123,7 @@ ProgramImporter::asOneCall(const Json &node, StringRef op, const Arguments &argu
   SmallVector<Type> types;
   withTensors(node, arguments, [&](const std::string &name, const aten::MutableTensor &tensor) {
     Levels own = levelsOf(name);
-    ranks.push_back(static_cast<int64_t>(shapeOf(tensor).size() - own.size()));
+    ranks.push_back(tensor.rank() - static_cast<int64_t>(own.size()));
     batched.push_back(!own.empty());
     types.push_back(getElementTypeOrSelf(tensor.type()));
     return tensor;
@@ -158,7 +160,7 @@ Locals ProgramImporter::callOnce(const Json &node, const BatchedCall &call, Stri
     Levels own = levelsOf(name);
     if (own.empty())
       return tensor;
-    int64_t missing = call.rank - static_cast<int64_t>(shapeOf(tensor).size() - own.size());
+    int64_t missing = call.rank - (tensor.rank() - static_cast<int64_t>(own.size()));
     auto insert = [&](int64_t dim) {
       tensor = tensorBy(loc, "unsqueeze", {{"self", tensor}, {"dim", dim}});
     };
@@ -177,7 +179,7 @@ Locals ProgramImporter::callOnce(const Json &node, const BatchedCall &call, Stri
         tensor && *tensor && llvm::none_of(operands, [&](const aten::MutableTensor &each) {
           return each.sharesStorage(*tensor);
         }))
-      tensor->setLayout(aten::Layout::unknown(shapeOf(*tensor), kVmap));
+      tensor->setLayout(aten::Layout::unknown(tensor->shape(), kVmap));
   return results;
 }
 
@@ -252,7 +254,7 @@ Locals ProgramImporter::callForEach(const Json &node, Call call, const Arguments
       list.push_back(at(each));
     auto stacked = tensorBy(loc, "stack", {{"tensors", list}, {"dim", int64_t(0)}});
     aten::Integers shape = sizes;
-    llvm::append_range(shape, shapeOf(first));
+    llvm::append_range(shape, first.shape());
     aten::MutableTensor whole = tensorBy(loc, "view", {{"self", stacked}, {"size", shape}});
     return collected(operand, caller.read(loc, whole), resultName);
   };

@@ -186,6 +186,8 @@ Locals ProgramImporter::runWithEffects(const Json &node, const Scope &scope) {
   Json called = node.at("inputs").at(size_t(1)).at("arg");
   if (called.tag() != "as_operator")
     fail("calls what is no operator");
+  if (!levelsOfInputs(node).empty())
+    fail("an operator in the order of tokens is not supported inside of torch.vmap");
   Locals results = callOperator(node, called.content().string(), /*first=*/2, scope);
   results.insert(results.begin(), aten::NoValue());
   return results;

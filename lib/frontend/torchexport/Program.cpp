@@ -212,7 +212,7 @@ void ProgramImporter::lay(const Json &output, const Scope &scope) {
         bound == scope.end() ? nullptr : std::get_if<aten::MutableTensor>(&bound->second);
     if (!tensor || !*tensor)
       return;
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor->type()).getShape();
+    ArrayRef<int64_t> shape = tensor->shape();
     if (std::optional<aten::Layout> layout = layoutOf(name, shape))
       aten::MutableTensor(*tensor).setLayout(*layout);
   };

@@ -28,10 +28,6 @@ std::optional<std::string> argumentName(const Json &spec);
 /// Whether a node computes a number from sizes of tensors and other numbers.
 bool isOfSizes(llvm::StringRef target);
 
-inline llvm::ArrayRef<int64_t> shapeOf(const aten::MutableTensor &tensor) {
-  return mlir::cast<mlir::RankedTensorType>(tensor.type()).getShape();
-}
-
 /// The names of the tensors of an argument or an output, "" for None, and of all in a list.
 std::vector<std::string> tensorNames(const Json &value);
 std::vector<std::string> tensorNamesOf(const Json &values);

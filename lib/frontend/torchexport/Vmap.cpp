@@ -36,9 +36,8 @@ aten::MutableTensor ProgramImporter::addBatchDim(Location loc, const std::string
   Levels own = levelsOf(name);
   int64_t level = static_cast<int64_t>(batches.sizes.size()),
           outer = static_cast<int64_t>(own.size());
-  bool fits = dim >= 0 && outer + dim < static_cast<int64_t>(shapeOf(tensor).size()) &&
-              !llvm::is_contained(own, level) &&
-              shapeOf(tensor)[static_cast<size_t>(outer + dim)] == batches.sizes.back();
+  bool fits = dim >= 0 && outer + dim < tensor.rank() && !llvm::is_contained(own, level) &&
+              tensor.shape()[static_cast<size_t>(outer + dim)] == batches.sizes.back();
   if (!fits)
     fail("torch.vmap maps over a dimension that the tensor does not have");
   own.push_back(level);
@@ -56,11 +55,11 @@ aten::MutableTensor ProgramImporter::removeBatchDim(Location loc, const std::str
   auto outer = static_cast<int64_t>(own.size());
   if (!has) { // one value for all elements of the batch
     tensor = tensorBy(loc, "unsqueeze", {{"self", tensor}, {"dim", outer}});
-    aten::Integers sizes(shapeOf(tensor).begin(), shapeOf(tensor).end());
+    aten::Integers sizes(tensor.shape().begin(), tensor.shape().end());
     sizes[own.size()] = batches.sizes.back();
     tensor = tensorBy(loc, "expand", {{"self", tensor}, {"size", sizes}});
   }
-  int64_t rank = static_cast<int64_t>(shapeOf(tensor).size()) - outer;
+  int64_t rank = tensor.rank() - outer;
   if (dim < -rank || dim >= rank)
     fail("the result of torch.vmap does not have the dimension of out_dims");
   if (!own.empty())

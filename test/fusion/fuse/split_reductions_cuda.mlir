@@ -108,6 +108,23 @@ func.func @deviations_along_others(%x: tensor<32x32x32x1024xf32>) -> tensor<32xf
   return %5 : tensor<32xf32>
 }
 
+// The same where the parts are of one dimension, but reduce others.
+// CHECK-LABEL: @deviations_of_other_parts
+// CHECK: %[[PARTS:.*]] = prim.reduce sum %arg0 {dimensions = array<i64: 1, 3>}
+// CHECK-NOT: prim.mul %[[PARTS]]
+// CHECK: prim.reduce sum {{.*}} {dimensions = array<i64: 2, 3>} : (tensor<64x32x32x1024xf32>) -> tensor<64x32xf32>
+// CHECK: return
+func.func @deviations_of_other_parts(%x: tensor<64x32x32x1024xf32>) -> tensor<32xf32> {
+  %n = prim.constant dense<4.76837158203125e-07> : tensor<32xf32>
+  %0 = prim.reduce sum %x {dimensions = array<i64: 0, 1, 3>} : (tensor<64x32x32x1024xf32>) -> tensor<32xf32>
+  %1 = prim.mul %0, %n : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  %2 = prim.broadcast %1 {dimensions = array<i64: 1>} : (tensor<32xf32>) -> tensor<64x32x32x1024xf32>
+  %3 = prim.sub %x, %2 : (tensor<64x32x32x1024xf32>, tensor<64x32x32x1024xf32>) -> tensor<64x32x32x1024xf32>
+  %4 = prim.mul %3, %3 : (tensor<64x32x32x1024xf32>, tensor<64x32x32x1024xf32>) -> tensor<64x32x32x1024xf32>
+  %5 = prim.reduce sum %4 {dimensions = array<i64: 0, 2, 3>} : (tensor<64x32x32x1024xf32>) -> tensor<32xf32>
+  return %5 : tensor<32xf32>
+}
+
 // All of one dimension, to one number; columns that few threads would walk along 100,000 rows.
 // CHECK-LABEL: @cut
 // CHECK-NEXT: %[[FLAT:.*]] = prim.reshape %arg0 : (tensor<1x1000000xf32>) -> tensor<1x625x1600xf32>

@@ -291,7 +291,19 @@ class Turned(nn.Module):
         return turned, torch.vmap(lambda row: row + torch.rand(3), randomness="different")(x)
 
 
-REFUSED = {"shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved, "turned": Turned}
+class Cut(nn.Module):
+    """What cannot be computed of all elements in place of those that a mask selects."""
+
+    def forward(self, x):
+        begin = (x > 1).sum().item()
+        torch._check(begin >= 0)
+        rows, indices = x[:, 0] > 0, (x > 1).long().sum(1)
+        some, chosen = x[rows], indices[rows]
+        return (x[x > 0][begin:].sum(), some.norm(-1), some.max(0).indices, torch.cat([some, some.sin()]).sum(0),
+                F.embedding(chosen, some).sum(), F.embedding(chosen, x, scale_grad_by_freq=True).sum())
+
+
+REFUSED = {"shared": Shared, "transposed": Transposed, "expanded": Expanded, "halved": Halved, "turned": Turned, "cut": Cut}
 """Programs that are refused, in refused/<name>; they take x of two rows and three columns."""
 
 
@@ -478,6 +490,8 @@ class Mapped(nn.Module):
         chunks = torch.vmap(lambda row: F.layer_norm(row, (4,)).exp(), chunk_size=2)(x[0])
         # A number of the batch decides no element type, however wide its own is.
         scaled = torch.vmap(lambda row, factor: row.round().int() * factor * row.new_ones(4), in_dims=(1, 0))(x[:, :3].contiguous(), self.factors)
+        positive = (x > 0).sum().item()  # depends on data
+        shares = torch.vmap(lambda row: row.cumsum(0) / positive)(x[1])
         rows = x.clone()
 
         def write(row, other):
@@ -492,7 +506,7 @@ class Mapped(nn.Module):
 
         written = torch.vmap(write)(rows, x.flip(0))
         parts = torch.vmap(lambda row: row.split(2, -1), in_dims=1)(self.mix(x))
-        return attend, pairs, each, *models, outer, chunks, scaled, rows, written, *parts
+        return attend, pairs, each, *models, outer, chunks, scaled, shares, rows, written, *parts
 
 
 class Masked(nn.Module):
@@ -537,6 +551,24 @@ class Masked(nn.Module):
         counted = some.sum() / some.shape[0], other.square().sum(0) / (1 + some.numel())
         behind = halved, z[:, columns].mean(1), y[..., columns].square().sum(), F.mse_loss(z[:, columns], z.cos()[:, columns]), z[:, columns].sum(0).square().sum(), (z[:, columns] * z[:, :1]).relu().amax(1)
         return *reduced, *scaled, *turned, *joined, *shaped, *counted, *behind
+
+
+class Culled(nn.Module):
+    """What masks select, with the options and along the dimensions that operators have for it."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+
+    def forward(self, x):
+        y = torch.tanh(self.mix(x))
+        rows, classes = x[:, 0] > 0, (x > 0).sum(1)
+        some, other, behind = y[rows], y.cos()[rows], y.t().reshape(2, 3, 6)[:, :, rows]
+        reduced = some.mean(0, keepdim=True).exp(), some.var(0, keepdim=True).exp(), (some * 0.1 + 1).cumprod(0).mean(0)
+        losses = F.mse_loss(some, other, reduction="none").sum(0), F.smooth_l1_loss(some, other, reduction="sum"), F.cross_entropy(some, classes[rows], ignore_index=2)
+        shaped = some.unsqueeze(0).exp().sum((0, 1)), behind.flatten(0, 1).exp().sum(1), torch.stack([some, other]).exp().sum((0, 1))
+        along = F.cosine_similarity(behind, behind.cos(), 0).sum(1), behind.select(1, 2).exp().sum(1), behind.sum(0).exp().sum(1), behind[:, [[0, 2], [1, 1]]].exp().sum(3)
+        return *reduced, *losses, *shaped, *along, y.index_put((rows,), some * 2, accumulate=True)
 
 
 class Picked(nn.Module):
@@ -605,6 +637,7 @@ CASES = {
     "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
     "masked": (Masked, {"x": numbers(3, 4, 4)}, None, {}),
     "picked": (Picked, {"x": numbers(7, 4)}, None, {}),
+    "culled": (Culled, {"x": numbers(6, 4)}, None, {}),
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
                  {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),
     "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),

@@ -505,6 +505,8 @@ RANKED = {
     "histc": lambda x: x[0] * torch.histc(x.detach(), 3, -1, 1) + x[1] * torch.histc(x.detach(), 3),
 }
 
+MANY = torch.arange(1100.0) % 2  # more than are folded unasked
+
 TRUTHS = {
     "maximum": lambda x: x * torch.maximum(x > 0, x.flip(1) > 0) - x.sin() * torch.max(x > 0.2, x < -0.2), "minimum": lambda x: x * torch.minimum(x > 0, x.flip(0) < 1) - x.sin() * torch.min(x > -0.5, x < 0.5),
     "fmax": lambda x: x * torch.fmax(x > 0, x.flip(1) > 0) - x.sin() * torch.fmin(x > -0.5, x < 0.5), "cummax": lambda x: x * (x > 0).cummax(1).values * ((x < 0).cummin(1).indices + 1),
@@ -514,6 +516,7 @@ TRUTHS = {
     "fill_diagonal_wrapped": lambda x: x.repeat(4, 1).fill_diagonal_(0.7, wrap=True), "fill_diagonal_tall": lambda x: x.repeat(4, 1).fill_diagonal_(0.7),
     "bincount": lambda x: x * torch.bincount(INDEX[0]) - x.sin() * torch.bincount(INDEX[1, :2], minlength=3), "bincount_weighted": lambda x: x * torch.bincount(INDEX[0], weights=x.detach()[1]),
     "bincount_of_data": lambda x: x * torch.bincount(x.argmax(1), minlength=3) + torch.bincount(x.argmax(0).int(), weights=x.detach()[0], minlength=3),
+    "bincount_of_many": lambda x: x * torch.bincount((MANY + 1).int(), minlength=2) / 1100,
     "type_asked": lambda x: x.to(torch.promote_types(torch.float32 if x.dtype == torch.float32 else torch.float64, torch.float16)) if torch.can_cast(torch.int32, torch.float32) and x.is_same_size(x.exp()) else x * 2,
     "eye_complex": lambda x: (torch.complex(x, x.exp()) @ torch.eye(3, dtype=torch.complex64).to(torch.complex(x, x).dtype)).real * torch.view_as_real(torch.eye(2, 3, dtype=torch.complex64)).sum(-1).to(x),
 }

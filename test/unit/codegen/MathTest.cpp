@@ -225,10 +225,29 @@ static void checkFunction(const char *name, double bound, Reference reference) {
 #include "codegen/math/MathBounds.def"
 
 TEST_CASE("math remainder is exact", "[math]") {
-  report("remainder",
-         worstOfBinary(MathKernel("arith.remf", 2),
-                       [](double x, double y) { return std::fmod(x, y); }),
-         0);
+  auto reference = [](double x, double y) { return std::fmod(x, y); };
+  MathKernel kernel("arith.remf", 2);
+  report("remainder", worstOfBinary(kernel, reference), 0);
+  // Quotients of every size: of random floats of each two magnitudes.
+  Worst worst;
+  auto see = [&](float x, float y, float got) {
+    worst.see(x, y, got, reference(double(x), double(y)));
+  };
+  constexpr int kLeast = -149, kNormal = -126, kGreatest = 127, kDigits = 23;
+  std::mt19937 random(43);
+  auto floatOf = [&](int exponent) {
+    int digits = std::min(exponent - kLeast, kDigits);
+    uint32_t significand = uint32_t(random()) & ((1u << digits) - 1);
+    return exponent < kNormal
+               ? bit_cast<float>(1u << digits | significand)
+               : bit_cast<float>(uint32_t(exponent - kNormal + 1) << kDigits | significand);
+  };
+  std::vector<float> xs, ys;
+  for (int larger = kLeast; larger <= kGreatest; ++larger)
+    for (int lesser = kLeast; lesser <= larger; ++lesser)
+      xs.push_back(floatOf(larger)), ys.push_back(floatOf(lesser));
+  evaluate(kernel, xs, ys, see);
+  report("remainder", worst, 0);
 }
 
 TEST_CASE("math gives the same for every shape", "[math]") {

@@ -243,6 +243,15 @@ TEST_CASE("torch.export: torch.vmap") {
              Contains("torch.vmap maps over a dimension that the tensor does not have"));
 }
 
+TEST_CASE("torch.export: what cannot be computed without knowing what a mask selects") {
+  std::string problems = import(program("refused/cut")).problems();
+  for (std::string node :
+       {"slice_1", "linalg_vector_norm", "max_1", "cat", "embedding", "embedding_1"}) {
+    INFO(node);
+    CHECK_THAT(problems, Contains("'" + node + "' (aten."));
+  }
+}
+
 TEST_CASE("torch.export: memory that is shared") {
   CHECK_THAT(import(program("refused/shared")).problems(),
              Contains("the buffer 'copy' shares its memory with the parameter 'scale'"));

@@ -103,7 +103,7 @@ class Overwritten(nn.Module):
     def __init__(self):
         super().__init__()
         self.first = nn.Linear(4, 4)
-        for name in ("filled", "zeroed", "copied", "viewed", "rows", "sliced", "sign", "power", "added", "drawn", "mean", "imaginary"):
+        for name in ("filled", "zeroed", "copied", "viewed", "rows", "sliced", "sign", "power", "added", "drawn", "mean", "imaginary", "counted"):
             self.register_parameter(name, nn.Parameter(torch.randn(4)))
 
     def forward(self, x):
@@ -118,7 +118,8 @@ class Overwritten(nn.Module):
         added = torch.addmm(self.added, x, x.t() @ x, beta=0)
         drawn = torch.bernoulli(self.drawn.clamp(1, 1)) * torch.normal(self.mean, torch.zeros(4))
         real = torch.complex(x, self.imaginary.expand(5, 4)).real
-        return real * drawn + torch.copysign(x, self.sign) + self.power**0 * filled - zeroed + copied * viewed + rows * sliced + added
+        counted = torch.cdist(self.counted.view(1, 4), x, p=0) + torch.pdist((x * self.counted)[:2], p=0)
+        return real * drawn + torch.copysign(x, self.sign) + self.power**0 * filled - zeroed + copied * viewed + rows * sliced + added + counted.mean()
 
 
 class Taught(nn.Module):

@@ -144,7 +144,7 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
       if (matchPattern(gradient, m_AnyZeroFloat()))
         emitWarning(namedParameter(name))
             << "the gradient of the parameter is always zero: the parameter reaches the loss only "
-               "through rounding, signs or the like";
+               "through rounding, signs, what is overwritten or the like";
       Value apart = builder.create<prim::OptimizationBarrierOp>(gradient.getLoc(), gradient);
       additions.addResult(apart, ("grad." + name).str(), Role::Gradient);
       continue;

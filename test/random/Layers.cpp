@@ -85,6 +85,11 @@ bool straightThrough(Sketch &s) {
   return bool(s.one("nn.straight_through", {s.of(Sketch::typeOf(x)), x}, {}, x.getType()));
 }
 
+bool zeroDependence(Sketch &s) {
+  Value x = s.floats();
+  return bool(s.one("nn.zero_dependence", {x, s.floats()}, {}, x.getType()));
+}
+
 bool byMode(Sketch &s) {
   Value x = s.floats();
   return bool(s.one("nn.by_mode", {x, s.of(Sketch::typeOf(x))}, {}, x.getType()));
@@ -101,6 +106,7 @@ constexpr Production kActivations[] = {{"activation", 16, activation},
                                        {"prelu", 2, prelu},
                                        {"softmax", 5, softmax},
                                        {"straight_through", 1, straightThrough},
+                                       {"zero_dependence", 1, zeroDependence},
                                        {"by_mode", 1, byMode}};
 
 // ---- normalisations ----

@@ -105,6 +105,6 @@ TEST_CASE("a wrong phase is named, and its case minimised") {
     });
     INFO(textOf(*module));
     auto forward = module->lookupSymbol<func::FuncOp>("forward");
-    CHECK(llvm::range_size(forward.front().without_terminator()) <= 4);
+    CHECK(llvm::range_size(forward.front().without_terminator()) <= 5);
   }
 }

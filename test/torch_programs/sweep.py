@@ -24,7 +24,14 @@ import stateful  # noqa: E402
 import targets  # noqa: E402
 
 LOST = {"core": (".detach()", "no_grad()"), "traced": ("no_grad()",)}  # where gradients stop, in formats that do not say
-LOST_STATE = {"core": (".detach()", "no_grad()", ".data"), "traced": ("no_grad()", ".data", "self.b# = ", "self.b#, self.c# = ", "momentum=None"), "scripted": ("max_norm",)}
+LOST_STATE = {
+    "core": (".detach()", "no_grad()", ".data"),
+    "traced": ("no_grad()", ".data", "self.b# = ", "self.b#, self.c# = ", "momentum=None"),
+    "scripted": ("max_norm",),
+    # PyTorch joins no backward pass with writes into parameters, nor with one into a buffer that the backward pass reads, nor these:
+    "joint": ("max_norm", "self.w#.clamp_", "self.w#[0] *=", "self.t#.", "x / self.b#", "x ** self.b#", "x * self.b#", "where(self.b#", "masked_fill(self.b#")
+    + (".data", "momentum=None", "self.b#, self.c# = "),
+}
 MOVED = 3  # runs of PyTorch with values that are a few roundings away
 
 

@@ -184,6 +184,8 @@ void MutableTensor::write(ForwardBuilder &function, Location loc, Value value, b
   bool isSeen = isRecorded && llvm::none_of(state->steps, [](const ViewStep &step) {
                   return step.stopsGradient;
                 });
+  if (isSeen && storage.hasGradient) // PyTorch's graph has an edge to what was there
+    value = zeroDependence(function, loc, value, state->value);
   Value written = isSeen ? value : withoutGradient(function, loc, value);
   for (size_t i = steps.size(); i-- > 0;) {
     if (!steps[i].put && getElementTypeOrSelf(wholes[i]) != getElementTypeOrSelf(written))

@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Gradient.h"
 
 using namespace mlir;
 using namespace accc;
@@ -38,23 +39,26 @@ Entities polarForm(Node &node) {
   return {polar(magnitude, angle).value(node)};
 }
 
-/// The real part (0) or the imaginary one (1), which lie side by side.
-Entities partOf(Node &node, Tensor part, int64_t index) {
+/// The real part (0) or the imaginary one (1), which lie side by side. The other one has a gradient
+/// of zeros.
+Entities partOf(Node &node, int64_t index) {
+  Complex x = node.complexIn("self");
+  Tensor part = x.real, other = x.imaginaryOrZero();
+  if (index == 1)
+    std::swap(part, other);
   node.lay(node.layoutOf(part).asPairs().selected(part.rank(), index));
-  return {part};
+  return {zeroDependence(part, other)};
 }
 Entities identity(Node &node) {
   Tensor x = node.in("self");
   node.lay(node.layoutOf(x));
   return {x};
 }
-Entities realPart(Node &node) {
-  return node.isComplex("self") ? partOf(node, node.complexIn("self").real, 0) : identity(node);
-}
+Entities realPart(Node &node) { return node.isComplex("self") ? partOf(node, 0) : identity(node); }
 Entities imaginaryPart(Node &node) {
   if (!node.isComplex("self"))
     fail("the argument 'self' must be a tensor of complex numbers");
-  return partOf(node, *node.complexIn("self").imaginary, 1);
+  return partOf(node, 1);
 }
 Entities phaseOfReal(Node &node) { return {phase(Complex(asFloat(node, node.in("self"))))}; }
 Entities negated(Node &node) { return {-node.in("self")}; }

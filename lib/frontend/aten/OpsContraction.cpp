@@ -6,6 +6,7 @@
 #include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Determinant.h"
 #include "frontend/common/Einsum.h"
+#include "frontend/common/Gradient.h"
 #include "ir/nn/Nn.h"
 
 #include <limits>
@@ -78,6 +79,14 @@ Entities addComplexProduct(Node &node, Rule rule) {
   return beta == 0 ? y : plusTerm(node, y, "self", beta);
 }
 
+/// y + beta x. If beta is 0, not even NaN is taken over, and x has a gradient of zeros.
+Tensor plusMultiple(const Node &node, Tensor y, Tensor x, double beta) {
+  if (beta == 0)
+    return zeroDependence(y, x);
+  x = node.broadcastTo(x, y.shape());
+  return y + (beta == 1 ? x : x * beta);
+}
+
 /// beta self + alpha a b
 Entities addProduct(Node &node, StringRef first, StringRef second) {
   Tensor a = node.in(first), b = node.in(second), c = node.in("self");
@@ -89,10 +98,7 @@ Entities addProduct(Node &node, StringRef first, StringRef second) {
   Tensor y = frontend::matrixProduct(node, a, b);
   if (alpha != 1)
     y = y * alpha;
-  if (beta == 0) // not even NaN is taken over
-    return {y};
-  c = node.broadcastTo(c, y.shape());
-  return {y + (beta == 1 ? c : c * beta)};
+  return {plusMultiple(node, y, c, beta)};
 }
 Entities addmm(Node &node) {
   return node.hasComplex() ? addComplexProduct(node, addmm) : addProduct(node, "mat1", "mat2");
@@ -112,7 +118,7 @@ Entities addbmm(Node &node) {
   Tensor y = prim::sum(frontend::matrixProduct(node, node.in("batch1"), node.in("batch2")), {0});
   double alpha = node.number("alpha"), beta = node.number("beta");
   y = alpha == 1 ? y : y * alpha;
-  return {beta == 0 ? y : y + node.broadcastTo(node.in("self"), y.shape()) * beta};
+  return {plusMultiple(node, y, node.in("self"), beta)};
 }
 
 /// Sums over pairs of dimensions.
@@ -192,10 +198,7 @@ Entities addr(Node &node) {
   double alpha = node.number("alpha"), beta = node.number("beta");
   if (alpha != 1)
     y = y * alpha;
-  if (beta == 0)
-    return {y};
-  Tensor self = node.broadcastTo(node.in("self").convert(type), y.shape());
-  return {y + (beta == 1 ? self : self * beta)};
+  return {plusMultiple(node, y, node.in("self").convert(type), beta)};
 }
 
 /// a[1] b[2] - a[2] b[1] and so on, along a dimension of three elements: without a name, the first

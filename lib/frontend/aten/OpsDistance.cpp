@@ -4,6 +4,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Formulas.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 
 #include <numeric>
@@ -42,6 +43,13 @@ Entities pairwiseDistance(Node &node) {
   return {y.reshape(shape)};
 }
 
+/// The norms of vectors along the last dimension. Other than that of norm(), PyTorch's gradient for
+/// p = 0 is there, and zero.
+Tensor lengths(Tensor vectors, double p) {
+  Tensor y = norm(vectors, p, {vectors.rank() - 1});
+  return p == 0 ? zeroDependence(y, vectors) : y;
+}
+
 /// Of each row of one matrix and each of another.
 Entities distances(Node &node) {
   Tensor a = node.floatIn("x1"), b = node.floatIn("x2");
@@ -53,7 +61,7 @@ Entities distances(Node &node) {
     return x.reshape(shape);
   };
   auto [left, right] = node.broadcast(between(a, 1), between(b, 2));
-  return {norm(left - right, node.number("p"), {left.rank() - 1})};
+  return {lengths(left - right, node.number("p"))};
 }
 Entities distancesBackward(Node &node) { return backward<distances>(node, "x1"); }
 
@@ -76,7 +84,7 @@ Entities distancesOfRows(Node &node) {
     return {node.full({0}, x.elementType(), 0)};
   Tensor a = x.gather(node.integers(first, {count}), 0);
   Tensor b = x.gather(node.integers(second, {count}), 0);
-  return {norm(a - b, node.number("p"), {1})};
+  return {lengths(a - b, node.number("p"))};
 }
 
 /// What scales slices of these norms to the bound, where they are greater.

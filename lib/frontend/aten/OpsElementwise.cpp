@@ -5,6 +5,7 @@
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Formulas.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -98,7 +99,7 @@ Entities powerIn(Node &node, Type type) {
   if (!node.isTensor("exponent")) {
     double exponent = node.number("exponent");
     if (exponent == 0)
-      return {x.full(1.0)};
+      return {zeroDependence(x.full(1.0), x)};
     if (exponent == 1)
       return {x};
     if (exponent == 2)

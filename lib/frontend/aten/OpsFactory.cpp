@@ -2,6 +2,7 @@
 // Tensors made of nothing.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Gradient.h"
 
 #include <cmath>
 
@@ -50,7 +51,10 @@ Entities newFull(Node &node) {
 /// In place, x.fill_(value).
 Entities fill(Node &node) {
   RankedTensorType type = node.tensorType("self");
-  return filled(node, type.getShape(), type.getElementType(), "value");
+  Value value = filled(node, type.getShape(), type.getElementType(), "value").front().tensor;
+  Value before =
+      frontend::isComplex(type) ? node.complexIn("self").value(node) : node.in("self").get();
+  return {zeroDependence(node.forward(), node.loc(), value, before)};
 }
 
 template <int value> Entities constant(Node &node) {

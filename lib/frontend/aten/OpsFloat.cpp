@@ -2,6 +2,7 @@
 // Signs, exponents and the special values of numbers.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/common/Gradient.h"
 
 #include <cmath>
 #include <limits>
@@ -33,7 +34,7 @@ Entities signBit(Node &node) { return {isNegative(node, node.in("self"))}; }
 Entities copySign(Node &node) {
   auto [a, b] = operands(node, "self", "other");
   Tensor size = prim::abs(asFloat(node, a));
-  return {prim::select(isNegative(node, asFloat(node, b)), -size, size)};
+  return {zeroDependence(prim::select(isNegative(node, asFloat(node, b)), -size, size), b)};
 }
 
 /// 0 below 0, 1 above, and `values` at 0.

@@ -4,6 +4,7 @@
 #include "frontend/aten/Promotion.h"
 #include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Formulas.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -128,7 +129,8 @@ Entities normalFill(Node &node) {
   return {normal(node, node.in("self").type(), node.number("mean"), node.number("std"))};
 }
 
-/// Of one shape, with means and deviations that are numbers or tensors. No gradient flows to these.
+/// Of one shape, with means and deviations that are numbers or tensors. The gradient of these is
+/// zero.
 Entities normalOf(Node &node) {
   Builder &b = node.builder();
   Type type = resultType(node, {"mean", "std"});
@@ -141,7 +143,8 @@ Entities normalOf(Node &node) {
     mean = node.broadcastTo(mean.convert(type), node.integers("size"));
     deviation = node.broadcastTo(deviation.convert(type), node.integers("size"));
   }
-  return {detach(mean) + detach(deviation) * normal(node, mean.type(), 0, 1)};
+  Tensor drawn = detach(mean) + detach(deviation) * normal(node, mean.type(), 0, 1);
+  return {zeroDependence(zeroDependence(drawn, mean), deviation)};
 }
 
 // ---- distributions, of which the first argument has shape and type ----
@@ -234,11 +237,13 @@ Tensor bernoulliOf(Node &node, Tensor p, RankedTensorType type) {
   return node.make<nn::BernoulliOp>({p, node.forward().randomKey()},
                                     {node.i64("stream", node.forward().nextStream())}, {type});
 }
-/// With probability p, a number or a tensor, or else the elements themselves.
+/// With probability p, a number or a tensor, or else the elements themselves. The gradient of these
+/// is zero.
 Entities bernoulli(Node &node) {
   Tensor x = node.in("self"),
          p = node.has("p") ? asTensor(node, "p", node.builder().getF32Type()) : x;
-  return {bernoulliOf(node, asFloat(node, node.broadcastTo(p, x.shape())), x.type())};
+  return {zeroDependence(bernoulliOf(node, asFloat(node, node.broadcastTo(p, x.shape())), x.type()),
+                         p)};
 }
 
 } // namespace

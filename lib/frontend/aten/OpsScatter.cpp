@@ -4,6 +4,7 @@
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Formulas.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 
 #include <limits>
@@ -180,7 +181,7 @@ Tensor withSlice(Node &node, Tensor x, Tensor part, int64_t dim, int64_t start, 
     pieces.push_back(part);
     if (end < extent)
       pieces.push_back(x.sliceDim(dim, end, extent));
-    return pieces.size() == 1 ? part : node.concatenate(pieces, dim);
+    return pieces.size() == 1 ? zeroDependence(part, x) : node.concatenate(pieces, dim);
   }
   SmallVector<int64_t> positions;
   for (int64_t at = start; at < end; at += step)
@@ -195,7 +196,7 @@ Entities sliceScatter(Node &node) {
   SmallVector<int64_t> shape(x.shape());
   shape[dim] = (end - start + step - 1) / step;
   if (shape[dim] == 0)
-    return {x};
+    return {zeroDependence(x, part)};
   return {withSlice(node, x, node.broadcastTo(part.convert(x.elementType()), shape), dim, start,
                     end, step)};
 }

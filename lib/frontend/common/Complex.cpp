@@ -2,6 +2,7 @@
 #include "frontend/common/Complex.h"
 
 #include "frontend/common/Formulas.h"
+#include "frontend/common/Gradient.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -162,7 +163,7 @@ Complex accc::frontend::power(const Complex &a, double exponent) {
   if (exponent != std::floor(exponent) || exponent > kMostFactors)
     return polar(prim::pow(magnitude(a), exponent), phase(a) * exponent);
   if (exponent == 0)
-    return Complex(a.real.full(1.0));
+    return Complex(zeroDependence(a.real.full(1.0), a.real));
   // The squares that the exponent is made of.
   std::optional<Complex> result;
   Complex square = a;

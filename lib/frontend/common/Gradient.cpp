@@ -5,6 +5,8 @@
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::frontend;
@@ -32,18 +34,56 @@ Tensor accc::frontend::straightThrough(Tensor value, Tensor x) {
   return x.wrap(x.getBuilder().create<nn::StraightThroughOp>(x.getLoc(), value.get(), x.get()));
 }
 
-Value accc::frontend::straightThrough(ForwardBuilder &function, Location loc, Value value,
-                                      Value x) {
+/// What `join` makes of both parts of a value that may have a gradient and of those of `x`, of the
+/// same type.
+static Value joinParts(ForwardBuilder &function, Location loc, Value value, Value x,
+                       Tensor (*join)(Tensor, Tensor)) {
   NodeBuilder node(function, loc);
   if (!isDifferentiable(value.getType()))
     return value;
   auto rule = [&]() -> Entities {
     if (!isComplex(value.getType()))
-      return {straightThrough(node.wrap(value), node.wrap(x))};
+      return {join(node.wrap(value), node.wrap(x))};
     Complex parts = Complex::ofValue(node, value), from = Complex::ofValue(node, x);
-    return {Complex(straightThrough(parts.real, from.real),
-                    straightThrough(parts.imaginaryOrZero(), from.imaginaryOrZero()))
-                .value(node)};
+    return {
+        Complex(join(parts.real, from.real), join(parts.imaginaryOrZero(), from.imaginaryOrZero()))
+            .value(node)};
   };
   return function.build(rule).front().tensor;
+}
+
+Value accc::frontend::straightThrough(ForwardBuilder &function, Location loc, Value value,
+                                      Value x) {
+  return joinParts(function, loc, value, x, straightThrough);
+}
+
+Tensor accc::frontend::zeroDependence(Tensor value, Tensor x) {
+  if (!isDifferentiable(value.type()) || !isDifferentiable(x.type()) || knownValue(x.get()))
+    return value;
+  return value.wrap(
+      value.getBuilder().create<nn::ZeroDependenceOp>(value.getLoc(), value.get(), x.get()));
+}
+
+/// Whether the value is computed of `x` in a few steps, by a way that has a gradient, if of zeros.
+static bool dependsClosely(Value value, Value x) {
+  constexpr size_t kMost = 64;
+  llvm::SmallSetVector<Value, 16> seen;
+  seen.insert(value);
+  for (size_t i = 0; i < seen.size() && i < kMost; ++i) {
+    if (seen[i] == x)
+      return true;
+    Operation *op = seen[i].getDefiningOp();
+    if (!op || (op->hasTrait<ZeroGradient>() && !op->hasTrait<PiecewiseConstant>()))
+      continue;
+    for (Value operand : op->getOperands())
+      if (isDifferentiable(operand.getType()))
+        seen.insert(operand);
+  }
+  return false;
+}
+
+Value accc::frontend::zeroDependence(ForwardBuilder &function, Location loc, Value value, Value x) {
+  if (dependsClosely(value, x))
+    return value;
+  return joinParts(function, loc, value, x, zeroDependence);
 }

@@ -17,3 +17,14 @@ LogicalResult StraightThroughOp::differentiate(Gradients &gradients) {
   gradients.add(getX(), gradients.of(getResult()));
   return success();
 }
+
+LogicalResult ZeroDependenceOp::decompose(OpBuilder &, SmallVectorImpl<Value> &results) {
+  results.push_back(getValue());
+  return success();
+}
+
+/// x, which is active, gets nothing: that is a gradient of zeros.
+LogicalResult ZeroDependenceOp::differentiate(Gradients &gradients) {
+  gradients.add(getValue(), gradients.of(getResult()));
+  return success();
+}

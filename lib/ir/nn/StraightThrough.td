@@ -15,4 +15,14 @@ def Nn_StraightThroughOp : Nn_OpWithGradient<"straight_through", [AllTypesMatch<
   let results = (outs Prim_FloatTensor:$result);
 }
 
+def Nn_ZeroDependenceOp : Nn_OpWithGradient<"zero_dependence", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "a value that depends on x with a gradient of zeros";
+  let description = [{
+    The result is `value`, with its gradient. x has a gradient, too, which is zero: what PyTorch records where a tensor
+    is overwritten, or where an operator does not use the numbers of x. A parameter that reaches the loss only so is
+    trained: weight decay and the optimizer's state change it.}];
+  let arguments = (ins Prim_FloatTensor:$value, Prim_FloatTensor:$x);
+  let results = (outs Prim_FloatTensor:$result);
+}
+
 #endif

@@ -97,6 +97,31 @@ class Paused(nn.Module):
         return x * same + later * torch.cat([right, left], 1)
 
 
+class Overwritten(nn.Module):
+    """Parameters with a gradient of zeros: they are overwritten, or operators do not use their numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 4)
+        for name in ("filled", "zeroed", "copied", "viewed", "rows", "sliced", "sign", "power", "added", "drawn", "mean", "imaginary", "counted"):
+            self.register_parameter(name, nn.Parameter(torch.randn(4)))
+
+    def forward(self, x):
+        x = self.first(x)
+        filled, zeroed, copied, viewed, rows = (2 * p for p in (self.filled, self.zeroed, self.copied, self.viewed, self.rows))
+        filled.fill_(0.5)
+        zeroed.zero_()
+        copied.copy_(x[0])
+        viewed.view(2, 2).t().fill_(-1)
+        rows[:] = x[1]
+        sliced = self.sliced.slice_scatter(x[2], 0, 0, 4)
+        added = torch.addmm(self.added, x, x.t() @ x, beta=0)
+        drawn = torch.bernoulli(self.drawn.clamp(1, 1)) * torch.normal(self.mean, torch.zeros(4))
+        real = torch.complex(x, self.imaginary.expand(5, 4)).real
+        counted = torch.cdist(self.counted.view(1, 4), x, p=0) + torch.pdist((x * self.counted)[:2], p=0)
+        return real * drawn + torch.copysign(x, self.sign) + self.power**0 * filled - zeroed + copied * viewed + rows * sliced + added + counted.mean()
+
+
 class Taught(nn.Module):
     """A teacher that follows the student, a power iteration that writes by `out=`, and a buffer that nothing reads."""
 
@@ -617,6 +642,7 @@ CASES = {
     "laid": (Laid, {"x": numbers(2, 3, 4)}, None, {}),
     "stopped": (Stopped, {"x": numbers(5, 4)}, None, {}),
     "paused": (Paused, {"x": numbers(5, 4)}, None, {}),
+    "overwritten": (Overwritten, {"x": numbers(5, 4)}, None, {}),
     "renewed": (Renewed, {"words": words(9, 3, 4)}, None, {}),
     "recalled": (Recalled, {"x": numbers(5, 4)}, None, {}),
     "scaled": (Scaled, {"x": numbers(5, 4)}, None, {}),

@@ -447,6 +447,7 @@ for name, scaled, reference in [("i0", "false", torch.special.i0), ("i0e", "true
 # ---- gradients that are not of the value ----
 
 case("straight_through", "straight_through %0, %1", [randn(2, 3), randn(2, 3)], lambda value, x: value.detach() + (x - x.detach()), kind="bend")
+case("zero_dependence", "zero_dependence %0, %1", [randn(2, 3), randn(2)], lambda value, x: value + 0 * x.sum())
 
 
 # ---- by mode ----

@@ -51,15 +51,18 @@ TEST_CASE("the gradient of a value is the sum over its uses") {
   CHECK(gradient(trainable, "b") == std::vector<double>{0.5, -2});
 }
 
-TEST_CASE("a parameter that reaches the loss through jumps has a gradient of zeros") {
+TEST_CASE(
+    "a parameter that reaches the loss through jumps, or is overwritten, has a gradient of zeros") {
   // As in PyTorch: weight decay changes it.
-  for (const char *op : {"floor", "ceil", "round_even", "sign"}) {
-    Trainable trainable(model(std::string("%0 = prim.") + op +
-                              " %b : (tensor<2xf64>) -> tensor<2xf64>\n%y = prim.mul %a, %0" +
-                              kPair));
+  for (const char *op : {"prim.floor %b", "prim.ceil %b", "prim.round_even %b", "prim.sign %b",
+                         "nn.zero_dependence %a, %b"}) {
+    bool isOfOne = !StringRef(op).contains(',');
+    Trainable trainable(model("%0 = " + std::string(op) +
+                              (isOfOne ? " : (tensor<2xf64>) -> tensor<2xf64>\n" : kPair) +
+                              "%y = prim.mul %a, %0" + kPair));
     CHECK(trainable.make({"output:loss", "sgd,weight_decay=0.5", {}}) ==
           "warning: node 'b': the gradient of the parameter is always zero: the parameter reaches "
-          "the loss only through rounding, signs or the like\n");
+          "the loss only through rounding, signs, what is overwritten or the like\n");
     Values values = inputs();
     values["learning_rate"] = scalar(1);
     trainable.run("train_step", values);

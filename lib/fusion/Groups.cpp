@@ -201,6 +201,64 @@ bool Groups::mayHaveColumns(const prim::KernelReductions &reductions) const {
   return wanted > 0 && reductions.stripRows() == wanted;
 }
 
+/// Whether the op repeats each element for a few neighbours: for fewer than a vector register, the
+/// element costs no more than they do; beside many, it costs nothing.
+static bool makesRuns(prim::BroadcastOp op) {
+  constexpr int64_t kShortest = 8, kLongest = 512;
+  ArrayRef<int64_t> dimensions = op.getDimensions(), shape = shapeOf(op.getResult());
+  auto rank = static_cast<int64_t>(dimensions.size());
+  if (!llvm::equal(dimensions, llvm::seq<int64_t>(0, rank)) ||
+      shapeOf(op.getOperand()) != shape.take_front(rank))
+    return false;
+  int64_t run = ReferenceArray::count(shape.drop_front(rank));
+  return kShortest <= run && run <= kLongest;
+}
+
+/// Whether several ops of as many elements compute the large value.
+bool Groups::isWorthAKernel(Value value) const {
+  constexpr size_t kOps = 4;
+  int64_t elements = cast<RankedTensorType>(value.getType()).getNumElements();
+  if (elements < target.getCachedElements())
+    return false;
+  llvm::SetVector<Operation *> found;
+  SmallVector<Value> pending{value};
+  while (!pending.empty() && found.size() < kOps) {
+    Value next = pending.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    bool computes = isa_and_nonnull<Pointwise>(op);
+    if (!op || (!computes && partOf(op) != Part::Alias) || (computes && !found.insert(op)) ||
+        cast<RankedTensorType>(next.getType()).getNumElements() != elements)
+      continue;
+    llvm::append_range(pending, op->getOperands());
+  }
+  return found.size() >= kOps;
+}
+
+/// Whether a kernel would compute elements of a large value one by one, each for a run of
+/// neighbours, where a kernel of its own computes them in vectors. What it computes of a reduction
+/// is there once a row.
+bool Groups::computesForRuns(ArrayRef<Operation *> ops) const {
+  DenseSet<Operation *> inside(ops.begin(), ops.end()), ofRows;
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands()) {
+      bool isRun = false;
+      Operation *producer = operand.getDefiningOp();
+      while (producer && comesAlong(producer) && producer->getNumOperands() > 0) {
+        if (auto broadcast = dyn_cast<prim::BroadcastOp>(producer))
+          isRun |= makesRuns(broadcast);
+        operand = producer->getOperand(0);
+        producer = operand.getDefiningOp();
+      }
+      if (!producer || !inside.contains(producer))
+        continue;
+      if (isa<prim::ReduceOp>(producer) || ofRows.contains(producer))
+        ofRows.insert(op);
+      else if (isRun && isa<Pointwise>(producer) && isWorthAKernel(operand))
+        return true;
+    }
+  return false;
+}
+
 FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   const KernelLimits limits = target.getKernelLimits();
   if (ops.size() > limits.ops)
@@ -228,6 +286,8 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   }
   if (anchor)
     return mayBeOneWith(anchor, ops, results);
+  if (computesForRuns(ops))
+    return FusionDecision::forbid("elements of a large value would be computed one by one");
 
   std::optional<prim::KernelReductions> sorted = prim::sortReductions(reductions);
   if (!sorted || !mayHaveColumns(*sorted))

@@ -88,6 +88,8 @@ private:
   bool standsAlone(mlir::Operation *op) const;
   bool sortsIn(mlir::Value result) const;
   bool mayHaveColumns(const prim::KernelReductions &reductions) const;
+  bool isWorthAKernel(mlir::Value value) const;
+  bool computesForRuns(llvm::ArrayRef<mlir::Operation *> ops) const;
   FusionDecision mayBeOne(llvm::ArrayRef<mlir::Operation *> ops) const;
 
   const Target &target;

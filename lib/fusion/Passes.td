@@ -151,7 +151,8 @@ def FormFusionsPass : TargetedPass<"form-fusions"> {
   let description = [{
     Puts every op that is not a contraction, a reshape or a non-splat constant into a prim.fusion. First
     producers are fused with their consumers where one kernel can compute both, then siblings that read the
-    same tensor. Where the target asks for it, small independent reductions of one shape become one kernel
+    same tensor. A large value that takes several ops and is repeated for a few neighbours each stays in memory:
+    a kernel would compute it one element at a time. Where the target asks for it, small independent reductions of one shape become one kernel
     whatever they read: the second steps of sums that were split. Cheap pointwise values are then recomputed
     in the kernels that read them instead of being stored, where that moves fewer bytes and keeps no more
     memory live at any step. Last, inputs of which a kernel reads only one slice are narrowed to it, and each

@@ -266,16 +266,26 @@ void VectorReduction::emitBlock(Value low, Value high, int64_t blockExtent) {
   });
 }
 
-/// How many values a step over a row's columns computes that are the same for all of them.
+/// How many values a step over a row's columns computes that are the same for all of them. One that
+/// it reads from memory, of which each row has another cache line, is worth as much by itself.
 int64_t VectorReduction::countOfRows() const {
   DenseSet<Operation *> seen;
   SmallVector<Value> values;
   exec::KernelOp kernel = r.kernel;
-  for (auto op : kernel.getBody().front().getOps<prim::BroadcastOp>())
-    if (op.getType().getShape() == r.spaceShape() &&
-        !llvm::is_contained(op.getDimensions(), int64_t(vectorDim)))
-      values.push_back(op.getOperand());
+  auto isReduced = [&](int64_t dimension) { return r.domain.reduced[dimension]; };
   int64_t count = 0;
+  for (auto op : kernel.getBody().front().getOps<prim::BroadcastOp>()) {
+    ArrayRef<int64_t> dimensions = op.getDimensions();
+    if (op.getType().getShape() != r.spaceShape() ||
+        llvm::is_contained(dimensions, int64_t(vectorDim)))
+      continue;
+    values.push_back(op.getOperand());
+    Value source = op.getOperand();
+    while (auto reshape = source.getDefiningOp<prim::ReshapeOp>())
+      source = reshape.getOperand();
+    bool isFar = llvm::any_of(dimensions, isReduced) && !isReduced(dimensions.back());
+    count += isFar && isa<BlockArgument>(source) ? kOfRowsWorthIt : 0;
+  }
   while (!values.empty()) {
     Operation *op = values.pop_back_val().getDefiningOp();
     if (!op || isa<prim::ReduceOp>(op) || !seen.insert(op).second)

@@ -67,3 +67,45 @@ func.func @returned_behind_a_barrier(%a: tensor<2x64x64xf32>) -> (tensor<1x64x64
   %3 = prim.dot_general %1, %1 {lhs_batch = array<i64: 0>, rhs_batch = array<i64: 0>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 1>} : (tensor<1x64x64xf32>, tensor<1x64x64xf32>) -> tensor<1x64x64xf32>
   return %2, %3 : tensor<1x64x64xf32>, tensor<1x64x64xf32>
 }
+
+// Weights of pairs, each for a run of neighbours: a kernel of their own computes them in vectors. Two ops are computed
+// with the sums, and so is what the kernel computes of its own reduction, once a row.
+// CHECK-LABEL: @weighted_pairs
+// CHECK-NEXT: %[[W:.*]] = prim.fusion loop "sqrt_div_mul_add"(%arg0) : (tensor<128x128xf32>) -> tensor<128x128xf32>
+// CHECK: prim.fusion reduce "mul_reduce"(%[[W]], %arg1)
+// CHECK: prim.fusion reduce "mul_sqrt_reduce"(%arg0, %arg1)
+// CHECK-NOT: prim.fusion
+// CHECK: return
+func.func @weighted_pairs(%d: tensor<128x128xf32>, %x: tensor<128x64xf32>) -> (tensor<128x64xf32>, tensor<128x64xf32>) {
+  %0 = prim.sqrt %d : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %1 = prim.div %d, %0 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %2 = prim.mul %1, %d : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %3 = prim.add %2, %d : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %4 = prim.broadcast %3 {dimensions = array<i64: 0, 1>} : (tensor<128x128xf32>) -> tensor<128x128x64xf32>
+  %5 = prim.broadcast %x {dimensions = array<i64: 1, 2>} : (tensor<128x64xf32>) -> tensor<128x128x64xf32>
+  %6 = prim.mul %4, %5 : (tensor<128x128x64xf32>, tensor<128x128x64xf32>) -> tensor<128x128x64xf32>
+  %7 = prim.reduce sum %6 {dimensions = array<i64: 1>} : (tensor<128x128x64xf32>) -> tensor<128x64xf32>
+  %8 = prim.mul %d, %d : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %9 = prim.sqrt %8 : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %10 = prim.broadcast %9 {dimensions = array<i64: 0, 1>} : (tensor<128x128xf32>) -> tensor<128x128x64xf32>
+  %11 = prim.mul %10, %5 : (tensor<128x128x64xf32>, tensor<128x128x64xf32>) -> tensor<128x128x64xf32>
+  %12 = prim.reduce max %11 {dimensions = array<i64: 0>} : (tensor<128x128x64xf32>) -> tensor<128x64xf32>
+  return %7, %12 : tensor<128x64xf32>, tensor<128x64xf32>
+}
+
+// CHECK-LABEL: @of_their_rows
+// CHECK-NEXT: prim.fusion reduce
+// CHECK-NOT: prim.fusion
+// CHECK: return
+func.func @of_their_rows(%x: tensor<8192x64xf32>, %e: tensor<8192xf32>) -> tensor<8192x64xf32> {
+  %0 = prim.mul %x, %x : (tensor<8192x64xf32>, tensor<8192x64xf32>) -> tensor<8192x64xf32>
+  %1 = prim.reduce sum %0 {dimensions = array<i64: 1>} : (tensor<8192x64xf32>) -> tensor<8192xf32>
+  %2 = prim.add %1, %e : (tensor<8192xf32>, tensor<8192xf32>) -> tensor<8192xf32>
+  %3 = prim.sqrt %2 : (tensor<8192xf32>) -> tensor<8192xf32>
+  %4 = prim.div %e, %3 : (tensor<8192xf32>, tensor<8192xf32>) -> tensor<8192xf32>
+  %5 = prim.mul %4, %3 : (tensor<8192xf32>, tensor<8192xf32>) -> tensor<8192xf32>
+  %6 = prim.sub %5, %e : (tensor<8192xf32>, tensor<8192xf32>) -> tensor<8192xf32>
+  %7 = prim.broadcast %6 {dimensions = array<i64: 0>} : (tensor<8192xf32>) -> tensor<8192x64xf32>
+  %8 = prim.mul %x, %7 : (tensor<8192x64xf32>, tensor<8192x64xf32>) -> tensor<8192x64xf32>
+  return %8 : tensor<8192x64xf32>
+}

@@ -241,6 +241,27 @@ TEST_CASE("TorchScript: what depends on data is refused at its line") {
              Contains("(torch.linalg_eigvalsh)") && Contains("(torch.special_bessel_j0)"));
 }
 
+TEST_CASE("TorchScript: what two masks that depend on data select does not meet") {
+  const std::string masks = "    some = torch.index(x, [torch.gt(x, 0)])\n"
+                            "    other = torch.index(torch.sin(x), [torch.lt(x, 1)])\n"
+                            "    same = torch.index(torch.sin(x), [torch.gt(x, 0)])\n"
+                            "    y = torch.mul(x, 2)\n";
+  auto problems = [&](const std::string &rest) { return problemsOf(masks + rest); };
+  const std::string unknown = "the mask that selects elements";
+  CHECK(problems("    return torch.sum(torch.mul(some, same))\n").empty());
+  CHECK_THAT(problems("    return torch.sum(torch.mul(some, other))\n"),
+             Contains("torch.mul") && Contains(unknown));
+  CHECK(problems("    return torch.index_put_(y, [torch.gt(x, 0)], some)\n").empty());
+  CHECK_THAT(problems("    return torch.index_put_(y, [torch.lt(x, 1)], some)\n"),
+             Contains("torch.index_put_") && Contains(unknown));
+  // Rows of a group, of which the mask selects some, are not normalized one by one.
+  CHECK_THAT(problemsOf("    behind = annotate(List[Optional[Tensor]], [None, None, "
+                        "torch.gt(torch.sum(x, [0]), 0)])\n"
+                        "    some = torch.index(torch.unsqueeze(x, 0), behind)\n"
+                        "    return torch.sum(torch.group_norm(some, 1))\n"),
+             Contains("torch.group_norm") && Contains(unknown));
+}
+
 TEST_CASE("TorchScript: what depends on strides that are not known is refused") {
   const std::string unknown = "    y = torch.einsum(\"ij,kj->ik\", [x, x])\n";
   CHECK_THAT(problemsOf(unknown + "    return torch.as_strided(y, [2, 2], [1, 1])\n"),

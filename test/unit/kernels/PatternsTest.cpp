@@ -236,6 +236,12 @@ static const PatternCase kPatterns[] = {
     %y = prim.mul %x, %b : (tensor<50x133xf32>, tensor<50x133xf32>) -> tensor<50x133xf32>
     %s = prim.reduce sum %y {dimensions = array<i64: 0>} : (tensor<50x133xf32>) -> tensor<133xf32>
     return %s : tensor<133xf32> })"},
+  {"sums of columns weighted by what lies far apart", 0, R"(func.func @f(%v: tensor<21x6xf32>, %x: tensor<21x75xf32>) -> tensor<6x75xf32> {
+    %b = prim.broadcast %v {dimensions = array<i64: 0, 1>} : (tensor<21x6xf32>) -> tensor<21x6x75xf32>
+    %c = prim.broadcast %x {dimensions = array<i64: 0, 2>} : (tensor<21x75xf32>) -> tensor<21x6x75xf32>
+    %y = prim.mul %b, %c : (tensor<21x6x75xf32>, tensor<21x6x75xf32>) -> tensor<21x6x75xf32>
+    %s = prim.reduce sum %y {dimensions = array<i64: 0>} : (tensor<21x6x75xf32>) -> tensor<6x75xf32>
+    return %s : tensor<6x75xf32> })"},
   {"columns less their sums, weighted by functions of the rows", 0, R"(func.func @f(%v: tensor<37xf32>, %x: tensor<37x70xf32>) -> (tensor<70xf32>, tensor<37x70xf32>) {
     %0 = prim.mul %v, %v : (tensor<37xf32>, tensor<37xf32>) -> tensor<37xf32>
     %1 = prim.add %0, %0 : (tensor<37xf32>, tensor<37xf32>) -> tensor<37xf32>

@@ -77,15 +77,15 @@ def SplitFactorizationsPass : TargetedPass<"split-factorizations", "::mlir::func
     factor the blocks on the diagonal, and the rest are matrix products, which a library runs. Not where these would round
     to TF32.
 
-        %x = prim.triangular_solve %a, %b {...} : (tensor<1x128x128xf32>, tensor<1x128x9xf32>) -> tensor<1x128x9xf32>
+        %x = prim.triangular_solve %a, %b {...} : (tensor<1x64x64xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
 
-    becomes, of a lower triangle and blocks of 64,
+    becomes, of a lower triangle and blocks of 32,
 
-        %x0 = prim.triangular_solve %a00, %b0 {...} : (tensor<1x64x64xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
-        %p = prim.dot_general %a10, %x0 {...} : (tensor<1x64x64xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
-        %r = prim.sub %b1, %p : (tensor<1x64x9xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
-        %x1 = prim.triangular_solve %a11, %r {...} : (tensor<1x64x64xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
-        %x = prim.concatenate %x0, %x1 {dimension = 1} -> tensor<1x128x9xf32>
+        %x0 = prim.triangular_solve %a00, %b0 {...} : (tensor<1x32x32xf32>, tensor<1x32x9xf32>) -> tensor<1x32x9xf32>
+        %p = prim.dot_general %a10, %x0 {...} : (tensor<1x32x32xf32>, tensor<1x32x9xf32>) -> tensor<1x32x9xf32>
+        %r = prim.sub %b1, %p : (tensor<1x32x9xf32>, tensor<1x32x9xf32>) -> tensor<1x32x9xf32>
+        %x1 = prim.triangular_solve %a11, %r {...} : (tensor<1x32x32xf32>, tensor<1x32x9xf32>) -> tensor<1x32x9xf32>
+        %x = prim.concatenate %x0, %x1 {dimension = 1} -> tensor<1x64x9xf32>
   }];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }

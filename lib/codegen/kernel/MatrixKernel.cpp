@@ -7,43 +7,57 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <functional>
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-static void emitMatrix(MatrixLoops &loops, Operation *op, Columns columns) {
-  TypeSwitch<Operation *>(op)
-      .Case([&](prim::CholeskyOp cholesky) { emitCholesky(loops, cholesky); })
-      .Case([&](prim::LuOp lu) { emitLu(loops, lu); })
-      .Case([&](prim::PivotedRowsOp rows) { emitPivotedRows(loops, rows); })
-      .Case([&](prim::TriangularSolveOp solve) { emitTriangularSolve(loops, solve, columns); })
-      .Case([&](prim::HouseholderOp householder) { emitHouseholder(loops, householder); })
-      .Case([&](prim::JacobiEighOp eigh) { emitJacobiEigh(loops, eigh); })
-      .Case([&](prim::JacobiSvdOp svd) { emitJacobiSvd(loops, svd); })
-      .Case([&](prim::LinearRecurrenceOp linear) { emitLinearRecurrence(loops, linear); })
-      .Case([&](prim::LogRecurrenceOp log) { emitLogRecurrence(loops, log); })
-      .Default([](Operation *other) {
-        emitBug(other->getLoc()) << "no emitter for this op on matrices";
-      });
-}
+namespace {
 
-/// Of how many columns of a result a task is. Those of what is solved depend on no others.
-static int64_t getTaskColumns(Operation *op, int64_t columns) {
-  constexpr int64_t kColumns = 64;
-  return isa<prim::TriangularSolveOp>(op) ? std::min(columns, kColumns) : columns;
-}
+/// How an op's kernel is written.
+struct MatrixRule {
+  std::function<void(MatrixLoops &, Columns)> emit;
+  /// Columns of the result depend on no others: a task may have a part of them.
+  bool hasParts = false;
+  /// The lanes share all elements at a time, and not those of a row or column.
+  bool sharesElements = false;
+};
 
-/// Whether the lanes of a task share all elements of a matrix, and not one row or column at a time.
-static bool sharesElements(Operation *op) { return isa<prim::LuOp, prim::TriangularSolveOp>(op); }
+} // namespace
+
+static MatrixRule ruleOf(Operation *op) {
+  auto whole = [](auto emit, auto op) {
+    return MatrixRule{[=](MatrixLoops &loops, Columns) { emit(loops, op); }};
+  };
+  return TypeSwitch<Operation *, MatrixRule>(op)
+      .Case([&](prim::CholeskyOp op) { return whole(emitCholesky, op); })
+      .Case([&](prim::LuOp op) {
+        MatrixRule rule = whole(emitLu, op);
+        rule.sharesElements = true;
+        return rule;
+      })
+      .Case([&](prim::PivotedRowsOp op) { return whole(emitPivotedRows, op); })
+      .Case([&](prim::TriangularSolveOp op) {
+        auto emit = [=](MatrixLoops &loops, Columns own) { emitTriangularSolve(loops, op, own); };
+        return MatrixRule{emit, /*hasParts=*/true, /*sharesElements=*/true};
+      })
+      .Case([&](prim::HouseholderOp op) { return whole(emitHouseholder, op); })
+      .Case([&](prim::JacobiEighOp op) { return whole(emitJacobiEigh, op); })
+      .Case([&](prim::JacobiSvdOp op) { return whole(emitJacobiSvd, op); })
+      .Case([&](prim::LinearRecurrenceOp op) { return whole(emitLinearRecurrence, op); })
+      .Case([&](prim::LogRecurrenceOp op) { return whole(emitLogRecurrence, op); })
+      .Default(MatrixRule());
+}
 
 /// Chooses the lanes of a task that has some elements of a matrix.
-static int64_t setLanes(const KernelTarget &target, func::FuncOp function, Operation *op,
+static int64_t setLanes(const KernelTarget &target, func::FuncOp function, bool sharesElements,
                         int64_t tasks, int64_t longest, int64_t elements) {
   constexpr int64_t kMany = 8; // elements of a lane, which it takes one after the other
   BlockLimits limits = target.getBlockLimits();
   int64_t lanes = target.setBlock(function, std::min(longest, limits.meetingLanes));
   // More where the machine would idle.
-  while (sharesElements(op) && lanes < limits.lanes && elements >= kMany * lanes &&
+  while (sharesElements && lanes < limits.lanes && elements >= kMany * lanes &&
          tasks < target.getBusyTasks(function))
     lanes = target.setBlock(function, 2 * lanes);
   return lanes;
@@ -56,6 +70,9 @@ FailureOr<KernelFunction> codegen::emitMatrixKernel(exec::KernelOp kernel, Modul
   Operation *op = results.front().getDefiningOp();
   if (!op || !llvm::equal(results, op->getResults()))
     return emitBug(kernel.getLoc()) << "a kernel on matrices yields all results of one op";
+  MatrixRule rule = ruleOf(op);
+  if (!rule.emit)
+    return emitBug(op->getLoc()) << "no emitter for this op on matrices";
   auto first = cast<RankedTensorType>(results.front().getType());
   ArrayRef<int64_t> shape = first.getShape();
   // A matrix without elements still has an info.
@@ -72,7 +89,9 @@ FailureOr<KernelFunction> codegen::emitMatrixKernel(exec::KernelOp kernel, Modul
   if (isNothing)
     return KernelFunction{function, target.getLaunchShape(function, 0)};
   OpBuilder &b = emitter.builder();
-  int64_t columns = std::max<int64_t>(shape.back(), 1), taskColumns = getTaskColumns(op, columns);
+  constexpr int64_t kTaskColumns = 64;
+  int64_t columns = std::max<int64_t>(shape.back(), 1);
+  int64_t taskColumns = rule.hasParts ? std::min(columns, kTaskColumns) : columns;
   int64_t parts = llvm::divideCeil(columns, taskColumns), tasks = matrices * parts;
   int64_t taskElements = elements / columns * taskColumns;
   auto emitTask = [&](Value task, Lanes lanes) {
@@ -86,14 +105,14 @@ FailureOr<KernelFunction> codegen::emitMatrixKernel(exec::KernelOp kernel, Modul
       own.high = b.create<arith::MinSIOp>(kernel.getLoc(), own.high,
                                           loops.add(own.low, index.constant(taskColumns)));
     }
-    emitMatrix(loops, op, own);
+    rule.emit(loops, own);
   };
   if (!inLanes) { // a task for some matrices, by the work of one
     tasks = forEachRow(emitter, function, tasks, taskElements * longest,
                        [&](Value task) { emitTask(task, {}); });
     return KernelFunction{function, target.getLaunchShape(function, tasks)};
   }
-  int64_t lanes = setLanes(target, function, op, tasks, longest, taskElements);
+  int64_t lanes = setLanes(target, function, rule.sharesElements, tasks, longest, taskElements);
   Value lane = target.getLane(b, function);
   auto [task, last] = emitter.tasks(tasks);
   Value here = task;

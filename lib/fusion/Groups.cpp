@@ -201,17 +201,15 @@ bool Groups::mayHaveColumns(const prim::KernelReductions &reductions) const {
   return wanted > 0 && reductions.stripRows() == wanted;
 }
 
-/// Whether the op repeats each element for a few neighbours: for fewer than a vector register, the
-/// element costs no more than they do; beside many, it costs nothing.
-static bool makesRuns(prim::BroadcastOp op) {
-  constexpr int64_t kShortest = 8, kLongest = 512;
+/// Whether the op repeats each element for so many neighbours.
+static bool makesRuns(prim::BroadcastOp op, RepeatedRuns runs) {
   ArrayRef<int64_t> dimensions = op.getDimensions(), shape = shapeOf(op.getResult());
   auto rank = static_cast<int64_t>(dimensions.size());
   if (!llvm::equal(dimensions, llvm::seq<int64_t>(0, rank)) ||
       shapeOf(op.getOperand()) != shape.take_front(rank))
     return false;
   int64_t run = ReferenceArray::count(shape.drop_front(rank));
-  return kShortest <= run && run <= kLongest;
+  return runs.least <= run && run <= runs.most;
 }
 
 /// Whether several ops of as many elements compute the large value.
@@ -245,7 +243,7 @@ bool Groups::computesForRuns(ArrayRef<Operation *> ops) const {
       Operation *producer = operand.getDefiningOp();
       while (producer && comesAlong(producer) && producer->getNumOperands() > 0) {
         if (auto broadcast = dyn_cast<prim::BroadcastOp>(producer))
-          isRun |= makesRuns(broadcast);
+          isRun |= makesRuns(broadcast, target.getRepeatedRuns());
         operand = producer->getOperand(0);
         producer = operand.getDefiningOp();
       }

@@ -55,6 +55,13 @@ struct ContractionAlignment {
   int64_t flopsPerByte;
 };
 
+/// Runs of neighbours, by their number, for which a value of several ops is not to be computed in
+/// the kernel that repeats it: fewer than `least` take no longer than the value does; beside more
+/// than `most` it takes no time.
+struct RepeatedRuns {
+  int64_t least, most;
+};
+
 /// The answers of one target. Costs are in bytes: those that memory moves in the same time.
 class Target {
 public:
@@ -76,6 +83,7 @@ public:
 
   // ---- Kernels ----
   virtual KernelLimits getKernelLimits() const = 0;
+  virtual RepeatedRuns getRepeatedRuns() const = 0;
   /// In how many parts a reduction of `elements` elements to `columns` results is done; none: at
   /// once.
   virtual std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,

@@ -32,6 +32,7 @@ public:
   int64_t getTaskElements(mlir::func::FuncOp, int64_t, bool) const override {
     return kTaskElements;
   }
+  int64_t getTaskColumns() const override { return 64; }
   void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,
               mlir::Value code) const override;
 

@@ -286,7 +286,10 @@ SmallVector<Value> CudaKernels::loopOverLanes(BodyEmitter &emitter, unsigned dim
   return {};
 }
 BlockLimits CudaKernels::getBlockLimits() const {
-  return {.lanes = kMostThreads, .meetingLanes = kThreads, .sharedBytes = kCudaSharedBytes};
+  return {.lanes = kMostThreads,
+          .meetingLanes = kThreads,
+          .sharedElements = 8,
+          .sharedBytes = kCudaSharedBytes};
 }
 
 int64_t CudaKernels::setBlock(func::FuncOp function, int64_t lanes) const {

@@ -40,6 +40,7 @@ public:
   LaunchShape getLaunchShape(mlir::func::FuncOp function, int64_t tasks) const override;
   int64_t getTaskElements(mlir::func::FuncOp function, int64_t neighbours,
                           bool findsSegment) const override;
+  int64_t getTaskColumns() const override { return 64; }
   void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,
               mlir::Value code) const override;
 

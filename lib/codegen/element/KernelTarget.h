@@ -45,8 +45,9 @@ struct ReductionShare {
 /// What a task can have that runs in a block.
 struct BlockLimits {
   int64_t lanes;
-  int64_t meetingLanes; // of a task whose lanes wait for each other after every few operations
-  int64_t sharedBytes;  // of memory that its lanes share, while several blocks run at a time
+  int64_t meetingLanes;   // of a task whose lanes wait for each other after every few operations
+  int64_t sharedElements; // that a lane has at least, where all share those of a matrix
+  int64_t sharedBytes;    // of memory that its lanes share, while several blocks run at a time
 };
 
 class BodyEmitter;
@@ -84,6 +85,9 @@ public:
   /// Sets the status word to `code` (i64), an error in the data.
   virtual void report(mlir::OpBuilder &b, mlir::Location loc, mlir::Value status,
                       mlir::Value code) const = 0;
+
+  /// Of how many columns of a matrix a task computes the solutions, one beside the other.
+  virtual int64_t getTaskColumns() const = 0;
 
   // ---- Lanes ----
 

@@ -53,11 +53,10 @@ static MatrixRule ruleOf(Operation *op) {
 /// Chooses the lanes of a task that has some elements of a matrix.
 static int64_t setLanes(const KernelTarget &target, func::FuncOp function, bool sharesElements,
                         int64_t tasks, int64_t longest, int64_t elements) {
-  constexpr int64_t kMany = 8; // elements of a lane, which it takes one after the other
   BlockLimits limits = target.getBlockLimits();
   int64_t lanes = target.setBlock(function, std::min(longest, limits.meetingLanes));
   // More where the machine would idle.
-  while (sharesElements && lanes < limits.lanes && elements >= kMany * lanes &&
+  while (sharesElements && lanes < limits.lanes && elements >= limits.sharedElements * lanes &&
          tasks < target.getBusyTasks(function))
     lanes = target.setBlock(function, 2 * lanes);
   return lanes;
@@ -89,9 +88,8 @@ FailureOr<KernelFunction> codegen::emitMatrixKernel(exec::KernelOp kernel, Modul
   if (isNothing)
     return KernelFunction{function, target.getLaunchShape(function, 0)};
   OpBuilder &b = emitter.builder();
-  constexpr int64_t kTaskColumns = 64;
   int64_t columns = std::max<int64_t>(shape.back(), 1);
-  int64_t taskColumns = rule.hasParts ? std::min(columns, kTaskColumns) : columns;
+  int64_t taskColumns = rule.hasParts ? std::min(columns, target.getTaskColumns()) : columns;
   int64_t parts = llvm::divideCeil(columns, taskColumns), tasks = matrices * parts;
   int64_t taskElements = elements / columns * taskColumns;
   auto emitTask = [&](Value task, Lanes lanes) {

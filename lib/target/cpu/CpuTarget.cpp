@@ -25,6 +25,9 @@ KernelLimits CpuTarget::getKernelLimits() const {
   return {.ops = 96, .buffers = 32, .expensiveOps = 16};
 }
 
+// Fewer fill no vector register.
+RepeatedRuns CpuTarget::getRepeatedRuns() const { return {.least = 8, .most = 512}; }
+
 // A kernel that leaves the innermost dimensions has tasks for blocks of these only, each of which
 // walks all rows; with few columns there are too few tasks, and with many rows a block falls out of
 // the cache between two passes over it. Other results are a task each.

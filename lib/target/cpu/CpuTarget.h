@@ -25,6 +25,7 @@ public:
   double getFlopsPerByte() const override;
   int64_t getCachedElements() const override;
   KernelLimits getKernelLimits() const override;
+  RepeatedRuns getRepeatedRuns() const override;
   std::optional<ReductionParts> getReductionParts(int64_t elements, int64_t columns,
                                                   ReducedDimensions reduced) const override;
   int64_t getStripRows(int64_t rows, int64_t elements) const override;

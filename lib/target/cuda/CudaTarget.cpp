@@ -28,6 +28,10 @@ KernelLimits CudaTarget::getKernelLimits() const {
   return {.ops = 96, .buffers = 32, .expensiveOps = 16};
 }
 
+// The threads of a warp compute what they have in common once each, in as many instructions: the
+// value of a run of fewer is computed in few of them; one of more fills blocks of its own.
+RepeatedRuns CudaTarget::getRepeatedRuns() const { return {.least = 8, .most = 512}; }
+
 // A kernel that leaves the innermost dimensions has a thread for each column only, which walks all
 // rows, or a block for a few of them: parts until the threads of a large GPU are busy. Of other
 // results each has a block at most, which reads a row that its registers do not hold again for

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Booleans, select, compare and convert.
+// Booleans, select, compare, convert, and min and max of integers.
+#include "ir/prim/IntegerBounds.h"
 #include "transforms/simplify/Patterns.h"
 
 using namespace mlir;
@@ -82,6 +83,56 @@ LogicalResult simplifyCompare(CompareOp op, PatternRewriter &rewriter) {
   return replace(op, rewriter, tensor(rewriter, op, lhs).full(op.getType(), holds));
 }
 
+/// What the comparison gives wherever a and b lie between such numbers; nothing where that depends
+/// on them.
+std::optional<bool> decided(Direction direction, IntegerBounds a, IntegerBounds b) {
+  auto isLess = [](IntegerBounds a, IntegerBounds b) -> std::optional<bool> {
+    if (a.high < b.low)
+      return true;
+    return a.low >= b.high ? std::optional(false) : std::nullopt;
+  };
+  auto inverse = [](std::optional<bool> known) { return known ? std::optional(!*known) : known; };
+  bool areApart = a.high < b.low || b.high < a.low;
+  switch (direction) {
+  case Direction::lt:
+    return isLess(a, b);
+  case Direction::gt:
+    return isLess(b, a);
+  case Direction::ge:
+    return inverse(isLess(a, b));
+  case Direction::le:
+    return inverse(isLess(b, a));
+  case Direction::eq:
+    return areApart ? std::optional(false) : std::nullopt;
+  case Direction::ne:
+    return areApart ? std::optional(true) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The places that a sort gives are not negative, and need not be wrapped around.
+LogicalResult decideCompare(CompareOp op, PatternRewriter &rewriter) {
+  std::optional<IntegerBounds> a = boundsOf(op.getLhs()), b = a ? boundsOf(op.getRhs()) : a;
+  std::optional<bool> known = a && b ? decided(op.getDirection(), *a, *b) : std::nullopt;
+  if (!known)
+    return failure();
+  return replace(op, rewriter, tensor(rewriter, op, op.getLhs()).full(op.getType(), *known));
+}
+
+// ---- min, max ----
+
+template <typename Op> LogicalResult decideExtreme(Op op, PatternRewriter &rewriter) {
+  Direction wins = std::is_same_v<Op, MinOp> ? Direction::le : Direction::ge;
+  std::optional<IntegerBounds> a = boundsOf(op.getLhs()), b = a ? boundsOf(op.getRhs()) : a;
+  if (!a || !b)
+    return failure();
+  if (decided(wins, *a, *b) == true)
+    return replace(op, rewriter, op.getLhs());
+  if (decided(wins, *b, *a) == true)
+    return replace(op, rewriter, op.getRhs());
+  return failure();
+}
+
 // ---- convert ----
 
 /// Every value of `narrow` is one of `wide`.
@@ -123,5 +174,6 @@ LogicalResult simplifyConvert(ConvertOp op, PatternRewriter &rewriter) {
 
 void transforms::populateChoiceRules(RewritePatternSet &patterns) {
   patterns.add(notOfNot).add(simplifyLogic<AndOp>).add(simplifyLogic<OrOp>);
-  patterns.add(simplifySelect).add(dropIdleGuard).add(simplifyCompare).add(simplifyConvert);
+  patterns.add(simplifySelect).add(dropIdleGuard).add(simplifyCompare).add(decideCompare);
+  patterns.add(decideExtreme<MinOp>).add(decideExtreme<MaxOp>).add(simplifyConvert);
 }

@@ -91,7 +91,7 @@ struct CompareScattersPass
       if (op.getKind() != prim::ScatterKind::add || type.getRank() != 1)
         continue;
       std::optional<PlacesInLines> places = findPlaces(op.getIndices(), type.getNumElements());
-      if (!places || (places->mayBeOutside && !isChecked(op)) ||
+      if (!places || places->isPermutation() || (places->mayBeOutside && !isChecked(op)) ||
           places->updates() > getTarget().getMaxComparedUpdates())
         continue;
       OpBuilder builder(op);

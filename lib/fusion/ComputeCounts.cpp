@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/Counts.h"
 #include "fusion/Passes.h"
 #include "ir/prim/Tensor.h"
 #include "target/TargetedPass.h"
@@ -15,24 +16,12 @@ namespace {
 
 /// The dimension along which the constant's elements are their index.
 std::optional<unsigned> dimensionOfCount(prim::ConstantOp op) {
-  auto elements = dyn_cast<DenseIntElementsAttr>(op.getValue());
-  if (!elements || elements.empty() || elements.isSplat() || elements.getElementType().isInteger(1))
+  std::optional<SmallVector<int64_t>> steps = stepsOf(op);
+  auto isStep = [](int64_t step) { return step != 0; };
+  if (!steps || llvm::count_if(*steps, isStep) != 1)
     return std::nullopt;
-  // The second element along that dimension is the only one next to the first that is 1.
-  ArrayRef<int64_t> shape = elements.getType().getShape();
-  auto values = elements.getValues<APInt>();
-  int64_t count = elements.getNumElements(), stride = count;
-  for (unsigned d = 0; d < shape.size(); ++d) {
-    stride /= shape[d];
-    if (shape[d] == 1 || values[static_cast<uint64_t>(stride)] != 1)
-      continue;
-    for (auto [i, value] : llvm::enumerate(values))
-      if (value.getActiveBits() > 63 || value.getZExtValue() != i / static_cast<uint64_t>(stride) %
-                                                                    static_cast<uint64_t>(shape[d]))
-        return std::nullopt;
-    return d;
-  }
-  return std::nullopt;
+  const auto *step = llvm::find_if(*steps, isStep);
+  return *step == 1 ? std::optional(static_cast<unsigned>(step - steps->begin())) : std::nullopt;
 }
 
 /// Whether what reads the value becomes a kernel: neither a library nor the caller does.

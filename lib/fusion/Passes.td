@@ -64,7 +64,8 @@ def CompareScattersPass : TargetedPass<"compare-scatters"> {
         %r = %zeros + prim.select %here, %u, 0
 
     Of several updates a line the last line is a sum over these. Indices out of range are reported by a gather of
-    the same indices only: without one, places that may be outside of their line keep the scatter.}];
+    the same indices only: without one, places that may be outside of their line keep the scatter. So do the places of
+    whole sorted lines: each element has one update.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
@@ -75,7 +76,8 @@ def SortScattersPass : TargetedPass<"sort-scatters"> {
     it looks through all indices: rows times updates. Where the target has it sooner done, the indices
     are sorted first, stably, and the updates read in their order: every task finds its own by a binary search, and
     applies them in the order that they had. Scatters by the same indices share the sorted ones; indices that are
-    known are sorted at compile time.
+    known are sorted at compile time. Where the indices are the places that a sort gave, each row gets one update, which
+    needs no order (`unique_indices`).
 
         %r = prim.scatter %zeros, %indices, %updates {axis = 0, kind = add}
 

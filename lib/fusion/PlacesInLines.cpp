@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/PlacesInLines.h"
 
+#include "fusion/Counts.h"
+#include "ir/prim/IntegerBounds.h"
 #include "ir/prim/Tensor.h"
 
 using namespace mlir;
@@ -42,44 +44,63 @@ std::optional<int64_t> extentWhere(Value condition, Value value) {
   return std::nullopt;
 }
 
-/// The extent in which the places that an op gives lie.
+/// The extent in which places that need no guard lie.
 std::optional<int64_t> extentOf(Value place) {
-  Value source = withoutReshapes(place);
-  if (auto sort = source.getDefiningOp<prim::SortOp>(); sort && source == sort.getIndices())
-    return sort.getExtent();
-  if (auto arg = source.getDefiningOp<prim::ArgReduceOp>())
-    return typeOf(arg.getOperand()).getDimSize(static_cast<unsigned>(arg.getDimension()));
-  return std::nullopt;
+  std::optional<prim::IntegerBounds> bounds = prim::boundsOf(place);
+  return bounds && bounds->low >= 0 ? std::optional(bounds->high + 1) : std::nullopt;
 }
 
-/// `factor` times `value`.
+/// `factor` times `value`, or times the index along dimension `counts` where that is not null.
 struct Term {
   Value value;
   int64_t factor;
+  std::optional<int64_t> counts;
 };
 
 /// The terms of a sum of products with numbers; none where it is something else.
 std::optional<SmallVector<Term>> termsOf(Value sum) {
   SmallVector<Term> terms;
-  SmallVector<Value> pending{sum};
+  SmallVector<std::pair<Value, int64_t>> pending{{sum, 1}};
   while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    if (auto add = value.getDefiningOp<prim::AddOp>()) {
-      pending.push_back(add.getLhs());
-      pending.push_back(add.getRhs());
+    auto [value, factor] = pending.pop_back_val();
+    if (std::optional<SmallVector<int64_t>> steps = stepsOf(value)) {
+      for (auto [d, step] : llvm::enumerate(*steps)) {
+        int64_t times = 0;
+        if (llvm::MulOverflow(step, factor, times))
+          return std::nullopt;
+        if (step != 0)
+          terms.push_back({value, times, static_cast<int64_t>(d)});
+      }
+    } else if (auto add = value.getDefiningOp<prim::AddOp>()) {
+      pending.push_back({add.getLhs(), factor});
+      pending.push_back({add.getRhs(), factor});
     } else if (auto product = value.getDefiningOp<prim::MulOp>()) {
-      if (std::optional<int64_t> right = splatInteger(product.getRhs()))
-        terms.push_back({product.getLhs(), *right});
-      else
+      std::optional<int64_t> right = splatInteger(product.getRhs());
+      if (!right || llvm::MulOverflow(factor, *right, factor))
         return std::nullopt;
+      pending.push_back({product.getLhs(), factor});
     } else {
-      terms.push_back({value, 1});
+      terms.push_back({value, factor, std::nullopt});
     }
   }
   return terms;
 }
 
 } // namespace
+
+// The places of whole sorted lines, one of each line of the data.
+bool PlacesInLines::isPermutation() const {
+  auto sort = place.getDefiningOp<prim::SortOp>();
+  if (!sort || place != sort.getIndices() || sort.getCount() != extent())
+    return false;
+  for (auto [d, count] : llvm::enumerate(typeOf(place).getShape())) {
+    auto counts = [d = static_cast<int64_t>(d)](const Dimension &other) { return other.from == d; };
+    const auto *line = llvm::find_if(data, counts);
+    if (d != sort.getDimension() && count != (line == data.end() ? 1 : line->extent))
+      return false;
+  }
+  return true;
+}
 
 int64_t PlacesInLines::extent() const {
   return llvm::find_if(data, [](const Dimension &d) { return !d.from; })->extent;
@@ -115,12 +136,12 @@ std::optional<PlacesInLines> accc::findPlaces(Value indices, int64_t elements) {
       return std::nullopt;
     PlacesInLines::Dimension dimension{rest / term.factor, std::nullopt};
     rest = term.factor;
-    if (auto iota = term.value.getDefiningOp<prim::IotaOp>()) {
-      dimension.from = static_cast<int64_t>(iota.getDimension());
+    if (term.counts) {
+      dimension.from = term.counts;
       // One position along two dimensions is a diagonal.
       if (llvm::any_of(found.data, [&](const auto &other) { return other.from == dimension.from; }))
         return std::nullopt;
-      if (typeOf(iota).getDimSize(static_cast<unsigned>(*dimension.from)) > dimension.extent)
+      if (typeOf(term.value).getDimSize(static_cast<unsigned>(*term.counts)) > dimension.extent)
         return std::nullopt;
     } else if (found.place) {
       return std::nullopt;

@@ -22,6 +22,9 @@ struct PlacesInLines {
   mlir::Value place;                 // has the shape of the indices, but for reshapes
   bool mayBeOutside; // where a place is not in [0, extent()), the index is -1: an error
 
+  /// Whether each element of the data has exactly one index.
+  bool isPermutation() const;
+
   int64_t extent() const;
   /// How many updates a line may have.
   int64_t updates() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "fusion/Passes.h"
+#include "fusion/PlacesInLines.h"
 #include "ir/prim/Tensor.h"
 #include "target/TargetedPass.h"
 
@@ -55,8 +56,12 @@ struct SortScattersPass : TargetedPass<accc::impl::SortScattersPassBase<SortScat
       auto updates = cast<RankedTensorType>(op.getIndices().getType()).getNumElements();
       auto rows = cast<RankedTensorType>(op.getData().getType())
                       .getDimSize(static_cast<unsigned>(op.getAxis()));
-      if (!op.getIndicesAreSorted() &&
-          getTarget().sortsUpdates(rows, updates, findKnown(op.getIndices()) != nullptr))
+      if (op.getIndicesAreSorted())
+        continue;
+      std::optional<PlacesInLines> places = findPlaces(op.getIndices(), rows);
+      if (places && places->isPermutation())
+        op.setUniqueIndices(true);
+      else if (getTarget().sortsUpdates(rows, updates, findKnown(op.getIndices()) != nullptr))
         sortUpdates(op);
     }
   }
@@ -94,7 +99,8 @@ private:
       ordered = ordered.gather(data.wrap(by.order), axis);
     op.replaceAllUsesWith(Value(builder.create<prim::ScatterOp>(op.getLoc(), data, by.indices,
                                                                 ordered, op.getAxis(), op.getKind(),
-                                                                /*indices_are_sorted=*/true)));
+                                                                /*indices_are_sorted=*/true,
+                                                                /*unique_indices=*/false)));
     op.erase();
   }
 

@@ -29,13 +29,15 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
   auto axis = static_cast<unsigned>(scatter.getAxis());
   auto rank = static_cast<unsigned>(shape.size());
 
-  if (target.lanesAreThreads())
-    return emitScatterRows(kernel, target.createFunction(kernel, module, /*inLanes=*/true), scatter,
-                           target, errors);
-  Domain domain(shape);
-  // Lanes run along the last dimension, unless that is the axis.
+  // Lanes that are those of a vector run along the last dimension, unless that is the axis.
   bool vectors = axis + 1 < rank;
-  func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/vectors);
+  func::FuncOp function =
+      target.createFunction(kernel, module, /*inLanes=*/vectors || target.lanesAreThreads());
+  if (scatter.isPermutation())
+    return emitPermutation(kernel, function, scatter, target, errors);
+  if (target.lanesAreThreads())
+    return emitScatterRows(kernel, function, scatter, target, errors);
+  Domain domain(shape);
   BodyEmitter emitter(kernel, function, target, errors,
                       rank + static_cast<unsigned>(indexShape.size()));
   OpBuilder &b = emitter.builder();
@@ -86,8 +88,8 @@ FailureOr<KernelFunction> codegen::emitScatterKernel(exec::KernelOp kernel, Modu
     forLoop(emitter, index.constant(0), index.constant(indexCount), 1, [&](Value i) {
       if (!indexDims.empty())
         setRow(emitter, all, indexDims, i);
-      AffineExpr at = emitter.symbol(emitter.element(scatter.getIndices(), indexPosition),
-                                     shape[axis], "an index of a scatter is out of range");
+      AffineExpr at =
+          emitter.symbol(emitter.element(scatter.getIndices(), indexPosition), shape[axis], kNoRow);
       if (shape[axis] == 0) // every index is wrong, and there is nothing to be written
         return;
       SmallVector<AffineExpr> to(element);

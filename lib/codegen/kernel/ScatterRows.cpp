@@ -217,8 +217,8 @@ Value ThreadScatter::countBelow(Value row) {
 std::optional<ThreadScatter::Read> ThreadScatter::readIndex(Value first, Value lane) {
   Value at = add(first, lane), limit = index.constant(indexCount - 1);
   set(readDims, b.create<arith::MinUIOp>(loc, at, limit));
-  AffineExpr to = emitter.symbol(emitter.element(scatter.getIndices(), indexPosition), extent,
-                                 "an index of a scatter is out of range");
+  AffineExpr to =
+      emitter.symbol(emitter.element(scatter.getIndices(), indexPosition), extent, kNoRow);
   if (extent == 0)
     return std::nullopt;
   return Read{index.evaluate(to).base, compare(arith::CmpIPredicate::ule, at, limit)};

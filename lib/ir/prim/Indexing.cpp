@@ -212,6 +212,12 @@ LogicalResult ScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
     return failure();
   if (getIndicesAreSorted() && !llvm::is_sorted(indices.values))
     return emitOpError("the indices are not sorted");
+  if (getUniqueIndices()) {
+    std::vector<double> sorted = indices.values;
+    llvm::sort(sorted);
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+      return emitOpError("the indices are not unique");
+  }
   ReferenceArray result = operands[0];
   auto integer = dyn_cast<IntegerType>(tensorType(getResult()).getElementType());
   std::optional<ReduceKind> combiner = combinerOf(getKind());
@@ -231,6 +237,12 @@ LogicalResult ScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
 ArrayRef<StringRef> ScatterOp::getAttributesOfSomeDimensions() {
   static constexpr StringRef names[] = {"axis"};
   return names;
+}
+
+bool ScatterOp::isPermutation() {
+  return getUniqueIndices() &&
+         tensorType(getIndices()).getNumElements() ==
+             tensorType(getData()).getDimSize(static_cast<unsigned>(getAxis()));
 }
 
 Value ScatterOp::emitCombine(OpBuilder &builder, Value a, Value b) {

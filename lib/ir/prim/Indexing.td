@@ -30,11 +30,17 @@ def Prim_ScatterOp : Prim_Op<"scatter", "Scatter", Prim_Combines,
     max or min is split evenly.
     `indices_are_sorted` promises that no index is less than the one before it: where a kernel would look
     through all indices for those of a row, it finds the first by a binary search (sort-scatters).
+    `unique_indices` promises that no two are equal: where there are as many as rows, a kernel walks the updates, of
+    which each row gets one.
     scatter_c1: 0 <= axis < rank(data).
     scatter_c2: shape(updates) is the shape of gather(data, indices).}];
   let arguments = (ins Prim_Tensor:$data, Prim_IndexTensor:$indices, Prim_Tensor:$updates, I64Attr:$axis,
-                       Prim_ScatterKindAttr:$kind, UnitAttr:$indices_are_sorted);
+                       Prim_ScatterKindAttr:$kind, UnitAttr:$indices_are_sorted, UnitAttr:$unique_indices);
   let results = (outs Prim_Tensor:$result);
+  let extraClassDeclaration = fusionClassDeclaration # [{
+    /// Whether each row of the data gets exactly one update.
+    bool isPermutation();
+  }];
 }
 
 #endif

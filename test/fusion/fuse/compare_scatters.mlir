@@ -59,7 +59,7 @@ func.func @taken(%x: tensor<6400xf32>, %place: tensor<2x60xi64>, %u: tensor<2x60
 // line; more rows than the data has; too many updates a line; the last update wins.
 // CHECK-LABEL: @kept
 // CHECK-COUNT-6: prim.scatter
-func.func @kept(%x: tensor<600xf32>, %place: tensor<6xi64>, %u: tensor<6xf32>, %s: tensor<6x100xf32>, %v: tensor<6x100xf32>) -> (tensor<600xf32>, tensor<600xf32>, tensor<600xf32>, tensor<500xf32>, tensor<600xf32>, tensor<600xf32>) {
+func.func @kept(%x: tensor<600xf32>, %place: tensor<6xi64>, %u: tensor<6xf32>, %s: tensor<6x100xf32>, %v: tensor<6x80xf32>) -> (tensor<600xf32>, tensor<600xf32>, tensor<600xf32>, tensor<500xf32>, tensor<600xf32>, tensor<600xf32>) {
   %zero = prim.constant dense<0> : tensor<6xi64>
   %extent = prim.constant dense<100> : tensor<6xi64>
   %more = prim.constant dense<101> : tensor<6xi64>
@@ -82,12 +82,12 @@ func.func @kept(%x: tensor<600xf32>, %place: tensor<6xi64>, %u: tensor<6xf32>, %
   %best = prim.add %arg, %offset : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
   %y = prim.constant dense<0.0> : tensor<500xf32>
   %rows = prim.scatter %y, %best, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<500xf32>, tensor<6xi64>, tensor<6xf32>) -> tensor<500xf32>
-  %sorted, %order = prim.sort %s {dimension = 1 : i64, descending = false} : (tensor<6x100xf32>) -> (tensor<6x100xf32>, tensor<6x100xi64>)
-  %lines = prim.iota {dimension = 0 : i64} : () -> tensor<6x100xi64>
-  %hundred = prim.constant dense<100> : tensor<6x100xi64>
-  %offsets = prim.mul %lines, %hundred : (tensor<6x100xi64>, tensor<6x100xi64>) -> tensor<6x100xi64>
-  %all = prim.add %order, %offsets : (tensor<6x100xi64>, tensor<6x100xi64>) -> tensor<6x100xi64>
-  %many = prim.scatter %x, %all, %v {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<600xf32>, tensor<6x100xi64>, tensor<6x100xf32>) -> tensor<600xf32>
+  %sorted, %order = prim.sort %s {dimension = 1 : i64, descending = false, range = array<i64: 0, 80>} : (tensor<6x100xf32>) -> (tensor<6x80xf32>, tensor<6x80xi64>)
+  %lines = prim.iota {dimension = 0 : i64} : () -> tensor<6x80xi64>
+  %hundred = prim.constant dense<100> : tensor<6x80xi64>
+  %offsets = prim.mul %lines, %hundred : (tensor<6x80xi64>, tensor<6x80xi64>) -> tensor<6x80xi64>
+  %all = prim.add %order, %offsets : (tensor<6x80xi64>, tensor<6x80xi64>) -> tensor<6x80xi64>
+  %many = prim.scatter %x, %all, %v {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<600xf32>, tensor<6x80xi64>, tensor<6x80xf32>) -> tensor<600xf32>
   %set = prim.scatter %x, %best, %u {axis = 0 : i64, kind = #prim<scatter_kind set>} : (tensor<600xf32>, tensor<6xi64>, tensor<6xf32>) -> tensor<600xf32>
   return %unchecked, %unknown, %next, %rows, %many, %set : tensor<600xf32>, tensor<600xf32>, tensor<600xf32>, tensor<500xf32>, tensor<600xf32>, tensor<600xf32>
 }
@@ -107,4 +107,18 @@ func.func @diagonal(%s: tensor<6x100xf32>, %u: tensor<6xf32>) -> tensor<3600xf32
   %3 = prim.add %2, %i : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
   %4 = prim.scatter %zeros, %3, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<3600xf32>, tensor<6xi64>, tensor<6xf32>) -> tensor<3600xf32>
   return %4 : tensor<3600xf32>
+}
+
+// Whole sorted lines: each element has one update, which is written where it belongs.
+// CHECK-LABEL: @sorted_lines
+// CHECK: prim.scatter
+func.func @sorted_lines(%s: tensor<60x10xf32>, %u: tensor<60x10xf32>) -> tensor<600xf32> {
+  %zeros = prim.constant dense<0.0> : tensor<600xf32>
+  %ten = prim.constant dense<10> : tensor<60x10xi64>
+  %sorted, %order = prim.sort %s {dimension = 1 : i64, descending = false} : (tensor<60x10xf32>) -> (tensor<60x10xf32>, tensor<60x10xi64>)
+  %lines = prim.iota {dimension = 0 : i64} : () -> tensor<60x10xi64>
+  %offsets = prim.mul %lines, %ten : (tensor<60x10xi64>, tensor<60x10xi64>) -> tensor<60x10xi64>
+  %i = prim.add %order, %offsets : (tensor<60x10xi64>, tensor<60x10xi64>) -> tensor<60x10xi64>
+  %0 = prim.scatter %zeros, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<600xf32>, tensor<60x10xi64>, tensor<60x10xf32>) -> tensor<600xf32>
+  return %0 : tensor<600xf32>
 }

@@ -31,3 +31,63 @@ func.func @words(%x: tensor<50257x2xf32>, %i: tensor<8x1024xi64>, %u: tensor<8x1
   %0 = prim.scatter %x, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<50257x2xf32>, tensor<8x1024xi64>, tensor<8x1024x2xf32>) -> tensor<50257x2xf32>
   return %0 : tensor<50257x2xf32>
 }
+
+// Rows that a sort put in order, and columns of lines; offsets of lines as constants.
+// CHECK-LABEL: @permutations
+// CHECK-COUNT-4: unique_indices
+// CHECK-NOT: prim.sort
+// CPU-LABEL: @permutations
+// CPU-COUNT-4: unique_indices
+func.func @permutations(%keys: tensor<3000xf32>, %x: tensor<3000x2xf32>, %lines: tensor<4x30x5xf32>, %u: tensor<600xf32>, %y: tensor<600xf32>) -> (tensor<3000x2xf32>, tensor<600xf32>, tensor<600xf32>, tensor<600xf32>) {
+  %values, %order = prim.sort %keys {dimension = 0 : i64, descending = true} : (tensor<3000xf32>) -> (tensor<3000xf32>, tensor<3000xi64>)
+  %0 = prim.scatter %x, %order, %x {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<3000x2xf32>, tensor<3000xi64>, tensor<3000x2xf32>) -> tensor<3000x2xf32>
+  %sorted, %places = prim.sort %lines {dimension = 1 : i64, descending = false} : (tensor<4x30x5xf32>) -> (tensor<4x30x5xf32>, tensor<4x30x5xi64>)
+  %five = prim.constant dense<5> : tensor<4x30x5xi64>
+  %many = prim.constant dense<150> : tensor<4x30x5xi64>
+  %l = prim.iota {dimension = 0 : i64} : () -> tensor<4x30x5xi64>
+  %c = prim.iota {dimension = 2 : i64} : () -> tensor<4x30x5xi64>
+  %1 = prim.mul %places, %five : (tensor<4x30x5xi64>, tensor<4x30x5xi64>) -> tensor<4x30x5xi64>
+  %2 = prim.mul %l, %many : (tensor<4x30x5xi64>, tensor<4x30x5xi64>) -> tensor<4x30x5xi64>
+  %3 = prim.add %1, %2 : (tensor<4x30x5xi64>, tensor<4x30x5xi64>) -> tensor<4x30x5xi64>
+  %4 = prim.add %3, %c : (tensor<4x30x5xi64>, tensor<4x30x5xi64>) -> tensor<4x30x5xi64>
+  %5 = prim.reshape %4 : (tensor<4x30x5xi64>) -> tensor<600xi64>
+  %6 = prim.scatter %y, %5, %u {axis = 0 : i64, kind = #prim<scatter_kind set>} : (tensor<600xf32>, tensor<600xi64>, tensor<600xf32>) -> tensor<600xf32>
+  %7 = prim.scatter %y, %5, %u {axis = 0 : i64, kind = #prim<scatter_kind max>} : (tensor<600xf32>, tensor<600xi64>, tensor<600xf32>) -> tensor<600xf32>
+  %offsets = prim.constant dense<[[[0, 1, 2, 3, 4]], [[150, 151, 152, 153, 154]], [[300, 301, 302, 303, 304]], [[450, 451, 452, 453, 454]]]> : tensor<4x1x5xi64>
+  %8 = prim.broadcast %offsets {dimensions = array<i64: 0, 1, 2>} : (tensor<4x1x5xi64>) -> tensor<4x30x5xi64>
+  %9 = prim.add %1, %8 : (tensor<4x30x5xi64>, tensor<4x30x5xi64>) -> tensor<4x30x5xi64>
+  %10 = prim.reshape %9 : (tensor<4x30x5xi64>) -> tensor<600xi64>
+  %11 = prim.scatter %y, %10, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<600xf32>, tensor<600xi64>, tensor<600xf32>) -> tensor<600xf32>
+  return %0, %6, %7, %11 : tensor<3000x2xf32>, tensor<600xf32>, tensor<600xf32>, tensor<600xf32>
+}
+
+// A part of sorted lines; lines along one dimension of which another counts; as many places in fewer lines; offsets of
+// which one is another line's.
+// CHECK-LABEL: @no_permutations
+// CHECK-NOT: unique_indices
+// CHECK: return
+func.func @no_permutations(%s: tensor<10x10xf32>, %t: tensor<20x5xf32>, %u: tensor<10x5xf32>, %v: tensor<10x10xf32>, %w: tensor<20x5xf32>, %x: tensor<100xf32>) -> (tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>) {
+  %ten = prim.constant dense<10> : tensor<10x5xi64>
+  %also = prim.constant dense<10> : tensor<10x10xi64>
+  %five = prim.constant dense<5> : tensor<20x5xi64>
+  %best, %first = prim.sort %s {dimension = 1 : i64, descending = true, range = array<i64: 0, 5>} : (tensor<10x10xf32>) -> (tensor<10x5xf32>, tensor<10x5xi64>)
+  %l = prim.iota {dimension = 0 : i64} : () -> tensor<10x5xi64>
+  %0 = prim.mul %l, %ten : (tensor<10x5xi64>, tensor<10x5xi64>) -> tensor<10x5xi64>
+  %1 = prim.add %first, %0 : (tensor<10x5xi64>, tensor<10x5xi64>) -> tensor<10x5xi64>
+  %2 = prim.scatter %x, %1, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<100xf32>, tensor<10x5xi64>, tensor<10x5xf32>) -> tensor<100xf32>
+  %sorted, %order = prim.sort %s {dimension = 0 : i64, descending = true} : (tensor<10x10xf32>) -> (tensor<10x10xf32>, tensor<10x10xi64>)
+  %row = prim.iota {dimension = 0 : i64} : () -> tensor<10x10xi64>
+  %3 = prim.mul %row, %also : (tensor<10x10xi64>, tensor<10x10xi64>) -> tensor<10x10xi64>
+  %4 = prim.add %order, %3 : (tensor<10x10xi64>, tensor<10x10xi64>) -> tensor<10x10xi64>
+  %5 = prim.scatter %x, %4, %v {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<100xf32>, tensor<10x10xi64>, tensor<10x10xf32>) -> tensor<100xf32>
+  %ordered, %places = prim.sort %t {dimension = 1 : i64, descending = true} : (tensor<20x5xf32>) -> (tensor<20x5xf32>, tensor<20x5xi64>)
+  %half = prim.iota {dimension = 1 : i64} : () -> tensor<20x5xi64>
+  %6 = prim.mul %half, %five : (tensor<20x5xi64>, tensor<20x5xi64>) -> tensor<20x5xi64>
+  %7 = prim.add %places, %6 : (tensor<20x5xi64>, tensor<20x5xi64>) -> tensor<20x5xi64>
+  %8 = prim.scatter %x, %7, %w {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<100xf32>, tensor<20x5xi64>, tensor<20x5xf32>) -> tensor<100xf32>
+  %offsets = prim.constant dense<[[0], [5], [10], [15], [20], [25], [30], [35], [40], [45], [50], [55], [60], [65], [70], [75], [80], [85], [90], [90]]> : tensor<20x1xi64>
+  %9 = prim.broadcast %offsets {dimensions = array<i64: 0, 1>} : (tensor<20x1xi64>) -> tensor<20x5xi64>
+  %10 = prim.add %places, %9 : (tensor<20x5xi64>, tensor<20x5xi64>) -> tensor<20x5xi64>
+  %11 = prim.scatter %x, %10, %w {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<100xf32>, tensor<20x5xi64>, tensor<20x5xf32>) -> tensor<100xf32>
+  return %2, %5, %8, %11 : tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sorted runs that are merged, sorts of lines that are too long to be sorted at once, and scatters
-// whose indices are sorted.
+// whose indices are sorted, or unique.
 #include "kernels/Harness.h"
 
 #include <catch2/catch.hpp>
@@ -86,6 +86,37 @@ static const KernelCase kScatters[] = {
     return %1 : tensor<7x3xf32> })", 7},
 };
 
+static const KernelCase kPermutations[] = {
+  {"one_dimension", "func.func @f(%a: tensor<700xf32>, %i: tensor<700xi64>, %u: tensor<700xf32>) -> tensor<700xf32> {\n" SORTED("700") R"(
+    %1 = prim.scatter %a, %o, %u {axis = 0 : i64, kind = #prim<scatter_kind add>, unique_indices} : (tensor<700xf32>, tensor<700xi64>, tensor<700xf32>) -> tensor<700xf32>
+    return %1 : tensor<700xf32> })", 200},
+  {"rows", "func.func @f(%a: tensor<300x21xf32>, %i: tensor<300xi64>, %u: tensor<300x21xf32>) -> tensor<300x21xf32> {\n" SORTED("300") R"(
+    %e = prim.neg %u : (tensor<300x21xf32>) -> tensor<300x21xf32>
+    %1 = prim.scatter %a, %o, %e {axis = 0 : i64, kind = #prim<scatter_kind set>, unique_indices} : (tensor<300x21xf32>, tensor<300xi64>, tensor<300x21xf32>) -> tensor<300x21xf32>
+    return %1 : tensor<300x21xf32> })", 7},
+  {"in_the_middle", "func.func @f(%a: tensor<3x100x5xf32>, %i: tensor<100xi64>, %u: tensor<3x4x25x5xf32>) -> tensor<3x100x5xf32> {\n" SORTED("100") R"(
+    %p = prim.reshape %o : (tensor<100xi64>) -> tensor<4x25xi64>
+    %1 = prim.scatter %a, %p, %u {axis = 1 : i64, kind = #prim<scatter_kind mul>, unique_indices} : (tensor<3x100x5xf32>, tensor<4x25xi64>, tensor<3x4x25x5xf32>) -> tensor<3x100x5xf32>
+    return %1 : tensor<3x100x5xf32> })", 7},
+  {"at_the_end", "func.func @f(%a: tensor<3x50xf32>, %i: tensor<50xi64>, %u: tensor<3x50xf32>) -> tensor<3x50xf32> {\n" SORTED("50") R"(
+    %1 = prim.scatter %a, %o, %u {axis = 1 : i64, kind = #prim<scatter_kind max>, unique_indices} : (tensor<3x50xf32>, tensor<50xi64>, tensor<3x50xf32>) -> tensor<3x50xf32>
+    return %1 : tensor<3x50xf32> })", 7},
+  {"of_some_rows", "func.func @f(%a: tensor<60x3xf32>, %i: tensor<50xi64>, %u: tensor<50x3xf32>) -> tensor<60x3xf32> {\n" SORTED("50") R"(
+    %1 = prim.scatter %a, %o, %u {axis = 0 : i64, kind = #prim<scatter_kind add>, unique_indices} : (tensor<60x3xf32>, tensor<50xi64>, tensor<50x3xf32>) -> tensor<60x3xf32>
+    return %1 : tensor<60x3xf32> })", 7},
+  {"one_index", R"(func.func @f(%a: tensor<1x3xf32>, %u: tensor<3xf32>) -> tensor<1x3xf32> {
+    %i = prim.constant dense<0> : tensor<i32>
+    %1 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>, unique_indices} : (tensor<1x3xf32>, tensor<i32>, tensor<3xf32>) -> tensor<1x3xf32>
+    return %1 : tensor<1x3xf32> })"},
+  {"without_columns", R"(func.func @f(%a: tensor<1x0xf32>, %u: tensor<1x0xf32>) -> tensor<1x0xf32> {
+    %i = prim.constant dense<0> : tensor<1xi32>
+    %1 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>, unique_indices} : (tensor<1x0xf32>, tensor<1xi32>, tensor<1x0xf32>) -> tensor<1x0xf32>
+    return %1 : tensor<1x0xf32> })"},
+  {"of_sorted_lines", R"(func.func @f(%a: tensor<4x130x5xf32>) -> tensor<4x130x5xf32> {
+    %0, %1 = prim.sort %a {dimension = 1 : i64, descending = false} : (tensor<4x130x5xf32>) -> (tensor<4x130x5xf32>, tensor<4x130x5xi64>)
+    return %0 : tensor<4x130x5xf32> })", 3, 2e-6, true, true},
+};
+
 static const KernelCase kOutside[] = {
   {"below", "func.func @f(%a: tensor<60x3xf32>, %j: tensor<64xi64>, %u: tensor<64x3xf32>) -> tensor<60x3xf32> {\n"
     "%one = prim.constant dense<1> : tensor<64xi64>\n"
@@ -108,6 +139,8 @@ static void check(llvm::ArrayRef<KernelCase> cases) {
 TEST_CASE("sorted runs are merged") { check(kMerges); }
 TEST_CASE("sorts of lines in several runs") { check(kLongSorts); }
 TEST_CASE("scatters by sorted indices") { check(kScatters); }
+
+TEST_CASE("scatters of one update to each row") { check(kPermutations); }
 
 TEST_CASE("sorted indices out of range are errors in the data") {
   for (const KernelCase &test : kOutside) {

@@ -100,11 +100,11 @@ public:
 
   /// Runs an entry point. If the library was compiled for several sizes, the shapes of the inputs
   /// select one. `inputs` holds the entry's inputs by name; learning rate, seed and step default to
-  /// the session's. Inputs of other entry points of the model are ignored; all unknown names,
-  /// missing inputs and wrong shapes or types are reported together as one Error (usage). Labels or
-  /// indices out of range are Error (data). After the first run of an entry point (at these sizes)
-  /// no memory is allocated. While it runs, floats below 1.18e-38 (subnormals) are flushed to zero,
-  /// on its threads only.
+  /// the session's. Inputs and outputs of other entry points of the model are ignored (all that
+  /// grad_step gave may be given to apply_step); all unknown names, missing inputs and wrong shapes
+  /// or types are reported together as one Error (usage). Labels or indices out of range are Error
+  /// (data). After the first run of an entry point (at these sizes) no memory is allocated. While
+  /// it runs, floats below 1.18e-38 (subnormals) are flushed to zero, on its threads only.
   ///
   /// On a CPU this returns when the run is complete. On a GPU it returns when the inputs have been
   /// read and the work is queued; it waits only if two runs of the entry point at these sizes are

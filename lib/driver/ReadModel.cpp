@@ -84,8 +84,6 @@ LogicalResult accc::readModel(Compilation &c) {
 
   bool isArchive = (*file)->getBuffer().starts_with("PK\x03\x04");
   bool isScript = isArchive && isTorchScript(path);
-  if (refuseWhatTheFileSays(c, isScript, /*isOnnx=*/!isArchive))
-    return failure();
   ImportOptions options;
   for (const auto &[name, type] : c.options.inputs)
     options.inputTypes[name] = {type.elementType, type.dimensions, type.position};
@@ -106,6 +104,9 @@ LogicalResult accc::readModel(Compilation &c) {
     c.problems.add(remark);
   for (const Problem &problem : result.problems)
     c.problems.add(problem);
+  // A damaged file says nothing: that it is damaged is all that is to be told of it.
+  bool isRead = result.module || !result.outputs.empty();
+  bool refused = isRead && refuseWhatTheFileSays(c, isScript, /*isOnnx=*/!isArchive);
   std::vector<std::string> overwritten = findOverwritten(c.options, result.dataFiles);
   for (const std::string &problem : overwritten)
     c.problems.add({.message = problem, .fault = Fault::Usage});
@@ -118,6 +119,6 @@ LogicalResult accc::readModel(Compilation &c) {
   c.wrongSizes = std::move(result.wrongSizes);
   c.module = std::move(result.module);
   c.exported = {std::move(result.recovered), std::move(result.aliases), std::move(result.damage)};
-  return success(overwritten.empty() && c.module &&
+  return success(!refused && overwritten.empty() && c.module &&
                  succeeded(shareVariables(c, std::move(result.weights))));
 }

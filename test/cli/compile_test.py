@@ -190,6 +190,20 @@ class Compile(CommandLineTest):
                 self.assertIn(f"{option}: the file says ", error)
             self.assertEqual(error.count("the option is for ONNX"), 4)
 
+    def test_of_a_damaged_file_the_damage_is_told(self):
+        exported = GOLDENS.parent / "exported" / "cnn"
+        for name, share, message in (
+            ("traced.pt", 0.9, "no zip archive that can be read"),
+            ("export.pt2", 0.5, "no zip archive that can be read"),
+            ("traced.pt", 0, "not an ONNX model"),
+        ):
+            whole = (exported / name).read_bytes()
+            (self.folder / name).write_bytes(whole[: int(len(whole) * share)])
+            command = ["compile", name, "-o", "m.so", "--input", "x=float32[2,3,8,8]", "--accept-damaged-export"]
+            _, error = self.accc(*command, code=DATA)
+            self.assertIn(message, error)
+            self.assertEqual(error.count("error:"), 1, error)
+
     def test_wrong_usage(self):
         self.small()
         for arguments in (

@@ -93,6 +93,11 @@ class Run(CommandLineTest):
         gradients = read_safetensors(self.folder / "out")
         self.assertEqual(set(floats(gradients["grad.a"])), {2 * 1 / 128})
         self.assertEqual(set(floats(gradients["grad.b"])), {2 * 3 / 128})
+        # All that grad_step gave may be given to apply_step.
+        apart = ["--entry", "apply_step", "--inputs", "out", "--params", "parameters", "--save-params", "apart"]
+        self.accc("run", "m.so", *apart)
+        self.accc("run", "m.so", "--inputs", "batch", "--params", "parameters", "--save-params", "whole")
+        self.assertEqual(read_safetensors(self.folder / "apart"), read_safetensors(self.folder / "whole"))
 
     def test_adamw_decays_doubles_at_small_rates(self):
         """By a factor that is 1 in f32."""

@@ -26,6 +26,9 @@ class Steps(CommandLineTest):
         self.assertEqual([entry["name"] for entry in entries], [f"{kind}.{step}" for step in "dg" for kind in kinds])
         self.accc("run", "m.so", "--entry", "eval_step.d", "--inputs", GAN / "inputs.safetensors", "--save-params", "0.safetensors")
         start = self.tensors("0.safetensors")
+        _, error = self.accc("run", "m.so", "--inputs", GAN / "inputs.safetensors", code=USAGE)
+        self.assertIn("no entry point train_step; it has: train_step.d, ", error)
+        self.assertNotIn("compile it with --loss", error)
         buffers = {name for name in start if name.rpartition(".")[2] in ("running_mean", "running_var", "num_batches_tracked")}
         for step, own in (("d", "judge."), ("g", "make.")):
             with self.subTest(step):

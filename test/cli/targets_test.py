@@ -199,7 +199,10 @@ class Targets(CommandLineTest):
             self.assertIn("holds no code for cpu ACCC_ARCH=compute_80; it was compiled for", error)
         with environment():
             _, error = self.accc("diff", "m.so", "--targets", code=MACHINE)
-            self.assertIn("compute_80 needs NVIDIA's driver", error)
+            self.assertIn("this machine cannot run the code in m.so for cuda: compute_80 needs NVIDIA's driver", error)
+            self.compile("c.so", "--target", "cuda", "--arch", "compute_80,compute_90")
+            _, error = self.accc("run", "c.so", code=MACHINE)
+            self.assertIn("(compute_90, compute_80 need NVIDIA's driver", error)
 
     @needs_cuda
     def test_a_gpu_sorts_a_long_line_as_a_cpu_does(self):

@@ -31,6 +31,9 @@ EXPORTS = {
 
 MARKED = {"marked": (True, dict(EXPORTS["script_train"][1], do_constant_folding=False))}
 
+NOTED = {"dynamo_plain": (True, dict(dynamo=True, optimize=False)), "dynamo_train": EXPORTS["dynamo_train"]}
+"""Of models whose gradients depend on what the dynamo exporter notes of its nodes alone."""
+
 
 def words(count, batch=2, time=6):
     return torch.randint(1, count, (batch, time))
@@ -64,6 +67,30 @@ class Marked(nn.Module):
 
     def forward(self, words):
         return self.head(torch.tanh(self.frozen(self.embedding(words))) * self.scale + self.shift)
+
+
+class Padded(nn.Module):
+    """Lookups of which the file's operator has the values, and a note the gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(11, 6, padding_idx=0)
+        self.kinds = nn.Embedding(4, 6, padding_idx=3, scale_grad_by_freq=True)
+        self.head = nn.Linear(6, 3)
+
+    def forward(self, words):
+        return self.head(torch.tanh(self.words(words) + self.kinds(words % 4)))
+
+
+class Stopped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Linear(5, 6)
+        self.head = nn.Linear(6, 3)
+
+    def forward(self, x):
+        hidden = self.hidden(x)
+        return self.head(torch.tanh(hidden) * hidden.detach())
 
 
 class Recurrent(nn.Module):
@@ -193,6 +220,14 @@ def marked():
     return Marked(), sentences
 
 
+def padded():
+    return Padded(), torch.randint(0, 11, (4, 6)) * (torch.rand(4, 6) < 0.7)
+
+
+def stopped():
+    return Stopped(), torch.randn(4, 5)
+
+
 def recurrent():
     return Recurrent(), words(11, 3)
 
@@ -258,7 +293,8 @@ def llama():
 
 
 MODELS = [mlp, mlp_norm, mlp_dropout, cnn, residual, up, tied, recurrent, transformer, vit, swin, gpt2, bert, llama]
-MODELS += [marked, quantized]
+MODELS += [marked, quantized, padded, stopped]
+WAYS = {marked: MARKED, padded: NOTED, stopped: NOTED}
 
 
 def train(module, image, target):
@@ -322,11 +358,11 @@ def mark(module, path):
 
 
 def strip(path):
-    """Drops what no program reads: stack traces, with paths of this machine, and printed graphs."""
+    """Drops what accc does not read: stack traces, with paths of this machine, and printed graphs."""
     model = onnx.load(str(path))
     for node in [*model.graph.node, *(n for f in model.functions for n in f.node)]:
         node.ClearField("doc_string")
-        drop(node.metadata_props, "stack_trace", "fx_node", "namespace", "class_hierarchy")
+        drop(node.metadata_props, "stack_trace", "namespace", "class_hierarchy")
     drop(model.metadata_props, "graph", "range_constraints")
     drop(model.graph.metadata_props, "graph", "range_constraints")
     held = {i.name for i in model.graph.initializer}
@@ -348,7 +384,7 @@ def make(builder, folder):
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(1)
     module, image = builder()
-    for name, (training, options) in (MARKED if builder is marked else EXPORTS).items():
+    for name, (training, options) in WAYS.get(builder, EXPORTS).items():
         export(module, image, folder / f"{name}.onnx", training, options)
         if builder is marked:
             mark(module, folder / f"{name}.onnx")

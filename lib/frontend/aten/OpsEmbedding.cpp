@@ -16,24 +16,12 @@ using accc::prim::Tensor;
 
 namespace {
 
-/// Of a table of `count` rows those that `indices` name, each divided by how many of them name the
-/// same.
-Tensor byFrequency(Node &node, Tensor rows, Tensor indices, int64_t count) {
-  Tensor each = node.full({indices.size()}, rows.elementType(), 1);
-  Tensor times = node.full({count}, rows.elementType(), 0)
-                     .scatter(flat(indices), each, 0, ScatterKind::add)
-                     .gather(indices, 0);
-  SmallVector<int64_t> leading(indices.rank());
-  std::iota(leading.begin(), leading.end(), 0);
-  return rows / times.broadcast(rows.shape(), leading);
-}
-
 /// The rows of the table, whose gradients are divided so where the node says so.
 Tensor rowsOf(Node &node, Tensor table, Tensor indices) {
   Tensor rows = table.gather(indices, 0);
   if (!node.boolean("scale_grad_by_freq"))
     return rows;
-  return straightThrough(rows, byFrequency(node, rows, indices, table.dim(0)));
+  return straightThrough(rows, dividedByFrequency(node, rows, indices, table.dim(0)));
 }
 
 Entities embedding(Node &node) {
@@ -65,7 +53,7 @@ Entities embeddingBackward(Node &node) {
     rows = withoutRowsOf(rows, index, padding);
   int64_t count = node.integer("num_weights");
   if (node.boolean("scale_grad_by_freq"))
-    rows = byFrequency(node, rows, index, count);
+    rows = dividedByFrequency(node, rows, index, count);
   Tensor table = node.full({count, width}, g.elementType(), 0);
   return {table.scatter(index, rows, 0, ScatterKind::add)};
 }
@@ -170,7 +158,7 @@ Entities embeddingBagBackward(Node &node) {
   if (int64_t padding = node.integer("padding_idx"); padding >= 0)
     rows = withoutRowsOf(rows, indices, padding);
   if (node.boolean("scale_grad_by_freq"))
-    rows = byFrequency(node, rows, indices, table.dim(0));
+    rows = dividedByFrequency(node, rows, indices, table.dim(0));
   return {table.scatter(indices, rows, 0, ScatterKind::add)};
 }
 

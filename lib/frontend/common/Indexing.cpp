@@ -38,6 +38,17 @@ Tensor accc::frontend::withoutGradientOf(Tensor rows, Tensor indices, int64_t pa
   return prim::select(isPadding, detach(rows), rows);
 }
 
+Tensor accc::frontend::dividedByFrequency(NodeBuilder &node, Tensor rows, Tensor indices,
+                                          int64_t count) {
+  Tensor each = node.full({indices.size()}, rows.elementType(), 1);
+  Tensor times = node.full({count}, rows.elementType(), 0)
+                     .scatter(flat(indices), each, 0, prim::ScatterKind::add)
+                     .gather(indices, 0);
+  SmallVector<int64_t> leading(indices.rank());
+  std::iota(leading.begin(), leading.end(), 0);
+  return rows / times.broadcast(rows.shape(), leading);
+}
+
 prim::ScatterKind accc::frontend::additionOf(Type element) {
   return element.isInteger(1) ? prim::ScatterKind::max : prim::ScatterKind::add;
 }

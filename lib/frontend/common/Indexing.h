@@ -18,6 +18,10 @@ prim::Tensor attached(prim::Tensor x);
 /// The rows, of which those of the index `padding` take no gradient: an embedding's padding_idx.
 prim::Tensor withoutGradientOf(prim::Tensor rows, prim::Tensor indices, int64_t padding);
 
+/// The rows, each divided by how many of the `indices` name the same one of `count`.
+prim::Tensor dividedByFrequency(NodeBuilder &node, prim::Tensor rows, prim::Tensor indices,
+                                int64_t count);
+
 /// How a scatter adds to elements of this type: a sum of booleans is true once any of them is.
 prim::ScatterKind additionOf(mlir::Type element);
 

@@ -31,6 +31,9 @@ static Words wordsFor(Loss loss) {
   case Loss::Missing:
     return {"parameter that is not in the file, unused by the module or optimised away",
             "parameters that are not in the file, unused by the module or optimised away"};
+  case Loss::DroppedStop:
+    return {"place that reads the result of a detach() which the exporter's optimizer removed",
+            "places that read the results of detach() which the exporter's optimizer removed"};
   case Loss::DroppedBias:
     return {"layer without a bias, which TensorFlow drops where it is zero",
             "layers without a bias, which TensorFlow drops where it is zero"};

@@ -20,6 +20,7 @@ enum class Loss {
   Folded, // into a constant, with other values
   Merged, // or tied: the file does not tell
   Missing,
+  DroppedStop, // of gradients: detach()
   DroppedBias, // of zeros
   Drawn,       // random numbers, once
   Optimized,   // for inference, by a program of this name
@@ -30,7 +31,8 @@ enum class Exporter { TorchExport, TorchScript, TensorFlow, Other };
 
 class Damage {
 public:
-  /// `name` is a module for batch norms and convolutions, else a parameter; counted once.
+  /// `name` is a module for batch norms and convolutions, of a stop what read it, else a parameter;
+  /// counted once.
   void add(Loss loss, llvm::StringRef name) { lost[loss].insert(name.str()); }
   bool empty() const { return lost.empty(); }
   /// "2 batch norms folded into convolutions ('1', '5'); 1 parameter folded into a constant ('p')"

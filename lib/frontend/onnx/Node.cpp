@@ -21,6 +21,10 @@ void Node::warn(const Twine &message) const {
                  .severity = Problem::Severity::Warning});
 }
 
+std::optional<TorchCall> Node::torchCall() const {
+  return parent.writtenByPyTorch() ? torchCallOf(node) : std::nullopt;
+}
+
 // ---- inputs ----
 
 const Entity &Node::entity(size_t i) const {

@@ -5,6 +5,7 @@
 
 #include "frontend/common/NodeBuilder.h"
 #include "frontend/onnx/Proto.h"
+#include "frontend/onnx/TorchCall.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -26,6 +27,9 @@ public:
   int64_t opset() const { return version; }
   GraphImporter &importer() const { return parent; }
   Frame &scope() const { return frame; }
+
+  /// The call that PyTorch's dynamo exporter made the node of, if the file says so.
+  std::optional<TorchCall> torchCall() const;
 
   // ---- inputs and outputs ----
   size_t inputs() const { return operands.size(); }

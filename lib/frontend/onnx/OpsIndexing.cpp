@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements taken from, and put to, positions that are data.
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 #include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
@@ -27,6 +28,18 @@ Tensor indicesOf(Node &node, size_t input) {
   return fits ? indices : indices.convert(node.builder().getI64Type());
 }
 
+/// Rows of a table with the gradients of the embedding that they were exported from, if they were:
+/// its padding_idx and scale_grad_by_freq.
+Tensor asEmbedding(Node &node, Tensor rows, Tensor table, Tensor indices) {
+  std::optional<TorchCall> call = node.torchCall();
+  if (call && scalesByFrequency(*call))
+    rows = straightThrough(rows, dividedByFrequency(node, rows, indices, table.dim(0)));
+  std::optional<int64_t> padding = node.importer().paddingIndex(table);
+  if (!padding && call)
+    padding = paddingOf(*call);
+  return padding ? withoutGradientOf(rows, indices, *padding) : rows;
+}
+
 Entities gather(Node &node) {
   Tensor x = node.in(0), indices = indicesOf(node, 1);
   int64_t axis = node.axis(node.integer("axis", 0), x.rank());
@@ -49,8 +62,7 @@ Entities gather(Node &node) {
   }
   indices = wrapNegative(indices, x.dim(axis));
   Tensor rows = x.gather(indices, axis);
-  std::optional<int64_t> padding = node.importer().paddingIndex(x);
-  return {padding && axis == 0 ? withoutGradientOf(rows, indices, *padding) : rows};
+  return {axis == 0 ? asEmbedding(node, rows, x, indices) : rows};
 }
 
 // ---- linear indices ----

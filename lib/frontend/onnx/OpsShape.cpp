@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The shape of tensors: what rearranges elements without computing with them.
+#include "frontend/common/Gradient.h"
+#include "frontend/common/Indexing.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Tensors.h"
 
@@ -12,7 +14,14 @@ using accc::prim::Tensor;
 
 namespace {
 
-Entities identity(Node &node) { return {node.entity(0)}; }
+/// PyTorch's dynamo exporter writes detach() so, too.
+Entities identity(Node &node) {
+  std::optional<TorchCall> call = node.torchCall();
+  bool isStop = call && stopsGradient(*call) && !node.isKnown(0);
+  if (isStop && isDifferentiable(node.in(0).type()))
+    return {detach(node.in(0))};
+  return {node.entity(0)};
+}
 
 Entities shapeOf(Node &node) {
   ArrayRef<int64_t> shape = node.in(0).shape();

@@ -5,6 +5,7 @@
 #include "frontend/onnx/ModelEditor.h"
 #include "frontend/onnx/RecoverRecurrent.h"
 #include "frontend/onnx/Recovery.h"
+#include "frontend/onnx/TorchCall.h"
 
 #include <algorithm>
 
@@ -12,7 +13,8 @@ using namespace accc::onnx_import;
 
 namespace {
 
-constexpr const char kFolded[] = "folded_from", kScope[] = "name_scopes", kRuleName[] = "rule_name";
+constexpr const char kFolded[] = "folded_from", kScope[] = "name_scopes", kRuleName[] = "rule_name",
+                     kCall[] = "fx_node";
 
 /// The last part of the name of the parameter that a node reads at this input, if its operator
 /// says so.
@@ -67,6 +69,7 @@ private:
   void recoverZeroBias(onnx::NodeProto &node, const std::string &weight);
   bool hasFoldedBatchNorm(const onnx::NodeProto &node, const Evidence::Scope &scope) const;
   void checkAllThere();
+  void checkStops();
 
   onnx::GraphProto &graph;
   const Evidence &evidence;
@@ -302,6 +305,22 @@ void TorchExportRecovery::checkAllThere() {
       recovery.damage.add(Loss::Missing, entry.name);
 }
 
+/// The optimizer removes detach(), which changes no value. The calls that read its result still
+/// name it.
+void TorchExportRecovery::checkStops() {
+  llvm::StringSet<> there;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    there.insert(input.name());
+  for (const onnx::NodeProto &node : graph.node())
+    for (const std::string &output : node.output())
+      there.insert(output);
+  for (const onnx::NodeProto &node : graph.node())
+    if (std::optional<TorchCall> call = torchCallOf(node))
+      for (llvm::StringRef argument : call->arguments)
+        if (isNameOfDetached(argument) && !there.contains(argument.drop_front()))
+          recovery.damage.add(Loss::DroppedStop, Evidence::placeOf(node));
+}
+
 /// Another rule may have gone over the node since, but it is still in the norm's module.
 bool TorchExportRecovery::hasFoldedBatchNorm(const onnx::NodeProto &node,
                                              const Evidence::Scope &scope) const {
@@ -331,8 +350,12 @@ void TorchExportRecovery::run() {
     else
       for (int input = 0; input < node.input_size(); ++input)
         recoverInput(node, input, *scope);
+    if (std::optional<TorchCall> call = torchCallOf(node); call && paddingOf(*call))
+      recovery.add(node.input(0), "row " + llvm::Twine(*paddingOf(*call)) + " takes no gradient",
+                   kCall);
   }
   checkAllThere();
+  checkStops();
 }
 
 } // namespace

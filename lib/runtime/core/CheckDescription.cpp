@@ -91,28 +91,57 @@ private:
     std::string_view wanted;
     if (const char *name = std::getenv("ACCC_ARCH"))
       wanted = name;
-    std::string names, reasons;
+    std::string names;
+    std::vector<Lack> lacks;
     for (const accc_code *code : codes()) {
       std::string_view name =
           std::string_view(code->arch).substr(0, std::string_view(code->arch).find(':'));
-      names += (names.empty() ? "" : ", ") + std::string(name);
+      add(names, name);
       if ((!wanted.empty() && name != wanted) || (!target.empty() && code->target != target))
         continue;
       auto missing = whyUnable(*code);
       if (!missing)
         return *code;
-      reasons += (reasons.empty() ? "" : "; ") + std::string(name) + " needs " + *missing;
+      addLack(lacks, *missing, name);
     }
     if (!toRun && wanted.empty())
       return *codes().front();
-    if (reasons.empty())
+    std::string asked = (target.empty() ? "" : " " + std::string(target)) +
+                        (wanted.empty() ? "" : " ACCC_ARCH=" + std::string(wanted));
+    if (lacks.empty())
       throw Error(ErrorKind::usage,
-                  path + " holds no code for" + (target.empty() ? "" : " " + std::string(target)) +
-                      (wanted.empty() ? "" : " ACCC_ARCH=" + std::string(wanted)) +
-                      "; it was compiled for " + names);
+                  path + " holds no code for" + asked + "; it was compiled for " + names);
+    if (!asked.empty())
+      throw Error(ErrorKind::machine, "this machine cannot run the code in " + path + " for" +
+                                          asked + ": " + textOf(lacks));
     throw Error(ErrorKind::machine, path + " was compiled for " + names +
-                                        ", which this machine cannot run (" + reasons +
+                                        ", which this machine cannot run (" + textOf(lacks) +
                                         "); compile it for this machine: --target and --arch");
+  }
+
+  /// What this machine lacks, and for which architectures.
+  struct Lack {
+    std::string missing, names;
+    bool isOfMany = false;
+  };
+  static void add(std::string &list, std::string_view name) {
+    list += (list.empty() ? "" : ", ") + std::string(name);
+  }
+  static void addLack(std::vector<Lack> &lacks, const std::string &missing, std::string_view name) {
+    for (Lack &lack : lacks)
+      if (lack.missing == missing) {
+        add(lack.names, name);
+        lack.isOfMany = true;
+        return;
+      }
+    lacks.push_back({missing, std::string(name)});
+  }
+  static std::string textOf(const std::vector<Lack> &lacks) {
+    std::string text;
+    for (const Lack &lack : lacks)
+      text += (text.empty() ? "" : "; ") + lack.names + (lack.isOfMany ? " need " : " needs ") +
+              lack.missing;
+    return text;
   }
 
   uint64_t checkTensor(const accc_tensor &tensor) const {

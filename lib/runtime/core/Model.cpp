@@ -143,7 +143,8 @@ const accc_entry &Model::entry(std::string_view name, std::string_view sizes) co
     addNew(names, entry.name);
   std::string message = "model " + std::string(this->name()) + " has no entry point " +
                         std::string(name) + "; it has: " + join(names, ", ");
-  if (!find_entry("train_step"))
+  auto trains = [](std::string_view entry) { return entry.starts_with("train_step"); };
+  if (std::none_of(names.begin(), names.end(), trains))
     message += " (compile it with --loss and --optimizer to train it)";
   throw Error(ErrorKind::usage, message);
 }

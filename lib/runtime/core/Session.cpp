@@ -22,9 +22,12 @@ Session::Impl::Impl(Model loaded, const SessionOptions &options)
                  ->open(model.description(), model.code(),
                         {options.threads, options.graph, &customOperators})),
       entries(model.entries().size()) {
-  for (const accc_entry &entry : model.entries())
+  for (const accc_entry &entry : model.entries()) {
     for (int32_t i = 0; i < entry.num_inputs; ++i)
-      inputNames.insert(entry.inputs[i].tensor.name);
+      knownNames.insert(entry.inputs[i].tensor.name);
+    for (int32_t i = 0; i < entry.num_outputs; ++i)
+      knownNames.insert(entry.outputs[i].tensor.name);
+  }
   initialiseState();
 }
 
@@ -128,7 +131,7 @@ const accc_entry &Session::Impl::choose(std::string_view name, const detail::Ent
 std::string Session::Impl::unknownNames(const TensorMap &inputs) const {
   std::string problems;
   for (const auto &[name, tensor] : inputs)
-    if (!inputNames.contains(name))
+    if (!knownNames.contains(name))
       problems += "\n  " + name + ": the model has no such input";
   return problems;
 }

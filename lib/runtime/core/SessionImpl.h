@@ -41,7 +41,7 @@ struct Session::Impl {
   detail::Progress progress;
   std::unique_ptr<detail::Device> device;
   std::vector<std::unique_ptr<detail::EntryState>> entries; // in the order of the model's; or null
-  std::set<std::string_view> inputNames;                    // of all entry points
+  std::set<std::string_view> knownNames; // of inputs and outputs of all entry points
   /// Variables without a value yet, and where their values were looked for.
   std::set<std::string, std::less<>> unset;
   std::string weightsLookedFor;

@@ -36,13 +36,15 @@ std::optional<std::string> missingInstructions(std::string_view arch) {
       missing += (missing.empty() ? "" : ", ") + std::string(name);
   };
   require(level);
+  if (!missing.empty())
+    return "a CPU of the level " + missing;
   std::string_view features = colon == std::string_view::npos ? "" : arch.substr(colon + 1);
   while (!features.empty()) {
     size_t comma = features.find(',');
     require(features.substr(0, comma));
     features = comma == std::string_view::npos ? "" : features.substr(comma + 1);
   }
-  return missing.empty() ? std::nullopt : std::optional(missing);
+  return missing.empty() ? std::nullopt : std::optional("a CPU with " + missing);
 }
 
 bool isIntel() {

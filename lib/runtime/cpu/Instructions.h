@@ -8,8 +8,9 @@
 
 namespace accc::detail {
 
-/// What of `arch` (accc_code.arch) this CPU lacks: the level "x86-64-v4", or the
-/// features of "znver4:avx512f,avx512bf16" that are missing; nothing where it can run the code.
+/// What `arch` (accc_code.arch) needs and this CPU is not, as part of a message: "a CPU of the
+/// level x86-64-v4", or "a CPU with" the features of "znver4:avx512f,avx512bf16" that are missing;
+/// nothing where it can run the code.
 std::optional<std::string> missingInstructions(std::string_view arch);
 
 /// Whether Intel made this CPU.

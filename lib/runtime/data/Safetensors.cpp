@@ -56,6 +56,20 @@ uint64_t littleEndian(const unsigned char (&bytes)[8]) {
   return value;
 }
 
+/// What a file is by its first bytes, if it is of a format that is easily mistaken for this one.
+const char *otherFormat(const unsigned char *prefix) {
+  auto begins = [&](std::string_view bytes) {
+    return std::memcmp(prefix, bytes.data(), bytes.size()) == 0;
+  };
+  if (begins("PK\x03\x04"))
+    return "a zip archive, as torch.save and numpy.savez write them";
+  if (begins("\x93NUMPY"))
+    return "a file of numpy.save";
+  if (begins("\x80\x02\x8a\x0al\xfc"))
+    return "a pickle, as torch.save wrote them before PyTorch 1.6";
+  return nullptr;
+}
+
 } // namespace
 
 SafetensorsReader::SafetensorsReader(const std::string &path)
@@ -75,7 +89,12 @@ SafetensorsReader::SafetensorsReader(const std::string &path)
                                        " bytes, fewer than the header's length takes (8)");
     readAt(file_, 0, prefix, sizeof prefix, path);
     length = littleEndian(prefix);
-    if (length > detail::maxHeaderBytes || length > size - sizeof prefix)
+    bool isTooLong = length > detail::maxHeaderBytes || length > size - sizeof prefix;
+    if (const char *other = otherFormat(prefix); other && isTooLong)
+      throw Error(ErrorKind::data, path + ": not a safetensors file, but " + other +
+                                       ": write the tensors with save_file of safetensors.torch or "
+                                       "safetensors.numpy");
+    if (isTooLong)
       throw Error(ErrorKind::data, path + ": not a valid safetensors file: its header would take " +
                                        std::to_string(length) + " bytes, " +
                                        (length > detail::maxHeaderBytes

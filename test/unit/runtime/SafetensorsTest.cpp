@@ -166,6 +166,16 @@ TEST_CASE("safetensors: impossible lengths of the header") {
   CHECK_THAT(readError(withLength(UINT64_MAX, "{}")), Contains("100 MB"));
 }
 
+TEST_CASE("safetensors: files of other formats are called by their names") {
+  std::string rest(100, '\xff');
+  CHECK_THAT(readError("PK\x03\x04" + rest), Contains("but a zip archive, as torch.save") &&
+                                                 Contains("save_file of safetensors.torch"));
+  CHECK_THAT(readError("\x93NUMPY" + rest), Contains("a file of numpy.save"));
+  CHECK_THAT(readError("\x80\x02\x8a\x0al\xfc" + rest), Contains("a pickle, as torch.save"));
+  // A header of 640 bytes, of which one is there.
+  CHECK_THAT(readError(withLength(640, "{")), Contains("is it truncated?"));
+}
+
 TEST_CASE("safetensors: deep nesting does not exhaust the stack") {
   std::string deep = "{\"a\":" + std::string(1'000'000, '[');
   CHECK_THAT(readError(file(deep, 0)), Contains("an array"));

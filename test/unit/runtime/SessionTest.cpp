@@ -47,7 +47,7 @@ TEST_CASE("model: what cannot be loaded says why") {
       {"wrong_size", ErrorKind::bug, "another size"},
       {"wrong_target", ErrorKind::machine, "x86-64 needs a runtime for tpu"},
       {"no_arch", ErrorKind::machine,
-       "neither, nor, which this machine cannot run (neither needs "},
+       "neither, nor, which this machine cannot run (neither needs a CPU with "},
       {"no_code", ErrorKind::bug, "it has no code"},
       {"no_sizes", ErrorKind::bug, "without a name or sizes"},
       {"twice", ErrorKind::bug, "two entry points are called apply_step"},

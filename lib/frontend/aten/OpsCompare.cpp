@@ -33,10 +33,14 @@ template <Rule rule, Tensor (*join)(Tensor, Tensor)> Entities ofBoth(Node &node)
 Tensor asBoolean(Tensor x) { return x.elementType().isInteger(1) ? x : prim::notEqual(x, 0.0); }
 
 template <Tensor (*Operator)(Tensor, Tensor)> Entities logical(Node &node) {
+  node.leaveGradient();
   auto [a, b] = node.broadcast(asBoolean(node.in("self")), asBoolean(node.in("other")));
   return {Operator(a, b)};
 }
-Entities logicalNot(Node &node) { return {prim::logicalNot(asBoolean(node.in("self")))}; }
+Entities logicalNot(Node &node) {
+  node.leaveGradient();
+  return {prim::logicalNot(asBoolean(node.in("self")))};
+}
 
 template <typename Op> Entities bits(Node &node) {
   auto [a, b] = operands(node, "self", "other");

@@ -103,7 +103,7 @@ class Overwritten(nn.Module):
     def __init__(self):
         super().__init__()
         self.first = nn.Linear(4, 4)
-        for name in ("filled", "zeroed", "copied", "viewed", "rows", "sliced", "sign", "power", "added", "drawn", "mean", "imaginary", "counted"):
+        for name in ("filled", "zeroed", "copied", "viewed", "rows", "sliced", "sign", "power", "added", "drawn", "mean", "imaginary", "counted", "compared", "passed", "asked"):
             self.register_parameter(name, nn.Parameter(torch.randn(4)))
 
     def forward(self, x):
@@ -119,7 +119,10 @@ class Overwritten(nn.Module):
         drawn = torch.bernoulli(self.drawn.clamp(1, 1)) * torch.normal(self.mean, torch.zeros(4))
         real = torch.complex(x, self.imaginary.expand(5, 4)).real
         counted = torch.cdist(self.counted.view(1, 4), x, p=0) + torch.pdist((x * self.counted)[:2], p=0)
-        return real * drawn + torch.copysign(x, self.sign) + self.power**0 * filled - zeroed + copied * viewed + rows * sliced + added + counted.mean()
+        passed, same = 2 * self.passed, x.clone()
+        passed.logical_and_(self.asked.detach())  # of which PyTorch's graph does not know
+        same.ge_(self.compared)
+        return passed * same + self.asked * (x[0].clone().eq_(self.compared) + x) + real * drawn + torch.copysign(x, self.sign) + self.power**0 * filled - zeroed + copied * viewed + rows * sliced + added + counted.mean()
 
 
 class Taught(nn.Module):

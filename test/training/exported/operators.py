@@ -470,6 +470,8 @@ JOINED = {
     "msort": lambda x: x.t().msort(), "logspace": lambda x: x * torch.logspace(-1, 1, 3),
     "copies": lambda x: torch.t_copy(x) * torch.narrow_copy(torch.alias_copy(x), 1, 0, 2).t()[:1], "diff_none": lambda x: torch.diff(x, 0, prepend=x),
     "softmax_number": lambda x: x * x[0, 0].softmax(0) + x[0, 1].log_softmax(-1), "unfold_number": lambda x: x[0, 0].unfold(0, 1, 1),
+    "attention_of_no_keys": lambda x: x[:, :1] + F.scaled_dot_product_attention(x, x.new_zeros(4, 0, 3), x[:0]),
+    "attention_of_no_values": lambda x: x.sum() + F.scaled_dot_product_attention(x[:0], x.new_zeros(3, 2, 3), x[:, :0]).sum(),
     "attention_ranks": lambda x: F.scaled_dot_product_attention(x[None], x[None, None].exp(), x[None, None].sin()),
 }
 

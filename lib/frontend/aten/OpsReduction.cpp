@@ -365,6 +365,7 @@ ArrayRef<OpRow> accc::aten::reductionOps() {
       {"norm(self, p=2, dim=None, keepdim=False, *, dtype=None)", byMagnitudes<pNorm>, None,
        selected::norm},
       {"logsumexp(self, dim, keepdim=False)", logSumExp, None, selected::logSumExp},
+      {"special_logsumexp(self, dim, keepdim=False)", logSumExp, None, selected::logSumExp},
       {"cumsum(self, dim, *, dtype=None)", byParts<cumulativeSum>, None, selected::cumulativeSum},
       {"cumprod(self, dim, *, dtype=None)", cumulativeProduct, None, selected::cumulativeProduct},
       {"logcumsumexp(self, dim)", logCumulativeSumExp},

@@ -105,6 +105,7 @@ struct Effects {
   std::vector<std::pair<std::string, Value>> writes;
   std::optional<Alias> sharing;
   std::vector<Layout> layouts;
+  bool isRecorded = true;
 };
 
 /// Puts another tensor in place of the one that is viewed: the first argument, or element `index`
@@ -133,7 +134,8 @@ Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, V
   if (effects)
     *effects = {{node.writes().begin(), node.writes().end()},
                 node.sharing(),
-                {node.results().begin(), node.results().end()}};
+                {node.results().begin(), node.results().end()},
+                node.isRecorded()};
   return results;
 }
 
@@ -302,8 +304,14 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
       fail("writes into what is no tensor");
     auto type = cast<RankedTensorType>(read(loc, *first).getType());
     Value value = results.front().tensor;
+    // What is compared in place is in PyTorch's graph, where the comparison's own result is not.
+    bool isCompared = effects.isRecorded && !isDifferentiable(value.getType());
     value = built(function, [&] { return fitted(NodeBuilder(function, loc), value, type); });
-    write(loc, *first, value);
+    for (const auto &parameter : op->signature.parameters)
+      if (MutableTensor *other = tensorOf(parameter.name);
+          isCompared && other && *other && other != first)
+        value = zeroDependence(function, loc, value, read(loc, *other));
+    first->write(function, loc, value, hasGradient && effects.isRecorded);
     return {*first};
   }
 

@@ -35,11 +35,14 @@ constexpr Family kFamilies[] = {
     {Kind::Contiguous,
      "zeros ones full empty new_zeros new_ones new_full new_empty arange linspace eye rand randn "
      "randint scalar_tensor one_hot tril_indices triu_indices fft_fftfreq fft_rfftfreq "
-     "softmax _softmax log_softmax _log_softmax log_sigmoid layer_norm native_layer_norm "
+     "softmax _softmax log_softmax special_log_softmax _log_softmax log_sigmoid layer_norm "
+     "native_layer_norm "
      "sum mean prod amax amin argmax argmin std var std_mean var_mean any all norm logsumexp "
-     "linalg_vector_norm max.dim min.dim median.dim count_nonzero cumsum cumprod cummax cummin "
+     "linalg_vector_norm max.dim min.dim median.dim special_logsumexp count_nonzero cumsum cumprod "
+     "cummax cummin "
      "logcumsumexp cosine_similarity topk tril triu diag_embed repeat tile repeat_interleave "
-     "linear matmul mm bmm addmm baddbmm addbmm mv addmv outer ger dot cdist bilinear "
+     "linear matmul linalg_matmul mm bmm addmm baddbmm addbmm mv addmv outer ger dot cdist "
+     "bilinear "
      "embedding index_select gather take_along_dim scatter scatter_add index_add index_copy "
      "masked_fill masked_scatter instance_norm grid_sampler adaptive_avg_pool1d avg_pool1d "
      "max_pool1d pow.Scalar as_strided_copy expand_copy permute_copy transpose_copy select_copy "
@@ -50,10 +53,12 @@ constexpr Family kFamilies[] = {
      "add sub subtract rsub.Scalar mul multiply div divide true_divide floor_divide remainder fmod "
      "pow "
      "maximum minimum max.other min.other atan2 arctan2 hypot logaddexp xlogy eq ne lt le gt ge "
+     "not_equal less less_equal greater greater_equal nextafter gcd lcm "
      "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor "
      "bitwise_not __and__ __or__ __xor__ where addcmul addcdiv lerp clamp clamp_min clamp_max clip "
      "abs absolute neg negative exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square reciprocal "
-     "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc floor ceil round trunc "
+     "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh arcsin arccos arctan arcsinh "
+     "arccosh arctanh erf erfc floor ceil round trunc fix "
      "frac sign sgn sigmoid logit sinc nan_to_num isnan isinf special_expit special_erf "
      "special_expm1 special_log1p special_logit lgamma digamma polygamma erfinv i0 xlogy "
      "special_i0e "
@@ -123,11 +128,13 @@ constexpr StringRef kAlongDims[] = {"select",
                                     "_softmax",
                                     "_log_softmax",
                                     "log_softmax",
+                                    "special_log_softmax",
                                     "sum",
                                     "mean",
                                     "amax",
                                     "amin",
                                     "logsumexp",
+                                    "special_logsumexp",
                                     "cumsum",
                                     "cumprod",
                                     "max",
@@ -143,6 +150,7 @@ constexpr StringRef kAlongDims[] = {"select",
                                     "linalg_vector_norm",
                                     "sort",
                                     "argsort",
+                                    "topk",
                                     "gather"};
 
 bool accc::aten::isAlongDims(StringRef op) {

@@ -122,6 +122,9 @@ public:
   /// The result shares this with the first argument, where that hangs on the call.
   void share(Alias alias) { shared = alias; }
   std::optional<Alias> sharing() const { return shared; }
+  /// PyTorch's graph does not know of the operator: what it is written into keeps its gradient.
+  void leaveGradient() { leavesGradient = true; }
+  bool isRecorded() const { return !leavesGradient; }
 
   // ---- memory ----
   /// Where the first argument lies; not known of a tensor of another shape.
@@ -148,6 +151,7 @@ private:
   llvm::StringSet<> numbers;
   std::vector<std::pair<std::string, mlir::Value>> written;
   std::optional<Alias> shared;
+  bool leavesGradient = false;
   std::vector<Layout> laid;
 };
 

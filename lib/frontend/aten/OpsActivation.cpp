@@ -365,6 +365,8 @@ ArrayRef<OpRow> accc::aten::activationOps() {
       {"special_softmax(self, dim, dtype=None)", softmax<nn::SoftmaxOp>},
       {"log_softmax(self, dim, dtype=None)", softmax<nn::LogSoftmaxOp>, Alias::None,
        selected::softmax},
+      {"special_log_softmax(self, dim, *, dtype=None)", softmax<nn::LogSoftmaxOp>, Alias::None,
+       selected::softmax},
       {"_log_softmax(self, dim, half_to_float=False, dtype=None)", softmax<nn::LogSoftmaxOp>,
        Alias::None, selected::softmax},
 

@@ -2,6 +2,7 @@
 // Scaled dot-product attention.
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -78,11 +79,23 @@ double scaleOf(Node &node, Tensor q) {
                            : 1.0 / std::sqrt(static_cast<double>(std::max<int64_t>(q.dim(-1), 1)));
 }
 
+/// Of no queries, no keys or values of no extent: zeros, for which PyTorch broadcasts nothing.
+Tensor attentionOfNone(Node &node, Tensor q, Tensor k, Tensor v) {
+  SmallVector<int64_t> shape(q.shape().drop_back());
+  shape.push_back(v.dim(-1));
+  Tensor zeros = node.full(shape, q.elementType(), 0);
+  for (Tensor x : {q, k, v})
+    zeros = zeroDependence(zeros, x);
+  return zeros;
+}
+
 Entities scaledDotProductAttention(Node &node) {
   Tensor q = node.floatIn("query"), k = node.floatIn("key"), v = node.floatIn("value");
   if (q.rank() < 2 || k.rank() < 2 || v.rank() < 2)
     fail("queries, keys and values have the shapes " + show(q.shape()) + ", " + show(k.shape()) +
          " and " + show(v.shape()));
+  if (q.dim(-2) == 0 || k.dim(-2) == 0 || v.dim(-1) == 0)
+    return {attentionOfNone(node, q, k, v)};
   int64_t rank = std::max({q.rank(), k.rank(), v.rank()});
   q = ofRank(q, rank);
   k = ofRank(k, rank);

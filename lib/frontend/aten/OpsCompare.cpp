@@ -33,10 +33,14 @@ template <Rule rule, Tensor (*join)(Tensor, Tensor)> Entities ofBoth(Node &node)
 Tensor asBoolean(Tensor x) { return x.elementType().isInteger(1) ? x : prim::notEqual(x, 0.0); }
 
 template <Tensor (*Operator)(Tensor, Tensor)> Entities logical(Node &node) {
+  node.leaveGradient();
   auto [a, b] = node.broadcast(asBoolean(node.in("self")), asBoolean(node.in("other")));
   return {Operator(a, b)};
 }
-Entities logicalNot(Node &node) { return {prim::logicalNot(asBoolean(node.in("self")))}; }
+Entities logicalNot(Node &node) {
+  node.leaveGradient();
+  return {prim::logicalNot(asBoolean(node.in("self")))};
+}
 
 template <typename Op> Entities bits(Node &node) {
   auto [a, b] = operands(node, "self", "other");
@@ -73,6 +77,11 @@ ArrayRef<OpRow> accc::aten::compareOps() {
       {"le(self, other)", compare<lessEqual>},
       {"gt(self, other)", compare<greater>},
       {"ge(self, other)", compare<greaterEqual>},
+      {"not_equal(self, other)", ofBoth<compare<prim::notEqual>, prim::bitOr>},
+      {"less(self, other)", compare<less>},
+      {"less_equal(self, other)", compare<lessEqual>},
+      {"greater(self, other)", compare<greater>},
+      {"greater_equal(self, other)", compare<greaterEqual>},
       {"logical_and(self, other)", logical<prim::bitAnd>},
       {"logical_or(self, other)", logical<prim::bitOr>},
       {"logical_xor(self, other)", logical<prim::notEqual>},

@@ -309,6 +309,7 @@ ArrayRef<OpRow> accc::aten::contractionOps() {
   static const OpRow rows[] = {
       {"linear(input, weight, bias=None)", linear, Alias::None, selected::linear},
       {"matmul(self, other)", byProducts<matmul>, Alias::None, selected::product},
+      {"linalg_matmul(self, other)", byProducts<matmul>, Alias::None, selected::product},
       {"mm(self, mat2)", byProducts<mm>, Alias::None, selected::product},
       {"bmm(self, mat2)", byProducts<mm>},
       {"mv(self, vec)", byProducts<mv>},

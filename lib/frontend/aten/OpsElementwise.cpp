@@ -164,6 +164,28 @@ Tensor hypot(Tensor a, Tensor b) {
   return scale * prim::sqrt(a * a + b * b);
 }
 
+/// By Euclid's algorithm, in as many steps as two numbers of the type can take.
+Tensor greatestDivisor(Tensor a, Tensor b) {
+  if (isa<FloatType>(a.elementType()) || a.elementType().isInteger(1))
+    fail("the operator takes integers");
+  constexpr double kStepsOfBit = 1.45; // of two successive numbers of Fibonacci
+  a = prim::abs(a);
+  b = prim::abs(b);
+  auto steps = static_cast<int>(std::ceil(a.elementType().getIntOrFloatBitWidth() * kStepsOfBit));
+  for (int i = 0; i < steps; ++i) {
+    Tensor isLeft = prim::notEqual(a, 0.0);
+    Tensor rest = prim::rem(b, prim::select(isLeft, a, a.full(1.0))); // 0 where a is 0
+    b = prim::select(isLeft, a, b);
+    a = rest;
+  }
+  return b;
+}
+Tensor leastMultiple(Tensor a, Tensor b) {
+  Tensor divisor = greatestDivisor(a, b), isZero = prim::equal(divisor, 0.0);
+  Tensor multiple = a / prim::select(isZero, divisor.full(1.0), divisor) * b;
+  return prim::select(isZero, 0.0, prim::abs(multiple));
+}
+
 // ---- one operand ----
 
 template <Tensor (*Operator)(Tensor)> Entities unary(Node &node) {
@@ -341,6 +363,8 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"logaddexp(self, other)", binaryFloat<logAddExp>},
       {"logaddexp2(self, other)", binaryFloat<logAddExp2>},
       {"hypot(self, other)", binaryFloat<hypot>},
+      {"gcd(self, other)", binary<greatestDivisor>},
+      {"lcm(self, other)", binary<leastMultiple>},
       {"addcmul(self, tensor1, tensor2, *, value=1)", addProduct<false>},
       {"addcdiv(self, tensor1, tensor2, *, value=1)", addProduct<true>},
       {"lerp(self, end, weight)", lerp},
@@ -372,11 +396,18 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"asinh(self)", unaryFloat<frontend::asinh>},
       {"acosh(self)", unaryFloat<frontend::acosh>},
       {"atanh(self)", unaryFloat<frontend::atanh>},
+      {"arcsin(self)", unaryFloat<prim::asin>},
+      {"arccos(self)", unaryFloat<prim::acos>},
+      {"arctan(self)", unaryFloat<prim::atan>},
+      {"arcsinh(self)", unaryFloat<frontend::asinh>},
+      {"arccosh(self)", unaryFloat<frontend::acosh>},
+      {"arctanh(self)", unaryFloat<frontend::atanh>},
       {"deg2rad(self)", unaryFloat<toRadians>},
       {"rad2deg(self)", unaryFloat<toDegrees>},
       {"floor(self)", rounded<prim::floor>},
       {"ceil(self)", rounded<prim::ceil>},
       {"trunc(self)", rounded<truncate>},
+      {"fix(self)", rounded<truncate>},
       {"frac(self)", unaryFloat<fraction>},
       {"round(self, *, decimals=0)", round},
       {"special_round(self, *, decimals=0)", round},

@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/common/Gradient.h"
+#include "frontend/common/Indexing.h"
 
 #include <cmath>
 #include <limits>
@@ -147,6 +148,28 @@ Entities mantissaAndExponent(Node &node) {
           prim::select(hasNone, 0.0, exponent).convert(node.builder().getI32Type())};
 }
 
+/// The neighbour of self towards other: of the numbers by their bits as integers in ascending
+/// order, which know subnormal ones, too.
+Entities nextAfter(Node &node) {
+  auto [a, b] = operands(node, "self", "other");
+  if (!isa<FloatType>(a.elementType()))
+    fail("the operator takes floats");
+  unsigned width = a.elementType().getIntOrFloatBitWidth();
+  Type bits = node.builder().getIntegerType(width);
+  auto flipped = [&](Tensor x) { // of negative numbers: the sign, and then the size
+    return prim::select(x < 0.0, x.full(-std::ldexp(1.0, static_cast<int>(width) - 1)) - x, x);
+  };
+  Tensor from = flipped(bitcast(node, a, bits)), to = flipped(bitcast(node, b, bits));
+  Tensor next = prim::select(from < to, from + 1.0, from - 1.0);
+  Tensor y = bitcast(node, flipped(next), a.elementType());
+  y = prim::select(prim::bitAnd(prim::equal(next, 0.0), from < 0.0), -0.0, y);
+  Tensor isSame = prim::equal(from, to), isNan = prim::notEqual(a, a);
+  y = prim::select(isSame, b, y);
+  y = prim::select(prim::bitOr(isNan, prim::notEqual(b, b)), a + b, y);
+  Tensor differs = prim::bitOr(isNan, prim::logicalNot(isSame));
+  return {zeroDependence(straightThrough(detach(y), prim::select(differs, a, detach(a))), b)};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::floatOps() {
@@ -166,6 +189,7 @@ ArrayRef<OpRow> accc::aten::floatOps() {
       {"nan_to_num(self, nan=None, posinf=None, neginf=None)", nanToNum},
       {"ldexp(self, other)", scaledByPower},
       {"frexp(self)", mantissaAndExponent},
+      {"nextafter(self, other)", nextAfter},
   };
   return rows;
 }

@@ -102,22 +102,35 @@ struct BatchNorm {
     return node.make<nn::BatchNormInferenceOp>({x, weight, bias, mean, var}, {epsilon});
   }
   Operation *training(Node &node) const {
+    // With momentum=None it depends on the number of batches: here the statistics of this one.
+    double momentum = node.isTensor("momentum") ? 1 : node.real("momentum");
     return node.create<nn::BatchNormTrainingOp>(
         {x, weight, bias, mean, var},
-        {epsilon, node.f64("momentum", node.real("momentum")), node.flag("unbiased", true)});
+        {epsilon, node.f64("momentum", momentum), node.flag("unbiased", true)});
   }
   /// The running statistics after a step of training. As in PyTorch, no gradient flows through
   /// them.
-  static Tensor newMean(Node &node, Operation *training) {
-    return detach(node.wrap(training->getResult(1)));
+  Tensor newMean(Node &node, Operation *training) const {
+    return moved(node, mean, training->getResult(1));
   }
-  static Tensor newVar(Node &node, Operation *training) {
-    return detach(node.wrap(training->getResult(2)));
+  Tensor newVar(Node &node, Operation *training) const {
+    return moved(node, var, training->getResult(2));
   }
   /// Mean and rstd of the batch, after y. As in PyTorch, no gradient flows through them.
   void addStatistics(Node &node, Entities &results) const {
     Statistics s = Statistics::of(x, allButChannels(x), node.real("eps"));
     results.append({detach(s.mean), detach(s.rstd)});
+  }
+
+private:
+  static Tensor moved(Node &node, Tensor before, Value now) {
+    Tensor after = node.wrap(now);
+    if (node.isTensor("momentum")) {
+      Tensor share = node.in("momentum").convert(before.elementType()).reshape({});
+      share = share.broadcast(before.shape(), {});
+      after = before * (1.0 - share) + after * share;
+    }
+    return detach(after);
   }
 };
 
@@ -130,8 +143,8 @@ Entities batchNorm(Node &node) {
     return {norm.byBatch(node)};
   Operation *op = norm.training(node);
   if (norm.x.size() > 0) { // PyTorch learns nothing of an empty batch
-    node.write("running_mean", BatchNorm::newMean(node, op));
-    node.write("running_var", BatchNorm::newVar(node, op));
+    node.write("running_mean", norm.newMean(node, op));
+    node.write("running_var", norm.newVar(node, op));
   }
   return {op->getResult(0)};
 }
@@ -176,7 +189,7 @@ Entities functionalBatchNorm(Node &node) {
   Entities results = {op->getResult(0)};
   norm.addStatistics(node, results);
   if (norm.x.size() > 0)
-    results.append({BatchNorm::newMean(node, op), BatchNorm::newVar(node, op)});
+    results.append({norm.newMean(node, op), norm.newVar(node, op)});
   else
     results.append({Entity(norm.mean), Entity(norm.var)});
   return results;

@@ -42,6 +42,18 @@ Entities roiAlignBackward(Node &node) {
 /// Without the positions of the greatest elements, which only its backward pass reads.
 Entities roiPool(Node &node) { return {poolRegions(node, node.floatIn("input"), regionsOf(node))}; }
 
+Entities roiAlignByPosition(Node &node) {
+  AlignOptions options;
+  options.isPositionSensitive = true;
+  options.samples = std::max<int64_t>(0, node.integer("sampling_ratio"));
+  return {alignRegions(node, node.floatIn("input"), regionsOf(node), options)};
+}
+
+/// Without the channel of each element, which only its backward pass reads.
+Entities roiPoolByPosition(Node &node) {
+  return {poolRegionsByPosition(node, node.floatIn("input"), regionsOf(node))};
+}
+
 // ---- deformable convolution ----
 
 Entities deformConv(Node &node) {
@@ -81,6 +93,11 @@ ArrayRef<OpRow> accc::aten::visionOps() {
        "batch_size, channels, height, width, sampling_ratio, aligned)",
        roiAlignBackward},
       {"torchvision::roi_pool(input, rois, spatial_scale, pooled_height, pooled_width)", roiPool},
+      {"torchvision::ps_roi_align(input, rois, spatial_scale, pooled_height, pooled_width, "
+       "sampling_ratio)",
+       roiAlignByPosition},
+      {"torchvision::ps_roi_pool(input, rois, spatial_scale, pooled_height, pooled_width)",
+       roiPoolByPosition},
       {"torchvision::deform_conv2d(input, weight, offset, mask, bias, stride_h, stride_w, pad_h, "
        "pad_w, dilation_h, dilation_w, groups, offset_groups, use_mask)",
        deformConv},

@@ -34,27 +34,20 @@ Tensor accc::frontend::straightThrough(Tensor value, Tensor x) {
   return x.wrap(x.getBuilder().create<nn::StraightThroughOp>(x.getLoc(), value.get(), x.get()));
 }
 
-/// What `join` makes of both parts of a value that may have a gradient and of those of `x`, of the
-/// same type.
-static Value joinParts(ForwardBuilder &function, Location loc, Value value, Value x,
-                       Tensor (*join)(Tensor, Tensor)) {
-  NodeBuilder node(function, loc);
-  if (!isDifferentiable(value.getType()))
-    return value;
-  auto rule = [&]() -> Entities {
-    if (!isComplex(value.getType()))
-      return {join(node.wrap(value), node.wrap(x))};
-    Complex parts = Complex::ofValue(node, value), from = Complex::ofValue(node, x);
-    return {
-        Complex(join(parts.real, from.real), join(parts.imaginaryOrZero(), from.imaginaryOrZero()))
-            .value(node)};
-  };
-  return function.build(rule).front().tensor;
-}
-
 Value accc::frontend::straightThrough(ForwardBuilder &function, Location loc, Value value,
                                       Value x) {
-  return joinParts(function, loc, value, x, straightThrough);
+  if (!isDifferentiable(value.getType()))
+    return value;
+  NodeBuilder node(function, loc);
+  auto rule = [&]() -> Entities {
+    if (!isComplex(value.getType()))
+      return {straightThrough(node.wrap(value), node.wrap(x))};
+    Complex parts = Complex::ofValue(node, value), from = Complex::ofValue(node, x);
+    return {Complex(straightThrough(parts.real, from.real),
+                    straightThrough(parts.imaginaryOrZero(), from.imaginaryOrZero()))
+                .value(node)};
+  };
+  return function.build(rule).front().tensor;
 }
 
 Tensor accc::frontend::zeroDependence(Tensor value, Tensor x) {
@@ -82,8 +75,25 @@ static bool dependsClosely(Value value, Value x) {
   return false;
 }
 
+/// Of both parts of complex numbers, where these have them.
+static Complex zeroDependence(const Complex &value, const Complex &x) {
+  Tensor real = accc::frontend::zeroDependence(value.real, x.real);
+  if (!x.imaginary)
+    return Complex(real, value.imaginary);
+  if (!value.imaginary)
+    return Complex(accc::frontend::zeroDependence(real, *x.imaginary));
+  return Complex(real, accc::frontend::zeroDependence(*value.imaginary, *x.imaginary));
+}
+
 Value accc::frontend::zeroDependence(ForwardBuilder &function, Location loc, Value value, Value x) {
-  if (dependsClosely(value, x))
+  if (!isDifferentiable(value.getType()) || !isDifferentiable(x.getType()) ||
+      dependsClosely(value, x))
     return value;
-  return joinParts(function, loc, value, x, zeroDependence);
+  NodeBuilder node(function, loc);
+  auto rule = [&]() -> Entities {
+    Complex parts = Complex::ofValue(node, value), from = Complex::ofValue(node, x);
+    parts = ::zeroDependence(parts, from);
+    return {isComplex(value.getType()) ? parts.value(node) : parts.real.get()};
+  };
+  return function.build(rule).front().tensor;
 }

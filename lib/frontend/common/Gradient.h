@@ -23,11 +23,11 @@ mlir::Value straightThrough(ForwardBuilder &function, mlir::Location loc, mlir::
 /// Of floats, as part of a rule.
 prim::Tensor straightThrough(prim::Tensor value, prim::Tensor x);
 
-/// The value in place of `x`, which has the same type and of which PyTorch's graph knows: the
+/// The value in place of `x`, of any numbers and shape, of which PyTorch's graph knows: the
 /// gradient of x is zero where there would be none.
 mlir::Value zeroDependence(ForwardBuilder &function, mlir::Location loc, mlir::Value value,
                            mlir::Value x);
-/// The same as part of a rule, of `x` of any shape. Where one of them has no gradient, the value
+/// The same as part of a rule. Where one of them has no gradient, the value
 /// alone.
 prim::Tensor zeroDependence(prim::Tensor value, prim::Tensor x);
 

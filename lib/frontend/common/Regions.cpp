@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/common/Regions.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 #include "frontend/common/Interpolation.h"
 
@@ -27,6 +28,14 @@ void check(Tensor x, const Regions &regions) {
          " bins are not supported");
   if (x.dim(2) == 0 || x.dim(3) == 0)
     fail("the images have no elements");
+}
+
+/// x with the channels of each bin apart: [images, channels, height, width, rows, columns].
+Tensor ofBins(Tensor x, const Regions &regions) {
+  int64_t bins = regions.height * regions.width;
+  if (x.dim(1) % bins != 0)
+    fail(Twine(x.dim(1)) + " channels are no multiple of the " + Twine(bins) + " bins");
+  return x.reshape({x.dim(0), x.dim(1) / bins, regions.height, regions.width, x.dim(2), x.dim(3)});
 }
 
 /// A corner's coordinate in elements, [regions]: 0 x1, 1 y1, 2 x2, 3 y2.
@@ -87,27 +96,37 @@ Side sideOf(NodeBuilder &node, const Regions &regions, const AlignOptions &optio
 
 // ---- pool ----
 
+enum class Ends {
+  /// The last element of a region is in it.
+  Closed,
+  Open,
+  /// Nor is the last element of the image in any.
+  OpenInside,
+};
+
 /// For each bin along one dimension, whether it holds each element, [regions, bins, extent]; and
-/// whether it holds any, [regions, bins].
+/// how many it holds, [regions, bins].
 std::pair<Tensor, Tensor> elementsOf(NodeBuilder &node, const Regions &regions, bool isRow,
-                                     int64_t extent) {
+                                     int64_t extent, Ends ends) {
   int64_t bins = isRow ? regions.height : regions.width, count = regions.image.size();
   auto round = [](Tensor a) { return prim::sign(a) * prim::floor(prim::abs(a) + 0.5); };
   Tensor start = round(cornerOf(regions, isRow ? 1 : 0));
   Tensor end = round(cornerOf(regions, isRow ? 3 : 2));
-  Tensor bin = prim::max(end - start + 1.0, 1.0) / static_cast<double>(bins);
+  Tensor length = ends == Ends::Closed ? end - start + 1.0 : end - start;
+  Tensor bin = prim::max(length, 1.0) / static_cast<double>(bins);
   SmallVector<int64_t> shape = {count, bins};
   RankedTensorType type = tensorType(shape, bin.elementType());
   Tensor number = prim::iota(node.builder(), node.loc(), type, 1);
   bin = bin.broadcast(shape, {0});
   start = start.broadcast(shape, {0});
-  auto clip = [&](Tensor a) { return prim::min(prim::max(a, 0.0), static_cast<double>(extent)); };
+  auto most = static_cast<double>(ends == Ends::OpenInside ? extent - 1 : extent);
+  auto clip = [&](Tensor a) { return prim::min(prim::max(a, 0.0), most); };
   Tensor from = clip(prim::floor(number * bin) + start);
   Tensor to = clip(prim::ceil((number + 1.0) * bin) + start);
   SmallVector<int64_t> whole = {count, bins, extent};
   Tensor at = prim::iota(node.builder(), node.loc(), tensorType(whole, bin.elementType()), 2);
   return {prim::bitAnd(at >= from.broadcast(whole, {0, 1}), at < to.broadcast(whole, {0, 1})),
-          from < to};
+          prim::max(to - from, 0.0)};
 }
 
 } // namespace
@@ -127,11 +146,21 @@ Tensor accc::frontend::alignRegions(NodeBuilder &node, Tensor x, const Regions &
   auto images = static_cast<double>(x.dim(0));
   Tensor isImage = prim::bitAnd(regions.image >= 0.0, regions.image < images);
   Tensor image = prim::select(isImage, regions.image, regions.image.full(images));
-  Tensor values = weightedElements(node, x, image.broadcast(places, {0}), taps);
+  image = image.broadcast(places, {0});
+  if (options.isPositionSensitive) { // what each bin reads is an image of its own
+    Tensor parts = ofBins(x, regions).transpose({0, 2, 3, 1, 4, 5});
+    x = parts.reshape({x.dim(0) * height * width, parts.dim(3), x.dim(2), x.dim(3)});
+    Tensor bin =
+        node.iota({height, width}, 0) * static_cast<double>(width) + node.iota({height, width}, 1);
+    image = image * static_cast<double>(height * width) + bin.broadcast(places, {1, 2});
+  }
+  Tensor values = weightedElements(node, x, image, taps);
   if (!options.isMax) {
     Tensor sum = prim::sum(values, {0, 4, 5}); // [regions, height, width, channels]
-    Tensor samples = prim::max(rows.count * columns.count, 1.0).convert(x.elementType());
-    return moveLast(sum / samples.broadcast(sum.shape(), {0}), 1);
+    Tensor samples = rows.count * columns.count;
+    if (!options.isPositionSensitive)
+      samples = prim::max(samples, 1.0);
+    return moveLast(sum / samples.convert(x.elementType()).broadcast(sum.shape(), {0}), 1);
   }
   if (!rows.isUsed)
     return moveLast(prim::reduce(prim::ReduceKind::max, values, {0, 4, 5}), 1);
@@ -147,8 +176,8 @@ Tensor accc::frontend::alignRegions(NodeBuilder &node, Tensor x, const Regions &
 
 Tensor accc::frontend::poolRegions(NodeBuilder &node, Tensor x, const Regions &regions) {
   check(x, regions);
-  auto [inRow, hasRow] = elementsOf(node, regions, /*isRow=*/true, x.dim(2));
-  auto [inColumn, hasColumn] = elementsOf(node, regions, /*isRow=*/false, x.dim(3));
+  auto [inRow, rows] = elementsOf(node, regions, /*isRow=*/true, x.dim(2), Ends::Closed);
+  auto [inColumn, columns] = elementsOf(node, regions, /*isRow=*/false, x.dim(3), Ends::Closed);
   int64_t count = regions.image.size(), channels = x.dim(1), height = regions.height,
           width = regions.width;
   // The greatest of those columns of each row, and then of those rows.
@@ -164,7 +193,27 @@ Tensor accc::frontend::poolRegions(NodeBuilder &node, Tensor x, const Regions &r
                            {0, 1, 2, 4}, {0, 3, 4});
   Tensor y = greatest(ofRows.transpose({0, 1, 3, 2}), inRow,
                       {count, channels, height, width, x.dim(2)}, {0, 1, 3, 4}, {0, 2, 4});
-  Tensor hasAny =
-      prim::bitAnd(hasRow.broadcast(y.shape(), {0, 2}), hasColumn.broadcast(y.shape(), {0, 3}));
+  Tensor hasAny = prim::bitAnd((rows > 0.0).broadcast(y.shape(), {0, 2}),
+                               (columns > 0.0).broadcast(y.shape(), {0, 3}));
   return prim::select(hasAny, y, 0.0);
+}
+
+/// Each bin's mean of its elements, [regions, channels, height, width], of `images` with the
+/// channels of each bin apart.
+static Tensor meanOfBins(NodeBuilder &node, Tensor images, const Regions &regions, Ends ends) {
+  auto [inRow, rows] = elementsOf(node, regions, /*isRow=*/true, images.dim(4), ends);
+  auto [inColumn, columns] = elementsOf(node, regions, /*isRow=*/false, images.dim(5), ends);
+  Tensor isIn = prim::bitAnd(inRow.broadcast(images.shape(), {0, 2, 4}),
+                             inColumn.broadcast(images.shape(), {0, 3, 5}));
+  Tensor sum = prim::sum(prim::select(isIn, images, 0.0), {4, 5});
+  Tensor count = rows.broadcast(sum.shape(), {0, 2}) * columns.broadcast(sum.shape(), {0, 3});
+  return sum / prim::max(count, 1.0).convert(sum.elementType());
+}
+
+Tensor accc::frontend::poolRegionsByPosition(NodeBuilder &node, Tensor x, const Regions &regions) {
+  check(x, regions);
+  Tensor images = ofBins(x.gather(regions.image, 0), regions);
+  // torchvision's backward pass lets the last row and column of the image take part.
+  return straightThrough(meanOfBins(node, detach(images), regions, Ends::OpenInside),
+                         meanOfBins(node, images, regions, Ends::Open));
 }

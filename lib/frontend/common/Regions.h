@@ -26,18 +26,26 @@ struct AlignOptions {
   int64_t samples = 0;
   /// The greatest of the weighted elements of all samples; else their mean.
   bool isMax = false;
+  /// Each bin reads channels of its own.
+  bool isPositionSensitive = false;
 };
 
 /// Each bin of x [images, channels, rows, columns] is the mean of samples between its elements
 /// (RoIAlign of Mask R-CNN): [regions, channels, height, width]. Where the number of samples
 /// depends on regions that are larger than the image, the step fails with an error in the data.
-/// Throws ImportError for what does not fit.
+/// If position sensitive (R-FCN), of x [images, channels * height * width, rows, columns], where
+/// the mean of no samples is NaN. Throws ImportError for what does not fit.
 prim::Tensor alignRegions(NodeBuilder &node, prim::Tensor x, const Regions &regions,
                           const AlignOptions &options);
 
 /// Each bin is its greatest element (RoIPool of Fast R-CNN), or 0 without elements. The gradient of
 /// ties is split evenly.
 prim::Tensor poolRegions(NodeBuilder &node, prim::Tensor x, const Regions &regions);
+
+/// Each bin is the mean of its elements, or 0 without any, of channels of its own
+/// (position-sensitive RoI pooling of R-FCN): x has channels * height * width of them. As in
+/// torchvision, the last row and column of an image take part in the gradient alone.
+prim::Tensor poolRegionsByPosition(NodeBuilder &node, prim::Tensor x, const Regions &regions);
 
 } // namespace accc::frontend
 

@@ -204,7 +204,8 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
     return value.tensor() ? std::optional(aten::Local(*value.tensor())) : std::nullopt;
   // Complex numbers, and those that depend on data, are tensors without dimensions.
   auto *tensor = value.tensor();
-  if (type == "Scalar" && tensor && (isComplex(tensor->type()) || tensor->isNumber()))
+  bool isDependent = tensor && tensor->isNumber() && (type == "Scalar" || type == "float");
+  if (isDependent || (type == "Scalar" && tensor && isComplex(tensor->type())))
     return aten::Local(*tensor);
   if (type == "str") {
     auto *text = value.get<std::string>();
@@ -414,6 +415,19 @@ std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments 
                              .Cases("Bool", "bool", "__is_true__", "bool")
                              .Cases("item", "ScalarImplicit", "item")
                              .Default("");
+  if (conversion == "float" && values.size() == 1 && values[0].tensor()) {
+    Location loc = opBuilder.getUnknownLoc();
+    const aten::MutableTensor &tensor = *values[0].tensor();
+    if (!caller.isKnown(loc, caller.read(loc, tensor)))
+      return fromLocal(heap, aten::evaluateNumbers(caller, loc, "sym_float",
+                                                   {aten::numberOf(caller, loc, tensor)}));
+  }
+  // 1.0 / n, of a number that depends on data.
+  if (name == "div" && values.size() == 2 && !values[0].tensor() && values[1].tensor() &&
+      values[1].tensor()->isNumber())
+    if (auto dividend = convert(values[0], "Scalar", "", /*isImplicit=*/false))
+      return fromLocal(heap, aten::evaluateNumbers(caller, opBuilder.getUnknownLoc(), "truediv",
+                                                   {*dividend, *values[1].tensor()}));
   if (!conversion.empty() && values.size() == 1) {
     IValue number = values[0].tensor() ? elementOf(*values[0].tensor()) : values[0];
     if (conversion == "item")

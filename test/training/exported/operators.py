@@ -441,6 +441,10 @@ RESHAPED = {
 SPECIAL = torch.tensor([[0.0, -0.0, float("nan")], [float("inf"), -float("inf"), -1.5]])
 
 
+PLACES = torch.tensor([[1.0, 1.0, 2.0**-20], [-1.0, 8.0, -(2.0**-20)]])
+NEIGHBOURS = torch.tensor([[1 + 2.0**-23, 1 - 2.0**-24, 2.0**-20 - 2.0**-44], [2.0**-24 - 1, 8 - 2.0**-21, 2.0**-44 - 2.0**-20]])
+
+
 def special(x):
     """A parameter with special values beside its own, which alone take gradients."""
     return torch.where(MASK, x, SPECIAL.to(x))
@@ -457,6 +461,8 @@ FLOATS = {
     "degrees": lambda x: torch.rad2deg(x) + torch.deg2rad(x), "positive": lambda x: torch.positive(x), "aminmax": lambda x: torch.aminmax(x)[0] * torch.aminmax(x, dim=1, keepdim=True)[1],
     "nan_to_num_int": lambda x: x * torch.nan_to_num(INDEX), "nansum": lambda x: special(x)[:, 1:].nansum(0), "nanmean": lambda x: special(x)[0].nanmean(),
     "softplus_threshold": lambda x: F.softplus(x * 3, 2.0, 1.5),
+    "nextafter": lambda x: torch.nextafter(x, x.roll(1, 1)) + torch.nextafter(x, x * 1) + torch.where(MASK, x, torch.nextafter(special(x), x).nan_to_num(posinf=1, neginf=2)),
+    "nextafter_bits": lambda x: x * (torch.nextafter((x.detach() * 0).float() + PLACES, torch.tensor([4.0, -1.0, 0.0])) == NEIGHBOURS),
 }
 
 JOINED = {
@@ -470,6 +476,8 @@ JOINED = {
     "msort": lambda x: x.t().msort(), "logspace": lambda x: x * torch.logspace(-1, 1, 3),
     "copies": lambda x: torch.t_copy(x) * torch.narrow_copy(torch.alias_copy(x), 1, 0, 2).t()[:1], "diff_none": lambda x: torch.diff(x, 0, prepend=x),
     "softmax_number": lambda x: x * x[0, 0].softmax(0) + x[0, 1].log_softmax(-1), "unfold_number": lambda x: x[0, 0].unfold(0, 1, 1),
+    "attention_of_no_keys": lambda x: x[:, :1] + F.scaled_dot_product_attention(x, x.new_zeros(4, 0, 3), x[:0]),
+    "attention_of_no_values": lambda x: x.sum() + F.scaled_dot_product_attention(x[:0], x.new_zeros(3, 2, 3), x[:, :0]).sum(),
     "attention_ranks": lambda x: F.scaled_dot_product_attention(x[None], x[None, None].exp(), x[None, None].sin()),
 }
 
@@ -608,6 +616,8 @@ INTEGERS = {
     "trapezoid": lambda x: x * torch.trapezoid(whole(x).byte() + 200, dim=1)[:, None],
     "trapezoid_points": lambda x: x * torch.trapezoid((whole(x) * 50).byte(), INDEX[0].byte() * 100)[:, None],
     "cumulative_trapezoid": lambda x: x[:, :2] * torch.cumulative_trapezoid((whole(x) * 60).byte()) * torch.cumulative_trapezoid(whole(x).int(), INDEX * 3),
+    "gcd": lambda x: x * low(torch.gcd(whole(x) * 360360 + 5040, INDEX * 7920 - 2520)), "lcm": lambda x: x * low(torch.lcm((whole(x) * 50).int(), INDEX.int() * 6 - 4).long()),
+    "gcd_narrow": lambda x: x * torch.gcd((whole(x) * 20).to(torch.int8), torch.tensor([[0, -128, 12], [30, 7, 0]], dtype=torch.int8)) * torch.lcm((whole(x) + 9).byte() * 8, INDEX.byte() * 30),
     "numbers": lambda x: x * low(whole(x) * (2**53 + 1) + torch.where(x.detach() > 0, 2**60 + 1, 5 - 2**61)), "masks": lambda x: x * ((whole(x) + 5) & (2**61 - 2)),
     "ranking_sum": lambda x: x * F.margin_ranking_loss(whole(x).byte(), (whole(x) + 9).byte(), INDEX.byte(), reduction="sum"),
 }
@@ -641,7 +651,20 @@ GROUPED = {
     "of_transformers": lambda x: moe().grouped_mm_fallback(x.repeat(3, 2)[:, :4], stacked(x), ends(x)),
 }
 
-FAMILIES = {"elementwise": ELEMENTWISE, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
+POOLED = {
+    "ps_roi_align": lambda x: ops.ps_roi_align(image(x).repeat(1, 6, 1, 1), REGIONS.to(x), (2, 3), 0.5, 2),
+    "ps_roi_align_adaptive": lambda x: ops.ps_roi_align(image(x).repeat(1, 6, 1, 1), REGIONS.to(x), (3, 2), 0.5),
+    "ps_roi_pool": lambda x: ops.ps_roi_pool(image(x).repeat(1, 6, 1, 1), REGIONS.to(x), (3, 2), 0.5),
+}
+"""Regions whose bins have channels of their own."""
+
+RENAMED = {
+    "functions": lambda x: x * torch.fix(x * 3) + torch.arcsin(x / 4) + torch.arccos(x / 4) + torch.arctan(x) + torch.arcsinh(x) + torch.arccosh(x * x + 1.5) + torch.arctanh(x / 4),
+    "comparisons": lambda x: x * torch.greater(x, 0) + x * torch.less(x, x.roll(1, 1)) + x * torch.greater_equal(x, 1) + x * torch.less_equal(x, 0.5) + x * torch.not_equal(x, 0),
+    "reductions": lambda x: torch.special.logsumexp(x, 1, keepdim=True) + torch.special.log_softmax(x, 0), "matmul": lambda x: torch.linalg.matmul(x, x.t()),
+}
+
+FAMILIES = {"elementwise": ELEMENTWISE, "renamed": RENAMED, "pooled": POOLED, "activations": ACTIVATIONS, "reductions": REDUCTIONS, "views": VIEWS, "strided": STRIDED, "indices": INDICES,
             "windows": WINDOWS, "sampled": SAMPLED, "spectral": SPECTRAL, "transforms": TRANSFORMS, "complex": COMPLEX, "complex_written": COMPLEX_WRITTEN, "complex_solved": COMPLEX_SOLVED, "determinants": DETERMINANTS, "factored": FACTORED, "distances": DISTANCES, "losses": LOSSES, "backward": BACKWARD,
             "corners": CORNERS, "reshaped": RESHAPED, "floats": FLOATS, "joined": JOINED, "placed": PLACED, "ranked": RANKED, "covariances": COVARIANCES, "truths": TRUTHS, "curved": CURVED, "margins": MARGINS,
             "special": SPECIAL_FUNCTIONS, "likelihoods": LIKELIHOODS, "numerics": NUMERICS,

@@ -143,16 +143,17 @@ class State(nn.Module):
 
 
 class Itemized(nn.Module):
-    """Numbers that are elements of tensors: of buffers, of a shape, and complex ones."""
+    """Numbers that are elements of tensors: of buffers, of a shape, complex ones, and one that depends on the number of steps."""
 
     def __init__(self):
         super().__init__()
         self.first = nn.Linear(4, 6)
+        self.norm = nn.BatchNorm1d(6, momentum=None)
         self.register_buffer("rate", torch.tensor(0.5), persistent=False)
         self.register_buffer("table", torch.arange(1500).view(15, 100) % 5)
 
     def forward(self, x: Tensor) -> Dict[str, Tensor]:
-        y = self.first(x)
+        y = self.norm(self.first(x))
         z = torch.complex(y, y.sin())
         z[..., -1:] = 1j
         shape = torch._shape_as_tensor(y)
@@ -226,6 +227,7 @@ class Masked(nn.Module):
         loss = F.cross_entropy(self.head(chosen), classes[rows]) + leaky.mean() + y.masked_select(y > 0).mean() + y[rows][:, 1].sum()
         columns = y.detach().sum(0) > 0
         loss = loss + y[rows, :].norm() / len(y[rows]) + y[:, columns].square().sum() / (y[rows].shape[0] + y[:, columns].numel())
+        loss = loss + y[rows].logsumexp(0).exp().sum() + y[:, columns].logsumexp(1, keepdim=True).sum() + y[x[:, 0] > 99].logsumexp([0, 1]).exp()
         return {"loss": loss, "leaky": leaky}
 
 

@@ -93,6 +93,19 @@ class Stopped(nn.Module):
         return self.head(torch.tanh(hidden) * hidden.detach())
 
 
+class Written(nn.Module):
+    """A moving average, which the file does not move."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("average", torch.zeros(5))
+        self.head = nn.Linear(5, 3)
+
+    def forward(self, x):
+        self.average.mul_(0.9).add_(0.1 * x.mean(0))
+        return self.head(x - self.average)
+
+
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
@@ -228,6 +241,10 @@ def stopped():
     return Stopped(), torch.randn(4, 5)
 
 
+def written():
+    return Written(), torch.randn(4, 5)
+
+
 def recurrent():
     return Recurrent(), words(11, 3)
 
@@ -293,8 +310,8 @@ def llama():
 
 
 MODELS = [mlp, mlp_norm, mlp_dropout, cnn, residual, up, tied, recurrent, transformer, vit, swin, gpt2, bert, llama]
-MODELS += [marked, quantized, padded, stopped]
-WAYS = {marked: MARKED, padded: NOTED, stopped: NOTED}
+MODELS += [marked, quantized, padded, stopped, written]
+WAYS = {marked: MARKED, padded: NOTED, stopped: NOTED, written: NOTED}
 
 
 def train(module, image, target):

@@ -34,6 +34,9 @@ static Words wordsFor(Loss loss) {
   case Loss::DroppedStop:
     return {"place that reads the result of a detach() which the exporter's optimizer removed",
             "places that read the results of detach() which the exporter's optimizer removed"};
+  case Loss::DroppedWrite:
+    return {"buffer or parameter into which the module writes, and the file does not",
+            "buffers or parameters into which the module writes, and the file does not"};
   case Loss::DroppedBias:
     return {"layer without a bias, which TensorFlow drops where it is zero",
             "layers without a bias, which TensorFlow drops where it is zero"};
@@ -80,6 +83,10 @@ std::string Damage::message(Exporter exporter) const {
   if (exporter == Exporter::Other || lost.contains(Loss::Optimized))
     return "the file does not hold what is to be trained: " + summary() +
            ". Compile it as it was before it was optimized for inference; "
+           "--accept-damaged-export trains what the file holds";
+  if (lost.contains(Loss::DroppedWrite)) // ONNX has no way to say so
+    return "the export does not hold what is to be trained: " + summary() +
+           ". Export again with accc_export.export(model, args, \"model.pt2\"); "
            "--accept-damaged-export trains what the file holds";
   bool isTorchScript = exporter == Exporter::TorchScript;
   bool batchNorms = lost.contains(Loss::FoldedBatchNorm) || lost.contains(Loss::FrozenBatchNorm);

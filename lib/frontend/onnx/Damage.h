@@ -20,10 +20,11 @@ enum class Loss {
   Folded, // into a constant, with other values
   Merged, // or tied: the file does not tell
   Missing,
-  DroppedStop, // of gradients: detach()
-  DroppedBias, // of zeros
-  Drawn,       // random numbers, once
-  Optimized,   // for inference, by a program of this name
+  DroppedStop,  // of gradients: detach()
+  DroppedWrite, // into a buffer or parameter, by the forward pass
+  DroppedBias,  // of zeros
+  Drawn,        // random numbers, once
+  Optimized,    // for inference, by a program of this name
 };
 
 /// Whose export is advised in place of the one that lost something.

@@ -27,6 +27,20 @@ std::optional<StateEntry> parseSignatureLine(llvm::StringRef line) {
   return StateEntry{name.str(), isParameter, !options.contains("persistent=False")};
 }
 
+/// The targets of lines as "add: BUFFER_MUTATION target='mean'".
+std::vector<std::string> parseWrites(llvm::StringRef text) {
+  std::vector<std::string> names;
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  for (llvm::StringRef line : lines) {
+    auto [kind, target] = line.trim().split(" target=");
+    bool isWrite = kind.ends_with(": BUFFER_MUTATION") || kind.ends_with(": PARAMETER_MUTATION");
+    if (isWrite && target.size() >= 2)
+      names.push_back(target.drop_front().split(target.front()).first.str());
+  }
+  return names;
+}
+
 std::vector<StateEntry> parseSignature(llvm::StringRef text) {
   std::vector<StateEntry> state;
   llvm::SmallVector<llvm::StringRef> lines;
@@ -96,8 +110,10 @@ Evidence::Evidence(const onnx::ModelProto &model) {
     return;
   const onnx::GraphProto &graph = model.graph();
   Metadata entries = metadataOf(graph, kGraphMetadata);
-  if (auto signature = entries.find(kSignature); signature != entries.end())
+  if (auto signature = entries.find(kSignature); signature != entries.end()) {
     state = parseSignature(signature->second);
+    writtenState = parseWrites(signature->second);
+  }
   for (const auto &[i, entry] : llvm::enumerate(state))
     order[entry.name] = i;
   for (const onnx::NodeProto &node : graph.node()) {

@@ -62,6 +62,8 @@ public:
   bool isOptimized() const { return isTorchExport() && !hasConstants; }
 
   const std::vector<StateEntry> &signature() const { return state; }
+  /// What of the state the forward pass writes.
+  const std::vector<std::string> &written() const { return writtenState; }
   /// The place of a parameter or buffer in the signature, or nothing.
   std::optional<size_t> find(llvm::StringRef name) const;
   bool isParameter(llvm::StringRef name) const;
@@ -82,6 +84,7 @@ public:
 
 private:
   std::vector<StateEntry> state;
+  std::vector<std::string> writtenState;
   llvm::StringMap<size_t> order;
   llvm::StringMap<std::vector<std::string>> folded;
   bool hasScopes = false, hasPaths = false, hasConstants = false, hasVariableReads = false,

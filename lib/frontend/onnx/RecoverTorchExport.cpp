@@ -70,12 +70,13 @@ private:
   bool hasFoldedBatchNorm(const onnx::NodeProto &node, const Evidence::Scope &scope) const;
   void checkAllThere();
   void checkStops();
+  void checkWrites();
 
   onnx::GraphProto &graph;
   const Evidence &evidence;
   Recovery &recovery;
   ModelEditor editor;
-  llvm::StringSet<> accounted, kept;
+  llvm::StringSet<> accounted, kept, foldedNorms;
   /// The parameter that a module reads in place of another: by module, input's leaf, initialiser.
   std::map<std::tuple<std::string, std::string, std::string>, std::string> chosen;
   /// The module of the first node that reads what is folded from a parameter.
@@ -321,6 +322,19 @@ void TorchExportRecovery::checkStops() {
           recovery.damage.add(Loss::DroppedStop, Evidence::placeOf(node));
 }
 
+/// The statistics of batch norms are written where these train; nothing else of the state is.
+void TorchExportRecovery::checkWrites() {
+  llvm::StringSet<> statistics;
+  for (const onnx::NodeProto &node : graph.node())
+    if (node.op_type() == "BatchNormalization")
+      for (const std::string &input : node.input())
+        statistics.insert(input);
+  for (const std::string &name : evidence.written())
+    if (!statistics.contains(name) && !foldedNorms.contains(ownerOf(name)) &&
+        leafOf(name) != "num_batches_tracked")
+      recovery.damage.add(Loss::DroppedWrite, name);
+}
+
 /// Another rule may have gone over the node since, but it is still in the norm's module.
 bool TorchExportRecovery::hasFoldedBatchNorm(const onnx::NodeProto &node,
                                              const Evidence::Scope &scope) const {
@@ -340,6 +354,7 @@ void TorchExportRecovery::run() {
       continue;
     if (hasFoldedBatchNorm(node, *scope)) {
       recovery.damage.add(Loss::FoldedBatchNorm, scope->module);
+      foldedNorms.insert(scope->module);
       for (const StateEntry &entry : evidence.signature())
         if (isWithin(entry.name, scope->module))
           accounted.insert(entry.name);
@@ -356,6 +371,7 @@ void TorchExportRecovery::run() {
   }
   checkAllThere();
   checkStops();
+  checkWrites();
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Normalisations.
+#include "frontend/common/Indexing.h"
 #include "frontend/onnx/GraphImporter.h"
 #include "frontend/onnx/OpTable.h"
 #include "ir/nn/Nn.h"
@@ -70,15 +71,18 @@ Entities batchNormalization(Node &node) {
   Operation *op = node.create<nn::BatchNormTrainingOp>(
       operands, {epsilon, node.f64("momentum", 1.0 - node.real("momentum", 0.9)),
                  node.flag("unbiased", unbiased)});
+  // What a module reads of statistics that it has moved has no gradient, as in PyTorch.
+  Tensor newMean = detach(node.wrap(op->getResult(1))),
+         newVar = detach(node.wrap(op->getResult(2)));
   // The exporter leaves the updated statistics dangling; they belong to inputs 3 and 4, by
   // position. Those are no variables where an instance normalisation is written as a batch
   // normalisation.
-  bool meanBound = importer.bindUpdate(meanVariable, op->getResult(1));
-  bool varBound = importer.bindUpdate(varVariable, op->getResult(2));
+  bool meanBound = importer.bindUpdate(meanVariable, newMean);
+  bool varBound = importer.bindUpdate(varVariable, newVar);
   if (meanBound != varBound)
     node.warn(
         "only one of its running statistics is a variable of its own; the other is not updated");
-  return {op->getResult(0), op->getResult(1), op->getResult(2)};
+  return {op->getResult(0), newMean, newVar};
 }
 
 // ---- over the trailing dimensions ----

@@ -124,6 +124,21 @@ TEST_CASE("Gradient: by one of several results of a node") {
   CHECK(results.at("dm").values[0] == Approx(6)); // the sum of n, which has the mean 3
 }
 
+TEST_CASE("Gradient: none flows through the statistics of a batch normalisation") {
+  Imported model = graph(R"(
+    g (float[2,1] x) => (float y, float[2,1] dx)
+    <float[1] scale = {1}, float[1] bias = {3}, float[1] mean = {0}, float[1] var = {1}> {
+      n, m, v = BatchNormalization <training_mode = 1> (x, scale, bias, mean, var)
+      s = Add(m, v)
+      p = Mul(x, s)
+      y = ReduceSum <keepdims = 0> (p)
+      dx = D <xs = ["x"], y = "y"> (x)
+    })");
+  auto results = model.run({{"x", array({2, 1}, {1, 3})}});
+  CHECK(results.at("dx").values[0] == Approx(0.1 * 2 + 0.9 * 1 + 0.1 * 1));
+  CHECK(results.at("dx").values[1] == results.at("dx").values[0]);
+}
+
 TEST_CASE("Gradient: in a function that is called with a constant") {
   std::string text = R"(
     g (float a) => (float y, float d) <float Constant_2 = {4}> {

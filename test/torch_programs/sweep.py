@@ -31,6 +31,8 @@ LOST_STATE = {
     # PyTorch joins no backward pass with writes into parameters, nor with one into a buffer that the backward pass reads, nor these:
     "joint": ("max_norm", "self.w#.clamp_", "self.w#[0] *=", "self.t#.", "x / self.b#", "x ** self.b#", "x * self.b#", "where(self.b#", "masked_fill(self.b#")
     + (".data", "momentum=None", "self.b#, self.c# = "),
+    # but for batch norms no state moves
+    "onnx": (".detach()", "no_grad()", ".data", "max_norm", "momentum=None", "track_running_stats=True", "self.b#", "self.c#"),
 }
 MOVED = 3  # runs of PyTorch with values that are a few roundings away
 
@@ -103,7 +105,7 @@ def check(task):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         if options.state:
-            program = stateful.generate(seed, options.lines, LOST_STATE.get(options.format, ()))
+            program = stateful.generate(seed, options.lines, LOST_STATE.get(options.format, ()), trains=options.format == "onnx")
         else:
             program = programs.generate(seed, options.lines, lambda x: fits(x, options.format, folder))
         verdict, message = judge(program, options, folder)

@@ -150,6 +150,7 @@ constexpr StringRef kAlongDims[] = {"select",
                                     "linalg_vector_norm",
                                     "sort",
                                     "argsort",
+                                    "topk",
                                     "gather"};
 
 bool accc::aten::isAlongDims(StringRef op) {

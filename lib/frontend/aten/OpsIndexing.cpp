@@ -298,7 +298,7 @@ Entities oneHot(Node &node) {
 ArrayRef<OpRow> accc::aten::indexingOps() {
   static const OpRow rows[] = {
       {"gather(self, dim, index, *, sparse_grad=False)", byParts<gather>},
-      {"index_select(self, dim, index)", byParts<indexSelect>},
+      {"index_select(self, dim, index)", byParts<indexSelect>, Alias::None, selected::indexSelect},
       {"take_along_dim(self, indices, dim=None)", byParts<takeAlongDim>},
       {"index(self, indices)", byParts<index>, Alias::None, selected::read},
       {"index_put(self, indices, values, accumulate=False)",

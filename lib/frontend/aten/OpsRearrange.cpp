@@ -4,6 +4,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Indexing.h"
 #include "frontend/common/Padding.h"
 
@@ -296,10 +297,10 @@ ArrayRef<OpRow> accc::aten::rearrangeOps() {
       {"diag(self, diagonal=0, offset=0, dim1=0, dim2=1)", byParts<vectorAndDiagonal>},
       {"repeat(self, repeats)", byParts<repeat>},
       {"tile(self, dims)", byParts<tile>},
-      {"repeat_interleave(self, repeats, dim=None, *, output_size=None)",
-       byParts<repeatInterleave>},
+      {"repeat_interleave(self, repeats, dim=None, *, output_size=None)", byParts<repeatInterleave>,
+       Alias::None, selected::repeatInterleaved},
       {"repeat_interleave.Tensor(repeats, *, output_size=None)", repeatPlaces},
-      {"flip(self, dims)", byParts<flip>},
+      {"flip(self, dims)", byParts<flip>, Alias::None, selected::flip},
       {"fliplr(self)", byParts<flipAlong<1>>},
       {"flipud(self)", byParts<flipAlong<0>>},
       {"rot90(self, k=1, dims=[0 1])", byParts<rotate>},

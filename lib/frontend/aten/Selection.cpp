@@ -100,11 +100,13 @@ bool SelectedCall::isAligned() const {
 std::optional<Integers> SelectedCall::dims(const Selection &self) const {
   int64_t rank = self.rank();
   Integers all;
-  for (const NamedLocal &each : given) {
-    if (!namesDims(each.name))
+  for (const Signature::Parameter &parameter : called.signature.parameters) {
+    if (!namesDims(parameter.name))
       continue;
-    auto *dim = std::get_if<int64_t>(&each.value);
-    auto *list = std::get_if<Integers>(&each.value);
+    const auto *dim = argument<int64_t>(parameter.name);
+    const auto *list = argument<Integers>(parameter.name);
+    if (!locals.contains(parameter.name) && parameter.otherwise)
+      dim = std::get_if<int64_t>(&*parameter.otherwise);
     if (!dim && (!list || list->empty()))
       return std::nullopt;
     for (int64_t d : dim ? Integers{*dim} : *list)

@@ -97,6 +97,23 @@ bool selected::norm(SelectedCall &call) {
   return power >= 0 && giveFilled(call, int64_t(0));
 }
 
+/// Where the mask is false there is what the first selected element is, which is no greater one.
+bool selected::placeOfExtreme(SelectedCall &call) {
+  std::optional<Integers> dims = reducedDims(call);
+  if (!dims || dims->size() != 1)
+    return false;
+  const Selection &self = *call.argument<Selection>("self");
+  if (!call.giveCall(call.withElements("self", call.repeated(self).elements)))
+    return false;
+  Type i64 = IntegerType::get(self.mask.getContext(), 64);
+  int64_t size = self.elements.shape()[self.dim];
+  MutableTensor flags = call.view(call.tensor(self.mask), {size});
+  MutableTensor counts = call("cumsum", {{"self", flags}, {"dim", int64_t(0)}, {"dtype", i64}});
+  MutableTensor places = call("sub.Scalar", {{"self", counts}, {"other", int64_t(1)}});
+  places = call("clamp_min", {{"self", places}, {"min", int64_t(0)}});
+  return call.give(call("take", {{"self", places}, {"index", call.results.front()}}));
+}
+
 // ---- means ----
 
 static MutableTensor sumOf(const SelectedCall &call, const Selection &x, const Integers &dims,

@@ -57,6 +57,13 @@ bool selected::read(SelectedCall &call) {
   return x && *x && index && giveSelected(call, *x, *index);
 }
 
+bool selected::indexSelect(SelectedCall &call) {
+  const auto *x = call.argument<Selection>("self");
+  std::optional<Integers> dims = x ? call.dims(*x) : std::nullopt;
+  return dims && call.isOnlySelection() && dims->front() != x->dim &&
+         call.giveForElements([&](int64_t) { return std::optional(x->dim); });
+}
+
 bool selected::readAll(SelectedCall &call) {
   const auto *x = call.argument<MutableTensor>("self"),
              *mask = call.argument<MutableTensor>("mask");
@@ -244,14 +251,25 @@ bool selected::permute(SelectedCall &call) {
   });
 }
 
-/// All elements as a vector, of which each dimension beside the mask's has its own part.
-static bool giveVector(SelectedCall &call, const Selection &x) {
-  if (x.rank() == 1)
-    return call.give(x);
-  auto shape = x.elements.shape();
-  MutableTensor mask =
-      call("expand", {{"self", call.maskOf(x)}, {"size", Integers(shape.begin(), shape.end())}});
-  return call.give(Selection{call.view(x.elements, {-1}), call.read(call.view(mask, {-1}))});
+static int64_t productOf(ArrayRef<int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
+}
+
+/// In this shape, of which a dimension holds the mask's with so many elements in front of each and
+/// behind each, of which each has its own part.
+static bool giveInShape(SelectedCall &call, const Selection &x, SmallVector<int64_t> shape,
+                        int64_t dim, int64_t before, int64_t behind) {
+  if (productOf(x.elements.shape()) == 0)
+    return false;
+  int64_t size = x.elements.shape()[x.dim];
+  shape[dim] = before * size * behind;
+  Value mask = x.mask;
+  if (before != 1 || behind != 1) {
+    MutableTensor flags = call.view(call.tensor(mask), {1, size, 1});
+    flags = call("expand", {{"self", flags}, {"size", Integers{before, size, behind}}});
+    mask = call.read(call.view(flags, {before * size * behind}));
+  }
+  return call.give(Selection{call.view(x.elements, shape), mask, dim});
 }
 
 bool selected::reshape(SelectedCall &call) {
@@ -260,17 +278,12 @@ bool selected::reshape(SelectedCall &call) {
   shape = shape ? shape : call.argument<Integers>("size");
   if (!self || !shape || shape->empty() || shape->front() != -1)
     return false;
-  if (shape->size() == 1)
-    return giveVector(call, *self);
-  auto sizeOf = [](ArrayRef<int64_t> extents) {
-    return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
-  };
-  ArrayRef<int64_t> old = self->elements.shape(), rest = ArrayRef(*shape).drop_front();
-  if (self->dim != 0 || sizeOf(old.drop_front()) != sizeOf(rest))
+  ArrayRef<int64_t> old = self->elements.shape();
+  int64_t rest = productOf(ArrayRef(*shape).drop_front()),
+          inner = productOf(old.drop_front(self->dim + 1));
+  if (rest <= 0 || inner % rest != 0)
     return false;
-  SmallVector<int64_t> all = {old.front()};
-  llvm::append_range(all, rest);
-  return call.give(Selection{call.view(self->elements, all), self->mask});
+  return giveInShape(call, *self, *shape, 0, productOf(old.take_front(self->dim)), inner / rest);
 }
 
 bool selected::flatten(SelectedCall &call) {
@@ -282,10 +295,13 @@ bool selected::flatten(SelectedCall &call) {
     return given ? *given < 0 ? *given + self->rank() : *given : otherwise;
   };
   int64_t first = dimOr("start_dim", 0), last = dimOr("end_dim", self->rank() - 1);
-  if (first == 0 && last == self->rank() - 1)
-    return giveVector(call, *self);
-  if (first <= self->dim && self->dim <= last)
-    return false;
+  if (first <= self->dim && self->dim <= last) {
+    ArrayRef<int64_t> old = self->elements.shape();
+    SmallVector<int64_t> shape(old.take_front(first + 1));
+    llvm::append_range(shape, old.drop_front(last + 1));
+    return giveInShape(call, *self, shape, first, productOf(old.slice(first, self->dim - first)),
+                       productOf(old.slice(self->dim + 1, last - self->dim)));
+  }
   return call.giveForElements(
       [&](int64_t) { return std::optional(self->dim - (last < self->dim ? last - first : 0)); });
 }
@@ -307,6 +323,34 @@ bool selected::expand(SelectedCall &call) {
   int64_t dim = static_cast<int64_t>(size->size()) - (self->rank() - self->dim);
   return dim >= 0 && (*size)[static_cast<size_t>(dim)] == -1 &&
          call.giveForElements([&](int64_t) { return std::optional(dim); });
+}
+
+bool selected::flip(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  std::optional<Integers> dims = self ? call.dims(*self) : std::nullopt;
+  if (!dims || !llvm::is_contained(*dims, self->dim))
+    return false; // along others, the table of those knows it
+  MutableTensor flags = call.view(call.tensor(self->mask), {self->elements.shape()[self->dim]});
+  flags = call("flip", {{"self", flags}, {"dims", Integers{0}}});
+  MutableTensor elements = call("flip", {{"self", self->elements}, {"dims", *dims}});
+  return call.give(Selection{elements, call.read(flags), self->dim});
+}
+
+bool selected::repeatInterleaved(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  const auto *repeats = call.argument<int64_t>("repeats");
+  std::optional<Integers> dims = self ? call.dims(*self) : std::nullopt;
+  if (!dims || !repeats || *repeats < 1)
+    return false;
+  auto repeated = [&](const MutableTensor &x, int64_t dim) {
+    return call("repeat_interleave.self_int", {{"self", x}, {"repeats", *repeats}, {"dim", dim}});
+  };
+  int64_t dim = dims->front();
+  MutableTensor elements = repeated(self->elements, dim);
+  if (dim != self->dim)
+    return call.give(Selection{elements, self->mask, self->dim});
+  MutableTensor flags = call.view(call.tensor(self->mask), {self->elements.shape()[dim]});
+  return call.give(Selection{elements, call.read(repeated(flags, 0)), dim});
 }
 
 /// Selections along one dimension, joined along `dim`, which `isNew` or another of theirs.

@@ -13,6 +13,8 @@ namespace accc::aten::selected {
 /// Selects by a mask, x[mask] or x[:, mask], or along another dimension of what one selects.
 bool read(SelectedCall &call);
 bool readAll(SelectedCall &call);
+/// Along another dimension than the mask's.
+bool indexSelect(SelectedCall &call);
 /// Writes back to where the same mask is true: x[mask] = y.
 bool write(SelectedCall &call);
 
@@ -38,11 +40,15 @@ bool unsqueeze(SelectedCall &call);
 bool transpose(SelectedCall &call);
 bool transposeMatrix(SelectedCall &call);
 bool permute(SelectedCall &call);
-/// The shape [-1], or [-1, ...] with the dimensions behind the mask's in another shape.
+/// The shape [-1, ...], of which the other extents are those of parts of what each element of the
+/// mask has behind it.
 bool reshape(SelectedCall &call);
 bool flatten(SelectedCall &call);
 bool broadcastTensors(SelectedCall &call);
 bool expand(SelectedCall &call);
+/// In reverse order, or several times, along the mask.
+bool flip(SelectedCall &call);
+bool repeatInterleaved(SelectedCall &call);
 /// Tensors side by side along another dimension than the mask's.
 bool concatenate(SelectedCall &call);
 bool stack(SelectedCall &call);
@@ -59,6 +65,8 @@ bool greatest(SelectedCall &call);
 bool least(SelectedCall &call);
 bool logSumExp(SelectedCall &call);
 bool norm(SelectedCall &call);
+/// The place among the selected elements.
+bool placeOfExtreme(SelectedCall &call);
 bool mean(SelectedCall &call);
 bool variance(SelectedCall &call);
 bool deviation(SelectedCall &call);

@@ -599,6 +599,29 @@ class Culled(nn.Module):
         return *reduced, *losses, *shaped, *along, y.index_put((rows,), some * 2, accumulate=True)
 
 
+class Sifted(nn.Module):
+    """What masks select, in another order, several times, along other dimensions, and in other shapes; where some are selected, all and none."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 6)
+
+    def forward(self, x):
+        y, w = torch.tanh(self.mix(x)), torch.linspace(-1, 1, 6).to(x)
+        results = ()
+        for least in (0.1, -99, 99):
+            rows = x[:, 0] > least
+            some, cube, behind = y[rows], torch.stack([y, y.exp(), y.cos()], 1)[rows], torch.stack([y.t(), y.t().exp()])[:, :, rows]
+            turned = some.flip(0).cumsum(0).sum(0), some.flip((0, 1)).softmax(0).mul(w).sum(0), behind.flip(2).cumsum(2).sum((0, 2)), (some.flip(0) * y.sin()[rows].flip(0)).sum(0)
+            repeated = some.repeat_interleave(3, 0).cumsum(0).sum(0), some.repeat_interleave(2, 1).sum(0), behind.repeat_interleave(2, -1).cumsum(-1).sum((0, 2))
+            chosen = some.topk(2)[0].sum(0), some.sort()[0].mul(w).sum(0), behind.topk(2, 1)[0].sum((0, 2)), behind.index_select(1, torch.tensor([3, 1])).square().sum((0, 2))
+            shaped = cube.flatten(0, 1).cumsum(0).sum(0), some.view(-1, 2).cumsum(0).sum(0), behind.flatten(1, 2).cumsum(1).sum(1), cube.view(-1, 6).cumsum(0).sum(0)
+            if least < 99:
+                chosen += some.argmax(0).sum() * y.mean(), some[:, 0].argmin() * y.sum(), (behind.argmax(-1, keepdim=True) + 1).sum() * y.mean()
+            results += *turned, *repeated, *chosen, *shaped
+        return results
+
+
 class Picked(nn.Module):
     """What masks select, in the operators that decomposition and PyTorch's backward pass make of it."""
 
@@ -666,6 +689,7 @@ CASES = {
     "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
     "masked": (Masked, {"x": numbers(3, 4, 4)}, None, {}),
     "picked": (Picked, {"x": numbers(7, 4)}, None, {}),
+    "sifted": (Sifted, {"x": numbers(7, 4)}, None, {}),
     "culled": (Culled, {"x": numbers(6, 4)}, None, {}),
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
                  {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),

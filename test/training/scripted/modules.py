@@ -227,6 +227,7 @@ class Masked(nn.Module):
         loss = F.cross_entropy(self.head(chosen), classes[rows]) + leaky.mean() + y.masked_select(y > 0).mean() + y[rows][:, 1].sum()
         columns = y.detach().sum(0) > 0
         loss = loss + y[rows, :].norm() / len(y[rows]) + y[:, columns].square().sum() / (y[rows].shape[0] + y[:, columns].numel())
+        loss = loss + y[rows].logsumexp(0).exp().sum() + y[:, columns].logsumexp(1, keepdim=True).sum() + y[x[:, 0] > 99].logsumexp([0, 1]).exp()
         return {"loss": loss, "leaky": leaky}
 
 

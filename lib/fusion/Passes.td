@@ -69,6 +69,26 @@ def CompareScattersPass : TargetedPass<"compare-scatters"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def IndexRowsPass : Pass<"index-rows", "::mlir::func::FuncOp"> {
+  let summary = "Makes gathers and scatters of rows of those that name each element of the rows";
+  let description = [{
+    An index along one dimension that is repeated along all behind it (index.unsqueeze(-1).expand(-1, columns), as
+    libraries for graphs write it) reaches prim as an index of each element of flat data. It becomes an index of each
+    row: there are fewer to be checked, sorted and looked through, and a row's elements lie side by side.
+
+        %place = prim.broadcast %rows {dimensions = [0]} : (tensor<1000xi64>) -> tensor<1000x64xi64>
+        %i = 64 * %place + prim.iota {dimension = 1}
+        %r = prim.scatter %zeros, %i, %updates {axis = 0, kind = add} : ... -> tensor<6400xf32>
+
+    becomes
+
+        %r = prim.scatter %zeros, %rows, %updates {axis = 0, kind = add} : ... -> tensor<100x64xf32>
+
+    Behind compare-scatters, which wants an index of each element. The rows' indices are computed of those of their
+    first elements.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def SortScattersPass : TargetedPass<"sort-scatters"> {
   let summary = "Sorts the indices of scatters of many updates";
   let description = [{

@@ -88,15 +88,21 @@ std::optional<SmallVector<Term>> termsOf(Value sum) {
 
 } // namespace
 
-// The places of whole sorted lines, one of each line of the data.
+// The places of whole sorted lines, one of each line of the data. Lines may have the same places.
 bool PlacesInLines::isPermutation() const {
-  auto sort = place.getDefiningOp<prim::SortOp>();
-  if (!sort || place != sort.getIndices() || sort.getCount() != extent())
+  auto broadcast = place.getDefiningOp<prim::BroadcastOp>();
+  Value sorted = broadcast ? broadcast.getOperand() : place;
+  auto sort = sorted.getDefiningOp<prim::SortOp>();
+  if (!sort || sorted != sort.getIndices() || sort.getCount() != extent())
     return false;
+  auto along = static_cast<size_t>(sort.getDimension());
+  if (broadcast)
+    along = static_cast<size_t>(broadcast.getDimensions()[along]);
   for (auto [d, count] : llvm::enumerate(typeOf(place).getShape())) {
     auto counts = [d = static_cast<int64_t>(d)](const Dimension &other) { return other.from == d; };
     const auto *line = llvm::find_if(data, counts);
-    if (d != sort.getDimension() && count != (line == data.end() ? 1 : line->extent))
+    int64_t wanted = line == data.end() ? 1 : line->extent;
+    if (count != (d == along ? extent() : wanted))
       return false;
   }
   return true;

@@ -32,13 +32,13 @@ func.func @words(%x: tensor<50257x2xf32>, %i: tensor<8x1024xi64>, %u: tensor<8x1
   return %0 : tensor<50257x2xf32>
 }
 
-// Rows that a sort put in order, and columns of lines; offsets of lines as constants.
+// Rows that a sort put in order, and columns of lines; offsets of lines as constants; rows as lines with the same places.
 // CHECK-LABEL: @permutations
-// CHECK-COUNT-4: unique_indices
+// CHECK-COUNT-5: unique_indices
 // CHECK-NOT: prim.sort
 // CPU-LABEL: @permutations
-// CPU-COUNT-4: unique_indices
-func.func @permutations(%keys: tensor<3000xf32>, %x: tensor<3000x2xf32>, %lines: tensor<4x30x5xf32>, %u: tensor<600xf32>, %y: tensor<600xf32>) -> (tensor<3000x2xf32>, tensor<600xf32>, tensor<600xf32>, tensor<600xf32>) {
+// CPU-COUNT-5: unique_indices
+func.func @permutations(%keys: tensor<3000xf32>, %x: tensor<3000x2xf32>, %lines: tensor<4x30x5xf32>, %noise: tensor<4x30xf32>, %u: tensor<600xf32>, %y: tensor<600xf32>) -> (tensor<3000x2xf32>, tensor<600xf32>, tensor<600xf32>, tensor<600xf32>, tensor<600xf32>) {
   %values, %order = prim.sort %keys {dimension = 0 : i64, descending = true} : (tensor<3000xf32>) -> (tensor<3000xf32>, tensor<3000xi64>)
   %0 = prim.scatter %x, %order, %x {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<3000x2xf32>, tensor<3000xi64>, tensor<3000x2xf32>) -> tensor<3000x2xf32>
   %sorted, %places = prim.sort %lines {dimension = 1 : i64, descending = false} : (tensor<4x30x5xf32>) -> (tensor<4x30x5xf32>, tensor<4x30x5xi64>)
@@ -58,15 +58,21 @@ func.func @permutations(%keys: tensor<3000xf32>, %x: tensor<3000x2xf32>, %lines:
   %9 = prim.add %1, %8 : (tensor<4x30x5xi64>, tensor<4x30x5xi64>) -> tensor<4x30x5xi64>
   %10 = prim.reshape %9 : (tensor<4x30x5xi64>) -> tensor<600xi64>
   %11 = prim.scatter %y, %10, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<600xf32>, tensor<600xi64>, tensor<600xf32>) -> tensor<600xf32>
-  return %0, %6, %7, %11 : tensor<3000x2xf32>, tensor<600xf32>, tensor<600xf32>, tensor<600xf32>
+  %ordered, %rows = prim.sort %noise {dimension = 1 : i64, descending = false} : (tensor<4x30xf32>) -> (tensor<4x30xf32>, tensor<4x30xi64>)
+  %row = prim.broadcast %rows {dimensions = array<i64: 0, 1>} : (tensor<4x30xi64>) -> tensor<4x30x5xi64>
+  %12 = prim.mul %row, %five : (tensor<4x30x5xi64>, tensor<4x30x5xi64>) -> tensor<4x30x5xi64>
+  %13 = prim.add %12, %8 : (tensor<4x30x5xi64>, tensor<4x30x5xi64>) -> tensor<4x30x5xi64>
+  %14 = prim.reshape %13 : (tensor<4x30x5xi64>) -> tensor<600xi64>
+  %15 = prim.scatter %y, %14, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<600xf32>, tensor<600xi64>, tensor<600xf32>) -> tensor<600xf32>
+  return %0, %6, %7, %11, %15 : tensor<3000x2xf32>, tensor<600xf32>, tensor<600xf32>, tensor<600xf32>, tensor<600xf32>
 }
 
 // A part of sorted lines; lines along one dimension of which another counts; as many places in fewer lines; offsets of
-// which one is another line's.
+// which one is another line's; one place, repeated.
 // CHECK-LABEL: @no_permutations
 // CHECK-NOT: unique_indices
 // CHECK: return
-func.func @no_permutations(%s: tensor<10x10xf32>, %t: tensor<20x5xf32>, %u: tensor<10x5xf32>, %v: tensor<10x10xf32>, %w: tensor<20x5xf32>, %x: tensor<100xf32>) -> (tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>) {
+func.func @no_permutations(%s: tensor<10x10xf32>, %t: tensor<20x5xf32>, %u: tensor<10x5xf32>, %v: tensor<10x10xf32>, %w: tensor<20x5xf32>, %x: tensor<100xf32>, %one: tensor<100x1xf32>, %twice: tensor<100x2xf32>) -> (tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>) {
   %ten = prim.constant dense<10> : tensor<10x5xi64>
   %also = prim.constant dense<10> : tensor<10x10xi64>
   %five = prim.constant dense<5> : tensor<20x5xi64>
@@ -89,5 +95,10 @@ func.func @no_permutations(%s: tensor<10x10xf32>, %t: tensor<20x5xf32>, %u: tens
   %9 = prim.broadcast %offsets {dimensions = array<i64: 0, 1>} : (tensor<20x1xi64>) -> tensor<20x5xi64>
   %10 = prim.add %places, %9 : (tensor<20x5xi64>, tensor<20x5xi64>) -> tensor<20x5xi64>
   %11 = prim.scatter %x, %10, %w {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<100xf32>, tensor<20x5xi64>, tensor<20x5xf32>) -> tensor<100xf32>
-  return %2, %5, %8, %11 : tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>
+  %only, %zero = prim.sort %one {dimension = 1 : i64, descending = false} : (tensor<100x1xf32>) -> (tensor<100x1xf32>, tensor<100x1xi64>)
+  %12 = prim.broadcast %zero {dimensions = array<i64: 0, 1>} : (tensor<100x1xi64>) -> tensor<100x2xi64>
+  %hundred = prim.iota {dimension = 0 : i64} : () -> tensor<100x2xi64>
+  %13 = prim.add %12, %hundred : (tensor<100x2xi64>, tensor<100x2xi64>) -> tensor<100x2xi64>
+  %14 = prim.scatter %x, %13, %twice {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<100xf32>, tensor<100x2xi64>, tensor<100x2xf32>) -> tensor<100xf32>
+  return %2, %5, %8, %11, %14 : tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>
 }

@@ -112,6 +112,20 @@ static const KernelCase kPermutations[] = {
     %i = prim.constant dense<0> : tensor<1xi32>
     %1 = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>, unique_indices} : (tensor<1x0xf32>, tensor<1xi32>, tensor<1x0xf32>) -> tensor<1x0xf32>
     return %1 : tensor<1x0xf32> })"},
+  {"of_sorted_lines_of_rows", R"(func.func @f(%a: tensor<4x130x5xf32>, %k: tensor<4x130xf32>) -> tensor<4x130x5xf32> {
+    %0, %o = prim.sort %k {dimension = 1 : i64, descending = false} : (tensor<4x130xf32>) -> (tensor<4x130xf32>, tensor<4x130xi64>)
+    %p = prim.broadcast %o {dimensions = array<i64: 0, 1>} : (tensor<4x130xi64>) -> tensor<4x130x5xi64>
+    %five = prim.constant dense<5> : tensor<4x130x5xi64>
+    %many = prim.constant dense<650> : tensor<4x130x5xi64>
+    %l = prim.iota {dimension = 0 : i64} : () -> tensor<4x130x5xi64>
+    %c = prim.iota {dimension = 2 : i64} : () -> tensor<4x130x5xi64>
+    %1 = prim.mul %p, %five : (tensor<4x130x5xi64>, tensor<4x130x5xi64>) -> tensor<4x130x5xi64>
+    %2 = prim.mul %l, %many : (tensor<4x130x5xi64>, tensor<4x130x5xi64>) -> tensor<4x130x5xi64>
+    %3 = prim.add %1, %2 : (tensor<4x130x5xi64>, tensor<4x130x5xi64>) -> tensor<4x130x5xi64>
+    %4 = prim.add %3, %c : (tensor<4x130x5xi64>, tensor<4x130x5xi64>) -> tensor<4x130x5xi64>
+    %5 = prim.reshape %a : (tensor<4x130x5xf32>) -> tensor<2600xf32>
+    %6 = prim.gather %5, %4 {axis = 0 : i64} : (tensor<2600xf32>, tensor<4x130x5xi64>) -> tensor<4x130x5xf32>
+    return %6 : tensor<4x130x5xf32> })", 3, 2e-6, true, true},
   {"of_sorted_lines", R"(func.func @f(%a: tensor<4x130x5xf32>) -> tensor<4x130x5xf32> {
     %0, %1 = prim.sort %a {dimension = 1 : i64, descending = false} : (tensor<4x130x5xf32>) -> (tensor<4x130x5xf32>, tensor<4x130x5xi64>)
     return %0 : tensor<4x130x5xf32> })", 3, 2e-6, true, true},

@@ -130,6 +130,29 @@ case(
 )
 
 
+def edges_expanded(x, s, d):
+    d = d[:, None].expand(-1, x.shape[1])
+    return torch.zeros_like(x).scatter_add(0, d, x[s].relu())
+
+
+def masked_autoencoder(x, t, noise):
+    order = noise.argsort(1)
+    kept = order[:, :64, None].repeat(1, 1, x.shape[-1])
+    back = order.argsort(1)[..., None].expand(x.shape)
+    seen = x.gather(1, kept).tanh()
+    hidden = t.expand(x.shape[0], x.shape[1] - 64, -1)
+    return torch.cat([seen, hidden], 1).gather(1, back)
+
+
+case(
+    "edges_expanded_2e5x64",
+    edges_expanded,
+    r(20_000, 64),
+    args=(i(20_000, 200_000), i(20_000, 200_000)),
+)
+case("masked_autoencoder_16x256x192", masked_autoencoder, r(16, 256, 192), r(192), args=(r(16, 256),))
+
+
 def lovasz(x, t):
     loss = 0
     pr = x.softmax(1)

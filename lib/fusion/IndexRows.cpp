@@ -51,7 +51,7 @@ struct Rows {
 
 std::optional<Rows> findRows(Tensor indices, int64_t elements) {
   std::optional<PlacesInLines> places = findPlaces(indices, elements);
-  if (!places)
+  if (!places || places->updates() == 1)
     return std::nullopt;
   SmallVector<int64_t> shape(cast<RankedTensorType>(places->place.getType()).getShape());
   int64_t columns = 1;

@@ -84,8 +84,8 @@ def IndexRowsPass : Pass<"index-rows", "::mlir::func::FuncOp"> {
 
         %r = prim.scatter %zeros, %rows, %updates {axis = 0, kind = add} : ... -> tensor<100x64xf32>
 
-    Behind compare-scatters, which wants an index of each element. The rows' indices are computed of those of their
-    first elements.}];
+    One index a line stays: compare-scatters, which comes next, has its gradient without a scatter. The rows' indices
+    are computed of those of their first elements.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

@@ -48,12 +48,13 @@ func.func @lines(%x: tensor<600xf32>, %noise: tensor<4x30xf32>) -> tensor<4x20x5
   return %3 : tensor<4x20x5xf32>
 }
 
-// Each element has a place of its own; a part of the columns; the lines' own dimension is the last.
+// Each element has a place of its own; a part of the columns; the lines' own dimension is the last; one row a line.
 // CHECK-LABEL: @no_rows
 // CHECK: prim.gather %arg0, %{{.*}} : (tensor<600xf32>, tensor<4x30x5xi64>)
 // CHECK: prim.gather %arg0, %{{.*}} : (tensor<600xf32>, tensor<4x30x4xi64>)
 // CHECK: prim.gather %arg0, %{{.*}} : (tensor<600xf32>, tensor<20x30xi64>)
-func.func @no_rows(%x: tensor<600xf32>, %noise: tensor<4x30x5xf32>, %keys: tensor<4x30xf32>, %line: tensor<30xf32>) -> (tensor<4x30x5xf32>, tensor<4x30x4xf32>, tensor<20x30xf32>) {
+// CHECK: prim.gather %arg0, %{{.*}} : (tensor<600xf32>, tensor<4x5xi64>)
+func.func @no_rows(%x: tensor<600xf32>, %noise: tensor<4x30x5xf32>, %keys: tensor<4x30xf32>, %line: tensor<30xf32>) -> (tensor<4x30x5xf32>, tensor<4x30x4xf32>, tensor<20x30xf32>, tensor<4x5xf32>) {
   %s, %o = prim.sort %noise {dimension = 1 : i64, descending = false} : (tensor<4x30x5xf32>) -> (tensor<4x30x5xf32>, tensor<4x30x5xi64>)
   %five = prim.constant dense<5> : tensor<4x30x5xi64>
   %offsets = prim.constant dense<[[[0, 1, 2, 3, 4]], [[150, 151, 152, 153, 154]], [[300, 301, 302, 303, 304]], [[450, 451, 452, 453, 454]]]> : tensor<4x1x5xi64>
@@ -76,5 +77,12 @@ func.func @no_rows(%x: tensor<600xf32>, %noise: tensor<4x30x5xf32>, %keys: tenso
   %8 = prim.mul %rows, %thirty : (tensor<20x30xi64>, tensor<20x30xi64>) -> tensor<20x30xi64>
   %9 = prim.add %all, %8 : (tensor<20x30xi64>, tensor<20x30xi64>) -> tensor<20x30xi64>
   %10 = prim.gather %x, %9 {axis = 0 : i64} : (tensor<600xf32>, tensor<20x30xi64>) -> tensor<20x30xf32>
-  return %3, %7, %10 : tensor<4x30x5xf32>, tensor<4x30x4xf32>, tensor<20x30xf32>
+  %best = prim.arg_reduce max %keys {dimension = 1 : i64} : (tensor<4x30xf32>) -> tensor<4xi64>
+  %one = prim.broadcast %best {dimensions = array<i64: 0>} : (tensor<4xi64>) -> tensor<4x5xi64>
+  %short = prim.constant dense<5> : tensor<4x5xi64>
+  %starts = prim.constant dense<[[0, 1, 2, 3, 4], [150, 151, 152, 153, 154], [300, 301, 302, 303, 304], [450, 451, 452, 453, 454]]> : tensor<4x5xi64>
+  %11 = prim.mul %one, %short : (tensor<4x5xi64>, tensor<4x5xi64>) -> tensor<4x5xi64>
+  %12 = prim.add %11, %starts : (tensor<4x5xi64>, tensor<4x5xi64>) -> tensor<4x5xi64>
+  %13 = prim.gather %x, %12 {axis = 0 : i64} : (tensor<600xf32>, tensor<4x5xi64>) -> tensor<4x5xf32>
+  return %3, %7, %10, %13 : tensor<4x30x5xf32>, tensor<4x30x4xf32>, tensor<20x30xf32>, tensor<4x5xf32>
 }

@@ -55,8 +55,9 @@ Steps accc::stepsOf(Value value) {
         Steps inner = stepsOf(broadcast.getOperand());
         if (!inner)
           return std::nullopt;
-        for (auto [to, step] : llvm::zip_equal(broadcast.getDimensions(), *inner))
-          steps[to] = step;
+        auto from = cast<RankedTensorType>(broadcast.getOperand().getType()).getShape();
+        for (auto [to, step, extent] : llvm::zip_equal(broadcast.getDimensions(), *inner, from))
+          steps[to] = extent == 1 ? 0 : step; // one element does not count, but is repeated
         return steps;
       })
       .Default([](Operation *) { return std::nullopt; });

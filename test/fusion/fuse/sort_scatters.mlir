@@ -68,11 +68,11 @@ func.func @permutations(%keys: tensor<3000xf32>, %x: tensor<3000x2xf32>, %lines:
 }
 
 // A part of sorted lines; lines along one dimension of which another counts; as many places in fewer lines; offsets of
-// which one is another line's; one place, repeated.
+// which one is another line's; one place, repeated; an index of one line, repeated.
 // CHECK-LABEL: @no_permutations
 // CHECK-NOT: unique_indices
 // CHECK: return
-func.func @no_permutations(%s: tensor<10x10xf32>, %t: tensor<20x5xf32>, %u: tensor<10x5xf32>, %v: tensor<10x10xf32>, %w: tensor<20x5xf32>, %x: tensor<100xf32>, %one: tensor<100x1xf32>, %twice: tensor<100x2xf32>) -> (tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>) {
+func.func @no_permutations(%s: tensor<10x10xf32>, %t: tensor<20x5xf32>, %u: tensor<10x5xf32>, %v: tensor<10x10xf32>, %w: tensor<20x5xf32>, %x: tensor<100xf32>, %one: tensor<100x1xf32>, %twice: tensor<100x2xf32>) -> (tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>) {
   %ten = prim.constant dense<10> : tensor<10x5xi64>
   %also = prim.constant dense<10> : tensor<10x10xi64>
   %five = prim.constant dense<5> : tensor<20x5xi64>
@@ -100,5 +100,10 @@ func.func @no_permutations(%s: tensor<10x10xf32>, %t: tensor<20x5xf32>, %u: tens
   %hundred = prim.iota {dimension = 0 : i64} : () -> tensor<100x2xi64>
   %13 = prim.add %12, %hundred : (tensor<100x2xi64>, tensor<100x2xi64>) -> tensor<100x2xi64>
   %14 = prim.scatter %x, %13, %twice {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<100xf32>, tensor<100x2xi64>, tensor<100x2xf32>) -> tensor<100xf32>
-  return %2, %5, %8, %11, %14 : tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>
+  %first_line = prim.iota {dimension = 0 : i64} : () -> tensor<1x5xi64>
+  %15 = prim.broadcast %first_line {dimensions = array<i64: 0, 1>} : (tensor<1x5xi64>) -> tensor<20x5xi64>
+  %16 = prim.mul %15, %five : (tensor<20x5xi64>, tensor<20x5xi64>) -> tensor<20x5xi64>
+  %17 = prim.add %places, %16 : (tensor<20x5xi64>, tensor<20x5xi64>) -> tensor<20x5xi64>
+  %18 = prim.scatter %x, %17, %w {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<100xf32>, tensor<20x5xi64>, tensor<20x5xf32>) -> tensor<100xf32>
+  return %2, %5, %8, %11, %14, %18 : tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>, tensor<100xf32>
 }

@@ -231,6 +231,18 @@ case(
 
 # ---- windows and images ----
 
+case("maxpool_k2", lambda x: F.max_pool2d(x, 2), r(8, 64, 112, 112))
+case("maxpool_k3s2", lambda x: F.max_pool2d(x, 3, 2, 1), r(8, 64, 112, 112))
+case(
+    "stem_8x3x112x112",
+    lambda x, m: m(x),
+    r(8, 3, 112, 112),
+    mods=(
+        lambda: nn.Sequential(
+            nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)
+        ),
+    ),
+)
 case("maxpool2d_k13", lambda x: F.max_pool2d(x, 13, 1, 6), r(4, 128, 20, 20))
 case("maxpool3d", lambda x: F.max_pool3d(x, 3, 2), r(2, 32, 16, 56, 56))
 case("adaptive_max_7", lambda x: F.adaptive_max_pool2d(x, 7), r(8, 256, 30, 30))

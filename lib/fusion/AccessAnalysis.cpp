@@ -60,25 +60,21 @@ Value AccessAnalysis::element(Value tensor, ArrayRef<AffineExpr> index) {
     if (accesses)
       accesses->insert(reductionReads.back().offset);
     return {};
-  case FusionClass::Window: {
-    auto window = cast<prim::ReduceWindowOp>(op);
-    ++windowDepth;
-    ReferenceArray::forEachIndex(window.getWindow(), [&](ArrayRef<int64_t> offset) {
-      SmallVector<AffineExpr> from;
-      for (size_t d = 0; d < offset.size(); ++d) {
-        from.push_back(at[d] * window.getStrides()[d] +
-                       (offset[d] * window.getDilations()[d] - window.getPadLow()[d]));
-        record(from.back());
-      }
-      element(window.getOperand(), from);
-    });
-    --windowDepth;
+  case FusionClass::Window:
     ++evaluations;
+    ++windowDepth;
+    cast<Windowed>(op).emitElement(*this, at);
+    --windowDepth;
     return {};
-  }
   default:
     return {};
   }
+}
+
+Value AccessAnalysis::elementOr(Value tensor, ArrayRef<AffineExpr> index, TypedAttr) {
+  for (AffineExpr expression : index)
+    record(expression);
+  return element(tensor, index);
 }
 
 AffineExpr AccessAnalysis::symbol(Value, int64_t bound, StringRef) {

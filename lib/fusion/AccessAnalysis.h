@@ -48,7 +48,12 @@ public:
 
   mlir::OpBuilder &builder() override { return b; }
   mlir::Value element(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index) override;
-  mlir::Value lanes(mlir::Value value) override { return value; }
+  mlir::Value elementOr(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index,
+                        mlir::TypedAttr) override;
+  mlir::Value apply(llvm::ArrayRef<mlir::Value>,
+                    llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>) override {
+    return {};
+  }
   mlir::Value constant(mlir::TypedAttr) override { return {}; }
   mlir::Value indexValue(mlir::AffineExpr expression, mlir::Type) override;
   mlir::AffineExpr symbol(mlir::Value, int64_t bound, llvm::StringRef) override;

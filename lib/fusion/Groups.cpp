@@ -257,6 +257,33 @@ bool Groups::computesForRuns(ArrayRef<Operation *> ops) const {
   return false;
 }
 
+static int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
+
+/// The bytes, for each of `elements` of a kernel's space, that are neither written nor read because
+/// the kernel computes what its windows read.
+static double savedByWindows(ArrayRef<Operation *> ops, const DenseSet<Operation *> &inside,
+                             int64_t elements) {
+  int64_t bytes = 0;
+  DenseSet<Value> seen;
+  for (Operation *op : ops)
+    if (isa<Windowed>(op))
+      for (Value operand : op->getOperands())
+        if (inside.contains(operand.getDefiningOp()) && seen.insert(operand).second)
+          bytes += bytesOf(operand);
+  return elements == 0 ? 0 : 2.0 * static_cast<double>(bytes) / static_cast<double>(elements);
+}
+
+/// Whether windows read what windows inside give, which read more.
+static bool computesSmallWindows(ArrayRef<Operation *> ops, const DenseSet<Operation *> &inside) {
+  return llvm::any_of(ops, [&](Operation *op) {
+    return isa<Windowed>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+             Operation *producer = operand.getDefiningOp();
+             return inside.contains(producer) && isa<Windowed>(producer) &&
+                    bytesOf(producer->getOperand(0)) > bytesOf(operand);
+           });
+  });
+}
+
 FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   const KernelLimits limits = target.getKernelLimits();
   if (ops.size() > limits.ops)
@@ -284,6 +311,8 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
   }
   if (anchor)
     return mayBeOneWith(anchor, ops, results);
+  if (computesSmallWindows(ops, inside))
+    return FusionDecision::forbid("what windows read would be less than what it is computed of");
   if (computesForRuns(ops))
     return FusionDecision::forbid("elements of a large value would be computed one by one");
 
@@ -356,9 +385,12 @@ FusionDecision Groups::mayBeOne(ArrayRef<Operation *> ops) const {
           "a reduction is read at other indices than where it is computed");
   if (analysis.leaves.size() + results.size() > limits.buffers)
     return manyBuffers();
+  double saved = savedByWindows(ops, inside, ReferenceArray::count(space));
   if (analysis.expensiveEvaluations > functions ||
-      analysis.evaluations > 3 * static_cast<int64_t>(ops.size()) + 24 ||
-      prim::isLargeWindow(analysis.nestedWindowReads))
+      static_cast<double>(analysis.evaluations) >
+          3 * static_cast<double>(ops.size()) + 24 + limits.evaluationsPerByte * saved ||
+      prim::isLargeWindow(analysis.nestedWindowReads) ||
+      static_cast<double>(analysis.nestedWindowReads) > limits.windowReadsPerByte * saved)
     return FusionDecision::forbid("values would be computed several times");
   return FusionDecision::allow();
 }

@@ -92,17 +92,14 @@ static bool isOfOneOrder(Operation *op, ArrayRef<int64_t> order) {
   if (isa<Pointwise>(op))
     return llvm::all_of(op->getOperands(),
                         [&](Value x) { return shapeOf(x) == shapeOf(op->getResult(0)); });
-  if (auto scatter = dyn_cast<prim::WindowScatterOp>(op)) {
-    // Which of equal elements is the first is a matter of the windows' own order.
-    int64_t last = -1;
-    for (int64_t d : order) {
-      if (scatter.getWindow()[d] == 1)
-        continue;
-      if (d < last)
-        return false;
-      last = d;
-    }
-    return true;
+  if (isa<Windowed>(op)) {
+    // Which of equal elements is the first, and its number, are a matter of the windows' own order.
+    ArrayRef<int64_t> window = cast<DenseI64ArrayAttr>(op->getAttr("window")).asArrayRef();
+    SmallVector<int64_t> slides;
+    for (int64_t d : order)
+      if (window[d] != 1)
+        slides.push_back(d);
+    return llvm::is_sorted(slides) || isa<prim::ReduceWindowOp>(op);
   }
   if (isa<prim::OptimizationBarrierOp>(op))
     return true;

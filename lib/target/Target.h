@@ -20,6 +20,10 @@ struct KernelLimits {
   size_t ops;           // of its body
   size_t buffers;       // inputs and outputs
   int64_t expensiveOps; // Expensive ones of a body of several ops
+  /// For each byte that need not be written and read because a window's reader computes what the
+  /// window reads: how often ops may be computed again, and how many elements windows of windows
+  /// may read, both for one element of the kernel's space.
+  double evaluationsPerByte, windowReadsPerByte;
 };
 
 /// Which dimensions a reduction is over. What leaves the innermost one makes columns of the others.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: accc-opt %s -split-input-file -verify-diagnostics
 
-func.func @dilation(%a: tensor<2x5xf32>) -> tensor<2x4xi64> {
+func.func @dilation(%a: tensor<2x5xf32>) -> tensor<2x4xi8> {
   // expected-error@+2 {{'prim.arg_window' op 'dilations' has the entry 0, less than 1}}
   // expected-error@+1 {{failed to infer returned types}}
-  %r = prim.arg_window %a {dilations = array<i64: 1, 0>, pad_high = array<i64: 0, 0>, pad_low = array<i64: 0, 1>, strides = array<i64: 1, 1>, window = array<i64: 1, 2>} : (tensor<2x5xf32>) -> tensor<2x4xi64>
-  return %r : tensor<2x4xi64>
+  %r = prim.arg_window %a {dilations = array<i64: 1, 0>, pad_high = array<i64: 0, 0>, pad_low = array<i64: 0, 1>, strides = array<i64: 1, 1>, window = array<i64: 1, 2>} : (tensor<2x5xf32>) -> tensor<2x4xi8>
+  return %r : tensor<2x4xi8>
 }

@@ -138,8 +138,12 @@ bool windowScatter(Sketch &s) {
   Window w = window(s, x);
   if (llvm::is_contained(w.result, 0))
     return false;
+  Value numbers = s.one("prim.arg_window", x, w.attributes);
+  if (!numbers)
+    return false;
   Value source = s.of(s.tensor(w.result, Sketch::typeOf(x).getElementType()));
-  return bool(s.one("prim.window_scatter", {x, source}, w.attributes));
+  w.attributes.push_back(s.list("extents", SmallVector<int64_t>(Sketch::shapeOf(x))));
+  return bool(s.one("prim.window_scatter", {numbers, source}, w.attributes));
 }
 
 constexpr Production kWindows[] = {{"reduce_window", 4, reduceWindow},

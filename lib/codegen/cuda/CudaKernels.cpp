@@ -57,8 +57,7 @@ CudaKernels::CudaKernels(ModuleOp program) {
 
 /// Whether what the kernel does needs indices in memory to be right.
 static bool usesIndices(exec::KernelOp kernel) {
-  return kernel.getKind() == prim::KernelKind::window_scatter ||
-         llvm::any_of(kernel.getBody().front(),
+  return llvm::any_of(kernel.getBody().front(),
                       [](Operation &op) { return op.hasTrait<ReportsErrors>(); });
 }
 

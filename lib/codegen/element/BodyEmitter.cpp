@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/element/BodyEmitter.h"
 
+#include "ir/prim/Combine.h"
 #include "support/Fault.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -88,30 +89,84 @@ Value BodyEmitter::toVector(Value value) {
 }
 
 Value BodyEmitter::convertFloat(Value value, Type to) {
-  Type from = getElementTypeOrSelf(value.getType());
-  if (from == to)
-    return value;
-  Type type = to;
-  if (auto vector = dyn_cast<VectorType>(value.getType()))
-    type = vector.clone(to);
-  return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth()
-             ? Value(b.create<arith::ExtFOp>(location, type, value))
-             : Value(b.create<arith::TruncFOp>(location, type, value));
+  return prim::convertFloat(b, location, value, to);
 }
 
 // ---- Elements ----
 
-Value BodyEmitter::element(Value tensor, ArrayRef<AffineExpr> position) {
+Value BodyEmitter::remember(Value tensor, ArrayRef<AffineExpr> position, TypedAttr outside,
+                            function_ref<Value(ArrayRef<AffineExpr>)> compute) {
   SmallVector<AffineExpr> simplified;
   for (AffineExpr e : position)
     simplified.push_back(index.simplify(e));
-  AffineMap key = AffineMap::get(64, 64, simplified, b.getContext());
+  Key key{tensor, AffineMap::get(64, 64, simplified, b.getContext()), outside};
   for (auto &scope : llvm::reverse(memo))
-    if (auto it = scope.find({tensor, key}); it != scope.end())
+    if (auto it = scope.find(key); it != scope.end())
       return it->second;
-  Value result = compute(tensor, simplified);
-  memo.back()[{tensor, key}] = result;
+  Value result = compute(simplified);
+  memo.back()[key] = result;
   return result;
+}
+
+Value BodyEmitter::element(Value tensor, ArrayRef<AffineExpr> position) {
+  return remember(tensor, position, {},
+                  [&](ArrayRef<AffineExpr> at) { return compute(tensor, at); });
+}
+
+Value BodyEmitter::elementOr(Value tensor, ArrayRef<AffineExpr> position, TypedAttr outside) {
+  return remember(tensor, position, outside, [&](ArrayRef<AffineExpr> at) {
+    SmallVector<IndexRange> ranges;
+    for (auto [expression, extent] :
+         llvm::zip_equal(at, cast<RankedTensorType>(tensor.getType()).getShape()))
+      ranges.push_back({expression, 0, extent});
+    if (Value value = elementOfThread(tensor, at, ranges, outside))
+      return value;
+    return select(ranges, [&] { return element(tensor, at); }, [&] { return constant(outside); });
+  });
+}
+
+/// A thread reads what lies in memory at the nearest index inside of the tensor and decides
+/// afterwards whether that counts, so that its reads need not wait for conditions. Null where the
+/// lanes' indices differ, or nothing is inside.
+Value BodyEmitter::elementOfThread(Value tensor, ArrayRef<AffineExpr> position,
+                                   ArrayRef<IndexRange> ranges, TypedAttr outside) {
+  if (!machine.lanesAreThreads() || !pointers.contains(tensor) ||
+      cast<RankedTensorType>(tensor.getType()).getNumElements() == 0)
+    return {};
+  SmallVector<AffineExpr> nearest(position);
+  Value isInside;
+  for (auto [at, range] : llvm::zip_equal(nearest, ranges)) {
+    auto bounds = index.range(range.expression);
+    if (bounds && (bounds->second < range.low || bounds->first >= range.high))
+      return constant(outside);
+    Value condition = index.inRange(range.expression, range.low, range.high);
+    if (!condition)
+      continue;
+    LaneIndex lane = index.evaluate(range.expression);
+    if (!lane.isUniform())
+      return {};
+    Value value = lane.base;
+    value = b.create<arith::MaxSIOp>(location, value, index.constant(range.low));
+    value = b.create<arith::MinSIOp>(location, value, index.constant(range.high - 1));
+    at = index.addSymbol(value, range.high);
+    isInside = isInside ? Value(b.create<arith::AndIOp>(location, isInside, condition)) : condition;
+  }
+  Value value = element(tensor, nearest);
+  if (!isInside)
+    return value;
+  Value other = constant(outside);
+  if (isa<VectorType>(value.getType()))
+    other = toVector(other);
+  return b.create<arith::SelectOp>(location, isInside, value, other);
+}
+
+Value BodyEmitter::apply(ArrayRef<Value> elements,
+                         function_ref<Value(OpBuilder &, ValueRange)> rule) {
+  SmallVector<Value> operands(elements);
+  if (llvm::any_of(operands, [](Value value) { return isa<VectorType>(value.getType()); }))
+    for (Value &operand : operands)
+      operand = toVector(operand);
+  return rule(b, operands);
 }
 
 Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
@@ -131,15 +186,11 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
   switch (cast<Fusible>(op).getFusionClass()) {
   case FusionClass::Pointwise: {
     SmallVector<Value> operands;
-    bool anyVector = false;
-    for (Value operand : op->getOperands()) {
+    for (Value operand : op->getOperands())
       operands.push_back(element(operand, position));
-      anyVector |= isa<VectorType>(operands.back().getType());
-    }
-    if (anyVector)
-      for (Value &operand : operands)
-        operand = toVector(operand);
-    return cast<Pointwise>(op).emitScalar(b, operands);
+    return apply(operands, [&](OpBuilder &builder, ValueRange elements) {
+      return cast<Pointwise>(op).emitScalar(builder, elements);
+    });
   }
   case FusionClass::View:
     if (auto concatenation = dyn_cast<prim::ConcatenateOp>(op))
@@ -149,7 +200,7 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
       return randomBits(bits, position);
     return cast<View>(op).emitElement(*this, position);
   case FusionClass::Window:
-    return window(op, position);
+    return cast<Windowed>(op).emitElement(*this, position);
   default:
     // Fusion formed a kernel that its emitter does not handle; keep going with a value of the right
     // type so that the diagnostic, not a crash, ends the compile.
@@ -157,44 +208,6 @@ Value BodyEmitter::compute(Value tensor, ArrayRef<AffineExpr> position) {
         << "this op's value is read inside a kernel at an index other than its own";
     return constant(cast<TypedAttr>(b.getZeroAttr(registerType(type.getElementType()))));
   }
-}
-
-// A window reduction with few positions, unrolled; positions outside the operand do not count.
-Value BodyEmitter::window(Operation *op, ArrayRef<AffineExpr> position) {
-  auto reduce = dyn_cast<prim::ReduceWindowOp>(op);
-  Type elementType = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
-  Type scalar = registerType(elementType);
-  if (!reduce) {
-    emitBug(op->getLoc()) << "no element rule for this window op";
-    return constant(cast<TypedAttr>(b.getZeroAttr(scalar)));
-  }
-  auto operandShape = cast<RankedTensorType>(reduce.getOperand().getType()).getShape();
-  Type accumulator = reduce.getAccumulatorType(scalar);
-  Value total;
-  ReferenceArray::forEachIndex(reduce.getWindow(), [&](ArrayRef<int64_t> offset) {
-    SmallVector<AffineExpr> at;
-    SmallVector<IndexRange> ranges;
-    for (size_t d = 0; d < offset.size(); ++d) {
-      AffineExpr e = position[d] * reduce.getStrides()[d] +
-                     (offset[d] * reduce.getDilations()[d] - reduce.getPadLow()[d]);
-      at.push_back(e);
-      ranges.push_back({e, 0, operandShape[d]});
-    }
-    Value x = select(
-        ranges, [&] { return element(reduce.getOperand(), at); },
-        [&] { return constant(reduce.getInitial(scalar)); });
-    x = convertFloat(x, accumulator);
-    if (!total) {
-      total = x;
-      return;
-    }
-    if (isa<VectorType>(x.getType()) != isa<VectorType>(total.getType())) {
-      x = toVector(x);
-      total = toVector(total);
-    }
-    total = reduce.emitCombine(b, total, x);
-  });
-  return convertFloat(total, scalar);
 }
 
 Value BodyEmitter::constant(TypedAttr value) {
@@ -350,28 +363,14 @@ Value BodyEmitter::address(Value pointer, Type memoryType, Value offset) {
                                ArrayRef<LLVM::GEPArg>{offset});
 }
 
-// Two registers and a shuffle cost far less than a gather. The last element between is masked out:
-// it may lie behind the end of the buffer.
-Value BodyEmitter::loadEverySecond(Value pointer, Type scalar, Value base) {
-  int64_t width = index.width();
-  auto wide = VectorType::get({2 * width}, scalar);
-  SmallVector<bool> mask(2 * width, true);
-  mask.back() = false;
-  SmallVector<int64_t> even;
-  for (int64_t i = 0; i < width; ++i)
-    even.push_back(2 * i);
-  Value both = b.create<LLVM::MaskedLoadOp>(
-      location, wide, address(pointer, scalar, base),
-      b.create<arith::ConstantOp>(
-          location, DenseElementsAttr::get(VectorType::get({2 * width}, b.getI1Type()), mask)),
-      ValueRange{b.create<arith::ConstantOp>(location, b.getZeroAttr(wide))},
-      b.getI32IntegerAttr(static_cast<int32_t>(alignment(scalar))));
-  return b.create<vector::ShuffleOp>(location, both, both, even);
-}
-
 Value BodyEmitter::load(Value pointer, RankedTensorType type, ArrayRef<AffineExpr> position) {
   AffineExpr offset = linearise(type.getShape(), position);
-  return load(pointer, type.getElementType(), index.evaluate(offset), startsAligned(offset));
+  LaneIndex at = index.evaluate(offset);
+  auto byItself = [&] { return load(pointer, type.getElementType(), at, startsAligned(offset)); };
+  if (at.lanes)
+    if (Value value = loadNeighbours(pointer, type, offset, byItself))
+      return value;
+  return byItself();
 }
 
 bool BodyEmitter::startsAligned(AffineExpr offset) const {

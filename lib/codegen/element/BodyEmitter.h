@@ -27,7 +27,11 @@ public:
   // ---- ElementEmitter ----
   mlir::OpBuilder &builder() override { return b; }
   mlir::Value element(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index) override;
-  mlir::Value lanes(mlir::Value value) override { return toVector(value); }
+  mlir::Value elementOr(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index,
+                        mlir::TypedAttr outside) override;
+  mlir::Value
+  apply(llvm::ArrayRef<mlir::Value> elements,
+        llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> rule) override;
   mlir::Value constant(mlir::TypedAttr value) override;
   mlir::Value indexValue(mlir::AffineExpr expression, mlir::Type elementType) override;
   mlir::AffineExpr symbol(mlir::Value integer, int64_t bound, llvm::StringRef message) override;
@@ -73,7 +77,9 @@ public:
   /// The element of an input at an offset.
   mlir::Value loadInput(mlir::Value input, mlir::AffineExpr offset);
 
-  using Values = llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value>;
+  /// A tensor, an index, and what elements outside of the tensor are; null where there are none.
+  using Key = std::tuple<mlir::Value, mlir::AffineMap, mlir::Attribute>;
+  using Values = llvm::DenseMap<Key, mlir::Value>;
   /// What a scope has remembered, for the next one with the same values of the loop variables. That
   /// must stand where the values of the first are defined.
   struct Memory {
@@ -107,17 +113,23 @@ public:
   void setRecorder(Recorder *newRecorder) { recorder = newRecorder; }
 
 private:
+  mlir::Value remember(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position,
+                       mlir::TypedAttr outside,
+                       llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::AffineExpr>)> compute);
+  mlir::Value elementOfThread(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position,
+                              llvm::ArrayRef<IndexRange> ranges, mlir::TypedAttr outside);
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value load(mlir::Value pointer, mlir::RankedTensorType type,
                    llvm::ArrayRef<mlir::AffineExpr> position);
   /// `aligned`: the first lane's index is a multiple of the width.
   mlir::Value load(mlir::Value pointer, mlir::Type elementType, const LaneIndex &at, bool aligned);
   mlir::Value loadEverySecond(mlir::Value pointer, mlir::Type scalar, mlir::Value base);
+  mlir::Value loadNeighbours(mlir::Value pointer, mlir::RankedTensorType type,
+                             mlir::AffineExpr offset, llvm::function_ref<mlir::Value()> byItself);
   /// The element of a concatenation of many inputs, without a branch; null where there must be one.
   mlir::Value pick(prim::ConcatenateOp op, llvm::ArrayRef<mlir::AffineExpr> position);
   /// Random bits of which lanes that are neighbours share blocks.
   mlir::Value randomBits(prim::RandomBitsOp op, llvm::ArrayRef<mlir::AffineExpr> position);
-  mlir::Value window(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> position);
   mlir::Value currentMask();
   void pushMask(mlir::Value condition);
   bool startsAligned(mlir::AffineExpr offset) const;

@@ -80,6 +80,38 @@ AffineExpr IndexEmitter::inFirstLane(AffineExpr expression) const {
   return expression.replace(v, v * lanes);
 }
 
+std::optional<SmallVector<int64_t>> IndexEmitter::lanesApart(AffineExpr expression) const {
+  bool differs = knownMultiple || lanes == 1;
+  expression.walk([&](AffineExpr e) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(e))
+      differs |= isa<VectorType>(symbols[symbol.getPosition()].getType());
+  });
+  if (differs)
+    return std::nullopt;
+  AffineExpr v = getAffineDimExpr(vectorDimension, b.getContext());
+  SmallVector<int64_t> apart;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    AffineExpr there = expression.replace(v, v * lanes + lane);
+    auto distance = dyn_cast<AffineConstantExpr>(
+        simplifyAffineExpr(there - expression.replace(v, v * lanes), numDims(),
+                           static_cast<unsigned>(symbols.size())));
+    if (!distance)
+      return std::nullopt;
+    apart.push_back(distance.getValue());
+  }
+  return apart;
+}
+
+Value IndexEmitter::inFirst(AffineExpr expression) {
+  int64_t width = std::exchange(lanes, 1);
+  std::vector<Indices> ofLanes(1);
+  memo.swap(ofLanes);
+  Value value = evaluate(expression).base;
+  memo.swap(ofLanes);
+  lanes = width;
+  return value;
+}
+
 bool IndexEmitter::startsAtMultipleOf(AffineExpr expression, int64_t n) const {
   if (prim::isMultipleOf(inFirstLane(expression), n))
     return true;

@@ -65,6 +65,12 @@ public:
   /// True if the first lane of `expression` is known to be a multiple of n.
   bool startsAtMultipleOf(mlir::AffineExpr expression, int64_t n) const;
 
+  /// How far each lane is from the first, where that is known: 0, 1, 1, 2 of (x + 1) floordiv 2, of
+  /// which x is a multiple of 4 in the first.
+  std::optional<llvm::SmallVector<int64_t>> lanesApart(mlir::AffineExpr expression) const;
+  /// The expression's value in the first lane, a scalar.
+  mlir::Value inFirst(mlir::AffineExpr expression);
+
   /// 1 where low <= expression < high; i1 where all lanes agree, or a vector of i1; null if always
   /// true.
   mlir::Value inRange(mlir::AffineExpr expression, int64_t low, int64_t high);

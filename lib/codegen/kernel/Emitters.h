@@ -22,9 +22,6 @@ Emitter emitReduceKernel;
 /// `scatter`: one prim.scatter, the only output, with pointwise ops and views before it.
 Emitter emitScatterKernel;
 
-/// `window_scatter`: one prim.window_scatter or prim.arg_window, the only output.
-Emitter emitWindowScatterKernel;
-
 /// `scan`: one prim.arg_reduce or prim.cumulative with pointwise ops and views before it:
 /// one dimension is walked in order, the others are independent.
 Emitter emitScanKernel;

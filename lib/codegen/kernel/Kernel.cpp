@@ -27,9 +27,6 @@ FailureOr<KernelFunction> codegen::emitKernel(exec::KernelOp kernel, ModuleOp mo
   case prim::KernelKind::scatter:
     emit = emitScatterKernel;
     break;
-  case prim::KernelKind::window_scatter:
-    emit = emitWindowScatterKernel;
-    break;
   case prim::KernelKind::scan:
     emit = emitScanKernel;
     break;

@@ -47,7 +47,7 @@ WindowGeometry geometry(Node &node, Tensor x, size_t spatial) {
 /// The greatest of each window, and its position among those of its channel.
 Entities greatest(Node &node, Tensor x, bool has, const WindowGeometry &g) {
   Entities results = {unbatched(node.make<nn::MaxPoolOp>({x}, windowAttributes(node, g)), has)};
-  Tensor position = node.make<prim::ArgWindowOp>({x}, primitiveWindow(node, g, x));
+  Tensor position = greatestElements(node, x, g);
   int64_t plane = 1;
   for (int64_t d = 2; d < x.rank(); ++d)
     plane *= x.dim(d);

@@ -61,6 +61,15 @@ SmallVector<NamedAttribute> accc::frontend::primitiveWindow(NodeBuilder &node,
           node.list("pad_high", high)};
 }
 
+Tensor accc::frontend::greatestElements(NodeBuilder &node, Tensor x, const WindowGeometry &g) {
+  SmallVector<NamedAttribute> attributes = primitiveWindow(node, g, x);
+  auto of = [&](size_t i) {
+    return cast<DenseI64ArrayAttr>(attributes[i].getValue()).asArrayRef();
+  };
+  Tensor numbers = node.make<prim::ArgWindowOp>({x}, attributes);
+  return prim::windowElements(numbers, {x.shape(), of(0), of(1), of(2), of(3), of(4)});
+}
+
 Tensor accc::frontend::reduceWindow(NodeBuilder &node, Tensor x, const WindowGeometry &g,
                                     prim::ReduceKind kind) {
   SmallVector<NamedAttribute> attributes = primitiveWindow(node, g, x);

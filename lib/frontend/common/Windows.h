@@ -35,6 +35,8 @@ llvm::SmallVector<mlir::NamedAttribute> windowAttributes(NodeBuilder &node,
 /// (positions outside the operand do not count there).
 llvm::SmallVector<mlir::NamedAttribute> primitiveWindow(NodeBuilder &node, const WindowGeometry &g,
                                                         prim::Tensor x);
+/// Where each window's first greatest element is: its row-major index in x (i64).
+prim::Tensor greatestElements(NodeBuilder &node, prim::Tensor x, const WindowGeometry &g);
 prim::Tensor reduceWindow(NodeBuilder &node, prim::Tensor x, const WindowGeometry &g,
                           prim::ReduceKind kind);
 

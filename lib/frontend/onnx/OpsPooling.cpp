@@ -52,7 +52,7 @@ Entities maxPool(Node &node) {
   results.push_back(isFloat ? node.make<nn::MaxPoolOp>({x}, windowAttributes(node, g))
                             : reduceWindow(node, x, g, prim::ReduceKind::max));
   if (node.wants(1)) {
-    Tensor position = node.make<prim::ArgWindowOp>({x}, primitiveWindow(node, g, x));
+    Tensor position = greatestElements(node, x, g);
     results.push_back(node.integer("storage_order", 0) ? columnMajor(position, x) : position);
   }
   return results;

@@ -30,10 +30,15 @@ public:
   /// The element of `tensor` at `index`, which has one expression for each dimension of the tensor.
   virtual mlir::Value element(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index) = 0;
 
-  /// An element that is the same for all lanes comes as a scalar. A rule that combines elements
-  /// with its own arithmetic first brings them to one type with this: a vector wherever elements
-  /// are vectors.
-  virtual mlir::Value lanes(mlir::Value value) = 0;
+  /// The element of `tensor` at `index`, or `outside` where the index lies outside of the tensor.
+  virtual mlir::Value elementOr(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> index,
+                                mlir::TypedAttr outside) = 0;
+
+  /// What `rule` makes of elements with its own arithmetic. An element that is the same for all
+  /// lanes comes as a scalar: the rule gets vectors of all if one of them is a vector.
+  virtual mlir::Value
+  apply(llvm::ArrayRef<mlir::Value> elements,
+        llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)> rule) = 0;
 
   /// The constant `value` (a FloatAttr or IntegerAttr).
   virtual mlir::Value constant(mlir::TypedAttr value) = 0;

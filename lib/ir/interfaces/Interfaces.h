@@ -22,7 +22,6 @@ enum class FusionClass {
   Window,
   // These walk their data in an order of their own: a kernel has at most one of them.
   Scatter,
-  WindowScatter,
   Scan,
   Sort,
   /// Never part of a kernel.

@@ -53,8 +53,9 @@ def Fusible : OpInterface<"Fusible"> {
     | class | rules |
     | pointwise | `Pointwise` |
     | view | `View` |
-    | reduction, window | `Reducing` |
-    | scatter, window scatter, scan, sort | `Combining` where it combines elements, `Ordering` where it orders them; how its emitter in codegen walks the data is the emitter's |
+    | window | `Windowed` |
+    | reduction | `Reducing` |
+    | scatter, scan, sort | `Combining` where it combines elements, `Ordering` where it orders them; how its emitter in codegen walks the data is the emitter's |
     | matrix | none: its emitter reads whole matrices |
     | opaque | none: a contraction is a library call |
   }];
@@ -186,6 +187,18 @@ def View : OpInterface<"View"> {
         The element of result 0 at `index` (one affine expression for each dimension), asked through
         `emitter`, which knows how to get elements of the operands.
       }], "::mlir::Value", "emitElement",
+      (ins "::accc::ElementEmitter &":$emitter, "::llvm::ArrayRef<::mlir::AffineExpr>":$index)>
+  ];
+}
+
+def Windowed : OpInterface<"Windowed"> {
+  let description = [{
+    An element of the result from elements around a place of the operands: an index map that computes. Its
+    neighbours read many of the same elements.
+  }];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<"As View's.", "::mlir::Value", "emitElement",
       (ins "::accc::ElementEmitter &":$emitter, "::llvm::ArrayRef<::mlir::AffineExpr>":$index)>
   ];
 }

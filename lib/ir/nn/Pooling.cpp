@@ -87,9 +87,11 @@ LogicalResult MaxPoolOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &r
 // dx[first greatest of window o] += dy[o].
 LogicalResult MaxPoolOp::differentiate(Gradients &gradients) {
   Windows w = windowsOf(*this);
-  gradients.add(getX(), gradients.builder().create<prim::WindowScatterOp>(
-                            getLoc(), getX(), gradients.of(getResult()), w.window, w.strides,
-                            w.dilations, w.low, w.high));
+  Tensor dy(gradients.builder(), getLoc(), gradients.of(getResult()));
+  gradients.add(getX(),
+                prim::greatestGradient(
+                    *this, getX(), /*isLeast=*/false,
+                    {shapeOf(getX()), w.window, w.strides, w.dilations, w.low, w.high}, dy));
   return success();
 }
 

@@ -66,6 +66,18 @@ Value accc::prim::emitCombiner(OpBuilder &builder, Location loc, ReduceKind kind
   llvm_unreachable("unknown kind");
 }
 
+Value accc::prim::convertFloat(OpBuilder &builder, Location loc, Value value, Type to) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == to)
+    return value;
+  Type type = to;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(to);
+  return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth()
+             ? Value(builder.create<arith::ExtFOp>(loc, type, value))
+             : Value(builder.create<arith::TruncFOp>(loc, type, value));
+}
+
 TypedAttr accc::prim::ElementOrder::last(Type elementType, bool isUnsigned) const {
   if (auto type = dyn_cast<FloatType>(elementType); type && !nanFirst)
     return FloatAttr::get(type, APFloat::getNaN(type.getFloatSemantics()));

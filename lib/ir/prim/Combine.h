@@ -20,6 +20,10 @@ double neutralValue(ReduceKind kind, mlir::Type elementType);
 mlir::Value emitCombiner(mlir::OpBuilder &builder, mlir::Location loc, ReduceKind kind,
                          bool isUnsigned, mlir::Value a, mlir::Value b);
 
+/// `value`, a scalar or a vector, in the type `to`: another float type, or its own.
+mlir::Value convertFloat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                         mlir::Type to);
+
 /// `a` combined with `b`; NaN wins for max and min. Sums and products of `integer`s wrap; null for
 /// floats.
 inline double combineValues(ReduceKind kind, mlir::IntegerType integer, double a, double b) {

@@ -39,9 +39,9 @@ double accc::flopsOf(Operation *op) {
       .Case([](prim::ConvolutionBackwardWeightsOp c) {
         return convolutionFlops(c.getDy(), c.getResult());
       })
-      .Case([](prim::ReduceWindowOp reduce) {
-        double flops = elements(reduce.getResult());
-        for (int64_t extent : reduce.getWindow())
+      .Case<prim::ReduceWindowOp, prim::ArgWindowOp>([](auto window) {
+        double flops = elements(window.getResult());
+        for (int64_t extent : window.getWindow())
           flops *= static_cast<double>(extent);
         return flops;
       })

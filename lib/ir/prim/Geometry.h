@@ -8,6 +8,7 @@
 #include "llvm/Support/MathExtras.h"
 
 namespace accc::prim {
+class Tensor;
 
 /// How many positions a window of `window` elements, `dilation` apart, has along an extent padded
 /// by `low` and `high`, moving by `stride`; 0 if it does not fit once.
@@ -48,12 +49,25 @@ struct WindowGeometry {
   llvm::ArrayRef<int64_t> extents, window, strides, dilations, low, high;
 
   template <typename OpOrAdaptor> static WindowGeometry of(OpOrAdaptor op, mlir::Value operand) {
-    return {tensorType(operand).getShape(),
-            op.getWindow(),
-            op.getStrides(),
-            op.getDilations(),
-            op.getPadLow(),
-            op.getPadHigh()};
+    return of(op, tensorType(operand).getShape());
+  }
+  /// Of an op that has the extents itself.
+  template <typename OpOrAdaptor> static WindowGeometry of(OpOrAdaptor op) {
+    return of(op, op.getExtents());
+  }
+  template <typename OpOrAdaptor>
+  static WindowGeometry of(OpOrAdaptor op, llvm::ArrayRef<int64_t> extents) {
+    return {extents,           op.getWindow(), op.getStrides(),
+            op.getDilations(), op.getPadLow(), op.getPadHigh()};
+  }
+
+  /// The element number `offset` along each dimension of the window at `position`.
+  llvm::SmallVector<mlir::AffineExpr> elementAt(llvm::ArrayRef<mlir::AffineExpr> position,
+                                                llvm::ArrayRef<int64_t> offset) const {
+    llvm::SmallVector<mlir::AffineExpr> at;
+    for (size_t d = 0; d < offset.size(); ++d)
+      at.push_back(position[d] * strides[d] + (offset[d] * dilations[d] - low[d]));
+    return at;
   }
 
   /// reduce_window_c1, as an error of `Op`.
@@ -95,6 +109,18 @@ struct WindowGeometry {
     return false;
   }
 };
+
+/// The type in which arg_window numbers the elements of such a window.
+mlir::IntegerType windowNumberType(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> window);
+
+/// dx of the greatest element of each window of x (or the least): dy goes to the first of what is
+/// equal. Which that is is determined right behind `forward`, so that x need not be kept for it.
+Tensor greatestGradient(mlir::Operation *forward, mlir::Value x, bool isLeast,
+                        const WindowGeometry &geometry, Tensor dy);
+
+/// The row-major indices in the operand (i64) of the elements with these numbers in their windows;
+/// -1 where a number is.
+Tensor windowElements(Tensor numbers, const WindowGeometry &geometry);
 
 } // namespace accc::prim
 

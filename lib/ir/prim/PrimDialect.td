@@ -27,8 +27,8 @@ def Prim_ScatterKindAttr : EnumAttr<Prim_Dialect, Prim_ScatterKind, "scatter_kin
 // How a kernel walks its data: there is an emitter for each (lib/codegen/kernel/Emitters.h).
 def Prim_KernelKind : Prim_Enum<"KernelKind", [
   I32EnumAttrCase<"loop", 0>, I32EnumAttrCase<"reduce", 1>, I32EnumAttrCase<"scatter", 2>,
-  I32EnumAttrCase<"window_scatter", 3>, I32EnumAttrCase<"scan", 4>, I32EnumAttrCase<"sort", 5>,
-  I32EnumAttrCase<"each", 6>, I32EnumAttrCase<"matrix", 7>]>;
+  I32EnumAttrCase<"scan", 3>, I32EnumAttrCase<"sort", 4>, I32EnumAttrCase<"each", 5>,
+  I32EnumAttrCase<"matrix", 6>]>;
 def Prim_KernelKindAttr : EnumAttr<Prim_Dialect, Prim_KernelKind, "kernel_kind">;
 
 // What an argument or a result of a function is for the model (docs/function-contract.md).

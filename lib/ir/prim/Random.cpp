@@ -138,16 +138,11 @@ Value RandomBitsOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> in
     linear = linear * extent + expression;
 
   Type blockType = getBlockType(getContext(), getType().getNumElements());
-  SmallVector<Value> values{emitter.indexValue(linear.floorDiv(kWords), blockType),
-                            emitter.indexValue(linear % kWords, builder.getI32Type()),
-                            emitter.element(getKey(), builder.getAffineConstantExpr(0)),
-                            emitter.element(getKey(), builder.getAffineConstantExpr(1))};
-  if (llvm::is_contained(values, Value())) // only asked which elements are read
-    return {};
-  // All in lanes, if one of them is.
-  for (Value &value : values)
-    value = emitter.lanes(value);
-  return emitChoice(builder, getLoc(),
-                    emitWords(builder, getLoc(), values[0], values[2], values[3], getStream()),
-                    values[1]);
+  Value values[] = {emitter.indexValue(linear.floorDiv(kWords), blockType),
+                    emitter.indexValue(linear % kWords, builder.getI32Type()),
+                    emitter.element(getKey(), builder.getAffineConstantExpr(0)),
+                    emitter.element(getKey(), builder.getAffineConstantExpr(1))};
+  return emitter.apply(values, [&](OpBuilder &b, ValueRange v) {
+    return emitChoice(b, getLoc(), emitWords(b, getLoc(), v[0], v[2], v[3], getStream()), v[1]);
+  });
 }

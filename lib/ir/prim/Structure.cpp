@@ -192,8 +192,6 @@ static std::optional<KernelKind> kindOf(Operation *op) {
     return KernelKind::reduce;
   case FusionClass::Scatter:
     return KernelKind::scatter;
-  case FusionClass::WindowScatter:
-    return KernelKind::window_scatter;
   case FusionClass::Scan:
     return KernelKind::scan;
   case FusionClass::Sort:

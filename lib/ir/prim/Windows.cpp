@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/prim/Combine.h"
 #include "ir/prim/Geometry.h"
+#include "ir/prim/Pointwise.h"
 #include "ir/prim/StridedLoop.h"
 #include "ir/prim/Tensor.h"
 
@@ -38,17 +39,19 @@ void forEachInWindow(const WindowGeometry &geometry, ArrayRef<int64_t> strides,
 constexpr ElementOrder kGreatestFirst{/*descending=*/true, /*nanFirst=*/true};
 
 /// The attributes of windows, with an entry for each dimension.
-constexpr StringRef kWindowAttributes[] = {"window", "strides", "dilations", "pad_low", "pad_high"};
+constexpr StringRef kWindowAttributes[] = {"window",  "strides",  "dilations",
+                                           "pad_low", "pad_high", "extents"};
 
-/// Where the first greatest element of the window is; -1 if it has no element.
-int64_t greatestInWindow(const WindowGeometry &geometry, const ReferenceArray &x,
-                         ArrayRef<int64_t> strides, ArrayRef<int64_t> position) {
-  int64_t best = -1;
-  forEachInWindow(geometry, strides, position, [&](int64_t at) {
-    if (best < 0 || kGreatestFirst.precedes(x.values[at], x.values[best]))
-      best = at;
-  });
-  return best;
+/// The row-major number in the window at `position` of its element at the row-major offset `at`.
+int64_t numberInWindow(const WindowGeometry &geometry, ArrayRef<int64_t> strides,
+                       ArrayRef<int64_t> position, int64_t at) {
+  int64_t number = 0;
+  for (size_t d = 0; d < position.size(); ++d) {
+    int64_t origin = position[d] * geometry.strides[d] - geometry.low[d];
+    number = number * geometry.window[d] + (at / strides[d] - origin) / geometry.dilations[d];
+    at %= strides[d];
+  }
+  return number;
 }
 
 /// dx of window sums along dimension d: i = q stride + r - low lies in the windows q, q - 1, ...,
@@ -149,10 +152,8 @@ LogicalResult ReduceWindowOp::differentiate(Gradients &gradients) {
     gradients.add(getOperand(), windowSumGradient(*this, dy));
     return success();
   }
-  Tensor greatest = getKind() == ReduceKind::max ? x : -x;
-  gradients.add(getOperand(),
-                builder.create<WindowScatterOp>(getLoc(), greatest, dy, getWindow(), getStrides(),
-                                                getDilations(), getPadLow(), getPadHigh()));
+  gradients.add(getOperand(), greatestGradient(*this, getOperand(), getKind() == ReduceKind::min,
+                                               WindowGeometry::of(*this, getOperand()), dy));
   return success();
 }
 
@@ -177,7 +178,32 @@ LogicalResult ReduceWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
   return success();
 }
 
-ArrayRef<StringRef> ReduceWindowOp::getAttributesOfAllDimensions() { return kWindowAttributes; }
+ArrayRef<StringRef> ReduceWindowOp::getAttributesOfAllDimensions() {
+  return ArrayRef(kWindowAttributes).drop_back();
+}
+
+Value ReduceWindowOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
+  WindowGeometry geometry = WindowGeometry::of(*this, getOperand());
+  Type element = signless(tensorType(getResult()).getElementType());
+  Type accumulator = getAccumulatorType(element);
+  auto convert = [&](Type to) {
+    return [loc = getLoc(), to](OpBuilder &b, ValueRange v) {
+      return convertFloat(b, loc, v.front(), to);
+    };
+  };
+  Value total;
+  bool isFirst = true;
+  ReferenceArray::forEachIndex(getWindow(), [&](ArrayRef<int64_t> offset) {
+    Value x =
+        emitter.elementOr(getOperand(), geometry.elementAt(index, offset), getInitial(element));
+    x = emitter.apply(x, convert(accumulator));
+    total = isFirst ? x : emitter.apply({total, x}, [&](OpBuilder &b, ValueRange v) {
+      return emitCombine(b, v[0], v[1]);
+    });
+    isFirst = false;
+  });
+  return emitter.apply(total, convert(element));
+}
 
 TypedAttr ReduceWindowOp::getInitial(Type elementType) {
   return neutralElement(getKind(), elementType,
@@ -189,83 +215,60 @@ Value ReduceWindowOp::emitCombine(OpBuilder &builder, Value a, Value b) {
                       isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
 }
 
-// ---- window_scatter ----
-
-LogicalResult WindowScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  WindowGeometry geometry = WindowGeometry::of(adaptor, adaptor.getOperand());
-  if (failed(geometry.check<WindowScatterOp>(loc)))
-    return failure();
-  RankedTensorType operand = tensorType(adaptor.getOperand());
-  RankedTensorType expected = operand.clone(geometry.positions());
-  if (adaptor.getSource().getType() != expected)
-    return inferError<WindowScatterOp>(loc, "'source' is ", adaptor.getSource().getType(),
-                                       ", but the windows ask for ", expected);
-  types.push_back(operand);
-  return success();
-}
-
-// Linear in the source: dsource[o] = dy at the greatest element of window o, and 0 where it has
-// none. The choice itself is constant almost everywhere, so the operand's gradient is zero.
-LogicalResult WindowScatterOp::differentiate(Gradients &gradients) {
-  if (!gradients.wants(getSource()))
-    return success();
-  OpBuilder &builder = gradients.builder();
-  Tensor dy(builder, getLoc(), gradients.of(getResult()));
-  if (dy.size() == 0) {
-    gradients.add(getSource(), dy.full(tensorType(getSource()), 0.0));
-    return success();
-  }
-  Tensor places =
-      dy.wrap(builder.create<ArgWindowOp>(getLoc(), getOperand(), getWindow(), getStrides(),
-                                          getDilations(), getPadLow(), getPadHigh()));
-  auto taken = [&](Tensor from) { return dy.reshape({dy.size()}).gather(from, 0); };
-  if (WindowGeometry::of(*this, getOperand()).hasEmptyWindow())
-    gradients.add(getSource(), select(places < 0.0, 0.0, taken(max(places, 0.0))));
-  else
-    gradients.add(getSource(), taken(places));
-  return success();
-}
-
-LogicalResult WindowScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
-                                        SmallVectorImpl<ReferenceArray> &results) {
-  const ReferenceArray &x = operands[0], &source = operands[1];
-  WindowGeometry geometry = WindowGeometry::of(*this, getOperand());
-  ReferenceArray y(x.shape);
-  SmallVector<int64_t> strides = x.strides();
-  int64_t next = 0;
-  ReferenceArray::forEachIndex(source.shape, [&](ArrayRef<int64_t> position) {
-    int64_t at = greatestInWindow(geometry, x, strides, position);
-    if (at >= 0)
-      y.values[at] += source.values[next];
-    ++next;
-  });
-  results.push_back(std::move(y));
-  return success();
-}
-
-ArrayRef<StringRef> WindowScatterOp::getAttributesOfAllDimensions() { return kWindowAttributes; }
-
-TypedAttr WindowScatterOp::getLast(Type elementType) {
-  return kGreatestFirst.last(elementType, /*isUnsigned=*/false);
-}
-
-Value WindowScatterOp::emitCombine(OpBuilder &builder, Value a, Value b) {
-  return emitCombiner(builder, getLoc(), ReduceKind::sum, /*isUnsigned=*/false, a, b);
-}
-
-Value WindowScatterOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
-  return kGreatestFirst.emitPrecedes(builder, getLoc(), /*isUnsigned=*/false, a, b);
-}
-
 // ---- arg_window ----
+
+IntegerType prim::windowNumberType(MLIRContext *context, ArrayRef<int64_t> window) {
+  int64_t count = 1;
+  for (int64_t extent : window)
+    if (llvm::MulOverflow(count, extent, count))
+      count = std::numeric_limits<int64_t>::max();
+  unsigned bits = count <= std::numeric_limits<int8_t>::max()    ? 8
+                  : count <= std::numeric_limits<int32_t>::max() ? 32
+                                                                 : 64;
+  return IntegerType::get(context, bits);
+}
+
+Tensor prim::greatestGradient(Operation *forward, Value x, bool isLeast, const WindowGeometry &g,
+                              Tensor dy) {
+  OpBuilder behind(forward->getContext());
+  behind.setInsertionPointAfter(forward);
+  Tensor ordered(behind, forward->getLoc(), x);
+  if (isLeast)
+    ordered = -ordered;
+  Value numbers = behind.create<ArgWindowOp>(forward->getLoc(), ordered, g.window, g.strides,
+                                             g.dilations, g.low, g.high);
+  return dy.wrap(dy.getBuilder().create<WindowScatterOp>(
+      dy.getLoc(), numbers, dy, g.extents, g.window, g.strides, g.dilations, g.low, g.high));
+}
+
+Tensor prim::windowElements(Tensor numbers, const WindowGeometry &g) {
+  OpBuilder &builder = numbers.getBuilder();
+  numbers = numbers.convert(builder.getI64Type());
+  bool mayBeEmpty = g.hasEmptyWindow();
+  Tensor rest = mayBeEmpty ? max(numbers, 0.0) : numbers;
+  Tensor element = rest.full(0.0);
+  int64_t stride = 1;
+  for (int64_t d = numbers.rank() - 1; d >= 0; --d) {
+    auto window = static_cast<double>(g.window[d]);
+    Tensor position = iota(builder, numbers.getLoc(), tensorType(numbers), d);
+    Tensor at = position * static_cast<double>(g.strides[d]) - static_cast<double>(g.low[d]);
+    if (g.window[d] > 1) {
+      at = at + rem(rest, rest.full(window)) * static_cast<double>(g.dilations[d]);
+      rest = rest / window;
+    }
+    element = element + at * static_cast<double>(stride);
+    stride *= g.extents[d];
+  }
+  return mayBeEmpty ? select(numbers < 0.0, -1.0, element) : element;
+}
 
 LogicalResult ArgWindowOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
   WindowGeometry geometry = WindowGeometry::of(adaptor, adaptor.getOperand());
   if (failed(geometry.check<ArgWindowOp>(loc)))
     return failure();
-  types.push_back(RankedTensorType::get(geometry.positions(), IntegerType::get(context, 64)));
+  types.push_back(
+      RankedTensorType::get(geometry.positions(), windowNumberType(context, geometry.window)));
   return success();
 }
 
@@ -277,17 +280,172 @@ LogicalResult ArgWindowOp::evaluate(ArrayRef<ReferenceArray> operands,
   SmallVector<int64_t> strides = x.strides();
   int64_t next = 0;
   ReferenceArray::forEachIndex(y.shape, [&](ArrayRef<int64_t> position) {
-    y.values[next++] = static_cast<double>(greatestInWindow(geometry, x, strides, position));
+    int64_t best = -1, number = -1;
+    forEachInWindow(geometry, strides, position, [&](int64_t at) {
+      if (best >= 0 && !kGreatestFirst.precedes(x.values[at], x.values[best]))
+        return;
+      best = at;
+      number = numberInWindow(geometry, strides, position, at);
+    });
+    y.values[next++] = static_cast<double>(number);
   });
   results.push_back(std::move(y));
   return success();
 }
 
-TypedAttr ArgWindowOp::getLast(Type elementType) {
-  return kGreatestFirst.last(elementType, isUnsignedElement(getElementTypeOrSelf(getOperand())));
+ArrayRef<StringRef> ArgWindowOp::getAttributesOfAllDimensions() {
+  return ArrayRef(kWindowAttributes).drop_back();
 }
 
-Value ArgWindowOp::emitPrecedes(OpBuilder &builder, Value a, Value b) {
-  return kGreatestFirst.emitPrecedes(builder, getLoc(),
-                                     isUnsignedElement(getElementTypeOrSelf(getOperand())), a, b);
+// From the last element to the first, an element inside replaces the greatest so far unless that is
+// greater: the first of equal elements is left.
+Value ArgWindowOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
+  WindowGeometry geometry = WindowGeometry::of(*this, getOperand());
+  Type element = signless(tensorType(getOperand()).getElementType());
+  bool isUnsigned = isUnsignedElement(tensorType(getOperand()).getElementType());
+  Type numbers = tensorType(getResult()).getElementType();
+  TypedAttr lowest = kGreatestFirst.last(element, isUnsigned);
+  SmallVector<SmallVector<AffineExpr>> elements;
+  ReferenceArray::forEachIndex(getWindow(), [&](ArrayRef<int64_t> offset) {
+    elements.push_back(geometry.elementAt(index, offset));
+  });
+  Value best, number;
+  for (size_t i = elements.size(); i-- > 0;) {
+    SmallVector<IndexRange> inside;
+    for (auto [at, extent] : llvm::zip_equal(elements[i], geometry.extents))
+      inside.push_back({at, 0, extent});
+    auto numberOf = [&](int64_t n) { return emitter.constant(IntegerAttr::get(numbers, n)); };
+    Value x = emitter.elementOr(getOperand(), elements[i], lowest);
+    Value here = emitter.select(
+        inside, [&] { return numberOf(static_cast<int64_t>(i)); }, [&] { return numberOf(-1); });
+    if (i + 1 == elements.size()) {
+      best = x;
+      number = here;
+      continue;
+    }
+    auto combined = [&](bool ofNumbers) {
+      return emitter.apply({best, x, number, here}, [&](OpBuilder &b, ValueRange v) -> Value {
+        Value greater = kGreatestFirst.emitPrecedes(b, getLoc(), isUnsigned, v[0], v[1]);
+        Value zero = b.create<arith::ConstantOp>(getLoc(), b.getZeroAttr(v[3].getType()));
+        Value outside = b.create<arith::CmpIOp>(getLoc(), arith::CmpIPredicate::slt, v[3], zero);
+        Value stays = b.create<arith::OrIOp>(getLoc(), greater, outside);
+        return ofNumbers ? b.create<arith::SelectOp>(getLoc(), stays, v[2], v[3])
+                         : b.create<arith::SelectOp>(getLoc(), stays, v[0], v[1]);
+      });
+    };
+    Value next = combined(false);
+    number = combined(true);
+    best = next;
+  }
+  return number;
+}
+
+// ---- window_scatter ----
+
+LogicalResult WindowScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  WindowGeometry geometry = WindowGeometry::of(adaptor);
+  if (failed(geometry.check<WindowScatterOp>(loc)) ||
+      failed(checkLeast<WindowScatterOp>(loc, "extents", adaptor.getExtents(), 0)))
+    return failure();
+  SmallVector<int64_t> positions = geometry.positions();
+  RankedTensorType source = tensorType(adaptor.getSource());
+  auto numbers = RankedTensorType::get(positions, windowNumberType(context, geometry.window));
+  if (source.getShape() != ArrayRef<int64_t>(positions))
+    return inferError<WindowScatterOp>(loc, "'source' is ", source, ", but the windows ask for ",
+                                       source.clone(positions));
+  if (adaptor.getNumbers().getType() != numbers)
+    return inferError<WindowScatterOp>(loc, "'numbers' is ", adaptor.getNumbers().getType(),
+                                       ", but the windows ask for ", numbers);
+  types.push_back(source.clone(geometry.extents));
+  return success();
+}
+
+// Linear in the source: dsource[o] = dy at the element of window o that the number names, and 0
+// where it names none.
+LogicalResult WindowScatterOp::differentiate(Gradients &gradients) {
+  if (!gradients.wants(getSource()))
+    return success();
+  OpBuilder &builder = gradients.builder();
+  Tensor dy(builder, getLoc(), gradients.of(getResult()));
+  if (dy.size() == 0) {
+    gradients.add(getSource(), dy.full(tensorType(getSource()), 0.0));
+    return success();
+  }
+  WindowGeometry geometry = WindowGeometry::of(*this);
+  Tensor at = windowElements(dy.wrap(getNumbers()), geometry);
+  auto taken = [&](Tensor from) { return dy.reshape({dy.size()}).gather(from, 0); };
+  gradients.add(getSource(),
+                geometry.hasEmptyWindow() ? select(at < 0.0, 0.0, taken(max(at, 0.0))) : taken(at));
+  return success();
+}
+
+LogicalResult WindowScatterOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                        SmallVectorImpl<ReferenceArray> &results) {
+  const ReferenceArray &numbers = operands[0], &source = operands[1];
+  WindowGeometry geometry = WindowGeometry::of(*this);
+  ReferenceArray y(tensorType(getResult()).getShape());
+  SmallVector<int64_t> strides = y.strides();
+  int64_t next = 0;
+  ReferenceArray::forEachIndex(source.shape, [&](ArrayRef<int64_t> position) {
+    forEachInWindow(geometry, strides, position, [&](int64_t at) {
+      if (static_cast<double>(numberInWindow(geometry, strides, position, at)) ==
+          numbers.values[next])
+        y.values[at] += source.values[next];
+    });
+    ++next;
+  });
+  results.push_back(std::move(y));
+  return success();
+}
+
+ArrayRef<StringRef> WindowScatterOp::getAttributesOfAllDimensions() { return kWindowAttributes; }
+
+Value WindowScatterOp::emitCombine(OpBuilder &builder, Value a, Value b) {
+  return emitCombiner(builder, getLoc(), ReduceKind::sum, /*isUnsigned=*/false, a, b);
+}
+
+// Element i lies in the windows from (i + pad_low) floordiv stride back to those that begin
+// `reach` before it; in each at one place at most. They add up in their order.
+Value WindowScatterOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
+  Location loc = getLoc();
+  ArrayRef<int64_t> window = getWindow(), strides = getStrides(), dilations = getDilations();
+  SmallVector<int64_t> counts;
+  for (size_t d = 0; d < window.size(); ++d)
+    counts.push_back((window[d] - 1) * dilations[d] / strides[d] + 1);
+  Type numbers = tensorType(getNumbers()).getElementType();
+  auto element = cast<FloatType>(tensorType(getResult()).getElementType());
+  Type accumulator = getAccumulatorType(element);
+  auto none = [&](int64_t n) { return IntegerAttr::get(numbers, n); };
+  Value sum = emitter.constant(FloatAttr::get(accumulator, 0.0));
+  ReferenceArray::forEachIndex(counts, [&](ArrayRef<int64_t> which) {
+    SmallVector<AffineExpr> position;
+    SmallVector<IndexRange> inWindow;
+    AffineExpr number = getAffineConstantExpr(0, getContext());
+    for (size_t d = 0; d < window.size(); ++d) {
+      int64_t before = counts[d] - 1 - which[d], reach = (window[d] - 1) * dilations[d];
+      AffineExpr padded = index[d] + getPadLow()[d];
+      AffineExpr apart = padded % strides[d] + before * strides[d];
+      position.push_back(padded.floorDiv(strides[d]) - before);
+      inWindow.push_back({apart, 0, reach + 1});
+      if (dilations[d] > 1)
+        inWindow.push_back({apart % dilations[d], 0, 1});
+      number = number * window[d] + apart.floorDiv(dilations[d]);
+    }
+    // Outside of the tensors a number is none of those that arg_window gives, and of the window
+    // too.
+    Value chosen = emitter.elementOr(getNumbers(), position, none(-1));
+    Value source = emitter.elementOr(getSource(), position, FloatAttr::get(element, 0.0));
+    Value here = emitter.select(
+        inWindow, [&] { return emitter.indexValue(number, numbers); },
+        [&] { return emitter.constant(none(-2)); });
+    sum = emitter.apply({chosen, here, source, sum}, [&](OpBuilder &b, ValueRange v) {
+      Value isHere = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, v[0], v[1]);
+      Value x = convertFloat(b, loc, v[2], accumulator);
+      Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(x.getType()));
+      return emitCombine(b, v[3], b.create<arith::SelectOp>(loc, isHere, x, zero));
+    });
+  });
+  return emitter.apply(
+      sum, [&](OpBuilder &b, ValueRange v) { return convertFloat(b, loc, v.front(), element); });
 }

@@ -4,7 +4,11 @@
 
 include "ir/prim/PrimDialect.td"
 
-def Prim_ReduceWindowOp : Prim_Op<"reduce_window", "Window", Prim_Reduces, Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
+class Prim_WindowOp<string mnemonic, list<Trait> traits = []>
+    : Prim_Op<mnemonic, "Window", [DeclareOpInterfaceMethods<Windowed>],
+              traits # Prim_OfAllDimensions # Prim_Infers>;
+
+def Prim_ReduceWindowOp : Prim_WindowOp<"reduce_window", Prim_Reduces # Prim_HasGradient> {
   let summary = "combines the elements of a window that slides over the operand";
   let description = [{
     result[o] = combine over w in window of operand[o * stride + w * dilation - pad_low]; positions outside
@@ -21,30 +25,34 @@ def Prim_ReduceWindowOp : Prim_Op<"reduce_window", "Window", Prim_Reduces, Prim_
   let assemblyFormat = "$kind $operand attr-dict `:` functional-type(operands, results)";
 }
 
-def Prim_WindowScatterOp : Prim_Op<"window_scatter", "WindowScatter", Prim_Combines # Prim_Orders, Prim_OfAllDimensions # Prim_HasGradient # Prim_Infers> {
-  let summary = "adds each window's source element to the first greatest element of that window";
+def Prim_ArgWindowOp : Prim_WindowOp<"arg_window", Prim_NoGradient> {
+  let summary = "which element of each window is the first greatest: its row-major number in the window";
   let description = [{
-    The gradient of max-pooling: result has the operand's shape; for every window position o, source[o] is
-    added at the position of the first (row-major) maximum of the window of the operand, NaN being the
-    greatest. Nothing is added for a window that holds no element. Every addition rounds to the element type.
-    window_scatter_c1: the attributes obey reduce_window_c1.
-    window_scatter_c2: source has the shape of reduce_window(operand) and the operand's element type.}];
-  let arguments = (ins Prim_FloatTensor:$operand, Prim_FloatTensor:$source, DenseI64ArrayAttr:$window,
-                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
-                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
-  let results = (outs Prim_FloatTensor:$result);
-}
-
-def Prim_ArgWindowOp : Prim_Op<"arg_window", "WindowScatter", Prim_Orders, Prim_NoGradient # Prim_Infers> {
-  let summary = "where the first greatest element of each window is: its row-major index in the operand";
-  let description = [{
-    The result is i64. NaN is the greatest. A window that holds no element, because all of its positions are
-    outside the operand, gives -1.
+    NaN is the greatest. Positions outside the operand have numbers, too, but do not count; a window that
+    holds no element gives -1. The result is i8 where a window has at most 127 positions, otherwise i32, or
+    i64: little memory for what max-pooling keeps for its gradient.
     arg_window_c1: the attributes obey reduce_window_c1.}];
   let arguments = (ins Prim_NumberTensor:$operand, DenseI64ArrayAttr:$window,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                        DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
-  let results = (outs Prim_TensorOf<[I64]>:$result);
+  let results = (outs Prim_IntegerTensor:$result);
+}
+
+def Prim_WindowScatterOp : Prim_WindowOp<"window_scatter", Prim_Combines # Prim_HasGradient> {
+  let summary = "adds each window's source to one element of that window";
+  let description = [{
+    The gradient of max-pooling, of the numbers that arg_window gives. The result has the given extents; for
+    every position o of the windows, source[o] is added to the element number numbers[o] of the window:
+    result[i] = sum of source[o] over all o, w with o * stride + w * dilation - pad_low = i and w the
+    element number numbers[o]. A number that no element of the window has adds nothing. f16 and bf16
+    accumulate in f32.
+    window_scatter_c1: the attributes obey reduce_window_c1; extents are at least 0.
+    window_scatter_c2: numbers and source have the windows' positions as their shape.
+    window_scatter_c3: numbers are of the type that arg_window gives for such windows.}];
+  let arguments = (ins Prim_IntegerTensor:$numbers, Prim_FloatTensor:$source, DenseI64ArrayAttr:$extents,
+                       DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high);
+  let results = (outs Prim_FloatTensor:$result);
 }
 
 #endif

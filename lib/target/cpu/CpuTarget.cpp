@@ -22,7 +22,11 @@ int64_t CpuTarget::getCachedElements() const { return sizeThreshold(4096); }
 // Longer bodies spill registers; more functions wait for arithmetic already; more buffers are more
 // streams than the hardware prefetches.
 KernelLimits CpuTarget::getKernelLimits() const {
-  return {.ops = 96, .buffers = 32, .expensiveOps = 16};
+  return {.ops = 96,
+          .buffers = 32,
+          .expensiveOps = 16,
+          .evaluationsPerByte = 0, // caches hold what a window reads
+          .windowReadsPerByte = 8};
 }
 
 // Fewer fill no vector register.

@@ -25,7 +25,11 @@ int64_t CudaTarget::getCachedElements() const { return sizeThreshold(1 << 14); }
 // ---- Kernels ----
 
 KernelLimits CudaTarget::getKernelLimits() const {
-  return {.ops = 96, .buffers = 32, .expensiveOps = 16};
+  return {.ops = 96,
+          .buffers = 32,
+          .expensiveOps = 16,
+          .evaluationsPerByte = 4, // an H100 has 10 instructions of a lane for a byte of memory
+          .windowReadsPerByte = 8};
 }
 
 // The threads of a warp compute what they have in common once each, in as many instructions: the

@@ -27,6 +27,11 @@ struct Window {
   bool overlaps() const { return positions > 1 && (dilation > 1 || stride < size); }
 };
 
+WindowGeometry geometryOf(WindowScatterOp op) { return WindowGeometry::of(op); }
+template <typename Op> WindowGeometry geometryOf(Op op) {
+  return WindowGeometry::of(op, op.getOperand());
+}
+
 SmallVector<Window> windowsOf(const WindowGeometry &g) {
   SmallVector<Window> windows;
   for (auto [d, positions] : llvm::enumerate(g.positions()))
@@ -39,18 +44,28 @@ Tensor firstOf(Tensor x, int64_t d, int64_t count) {
   return x.dim(d) == count ? x : x.sliceDim(d, 0, count);
 }
 
+/// The geometry of windows that extend along dimension d of x alone.
+struct AlongDimension {
+  AlongDimension(Tensor x, int64_t d, const Window &w)
+      : extents(x.shape()), sizes(x.rank(), 1), strides(sizes), dilations(sizes), low(x.rank(), 0),
+        high(low) {
+    sizes[d] = w.size;
+    strides[d] = w.stride;
+    dilations[d] = w.dilation;
+    low[d] = w.low;
+    high[d] = std::max<int64_t>(0, (w.positions - 1) * w.stride + w.reach() - x.dim(d) - w.low);
+  }
+  WindowGeometry get() const { return {extents, sizes, strides, dilations, low, high}; }
+
+  SmallVector<int64_t> extents, sizes, strides, dilations, low, high;
+};
+
 /// An op whose windows extend along dimension d alone.
 template <typename Op, typename... Arguments>
 Tensor alongDimension(Tensor x, int64_t d, const Window &w, Arguments... arguments) {
-  SmallVector<int64_t> ones(x.rank(), 1), zeros(x.rank(), 0),
-      sizes = ones, strides = ones, dilations = ones, low = zeros, high = zeros;
-  sizes[d] = w.size;
-  strides[d] = w.stride;
-  dilations[d] = w.dilation;
-  low[d] = w.low;
-  high[d] = std::max<int64_t>(0, (w.positions - 1) * w.stride + w.reach() - x.dim(d) - w.low);
-  Tensor y = x.wrap(x.getBuilder().create<Op>(x.getLoc(), x.get(), arguments..., sizes, strides,
-                                              dilations, low, high));
+  AlongDimension of(x, d, w);
+  Tensor y = x.wrap(x.getBuilder().create<Op>(x.getLoc(), x.get(), arguments..., of.sizes,
+                                              of.strides, of.dilations, of.low, of.high));
   return firstOf(y, d, w.positions);
 }
 
@@ -58,9 +73,8 @@ Tensor alongDimension(Tensor x, int64_t d, const Window &w, Arguments... argumen
 
 class Reduction {
 public:
-  explicit Reduction(ReduceWindowOp op)
-      : kind(op.getKind()), type(op.getType().getElementType()),
-        isUnsigned(type.isUnsignedInteger()) {}
+  Reduction(ReduceKind kind, Type type)
+      : kind(kind), type(type), isUnsigned(type.isUnsignedInteger()) {}
 
   Tensor run(Tensor x, ArrayRef<Window> windows) const {
     if (kind == ReduceKind::sum && isa<FloatType>(type) &&
@@ -73,7 +87,6 @@ public:
     return y.convert(type);
   }
 
-private:
   /// Padded or cut to `extent` elements from -low on; what is outside of `x` does not count.
   Tensor inBounds(Tensor x, int64_t d, int64_t low, int64_t extent) const {
     SmallVector<int64_t> lows(x.rank(), 0), highs(x.rank(), 0);
@@ -93,6 +106,7 @@ private:
                                         interior));
   }
 
+private:
   /// Along dimensions whose windows share no element: blocks, of which each is reduced.
   Tensor reduceBlocks(Tensor x, ArrayRef<Window> windows) const {
     SmallVector<int64_t> split, reduced;
@@ -169,61 +183,125 @@ private:
 
 // ---- arg_window ----
 
-/// Where each window's first greatest element is, one dimension after the other from the innermost
-/// on: the first greatest row has it, where that row has it.
-Tensor argWindow(Tensor x, ArrayRef<Window> windows) {
-  std::optional<Tensor> where; // the elements of x that are left
+/// The numbers of the first greatest elements in windows of x along dimension d, which lie in x
+/// altogether: of as many elements as a power of two, then of two of these that overlap.
+Tensor numbersByHalves(Tensor x, int64_t d, const Window &w) {
+  Tensor best = x, number = x.full(tensorType(x).clone(x.getBuilder().getI64Type()), 0.0);
+  for (int64_t size = 1; size < w.size;) {
+    int64_t later = std::min(size, w.size - size), begin = later * w.dilation;
+    auto both = [&](Tensor y) {
+      return std::pair(y.sliceDim(d, 0, y.dim(d) - begin), y.sliceDim(d, begin, y.dim(d)));
+    };
+    auto [a, b] = both(best);
+    auto [numberA, numberB] = both(number);
+    Tensor isGreater = b > a;
+    if (isa<FloatType>(x.elementType())) // NaN is the greatest
+      isGreater = bitAnd(logicalNot(a >= b), equal(a, a));
+    best = select(isGreater, b, a);
+    number = select(isGreater, numberB + static_cast<double>(later), numberA);
+    size += later;
+  }
+  SmallVector<int64_t> starts(x.rank(), 0), limits(number.shape()), strides(x.rank(), 1);
+  limits[d] = (w.positions - 1) * w.stride + 1;
+  strides[d] = w.stride;
+  return number.slice(starts, limits, strides);
+}
+
+/// The same of windows that share no element: blocks, each of which is searched.
+Tensor numbersOfBlocks(Tensor x, int64_t d, const Window &w) {
+  SmallVector<int64_t> split(x.shape());
+  split[d] = w.positions;
+  split.insert(split.begin() + d + 1, w.positions == 1 ? w.size : w.stride);
+  Tensor blocks = firstOf(x.reshape(split), d + 1, w.size);
+  return x.wrap(x.getBuilder().create<ArgReduceOp>(x.getLoc(), blocks, ReduceKind::max, d + 1));
+}
+
+/// The numbers of the first greatest elements in windows along dimension d, as i64.
+Tensor numbersAlong(Tensor x, int64_t d, const Window &w) {
+  if (!isLargeWindow(w.size))
+    return alongDimension<ArgWindowOp>(x, d, w).convert(x.getBuilder().getI64Type());
+  bool isBlocks = !w.overlaps();
+  int64_t extent = isBlocks && w.positions > 1 ? w.positions * w.stride
+                                               : (w.positions - 1) * w.stride + w.reach();
+  Reduction greatest(ReduceKind::max, x.elementType());
+  Tensor inside = greatest.inBounds(x, d, w.low, extent);
+  if (isBlocks && w.positions == 1 && w.dilation > 1) {
+    SmallVector<int64_t> starts(x.rank(), 0), limits(inside.shape()), strides(x.rank(), 1);
+    strides[d] = w.dilation;
+    inside = inside.slice(starts, limits, strides);
+  }
+  Tensor number = isBlocks ? numbersOfBlocks(inside, d, w) : numbersByHalves(inside, d, w);
+  // What is outside may be as great as the greatest inside, but does not count.
+  Tensor begin =
+      iota(x.getBuilder(), x.getLoc(), tensorType(number), d) * static_cast<double>(w.stride) -
+      static_cast<double>(w.low);
+  auto dilation = static_cast<double>(w.dilation);
+  Tensor first = (max(-begin, 0.0) + (dilation - 1)) / dilation;
+  Tensor isEmpty = bitOr(first >= static_cast<double>(w.size),
+                         begin + first * dilation >= static_cast<double>(x.dim(d)));
+  return select(isEmpty, -1.0, max(number, first));
+}
+
+/// The numbers of each window's first greatest element, one dimension after the other from the
+/// innermost on: the first greatest row has it, where that row has it.
+Tensor numbersOf(Tensor x, ArrayRef<Window> windows) {
+  std::optional<Tensor> number; // of the elements of x that are left, in their windows
   Tensor left = x;
+  int64_t elements = 1;
   for (int64_t d = x.rank() - 1; d >= 0; --d) {
     const Window &w = windows[d];
     if (w.isIdentity(x.dim(d)))
       continue;
-    Tensor at = alongDimension<ArgWindowOp>(left, d, w);
-    Tensor found = at;
-    if (where) {
-      Tensor outer = where->reshape({where->size()}).gather(max(at, 0.0), 0);
-      found = select(at < 0.0, -1.0, outer);
+    Tensor row = numbersAlong(left, d, w), found = row;
+    if (number) {
+      Tensor at = windowElements(row, AlongDimension(left, d, w).get());
+      Tensor inRow = number->reshape({number->size()}).gather(max(at, 0.0), 0);
+      found =
+          select(bitOr(row < 0.0, inRow < 0.0), -1.0, row * static_cast<double>(elements) + inRow);
     }
+    elements *= w.size;
     left = alongDimension<ReduceWindowOp>(left, d, w, ReduceKind::max);
-    where = found;
+    number = found;
   }
-  return *where;
+  return *number;
 }
 
-/// The source of each window, added where its first greatest element is.
-Tensor scatterToGreatest(WindowScatterOp op, Tensor x) {
-  Tensor source = x.wrap(op.getSource());
-  Tensor at = x.wrap(x.getBuilder().create<ArgWindowOp>(
-      op.getLoc(), op.getOperand(), op.getWindow(), op.getStrides(), op.getDilations(),
-      op.getPadLow(), op.getPadHigh()));
-  if (WindowGeometry::of(op, op.getOperand()).hasEmptyWindow()) {
+Tensor argWindow(ArgWindowOp op, Tensor x) {
+  Tensor numbers = numbersOf(x, windowsOf(geometryOf(op)));
+  return numbers.convert(op.getType().getElementType());
+}
+
+/// The source of each window, added where the number says.
+Tensor scatterToElements(WindowScatterOp op, Tensor numbers) {
+  WindowGeometry geometry = geometryOf(op);
+  Tensor source = numbers.wrap(op.getSource()), at = windowElements(numbers, geometry);
+  if (geometry.hasEmptyWindow()) {
     source = select(at < 0.0, 0.0, source);
     at = max(at, 0.0);
   }
-  RankedTensorType flat = RankedTensorType::get({x.size()}, x.elementType());
-  return x.full(flat, 0.0)
+  int64_t elements = ReferenceArray::count(geometry.extents);
+  return source.full(RankedTensorType::get({elements}, source.elementType()), 0.0)
       .scatter(at.reshape({at.size()}), source.reshape({source.size()}), 0, ScatterKind::add)
-      .reshape(x.shape());
+      .reshape(geometry.extents);
 }
 
 // ---- the pass ----
 
-template <typename Op> bool isLarge(Op op) {
-  return isLargeWindow(op.getWindow()) &&
-         cast<RankedTensorType>(op.getOperand().getType()).getNumElements() > 0 &&
-         ReferenceArray::count(WindowGeometry::of(op, op.getOperand()).positions()) > 0;
+bool isLarge(const WindowGeometry &geometry) {
+  return isLargeWindow(geometry.window) && ReferenceArray::count(geometry.extents) > 0 &&
+         ReferenceArray::count(geometry.positions()) > 0;
 }
 
 template <typename Op> void replace(func::FuncOp function, function_ref<Tensor(Op, Tensor)> split) {
   SmallVector<Op> large;
   function.walk([&](Op op) {
-    if (isLarge(op))
+    if (isLarge(geometryOf(op)))
       large.push_back(op);
   });
   for (Op op : large) {
     WorkScope scope(op);
     OpBuilder builder(op);
-    Value result = split(op, Tensor(builder, op.getLoc(), op.getOperand()));
+    Value result = split(op, Tensor(builder, op.getLoc(), op->getOperand(0)));
     op.replaceAllUsesWith(result);
     op.erase();
   }
@@ -232,12 +310,10 @@ template <typename Op> void replace(func::FuncOp function, function_ref<Tensor(O
 struct SplitWindowsPass : accc::impl::SplitWindowsPassBase<SplitWindowsPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    replace<WindowScatterOp>(function, scatterToGreatest);
-    replace<ArgWindowOp>(function, [](ArgWindowOp op, Tensor x) {
-      return argWindow(x, windowsOf(WindowGeometry::of(op, op.getOperand())));
-    });
+    replace<WindowScatterOp>(function, scatterToElements);
+    replace<ArgWindowOp>(function, argWindow);
     replace<ReduceWindowOp>(function, [](ReduceWindowOp op, Tensor x) {
-      return Reduction(op).run(x, windowsOf(WindowGeometry::of(op, op.getOperand())));
+      return Reduction(op.getKind(), x.elementType()).run(x, windowsOf(geometryOf(op)));
     });
   }
 };

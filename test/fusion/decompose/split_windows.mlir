@@ -68,15 +68,38 @@ func.func @longest(%x: tensor<5100xf32>) -> tensor<100xf32> {
 // CHECK: prim.arg_window {{.*}}window = array<i64: 1, 9>
 // CHECK: prim.arg_window {{.*}}window = array<i64: 8, 1>
 // CHECK: prim.gather
-func.func @greatest(%x: tensor<9x10xf32>) -> tensor<9x25xi64> {
-  %0 = prim.arg_window %x {window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x10xf32>) -> tensor<9x25xi64>
-  return %0 : tensor<9x25xi64>
+func.func @greatest(%x: tensor<9x10xf32>) -> tensor<9x25xi8> {
+  %0 = prim.arg_window %x {window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x10xf32>) -> tensor<9x25xi8>
+  return %0 : tensor<9x25xi8>
 }
 
 // CHECK-LABEL: @scattered
 // CHECK-NOT: window_scatter
 // CHECK: prim.scatter {{.*}}kind = #prim<scatter_kind add>
 func.func @scattered(%x: tensor<9x10xf32>, %s: tensor<9x25xf32>) -> tensor<9x10xf32> {
-  %0 = prim.window_scatter %x, %s {window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x10xf32>, tensor<9x25xf32>) -> tensor<9x10xf32>
+  %n = prim.arg_window %x {window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x10xf32>) -> tensor<9x25xi8>
+  %0 = prim.window_scatter %n, %s {extents = array<i64: 9, 10>, window = array<i64: 8, 9>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 3, 14>, pad_high = array<i64: 4, 9>} : (tensor<9x25xi8>, tensor<9x25xf32>) -> tensor<9x10xf32>
   return %0 : tensor<9x10xf32>
+}
+
+// Large windows that share no element are blocks, of which each is searched; what is outside does not count.
+// CHECK-LABEL: @greatest_of_blocks
+// CHECK: prim.pad {{.*}} -> tensor<3x270xf32>
+// CHECK: prim.reshape {{.*}} -> tensor<3x3x90xf32>
+// CHECK: prim.slice {{.*}} -> tensor<3x3x70xf32>
+// CHECK: prim.arg_reduce max {{.*}}{dimension = 2 : i64}
+// CHECK-NOT: arg_window
+func.func @greatest_of_blocks(%x: tensor<3x245xf32>) -> tensor<3x3xi8> {
+  %0 = prim.arg_window %x {window = array<i64: 1, 70>, strides = array<i64: 1, 90>, dilations = array<i64: 1, 1>, pad_low = array<i64: 0, 5>, pad_high = array<i64: 0, 5>} : (tensor<3x245xf32>) -> tensor<3x3xi8>
+  return %0 : tensor<3x3xi8>
+}
+
+// Overlapping ones: of 2, 4, ..., 64 elements, then of two of these.
+// CHECK-LABEL: @greatest_of_many
+// CHECK-COUNT-8: prim.compare gt
+// CHECK: prim.slice {{.*}}strides = array<i64: 2>
+// CHECK: return {{.*}} tensor<66xi32>
+func.func @greatest_of_many(%x: tensor<300xi32>) -> tensor<66xi32> {
+  %0 = prim.arg_window %x {window = array<i64: 170>, strides = array<i64: 2>, dilations = array<i64: 1>, pad_low = array<i64: 0>, pad_high = array<i64: 0>} : (tensor<300xi32>) -> tensor<66xi32>
+  return %0 : tensor<66xi32>
 }

@@ -28,7 +28,8 @@ func.func @between(%x: tensor<8x3x16x16xf32>, %w: tensor<4x3x3x3xf32>, %v: tenso
 // CHECK: prim.reduce_window max {{.*}} pad_low = array<i64: 0, 1, 1, 0>, strides = array<i64: 1, 2, 2, 1>, window = array<i64: 1, 3, 3, 1>
 // CHECK: prim.pad {{.*}}high = array<i64: 0, 1, 2, 0>
 // CHECK: prim.slice {{.*}}limits = array<i64: 16, 5, 6, 8>
-// CHECK: prim.window_scatter {{.*}}window = array<i64: 1, 3, 3, 1>
+// CHECK: prim.arg_window {{.*}}window = array<i64: 1, 3, 3, 1>{{.*}} -> tensor<16x4x4x8xi8>
+// CHECK: prim.window_scatter {{.*}}extents = array<i64: 16, 8, 8, 8>{{.*}}window = array<i64: 1, 3, 3, 1>
 // CHECK: prim.convolution_backward_data {{.*}}channels_last = true{{.*}} -> tensor<16x8x8x4xf32>
 // CHECK: prim.convolution_backward_weights {{.*}}channels_last = true{{.*}} -> tensor<8x4x3x3xf32>
 // CHECK: prim.reduce sum {{.*}}dimensions = array<i64: 0, 1, 2>} : (tensor<16x8x8x4xf32>) -> tensor<4xf32>
@@ -40,7 +41,8 @@ func.func @backward(%x: tensor<16x4x8x8xf32>, %w: tensor<8x4x3x3xf32>) -> (tenso
   %1 = prim.reduce_window max %0 {dilations = array<i64: 1, 1, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, strides = array<i64: 1, 1, 2, 2>, window = array<i64: 1, 1, 3, 3>} : (tensor<16x8x8x8xf32>) -> tensor<16x8x4x4xf32>
   %2 = prim.pad %1, %zero {high = array<i64: 0, 0, 1, 2>, interior = array<i64: 0, 0, 0, 0>, low = array<i64: 0, 0, 0, 0>} : (tensor<16x8x4x4xf32>, tensor<f32>) -> tensor<16x8x5x6xf32>
   %3 = prim.slice %2 {limits = array<i64: 16, 8, 5, 6>, starts = array<i64: 0, 0, 1, 2>, strides = array<i64: 1, 1, 1, 1>} : (tensor<16x8x5x6xf32>) -> tensor<16x8x4x4xf32>
-  %4 = prim.window_scatter %0, %3 {dilations = array<i64: 1, 1, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, strides = array<i64: 1, 1, 2, 2>, window = array<i64: 1, 1, 3, 3>} : (tensor<16x8x8x8xf32>, tensor<16x8x4x4xf32>) -> tensor<16x8x8x8xf32>
+  %n = prim.arg_window %0 {dilations = array<i64: 1, 1, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, strides = array<i64: 1, 1, 2, 2>, window = array<i64: 1, 1, 3, 3>} : (tensor<16x8x8x8xf32>) -> tensor<16x8x4x4xi8>
+  %4 = prim.window_scatter %n, %3 {extents = array<i64: 16, 8, 8, 8>, dilations = array<i64: 1, 1, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, strides = array<i64: 1, 1, 2, 2>, window = array<i64: 1, 1, 3, 3>} : (tensor<16x8x4x4xi8>, tensor<16x8x4x4xf32>) -> tensor<16x8x8x8xf32>
   %5 = prim.convolution_backward_data %4, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 1, 1>} : (tensor<16x8x8x8xf32>, tensor<8x4x3x3xf32>) -> tensor<16x4x8x8xf32>
   %6 = prim.convolution_backward_weights %x, %4 {dilations = array<i64: 1, 1>, groups = 1 : i64, pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 1, 1>} : (tensor<16x4x8x8xf32>, tensor<16x8x8x8xf32>) -> tensor<8x4x3x3xf32>
   %7 = prim.reduce sum %5 {dimensions = array<i64: 0, 2, 3>} : (tensor<16x4x8x8xf32>) -> tensor<4xf32>

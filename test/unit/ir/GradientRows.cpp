@@ -241,10 +241,19 @@ static std::vector<GradientRow> makeRows() {
        windows("8, 70", "9, 75", "0, 1", "0, 0")},
       {"reduce_window sum", {{"12x9xf64"}}, {"2x2xf64"}, windows("9, 8", "4, 5", "1, 0", "1, 5")},
       {"reduce_window sum", {{"70xf64"}}, {"1xf64"}, windows("65", "999", "3", "0")},
-      {"window_scatter", {{"2x5xf64"}, {"2x4xf64"}}, {"2x5xf64"}, window},
+      {"window_scatter",
+       {{"2x4xi8", 0, 0, {1, 1, 1, 0, 1, 0, 0, 1}}, {"2x4xf64"}},
+       {"2x5xf64"},
+       "{extents = array<i64: 2, 5>, " + window.substr(1)},
       // The window in the middle straddles the operand; then no window holds an element.
-      {"window_scatter", {{"2xf64"}, {"3xf64"}}, {"2xf64"}, straddling},
-      {"window_scatter", {{"0xf64"}, {"1xf64"}}, {"0xf64"}, straddling},
+      {"window_scatter",
+       {{"3xi8", 0, 0, {1, -1, 0}}, {"3xf64"}},
+       {"2xf64"},
+       "{extents = array<i64: 2>, " + straddling.substr(1)},
+      {"window_scatter",
+       {{"1xi8", 0, 0, {-1}}, {"1xf64"}},
+       {"0xf64"},
+       "{extents = array<i64: 0>, " + straddling.substr(1)},
 
       // ---- contractions ----
       {"dot_general",

@@ -41,7 +41,18 @@ public:
     }
     return constantOf(getElementTypeOrSelf(tensor), array->at(position));
   }
-  Value lanes(Value value) override { return value; }
+  Value elementOr(Value tensor, ArrayRef<AffineExpr> index, TypedAttr outside) override {
+    SmallVector<IndexRange> ranges;
+    for (auto [expression, extent] :
+         llvm::zip_equal(index, cast<RankedTensorType>(tensor.getType()).getShape()))
+      ranges.push_back({expression, 0, extent});
+    return select(
+        ranges, [&] { return element(tensor, index); }, [&] { return constant(outside); });
+  }
+  Value apply(ArrayRef<Value> elements,
+              function_ref<Value(OpBuilder &, ValueRange)> rule) override {
+    return rule(opBuilder, elements);
+  }
   Value constant(TypedAttr value) override {
     return opBuilder.create<arith::ConstantOp>(op->getLoc(), value);
   }
@@ -100,7 +111,9 @@ double foldElement(Operation *op, ArrayRef<ReferenceArray> operands, const Refer
   SmallVector<AffineExpr> expressions;
   for (int64_t i : index)
     expressions.push_back(builder.getAffineConstantExpr(i));
-  Value value = cast<View>(op).emitElement(emitter, expressions);
+  auto view = dyn_cast<View>(op);
+  Value value = view ? view.emitElement(emitter, expressions)
+                     : cast<Windowed>(op).emitElement(emitter, expressions);
   REQUIRE(value.getType() == kept);
   auto terminator = builder.create<func::ReturnOp>(op->getLoc(), value);
   REQUIRE(succeeded(applyPatternsAndFoldGreedily(function, RewritePatternSet(&context()))));
@@ -114,8 +127,9 @@ double foldElement(Operation *op, ArrayRef<ReferenceArray> operands, const Refer
 
 } // namespace
 
-/// Views without a gradient, which have no row there.
+/// Views and windows without a gradient, which have no row there.
 static std::vector<GradientRow> moreRows() {
+  constexpr double least = std::numeric_limits<double>::infinity();
   return {
       {"iota", {}, {"2x3xi32"}, "{dimension = 1 : i64}"},
       {"iota", {}, {"3xui8"}, "{dimension = 0 : i64}"},
@@ -126,17 +140,34 @@ static std::vector<GradientRow> moreRows() {
        {{"4xi1", 0, 0, {0, 1, 1, 0}}, {"3xi32", 0, 0, {3, 1, 2}}},
        {"3xi1"},
        "{axis = 0 : i64}"},
+      // Windows that straddle the operand or are outside of it; equal elements, the least as well.
+      {"arg_window",
+       {{"2x3xf32", 0, 0, {-least, -least, 1, -least, 1, 1}}},
+       {"3x4xi8"},
+       "{window = array<i64: 2, 2>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, "
+       "pad_low = array<i64: 1, 1>, pad_high = array<i64: 1, 1>}"},
+      {"arg_window",
+       {{"2xui8", 0, 0, {200, 0}}},
+       {"3xi8"},
+       "{window = array<i64: 2>, strides = array<i64: 1>, dilations = array<i64: 3>, "
+       "pad_low = array<i64: 2>, pad_high = array<i64: 2>}"},
+      {"window_scatter",
+       {{"3x3xi8", 0, 0, {0, 3, -1, 2, 1, 0, 5, 3, 3}},
+        {"3x3xf32", 0, 0, {1, 2, 3, 4, 5, 6, 7, 8, 9}}},
+       {"5x4xf32"},
+       "{extents = array<i64: 5, 4>, window = array<i64: 2, 2>, strides = array<i64: 2, 1>, "
+       "dilations = array<i64: 1, 3>, pad_low = array<i64: 1, 1>, pad_high = array<i64: 0, 1>}"},
   };
 }
 
-TEST_CASE("element rules of views pick the elements of the op's value") {
+TEST_CASE("element rules of views and windows give the elements of the op's value") {
   context().loadDialect<arith::ArithDialect>();
   std::vector<GradientRow> rows = gradientRows();
   llvm::append_range(rows, moreRows());
   for (const GradientRow &row : rows) {
     Program program(row.text());
     Operation *op = &program.function().getBody().front().front();
-    if (!isa<View>(op))
+    if (!isa<View, Windowed>(op))
       continue;
     INFO(row.text());
     std::vector<ReferenceArray> operands = row.arguments();

@@ -139,30 +139,42 @@ static const KernelCase kCases[] = {
   {"sum_pool_padded", R"(func.func @f(%a: tensor<2x3x8x8xf32>) -> tensor<2x3x8x8xf32> {
     %0 = prim.reduce_window sum %a {window = array<i64: 1, 1, 3, 3>, strides = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>} : (tensor<2x3x8x8xf32>) -> tensor<2x3x8x8xf32>
     return %0 : tensor<2x3x8x8xf32> })"},
-  {"window_scatter", R"(func.func @f(%a: tensor<2x3x8x8xf32>, %s: tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32> {
-    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 1, 3, 3>, strides = array<i64: 1, 1, 2, 2>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>} : (tensor<2x3x8x8xf32>, tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32>
+  {"window_scatter", R"(func.func @f(%n: tensor<2x3x4x4xi8>, %s: tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32> {
+    %m = prim.constant dense<15> : tensor<2x3x4x4xi8>
+    %k = prim.and %n, %m : (tensor<2x3x4x4xi8>, tensor<2x3x4x4xi8>) -> tensor<2x3x4x4xi8>
+    %0 = prim.window_scatter %k, %s {extents = array<i64: 2, 3, 8, 8>, window = array<i64: 1, 1, 3, 3>, strides = array<i64: 1, 1, 2, 2>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 0, 1, 1>, pad_high = array<i64: 0, 0, 1, 1>} : (tensor<2x3x4x4xi8>, tensor<2x3x4x4xf32>) -> tensor<2x3x8x8xf32>
     return %0 : tensor<2x3x8x8xf32> })"},
-  {"window_scatter_overlapping", R"(func.func @f(%a: tensor<2x9x9xf32>, %s: tensor<2x9x9xf32>) -> tensor<2x9x9xf32> {
-    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 5, 5>, strides = array<i64: 1, 1, 1>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 2, 2>, pad_high = array<i64: 0, 2, 2>} : (tensor<2x9x9xf32>, tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
+  {"window_scatter_overlapping", R"(func.func @f(%n: tensor<2x9x9xi8>, %s: tensor<2x9x9xf32>) -> tensor<2x9x9xf32> {
+    %m = prim.constant dense<31> : tensor<2x9x9xi8>
+    %k = prim.and %n, %m : (tensor<2x9x9xi8>, tensor<2x9x9xi8>) -> tensor<2x9x9xi8>
+    %0 = prim.window_scatter %k, %s {extents = array<i64: 2, 9, 9>, window = array<i64: 1, 5, 5>, strides = array<i64: 1, 1, 1>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 2, 2>, pad_high = array<i64: 0, 2, 2>} : (tensor<2x9x9xi8>, tensor<2x9x9xf32>) -> tensor<2x9x9xf32>
     return %0 : tensor<2x9x9xf32> })"},
-  {"arg_window_large", R"(func.func @f(%a: tensor<2x9x40xf32>) -> tensor<2x5x42xi64> {
-    %0 = prim.arg_window %a {window = array<i64: 1, 7, 10>, strides = array<i64: 1, 2, 1>, dilations = array<i64: 1, 1, 2>, pad_low = array<i64: 0, 3, 20>, pad_high = array<i64: 0, 3, 0>} : (tensor<2x9x40xf32>) -> tensor<2x5x42xi64>
-    return %0 : tensor<2x5x42xi64> })"},
-  {"window_scatter_far_apart", R"(func.func @f(%a: tensor<2x20x20xf32>, %s: tensor<2x3x3xf32>) -> tensor<2x20x20xf32> {
-    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 2, 2>, strides = array<i64: 1, 9, 9>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 0, 0>, pad_high = array<i64: 0, 0, 0>} : (tensor<2x20x20xf32>, tensor<2x3x3xf32>) -> tensor<2x20x20xf32>
+  {"arg_window_large", R"(func.func @f(%a: tensor<2x9x40xf32>) -> tensor<2x5x42xi8> {
+    %0 = prim.arg_window %a {window = array<i64: 1, 7, 10>, strides = array<i64: 1, 2, 1>, dilations = array<i64: 1, 1, 2>, pad_low = array<i64: 0, 3, 20>, pad_high = array<i64: 0, 3, 0>} : (tensor<2x9x40xf32>) -> tensor<2x5x42xi8>
+    return %0 : tensor<2x5x42xi8> })"},
+  {"window_scatter_far_apart", R"(func.func @f(%n: tensor<2x3x3xi8>, %s: tensor<2x3x3xf32>) -> tensor<2x20x20xf32> {
+    %m = prim.constant dense<3> : tensor<2x3x3xi8>
+    %k = prim.and %n, %m : (tensor<2x3x3xi8>, tensor<2x3x3xi8>) -> tensor<2x3x3xi8>
+    %0 = prim.window_scatter %k, %s {extents = array<i64: 2, 20, 20>, window = array<i64: 1, 2, 2>, strides = array<i64: 1, 9, 9>, dilations = array<i64: 1, 1, 1>, pad_low = array<i64: 0, 0, 0>, pad_high = array<i64: 0, 0, 0>} : (tensor<2x3x3xi8>, tensor<2x3x3xf32>) -> tensor<2x20x20xf32>
     return %0 : tensor<2x20x20xf32> })"},
-  {"window_scatter_units", R"(func.func @f(%a: tensor<4x1xf32>, %s: tensor<4x1xf32>) -> tensor<4x1xf32> {
-    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 0, 0>, pad_high = array<i64: 0, 0>} : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  {"window_scatter_units", R"(func.func @f(%n: tensor<4x1xi8>, %s: tensor<4x1xf32>) -> tensor<4x1xf32> {
+    %m = prim.constant dense<1> : tensor<4x1xi8>
+    %k = prim.and %n, %m : (tensor<4x1xi8>, tensor<4x1xi8>) -> tensor<4x1xi8>
+    %0 = prim.window_scatter %k, %s {extents = array<i64: 4, 1>, window = array<i64: 1, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pad_low = array<i64: 0, 0>, pad_high = array<i64: 0, 0>} : (tensor<4x1xi8>, tensor<4x1xf32>) -> tensor<4x1xf32>
     return %0 : tensor<4x1xf32> })"},
-  {"window_scatter_columns", R"(func.func @f(%a: tensor<2x8x9x21xf32>, %s: tensor<2x4x5x21xf32>) -> tensor<2x8x9x21xf32> {
-    %0 = prim.window_scatter %a, %s {window = array<i64: 1, 3, 3, 1>, strides = array<i64: 1, 2, 2, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 1, 1, 0>, pad_high = array<i64: 0, 1, 1, 0>} : (tensor<2x8x9x21xf32>, tensor<2x4x5x21xf32>) -> tensor<2x8x9x21xf32>
+  {"window_scatter_columns", R"(func.func @f(%n: tensor<2x4x5x21xi8>, %s: tensor<2x4x5x21xf32>) -> tensor<2x8x9x21xf32> {
+    %m = prim.constant dense<15> : tensor<2x4x5x21xi8>
+    %k = prim.and %n, %m : (tensor<2x4x5x21xi8>, tensor<2x4x5x21xi8>) -> tensor<2x4x5x21xi8>
+    %0 = prim.window_scatter %k, %s {extents = array<i64: 2, 8, 9, 21>, window = array<i64: 1, 3, 3, 1>, strides = array<i64: 1, 2, 2, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 1, 1, 0>, pad_high = array<i64: 0, 1, 1, 0>} : (tensor<2x4x5x21xi8>, tensor<2x4x5x21xf32>) -> tensor<2x8x9x21xf32>
     return %0 : tensor<2x8x9x21xf32> })"},
-  {"window_scatter_columns_apart", R"(func.func @f(%a: tensor<7x3x40xf32>, %s: tensor<3x3x40xf32>) -> tensor<7x3x40xf32> {
-    %0 = prim.window_scatter %a, %s {window = array<i64: 2, 1, 1>, strides = array<i64: 2, 1, 1>, dilations = array<i64: 2, 1, 1>, pad_low = array<i64: 0, 0, 0>, pad_high = array<i64: 0, 0, 0>} : (tensor<7x3x40xf32>, tensor<3x3x40xf32>) -> tensor<7x3x40xf32>
+  {"window_scatter_columns_apart", R"(func.func @f(%n: tensor<3x3x40xi8>, %s: tensor<3x3x40xf32>) -> tensor<7x3x40xf32> {
+    %m = prim.constant dense<1> : tensor<3x3x40xi8>
+    %k = prim.and %n, %m : (tensor<3x3x40xi8>, tensor<3x3x40xi8>) -> tensor<3x3x40xi8>
+    %0 = prim.window_scatter %k, %s {extents = array<i64: 7, 3, 40>, window = array<i64: 2, 1, 1>, strides = array<i64: 2, 1, 1>, dilations = array<i64: 2, 1, 1>, pad_low = array<i64: 0, 0, 0>, pad_high = array<i64: 0, 0, 0>} : (tensor<3x3x40xi8>, tensor<3x3x40xf32>) -> tensor<7x3x40xf32>
     return %0 : tensor<7x3x40xf32> })"},
-  {"arg_window_columns", R"(func.func @f(%a: tensor<2x8x9x21xf32>) -> tensor<2x4x5x21xi64> {
-    %0 = prim.arg_window %a {window = array<i64: 1, 3, 3, 1>, strides = array<i64: 1, 2, 2, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 1, 1, 0>, pad_high = array<i64: 0, 1, 1, 0>} : (tensor<2x8x9x21xf32>) -> tensor<2x4x5x21xi64>
-    return %0 : tensor<2x4x5x21xi64> })"},
+  {"arg_window_columns", R"(func.func @f(%a: tensor<2x8x9x21xf32>) -> tensor<2x4x5x21xi8> {
+    %0 = prim.arg_window %a {window = array<i64: 1, 3, 3, 1>, strides = array<i64: 1, 2, 2, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 1, 1, 0>, pad_high = array<i64: 0, 1, 1, 0>} : (tensor<2x8x9x21xf32>) -> tensor<2x4x5x21xi8>
+    return %0 : tensor<2x4x5x21xi8> })"},
   {"arg_reduce", R"(func.func @f(%a: tensor<5x30xf32>) -> tensor<5xi64> {
     %0 = prim.arg_reduce max %a {dimension = 1 : i64} : (tensor<5x30xf32>) -> tensor<5xi64>
     return %0 : tensor<5xi64> })"},

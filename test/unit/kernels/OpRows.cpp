@@ -25,6 +25,16 @@ std::string windows(const char *window, const char *strides, const char *dilatio
                        window, strides, dilations, low, high, colon);
 }
 
+/// The attributes of windows with the extents of a tensor, as in "2x3x".
+std::string withExtents(const std::string &attributes, const char *shape) {
+  std::string extents;
+  for (char c : std::string(shape))
+    extents += c == 'x' ? ", " : std::string(1, c);
+  if (!extents.empty())
+    extents = ": " + extents.substr(0, extents.size() - 2);
+  return "{extents = array<i64" + extents + ">, " + attributes.substr(1);
+}
+
 OpRow unary(const char *op, int accepts) { return {op, {"$S$T"}, {"$S$T"}, accepts, "", kShapes}; }
 OpRow binary(const char *op, int accepts) {
   return {op, {"$S$T", "$S$T"}, {"$S$T"}, accepts, "", kShapes};
@@ -270,12 +280,13 @@ std::vector<OpRow> windowOps() {
                     form.attributes,
                     {""},
                     {"max", "min"}});
-    rows.push_back({"window_scatter",
-                    {operand.c_str(), {(result + "$T").c_str(), Fill::Small}},
-                    {operand},
-                    kFloat,
-                    form.attributes});
-    rows.push_back({"arg_window", {operand.c_str()}, {result + "i64"}, kNumber, form.attributes});
+    rows.push_back(
+        {"window_scatter",
+         {{(result + "i8").c_str(), Fill::Index, 9}, {(result + "$T").c_str(), Fill::Small}},
+         {operand},
+         kFloat,
+         withExtents(form.attributes, form.operand)});
+    rows.push_back({"arg_window", {operand.c_str()}, {result + "i8"}, kNumber, form.attributes});
   }
   return rows;
 }

@@ -26,8 +26,14 @@ llvm::Error accc::unknownTarget(llvm::StringRef name) {
   std::vector<std::string> names;
   for (const KnownTarget &target : kTargets)
     names.push_back(target.name.str());
+  std::string meant = name.str(); // gpu is closer to cpu than to cuda
+#define ACCC_TARGET(...)
+#define ACCC_TARGET_ALIAS(alias, target)                                                           \
+  if (name == #alias)                                                                              \
+    meant = #target;
+#include "target/Targets.def"
   return llvm::createStringError("--target " + name + ": this accc compiles for " +
-                                 llvm::join(names, ", ") + didYouMean(name, names));
+                                 llvm::join(names, ", ") + didYouMean(meant, names));
 }
 
 /// Where an arch is a machine of a target that was not asked for.

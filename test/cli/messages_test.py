@@ -91,6 +91,7 @@ class Messages(CommandLineTest):
             ("logits", USAGE, ["check", MLP / "model.onnx", "--loss", "cross_entropy=logit", "-D", "batch=4"]),
             ("adamw", USAGE, ["check", MLP / "model.onnx", "--loss", "mse", "--optimizer", "adamww"]),
             ("cuda", USAGE, ["check", MLP / "model.onnx", "--target", "cdua"]),
+            ("cuda", USAGE, ["check", MLP / "model.onnx", "--target", "gpu"]),
             ("schedule", USAGE, ["compile", MLP / "model.onnx", "--stop-after", "scedule"]),
             ("train_step", USAGE, ["run", library, "--entry", "trainstep"]),
             ("train_step", USAGE, ["bench", library, "--entry", "train-step"]),

@@ -172,6 +172,12 @@ static const KernelCase kCases[] = {
     %k = prim.and %n, %m : (tensor<3x3x40xi8>, tensor<3x3x40xi8>) -> tensor<3x3x40xi8>
     %0 = prim.window_scatter %k, %s {extents = array<i64: 7, 3, 40>, window = array<i64: 2, 1, 1>, strides = array<i64: 2, 1, 1>, dilations = array<i64: 2, 1, 1>, pad_low = array<i64: 0, 0, 0>, pad_high = array<i64: 0, 0, 0>} : (tensor<3x3x40xi8>, tensor<3x3x40xf32>) -> tensor<7x3x40xf32>
     return %0 : tensor<7x3x40xf32> })"},
+  {"neighbours_backwards", R"(func.func @f(%a: tensor<3x40xf32>, %b: tensor<3x80xf32>) -> tensor<3x80xf32> {
+    %0 = prim.broadcast %a {dimensions = array<i64: 0, 1>} : (tensor<3x40xf32>) -> tensor<3x40x2xf32>
+    %1 = prim.reshape %0 : (tensor<3x40x2xf32>) -> tensor<3x80xf32>
+    %2 = prim.reverse %1 {dimensions = array<i64: 1>} : (tensor<3x80xf32>) -> tensor<3x80xf32>
+    %3 = prim.mul %2, %b : (tensor<3x80xf32>, tensor<3x80xf32>) -> tensor<3x80xf32>
+    return %3 : tensor<3x80xf32> })"},
   {"arg_window_columns", R"(func.func @f(%a: tensor<2x8x9x21xf32>) -> tensor<2x4x5x21xi8> {
     %0 = prim.arg_window %a {window = array<i64: 1, 3, 3, 1>, strides = array<i64: 1, 2, 2, 1>, dilations = array<i64: 1, 1, 1, 1>, pad_low = array<i64: 0, 1, 1, 0>, pad_high = array<i64: 0, 1, 1, 0>} : (tensor<2x8x9x21xf32>) -> tensor<2x4x5x21xi8>
     return %0 : tensor<2x4x5x21xi8> })"},

@@ -93,13 +93,14 @@ static bool isOfOneOrder(Operation *op, ArrayRef<int64_t> order) {
     return llvm::all_of(op->getOperands(),
                         [&](Value x) { return shapeOf(x) == shapeOf(op->getResult(0)); });
   if (isa<Windowed>(op)) {
-    // Which of equal elements is the first, and its number, are a matter of the windows' own order.
+    // Which of equal elements is the first, its number, and how a sum is rounded are a matter of
+    // the windows' own order.
     ArrayRef<int64_t> window = cast<DenseI64ArrayAttr>(op->getAttr("window")).asArrayRef();
     SmallVector<int64_t> slides;
     for (int64_t d : order)
       if (window[d] != 1)
         slides.push_back(d);
-    return llvm::is_sorted(slides) || isa<prim::ReduceWindowOp>(op);
+    return llvm::is_sorted(slides);
   }
   if (isa<prim::OptimizationBarrierOp>(op))
     return true;

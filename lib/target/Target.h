@@ -20,9 +20,9 @@ struct KernelLimits {
   size_t ops;           // of its body
   size_t buffers;       // inputs and outputs
   int64_t expensiveOps; // Expensive ones of a body of several ops
-  /// For each byte that need not be written and read because a window's reader computes what the
-  /// window reads: how often ops may be computed again, and how many elements windows of windows
-  /// may read, both for one element of the kernel's space.
+  /// For each byte that is neither written nor read because a kernel computes what its windows
+  /// read: how often it may compute ops again, and how many elements its windows of windows may
+  /// read; both for one element of its space.
   double evaluationsPerByte, windowReadsPerByte;
 };
 

@@ -63,11 +63,11 @@ SmallVector<NamedAttribute> accc::frontend::primitiveWindow(NodeBuilder &node,
 
 Tensor accc::frontend::greatestElements(NodeBuilder &node, Tensor x, const WindowGeometry &g) {
   SmallVector<NamedAttribute> attributes = primitiveWindow(node, g, x);
-  auto of = [&](size_t i) {
-    return cast<DenseI64ArrayAttr>(attributes[i].getValue()).asArrayRef();
-  };
+  NamedAttrList byName(attributes);
+  auto of = [&](StringRef name) { return cast<DenseI64ArrayAttr>(byName.get(name)).asArrayRef(); };
   Tensor numbers = node.make<prim::ArgWindowOp>({x}, attributes);
-  return prim::windowElements(numbers, {x.shape(), of(0), of(1), of(2), of(3), of(4)});
+  return prim::windowElements(numbers, {x.shape(), of("window"), of("strides"), of("dilations"),
+                                        of("pad_low"), of("pad_high")});
 }
 
 Tensor accc::frontend::reduceWindow(NodeBuilder &node, Tensor x, const WindowGeometry &g,

@@ -38,7 +38,7 @@ void forEachInWindow(const WindowGeometry &geometry, ArrayRef<int64_t> strides,
 /// The order in which the greatest element of a window is the first.
 constexpr ElementOrder kGreatestFirst{/*descending=*/true, /*nanFirst=*/true};
 
-/// The attributes of windows, with an entry for each dimension.
+/// The attributes of windows, with an entry for each dimension; extents are window_scatter's alone.
 constexpr StringRef kWindowAttributes[] = {"window",  "strides",  "dilations",
                                            "pad_low", "pad_high", "extents"};
 
@@ -323,19 +323,19 @@ Value ArgWindowOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> ind
       number = here;
       continue;
     }
-    auto combined = [&](bool ofNumbers) {
-      return emitter.apply({best, x, number, here}, [&](OpBuilder &b, ValueRange v) -> Value {
-        Value greater = kGreatestFirst.emitPrecedes(b, getLoc(), isUnsigned, v[0], v[1]);
-        Value zero = b.create<arith::ConstantOp>(getLoc(), b.getZeroAttr(v[3].getType()));
-        Value outside = b.create<arith::CmpIOp>(getLoc(), arith::CmpIPredicate::slt, v[3], zero);
-        Value stays = b.create<arith::OrIOp>(getLoc(), greater, outside);
-        return ofNumbers ? b.create<arith::SelectOp>(getLoc(), stays, v[2], v[3])
-                         : b.create<arith::SelectOp>(getLoc(), stays, v[0], v[1]);
+    Value stays = emitter.apply({best, x, here}, [&](OpBuilder &b, ValueRange v) -> Value {
+      Value greater = kGreatestFirst.emitPrecedes(b, getLoc(), isUnsigned, v[0], v[1]);
+      Value zero = b.create<arith::ConstantOp>(getLoc(), b.getZeroAttr(v[2].getType()));
+      Value outside = b.create<arith::CmpIOp>(getLoc(), arith::CmpIPredicate::slt, v[2], zero);
+      return b.create<arith::OrIOp>(getLoc(), greater, outside);
+    });
+    auto choose = [&](Value soFar, Value other) {
+      return emitter.apply({stays, soFar, other}, [&](OpBuilder &b, ValueRange v) -> Value {
+        return b.create<arith::SelectOp>(getLoc(), v[0], v[1], v[2]);
       });
     };
-    Value next = combined(false);
-    number = combined(true);
-    best = next;
+    best = choose(best, x);
+    number = choose(number, here);
   }
   return number;
 }

@@ -15,8 +15,6 @@ namespace {
 /// More chunks make the program long, not the tensors much smaller.
 constexpr int64_t kMostChunks = 64;
 
-int64_t bytesOfValue(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
-
 /// Whether small results of the op may lie between two members: the maxima and sums of a softmax.
 bool mayLieBetween(Operation *op) { return !prim::isCall(op); }
 
@@ -34,7 +32,7 @@ public:
   std::optional<ChunkedRegion> grow(Operation *seed);
 
 private:
-  bool isLarge(Value value) const { return bytesOfValue(value) >= leastBytes; }
+  bool isLarge(Value value) const { return tensorBytes(value) >= leastBytes; }
   bool isAtLarge(Operation *op) const {
     return isLarge(op->getResult(0)) ||
            llvm::any_of(op->getOperands(), [&](Value operand) { return isLarge(operand); });
@@ -191,7 +189,7 @@ static llvm::SetVector<Value> tensorsOf(const ChunkedPass &pass, const ChunkedRe
                                         int64_t leastBytes) {
   llvm::SetVector<Value> tensors;
   auto add = [&](Value value) {
-    if (region.givesChunks(value.getDefiningOp()) && bytesOfValue(value) >= leastBytes)
+    if (region.givesChunks(value.getDefiningOp()) && tensorBytes(value) >= leastBytes)
       tensors.insert(value);
   };
   for (Operation *op : pass.ops)
@@ -230,7 +228,7 @@ static double costOf(const ChunkedRegion &region, int64_t leastBytes, const Targ
       double bytes = bytesOf(output.getType());
       if (!region.givesChunks(output.getDefiningOp()))
         cost += 3 * bytes * static_cast<double>(region.chunks() - 1);
-      else if (bytesOfValue(output) >= leastBytes)
+      else if (tensorBytes(output) >= leastBytes)
         cost += 2 * bytes;
     }
     cost += static_cast<double>(target.getLaunchBytes() * launches * region.chunks());
@@ -295,7 +293,7 @@ std::optional<ChunkedRegion> accc::findRegion(Value seed, const ChunkSizes &give
         tensors.insert(value);
     best->tensors = static_cast<int64_t>(tensors.size());
     for (Value value : tensors)
-      best->largestBytes = std::max(best->largestBytes, bytesOfValue(value));
+      best->largestBytes = std::max(best->largestBytes, tensorBytes(value));
   }
   return best;
 }

@@ -16,8 +16,6 @@ constexpr int kMostSteps = 6;
 /// A value that is so many times smaller than what is freed is rather kept.
 constexpr int64_t kMuchSmaller = 8;
 
-int64_t sizeInBytes(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
-
 /// `operand`, an alias of `storage` or that itself, as an alias of `other`.
 Value aliasOf(Value operand, Value storage, Value other, OpBuilder &b) {
   if (operand == storage || storage == other)
@@ -50,7 +48,7 @@ bool Recipe::need(Value storage, int depth) {
     return true;
   }
   const Kept *kept = lifetimes.find(storage);
-  if (kept && kept->first < at && kept->bytes * kMuchSmaller <= sizeInBytes(value)) {
+  if (kept && kept->first < at && kept->bytes * kMuchSmaller <= tensorBytes(value)) {
     available[storage] = storage;
     extended.insert(storage);
     return true;
@@ -81,7 +79,7 @@ bool Recipe::computeAgain(Value storage, int depth) {
   steps.push_back(std::move(again));
   available[storage] = storage; // `apply` knows the copy
   if (storage != value)
-    extra += sizeInBytes(storage);
+    extra += tensorBytes(storage);
   return true;
 }
 
@@ -111,7 +109,7 @@ bool Recipe::slice(prim::FusionOp fusion, Again &again, int depth) {
     // What the kernel also gave and is still there, or small enough to be kept, is read.
     if (Value outside = given.lookup(inside); outside && inside != wanted) {
       const Kept *kept = lifetimes.find(outside);
-      bool isSmall = kept && kept->bytes * kMuchSmaller <= sizeInBytes(value);
+      bool isSmall = kept && kept->bytes * kMuchSmaller <= tensorBytes(value);
       if ((inMemory(outside) || isSmall) && need(outside, depth + 1)) {
         again.read[inside] = outside;
         continue;
@@ -144,10 +142,10 @@ double Recipe::cost(const Target &target) const {
   double sum = 0;
   for (const Again &step : steps) {
     Operation *op = step.result.getOwner();
-    double bytes = static_cast<double>(sizeInBytes(step.result));
+    double bytes = static_cast<double>(tensorBytes(step.result));
     if (isa<prim::FusionOp>(op)) {
       for (auto [inside, outside] : step.read)
-        bytes += static_cast<double>(sizeInBytes(outside));
+        bytes += static_cast<double>(tensorBytes(outside));
       for (Operation *inner : step.body)
         if (inner->hasTrait<Expensive>())
           bytes += static_cast<double>(
@@ -155,7 +153,7 @@ double Recipe::cost(const Target &target) const {
               cast<RankedTensorType>(inner->getResult(0).getType()).getNumElements());
     } else {
       for (Value operand : op->getOperands())
-        bytes += static_cast<double>(sizeInBytes(operand));
+        bytes += static_cast<double>(tensorBytes(operand));
       bytes = std::max(bytes, flopsOf(op) / target.getFlopsPerByte());
     }
     sum += static_cast<double>(target.getLaunchBytes()) + bytes;

@@ -257,8 +257,6 @@ bool Groups::computesForRuns(ArrayRef<Operation *> ops) const {
   return false;
 }
 
-static int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
-
 /// The bytes, for each of `elements` of a kernel's space, that are neither written nor read because
 /// the kernel computes what its windows read.
 static double savedByWindows(ArrayRef<Operation *> ops, const DenseSet<Operation *> &inside,
@@ -269,7 +267,7 @@ static double savedByWindows(ArrayRef<Operation *> ops, const DenseSet<Operation
     if (isa<Windowed>(op))
       for (Value operand : op->getOperands())
         if (inside.contains(operand.getDefiningOp()) && seen.insert(operand).second)
-          bytes += bytesOf(operand);
+          bytes += tensorBytes(operand);
   return elements == 0 ? 0 : 2.0 * static_cast<double>(bytes) / static_cast<double>(elements);
 }
 
@@ -279,7 +277,7 @@ static bool computesSmallWindows(ArrayRef<Operation *> ops, const DenseSet<Opera
     return isa<Windowed>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
              Operation *producer = operand.getDefiningOp();
              return inside.contains(producer) && isa<Windowed>(producer) &&
-                    bytesOf(producer->getOperand(0)) > bytesOf(operand);
+                    tensorBytes(producer->getOperand(0)) > tensorBytes(operand);
            });
   });
 }

@@ -17,8 +17,6 @@ constexpr int kRounds = 3;
 
 int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
-int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
-
 /// Whether a kernel that reads the result can as well compute it of what the op reads: elementwise,
 /// or at another place of which neighbours are neighbours there.
 bool isCheap(Operation *op) {
@@ -170,32 +168,32 @@ bool Recomputation::isFree(const Recipe &recipe) const {
   // The leaves live longer, the value not at all. They are read where the value is computed, so
   // that what they live longer lies within what it lived.
   Operation *end = lastReader(recipe.value);
-  int64_t longer = 0, traffic = -bytesOf(recipe.value);
+  int64_t longer = 0, traffic = -tensorBytes(recipe.value);
   for (Value leaf : recipe.leaves) {
     Operation *op = leaf.getDefiningOp();
     if (recipe.kept.contains(leaf)) {
-      longer += bytesOf(leaf);
-      traffic += bytesOf(leaf);
+      longer += tensorBytes(leaf);
+      traffic += tensorBytes(leaf);
     } else if (op && !isa<prim::ConstantOp>(op)) {
       Operation *last = lastReader(leaf);
       if (last && groups.isBefore(last, end))
-        longer += bytesOf(leaf);
+        longer += tensorBytes(leaf);
     }
   }
   if (takesAWalk(recipe))
-    traffic -= bytesOf(recipe.value);
+    traffic -= tensorBytes(recipe.value);
   for (int64_t reader : recipe.readers) {
-    traffic -= bytesOf(recipe.value);
+    traffic -= tensorBytes(recipe.value);
     for (Value leaf : recipe.leaves) {
       bool reads =
           groups.anyUser(leaf, [&](Operation *user) { return groups.groupOf(user) == reader; });
-      traffic += reads ? 0 : bytesOf(leaf);
+      traffic += reads ? 0 : tensorBytes(leaf);
     }
     for (Operation *op : recipe.copied)
       if (op->hasTrait<Expensive>() && !copies.contains({reader, op->getResult(0)}))
         traffic += target.getExpensiveOpBytes() * elementsOf(op->getResult(0));
   }
-  return longer <= bytesOf(recipe.value) + bytesOf(recipe.value) / kLittle && traffic < 0;
+  return longer <= tensorBytes(recipe.value) + tensorBytes(recipe.value) / kLittle && traffic < 0;
 }
 
 bool Recomputation::consider(Value value) {

@@ -11,8 +11,6 @@ using namespace accc::layout;
 
 namespace {
 
-int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
-
 class Chooser {
 public:
   Chooser(Block &block, const OpOrders &possible, const ConvolutionOrders &convolutions)
@@ -95,7 +93,7 @@ private:
     bool isOther = it != possible.end() ? is(it->second.result) : isOwn;
     if (isOwn && isOther)
       return;
-    int64_t cost = 2 * bytesOf(value) + convolutions.target.getLaunchBytes();
+    int64_t cost = 2 * tensorBytes(value) + convolutions.target.getLaunchBytes();
     // Copied if the maker's choice is no and any user's is yes, or the other way round; one copy
     // serves all users, which the choice `copied` stands for.
     Choice maker = it != possible.end() ? choice[value.getDefiningOp()] : split.no();
@@ -129,7 +127,7 @@ private:
     int64_t cost = 0;
     auto add = [&](Value value, ArrayRef<int64_t> wanted) {
       if (!isOwnOrder(value, wanted))
-        cost += layout.copiedBytes * bytesOf(value) + layout.launchedBytes;
+        cost += layout.copiedBytes * tensorBytes(value) + layout.launchedBytes;
     };
     for (auto [operand, wanted] : llvm::zip(op->getOperands(), order.operands))
       add(operand, wanted);

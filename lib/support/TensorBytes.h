@@ -18,6 +18,9 @@ inline int64_t elementBytes(mlir::RankedTensorType type) {
 inline int64_t tensorBytes(mlir::RankedTensorType type) {
   return type.getNumElements() * elementBytes(type);
 }
+inline int64_t tensorBytes(mlir::Value tensor) {
+  return tensorBytes(mlir::cast<mlir::RankedTensorType>(tensor.getType()));
+}
 
 /// Whether elements of the same row-major index lie at the same place in the memory of each. As
 /// many bytes are not enough: half of a tensor of f32, widened to f64, has these, too.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "budget/Budget.h"
 #include "budget/DropUnread.h"
+#include "budget/JoinCopies.h"
 #include "budget/Passes.h"
 #include "budget/Recipe.h"
 #include "fusion/DescribeKernels.h"
@@ -57,10 +58,13 @@ public:
       : function(function), target(target), variables(variables) {}
 
   /// Bytes of the arena. Fails on a bug.
-  FailureOr<int64_t> arena() const;
+  FailureOr<int64_t> arena() const { return arenaOf(function); }
   /// Computes values again until the arena takes at most `limit` bytes, or as long as that helps.
   /// Gives what it takes then.
   FailureOr<int64_t> shrink(int64_t limit);
+  /// Makes kernels that compute values again one with others, as long as the arena takes at most
+  /// `limit` bytes. Gives what it takes then.
+  FailureOr<int64_t> join(int64_t limit);
 
   int64_t copied = 0; // values
   double cost = 0;    // of computing these, in bytes (Target.h)
@@ -70,6 +74,7 @@ private:
   /// Computes values again until at no step more than `limit` bytes are live; false if what can be
   /// is not enough.
   bool lower(int64_t limit);
+  FailureOr<int64_t> arenaOf(func::FuncOp function) const;
   Lifetimes lifetimes() const { return {function, *orderSteps(function)}; }
   void moveUpdatesToWhereTheyRun();
   Choice best(const Lifetimes &lifetimes, const Copies &copies, int64_t limit) const;
@@ -80,7 +85,7 @@ private:
 };
 } // namespace
 
-FailureOr<int64_t> Fitting::arena() const {
+FailureOr<int64_t> Fitting::arenaOf(func::FuncOp function) const {
   FailureOr<Order> order = orderSteps(function);
   if (failed(order))
     return failure();
@@ -172,6 +177,14 @@ FailureOr<int64_t> Fitting::shrink(int64_t limit) {
   return taken;
 }
 
+FailureOr<int64_t> Fitting::join(int64_t limit) {
+  cost -= joinCopies(function, target, [&](func::FuncOp trial) {
+    FailureOr<int64_t> taken = arenaOf(trial);
+    return succeeded(taken) && *taken <= limit;
+  });
+  return arena();
+}
+
 /// Inputs and outputs, which lie beside the state and the arena.
 static int64_t transferredBytes(func::FuncOp function) {
   int64_t sum = 0;
@@ -213,6 +226,9 @@ static LogicalResult fit(func::FuncOp function, const Target &target,
            << readable(state) << " of variables, " << readable(transferred)
            << " of inputs and outputs, " << readable(*arena) << " of scratch), and "
            << readable(budget) << " are given: give more, or use a smaller batch";
+  arena = fitting.join(limit);
+  if (failed(arena))
+    return failure();
   economy.cost += fitting.cost;
   economy.notes.push_back(
       llvm::formatv("{0}: {1} values are computed again instead of kept, for {2} instead of {3}",

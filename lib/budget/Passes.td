@@ -52,6 +52,10 @@ def FitMemoryPass : TargetedPass<"fit-memory", "::mlir::ModuleOp", [
         ... uses of %p                            %q = prim.fusion ... (%s)
                                                   ... uses of %q
 
+    In the end a copied kernel becomes one with another that reads the same, or what it gives, if the entry fits
+    then, too: the kernel that computes the gradient of a GELU reads its argument and gives its result as well,
+    and what reads that runs behind it.
+
     Fails where an entry does not fit with everything computed again that can be.}];
   let dependentDialects = ["::accc::prim::PrimDialect", "::accc::exec::ExecDialect"];
 }

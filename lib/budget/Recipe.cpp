@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "budget/Recipe.h"
 
+#include "budget/JoinCopies.h"
 #include "budget/PartOfKernel.h"
 #include "ir/prim/Cost.h"
 #include "support/TensorBytes.h"
@@ -179,6 +180,7 @@ void Recipe::apply(const Lifetimes &lifetimes, Copies &copies) const {
       Value wanted =
           fusion.getBody().front().getTerminator()->getOperand(step.result.getResultNumber());
       auto made = makePartOf(fusion, b, read, step.body.getArrayRef(), wanted);
+      made->setAttr(kComputedAgain, b.getUnitAttr());
       copy = made.getOutputs().front();
     } else {
       SmallVector<Value> operands;

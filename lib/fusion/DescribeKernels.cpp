@@ -184,8 +184,12 @@ prim::KernelSpecAttr Description::get() const {
                      accesses.expressions.getArrayRef(), b.getContext()));
 }
 
+void accc::describeKernel(prim::FusionOp fusion) {
+  if (fusion.getKind() == prim::KernelKind::loop || fusion.getKind() == prim::KernelKind::reduce)
+    fusion.setSpecAttr(Description(fusion.getBody().front(), fusion.getKind()).get());
+}
+
 void accc::describeKernels(func::FuncOp function) {
   for (auto fusion : function.front().getOps<prim::FusionOp>())
-    if (fusion.getKind() == prim::KernelKind::loop || fusion.getKind() == prim::KernelKind::reduce)
-      fusion.setSpecAttr(Description(fusion.getBody().front(), fusion.getKind()).get());
+    describeKernel(fusion);
 }

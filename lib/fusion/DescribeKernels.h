@@ -9,8 +9,10 @@
 
 namespace accc {
 
-/// Gives every prim.fusion of kind loop or reduce of the function its KernelSpec. Their bodies must
-/// not change any more.
+/// Gives a prim.fusion of kind loop or reduce its KernelSpec. Its body must not change any more.
+void describeKernel(prim::FusionOp fusion);
+
+/// Every one of the function.
 void describeKernels(mlir::func::FuncOp function);
 
 } // namespace accc

@@ -415,6 +415,22 @@ FusionDecision Groups::merge(int64_t a, int64_t b) {
   return decision;
 }
 
+FusionDecision Groups::mergeAll() {
+  SmallVector<Operation *> ops;
+  for (const Group &each : groups)
+    llvm::append_range(ops, each.ops);
+  llvm::sort(ops, [&](Operation *a, Operation *b) { return isBefore(a, b); });
+  FusionDecision decision = mayBeOne(ops);
+  if (!decision)
+    return decision;
+  for (Group &each : groups)
+    each.ops.clear();
+  for (Operation *op : ops)
+    group[op] = 0;
+  groups.front().ops = std::move(ops);
+  return decision;
+}
+
 void Groups::add(Operation *op, Operation *original, int64_t to) {
   parts[op] = partOf(original);
   position[op] = position.lookup(original);

@@ -57,6 +57,9 @@ public:
   /// Makes `a` and `b` one if they may be; says why not otherwise.
   FusionDecision merge(int64_t a, int64_t b);
 
+  /// Makes all groups one if they may be: nothing may run between them.
+  FusionDecision mergeAll();
+
   /// Whether a group as it is may be one kernel.
   FusionDecision check(int64_t group) const { return mayBeOne(groups[group].ops); }
   /// Puts `op`, a copy of `original` that stands behind it, into a group, or none (-1) if it comes

@@ -6,6 +6,7 @@
 #include "ir/interfaces/ReferenceValues.h"
 #include "ir/prim/ElementTypes.h"
 #include "ir/prim/FunctionContract.h"
+#include "kernels/GuardedBuffer.h"
 #include "schedule/Schedule.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -75,23 +76,65 @@ std::string makeSampleFolder(StringRef path) {
 }
 } // namespace
 
+namespace {
+/// What one run gave, or why it gave nothing.
+struct Outcome {
+  TensorMap outputs;
+  std::string error;
+
+  bool operator==(const Outcome &other) const {
+    return error == other.error && outputs.size() == other.outputs.size() &&
+           llvm::all_of(outputs, [&](const auto &output) {
+             auto found = other.outputs.find(output.first);
+             return found != other.outputs.end() && isSame(output.second, found->second);
+           });
+  }
+
+private:
+  static bool isSame(const Tensor &a, const Tensor &b) {
+    return a.size_bytes() == b.size_bytes() &&
+           (a.size_bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.size_bytes()) == 0);
+  }
+};
+
+/// With copies of the inputs that lie at pages which may not be touched.
+Outcome runGuarded(Session &session, const std::string &name, const TensorMap &inputs,
+                   Guard guard) {
+  Outcome outcome;
+  std::vector<GuardedBuffer> buffers;
+  TensorMap guarded;
+  try {
+    for (const auto &[input, values] : inputs) {
+      GuardedBuffer &buffer = buffers.emplace_back(values.size_bytes(), guard);
+      if (values.size_bytes() > 0)
+        std::memcpy(buffer.data(), values.raw(), values.size_bytes());
+      guarded.emplace(input, Tensor::borrow(values.dtype(), values.shape(), buffer.data()));
+    }
+    for (const auto &[output, values] : session.run(name, guarded).tensors())
+      outcome.outputs.emplace(output, values.clone());
+  } catch (const std::exception &failure) { // as code without RTTI must
+    outcome.error = failure.what();
+  }
+  return outcome;
+}
+} // namespace
+
 SmallVector<ReferenceArray> Compiled::run(const std::string &name, FunctionType type,
                                           ArrayRef<ReferenceArray> arguments) {
-  error.clear();
-  SmallVector<ReferenceArray> results;
   TensorMap inputs;
-  try {
-    for (auto [i, argument] : llvm::enumerate(arguments))
-      inputs.emplace("in" + std::to_string(i),
-                     toTensor(argument, cast<RankedTensorType>(type.getInput(i))));
-    Result result = session->run(name, inputs);
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    inputs.emplace("in" + std::to_string(i),
+                   toTensor(argument, cast<RankedTensorType>(type.getInput(i))));
+  Outcome outcome = runGuarded(*session, name, inputs, Guard::Before);
+  error = outcome.error;
+  writeSample(sampleFolder, name, inputs, outcome.outputs, error);
+  if (!(runGuarded(*session, name, inputs, Guard::Behind) == outcome))
+    error = "another result where the inputs lie elsewhere";
+  SmallVector<ReferenceArray> results;
+  if (error.empty())
     for (auto [i, each] : llvm::enumerate(type.getResults()))
-      results.push_back(toArray(result["out" + std::to_string(i)], cast<RankedTensorType>(each)));
-    writeSample(sampleFolder, name, inputs, result.tensors(), "");
-  } catch (const std::exception &failure) { // as code without RTTI must
-    error = failure.what();
-    writeSample(sampleFolder, name, inputs, {}, error);
-  }
+      results.push_back(toArray(outcome.outputs.find("out" + std::to_string(i))->second,
+                                cast<RankedTensorType>(each)));
   return results;
 }
 

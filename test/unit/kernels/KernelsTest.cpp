@@ -29,6 +29,10 @@ static const KernelCase kCases[] = {
   {"slice", R"(func.func @f(%a: tensor<9x40xf32>) -> tensor<4x19xf32> {
     %0 = prim.slice %a {starts = array<i64: 1, 2>, limits = array<i64: 9, 40>, strides = array<i64: 2, 2>} : (tensor<9x40xf32>) -> tensor<4x19xf32>
     return %0 : tensor<4x19xf32> })"},
+  // The last element that is read is the tensor's last.
+  {"slice_to_the_end", R"(func.func @f(%a: tensor<32xf32>) -> tensor<16xf32> {
+    %0 = prim.slice %a {starts = array<i64: 1>, limits = array<i64: 32>, strides = array<i64: 2>} : (tensor<32xf32>) -> tensor<16xf32>
+    return %0 : tensor<16xf32> })"},
   // An even index divided by 36 is not an even number.
   {"slice_reshape", R"(func.func @f(%a: tensor<16x2x36xf32>) -> tensor<10x1x23xf32> {
     %0 = prim.reshape %a : (tensor<16x2x36xf32>) -> tensor<12x2x48xf32>

@@ -115,9 +115,12 @@ class Checker:
         key = hashlib.sha256(repr(words).encode()).hexdigest()[:12]
         library = self.scratch / f"{key}.so"
         words = [str(word).replace("LIB.", f"{self.scratch}/{key}.") for word in words]
-        if "LEAST" in words:
-            at = words.index("LEAST")
-            words[at] = least_budget(self.accc, [*words[: at - 1], *words[at + 1 :], "-o", str(library)])
+        if "--memory-budget" in words:
+            at = words.index("--memory-budget") + 1
+            if words[at].endswith("LEAST"):
+                without = [*words[: at - 1], *words[at + 1 :], "-o", str(library)]
+                times = float(words[at].removesuffix("LEAST") or 1)
+                words[at] = str(int(times * least_budget(self.accc, without)))
         words = [self.accc, *words, "-o", library]
         if library.exists():
             commands += [text for text in [shlex.join(map(str, words))] if text not in commands]

@@ -40,7 +40,7 @@ CaseOptions CaseOptions::of(ModuleOp module) {
     options.seed = seed.getInt();
   if (auto threads = module->getAttrOfType<IntegerAttr>("random.threads"))
     options.threads = static_cast<int>(threads.getInt());
-  options.leastMemory = module->hasAttr("random.least_memory");
+  options.memory = numberOf(module, "random.memory", options.memory);
   return options;
 }
 
@@ -60,8 +60,8 @@ void CaseOptions::write(ModuleOp module) const {
   module->setAttr("random.target_high", b.getF64FloatAttr(targetHigh));
   module->setAttr("random.seed", b.getI64IntegerAttr(seed));
   module->setAttr("random.threads", b.getI64IntegerAttr(threads));
-  if (leastMemory)
-    module->setAttr("random.least_memory", b.getUnitAttr());
+  if (memory != 0)
+    module->setAttr("random.memory", b.getF64FloatAttr(memory));
 }
 
 ArrayAttr accc::test::rangeAttr(MLIRContext *context, Range range) {

@@ -29,7 +29,7 @@ struct CaseOptions {
   std::string arch = "x86-64-v3";
   int threads = 1;
   double targetLow = 0, targetHigh = 1; ///< the range of `target`
-  bool leastMemory = false;             ///< with the least --memory-budget that will do
+  double memory = 0;                    ///< --memory-budget, in the least that will do; 0: none
 
   static CaseOptions of(mlir::ModuleOp module);
   void write(mlir::ModuleOp module) const;

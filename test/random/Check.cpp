@@ -66,7 +66,7 @@ private:
   bool checkGradients();
   std::optional<double> lossAt(double distance);
   bool checkPhases();
-  bool findLeastMemory();
+  bool findBudget();
   bool compile();
   void checkLibrary();
 
@@ -265,8 +265,8 @@ bool Checker::agree(const Trace &trace, const std::string &kind, bool count) {
   return text.empty() || fail(kind, text);
 }
 
-/// The budget that the error names where one is too small.
-bool Checker::findLeastMemory() {
+/// The budget that the error names where one is too small, so many times.
+bool Checker::findBudget() {
   OwningOpRef<ModuleOp> laidOut = c.module->clone();
   compileOptions.memoryBudget = 1;
   if (succeeded(runPhase(c, "fuse")))
@@ -285,6 +285,8 @@ bool Checker::findLeastMemory() {
     auto bytes = static_cast<int64_t>(std::llround(number * unit));
     compileOptions.memoryBudget = std::max(compileOptions.memoryBudget, bytes);
   }
+  compileOptions.memoryBudget =
+      std::llround(static_cast<double>(compileOptions.memoryBudget) * options.memory);
   c.problems.forgetFaults();
   c.module = std::move(laidOut);
   return true;
@@ -292,7 +294,7 @@ bool Checker::findLeastMemory() {
 
 bool Checker::checkPhases() {
   for (const char *phase : {"decompose", "simplify", "layout", "fuse"}) {
-    if (options.leastMemory && StringRef(phase) == "fuse" && !findLeastMemory())
+    if (options.memory != 0 && StringRef(phase) == "fuse" && !findBudget())
       return false;
     if (failed(runPhase(c, phase)))
       return fail(std::string(phase) + " fails", problems());
@@ -355,7 +357,7 @@ void Checker::checkLibrary() {
     if (half == trace.end())
       continue;
     double far = distance(half->second, whole), allowed = clips ? 2e-6 : 0;
-    if (options.leastMemory) // a sum that is computed again may have another order
+    if (options.memory != 0) // a sum that is computed again may have another order
       allowed = toleranceOf(key);
     if (far > allowed) {
       fail("train_step is not grad_step and apply_step",

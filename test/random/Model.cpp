@@ -287,7 +287,8 @@ OwningOpRef<ModuleOp> accc::test::randomModel(MLIRContext *context, uint64_t see
     sketch.parameter(sketch.tensor(sketch.shape(0, 2))); // reaches nothing
   if (random.chance(0.1))
     options.freeze = {"^p1$"};
-  options.leastMemory = random.chance(0.25);
+  if (random.chance(0.25))
+    options.memory = random.chance(0.5) ? 1 : 1.2; // with more, copies become part of other kernels
   OwningOpRef<ModuleOp> module = sketch.finish();
   options.write(*module);
   return module;

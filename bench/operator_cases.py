@@ -150,6 +150,12 @@ case(
     r(20_000, 64),
     args=(i(20_000, 200_000), i(20_000, 200_000)),
 )
+# Known indices.
+shuffled = torch.randperm(4096, generator=generator)
+pairs = torch.triu_indices(64, 64, 1)
+case("permuted_rows_4096x256", lambda x: x[shuffled], r(4096, 256))
+case("permuted_columns_256x4096", lambda x: x[:, shuffled], r(256, 4096))
+case("pairs_of_64_by_512", lambda x: x[:, pairs[0], pairs[1]], r(512, 64, 64))
 case("masked_autoencoder_16x256x192", masked_autoencoder, r(16, 256, 192), r(192), args=(r(16, 256),))
 
 

@@ -23,11 +23,13 @@ struct Attempt {
 static LogicalResult prepare(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;
   auto run = [&](std::unique_ptr<Pass> pass) { return runPass(c, *c.module, std::move(pass)); };
-  // Epilogues, which kernels would take in; then scatters, of rows where they can be: what is left
-  // of these has its indices sorted, before the sorts that are too long; then scans, whose runs
-  // are reduced as well; then parts and counts, which fuse with their users.
+  // Epilogues, which kernels would take in; then scatters, of rows where they can be, made gathers
+  // or comparisons: what is left of these has its indices sorted, before the sorts that are too
+  // long; then scans, whose runs are reduced as well; then parts and counts, which fuse with their
+  // users.
   return failure(failed(run(createFuseEpiloguesPass({target, archs}))) ||
                  failed(run(createIndexRowsPass())) ||
+                 failed(run(createInvertScattersPass({target, archs}))) ||
                  failed(run(createCompareScattersPass({target, archs}))) ||
                  failed(run(createSortScattersPass({target, archs}))) ||
                  failed(run(createSplitSortsPass({target, archs}))) ||

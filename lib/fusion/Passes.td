@@ -45,6 +45,27 @@ def SplitReductionsPass : TargetedPass<"split-reductions"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def InvertScattersPass : TargetedPass<"invert-scatters"> {
+  let summary = "Makes gathers of scatters by known indices";
+  let description = [{
+    Which updates a row gets is known where the indices are: those of a resized image's gradient, of a fixed
+    permutation, of the pairs of a matrix's triangle. Where no row gets many, each row reads its own, in their order,
+    in a kernel like any other, which fuses with what reads it and what gives the updates.
+
+        %i = prim.constant dense<[0, 0, 2]>
+        %r = prim.scatter %zeros, %i, %updates {axis = 0, kind = add} : ... -> tensor<3x8xf32>
+
+    becomes
+
+        %first = prim.gather %updates, (0, 0, 2) {axis = 0}
+        %second = prim.gather %updates, (1, 0, 0) {axis = 0}
+        %count = prim.constant dense<[2, 0, 1]>
+        %r = select(%count > 0, %first, 0) + select(%count > 1, %second, 0)
+
+    An index that is out of range keeps the scatter, which reports it.}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def CompareScattersPass : TargetedPass<"compare-scatters"> {
   let summary = "Adds few updates to each line by comparing places";
   let description = [{

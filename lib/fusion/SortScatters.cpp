@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/KnownIndices.h"
 #include "fusion/Passes.h"
 #include "fusion/PlacesInLines.h"
 #include "ir/prim/Tensor.h"
@@ -61,18 +62,13 @@ struct SortScattersPass : TargetedPass<accc::impl::SortScattersPassBase<SortScat
       std::optional<PlacesInLines> places = findPlaces(op.getIndices(), rows);
       if (places && places->isPermutation())
         op.setUniqueIndices(true);
-      else if (getTarget().sortsUpdates(rows, updates, findKnown(op.getIndices()) != nullptr))
+      else if (getTarget().sortsUpdates(rows, updates,
+                                        findKnownIndices(op.getIndices()) != nullptr))
         sortUpdates(op);
     }
   }
 
 private:
-  /// The indices, where they are known; else null.
-  static DenseIntElementsAttr findKnown(Value indices) {
-    auto constant = indices.getDefiningOp<prim::ConstantOp>();
-    return constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
-  }
-
   const Sorted &sortOnce(Value indices) {
     auto [it, isNew] = sorted.try_emplace(indices);
     if (!isNew)
@@ -80,7 +76,7 @@ private:
     OpBuilder builder(indices.getContext());
     builder.setInsertionPointAfterValue(indices);
     Tensor all(builder, indices.getLoc(), indices);
-    if (DenseIntElementsAttr known = findKnown(indices))
+    if (DenseIntElementsAttr known = findKnownIndices(indices))
       return it->second = sortKnown(known, all);
     auto sort = builder.create<prim::SortOp>(indices.getLoc(), all.reshape({all.size()}),
                                              /*dimension=*/0, /*descending=*/false);

@@ -80,6 +80,12 @@ int64_t CpuTarget::getMaxRowElements() const { return std::numeric_limits<int64_
 // By a heap, in place.
 std::optional<int64_t> CpuTarget::getMaxSortedElements(int64_t) const { return std::nullopt; }
 
+// A gather fuses and reads whole vectors. For rows that have fewer updates than others it reads in
+// vain, where a scatter adds no more than there are.
+bool CpuTarget::gathersUpdates(int64_t rows, int64_t updates, int64_t most) const {
+  return most == 1 ? rows <= 4 * updates : most <= 8 && 4 * rows * most <= 5 * updates;
+}
+
 // As many stores as zeros need that a scatter adds to.
 int64_t CpuTarget::getMaxComparedUpdates() const { return 1; }
 

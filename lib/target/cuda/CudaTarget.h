@@ -36,6 +36,7 @@ public:
   int64_t getSmallReductionBytes() const override;
   int64_t getMaxRowElements() const override;
   std::optional<int64_t> getMaxSortedElements(int64_t elementBytes) const override;
+  bool gathersUpdates(int64_t rows, int64_t updates, int64_t most) const override;
   int64_t getMaxComparedUpdates() const override;
   bool sortsUpdates(int64_t rows, int64_t updates, bool known) const override;
   int64_t getChunkBytes() const override;

@@ -98,6 +98,9 @@ TEST_CASE("--split-reductions keeps values") { checkPass({createSplitReductionsP
 TEST_CASE("--compare-scatters keeps values") {
   checkPass({[] { return createCompareScattersPass({"cuda", {}}); }});
 }
+TEST_CASE("--invert-scatters keeps values") {
+  checkPass({[] { return createInvertScattersPass({"cuda", {}}); }});
+}
 TEST_CASE("--index-rows keeps values") { checkPass({createIndexRowsPass}); }
 TEST_CASE("--sort-scatters keeps values") {
   checkPass({[] { return createSortScattersPass({"cuda", {}}); }});

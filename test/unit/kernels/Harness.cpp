@@ -70,6 +70,7 @@ LogicalResult runPasses(ModuleOp module, const std::string &arch) {
   passes.addNestedPass<func::FuncOp>(createLayOutContractionsPass());
   passes.addNestedPass<func::FuncOp>(createPackOperandsPass());
   passes.addNestedPass<func::FuncOp>(createIndexRowsPass());
+  passes.addNestedPass<func::FuncOp>(createInvertScattersPass({target, {}}));
   passes.addNestedPass<func::FuncOp>(createCompareScattersPass({target, {}}));
   passes.addNestedPass<func::FuncOp>(createSortScattersPass({target, {}}));
   passes.addNestedPass<func::FuncOp>(createSplitSortsPass({target, {}}));

@@ -110,7 +110,7 @@ Value Sketch::indices(ArrayRef<int64_t> shape, int64_t extent) {
       Value low = constant(type, 0), high = constant(type, static_cast<double>(extent - 1));
       return same("prim.min", {same("prim.max", {found, low}), high});
     }
-  if (random.chance(0.15)) {
+  if (random.chance(0.3)) {
     SmallVector<double> values;
     for (int64_t i = ReferenceArray::count(shape); i > 0; --i)
       values.push_back(static_cast<double>(random.below(extent)));

@@ -4,6 +4,7 @@
 #include "budget/JoinCopies.h"
 #include "budget/Passes.h"
 #include "budget/Recipe.h"
+#include "budget/StepCost.h"
 #include "fusion/DescribeKernels.h"
 #include "ir/prim/FunctionContract.h"
 #include "schedule/memory/Placement.h"
@@ -54,9 +55,13 @@ struct Choice {
 /// One entry point.
 class Fitting {
 public:
-  Fitting(func::FuncOp function, const Target &target, const VariableTable &variables)
-      : function(function), target(target), variables(variables) {}
+  /// `expectsJoins`: copies are chosen as if they became part of other kernels.
+  Fitting(func::FuncOp function, const Target &target, const VariableTable &variables,
+          bool expectsJoins)
+      : function(function), target(target), variables(variables), expectsJoins(expectsJoins) {}
 
+  /// Of a run, in bytes (Target.h).
+  double cost() const { return costOfSteps(*orderSteps(function), target); }
   /// Bytes of the arena. Fails on a bug.
   FailureOr<int64_t> arena() const { return arenaOf(function); }
   /// Computes values again until the arena takes at most `limit` bytes, or as long as that helps.
@@ -67,7 +72,6 @@ public:
   FailureOr<int64_t> join(int64_t limit);
 
   int64_t copied = 0; // values
-  double cost = 0;    // of computing these, in bytes (Target.h)
 
 private:
   int64_t peak() const { return lifetimes().peak(); }
@@ -82,6 +86,7 @@ private:
   func::FuncOp function;
   const Target &target;
   const VariableTable &variables;
+  bool expectsJoins;
 };
 } // namespace
 
@@ -122,7 +127,7 @@ Choice Fitting::best(const Lifetimes &lifetimes, const Copies &copies, int64_t l
         const Kept *other = lifetimes.find(longer);
         freed -= gain(std::max(since, other->last()), to, other->bytes);
       }
-      double score = freed / recipe->cost(target);
+      double score = freed / recipe->cost(target, expectsJoins);
       if (score > best.score)
         best = {value, to, score};
     }
@@ -153,7 +158,6 @@ bool Fitting::lower(int64_t limit) {
       return false;
     Recipe recipe = *Recipe::find(choice.value, choice.at, now, copies);
     ++copied;
-    cost += recipe.cost(target);
     recipe.apply(now, copies);
     // What nobody reads any more would pass for an update, which keeps alive what it reads.
     eraseDeadCode(function.getBody().front(), nullptr, [&](Operation *op) {
@@ -178,7 +182,7 @@ FailureOr<int64_t> Fitting::shrink(int64_t limit) {
 }
 
 FailureOr<int64_t> Fitting::join(int64_t limit) {
-  cost -= joinCopies(function, target, [&](func::FuncOp trial) {
+  joinCopies(function, target, [&](func::FuncOp trial) {
     FailureOr<int64_t> taken = arenaOf(trial);
     return succeeded(taken) && *taken <= limit;
   });
@@ -198,42 +202,76 @@ static int64_t transferredBytes(func::FuncOp function) {
   return sum;
 }
 
+namespace {
+/// One way to fit.
+struct Smaller {
+  OwningOpRef<func::FuncOp> function;
+  int64_t arena = 0, copied = 0;
+  double cost = 0; // of a run, in bytes (Target.h)
+};
+} // namespace
+
+/// A copy of the function that was made to take `aim` bytes, if that can be; where it takes no more
+/// than `limit`, copies are joined.
+static FailureOr<Smaller> makeSmaller(func::FuncOp function, const Target &target,
+                                      const VariableTable &variables, bool expectsJoins,
+                                      int64_t aim, int64_t limit) {
+  Smaller smaller{function.clone()};
+  Fitting fitting(*smaller.function, target, variables, expectsJoins);
+  FailureOr<int64_t> arena = fitting.shrink(aim);
+  if (succeeded(arena) && *arena <= limit)
+    arena = fitting.join(limit);
+  if (failed(arena))
+    return failure();
+  smaller.arena = *arena;
+  smaller.copied = fitting.copied;
+  smaller.cost = fitting.cost();
+  return std::move(smaller);
+}
+
 /// One function. `state`: bytes of all variables.
 static LogicalResult fit(func::FuncOp function, const Target &target,
                          const VariableTable &variables, int64_t state, int64_t budget,
                          Economy &economy) {
   int64_t transferred = transferredBytes(function), limit = budget - state - transferred;
-  Fitting fitting(function, target, variables);
-  FailureOr<int64_t> before = fitting.arena(), arena = before;
+  Fitting whole(function, target, variables, true);
+  FailureOr<int64_t> arena = whole.arena();
   if (failed(arena) || *arena <= limit)
     return arena;
-  OwningOpRef<func::FuncOp> whole = function.clone();
-  if (limit > 0)
-    arena = fitting.shrink(limit);
-  if (succeeded(arena) && *arena > limit) {
-    // What is chosen depends on the limit: without one it is what the error tells of.
-    function.getBody().takeBody(whole->getBody());
-    fitting.copied = 0;
-    fitting.cost = 0;
-    arena = fitting.shrink(0);
+  // Which copies will become part of other kernels is not known before they are made.
+  std::optional<Smaller> best;
+  for (bool expectsJoins : {true, false}) {
+    if (limit <= 0)
+      break;
+    FailureOr<Smaller> made =
+        makeSmaller(function, target, variables, expectsJoins, /*aim=*/limit, limit);
+    if (failed(made))
+      return failure();
+    if (made->arena <= limit && (!best || made->cost < best->cost))
+      best = std::move(*made);
   }
-  if (failed(arena))
-    return failure();
-  if (*arena > limit)
+  if (!best) {
+    // What is chosen depends on the limit: without one it is what the error tells of.
+    FailureOr<Smaller> made =
+        makeSmaller(function, target, variables, /*expectsJoins=*/true, /*aim=*/0, limit);
+    if (failed(made))
+      return failure();
+    best = std::move(*made);
+  }
+  if (best->arena > limit)
     return emitUsageFault(function.getLoc())
            << "--memory-budget: " << function.getSymName() << " takes "
-           << readableUp(state + transferred + *arena) << " with all computed again that can be ("
-           << readable(state) << " of variables, " << readable(transferred)
-           << " of inputs and outputs, " << readable(*arena) << " of scratch), and "
-           << readable(budget) << " are given: give more, or use a smaller batch";
-  arena = fitting.join(limit);
-  if (failed(arena))
-    return failure();
-  economy.cost += fitting.cost;
-  economy.notes.push_back(
-      llvm::formatv("{0}: {1} values are computed again instead of kept, for {2} instead of {3}",
-                    function.getSymName(), fitting.copied, readable(state + transferred + *arena),
-                    readable(state + transferred + *before)));
+           << readableUp(state + transferred + best->arena)
+           << " with all computed again that can be (" << readable(state) << " of variables, "
+           << readable(transferred) << " of inputs and outputs, " << readable(best->arena)
+           << " of scratch), and " << readable(budget)
+           << " are given: give more, or use a smaller batch";
+  economy.cost += best->cost - whole.cost();
+  economy.notes.push_back(llvm::formatv(
+      "{0}: {1} values are computed again instead of kept, for {2} instead of {3}",
+      function.getSymName(), best->copied, readable(state + transferred + best->arena),
+      readable(state + transferred + *arena)));
+  function.getBody().takeBody(best->function->getBody());
   return success();
 }
 

@@ -18,7 +18,7 @@ constexpr size_t kMostPartners = 4;
 /// A kernel that reads what a copy reads or gives.
 struct Partner {
   prim::FusionOp kernel;
-  double saved = 0;  // bytes (Target.h), if both are one
+  double saved = 0;  // bytes that are not moved if both are one
   int64_t apart = 0; // steps
   int64_t at = 0;    // its step
 };
@@ -82,9 +82,8 @@ prim::FusionOp nextCopy(func::FuncOp function) {
 }
 } // namespace
 
-double accc::joinCopies(func::FuncOp function, const Target &target,
-                        function_ref<bool(func::FuncOp)> fits) {
-  double saved = 0;
+void accc::joinCopies(func::FuncOp function, const Target &target,
+                      function_ref<bool(func::FuncOp)> fits) {
   while (prim::FusionOp copy = nextCopy(function)) {
     copy->removeAttr(kComputedAgain);
     FailureOr<Order> order = orderSteps(function);
@@ -99,9 +98,7 @@ double accc::joinCopies(func::FuncOp function, const Target &target,
       if (!joinKernels(inTrial(copy), inTrial(partner.kernel), target) || !fits(*trial))
         continue;
       function.getBody().takeBody(trial->getBody());
-      saved += partner.saved + static_cast<double>(target.getLaunchBytes());
       break;
     }
   }
-  return saved;
 }

@@ -12,9 +12,9 @@ namespace accc {
 inline constexpr llvm::StringLiteral kComputedAgain = "accc.computed_again";
 
 /// Makes one kernel of a copy and another that reads the same or what the copy gives, where the
-/// function `fits` as it is then. Gives what that saves, in bytes (Target.h), and leaves no mark.
-double joinCopies(mlir::func::FuncOp function, const Target &target,
-                  llvm::function_ref<bool(mlir::func::FuncOp)> fits);
+/// function `fits` as it is then. Leaves no mark.
+void joinCopies(mlir::func::FuncOp function, const Target &target,
+                llvm::function_ref<bool(mlir::func::FuncOp)> fits);
 
 } // namespace accc
 

@@ -54,7 +54,8 @@ def FitMemoryPass : TargetedPass<"fit-memory", "::mlir::ModuleOp", [
 
     In the end a copied kernel becomes one with another that reads the same, or what it gives, if the entry fits
     then, too: the kernel that computes the gradient of a GELU reads its argument and gives its result as well,
-    and what reads that runs behind it.
+    and what reads that runs behind it. Which will is not known when a value is chosen: of what is chosen as if all
+    did, and as if none did, the cheaper is taken.
 
     Fails where an entry does not fit with everything computed again that can be.}];
   let dependentDialects = ["::accc::prim::PrimDialect", "::accc::exec::ExecDialect"];

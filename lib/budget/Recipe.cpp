@@ -3,7 +3,7 @@
 
 #include "budget/JoinCopies.h"
 #include "budget/PartOfKernel.h"
-#include "ir/prim/Cost.h"
+#include "budget/StepCost.h"
 #include "support/TensorBytes.h"
 
 #include "mlir/IR/Builders.h"
@@ -139,25 +139,31 @@ std::optional<Recipe> Recipe::find(Value value, int64_t at, const Lifetimes &lif
   return recipe;
 }
 
-double Recipe::cost(const Target &target) const {
+/// Whether a kernel that runs at step `at` or later reads the value, and may give what is computed
+/// of it as well (JoinCopies.h).
+bool Recipe::isReadByKernel(Value outside) const {
+  const Kept *kept = lifetimes.find(available.lookup(storageOf(outside)));
+  return kept && llvm::any_of(kept->uses, [&](int64_t use) {
+           return use >= at && isa<prim::FusionOp>(lifetimes.getOrder().steps[use]);
+         });
+}
+
+double Recipe::cost(const Target &target, bool expectsJoins) const {
   double sum = 0;
   for (const Again &step : steps) {
     Operation *op = step.result.getOwner();
-    double bytes = static_cast<double>(tensorBytes(step.result));
-    if (isa<prim::FusionOp>(op)) {
-      for (auto [inside, outside] : step.read)
-        bytes += static_cast<double>(tensorBytes(outside));
-      for (Operation *inner : step.body)
-        if (inner->hasTrait<Expensive>())
-          bytes += static_cast<double>(
-              target.getExpensiveOpBytes() *
-              cast<RankedTensorType>(inner->getResult(0).getType()).getNumElements());
-    } else {
-      for (Value operand : op->getOperands())
-        bytes += static_cast<double>(tensorBytes(operand));
-      bytes = std::max(bytes, flopsOf(op) / target.getFlopsPerByte());
+    if (!isa<prim::FusionOp>(op)) {
+      sum += costOfStep(op, target);
+      continue;
     }
-    sum += static_cast<double>(target.getLaunchBytes()) + bytes;
+    auto launch = static_cast<double>(target.getLaunchBytes());
+    double bytes = tensorBytes(step.result) + costOfFunctions(step.body.getArrayRef(), target);
+    for (auto [inside, outside] : step.read)
+      if (expectsJoins && isReadByKernel(outside))
+        launch = 0;
+      else
+        bytes += static_cast<double>(tensorBytes(outside));
+    sum += launch + bytes;
   }
   return sum;
 }

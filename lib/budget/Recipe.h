@@ -59,8 +59,9 @@ public:
   static std::optional<Recipe> find(mlir::Value value, int64_t at, const Lifetimes &lifetimes,
                                     const Copies &copies);
 
-  /// What it costs, in bytes (Target.h).
-  double cost(const Target &target) const;
+  /// What it costs, in bytes (Target.h); with `expectsJoins` as if kernels became part of others
+  /// that read the same.
+  double cost(const Target &target, bool expectsJoins) const;
   /// More bytes than now are live at step `at`, beside the value itself.
   int64_t extraBytes() const { return extra; }
   /// Small values that have to be kept longer than now: until step `at`.
@@ -82,6 +83,7 @@ private:
   Recipe(mlir::Value value, int64_t at, const Lifetimes &lifetimes, const Copies &copies)
       : value(value), at(at), lifetimes(lifetimes), copies(copies) {}
 
+  bool isReadByKernel(mlir::Value outside) const;
   bool need(mlir::Value storage, int depth);
   bool computeAgain(mlir::Value storage, int depth);
   bool slice(prim::FusionOp fusion, Again &again, int depth);

@@ -71,7 +71,7 @@ static FailureOr<Attempt> fuseWithinBudget(Compilation &c, Attempt whole) {
   std::optional<Attempt> best;
   std::vector<Diagnostic> errors; // of the last attempt; they count where none fits
   for (int64_t bytes : {kWhole, chunkBytes, chunkBytes / kSmall}) {
-    if (best && (best->economy.cost == 0 || bytes == chunkBytes / kSmall))
+    if (best && (best->economy.cost <= 0 || bytes == chunkBytes / kSmall))
       break;
     Attempt attempt{whole.module->clone(), {}, {}};
     if (bytes != kWhole) {

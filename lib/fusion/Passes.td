@@ -32,6 +32,8 @@ def SplitReductionsPass : TargetedPass<"split-reductions"> {
     norm statistics of a channel are reduced per image first. Variances first use the mean of each
     part (Chan et al.'s parallel algorithm).
 
+    The place of the greatest or least element of a long line is that in the first part that has it.
+
     Where a kernel reduces along the rows of a tensor, sums over all of its rows are first reduced within strips
     of rows, so that the same kernel computes them: the gradients of a layer norm's scale and bias.
 

@@ -34,12 +34,12 @@ ReducedDimensions whichDimensions(ArrayRef<int64_t> dimensions, int64_t rank) {
                                                   : ReducedDimensions::Outer;
 }
 
-/// None where there is nothing to gain.
-Parts chooseParts(prim::ReduceOp op, const Target &target) {
-  auto type = cast<RankedTensorType>(op.getOperand().getType());
-  ArrayRef<int64_t> dimensions = op.getDimensions();
+/// Of what is reduced along the dimensions to so many `columns`. None where there is nothing to
+/// gain.
+Parts chooseParts(RankedTensorType type, ArrayRef<int64_t> dimensions, int64_t columns,
+                  const Target &target) {
   auto reduced = static_cast<int64_t>(dimensions.size());
-  int64_t columns = op.getType().getNumElements(), elements = type.getNumElements();
+  int64_t elements = type.getNumElements();
   std::optional<ReductionParts> wanted =
       target.getReductionParts(elements, columns, whichDimensions(dimensions, type.getRank()));
   if (!wanted || type.getElementTypeBitWidth() < 32)
@@ -175,11 +175,23 @@ struct SplitReductionsPass
       Value result;
       if (int64_t rows = rowsOfStrip(op, getTarget()))
         result = splitIntoStrips(op, rows);
-      else if (Parts parts = chooseParts(op, getTarget()))
+      else if (Parts parts = chooseParts(op.getOperand().getType(), op.getDimensions(),
+                                         op.getType().getNumElements(), getTarget()))
         result = split(op, parts);
       else
         continue;
       op.replaceAllUsesWith(result);
+      op.erase();
+    }
+    SmallVector<prim::ArgReduceOp> places;
+    getOperation().walk([&](prim::ArgReduceOp op) { places.push_back(op); });
+    for (prim::ArgReduceOp op : places) {
+      auto dimension = static_cast<int64_t>(op.getDimension());
+      Parts parts = chooseParts(op.getOperand().getType(), dimension, op.getType().getNumElements(),
+                                getTarget());
+      if (!parts)
+        continue;
+      op.replaceAllUsesWith(splitPlace(op, parts.cut));
       op.erase();
     }
     // Deviations from the whole mean, where those from the parts' means took their place.
@@ -194,6 +206,32 @@ private:
     int64_t columns = op.getType().getNumElements(), strips = operand.size() / columns / rows;
     Tensor partial = reduce(op.getKind(), operand.reshape({strips, rows, columns}), {1});
     return reduce(op.getKind(), partial, {0}).reshape(op.getType().getShape());
+  }
+
+  /// The first part of those with the extreme element, and its place there.
+  static Value splitPlace(prim::ArgReduceOp op, int64_t cut) {
+    OpBuilder builder(op);
+    Tensor x(builder, op.getLoc(), op.getOperand());
+    auto dimension = static_cast<int64_t>(op.getDimension());
+    int64_t outer = ReferenceArray::count(x.shape().take_front(dimension)),
+            inner = ReferenceArray::count(x.shape().drop_front(dimension + 1)),
+            length = x.dim(dimension) / cut;
+    auto placeIn = [&](Tensor lines) {
+      return x.wrap(builder.create<prim::ArgReduceOp>(op.getLoc(), lines, op.getKind(), 1));
+    };
+    // Of [lines, extent, inner], what is at a place of each line: [lines, inner].
+    auto at = [&](Tensor lines, Tensor place) {
+      auto count = [&](int64_t d) { return prim::iota(builder, op.getLoc(), place.type(), d); };
+      Tensor index =
+          (count(0) * static_cast<double>(lines.dim(1)) + place) * static_cast<double>(inner) +
+          count(1);
+      return lines.reshape({lines.size()}).gather(index, 0);
+    };
+    Tensor parts = x.reshape({outer * cut, length, inner});
+    Tensor place = placeIn(parts);
+    Tensor part = placeIn(at(parts, place).reshape({outer, cut, inner}));
+    Tensor placeInPart = at(place.reshape({outer, cut, inner}), part);
+    return (part * static_cast<double>(length) + placeInPart).reshape(op.getType().getShape());
   }
 
   Value split(prim::ReduceOp op, Parts parts) {

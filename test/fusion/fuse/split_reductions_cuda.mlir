@@ -170,3 +170,26 @@ func.func @variance_of_one(%x: tensor<1000000xf32>) -> tensor<f32> {
   %5 = prim.reduce sum %4 {dimensions = array<i64: 0>} : (tensor<1000000xf32>) -> tensor<f32>
   return %5 : tensor<f32>
 }
+
+// The place of an extreme element: that in each part, the first part of the greatest of these, the place there. Lines
+// that are short, or many, are one part.
+// CHECK-LABEL: @places
+// CHECK: %[[PARTS:.*]] = prim.reshape %arg0 : (tensor<2x65536x3xf32>) -> tensor<1024x128x3xf32>
+// CHECK: %[[PLACE:.*]] = prim.arg_reduce max %[[PARTS]] {dimension = 1 : i64} : (tensor<1024x128x3xf32>) -> tensor<1024x3xi64>
+// CHECK: %[[FLAT:.*]] = prim.reshape %[[PARTS]] : (tensor<1024x128x3xf32>) -> tensor<393216xf32>
+// CHECK: %[[GREATEST:.*]] = prim.gather %[[FLAT]], %{{.*}} : (tensor<393216xf32>, tensor<1024x3xi64>) -> tensor<1024x3xf32>
+// CHECK: %[[BYLINE:.*]] = prim.reshape %[[GREATEST]] : (tensor<1024x3xf32>) -> tensor<2x512x3xf32>
+// CHECK: %[[PART:.*]] = prim.arg_reduce max %[[BYLINE]] {dimension = 1 : i64} : (tensor<2x512x3xf32>) -> tensor<2x3xi64>
+// CHECK: %[[IN:.*]] = prim.gather {{.*}} (tensor<3072xi64>, tensor<2x3xi64>) -> tensor<2x3xi64>
+// CHECK: %[[LENGTH:.*]] = prim.constant dense<128>
+// CHECK: %[[START:.*]] = prim.mul %[[PART]], %[[LENGTH]]
+// CHECK: %[[R:.*]] = prim.add %[[START]], %[[IN]]
+// CHECK: %[[SHORT:.*]] = prim.arg_reduce min %arg1
+// CHECK: %[[MANY:.*]] = prim.arg_reduce max %arg2
+// CHECK: return %[[R]], %[[SHORT]], %[[MANY]]
+func.func @places(%x: tensor<2x65536x3xf32>, %y: tensor<4x1000xf32>, %z: tensor<4096x32768xf32>) -> (tensor<2x3xi64>, tensor<4xi64>, tensor<4096xi64>) {
+  %0 = prim.arg_reduce max %x {dimension = 1 : i64} : (tensor<2x65536x3xf32>) -> tensor<2x3xi64>
+  %1 = prim.arg_reduce min %y {dimension = 1 : i64} : (tensor<4x1000xf32>) -> tensor<4xi64>
+  %2 = prim.arg_reduce max %z {dimension = 1 : i64} : (tensor<4096x32768xf32>) -> tensor<4096xi64>
+  return %0, %1, %2 : tensor<2x3xi64>, tensor<4xi64>, tensor<4096xi64>
+}

@@ -48,6 +48,23 @@ static const KernelCase kReductions[] = {
     return %5 : tensor<f32> })", 3, 2e-6, false, true},
 };
 
+// Of several that are as great or as little, the first; NaN is before all others.
+static const KernelCase kPlaces[] = {
+  {"place_in_a_row_cut", R"(func.func @f(%a: tensor<1x131072xi32>, %b: tensor<2x65536xf32>) -> (tensor<1xi64>, tensor<2xi64>) {
+    %0 = prim.arg_reduce max %a {dimension = 1 : i64} : (tensor<1x131072xi32>) -> tensor<1xi64>
+    %1 = prim.arg_reduce min %b {dimension = 1 : i64} : (tensor<2x65536xf32>) -> tensor<2xi64>
+    return %0, %1 : tensor<1xi64>, tensor<2xi64> })", 1000, 0, false, true},
+  {"place_in_columns_cut", R"(func.func @f(%a: tensor<2x65536x3xi32>) -> tensor<2x3xi64> {
+    %0 = prim.arg_reduce min %a {dimension = 1 : i64} : (tensor<2x65536x3xi32>) -> tensor<2x3xi64>
+    return %0 : tensor<2x3xi64> })", 100000, 0, false, true},
+  {"place_of_nan_cut", R"(func.func @f(%a: tensor<1x131072xf32>) -> tensor<1xi64> {
+    %low = prim.constant dense<-1.9999> : tensor<1x131072xf32>
+    %0 = prim.sub %a, %low : (tensor<1x131072xf32>, tensor<1x131072xf32>) -> tensor<1x131072xf32>
+    %1 = prim.log %0 : (tensor<1x131072xf32>) -> tensor<1x131072xf32>
+    %2 = prim.arg_reduce max %1 {dimension = 1 : i64} : (tensor<1x131072xf32>) -> tensor<1xi64>
+    return %2 : tensor<1xi64> })", 3, 0, false, true},
+};
+
 static const KernelCase kComparisons[] = {
   {"gradient_of_the_greatest", R"(func.func @f(%x: tensor<3x50x7xf32>, %u: tensor<3x7xf32>) -> tensor<1050xf32> {
     %zeros = prim.constant dense<0.0> : tensor<1050xf32>
@@ -83,4 +100,5 @@ static const KernelCase kComparisons[] = {
 
 TEST_CASE("scans in runs") { checkKernelCases(kScans); }
 TEST_CASE("reductions in parts of a dimension") { checkKernelCases(kReductions); }
+TEST_CASE("places of extremes in parts of a line") { checkKernelCases(kPlaces); }
 TEST_CASE("scatters that compare") { checkKernelCases(kComparisons); }

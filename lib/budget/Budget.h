@@ -15,7 +15,7 @@ namespace accc {
 
 /// What taking less memory costs.
 struct Economy {
-  double cost = 0;                // in bytes (Target.h); at most 0: it is for nothing
+  double cost = 0;                // in bytes (Target.h); 0 or less: nothing
   std::vector<std::string> notes; // what was done, for the user
 };
 

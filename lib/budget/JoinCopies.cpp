@@ -34,7 +34,7 @@ llvm::SmallSetVector<Value, 8> storagesReadBy(Operation *op) {
   return read;
 }
 
-/// Whether steps other than the two read the value.
+/// Whether a step other than the kernel reads the value.
 bool isReadBesides(Value storage, Operation *kernel, const Order &order) {
   return llvm::any_of(order.steps, [&](Operation *step) {
     return step != kernel && storagesReadBy(step).contains(storage);

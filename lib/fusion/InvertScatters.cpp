@@ -99,6 +99,8 @@ private:
         (op.getKind() != prim::ScatterKind::add && op.getKind() != prim::ScatterKind::set))
       return std::nullopt;
     int64_t rows = op.getData().getType().getDimSize(static_cast<unsigned>(op.getAxis()));
+    if (!getTarget().gathersUpdates(rows, indices.size(), /*most=*/1))
+      return std::nullopt; // an inverse is as large as the data
     std::optional<Inverse> inverse = invert(indices, rows);
     if (inverse && op.getKind() == prim::ScatterKind::set)
       for (auto &updates : *inverse) // the last one wins

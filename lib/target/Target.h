@@ -109,7 +109,8 @@ public:
   /// The most elements of a line, of so many bytes each, that a kernel sorts at once; none: any.
   virtual std::optional<int64_t> getMaxSortedElements(int64_t elementBytes) const = 0;
   /// Whether a scatter of so many updates to so many rows, of which each gets `most` or fewer,
-  /// takes less time as `most` gathers of rows. The indices are known.
+  /// takes less time as `most` gathers of rows; if not with one, then with no more. The indices are
+  /// known.
   virtual bool gathersUpdates(int64_t rows, int64_t updates, int64_t most) const = 0;
   /// At most so many updates of a line are added by comparing the place of each element of the line
   /// with theirs.

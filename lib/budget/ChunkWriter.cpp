@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "budget/ChunkWriter.h"
 
+#include "budget/MadeOfLess.h"
 #include "fusion/Chunk.h"
 #include "ir/prim/Tensor.h"
 #include "support/DeadCode.h"
@@ -30,8 +31,7 @@ private:
   /// The number of a chunk.
   size_t numberOf(Chunk chunk) const { return chunk.begin / region.size; }
   Value read(Value value, std::optional<int64_t> dimension, Chunk chunk);
-  Value derive(Value value, int64_t dimension, Chunk chunk, int depth);
-  Value deriveOnce(Value value, int64_t dimension, Chunk chunk, int depth);
+  Value derive(Value value, int64_t dimension, Chunk chunk);
   void rankOps();
   int64_t rankOfPass(const ChunkedPass &pass) const;
   Operation *lastOp() const { return block.getTerminator()->getPrevNode(); }
@@ -48,7 +48,8 @@ private:
   DenseMap<std::pair<Value, int64_t>, Value> stacks;  // values that are cut, chunk behind chunk
   DenseMap<Value, Value> computed;                    // of this chunk
   DenseMap<std::pair<Value, int64_t>, Value> slices;  // of this chunk
-  DenseMap<std::pair<Value, int64_t>, Value> derived; // of this chunk; null: not to be had so
+  DenseMap<std::pair<Value, int64_t>, Value> derived; // of this chunk
+  MadeOfLess madeOfLess;
 };
 } // namespace
 
@@ -77,42 +78,21 @@ int64_t ChunkWriter::rankOfPass(const ChunkedPass &pass) const {
   return last + 1;
 }
 
-/// Where the value is made of much less by a few cheap ops (a mask of a comparison of counts, a
-/// repeated bias, random numbers), a chunk of it by these; else null.
-Value ChunkWriter::deriveOnce(Value value, int64_t dimension, Chunk chunk, int depth) {
-  constexpr int kMostOps = 16, kMuch = 8;
+/// Where the value is made of much less, a chunk of it by the same ops; else null.
+Value ChunkWriter::derive(Value value, int64_t dimension, Chunk chunk) {
+  std::optional<ChunkedDimension> cut = madeOfLess.find(value, dimension);
+  if (!cut)
+    return nullptr;
+  if (Value made = derived.lookup({value, dimension}))
+    return made;
   Operation *op = value.getDefiningOp();
-  if (!op || depth == kMostOps)
-    return nullptr;
-  auto chunkable = dyn_cast<Chunkable>(op);
-  bool isCheap = isa<View>(op) ? !op->hasTrait<ReportsErrors>()
-                               : isa<Pointwise>(op) && !op->hasTrait<Expensive>();
-  if (!chunkable || !isCheap)
-    return nullptr;
-  SmallVector<ChunkedDimension> dimensions = chunkable.getChunkedDimensions();
-  auto *chunked = llvm::find_if(
-      dimensions, [&](const ChunkedDimension &cut) { return cut.result == dimension; });
-  if (chunked == dimensions.end())
-    return nullptr;
-  auto type = cast<RankedTensorType>(value.getType());
   SmallVector<Value> operands;
-  for (auto [operand, from] : llvm::zip(op->getOperands(), chunked->operands)) {
-    bool isSmall =
-        tensorBytes(cast<RankedTensorType>(operand.getType())) * kMuch <= tensorBytes(type);
-    Value part = from ? derive(operand, *from, chunk, depth + 1) : nullptr;
-    if (!part && !isSmall)
-      return nullptr;
+  for (auto [operand, from] : llvm::zip(op->getOperands(), cut->operands)) {
+    Value part = from ? derive(operand, *from, chunk) : nullptr;
     operands.push_back(part ? part : read(operand, from, chunk));
   }
-  return chunkable.createChunk(builder, *chunked, operands, chunk);
-}
-
-Value ChunkWriter::derive(Value value, int64_t dimension, Chunk chunk, int depth) {
-  std::pair<Value, int64_t> key{value, dimension};
-  if (auto it = derived.find(key); it != derived.end())
-    return it->second;
-  Value made = deriveOnce(value, dimension, chunk, depth);
-  derived[key] = made;
+  Value made = cast<Chunkable>(op).createChunk(builder, *cut, operands, chunk);
+  derived[{value, dimension}] = made;
   return made;
 }
 
@@ -156,7 +136,7 @@ Value ChunkWriter::read(Value value, std::optional<int64_t> dimension, Chunk chu
   Value &slice = slices[{value, *dimension}];
   if (slice)
     return slice;
-  Value made = derive(value, *dimension, chunk, 0);
+  Value made = derive(value, *dimension, chunk);
   if (!made)
     made = cut(value, *dimension, chunk);
   return slices[{value, *dimension}] = made;

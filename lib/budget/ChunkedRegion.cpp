@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "budget/ChunkedRegion.h"
 
+#include "budget/MadeOfLess.h"
 #include "fusion/Chunk.h"
 #include "ir/prim/Cost.h"
 #include "support/TensorBytes.h"
@@ -56,6 +57,7 @@ private:
   int64_t leastBytes;
   Block &block;
   Attribute chunk; // of the seed
+  MadeOfLess madeOfLess;
   ChunkedRegion region;
   SmallVector<std::pair<Value, int64_t>> pending; // the dimension of a value that is cut
 };
@@ -88,7 +90,10 @@ void Growing::add(Operation *op, llvm::function_ref<bool(const ChunkedDimension 
     return;
   region.members[op] = *chunked;
   for (auto [operand, dimension] : llvm::zip(op->getOperands(), chunked->operands))
-    if (dimension && isLarge(operand))
+    // Of what is made of less each region computes its own, as if it were no member: a mask or a
+    // factor that all layers read does not make one region of these.
+    if (dimension && isLarge(operand) &&
+        (region.contains(operand.getDefiningOp()) || !madeOfLess.find(operand, *dimension)))
       follow(operand, *dimension);
   if (chunked->result)
     follow(op->getResult(0), *chunked->result);

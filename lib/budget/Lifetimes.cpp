@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "budget/Lifetimes.h"
 
+#include "schedule/memory/WriteOver.h"
 #include "support/TensorBytes.h"
 
 using namespace mlir;
@@ -20,9 +21,11 @@ Lifetimes::Lifetimes(func::FuncOp function, Order given) : order(std::move(given
       if (!returned.contains(result))
         kept[result] = {tensorBytes(cast<RankedTensorType>(result.getType())), at, {}};
   }
+  DenseMap<Value, Value> writtenOver =
+      findWrittenOver(order, [&](Value value) { return kept.contains(value); });
   bytes.assign(order.steps.size() + 1, 0);
   for (const auto &[value, each] : kept) {
-    bytes[each.first] += each.bytes;
+    bytes[each.first + (writtenOver.contains(value) ? 1 : 0)] += each.bytes;
     bytes[each.last() + 1] -= each.bytes;
   }
   bytes.pop_back(); // what is live behind the last step

@@ -21,8 +21,7 @@ struct Kept {
   bool isThereAt(int64_t at) const { return first < at && at <= last(); }
 };
 
-/// The lifetimes of one function. An estimate from above: kernels that write over what they read
-/// for the last time are not seen. Values that the function returns lie elsewhere.
+/// The lifetimes of one function. Values that the function returns lie elsewhere.
 class Lifetimes {
 public:
   Lifetimes(mlir::func::FuncOp function, Order order);
@@ -35,7 +34,7 @@ public:
     auto it = kept.find(value);
     return it == kept.end() ? nullptr : &it->second;
   }
-  /// Bytes at each step.
+  /// Bytes at each step. What it writes over what it reads takes none there.
   llvm::ArrayRef<int64_t> live() const { return bytes; }
   int64_t peak() const;
 

@@ -3,9 +3,9 @@
 
 #include "accc/abi.h"
 #include "ir/prim/FunctionContract.h"
-#include "ir/prim/InPlace.h"
 #include "ir/prim/Prim.h"
 #include "schedule/memory/MemoryPlan.h"
+#include "schedule/memory/WriteOver.h"
 #include "support/Fault.h"
 #include "support/TensorBytes.h"
 
@@ -13,48 +13,6 @@
 
 using namespace mlir;
 using namespace accc;
-
-namespace {
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-int64_t bytesOf(Value value) { return tensorBytes(typeOf(value)); }
-
-/// Visits every use of the value and of its aliases until one returns false; returns whether none
-/// did.
-bool allUses(Value value, function_ref<bool(OpOperand &)> visit) {
-  SmallVector<Value> pending{value};
-  while (!pending.empty())
-    for (OpOperand &use : pending.pop_back_val().getUses()) {
-      if (isAlias(use.getOwner()))
-        pending.push_back(use.getOwner()->getResult(0));
-      else if (!visit(use))
-        return false;
-    }
-  return true;
-}
-
-/// Whether the step that computes `result` reads the operand `use` of it at the index at which it
-/// writes that, so that the two may share their memory.
-bool mayShareMemory(OpOperand &use, Value result) {
-  if (bytesOf(use.get()) != bytesOf(storageOf(use.get()))) // a part of it is read
-    return false;
-  if (!haveSamePlaces(typeOf(use.get()), typeOf(result)))
-    return false;
-  Operation *step = use.getOwner();
-  unsigned operand = use.getOperandNumber();
-  if (auto fusion = dyn_cast<prim::FusionOp>(step)) {
-    prim::KernelSpecAttr spec = fusion.getSpecAttr();
-    return spec && llvm::is_contained(spec.getInPlace().asArrayRef(), operand);
-  }
-  auto each = dyn_cast<prim::FusionEachOp>(step);
-  if (!each)
-    return false;
-  // Segments run at the same time.
-  unsigned inputs = each.inputsPerSegment();
-  unsigned segment = cast<OpResult>(result).getResultNumber() / each.outputsPerSegment();
-  return operand / inputs == segment &&
-         prim::readsInPlace(each.getBody().front(), prim::KernelKind::each, operand % inputs);
-}
-} // namespace
 
 namespace accc {
 /// Places arguments, then results, then what lies in the arena.
@@ -83,8 +41,6 @@ private:
 
   void placeArguments();
   LogicalResult placeResults();
-  bool mayOverwrite(Value result, Value old) const;
-  int64_t dyingInput(int64_t step, Value result);
   void planArena();
   void finishCopies();
   Place placeOf(Value value) const;
@@ -100,7 +56,6 @@ private:
   SmallVector<PendingCopy> results, updates; // copies for the caller, and to variables
   DenseMap<Value, int64_t> lifetimeOf;       // of what lies in the arena
   std::vector<Lifetime> lifetimes;
-  std::vector<int64_t> owner; // by lifetime: the step that wrote it last
 };
 } // namespace accc
 
@@ -118,24 +73,12 @@ void PlacementBuilder::placeArguments() {
   }
 }
 
-/// Whether the step that computes `result` may write it over `old`: no later step reads that, and
-/// it itself only where it writes.
-bool PlacementBuilder::mayOverwrite(Value result, Value old) const {
-  int64_t at = order.indexOf(result.getDefiningOp());
-  return allUses(old, [&](OpOperand &use) {
-    int64_t index = order.indexOf(use.getOwner());
-    if (index < 0) // returned as it is
-      return false;
-    return index < at || (index == at && mayShareMemory(use, result));
-  });
-}
-
 LogicalResult PlacementBuilder::placeResults() {
   int64_t output = 0;
   for (OpOperand &use : function.getBody().front().getTerminator()->getOpOperands()) {
     unsigned i = use.getOperandNumber();
     Value source = storageOf(use.get());
-    if (bytesOf(use.get()) != bytesOf(source))
+    if (tensorBytes(use.get()) != tensorBytes(source))
       return emitBug(function.getLoc()) << "result " << i << " is a part of another value";
     // Of a value that is returned more than once the first place is written, the others copied.
     bool direct = source.getDefiningOp() && order.indexOf(source.getDefiningOp()) >= 0 &&
@@ -157,7 +100,7 @@ LogicalResult PlacementBuilder::placeResults() {
       return emitBug(function.getLoc()) << "two results update the variable '" << name << "'";
     Value old = variableArguments.lookup(name);
     direct = direct && order.indexOf(source.getDefiningOp()) >= order.firstUpdate &&
-             (!old || mayOverwrite(source, old));
+             (!old || mayWriteOver(source, old, order));
     Place place{exec::Space::state, variable->second};
     if (direct)
       placement.places[source] = place;
@@ -165,25 +108,6 @@ LogicalResult PlacementBuilder::placeResults() {
       updates.push_back({use.get(), place});
   }
   return success();
-}
-
-/// The lifetime of a value that step number `step` reads for the last time, element by element, and
-/// may write `result` over; -1 if there is none. Not for updates, whose results lie in variables.
-int64_t PlacementBuilder::dyingInput(int64_t step, Value result) {
-  if (step >= order.firstUpdate)
-    return -1;
-  for (Value operand : order.steps[step]->getOperands()) {
-    Value old = storageOf(operand);
-    auto it = lifetimeOf.find(old);
-    if (it == lifetimeOf.end() || owner[it->second] == step)
-      continue; // another result has taken it
-    const Lifetime &lifetime = lifetimes[it->second];
-    if (lifetime.last == step && lifetime.size == bytesOf(result) && allUses(old, [&](auto &use) {
-          return use.getOwner() != order.steps[step] || mayShareMemory(use, result);
-        }))
-      return it->second;
-  }
-  return -1;
 }
 
 void PlacementBuilder::planArena() {
@@ -197,17 +121,20 @@ void PlacementBuilder::planArena() {
 
   auto addLifetime = [&](int64_t size, int64_t step) {
     lifetimes.push_back({size, step, step});
-    owner.push_back(step);
     return static_cast<int64_t>(lifetimes.size()) - 1;
   };
+  auto isInArena = [&](Value value) {
+    return value.getDefiningOp() && order.indexOf(value.getDefiningOp()) >= 0 &&
+           !placement.places.count(value);
+  };
+  DenseMap<Value, Value> writtenOver = findWrittenOver(order, isInArena);
   for (int64_t i = 0; i < order.size(); ++i)
     for (Value result : order.steps[i]->getResults()) {
-      if (placement.places.count(result))
+      if (!isInArena(result))
         continue;
-      int64_t lifetime = dyingInput(i, result);
-      if (lifetime < 0)
-        lifetime = addLifetime(bytesOf(result), i);
-      owner[lifetime] = i;
+      auto old = writtenOver.find(result);
+      int64_t lifetime = old == writtenOver.end() ? addLifetime(tensorBytes(result), i)
+                                                  : lifetimeOf.lookup(old->second);
       if (auto it = lastRead.find(result); it != lastRead.end())
         lifetimes[lifetime].last = it->second;
       lifetimeOf[result] = lifetime;
@@ -216,7 +143,7 @@ void PlacementBuilder::planArena() {
   for (PendingCopy &copy : updates)
     if (auto old = dyn_cast<BlockArgument>(storageOf(copy.value));
         old && updated.contains(argumentText(function, old.getArgNumber(), kNameAttr)))
-      copy.saved = addLifetime(bytesOf(copy.value), order.size());
+      copy.saved = addLifetime(tensorBytes(copy.value), order.size());
   placement.arenaSize = planMemory(lifetimes, ACCC_ALIGNMENT, ACCC_ALIGNMENT);
   for (auto [value, lifetime] : lifetimeOf)
     placement.places[value] = arenaPlace(lifetime);

@@ -172,3 +172,21 @@ func.func @whole(%x: tensor<64x4xf32>) -> tensor<64xf32> {
   %r = prim.reduce max %c {dimensions = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
   return %r : tensor<64xf32>
 }
+
+// A factor that two products share takes no memory, and does not make one region of them: of one the columns are cut, of
+// the other the rows.
+// CHECK-LABEL: func.func @one_factor
+// CHECK-NOT: tensor<64x64xf32>
+// CHECK: prim.mul {{.*}}accc.chunk = 2{{.*}} -> tensor<32x64xf32>
+// CHECK: prim.mul {{.*}}accc.chunk = 0{{.*}} -> tensor<64x32xf32>
+// CHECK: return
+func.func @one_factor(%x: tensor<64x4xf32>, %w: tensor<4x64xf32>, %u: tensor<4x64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %half = prim.constant dense<0.5> : tensor<64x64xf32>
+  %a = prim.dot_general %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x64xf32>) -> tensor<64x64xf32>
+  %ah = prim.mul %a, %half : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %columns = prim.reduce max %ah {dimensions = array<i64: 0>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %b = prim.dot_general %x, %u {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x64xf32>) -> tensor<64x64xf32>
+  %bh = prim.mul %b, %half : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %rows = prim.reduce max %bh {dimensions = array<i64: 1>} : (tensor<64x64xf32>) -> tensor<64xf32>
+  return %columns, %rows : tensor<64xf32>, tensor<64xf32>
+}

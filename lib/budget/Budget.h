@@ -4,7 +4,7 @@
 #ifndef ACCC_BUDGET_BUDGET_H
 #define ACCC_BUDGET_BUDGET_H
 
-#include "target/Target.h"
+#include "budget/Costs.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -21,12 +21,12 @@ struct Economy {
 
 /// Computes tensors between matrix products that are larger than a chunk of the target's in chunks
 /// of `chunkBytes` bytes (--compute-in-chunks).
-Economy computeInChunks(mlir::ModuleOp module, const Target &target, int64_t chunkBytes);
+Economy computeInChunks(mlir::ModuleOp module, const Costs &costs, int64_t chunkBytes);
 
 /// Computes values again until every function of a module of kernels takes at most `budget` bytes,
 /// variables, inputs and outputs included (--fit-memory). Fails with an error that says how many
 /// there are at least.
-mlir::FailureOr<Economy> fitMemory(mlir::ModuleOp module, const Target &target, int64_t budget);
+mlir::FailureOr<Economy> fitMemory(mlir::ModuleOp module, const Costs &costs, int64_t budget);
 
 } // namespace accc
 

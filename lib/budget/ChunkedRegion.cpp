@@ -217,7 +217,7 @@ static double savedBy(const ChunkedRegion &region, int64_t leastBytes) {
 }
 
 /// What it costs: products of an earlier pass again, parts of sums, large results put together.
-static double costOf(const ChunkedRegion &region, int64_t leastBytes, const Target &target) {
+static double costOf(const ChunkedRegion &region, int64_t leastBytes, const Costs &costs) {
   double cost = 0;
   DenseSet<Operation *> computed;
   for (const ChunkedPass &pass : region.passes) {
@@ -227,7 +227,7 @@ static double costOf(const ChunkedRegion &region, int64_t leastBytes, const Targ
         continue;
       launches += 2; // it, and a kernel that fuses what lies before the next
       if (!computed.insert(op).second)
-        cost += flopsOf(op) / target.getFlopsPerByte();
+        cost += costs.ofArithmetic(op);
     }
     for (Value output : pass.outputs) {
       double bytes = bytesOf(output.getType());
@@ -236,7 +236,7 @@ static double costOf(const ChunkedRegion &region, int64_t leastBytes, const Targ
       else if (tensorBytes(output) >= leastBytes)
         cost += 2 * bytes;
     }
-    cost += static_cast<double>(target.getLaunchBytes() * launches * region.chunks());
+    cost += costs.ofLaunch() * static_cast<double>(launches * region.chunks());
   }
   return cost;
 }
@@ -252,7 +252,7 @@ static int64_t sizeOfChunks(int64_t extent, int64_t wanted) {
 /// Sizes the chunks, as near to `sizes.chunkBytes` as it pays: where sums over the chunks are
 /// large, fewer. False where it does not.
 static bool chooseSize(ChunkedRegion &region, int64_t bytes, const ChunkSizes &sizes,
-                       const Target &target) {
+                       const Costs &costs) {
   auto wanted =
       static_cast<int64_t>(llvm::divideCeil(bytes, static_cast<uint64_t>(sizes.chunkBytes)));
   double saved = savedBy(region, sizes.leastBytes);
@@ -260,7 +260,7 @@ static bool chooseSize(ChunkedRegion &region, int64_t bytes, const ChunkSizes &s
     return false;
   for (int64_t chunks = std::min({wanted, kMostChunks, region.extent}); chunks > 1; chunks /= 2) {
     region.size = sizeOfChunks(region.extent, chunks);
-    region.cost = costOf(region, sizes.leastBytes, target);
+    region.cost = costOf(region, sizes.leastBytes, costs);
     if (sizes.always || region.cost <= saved)
       return true;
   }
@@ -268,7 +268,7 @@ static bool chooseSize(ChunkedRegion &region, int64_t bytes, const ChunkSizes &s
 }
 
 std::optional<ChunkedRegion> accc::findRegion(Value seed, const ChunkSizes &given,
-                                              const Target &target) {
+                                              const Costs &costs) {
   auto type = cast<RankedTensorType>(seed.getType());
   int64_t bytes = tensorBytes(type), leastTaken = bytes;
   constexpr int64_t kMuchSmaller = 8; // what else a model computes is no part of the region
@@ -283,7 +283,7 @@ std::optional<ChunkedRegion> accc::findRegion(Value seed, const ChunkSizes &give
       continue;
     std::optional<ChunkedRegion> region =
         Growing(seed, d, sizes.leastBytes).grow(seed.getDefiningOp());
-    if (!region || !chooseSize(*region, bytes, sizes, target))
+    if (!region || !chooseSize(*region, bytes, sizes, costs))
       continue;
     int64_t taken = std::max(bytes / region->extent * region->size, sizes.chunkBytes);
     if (taken > leastTaken || (taken == leastTaken && best && lossOf(*region) >= lossOf(*best)))

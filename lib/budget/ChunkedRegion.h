@@ -3,8 +3,8 @@
 #ifndef ACCC_BUDGET_CHUNKEDREGION_H
 #define ACCC_BUDGET_CHUNKEDREGION_H
 
+#include "budget/Costs.h"
 #include "ir/prim/Prim.h"
-#include "target/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -49,7 +49,7 @@ struct ChunkedRegion {
 /// `sizes.chunkBytes`; none where no dimension passes, or computing in chunks costs more than it
 /// saves.
 std::optional<ChunkedRegion> findRegion(mlir::Value seed, const ChunkSizes &sizes,
-                                        const Target &target);
+                                        const Costs &costs);
 
 } // namespace accc
 

@@ -26,7 +26,7 @@ static SmallVector<Operation *> largeProducts(Block &block, int64_t leastBytes) 
   return products;
 }
 
-static void computeInChunks(func::FuncOp function, const Target &target, const ChunkSizes &sizes,
+static void computeInChunks(func::FuncOp function, const Costs &costs, const ChunkSizes &sizes,
                             Economy &economy) {
   constexpr int64_t kMostChunks = 4096; // so many keep programs short
   Block &block = function.front();
@@ -34,7 +34,7 @@ static void computeInChunks(func::FuncOp function, const Target &target, const C
   SmallVector<Operation *> seeds = largeProducts(block, sizes.leastBytes);
   while (!seeds.empty() && nextChunk < kMostChunks) {
     std::optional<ChunkedRegion> region =
-        findRegion(seeds.pop_back_val()->getResult(0), sizes, target);
+        findRegion(seeds.pop_back_val()->getResult(0), sizes, costs);
     if (!region)
       continue;
     llvm::erase_if(seeds, [&](Operation *seed) { return region->contains(seed); });
@@ -49,11 +49,11 @@ static void computeInChunks(func::FuncOp function, const Target &target, const C
         function.getSymName(), tensors, humanBytes(static_cast<double>(largest), 2), nextChunk));
 }
 
-Economy accc::computeInChunks(ModuleOp module, const Target &target, int64_t chunkBytes) {
-  ChunkSizes sizes{.leastBytes = target.getChunkBytes(), .chunkBytes = chunkBytes};
+Economy accc::computeInChunks(ModuleOp module, const Costs &costs, int64_t chunkBytes) {
+  ChunkSizes sizes{.leastBytes = costs.getTarget().getChunkBytes(), .chunkBytes = chunkBytes};
   Economy economy;
   for (auto function : module.getOps<func::FuncOp>())
-    ::computeInChunks(function, target, sizes, economy);
+    ::computeInChunks(function, costs, sizes, economy);
   return economy;
 }
 
@@ -65,7 +65,7 @@ struct ComputeInChunksPass
   void runOnOperation() override {
     int64_t bytes = chunkBytes > 0 ? chunkBytes.getValue() : getTarget().getChunkBytes();
     Economy economy;
-    ::computeInChunks(getOperation(), getTarget(),
+    ::computeInChunks(getOperation(), {getTarget(), tf32},
                       {std::max(leastBytes.getValue(), bytes), bytes, always}, economy);
   }
 };

@@ -4,7 +4,6 @@
 #include "budget/JoinCopies.h"
 #include "budget/Passes.h"
 #include "budget/Recipe.h"
-#include "budget/StepCost.h"
 #include "fusion/DescribeKernels.h"
 #include "ir/prim/FunctionContract.h"
 #include "schedule/memory/Placement.h"
@@ -56,12 +55,12 @@ struct Choice {
 class Fitting {
 public:
   /// `expectsJoins`: copies are chosen as if they became part of other kernels.
-  Fitting(func::FuncOp function, const Target &target, const VariableTable &variables,
+  Fitting(func::FuncOp function, const Costs &costs, const VariableTable &variables,
           bool expectsJoins)
-      : function(function), target(target), variables(variables), expectsJoins(expectsJoins) {}
+      : function(function), costs(costs), variables(variables), expectsJoins(expectsJoins) {}
 
   /// Of a run, in bytes (Target.h).
-  double cost() const { return costOfSteps(*orderSteps(function), target); }
+  double cost() const { return costs.ofSteps(*orderSteps(function)); }
   /// Bytes of the arena. Fails on a bug.
   FailureOr<int64_t> arena() const { return arenaOf(function); }
   /// Computes values again until the arena takes at most `limit` bytes, or as long as that helps.
@@ -84,7 +83,7 @@ private:
   Choice best(const Lifetimes &lifetimes, const Copies &copies, int64_t limit) const;
 
   func::FuncOp function;
-  const Target &target;
+  const Costs &costs;
   const VariableTable &variables;
   bool expectsJoins;
 };
@@ -127,7 +126,7 @@ Choice Fitting::best(const Lifetimes &lifetimes, const Copies &copies, int64_t l
         const Kept *other = lifetimes.find(longer);
         freed -= gain(std::max(since, other->last()), to, other->bytes);
       }
-      double score = freed / recipe->cost(target, expectsJoins);
+      double score = freed / recipe->cost(costs, expectsJoins);
       if (score > best.score)
         best = {value, to, score};
     }
@@ -182,7 +181,7 @@ FailureOr<int64_t> Fitting::shrink(int64_t limit) {
 }
 
 FailureOr<int64_t> Fitting::join(int64_t limit) {
-  joinCopies(function, target, [&](func::FuncOp trial) {
+  joinCopies(function, costs.getTarget(), [&](func::FuncOp trial) {
     FailureOr<int64_t> taken = arenaOf(trial);
     return succeeded(taken) && *taken <= limit;
   });
@@ -213,11 +212,11 @@ struct Smaller {
 
 /// A copy of the function that was made to take `aim` bytes, if that can be; where it takes no more
 /// than `limit`, copies are joined.
-static FailureOr<Smaller> makeSmaller(func::FuncOp function, const Target &target,
+static FailureOr<Smaller> makeSmaller(func::FuncOp function, const Costs &costs,
                                       const VariableTable &variables, bool expectsJoins,
                                       int64_t aim, int64_t limit) {
   Smaller smaller{function.clone()};
-  Fitting fitting(*smaller.function, target, variables, expectsJoins);
+  Fitting fitting(*smaller.function, costs, variables, expectsJoins);
   FailureOr<int64_t> arena = fitting.shrink(aim);
   if (succeeded(arena) && *arena <= limit)
     arena = fitting.join(limit);
@@ -230,11 +229,10 @@ static FailureOr<Smaller> makeSmaller(func::FuncOp function, const Target &targe
 }
 
 /// One function. `state`: bytes of all variables.
-static LogicalResult fit(func::FuncOp function, const Target &target,
-                         const VariableTable &variables, int64_t state, int64_t budget,
-                         Economy &economy) {
+static LogicalResult fit(func::FuncOp function, const Costs &costs, const VariableTable &variables,
+                         int64_t state, int64_t budget, Economy &economy) {
   int64_t transferred = transferredBytes(function), limit = budget - state - transferred;
-  Fitting whole(function, target, variables, true);
+  Fitting whole(function, costs, variables, true);
   FailureOr<int64_t> arena = whole.arena();
   if (failed(arena) || *arena <= limit)
     return arena;
@@ -244,7 +242,7 @@ static LogicalResult fit(func::FuncOp function, const Target &target,
     if (limit <= 0)
       break;
     FailureOr<Smaller> made =
-        makeSmaller(function, target, variables, expectsJoins, /*aim=*/limit, limit);
+        makeSmaller(function, costs, variables, expectsJoins, /*aim=*/limit, limit);
     if (failed(made))
       return failure();
     if (made->arena <= limit && (!best || made->cost < best->cost))
@@ -253,7 +251,7 @@ static LogicalResult fit(func::FuncOp function, const Target &target,
   if (!best) {
     // What is chosen depends on the limit: without one it is what the error tells of.
     FailureOr<Smaller> made =
-        makeSmaller(function, target, variables, /*expectsJoins=*/true, /*aim=*/0, limit);
+        makeSmaller(function, costs, variables, /*expectsJoins=*/true, /*aim=*/0, limit);
     if (failed(made))
       return failure();
     best = std::move(*made);
@@ -275,7 +273,7 @@ static LogicalResult fit(func::FuncOp function, const Target &target,
   return success();
 }
 
-FailureOr<Economy> accc::fitMemory(ModuleOp module, const Target &target, int64_t budget) {
+FailureOr<Economy> accc::fitMemory(ModuleOp module, const Costs &costs, int64_t budget) {
   OwningOpRef<ModuleOp> program = ModuleOp::create(module.getLoc());
   FailureOr<VariableTable> variables = declareVariables(module, *program);
   if (failed(variables))
@@ -286,7 +284,7 @@ FailureOr<Economy> accc::fitMemory(ModuleOp module, const Target &target, int64_
   Economy economy;
   bool fits = true; // all that do not are told
   for (auto function : module.getOps<func::FuncOp>())
-    fits &= succeeded(fit(function, target, *variables, state, budget, economy));
+    fits &= succeeded(fit(function, costs, *variables, state, budget, economy));
   if (!fits)
     return failure();
   return economy;
@@ -297,7 +295,7 @@ struct FitMemoryPass : TargetedPass<accc::impl::FitMemoryPassBase<FitMemoryPass>
   using TargetedPass::TargetedPass;
 
   void runOnOperation() override {
-    if (failed(fitMemory(getOperation(), getTarget(), budget)))
+    if (failed(fitMemory(getOperation(), {getTarget(), tf32}, budget)))
       signalPassFailure();
   }
 };

@@ -8,7 +8,8 @@ include "target/TargetedPass.td"
 def ComputeInChunksPass : TargetedPass<"compute-in-chunks", "::mlir::func::FuncOp", [
     Option<"leastBytes", "least-bytes", "int64_t", "0", "Tensors of fewer bytes than these, or than a chunk, are computed at once">,
     Option<"chunkBytes", "chunk-bytes", "int64_t", "0", "Bytes of a chunk (0: the target's answer)">,
-    Option<"always", "always", "bool", "false", "Also where that costs more than it saves">]> {
+    Option<"always", "always", "bool", "false", "Also where that costs more than it saves">,
+    Tf32Option]> {
   let summary = "Computes large tensors between matrix products chunk by chunk";
   let description = [{
     A matrix product whose result is large, and all ops that large tensors connect with it (the scores, maxima,
@@ -33,7 +34,8 @@ def ComputeInChunksPass : TargetedPass<"compute-in-chunks", "::mlir::func::FuncO
 }
 
 def FitMemoryPass : TargetedPass<"fit-memory", "::mlir::ModuleOp", [
-    Option<"budget", "budget", "int64_t", "0", "Bytes that state, inputs, outputs and scratch of an entry may take">]> {
+    Option<"budget", "budget", "int64_t", "0", "Bytes that state, inputs, outputs and scratch of an entry may take">,
+    Tf32Option]> {
   let summary = "Computes values again instead of keeping them, until every entry fits into a budget";
   let description = [{
     Of what the forward pass keeps for the backward pass, some is computed again just before it is read: the

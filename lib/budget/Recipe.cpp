@@ -3,7 +3,6 @@
 
 #include "budget/JoinCopies.h"
 #include "budget/PartOfKernel.h"
-#include "budget/StepCost.h"
 #include "support/TensorBytes.h"
 
 #include "mlir/IR/Builders.h"
@@ -148,16 +147,16 @@ bool Recipe::isReadByKernel(Value outside) const {
          });
 }
 
-double Recipe::cost(const Target &target, bool expectsJoins) const {
+double Recipe::cost(const Costs &costs, bool expectsJoins) const {
   double sum = 0;
   for (const Again &step : steps) {
     Operation *op = step.result.getOwner();
     if (!isa<prim::FusionOp>(op)) {
-      sum += costOfStep(op, target);
+      sum += costs.ofStep(op);
       continue;
     }
-    auto launch = static_cast<double>(target.getLaunchBytes());
-    double bytes = tensorBytes(step.result) + costOfFunctions(step.body.getArrayRef(), target);
+    double launch = costs.ofLaunch();
+    double bytes = tensorBytes(step.result) + costs.ofFunctions(step.body.getArrayRef());
     for (auto [inside, outside] : step.read)
       if (expectsJoins && isReadByKernel(outside))
         launch = 0;

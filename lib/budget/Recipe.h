@@ -3,9 +3,9 @@
 #ifndef ACCC_BUDGET_RECIPE_H
 #define ACCC_BUDGET_RECIPE_H
 
+#include "budget/Costs.h"
 #include "budget/Lifetimes.h"
 #include "ir/prim/Prim.h"
-#include "target/Target.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -61,7 +61,7 @@ public:
 
   /// What it costs, in bytes (Target.h); with `expectsJoins` as if kernels became part of others
   /// that read the same.
-  double cost(const Target &target, bool expectsJoins) const;
+  double cost(const Costs &costs, bool expectsJoins) const;
   /// More bytes than now are live at step `at`, beside the value itself.
   int64_t extraBytes() const { return extra; }
   /// Small values that have to be kept longer than now: until step `at`.

@@ -50,11 +50,11 @@ static LogicalResult formKernels(Compilation &c, Attempt &attempt) {
 }
 
 /// Last: only final kernels can be copied, and what they take be known.
-static LogicalResult fitIntoBudget(Compilation &c, Attempt &attempt) {
+static LogicalResult fitIntoBudget(Compilation &c, const Costs &costs, Attempt &attempt) {
   if (failed(formKernels(c, attempt)))
     return failure();
   TimedPart part("fit-memory");
-  FailureOr<Economy> economy = fitMemory(*attempt.module, c.target(), c.options.memoryBudget);
+  FailureOr<Economy> economy = fitMemory(*attempt.module, costs, c.options.memoryBudget);
   if (failed(economy))
     return failure();
   attempt.economy.cost += economy->cost;
@@ -67,6 +67,7 @@ static LogicalResult fitIntoBudget(Compilation &c, Attempt &attempt) {
 /// Sizes do not depend on the budget, so that what an error says is enough.
 static FailureOr<Attempt> fuseWithinBudget(Compilation &c, Attempt whole) {
   constexpr int64_t kWhole = 0, kSmall = 16; // by this part
+  Costs costs(c.target(), c.options.precision == "tf32");
   int64_t chunkBytes = c.target().getChunkBytes();
   std::optional<Attempt> best;
   std::vector<Diagnostic> errors; // of the last attempt; they count where none fits
@@ -76,7 +77,7 @@ static FailureOr<Attempt> fuseWithinBudget(Compilation &c, Attempt whole) {
     Attempt attempt{whole.module->clone(), {}, {}};
     if (bytes != kWhole) {
       TimedPart part("compute-in-chunks");
-      attempt.economy = computeInChunks(*attempt.module, c.target(), bytes);
+      attempt.economy = computeInChunks(*attempt.module, costs, bytes);
       if (attempt.economy.cost == 0)
         continue; // there is nothing to cut
     }
@@ -85,7 +86,7 @@ static FailureOr<Attempt> fuseWithinBudget(Compilation &c, Attempt whole) {
       errors.push_back(std::move(diagnostic));
       return success();
     });
-    if (succeeded(fitIntoBudget(c, attempt)) &&
+    if (succeeded(fitIntoBudget(c, costs, attempt)) &&
         (!best || attempt.economy.cost < best->economy.cost))
       best = std::move(attempt);
   }

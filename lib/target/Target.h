@@ -80,8 +80,8 @@ public:
   /// The cost of evaluating an elementary function once.
   virtual int64_t getExpensiveOpBytes() const = 0;
   /// The floating-point operations of a matrix product or a convolution of f32 that take as long as
-  /// moving a byte, where there are many for each byte.
-  virtual double getFlopsPerByte() const = 0;
+  /// moving a byte, where there are many for each byte. `tf32`: it may round its factors to TF32.
+  virtual double getFlopsPerByte(bool tf32) const = 0;
   /// Tensors of fewer elements stay in a cache between two kernels: reading them costs nothing.
   virtual int64_t getCachedElements() const = 0;
 

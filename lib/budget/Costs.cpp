@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "budget/StepCost.h"
+#include "budget/Costs.h"
 
 #include "ir/prim/Cost.h"
 #include "ir/prim/Prim.h"
@@ -10,7 +10,11 @@
 using namespace mlir;
 using namespace accc;
 
-double accc::costOfFunctions(ArrayRef<Operation *> ops, const Target &target) {
+double Costs::ofArithmetic(Operation *contraction) const {
+  return flopsOf(contraction) / target.getFlopsPerByte(tf32);
+}
+
+double Costs::ofFunctions(ArrayRef<Operation *> ops) const {
   double bytes = 0;
   for (Operation *op : ops)
     if (op->hasTrait<Expensive>())
@@ -20,7 +24,7 @@ double accc::costOfFunctions(ArrayRef<Operation *> ops, const Target &target) {
   return bytes;
 }
 
-double accc::costOfStep(Operation *step, const Target &target) {
+double Costs::ofStep(Operation *step) const {
   double bytes = 0;
   llvm::SmallSetVector<Value, 8> read(step->operand_begin(), step->operand_end());
   for (Value operand : read)
@@ -28,19 +32,19 @@ double accc::costOfStep(Operation *step, const Target &target) {
   for (Value result : step->getResults())
     bytes += static_cast<double>(tensorBytes(result));
   if (step->getNumRegions() == 0) {
-    bytes = std::max(bytes, flopsOf(step) / target.getFlopsPerByte());
+    bytes = std::max(bytes, ofArithmetic(step));
   } else {
     SmallVector<Operation *> body;
     for (Operation &op : step->getRegion(0).front())
       body.push_back(&op);
-    bytes += costOfFunctions(body, target);
+    bytes += ofFunctions(body);
   }
-  return static_cast<double>(target.getLaunchBytes()) + bytes;
+  return ofLaunch() + bytes;
 }
 
-double accc::costOfSteps(const Order &order, const Target &target) {
+double Costs::ofSteps(const Order &order) const {
   double sum = 0;
   for (Operation *step : order.steps)
-    sum += costOfStep(step, target);
+    sum += ofStep(step);
   return sum;
 }

@@ -11,7 +11,9 @@ using namespace mlir;
 using namespace accc;
 
 double Costs::ofArithmetic(Operation *contraction) const {
-  return flopsOf(contraction) / target.getFlopsPerByte(tf32);
+  FlopsPerByte rates = target.getFlopsPerByte(tf32);
+  return flopsOf(contraction) /
+         (isa<MatrixProduct>(contraction) ? rates.products : rates.convolutions);
 }
 
 double Costs::ofFunctions(ArrayRef<Operation *> ops) const {

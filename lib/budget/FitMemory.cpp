@@ -105,9 +105,11 @@ Choice Fitting::best(const Lifetimes &lifetimes, const Copies &copies, int64_t l
   std::vector<int64_t> over{0}; // before each step: at how many steps too much is live
   for (int64_t live : lifetimes.live())
     over.push_back(over.back() + (live > limit));
-  // What it is worth that bytes are free between two steps.
+  // What it is worth that bytes are free between two steps; more than there is too much are not
+  // worth more.
   auto gain = [&](int64_t from, int64_t to, int64_t bytes) {
-    return to > from ? static_cast<double>(over[to] - over[from + 1]) * static_cast<double>(bytes)
+    return to > from ? static_cast<double>(over[to] - over[from + 1]) *
+                           static_cast<double>(std::min(bytes, peak - limit))
                      : 0;
   };
   for (const auto &[value, kept] : lifetimes.values()) {

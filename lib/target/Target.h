@@ -59,6 +59,11 @@ struct ContractionAlignment {
   int64_t flopsPerByte;
 };
 
+/// Floating-point operations that take as long as moving a byte.
+struct FlopsPerByte {
+  double products, convolutions;
+};
+
 /// Runs of neighbours, by their number, for which a value of several ops is not to be computed in
 /// the kernel that repeats it: fewer than `least` take no longer than the value does; beside more
 /// than `most` it takes no time.
@@ -79,9 +84,9 @@ public:
   virtual int64_t getLaunchBytes() const = 0;
   /// The cost of evaluating an elementary function once.
   virtual int64_t getExpensiveOpBytes() const = 0;
-  /// The floating-point operations of a matrix product or a convolution of f32 that take as long as
-  /// moving a byte, where there are many for each byte. `tf32`: it may round its factors to TF32.
-  virtual double getFlopsPerByte(bool tf32) const = 0;
+  /// The speed of contractions of f32 that compute much for each byte. `tf32`: they may round their
+  /// factors to TF32.
+  virtual FlopsPerByte getFlopsPerByte(bool tf32) const = 0;
   /// Tensors of fewer elements stay in a cache between two kernels: reading them costs nothing.
   virtual int64_t getCachedElements() const = 0;
 

@@ -13,7 +13,9 @@ using namespace accc;
 int64_t CpuTarget::getLaunchBytes() const { return sizeThreshold(4096); }
 int64_t CpuTarget::getExpensiveOpBytes() const { return 4; }
 // 50 to 100 GFLOP/s a core of AVX2, of the bytes that a core gets.
-double CpuTarget::getFlopsPerByte(bool /*tf32*/) const { return 10; }
+FlopsPerByte CpuTarget::getFlopsPerByte(bool /*tf32*/) const {
+  return {.products = 10, .convolutions = 10};
+}
 // 16 KiB of f32, half of a nearest cache.
 int64_t CpuTarget::getCachedElements() const { return sizeThreshold(4096); }
 

@@ -17,8 +17,12 @@ using namespace accc;
 int64_t CudaTarget::getLaunchBytes() const { return sizeThreshold(1 << 22); }
 // Some 30 instructions, of which 30 T/s are issued.
 int64_t CudaTarget::getExpensiveOpBytes() const { return 4; }
-// 50 TFLOP/s of full f32, some 200 of TF32, at 2.6 TB/s (H100).
-double CudaTarget::getFlopsPerByte(bool tf32) const { return tf32 ? 80 : 20; }
+// Products 50 TFLOP/s of full f32 and some 200 of TF32, convolutions 40 and some 100, at 2.6 TB/s
+// (H100).
+FlopsPerByte CudaTarget::getFlopsPerByte(bool tf32) const {
+  return tf32 ? FlopsPerByte{.products = 80, .convolutions = 40}
+              : FlopsPerByte{.products = 20, .convolutions = 15};
+}
 // What stays in the second-level cache takes as long as a launch, not longer.
 int64_t CudaTarget::getCachedElements() const { return sizeThreshold(1 << 14); }
 

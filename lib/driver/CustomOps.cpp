@@ -30,7 +30,7 @@ accc::loadCustomOperators(const std::vector<std::string> &libraries) {
         if (!isNew)
           return refuse(llvm::Twine(it->second.library) + " gives " + op.name + ", too");
       }
-    } catch (const Error &error) {
+    } catch (const std::exception &error) { // Error has its type information in code with RTTI
       return refuse(error.what());
     }
   }

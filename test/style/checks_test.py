@@ -73,6 +73,13 @@ class Files(unittest.TestCase):
         self.assertEqual(self.problems("lib/a/A.cpp", self.licence + b"\n" * 499), [])
         self.assertEqual(len(self.problems("lib/a/A.cpp", self.licence + b"\n" * 500)), 1)
 
+    def test_errors_of_the_runtime(self):
+        catch = b"} catch (const Error &error) {\n"
+        self.assertEqual(len(self.problems("lib/driver/A.cpp", self.licence + catch)), 1)
+        self.assertEqual(len(self.problems("lib/driver/A.cpp", self.licence + b'throw accc::Error("");\n')), 1)
+        self.assertEqual(self.problems("lib/runtime/core/A.cpp", self.licence + catch), [])
+        self.assertEqual(self.problems("lib/frontend/A.cpp", self.licence + b"catch (const ErrorKind &)\n"), [])
+
     def test_machine_paths(self):
         path = b"/" + b"home/someone/src"
         self.assertEqual(len(self.problems("model.onnx", b"\0\1" + path)), 1)

@@ -23,6 +23,8 @@ MACHINE_PATH = re.compile(
     r"(?<![\w.$}/])/(?:home|Users|root|work|" + r"tmp/(?:wt|bash)|workspace|opt/venv)/[\w.-]+"
 )
 TEXT_LIMIT = 4 << 20
+# Whose type information the compiler, built without, would make a second time; linkers refuse that or drop one of the two.
+RUNTIME_ERROR = re.compile(r"(?:catch \(const|throw) (?:accc::)?Error\b")
 
 
 def stored(root):
@@ -52,6 +54,8 @@ def problems_of(name, data):
         lines = len(text.splitlines())
         if lines > MOST_LINES:
             yield f"has {lines} lines, more than {MOST_LINES}: look for the second idea in it"
+    if name.startswith("lib/") and not name.startswith("lib/runtime/") and RUNTIME_ERROR.search(text):
+        yield "names accc::Error where there is no run-time type information: catch std::exception"
 
 
 def check(root):

@@ -9,6 +9,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace accc;
 
@@ -120,7 +122,12 @@ void Growing::dropLooseEnds() {
 
 /// Finds the passes and what each computes.
 void Growing::divide() {
-  DenseMap<Operation *, size_t> passOf; // of other ops: the first that may read them
+  struct Placed {
+    int64_t number; // in program order
+    size_t pass;    // the first in which it can run, or, of other ops, that may read them
+  };
+  DenseMap<Operation *, Placed> placed; // of members, and of what depends on them
+  std::vector<Operation *> ops;         // by number
   std::vector<SmallVector<Operation *>> members;
   for (Operation &op : between()) {
     bool isMember = region.contains(&op);
@@ -128,15 +135,17 @@ void Growing::divide() {
     bool depends = isMember;
     for (Value operand : op.getOperands()) {
       Operation *producer = operand.getDefiningOp();
-      auto it = producer ? passOf.find(producer) : passOf.end();
-      if (it == passOf.end())
+      auto it = producer ? placed.find(producer) : placed.end();
+      if (it == placed.end())
         continue;
       bool inChunks = isMember && region.givesChunks(producer);
-      pass = std::max(pass, it->second + (region.contains(producer) && !inChunks));
+      pass = std::max(pass, it->second.pass + (region.contains(producer) && !inChunks));
       depends = true;
     }
-    if (depends)
-      passOf[&op] = pass;
+    if (!depends)
+      continue;
+    placed[&op] = {static_cast<int64_t>(ops.size()), pass};
+    ops.push_back(&op);
     if (isMember) {
       members.resize(std::max(members.size(), pass + 1));
       members[pass].push_back(&op);
@@ -147,24 +156,25 @@ void Growing::divide() {
   region.passes.resize(members.size());
   for (size_t pass = members.size(); pass-- > 0;) {
     ChunkedPass &current = region.passes[pass];
-    DenseSet<Operation *> needed;
+    std::set<int64_t> needed; // members, by number
+    auto need = [&](Operation *op) { needed.insert(placed.lookup(op).number); };
     for (Operation *op : members[pass])
       if (Value result = op->getResult(0); kept.contains(result) || isReadOutside(result)) {
         current.outputs.push_back(result);
-        needed.insert(op);
+        need(op);
       }
-    for (Operation &op : llvm::reverse(between())) {
-      if (!needed.contains(&op))
-        continue;
-      current.ops.push_back(&op);
-      for (Value operand : op.getOperands()) {
+    // What an op reads has a smaller number.
+    for (auto it = needed.rbegin(); it != needed.rend(); ++it) {
+      Operation *op = ops[*it];
+      current.ops.push_back(op);
+      for (Value operand : op->getOperands()) {
         Operation *producer = operand.getDefiningOp();
         if (!region.contains(producer))
           continue;
-        if (passOf[producer] < pass && isKept(operand))
+        if (placed.lookup(producer).pass < pass && isKept(operand))
           kept.insert(operand);
         else
-          needed.insert(producer);
+          need(producer);
       }
     }
     std::reverse(current.ops.begin(), current.ops.end());

@@ -13,6 +13,8 @@ from .exporters import Axes
 from .modules import METADATA_KEY, State
 
 _KEPT_OF_NODES = ("namespace", "pkg.torch.onnx.name_scopes")
+_CALL = "pkg.torch.onnx.fx_node"
+"""Says of a Gather whether it looks up an embedding, and which row of that takes no gradient."""
 _KEPT_OF_VALUES = (
     "pkg.torch.export.graph_signature.InputSpec.kind",
     "pkg.torch.export.graph_signature.InputSpec.persistent",
@@ -69,7 +71,7 @@ def describe(model: onnx.ModelProto, text: str) -> None:
 def _drop_stack_traces(model: onnx.ModelProto) -> None:
     """They hold paths of the machine that exported the model."""
     for node in nodes_of(model):
-        _keep(node.metadata_props, _KEPT_OF_NODES)
+        _keep(node.metadata_props, (*_KEPT_OF_NODES, _CALL) if node.op_type == "Gather" else _KEPT_OF_NODES)
         node.ClearField("doc_string")
     for graph in (model.graph, *model.functions):
         for value in (*getattr(graph, "input", ()), *graph.value_info):

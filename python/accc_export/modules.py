@@ -135,7 +135,7 @@ class Observation:
     reached: set[str]
     """Parameters that the outputs depend on, by first name."""
     padding: dict[str, int]
-    """Embedding weights by first name -> the row that stands for padding."""
+    """Parameters by first name -> the row of an embedding that stands for padding, -1 for none."""
     updated: dict[str, str]
     """Running statistics that the pass moved -> the batch norm's name; other buffers that it changed -> nothing."""
     written: set[str]
@@ -184,7 +184,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     updated = _statistics(module, changed, state) if only_norms else dict.fromkeys(changed, "")
     return Observation(
         reached=reached,
-        padding={n: watch.padding[id(x)] for n, x in state.parameters.items() if id(x) in watch.padding},
+        padding={n: max(watch.lookups.get(id(x), {-1})) for n, x in state.parameters.items()},
         updated=updated,
         written=set(watch.written),
         stops=watch.stops,
@@ -214,7 +214,7 @@ def metadata(state: State, observation: Observation, initializers: set[str]) -> 
     parameters = []
     for name, parameter in state.parameters.items():
         entry = {"name": name, "requires_grad": parameter.requires_grad, "aliases": state.aliases[name]}
-        if name in observation.padding:
+        if observation.padding[name] >= 0:
             entry["padding_idx"] = observation.padding[name]
         parameters.append(entry)
     buffers = [{"name": name, "persistent": name in state.persistent} for name in state.buffers]
@@ -245,14 +245,26 @@ _UNKNOWN = {
 """Arguments of operators that ONNX has nothing for."""
 
 
+def _unknown(func, args, kwargs) -> Iterator[str]:
+    """What exporters of ONNX leave out without a word; of lookups the newer one leaves the call in the file."""
+    if func is not torch.ops.aten.embedding.default:
+        yield from (text for name, text in _UNKNOWN.items() if _argument(name, func, args, kwargs))
+
+
 def _mistaken(func, args, kwargs) -> str | None:
     """What PyTorch's older exporter writes as something else (2.15): updates of one element, distances of odd powers."""
     aten = torch.ops.aten
+    if func is aten.embedding.default and _argument("scale_grad_by_freq", func, args, kwargs):
+        return "an embedding that divides gradients by frequencies (scale_grad_by_freq), of which it writes nothing"
     if func.overloadpacket in (aten.index_put, aten.index_put_) and _argument("accumulate", func, args, kwargs):
         return "index_put(accumulate=True), of which it writes the last update"
     if func.overloadpacket is aten._cdist_forward and _argument("p", func, args, kwargs) % 2 != 0:
         return "cdist by a power that is not even, which it takes of negative numbers"
     return None
+
+
+_LOOKUPS = (torch.ops.aten.embedding, torch.ops.aten.index_select, torch.ops.aten.index)
+"""What PyTorch's older exporter writes as a Gather of rows."""
 
 
 class _Watch(TorchDispatchMode):
@@ -266,7 +278,8 @@ class _Watch(TorchDispatchMode):
         self.memory = {x.untyped_storage().data_ptr(): name for name, x in parameters.items() if x.numel()}
         self.written: dict[str, torch.Tensor] = {}
         """First name -> the value that it had."""
-        self.padding: dict[int, int] = {}
+        self.lookups: dict[int, set[int]] = {}
+        """By the identity of a table that stays: the rows that take no gradient, -1 for none."""
         self.unknown: set[str] = set()
         """What exporters of ONNX leave out without a word."""
         self.mistaken: set[str] = set()
@@ -274,22 +287,33 @@ class _Watch(TorchDispatchMode):
         self.drawn = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if func is torch.ops.aten.embedding.default and len(args) > 2 and args[2] >= 0:
-            self.padding[id(args[0])] = args[2]
         kwargs = kwargs or {}
         if isinstance(func, torch._ops.HigherOrderOperator):
             return func(*args, **kwargs)
+        if func.overloadpacket in _LOOKUPS:
+            self.look_up(args[0], _argument("padding_idx", func, args, kwargs, otherwise=-1))
         self.stops |= func is torch.ops.aten.detach.default or not torch.is_grad_enabled()
         if torch.Tag.nondeterministic_seeded in func.tags and _drops(func, args, kwargs):
             self.drawn += 1
         if mistaken := _mistaken(func, args, kwargs):
             self.mistaken.add(mistaken)
-        self.unknown.update(text for name, text in _UNKNOWN.items() if _argument(name, func, args, kwargs))
+        self.unknown.update(_unknown(func, args, kwargs))
         for tensor in _written_by(func, args, kwargs):
             name = self.memory.get(tensor.untyped_storage().data_ptr())
             if name is not None and name not in self.written:
                 self.written[name] = self.parameters[name].detach().clone()
         return func(*args, **kwargs)
+
+
+    def look_up(self, table: torch.Tensor, padding: int) -> None:
+        """Which row takes no gradient is said of a parameter, where a file says nothing of the lookup itself."""
+        if any(table is x for x in self.parameters.values()):
+            found = self.lookups.setdefault(id(table), set())
+            found.add(padding)
+            if len(found) > 1:
+                self.mistaken.add("lookups of one table with different rows for padding (padding_idx), or with one and with none")
+        elif padding >= 0:
+            self.mistaken.add("an embedding with a row for padding (padding_idx) whose table is computed")
 
 
 def _written_by(func, args, kwargs) -> Iterator[torch.Tensor]:

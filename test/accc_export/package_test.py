@@ -91,6 +91,19 @@ class Distances(nn.Linear):
         return torch.cdist(super().forward(x), x, p=1)
 
 
+class LooksUp(nn.Module):
+    """Rows of a table, and rows of what is computed of it."""
+
+    def __init__(self, padding, padding_of_computed):
+        super().__init__()
+        self.words = nn.Embedding(5, 3, padding_idx=padding)
+        self.padding = padding_of_computed
+
+    def forward(self, words):
+        computed = nn.functional.embedding(words, torch.tanh(self.words.weight), padding_idx=self.padding)
+        return self.words(words) + computed + self.words.weight[words]
+
+
 def without_gradients(x):
     with torch.no_grad():
         return x.square()
@@ -240,7 +253,14 @@ class PackageTest(unittest.TestCase):
         self.path.unlink()
         accc_export.export(Beside(), x, self.path)  # an output that nobody trains
         self.path.unlink()
-        self.refused("divides gradients .*ends in .pt2", nn.Embedding(5, 3, scale_grad_by_freq=True), torch.arange(4))
+        bag = nn.EmbeddingBag(5, 3, mode="sum", scale_grad_by_freq=True)
+        self.refused("divides gradients .*ends in .pt2", bag, torch.arange(4)[None])
+        words = torch.arange(4)
+        self.refused("gets wrong: .*divides gradients", nn.Embedding(5, 3, scale_grad_by_freq=True), words)
+        self.refused("gets wrong: .*whose table is computed", LooksUp(None, 2), words)
+        self.refused("gets wrong: .*or with one and with none", LooksUp(2, None), words)
+        accc_export.export(LooksUp(None, None), words, self.path, exporter="torchscript")
+        self.path.unlink()
         self.refused("gets wrong: index_put.accumulate=True.", Scattered(), torch.randn(3, 4))
         self.refused("gets wrong: cdist", Distances(), torch.randn(3, 4))
         self.refused("number of its own .*ends in .pt2", nn.AvgPool2d(2, divisor_override=3), torch.randn(1, 2, 4, 4))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes the files of this folder: small models as PyTorch's exporters write them by default.
 
-    python make.py [MODEL...]     (needs torch, onnx, timm, torchvision and transformers)
+    python make.py FOLDER [MODEL...]     (needs torch, onnx, timm, torchvision and transformers)
 
-Each model is exported in the four ways of `EXPORTS`, none of which is meant for training, and beside them
+FOLDER is this one, or another to try. Each model is exported in the four ways of `EXPORTS`, none of which is meant for training, and beside them
 stand its inputs, and its parameters and buffers before and after three steps of SGD in training mode
 (`before.`, `after.`). verdicts.json, written by hand, says what accc makes of each file.
 """
@@ -33,6 +33,9 @@ MARKED = {"marked": (True, dict(EXPORTS["script_train"][1], do_constant_folding=
 
 NOTED = {"dynamo_plain": (True, dict(dynamo=True, optimize=False)), "dynamo_train": EXPORTS["dynamo_train"]}
 """Of models whose gradients depend on what the dynamo exporter notes of its nodes alone."""
+
+PACKAGED = {**NOTED, "packaged": (True, None)}
+"""Of these, by accc_export as well (with PYTHONPATH=python)."""
 
 
 def words(count, batch=2, time=6):
@@ -80,6 +83,21 @@ class Padded(nn.Module):
 
     def forward(self, words):
         return self.head(torch.tanh(self.words(words) + self.kinds(words % 4)))
+
+
+class LookedUp(nn.Module):
+    """A table that is computed, and one that is read in several ways, of which one has a row for padding."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(11, 6, padding_idx=0)
+        self.table = nn.Parameter(torch.randn(11, 6))
+        self.head = nn.Linear(6, 3)
+
+    def forward(self, words):
+        computed = nn.functional.embedding(words, torch.tanh(self.table), padding_idx=2, scale_grad_by_freq=True)
+        again = nn.functional.embedding(words, self.words.weight) * self.words.weight.index_select(0, words[:, 0])[:, None]
+        return self.head(torch.tanh(self.words(words) + computed + again))
 
 
 class Stopped(nn.Module):
@@ -237,6 +255,10 @@ def padded():
     return Padded(), torch.randint(0, 11, (4, 6)) * (torch.rand(4, 6) < 0.7)
 
 
+def looked_up():
+    return LookedUp(), padded()[1]
+
+
 def stopped():
     return Stopped(), torch.randn(4, 5)
 
@@ -310,8 +332,8 @@ def llama():
 
 
 MODELS = [mlp, mlp_norm, mlp_dropout, cnn, residual, up, tied, recurrent, transformer, vit, swin, gpt2, bert, llama]
-MODELS += [marked, quantized, padded, stopped, written]
-WAYS = {marked: MARKED, padded: NOTED, stopped: NOTED, written: NOTED}
+MODELS += [marked, quantized, padded, looked_up, stopped, written]
+WAYS = {marked: MARKED, padded: NOTED, looked_up: PACKAGED, stopped: NOTED, written: NOTED}
 
 
 def train(module, image, target):
@@ -338,6 +360,11 @@ def state(module, prefix):
 
 
 def export(module, image, path, training, options):
+    if options is None:
+        import accc_export
+
+        accc_export.export(module, image, path, exporter="dynamo")
+        return
     saved = {name: value.clone() for name, value in module.state_dict().items()}
     module.train(training)
     with warnings.catch_warnings():

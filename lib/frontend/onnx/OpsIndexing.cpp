@@ -34,9 +34,7 @@ Tensor asEmbedding(Node &node, Tensor rows, Tensor table, Tensor indices) {
   std::optional<TorchCall> call = node.torchCall();
   if (call && scalesByFrequency(*call))
     rows = straightThrough(rows, dividedByFrequency(node, rows, indices, table.dim(0)));
-  std::optional<int64_t> padding = node.importer().paddingIndex(table);
-  if (!padding && call)
-    padding = paddingOf(*call);
+  std::optional<int64_t> padding = call ? paddingOf(*call) : node.importer().paddingIndex(table);
   return padding ? withoutGradientOf(rows, indices, *padding) : rows;
 }
 

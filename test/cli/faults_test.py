@@ -2,6 +2,7 @@
 """What a killed process or a full disk leaves behind: the file that was there, or a whole new one."""
 
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -40,6 +41,7 @@ class Faults(CommandLineTest):
         self.accc(*arguments)  # what was left over is in nobody's way
         self.assertEqual(target.read_bytes(), whole)
 
+    @unittest.skipIf(b"__asan_init" in pathlib.Path(ACCC).read_bytes(), "AddressSanitizer itself takes more address space")
     def test_no_memory_for_threads(self):
         def limit():
             resource.setrlimit(resource.RLIMIT_STACK, (2 << 30, 2 << 30))  # of each thread

@@ -149,7 +149,7 @@ Tensor accc::toTensor(const ReferenceArray &array, RankedTensorType type) {
   Tensor tensor(static_cast<DType>(dtypeOf(type.getElementType())),
                 Shape(type.getShape().begin(), type.getShape().end()));
   std::vector<char> bytes = toBytes(array, type);
-  std::memcpy(tensor.raw(), bytes.data(), bytes.size());
+  llvm::copy(bytes, static_cast<char *>(tensor.raw()));
   return tensor;
 }
 

@@ -99,7 +99,7 @@ bool Minimizer::dropOps() {
   for (size_t i = 0; opAt(forwardOf(*module), i);) {
     Operation *op = opAt(forwardOf(*module), i);
     bool dropped = false;
-    for (unsigned k = 0; k < op->getNumOperands() && !dropped; ++k)
+    for (unsigned k = 0; !dropped && k < op->getNumOperands(); ++k)
       if (op->getNumResults() == 1 && op->getOperand(k).getType() == op->getResult(0).getType())
         dropped = attempt([&](ModuleOp candidate) {
           Operation *target = opAt(forwardOf(candidate), i);

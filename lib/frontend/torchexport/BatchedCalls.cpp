@@ -110,7 +110,8 @@ static bool shiftDims(aten::Local &dims, int64_t outer) {
 /// The call of an operator of isAlongDims(), or nothing where dimensions have their default.
 static std::optional<Arguments> alongDims(StringRef op, Arguments arguments, int64_t outer) {
   size_t given = 0, known = 0;
-  for (const auto &parameter : aten::findOperator(op)->signature.parameters)
+  std::optional<aten::Operator> found = aten::findOperator(op);
+  for (const auto &parameter : found->signature.parameters)
     known += aten::namesDims(parameter.name);
   for (aten::NamedLocal &each : arguments)
     given += aten::namesDims(each.name) && shiftDims(each.value, outer);

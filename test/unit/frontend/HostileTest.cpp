@@ -351,8 +351,7 @@ TEST_CASE("operands that no type can be inferred from are refused", "[hostile]")
   mlir::Value a = forward.addInput({2}, builder.getF32Type(), "a");
   mlir::Value b = forward.addInput({3}, builder.getF32Type(), "b");
   auto rule = [&]() -> frontend::Entities {
-    auto all = llvm::ArrayRef<int64_t>{0, 1, 2};
-    builder.create<prim::TransposeOp>(builder.getUnknownLoc(), a, all);
+    builder.create<prim::TransposeOp>(builder.getUnknownLoc(), a, llvm::ArrayRef<int64_t>{0, 1, 2});
     return {builder.create<prim::GatherOp>(builder.getUnknownLoc(), a, b, 7).getResult()};
   };
   CHECK_THROWS_AS(forward.build(rule), frontend::ImportError);

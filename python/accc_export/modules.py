@@ -3,10 +3,12 @@
 
 import contextlib
 import dataclasses
+import inspect
 import json
 from collections.abc import Iterable, Iterator
 
 import torch
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -160,11 +162,11 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     the statistics of batch norms.
     """
     before = state.snapshot().buffers
-    watch, hooks = _Watch(state.parameters), _Hooks()
+    watch, calls = _Watch(state.parameters), _Calls()
     with preserved_buffers(module):
         try:
             with _all_trainable(state), torch.enable_grad():
-                with watch, hooks:
+                with watch, calls:
                     outputs = call.run(module)
                 functions = functions_of(outputs.values())
                 reached = _reached(outputs, state)
@@ -177,9 +179,9 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
             f"the forward pass writes into the parameter {sorted(watch.written)[0]} (max_norm of an embedding does), and "
             "ONNX has no way to say so: give the file a name that ends in .pt2"
         )
-    if only_norms and watch.unknown:
+    if only_norms and (unknown := watch.unknown | calls.unknown):
         raise ExportError(
-            f"{' and '.join(sorted(watch.unknown))}, and ONNX has no way to say so: give the file a name that ends in .pt2"
+            f"{' and '.join(sorted(unknown))}, and ONNX has no way to say so: give the file a name that ends in .pt2"
         )
     updated = _statistics(module, changed, state) if only_norms else dict.fromkeys(changed, "")
     return Observation(
@@ -192,7 +194,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         outputs={name: x.shape for name, x in outputs.items()},
         functions=functions,
         mistaken=watch.mistaken,
-        hooks=hooks.registered or any(x._backward_hooks for x in state.parameters.values()),
+        hooks=calls.hooks or any(x._backward_hooks for x in state.parameters.values()),
     )
 
 
@@ -314,14 +316,25 @@ def _argument(name: str, func, args, kwargs, otherwise=None):
     return otherwise
 
 
-class _Hooks(TorchFunctionMode):
-    """Sees whether hooks of tensors are registered."""
+class _Calls(TorchFunctionMode):
+    """Sees calls that are other operators by the time _Watch sees them, and whether hooks of tensors are registered."""
 
-    registered = False
+    def __init__(self) -> None:
+        super().__init__()
+        self.hooks = False
+        self.unknown: set[str] = set()
+        """What exporters of ONNX leave out without a word."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        self.registered |= func is torch.Tensor.register_hook
-        return func(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        self.hooks |= func is torch.Tensor.register_hook
+        if func in (functional.cross_entropy, functional.instance_norm):
+            given = inspect.signature(func).bind(*args, **kwargs).arguments
+            if given.get("label_smoothing"):
+                self.unknown.add("a cross entropy smooths labels (label_smoothing)")
+            if given.get("running_mean") is not None and given.get("use_input_stats", True):
+                self.unknown.add("an instance norm keeps statistics for evaluation (track_running_stats)")
+        return func(*args, **kwargs)
 
 
 def _same(a: torch.Tensor, b: torch.Tensor) -> bool:

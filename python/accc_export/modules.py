@@ -316,6 +316,20 @@ def _argument(name: str, func, args, kwargs, otherwise=None):
     return otherwise
 
 
+_CALLS = {
+    functional.cross_entropy: ("a cross entropy smooths labels (label_smoothing)", lambda given: given["label_smoothing"] != 0),
+    functional.instance_norm: (
+        "an instance norm keeps statistics for evaluation (track_running_stats)",
+        lambda given: given["running_mean"] is not None and given["use_input_stats"],
+    ),
+    **{
+        func: (f"{func.__name__} drops in training alone", lambda given: given["training"] and given["p"] > 0)
+        for func in (functional.dropout1d, functional.dropout2d, functional.dropout3d, functional.alpha_dropout, functional.feature_alpha_dropout)
+    },
+}
+"""Functions -> what exporters of ONNX lose of them, and with which arguments. Such dropouts become random masks, which drop in evaluation, too."""
+
+
 class _Calls(TorchFunctionMode):
     """Sees calls that are other operators by the time _Watch sees them, and whether hooks of tensors are registered."""
 
@@ -328,12 +342,12 @@ class _Calls(TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         self.hooks |= func is torch.Tensor.register_hook
-        if func in (functional.cross_entropy, functional.instance_norm):
-            given = inspect.signature(func).bind(*args, **kwargs).arguments
-            if given.get("label_smoothing"):
-                self.unknown.add("a cross entropy smooths labels (label_smoothing)")
-            if given.get("running_mean") is not None and given.get("use_input_stats", True):
-                self.unknown.add("an instance norm keeps statistics for evaluation (track_running_stats)")
+        if func in _CALLS:
+            given = inspect.signature(func).bind(*args, **kwargs)
+            given.apply_defaults()
+            text, is_lost = _CALLS[func]
+            if is_lost(given.arguments):
+                self.unknown.add(text)
         return func(*args, **kwargs)
 
 

@@ -216,7 +216,7 @@ class Normed(nn.Module):
 
 
 class Lengthened(nn.Module):
-    """Weights as directions and lengths: of rows, of columns, and one length of the whole."""
+    """Weights as directions and lengths: of rows, of columns, and one length of the whole. Cosines with vectors that are shorter than eps."""
 
     def __init__(self):
         super().__init__()
@@ -225,7 +225,9 @@ class Lengthened(nn.Module):
         self.whole, self.kernel = norm(nn.Linear(4, 4), dim=None), norm(nn.Conv1d(1, 3, 2), dim=-1)
 
     def forward(self, x):
-        return self.kernel(self.whole(torch.tanh(self.columns(self.rows(x)))).unsqueeze(1))
+        y = self.columns(self.rows(x))
+        short = F.cosine_similarity(y, x, eps=1.5), F.cosine_similarity(y * torch.tensor([1.0, 0.0, 1e-3, 1e-12, 2.0])[:, None], x)
+        return self.kernel(self.whole(torch.tanh(y)).unsqueeze(1)), *short
 
 
 class Steered(nn.Module):

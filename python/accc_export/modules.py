@@ -151,6 +151,8 @@ class Observation:
     """The subclasses of torch.autograd.Function that a gradient goes through."""
     mistaken: set[str]
     """What PyTorch's older exporter of ONNX gets wrong."""
+    masks: set[str]
+    """Dropouts that are random masks in files that take them apart."""
     hooks: bool
     """Whether a tensor or a parameter has hooks, which may change its gradient."""
 
@@ -179,7 +181,8 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
             f"the forward pass writes into the parameter {sorted(watch.written)[0]} (max_norm of an embedding does), and "
             "ONNX has no way to say so: give the file a name that ends in .pt2"
         )
-    if only_norms and (unknown := watch.unknown | calls.unknown):
+    masks = {f"{name} drops in training alone" for name in calls.masks}
+    if only_norms and (unknown := watch.unknown | calls.unknown | masks):
         raise ExportError(
             f"{' and '.join(sorted(unknown))}, and ONNX has no way to say so: give the file a name that ends in .pt2"
         )
@@ -194,6 +197,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         outputs={name: x.shape for name, x in outputs.items()},
         functions=functions,
         mistaken=watch.mistaken,
+        masks=calls.masks,
         hooks=calls.hooks or any(x._backward_hooks for x in state.parameters.values()),
     )
 
@@ -322,12 +326,10 @@ _CALLS = {
         "an instance norm keeps statistics for evaluation (track_running_stats)",
         lambda given: given["running_mean"] is not None and given["use_input_stats"],
     ),
-    **{
-        func: (f"{func.__name__} drops in training alone", lambda given: given["training"] and given["p"] > 0)
-        for func in (functional.dropout1d, functional.dropout2d, functional.dropout3d, functional.alpha_dropout, functional.feature_alpha_dropout)
-    },
 }
-"""Functions -> what exporters of ONNX lose of them, and with which arguments. Such dropouts become random masks, which drop in evaluation, too."""
+"""Functions -> what exporters of ONNX lose of them, and with which arguments."""
+_MASKS = (functional.alpha_dropout, functional.feature_alpha_dropout)
+"""Dropouts that exporters take apart: the random masks that are left would drop in evaluation, too."""
 
 
 class _Calls(TorchFunctionMode):
@@ -338,6 +340,7 @@ class _Calls(TorchFunctionMode):
         self.hooks = False
         self.unknown: set[str] = set()
         """What exporters of ONNX leave out without a word."""
+        self.masks: set[str] = set()
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -348,6 +351,11 @@ class _Calls(TorchFunctionMode):
             text, is_lost = _CALLS[func]
             if is_lost(given.arguments):
                 self.unknown.add(text)
+        if func in _MASKS:
+            given = inspect.signature(func).bind(*args, **kwargs)
+            given.apply_defaults()
+            if given.arguments["training"] and given.arguments["p"] > 0:
+                self.masks.add(func.__name__)
         return func(*args, **kwargs)
 
 

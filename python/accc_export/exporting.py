@@ -16,7 +16,7 @@ from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
 from .modules import metadata, observe, preserved, state_of
-from .programs import JOINT, PROGRAM, check_gradients, check_values, parameters_of, program_of, verify_program, write_program
+from .programs import JOINT, PROGRAM, check_drawn, check_gradients, check_values, parameters_of, program_of, verify_program, write_program
 from .stops import check_stops
 from .training import Loss, make_loss, takes_target
 from .verify import verify
@@ -167,6 +167,8 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         verify_program(program, state, observation)
         if loss is None:
             check_values(module, call, state, observation, outputs, program)
+        else:
+            check_drawn(program, observation)
     write_program(program, path)
     parameters = parameters_of(program, state)
     floats = {name for name, x in state.buffers.items() if x.is_floating_point()}

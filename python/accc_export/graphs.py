@@ -114,6 +114,8 @@ def _restore_statistics(model: onnx.ModelProto, state: State) -> None:
 
 def _fold_constants(model: onnx.ModelProto, state: State) -> None:
     def may_fold(node):
+        if node.op_type == "Dropout":  # of ones, which mask channels
+            return False
         return False if any(x is not None and x.name in state.parameters for x in node.inputs) else None
 
     optimizer.fold_constants(model, should_fold=may_fold)

@@ -3,10 +3,12 @@
 
 import contextlib
 import dataclasses
+import inspect
 import json
 from collections.abc import Iterable, Iterator
 
 import torch
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -149,6 +151,8 @@ class Observation:
     """The subclasses of torch.autograd.Function that a gradient goes through."""
     mistaken: set[str]
     """What PyTorch's older exporter of ONNX gets wrong."""
+    masks: set[str]
+    """Dropouts that are random masks in files that take them apart."""
     hooks: bool
     """Whether a tensor or a parameter has hooks, which may change its gradient."""
 
@@ -160,11 +164,11 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     the statistics of batch norms.
     """
     before = state.snapshot().buffers
-    watch, hooks = _Watch(state.parameters), _Hooks()
+    watch, calls = _Watch(state.parameters), _Calls()
     with preserved_buffers(module):
         try:
             with _all_trainable(state), torch.enable_grad():
-                with watch, hooks:
+                with watch, calls:
                     outputs = call.run(module)
                 functions = functions_of(outputs.values())
                 reached = _reached(outputs, state)
@@ -177,9 +181,10 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
             f"the forward pass writes into the parameter {sorted(watch.written)[0]} (max_norm of an embedding does), and "
             "ONNX has no way to say so: give the file a name that ends in .pt2"
         )
-    if only_norms and watch.unknown:
+    masks = {f"{name} drops in training alone" for name in calls.masks}
+    if only_norms and (unknown := watch.unknown | calls.unknown | masks):
         raise ExportError(
-            f"{' and '.join(sorted(watch.unknown))}, and ONNX has no way to say so: give the file a name that ends in .pt2"
+            f"{' and '.join(sorted(unknown))}, and ONNX has no way to say so: give the file a name that ends in .pt2"
         )
     updated = _statistics(module, changed, state) if only_norms else dict.fromkeys(changed, "")
     return Observation(
@@ -192,7 +197,8 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         outputs={name: x.shape for name, x in outputs.items()},
         functions=functions,
         mistaken=watch.mistaken,
-        hooks=hooks.registered or any(x._backward_hooks for x in state.parameters.values()),
+        masks=calls.masks,
+        hooks=calls.hooks or any(x._backward_hooks for x in state.parameters.values()),
     )
 
 
@@ -338,14 +344,43 @@ def _argument(name: str, func, args, kwargs, otherwise=None):
     return otherwise
 
 
-class _Hooks(TorchFunctionMode):
-    """Sees whether hooks of tensors are registered."""
+_CALLS = {
+    functional.cross_entropy: ("a cross entropy smooths labels (label_smoothing)", lambda given: given["label_smoothing"] != 0),
+    functional.instance_norm: (
+        "an instance norm keeps statistics for evaluation (track_running_stats)",
+        lambda given: given["running_mean"] is not None and given["use_input_stats"],
+    ),
+}
+"""Functions -> what exporters of ONNX lose of them, and with which arguments."""
+_MASKS = (functional.alpha_dropout, functional.feature_alpha_dropout)
+"""Dropouts that exporters take apart: the random masks that are left would drop in evaluation, too."""
 
-    registered = False
+
+class _Calls(TorchFunctionMode):
+    """Sees calls that are other operators by the time _Watch sees them, and whether hooks of tensors are registered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hooks = False
+        self.unknown: set[str] = set()
+        """What exporters of ONNX leave out without a word."""
+        self.masks: set[str] = set()
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        self.registered |= func is torch.Tensor.register_hook
-        return func(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        self.hooks |= func is torch.Tensor.register_hook
+        if func in _CALLS:
+            given = inspect.signature(func).bind(*args, **kwargs)
+            given.apply_defaults()
+            text, is_lost = _CALLS[func]
+            if is_lost(given.arguments):
+                self.unknown.add(text)
+        if func in _MASKS:
+            given = inspect.signature(func).bind(*args, **kwargs)
+            given.apply_defaults()
+            if given.arguments["training"] and given.arguments["p"] > 0:
+                self.masks.add(func.__name__)
+        return func(*args, **kwargs)
 
 
 def _same(a: torch.Tensor, b: torch.Tensor) -> bool:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs of torch.export, with or without the backward pass."""
 
+import contextlib
 import pathlib
 import warnings
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ import torch
 from torch.export.graph_signature import InputKind
 
 from .calls import Call, flat_forward
+from .dropouts import plain_dropouts
 from .errors import ExportError
 from .exporters import Axes, first_lines
 from .files import write_whole
@@ -47,7 +49,8 @@ def program_of(
     try:
         with warnings.catch_warnings(), flat_forward(module, call, list(inputs), returned):
             warnings.simplefilter("ignore")
-            program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
+            with contextlib.nullcontext() if loss is None else plain_dropouts():
+                program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
             return program if loss is None else with_backward(program)
     except ExportError:
         raise
@@ -148,6 +151,20 @@ def verify_program(program: torch.export.ExportedProgram, state: State, observat
             problems.append(f"the buffer {name} shares its memory with the parameter {other}, and is stored apart")
     if problems:
         raise ExportError("the exported program is not the module's: " + "; ".join(problems[:20]))
+
+
+def check_drawn(program: torch.export.ExportedProgram, observation: Observation) -> None:
+    """Raises ExportError where a joint graph has other randomness than the module: where it drops in evaluation, too, or draws
+    less often, as PyTorch (2.15) takes recurrent layers apart without their dropout. Higher-order operators draw in graphs of their own, as often as these run."""
+    if observation.masks:
+        raise ExportError(f"{sorted(observation.masks)[0]} drops in training alone, and a joint graph has no way to say so")
+    called = [node.target for node in program.graph.nodes if node.op == "call_function"]
+    drawn = sum(torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()) for target in called)
+    if drawn < observation.drawn and not any(isinstance(target, torch._ops.HigherOrderOperator) for target in called):
+        raise ExportError(
+            f"{observation.drawn} random operations (dropout) ran in the module, and {drawn} are in the joint graph: PyTorch loses "
+            "the dropout of recurrent layers there. Export the module without its backward pass"
+        )
 
 
 def write_program(program: torch.export.ExportedProgram, path: pathlib.Path) -> None:

@@ -264,6 +264,12 @@ class PackageTest(unittest.TestCase):
         self.refused("gets wrong: index_put.accumulate=True.", Scattered(), torch.randn(3, 4))
         self.refused("gets wrong: cdist", Distances(), torch.randn(3, 4))
         self.refused("number of its own .*ends in .pt2", nn.AvgPool2d(2, divisor_override=3), torch.randn(1, 2, 4, 4))
+        smooth = nn.CrossEntropyLoss(label_smoothing=0.1)
+        self.refused("smooths labels .*ends in .pt2", smooth, (x, torch.tensor([0, 3, 1])))
+        self.refused("keeps statistics .*ends in .pt2", nn.InstanceNorm1d(3, track_running_stats=True, momentum=None), x)
+        self.refused("alpha_dropout drops in training alone", nn.AlphaDropout(), x)
+        accc_export.export(nn.Sequential(nn.Linear(4, 3), nn.AlphaDropout(0)), x, self.path)
+        self.path.unlink()
         words = nn.Embedding(5, 3, max_norm=0.1)
         self.refused("writes into the parameter weight .*ends in .pt2", words, torch.arange(4))
         self.refused("averages over all batches", nn.Sequential(nn.BatchNorm1d(4, momentum=None)), x)
@@ -275,6 +281,15 @@ class PackageTest(unittest.TestCase):
         self.refused("ScriptModule", torch.jit.trace(nn.Linear(4, 2), x), x)
         with self.assertRaisesRegex(accc_export.ExportError, "there is no exporter 'best': choose auto"):
             accc_export.export(nn.Linear(4, 2), x, self.path, exporter="best")
+
+    def test_every_dropout_is_one_in_the_file(self):
+        dropouts = nn.Dropout(inplace=True), nn.Dropout2d(0.3), nn.Dropout2d(0.3, inplace=True), nn.Dropout3d(0.1)
+        layers = nn.Sequential(nn.Conv2d(2, 2, 1), *dropouts)
+        for exporter in accc_export.EXPORTERS:
+            accc_export.export(layers, torch.randn(3, 2, 4, 5), self.path, exporter=exporter)
+            operators = [node.op_type for node in onnx.load(self.path).graph.node]
+            self.assertEqual(operators.count("Dropout"), 4, exporter)
+            self.assertFalse([name for name in operators if name.startswith("Random") or name == "Bernoulli"], exporter)
 
     def test_another_exporter_where_the_first_fails(self):
         class Attention(nn.Module):

@@ -205,6 +205,15 @@ class ProgramsTest(unittest.TestCase):
         self.refused("whose file ends in .pt2", joint, linear, x, self.folder / "m.onnx", loss="mse", target=y)
         self.refused("mse needs a target", joint, linear, x, self.path, loss="mse")
         self.refused("takes no target", joint, Scalar(), x, self.path, loss="output:loss", target=y)
+        layers = nn.GRU(4, 2, num_layers=2, dropout=0.5), nn.LSTM(4, 2, num_layers=2, dropout=0.5)
+        for layer in layers:
+            self.refused("1 random operations .* and 0 are in the joint graph", joint, layer, x, self.path, loss=lambda found: found["output_0"].sum())
+        self.refused("alpha_dropout drops in training alone", joint, nn.Sequential(linear, nn.AlphaDropout()), x, self.path, loss="mse", target=y)
+        joint(nn.Sequential(linear, nn.Dropout(inplace=True), nn.Dropout1d(), nn.RReLU()), x, self.path, loss="mse", target=y)
+        called = [str(node.target) for node in torch.export.load(self.path).graph.nodes]
+        self.assertEqual(called.count("aten.native_dropout.default"), 2)
+        self.assertFalse([name for name in called if "bernoulli" in name])
+        self.path.unlink()
         self.refused("an output is called loss", joint, Scalar(), x, self.path, loss="mse=scores", target=y)
         self.refused("no scalar, but torch.float32 of shape", joint, linear, x, self.path, loss=lambda found: found["output"])
         self.refused("names the input z; there are input, target", joint, linear, x, self.path, loss="mse", target=y, dynamic={"n": {"z": 0}})

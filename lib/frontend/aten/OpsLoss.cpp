@@ -5,6 +5,7 @@
 #include "frontend/aten/Promotion.h"
 #include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Formulas.h"
+#include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
@@ -201,15 +202,16 @@ Entities marginRanking(Node &node) {
   return {reduced(node, atLeastZero(-target * difference + node.number("margin")))};
 }
 
-/// x . y / max(|x| |y|, eps) along a dimension; PyTorch bounds both norms by eps.
+/// The cosine of the angle along a dimension. Each norm is at least eps, which PyTorch writes into
+/// it where autograd does not look: the gradient is that of the norm as it was, below eps, too.
 Tensor cosine(Tensor a, Tensor b, int64_t dim, double epsilon) {
-  auto norm = [&](Tensor x) {
-    Tensor squares = prim::sum(x * x, {dim});
-    return prim::sqrt(
-        prim::select(squares <= epsilon * epsilon, squares.full(epsilon * epsilon), squares));
+  auto bounded = [&](Tensor x) {
+    Tensor size = norm(x, 2, {dim});
+    return straightThrough(prim::max(detach(size), epsilon), size);
   };
-  return prim::sum(a * b, {dim}) / (norm(a) * norm(b));
+  return prim::sum(a * b, {dim}) / (bounded(a) * bounded(b));
 }
+
 Entities cosineSimilarity(Node &node) {
   auto [a, b] = operands(node, "x1", "x2");
   int64_t dim = node.dim("dim", a);
@@ -217,6 +219,7 @@ Entities cosineSimilarity(Node &node) {
     return {cosine(flat(a), flat(b), 0, node.real("eps"))};
   return {cosine(a, b, dim, node.real("eps"))};
 }
+
 /// 1 - cosine for pairs that belong together (target 1), else what the cosine exceeds the margin
 /// by.
 Entities cosineEmbedding(Node &node) {

@@ -377,7 +377,10 @@ Entities instanceNorm(Node &node) {
 /// by PyTorch itself; what arrives here is the norm of weights.
 Entities weightNorm(Node &node) {
   Tensor v = node.floatIn("v"), g = node.floatIn("g");
-  int64_t dim = node.axis(node.integer("dim"), v.rank());
+  // -1 is not the last dimension but none: one norm for the whole weight.
+  int64_t dim = node.integer("dim");
+  if (dim != -1)
+    dim = node.axis(dim, v.rank());
   SmallVector<int64_t> others;
   for (int64_t d = 0; d < v.rank(); ++d)
     if (d != dim)

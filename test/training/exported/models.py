@@ -215,6 +215,21 @@ class Normed(nn.Module):
         return self.head(torch.tanh(self.mix(x)).unsqueeze(1))
 
 
+class Lengthened(nn.Module):
+    """Weights as directions and lengths: of rows, of columns, and one length of the whole. Cosines with vectors that are shorter than eps."""
+
+    def __init__(self):
+        super().__init__()
+        norm = nn.utils.parametrizations.weight_norm
+        self.rows, self.columns = norm(nn.Linear(4, 6)), norm(nn.Linear(6, 4), dim=1)
+        self.whole, self.kernel = norm(nn.Linear(4, 4), dim=None), norm(nn.Conv1d(1, 3, 2), dim=-1)
+
+    def forward(self, x):
+        y = self.columns(self.rows(x))
+        short = F.cosine_similarity(y, x, eps=1.5), F.cosine_similarity(y * torch.tensor([1.0, 0.0, 1e-3, 1e-12, 2.0])[:, None], x)
+        return self.kernel(self.whole(torch.tanh(y)).unsqueeze(1)), *short
+
+
 class Steered(nn.Module):
     """A branch that depends on data, with a gradient of NaN on the side that is not taken, and loops over rows."""
 
@@ -672,6 +687,7 @@ CASES = {
     "renewed": (Renewed, {"words": words(9, 3, 4)}, None, {}),
     "recalled": (Recalled, {"x": numbers(5, 4)}, None, {}),
     "scaled": (Scaled, {"x": numbers(5, 4)}, None, {}),
+    "lengthened": (Lengthened, {"x": numbers(5, 4)}, None, {}),
     "normed": (Normed, {"x": numbers(5, 4)}, None, {}),
     "counted": (Counted, {"x": numbers(5, 4)}, None, {}),
     "taught": (Taught, {"x": numbers(5, 4)}, None, {}),

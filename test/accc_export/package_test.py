@@ -249,6 +249,8 @@ class PackageTest(unittest.TestCase):
             self.refused(r"gradient stops .*first.weight, first.bias would be .*ends in .pt2", Stopped(stop), x)
         accc_export.export(Stopped(lambda x: x - x.detach().max() + x.max().detach()), x, self.path)  # stops nothing
         self.path.unlink()
+        accc_export.export(Stopped(lambda x: x - x.detach().max() + x.max().detach() + (x - x).sqrt()), x, self.path)  # NaN
+        self.path.unlink()
         accc_export.export(Stopped(torch.zeros_like), x, self.path)
         self.path.unlink()
         accc_export.export(Beside(), x, self.path)  # an output that nobody trains

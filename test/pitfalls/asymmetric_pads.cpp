@@ -117,6 +117,12 @@ TEST_CASE("asymmetric_pads: transposed convolutions, pooling and padding itself"
        "= [2,2]> (x, w) }",
        {{"x", spread({2, 3, 4, 5}, -1, 1, 2)}, {"w", spread({3, 4, 3, 2}, -1, 1, 3)}}},
       1e-5);
+  // More output padding than the stride, less than the dilation.
+  trainAsInterpreted(
+      {"g (float[2,3,4,5] x, float[3,4,3,2] w) => (float[2,4,15,10] y) { y = ConvTranspose <"
+       "strides = [2,2], dilations = [3,1], output_padding = [2,0]> (x, w) }",
+       {{"x", spread({2, 3, 4, 5}, -1, 1, 2)}, {"w", spread({3, 4, 3, 2}, -1, 1, 3)}}},
+      1e-5);
   for (const char *mode : {"constant", "reflect", "edge"}) {
     INFO(mode);
     trainAsInterpreted({"g (float[2,3,4] x) => (float[2,6,7] y) { p = Constant <value = int64[6] "

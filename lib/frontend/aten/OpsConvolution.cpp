@@ -3,6 +3,7 @@
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/SelectionRules.h"
+#include "frontend/common/Padding.h"
 #include "frontend/common/Windows.h"
 #include "ir/nn/Nn.h"
 
@@ -43,16 +44,9 @@ public:
     SmallVector<int64_t> strides = node.integers("stride", spatial);
     SmallVector<int64_t> dilations = node.integers("dilation", spatial);
     SmallVector<int64_t> extra = node.integers("output_padding", spatial);
-    // A step or more of output padding, which PyTorch allows below the dilation, is that of as many
-    // zeros at the end of the input.
-    SmallVector<int64_t> none(x.rank(), 0), zeros(x.rank(), 0);
-    for (size_t i = 0; i < spatial; ++i)
-      if (strides[i] > 0 && extra[i] >= strides[i] && extra[i] < dilations[i]) {
-        zeros[i + 2] = extra[i] / strides[i];
-        extra[i] %= strides[i];
-      }
+    Tensor padded = withOutputPadding(x, strides, dilations, extra);
     return finish(node.make<nn::ConvTransposeOp>(
-        {x.pad(0, none, zeros), w, node.optional("bias")},
+        {padded, w, node.optional("bias")},
         {node.list("strides", strides), node.list("dilations", dilations),
          node.list("pad_low", padding), node.list("pad_high", padding),
          node.list("output_padding", extra), node.i64("groups", node.integer("groups"))}));

@@ -23,6 +23,18 @@ Tensor accc::frontend::fit(Tensor x, int64_t dimension, int64_t extent) {
   return x.pad(0.0, low, high);
 }
 
+Tensor accc::frontend::withOutputPadding(Tensor x, ArrayRef<int64_t> strides,
+                                         ArrayRef<int64_t> dilations,
+                                         MutableArrayRef<int64_t> outputPadding) {
+  SmallVector<int64_t> none(x.rank(), 0), zeros(x.rank(), 0);
+  for (auto [i, padding] : llvm::enumerate(outputPadding))
+    if (strides[i] > 0 && padding >= strides[i] && padding < dilations[i]) {
+      zeros[i + 2] = padding / strides[i];
+      padding %= strides[i];
+    }
+  return x.pad(0, none, zeros);
+}
+
 Tensor accc::frontend::padByElements(NodeBuilder &node, Tensor x, StringRef mode,
                                      ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
   for (int64_t d = 0; d < x.rank(); ++d) {

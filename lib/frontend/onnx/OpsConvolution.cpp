@@ -2,6 +2,7 @@
 // Convolutions.
 #include "frontend/common/DeformableConvolution.h"
 #include "frontend/common/Fold.h"
+#include "frontend/common/Padding.h"
 #include "frontend/onnx/OpTable.h"
 #include "frontend/onnx/Windows.h"
 #include "ir/nn/Nn.h"
@@ -83,6 +84,7 @@ Entities convTranspose(Node &node) {
   if (outputPadding.size() != g.rank())
     fail("output_padding needs " + Twine(g.rank()) + " entries");
   fitOutput(node, x, g, outputPadding);
+  x = withOutputPadding(x, g.strides, g.dilations, outputPadding);
   return {node.make<nn::ConvTransposeOp>(
       {x, w, biasOf(node, 2)},
       {node.list("strides", g.strides), node.list("dilations", g.dilations),

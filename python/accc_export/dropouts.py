@@ -2,6 +2,7 @@
 """Dropouts in a form that stays one."""
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from unittest import mock
 
@@ -20,6 +21,35 @@ def plain_dropouts() -> Iterator[None]:
         for name, call in calls.items():  # where torch.nn.functional finds them
             stack.enter_context(mock.patch.object(torch._VF, name, call))
         yield
+
+
+@contextlib.contextmanager
+def plain_drop_paths() -> Iterator[None]:
+    """Calls torch.dropout for stochastic depth, whose module draws by self.training, which no file has: torchvision's and timm's."""
+    calls = {
+        ("torchvision.ops.stochastic_depth", "stochastic_depth"): _stochastic_depth,
+        ("timm.layers.drop", "drop_path"): _drop_path,
+    }
+    with contextlib.ExitStack() as stack:
+        for (module, name), call in calls.items():
+            if module in sys.modules:
+                stack.enter_context(mock.patch.object(sys.modules[module], name, call))
+        yield
+
+
+def _stochastic_depth(input: torch.Tensor, p: float, mode: str, training: bool = True) -> torch.Tensor:
+    return input * _kept(input, p, input.shape[0] if mode == "row" else 1) if training and p > 0 else input
+
+
+def _drop_path(x: torch.Tensor, drop_prob: float = 0.0, training: bool = False, scale_by_keep: bool = True) -> torch.Tensor:
+    if not training or drop_prob == 0:
+        return x
+    kept = _kept(x, drop_prob, x.shape[0])
+    return x * (kept if scale_by_keep else (kept != 0).to(x.dtype))
+
+
+def _kept(x: torch.Tensor, p: float, rows: int) -> torch.Tensor:
+    return torch.dropout(x.new_ones((rows, *[1] * (x.dim() - 1))), p, True)
 
 
 def _in_place(x: torch.Tensor, p: float, train: bool) -> torch.Tensor:

@@ -21,7 +21,7 @@ import torch
 from onnxscript import opset18 as op
 
 from .calls import Call, flat_forward
-from .dropouts import plain_dropouts
+from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
 
 EXPORTERS = ("dynamo", "torchscript", "dynamo-folded")
@@ -56,7 +56,7 @@ def run_exporter(
     path = folder / "exported.onnx"
     names = {"input_names": list(call.inputs), "output_names": outputs}
     try:
-        with warnings.catch_warnings(), flat_forward(module, call), plain_dropouts():
+        with warnings.catch_warnings(), flat_forward(module, call), plain_drop_paths(), plain_dropouts():
             warnings.simplefilter("ignore")
             if exporter == "torchscript":
                 _torchscript(module, call, axes, names, path)

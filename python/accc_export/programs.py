@@ -10,7 +10,7 @@ import torch
 from torch.export.graph_signature import InputKind
 
 from .calls import Call, flat_forward
-from .dropouts import plain_dropouts
+from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
 from .exporters import Axes, first_lines
 from .files import write_whole
@@ -49,7 +49,7 @@ def program_of(
     try:
         with warnings.catch_warnings(), flat_forward(module, call, list(inputs), returned):
             warnings.simplefilter("ignore")
-            with contextlib.nullcontext() if loss is None else plain_dropouts():
+            with plain_drop_paths(), contextlib.nullcontext() if loss is None else plain_dropouts():
                 program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
             return program if loss is None else with_backward(program)
     except ExportError:

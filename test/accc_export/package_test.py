@@ -293,6 +293,25 @@ class PackageTest(unittest.TestCase):
             self.assertEqual(operators.count("Dropout"), 4, exporter)
             self.assertFalse([name for name in operators if name.startswith("Random") or name == "Bernoulli"], exporter)
 
+    def test_stochastic_depth_is_a_dropout_in_the_file(self):
+        try:
+            from timm.layers import DropPath
+            from torchvision.ops import StochasticDepth
+        except ImportError as error:
+            self.skipTest(str(error))
+        paths = StochasticDepth(0.5, "row"), StochasticDepth(0.5, "batch"), DropPath(0.5), DropPath(0.5, scale_by_keep=False)
+        layers = nn.Sequential(nn.Linear(4, 3), *paths)
+        for exporter in accc_export.EXPORTERS:
+            accc_export.export(layers, torch.randn(6, 4), self.path, exporter=exporter)
+            operators = [node.op_type for node in onnx.load(self.path).graph.node]
+            self.assertEqual(operators.count("Dropout"), 4, exporter)
+            self.assertFalse([name for name in operators if name.startswith("Random") or name == "Bernoulli"], exporter)
+        program = self.folder / "m.pt2"
+        accc_export.export(layers, torch.randn(6, 4), program)
+        called = [str(node.target) for node in torch.export.load(program).graph.nodes]
+        self.assertEqual(called.count("aten.dropout.default"), 4)
+        self.assertFalse([name for name in called if "bernoulli" in name])
+
     def test_another_exporter_where_the_first_fails(self):
         class Attention(nn.Module):
             def forward(self, x):  # dynamo's takes four dimensions only

@@ -11,6 +11,7 @@ import onnx
 import torch
 
 from .calls import Call, Inputs, make_call
+from .chance import warn_of_chance
 from .errors import ExportError, ExportWarning
 from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
@@ -99,6 +100,7 @@ def export(
         outputs = _output_names(call, list(observation.outputs), output_names)
         check_gradients(module, call, state, observation, outputs)
         check_stops(module, call, state, observation)
+        warn_of_chance(module, call, state, observation)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
         failures = []
         for candidate in exporters:
@@ -163,6 +165,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         observation = observe(module, call, state, only_norms=False)
         outputs = _output_names(call, list(observation.outputs), output_names)
         check_gradients(module, call, state, observation, outputs)
+        warn_of_chance(module, call, state, observation)
         program = program_of(module, call, inputs, outputs, axes, _loss_of(loss, outputs, target))
         verify_program(program, state, observation)
         if loss is None:

@@ -91,6 +91,15 @@ class Distances(nn.Linear):
         return torch.cdist(super().forward(x), x, p=1)
 
 
+class Noise(nn.Module):
+    def __init__(self, always):
+        super().__init__()
+        self.always, self.dropout = always, nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.dropout(x) + torch.randn_like(x) if self.training or self.always else x
+
+
 class LooksUp(nn.Module):
     """Rows of a table, and rows of what is computed of it."""
 
@@ -311,6 +320,17 @@ class PackageTest(unittest.TestCase):
         called = [str(node.target) for node in torch.export.load(program).graph.nodes]
         self.assertEqual(called.count("aten.dropout.default"), 4)
         self.assertFalse([name for name in called if "bernoulli" in name])
+
+    def test_what_is_drawn_in_training_alone_is_told(self):
+        x = torch.randn(6, 3)
+        for name in ("m.onnx", "m.pt2"):
+            layers = nn.Sequential(nn.Linear(3, 3), Noise(always=False))
+            with self.assertWarnsRegex(accc_export.ExportWarning, "beside dropouts: 1 in training, 0 in evaluation.* exported in evaluation mode"):
+                accc_export.export(layers, x, self.folder / name)
+            self.assertTrue(all(part.training for part in layers.modules()))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", accc_export.ExportWarning)
+                accc_export.export(nn.Sequential(nn.Linear(3, 3), Noise(always=True)), x, self.folder / name)
 
     def test_another_exporter_where_the_first_fails(self):
         class Attention(nn.Module):

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random numbers that a module draws in training alone, beside dropouts: it looks at self.training, which no file has."""
+
+import warnings
+
+import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from .calls import Call
+from .dropouts import plain_drop_paths
+from .errors import ExportWarning
+from .modules import Observation, State, preserved_buffers, preserved_values
+
+_OF_TENSORS = ("bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "multinomial", "normal_", "random_", "uniform_")
+_OF_TORCH = ("bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm")
+_DRAWS = {getattr(torch.Tensor, name) for name in _OF_TENSORS} | {getattr(torch, name) for name in _OF_TORCH} | {functional.gumbel_softmax}
+
+
+class _Draws(TorchFunctionMode):
+    """Counts calls for random numbers. What a function of PyTorch's calls itself, a dropout, is not seen."""
+
+    count = 0
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.count += func in _DRAWS
+        return func(*args, **(kwargs or {}))
+
+
+def warn_of_chance(module: torch.nn.Module, call: Call, state: State, observation: Observation) -> None:
+    """Warns where evaluation would draw what the module draws in training alone. To be called within `preserved`."""
+    written = [state.parameters[name] for name in observation.written]
+    trained = _draws(module, call, written)
+    if trained == 0:
+        return
+    modes = {part: part.training for part in module.modules()}
+    try:
+        module.eval()
+        evaluated = _draws(module, call, written)
+    except Exception:  # a module that has no evaluation mode
+        return
+    finally:
+        for part, mode in modes.items():
+            part.training = mode
+    if evaluated < trained:
+        text = (
+            f"the module draws random numbers in training that it does not draw in evaluation (calls beside dropouts: {trained} in "
+            f"training, {evaluated} in evaluation), and no file has self.training: eval_step draws them, too. Evaluate the module "
+            "with PyTorch, or with a library of its own, exported in evaluation mode"
+        )
+        warnings.warn(text, ExportWarning, stacklevel=4)
+
+
+def _draws(module: torch.nn.Module, call: Call, written: list[torch.Tensor]) -> int:
+    with preserved_buffers(module), preserved_values(written), torch.random.fork_rng(devices=[]), torch.no_grad():
+        with plain_drop_paths(), _Draws() as draws:
+            call.run(module)
+    return draws.count

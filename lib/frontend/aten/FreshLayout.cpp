@@ -215,6 +215,10 @@ bool FreshLayout::isMatrixTimesStack() const {
 }
 
 Layout FreshLayout::ofElementwise(ArrayRef<int64_t> shape) const {
+  // where() of a condition alone gives indices.
+  auto isLonger = [&](const Operand &each) { return each.layout.shape().size() > shape.size(); };
+  if (llvm::any_of(operands, isLonger))
+    return unknownHere(shape);
   SmallVector<Layout> layouts;
   Type type;
   bool isMixed = false;

@@ -38,18 +38,14 @@ def plain_drop_paths() -> Iterator[None]:
 
 
 def _stochastic_depth(input: torch.Tensor, p: float, mode: str, training: bool = True) -> torch.Tensor:
-    return input * _kept(input, p, input.shape[0] if mode == "row" else 1) if training and p > 0 else input
+    return input * _mask(input, p, input.shape[0] if mode == "row" else 1) if training and p > 0 else input
 
 
 def _drop_path(x: torch.Tensor, drop_prob: float = 0.0, training: bool = False, scale_by_keep: bool = True) -> torch.Tensor:
     if not training or drop_prob == 0:
         return x
-    kept = _kept(x, drop_prob, x.shape[0])
-    return x * (kept if scale_by_keep else (kept != 0).to(x.dtype))
-
-
-def _kept(x: torch.Tensor, p: float, rows: int) -> torch.Tensor:
-    return torch.dropout(x.new_ones((rows, *[1] * (x.dim() - 1))), p, True)
+    mask = _mask(x, drop_prob, x.shape[0])
+    return x * (mask if scale_by_keep else (mask != 0).to(x.dtype))
 
 
 def _in_place(x: torch.Tensor, p: float, train: bool) -> torch.Tensor:
@@ -57,12 +53,13 @@ def _in_place(x: torch.Tensor, p: float, train: bool) -> torch.Tensor:
 
 
 def _of_channels(x: torch.Tensor, p: float, train: bool) -> torch.Tensor:
-    return x * _mask(x, p) if train and p > 0 else x
+    return x * _mask(x, p, *x.shape[:2]) if train and p > 0 else x
 
 
 def _of_channels_in_place(x: torch.Tensor, p: float, train: bool) -> torch.Tensor:
-    return x.mul_(_mask(x, p)) if train and p > 0 else x
+    return x.mul_(_mask(x, p, *x.shape[:2])) if train and p > 0 else x
 
 
-def _mask(x: torch.Tensor, p: float) -> torch.Tensor:
-    return torch.dropout(x.new_ones((*x.shape[:2], *[1] * (x.dim() - 2))), p, True)
+def _mask(x: torch.Tensor, p: float, *outer: int) -> torch.Tensor:
+    """Ones of which a dropout has taken some, one for each index of the outer dimensions."""
+    return torch.dropout(x.new_ones((*outer, *[1] * (x.dim() - len(outer)))), p, True)

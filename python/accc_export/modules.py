@@ -370,17 +370,21 @@ class _Calls(TorchFunctionMode):
         kwargs = kwargs or {}
         self.hooks |= func is torch.Tensor.register_hook
         if func in _CALLS:
-            given = inspect.signature(func).bind(*args, **kwargs)
-            given.apply_defaults()
             text, is_lost = _CALLS[func]
-            if is_lost(given.arguments):
+            if is_lost(_given(func, args, kwargs)):
                 self.unknown.add(text)
         if func in _MASKS:
-            given = inspect.signature(func).bind(*args, **kwargs)
-            given.apply_defaults()
-            if given.arguments["training"] and given.arguments["p"] > 0:
+            given = _given(func, args, kwargs)
+            if given["training"] and given["p"] > 0:
                 self.masks.add(func.__name__)
         return func(*args, **kwargs)
+
+
+def _given(func, args, kwargs) -> dict:
+    """The arguments of a call by name, those left out included."""
+    bound = inspect.signature(func).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
 
 
 def _same(a: torch.Tensor, b: torch.Tensor) -> bool:

@@ -28,7 +28,7 @@ def ComputeInChunksPass : TargetedPass<"compute-in-chunks", "::mlir::func::FuncO
 
     Of the dimensions that pass through all the ops, the one is taken that leaves the smallest chunks, as long as
     what it costs (products again, parts of sums, large results put together) is less than what the tensors'
-    memory takes to write and read. Masks and random numbers are computed in every chunk. A fusion takes nothing of
+    memory takes to write and read. Masks and random numbers are computed in every chunk, and connect nothing. A fusion takes nothing of
     two chunks (`accc.chunk`).}];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
@@ -45,8 +45,8 @@ def FitMemoryPass : TargetedPass<"fit-memory", "::mlir::ModuleOp", [
     it needs and is gone is computed again as well. Copies compute the same, but a sum in a kernel that
     gives less than the first may have another order.
 
-    The choice is greedy: as long as more is live at a step than may be, the copy that frees most bytes over
-    most of such steps for the cost that the target gives it.
+    The choice is greedy: as long as more is live at a step than may be, the copy that frees most of what is
+    too much, over most of such steps, for the cost that the target gives it.
 
         %p = prim.fusion ... (%s)                 %p = prim.fusion ... (%s)
         ... uses of %p                            ... uses of %p

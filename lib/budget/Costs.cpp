@@ -11,9 +11,9 @@ using namespace mlir;
 using namespace accc;
 
 double Costs::ofArithmetic(Operation *contraction) const {
-  FlopsPerByte rates = target.getFlopsPerByte(tf32);
-  return flopsOf(contraction) /
-         (isa<MatrixProduct>(contraction) ? rates.products : rates.convolutions);
+  auto product = dyn_cast<MatrixProduct>(contraction);
+  FlopsPerByte rates = target.getFlopsPerByte(tf32 && !(product && product.getFullPrecision()));
+  return flopsOf(contraction) / (product ? rates.products : rates.convolutions);
 }
 
 double Costs::ofFunctions(ArrayRef<Operation *> ops) const {

@@ -125,7 +125,7 @@ static LogicalResult layOutModel(Compilation &c) {
   // between them are then laid out around their filters. Contractions read what that leaves;
   // padding asks how, in the end, their operands lie. Packing last, as it takes only operands that
   // need no other copy.
-  return failure(failed(runPasses(c, createSplitFactorizationsPass({target, archs, tf32}))) ||
+  return failure(failed(runPasses(c, createSplitFactorizationsPass({target, archs}))) ||
                  failed(runPasses(c, createLayOutVariablesPass({target, archs, tf32}))) ||
                  failed(runPasses(c, createLayOutConvolutionsPass({target, archs, tf32}))) ||
                  failed(runPasses(c, createLayOutContractionsPass({target, archs}))) ||

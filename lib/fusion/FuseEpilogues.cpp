@@ -75,7 +75,7 @@ void addBias(prim::DotGeneralOp op) {
     Tensor bias(builder, add.getLoc(), row);
     Tensor result = bias.wrap(builder.create<prim::DotGeneralBiasOp>(
         op.getLoc(), op.getLhs(), op.getRhs(), bias.reshape(extents), op.getLhsBatch(),
-        op.getRhsBatch(), op.getLhsContracting(), op.getRhsContracting()));
+        op.getRhsBatch(), op.getLhsContracting(), op.getRhsContracting(), op.getFullPrecision()));
     add.replaceAllUsesWith(result.reshape(shapeOf(add.getResult())).get());
     return;
   }

@@ -89,7 +89,7 @@ void layOut(prim::DotGeneralOp op, const Target &target) {
     if (manyBatches)
       *side = withOneBatch(builder, loc, *side);
   }
-  Tensor result(builder, loc, createContraction(builder, loc, lhs, rhs));
+  Tensor result(builder, loc, createContraction(builder, op, lhs, rhs));
   op.replaceAllUsesWith(result.reshape(op.getType().getShape()).get());
   op.erase();
 }

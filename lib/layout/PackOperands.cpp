@@ -70,9 +70,9 @@ struct PackOperandsPass : TargetedPass<accc::impl::PackOperandsPassBase<PackOper
       Tensor panels = pack(builder, operand, *width);
       for (prim::DotGeneralOp op : uses) {
         builder.setInsertionPoint(op);
-        Tensor result(builder, op.getLoc(),
-                      createContraction(builder, op.getLoc(), ContractionSide::lhsOf(op),
-                                        {panels.get(), {}, {1}}));
+        Tensor result(
+            builder, op.getLoc(),
+            createContraction(builder, op, ContractionSide::lhsOf(op), {panels.get(), {}, {1}}));
         op.replaceAllUsesWith(result.reshape(op.getType().getShape()).get());
         op.erase();
       }

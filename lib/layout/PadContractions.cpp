@@ -46,7 +46,7 @@ private:
   ContractionSide pad(OpBuilder &builder, const ContractionSide &side, bool padsFree,
                       Padded &padded) const;
 
-  Operation *op;
+  prim::DotGeneralOp op;
   RankedTensorType type;
   ContractionAlignment alignment;
   ContractionSide lhs, rhs;
@@ -130,7 +130,7 @@ void Padding::apply(Padded &padded) {
   OpBuilder builder(op);
   ContractionSide left = pad(builder, lhs, padsLhs, padded);
   ContractionSide right = pad(builder, rhs, padsRhs, padded);
-  Tensor result(builder, op->getLoc(), createContraction(builder, op->getLoc(), left, right));
+  Tensor result(builder, op->getLoc(), createContraction(builder, op, left, right));
   SmallVector<int64_t> starts(result.rank(), 0);
   if (result.type() != type)
     result = result.slice(starts, type.getShape());
@@ -147,7 +147,8 @@ struct PadContractionsPass
     Padded padded;
     // In the function's order: what is padded for one product stands before the others.
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<prim::DotGeneralOp>())) {
-      auto alignment = getTarget().getContractionAlignment(op.getType().getElementType(), tf32);
+      auto alignment = getTarget().getContractionAlignment(op.getType().getElementType(),
+                                                           tf32 && !op.getFullPrecision());
       if (!alignment)
         continue;
       Padding padding(op, *alignment);

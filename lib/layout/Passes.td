@@ -70,12 +70,11 @@ def LayOutContractionsPass : TargetedPass<"lay-out-contractions"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
-def SplitFactorizationsPass : TargetedPass<"split-factorizations", "::mlir::func::FuncOp", [Tf32Option]> {
+def SplitFactorizationsPass : TargetedPass<"split-factorizations"> {
   let summary = "Factors large matrices, and solves large triangular systems, by blocks";
   let description = [{
     A kernel works on a matrix alone. Of matrices of two blocks or more (Target::getFactorizationBlock) kernels
-    factor the blocks on the diagonal, and the rest are matrix products, which a library runs. Not where these would round
-    to TF32.
+    factor the blocks on the diagonal, and the rest are matrix products in full precision, which a library runs.
 
         %x = prim.triangular_solve %a, %b {...} : (tensor<1x64x64xf32>, tensor<1x64x9xf32>) -> tensor<1x64x9xf32>
 

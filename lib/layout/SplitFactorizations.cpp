@@ -166,8 +166,6 @@ struct SplitFactorizationsPass
   using TargetedPass::TargetedPass;
 
   void runOnOperation() override {
-    if (tf32 && getTarget().hasTf32())
-      return; // products that are rounded more than a factor may be
     int64_t block = getTarget().getFactorizationBlock();
     auto isLarge = [&](Value matrices) {
       auto type = cast<RankedTensorType>(matrices.getType());

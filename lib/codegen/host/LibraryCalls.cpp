@@ -146,7 +146,8 @@ FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call, acc
                    c = tensorOf(call.getOutputs()[0]);
   bool isF32 = llvm::all_of(std::array{a, b, c},
                             [](RankedTensorType type) { return type.getElementType().isF32(); });
-  result.compute = isF32 ? compute : ACCC_COMPUTE_FULL;
+  bool isExact = call.getConfig().contains("full_precision");
+  result.compute = isF32 && !isExact ? compute : ACCC_COMPUTE_FULL;
   for (auto [dtype, type] : llvm::zip(result.dtypes, std::array{a, b, c}))
     dtype = dtypeOf(type.getElementType());
   StringRef callee = call.getCallee();

@@ -151,8 +151,11 @@ Labelled contract(Labelled a, Labelled b, llvm::function_ref<bool(int)> isWanted
   for (int label : y.labels)
     if (!llvm::is_contained(x.labels, label))
       yFree.push_back(label);
-  auto products = isa<FloatType>(x.value.elementType()) ? prim::dotGeneral : integerProducts;
-  Labelled result{products(x.value, y.value, xBatch, yBatch, xContracting, yContracting), batch};
+  bool areFloats = isa<FloatType>(x.value.elementType());
+  Labelled result{
+      areFloats ? prim::dotGeneral(x.value, y.value, xBatch, yBatch, xContracting, yContracting)
+                : integerProducts(x.value, y.value, xBatch, yBatch, xContracting, yContracting),
+      batch};
   result.labels.append(xFree);
   result.labels.append(yFree);
   return result;

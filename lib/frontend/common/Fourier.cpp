@@ -178,8 +178,8 @@ private:
     Tensor lines = x.imaginary ? prim::concatenate({x.real, *x.imaginary}, d) : x.real;
     SmallVector<int64_t> shape = {d == 1 ? from : to, d == 1 ? to : from};
     Tensor roots = node.reals(matrix, shape, x.real.elementType());
-    Tensor y = d == 1 ? prim::dotGeneral(lines, roots, {}, {}, {1}, {0})
-                      : prim::dotGeneral(roots, lines, {}, {}, {1}, {0});
+    Tensor y = d == 1 ? prim::dotGeneral(lines, roots, {}, {}, {1}, {0}, /*fullPrecision=*/true)
+                      : prim::dotGeneral(roots, lines, {}, {}, {1}, {0}, /*fullPrecision=*/true);
     if (parts == 1)
       return Complex(y);
     return Complex(y.sliceDim(d, 0, outputs), y.sliceDim(d, outputs, to));

@@ -130,7 +130,8 @@ def MatrixProduct : OpInterface<"MatrixProduct"> {
     InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getLhsBatch">,
     InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getRhsBatch">,
     InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getLhsContracting">,
-    InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getRhsContracting">
+    InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getRhsContracting">,
+    InterfaceMethod<"Whether no option may round the factors.", "bool", "getFullPrecision">
   ];
 }
 

@@ -190,7 +190,8 @@ Tensor product(Tensor x, ArrayRef<Tap> taps, int64_t dimension) {
   for (const Tap &tap : taps)
     for (int64_t i = 0; i < out; ++i)
       matrix[tap.index[i] * out + i] += tap.weight[i];
-  Tensor y = prim::dotGeneral(x, constantLike(x, {in, out}, matrix), {}, {}, {dimension}, {0});
+  Tensor y = prim::dotGeneral(x, constantLike(x, {in, out}, matrix), {}, {}, {dimension}, {0},
+                              /*fullPrecision=*/true);
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, x.rank() - 1));
   order.insert(order.begin() + dimension, x.rank() - 1);
   return y.transpose(order);

@@ -42,8 +42,9 @@ bool prim::isReadable(MatrixProduct op) {
   return ContractionSide::lhsOf(op).isReadable() && (rhs.isReadable() || panel.isReadable());
 }
 
-Value prim::createContraction(OpBuilder &builder, Location loc, const ContractionSide &lhs,
+Value prim::createContraction(OpBuilder &builder, MatrixProduct op, const ContractionSide &lhs,
                               const ContractionSide &rhs) {
-  return builder.create<prim::DotGeneralOp>(loc, lhs.value, rhs.value, lhs.batch, rhs.batch,
-                                            lhs.contracting, rhs.contracting);
+  return builder.create<prim::DotGeneralOp>(op.getLoc(), lhs.value, rhs.value, lhs.batch, rhs.batch,
+                                            lhs.contracting, rhs.contracting,
+                                            op.getFullPrecision());
 }

@@ -31,7 +31,7 @@ struct ContractionSide {
 bool isReadable(MatrixProduct op);
 
 /// A dot_general of the two sides, in place of `op`.
-mlir::Value createContraction(mlir::OpBuilder &builder, mlir::Location loc,
+mlir::Value createContraction(mlir::OpBuilder &builder, MatrixProduct op,
                               const ContractionSide &lhs, const ContractionSide &rhs);
 
 } // namespace accc::prim

@@ -55,9 +55,11 @@ int64_t extentOf(const ReferenceArray &x, ArrayRef<int64_t> dimensions) {
 
 /// The cotangent of `self`, where dy = [batch, free of lhs, free of rhs] and `dyFree`, `dyOther`
 /// are the dimensions of dy that came from self's and other's free dimensions: dy contracted with
-/// other over other's free dimensions, then self's dimensions in their own order.
-Tensor cotangent(Tensor dy, const ContractionSide &self, const ContractionSide &other,
-                 ArrayRef<int64_t> dyFree, ArrayRef<int64_t> dyOther) {
+/// other over other's free dimensions, then self's dimensions in their own order. As precise as the
+/// product was.
+Tensor cotangent(MatrixProduct op, Tensor dy, const ContractionSide &self,
+                 const ContractionSide &other, ArrayRef<int64_t> dyFree,
+                 ArrayRef<int64_t> dyOther) {
   int64_t batches = static_cast<int64_t>(self.batch.size());
   int64_t frees = static_cast<int64_t>(self.free().size());
   int64_t contracted = static_cast<int64_t>(self.contracting.size());
@@ -82,8 +84,8 @@ Tensor cotangent(Tensor dy, const ContractionSide &self, const ContractionSide &
   SmallVector<int64_t> dyBatch = range(0, batches);
   SmallVector<int64_t> swapped = permutationFor(batches + contracted, batches);
   if (llvm::is_sorted(swapped))
-    return dotGeneral(o, dy, other.batch, dyBatch, other.free(), dyOther);
-  return dotGeneral(dy, o, dyBatch, other.batch, dyOther, other.free())
+    return dotGeneral(o, dy, other.batch, dyBatch, other.free(), dyOther, op.getFullPrecision());
+  return dotGeneral(dy, o, dyBatch, other.batch, dyOther, other.free(), op.getFullPrecision())
       .transpose(permutationFor(batches, batches + frees));
 }
 
@@ -132,9 +134,9 @@ void differentiateProduct(MatrixProduct op, Tensor dy, Gradients &gradients) {
   int64_t split = batches + static_cast<int64_t>(lhs.free().size());
   SmallVector<int64_t> lhsFree = range(batches, split), rhsFree = range(split, dy.rank());
   if (gradients.wants(lhs.value))
-    gradients.add(lhs.value, cotangent(dy, lhs, rhs, lhsFree, rhsFree));
+    gradients.add(lhs.value, cotangent(op, dy, lhs, rhs, lhsFree, rhsFree));
   if (gradients.wants(rhs.value))
-    gradients.add(rhs.value, cotangent(dy, rhs, lhs, rhsFree, lhsFree));
+    gradients.add(rhs.value, cotangent(op, dy, rhs, lhs, rhsFree, lhsFree));
 }
 
 /// As [batch, m, k] times [batch, k, n], so that the inner loop runs along memory; begins with a

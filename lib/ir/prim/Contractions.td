@@ -7,7 +7,8 @@ include "ir/prim/PrimDialect.td"
 class Prim_MatrixProduct<string mnemonic>
     : Prim_Op<mnemonic, "Opaque", [MatrixProduct], Prim_Chunks # Prim_HasGradient # Prim_Infers> {
   dag dimensions = (ins DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
-                        DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting);
+                        DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting,
+                        UnitAttr:$full_precision);
   let results = (outs Prim_FloatTensor:$result);
 }
 
@@ -16,6 +17,8 @@ def Prim_DotGeneralOp : Prim_MatrixProduct<"dot_general"> {
   let description = [{
     shape(result) = batch extents + free extents of lhs + free extents of rhs, each in operand order.
     Accumulates in f32 for f16 and bf16.
+    `full_precision`: no option may round the factors further (--precision tf32). It is of products that
+    stand for something else: a factorization's, a Fourier transform's, a resize's. So are their gradients.
     dot_general_c1: batch and contracting lists have equal length on both sides, distinct and in range.
     dot_general_c2: paired dimensions have equal extents.
     dot_general_c3: both operands have the same element type.}];

@@ -42,7 +42,9 @@ Tensor rowsOfAll(Tensor a, Tensor rows) {
 
 } // namespace
 
-Tensor prim::matrixProduct(Tensor a, Tensor b) { return dotGeneral(a, b, {0}, {0}, {2}, {1}); }
+Tensor prim::matrixProduct(Tensor a, Tensor b) {
+  return dotGeneral(a, b, {0}, {0}, {2}, {1}, /*fullPrecision=*/true);
+}
 
 Tensor prim::transposed(Tensor a) { return a.transpose({0, 2, 1}); }
 

@@ -8,7 +8,7 @@
 
 namespace accc::prim {
 
-/// a b, and a^T.
+/// a b in full precision: what is solved with it would lose more digits than it does. And a^T.
 Tensor matrixProduct(Tensor a, Tensor b);
 Tensor transposed(Tensor a);
 

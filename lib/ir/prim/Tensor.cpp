@@ -282,9 +282,10 @@ Tensor iota(OpBuilder &builder, Location loc, RankedTensorType type, int64_t dim
 }
 
 Tensor dotGeneral(Tensor a, Tensor b, ArrayRef<int64_t> aBatch, ArrayRef<int64_t> bBatch,
-                  ArrayRef<int64_t> aContracting, ArrayRef<int64_t> bContracting) {
+                  ArrayRef<int64_t> aContracting, ArrayRef<int64_t> bContracting,
+                  bool fullPrecision) {
   return a.wrap(a.getBuilder().create<DotGeneralOp>(a.getLoc(), a.get(), b.get(), aBatch, bBatch,
-                                                    aContracting, bContracting));
+                                                    aContracting, bContracting, fullPrecision));
 }
 
 Tensor randomUniform(Tensor key, int64_t stream, ArrayRef<int64_t> shape, Type elementType) {

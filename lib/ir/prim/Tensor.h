@@ -144,7 +144,7 @@ Tensor iota(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType
 /// a contracted with b; see prim.dot_general.
 Tensor dotGeneral(Tensor a, Tensor b, llvm::ArrayRef<int64_t> aBatch,
                   llvm::ArrayRef<int64_t> bBatch, llvm::ArrayRef<int64_t> aContracting,
-                  llvm::ArrayRef<int64_t> bContracting);
+                  llvm::ArrayRef<int64_t> bContracting, bool fullPrecision = false);
 /// Uniform floats in [0, 1): the upper 24 random bits, scaled.
 Tensor randomUniform(Tensor key, int64_t stream, llvm::ArrayRef<int64_t> shape,
                      mlir::Type elementType);

@@ -38,7 +38,7 @@ LogicalResult dotOfTranspose(DotGeneralOp op, PatternRewriter &rewriter) {
     }
   if (!changed)
     return failure();
-  return replace(op, rewriter, createContraction(rewriter, op.getLoc(), lhs, rhs));
+  return replace(op, rewriter, createContraction(rewriter, op, lhs, rhs));
 }
 
 // A factor of an operand becomes a factor of the result, where it can join what follows; and the
@@ -60,7 +60,7 @@ LogicalResult dotOfScaled(DotGeneralOp op, PatternRewriter &rewriter) {
     return failure();
   if (std::abs(factor) < 1e-3 || std::abs(factor) > 1e3 || op.getType().getElementType().isF16())
     return failure();
-  Value product = createContraction(rewriter, op.getLoc(), lhs, rhs);
+  Value product = createContraction(rewriter, op, lhs, rhs);
   return replace(op, rewriter, tensor(rewriter, op, product) * factor);
 }
 
@@ -77,10 +77,9 @@ LogicalResult transposeOfDot(TransposeOp op, PatternRewriter &rewriter) {
   std::rotate(swapped.begin() + batches, swapped.begin() + split, swapped.end());
   if (op.getPermutation() != ArrayRef(swapped))
     return failure();
-  Tensor a = tensor(rewriter, op, dot.getLhs());
-  return replace(op, rewriter,
-                 dotGeneral(a.wrap(dot.getRhs()), a, dot.getRhsBatch(), dot.getLhsBatch(),
-                            dot.getRhsContracting(), dot.getLhsContracting()));
+  return replace(
+      op, rewriter,
+      createContraction(rewriter, dot, ContractionSide::rhsOf(dot), ContractionSide::lhsOf(dot)));
 }
 
 // The same with a factor in between.

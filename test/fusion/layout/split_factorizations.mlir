@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: accc-opt %s --split-factorizations=target=cuda | FileCheck %s
-// RUN: accc-opt %s --split-factorizations="target=cuda tf32=true" | FileCheck %s --check-prefix=TF32
 
 // Two blocks of columns and what is left: each less the products of those before it.
 // CHECK-LABEL: @cholesky
 // CHECK: prim.cholesky {{.*}} (tensor<2x32x32xf32>)
 // CHECK: prim.triangular_solve {{.*}} : (tensor<2x32x32xf32>, tensor<2x32x34xf32>)
-// CHECK: prim.dot_general {{.*}} : (tensor<2x34x32xf32>, tensor<2x32x32xf32>)
+// CHECK: prim.dot_general {{.*}}full_precision{{.*}} : (tensor<2x34x32xf32>, tensor<2x32x32xf32>)
 // CHECK: prim.cholesky {{.*}} (tensor<2x32x32xf32>)
 // CHECK: prim.dot_general {{.*}} : (tensor<2x2x64xf32>, tensor<2x64x2xf32>)
 // CHECK: prim.cholesky {{.*}} (tensor<2x2x2xf32>)
@@ -39,9 +38,6 @@ func.func @not_positive_definite(%x: tensor<2x66x66xf32>) -> (tensor<2x66x66xf32
 
 // Rows change their places (the greatest elements lie from the lower left to the upper right), on both sides of a block.
 // CHECK-LABEL: @lu
-// TF32-LABEL: @lu
-// TF32-NOT: prim.dot_general
-// TF32: return
 // CHECK: prim.lu {{.*}} (tensor<2x66x32xf32>)
 // CHECK: prim.pivoted_rows {{.*}} (tensor<2x32xi32>) -> tensor<2x66xi64>
 // CHECK: prim.triangular_solve {{.*}} : (tensor<2x32x32xf32>, tensor<2x32x34xf32>)

@@ -73,10 +73,14 @@ TEST_CASE("gpu matmul: a bias, by the library or after it") {
     checkDense(call);
   }
   SECTION("every type") {
-    auto type = GENERATE(ACCC_F64, ACCC_F16, ACCC_BF16);
+    auto [factors, result] = GENERATE(table<int32_t, int32_t>({{ACCC_F64, ACCC_F64},
+                                                               {ACCC_F16, ACCC_F16},
+                                                               {ACCC_BF16, ACCC_BF16},
+                                                               {ACCC_F16, ACCC_F32},
+                                                               {ACCC_BF16, ACCC_F32}}));
     accc_library_call call = matmul(2, 9, 6, 7);
     call.epilogue = ACCC_EPILOGUE_BIAS;
-    std::ranges::fill(call.dtypes, type);
+    call.dtypes[0] = call.dtypes[1] = factors, call.dtypes[2] = result;
     checkDense(call);
   }
   SECTION("empty extents") {

@@ -131,7 +131,8 @@ def MatrixProduct : OpInterface<"MatrixProduct"> {
     InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getRhsBatch">,
     InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getLhsContracting">,
     InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getRhsContracting">,
-    InterfaceMethod<"Whether no option may round the factors.", "bool", "getFullPrecision">
+    InterfaceMethod<"Whether no option may round the factors.", "bool", "getFullPrecision">,
+    InterfaceMethod<"Whether the result is f32 and the factors are of 16 bits.", "bool", "getWideResult">
   ];
 }
 

@@ -45,6 +45,6 @@ bool prim::isReadable(MatrixProduct op) {
 Value prim::createContraction(OpBuilder &builder, MatrixProduct op, const ContractionSide &lhs,
                               const ContractionSide &rhs) {
   return builder.create<prim::DotGeneralOp>(op.getLoc(), lhs.value, rhs.value, lhs.batch, rhs.batch,
-                                            lhs.contracting, rhs.contracting,
-                                            op.getFullPrecision());
+                                            lhs.contracting, rhs.contracting, op.getFullPrecision(),
+                                            op.getWideResult());
 }

@@ -118,6 +118,12 @@ FailureOr<RankedTensorType> inferProduct(std::optional<Location> loc,
   if (lhs.getElementType() != rhs.getElementType())
     return inferError<Product>(loc, "lhs has element type ", lhs.getElementType(), " but rhs ",
                                rhs.getElementType());
+  Type element = lhs.getElementType();
+  if (adaptor.getWideResult()) {
+    if (element.getIntOrFloatBitWidth() != 16)
+      return inferError<Product>(loc, "has a wide result of factors of type ", element);
+    element = Float32Type::get(element.getContext());
+  }
   SmallVector<int64_t> shape;
   for (int64_t d : lhsBatch)
     shape.push_back(lhs.getDimSize(d));
@@ -125,7 +131,7 @@ FailureOr<RankedTensorType> inferProduct(std::optional<Location> loc,
     shape.push_back(lhs.getDimSize(d));
   for (int64_t d : freeDimensions(rhs.getRank(), rhsBatch, rhsContracting))
     shape.push_back(rhs.getDimSize(d));
-  return lhs.clone(shape);
+  return RankedTensorType::get(shape, element);
 }
 
 void differentiateProduct(MatrixProduct op, Tensor dy, Gradients &gradients) {
@@ -133,6 +139,7 @@ void differentiateProduct(MatrixProduct op, Tensor dy, Gradients &gradients) {
   int64_t batches = static_cast<int64_t>(lhs.batch.size());
   int64_t split = batches + static_cast<int64_t>(lhs.free().size());
   SmallVector<int64_t> lhsFree = range(batches, split), rhsFree = range(split, dy.rank());
+  dy = dy.convert(tensorType(op.getLhs()).getElementType()); // of a wide result
   if (gradients.wants(lhs.value))
     gradients.add(lhs.value, cotangent(op, dy, lhs, rhs, lhsFree, rhsFree));
   if (gradients.wants(rhs.value))
@@ -230,10 +237,10 @@ LogicalResult DotGeneralBiasOp::inferReturnTypes(MLIRContext *context, std::opti
   for (int64_t d :
        freeDimensions(rhs.getRank(), adaptor.getRhsBatch(), adaptor.getRhsContracting()))
     shape.push_back(rhs.getDimSize(d));
-  if (adaptor.getBias().getType() != rhs.clone(shape))
+  auto wanted = RankedTensorType::get(shape, type->getElementType());
+  if (adaptor.getBias().getType() != wanted)
     return inferError<DotGeneralBiasOp>(loc, "has a bias of type ", adaptor.getBias().getType(),
-                                        " where the free dimensions of rhs ask for ",
-                                        rhs.clone(shape));
+                                        " where the free dimensions of rhs ask for ", wanted);
   types.push_back(*type);
   return success();
 }

@@ -8,7 +8,7 @@ class Prim_MatrixProduct<string mnemonic>
     : Prim_Op<mnemonic, "Opaque", [MatrixProduct], Prim_Chunks # Prim_HasGradient # Prim_Infers> {
   dag dimensions = (ins DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
                         DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting,
-                        UnitAttr:$full_precision);
+                        UnitAttr:$full_precision, UnitAttr:$wide_result);
   let results = (outs Prim_FloatTensor:$result);
 }
 
@@ -16,12 +16,14 @@ def Prim_DotGeneralOp : Prim_MatrixProduct<"dot_general"> {
   let summary = "sums products over contracted dimensions, for every index of the batch dimensions";
   let description = [{
     shape(result) = batch extents + free extents of lhs + free extents of rhs, each in operand order.
-    Accumulates in f32 for f16 and bf16.
+    Accumulates in f32 for f16 and bf16. The result has the factors' element type, or with `wide_result`
+    f32: the sums as they are.
     `full_precision`: no option may round the factors further (--precision tf32). It is of products that
     stand for something else: a factorization's, a Fourier transform's, a resize's. So are their gradients.
     dot_general_c1: batch and contracting lists have equal length on both sides, distinct and in range.
     dot_general_c2: paired dimensions have equal extents.
-    dot_general_c3: both operands have the same element type.}];
+    dot_general_c3: both operands have the same element type.
+    dot_general_c4: with wide_result it is f16 or bf16.}];
   let arguments = !con((ins Prim_FloatTensor:$lhs, Prim_FloatTensor:$rhs), dimensions);
 }
 
@@ -31,7 +33,7 @@ def Prim_DotGeneralBiasOp : Prim_MatrixProduct<"dot_general_bias"> {
     `bias` has the free extents of rhs; every other dimension of the result repeats it. Fusion makes it
     where a library adds the bias before it stores the product (FuseEpilogues).
     dot_general_bias_c1: lhs, rhs and the dimensions are those of a dot_general.
-    dot_general_bias_c2: the bias has the free extents of rhs, and its element type.}];
+    dot_general_bias_c2: the bias has the free extents of rhs, and the result's element type.}];
   let arguments = !con((ins Prim_FloatTensor:$lhs, Prim_FloatTensor:$rhs, Prim_FloatTensor:$bias), dimensions);
 }
 

@@ -285,7 +285,8 @@ Tensor dotGeneral(Tensor a, Tensor b, ArrayRef<int64_t> aBatch, ArrayRef<int64_t
                   ArrayRef<int64_t> aContracting, ArrayRef<int64_t> bContracting,
                   bool fullPrecision) {
   return a.wrap(a.getBuilder().create<DotGeneralOp>(a.getLoc(), a.get(), b.get(), aBatch, bBatch,
-                                                    aContracting, bContracting, fullPrecision));
+                                                    aContracting, bContracting, fullPrecision,
+                                                    /*wide_result=*/false));
 }
 
 Tensor randomUniform(Tensor key, int64_t stream, ArrayRef<int64_t> shape, Type elementType) {

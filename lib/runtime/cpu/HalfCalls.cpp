@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Contractions of 16-bit floats: in f32, with the operands converted to it in the scratch block and
-// the result back. They accumulate in f32 and round once.
+// the result back unless it is f32. They accumulate in f32 and round once.
 #include "HalfFloats.h"
 #include "LibraryCall.h"
 
@@ -52,9 +52,10 @@ class HalfCall : public LibraryCall {
 public:
   HalfCall(const accc_library_call &call, std::unique_ptr<LibraryCall> made, const Team &team)
       : inner(std::move(made)), sizes(sizesOf(call)), isBrain(dtypeOf(call) == ACCC_BF16),
-        accumulates(call.kind == ACCC_CALL_MATMUL && call.u.matmul.accumulate), team(team) {
+        accumulates(call.kind == ACCC_CALL_MATMUL && call.u.matmul.accumulate),
+        isWide(call.dtypes[2] == ACCC_F32), team(team) {
     bytes = roundedUp(inner->scratchBytes());
-    for (size_t i = 0; i < sizes.size(); ++i) {
+    for (size_t i = 0; i < (isWide ? 2 : sizes.size()); ++i) {
       offsets[i] = bytes;
       bytes += roundedUp(static_cast<uint64_t>(sizes[i]) * sizeof(float));
     }
@@ -63,14 +64,15 @@ public:
   uint64_t scratchBytes() const override { return bytes; }
 
   void run(char *const *buffers, char *scratch) override {
-    std::array<char *, 3> wide;
-    for (size_t i = 0; i < wide.size(); ++i) {
+    std::array<char *, 3> wide{nullptr, nullptr, buffers[2]};
+    for (size_t i = 0; i < (isWide ? 2 : wide.size()); ++i) {
       wide[i] = scratch + offsets[i];
       if (i < 2 || accumulates) // every kind names its result last
         widen(reinterpret_cast<const uint16_t *>(buffers[i]), i, wide[i]);
     }
     inner->run(wide.data(), scratch);
-    narrow(reinterpret_cast<const float *>(wide[2]), reinterpret_cast<uint16_t *>(buffers[2]));
+    if (!isWide)
+      narrow(reinterpret_cast<const float *>(wide[2]), reinterpret_cast<uint16_t *>(buffers[2]));
   }
 
 private:
@@ -98,7 +100,7 @@ private:
   std::unique_ptr<LibraryCall> inner;
   Sizes sizes;
   std::array<uint64_t, 3> offsets;
-  bool isBrain, accumulates;
+  bool isBrain, accumulates, isWide;
   const Team &team;
   uint64_t bytes;
 };

@@ -109,7 +109,11 @@ std::optional<std::string> whyCpuCannot(const accc_library_call &call) {
   if (auto wrong = whyCallIsWrong(call))
     return wrong;
   std::string kind = kindName(call);
-  if (std::ranges::any_of(call.dtypes, [&](int32_t type) { return type != dtypeOf(call); }))
+  auto [a, b, result] = call.dtypes;
+  bool isHalf = a == ACCC_F16 || a == ACCC_BF16;
+  // Products of 16-bit factors may keep the f32 of their sums.
+  bool isWide = call.kind == ACCC_CALL_MATMUL && isHalf && result == ACCC_F32;
+  if (a != b || (result != a && !isWide))
     return kind + " of operands of different types";
   if (call.compute != ACCC_COMPUTE_FULL)
     return kind + " with reduced precision";

@@ -15,6 +15,39 @@ func.func @rows(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>) -> 
   return %2 : tensor<6x8xf32>
 }
 
+// A wide result that is read rounded alone is stored so, with a bias of as few bits; else it stays wide.
+// CHECK-LABEL: @rounded
+// CHECK: prim.dot_general_bias %arg0, %arg1, %arg2 {{.*}} : (tensor<6x4xbf16>, tensor<4x8xbf16>, tensor<8xbf16>) -> tensor<6x8xbf16>
+// CHECK-NOT: prim.add
+// CHECK-LABEL: @wide
+// CHECK: prim.dot_general_bias %arg0, %arg1, %arg2 {{.*}}wide_result{{.*}} : (tensor<6x4xbf16>, tensor<4x8xbf16>, tensor<8xf32>) -> tensor<6x8xf32>
+// CHECK: prim.convert %{{.*}} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+// CHECK-LABEL: @read_wide
+// CHECK: prim.dot_general_bias {{.*}}wide_result{{.*}} -> tensor<6x8xf32>
+func.func @rounded(%x: tensor<6x4xbf16>, %w: tensor<4x8xbf16>, %b: tensor<8xbf16>) -> tensor<6x8xbf16> {
+  %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>, wide_result} : (tensor<6x4xbf16>, tensor<4x8xbf16>) -> tensor<6x8xf32>
+  %f = prim.convert %b : (tensor<8xbf16>) -> tensor<8xf32>
+  %1 = prim.broadcast %f {dimensions = array<i64: 1>} : (tensor<8xf32>) -> tensor<6x8xf32>
+  %2 = prim.add %0, %1 : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  %3 = prim.convert %2 : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  return %3 : tensor<6x8xbf16>
+}
+func.func @wide(%x: tensor<6x4xbf16>, %w: tensor<4x8xbf16>, %b: tensor<8xf32>) -> tensor<6x8xbf16> {
+  %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>, wide_result} : (tensor<6x4xbf16>, tensor<4x8xbf16>) -> tensor<6x8xf32>
+  %1 = prim.broadcast %b {dimensions = array<i64: 1>} : (tensor<8xf32>) -> tensor<6x8xf32>
+  %2 = prim.add %0, %1 : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  %3 = prim.convert %2 : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  return %3 : tensor<6x8xbf16>
+}
+func.func @read_wide(%x: tensor<6x4xbf16>, %w: tensor<4x8xbf16>, %b: tensor<8xbf16>) -> (tensor<6x8xbf16>, tensor<6x8xf32>) {
+  %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>, wide_result} : (tensor<6x4xbf16>, tensor<4x8xbf16>) -> tensor<6x8xf32>
+  %f = prim.convert %b : (tensor<8xbf16>) -> tensor<8xf32>
+  %1 = prim.broadcast %f {dimensions = array<i64: 1>} : (tensor<8xf32>) -> tensor<6x8xf32>
+  %2 = prim.add %0, %1 : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  %3 = prim.convert %2 : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  return %3, %2 : tensor<6x8xbf16>, tensor<6x8xf32>
+}
+
 // As other shapes, the bias first; it may be known after the product.
 // CHECK-LABEL: @reshaped
 // CHECK: %[[B:.*]] = prim.reshape %arg2 : (tensor<1x2x4xf32>) -> tensor<8xf32>

@@ -359,6 +359,15 @@ std::vector<OpRow> contractions() {
     row.operands.push_back({i == 2 ? "3x$T" : "5x$T", Fill::Small});
     rows.push_back(row);
   }
+  for (const char *op : {"dot_general", "dot_general_bias"}) { // 16-bit factors with sums of f32
+    OpRow row = dot("7x12x$T", "12x5x$T", "7x5xf32", "");
+    row.op = op;
+    row.accepts = 2;
+    row.attributes.insert(row.attributes.size() - 1, ", wide_result");
+    if (row.op == "dot_general_bias")
+      row.operands.push_back({"5xf32", Fill::Small});
+    rows.push_back(row);
+  }
   for (bool last : {false, true}) {
     const char *x = last ? "2x8x7x4x$T" : "2x4x8x7x$T", *y = last ? "2x4x5x6x$T" : "2x6x4x5x$T",
                *w = "6x2x3x3x$T";

@@ -40,16 +40,16 @@ std::vector<char> bytesOf(const std::vector<float> &values, int32_t dtype) {
   return bytes;
 }
 
-/// The result of a call of that type on the operands and the result's former contents.
-std::vector<char> resultOf(accc_library_call call, int32_t dtype, int threads,
+/// The result of a call of these types on the operands and the result's former contents.
+std::vector<char> resultOf(accc_library_call call, std::array<int32_t, 3> dtypes, int threads,
                            const std::array<std::vector<float>, 3> &contents) {
-  std::ranges::fill(call.dtypes, dtype);
+  std::ranges::copy(dtypes, call.dtypes);
   REQUIRE_FALSE(detail::whyCpuCannot(call));
   std::vector<detail::Memory> memory;
   std::array<char *, 3> buffers;
   size_t resultBytes = 0;
   for (size_t i = 0; i < contents.size(); ++i) {
-    std::vector<char> bytes = bytesOf(contents[i], dtype);
+    std::vector<char> bytes = bytesOf(contents[i], dtypes[i]);
     memory.emplace_back(bytes.size() + 1, "a buffer");
     std::copy(bytes.begin(), bytes.end(), memory.back().data());
     buffers[i] = memory.back().data();
@@ -66,20 +66,27 @@ std::vector<char> resultOf(accc_library_call call, int32_t dtype, int threads,
 void check(const accc_library_call &call, std::array<int64_t, 3> sizes) {
   std::array<std::vector<float>, 3> contents = {quarters(sizes[0], 1), quarters(sizes[1], 2),
                                                 quarters(sizes[2], 3)};
-  std::vector<char> bytes = resultOf(call, ACCC_F32, 1, contents);
+  std::vector<char> bytes = resultOf(call, {ACCC_F32, ACCC_F32, ACCC_F32}, 1, contents);
   std::vector<float> expected(static_cast<size_t>(sizes[2]));
   if (!bytes.empty())
     std::memcpy(expected.data(), bytes.data(), bytes.size());
-  for (int32_t dtype : {ACCC_F64, ACCC_F16, ACCC_BF16})
+  auto checkTypes = [&](int32_t factors, int32_t result) {
     for (int threads : {1, 2}) {
-      INFO("type " << dtype << ", " << threads << " threads");
-      CHECK(resultOf(call, dtype, threads, contents) == bytesOf(expected, dtype));
+      INFO("type " << factors << " to " << result << ", " << threads << " threads");
+      CHECK(resultOf(call, {factors, factors, result}, threads, contents) ==
+            bytesOf(expected, result));
     }
+  };
+  for (int32_t dtype : {ACCC_F64, ACCC_F16, ACCC_BF16})
+    checkTypes(dtype, dtype);
+  if (call.kind == ACCC_CALL_MATMUL)
+    for (int32_t dtype : {ACCC_F16, ACCC_BF16})
+      checkTypes(dtype, ACCC_F32);
 }
 
 } // namespace
 
-TEST_CASE("matmul: f64, f16 and bf16") {
+TEST_CASE("matmul: f64, f16 and bf16, these also to f32") {
   SECTION("every layout") {
     auto flags = GENERATE(range(0, 16));
     accc_library_call call = matmul(3, 17, 9, 20, flags & 1, flags & 2, flags & 4);

@@ -11,9 +11,13 @@ using namespace mlir;
 using namespace accc;
 
 double Costs::ofArithmetic(Operation *contraction) const {
+  double flops = flopsOf(contraction);
+  if (flops == 0) // it is none
+    return 0;
   auto product = dyn_cast<MatrixProduct>(contraction);
-  FlopsPerByte rates = target.getFlopsPerByte(tf32 && !(product && product.getFullPrecision()));
-  return flopsOf(contraction) / (product ? rates.products : rates.convolutions);
+  FlopsPerByte rates = target.getFlopsPerByte(getElementTypeOrSelf(contraction->getOperand(0)),
+                                              tf32 && !(product && product.getFullPrecision()));
+  return flops / (product ? rates.products : rates.convolutions);
 }
 
 double Costs::ofFunctions(ArrayRef<Operation *> ops) const {

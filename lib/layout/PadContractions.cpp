@@ -93,7 +93,7 @@ RankedTensorType Padding::paddedType(const ContractionSide &side, bool padsFree)
   SmallVector<int64_t> shape(side.shape());
   for (int64_t d : paddedDimensions(side, padsFree))
     shape[d] = llvm::alignTo(shape[d], alignment.elements);
-  return RankedTensorType::get(shape, type.getElementType());
+  return RankedTensorType::get(shape, getElementTypeOrSelf(side.value));
 }
 
 /// As if no kernel wrote what is padded or read what is cut, which most do.
@@ -147,7 +147,7 @@ struct PadContractionsPass
     Padded padded;
     // In the function's order: what is padded for one product stands before the others.
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<prim::DotGeneralOp>())) {
-      auto alignment = getTarget().getContractionAlignment(op.getType().getElementType(),
+      auto alignment = getTarget().getContractionAlignment(getElementTypeOrSelf(op.getLhs()),
                                                            tf32 && !op.getFullPrecision());
       if (!alignment)
         continue;

@@ -84,9 +84,9 @@ public:
   virtual int64_t getLaunchBytes() const = 0;
   /// The cost of evaluating an elementary function once.
   virtual int64_t getExpensiveOpBytes() const = 0;
-  /// The speed of contractions of f32 that compute much for each byte. `tf32`: they may round their
-  /// factors to TF32.
-  virtual FlopsPerByte getFlopsPerByte(bool tf32) const = 0;
+  /// The speed of contractions of factors of this type that compute much for each byte. `tf32`:
+  /// they may round f32 factors to TF32.
+  virtual FlopsPerByte getFlopsPerByte(mlir::Type element, bool tf32) const = 0;
   /// Tensors of fewer elements stay in a cache between two kernels: reading them costs nothing.
   virtual int64_t getCachedElements() const = 0;
 
@@ -138,7 +138,7 @@ public:
   virtual bool addsBias(prim::DotGeneralOp product) const = 0;
   /// The most batch dimensions of a matrix product that is one library call.
   virtual size_t getMaxBatchDimensions() const = 0;
-  /// How matrix products of this element type like their rows; none where they take them as they
+  /// How matrix products of factors of this type like their rows; none where they take them as they
   /// are. `tf32`: they may round f32 factors to TF32.
   virtual std::optional<ContractionAlignment> getContractionAlignment(mlir::Type element,
                                                                       bool tf32) const = 0;

@@ -13,7 +13,7 @@ using namespace accc;
 int64_t CpuTarget::getLaunchBytes() const { return sizeThreshold(4096); }
 int64_t CpuTarget::getExpensiveOpBytes() const { return 4; }
 // 50 to 100 GFLOP/s a core of AVX2, of the bytes that a core gets.
-FlopsPerByte CpuTarget::getFlopsPerByte(bool /*tf32*/) const {
+FlopsPerByte CpuTarget::getFlopsPerByte(mlir::Type, bool) const {
   return {.products = 10, .convolutions = 10};
 }
 // 16 KiB of f32, half of a nearest cache.

@@ -22,7 +22,7 @@ public:
 
   int64_t getLaunchBytes() const override;
   int64_t getExpensiveOpBytes() const override;
-  FlopsPerByte getFlopsPerByte(bool tf32) const override;
+  FlopsPerByte getFlopsPerByte(mlir::Type element, bool tf32) const override;
   int64_t getCachedElements() const override;
   KernelLimits getKernelLimits() const override;
   RepeatedRuns getRepeatedRuns() const override;

@@ -17,11 +17,21 @@ using namespace accc;
 int64_t CudaTarget::getLaunchBytes() const { return sizeThreshold(1 << 22); }
 // Some 30 instructions, of which 30 T/s are issued.
 int64_t CudaTarget::getExpensiveOpBytes() const { return 4; }
+/// How many times as many factors of this type as of TF32 the tensor cores multiply.
+static int64_t speedOverTf32(mlir::Type element) { return element.isF32() ? 1 : 2; }
+
+/// Whether the tensor cores multiply factors of this type.
+static bool usesTensorCores(mlir::Type element, bool tf32) {
+  return element.isF16() || element.isBF16() || (element.isF32() && tf32);
+}
+
 // Products 50 TFLOP/s of full f32 and some 200 of TF32, convolutions 40 and some 100, at 2.6 TB/s
-// (H100).
-FlopsPerByte CudaTarget::getFlopsPerByte(bool tf32) const {
-  return tf32 ? FlopsPerByte{.products = 80, .convolutions = 40}
-              : FlopsPerByte{.products = 20, .convolutions = 15};
+// (H100). Of 16 bits twice as many as of TF32, as the tensor cores' peaks are.
+FlopsPerByte CudaTarget::getFlopsPerByte(mlir::Type element, bool tf32) const {
+  if (!usesTensorCores(element, tf32))
+    return {.products = 20, .convolutions = 15};
+  auto speed = static_cast<double>(speedOverTf32(element));
+  return {.products = 80 * speed, .convolutions = 40 * speed};
 }
 // What stays in the second-level cache takes as long as a launch, not longer.
 int64_t CudaTarget::getCachedElements() const { return sizeThreshold(1 << 14); }
@@ -162,20 +172,22 @@ bool CudaTarget::addsBias(prim::DotGeneralOp product) const {
 size_t CudaTarget::getMaxBatchDimensions() const { return 4; }
 
 // The tensor cores' kernels of cuBLASLt load 16 bytes at a time: other rows went at 130 TFLOP/s
-// instead of 300, at 2.6 TB/s (H100, docs/gpu-results.md). A sector has eight elements of f32.
+// instead of 300 in TF32, at 2.6 TB/s (H100, docs/gpu-results.md). A sector has eight elements of
+// f32, and 16 bytes eight of 16 bits.
 // Those that sum in full f32 are as fast with any rows.
 std::optional<ContractionAlignment> CudaTarget::getContractionAlignment(mlir::Type element,
                                                                         bool tf32) const {
-  if (!tf32 || !element.isF32())
+  if (!usesTensorCores(element, tf32))
     return std::nullopt;
-  return ContractionAlignment{.elements = 8, .flopsPerByte = sizeThreshold(88)};
+  return ContractionAlignment{.elements = 8,
+                              .flopsPerByte = sizeThreshold(88 * speedOverTf32(element))};
 }
 
 // The tensor cores' kernels of cuDNN want all tensors channels last, and launch a kernel of their
 // own to copy what is not. Those that sum in full f32 are made for channels first.
 std::optional<ConvolutionLayout> CudaTarget::getConvolutionLayout(mlir::Type element,
                                                                   bool tf32) const {
-  if (!tf32 || !element.isF32())
+  if (!usesTensorCores(element, tf32))
     return std::nullopt;
   return ConvolutionLayout{
       .copiedBytes = 2, .launchedBytes = getLaunchBytes(), .filtersLast = true};

@@ -2,6 +2,7 @@
 #include "fusion/Passes.h"
 #include "ir/prim/FunctionContract.h"
 #include "ir/prim/Prim.h"
+#include "support/TensorBytes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -86,26 +87,49 @@ struct Bucket {
   SmallVector<prim::FusionOp> fusions;
 };
 
+class Buckets {
+public:
+  /// Nothing, unless it is elementwise arithmetic.
+  void add(prim::FusionOp fusion) {
+    auto body = std::make_unique<Region>();
+    if (!flatten(fusion, body->emplaceBlock()))
+      return;
+    std::string text = prim::describeBody(body->front());
+    Bucket &bucket = buckets[StringRef(text).copy(texts)];
+    if (bucket.fusions.empty())
+      bucket.body = std::move(body);
+    bucket.fusions.push_back(fusion);
+  }
+
+  SmallVector<std::reference_wrapper<Bucket>> ofSeveral() {
+    SmallVector<std::reference_wrapper<Bucket>> several;
+    for (auto &[text, bucket] : buckets)
+      if (bucket.fusions.size() > 1)
+        several.push_back(bucket);
+    return several;
+  }
+
+private:
+  llvm::MapVector<StringRef, Bucket> buckets;
+  llvm::BumpPtrAllocator texts;
+};
+
 struct FuseHorizontallyPass : accc::impl::FuseHorizontallyPassBase<FuseHorizontallyPass> {
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
     Block &block = getOperation().getBody().front();
-    llvm::MapVector<StringRef, Bucket> buckets;
-    llvm::BumpPtrAllocator texts;
+    Buckets updates, rounded;
     for (auto fusion : block.getOps<prim::FusionOp>()) {
-      auto body = std::make_unique<Region>();
-      if (!isUpdate(fusion) || !flatten(fusion, body->emplaceBlock()))
-        continue;
-      std::string text = prim::describeBody(body->front());
-      Bucket &bucket = buckets[StringRef(text).copy(texts)];
-      if (bucket.fusions.empty())
-        bucket.body = std::move(body);
-      bucket.fusions.push_back(fusion);
+      if (isUpdate(fusion))
+        updates.add(fusion);
+      else if (roundsArguments(fusion))
+        rounded.add(fusion);
     }
-    for (auto &[text, bucket] : buckets)
-      if (bucket.fusions.size() > 1)
-        merge(bucket, block);
+    for (Bucket &bucket : updates.ofSeveral())
+      merge(bucket, block.getTerminator());
+    for (Bucket &bucket : rounded.ofSeveral())
+      merge(bucket, bucket.fusions.front());
   }
 
 private:
@@ -118,7 +142,21 @@ private:
     });
   }
 
-  static void merge(Bucket &bucket, Block &block) {
+  /// All that it reads are arguments, which are there before the first kernel, and what it writes
+  /// is smaller than these: parameters in 16 bits, which live as long as those that read them. (To
+  /// compute more so early would take memory.)
+  static bool roundsArguments(prim::FusionOp fusion) {
+    auto bytes = [](ValueRange values) {
+      int64_t sum = 0;
+      for (Value value : values)
+        sum += tensorBytes(value);
+      return sum;
+    };
+    return llvm::all_of(fusion.getInputs(), llvm::IsaPred<BlockArgument>) &&
+           bytes(fusion.getOutputs()) < bytes(fusion.getInputs());
+  }
+
+  static void merge(Bucket &bucket, Operation *before) {
     SmallVector<Value> inputs, outputs;
     SmallVector<Location> locations;
     for (prim::FusionOp fusion : bucket.fusions) {
@@ -127,7 +165,7 @@ private:
       llvm::append_range(outputs, fusion.getOutputs());
     }
     prim::FusionOp first = bucket.fusions.front();
-    OpBuilder b(block.getTerminator());
+    OpBuilder b(before);
     auto each = b.create<prim::FusionEachOp>(
         b.getFusedLoc(locations), ValueRange(outputs).getTypes(), inputs, first.getName());
     each.getBody().takeBody(*bucket.body);

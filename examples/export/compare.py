@@ -4,8 +4,9 @@
 
     compare.py GOLDEN_DIR OUT.safetensors [PARAMS.safetensors]
 
-A tensor passes when it is allclose to the eager float32 run at rtol = atol = 1e-4, or else when its
-RMSE against the float64 run is at most `factor` times that of the eager run, plus 1e-5. The factor
+A tensor passes when it is allclose to the eager float32 run at rtol = atol = 1e-4 (1e-3 where that ran in
+mixed precision), or else when its RMSE against the float64 run is at most `factor` times that of the eager run,
+plus a tenth of the tolerance. The factor
 is 2, or 3 for tensors of fewer than 1000 elements and for 1x1 convolutions, where a mean says little
 (torch/_dynamo/utils.py, `same`), or at most as many times the noise that meta.json records. With the noise, gradients
 and updates, of which an absolute tolerance passes the small ones, must also be right by their own size, as for
@@ -25,7 +26,8 @@ import sys
 import numpy as np
 from safetensors.numpy import load_file
 
-TOLERANCE = 1e-4
+TOLERANCES = {"fp32": 1e-4, "bf16": 1e-3}
+"""By the precision of the goldens, as in tools/accc/Goldens.h."""
 
 
 @dataclasses.dataclass
@@ -57,6 +59,7 @@ class Measured:
     double: np.ndarray | None
     noise: float | None = None
     update: float | None = None
+    tolerance: float = TOLERANCES["fp32"]
 
 
 def explains(golden, measured, result, slack):
@@ -81,9 +84,9 @@ def by_size(name, golden, measured, result):
         size = max(measured.update, 1e-4 * scale)
     else:
         return ""
-    if rmse(golden, result) <= 100 * TOLERANCE * size and worst <= 1000 * TOLERANCE:
+    if rmse(golden, result) <= 100 * measured.tolerance * size and worst <= 1000 * measured.tolerance:
         return ""
-    return explains(golden, measured, result, 10 * TOLERANCE * size) or "FAILED"
+    return explains(golden, measured, result, 10 * measured.tolerance * size) or "FAILED"
 
 
 def judge(name, golden, measured, result):
@@ -100,10 +103,10 @@ def judge(name, golden, measured, result):
     scale = float(np.sqrt(np.mean(np.square(golden.astype(np.float64)))))
     relative = rmse(golden, result) / max(scale, 1e-5)
     how = "FAILED"
-    if np.allclose(result, golden, rtol=TOLERANCE, atol=TOLERANCE):
+    if np.allclose(result, golden, rtol=measured.tolerance, atol=measured.tolerance):
         how = "close"
     else:
-        how = explains(golden, measured, result, TOLERANCE / 10) or how
+        how = explains(golden, measured, result, measured.tolerance / 10) or how
     if how != "FAILED" and worst > 0 and measured.noise is not None:
         how = by_size(name, golden, measured, result) or how
     return Verdict(name, golden.shape, worst, relative, how)
@@ -138,8 +141,12 @@ def load_goldens(directory):
     double = load_file(double_file) if double_file.exists() else {}
     meta = json.loads((directory / "meta.json").read_text())
     noise, updates = meta.get("noise"), meta.get("updates", {})
+    tolerance = TOLERANCES[meta.get("precision", "fp32")]
     return golden, {
-        name: Measured(double.get(name), noise.get(name, 0.0) if noise is not None else None, updates.get(name)) for name in golden
+        name: Measured(
+            double.get(name), noise.get(name, 0.0) if noise is not None else None, updates.get(name), tolerance
+        )
+        for name in golden
     }
 
 

@@ -36,6 +36,7 @@ def main():
     parser.add_argument(
         "--model-only", type=pathlib.Path, metavar="FILE", help="just the ONNX file"
     )
+    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="of the goldens")
     parser.add_argument("--no-double", action="store_true", help="skip the float64 run")
     parser.add_argument("--no-goldens", action="store_true", help="no runs at all: to be timed only")
     parser.add_argument("--steps", type=int, help="steps of the goldens, by default the model's own")
@@ -61,6 +62,7 @@ def main():
             exporters,
             options.out,
             steps=0 if options.no_goldens else options.steps or case.steps,
+            precision=options.precision,
             double=not options.no_double,
             moved=options.moved,
             extra={"model": options.model, "config": options.config},

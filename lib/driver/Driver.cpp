@@ -79,7 +79,7 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
       add(std::string(option) + " " + name + ": there are " + llvm::join(names, ", ") +
           didYouMean(name, names));
   };
-  needOneOf("--precision", options.precision, {"fp32", "tf32"});
+  needOneOf("--precision", options.precision, {"fp32", "tf32", "bf16"});
   llvm::Expected<std::vector<TargetChoice>> choices = chooseTargets(options.targets, options.archs);
   bool hasTf32 = false, created = static_cast<bool>(choices);
   for (const TargetChoice &choice : choices ? *choices : std::vector<TargetChoice>()) {

@@ -54,7 +54,8 @@ struct CompileOptions {
   /// Of several targets, and several archs of one, the library takes the best that the machine can
   /// run (chooseTargets).
   std::vector<std::string> targets = {"cpu"}, archs;
-  /// fp32, or tf32: contractions of f32 may round their factors to TF32.
+  /// fp32; tf32: contractions of f32 may round their factors to TF32; bf16: what contractions read
+  /// and give is stored in bf16 (RoundContractionsPass).
   std::string precision = "fp32";
 
   /// Steps that train return the loss and no outputs of the model.

@@ -117,7 +117,16 @@ LogicalResult accc::decomposeModel(Compilation &c) {
   return failure(failed(runPasses(c, createDecomposePass())) ||
                  failed(runPasses(c, createSplitWindowsPass())));
 }
-static LogicalResult simplifyModel(Compilation &c) { return runPasses(c, createSimplifyPass()); }
+static LogicalResult simplifyModel(Compilation &c) {
+  if (failed(runPasses(c, createSimplifyPass())))
+    return failure();
+  if (c.options.precision != "bf16")
+    return success();
+  // After the derivative, so that one rule rounds forward and backward pass, and of few primitives.
+  // It shows each reader what was rounded in views of its own, which are simplified in turn.
+  return failure(failed(runPasses(c, createRoundContractionsPass())) ||
+                 failed(runPasses(c, createSimplifyPass())));
+}
 static LogicalResult layOutModel(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;
   bool tf32 = c.options.precision == "tf32";

@@ -59,7 +59,7 @@ static std::optional<Problem> findSixteenBitFloats(func::FuncOp forward) {
                             ", and 16-bit floats are not supported for training yet: export the "
                             "model in float32 (in PyTorch, model.float() before the export), "
                             "without casts to " +
-                            type};
+                            type + "; accc compile --precision bf16 trains it in mixed precision"};
 }
 
 LogicalResult accc::checkSupported(Compilation &c) {

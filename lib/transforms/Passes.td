@@ -58,4 +58,27 @@ def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def RoundContractionsPass : Pass<"round-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Stores what contractions read and give in bfloat16 (mixed precision)";
+  let description = [{
+    Matrix products and convolutions of f32 read their factors rounded to bf16, sum in f32 and give their
+    results rounded. Everything between is computed in f32: normalisations, functions, reductions, the loss. What
+    is rounded for a contraction is so for all that read it, and kept in 16 bits alone; but for an argument of the function and
+    a sum, which are more exact for others: parameters, which an optimizer updates in f32, and
+    residual connections. A product that leads to no other contraction gives the f32 of its sums, as do
+    gradients of weights. A product of full precision stays as it is, and so does one that adds nothing up.
+
+        %y = prim.dot_general %x, %w ... : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+
+    becomes, with %x and %w converted to bf16 where they are computed,
+
+        %0 = prim.dot_general %xb, %wb ... : (tensor<8x16xbf16>, tensor<16x4xbf16>) -> tensor<8x4xbf16>
+        %y = prim.convert %0 : (tensor<8x4xbf16>) -> tensor<8x4xf32>
+
+    Micikevicius et al., "Mixed Precision Training", 2018; in bf16 gradients need no loss scale: it has the exponents
+    of f32 (Kalamkar et al., "A Study of BFLOAT16 for Deep Learning Training", 2019).
+  }];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 #endif

@@ -35,6 +35,7 @@ def golden(
     exporter: str | Sequence[str] = "auto",
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
+    precision: str = "fp32",
     double: bool = True,
     noise: bool = True,
     moved: int = 0,
@@ -51,6 +52,9 @@ def golden(
     compute them. `lr` is the learning rate, by default the optimizer's. A module that draws random numbers (dropout)
     has no goldens, as no two implementations draw the same: mean and deviation of its first loss are written.
 
+    `precision` is that of `accc compile --precision`, "fp32" or "bf16". For "bf16" the module runs under
+    `torch.autocast` in bfloat16, the loss in float32: `accc diff` then passes what is at most twice as far from the run in float64.
+
     Small gradients and updates are held to their own size, and to what rounding decides: four more runs, from weights
     that are moved by some floats, measure that. Without `noise` there are none, and `accc diff` passes any gradient below
     its tolerance.
@@ -60,6 +64,8 @@ def golden(
 
     The other arguments are those of `export`.
     """
+    if precision not in ("fp32", "bf16"):
+        raise ExportError(f"the precision {precision}: there are fp32 and bf16")
     if takes_target(loss) == (target is None):
         raise ExportError(f"the loss {loss} {'needs a target' if target is None else 'takes no target'}")
     directory = pathlib.Path(directory)
@@ -71,13 +77,14 @@ def golden(
         options = {"dynamic": dynamic, "input_names": input_names, "output_names": output_names}
         files, exports = _export_all(module, inputs, exporters, folder, {"loss": loss, "target": target}, options)
         with preserved(module):
-            run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps)
+            run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps, precision)
             meta = {
                 "files": files,
                 "loss": loss,
                 "optimizer": optimizer,
                 "lr": run.lr,
                 "steps": steps,
+                "precision": precision,
                 "dims": exports[0].dims,
                 "dropout": exports[0].random,
                 "torch": torch.__version__,
@@ -122,8 +129,11 @@ def _export_all(module, inputs, exporters, folder, loss, options):
 class GoldenRun:
     """The training of copies of one module on one batch."""
 
-    def __init__(self, module, call: Call, done: Export, loss: str, target, optimizer: str, lr, steps: int) -> None:
+    def __init__(
+        self, module, call: Call, done: Export, loss: str, target, optimizer: str, lr, steps: int, precision: str = "fp32"
+    ) -> None:
         self.module, self.call, self.done, self.target, self.steps = module, call, done, target, steps
+        self.precision = precision
         self.optimizer = optimizer
         self.loss: Loss = make_loss(loss, done.outputs)
         self.lr = Optimizer(optimizer, lr, [torch.nn.Parameter(torch.zeros(1))]).lr
@@ -148,7 +158,7 @@ class GoldenRun:
             self._write_double(folder)
         if not noise:
             return {}
-        return measure(self.module, golden, lambda module: self.train(module, torch.float32))
+        return measure(self.module, golden, lambda module: self.train(module, torch.float32), self.precision)
 
     def _write_double(self, folder: pathlib.Path) -> None:
         try:
@@ -167,7 +177,7 @@ class GoldenRun:
         optimizer = Optimizer(self.optimizer, self.lr, [p for p in module.parameters() if p.requires_grad])
         results, history = {}, []
         for step in range(self.steps):
-            outputs = dict(zip(self.done.outputs, self.call.run(module, inputs).values()))
+            outputs = self._run(module, inputs, dtype)
             loss = self.loss(outputs, target)
             optimizer.torch.zero_grad()
             loss.backward()
@@ -184,12 +194,19 @@ class GoldenRun:
         results.update({f"param.{name}": tensors[name].detach().clone() for name in held})
         return results
 
+    def _run(self, module: torch.nn.Module, inputs: list | None, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+        """The module's outputs, in float32 by the golden's precision; those that this left in bfloat16 as float32."""
+        mixed = self.precision == "bf16" and dtype == torch.float32
+        device = next((p.device.type for p in module.parameters()), "cpu")
+        with torch.autocast(device, torch.bfloat16, enabled=mixed):
+            outputs = dict(zip(self.done.outputs, self.call.run(module, inputs).values()))
+        return {name: _to(x, torch.float32) for name, x in outputs.items()} if mixed else outputs
+
     def _first_loss(self, seed: int) -> torch.Tensor:
         module = self._copy()
         torch.manual_seed(seed)
         with torch.no_grad():
-            outputs = dict(zip(self.done.outputs, self.call.run(module).values()))
-        return self.loss(outputs, self.target)
+            return self.loss(self._run(module, None, torch.float32), self.target)
 
     def _copy(self) -> torch.nn.Module:
         try:

@@ -11,16 +11,21 @@ from collections.abc import Callable
 import torch
 
 DISTANCES = (1, 2, 4, 8)
-"""By how many floats the weights of each run are moved; as `accc golden` does it."""
+"""By how many steps the weights of each run are moved; as `accc golden` does it."""
+
+FLOATS = {"fp32": 1, "bf16": 2**13}
+"""By precision, the floats of a step: to the next, or as far as an eighth of bf16's last place, in which products round them."""
+
+INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 Tensors = dict[str, torch.Tensor]
 
 
 def move(module: torch.nn.Module, seed: int, distance: int = 1) -> torch.nn.Module:
-    """Moves every parameter by some floats, each element up or down: the module is as right as before.
+    """Moves every parameter by `distance` floats, each element up or down: the module is as right as before.
 
-    How far its results are from the original's is how much rounding decides in this model. Beside zero there are
-    only subnormal numbers, which a step takes for zero.
+    How far its results are from the original's is how much rounding decides in this model. Zero stays, and so do
+    subnormal numbers, which a step takes for zero.
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -28,22 +33,24 @@ def move(module: torch.nn.Module, seed: int, distance: int = 1) -> torch.nn.Modu
             numbers = torch.view_as_real(parameter) if parameter.is_complex() else parameter
             if not numbers.is_floating_point():
                 continue
-            up = torch.rand(numbers.shape, generator=generator) < 0.5
-            towards = torch.where(up, torch.inf, -torch.inf).to(numbers)
-            moved = numbers.clone()
-            for _ in range(distance):
-                moved = torch.nextafter(moved, towards)
-            numbers.copy_(torch.where(numbers == 0, numbers, moved))
+            up = (torch.rand(numbers.shape, generator=generator) < 0.5).to(numbers.device)
+            bits = numbers.contiguous().view(INTEGERS[numbers.element_size()])  # sign and magnitude: floats in order
+            moved = bits + torch.where(up == (numbers > 0), distance, -distance).to(bits.dtype)
+            normal = numbers.abs() >= torch.finfo(numbers.dtype).tiny
+            numbers.copy_(torch.where(normal, moved.view(numbers.dtype), numbers))
     return module
 
 
-def measure(module: torch.nn.Module, golden: Tensors, train: Callable[[torch.nn.Module], Tensors]) -> dict:
+def measure(
+    module: torch.nn.Module, golden: Tensors, train: Callable[[torch.nn.Module], Tensors], precision: str = "fp32"
+) -> dict:
     """`noise` and `updates` of meta.json: by the name of a tensor of `golden`, the RMSE between it and the farthest of
     some runs from moved weights; by that of a parameter or buffer after training, the RMSE to what it was before.
 
     `train` gives what `golden` holds, of a copy of the module.
     """
-    runs = [train(move(copy.deepcopy(module), distance, distance)) for distance in DISTANCES]
+    floats = FLOATS[precision]
+    runs = [train(move(copy.deepcopy(module), distance, distance * floats)) for distance in DISTANCES]
     noise = {name: max(_distance(run[name], x) for run in runs) for name, x in golden.items()}
     initial = {f"param.{name}": x for name, x in (*module.named_parameters(), *module.named_buffers())}
     return {"noise": noise, "updates": {name: _distance(initial[name], x) for name, x in golden.items() if name in initial}}

@@ -22,10 +22,13 @@ import subprocess
 import sys
 
 from full_size import FULL_SIZE
+from precisions import LIBRARIES
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-GOLDENS = ROOT / "test" / "training" / "goldens"
+TRAINING = ROOT / "test" / "training"
+GOLDENS = {path.parent.name: path.parent for path in sorted(TRAINING.glob("goldens/*/meta.json"))}
+GOLDENS |= {f"{path.parent.name}_mixed": path.parent for path in sorted(TRAINING.glob("mixed/*/meta.json"))}
 ARCHS = "sm_80,sm_90,compute_80"
 LIMIT = 3600  # seconds a command
 BASIC = ("linux-vdso", "libc.so", "libm.so", "ld-linux", "libdl.so", "libpthread.so", "librt.so")
@@ -96,8 +99,7 @@ def pack(options):
         (out / folder).mkdir(parents=True, exist_ok=True)
     pack_programs(out, build)
     wanted = options.models
-    stored = sorted(path.parent.name for path in GOLDENS.glob("*/meta.json"))
-    full = list(FULL_SIZE)
+    stored, full = list(GOLDENS), list(FULL_SIZE)
     if unknown := set(wanted or []) - {*stored, *full}:
         sys.exit(f"gpu-check: no model {', '.join(sorted(unknown))}; there are: {', '.join(stored + full)}")
     stored, full = ([name for name in names if not wanted or name in wanted] for names in (stored, full))
@@ -153,10 +155,9 @@ def compile_options(meta, file):
     return options
 
 
-def compile_both(build, model, meta, folder, weights):
-    """model.so in fp32 and model_tf32.so."""
-    for precision, name in (("fp32", "model.so"), ("tf32", "model_tf32.so")):
-        library = folder / name
+def compile_in(precisions, build, model, meta, folder, weights):
+    for precision in precisions:
+        library = folder / LIBRARIES[precision]
         command = [build / "bin" / "accc", "compile", model, "-o", library, "--target", "cuda"]
         command += ["--arch", ARCHS, "--weights", weights, *compile_options(meta, model.name)]
         call([*command, "--precision", precision], stderr=subprocess.DEVNULL)
@@ -164,19 +165,20 @@ def compile_both(build, model, meta, folder, weights):
 
 
 def pack_golden(packed, build, name):
-    source = GOLDENS / name
+    source = GOLDENS[name]
     files = [source / "meta.json"]
     files += (source / f"{file}.safetensors" for file in ("inputs", "golden", "golden64"))
     files = [file for file in files if file.exists()]
     meta = json.loads((source / "meta.json").read_text())
+    precisions = ["bf16"] if meta.get("precision") == "bf16" else ["fp32", "tf32"]
 
     def fill(folder):
         for file in files:
             shutil.copy(file, folder)
-        compile_both(build, source / "model.onnx", meta, folder, "embed")
+        compile_in(precisions, build, source / "model.onnx", meta, folder, "embed")
 
     compiler = build / "bin" / "accc"
-    packed.make(f"goldens/{name}", [compiler, ARCHS, "fp32, tf32", source / "model.onnx", *files], fill)
+    packed.make(f"goldens/{name}", [compiler, ARCHS, precisions, source / "model.onnx", *files], fill)
 
 
 def pack_model(packed, build, name, options):
@@ -199,10 +201,10 @@ def pack_model(packed, build, name, options):
     def fill(folder):
         shutil.copy(export / "meta.json", folder)
         shutil.copy(export / "inputs.safetensors", folder)
-        compile_both(build, export / "model.onnx", meta, folder, "none")
+        compile_in(LIBRARIES, build, export / "model.onnx", meta, folder, "none")
 
     files = [export / file for file in ("model.onnx", "meta.json", "inputs.safetensors")]
-    packed.make(f"models/{name}", [build / "bin" / "accc", ARCHS, "fp32, tf32", *files], fill)
+    packed.make(f"models/{name}", [build / "bin" / "accc", ARCHS, list(LIBRARIES), *files], fill)
 
 
 def pack_samples(packed, build, tests):

@@ -6,18 +6,20 @@ import json
 import re
 
 from machine import Failed, folders
+from precisions import packed_in
 
 NEVER = "-"
-LIBRARIES = {"model.so": ("", ()), "model_tf32.so": (" (TF32)", ("--tolerance", "1e-2"))}
-"""What is said of each, and the options of its comparison: docs/correctness.md has the tolerance of TF32."""
+SAID = {"fp32": "", "tf32": " (TF32)", "bf16": ""}
+TOLERANCES = {"fp32": (), "tf32": ("--tolerance", "1e-2"), "bf16": ()}
+"""Options of the comparison: docs/correctness.md has the tolerance of TF32; goldens in bf16 have their own."""
 
 
 def run(machine, report, options):
     rows, wrong = [], 0
     try:
         for folder in folders(options.directory, "goldens", options.models):
-            for library in LIBRARIES:
-                row, bad = check(machine, folder, folder / library, options.arch)
+            for precision, library in packed_in(folder).items():
+                row, bad = check(machine, folder, precision, library, options.arch)
                 rows.append(row)
                 wrong += bad
     finally:
@@ -26,10 +28,10 @@ def run(machine, report, options):
     return wrong
 
 
-def check(machine, folder, library, arch):
+def check(machine, folder, precision, library, arch):
     """The table's row, and whether something is wrong."""
-    suffix, tolerance = LIBRARIES[library.name]
-    code, output, errors = machine.runner("diff", library, folder, "--failed", *tolerance, check=False)
+    compared = ("diff", library, folder, "--failed", *TOLERANCES[precision])
+    code, output, errors = machine.runner(*compared, check=False)
     found = re.search(r"(\d+) of (\d+) tensors pass", output)
     agree = f"{found[1]} of {found[2]}" if found else "none"
     bad = re.search(r"first bad tensor: .*", output)
@@ -46,7 +48,7 @@ def check(machine, folder, library, arch):
     same += [NEVER] * (4 - len(same))
     # The driver's own compiler makes the code from PTX: other bits are worth a remark, not a failure.
     wrong = bool(remarks) or "OTHER BITS" in same[:3]
-    return (folder.name + suffix, agree, *same, "; ".join(remarks)), wrong
+    return (folder.name + SAID[precision], agree, *same, "; ".join(remarks)), wrong
 
 
 def train(machine, folder, library, **environment):

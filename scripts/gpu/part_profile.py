@@ -5,20 +5,20 @@ import json
 
 import inputs
 from machine import Failed, folders
+from precisions import packed_in
 
 ROWS = 30
-LIBRARIES = {"model.so": "fp32", "model_tf32.so": "tf32"}
 
 
 def run(machine, report, options):
     wrong = 0
     for folder in folders(options.directory, "models", options.models):
-        for library in LIBRARIES:
-            if options.precision and LIBRARIES[library] not in options.precision:
+        for precision, library in packed_in(folder).items():
+            if options.precision and precision not in options.precision:
                 continue
-            report.say(f"### {folder.name}, {LIBRARIES[library]}")
+            report.say(f"### {folder.name}, {precision}")
             try:
-                table(machine, report, folder, folder / library)
+                table(machine, report, folder, library)
             except Failed as reason:
                 report.say(f"wrong: {reason}")
                 wrong += 1

@@ -5,6 +5,7 @@ import re
 import shutil
 
 from machine import OutOfTime, Skip, folders
+from precisions import packed_in
 
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 SMALLEST_FIRST = ("digits_mlp", "digits_cnn", "lstm", "gpt2", "bert", "llama15m", "swin_t")
@@ -36,7 +37,8 @@ def run(machine, report, options):
 
 def verdict(machine, program, tool, folder):
     command = [program, "--tool", tool, "--error-exitcode", FOUND, "--print-limit", 5]
-    command += [machine.directory / "bin" / "gpu_runner", "run", folder / "model.so", "--steps", 2]
+    library = next(iter(packed_in(folder).values()))
+    command += [machine.directory / "bin" / "gpu_runner", "run", library, "--steps", 2]
     command += ["--inputs", folder / "inputs.safetensors"]
     code, output, errors = machine.run(command, check=False, ACCC_CUDA_GRAPH="0")
     if code == 0:

@@ -23,6 +23,7 @@ import time
 import inputs
 from full_size import FULL_SIZE
 from machine import Failed, OutOfTime, Skip, folders
+from precisions import LIBRARIES
 
 CONTENDERS = (
     "eager",
@@ -35,7 +36,6 @@ CONTENDERS = (
     "compile-max-autotune-no-cudagraphs",
     "compile-max-autotune",
 )
-PRECISIONS = ("fp32", "tf32")
 ROUNDS, SECONDS = 3, 0.6
 MEMORY = 64e9
 """Bytes of the device for the contenders that are ready at the same time."""
@@ -105,7 +105,7 @@ def run(machine, report, options):
     if importlib.util.find_spec("torch") is None:
         raise Skip("PyTorch is not installed")
     contenders = options.against or CONTENDERS
-    precisions = options.precision or PRECISIONS
+    precisions = options.precision or LIBRARIES
     if unknown := set(contenders) - set(CONTENDERS):
         raise Skip(f"no contender {', '.join(sorted(unknown))}; there are: {', '.join(CONTENDERS)}")
     if "jax" in contenders and importlib.util.find_spec("jax") is None:
@@ -117,6 +117,7 @@ def run(machine, report, options):
         for kind in contenders
         if has_images(folder) or not kind.endswith("channels-last")
         for precision in precisions
+        if (kind, precision) != ("jax", "bf16")  # it has no mixed precision of its own
     ]
     rows, wrong = [], 0
     try:
@@ -140,8 +141,7 @@ def has_images(folder):
 
 def bench(machine, folder, precision):
     given = inputs.of(folder, machine.scratch)
-    library = folder / ("model_tf32.so" if precision == "tf32" else "model.so")
-    command = ("bench", library, "--json", "--inputs", given, "--seconds", SECONDS)
+    command = ("bench", folder / LIBRARIES[precision], "--json", "--inputs", given, "--seconds", SECONDS)
     return json.loads(machine.runner(*command, "--params", weights_of(machine, folder))[1])
 
 

@@ -3,7 +3,7 @@
 
 KIND is eager, eager-graph (the whole step captured as a CUDA graph) or compile[-MODE], each with
 -channels-last for that layout of images; PRECISION is
-fp32 or tf32; INPUTS the safetensors file that accc is given; PARAMS where the weights are written that
+fp32, tf32 or bf16 (torch.autocast); INPUTS the safetensors file that accc is given; PARAMS where the weights are written that
 accc is to start from, if there are none yet. It is asked for rounds as rounds.py says. The learning rate is zero, so that all steps are
 alike. In each step the inputs come from pinned memory of the host and the loss goes back, where it is read
 one step late, as with accc.
@@ -43,7 +43,7 @@ def write_weights(module, path):
     os.replace(partial, path)
 
 
-def make_step(name, kind, file, weights):
+def make_step(name, kind, precision, file, weights):
     """A function that starts one training step and returns its loss, on the device."""
     case = gpu_models.build(name)
     if not weights.exists():
@@ -63,9 +63,10 @@ def make_step(name, kind, file, weights):
     optimizer = make_optimizer(case.optimizer, 0.0, module.parameters(), **{setting: True})
 
     def forward():
-        outputs = module(*batch)
+        with torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16"):
+            outputs = module(*batch)
         logits = outputs if isinstance(outputs, torch.Tensor) else outputs[0]
-        return torch.nn.functional.cross_entropy(logits, target)
+        return torch.nn.functional.cross_entropy(logits.float(), target)
 
     if kind.startswith("compile"):
         forward = torch.compile(forward, mode=kind.removeprefix("compile").removeprefix("-") or None)
@@ -129,7 +130,7 @@ def main():
     torch.backends.cudnn.allow_tf32 = allowed
     torch.backends.cudnn.benchmark = True
     begin = time.perf_counter()
-    step = read_late(make_step(name, kind, file, pathlib.Path(weights)))
+    step = read_late(make_step(name, kind, precision, file, pathlib.Path(weights)))
     loss = step()
     torch.cuda.synchronize()
     ready = {"loss": float(loss), "first_step_s": time.perf_counter() - begin}

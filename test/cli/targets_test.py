@@ -18,12 +18,12 @@ BOTH = ["--target", "cuda,cpu", "--arch", "compute_80,x86-64-v3"]
 
 # y = x w
 PRODUCT = """
-func.func @forward(%x: tensor<1x1xf32> {accc.name = "x", accc.role = #prim.role<input>},
-                   %w: tensor<1x1xf32> {accc.name = "w", accc.role = #prim.role<input>})
+func.func @forward(%x: tensor<1x2xf32> {accc.name = "x", accc.role = #prim.role<input>},
+                   %w: tensor<2x1xf32> {accc.name = "w", accc.role = #prim.role<input>})
     -> (tensor<1x1xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
   %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>,
     lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>}
-    : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x1xf32>
+    : (tensor<1x2xf32>, tensor<2x1xf32>) -> tensor<1x1xf32>
   return %0 : tensor<1x1xf32>
 }
 """
@@ -84,8 +84,8 @@ class Precision(CommandLineTest):
         return self.accc("compile", "product.mlir", "-o", name, *options, code=code)
 
     def product(self, library, x):
-        """x times 1."""
-        inputs = {"x": ("F32", [1, 1], struct.pack("<f", x)), "w": ("F32", [1, 1], struct.pack("<f", 1))}
+        """x times 1, and 0 times 0."""
+        inputs = {"x": ("F32", [1, 2], struct.pack("<2f", x, 0)), "w": ("F32", [2, 1], struct.pack("<2f", 1, 0))}
         write_safetensors(self.folder / "in.safetensors", inputs)
         self.accc(
             *("run", library, "--entry", "eval_step"),
@@ -109,6 +109,22 @@ class Precision(CommandLineTest):
         with environment(gpu=True):
             self.assertEqual(self.product("fp32.so", long), long)
             self.assertEqual(self.product("tf32.so", long), 1)
+
+    def rounds_to_8_bits(self, library):
+        self.assertEqual(self.product(library, 1 + 2**-7), 1 + 2**-7)
+        self.assertEqual(self.product(library, 1 + 2**-9), 1)
+
+    def test_mixed_precision_rounds_factors(self):
+        self.compile("m.so", "--precision", "bf16")
+        self.assertIn(", bf16, ", self.accc("inspect", "m.so")[0])
+        self.rounds_to_8_bits("m.so")
+
+    @needs_cuda
+    def test_mixed_precision_is_the_same_on_every_target(self):
+        self.compile("m.so", *BOTH, "--precision", "bf16")
+        for gpu in (False, True):
+            with environment(gpu=gpu):
+                self.rounds_to_8_bits("m.so")
 
     @needs_cuda
     def test_beside_a_target_that_has_it_the_other_multiplies_in_full(self):

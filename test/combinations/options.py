@@ -15,6 +15,7 @@ from models import Model
 SECONDS = 300  # a compilation that takes longer hangs
 ROUNDING = 1e-4  # of a tensor's root mean square, after some steps
 TF32_ROUNDING = 0.03
+BF16_ROUNDING = 8 * TF32_ROUNDING  # 8 bits of significand in place of 11
 
 
 @dataclasses.dataclass
@@ -167,9 +168,13 @@ def on_gpu(made, random):
     made.more += ["--target", random.choice(["cuda", "cuda,cpu"]), "--arch"]
     made.more += ["compute_80" if made.more[-2] == "cuda" else "compute_80,x86-64-v3"]
     made.tolerance = max(made.tolerance, ROUNDING)
-    if random.random() < 0.2:
+    precision = random.random()
+    if precision < 0.2:
         made.more += ["--precision", "tf32"]
         made.tolerance = TF32_ROUNDING
+    elif precision < 0.4:
+        made.more += ["--precision", "bf16"]
+        made.tolerance = BF16_ROUNDING
 
 
 VARIATIONS = {function.__name__: function for function in [*SAME_BITS, *ROUNDED, on_gpu]}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""scripts/gpu-check --pack of a small model, and its parts on the stand-in for a device."""
+"""scripts/gpu-check --pack of two small models, and its parts on the stand-in for a device."""
 
 import json
 import os
@@ -37,7 +37,7 @@ class GpuCheck(unittest.TestCase):
     @classmethod
     def pack(cls):
         command = [sys.executable, ROOT / "scripts" / "gpu-check", "--pack", cls.folder]
-        return run([*command, "--build", BUILD, "--models", "digits_mlp", "--samples", TESTS])
+        return run([*command, "--build", BUILD, "--models", "digits_mlp,lstm_mixed", "--samples", TESTS])
 
     @classmethod
     def tearDownClass(cls):
@@ -57,6 +57,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         results = (self.folder / "results.md").read_text()
         self.assertRegex(results, r"\| digits_mlp +\| 15 of 15 +\| same bits +\| same bits ")
+        self.assertRegex(results, r"\| lstm_mixed +\| 25 of 25 +\| same bits +\| same bits ")
         for name in NAMES:  # samples, kernels, same bits; none that are close or wrong
             self.assertRegex(results, rf"\| {name} +\| [1-9]\d* +\| \d+ +\| [1-9]\d* +\| 0 +\| 0 +\|")
         self.assertIn("profile: skipped: the pack has no models", done.stdout)

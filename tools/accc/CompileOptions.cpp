@@ -80,9 +80,12 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
           "With several, the best supported one is chosen at load time")
       ->type_name("A[,B]");
   command
-      .add_option("--precision", options.precision,
-                  "Precision of f32 matrix products and convolutions: fp32, or tf32 (cuda only), "
-                  "which rounds factors to 11 bits of significand and uses tensor cores")
+      .add_option(
+          "--precision", options.precision,
+          "Precision of f32 matrix products and convolutions: fp32; tf32 (cuda only), which "
+          "rounds factors to 11 bits of significand and uses tensor cores; or bf16 (mixed "
+          "precision), which stores what they read and give in bfloat16, and computes all "
+          "else, parameters and optimizer included, in f32")
       ->capture_default_str();
   command
       .add_option_function<std::vector<std::string>>(

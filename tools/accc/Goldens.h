@@ -45,6 +45,10 @@ struct GoldenMeta {
   /// By the golden's name, how far training moved each variable, where that was recorded.
   std::optional<Updates> updates = {};
   std::string snapshot; ///< JSON: what describeForDiff() gave for the library; empty: not known
+
+  /// What numbers are held to unless the user says something else: 1e-4; with bf16, of which a
+  /// rounding is 2e-3, 1e-3, which is what elements of 0.5 and less are rounded by.
+  double tolerance() const { return compile.precision == "bf16" ? 1e-3 : 1e-4; }
 };
 
 /// Throws Error where there is none, or it cannot be read. `model` is the model's file, of which

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Noise.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
 #include <random>
 
 using namespace accc;
 using namespace accc::tool;
 
-/// By how many floats the weights move in each run. The sums of many terms that a step computes are
+/// By how many steps the weights move in each run. The sums of many terms that a step computes are
 /// off by some floats, too; and of few runs the farthest may by chance be close to the golden.
-static constexpr int kDistances[] = {1, 2, 4, 8};
+static constexpr int32_t kDistances[] = {1, 2, 4, 8};
 
-static Tensor moved(const Tensor &weights, int distance, std::mt19937_64 &engine) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
+/// How many floats a step is: to the next, or as far as an eighth of the last place of bf16, where
+/// products round the weights to it.
+static int32_t floatsOfStep(const Model &model) {
+  auto manifest = nlohmann::json::parse(model.description().manifest, nullptr, false);
+  bool isMixed = manifest.is_object() && manifest.value("precision", "fp32") == "bf16";
+  return isMixed ? 1 << 13 : 1;
+}
+
+static Tensor moved(const Tensor &weights, int32_t distance, std::mt19937_64 &engine) {
   Tensor result = weights.clone();
   uint64_t bits = 0;
   size_t left = 0;
@@ -23,16 +32,19 @@ static Tensor moved(const Tensor &weights, int distance, std::mt19937_64 &engine
       bits = engine();
       left = 63;
     }
-    float towards = bits & 1 ? infinity : -infinity;
+    bool isUp = bits & 1;
     bits >>= 1;
     // Beside zero there are only subnormals, which a session flushes.
-    for (int i = 0; i < distance && weight != 0; ++i)
-      weight = std::nextafter(weight, towards);
+    if (!std::isnormal(weight))
+      continue;
+    // Sign and magnitude: floats of one sign are in order.
+    auto place = std::bit_cast<int32_t>(weight);
+    weight = std::bit_cast<float>(place + (isUp == (weight > 0) ? distance : -distance));
   }
   return result;
 }
 
-static TensorMap moveParameters(const Model &model, TensorMap variables, int distance) {
+static TensorMap moveParameters(const Model &model, TensorMap variables, int32_t distance) {
   std::mt19937_64 engine(static_cast<uint64_t>(distance));
   for (const accc_variable &variable : model.variables()) {
     auto found = variables.find(variable.tensor.name);
@@ -50,7 +62,8 @@ Noise accc::tool::measureNoise(Session &session, const TensorMap &variables,
   options.gradients = &expected.gradients;
   const TensorMap right = named(expected);
   Noise noise;
-  for (int distance : kDistances) {
+  for (int32_t steps : kDistances) {
+    int32_t distance = steps * floatsOfStep(session.model());
     setVariables(session, moveParameters(session.model(), variables, distance));
     session.set_step(0);
     for (const auto &[name, tensor] : named(record(session, inputs, options)))

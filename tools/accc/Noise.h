@@ -19,7 +19,7 @@ using Noise = std::map<std::string, double>;
 using Naming = std::function<TensorMap(const Trajectory &)>;
 
 /// Runs the session again, as it gave `expected` from `variables` at step 0, from parameters of
-/// which every f32 is moved to an adjacent float, up or down by chance. What rounding decides, such
+/// which every f32 is moved by some floats, up or down by chance. What rounding decides, such
 /// as the gradient of a bias in front of a batch normalisation, is as far apart in these runs as in
 /// two that compute the same in different orders; what it does not decide stays where it is.
 /// Source: `--moved` of scripts/sweep (docs/correctness.md, "Sensitivity to rounding").

@@ -178,8 +178,11 @@ static int diff(const DiffOptions &options) {
   if (!options.failOn.empty())
     report.choice.failOn = options.failOn;
   // What is expected is a; goldens are, wherever they stand.
-  if (mode != Mode::Libraries && mode != Mode::Targets)
+  if (mode != Mode::Libraries && mode != Mode::Targets) {
     std::swap(report.a, report.b);
+    if (!options.hasTolerance)
+      report.tolerance = readGoldenMeta(options.b, options.a).tolerance();
+  }
   switch (mode) {
   case Mode::Targets:
     diffTargets(options.a, options.run, report);
@@ -221,9 +224,9 @@ static void addSectionOptions(CLI::App &command, DiffOptions &options) {
             options.tolerance = tolerance;
             options.hasTolerance = true;
           },
-          "Absolute and relative tolerance of numbers; 0: bitwise equal")
-      ->check(finiteNumber(0))
-      ->default_str("0.0001");
+          "Absolute and relative tolerance of numbers; 0: bitwise equal (default: 0.0001, with "
+          "goldens in bf16 0.001)")
+      ->check(finiteNumber(0));
   command.add_flag("--failed", options.report.failedOnly, "List only tensors that failed");
   command.add_flag("--json", options.report.json,
                    "Print {a, b, verdict, failed, tolerance, sections: [{name, verdict, notes, "

@@ -81,6 +81,10 @@ void checkPass(ArrayRef<std::unique_ptr<Pass> (*)()> creators) {
 TEST_CASE("--decompose keeps values") { checkPass({createDecomposePass}); }
 TEST_CASE("--split-windows keeps values") { checkPass({createSplitWindowsPass}); }
 TEST_CASE("--simplify keeps values") { checkPass({createSimplifyPass}); }
+TEST_CASE("--round-contractions keeps values, which the interpreter rounds nowhere") {
+  checkPass({createDecomposePass, createRoundContractionsPass, createSimplifyPass,
+             [] { return createFuseEpiloguesPass({"cuda", {}}); }});
+}
 TEST_CASE("--lay-out-contractions keeps values") { checkPass({createLayOutContractionsPass}); }
 TEST_CASE("--pad-contractions keeps values") {
   // Small products are padded in a build with small thresholds.

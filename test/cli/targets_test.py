@@ -79,8 +79,8 @@ class Data(CommandLineTest):
 
 
 class Precision(CommandLineTest):
-    def compile(self, name, *options, code=0):
-        (self.folder / "product.mlir").write_text(PRODUCT)
+    def compile(self, name, *options, code=0, text=PRODUCT):
+        (self.folder / "product.mlir").write_text(text)
         return self.accc("compile", "product.mlir", "-o", name, *options, code=code)
 
     def product(self, library, x):
@@ -125,6 +125,15 @@ class Precision(CommandLineTest):
         for gpu in (False, True):
             with environment(gpu=gpu):
                 self.rounds_to_8_bits("m.so")
+
+    @needs_cuda
+    def test_a_product_of_full_precision_is_never_rounded(self):
+        long = 1 + 2**-12
+        for precision in ("tf32", "bf16"):
+            self.compile("m.so", *BOTH, "--precision", precision, text=PRODUCT.replace("{lhs_batch", "{full_precision, lhs_batch"))
+            for gpu in (False, True):
+                with environment(gpu=gpu):
+                    self.assertEqual(self.product("m.so", long), long)
 
     @needs_cuda
     def test_beside_a_target_that_has_it_the_other_multiplies_in_full(self):

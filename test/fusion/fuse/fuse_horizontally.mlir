@@ -80,3 +80,48 @@ func.func @rate_of_rank_one(%a: tensor<4xf32>, %b: tensor<4xf32>, %rate: tensor<
   }
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// What reads arguments alone and writes less than these is one launch, in the first's place. Not what writes as much, reads
+// something else, or does other arithmetic.
+// CHECK-LABEL: @rounded
+// CHECK-NEXT: %[[E:.*]]:2 = prim.fusion_each "round"(%arg0, %arg1)
+// CHECK-NEXT: ^bb0(%{{.*}}: tensor<1073741824xf32>):
+// CHECK-NEXT:   prim.convert
+// CHECK: %[[N:.*]] = prim.fusion loop "neg"(%arg0)
+// CHECK: prim.fusion loop "neg"(%arg1)
+// CHECK: prim.fusion loop "round"(%[[N]])
+// CHECK: prim.fusion loop "half"(%arg0)
+func.func @rounded(%a: tensor<4xf32>, %b: tensor<2x3xf32>)
+    -> (tensor<4xbf16>, tensor<2x3xbf16>, tensor<2x3xf32>, tensor<4xbf16>, tensor<4xf16>) {
+  %0 = prim.fusion loop "round" (%a) : (tensor<4xf32>) -> tensor<4xbf16> {
+  ^bb0(%x: tensor<4xf32>):
+    %r = prim.convert %x : (tensor<4xf32>) -> tensor<4xbf16>
+    prim.yield %r : tensor<4xbf16>
+  }
+  %1 = prim.fusion loop "neg" (%a) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    %r = prim.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+    prim.yield %r : tensor<4xf32>
+  }
+  %2 = prim.fusion loop "neg" (%b) : (tensor<2x3xf32>) -> tensor<2x3xf32> {
+  ^bb0(%x: tensor<2x3xf32>):
+    %r = prim.neg %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    prim.yield %r : tensor<2x3xf32>
+  }
+  %3 = prim.fusion loop "round" (%1) : (tensor<4xf32>) -> tensor<4xbf16> {
+  ^bb0(%x: tensor<4xf32>):
+    %r = prim.convert %x : (tensor<4xf32>) -> tensor<4xbf16>
+    prim.yield %r : tensor<4xbf16>
+  }
+  %4 = prim.fusion loop "round" (%b) : (tensor<2x3xf32>) -> tensor<2x3xbf16> {
+  ^bb0(%x: tensor<2x3xf32>):
+    %r = prim.convert %x : (tensor<2x3xf32>) -> tensor<2x3xbf16>
+    prim.yield %r : tensor<2x3xbf16>
+  }
+  %5 = prim.fusion loop "half" (%a) : (tensor<4xf32>) -> tensor<4xf16> {
+  ^bb0(%x: tensor<4xf32>):
+    %r = prim.convert %x : (tensor<4xf32>) -> tensor<4xf16>
+    prim.yield %r : tensor<4xf16>
+  }
+  return %0, %4, %2, %3, %5 : tensor<4xbf16>, tensor<2x3xbf16>, tensor<2x3xf32>, tensor<4xbf16>, tensor<4xf16>
+}

@@ -35,6 +35,19 @@ func.func @layers(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>, %b: tensor<32xf32
   return %4, %dw : tensor<8x4xf32>, tensor<16x32xf32>
 }
 
+// A bias that is computed is added to what the product was rounded to: no library adds it.
+// CHECK-LABEL: @computed_bias
+// CHECK: prim.dot_general {{.*}} -> tensor<8x16xbf16>
+// CHECK: prim.add {{.*}} : (tensor<8x16xf32>, tensor<8x16xf32>)
+func.func @computed_bias(%x: tensor<8x16xf32>, %w: tensor<16x16xf32>, %b: tensor<16xf32>) -> tensor<8x16xf32> {
+  %0 = prim.dot_general %x, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+  %1 = prim.exp %b : (tensor<16xf32>) -> tensor<16xf32>
+  %2 = prim.broadcast %1 {dimensions = array<i64: 1>} : (tensor<16xf32>) -> tensor<8x16xf32>
+  %3 = prim.add %0, %2 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  %4 = prim.dot_general %3, %w {lhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_batch = array<i64>, rhs_contracting = array<i64: 0>} : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+  return %4 : tensor<8x16xf32>
+}
+
 // A sum and an argument are rounded for the product alone: another reader has them in f32.
 // CHECK-LABEL: @residual
 // CHECK: %[[S:.*]] = prim.add %arg0, %{{.*}} : {{.*}} -> tensor<8x16xf32>

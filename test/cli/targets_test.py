@@ -65,6 +65,18 @@ class Data(CommandLineTest):
             self.assertIn(f"accc: error: {entry}: target[3] = 500: classes are 0 to 9", error)
             self.assertNotIn("p.safetensors", self.files())
 
+    @needs_cuda
+    def test_behind_bad_data_kernels_read_what_others_did_not_write(self):
+        folder = GOLDENS.parent / "exported" / "frequented"
+        model = folder / "joint_aten.pt2"
+        self.accc("compile", model, "-o", "m.so", "--optimizer", "sgd", "--target", "cuda", "--arch", "compute_80")
+        dtype, shape, data = read_safetensors(folder / "inputs.safetensors")["words"]
+        write_safetensors(self.folder / "bad.safetensors", {"words": (dtype, shape, struct.pack("<q", 500) + data[8:])})
+        for entry in ("grad_step", "train_step"):
+            with environment(gpu=True):
+                _, error = self.accc("run", "m.so", "--entry", entry, "--inputs", "bad.safetensors", code=DATA)
+            self.assertIn(f"accc: error: {entry}: words[0,0] = 500: rows are 0 to 8", error)
+
 
     @needs_cuda
     def test_a_bisection_follows_the_target_that_is_asked_for(self):

@@ -120,9 +120,9 @@ public:
 
   uint64_t memoryLimit() const;
 
-  /// A run of accc's begins by setting its status, a word of 8 bytes, to zero. Kernels that find
-  /// something else there do nothing; libraries know nothing of it and go on with whatever there
-  /// is.
+  /// A run of accc's begins by setting its status, a word of 8 bytes, to zero. Kernels that would
+  /// do harm find something else there and do nothing; others and libraries know nothing of it and
+  /// go on with whatever there is.
   void beginRun(CUdeviceptr status) { statusWord = status; }
   bool kernelsHaveStopped();
 

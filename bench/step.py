@@ -4,8 +4,9 @@
 
     bench/step.py                                          # all models in their real sizes
     bench/step.py --config small --models gpt2,lstm --rounds 2 --seconds 0.5
+    bench/step.py --precision bf16 --models gpt2           # beside torch.autocast
 
-A step is forward, loss, backward and optimizer on one random batch, fp32, with random initial
+A step is forward, loss, backward and optimizer on one random batch, in fp32 or mixed precision, with random initial
 weights, the same for all. Each contender runs in processes of its own; they take turns in rounds
 (A B C A B C), and ratios are taken within a round. docs/benchmarks.md says more. Writes
 results.json, results.csv and results.md to --out, and the table to the terminal.
@@ -41,6 +42,7 @@ def parse_arguments():
         "--contenders", default=CONTENDERS, help="of " + ", ".join(CONTENDERS), **listed
     )
     parser.add_argument("--config", choices=("small", "full"), default="full")
+    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5, help="of steps a round, 5 at least")
     parser.add_argument("--threads", type=int, default=2)

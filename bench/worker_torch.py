@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One PyTorch contender in its own process: worker_torch.py MODEL CONFIG KIND THREADS
+"""One PyTorch contender in its own process: worker_torch.py MODEL CONFIG KIND PRECISION THREADS
 
-KIND is `eager` or `compile`, with `-cl` for the channels-last layout of images. Attention is torch's
+PRECISION is fp32 or bf16 (torch.autocast). KIND is `eager` or `compile`, with `-cl` for the channels-last layout of images. Attention is torch's
 fused one wherever the model asks for it, and the optimizer is the fused one. The learning rate is
 zero, so that all steps are alike; nothing in the step looks at it.
 """
@@ -18,28 +18,29 @@ from models import MODELS  # noqa: E402
 from accc_export.training import make_optimizer  # noqa: E402
 
 
-def loss_of(case, inputs):
-    outputs = case.module(*inputs)
+def loss_of(case, inputs, precision):
+    with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+        outputs = case.module(*inputs)
     logits = outputs if isinstance(outputs, torch.Tensor) else outputs[0]
-    return torch.nn.functional.cross_entropy(logits, case.target)
+    return torch.nn.functional.cross_entropy(logits.float(), case.target)
 
 
 def make_fused_optimizer(case):
     return make_optimizer(case.optimizer, 0.0, case.module.parameters(), fused=True)
 
 
-def load_code(name):
+def load_code(name, precision):
     """Takes one step of the small model: what it imports and loads is not the real one's memory."""
     case = MODELS[name]("small")
     optimizer = make_fused_optimizer(case)
-    loss_of(case, case.inputs.values()).backward()
+    loss_of(case, case.inputs.values(), precision).backward()
     optimizer.step()
 
 
 def main():
-    name, config, kind, threads = sys.argv[1:]
+    name, config, kind, precision, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
-    load_code(name)
+    load_code(name, precision)
     base = worker.memory("VmRSS")
 
     torch.manual_seed(0)
@@ -54,7 +55,7 @@ def main():
     optimizer = make_fused_optimizer(case)
 
     def forward():
-        return loss_of(case, inputs)
+        return loss_of(case, inputs, precision)
 
     if kind.startswith("compile"):
         forward = torch.compile(forward)

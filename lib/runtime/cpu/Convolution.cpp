@@ -35,11 +35,12 @@ using dnnl::memory;
 
 /// The tensors of a convolution in oneDNN's terms, without a layout.
 struct Geometry {
+  memory::data_type type; // of all of them
   memory::dims x, w, y, strides, dilates, low, high;
   memory::format_tag activations, weights;
 
-  explicit Geometry(const accc_convolution &c)
-      : x{c.batch, c.in_channels}, y{c.batch, c.out_channels} {
+  Geometry(const accc_convolution &c, memory::data_type type)
+      : type(type), x{c.batch, c.in_channels}, y{c.batch, c.out_channels} {
     bool grouped = c.groups != 1;
     w = grouped ? memory::dims{c.groups, c.out_channels / c.groups, c.in_channels / c.groups}
                 : memory::dims{c.out_channels, c.in_channels};
@@ -62,18 +63,20 @@ struct Geometry {
     activations = (c.layout == ACCC_CHANNELS_LAST ? last : first)[c.spatial_rank - 1];
     weights = (grouped ? perGroup : plain)[c.spatial_rank - 1];
   }
+
+  memory::desc describe(const memory::dims &dims, memory::format_tag tag) const {
+    return {dims, type, tag};
+  }
+  uint64_t bytesOf(const memory::dims &dims) const {
+    return elementsOf(dims) * memory::data_type_size(type);
+  }
+  static uint64_t elementsOf(const memory::dims &dims) {
+    uint64_t elements = 1;
+    for (int64_t extent : dims)
+      elements *= static_cast<uint64_t>(extent);
+    return elements;
+  }
 };
-
-memory::desc describe(const memory::dims &dims, memory::format_tag tag) {
-  return {dims, memory::data_type::f32, tag};
-}
-
-uint64_t bytesOf(const memory::dims &dims) {
-  uint64_t bytes = sizeof(float);
-  for (int64_t extent : dims)
-    bytes *= static_cast<uint64_t>(extent);
-  return bytes;
-}
 
 /// A primitive of one of the three kinds with the layouts it works in. Which of x, w and y is the
 /// result is the kind's.
@@ -91,7 +94,7 @@ bool overrunsScratch(const dnnl::convolution_backward_weights::primitive_desc &f
   constexpr int64_t widestVector = 16;
   bool strides =
       std::any_of(g.strides.begin(), g.strides.end(), [](int64_t stride) { return stride != 1; });
-  return strides && g.x[1] < widestVector && found.src_desc() == describe(g.x, g.activations) &&
+  return strides && g.x[1] < widestVector && found.src_desc() == g.describe(g.x, g.activations) &&
          std::strstr(found.impl_info_str(), "jit_1x1");
 }
 
@@ -109,8 +112,8 @@ bool readsBeside(const dnnl::convolution_backward_weights::primitive_desc &found
 /// The best kernel that oneDNN has where the activations have the layout `tag` (or any).
 Kernel makeKernel(accc_call_kind kind, const Geometry &g, memory::format_tag tag) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
-  const memory::desc x = describe(g.x, tag), y = describe(g.y, tag),
-                     w = describe(g.w, memory::format_tag::any);
+  const memory::desc x = g.describe(g.x, tag), y = g.describe(g.y, tag),
+                     w = g.describe(g.w, memory::format_tag::any);
   dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, algorithm, x, w, y,
                                           g.strides, g.dilates, g.low, g.high);
   dnnl::convolution_forward::primitive_desc forwardDesc(forward, userScratchpad(), cpuEngine());
@@ -157,7 +160,7 @@ bool isFallback(const std::string &implementation) {
 /// Whether the convolution is, image by image, one large matrix product.
 bool isMatmul(const Geometry &g) {
   auto kernel = g.w.end() - static_cast<std::ptrdiff_t>(g.strides.size());
-  int64_t pixels = bytesOf({g.y.begin() + 2, g.y.end()}) / sizeof(float);
+  uint64_t pixels = Geometry::elementsOf({g.y.begin() + 2, g.y.end()});
   bool grouped = g.w.size() > g.x.size();
   return !grouped && pixels >= 28 * 28 &&
          std::all_of(kernel, g.w.end(), [](int64_t extent) { return extent == 1; }) &&
@@ -168,8 +171,8 @@ bool isMatmul(const Geometry &g) {
 /// channels of an image with one would take 16 times its memory, and within an image of 2 GiB the
 /// library counts bytes in 32 bits, past which it reads anywhere.
 bool canCopy(const Kernel &kernel, const Geometry &g) {
-  auto fits = [](const memory::desc &copy, const memory::dims &dims) {
-    return copy.get_size() <= 2 * bytesOf(dims) &&
+  auto fits = [&](const memory::desc &copy, const memory::dims &dims) {
+    return copy.get_size() <= 2 * g.bytesOf(dims) &&
            copy.get_size() / static_cast<uint64_t>(dims[0]) <= std::numeric_limits<int32_t>::max();
   };
   return fits(kernel.x, g.x) && fits(kernel.y, g.y);
@@ -250,12 +253,11 @@ Slot makeSlot(const memory::desc &outer, const memory::desc &inner, bool isResul
 
 class Convolution : public LibraryCall {
 public:
-  Convolution(accc_call_kind kind, const Geometry &geometry) : kind(kind) {
-    Kernel kernel = chooseKernel(kind, geometry);
+  Convolution(accc_call_kind kind, const Geometry &g, const Kernel &kernel) : kind(kind) {
     primitive = kernel.primitive;
-    slots = {makeSlot(describe(geometry.x, geometry.activations), kernel.x, resultIndex() == 0),
-             makeSlot(describe(geometry.w, geometry.weights), kernel.w, resultIndex() == 1),
-             makeSlot(describe(geometry.y, geometry.activations), kernel.y, resultIndex() == 2)};
+    slots = {makeSlot(g.describe(g.x, g.activations), kernel.x, resultIndex() == 0),
+             makeSlot(g.describe(g.w, g.weights), kernel.w, resultIndex() == 1),
+             makeSlot(g.describe(g.y, g.activations), kernel.y, resultIndex() == 2)};
     scratchpad = memory(kernel.scratchpad, cpuEngine(), nullptr);
     scratchBytesNeeded = roundedUp(kernel.scratchpad.get_size());
     for (Slot &slot : slots)
@@ -304,8 +306,8 @@ class DepthwiseWeights : public LibraryCall {
 public:
   DepthwiseWeights(const accc_convolution &call, const Geometry &g, const Team &team)
       : call(call), team(team),
-        slots{makeSlot(describe(g.x, g.activations), describe(g.x, memory::format_tag::nhwc)),
-              makeSlot(describe(g.y, g.activations), describe(g.y, memory::format_tag::nhwc))} {
+        slots{makeSlot(g.describe(g.x, g.activations), g.describe(g.x, memory::format_tag::nhwc)),
+              makeSlot(g.describe(g.y, g.activations), g.describe(g.y, memory::format_tag::nhwc))} {
     for (Slot &slot : slots)
       scratchBytesNeeded = slot.place(scratchBytesNeeded);
   }
@@ -359,24 +361,46 @@ accc_convolution inPlane(const accc_convolution &line) {
   return plane;
 }
 
+/// Whether oneDNN's kernels (2.6.3) for weights in bf16 are sound, and the way to go: over three
+/// dimensions, and along rows shorter than a stride, they add up what lies beside a tensor.
+bool hasBrainWeights(const accc_convolution &call, const Geometry &g) {
+  return g.strides.size() == 2 && g.x.back() >= g.strides.back() && !isDepthwiseForWeights(call);
+}
+
 } // namespace
 
 std::unique_ptr<LibraryCall> createConvolution(accc_call_kind kind, const accc_convolution &given,
                                                const Team &team) {
   const accc_convolution call = given.spatial_rank == 1 ? inPlane(given) : given;
-  Geometry g(call);
-  if (!bytesOf(g.x) || !bytesOf(g.w) || !bytesOf(g.y))
-    return std::make_unique<EmptyConvolution>(bytesOf(kind == ACCC_CALL_CONVOLUTION ? g.y
-                                                      : kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA
-                                                          ? g.x
-                                                          : g.w));
+  Geometry g(call, memory::data_type::f32);
+  if (!g.bytesOf(g.x) || !g.bytesOf(g.w) || !g.bytesOf(g.y))
+    return std::make_unique<EmptyConvolution>(
+        g.bytesOf(kind == ACCC_CALL_CONVOLUTION                 ? g.y
+                  : kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? g.x
+                                                                : g.w));
   try {
     if (kind == ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS && isDepthwiseForWeights(call))
       return std::make_unique<DepthwiseWeights>(call, g, team);
-    return std::make_unique<Convolution>(kind, g);
+    return std::make_unique<Convolution>(kind, g, chooseKernel(kind, g));
   } catch (const dnnl::error &error) {
     throw Error(ErrorKind::machine,
                 std::string("oneDNN has no kernel for a convolution: ") + error.what());
+  }
+}
+
+std::unique_ptr<LibraryCall> createBrainConvolution(accc_call_kind kind,
+                                                    const accc_convolution &given) {
+  const accc_convolution call = given.spatial_rank == 1 ? inPlane(given) : given;
+  Geometry g(call, memory::data_type::bf16);
+  if (!multipliesBrainFloats() || !g.bytesOf(g.x) || !g.bytesOf(g.w) || !g.bytesOf(g.y) ||
+      (kind == ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS && !hasBrainWeights(call, g)))
+    return nullptr;
+  try {
+    Kernel kernel = chooseKernel(kind, g);
+    return isFallback(kernel.implementation) ? nullptr
+                                             : std::make_unique<Convolution>(kind, g, kernel);
+  } catch (const dnnl::error &) {
+    return nullptr;
   }
 }
 

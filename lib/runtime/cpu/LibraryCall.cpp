@@ -39,6 +39,12 @@ std::unique_ptr<LibraryCall> createInF32(const accc_library_call &call, const Te
 std::unique_ptr<LibraryCall> createPlain(const accc_library_call &call, const Team &team) {
   if (dtypeOf(call) == ACCC_F64)
     return createDoubleCall(call, team);
+  if (dtypeOf(call) == ACCC_BF16)
+    if (auto made = call.kind == ACCC_CALL_MATMUL
+                        ? createBrainMatmul(call)
+                        : createBrainConvolution(static_cast<accc_call_kind>(call.kind),
+                                                 call.u.convolution))
+      return made;
   if (dtypeOf(call) == ACCC_F16 || dtypeOf(call) == ACCC_BF16)
     return createHalfCall(call, createInF32(call, team), team);
   return createInF32(call, team);

@@ -38,6 +38,10 @@ std::unique_ptr<LibraryCall> createLibraryCall(const accc_library_call &call, co
 std::unique_ptr<LibraryCall> createMatmul(const accc_matmul &matmul, const Team &team);
 std::unique_ptr<LibraryCall>
 createConvolution(accc_call_kind kind, const accc_convolution &convolution, const Team &team);
+// In bf16, if this CPU has instructions for its products and oneDNN kernels with them; else null:
+std::unique_ptr<LibraryCall> createBrainMatmul(const accc_library_call &call);
+std::unique_ptr<LibraryCall> createBrainConvolution(accc_call_kind kind,
+                                                    const accc_convolution &convolution);
 // In f64, any kind:
 std::unique_ptr<LibraryCall> createDoubleCall(const accc_library_call &call, const Team &team);
 // In f16 or bf16, any kind; `inner` is the same call in f32:

@@ -208,13 +208,12 @@ std::optional<memory::format_tag> panelsOf(int64_t width) {
 struct Descriptions {
   memory::desc a, b, c;
 
-  explicit Descriptions(const MatmulShape &p) {
-    const auto f32 = memory::data_type::f32;
-    if (isOneWithPanels(p)) {
+  Descriptions(const MatmulShape &p, memory::data_type factors, memory::data_type result) {
+    if (factors == memory::data_type::f32 && isOneWithPanels(p)) {
       const int64_t n = p.n * p.products;
-      a = {{p.m, p.k}, f32, strides(*p.a)};
-      b = {{p.k, n}, f32, *panelsOf(p.n)};
-      c = {{p.m, n}, f32, strides(*p.c)};
+      a = {{p.m, p.k}, factors, strides(*p.a)};
+      b = {{p.k, n}, factors, *panelsOf(p.n)};
+      c = {{p.m, n}, result, strides(*p.c)};
       return;
     }
     memory::dims da, db, dc, sa, sb, sc;
@@ -236,12 +235,12 @@ struct Descriptions {
     addMatrix(da, sa, p.m, p.k, *p.a);
     addMatrix(db, sb, p.k, p.n, *p.b);
     addMatrix(dc, sc, p.m, p.n, *p.c);
-    a = {da, f32, sa};
-    b = {db, f32, sb};
-    c = {dc, f32, sc};
+    a = {da, factors, sa};
+    b = {db, factors, sb};
+    c = {dc, result, sc};
   }
 
-  /// True for products that oneDNN can do as one, as it knows where their panels lie.
+  /// True for products of f32 that oneDNN can do as one, as it knows where their panels lie.
   static bool isOneWithPanels(const MatmulShape &p) {
     return p.fitsBlas() && p.bInPanels() && p.k % 16 == 0 && panelsOf(p.n);
   }
@@ -255,8 +254,10 @@ private:
 /// All products as one matmul primitive.
 class MatmulPrimitive : public LibraryCall {
 public:
-  MatmulPrimitive(const MatmulShape &p, bool accumulate) : swapped(p.swapped) {
-    const auto [a, b, c] = Descriptions(p);
+  MatmulPrimitive(const MatmulShape &p, bool accumulate, memory::data_type factors,
+                  memory::data_type result)
+      : swapped(p.swapped) {
+    const auto [a, b, c] = Descriptions(p, factors, result);
     dnnl::primitive_attr attr = userScratchpad();
     if (accumulate) {
       dnnl::post_ops sum;
@@ -299,9 +300,25 @@ private:
   std::array<dnnl_exec_arg_t, 4> arguments;
 };
 
+/// Whether oneDNN has words for it, and something to do.
+bool mayBePrimitive(const MatmulShape &p) {
+  return p.k != 0 && p.m != 0 && p.n != 0 && p.products != 0 && p.fitsBlas();
+}
+
+/// Nothing where it would be slow, or the strides are none that oneDNN knows.
+std::unique_ptr<LibraryCall> createPrimitive(const MatmulShape &p, bool accumulate,
+                                             memory::data_type factors, memory::data_type result) {
+  try {
+    auto primitive = std::make_unique<MatmulPrimitive>(p, accumulate, factors, result);
+    return primitive->isFast() ? std::move(primitive) : nullptr;
+  } catch (const dnnl::error &) {
+    return nullptr;
+  }
+}
+
 /// The rule that the measurements above speak for.
 bool prefersPrimitive(const MatmulShape &p) {
-  if (p.k == 0 || p.m == 0 || p.n == 0 || p.products == 0 || !p.fitsBlas())
+  if (!mayBePrimitive(p))
     return false;
   if (Descriptions::isOneWithPanels(p))
     return true;
@@ -321,15 +338,19 @@ std::unique_ptr<LibraryCall> createMatmul(const accc_matmul &matmul, const Team 
   MatmulShape shape(matmul);
   if (TinyProducts::fits(shape))
     return std::make_unique<TinyProducts>(std::move(shape), matmul.accumulate != 0, team);
-  if (prefersPrimitive(shape)) {
-    try {
-      auto primitive = std::make_unique<MatmulPrimitive>(shape, matmul.accumulate != 0);
-      if (primitive->isFast())
-        return primitive;
-    } catch (const dnnl::error &) { // strides that it has no words for
-    }
-  }
+  if (prefersPrimitive(shape))
+    if (auto primitive = createPrimitive(shape, matmul.accumulate != 0, memory::data_type::f32,
+                                         memory::data_type::f32))
+      return primitive;
   return std::make_unique<ProductByProduct>(std::move(shape), matmul.accumulate != 0, team);
+}
+
+std::unique_ptr<LibraryCall> createBrainMatmul(const accc_library_call &call) {
+  MatmulShape shape(call.u.matmul);
+  if (!multipliesBrainFloats() || !mayBePrimitive(shape))
+    return nullptr;
+  auto result = call.dtypes[2] == ACCC_F32 ? memory::data_type::f32 : memory::data_type::bf16;
+  return createPrimitive(shape, call.u.matmul.accumulate != 0, memory::data_type::bf16, result);
 }
 
 } // namespace accc::detail

@@ -16,6 +16,12 @@ inline dnnl::engine &cpuEngine() {
   return engine;
 }
 
+/// Whether this CPU has instructions that multiply numbers of bf16 and add up in f32.
+inline bool multipliesBrainFloats() {
+  constexpr int needed = dnnl_cpu_isa_avx512_core_bf16; // a bit for each set of instructions
+  return (dnnl_get_effective_cpu_isa() & needed) == needed;
+}
+
 /// Executes in order and returns when done; holds nothing else.
 inline dnnl::stream &cpuStream() {
   static dnnl::stream stream(cpuEngine());

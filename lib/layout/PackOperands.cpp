@@ -57,7 +57,8 @@ struct PackOperandsPass : TargetedPass<accc::impl::PackOperandsPassBase<PackOper
   void runOnOperation() override {
     llvm::MapVector<Operand, SmallVector<prim::DotGeneralOp>> products;
     for (auto op : getOperation().getOps<prim::DotGeneralOp>())
-      if (std::optional<Operand> operand = operandOf(op, getTarget().getMaxPackedRows()))
+      if (std::optional<Operand> operand =
+              operandOf(op, getTarget().getMaxPackedRows(getElementTypeOrSelf(op.getLhs()))))
         products[*operand].push_back(op);
     for (auto &[key, uses] : products) {
       // What was a product itself may be another value by now.

@@ -151,8 +151,9 @@ public:
   /// Rows and columns of the blocks by which large matrices are factored: kernels do one, products
   /// the rest.
   virtual int64_t getFactorizationBlock() const = 0;
-  /// Matrix products of at most so many rows read a packed right operand faster; 0: none does.
-  virtual int64_t getMaxPackedRows() const = 0;
+  /// Matrix products of at most so many rows and factors of this type read a packed right operand
+  /// faster; 0: none does.
+  virtual int64_t getMaxPackedRows(mlir::Type element) const = 0;
   /// The width of the column panels [columns / width, depth, width] into which a right operand
   /// [depth, columns] that `uses` such products share is packed; none where that does not pay.
   virtual std::optional<int64_t> getPanelWidth(int64_t depth, int64_t columns,

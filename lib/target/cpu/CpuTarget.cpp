@@ -125,7 +125,8 @@ bool CpuTarget::hasTf32() const { return false; }
 // Products of fewer columns take longer, larger blocks leave more to kernels.
 int64_t CpuTarget::getFactorizationBlock() const { return 32; }
 
-int64_t CpuTarget::getMaxPackedRows() const { return 64; }
+// The panels of getPanelWidth() are what oneDNN has words for in f32.
+int64_t CpuTarget::getMaxPackedRows(mlir::Type element) const { return element.isF32() ? 64 : 0; }
 
 std::optional<int64_t> CpuTarget::getPanelWidth(int64_t depth, int64_t columns, size_t uses) const {
   constexpr size_t kLeastUses = 4; // the copy takes as long as one or two of the products

@@ -199,7 +199,7 @@ bool CudaTarget::hasTf32() const { return true; }
 // A block of threads works on one matrix, whose steps wait for each other.
 int64_t CudaTarget::getFactorizationBlock() const { return 32; }
 
-int64_t CudaTarget::getMaxPackedRows() const { return 0; }
+int64_t CudaTarget::getMaxPackedRows(mlir::Type) const { return 0; }
 
 std::optional<int64_t> CudaTarget::getPanelWidth(int64_t, int64_t, size_t) const {
   return std::nullopt;

@@ -50,7 +50,7 @@ public:
                                                         bool tf32) const override;
   bool hasTf32() const override;
   int64_t getFactorizationBlock() const override;
-  int64_t getMaxPackedRows() const override;
+  int64_t getMaxPackedRows(mlir::Type element) const override;
   std::optional<int64_t> getPanelWidth(int64_t depth, int64_t columns, size_t uses) const override;
 
 private:

@@ -449,6 +449,12 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual((adam.clip, adam.lr), (1, 1e-3))
         sgd = training.Optimizer("sgd,momentum=0.9,nesterov,lr=5", 0.5, [parameter])
         self.assertEqual((sgd.lr, sgd.torch.param_groups[0]["nesterov"]), (0.5, True))
+        rmsprop = training.Optimizer("rmsprop,alpha=0.9,centered,clip_grad_norm=0", None, [parameter])
+        settings = rmsprop.torch.param_groups[0]
+        self.assertEqual((rmsprop.lr, settings["alpha"], settings["centered"]), (0.01, 0.9, True))
+        self.assertIsNone(rmsprop.clip)
+        adagrad = training.Optimizer("adagrad,lr_decay=0.1", None, [parameter])
+        self.assertEqual((adagrad.lr, adagrad.torch.param_groups[0]["lr_decay"]), (0.01, 0.1))
 
     def test_what_is_wrong_is_named(self):
         for pattern, text in (

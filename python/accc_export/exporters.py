@@ -41,6 +41,10 @@ Axes = dict[str, dict[int, str]]
 
 FOLDED = {"dynamo-folded"}
 _OPSETS = {"torchscript": 17, "dynamo": None, "dynamo-folded": 23}
+_UNTRACEABLE = (
+    "PyTorch cannot trace what forward reads or writes by a tensor's .data, or makes by torch.autograd.grad(): "
+    "in place of .data use detach(), and write under torch.no_grad()"
+)
 _LARGE = 1 << 30  # a protobuf message holds less than 2 GiB
 
 
@@ -202,4 +206,5 @@ def first_lines(error: BaseException) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join(lines[:3])[:500] or type(error).__name__
+    text = " ".join(lines[:3])[:500] or type(error).__name__
+    return f"{_UNTRACEABLE} ({text})" if "fake tensor in the exported program" in text else text

@@ -221,6 +221,7 @@ class ProgramsTest(unittest.TestCase):
         self.refused("no exporter or external_data", accc_export.export, linear, x, self.path, external_data=True)
         self.refused("the input a.b has a name", accc_export.export, linear, x, self.path, input_names=["a.b"])
         self.refused("torch.export fails: .*data-dependent", accc_export.export, Branch(), x, self.path)
+        self.refused("in place of .data use detach", accc_export.export, Data(4, 2), x, self.path)
         self.refused("other values than the module, also in PyTorch: output", accc_export.export, Asking(4, 2), x, self.path)
         averages = nn.Sequential(Average(), nn.Linear(4, 2))
         self.refused("leaves other values in buffers .*: 0.mean. It loses", accc_export.export, averages, x, self.path)
@@ -296,6 +297,13 @@ class Scalar(nn.Linear):
     def forward(self, x):
         scores = super().forward(x)
         return {"loss": scores.square().mean(), "scores": scores}
+
+
+class Data(nn.Linear):
+    """Reads its weight by what PyTorch cannot trace."""
+
+    def forward(self, x):
+        return super().forward(x) * self.weight.data.abs().mean()
 
 
 class Asking(nn.Linear):

@@ -65,7 +65,8 @@ def run_exporter(
     path = folder / "exported.onnx"
     names = {"input_names": list(call.inputs), "output_names": outputs}
     try:
-        with warnings.catch_warnings(), flat_forward(module, call), plain_drop_paths(), plain_dropouts():
+        returned = None if exporter == "torchscript" else _distinct
+        with warnings.catch_warnings(), flat_forward(module, call, returned=returned), plain_drop_paths(), plain_dropouts():
             warnings.simplefilter("ignore")
             if exporter == "torchscript":
                 built_in = _torchscript(module, call.inputs, axes, names, path)
@@ -79,6 +80,11 @@ def run_exporter(
     if doubt:
         warnings.warn(doubt, ExportWarning, stacklevel=3)
     return onnx.load(str(path))
+
+
+def _distinct(outputs: dict[str, torch.Tensor], _) -> tuple[torch.Tensor, ...]:
+    """The dynamo exporter names values: one that is returned twice, or that is an input or a parameter, would lose a name."""
+    return tuple(x.clone() for x in outputs.values())
 
 
 def _torchscript(module, inputs, axes, names, path) -> list[str]:

@@ -269,6 +269,21 @@ class PackageTest(unittest.TestCase):
             with self.assertWarnsRegex(accc_export.ExportWarning, f"does not say so: {condition}$"):
                 accc_export.export(Sized(apply), {"x": x}, self.path, exporter="dynamo", **settings)
 
+    def test_what_is_returned_twice(self):
+        class Twice(nn.Linear):
+            def forward(self, x, kinds):
+                y = super().forward(x)
+                return {"loss": y.mean(), "a": y, "b": y, "same": y.contiguous(), "kinds": kinds, "weight_used": self.weight}
+
+        names = ["loss", "a", "b", "same", "output_kinds", "weight_used"]
+        for exporter in accc_export.EXPORTERS:
+            inputs = {"x": torch.randn(3, 4), "kinds": torch.arange(3)}
+            done = accc_export.export(Twice(4, 2), inputs, self.path, exporter=exporter)
+            graph = onnx.load(self.path).graph
+            self.assertEqual([x.name for x in graph.output], names)
+            self.assertEqual([x.name for x in graph.input], ["x", "kinds"])
+            self.assertEqual(done.parameters, ("weight", "bias"))
+
     def test_inputs(self):
         class Sum(nn.Module):
             def forward(self, first, *others, flag=True, **named):

@@ -13,8 +13,13 @@ Both are made for inference. What keeps the graph intact:
   mode, whatever the module's mode is.
 """
 
+import contextlib
+import itertools
 import pathlib
+import re
 import warnings
+from collections.abc import Iterator
+from unittest import mock
 
 import onnx
 import torch
@@ -22,7 +27,7 @@ from onnxscript import opset18 as op
 
 from .calls import Call, flat_forward
 from .dropouts import plain_drop_paths, plain_dropouts
-from .errors import ExportError
+from .errors import ExportError, ExportWarning
 
 EXPORTERS = ("dynamo", "torchscript", "dynamo-folded")
 """`dynamo` traces with torch.export and writes its own default opset (20 as of PyTorch 2.15).
@@ -36,6 +41,10 @@ Axes = dict[str, dict[int, str]]
 
 FOLDED = {"dynamo-folded"}
 _OPSETS = {"torchscript": 17, "dynamo": None, "dynamo-folded": 23}
+_UNTRACEABLE = (
+    "PyTorch cannot trace what forward reads or writes by a tensor's .data, or makes by torch.autograd.grad(): "
+    "in place of .data use detach(), and write under torch.no_grad()"
+)
 _LARGE = 1 << 30  # a protobuf message holds less than 2 GiB
 
 
@@ -56,49 +65,146 @@ def run_exporter(
     path = folder / "exported.onnx"
     names = {"input_names": list(call.inputs), "output_names": outputs}
     try:
-        with warnings.catch_warnings(), flat_forward(module, call), plain_drop_paths(), plain_dropouts():
+        returned = None if exporter == "torchscript" else _distinct
+        with warnings.catch_warnings(), flat_forward(module, call, returned=returned), plain_drop_paths(), plain_dropouts():
             warnings.simplefilter("ignore")
             if exporter == "torchscript":
-                _torchscript(module, call, axes, names, path)
+                built_in = _torchscript(module, call.inputs, axes, names, path)
+                doubt = _doubt_sizes(module, call, axes, names, path, built_in) if axes else None
             else:
-                _dynamo(module, call, axes, names, exporter, path)
+                doubt = _dynamo(module, call, axes, names, exporter, path)
     except ExportError:
         raise
     except Exception as error:  # whatever the tracers and the module's own code raise
         raise ExportError(f"PyTorch's {exporter} exporter fails: {first_lines(error)}") from error
+    if doubt:
+        warnings.warn(doubt, ExportWarning, stacklevel=3)
     return onnx.load(str(path))
 
 
-def _torchscript(module, call, axes, names, path):
-    torch.onnx.export(
-        module,
-        tuple(call.inputs.values()),
-        str(path),
-        dynamo=False,
-        opset_version=_OPSETS["torchscript"],
-        training=torch.onnx.TrainingMode.PRESERVE,
-        do_constant_folding=False,
-        dynamic_axes=axes or None,
-        **names,
-    )
+def _distinct(outputs: dict[str, torch.Tensor], _) -> tuple[torch.Tensor, ...]:
+    """The dynamo exporter names values: one that is returned twice, or that is an input or a parameter, would lose a name."""
+    return tuple(x.clone() for x in outputs.values())
 
 
-def _dynamo(module, call, axes, names, exporter, path):
+def _torchscript(module, inputs, axes, names, path) -> list[str]:
+    """Returns where the module takes something traced, such as a size, as a number of Python's, by what the tracer warns of."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", torch.jit.TracerWarning)
+        torch.onnx.export(
+            module,
+            tuple(inputs.values()),
+            str(path),
+            dynamo=False,
+            opset_version=_OPSETS["torchscript"],
+            training=torch.onnx.TrainingMode.PRESERVE,
+            do_constant_folding=False,
+            dynamic_axes=axes or None,
+            **names,
+        )
+    traced = [x for x in warned if issubclass(x.category, torch.jit.TracerWarning)]
+    return [f"{pathlib.Path(x.filename).name}, line {x.lineno}: {str(x.message).partition('. ')[0]}" for x in traced]
+
+
+def _doubt_sizes(module, call, axes, names, path, built_in: list[str]) -> str | None:
+    """Raises ExportError if the file holds what is right for the sizes of the example alone; returns what to warn of if the
+    module cannot be traced with others.
+
+    Much of what the tracer warns of does no harm (assertions, branches that any size takes), and of some that does
+    (`range(x.shape[1])`) it does not warn. So the module is traced again, with larger and, where it warns, with smaller sizes.
+    """
+    where = f": {built_in[0]}" if built_in else ""
+    held = "what is right for the sizes of example_inputs alone"
+    graph, other = onnx.load(str(path)).graph, path.with_name("other_sizes.onnx")
+    is_traced = False
+    for inputs in _of_other_sizes(call.inputs, axes):
+        try:
+            _torchscript(module, inputs, axes, names, other)
+        except Exception:  # whatever the module takes amiss, such as positions beyond a table
+            continue
+        if place := _first_difference(graph, onnx.load(str(other)).graph):
+            raise ExportError(f"PyTorch's torchscript exporter writes {held}{where or place}")
+        is_traced = True
+        if not built_in:
+            break
+    return None if is_traced else f"the module cannot be traced with other sizes: the file may hold {held}{where}"
+
+
+def _first_difference(graph: onnx.GraphProto, other: onnx.GraphProto) -> str | None:
+    for node, twin in itertools.zip_longest(graph.node, other.node):
+        if node is None or twin is None or node.SerializeToString() != twin.SerializeToString():
+            return f": with others, {'the last node is another' if node is None else f'{node.name} ({node.op_type}) is another'}"
+    return None
+
+
+def _of_other_sizes(inputs: dict[str, torch.Tensor], axes: Axes) -> Iterator[dict[str, torch.Tensor]]:
+    """The inputs with multiples, and with parts, of the sizes: others for each dimension, as a number may be a ratio of sizes."""
+    dims = dict.fromkeys(dim for held in axes.values() for dim in held.values())
+    factors = {dim: 2 + i for i, dim in enumerate(dims)}
+    for resize in (lambda size, factor: size * factor, lambda size, factor: max(2, size // factor)):
+        found = dict(inputs)
+        for name, held in axes.items():
+            for axis, dim in held.items():
+                size = inputs[name].shape[axis]
+                found[name] = found[name].index_select(axis, torch.arange(resize(size, factors[dim])) % size)
+        yield found
+
+
+def _dynamo(module, call, axes, names, exporter, path) -> str | None:
+    """Returns what to warn of: the sizes that the module takes where that is not any."""
     dims = {dim: torch.export.Dim(dim) for held in axes.values() for dim in held.values()}
     shapes = tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in call.inputs)
-    program = torch.onnx.export(
-        module,
-        tuple(call.inputs.values()),
-        dynamo=True,
-        opset_version=_OPSETS[exporter],
-        optimize=False,
-        verbose=False,
-        dynamic_shapes=shapes if dims else None,
-        custom_translation_table=TRANSLATIONS,
-        **names,
-    )
+    with _conditions(list(axes.get(name, {}) for name in call.inputs)) as conditions:
+        program = torch.onnx.export(
+            module,
+            tuple(call.inputs.values()),
+            dynamo=True,
+            opset_version=_OPSETS[exporter],
+            optimize=False,
+            verbose=False,
+            dynamic_shapes=shapes if dims else None,
+            custom_translation_table=TRANSLATIONS,
+            **names,
+        )
     size = sum(x.numel() * x.element_size() for x in (*module.parameters(), *module.buffers()))
     program.save(str(path), external_data=size > _LARGE)
+    if not conditions:
+        return None
+    return f"the file is right for these sizes of open dimensions alone, and does not say so: {', '.join(conditions)}"
+
+
+@contextlib.contextmanager
+def _conditions(axes: list[dict[int, str]]) -> Iterator[list[str]]:
+    """What torch.export takes for granted of the sizes: branches of an `if`, divisors. The ONNX exporter drops it all."""
+    export = torch.export.export
+    found: list[str] = []
+
+    def observed(*args, **kwargs):
+        program = export(*args, **kwargs)
+        found[:] = _conditions_of(program, axes)
+        return program
+
+    with mock.patch.object(torch.export, "export", observed):
+        yield found
+
+
+def _conditions_of(program: torch.export.ExportedProgram, axes: list[dict[int, str]]) -> list[str]:
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
+    inputs = [values.get(name) for name in program.graph_signature.user_inputs]
+    dims = {str(x.shape[axis]): dim for x, held in zip(inputs, axes) for axis, dim in held.items()}
+    conditions = []
+    for symbol, sizes in program.range_constraints.items():
+        if (dim := dims.get(str(symbol))) is None:
+            continue
+        conditions += [f"{dim} >= {sizes.lower}"] if sizes.lower > 2 else []
+        conditions += [f"{dim} <= {sizes.upper}"] if sizes.upper < 1 << 31 else []
+    for node in program.graph.nodes:
+        if node.target is torch.ops.aten._assert_scalar.default:
+            expression = re.search(r"expression (.*?)(?: on node.*)?$", str(node.args[1]))
+            symbols = re.findall(r"\b[su]\d+\b", expression[1]) if expression else []
+            if symbols and all(symbol in dims for symbol in symbols):
+                conditions.append(re.sub(r"\bs\d+\b", lambda match: dims[match[0]], expression[1]))
+    return conditions
 
 
 def first_lines(error: BaseException) -> str:
@@ -106,4 +212,5 @@ def first_lines(error: BaseException) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join(lines[:3])[:500] or type(error).__name__
+    text = " ".join(lines[:3])[:500] or type(error).__name__
+    return f"{_UNTRACEABLE} ({text})" if "fake tensor in the exported program" in text else text

@@ -110,7 +110,7 @@ def export(
                 with scratch(path) as folder:
                     model = run_exporter(module, call, outputs, axes, candidate, folder)
                 repair(model, state, axes, fold=candidate in FOLDED)
-                verify(model, state, observation)
+                verify(model, state, observation, axes)
                 break
             except ExportError as error:
                 failures.append(f"{candidate}: {error}" if len(exporters) > 1 else str(error))

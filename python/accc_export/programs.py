@@ -51,11 +51,21 @@ def program_of(
             warnings.simplefilter("ignore")
             with plain_drop_paths(), contextlib.nullcontext() if loss is None else plain_dropouts():
                 program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
-            return program if loss is None else with_backward(program)
+            return program if loss is None else _joined(program)
     except ExportError:
         raise
     except Exception as error:  # whatever the tracer and the module's own code raise
         raise ExportError(f"torch.export fails: {first_lines(error)}") from error
+
+
+def _joined(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    try:
+        return with_backward(program)
+    except Exception as error:  # whatever PyTorch does not expect of the graph
+        raise ExportError(
+            f"PyTorch makes no joint graph of the module ({type(error).__name__}: {first_lines(error)}). "
+            "accc derives the backward pass of a program without one: export() writes it, with a loss that forward returns"
+        ) from error
 
 
 def check_gradients(module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str]) -> None:

@@ -29,8 +29,12 @@ _OPTIMIZERS = {
     "sgd": (torch.optim.SGD, {"momentum", "dampening", "nesterov", "weight_decay", "maximize"}),
     "adam": (torch.optim.Adam, {"beta1", "beta2", "eps", "weight_decay", "amsgrad", "maximize"}),
     "adamw": (torch.optim.AdamW, {"beta1", "beta2", "eps", "weight_decay", "amsgrad", "maximize"}),
+    "rmsprop": (torch.optim.RMSprop, {"alpha", "eps", "momentum", "weight_decay", "centered", "maximize"}),
+    "adagrad": (torch.optim.Adagrad, {"lr_decay", "eps", "weight_decay", "maximize"}),
 }
-_FLAGS = {"nesterov", "maximize", "amsgrad"}
+_FLAGS = {"nesterov", "maximize", "amsgrad", "centered"}
+_RATES = {"rmsprop": 1e-2, "adagrad": 1e-2}
+"""Learning rates of those that have another than 1e-3."""
 
 
 def takes_target(loss: str) -> bool:
@@ -98,10 +102,10 @@ def _optimizer(text: str) -> tuple[type[torch.optim.Optimizer], dict, float | No
     kind, known = _OPTIMIZERS[name]
     _check(text, options, known | {"lr", "clip_grad_norm"})
     settings = {key: _flag(x) if key in _FLAGS else float(x) for key, x in options.items()}
-    clip = settings.pop("clip_grad_norm", None)
+    clip = settings.pop("clip_grad_norm", 0) or None
     if "beta1" in settings or "beta2" in settings:
         settings["betas"] = (settings.pop("beta1", 0.9), settings.pop("beta2", 0.999))
-    return kind, {"lr": 1e-3, **settings}, clip
+    return kind, {"lr": _RATES.get(name, 1e-3), **settings}, clip
 
 
 def _parse(text: str) -> tuple[str, str | None, dict[str, str | None]]:

@@ -7,20 +7,22 @@ import onnx.numpy_helper
 import onnx.shape_inference
 
 from .errors import ExportError
+from .exporters import Axes
 from .graphs import is_large, nodes_of
 from .modules import Observation, State
 
 _RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 
 
-def verify(model: onnx.ModelProto, state: State, observation: Observation) -> None:
+def verify(model: onnx.ModelProto, state: State, observation: Observation, axes: Axes) -> None:
     """Raises ExportError with everything that the file lost of the module, by name.
 
     Every parameter that the outputs depend on is an initialiser of its name, shape and values;
-    every batch norm that moved its statistics does so in the file; whatever dropped drops.
+    every batch norm that moved its statistics does so in the file; whatever dropped drops; the dimensions that
+    were to be open are, under their names.
     """
     initializers = {x.name: x for x in model.graph.initializer}
-    problems = []
+    problems = _fixed_dimensions(model, axes)
     for name, tensor in state.tensors().items():
         value = tensor.detach().cpu().numpy()
         if name in initializers:
@@ -38,6 +40,18 @@ def verify(model: onnx.ModelProto, state: State, observation: Observation) -> No
         shown = "".join(f"\n  {problem}" for problem in problems[:20])
         more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
         raise ExportError(f"the exported graph is not the module's:{shown}{more}")
+
+
+def _fixed_dimensions(model: onnx.ModelProto, axes: Axes) -> list[str]:
+    """The dynamo exporter fixes, without a word, sizes that the module takes as numbers, and makes one of those that are equal."""
+    problems = []
+    for value in model.graph.input:
+        dims = value.type.tensor_type.shape.dim
+        for axis, dim in axes.get(value.name, {}).items():
+            found = dims[axis].dim_param or dims[axis].dim_value
+            if found != dim:
+                problems.append(f"the dimension {dim} (axis {axis} of {value.name}) is not open, but {found}")
+    return problems
 
 
 def _differences(name: str, value: np.ndarray, stored: np.ndarray) -> list[str]:

@@ -4,6 +4,7 @@
 
 import contextlib
 import json
+import math
 import pathlib
 import re
 import sys
@@ -229,6 +230,60 @@ class PackageTest(unittest.TestCase):
         self.refused("n is 1 in example_inputs", module, torch.randn(1, 4), dynamic={"n": {"input": 0}})
         self.refused("n is 3 and 4", module, torch.randn(3, 4), dynamic={"n": {"input": (0, 1)}})
 
+    def test_sizes_that_are_built_in(self):
+        class Sized(nn.Linear):
+            def __init__(self, apply):
+                super().__init__(4, 4)
+                self.apply_sizes = apply
+
+            def forward(self, x):
+                return self.apply_sizes(super().forward(x))
+
+        def checked(x):
+            assert x.shape[1] < 100
+            return x / x.shape[1]
+
+        settings = {"dynamic": {"n": {"x": 0}, "t": {"x": 1}}}
+        x = torch.randn(6, 5, 4)
+        for apply in (
+            lambda x: x / math.sqrt(x.shape[1]),
+            lambda x: x.repeat(2, 1, 1)[:: int(x.shape[0])],
+            lambda x: x * 2 if x.shape[0] % 2 == 0 else x,
+            lambda x: x * (x.shape[0] / int(x.shape[1])),
+        ):
+            with self.subTest(line=apply.__code__.co_firstlineno):
+                self.refused("sizes of example_inputs alone: package_test.py, line", Sized(apply), {"x": x}, **settings)
+        with self.assertRaisesRegex(accc_export.ExportError, r"example_inputs alone: with others, /\w+ \(\w+\) is another"):
+            accc_export.export(Sized(lambda x: sum(x[:, i] for i in range(x.shape[1]))), {"x": x}, self.path, exporter="torchscript", **settings)
+        fixed = Sized(lambda x: x * torch.linspace(0, 1, x.shape[1])[:, None])
+        with self.assertRaisesRegex(accc_export.ExportError, r"the dimension t \(axis 1 of x\) is not open, but 5"):
+            accc_export.export(fixed, {"x": x}, self.path, exporter="dynamo", **settings)
+        accc_export.export(Sized(checked), {"x": x}, self.path, exporter="torchscript", **settings)
+        with self.assertWarnsRegex(accc_export.ExportWarning, "cannot be traced with other sizes"):
+            accc_export.export(Sized(lambda y: y.view(x.shape) / y.shape[1]), {"x": x}, self.path, exporter="torchscript", **settings)
+        for apply, condition in (
+            (lambda x: x * 2 if x.shape[0] % 2 == 0 else x, r"Eq\(Mod\(n, 2\), 0\)"),
+            (lambda x: x * 2 if x.shape[0] > 4 else x, "n >= 5"),
+            (lambda x: x * 2 if x.shape[1] < 9 else x, "t <= 8"),
+        ):
+            with self.assertWarnsRegex(accc_export.ExportWarning, f"does not say so: {condition}$"):
+                accc_export.export(Sized(apply), {"x": x}, self.path, exporter="dynamo", **settings)
+
+    def test_what_is_returned_twice(self):
+        class Twice(nn.Linear):
+            def forward(self, x, kinds):
+                y = super().forward(x)
+                return {"loss": y.mean(), "a": y, "b": y, "same": y.contiguous(), "kinds": kinds, "weight_used": self.weight}
+
+        names = ["loss", "a", "b", "same", "output_kinds", "weight_used"]
+        for exporter in accc_export.EXPORTERS:
+            inputs = {"x": torch.randn(3, 4), "kinds": torch.arange(3)}
+            done = accc_export.export(Twice(4, 2), inputs, self.path, exporter=exporter)
+            graph = onnx.load(self.path).graph
+            self.assertEqual([x.name for x in graph.output], names)
+            self.assertEqual([x.name for x in graph.input], ["x", "kinds"])
+            self.assertEqual(done.parameters, ("weight", "bias"))
+
     def test_inputs(self):
         class Sum(nn.Module):
             def forward(self, first, *others, flag=True, **named):
@@ -409,6 +464,12 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual((adam.clip, adam.lr), (1, 1e-3))
         sgd = training.Optimizer("sgd,momentum=0.9,nesterov,lr=5", 0.5, [parameter])
         self.assertEqual((sgd.lr, sgd.torch.param_groups[0]["nesterov"]), (0.5, True))
+        rmsprop = training.Optimizer("rmsprop,alpha=0.9,centered,clip_grad_norm=0", None, [parameter])
+        settings = rmsprop.torch.param_groups[0]
+        self.assertEqual((rmsprop.lr, settings["alpha"], settings["centered"]), (0.01, 0.9, True))
+        self.assertIsNone(rmsprop.clip)
+        adagrad = training.Optimizer("adagrad,lr_decay=0.1", None, [parameter])
+        self.assertEqual((adagrad.lr, adagrad.torch.param_groups[0]["lr_decay"]), (0.01, 0.1))
 
     def test_what_is_wrong_is_named(self):
         for pattern, text in (

@@ -214,6 +214,7 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual(called.count("aten.native_dropout.default"), 2)
         self.assertFalse([name for name in called if "bernoulli" in name])
         self.path.unlink()
+        self.refused("makes no joint graph of the module .*export\\(\\) writes it", joint, Alike(), x, self.path, loss="output:loss")
         self.refused("an output is called loss", joint, Scalar(), x, self.path, loss="mse=scores", target=y)
         self.refused("no scalar, but torch.float32 of shape", joint, linear, x, self.path, loss=lambda found: found["output"])
         self.refused("names the input z; there are input, target", joint, linear, x, self.path, loss="mse", target=y, dynamic={"n": {"z": 0}})
@@ -221,6 +222,7 @@ class ProgramsTest(unittest.TestCase):
         self.refused("no exporter or external_data", accc_export.export, linear, x, self.path, external_data=True)
         self.refused("the input a.b has a name", accc_export.export, linear, x, self.path, input_names=["a.b"])
         self.refused("torch.export fails: .*data-dependent", accc_export.export, Branch(), x, self.path)
+        self.refused("in place of .data use detach", accc_export.export, Data(4, 2), x, self.path)
         self.refused("other values than the module, also in PyTorch: output", accc_export.export, Asking(4, 2), x, self.path)
         averages = nn.Sequential(Average(), nn.Linear(4, 2))
         self.refused("leaves other values in buffers .*: 0.mean. It loses", accc_export.export, averages, x, self.path)
@@ -296,6 +298,24 @@ class Scalar(nn.Linear):
     def forward(self, x):
         scores = super().forward(x)
         return {"loss": scores.square().mean(), "scores": scores}
+
+
+class Alike(nn.Module):
+    """Two parameters whose gradient is the same tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Parameter(torch.ones(4)), nn.Parameter(torch.zeros(4))
+
+    def forward(self, x):
+        return {"loss": ((self.first + self.second) * x).sum()}
+
+
+class Data(nn.Linear):
+    """Reads its weight by what PyTorch cannot trace."""
+
+    def forward(self, x):
+        return super().forward(x) * self.weight.data.abs().mean()
 
 
 class Asking(nn.Linear):

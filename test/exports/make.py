@@ -32,7 +32,7 @@ EXPORTS = {
 MARKED = {"marked": (True, dict(EXPORTS["script_train"][1], do_constant_folding=False))}
 
 NOTED = {"dynamo_plain": (True, dict(dynamo=True, optimize=False)), "dynamo_train": EXPORTS["dynamo_train"]}
-"""Of models whose gradients depend on what the dynamo exporter notes of its nodes alone."""
+"""Of models that depend on what the dynamo exporter notes of its nodes alone."""
 
 PACKAGED = {**NOTED, "packaged": (True, None)}
 """Of these, by accc_export as well (with PYTHONPATH=python)."""
@@ -98,6 +98,21 @@ class LookedUp(nn.Module):
         computed = nn.functional.embedding(words, torch.tanh(self.table), padding_idx=2, scale_grad_by_freq=True)
         again = nn.functional.embedding(words, self.words.weight) * self.words.weight.index_select(0, words[:, 0])[:, None]
         return self.head(torch.tanh(self.words(words) + computed + again))
+
+
+class Smoothed(nn.Module):
+    """Scores times a cross entropy whose smoothed labels the file's operator does not have, a note does."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(5, 3)
+        self.register_buffer("labels", torch.tensor([0, 2, -1, 1]))
+
+    def forward(self, x):
+        scores, weight = self.head(x), torch.tensor([1.0, 2.0, 0.5])
+        settings = dict(weight=weight, ignore_index=-1, label_smoothing=0.3)
+        each = nn.functional.cross_entropy(scores, self.labels, reduction="none", **settings)
+        return scores * each[:, None] + nn.functional.cross_entropy(scores, self.labels, **settings)
 
 
 class Stopped(nn.Module):
@@ -259,6 +274,10 @@ def looked_up():
     return LookedUp(), padded()[1]
 
 
+def smoothed():
+    return Smoothed(), torch.randn(4, 5)
+
+
 def stopped():
     return Stopped(), torch.randn(4, 5)
 
@@ -332,8 +351,8 @@ def llama():
 
 
 MODELS = [mlp, mlp_norm, mlp_dropout, cnn, residual, up, tied, recurrent, transformer, vit, swin, gpt2, bert, llama]
-MODELS += [marked, quantized, padded, looked_up, stopped, written]
-WAYS = {marked: MARKED, padded: NOTED, looked_up: PACKAGED, stopped: NOTED, written: NOTED}
+MODELS += [marked, quantized, padded, looked_up, smoothed, stopped, written]
+WAYS = {marked: MARKED, padded: NOTED, looked_up: PACKAGED, smoothed: NOTED, stopped: NOTED, written: NOTED}
 
 
 def train(module, image, target):

@@ -71,9 +71,11 @@ Entities div(Node &node) {
   }
   if (node.isComplex("self"))
     return byParts(node, div);
+  if (!node.has("rounding_mode")) {
+    auto [a, b] = floatOperands(node, "self", "other");
+    return {a / b};
+  }
   auto [a, b] = operands(node, "self", "other");
-  if (!node.has("rounding_mode"))
-    return {asFloat(node, a) / asFloat(node, b)};
   std::string mode = node.string("rounding_mode");
   if (mode == "floor")
     return {frontend::floorQuotient(a, b)};
@@ -90,8 +92,8 @@ template <Tensor (*Operator)(Tensor, Tensor)> Entities binary(Node &node) {
   return {Operator(a, b)};
 }
 template <Tensor (*Operator)(Tensor, Tensor)> Entities binaryFloat(Node &node) {
-  auto [a, b] = operands(node, "self", "other");
-  return {Operator(asFloat(node, a), asFloat(node, b))};
+  auto [a, b] = floatOperands(node, "self", "other");
+  return {Operator(a, b)};
 }
 
 Entities powerIn(Node &node, Type type) {
@@ -261,6 +263,23 @@ Tensor between(Tensor x, Tensor low, Tensor high) {
                       prim::select(prim::bitOr(below, above), x.full(nan), x + nan), y);
 }
 
+/// Whether any integer of this type is within a bound that is a number, which the type need not
+/// hold.
+bool isBeyond(Node &node, StringRef end, Type type) {
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (node.isTensor(end) || bits >= 64)
+    return false;
+  int64_t least = type.isUnsignedInteger() ? 0 : llvm::minIntN(bits);
+  int64_t most =
+      type.isUnsignedInteger() ? static_cast<int64_t>(llvm::maxUIntN(bits)) : llvm::maxIntN(bits);
+  int64_t bound = node.integer(end);
+  bool isLower = end == "min";
+  if (isLower ? bound > most : bound < least)
+    fail("'" + end + "' is " + Twine(bound) +
+         ", which is outside of the type of 'self', as for PyTorch");
+  return isLower ? bound < least : bound > most;
+}
+
 Entities clampTo(Node &node) {
   SmallVector<StringRef> names = {"self"};
   for (StringRef end : {"min", "max"})
@@ -278,6 +297,10 @@ Entities clampTo(Node &node) {
   }
   SmallVector<int64_t> shape(x.shape());
   SmallVector<Tensor> bounds;
+  llvm::erase_if(names, [&](StringRef name) {
+    return name != "self" && !isa<FloatType>(type) && isBeyond(node, name, type);
+  });
+  ends = ArrayRef(names).drop_front();
   for (StringRef end : ends) {
     bounds.push_back(asTensor(node, end, type));
     shape = broadcastShape(shape, bounds.back().shape());

@@ -33,9 +33,9 @@ Tensor isNegative(const Node &node, Tensor x) {
 Entities signBit(Node &node) { return {isNegative(node, node.in("self"))}; }
 
 Entities copySign(Node &node) {
-  auto [a, b] = operands(node, "self", "other");
-  Tensor size = prim::abs(asFloat(node, a));
-  return {zeroDependence(prim::select(isNegative(node, asFloat(node, b)), -size, size), b)};
+  auto [a, b] = floatOperands(node, "self", "other");
+  Tensor size = prim::abs(a);
+  return {zeroDependence(prim::select(isNegative(node, b), -size, size), b)};
 }
 
 /// 0 below 0, 1 above, and `values` at 0.

@@ -102,10 +102,10 @@ Entities nllForward(Node &node) {
 // ---- elements ----
 
 template <typename Op> Entities elementLoss(Node &node, ArrayRef<NamedAttribute> more = {}) {
-  auto [x, target] = operands(node, "self", "target");
+  auto [x, target] = floatOperands(node, "self", "target");
   SmallVector<NamedAttribute> attributes(more);
   attributes.push_back(reduction(node));
-  return {node.make<Op>({asFloat(node, x), asFloat(node, target)}, attributes)};
+  return {node.make<Op>({x, target}, attributes)};
 }
 Entities mse(Node &node) { return elementLoss<nn::MseLossOp>(node); }
 Entities l1(Node &node) { return elementLoss<nn::L1LossOp>(node); }

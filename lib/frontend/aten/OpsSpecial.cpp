@@ -62,8 +62,8 @@ Entities multivariateLgamma(Node &node) {
 }
 
 Entities zeta(Node &node) {
-  auto [s, q] = operands(node, "self", "other");
-  return {node.make<nn::ZetaOp>({asFloat(node, s), asFloat(node, q)})};
+  auto [s, q] = floatOperands(node, "self", "other");
+  return {node.make<nn::ZetaOp>({s, q})};
 }
 
 // ---- products with a logarithm ----
@@ -71,8 +71,7 @@ Entities zeta(Node &node) {
 /// x log(y), or x log(1 + y); 0 where x is 0, unless y is NaN. Where the logarithm is finite, the
 /// product alone is right, and so is its derivative, which is not 0 there.
 template <bool addsOne> Entities timesLog(Node &node) {
-  auto [a, b] = operands(node, "self", "other");
-  Tensor x = asFloat(node, a), y = asFloat(node, b);
+  auto [x, y] = floatOperands(node, "self", "other");
   Tensor isFinite = bitAnd(y > (addsOne ? -1.0 : 0.0), prim::isFinite(y));
   Tensor isNumber = equal(y, y), isZero = bitAnd(equal(x, 0.0), isNumber);
   isZero = bitAnd(isZero, logicalNot(isFinite));

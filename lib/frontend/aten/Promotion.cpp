@@ -80,6 +80,13 @@ std::pair<Tensor, Tensor> accc::aten::operands(const Node &node, StringRef a, St
   return node.broadcast(asTensor(node, a, type), asTensor(node, b, type));
 }
 
+std::pair<Tensor, Tensor> accc::aten::floatOperands(const Node &node, StringRef a, StringRef b) {
+  Type type = resultType(node, {a, b});
+  if (!isa<FloatType>(type))
+    type = node.builder().getF32Type();
+  return node.broadcast(asTensor(node, a, type), asTensor(node, b, type));
+}
+
 Tensor accc::aten::asFloat(const Node &node, Tensor x) {
   return isa<FloatType>(x.elementType()) ? x : x.convert(node.builder().getF32Type());
 }

@@ -22,6 +22,11 @@ prim::Tensor asTensor(const Node &node, llvm::StringRef name, mlir::Type type);
 std::pair<prim::Tensor, prim::Tensor> operands(const Node &node, llvm::StringRef a,
                                                llvm::StringRef b);
 
+/// The same for a function of reals: integers become float32, each from its own type, as a number
+/// may be beyond what their common type holds (uint8 / 256).
+std::pair<prim::Tensor, prim::Tensor> floatOperands(const Node &node, llvm::StringRef a,
+                                                    llvm::StringRef b);
+
 /// A tensor of floats: integers and booleans become float32, as in PyTorch's functions of reals.
 prim::Tensor asFloat(const Node &node, prim::Tensor x);
 /// Booleans become int64, as in PyTorch's sums.

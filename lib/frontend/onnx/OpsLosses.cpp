@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Losses.
 #include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/TorchCall.h"
 #include "ir/nn/Nn.h"
 
 using namespace mlir;
@@ -44,7 +45,8 @@ Entities nll(Node &node) {
 Entities softmaxCrossEntropy(Node &node) {
   Tensor logits = node.floatIn(0);
   SmallVector<NamedAttribute> attributes = attributesOf(node);
-  attributes.push_back(node.f64("label_smoothing", 0.0));
+  std::optional<TorchCall> call = node.torchCall();
+  attributes.push_back(node.f64("label_smoothing", call ? labelSmoothingOf(*call) : 0.0));
   Entities results = {
       node.make<nn::CrossEntropyOp>({logits, targetOf(node), node.optional(2)}, attributes)};
   if (node.wants(1))

@@ -47,7 +47,11 @@ std::vector<ForwardOutput> GraphImporter::importOutputs() {
       // What is assigned can be read from its variable.
       if (isTraining && (training->isAssigned(info.name()) || names.contains(info.name())))
         continue;
-      names.insert(info.name());
+      if (!names.insert(info.name())
+               .second) { // PyTorch's exporter does so with what is returned twice
+        warn("the output '" + info.name() + "' is in the file several times: it is one output");
+        continue;
+      }
       ForwardOutput output{.name = info.name(), .isTraining = isTraining};
       importOutput(info.name(), output);
       if (output.value)

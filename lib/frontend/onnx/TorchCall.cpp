@@ -34,6 +34,8 @@ std::vector<std::string> itemsOf(StringRef text) {
 
 /// Of the arguments of aten.embedding.
 constexpr size_t kPadding = 2, kScales = 3;
+/// Of those of aten.cross_entropy_loss.
+constexpr size_t kLabelSmoothing = 5;
 } // namespace
 
 std::optional<int64_t> TorchCall::integer(size_t argument) const {
@@ -46,6 +48,13 @@ std::optional<int64_t> TorchCall::integer(size_t argument) const {
 
 bool TorchCall::isTrue(size_t argument) const {
   return argument < arguments.size() && arguments[argument] == "True";
+}
+
+std::optional<double> TorchCall::number(size_t argument) const {
+  double value = 0;
+  if (argument >= arguments.size() || StringRef(arguments[argument]).getAsDouble(value))
+    return std::nullopt;
+  return value;
 }
 
 /// "%a : [num_users=1] = call_function[target=torch.ops.aten.embedding.default](args = (%w, %x, 0),
@@ -70,6 +79,11 @@ std::optional<int64_t> accc::onnx_import::paddingOf(const TorchCall &call) {
 
 bool accc::onnx_import::scalesByFrequency(const TorchCall &call) {
   return call.target == "aten.embedding" && call.isTrue(kScales);
+}
+
+double accc::onnx_import::labelSmoothingOf(const TorchCall &call) {
+  bool isLoss = call.target == "aten.cross_entropy_loss";
+  return isLoss ? call.number(kLabelSmoothing).value_or(0.0) : 0.0;
 }
 
 bool accc::onnx_import::stopsGradient(const TorchCall &call) {

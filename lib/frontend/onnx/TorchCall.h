@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The calls of torch.export's graph that the dynamo exporter made nodes of, as it notes them in the
-// nodes' metadata. They say what acts on gradients alone, for which ONNX has no attribute.
+// nodes' metadata. They say what acts on gradients alone, and what the exporter drops: ONNX has no
+// attribute for either.
 #ifndef ACCC_FRONTEND_ONNX_TORCHCALL_H
 #define ACCC_FRONTEND_ONNX_TORCHCALL_H
 
@@ -21,6 +22,8 @@ struct TorchCall {
   /// An argument that is an integer (at least 0) or True; nothing where it is left out or another.
   std::optional<int64_t> integer(size_t argument) const;
   bool isTrue(size_t argument) const;
+  /// An argument that is a number; nothing where it is left out or another.
+  std::optional<double> number(size_t argument) const;
 };
 
 /// The call that a node is a part of; nothing where the metadata is not there.
@@ -31,6 +34,8 @@ std::optional<TorchCall> parseTorchCall(llvm::StringRef text);
 std::optional<int64_t> paddingOf(const TorchCall &call);
 /// Whether the gradient of each row is divided by the number of its look-ups.
 bool scalesByFrequency(const TorchCall &call);
+/// How much of a cross entropy's target is spread over all classes.
+double labelSmoothingOf(const TorchCall &call);
 /// Whether no gradient flows through the call.
 bool stopsGradient(const TorchCall &call);
 /// Whether the name is one that torch.export gives to results of detach(): "%detach_1".

@@ -96,6 +96,18 @@ IValue Interpreter::runFunction(Frame frame, Object *self, Arguments arguments) 
 
 // ---- statements ----
 
+/// Whether a boolean is made of self.training, or of an argument of that name.
+static bool asksForMode(const Expression &expression, const std::set<std::string> &modes) {
+  using enum Expression::Kind;
+  bool isTraining = expression.text == "training";
+  if (expression.kind == Name && (isTraining || modes.contains(expression.text)))
+    return true;
+  if (expression.kind == Attribute && isTraining)
+    return true;
+  return llvm::any_of(expression.operands,
+                      [&](const Expression &operand) { return asksForMode(operand, modes); });
+}
+
 std::optional<IValue> Interpreter::run(const Block &block, Frame &frame) {
   Deeper deeper(depth);
   for (const Statement &statement : block)
@@ -115,6 +127,7 @@ std::optional<IValue> Interpreter::run(const Statement &statement, Frame &frame)
     frame.local.insert(statement.function.get());
     return std::nullopt;
   case If:
+    checkMode(*statement.value, frame);
     return run(holds(*statement.value, frame) ? statement.body : statement.otherwise, frame);
   case While:
     return runWhile(statement, frame);
@@ -138,6 +151,8 @@ std::optional<IValue> Interpreter::run(const Statement &statement, Frame &frame)
   }
   if (statement.kind == Return)
     return value;
+  if (isName && value.is<bool>() && asksForMode(*statement.value, frame.modes))
+    frame.modes.insert(frame.target);
   try {
     for (const Expression &target : statement.targets)
       assign(target, value, frame);
@@ -145,6 +160,19 @@ std::optional<IValue> Interpreter::run(const Statement &statement, Frame &frame)
     stop(*statement.value, frame, error.message);
   }
   return std::nullopt;
+}
+
+void Interpreter::checkMode(const Expression &condition, const Frame &frame) {
+  // What PyTorch's own layers and functions do in evaluation is known: EvaluationMode.cpp.
+  bool isOfPyTorch = StringRef(frame.function->file->path).contains("__torch__/torch/");
+  if (!importOptions.training || isOfPyTorch || !asksForMode(condition, frame.modes))
+    return;
+  std::string name = frame.module.empty() ? frame.function->name : frame.module;
+  warn("'" + name +
+       "' does by self.training what it does in the mode in which it was saved, in eval_step, too "
+       "(" +
+       code.sourceOf(*frame.function->file, condition.position) +
+       "): evaluate it with PyTorch, or by a library of the module as it is after eval()");
 }
 
 bool Interpreter::holds(const Expression &condition, Frame &frame) {

@@ -62,6 +62,7 @@ private:
     std::map<std::string, IValue> names;
     std::string target = {};               // the name that is assigned to
     std::set<const Function *> local = {}; // defined in it, which see its names
+    std::set<std::string> modes = {};      // the booleans that were made of self.training
   };
 
   /// Runs the function of a frame, which may hold the names of a frame around it.
@@ -76,6 +77,8 @@ private:
   std::optional<IValue> runWith(const Statement &statement, Frame &frame);
   void assign(const Expression &target, IValue value, Frame &frame);
   void setAttribute(Object &object, const std::string &name, IValue value);
+  /// Warns of a branch that the module takes by its mode: evaluation takes the same.
+  void checkMode(const Expression &condition, const Frame &frame);
   /// Whether a condition holds. Throws Stop where that is not known.
   bool holds(const Expression &condition, Frame &frame);
   void countStatement();

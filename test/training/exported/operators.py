@@ -620,6 +620,8 @@ INTEGERS = {
     "gcd_narrow": lambda x: x * torch.gcd((whole(x) * 20).to(torch.int8), torch.tensor([[0, -128, 12], [30, 7, 0]], dtype=torch.int8)) * torch.lcm((whole(x) + 9).byte() * 8, INDEX.byte() * 30),
     "numbers": lambda x: x * low(whole(x) * (2**53 + 1) + torch.where(x.detach() > 0, 2**60 + 1, 5 - 2**61)), "masks": lambda x: x * ((whole(x) + 5) & (2**61 - 2)),
     "ranking_sum": lambda x: x * F.margin_ranking_loss(whole(x).byte(), (whole(x) + 9).byte(), INDEX.byte(), reduction="sum"),
+    "beyond": lambda x: x * ((whole(x) + 9).byte() / 256 + torch.atan2((whole(x) * 9).to(torch.int8), torch.tensor(300)) + torch.xlogy((whole(x) + 9).byte(), torch.tensor(1000)) / 99 + (whole(x) * 9).short() / 2**20),
+    "beyond_ends": lambda x: x * ((whole(x) + 9).byte().clamp(max=300) + (whole(x) * 9).to(torch.int8).clamp(-500, 20) + (whole(x) + 9).byte().clamp(min=-5)),
 }
 
 def ends(x):

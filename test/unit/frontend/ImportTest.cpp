@@ -187,6 +187,14 @@ TEST_CASE("all that stands in the way is reported, by node") {
   CHECK(!model.result.module);
 }
 
+TEST_CASE("an output that is listed several times is one") {
+  auto model = importText(
+      "(float[2] x) => (float[2] y, float[2] z, float[2] y) { y = Relu(x)\n z = Neg(y) }");
+  REQUIRE(model.problems().empty());
+  CHECK(model.forward().getNumResults() == 2);
+  CHECK_THAT(model.warnings(), Contains("the output 'y' is in the file several times"));
+}
+
 TEST_CASE("shapes computed from shapes are known") {
   auto model = importText(R"(
     g (float[4,6] x) => (float[4,2,3] y) <int64[1] zero = {0}, int64 one = {1}, int64[1] two = {2}> {

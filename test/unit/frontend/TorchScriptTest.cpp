@@ -399,6 +399,21 @@ TEST_CASE("TorchScript: what PyTorch does beside the program's operators") {
             .empty());
 }
 
+TEST_CASE("TorchScript: what forward does by self.training, evaluation does as well") {
+  auto warned = [](const std::string &body, bool isTrained = true) {
+    ImportOptions options = kX;
+    options.training = isTrained;
+    return import(withBody("    a = self.training\n" + body), options).warnings();
+  };
+  const std::string branch =
+      "    if b:\n      y = torch.neg(x)\n    else:\n      y = x\n    return y\n";
+  CHECK_THAT(warned("    b = torch.__not__(a)\n" + branch),
+             Contains("does by self.training") && Contains("line 9"));
+  CHECK(warned("    b = torch.gt(torch.dim(x), 1)\n" + branch).empty());
+  CHECK(warned("    return torch.dropout(x, 0.5, a)\n").empty());
+  CHECK(warned("    b = a\n" + branch, false).empty()); // of a model that is not trained
+}
+
 TEST_CASE("TorchScript: code that is none", "[hostile]") {
   auto refused = [](const std::string &body, const char *why) {
     INFO(body);

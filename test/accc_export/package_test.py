@@ -488,6 +488,25 @@ class TrainingTest(unittest.TestCase):
 
 
 class GoldenTest(unittest.TestCase):
+    def test_mixed_precision(self):
+        torch.manual_seed(0)
+        module, x, y = nn.Linear(64, 8), torch.randn(16, 64), torch.randn(16, 8)
+        settings = {"loss": "mse", "target": y, "exporter": "torchscript", "steps": 2}
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "golden"
+            accc_export.golden(module, x, folder, precision="bf16", **settings)
+            golden, double = (load_file(folder / f"{file}.safetensors") for file in ("golden", "golden64"))
+            meta = json.loads((folder / "meta.json").read_text())
+            with self.assertRaisesRegex(accc_export.ExportError, "precision fp8: there are fp32 and bf16"):
+                accc_export.golden(module, x, folder, precision="fp8", **settings)
+        self.assertEqual(meta["precision"], "bf16")
+        self.assertEqual({tensor.dtype for tensor in golden.values()}, {torch.float32})
+        # Products are rounded to 8 bits of significand; moving weights by as much is what rounding decides.
+        for name in ("output", "grad.weight"):
+            error = ((golden[name] - double[name]).norm() / double[name].norm()).item()
+            self.assertTrue(2**-12 < error < 2**-6, error)
+            self.assertLess(double[name].square().mean().sqrt().item() * 2**-12, meta["noise"][name])
+
     def test_files(self):
         torch.manual_seed(0)
         module, x, y = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)), torch.randn(5, 4), torch.randn(5, 3)

@@ -108,6 +108,19 @@ class Exports(CommandLineTest):
         _, error = self.accc(*load, code=DATA)
         self.assertIn("is tied to", error)
 
+    def test_goldens_may_have_another_name_of_a_tied_parameter(self):
+        self.compile("tied", "dynamo_train")
+        self.accc("golden", "m.so", "-o", "g")
+        file = self.folder / "g" / "golden.safetensors"
+        kept = read_safetensors(file)
+        self.assertIn("grad.head.weight", kept)
+        named = {name.replace("head.weight", "embedding.weight"): value for name, value in kept.items()}
+        write_safetensors(file, named)
+        meta = self.folder / "g" / "meta.json"
+        meta.write_text(meta.read_text().replace("head.weight", "embedding.weight"))
+        text, _ = self.accc("diff", "m.so", "g", "--only", "numbers")
+        self.assertRegex(text, r"grad\.embedding\.weight .* close")
+
     def test_metadata_of_our_exporter(self):
         self.compile("marked", "marked")
         golden, found = self.trained("marked")

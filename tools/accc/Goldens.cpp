@@ -131,6 +131,18 @@ TensorMap accc::tool::toGoldens(const Model &model, const Trajectory &trajectory
   return results;
 }
 
+/// Adds tied parameters by their other names: exporters keep one of them, goldens perhaps another.
+static void addAliases(const Model &model, TensorMap &results) {
+  json manifest = json::parse(model.description().manifest, nullptr, false);
+  if (!manifest.is_object() || !manifest.contains("aliases"))
+    return;
+  for (const auto &[name, others] : manifest["aliases"].items())
+    for (const json &alias : others)
+      for (const std::string prefix : {"grad.", "param."})
+        if (auto found = results.find(prefix + name); found != results.end() && alias.is_string())
+          results.emplace(prefix + alias.get<std::string>(), found->second);
+}
+
 static TensorMap runAsGoldens(const Model &model, const fs::path &folder, const GoldenMeta &meta) {
   SessionOptions settings;
   settings.learning_rate = static_cast<float>(meta.learningRate);
@@ -146,7 +158,9 @@ static TensorMap runAsGoldens(const Model &model, const fs::path &folder, const 
     if (kind == "eval_step" ? meta.isOwn || !hasGradients : kind != "apply_step")
       options.entries.insert(entry.name);
   }
-  return toGoldens(model, record(session, inputs, options));
+  TensorMap results = toGoldens(model, record(session, inputs, options));
+  addAliases(model, results);
+  return results;
 }
 
 // ---- Judging ----

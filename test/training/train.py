@@ -37,7 +37,9 @@ def accc(*arguments):
 
 def compile_options(meta, file):
     """The command line's options for what meta.json says of a model file."""
-    options = ["--loss", meta["loss"], "--optimizer", meta["optimizer"], "--precision", meta.get("precision", "fp32")]
+    options = ["--loss", meta["loss"], "--optimizer", meta["optimizer"]]
+    if meta.get("precision", "fp32") != "fp32":
+        options += ["--precision", meta["precision"]]
     for name, size in meta["dims"].items():
         options += ["-D", f"{name}={size}"]
     for entry in meta["files"]:

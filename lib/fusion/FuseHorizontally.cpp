@@ -87,6 +87,7 @@ struct Bucket {
   SmallVector<prim::FusionOp> fusions;
 };
 
+/// Fusions of one sort, by what they compute of flat tensors.
 class Buckets {
 public:
   /// Nothing, unless it is elementwise arithmetic.

@@ -19,6 +19,9 @@ def FuseEpiloguesPass : TargetedPass<"fuse-epilogues"> {
 
         %2 = prim.dot_general_bias %x, %w, %b ... -> tensor<8x16xf32>
 
+    A wide result (`wide_result`) that is read rounded alone, with a bias that was rounded, is rounded by the
+    library as well.
+
     The gradient of a bias, the sum of the result's gradient over its rows, stays a reduction: the kernel
     that makes the result's gradient has it in registers.}];
   let dependentDialects = ["::accc::prim::PrimDialect"];

@@ -76,6 +76,7 @@ private:
   void widenBehind(OptimizationBarrierOp barrier);
   Value rounded(OpBuilder &b, Value factor);
   Value roundedRoot(Value root);
+  Value roundedFor(Value value, bool all) const;
   Value widened(OpBuilder &b, Value value) const;
 
   Block &block;
@@ -90,18 +91,24 @@ Value Rounding::widened(OpBuilder &b, Value value) const {
   return Tensor(b, value.getLoc(), value).convert(b.getF32Type());
 }
 
-/// The value rounded where it is computed. All read it so: then it is kept in 16 bits alone. But an
+/// The value rounded where it is computed, and if wanted for all that read it.
+Value Rounding::roundedFor(Value value, bool all) const {
+  OpBuilder b(value.getContext());
+  b.setInsertionPointAfterValue(value);
+  Value rounded = Tensor(b, value.getLoc(), value).convert(narrow);
+  if (all)
+    value.replaceAllUsesExcept(widened(b, rounded), rounded.getDefiningOp());
+  return rounded;
+}
+
+/// The value rounded once. All read it so: then it is kept in 16 bits alone. But an
 /// argument and a sum are more exact for others: what parameters are updated from, and what a
 /// residual connection carries from layer to layer.
 Value Rounding::roundedRoot(Value root) {
   if (Value known = roots.lookup(root))
     return known;
-  OpBuilder b(root.getContext());
-  b.setInsertionPointAfterValue(root);
-  Value value = Tensor(b, root.getLoc(), root).convert(narrow);
-  if (!isa<BlockArgument>(root) && !root.getDefiningOp<AddOp>())
-    root.replaceAllUsesExcept(widened(b, value), value.getDefiningOp());
-  return roots[root] = value;
+  bool all = !isa<BlockArgument>(root) && !root.getDefiningOp<AddOp>();
+  return roots[root] = roundedFor(root, all);
 }
 
 /// The factor rounded, through the views that show it: of what was rounded already as that lies.
@@ -147,10 +154,7 @@ void Rounding::roundBias(AddedBias bias) {
       made->setOperand(0, row);
       summand.set(made->getResult(0));
     }
-  Value sum = bias.addition.getResult();
-  b.setInsertionPointAfterValue(sum);
-  Value value = Tensor(b, sum.getLoc(), sum).convert(narrow);
-  sum.replaceAllUsesExcept(widened(b, value), value.getDefiningOp());
+  roundedFor(bias.addition.getResult(), /*all=*/true);
 }
 
 void Rounding::round(Operation *op) {

@@ -51,6 +51,11 @@ class Case:
             **{"steps": self.steps, **self._names(), **options},
         )
 
+    def narrowed(self, dtype):
+        """The same with the module, and inputs of floats, in this type."""
+        inputs = {name: x.to(dtype) if x.is_floating_point() else x for name, x in self.inputs.items()}
+        return dataclasses.replace(self, module=self.module.to(dtype), inputs=inputs)
+
     def arguments(self):
         return tuple(self.inputs.values())
 

@@ -18,7 +18,7 @@ import torch
 import models
 from cases import accc_export
 
-EXPORTERS = ("auto", *accc_export.EXPORTERS)
+EXPORTERS = ("auto", *accc_export.EXPORTERS, "torch.export", "joint")
 
 
 def build(name, config):
@@ -37,6 +37,9 @@ def main():
         "--model-only", type=pathlib.Path, metavar="FILE", help="just the ONNX file"
     )
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="of the goldens")
+    parser.add_argument(
+        "--dtype", choices=("float32", "float16", "bfloat16"), default="float32", help="of the module and its inputs"
+    )
     parser.add_argument("--no-double", action="store_true", help="skip the float64 run")
     parser.add_argument("--no-goldens", action="store_true", help="no runs at all: to be timed only")
     parser.add_argument("--steps", type=int, help="steps of the goldens, by default the model's own")
@@ -53,6 +56,8 @@ def main():
         parser.error("one of --out and --model-only is needed")
 
     case = build(options.model, options.config)
+    if options.dtype != "float32":
+        case = case.narrowed(getattr(torch, options.dtype))
     try:
         if options.model_only:
             case.export(exporters[0], options.model_only)
@@ -65,7 +70,7 @@ def main():
             precision=options.precision,
             double=not options.no_double,
             moved=options.moved,
-            extra={"model": options.model, "config": options.config},
+            extra={"model": options.model, "config": options.config, "dtype": options.dtype},
         )
     except accc_export.ExportError as error:
         sys.exit(f"error: {error}")

@@ -124,6 +124,10 @@ public:
   /// The rows [begin, end) of the first dimension, sharing the storage.
   Tensor rows(int64_t begin, int64_t end) const;
   Tensor clone() const;
+  /// The elements as another float type, rounded to nearest even (from f64 to 16 bits by way of
+  /// f32): what a model in 16-bit floats takes and gives. A tensor of that type is itself. Throws
+  /// Error (usage) for other types.
+  Tensor to(DType type) const;
 
 private:
   void require(DType wanted) const;

@@ -10,7 +10,6 @@
 #include "driver/Outputs.h"
 #include "driver/ReadModel.h"
 #include "driver/SharedVariables.h"
-#include "driver/Supported.h"
 #include "driver/TrainingSteps.h"
 #include "ir/exec/Exec.h"
 #include "ir/nn/Nn.h"
@@ -62,8 +61,7 @@ static LogicalResult importModel(Compilation &c) {
     return failure();
   if (c.onlyInspected)
     return success();
-  bool isSupported = succeeded(checkSupported(c));
-  if (succeeded(checkCustomCalls(c)) && isSupported)
+  if (succeeded(checkCustomCalls(c)))
     return success();
   // Nor does this hide what the next phase would find.
   for (const Problem &problem : checkTrainable(*c.module, trainingSteps(c)))

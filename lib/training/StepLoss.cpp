@@ -62,11 +62,13 @@ LogicalResult accc::addLoss(StepFunction step, const LossChoice &choice) {
   OpBuilder builder = step.builder();
   Value loss = output;
   if (choice.loss) {
-    FailureOr<RankedTensorType> targetType = choice.loss->targetType(type, loc);
+    // Of 16-bit floats it is computed in f32, and so are the targets.
+    Tensor wide = widen(Tensor(builder, withModule(loc, "loss"), output));
+    FailureOr<RankedTensorType> targetType = choice.loss->targetType(wide.type(), loc);
     if (failed(targetType))
       return failure();
     Value target = step.addArgument("target", Role::Target, *targetType);
-    loss = choice.loss->build(Tensor(builder, withModule(loc, "loss"), output), target);
+    loss = choice.loss->build(wide, target);
     describeIndices(step);
   }
   step.addResult(Tensor(builder, loc, loss).convert(builder.getF32Type()), "loss", Role::Loss);

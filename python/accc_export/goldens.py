@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import torch
 from safetensors.torch import save_file
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from .calls import Call, Inputs, make_call
 from .errors import ExportError, ExportWarning
@@ -18,7 +20,7 @@ from .files import whole_folder
 from .modules import preserved
 from .noise import measure, move
 from .programs import JOINT, PROGRAM
-from .training import Loss, Optimizer, make_loss, takes_target
+from .training import HALF, Loss, Optimizer, make_loss, takes_target, widened
 
 
 def golden(
@@ -90,7 +92,7 @@ def golden(
                 "torch": torch.__version__,
                 **(extra or {}),
             }
-            batch = dict(call.inputs) if target is None else {**call.inputs, "target": target}
+            batch = dict(call.inputs) if target is None else {**call.inputs, "target": widened(target)}
             save_tensors(batch, folder / "inputs.safetensors")
             if steps == 0:
                 pass
@@ -150,15 +152,15 @@ class GoldenRun:
 
         The rounding moves a value by 6e-8 of itself at most, far below what the comparison can see.
         """
-        golden = self.train(self._copy(), torch.float32)
+        with _Halves() as halves:
+            golden = self.train(self._copy(), torch.float32)
         save_tensors(golden, folder / "golden.safetensors")
         for seed in range(1, moved + 1):
             save_tensors(self.train(move(self._copy(), seed), torch.float32), folder / f"moved{seed}.safetensors")
         if double:
             self._write_double(folder)
-        if not noise:
-            return {}
-        return measure(self.module, golden, lambda module: self.train(module, torch.float32), self.precision)
+        half = {"half": True} if halves.seen else {}
+        return half if not noise else half | measure(self.module, golden, lambda module: self.train(module, torch.float32), self.precision)
 
     def _write_double(self, folder: pathlib.Path) -> None:
         try:
@@ -200,7 +202,7 @@ class GoldenRun:
         device = next((p.device.type for p in module.parameters()), "cpu")
         with torch.autocast(device, torch.bfloat16, enabled=mixed):
             outputs = dict(zip(self.done.outputs, self.call.run(module, inputs).values()))
-        return {name: _to(x, torch.float32) for name, x in outputs.items()} if mixed else outputs
+        return {name: widened(x) for name, x in outputs.items()} if mixed else outputs
 
     def _first_loss(self, seed: int) -> torch.Tensor:
         module = self._copy()
@@ -215,9 +217,22 @@ class GoldenRun:
             raise ExportError(f"the module cannot be copied, and goldens train a copy: {error}") from error
 
 
+class _Halves(TorchDispatchMode):
+    """Watches for 16-bit floats."""
+
+    seen = False
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        results = function(*args, **(kwargs or {}))
+        self.seen |= any(isinstance(x, torch.Tensor) and x.dtype in HALF for x in tree_leaves(results))
+        return results
+
+
 def _to(tensor: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor | None:
-    """Reals as this type, complex numbers as that of such parts."""
+    """Reals as this type, complex numbers as that of such parts; 16-bit floats stay what they are but in float64."""
     if tensor is None or not (tensor.is_floating_point() or tensor.is_complex()):
+        return tensor
+    if tensor.dtype in HALF and dtype == torch.float32:
         return tensor
     return tensor.to(dtype.to_complex() if tensor.is_complex() else dtype)
 

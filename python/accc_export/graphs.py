@@ -109,7 +109,7 @@ def _restore_statistics(model: onnx.ModelProto, state: State) -> None:
     for initializer in model.graph.initializer:
         buffer = state.buffers.get(initializer.name)
         if buffer is not None and list(initializer.dims) == list(buffer.shape):
-            initializer.CopyFrom(onnx.numpy_helper.from_array(_numpy(buffer), initializer.name))
+            initializer.CopyFrom(tensor_proto(buffer, initializer.name))
 
 
 def _fold_constants(model: onnx.ModelProto, state: State) -> None:
@@ -164,5 +164,9 @@ def _open_outputs(model: onnx.ModelProto, axes: Axes) -> None:
                 dim.Clear()
 
 
-def _numpy(tensor: torch.Tensor):
-    return tensor.detach().cpu().contiguous().numpy()
+def tensor_proto(tensor: torch.Tensor, name: str) -> onnx.TensorProto:
+    tensor = tensor.detach().cpu().contiguous()
+    if tensor.dtype != torch.bfloat16:
+        return onnx.numpy_helper.from_array(tensor.numpy(), name)
+    raw = tensor.view(torch.int16).numpy().tobytes()
+    return onnx.TensorProto(name=name, data_type=onnx.TensorProto.BFLOAT16, dims=tensor.shape, raw_data=raw)

@@ -43,7 +43,7 @@ class State:
 
 
 def state_of(module: torch.nn.Module) -> State:
-    """Raises ExportError for what cannot be exported: 16-bit floats, tensors without values."""
+    """Raises ExportError for what cannot be exported: tensors without values."""
     saved = module.state_dict(keep_vars=True).keys()
     first: dict[int, str] = {}
     aliases: dict[str, list[str]] = {}
@@ -59,8 +59,6 @@ def state_of(module: torch.nn.Module) -> State:
             found[name] = tensor
             if tensor.is_meta or isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin):
                 raise ExportError(f"{name} has no values: initialise the module before exporting it")
-            if tensor.dtype in (torch.float16, torch.bfloat16):
-                raise ExportError(f"{name} is {tensor.dtype}: call module.float() before exporting")
     parameters, buffers = parts
     return State(parameters, buffers, {name for name in buffers if name in saved}, aliases)
 

@@ -35,7 +35,8 @@ def move(module: torch.nn.Module, seed: int, distance: int = 1) -> torch.nn.Modu
                 continue
             up = (torch.rand(numbers.shape, generator=generator) < 0.5).to(numbers.device)
             bits = numbers.contiguous().view(INTEGERS[numbers.element_size()])  # sign and magnitude: floats in order
-            moved = bits + torch.where(up == (numbers > 0), distance, -distance).to(bits.dtype)
+            step = distance if numbers.element_size() > 2 else 1
+            moved = bits + torch.where(up == (numbers > 0), step, -step).to(bits.dtype)
             normal = numbers.abs() >= torch.finfo(numbers.dtype).tiny
             numbers.copy_(torch.where(normal, moved.view(numbers.dtype), numbers))
     return module

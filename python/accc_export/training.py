@@ -37,6 +37,14 @@ _RATES = {"rmsprop": 1e-2, "adagrad": 1e-2}
 """Learning rates of those that have another than 1e-3."""
 
 
+HALF = (torch.float16, torch.bfloat16)
+
+
+def widened(tensor: torch.Tensor | None) -> torch.Tensor | None:
+    """16-bit floats as float32, in which accc computes their losses."""
+    return tensor.float() if tensor is not None and tensor.dtype in HALF else tensor
+
+
 def takes_target(loss: str) -> bool:
     return not loss.startswith("output:")
 
@@ -56,16 +64,16 @@ def make_loss(text: str, outputs: Iterable[str]) -> Loss:
     _check(text, options, _LOSS_OPTIONS.get(name, set()))
     output = _find(text, value, outputs) if value is not None else outputs[0]
     if name in _ELEMENTS:
-        return lambda results, target: _ELEMENTS[name](results[output], target)
+        return lambda results, target: _ELEMENTS[name](widened(results[output]), widened(target))
     dim = int(options.pop("class_dim", 1))
     settings = {key: int(x) if key == "ignore_index" else float(x) for key, x in options.items() if key != "weight"}
     weight = _class_weights(options["weight"]) if "weight" in options else None
 
     def classes(results, target):
-        scores = results[output]
+        scores = widened(results[output])
         scores = scores if scores.dim() < 2 else scores.movedim(dim, 1)
         own = None if weight is None else weight.to(scores)
-        return _CLASSES[name](scores, target, weight=own, **settings)
+        return _CLASSES[name](scores, widened(target), weight=own, **settings)
 
     return classes
 

@@ -8,7 +8,7 @@ import onnx.shape_inference
 
 from .errors import ExportError
 from .exporters import Axes
-from .graphs import is_large, nodes_of
+from .graphs import is_large, nodes_of, tensor_proto
 from .modules import Observation, State
 
 _RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
@@ -24,9 +24,9 @@ def verify(model: onnx.ModelProto, state: State, observation: Observation, axes:
     initializers = {x.name: x for x in model.graph.initializer}
     problems = _fixed_dimensions(model, axes)
     for name, tensor in state.tensors().items():
-        value = tensor.detach().cpu().numpy()
+        value = _array_of(tensor_proto(tensor, name))
         if name in initializers:
-            problems += _differences(name, value, onnx.numpy_helper.to_array(initializers[name]))
+            problems += _differences(name, value, _array_of(initializers[name]))
         elif name in observation.reached:
             problems.append(f"the parameter {name} is missing{_successor(value, initializers, model)}")
     problems += _batch_norms(model, observation)
@@ -40,6 +40,12 @@ def verify(model: onnx.ModelProto, state: State, observation: Observation, axes:
         shown = "".join(f"\n  {problem}" for problem in problems[:20])
         more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
         raise ExportError(f"the exported graph is not the module's:{shown}{more}")
+
+
+def _array_of(tensor: onnx.TensorProto) -> np.ndarray:
+    """Of bfloat16, which NumPy does not have, as float32."""
+    array = onnx.numpy_helper.to_array(tensor)
+    return array.astype(np.float32) if tensor.data_type == onnx.TensorProto.BFLOAT16 else array
 
 
 def _fixed_dimensions(model: onnx.ModelProto, axes: Axes) -> list[str]:
@@ -87,7 +93,7 @@ def _successor(value: np.ndarray, initializers, model: onnx.ModelProto) -> str:
     for tensor in (*initializers.values(), *constants):
         if value.size < 2 or np.prod(tensor.dims) != value.size:
             continue
-        stored = onnx.numpy_helper.to_array(tensor)
+        stored = _array_of(tensor)
         if stored.shape == value.shape and np.array_equal(stored, value):
             return f": it was merged with {tensor.name}, of equal values"
         if value.ndim == 2 and np.array_equal(stored, value.T):

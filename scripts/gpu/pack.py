@@ -28,6 +28,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TRAINING = ROOT / "test" / "training"
 GOLDENS = {path.parent.name: path.parent for path in sorted(TRAINING.glob("goldens/*/meta.json"))}
+GOLDENS |= {f"{path.parent.name}_half": path.parent for path in sorted(TRAINING.glob("half/*/meta.json"))}
 GOLDENS |= {f"{path.parent.name}_mixed": path.parent for path in sorted(TRAINING.glob("mixed/*/meta.json"))}
 ARCHS = "sm_80,sm_90,compute_80"
 LIMIT = 3600  # seconds a command

@@ -37,15 +37,16 @@ def accc(*arguments):
 
 def compile_options(meta, file):
     """The command line's options for what meta.json says of a model file."""
-    options = ["--loss", meta["loss"], "--optimizer", meta["optimizer"]]
+    options = ["--optimizer", meta["optimizer"]]
+    (entry,) = (entry for entry in meta["files"] if entry["file"] == file)
+    if loss := entry.get("loss", meta["loss"]):  # unless the file holds its own
+        options += ["--loss", loss]
     if meta.get("precision", "fp32") != "fp32":
         options += ["--precision", meta["precision"]]
     for name, size in meta["dims"].items():
         options += ["-D", f"{name}={size}"]
-    for entry in meta["files"]:
-        if entry["file"] == file:
-            for name in entry.get("freeze", []):
-                options += ["--freeze", f"^{re.escape(name)}$"]
+    for name in entry.get("freeze", []):
+        options += ["--freeze", f"^{re.escape(name)}$"]
     return options
 
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 using namespace accc;
 using namespace accc::tool;
@@ -13,39 +14,10 @@ using namespace accc::tool;
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-template <typename T> std::vector<double> widen(const Tensor &tensor) {
-  auto data = tensor.data<T>();
-  return std::vector<double>(data.begin(), data.end());
-}
-
 std::vector<double> toDoubles(const Tensor &tensor) {
-  switch (tensor.dtype()) {
-  case DType::f32:
-    return widen<float>(tensor);
-  case DType::f64:
-    return widen<double>(tensor);
-  case DType::boolean:
-    return widen<bool>(tensor);
-  case DType::i8:
-    return widen<int8_t>(tensor);
-  case DType::i16:
-    return widen<int16_t>(tensor);
-  case DType::i32:
-    return widen<int32_t>(tensor);
-  case DType::i64:
-    return widen<int64_t>(tensor);
-  case DType::u8:
-    return widen<uint8_t>(tensor);
-  case DType::u16:
-    return widen<uint16_t>(tensor);
-  case DType::u32:
-    return widen<uint32_t>(tensor);
-  case DType::u64:
-    return widen<uint64_t>(tensor);
-  default:
-    throw Error(ErrorKind::data,
-                "tensors of " + std::string(to_string(tensor.dtype())) + " cannot be compared");
-  }
+  Tensor wide = tensor.to(DType::f64);
+  std::span<const double> data = std::as_const(wide).data<double>();
+  return std::vector<double>(data.begin(), data.end());
 }
 
 /// What is no number, or infinite, has no distance.
@@ -111,7 +83,8 @@ static void judgeBySize(Verdict &verdict, const Tensor &result, const Tensor &go
 }
 
 static bool isFloat(const Tensor &tensor) {
-  return tensor.dtype() == DType::f32 || tensor.dtype() == DType::f64;
+  return tensor.dtype() == DType::f32 || tensor.dtype() == DType::f64 ||
+         tensor.dtype() == DType::f16 || tensor.dtype() == DType::bf16;
 }
 
 Verdict accc::tool::judge(const std::string &name, const Tensor *result, const Tensor &golden,

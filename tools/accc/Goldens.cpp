@@ -71,6 +71,7 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   meta.dropout = json.value("dropout", false);
   meta.lossMean = json.value("loss_mean", 0.0);
   meta.lossDeviation = json.value("loss_std", 0.0);
+  meta.isHalf = json.value("half", false);
   meta.isOwn = json.contains("accc");
   if (json.contains("noise"))
     meta.noise = json["noise"].get<Noise>();

@@ -46,9 +46,11 @@ struct GoldenMeta {
   std::optional<Updates> updates = {};
   std::string snapshot; ///< JSON: what describeForDiff() gave for the library; empty: not known
 
+  bool isHalf = false; ///< the model computes in 16-bit floats
+
   /// What numbers are held to unless the user says something else: 1e-4; with bf16, of which a
   /// rounding is 2e-3, 1e-3, which is what elements of 0.5 and less are rounded by.
-  double tolerance() const { return compile.precision == "bf16" ? 1e-3 : 1e-4; }
+  double tolerance() const { return isHalf || compile.precision == "bf16" ? 1e-3 : 1e-4; }
 };
 
 /// Throws Error where there is none, or it cannot be read. `model` is the model's file, of which

@@ -4,9 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <random>
+#include <span>
 
 using namespace accc;
 using namespace accc::tool;
@@ -23,24 +22,37 @@ static int32_t floatsOfStep(const Model &model) {
   return isMixed ? 1 << 13 : 1;
 }
 
-static Tensor moved(const Tensor &weights, int32_t distance, std::mt19937_64 &engine) {
-  Tensor result = weights.clone();
+/// `places` are the bits of floats: sign and magnitude, so that those of one sign are in order.
+/// `exponent` masks those of the exponent.
+template <typename Place>
+static void move(std::span<Place> places, Place exponent, int32_t distance,
+                 std::mt19937_64 &engine) {
   uint64_t bits = 0;
   size_t left = 0;
-  for (float &weight : result.data<float>()) {
+  for (Place &place : places) {
     if (left-- == 0) {
       bits = engine();
       left = 63;
     }
-    bool isUp = bits & 1;
+    bool isUp = bits & 1, isPositive = place >= 0;
     bits >>= 1;
     // Beside zero there are only subnormals, which a session flushes.
-    if (!std::isnormal(weight))
-      continue;
-    // Sign and magnitude: floats of one sign are in order.
-    auto place = std::bit_cast<int32_t>(weight);
-    weight = std::bit_cast<float>(place + (isUp == (weight > 0) ? distance : -distance));
+    auto power = static_cast<Place>(place & exponent);
+    if (power != 0 && power != exponent)
+      place = static_cast<Place>(place + (isUp == isPositive ? distance : -distance));
   }
+}
+
+static Tensor moved(const Tensor &weights, int32_t distance, std::mt19937_64 &engine) {
+  Tensor result = weights.clone();
+  auto size = static_cast<size_t>(result.size());
+  if (weights.dtype() == DType::f32)
+    move<int32_t>({static_cast<int32_t *>(result.raw()), size}, 0x7f800000, distance, engine);
+  // Of 16 bits the next float is far enough.
+  if (weights.dtype() == DType::bf16)
+    move<int16_t>({static_cast<int16_t *>(result.raw()), size}, 0x7f80, 1, engine);
+  if (weights.dtype() == DType::f16)
+    move<int16_t>({static_cast<int16_t *>(result.raw()), size}, 0x7c00, 1, engine);
   return result;
 }
 
@@ -48,8 +60,7 @@ static TensorMap moveParameters(const Model &model, TensorMap variables, int32_t
   std::mt19937_64 engine(static_cast<uint64_t>(distance));
   for (const accc_variable &variable : model.variables()) {
     auto found = variables.find(variable.tensor.name);
-    if (variable.role == ACCC_PARAMETER && found != variables.end() &&
-        found->second.dtype() == DType::f32)
+    if (variable.role == ACCC_PARAMETER && found != variables.end())
       found->second = moved(found->second, distance, engine);
   }
   return variables;

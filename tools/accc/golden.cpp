@@ -60,6 +60,13 @@ static void checkFinite(const TensorMap &goldens) {
 
 static ordered_json split(const std::string &text) { return CLI::detail::split(text, ','); }
 
+/// Whether the model has variables of 16-bit floats.
+static bool holdsHalf(const Model &model) {
+  return std::ranges::any_of(model.variables(), [](const accc_variable &variable) {
+    return variable.tensor.dtype == ACCC_F16 || variable.tensor.dtype == ACCC_BF16;
+  });
+}
+
 /// How the run was made, in the terms of `accc compile` and `accc run`.
 static ordered_json describeRun(const Model &model, const RecordOptions &options,
                                 std::string_view sizes, float learningRate) {
@@ -90,6 +97,8 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
       meta[name] = manifest[name];
   if (manifest.contains("accepted_damage"))
     meta["accept_damaged_export"] = true;
+  if (holdsHalf(model))
+    meta["half"] = true;
   meta["library"] = describeForDiff(options.library);
   return meta;
 }

@@ -27,6 +27,10 @@ mlir::LogicalResult generateCudaCode(mlir::ModuleOp program, const CudaTarget &t
 /// that was looked for.
 mlir::LogicalResult linkDeviceLibrary(llvm::Module &module, mlir::Location loc);
 
+/// Has what LLVM made to compute in f16 compute in f32: instructions of f16 would take subnormals
+/// for zero.
+void computeHalvesInF32(llvm::Module &module);
+
 /// The folder of the CUDA toolkit: CUDA_PATH, CUDA_HOME, that of an nvcc in PATH, or
 /// /usr/local/cuda; none where there is no such folder.
 std::optional<std::string> findToolkit();

@@ -98,6 +98,7 @@ static FailureOr<std::string> generatePtx(ModuleOp kernels, const CudaArch &arch
   dump(dumps, "kernels.ll", [&](llvm::raw_ostream &os) { module->print(os, nullptr); });
   if (failed(optimise(*module, *machine, "default<O2>", loc)))
     return failure();
+  computeHalvesInF32(*module);
   keepLoops(*module);
   FailureOr<std::string> ptx = emitPtx(*module, *machine, loc);
   if (succeeded(ptx))

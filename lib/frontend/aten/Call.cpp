@@ -130,7 +130,9 @@ Entities run(ForwardBuilder &function, Location loc, const PreparedCall &call, V
     replaceViewed(arguments[call.viewed], viewed, index);
   }
   Node node(function, loc, call.op.signature, std::move(arguments), memory, call.numbers);
-  Entities results = function.build([&] { return call.op.rule(node); });
+  Entities results =
+      function.build([&] { return call.op.rule(node); },
+                     [&](llvm::function_ref<Value(Value)> replaced) { node.mapWrites(replaced); });
   if (effects)
     *effects = {{node.writes().begin(), node.writes().end()},
                 node.sharing(),

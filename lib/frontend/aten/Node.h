@@ -119,6 +119,10 @@ public:
   /// The operator writes this into its argument, beside its results.
   void write(llvm::StringRef name, mlir::Value value) { written.push_back({name.str(), value}); }
   llvm::ArrayRef<std::pair<std::string, mlir::Value>> writes() const { return written; }
+  void mapWrites(llvm::function_ref<mlir::Value(mlir::Value)> map) {
+    for (auto &[name, value] : written)
+      value = map(value);
+  }
   /// The result shares this with the first argument, where that hangs on the call.
   void share(Alias alias) { shared = alias; }
   std::optional<Alias> sharing() const { return shared; }

@@ -2,12 +2,14 @@
 #include "frontend/common/ForwardBuilder.h"
 #include "frontend/common/ImportError.h"
 #include "frontend/common/TensorTypes.h"
+#include "frontend/common/WideNode.h"
 #include "ir/interfaces/InferenceError.h"
 #include "ir/nn/Nn.h"
 #include "support/Suggest.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace accc;
@@ -200,21 +202,54 @@ void ForwardBuilder::remark(Problem problem) {
 
 // ---- rules ----
 
-void ForwardBuilder::settle(Operation *last, Entities &results) {
-  SmallVector<Operation *> built;
+/// The entity with other tensors.
+static Entity mapped(const Entity &entity, function_ref<Value(Value)> map) {
+  Entity result = entity;
+  if (entity.tensor)
+    result.tensor = map(entity.tensor);
+  if (entity.sequence) {
+    std::vector<Entity> elements;
+    for (const Entity &each : *entity.sequence)
+      elements.push_back(mapped(each, map));
+    result.sequence = std::make_shared<const std::vector<Entity>>(std::move(elements));
+  }
+  return result;
+}
+
+void ForwardBuilder::settle(Operation *last, Entities &results, ReplaceHeld replaceHeld) {
+  auto sinceLast = [&] {
+    SmallVector<Operation *> built;
+    for (Operation *op = last ? last->getNextNode() : &body->front(); op; op = op->getNextNode())
+      if (!settled.contains(op))
+        built.push_back(op);
+    return built;
+  };
+  auto verifyAll = [](ArrayRef<Operation *> ops) {
+    // Sizes first: verifiers and folding multiply extents.
+    for (Operation *op : ops)
+      for (Type type : op->getResultTypes()) {
+        auto tensor = cast<RankedTensorType>(type);
+        tensorType(tensor.getShape(), tensor.getElementType());
+      }
+    for (Operation *op : ops)
+      if (failed(mlir::verify(op, /*verifyRecursively=*/false)))
+        fail("is not valid here");
+  };
   if (body->empty())
     return;
-  for (Operation *op = last ? last->getNextNode() : &body->front(); op; op = op->getNextNode())
-    built.push_back(op);
-  // Sizes first: verifiers and folding multiply extents.
-  for (Operation *op : built)
-    for (Type type : op->getResultTypes()) {
-      auto tensor = cast<RankedTensorType>(type);
-      tensorType(tensor.getShape(), tensor.getElementType());
-    }
-  for (Operation *op : built)
-    if (failed(mlir::verify(op, /*verifyRecursively=*/false)))
-      fail("is not valid here");
+  SmallVector<Operation *> built = sinceLast();
+  verifyAll(built);
+  WideNode wide(built, opBuilder);
+  auto replaceAll = [&](function_ref<Value(Value)> replaced) {
+    for (Entity &entity : results)
+      entity = mapped(entity, replaced);
+    for (Variable &variable : variables)
+      if (variable.update)
+        variable.update = replaced(variable.update);
+    replaceHeld(replaced);
+  };
+  replaceAll([&](Value value) { return wide.narrowed(value); });
+  built = sinceLast();
   llvm::DenseMap<Value, Value> folded;
   for (Operation *op : built) {
     SmallVector<Value> constants = foldConstant(op);
@@ -223,21 +258,29 @@ void ForwardBuilder::settle(Operation *last, Entities &results) {
       result.replaceAllUsesWith(constant);
     }
   }
-  for (Entity &entity : results)
-    if (auto found = folded.find(entity.tensor); entity.tensor && found != folded.end())
-      entity.tensor = found->second;
+  if (!folded.empty())
+    replaceAll([&](Value value) {
+      auto found = folded.find(value);
+      return found == folded.end() ? value : found->second;
+    });
+  if (depth > 1)
+    for (Operation *op : sinceLast())
+      settled.insert(op);
+  else
+    settled.clear();
 }
 
-Entities ForwardBuilder::build(llvm::function_ref<Entities()> rule) {
+Entities ForwardBuilder::build(llvm::function_ref<Entities()> rule, ReplaceHeld replaceHeld) {
   Operation *last = body->empty() ? nullptr : &body->back();
   Entities results;
+  llvm::SaveAndRestore nested(depth, depth + 1);
   try {
     results = rule();
   } catch (const InferenceError &error) {
     fail("is not valid here: no type can be inferred for '" + error.op + "'");
   }
   if (diagnostics.empty())
-    settle(last, results);
+    settle(last, results, replaceHeld);
   if (!diagnostics.empty())
     fail("is not valid here");
   return results;

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Regex.h"
 
@@ -127,9 +128,12 @@ public:
   }
 
   // ---- rules ----
-  /// Runs a rule, verifies what it built and folds what is known. Throws ImportError with what is
-  /// wrong.
-  Entities build(llvm::function_ref<Entities()> rule);
+  /// Replaces what a rule holds beside its results by what the given function makes of it.
+  using ReplaceHeld = llvm::function_ref<void(llvm::function_ref<mlir::Value(mlir::Value)>)>;
+
+  /// Runs a rule, verifies what it built, has 16-bit floats computed in f32 and folds what is
+  /// known. Throws ImportError with what is wrong.
+  Entities build(llvm::function_ref<Entities()> rule, ReplaceHeld replaceHeld = [](auto) {});
 
 protected:
   /// Makes @forward of the outputs, unless there are problems: results, roles, what nobody uses,
@@ -150,8 +154,9 @@ protected:
 
 private:
   mlir::Value addArgument(mlir::RankedTensorType type, llvm::StringRef name);
-  /// Verifies the ops built since `last` and folds what is known; `results` follow.
-  void settle(mlir::Operation *last, Entities &results);
+  /// Verifies the ops built since `last`, has 16-bit floats computed in f32 and folds what is
+  /// known; what the rule holds follows.
+  void settle(mlir::Operation *last, Entities &results, ReplaceHeld replaceHeld);
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp forward;
@@ -161,6 +166,9 @@ private:
   llvm::SmallVector<std::pair<mlir::Value, prim::Role>> inputs;
   mlir::Value key;
   int64_t streams = 0;
+  /// Rules may run others: how many do, and what these have built.
+  int depth = 0;
+  llvm::DenseSet<mlir::Operation *> settled;
   std::vector<llvm::Regex> frozen;
   std::set<std::string, std::less<>> openDimensions, usedDimensions, missingDimensions;
   std::vector<std::string> unknownDimensions;

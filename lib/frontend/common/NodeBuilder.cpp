@@ -141,7 +141,7 @@ Tensor NodeBuilder::reals(ArrayRef<double> values, ArrayRef<int64_t> shape,
 }
 
 Tensor NodeBuilder::full(ArrayRef<int64_t> shape, Type elementType, double value) const {
-  return constant(prim::splat(tensorType(shape, elementType), value));
+  return prim::full(builder(), loc(), tensorType(shape, elementType), value);
 }
 
 Tensor NodeBuilder::scalar(double value, Type elementType) const {

@@ -39,6 +39,11 @@ class ReportsErrors : public mlir::OpTrait::TraitBase<ConcreteType, ReportsError
 template <typename ConcreteType>
 class Expensive : public mlir::OpTrait::TraitBase<ConcreteType, Expensive> {};
 
+/// Of 16-bit floats the op reads and gives these, and its definition says what it rounds. Every
+/// other op of a model in 16-bit floats computes in f32, and what it gives is rounded once.
+template <typename ConcreteType>
+class RoundsItself : public mlir::OpTrait::TraitBase<ConcreteType, RoundsItself> {};
+
 /// The gradient with respect to every operand is zero: comparisons, rounding, random bits, ...
 template <typename ConcreteType>
 class ZeroGradient : public mlir::OpTrait::TraitBase<ConcreteType, ZeroGradient> {};

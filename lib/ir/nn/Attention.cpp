@@ -59,12 +59,11 @@ LogicalResult AttentionOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> 
   int64_t batch = q.dim(0), heads = q.dim(1), queries = q.dim(2), keys = k.dim(2),
           groups = k.dim(1);
   bool grouped = groups != heads;
-  auto product = [&](Tensor a, Tensor b, int64_t bContracting) {
-    return dotGeneral(a, b, {0, 1}, {0, 1}, {a.rank() - 1}, {bContracting});
-  };
 
   Tensor rows = grouped ? q.reshape({batch, groups, heads / groups, queries, q.dim(3)}) : q;
-  Tensor scores = widen(product(rows, k, 3).reshape({batch, heads, queries, keys}) * getScale());
+  Tensor scores = wideDotGeneral(rows, k, {0, 1}, {0, 1}, {rows.rank() - 1}, {3})
+                      .reshape({batch, heads, queries, keys}) *
+                  getScale();
   if (double cap = getSoftcap(); cap > 0.0)
     scores = cap * tanh(scores * (1.0 / cap));
   std::optional<Tensor> visible;
@@ -85,7 +84,8 @@ LogicalResult AttentionOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> 
   Tensor weights = q.wrap(builder.create<SoftmaxOp>(getLoc(), scores, 3)).convert(q.elementType());
   if (grouped)
     weights = weights.reshape({batch, groups, heads / groups, queries, keys});
-  results.push_back(product(weights, v, 2).reshape(getType().getShape()));
+  Tensor sum = dotGeneral(weights, v, {0, 1}, {0, 1}, {weights.rank() - 1}, {2});
+  results.push_back(sum.reshape(getType().getShape()));
   return success();
 }
 

@@ -4,13 +4,14 @@
 
 include "ir/nn/NnDialect.td"
 
-def Nn_AttentionOp : Nn_Op<"attention", Nn_Infers> {
+def Nn_AttentionOp : Nn_Op<"attention", Nn_Multiplies> {
   let summary = "softmax(scale q k^T + mask) v for each head";
   let description = [{
     q [B, H, T, D], k [B, Hk, S, D], v [B, Hk, S, Dv], result [B, H, T, Dv]. H is a multiple of Hk: query
     head h reads key and value head h / (H / Hk). mask broadcasts to [B, H, T, S] by numpy's rule: booleans
     say where to look, floats are added. causal also hides positions s > t. A query that may look nowhere
-    gives 0. A positive softcap c replaces the scores s by c tanh(s / c).
+    gives 0. A positive softcap c replaces the scores s by c tanh(s / c). Of 16-bit floats scores are kept in
+    f32, and the softmax is rounded for its product.
     Source: Vaswani et al., "Attention is all you need", 2017; Ainslie et al., "GQA", 2023.
     attention_c1: ranks are 4 and extents agree as above. attention_c2: mask broadcasts to [B, H, T, S].}];
   let arguments = (ins Prim_FloatTensor:$q, Prim_FloatTensor:$k, Prim_FloatTensor:$v,

@@ -5,7 +5,7 @@
 
 include "ir/nn/NnDialect.td"
 
-class Nn_ConvolutionLike<string mnemonic, dag extra> : Nn_Op<mnemonic, Nn_Infers> {
+class Nn_ConvolutionLike<string mnemonic, dag extra> : Nn_Op<mnemonic, Nn_Multiplies> {
   let arguments = !con((ins Prim_FloatTensor:$x, Prim_FloatTensor:$w, Optional<Prim_FloatTensor>:$bias,
                             DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                             DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high), extra,

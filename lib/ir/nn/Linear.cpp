@@ -119,10 +119,14 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 
 // The leading dimensions of x are free dimensions of one product: no reshape is needed.
 LogicalResult LinearOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
-  Tensor x(builder, getLoc(), getX());
-  Tensor y = dotGeneral(x, x.wrap(getW()), {}, {}, {x.rank() - 1}, {getTransposeW() ? 1 : 0});
-  if (getBias())
-    y = y + x.wrap(getBias()).broadcastTo(y.shape());
-  results.push_back(y);
+  Tensor x(builder, getLoc(), getX()), w = x.wrap(getW());
+  SmallVector<int64_t> contracting = {getTransposeW() ? 1 : 0};
+  if (!getBias()) {
+    results.push_back(dotGeneral(x, w, {}, {}, {x.rank() - 1}, contracting));
+    return success();
+  }
+  Tensor y = wideDotGeneral(x, w, {}, {}, {x.rank() - 1}, contracting);
+  y = y + widen(x.wrap(getBias())).broadcastTo(y.shape());
+  results.push_back(y.convert(x.elementType()));
   return success();
 }

@@ -4,7 +4,7 @@
 
 include "ir/nn/NnDialect.td"
 
-def Nn_MatmulOp : Nn_Op<"matmul", Nn_Infers> {
+def Nn_MatmulOp : Nn_Op<"matmul", Nn_Multiplies> {
   let summary = "the matrix product with numpy's rules";
   let description = [{
     a [batch..., M, K] times b [batch..., K, N] gives [batch..., M, N], where batch dimensions broadcast.
@@ -16,10 +16,11 @@ def Nn_MatmulOp : Nn_Op<"matmul", Nn_Infers> {
   let results = (outs Prim_FloatTensor:$result);
 }
 
-def Nn_LinearOp : Nn_Op<"linear", Nn_Infers> {
+def Nn_LinearOp : Nn_Op<"linear", Nn_Multiplies> {
   let summary = "x w + bias, or x w^T + bias, over the last dimension of x";
   let description = [{
     x [..., K], w [K, N] (or [N, K] if transpose_w, as PyTorch keeps it), bias [N], result [..., N].
+    Of 16-bit floats the sums and the bias are added in f32, and rounded once.
     linear_c1: rank(x) >= 1, rank(w) = 2, all of the same element type.
     linear_c2: the contracted extents agree.
     linear_c3: bias has the shape [N].}];

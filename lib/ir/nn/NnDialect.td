@@ -60,4 +60,8 @@ class Nn_OpWithGradient<string mnemonic, list<Trait> traits = []>
 // Its result types follow from its operands and attributes.
 defvar Nn_Infers = [InferTypeOpAdaptor];
 
+// What is made of products, which read and give 16-bit floats.
+def Nn_RoundsItself : NativeOpTrait<"RoundsItself"> { let cppNamespace = "::accc"; }
+defvar Nn_Multiplies = [Nn_RoundsItself] # Nn_Infers;
+
 #endif

@@ -83,13 +83,14 @@ Tensor peephole(const Sequence &sequence, Value p, int64_t k) {
 /// The steps in time's order. Forward and derivative both call it, so that common-subexpression
 /// elimination merges them.
 SmallVector<LstmStep> unroll(LstmOp op, const Sequence &sequence) {
-  Tensor projected = sequence.project(sequence.own(op.getW()), wholeBias(sequence, op.getB()));
-  Tensor r = sequence.own(op.getR());
+  Tensor projected =
+      sequence.project(sequence.ownFactor(op.getW()), wholeBias(sequence, op.getB()));
+  Tensor r = sequence.ownFactor(op.getR());
   Tensor h = sequence.ownState(op.getInitialH()), c = sequence.ownState(op.getInitialC());
   Value p = op.getP();
   SmallVector<LstmStep> steps(sequence.shape.steps, LstmStep{h, c, h, h, h, h, c, c, h});
   for (int64_t t : sequence.order()) {
-    Tensor a = sequence.step(projected, t) + Sequence::recur(h, r);
+    Tensor a = sequence.step(projected, t) + sequence.recur(h, r);
     auto gate = [&](int64_t k) { return sequence.gate(a, k); };
     Tensor i = logistic(p ? gate(0) + peephole(sequence, p, 0) * c : gate(0));
     Tensor f = logistic(p ? gate(2) + peephole(sequence, p, 2) * c : gate(2));
@@ -139,7 +140,7 @@ LogicalResult LstmOp::differentiate(Gradients &gradients) {
   for (int64_t d = 0; d < shape.directions; ++d) {
     Sequence sequence(*this, builder, d);
     SmallVector<LstmStep> steps = unroll(*this, sequence);
-    Tensor w = sequence.own(getW()), r = sequence.own(getR());
+    Tensor w = sequence.ownFactor(getW()), r = sequence.ownFactor(getR());
     Tensor dy = sequence.ownOutput(gradients.of(getY()));
     Tensor dh = sequence.ownState(gradients.of(getYH())),
            dc = sequence.ownState(gradients.of(getYC()));
@@ -161,7 +162,7 @@ LogicalResult LstmOp::differentiate(Gradients &gradients) {
       dc = dc * s.f;
       if (p)
         dc = dc + dai * peephole(sequence, p, 0) + daf * peephole(sequence, p, 2);
-      dh = dotGeneral(das[t], r, {}, {}, {1}, {0});
+      dh = wideDotGeneral(sequence.asFactor(das[t]), r, {}, {}, {1}, {0});
     }
     dhs.push_back(dh);
     dcs.push_back(dc);
@@ -172,15 +173,16 @@ LogicalResult LstmOp::differentiate(Gradients &gradients) {
         values.push_back(step.*member);
       return Sequence::stack(values);
     };
-    Tensor da = Sequence::stack(das);
+    Tensor da = Sequence::stack(das), factor = sequence.asFactor(da);
     if (gradients.wants(getX())) {
-      Tensor part = dotGeneral(da, w, {}, {}, {2}, {0});
+      Tensor part = wideDotGeneral(factor, w, {}, {}, {2}, {0});
       dx = dx ? *dx + part : part;
     }
     if (gradients.wants(getW()))
-      dws.push_back(dotGeneral(da, sequence.input(), {}, {}, {0, 1}, {0, 1}));
+      dws.push_back(dotGeneral(factor, sequence.input(), {}, {}, {0, 1}, {0, 1}));
     if (gradients.wants(getR()))
-      drs.push_back(dotGeneral(da, stackOf(&LstmStep::previousH), {}, {}, {0, 1}, {0, 1}));
+      drs.push_back(dotGeneral(factor, sequence.asFactor(stackOf(&LstmStep::previousH)), {}, {},
+                               {0, 1}, {0, 1}));
     if (getB() && gradients.wants(getB())) {
       Tensor db = sum(da, {0, 1});
       dbs.push_back(prim::concatenate({db, db}, 0));
@@ -195,10 +197,10 @@ LogicalResult LstmOp::differentiate(Gradients &gradients) {
   }
   Sequence first(*this, builder, 0);
   if (gradients.wants(getX()))
-    gradients.add(getX(), first.timeMajor(*dx));
+    addNarrowed(gradients, getX(), first.timeMajor(*dx));
   auto addJoined = [&](Value operand, ArrayRef<Tensor> directions) {
     if (!directions.empty())
-      gradients.add(operand, joinDirections(directions));
+      addNarrowed(gradients, operand, joinDirections(directions));
   };
   addJoined(getW(), dws);
   addJoined(getR(), drs);
@@ -247,7 +249,7 @@ LogicalResult GruOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
 LogicalResult GruOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
   int64_t hidden = SequenceShape::of(*this).hidden;
   return decomposeRecurrent(*this, builder, results, [&](const Sequence &sequence) {
-    Tensor w = sequence.own(getW()), r = sequence.own(getR());
+    Tensor w = sequence.ownFactor(getW()), r = sequence.ownFactor(getR());
     Tensor rzr = r.sliceDim(0, 0, 2 * hidden), rn = r.sliceDim(0, 2 * hidden, 3 * hidden);
     // The state's bias of n is inside what the reset gate scales, if that comes after the product.
     std::optional<Tensor> bias, resetBias;
@@ -264,7 +266,7 @@ LogicalResult GruOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &resul
     return [=, this, &sequence](int64_t t, Tensor h) {
       Tensor a = sequence.step(projected, t);
       Tensor an = sequence.gate(a, 2);
-      Tensor state = Sequence::recur(h, getLinearBeforeReset() ? r : rzr);
+      Tensor state = sequence.recur(h, getLinearBeforeReset() ? r : rzr);
       Tensor z = logistic(sequence.gate(a, 0) + sequence.gate(state, 0));
       Tensor reset = logistic(sequence.gate(a, 1) + sequence.gate(state, 1));
       Tensor fromState = an;
@@ -274,7 +276,7 @@ LogicalResult GruOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &resul
           fromState = fromState + resetBias->broadcastTo(fromState.shape());
         fromState = reset * fromState;
       } else {
-        fromState = Sequence::recur(reset * h, rn);
+        fromState = sequence.recur(reset * h, rn);
       }
       Tensor n = tanh(an + fromState);
       return (1.0 - z) * n + z * h;
@@ -291,10 +293,10 @@ LogicalResult RnnOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
 
 LogicalResult RnnOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
   return decomposeRecurrent(*this, builder, results, [&](const Sequence &sequence) {
-    Tensor projected = sequence.project(sequence.own(getW()), wholeBias(sequence, getB()));
-    Tensor r = sequence.own(getR());
+    Tensor projected = sequence.project(sequence.ownFactor(getW()), wholeBias(sequence, getB()));
+    Tensor r = sequence.ownFactor(getR());
     return [=, this, &sequence](int64_t t, Tensor h) {
-      Tensor a = sequence.step(projected, t) + Sequence::recur(h, r);
+      Tensor a = sequence.step(projected, t) + sequence.recur(h, r);
       return getRelu() ? max(a, 0.0) : tanh(a);
     };
   });

@@ -8,12 +8,14 @@
 // | b | [d, 2 gates H]: the input's, then the state's |
 // | initial_h, initial_c, y_h, y_c | [d, B, H] ([B, d, H] if batch_first) |
 // | y | [T, d, B, H] ([B, T, d, H] if batch_first) |
+//
+// Of 16-bit floats, products read 16 bits; sums, gates and states are f32, and results are rounded once.
 #ifndef ACCC_IR_NN_RECURRENT
 #define ACCC_IR_NN_RECURRENT
 
 include "ir/nn/NnDialect.td"
 
-def Nn_LstmOp : Nn_OpWithGradient<"lstm", [AttrSizedOperandSegments] # Nn_Infers> {
+def Nn_LstmOp : Nn_OpWithGradient<"lstm", [AttrSizedOperandSegments] # Nn_Multiplies> {
   let summary = "long short-term memory; gates in the order i, o, f, c";
   let description = [{
     i = logistic(Wi x + Ri h + bi [+ Pi c]), f likewise, g = tanh(Wc x + Rc h + bc), c' = f c + i g,
@@ -30,7 +32,7 @@ def Nn_LstmOp : Nn_OpWithGradient<"lstm", [AttrSizedOperandSegments] # Nn_Infers
     functional-type(operands, results)}];
 }
 
-def Nn_GruOp : Nn_Op<"gru", [AttrSizedOperandSegments] # Nn_Infers> {
+def Nn_GruOp : Nn_Op<"gru", [AttrSizedOperandSegments] # Nn_Multiplies> {
   let summary = "gated recurrent unit; gates in the order z, r, n";
   let description = [{
     z = logistic(Wz x + Rz h + bz), r likewise, n = tanh(Wn x + r (Rn h + rbn) + wbn) if
@@ -46,7 +48,7 @@ def Nn_GruOp : Nn_Op<"gru", [AttrSizedOperandSegments] # Nn_Infers> {
     $x `,` $w `,` $r (`b` $b^)? (`h` $initial_h^)? attr-dict `:` functional-type(operands, results)}];
 }
 
-def Nn_RnnOp : Nn_Op<"rnn", [AttrSizedOperandSegments] # Nn_Infers> {
+def Nn_RnnOp : Nn_Op<"rnn", [AttrSizedOperandSegments] # Nn_Multiplies> {
   let summary = "h' = tanh(W x + R h + b), or relu in place of tanh";
   let description = [{
     Source: Elman, "Finding structure in time", 1990; ONNX RNN.

@@ -55,11 +55,6 @@ Tensor accc::nn::constantLike(Tensor like, ArrayRef<int64_t> shape, ArrayRef<dou
       like.getLoc(), DenseElementsAttr::get(type, elements)));
 }
 
-Tensor accc::nn::widen(Tensor x) {
-  Type element = x.elementType();
-  return element.isF16() || element.isBF16() ? x.convert(x.getBuilder().getF32Type()) : x;
-}
-
 SoftmaxTerms accc::nn::softmaxTerms(Tensor x, int64_t dimension) {
   Tensor greatest = reduce(prim::ReduceKind::max, x, {dimension});
   Tensor shift = select(equal(greatest, -std::numeric_limits<double>::infinity()), 0.0, greatest);

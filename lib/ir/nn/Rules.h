@@ -34,9 +34,6 @@ prim::Tensor alongChannels(prim::Tensor vector, llvm::ArrayRef<int64_t> shape);
 prim::Tensor constantLike(prim::Tensor like, llvm::ArrayRef<int64_t> shape,
                           llvm::ArrayRef<double> values);
 
-/// x in the type that statistics and sums are computed in: f32 for f16 and bf16, else x's own.
-prim::Tensor widen(prim::Tensor x);
-
 /// Adds a cotangent computed in widened precision.
 inline void addNarrowed(Gradients &gradients, mlir::Value operand, prim::Tensor cotangent) {
   gradients.add(operand, cotangent.convert(typeOf(operand).getElementType()));

@@ -36,6 +36,7 @@ struct SequenceShape {
 
 /// One direction of a recurrent op, unrolled: steps run in `order`, and what they make is put in
 /// time's order. Weights have lost their direction dimension, tensors of all steps are [T, B, ...].
+/// Of 16-bit floats, products read 16 bits and give f32, in which everything else is computed.
 class Sequence {
 public:
   template <typename Op>
@@ -64,20 +65,23 @@ public:
     return shape.batchFirst ? value.transpose({1, 0, 2}) : value;
   }
 
-  /// This direction's part of [d, ...].
-  prim::Tensor own(mlir::Value value) const {
+  /// This direction's part of [d, ...], a factor of products.
+  prim::Tensor ownFactor(mlir::Value value) const {
     prim::Tensor all = x.wrap(value);
     return all.sliceDim(0, direction, direction + 1).reshape(all.shape().drop_front());
   }
+  /// The same of what is no factor.
+  prim::Tensor own(mlir::Value value) const { return widen(ownFactor(value)); }
   /// This direction's part [B, H] of a state [d, B, H], or zeros if there is none.
   prim::Tensor ownState(mlir::Value value) const {
     if (!value)
-      return x.full(mlir::RankedTensorType::get({shape.batch, shape.hidden}, x.elementType()), 0.0);
+      return widen(
+          x.full(mlir::RankedTensorType::get({shape.batch, shape.hidden}, x.elementType()), 0.0));
     return own(timeMajor(x.wrap(value)));
   }
   /// This direction's part [T, B, H] of y.
   prim::Tensor ownOutput(mlir::Value value) const {
-    prim::Tensor y = x.wrap(value);
+    prim::Tensor y = widen(x.wrap(value));
     y = shape.batchFirst ? y.transpose({1, 2, 0, 3}) : y;
     return y.sliceDim(1, direction, direction + 1)
         .reshape({shape.steps, shape.batch, shape.hidden});
@@ -101,12 +105,14 @@ public:
 
   /// x w^T + bias for all steps at once, w [K, I], bias [K].
   prim::Tensor project(prim::Tensor w, std::optional<prim::Tensor> bias) const {
-    prim::Tensor y = dotGeneral(x, w, {}, {}, {2}, {1});
+    prim::Tensor y = wideDotGeneral(x, w, {}, {}, {2}, {1});
     return bias ? y + bias->broadcastTo(y.shape()) : y;
   }
+  /// As the factors of products are.
+  prim::Tensor asFactor(prim::Tensor value) const { return value.convert(x.elementType()); }
   /// h r^T, h [B, H], r [K, H].
-  static prim::Tensor recur(prim::Tensor h, prim::Tensor r) {
-    return dotGeneral(h, r, {}, {}, {1}, {1});
+  prim::Tensor recur(prim::Tensor h, prim::Tensor r) const {
+    return wideDotGeneral(asFactor(h), r, {}, {}, {1}, {1});
   }
 
   /// The result y from each direction's [T, B, H].
@@ -114,12 +120,12 @@ public:
     llvm::SmallVector<prim::Tensor> parts;
     for (prim::Tensor part : directions)
       parts.push_back(part.reshape({shape.steps, 1, shape.batch, shape.hidden}));
-    prim::Tensor y = prim::concatenate(parts, 1);
+    prim::Tensor y = asFactor(prim::concatenate(parts, 1));
     return shape.batchFirst ? y.transpose({2, 0, 1, 3}) : y;
   }
   /// A state [d, B, H] from each direction's [B, H].
   prim::Tensor joinStates(llvm::ArrayRef<prim::Tensor> directions) const {
-    return timeMajor(stack(directions));
+    return asFactor(timeMajor(stack(directions)));
   }
 
 private:

@@ -27,7 +27,7 @@ def Prim_ConvertOp : Prim_PointwiseOp<"convert", [SameOperandsAndResultShape] # 
   let results = (outs Prim_Tensor:$result);
 }
 
-def Prim_BitcastOp : Prim_PointwiseOp<"bitcast", [SameOperandsAndResultShape] # Prim_NoGradient> {
+def Prim_BitcastOp : Prim_PointwiseOp<"bitcast", [SameOperandsAndResultShape, Prim_RoundsItself] # Prim_NoGradient> {
   let summary = "the same bits as another element type of the same width";
   let description = [{bitcast_c1: the element types have the same width.}];
   let arguments = (ins Prim_NumberTensor:$operand);

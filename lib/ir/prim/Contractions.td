@@ -5,7 +5,7 @@
 include "ir/prim/PrimDialect.td"
 
 class Prim_MatrixProduct<string mnemonic>
-    : Prim_Op<mnemonic, "Opaque", [MatrixProduct], Prim_Chunks # Prim_HasGradient # Prim_Infers> {
+    : Prim_Op<mnemonic, "Opaque", [MatrixProduct, Prim_RoundsItself], Prim_Chunks # Prim_HasGradient # Prim_Infers> {
   dag dimensions = (ins DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
                         DenseI64ArrayAttr:$lhs_contracting, DenseI64ArrayAttr:$rhs_contracting,
                         UnitAttr:$full_precision, UnitAttr:$wide_result);
@@ -41,7 +41,7 @@ def Prim_DotGeneralBiasOp : Prim_MatrixProduct<"dot_general_bias"> {
 // one argument; so the derivative of each is made of the other two.
 
 class Prim_ConvolutionLike<string mnemonic, string filterOperand>
-    : Prim_Op<mnemonic, "Opaque", [ConvolutionLike], Prim_HasGradient> {
+    : Prim_Op<mnemonic, "Opaque", [ConvolutionLike, Prim_RoundsItself], Prim_HasGradient> {
   dag geometry = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                       DenseI64ArrayAttr:$pad_low, DenseI64ArrayAttr:$pad_high, I64Attr:$groups,
                       DefaultValuedAttr<BoolAttr, "false">:$channels_last,

@@ -6,7 +6,7 @@ include "ir/prim/PrimDialect.td"
 
 class Prim_CustomCallLike<string mnemonic, list<Trait> traits = []>
     : Prim_Op<mnemonic, "Opaque", [DeclareOpInterfaceMethods<CustomCallLike, [
-                "isBackward", "getOperatorInputs", "getOperatorOutputs", "getPlaces"]>],
+                "isBackward", "getOperatorInputs", "getOperatorOutputs", "getPlaces"]>, Prim_RoundsItself],
               Prim_HasGradient # traits>;
 
 def Prim_CustomCallOp : Prim_CustomCallLike<"custom_call"> {

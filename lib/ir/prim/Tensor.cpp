@@ -41,8 +41,23 @@ DenseElementsAttr accc::prim::splat(RankedTensorType type, double number) {
 
 // ---- views ----
 
+bool accc::prim::isHalf(Type element) { return element.isF16() || element.isBF16(); }
+
+Tensor accc::prim::widen(Tensor x) {
+  return isHalf(x.elementType()) ? x.convert(x.getBuilder().getF32Type()) : x;
+}
+
+Tensor accc::prim::full(OpBuilder &builder, Location loc, RankedTensorType type, double number) {
+  DenseElementsAttr elements = splat(type, number);
+  Type element = type.getElementType();
+  if (isHalf(element) && std::isfinite(number) &&
+      elements.getSplatValue<APFloat>().convertToDouble() != number)
+    return full(builder, loc, type.clone(builder.getF32Type()), number).convert(element);
+  return Tensor(builder, loc, builder.create<ConstantOp>(loc, type, elements));
+}
+
 Tensor Tensor::full(RankedTensorType type, double number) const {
-  return wrap(builder->create<ConstantOp>(loc, type, splat(type, number)));
+  return prim::full(*builder, loc, type, number);
 }
 
 Tensor Tensor::full(double number) const { return full(type(), number); }
@@ -287,6 +302,13 @@ Tensor dotGeneral(Tensor a, Tensor b, ArrayRef<int64_t> aBatch, ArrayRef<int64_t
   return a.wrap(a.getBuilder().create<DotGeneralOp>(a.getLoc(), a.get(), b.get(), aBatch, bBatch,
                                                     aContracting, bContracting, fullPrecision,
                                                     /*wide_result=*/false));
+}
+
+Tensor wideDotGeneral(Tensor a, Tensor b, ArrayRef<int64_t> aBatch, ArrayRef<int64_t> bBatch,
+                      ArrayRef<int64_t> aContracting, ArrayRef<int64_t> bContracting) {
+  return a.wrap(a.getBuilder().create<DotGeneralOp>(
+      a.getLoc(), a.get(), b.get(), aBatch, bBatch, aContracting, bContracting,
+      /*full_precision=*/false, /*wide_result=*/isHalf(a.elementType())));
 }
 
 Tensor randomUniform(Tensor key, int64_t stream, ArrayRef<int64_t> shape, Type elementType) {

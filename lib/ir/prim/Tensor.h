@@ -145,6 +145,10 @@ Tensor iota(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType
 Tensor dotGeneral(Tensor a, Tensor b, llvm::ArrayRef<int64_t> aBatch,
                   llvm::ArrayRef<int64_t> bBatch, llvm::ArrayRef<int64_t> aContracting,
                   llvm::ArrayRef<int64_t> bContracting, bool fullPrecision = false);
+/// The same, of 16-bit floats their sums in f32.
+Tensor wideDotGeneral(Tensor a, Tensor b, llvm::ArrayRef<int64_t> aBatch,
+                      llvm::ArrayRef<int64_t> bBatch, llvm::ArrayRef<int64_t> aContracting,
+                      llvm::ArrayRef<int64_t> bContracting);
 /// Uniform floats in [0, 1): the upper 24 random bits, scaled.
 Tensor randomUniform(Tensor key, int64_t stream, llvm::ArrayRef<int64_t> shape,
                      mlir::Type elementType);
@@ -155,6 +159,16 @@ bool areExact(llvm::ArrayRef<double> numbers, mlir::Type elementType);
 /// The number that every element of a constant is, if `value` is such a constant and a double holds
 /// that.
 std::optional<double> splatNumber(mlir::Value value);
+
+/// Whether an element type is a 16-bit float, f16 or bf16.
+bool isHalf(mlir::Type element);
+/// x in the type that statistics and sums are computed in: f32 for f16 and bf16, else x's own.
+Tensor widen(Tensor x);
+
+/// `number` in every element. A number that a 16-bit float does not hold is one of f32 that is
+/// rounded, which may be computed with as it is (frontend/common/WideNode.h).
+Tensor full(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type,
+            double number);
 
 /// `number` as a splat attribute of `type`, whatever its element type.
 /// A boolean is true unless the number is 0.

@@ -2,8 +2,8 @@
 //
 // Contractions of 16-bit floats: in f32, with the operands converted to it in the scratch block and
 // the result back unless it is f32. They accumulate in f32 and round once.
-#include "HalfFloats.h"
 #include "LibraryCall.h"
+#include "data/HalfFloats.h"
 
 #include <array>
 

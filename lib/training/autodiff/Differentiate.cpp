@@ -6,6 +6,8 @@
 #include "support/WorkScope.h"
 #include "training/autodiff/Activity.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace accc;
 
@@ -42,6 +44,30 @@ static FailureOr<Activity> giveEveryActiveOpARule(Value &loss, MutableArrayRef<V
   }
 }
 
+/// What the forward pass reads of a value in 16 bits alone, ops behind `last` read so as well: kept
+/// for them it takes half the memory, and PyTorch keeps the same.
+static void keepRounded(Block &block, Operation *last) {
+  auto isForward = [&](Operation *op) { return op == last || op->isBeforeInBlock(last); };
+  for (auto convert : block.getOps<prim::ConvertOp>()) {
+    if (!isForward(convert))
+      break;
+    Value value = convert.getOperand();
+    auto readsRounded = [&](Operation *user) {
+      auto other = dyn_cast<prim::ConvertOp>(user);
+      return !isForward(user) || (other && other.getType() == convert.getType());
+    };
+    if (!prim::isHalf(getElementTypeOrSelf(convert.getType())) || isa<BlockArgument>(value) ||
+        !llvm::all_of(value.getUsers(), readsRounded))
+      continue;
+    OpBuilder builder(convert->getNextNode());
+    Value rounded = prim::Tensor(builder, convert.getLoc(), convert.getResult())
+                        .convert(getElementTypeOrSelf(value.getType()));
+    value.replaceUsesWithIf(rounded, [&](OpOperand &use) { return !isForward(use.getOwner()); });
+    if (rounded.use_empty())
+      rounded.getDefiningOp()->erase();
+  }
+}
+
 FailureOr<SmallVector<Value>> accc::differentiate(Value loss, ArrayRef<Value> wanted,
                                                   OpBuilder &builder) {
   auto lossType = dyn_cast<RankedTensorType>(loss.getType());
@@ -54,6 +80,7 @@ FailureOr<SmallVector<Value>> accc::differentiate(Value loss, ArrayRef<Value> wa
   if (failed(activity))
     return failure();
 
+  Operation *last = &*std::prev(builder.getInsertionPoint());
   ReverseWalk walk([&](Value value) { return activity->varies(value); }, builder);
   SmallVector<Operation *> order;
   for (Operation &op : *loss.getParentBlock())
@@ -66,6 +93,7 @@ FailureOr<SmallVector<Value>> accc::differentiate(Value loss, ArrayRef<Value> wa
     if (llvm::any_of(op->getResults(), [&](Value result) { return walk.has(result); }))
       if (failed(walk.visit(op)))
         return failure();
+  keepRounded(*loss.getParentBlock(), last);
 
   Activity withJumps(loss, sources, Activity::Jumps::Pass);
   SmallVector<Value> gradients;

@@ -35,7 +35,7 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
 
   SmallVector<Tensor> gradients;
   for (const TrainedParameter &each : parameters)
-    gradients.push_back(behindBarrier(each.gradient));
+    gradients.push_back(widen(behindBarrier(each.gradient)));
   if (std::optional<double> norm = groups.getCommon().clipGradNorm)
     clipGradNorm(gradients, *norm);
 
@@ -45,7 +45,9 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
                                    each->countsSteps() ? count : std::nullopt);
   for (auto [each, gradient] : llvm::zip_equal(parameters, gradients)) {
     const Optimizer &optimizer = groups.choose(each.name, otherNames);
-    Tensor parameter = behindBarrier(each.value);
+    // 16-bit floats are updated in f32, and rounded once.
+    auto type = cast<RankedTensorType>(each.value.getType());
+    Tensor parameter = widen(behindBarrier(each.value));
     SmallVector<Tensor> local;
     for (Tensor scalar : prepared[&optimizer])
       local.push_back(scalar.convert(parameter.elementType()));
@@ -54,10 +56,11 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
     for (std::string &slot : names) {
       slot = prefix + slot + "." + each.name;
       state.push_back(
-          behindBarrier(additions.addArgument(slot, Role::OptimizerState, parameter.type())));
+          widen(behindBarrier(additions.addArgument(slot, Role::OptimizerState, type))));
     }
-    update(optimizer.update(parameter, gradient, state, local), each.name);
+    Tensor updated = optimizer.update(parameter, gradient, state, local);
+    update(updated.convert(type.getElementType()), each.name);
     for (auto [name, value] : llvm::zip_equal(names, state))
-      update(value, name);
+      update(value.convert(type.getElementType()), name);
   }
 }

@@ -59,13 +59,9 @@ Tensor accc::withDecay(Tensor g, Tensor p, bool maximize, double weightDecay) {
 void accc::clipGradNorm(MutableArrayRef<Tensor> gradients, double maxNorm) {
   if (gradients.empty())
     return;
-  // Squares are summed in f32 or wider, whatever the gradients' type.
   std::optional<Tensor> total;
   for (Tensor g : gradients) {
-    OpBuilder &builder = g.getBuilder();
-    Tensor wide =
-        g.elementType().getIntOrFloatBitWidth() < 32 ? g.convert(builder.getF32Type()) : g;
-    Tensor square = sumAll(wide * wide).convert(builder.getF32Type());
+    Tensor square = sumAll(g * g).convert(g.getBuilder().getF32Type());
     total = total ? *total + square : square;
   }
   Tensor scale = min(maxNorm / (sqrt(*total) + 1e-6), 1.0);

@@ -118,6 +118,35 @@ TEST_CASE("sums of 16-bit floats accumulate in f32") {
     FAIL_CHECK(failure);
 }
 
+TEST_CASE("f16 below the least normal one is no zero") {
+  // As gradients in f16 are. Of f32, which kernels compute in, such numbers are normal.
+  const char *text =
+      "func.func @f(%a: tensor<300xf16>, %b: tensor<300xf16>) -> "
+      "(tensor<300xf16>, tensor<300xi1>, tensor<300xi1>) {\n"
+      "  %sum = prim.add %a, %b : (tensor<300xf16>, tensor<300xf16>) -> tensor<300xf16>\n"
+      "  %max = prim.max %sum, %a : (tensor<300xf16>, tensor<300xf16>) -> tensor<300xf16>\n"
+      "  %large = prim.constant dense<1.638400e+04> : tensor<300xf16>\n"
+      "  %y = prim.mul %max, %large : (tensor<300xf16>, tensor<300xf16>) -> tensor<300xf16>\n"
+      "  %less = prim.compare lt %a, %b : (tensor<300xf16>, tensor<300xf16>) -> tensor<300xi1>\n"
+      "  %zero = prim.constant dense<0.0> : tensor<300xf16>\n"
+      "  %above = prim.compare gt %sum, %zero : (tensor<300xf16>, tensor<300xf16>) -> "
+      "tensor<300xi1>\n"
+      "  return %y, %less, %above : tensor<300xf16>, tensor<300xi1>, tensor<300xi1>\n}\n";
+  MLIRContext context;
+  loadDialects(context);
+  Batch batch(context);
+  OwningOpRef<ModuleOp> module = parse(text, context);
+  REQUIRE(module);
+  ReferenceArray a(ArrayRef<int64_t>(300), 0), b(ArrayRef<int64_t>(300), 0);
+  for (int i = 0; i < 300; ++i) {
+    a.values[i] = (i % 17 - 8) * 0x1p-24;
+    b.values[i] = (i % 13 - 4) * 0x1p-22;
+  }
+  batch.add(std::move(module), {a, b}, text);
+  for (const std::string &failure : batch.run())
+    FAIL_CHECK(failure);
+}
+
 TEST_CASE("an index into an empty axis is a data error, and nothing is read or written") {
   MLIRContext context;
   loadDialects(context);

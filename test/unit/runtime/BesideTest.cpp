@@ -6,7 +6,7 @@
 #include "Calls.h"
 #include "Support.h"
 #include "accc/tensor.h"
-#include "cpu/HalfFloats.h"
+#include "data/HalfFloats.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,8 @@
 // Contractions of other floats than f32 against those of f32, on numbers with which all are exact.
 #include "Calls.h"
 #include "Support.h"
-#include "cpu/HalfFloats.h"
+#include "accc/tensor.h"
+#include "data/HalfFloats.h"
 
 #include <array>
 #include <cmath>
@@ -156,4 +157,23 @@ TEST_CASE("half floats: every one to f32 and back, and rounding") {
   CHECK(detail::toBrainFloat(1 + 3 * 0x1p-8f) == 0x3f82);
   CHECK(detail::toBrainFloat(std::numeric_limits<float>::max()) == 0x7f80);
   CHECK(std::isnan(detail::fromBrainFloat(detail::toBrainFloat(NAN))));
+}
+
+TEST_CASE("tensors as other float types") {
+  Tensor x = Tensor::of<float>({2, 2}, {1.0f, -0.1f, 65519.0f, 1e-7f});
+  for (DType type : {DType::f16, DType::bf16, DType::f64}) {
+    Tensor narrow = x.to(type);
+    CHECK(narrow.dtype() == type);
+    CHECK(narrow.shape() == x.shape());
+    Tensor back = narrow.to(DType::f32);
+    double bound = type == DType::f16 ? 0x1p-11 : type == DType::bf16 ? 0x1p-8 : 0;
+    for (int i = 0; i < 4; ++i) {
+      double a = x.data<float>()[i], b = back.data<float>()[i];
+      CHECK(std::abs(a - b) <= std::abs(a) * bound + (type == DType::f16 ? 0x1p-25 : 0));
+    }
+    CHECK(narrow.to(type).raw() == narrow.raw());
+  }
+  CHECK(Tensor::of<int64_t>({}, {-3}).to(DType::f16).to(DType::f32).item<float>() == -3);
+  CHECK(Tensor::of<bool>({}, {true}).to(DType::f64).item<double>() == 1);
+  CHECK_THROWS_WITH(x.to(DType::i32), Catch::Matchers::Contains("cannot be converted to i32"));
 }

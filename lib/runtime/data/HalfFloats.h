@@ -3,8 +3,8 @@
 // Between f32 and the 16-bit floats, on any CPU: f16 (IEEE 754 binary16) and bf16, the upper half
 // of an f32. Rounds to nearest even. No step works with subnormal f32, which a session takes for
 // zero.
-#ifndef ACCC_RUNTIME_CPU_HALFFLOATS_H
-#define ACCC_RUNTIME_CPU_HALFFLOATS_H
+#ifndef ACCC_RUNTIME_DATA_HALFFLOATS_H
+#define ACCC_RUNTIME_DATA_HALFFLOATS_H
 
 #include <bit>
 #include <cstdint>
@@ -50,4 +50,4 @@ inline uint16_t toHalf(float value) {
 
 } // namespace accc::detail
 
-#endif // ACCC_RUNTIME_CPU_HALFFLOATS_H
+#endif // ACCC_RUNTIME_DATA_HALFFLOATS_H

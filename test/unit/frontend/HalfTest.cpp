@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Models in 16-bit floats: a node computes in f32 and rounds what it gives, once.
+#include "ModelText.h"
+
+#include <catch2/catch.hpp>
+
+using namespace accc;
+using namespace accc::test;
+
+namespace {
+using Steps = std::vector<std::string>;
+
+/// What y = f(x) of bfloat16[4] is computed by: ops with the element types of their results.
+Steps stepsOf(const std::string &nodes, int opset = 18) {
+  Imported m = importText("g (bfloat16[4] x) => (bfloat16[4] y) { " + nodes + " }", {}, opset);
+  INFO(m.problems());
+  REQUIRE(m.result.module);
+  Steps steps;
+  for (mlir::Operation &op : m.forward().front().without_terminator()) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream << op.getName() << ' ' << mlir::getElementTypeOrSelf(op.getResult(0));
+    steps.push_back(text);
+  }
+  return steps;
+}
+
+/// c is a number of bf16.
+const std::string kConstant = "f = Constant <value = float {0.25}> () c = Cast <to = 16> (f) ";
+/// x + c - x, of which the sum is rounded before the difference.
+const Steps kSumAndDifference = {"prim.constant f32", "prim.convert f32", "prim.add f32",
+                                 "prim.convert bf16", "prim.convert f32", "prim.convert f32",
+                                 "prim.sub f32",      "prim.convert bf16"};
+
+Steps sorted(Steps steps) {
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+} // namespace
+
+TEST_CASE("half: a node rounds its result alone, whatever it is made of") {
+  CHECK(stepsOf("y = Softplus(x)") ==
+        Steps{"prim.convert f32", "nn.softplus f32", "prim.convert bf16"});
+  Steps steps = stepsOf("y = Mish(x)");
+  CHECK(std::count(steps.begin(), steps.end(), "prim.convert bf16") == 1);
+  CHECK(std::count_if(steps.begin(), steps.end(),
+                      [](const std::string &step) { return step.ends_with(" bf16"); }) == 1);
+}
+
+TEST_CASE("half: every node rounds") {
+  CHECK(sorted(stepsOf(kConstant + "s = Add(x, c) y = Sub(s, x)")) == sorted(kSumAndDifference));
+}
+
+TEST_CASE("half: subgraphs round in their own nodes") {
+  CHECK(sorted(stepsOf(kConstant +
+                       "k = Constant <value = bool {1}> () "
+                       "s = If (k) <then_branch = a () => (bfloat16[4] u) { u = Add(x, c) }, "
+                       "else_branch = b () => (bfloat16[4] v) { v = Mul(x, c) }> y = Sub(s, x)")) ==
+        sorted(kSumAndDifference));
+}
+
+TEST_CASE("half: numbers of a rule are not rounded") {
+  // 0.1 is none of bf16: the slope would be 0.100097656.
+  Imported m =
+      importText("g (bfloat16[4] x) => (bfloat16[4] y) { y = ThresholdedRelu <alpha = 0.1> (x) }");
+  INFO(m.problems());
+  CHECK(m.text().find("1.000000e-01") != std::string::npos);
+}
+
+TEST_CASE("half: what moves elements and what multiplies stays in 16 bits") {
+  CHECK(stepsOf("t = Concat <axis = 0> (x, x) i = Constant <value = int64[4] {0, 3, 5, 7}> () "
+                "y = Gather(t, i)") ==
+        Steps{"prim.concatenate bf16", "prim.constant i64", "prim.gather bf16"});
+  CHECK(stepsOf("a = Constant <value = int64[2] {1, 4}> () r = Reshape(x, a) "
+                "t = Transpose(r) p = MatMul(t, r) d = Constant <value = int64[1] {0}> () "
+                "q = Gather(p, d) o = Constant <value = int64[1] {4}> () y = Reshape(q, o)")[2] ==
+        "nn.linear bf16");
+}

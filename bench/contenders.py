@@ -101,7 +101,7 @@ class Worker:
             files = (self.export.model, self.export.inputs, self.export.directory / "meta.json")
             return [HERE / "worker_jax.py", self.name, self.options.config, *files]
         file = HERE / "worker_torch.py"
-        return [file, self.name, self.options.config, self.kind, self.options.precision, str(self.options.threads)]
+        return [file, self.name, self.options.config, self.options.dtype, self.kind, self.options.precision, self.options.threads]
 
     def start(self):
         self.errors = open(pathlib.Path(self.folder) / "errors", "w+")
@@ -150,6 +150,6 @@ def make(kind, name, export, options):
         return Accc(name, export, options)
     if kind.endswith("-cl") and name not in CONVOLUTIONAL:
         return None
-    if kind == "jax" and (export.meta["dropout"] or options.precision != "fp32"):
+    if kind == "jax" and (export.meta["dropout"] or options.precision != "fp32" or options.dtype != "float32"):
         return None  # it has no mixed precision of its own
     return Worker(kind, name, export, options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The exported models that all contenders share: one ONNX file, one batch, one description."""
+"""The exported models that all contenders share: one file, one batch, one description."""
 
 import dataclasses
 import json
@@ -34,14 +34,17 @@ class Export:
         return result
 
 
-def find_or_make(name, config, directory):
-    """The export in `directory/name`, or the repository's own small one, or a new one."""
-    folder = directory / name
+def find_or_make(name, config, dtype, directory):
+    """The export in `directory/name`, or the repository's own small one, or a new one; of another type than float32 a
+    program of torch.export, as ONNX before opset 22 has no convolution in bfloat16."""
+    folder = directory / (name if dtype == "float32" else f"{name}-{dtype}")
     stored = ROOT / "test" / "training" / "goldens" / name
-    if not (folder / "meta.json").exists() and config == "small" and stored.exists():
+    if not (folder / "meta.json").exists() and config == "small" and dtype == "float32" and stored.exists():
         folder = stored
     elif not (folder / "meta.json").exists():
         command = [sys.executable, ROOT / "examples" / "export" / "export.py", name]
         command += ["--config", config, "--no-goldens", "--out", folder]
+        if dtype != "float32":
+            command += ["--dtype", dtype, "--exporter", "torch.export"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return Export(folder, json.loads((folder / "meta.json").read_text()))

@@ -5,6 +5,7 @@
     bench/step.py                                          # all models in their real sizes
     bench/step.py --config small --models gpt2,lstm --rounds 2 --seconds 0.5
     bench/step.py --precision bf16 --models gpt2           # beside torch.autocast
+    bench/step.py --dtype bfloat16 --models gpt2           # modules in bfloat16
 
 A step is forward, loss, backward and optimizer on one random batch, in fp32 or mixed precision, with random initial
 weights, the same for all. Each contender runs in processes of its own; they take turns in rounds
@@ -43,6 +44,7 @@ def parse_arguments():
     )
     parser.add_argument("--config", choices=("small", "full"), default="full")
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
+    parser.add_argument("--dtype", choices=("float32", "bfloat16", "float16"), default="float32", help="of the modules")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5, help="of steps a round, 5 at least")
     parser.add_argument("--threads", type=int, default=2)
@@ -87,7 +89,7 @@ def say(text):
 
 def start_all(name, options, result):
     """Starts the contenders one after the other; those that fail leave their reason in `result`."""
-    export = exports.find_or_make(name, options.config, options.exports)
+    export = exports.find_or_make(name, options.config, options.dtype, options.exports)
     running = {}
     for kind in options.contenders:
         contender = contenders.make(kind, name, export, options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One PyTorch contender in its own process: worker_torch.py MODEL CONFIG KIND PRECISION THREADS
+"""One PyTorch contender in its own process: worker_torch.py MODEL CONFIG DTYPE KIND PRECISION THREADS
 
 PRECISION is fp32 or bf16 (torch.autocast). KIND is `eager` or `compile`, with `-cl` for the channels-last layout of images. Attention is torch's
 fused one wherever the model asks for it, and the optimizer is the fused one. The learning rate is
@@ -29,22 +29,27 @@ def make_fused_optimizer(case):
     return make_optimizer(case.optimizer, 0.0, case.module.parameters(), fused=True)
 
 
-def load_code(name, precision):
+def build(name, config, dtype):
+    case = MODELS[name](config)
+    return case if dtype == "float32" else case.narrowed(getattr(torch, dtype))
+
+
+def load_code(name, dtype, precision):
     """Takes one step of the small model: what it imports and loads is not the real one's memory."""
-    case = MODELS[name]("small")
+    case = build(name, "small", dtype)
     optimizer = make_fused_optimizer(case)
     loss_of(case, case.inputs.values(), precision).backward()
     optimizer.step()
 
 
 def main():
-    name, config, kind, precision, threads = sys.argv[1:]
+    name, config, dtype, kind, precision, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
-    load_code(name, precision)
+    load_code(name, dtype, precision)
     base = worker.memory("VmRSS")
 
     torch.manual_seed(0)
-    case = MODELS[name](config)
+    case = build(name, config, dtype)
     case.module.train()
     inputs = list(case.inputs.values())
     if kind.endswith("-cl"):

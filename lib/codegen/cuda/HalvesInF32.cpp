@@ -18,7 +18,7 @@ static bool computes(const Instruction &instruction) {
   if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
     return call->getIntrinsicID() != Intrinsic::fabs &&
            call->getIntrinsicID() != Intrinsic::copysign;
-  return isa<FCmpInst, BinaryOperator>(instruction);
+  return isa<FCmpInst>(instruction) || isa<BinaryOperator>(instruction);
 }
 
 static Type *inF32(Type *type) {

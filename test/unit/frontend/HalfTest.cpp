@@ -2,7 +2,15 @@
 // Models in 16-bit floats: a node computes in f32 and rounds what it gives, once.
 #include "ModelText.h"
 
+#include "frontend/common/Fold.h"
+#include "frontend/torchexport/Import.h"
+#include "ir/prim/Prim.h"
+#include "ir/prim/Tensor.h"
+
+#include "mlir/IR/TypeUtilities.h"
 #include <catch2/catch.hpp>
+
+#include <filesystem>
 
 using namespace accc;
 using namespace accc::test;
@@ -75,4 +83,31 @@ TEST_CASE("half: what moves elements and what multiplies stays in 16 bits") {
                 "t = Transpose(r) p = MatMul(t, r) d = Constant <value = int64[1] {0}> () "
                 "q = Gather(p, d) o = Constant <value = int64[1] {4}> () y = Reshape(q, o)")[2] ==
         "nn.linear bf16");
+}
+
+TEST_CASE("half: whole models compute nothing in 16 bits but what rounds itself") {
+  size_t models = 0;
+  for (const auto &folder : std::filesystem::directory_iterator(ACCC_TRAINING "/half")) {
+    INFO(folder.path());
+    mlir::MLIRContext context;
+    ImportOptions options;
+    options.openDimension = 4;
+    ImportResult result =
+        std::filesystem::exists(folder.path() / "model.onnx")
+            ? importOnnx((folder.path() / "model.onnx").string(), options, context)
+            : importTorchExport((folder.path() / "model.pt2").string(), options, context);
+    REQUIRE(result.module);
+    auto isHalf = [](mlir::Type type) { return prim::isHalf(mlir::getElementTypeOrSelf(type)); };
+    for (mlir::Operation &op :
+         result.module->lookupSymbol<mlir::func::FuncOp>("forward").front().without_terminator()) {
+      bool isNarrow =
+          llvm::any_of(op.getOperandTypes(), isHalf) || llvm::any_of(op.getResultTypes(), isHalf);
+      bool mayBe = op.hasTrait<RoundsItself>() || moves(op) ||
+                   llvm::isa<prim::ConvertOp, prim::ConstantOp, prim::GatherOp, prim::SelectOp>(op);
+      if (isNarrow && !mayBe)
+        FAIL_CHECK(op.getName().getStringRef().str() << " computes in 16 bits");
+    }
+    ++models;
+  }
+  CHECK(models >= 6);
 }

@@ -17,21 +17,25 @@ using namespace accc;
 
 namespace {
 /// Writes the body of a fusion for flat tensors into `flat`; false if it does more than elementwise
-/// arithmetic on tensors of one shape and on scalars.
+/// arithmetic on tensors of one shape and on scalars. Where all are scalars, as the counters of
+/// batch norms are, they are flat tensors of one element.
 bool flatten(prim::FusionOp fusion, Block &flat) {
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(fusion.getOutputs().front().getType()).getShape();
-  if (fusion.getKind() != prim::KernelKind::loop || shape.empty())
+  if (fusion.getKind() != prim::KernelKind::loop)
     return false;
+  bool ofScalars = shape.empty();
+  auto isScalar = [&](Type type) {
+    return !ofScalars && cast<RankedTensorType>(type).getRank() == 0;
+  };
   auto flatType = [&](Type type) {
     auto tensor = cast<RankedTensorType>(type);
-    return tensor.getRank() == 0 ? tensor
-                                 : tensor.clone(ArrayRef<int64_t>{prim::FusionEachOp::kAnyExtent});
+    return isScalar(type) ? tensor
+                          : tensor.clone(ArrayRef<int64_t>{prim::FusionEachOp::kAnyExtent});
   };
   int64_t elements = ReferenceArray::count(shape);
   auto fits = [&](Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    return tensor.getRank() == 0 || tensor.getNumElements() == elements;
+    return isScalar(type) || cast<RankedTensorType>(type).getNumElements() == elements;
   };
   IRMapping mapping;
   Block &body = fusion.getBody().front();
@@ -51,8 +55,7 @@ bool flatten(prim::FusionOp fusion, Block &flat) {
     if (op.getNumResults() != 1 || !fits(type))
       return false;
     if (isa<prim::ReshapeOp>(op)) {
-      if (op.getOperand(0).getType() != type &&
-          cast<RankedTensorType>(op.getOperand(0).getType()).getRank() == 0)
+      if (op.getOperand(0).getType() != type && isScalar(op.getOperand(0).getType()))
         return false;
       mapping.map(op.getResult(0), mapping.lookup(op.getOperand(0)));
     } else if (auto constant = dyn_cast<prim::ConstantOp>(op)) {
@@ -61,7 +64,7 @@ bool flatten(prim::FusionOp fusion, Block &flat) {
                   b.create<prim::ConstantOp>(op.getLoc(), flatType(type),
                                              value.resizeSplat(cast<ShapedType>(flatType(type)))));
     } else if (auto broadcast = dyn_cast<prim::BroadcastOp>(op)) {
-      if (broadcast.getOperand().getType().getRank() != 0)
+      if (!isScalar(broadcast.getOperand().getType()))
         return false;
       mapping.map(op.getResult(0),
                   b.create<prim::BroadcastOp>(op.getLoc(), flatType(type),

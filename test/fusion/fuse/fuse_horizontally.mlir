@@ -125,3 +125,29 @@ func.func @rounded(%a: tensor<4xf32>, %b: tensor<2x3xf32>)
   }
   return %0, %4, %2, %3, %5 : tensor<4xbf16>, tensor<2x3xbf16>, tensor<2x3xf32>, tensor<4xbf16>, tensor<4xf16>
 }
+
+// Scalars, such as the counters of batch norms, are flat tensors of one element.
+// CHECK-LABEL: @counters
+// CHECK: %[[E:.*]]:2 = prim.fusion_each "add"(%arg0, %arg1) : (tensor<i64>, tensor<1xi64>) -> (tensor<i64>, tensor<i64>)
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<1073741824xi64>):
+// CHECK-NEXT:   %[[ONE:.*]] = prim.constant dense<1> : tensor<1073741824xi64>
+// CHECK-NEXT:   prim.add %[[X]], %[[ONE]]
+// CHECK: return %[[E]]#0, %[[E]]#1
+func.func @counters(%a: tensor<i64>, %b: tensor<1xi64>)
+    -> (tensor<i64> {accc.name = "a", accc.role = #prim.role<update>, accc.updates = "a"},
+        tensor<i64> {accc.name = "b", accc.role = #prim.role<update>, accc.updates = "b"}) {
+  %0 = prim.fusion loop "add" (%a) : (tensor<i64>) -> tensor<i64> {
+  ^bb0(%x: tensor<i64>):
+    %one = prim.constant dense<1> : tensor<i64>
+    %r = prim.add %x, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    prim.yield %r : tensor<i64>
+  }
+  %1 = prim.fusion loop "add" (%b) : (tensor<1xi64>) -> tensor<i64> {
+  ^bb0(%x: tensor<1xi64>):
+    %s = prim.reshape %x : (tensor<1xi64>) -> tensor<i64>
+    %one = prim.constant dense<1> : tensor<i64>
+    %r = prim.add %s, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    prim.yield %r : tensor<i64>
+  }
+  return %0, %1 : tensor<i64>, tensor<i64>
+}

@@ -7,7 +7,7 @@ import struct
 import sys
 import unittest
 
-from command_line import CommandLineTest, floats, read_safetensors, write_safetensors
+from command_line import GOLDENS, USAGE, CommandLineTest, floats, read_safetensors, write_safetensors
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import synthetic
@@ -80,6 +80,7 @@ def numbers(entry):
     return list(floats(entry))
 
 
+HALF = GOLDENS.parent / "half" / "lstm"
 X, W = [0.1, -1.3, 2.0, 1e-3], [0.7, 1.1, -0.3, 3.0]
 
 
@@ -134,6 +135,10 @@ class SixteenBitFloats(CommandLineTest):
         # Adam's first step has the length of the learning rate. In bf16 beta2 = 0.999 would be 1, and the mean of squares 0.
         for before, after in zip(W, numbers(params["w"])):
             self.assertAlmostEqual(abs(before - after), 0.125, delta=0.02)
+
+    def test_no_bisection(self):
+        _, error = self.accc("diff", HALF / "model.pt2", HALF, "--bisect", code=USAGE)
+        self.assertIn("--bisect holds a model to the interpreter, which rounds nothing", error)
 
     def test_they_can_be_inspected(self):
         out, _ = self.accc("inspect", self.model(x="bf16"))

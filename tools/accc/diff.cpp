@@ -60,6 +60,10 @@ static int diffModel(const DiffOptions &options, DiffReport &report) {
                 "there is no folder for temporary files (TMPDIR): " + missing.message());
   ScratchFolder folder(temporary / "accc-diff-");
   GoldenMeta meta = readGoldenMeta(options.b, options.a);
+  if (options.bisect && meta.isHalf)
+    throw Error(ErrorKind::usage,
+                "--bisect holds a model to the interpreter, which rounds nothing: "
+                "it does not go with a model in 16-bit floats");
   CompileOptions compile = meta.compile;
   compile.model = options.a;
   compile.output = folder.path() / "model.so";

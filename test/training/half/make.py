@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes those of the folders beside it that are no model of examples/export: small modules with PyTorch's own training.
+
+    python make.py [CASE...]     (needs what accc_export needs)
+
+The others are made by examples/export/export.py --dtype.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+from accc_export import golden  # noqa: E402
+
+
+class Sums(nn.Module):
+    """In 16 bits: what adds many terms up, one behind the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(6, 16), nn.Linear(16, 5)
+
+    def forward(self, x):
+        x = self.first(x)
+        return self.last(x.logcumsumexp(0) + x.cumsum(1) * 0.2 + x.sigmoid().cumprod(1))
+
+
+class Mixed(nn.Module):
+    """Values in 16 bits beside weights and targets in float32."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.rms, self.batch = nn.Linear(6, 8), nn.RMSNorm(8), nn.BatchNorm1d(8, track_running_stats=False)
+
+    def forward(self, x):
+        x = self.first(x).bfloat16() * 0.01  # of the size of an epsilon of 16 bits
+        y, wide = self.rms(x) + self.batch(x), x.float()
+        loss = functional.binary_cross_entropy_with_logits(y, wide.detach().sigmoid(), pos_weight=torch.arange(8) * 0.2)
+        return {"loss": loss + functional.cosine_embedding_loss(y, wide.flip(0), torch.ones(4))}
+
+
+CLASSES = "cross_entropy"
+CASES = {
+    "sums": (Sums, torch.bfloat16, (4, 6), CLASSES, ["torch.export"]),
+    "mixed": (Mixed, torch.float32, (4, 6), "output:loss", ["torch.export"]),
+}
+"""Name -> (module, its type, the shape of its input, loss, exporters)."""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("cases", nargs="*", default=list(CASES), metavar="CASE")
+    for case in parser.parse_args().cases:
+        build, dtype, shape, loss, exporters = CASES[case]
+        torch.manual_seed(0)
+        module, x = build().to(dtype), torch.randn(shape).to(dtype)
+        target = torch.arange(shape[0]) % 5 if loss == CLASSES else None
+        golden(module, (x,), HERE / case, loss=loss, target=target, optimizer="adamw", steps=3, exporter=exporters)
+        print(case)
+
+
+if __name__ == "__main__":
+    main()

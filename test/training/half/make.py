@@ -19,6 +19,35 @@ sys.path.insert(0, str(HERE.parents[2] / "python"))
 from accc_export import golden  # noqa: E402
 
 
+def autocast(enabled=True):
+    return torch.autocast("cpu", torch.bfloat16, enabled=enabled)
+
+
+class Autocast(nn.Module):
+    """In float32; what PyTorch computes in 16 bits, what it converts back, norms with weights of another type than their input,
+    and a part that stays in float32."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.batch, self.group = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.GroupNorm(2, 8)
+        self.up = nn.ConvTranspose2d(8, 4, 2, stride=2)
+        self.query, self.layer, self.own, self.last = nn.Linear(16, 16), nn.LayerNorm(16), nn.Linear(16, 16), nn.Linear(16, 5)
+        self.scale, self.weight = nn.PReLU(4), nn.Parameter(torch.randn(16, 16) * 0.3)
+
+    def forward(self, x):
+        with autocast():
+            x = self.scale(self.up(self.group(functional.relu(self.batch(self.conv(x)))))).flatten(2)
+            x = torch.einsum("nci,ij->ncj", x[..., :16], self.weight) + x[..., 16:32]
+            q, k, v = (y.unflatten(-1, (2, 8)).transpose(1, 2) for y in (self.query(x), x, functional.gelu(x)))
+            mask = torch.full((4, 4), -1.0).triu(1)
+            x = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2)
+            x = self.layer(x)
+            with autocast(False):
+                own = torch.tanh(self.own(x.float()))
+            x = torch.cat([own, x], 1).logsumexp(1) + torch.logcumsumexp(x, 1)[:, -1]
+            return self.last(x)
+
+
 class Sums(nn.Module):
     """In 16 bits: what adds many terms up, one behind the other."""
 
@@ -47,6 +76,7 @@ class Mixed(nn.Module):
 
 CLASSES = "cross_entropy"
 CASES = {
+    "autocast": (Autocast, torch.float32, (2, 3, 4, 4), CLASSES, ["torch.export", "joint"]),
     "sums": (Sums, torch.bfloat16, (4, 6), CLASSES, ["torch.export"]),
     "mixed": (Mixed, torch.float32, (4, 6), "output:loss", ["torch.export"]),
 }

@@ -18,7 +18,7 @@ static bool computes(const Instruction &instruction) {
   if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
     return call->getIntrinsicID() != Intrinsic::fabs &&
            call->getIntrinsicID() != Intrinsic::copysign;
-  return isa<FCmpInst, BinaryOperator>(instruction);
+  return isa<FCmpInst, BinaryOperator, UnaryOperator>(instruction);
 }
 
 static Type *inF32(Type *type) {
@@ -39,6 +39,8 @@ static void computeInF32(Instruction &instruction) {
   } else if (auto *binary = dyn_cast<BinaryOperator>(&instruction)) {
     wide = builder.CreateBinOp(binary->getOpcode(), widened(binary->getOperand(0)),
                                widened(binary->getOperand(1)));
+  } else if (isa<UnaryOperator>(instruction)) {
+    wide = builder.CreateFNeg(widened(instruction.getOperand(0)));
   } else {
     auto &call = cast<IntrinsicInst>(instruction);
     SmallVector<Value *> arguments;

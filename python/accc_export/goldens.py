@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Goldens: what PyTorch makes of a training step, for `accc diff` to compare with."""
 
+import contextlib
 import copy
 import json
 import os
@@ -158,7 +159,8 @@ class GoldenRun:
         for seed in range(1, moved + 1):
             save_tensors(self.train(move(self._copy(), seed), torch.float32), folder / f"moved{seed}.safetensors")
         if double:
-            self._write_double(folder)
+            with _InDouble() if halves.seen else contextlib.nullcontext():
+                self._write_double(folder)
         half = {"half": True} if halves.seen else {}
         return half if not noise else half | measure(self.module, golden, lambda module: self.train(module, torch.float32), self.precision)
 
@@ -226,6 +228,17 @@ class _Halves(TorchDispatchMode):
         results = function(*args, **(kwargs or {}))
         self.seen |= any(isinstance(x, torch.Tensor) and x.dtype in HALF for x in tree_leaves(results))
         return results
+
+
+class _InDouble(TorchDispatchMode):
+    """What a module converts to fewer bits, or makes in them, is in float64: a run of reference rounds nowhere, and what is
+    computed in several types has one."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        if kwargs.get("dtype") in (*HALF, torch.float32):
+            kwargs["dtype"] = torch.float64
+        return function(*args, **kwargs)
 
 
 def _to(tensor: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor | None:

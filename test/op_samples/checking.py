@@ -22,8 +22,9 @@ from accc_export import joint  # noqa: E402
 FORMATS = {"export": ".pt2", "core": ".pt2", "joint": ".pt2", "traced": ".pt", "scripted": ".pt", "onnx": ".onnx"}
 COMPILE_SECONDS = 60
 # A tensor may be this many times as far from PyTorch's as PyTorch's is from its own in double precision, and in any case as
-# far as a few roundings of single precision.
+# far as a few roundings of single precision, or the last place of 16 bits.
 FACTOR, RELATIVE, ABSOLUTE = 16, 2e-5, 1e-6
+LAST_PLACE = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
 
 
 class NoExport(Exception):
@@ -94,9 +95,14 @@ def check(module, format, compiler, folder):
 
 
 def reference(module, dtype):
-    """PyTorch's results and gradients."""
-    module = copy.deepcopy(module).to(dtype)
-    convert = lambda x: x.to(dtype) if isinstance(x, torch.Tensor) and x.is_floating_point() else x  # noqa: E731
+    """PyTorch's results and gradients; for float32, 16-bit floats stay what they are."""
+
+    def convert(x):
+        if not isinstance(x, torch.Tensor) or not x.is_floating_point() or (x.dtype in LAST_PLACE and dtype == torch.float32):
+            return x
+        return x.to(dtype)
+
+    module = copy.deepcopy(module)._apply(convert)
     for sample in module.samples:
         sample.leaves = [convert(x) for x in sample.leaves]
     return results(module, {name: convert(x) for name, x in module.inputs.items()})
@@ -188,6 +194,8 @@ def difference(found, expected, exact):
     both = f"{found.flatten()[:6].tolist()}, PyTorch's {expected.flatten()[:6].tolist()}"
     if found.shape != expected.shape:
         return f"has the shape {list(found.shape)}, PyTorch's {list(expected.shape)}"
+    if found.dtype != expected.dtype and (found.dtype in LAST_PLACE or expected.dtype in LAST_PLACE):
+        return f"is of {found.dtype}, PyTorch's of {expected.dtype}"
     if not expected.is_floating_point():
         return "" if torch.equal(found.long(), expected.long()) else f"is {both}"
     a, b = found.double(), expected.double()
@@ -197,7 +205,7 @@ def difference(found, expected, exact):
         return f"has other NaN or infinities: {both}"
     a, b, exact = (torch.where(torch.isfinite(x), x, 0) for x in (a, b, exact))
     distance, size = (a - b).norm().item(), b.norm().item()
-    allowed = max(RELATIVE * size, FACTOR * (b - exact).norm().item()) + ABSOLUTE
+    allowed = max(LAST_PLACE.get(expected.dtype, RELATIVE) * size, FACTOR * (b - exact).norm().item()) + ABSOLUTE
     return "" if distance <= allowed else f"is off by {distance:.3g} of {size:.3g}: {both}"
 
 

@@ -99,6 +99,8 @@ class Samples(torch.nn.Module):
 
 def weigh(x):
     """A sum of the elements with weights that no permutation keeps."""
+    if x.dtype in (torch.float16, torch.bfloat16):
+        x = x.float()
     return (x * torch.cos(torch.arange(x.numel(), dtype=torch.float32) + 0.3).view(x.shape).to(x.dtype)).sum()
 
 

@@ -16,9 +16,9 @@ static bool computes(const Instruction &instruction) {
   if (!any_of(instruction.operands(), [](const Use &use) { return isHalf(use); }))
     return false;
   if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
-    return call->getIntrinsicID() != Intrinsic::fabs &&
-           call->getIntrinsicID() != Intrinsic::copysign;
-  return isa<FCmpInst>(instruction) || isa<BinaryOperator>(instruction);
+    return Intrinsic::isOverloaded(call->getIntrinsicID());
+  return isa<FCmpInst>(instruction) || isa<BinaryOperator>(instruction) ||
+         isa<UnaryOperator>(instruction);
 }
 
 static Type *inF32(Type *type) {
@@ -39,6 +39,8 @@ static void computeInF32(Instruction &instruction) {
   } else if (auto *binary = dyn_cast<BinaryOperator>(&instruction)) {
     wide = builder.CreateBinOp(binary->getOpcode(), widened(binary->getOperand(0)),
                                widened(binary->getOperand(1)));
+  } else if (isa<UnaryOperator>(instruction)) {
+    wide = builder.CreateFNeg(widened(instruction.getOperand(0)));
   } else {
     auto &call = cast<IntrinsicInst>(instruction);
     SmallVector<Value *> arguments;

@@ -148,11 +148,12 @@ void allowGroupedHeads(Node &node) {
   node.set("enable_gqa", k.dim(1) != q.dim(1));
 }
 
-/// Beside it the logarithm of the sum of each row's e^score.
+/// Beside it the logarithm of the sum of each row's e^score, also of 16 bits in f32.
 Entities flashAttention(Node &node) {
   allowGroupedHeads(node);
   Entities results = scaledDotProductAttention(node);
-  Tensor q = node.floatIn("query"), k = repeatHeads(node.floatIn("key"), q);
+  Tensor q = prim::widen(node.floatIn("query"));
+  Tensor k = repeatHeads(prim::widen(node.floatIn("key")), q);
   Tensor s = prim::dotGeneral(q, k, {0, 1}, {0, 1}, {3}, {3}) * scaleOf(node, q);
   if (node.boolean("is_causal"))
     s = causalScores(node, s);

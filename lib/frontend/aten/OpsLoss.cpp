@@ -127,12 +127,20 @@ Entities bce(Node &node) {
   return {node.make<nn::BceOp>({x, node.floatIn("target"), broadcastWeight(node, "weight", x)},
                                {reduction(node)})};
 }
+/// Of tensors of several types: logits in 16 bits, say, and a target in f32.
 Entities bceWithLogits(Node &node) {
-  Tensor x = node.floatIn("self");
-  return {
-      node.make<nn::BceWithLogitsOp>({x, node.floatIn("target"), broadcastWeight(node, "weight", x),
-                                      broadcastWeight(node, "pos_weight", x)},
-                                     {reduction(node)})};
+  auto [x, target] = floatOperands(node, "self", "target");
+  Type type = x.elementType();
+  for (StringRef name : {"weight", "pos_weight"})
+    if (node.has(name))
+      type = promoteTypes(type, node.floatIn(name).elementType());
+  auto weight = [&, shape = x.shape()](StringRef name) {
+    return node.has(name) ? node.broadcastTo(node.floatIn(name).convert(type), shape).get()
+                          : Value();
+  };
+  return {node.make<nn::BceWithLogitsOp>(
+      {x.convert(type), target.convert(type), weight("weight"), weight("pos_weight")},
+      {reduction(node)})};
 }
 
 /// target (log target - x), or of a target that is a logarithm e^target (target - x)
@@ -223,7 +231,7 @@ Entities cosineSimilarity(Node &node) {
 /// 1 - cosine for pairs that belong together (target 1), else what the cosine exceeds the margin
 /// by.
 Entities cosineEmbedding(Node &node) {
-  auto [a, b] = node.broadcast(node.floatIn("input1"), node.floatIn("input2"));
+  auto [a, b] = floatOperands(node, "input1", "input2");
   Tensor target = node.in("target");
   // The loss bounds the squared norms, by 1e-12 more than they are.
   int64_t dim = a.rank() - 1;

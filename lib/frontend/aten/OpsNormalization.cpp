@@ -53,11 +53,14 @@ struct Statistics {
   }
 };
 
+/// An argument of a backward pass, of which some may have 16 bits and others not.
+Tensor wideIn(Node &node, StringRef name) { return prim::widen(node.floatIn(name)); }
+
 /// What is kept of the statistics, in a shape of their size. No gradient flows through these
 /// results of a norm, but the derivative of its backward pass is that of a function of the input
 /// alone.
 Tensor kept(Node &node, StringRef name, ArrayRef<int64_t> shape) {
-  return attached(node.reshape(node.floatIn(name), shape));
+  return attached(node.reshape(wideIn(node, name), shape));
 }
 
 /// The dimensions of x but for the channels.
@@ -69,11 +72,15 @@ SmallVector<int64_t> allButChannels(Tensor x) {
   return dims;
 }
 
-/// The gradients of input, weight and bias that are asked for.
+/// The gradients of input, weight and bias that are asked for, each of the type of what it is the
+/// gradient for: under autocast an input in 16 bits has a weight in f32.
 Entities masked(Node &node, Tensor dx, Tensor dweight, Tensor dbias) {
   SmallVector<bool> mask = node.booleans("output_mask");
   mask.resize(3, false);
-  return {mask[0] ? dx : Entity(), mask[1] ? dweight : Entity(), mask[2] ? dbias : Entity()};
+  Type input = node.in("input").elementType();
+  Type weight = node.has("weight") ? node.in("weight").elementType() : input;
+  return {mask[0] ? dx.convert(input) : Entity(), mask[1] ? dweight.convert(weight) : Entity(),
+          mask[2] ? dbias.convert(weight) : Entity()};
 }
 
 /// A gradient of the shape of what it is the gradient for.
@@ -95,8 +102,10 @@ struct BatchNorm {
 
   /// By the batch's own statistics, in evaluation, too.
   Tensor byBatch(Node &node) const {
-    Statistics s = Statistics::of(x, allButChannels(x), node.real("eps"));
-    return s.normal() * weight.broadcast(x.shape(), {1}) + bias.broadcast(x.shape(), {1});
+    Statistics s = Statistics::of(prim::widen(x), allButChannels(x), node.real("eps"));
+    Tensor y = s.normal() * prim::widen(weight).broadcast(x.shape(), {1}) +
+               prim::widen(bias).broadcast(x.shape(), {1});
+    return y.convert(x.elementType());
   }
   Tensor inference(Node &node) const {
     return node.make<nn::BatchNormInferenceOp>({x, weight, bias, mean, var}, {epsilon});
@@ -206,15 +215,15 @@ Entities inferenceBatchNorm(Node &node) {
 
 Entities batchNormBackward(Node &node) {
   checkChannels(node.in("input"));
-  Tensor x = node.floatIn("input"), weight = perChannel(node, "weight", x, 1);
+  Tensor x = wideIn(node, "input"), weight = prim::widen(perChannel(node, "weight", x, 1));
   Tensor g = outputGradient(node, "grad_out", x);
   SmallVector<int64_t> dims = allButChannels(x), channels = {x.dim(1)};
   bool trains = node.boolean("train");
   Tensor mean = trains ? kept(node, "save_mean", channels)
-                       : node.reshape(node.floatIn("running_mean"), channels);
+                       : node.reshape(wideIn(node, "running_mean"), channels);
   Tensor rstd =
       trains ? kept(node, "save_invstd", channels)
-             : prim::rsqrt(node.reshape(node.floatIn("running_var"), channels) + node.real("eps"));
+             : prim::rsqrt(node.reshape(wideIn(node, "running_var"), channels) + node.real("eps"));
   Statistics s(x, dims, mean, rstd);
   Tensor scaled = g * s.spread(node.reshape(weight, channels));
   return masked(node, trains ? s.gradient(scaled) : scaled * s.spread(rstd),
@@ -270,20 +279,21 @@ Entities nativeLayerNorm(Node &node) {
 }
 
 Entities layerNormBackward(Node &node) {
-  Tensor x = node.floatIn("input"), g = outputGradient(node, "grad_out", x);
+  Tensor x = wideIn(node, "input"), g = outputGradient(node, "grad_out", x);
   int64_t axis = normalizedAxis(node, x);
   SmallVector<int64_t> rows(x.shape().take_front(axis)), leading(axis);
   std::iota(leading.begin(), leading.end(), 0);
   Statistics s(x, dimensionsFrom(x, axis), kept(node, "mean", rows), kept(node, "rstd", rows));
-  Tensor scaled = node.has("weight") ? g * node.broadcastTo(node.floatIn("weight"), x.shape()) : g;
+  Tensor scaled = node.has("weight") ? g * node.broadcastTo(wideIn(node, "weight"), x.shape()) : g;
   return masked(node, s.gradient(scaled), prim::sum(g * s.normal(), leading),
                 prim::sum(g, leading));
 }
 
-/// eps is by default that of the element type.
+/// eps is by default that of the type that PyTorch computes in.
 Entities rmsNorm(Node &node) {
   Tensor x = node.floatIn("input");
-  const llvm::fltSemantics &semantics = cast<FloatType>(x.elementType()).getFloatSemantics();
+  Type computed = prim::widen(x).elementType();
+  const llvm::fltSemantics &semantics = cast<FloatType>(computed).getFloatSemantics();
   double epsilon =
       node.has("eps")
           ? node.real("eps")
@@ -327,12 +337,12 @@ Entities nativeGroupNorm(Node &node) {
 }
 
 Entities groupNormBackward(Node &node) {
-  Tensor x = node.floatIn("input"), g = outputGradient(node, "grad_out", x);
+  Tensor x = wideIn(node, "input"), g = outputGradient(node, "grad_out", x);
   int64_t count = node.integer("group");
   checkGroups(x, count);
   SmallVector<int64_t> each = {x.dim(0), count}, dims = allButChannels(x);
   Statistics s(asGroups(x, count), {2}, kept(node, "mean", each), kept(node, "rstd", each));
-  Tensor scaled = g * perChannel(node, "weight", x, 1).broadcast(x.shape(), {1});
+  Tensor scaled = g * prim::widen(perChannel(node, "weight", x, 1)).broadcast(x.shape(), {1});
   return masked(node, s.gradient(asGroups(scaled, count)).reshape(x.shape()),
                 prim::sum(g * s.normal().reshape(x.shape()), dims), prim::sum(g, dims));
 }

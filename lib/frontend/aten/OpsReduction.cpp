@@ -251,9 +251,10 @@ Entities logCumulativeSumExp(Node &node) {
   ArrayRef<int64_t> shape = x.shape();
   int64_t before = product(shape.take_front(dim)), rows = shape[dim],
           columns = product(shape.drop_front(dim + 1));
-  Tensor goesOn = node.full({before, 1, rows, columns}, x.elementType(), 0.0);
-  Tensor sums = node.make<prim::LogRecurrenceOp>({x.reshape({before, rows, columns}), goesOn});
-  return {sums.reshape(shape)};
+  Tensor terms = prim::widen(x).reshape({before, rows, columns});
+  Tensor goesOn = node.full({before, 1, rows, columns}, terms.elementType(), 0.0);
+  Tensor sums = node.make<prim::LogRecurrenceOp>({terms, goesOn});
+  return {sums.reshape(shape).convert(x.elementType())};
 }
 
 Entities countNonzero(Node &node) {

@@ -6,6 +6,7 @@
 #include "frontend/torchexport/Program.h"
 
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <utility>
 
@@ -202,8 +203,7 @@ Locals ProgramImporter::runHigherOrder(const Json &node, StringRef name, const S
   if (name == "wrap_with_set_grad_enabled")
     return runBlock(node, 1, flagAt(0).value_or(false), scope);
   if (name == "wrap_with_autocast") {
-    if (flagAt(2).value_or(true))
-      fail("autocast is not supported inside a model: export it without");
+    llvm::SaveAndRestore around(isAutocast, flagAt(2).value_or(true));
     return runBlock(node, 4, /*hasGradient=*/true, scope);
   }
   if (!levelsOfInputs(node).empty())

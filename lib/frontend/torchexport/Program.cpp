@@ -399,9 +399,11 @@ std::vector<aten::Local> ProgramImporter::callOperator(const Json &node, llvm::S
         {inputs.at(i).at("name").string(), argument(inputs.at(i).at("arg"), scope)});
   std::optional<Json> called = node.find("name");
   std::string resultName = called ? called->string() : name.str();
+  if (isBatched && isAutocast)
+    fail("autocast is not supported inside of torch.vmap");
   if (!custom)
     return isBatched ? callBatched(node, *op, arguments, resultName)
-                     : caller.call(location(node), *op, arguments, resultName);
+                     : callCast(node, *op, arguments, resultName);
   if (!givesTensors(node.at("outputs"), static_cast<size_t>(custom->functions->num_outputs)))
     fail("the operator does not return " + Twine(custom->functions->num_outputs) + " tensors, as " +
          custom->library + " says; one that writes into its arguments is not supported");

@@ -152,6 +152,18 @@ private:
                                    const std::vector<aten::Local> &scanned,
                                    const std::vector<aten::Local> &more);
 
+  // ---- torch.autocast (Autocast.cpp) ----
+  /// The element type that the file has for a tensor.
+  std::optional<mlir::Type> typeOf(const std::string &name) const;
+  /// Calls an operator of ATen; under autocast with its arguments as PyTorch converts them. Throws
+  /// ImportError where the results have not the types that the file says.
+  std::vector<aten::Local> callCast(const Json &node, llvm::StringRef op,
+                                    std::vector<aten::NamedLocal> arguments,
+                                    llvm::StringRef resultName);
+  /// Converts the arguments, by the type of the first result.
+  void castArguments(const Json &node, llvm::StringRef op,
+                     std::vector<aten::NamedLocal> &arguments);
+
   // ---- torch.vmap (Vmap.cpp, BatchedCalls.cpp) ----
   /// A call of an operator with tensors that hold all elements of a batch.
   struct BatchedCall {
@@ -225,6 +237,7 @@ private:
   Batches batches;                  // likewise
   Weights &weights;
   aten::Caller caller;
+  bool isAutocast = false;                 // whether nodes run under torch.autocast
   Names symbols;                           // integers
   std::vector<ComputedDimension> computed; // that are not solved yet
   /// A variable as the program writes into it.

@@ -29,6 +29,7 @@ Dynamic = Mapping[str, Mapping[str, int | Sequence[int]]]
 class Export:
     """What was written.
 
+    `returned` names what the module returns: the `outputs` and, in a joint graph of a module that returns it, `loss`.
     Of the initialisers, `parameters` names the parameters (`frozen` those with requires_grad=False), `statistics` the
     moving ones of batch norms (in a program of torch.export all that move), and `buffers` other buffers of floats.
     `dims` are the open dimensions by the names that `accc compile -D` takes, with the sizes of the example. A `random`
@@ -40,6 +41,7 @@ class Export:
     opset: int | None
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    returned: tuple[str, ...]
     parameters: tuple[str, ...]
     frozen: tuple[str, ...]
     statistics: tuple[str, ...]
@@ -181,6 +183,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         opset=None,
         inputs=tuple(inputs),
         outputs=tuple(name for name in outputs if loss is None or name != "loss"),
+        returned=tuple(outputs),
         parameters=tuple(parameters),
         frozen=tuple(name for name in parameters if not state.parameters[name].requires_grad),
         statistics=tuple(name for name in state.buffers if name in floats and name in observation.updated),
@@ -210,6 +213,7 @@ def _result(path, exporter, model, call, outputs, state, observation, axes) -> E
         opset=opset_of(model),
         inputs=tuple(call.inputs),
         outputs=tuple(outputs),
+        returned=tuple(outputs),
         parameters=tuple(parameters),
         frozen=tuple(name for name in parameters if not state.parameters[name].requires_grad),
         statistics=tuple(name for name in state.buffers if name in statistics),

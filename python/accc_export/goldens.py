@@ -138,7 +138,7 @@ class GoldenRun:
         self.module, self.call, self.done, self.target, self.steps = module, call, done, target, steps
         self.precision = precision
         self.optimizer = optimizer
-        self.loss: Loss = make_loss(loss, done.outputs)
+        self.loss: Loss = make_loss(loss, done.returned)
         self.lr = Optimizer(optimizer, lr, [torch.nn.Parameter(torch.zeros(1))]).lr
 
     def losses_over_seeds(self) -> tuple[float, float]:
@@ -203,7 +203,7 @@ class GoldenRun:
         mixed = self.precision == "bf16" and dtype == torch.float32
         device = next((p.device.type for p in module.parameters()), "cpu")
         with torch.autocast(device, torch.bfloat16, enabled=mixed):
-            outputs = dict(zip(self.done.outputs, self.call.run(module, inputs).values()))
+            outputs = dict(zip(self.done.returned, self.call.run(module, inputs).values()))
         return {name: widened(x) for name, x in outputs.items()} if mixed else outputs
 
     def _first_loss(self, seed: int) -> torch.Tensor:

@@ -139,8 +139,8 @@ def _are_same(expected: torch.Tensor, found: torch.Tensor) -> bool:
 
 
 def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[str]:
-    """The parameters that the program reads, by first name."""
-    read = {node.name for node in program.graph.nodes if node.op == "placeholder" and node.users}
+    """The parameters that the program reads for an output or a write, by first name."""
+    read = _read(program.graph)
     first = state.first_names()
     names = {
         first[spec.target]
@@ -148,6 +148,17 @@ def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[s
         if spec.kind is InputKind.PARAMETER and spec.arg.name in read
     }
     return [name for name in state.parameters if name in names]
+
+
+def _read(graph: torch.fx.Graph) -> set[str]:
+    """The names of the nodes on which an output hangs, or one that writes."""
+    pending = [node for node in graph.nodes if node.op != "placeholder" and node.is_impure()]
+    found = set(pending)
+    while pending:
+        new = set(pending.pop().all_input_nodes) - found
+        found |= new
+        pending.extend(new)
+    return {node.name for node in found}
 
 
 def verify_program(program: torch.export.ExportedProgram, state: State, observation: Observation) -> None:

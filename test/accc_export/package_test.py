@@ -3,6 +3,7 @@
 """What python/accc_export writes and refuses. Needs PyTorch; scripts/sweep --package runs it."""
 
 import contextlib
+import copy
 import json
 import math
 import pathlib
@@ -304,6 +305,21 @@ class PackageTest(unittest.TestCase):
         self.refused("need different names", nn.Linear(2, 2), x, output_names=["input"])
         self.refused("type set", Sum(), {"first": x, "last": {x}})
 
+    def test_16_bit_floats(self):
+        module, x = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)), torch.randn(3, 4)
+        for dtype, kind in ((torch.bfloat16, onnx.TensorProto.BFLOAT16), (torch.float16, onnx.TensorProto.FLOAT16)):
+            narrow = copy.deepcopy(module).to(dtype)
+            for exporter in accc_export.EXPORTERS:
+                with self.subTest(exporter, dtype=dtype):
+                    accc_export.export(narrow, x.to(dtype), self.path, exporter=exporter)
+                    held = {tensor.name: tensor for tensor in onnx.load(self.path).graph.initializer}
+                    self.assertEqual({held[name].data_type for name, _ in narrow.named_parameters()}, {kind})
+        folder = self.path.with_name("halves")
+        accc_export.golden(module.bfloat16(), x.bfloat16(), folder, loss="mse", target=torch.randn(3, 2), exporter="torch.export", steps=1)
+        self.assertTrue(json.loads((folder / "meta.json").read_text())["half"])
+        golden = load_file(folder / "golden.safetensors")
+        self.assertEqual((golden["grad.0.weight"].dtype, golden["loss"].dtype), (torch.bfloat16, torch.float32))
+
     def test_what_a_file_cannot_say(self):
         x = torch.randn(3, 4)
         # Of a large matrix, so that the iteration has not converged before it is watched.
@@ -339,7 +355,6 @@ class PackageTest(unittest.TestCase):
         words = nn.Embedding(5, 3, max_norm=0.1)
         self.refused("writes into the parameter weight .*ends in .pt2", words, torch.arange(4))
         self.refused("averages over all batches", nn.Sequential(nn.BatchNorm1d(4, momentum=None)), x)
-        self.refused("0.weight is torch.float16: call module.float", nn.Sequential(nn.Linear(4, 2)).half(), x)
         self.refused("has no values", nn.LazyLinear(2), x)
         self.refused("has no values", nn.Linear(4, 2, device="meta"), x)
         self.refused("not a torch.nn.Module", torch.relu, x)

@@ -36,13 +36,14 @@ class Everything(nn.Module):
         self.norm, self.batch_norm, self.fixed = nn.LayerNorm(8), nn.BatchNorm1d(8), nn.Linear(8, 8)
         self.head = nn.Linear(8, 9, bias=False)
         self.head.weight = self.words.weight
-        self.unused, self.stopped = nn.Linear(2, 2), nn.Linear(8, 8)
+        self.unused, self.stopped, self.dead = nn.Linear(2, 2), nn.Linear(8, 8), nn.Linear(8, 8)
         self.fixed.requires_grad_(False)
         self.register_buffer("average", torch.zeros(8))
         self.register_buffer("recent", torch.arange(24.0).view(3, 8))
 
     def forward(self, tokens, *, shift):
         x = self.norm(self.words(tokens))
+        self.dead(x)
         q = self.fixed(x).unsqueeze(1)
         x = x + functional.scaled_dot_product_attention(q, q, q, is_causal=True).squeeze(1)
         x = self.batch_norm(x.mean(dim=1) + shift) + self.stopped(shift).detach()
@@ -161,6 +162,7 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual(done.frozen, ("fixed.weight", "fixed.bias"))
         self.assertEqual(done.statistics, ("average", "recent", "batch_norm.running_mean", "batch_norm.running_var"))
         self.assertNotIn("unused.weight", done.parameters)
+        self.assertNotIn("dead.weight", done.parameters)
         self.assertFalse(any(part.training for part in module.modules()))
         self.assertNotIn("forward", vars(module))
         self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
@@ -196,6 +198,10 @@ class ProgramsTest(unittest.TestCase):
             self.assertEqual([x.kind.name for x in specs.output_specs].count("LOSS_OUTPUT"), 1)
         done = accc_export.export_joint(Scalar(), torch.randn(3, 4), self.path, loss="output:loss")
         self.assertEqual(done.outputs, ("scores",))
+        self.assertEqual(set(done.returned), {"loss", "scores"})
+        folder = self.path.with_name("golden")
+        accc_export.golden(Scalar(), torch.randn(3, 4), folder, loss="output:loss", exporter="joint", steps=1, noise=False)
+        self.assertEqual(safetensors.torch.load_file(folder / "golden.safetensors")["scores"].shape, (3, 2))
         accc_export.export_joint(nn.Linear(4, 2), torch.randn(3, 4), self.path, loss=lambda found: found["output"].sum())
 
     def test_refusals(self):

@@ -248,8 +248,11 @@ void ForwardBuilder::settle(Operation *last, Entities &results, ReplaceHeld repl
         variable.update = replaced(variable.update);
     replaceHeld(replaced);
   };
-  replaceAll([&](Value value) { return wide.narrowed(value); });
-  built = sinceLast();
+  if (wide.hasChanged()) {
+    replaceAll([&](Value value) { return wide.narrowed(value); });
+    built = sinceLast();
+    verifyAll(built);
+  }
   llvm::DenseMap<Value, Value> folded;
   for (Operation *op : built) {
     SmallVector<Value> constants = foldConstant(op);
@@ -266,14 +269,14 @@ void ForwardBuilder::settle(Operation *last, Entities &results, ReplaceHeld repl
   if (depth > 1)
     for (Operation *op : sinceLast())
       settled.insert(op);
-  else
-    settled.clear();
 }
 
 Entities ForwardBuilder::build(llvm::function_ref<Entities()> rule, ReplaceHeld replaceHeld) {
   Operation *last = body->empty() ? nullptr : &body->back();
   Entities results;
   llvm::SaveAndRestore nested(depth, depth + 1);
+  if (depth == 1)
+    settled.clear();
   try {
     results = rule();
   } catch (const InferenceError &error) {

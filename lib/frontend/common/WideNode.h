@@ -17,6 +17,7 @@ public:
   /// Builds after the ops, which stay for what nobody replaces.
   WideNode(llvm::ArrayRef<mlir::Operation *> ops, mlir::OpBuilder &builder);
 
+  bool hasChanged() const { return !rebuilt.empty(); }
   /// What a value of the node is now, of the same type.
   mlir::Value narrowed(mlir::Value value);
 

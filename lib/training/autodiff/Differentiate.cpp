@@ -47,7 +47,10 @@ static FailureOr<Activity> giveEveryActiveOpARule(Value &loss, MutableArrayRef<V
 /// What the forward pass reads of a value in 16 bits alone, ops behind `last` read so as well: kept
 /// for them it takes half the memory, and PyTorch keeps the same.
 static void keepRounded(Block &block, Operation *last) {
-  auto isForward = [&](Operation *op) { return op == last || op->isBeforeInBlock(last); };
+  // The results of the function are the model's.
+  auto isForward = [&](Operation *op) {
+    return op == last || op->isBeforeInBlock(last) || op->hasTrait<OpTrait::IsTerminator>();
+  };
   for (auto convert : block.getOps<prim::ConvertOp>()) {
     if (!isForward(convert))
       break;
@@ -56,8 +59,8 @@ static void keepRounded(Block &block, Operation *last) {
       auto other = dyn_cast<prim::ConvertOp>(user);
       return !isForward(user) || (other && other.getType() == convert.getType());
     };
-    if (!prim::isHalf(getElementTypeOrSelf(convert.getType())) || isa<BlockArgument>(value) ||
-        !llvm::all_of(value.getUsers(), readsRounded))
+    if (!prim::isHalf(getElementTypeOrSelf(convert.getType())) || !isFloatTensor(value.getType()) ||
+        isa<BlockArgument>(value) || !llvm::all_of(value.getUsers(), readsRounded))
       continue;
     OpBuilder builder(convert->getNextNode());
     Value rounded = prim::Tensor(builder, convert.getLoc(), convert.getResult())

@@ -46,7 +46,8 @@ static void computeInF32(Instruction &instruction) {
     SmallVector<Value *> arguments;
     for (Value *argument : call.args())
       arguments.push_back(widened(argument));
-    wide = builder.CreateIntrinsic(inF32(call.getType()), call.getIntrinsicID(), arguments);
+    wide = builder.CreateIntrinsic(isHalf(&call) ? inF32(call.getType()) : call.getType(),
+                                   call.getIntrinsicID(), arguments);
   }
   if (isHalf(&instruction))
     wide = builder.CreateFPTrunc(wide, instruction.getType());

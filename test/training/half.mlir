@@ -61,3 +61,22 @@ func.func @forward(
 // CHECK: %[[EXP:.*]] = prim.exp
 // CHECK: return %{{.*}}, %[[EXP]], %{{.*}} : tensor<3xbf16>, tensor<3xf32>, tensor<f32>
 // CHECK-LABEL: func.func @grad_step(
+
+// -----
+
+// What the model reads in f32, too, the gradient reads so.
+func.func @forward(
+    %w: tensor<3xf32> {accc.name = "w", accc.role = #prim.role<parameter>})
+    -> (tensor<3xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
+  %0 = prim.exp %w : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = prim.convert %0 : (tensor<3xf32>) -> tensor<3xbf16>
+  %2 = prim.convert %1 : (tensor<3xbf16>) -> tensor<3xf32>
+  %3 = prim.tanh %0 : (tensor<3xf32>) -> tensor<3xf32>
+  %4 = prim.add %2, %3 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %4 : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @train_step(
+// CHECK: %[[EXP:.*]] = prim.exp
+// CHECK: prim.mul %{{.*}}, %[[EXP]] : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+// CHECK-LABEL: func.func @grad_step(

@@ -2,6 +2,7 @@
 // 16-bit floats on machines that do not compute in them. LLVM would do so by calls of the
 // compiler's library, which is not there where a model runs.
 #include "codegen/kernel/Lower.h"
+#include "ir/prim/Tensor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,10 +14,7 @@
 using namespace mlir;
 using namespace accc;
 
-static bool isHalf(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  return element.isF16() || element.isBF16();
-}
+static bool isHalf(Type type) { return prim::isHalf(getElementTypeOrSelf(type)); }
 static bool isHalfValue(Value value) { return isHalf(value.getType()); }
 
 /// The same shape over f32.

@@ -19,10 +19,11 @@ import accc_export  # noqa: E402
 import targets  # noqa: E402
 from accc_export import joint  # noqa: E402
 
+PROGRAMS = ("export", "core", "joint")  # of torch.export
 FORMATS = {"export": ".pt2", "core": ".pt2", "joint": ".pt2", "traced": ".pt", "scripted": ".pt", "onnx": ".onnx"}
 COMPILE_SECONDS = 60
 # A tensor may be this many times as far from PyTorch's as PyTorch's is from its own in double precision, and in any case as
-# far as a few roundings of single precision, or the last place of 16 bits.
+# far as a few roundings of single precision, or the last place of 16 bits if it or what the module is given is of them.
 FACTOR, RELATIVE, ABSOLUTE = 16, 2e-5, 1e-6
 LAST_PLACE = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
 
@@ -77,35 +78,38 @@ class Compiler:
 
 def check(module, format, compiler, folder):
     """The lines of what is wrong with the module in a format."""
-    single = reference(module, torch.float32)
+    single = reference(module, as_given)
     try:
-        double = reference(module, torch.float64)
+        double = reference(module, in_double)
     except Exception:  # an operator of single precision alone
         double = single
     path = folder / f"model{FORMATS[format]}"
     write(module, format, path)
-    wrong = compare(found_by_accc(module, format, path, compiler, folder), single, double)
-    if wrong and format == "onnx" and (message := found_in_file(module, path, single, double)):
+    relative = rounding_of(given(module))
+    wrong = compare(found_by_accc(module, format, path, compiler, folder), single, double, relative)
+    if wrong and format == "onnx" and (message := found_in_file(module, path, single, double, relative)):
         raise NoExport(f"the file computes other numbers by ONNX's reference evaluator: {message}")
-    if wrong and format in ("scripted", "traced") and (message := found_in_script(module, path, single, double)):
+    if wrong and format in ("scripted", "traced") and (message := found_in_script(module, path, single, double, relative)):
         raise NoExport(f"the file computes other numbers in PyTorch, too: {message}")
-    if wrong and format in ("core", "joint") and (message := found_in_parts(module, single, double)):
-        raise NoExport(f"PyTorch's decomposed program computes other numbers in PyTorch, too: {message}")
+    if wrong and format in PROGRAMS and (message := found_in_program(module, format, single, double, relative)):
+        raise NoExport(f"PyTorch's exported program computes other numbers in PyTorch, too: {message}")
     return wrong
 
 
-def reference(module, dtype):
-    """PyTorch's results and gradients; for float32, 16-bit floats stay what they are."""
-
-    def convert(x):
-        if not isinstance(x, torch.Tensor) or not x.is_floating_point() or (x.dtype in LAST_PLACE and dtype == torch.float32):
-            return x
-        return x.to(dtype)
-
+def reference(module, convert):
+    """PyTorch's results and gradients, with the module's tensors converted."""
     module = copy.deepcopy(module)._apply(convert)
     for sample in module.samples:
         sample.leaves = [convert(x) for x in sample.leaves]
     return results(module, {name: convert(x) for name, x in module.inputs.items()})
+
+
+def as_given(x):
+    return x
+
+
+def in_double(x):
+    return x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x
 
 
 def results(module, inputs):
@@ -174,12 +178,21 @@ def described(name, x):
     return f"{name}={str(x.dtype).removeprefix('torch.')}[{','.join(map(str, x.shape))}]"
 
 
-def compare(found, single, double):
+def rounding_of(tensors):
+    """The relative distance that rounding explains where a module is given these."""
+    return max([LAST_PLACE.get(x.dtype, RELATIVE) for x in tensors], default=RELATIVE)
+
+
+def given(module):
+    return [*module.parameters(), *module.buffers(), *module.inputs.values()]
+
+
+def compare(found, single, double, relative):
     """A line for each tensor that differs. A gradient that is zero may be missing."""
     wrong = []
     for name, expected in single.items():
         if name in found:
-            message = difference(found[name], expected, double[name])
+            message = difference(found[name], expected, double[name], relative)
         elif expected.numel() == 0 or (name.startswith("grad.") and not expected.any()) or name.startswith("buffer."):
             message = ""  # a buffer that no step writes is a constant
         else:
@@ -189,8 +202,8 @@ def compare(found, single, double):
     return wrong
 
 
-def difference(found, expected, exact):
-    """In what a tensor differs from PyTorch's in single precision, given PyTorch's in double precision."""
+def difference(found, expected, exact, relative):
+    """In what a tensor differs from PyTorch's, given PyTorch's in double precision and what rounding explains."""
     both = f"{found.flatten()[:6].tolist()}, PyTorch's {expected.flatten()[:6].tolist()}"
     if found.shape != expected.shape:
         return f"has the shape {list(found.shape)}, PyTorch's {list(expected.shape)}"
@@ -205,43 +218,53 @@ def difference(found, expected, exact):
         return f"has other NaN or infinities: {both}"
     a, b, exact = (torch.where(torch.isfinite(x), x, 0) for x in (a, b, exact))
     distance, size = (a - b).norm().item(), b.norm().item()
-    allowed = max(LAST_PLACE.get(expected.dtype, RELATIVE) * size, FACTOR * (b - exact).norm().item()) + ABSOLUTE
+    allowed = max(LAST_PLACE.get(expected.dtype, relative) * size, FACTOR * (b - exact).norm().item()) + ABSOLUTE
     return "" if distance <= allowed else f"is off by {distance:.3g} of {size:.3g}: {both}"
 
 
-def found_in_file(module, path, single, double):
+def found_in_file(module, path, single, double, relative):
     """Where ONNX's own evaluator gives other results than PyTorch, too: the first of them."""
     import onnx.reference
 
     try:
         evaluator = onnx.reference.ReferenceEvaluator(str(path))
-        inputs = {name: module.inputs[name].numpy() for name in evaluator.input_names}
+        inputs = {name: to_numpy(module.inputs[name]) for name in evaluator.input_names}
         names = [name for name in evaluator.output_names if name in single]
-        found = {name: torch.from_numpy(x) for name, x in zip(names, evaluator.run(names, inputs))}
+        found = {name: from_numpy(x) for name, x in zip(names, evaluator.run(names, inputs))}
     except Exception:  # an operator that it lacks, say: nothing is known
         return ""
-    return next(iter(compare(found, {name: single[name] for name in names}, double)), "")
+    return next(iter(compare(found, {name: single[name] for name in names}, double, relative)), "")
 
 
-def found_in_parts(module, single, double):
-    """Where PyTorch's own program, decomposed, gives other results or gradients than the module: the first of them."""
+def to_numpy(x):
+    import ml_dtypes
+
+    return x.view(torch.int16).numpy().view(ml_dtypes.bfloat16) if x.dtype == torch.bfloat16 else x.numpy()
+
+
+def from_numpy(x):
+    return torch.from_numpy(x.view("int16")).view(torch.bfloat16) if str(x.dtype) == "bfloat16" else torch.from_numpy(x)
+
+
+def found_in_program(module, format, single, double, relative):
+    """Where PyTorch's own run of the exported program gives other results or gradients than the module: the first of them."""
     try:
-        found = results(in_parts(module), {name: x.clone() for name, x in module.inputs.items()})
+        found = results(program(module, format).module(), {name: x.clone() for name, x in module.inputs.items()})
     except Exception:  # nothing is known
         return ""
-    return next(iter(compare(found, {name: single[name] for name in found if name in single}, double)), "")
+    return next(iter(compare(found, {name: single[name] for name in found if name in single}, double, relative)), "")
 
 
-def in_parts(module):
-    """PyTorch's own program, decomposed, as a module."""
+def program(module, format):
+    """What torch.export makes of the module; for the format of joint graphs what their forward pass is made from."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        inputs = {name: x.clone() for name, x in module.inputs.items()}
-        return torch.export.export(module, (), kwargs=inputs).run_decompositions().module()
+        made = torch.export.export(module, (), kwargs={name: x.clone() for name, x in module.inputs.items()})
+        return made if format == "export" else made.run_decompositions()
 
 
-def found_in_script(module, path, single, double):
+def found_in_script(module, path, single, double, relative):
     """Where PyTorch's own run of what the file holds gives other results than the module: the first of them."""
     found = torch.jit.load(path)(**{name: x.clone() for name, x in module.inputs.items()})
     found = {name: x.detach() for name, x in found.items() if name in single}
-    return next(iter(compare(found, {name: single[name] for name in found}, double)), "")
+    return next(iter(compare(found, {name: single[name] for name in found}, double, relative)), "")

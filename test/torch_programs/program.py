@@ -10,6 +10,7 @@ import torch.nn.functional as F
 
 import chooser
 import helpers
+import rounding
 
 for name in ("catalogue", "catalogue_types", "catalogue_views", "catalogue_indices", "catalogue_writes", "catalogue_flow"):
     importlib.import_module(name)
@@ -76,16 +77,14 @@ class Program:
     def without(self, index):
         return Program(self.inputs, self.lines[:index] + self.lines[index + 1 :])
 
-    def moved(self, seed):
-        """The same with every value some units in the last place away, where that can be: so are those of another compiler."""
-        generator = torch.Generator().manual_seed(seed)
+    def moved(self, generator):
+        """The same with every value moved a little, where that can be."""
 
         def noise(x):
-            if x.is_floating_point() and x.dtype == torch.float32:
-                try:
-                    x.data.mul_(1 + 3e-7 * torch.randn(x.shape, generator=generator))
-                except RuntimeError:  # elements that share their memory
-                    pass
+            try:
+                x.data.copy_(rounding.moved(x.data, generator))
+            except RuntimeError:  # elements that share their memory
+                pass
 
         program = Program(self.inputs, self.lines)
         program.noise = noise
@@ -133,9 +132,9 @@ def _is_ordinary(x):
     return bool(torch.isfinite(x).all() and x.detach().abs().max() < GREATEST)
 
 
-def make_inputs(draw, generator):
+def make_inputs(draw, generator, dtype):
     """Three tensors of floats, sometimes of unusual shapes, and often one of another type."""
-    inputs = {f"v{i}": torch.randn(draw.choice(SHAPES if draw.random() < 0.9 else RARE_SHAPES), generator=generator) for i in range(3)}
+    inputs = {f"v{i}": torch.randn(draw.choice(SHAPES if draw.random() < 0.9 else RARE_SHAPES), generator=generator).to(dtype) for i in range(3)}
     shape = draw.choice([list(x.shape) for x in inputs.values() if x.numel() > 0] or [[3]])
     kind = draw.randrange(6)
     if kind < 2:
@@ -147,10 +146,10 @@ def make_inputs(draw, generator):
     return inputs
 
 
-def generate(seed, count, fits=lambda program: True):
-    """A program of about so many lines, each of which fits."""
+def generate(seed, count, dtype, fits=lambda program: True):
+    """A program of about so many lines, each of which fits, whose first floats are of a type."""
     draw = random.Random(seed)
-    inputs = make_inputs(draw, torch.Generator().manual_seed(seed))
+    inputs = make_inputs(draw, torch.Generator().manual_seed(seed), dtype)
     program = Program(inputs, [])
     values = program.values() or dict(inputs)
     values = {name: x for name, x in values.items() if name[0] == "v"}

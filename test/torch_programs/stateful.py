@@ -52,8 +52,8 @@ class Stateful(torch.nn.Module):
 class Module:
     """Parts that a module is made of, and how it is trained."""
 
-    def __init__(self, seed, parts, optimizer, is_training):
-        self.seed, self.lines, self.optimizer, self.is_training = seed, parts, optimizer, is_training
+    def __init__(self, seed, parts, dtype, optimizer, is_training):
+        self.seed, self.lines, self.dtype, self.optimizer, self.is_training = seed, parts, dtype, optimizer, is_training
         self.inputs = {}
 
     def source(self):
@@ -61,7 +61,7 @@ class Module:
         return f"# {self.optimizer}, {'training' if self.is_training else 'evaluation'}\n" + TEXT.format(init=init or "pass", forward=forward)
 
     def without(self, index):
-        return Module(self.seed, self.lines[:index] + self.lines[index + 1 :], self.optimizer, self.is_training)
+        return Module(self.seed, self.lines[:index] + self.lines[index + 1 :], self.dtype, self.optimizer, self.is_training)
 
     def make(self, folder):
         path = folder / "stateful_module.py"
@@ -70,22 +70,22 @@ class Module:
         loaded = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(loaded)
         torch.manual_seed(self.seed)
-        module = loaded.Stateful()
-        module.inputs = {"x": torch.randn(3, 4), "words": torch.randint(0, 5, (3,))}
+        module = loaded.Stateful()._apply(lambda x: x.to(self.dtype) if x.dtype == torch.float32 else x)
+        module.inputs = {"x": torch.randn(3, 4).to(self.dtype), "words": torch.randint(0, 5, (3,))}
         return module if self.is_training else module.eval()
 
     def values(self):
         """PyTorch's results, if these are ordinary numbers; else None."""
         try:
             with tempfile.TemporaryDirectory() as folder:
-                found = train(self.make(pathlib.Path(folder)), self.optimizer, torch.float32)
+                found = train(self.make(pathlib.Path(folder)), self.optimizer)
         except Exception:
             return None
         return found if all(bool(torch.isfinite(x).all() and x.abs().max() < GREATEST) for x in found.values() if x.is_floating_point()) else None
 
 
-def generate(seed, count, lost=(), trains=False):
-    """A module of so many parts, without those that have a text in them that the format loses; if `trains`, in training mode."""
+def generate(seed, count, dtype, lost=(), trains=False):
+    """A module of a type and of so many parts, without those that have a text in them that the format loses; if `trains`, in training mode."""
     draw = random.Random(seed)
     known = [part for part in catalogue_state.PARTS if not any(text in half for half in part for text in lost)]
     while True:
@@ -94,17 +94,17 @@ def generate(seed, count, lost=(), trains=False):
             init, forward = draw.choice(known)
             number = lambda _: str(round(draw.uniform(-1, 1), 2))  # noqa: E731
             parts.append(tuple(re.sub(r"\{n\}", number, text.replace("#", str(i))) for text in (init, forward)))
-        module = Module(seed, parts, draw.choice(OPTIMIZERS), draw.random() < 0.8 or trains)
+        module = Module(seed, parts, dtype, draw.choice(OPTIMIZERS), draw.random() < 0.8 or trains)
         if module.values() is not None:
             return module
 
 
-def train(module, optimizer, dtype, inputs=None):
+def train(module, optimizer, convert=checking.as_given, inputs=None):
     """Losses of all steps, results of the last, parameters and buffers after it."""
     inputs = inputs or module.inputs
     if not isinstance(module, FROM_A_FILE):
-        module = copy.deepcopy(module)._apply(lambda x: x.to(dtype) if x.dtype == torch.float32 else x)
-    inputs = {name: x.to(dtype) if x.is_floating_point() else x for name, x in inputs.items()}
+        module = copy.deepcopy(module)._apply(convert)
+    inputs = {name: convert(x) for name, x in inputs.items()}
     steps = Optimizer(optimizer, 0.05, [p for p in module.parameters() if p.requires_grad])
     losses, results = [], {}
     for _ in range(STEPS):
@@ -126,7 +126,8 @@ def train(module, optimizer, dtype, inputs=None):
 def check(program, format, compiler, folder):
     """The lines of what is wrong with a module in a format."""
     module = program.make(folder)
-    single, double = train(module, program.optimizer, torch.float32), train(module, program.optimizer, torch.float64)
+    relative = checking.rounding_of(checking.given(module))
+    single, double = train(module, program.optimizer), train(module, program.optimizer, checking.in_double)
     if format == "onnx":  # which counts no batches
         single = {name: x for name, x in single.items() if not name.endswith("num_batches_tracked")}
     path, library, inputs = folder / f"model{checking.FORMATS[format]}", folder / "model.so", folder / "inputs.safetensors"
@@ -149,30 +150,30 @@ def check(program, format, compiler, folder):
         before = tensors.get(name.removeprefix("param."))
         if before is not None and torch.equal(before, single[name]):
             found[name] = before.detach()
-    wrong = checking.compare(found, single, double)
-    if wrong and format in ("scripted", "traced") and (message := found_in_file(program, module, path, single, double)):
+    wrong = checking.compare(found, single, double, relative)
+    if wrong and format in ("scripted", "traced") and (message := found_in_file(program, module, path, single, double, relative)):
         raise checking.NoExport(f"the file computes other numbers in PyTorch, too: {message}")
-    if wrong and format in ("core", "joint") and (message := found_in_parts(program, module, single, double)):
-        raise checking.NoExport(f"PyTorch's decomposed program computes other numbers in PyTorch, too: {message}")
+    if wrong and format in checking.PROGRAMS and (message := found_in_program(program, module, format, single, double, relative)):
+        raise checking.NoExport(f"PyTorch's exported program computes other numbers in PyTorch, too: {message}")
     return [*wrong, *(f"{name} is not there" for name in missing if name not in found and name.startswith("param."))]
 
 
-def found_in_file(program, module, path, single, double):
+def found_in_file(program, module, path, single, double, relative):
     """Where training what the file of TorchScript holds gives other numbers than training the module: the first of them."""
     try:
-        return first_difference(torch.jit.load(path), program, module, single, double)
+        return first_difference(torch.jit.load(path), program, module, single, double, relative)
     except RuntimeError as error:  # a trace does not say where gradients stop
         return str(error)
 
 
-def found_in_parts(program, module, single, double):
-    """Where training PyTorch's own program, decomposed, gives other numbers than training the module: the first of them."""
+def found_in_program(program, module, format, single, double, relative):
+    """Where training what torch.export makes of the module gives other numbers than training the module: the first of them."""
     try:
-        return first_difference(checking.in_parts(module), program, module, single, double)
+        return first_difference(checking.program(module, format).module(), program, module, single, double, relative)
     except RuntimeError:  # nothing is known: a decomposed program writes parameters where gradients are recorded
         return ""
 
 
-def first_difference(loaded, program, module, single, double):
-    found = train(loaded, program.optimizer, torch.float32, module.inputs)
-    return next(iter(checking.compare(found, {name: single[name] for name in found if name in single}, double)), "")
+def first_difference(loaded, program, module, single, double, relative):
+    found = train(loaded, program.optimizer, inputs=module.inputs)
+    return next(iter(checking.compare(found, {name: single[name] for name in found if name in single}, double, relative)), "")

@@ -18,6 +18,7 @@ sys.path[:0] = [str(ROOT / "test" / "op_samples")]
 
 import checking  # noqa: E402
 import program as programs  # noqa: E402
+import rounding  # noqa: E402
 import samples as sampling  # noqa: E402
 import scripted  # noqa: E402
 import stateful  # noqa: E402
@@ -34,7 +35,6 @@ LOST_STATE = {
     # but for batch norms no state moves
     "onnx": (".detach()", "no_grad()", ".data", "max_norm", "momentum=None", "track_running_stats=True", "self.b#", "self.c#"),
 }
-MOVED = 3  # runs of PyTorch with values that are a few roundings away
 
 
 def sample(program):
@@ -50,7 +50,7 @@ def judge(program, options, folder):
             wrong = stateful.check(program, options.format, compiler, folder)
         else:
             wrong = checking.check(made(program, options, folder), options.format, compiler, folder)
-        if wrong and not options.state and rounding_decides(program):
+        if wrong and rounding_decides(program, options, folder):
             return "rounding", "\n".join(wrong)
         return ("wrong" if wrong else "right"), "\n".join(wrong)
     except checking.NoExport as error:
@@ -74,15 +74,13 @@ def made(program, options, folder):
     return scripted.module(program, folder) if options.format == "scripted" else sampling.Samples([sample(program)])
 
 
-def rounding_decides(program):
-    """Whether PyTorch differs from itself, by the same rule, where values are moved by some units in the last place."""
-    single = checking.reference(sampling.Samples([sample(program)]), torch.float32)
-    double = checking.reference(sampling.Samples([sample(program)]), torch.float64)
-    for seed in range(MOVED):
-        found = checking.reference(sampling.Samples([sample(program.moved(seed))]), torch.float32)
-        if any(checking.difference(found[name], x, double[name]) for name, x in single.items()):
-            return True
-    return False
+def rounding_decides(program, options, folder):
+    """Whether PyTorch differs from itself, by the same rule, where values are moved a little."""
+    relative = checking.rounding_of([torch.zeros((), dtype=options.dtype)])
+    if options.state:
+        return rounding.decides(lambda convert: stateful.train(program.make(folder), program.optimizer, convert), lambda g: stateful.train(program.make(folder), program.optimizer, lambda x: rounding.moved(x, g)), relative)
+    run = lambda program, convert: checking.reference(sampling.Samples([sample(program)]), convert)  # noqa: E731
+    return rounding.decides(lambda convert: run(program, convert), lambda g: run(program.moved(g), checking.as_given), relative)
 
 
 def smaller(program, verdict, options, folder):
@@ -105,9 +103,9 @@ def check(task):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         if options.state:
-            program = stateful.generate(seed, options.lines, LOST_STATE.get(options.format, ()), trains=options.format == "onnx")
+            program = stateful.generate(seed, options.lines, options.dtype, LOST_STATE.get(options.format, ()), trains=options.format == "onnx")
         else:
-            program = programs.generate(seed, options.lines, lambda x: fits(x, options.format, folder))
+            program = programs.generate(seed, options.lines, options.dtype, lambda x: fits(x, options.format, folder))
         verdict, message = judge(program, options, folder)
         if verdict in ("wrong", "crash") or (verdict == "refused" and options.refused):
             program = smaller(program, verdict, options, folder)
@@ -123,6 +121,7 @@ def main(text):
     parser.add_argument("--lines", type=int, help="of a program (default: 14; parts of a module: 3)")
     parser.add_argument("--state", action="store_true", help="modules with state in place of functions: several training steps and an evaluation")
     parser.add_argument("--format", default="traced", choices=checking.FORMATS)
+    parser.add_argument("--dtype", default=torch.float32, type=lambda name: getattr(torch, name), help="of parameters and inputs: float32 (default), bfloat16, float16")
     parser.add_argument("--refused", action="store_true", help="make those smaller, too, that accc refuses")
     parser.add_argument("--target", default="cpu", choices=targets.NAMES, help="cuda: the stand-in for a GPU runs the libraries")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for a run of a library")

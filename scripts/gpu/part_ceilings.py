@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the device and NVIDIA's libraries can do: copies, and each library call of the models alone."""
+"""What the device and NVIDIA's libraries can do: copies, and each library call of the models alone;
+convolutions by cuDNN's plans, which models have, and by the algorithms of its older interface."""
 
 from machine import Skip, folders
 
@@ -26,6 +27,8 @@ def run(machine, report, options):
         rows = [row(model.name, both) for both in calls]
         header = ("model", "call", "a step", "fp32 ms", "TFLOP/s", "TF32 ms", "TFLOP/s")
         report.table(header, rows)
+        if any("conv" in line["call"] for line in found[1:]):
+            failures += compare_interfaces(machine, report, model, calls)
         for compute in ("full", "tf32"):
             lines = [both[compute] for both in calls if "ms" in both.get(compute, {})]
             total = sum(line["ms"] * line["times"] for line in lines)
@@ -33,6 +36,22 @@ def run(machine, report, options):
     for failure in failures:
         report.say("wrong: " + failure)
     return len(failures)
+
+
+def compare_interfaces(machine, report, model, calls):
+    """A table of the model's convolutions by either interface of cuDNN; what went wrong."""
+    options = ("--copy-bytes", "0", "--convolutions")
+    found, wrong = machine.lines("ceilings", *options, model / "model.so", ACCC_CUDA_PLANS="0")
+    older = {both["full"]["call"]: both for both in in_pairs(found[1:])}
+    rows = []
+    for both in calls:
+        call = both["full"]["call"]
+        if call in older:
+            times = [(each.get(c, {}).get("ms", "-")) for c in ("full", "tf32") for each in (both, older[call])]
+            rows.append((model.name, call, both["full"]["times"], *times))
+    header = ("model", "convolution", "a step", "fp32 ms, plans", "algorithms", "TF32 ms, plans", "algorithms")
+    report.table(header, rows)
+    return [f"{model.name}, older interface: {wrong}"] if wrong else []
 
 
 def in_pairs(lines):

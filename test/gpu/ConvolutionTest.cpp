@@ -157,6 +157,7 @@ TEST_CASE("gpu convolution: channels first where there is no algorithm channels 
 }
 
 TEST_CASE("gpu convolution: channels first where there are no kernels for the layouts") {
+  Setting noPlans("STANDIN_CUDNN", "algorithms");
   auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
                        ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
   auto layout = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);
@@ -183,6 +184,7 @@ TEST_CASE("gpu convolution: channels first where there are no kernels for the la
 }
 
 TEST_CASE("gpu convolution: channels first where the library refuses to list algorithms") {
+  Setting noPlans("STANDIN_CUDNN", "algorithms");
   auto status = GENERATE("3000", "3002"); // not supported, and that of a shape
   Setting fail("STANDIN_FAIL",
                std::string("cudnnGetConvolutionBackwardDataAlgorithm_v7:1:") + status);
@@ -204,6 +206,45 @@ TEST_CASE("gpu convolution: transposes nothing that it need not") {
                                  {3, 3},        {1, 1}, {1, 1}, {1, 1}, {1, 1}};
     checkConvolution(convolution(kind, layout, one, layout));
   }
+}
+
+TEST_CASE("gpu convolution: what rounds is not taken in full f32") {
+  Setting rounding("STANDIN_CUDNN", "rounding");
+  accc_library_call call =
+      convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
+  CHECK_THAT(errorOf(ErrorKind::machine, [&] { checkConvolution(call); }),
+             Contains("3 (rounds its sums), 5 (rounds its operands), 4 (rounds its operands)"));
+  call.compute = ACCC_COMPUTE_TF32;
+  checkConvolution(call);
+  call.compute = ACCC_COMPUTE_FULL;
+  std::ranges::fill(call.dtypes, ACCC_F16);
+  checkConvolution(call);
+}
+
+TEST_CASE("gpu convolution: algorithms of the older interface, on request and without plans") {
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  accc_library_call call = convolution(kind, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
+  SECTION("on request") {
+    Setting older("ACCC_CUDA_PLANS", "0");
+    Setting fail("STANDIN_FAIL", "cudnnBackendCreateDescriptor:1"); // is not called
+    checkConvolution(call);
+  }
+  SECTION("where a part of a graph is refused") {
+    auto at = GENERATE(1, 2, 3, 4, 5, 6, 7); // tensors, convolution, operation, graph, heuristics
+    Setting fail("STANDIN_FAIL", "cudnnBackendFinalize:" + std::to_string(at));
+    checkConvolution(call);
+  }
+}
+
+TEST_CASE("gpu convolution: a plan that fails") {
+  Setting unmeasured("ACCC_CUDA_TUNE", "0"); // one that fails is not taken
+  Setting fail("STANDIN_FAIL", "cudnnBackendExecute:1");
+  accc_library_call call =
+      convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]);
+  CHECK_THAT(errorOf(ErrorKind::machine, [&] { checkConvolution(call); }),
+             Contains("cuDNN failed in a convolution (ACCC_CUDA_PLANS=0 takes cuDNN's older "
+                      "interface): CUDNN_STATUS_EXECUTION_FAILED"));
 }
 
 TEST_CASE("gpu convolution: algorithms that are not reproducible are not taken") {

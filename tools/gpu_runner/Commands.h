@@ -12,6 +12,8 @@ namespace accc::tool {
 void addSamples(CLI::App &app, Action &action);
 /// ceilings [LIB...]: the device, copies of its memory, and the library calls of models.
 void addCeilings(CLI::App &app, Action &action);
+/// plans LIB...: the convolutions of models, by cuDNN without a device.
+void addPlans(CLI::App &app, Action &action);
 /// diff LIB|OUT GOLDENS: as accc diff.
 void addGoldens(CLI::App &app, Action &action);
 

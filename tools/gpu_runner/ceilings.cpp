@@ -2,13 +2,13 @@
 // What this device can do at most: copies of its memory, and the library calls of models, each by
 // itself, as the runtime makes them.
 #include "Commands.h"
+#include "DistinctCalls.h"
 
 #include "core/DescribeCall.h"
 #include "cuda/LibraryCall.h"
 #include "cuda/SharedLibrary.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -62,6 +62,7 @@ done:
 
 struct CeilingOptions {
   std::vector<std::string> libraries;
+  bool convolutionsOnly = false;
   uint64_t copyBytes = uint64_t(1) << 30;
   double seconds = 0.05; ///< of each round
   int rounds = 5;
@@ -260,31 +261,10 @@ void printCalls(const Context &context, const CeilingOptions &options, Libraries
   const accc_entry *entry = model.find_entry("train_step");
   if (!entry)
     entry = &model.entries().front();
-  struct Distinct {
-    const accc_library_call *call;
-    std::vector<uint64_t> bytes;
-    int times;
-  };
-  std::vector<Distinct> calls;
-  for (const accc_step &step : std::span(entry->steps, static_cast<size_t>(entry->num_steps))) {
-    if (step.kind != ACCC_STEP_LIBRARY_CALL)
-      continue;
-    const accc_library_call &call = entry->library_calls[step.index];
-    auto same = std::find_if(calls.begin(), calls.end(), [&](const Distinct &other) {
-      return std::memcmp(other.call, &call, sizeof call) == 0;
-    });
-    if (same != calls.end()) {
-      ++same->times;
-      continue;
-    }
-    std::vector<uint64_t> bytes;
-    for (int32_t i = 0; i < step.num_buffers; ++i)
-      bytes.push_back(entry->buffers[step.first_buffer + i].bytes);
-    calls.push_back({&call, bytes, 1});
-  }
-  for (const Distinct &each : calls)
-    printCall(context, options, libraries, std::string(model.name()), *each.call, each.bytes,
-              each.times);
+  for (const DistinctCall &each : distinctCalls(*entry))
+    if (!options.convolutionsOnly || each.call->kind != ACCC_CALL_MATMUL)
+      printCall(context, options, libraries, std::string(model.name()), *each.call, each.bytes,
+                each.times);
 }
 
 int ceilings(const CeilingOptions &options) {
@@ -310,6 +290,7 @@ void accc::tool::addCeilings(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
       "ceilings", "describes the device, and times copies and the library calls of models");
   command->add_option("LIB", options->libraries, "models whose library calls to time");
+  command->add_flag("--convolutions", options->convolutionsOnly, "times no matrix products");
   command->add_option("--copy-bytes", options->copyBytes, "0 = no copies")->capture_default_str();
   command->add_option("--seconds", options->seconds, "of each of the rounds")
       ->capture_default_str();

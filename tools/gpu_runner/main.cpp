@@ -47,6 +47,7 @@ int main(int argc, char **argv) {
   addGoldens(app, action);
   addSamples(app, action);
   addCeilings(app, action);
+  addPlans(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

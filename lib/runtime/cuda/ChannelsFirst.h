@@ -3,6 +3,7 @@
 #define ACCC_RUNTIME_CUDA_CHANNELSFIRST_H
 
 #include "CudnnDescriptors.h"
+#include "CudnnSession.h"
 #include "LibraryCall.h"
 
 namespace accc::detail {

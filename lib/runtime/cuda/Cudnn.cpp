@@ -3,6 +3,8 @@
 
 #include "ChannelsFirst.h"
 #include "CudnnConvolution.h"
+#include "CudnnPlannedConvolution.h"
+#include "Environment.h"
 #include "SpreadPixels.h"
 #include "accc/tensor.h"
 #include "core/DescribeCall.h"
@@ -76,9 +78,15 @@ std::unique_ptr<LibraryCall> Cudnn::spread(const accc_library_call &call,
   return std::make_unique<SpreadPixels>(*session, call, std::move(dense));
 }
 
-std::unique_ptr<LibraryCall> Cudnn::createConvolution(const accc_library_call &call) {
+/// Plans are cuDNN's own way, which knows more kernels than its older interface, and all layouts.
+std::unique_ptr<LibraryCall> Cudnn::createConvolution(const accc_library_call &call,
+                                                      uint64_t alignment) {
   if (isEmpty(call.u.convolution))
     return std::make_unique<EmptyConvolution>(session->context, call);
+  std::string plans = "not asked";
+  if (environmentFlag("ACCC_CUDA_PLANS", true))
+    if (auto planned = planCudnnConvolution(*session, call, alignment, plans))
+      return planned;
   std::string offers = "none";
   if (hasKernelsFor(call))
     if (auto found = findCudnnConvolution(*session, call, offers))
@@ -93,7 +101,7 @@ std::unique_ptr<LibraryCall> Cudnn::createConvolution(const accc_library_call &c
   throw Error(ErrorKind::machine, "cuDNN has no reproducible algorithm for a convolution (" +
                                       describe(call) + ", " +
                                       std::string(to_string(static_cast<DType>(call.dtypes[0]))) +
-                                      "; it offers " + offers + ")");
+                                      "; it offers " + offers + "; plans, " + plans + ")");
 }
 
 } // namespace accc::detail

@@ -17,8 +17,9 @@ public:
   explicit Cudnn(const Context &context);
   ~Cudnn();
 
-  /// Throws Error (machine) where the library has no reproducible algorithm.
-  std::unique_ptr<LibraryCall> createConvolution(const accc_library_call &call);
+  /// `alignment` is that of all buffers in bytes. Throws Error (machine) where the library has no
+  /// reproducible algorithm.
+  std::unique_ptr<LibraryCall> createConvolution(const accc_library_call &call, uint64_t alignment);
 
   /// A SpreadPixels around `dense`.
   std::unique_ptr<LibraryCall> spread(const accc_library_call &call,

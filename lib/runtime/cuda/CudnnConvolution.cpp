@@ -112,16 +112,7 @@ private:
       use(each);
       scratch = std::max(scratch, scratchBytes());
     }
-    auto [x, w, y] = elementsOf(call.u.convolution);
-    std::array<int64_t, 3> elements{x, w, y};
-    if (call.kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA)
-      elements = {y, w, x};
-    else if (call.kind == ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS)
-      elements = {x, y, w};
-    std::array<uint64_t, 3> bytes{};
-    for (size_t i = 0; i < bytes.size(); ++i)
-      bytes[i] = uint64_t(elements[i]) * size_of(static_cast<DType>(call.dtypes[i]));
-    return findFastest(context, good.size(), bytes, scratch,
+    return findFastest(context, good.size(), cudnnBufferBytesOf(call), scratch,
                        [&](size_t i, std::span<const CUdeviceptr> buffers, CUdeviceptr at) {
                          use(good[i]);
                          enqueue(buffers, at);

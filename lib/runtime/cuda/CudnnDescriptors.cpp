@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CudnnDescriptors.h"
 
+#include "accc/tensor.h"
+
 namespace accc::detail {
 
 namespace {
 
 constexpr const char *describing = "describing a convolution";
 
-cudnnDataType_t typeOf(int32_t dtype) {
+template <typename Pointer>
+CudnnDescriptor<Pointer> create(const CudnnFunctions &functions, cudnnStatus_t (*make)(Pointer *),
+                                cudnnStatus_t (*destroy)(Pointer)) {
+  Pointer made = nullptr;
+  functions.check(make(&made), describing);
+  return {made, destroy};
+}
+
+} // namespace
+
+cudnnDataType_t cudnnTypeOf(int32_t dtype) {
   switch (dtype) {
   case ACCC_F64:
     return CUDNN_DATA_DOUBLE;
@@ -19,16 +31,6 @@ cudnnDataType_t typeOf(int32_t dtype) {
     return CUDNN_DATA_FLOAT;
   }
 }
-
-template <typename Pointer>
-CudnnDescriptor<Pointer> create(const CudnnFunctions &functions, cudnnStatus_t (*make)(Pointer *),
-                                cudnnStatus_t (*destroy)(Pointer)) {
-  Pointer made = nullptr;
-  functions.check(make(&made), describing);
-  return {made, destroy};
-}
-
-} // namespace
 
 CudnnExtents CudnnTensor::strides() const {
   CudnnExtents strides{};
@@ -61,6 +63,7 @@ CudnnConvolutionShape::CudnnConvolutionShape(const accc_convolution &c) {
     w.extents[2 + i] = from < 0 ? 1 : int(c.kernel[from]);
     y.extents[2 + i] = from < 0 ? 1 : int(c.out_size[from]);
     padding[i] = from < 0 ? 0 : int(c.pad_low[from]);
+    paddingBehind[i] = from < 0 ? 0 : int(c.pad_high[from]);
     stride[i] = from < 0 ? 1 : int(c.stride[from]);
     dilation[i] = from < 0 ? 1 : int(c.dilation[from]);
   }
@@ -78,6 +81,15 @@ std::array<CudnnTensor, 3> cudnnBuffersOf(const accc_library_call &call) {
   }
 }
 
+std::array<uint64_t, 3> cudnnBufferBytesOf(const accc_library_call &call) {
+  auto buffers = cudnnBuffersOf(call);
+  std::array<uint64_t, 3> bytes{};
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] =
+        static_cast<uint64_t>(buffers[i].elements()) * size_of(static_cast<DType>(call.dtypes[i]));
+  return bytes;
+}
+
 CudnnTensorDescriptor describeTensor(const CudnnFunctions &functions, int32_t dtype,
                                      const CudnnTensor &tensor) {
   return describeTensor(functions, dtype, tensor, tensor.strides());
@@ -87,7 +99,7 @@ CudnnTensorDescriptor describeTensor(const CudnnFunctions &functions, int32_t dt
                                      const CudnnTensor &tensor, const CudnnExtents &strides) {
   auto made = create(functions, functions.cudnnCreateTensorDescriptor,
                      functions.cudnnDestroyTensorDescriptor);
-  functions.check(functions.cudnnSetTensorNdDescriptor(made.get(), typeOf(dtype), tensor.rank,
+  functions.check(functions.cudnnSetTensorNdDescriptor(made.get(), cudnnTypeOf(dtype), tensor.rank,
                                                        tensor.extents.data(), strides.data()),
                   describing);
   return made;
@@ -97,7 +109,7 @@ CudnnFilterDescriptor describeFilter(const CudnnFunctions &functions, int32_t dt
                                      const CudnnTensor &tensor) {
   auto made = create(functions, functions.cudnnCreateFilterDescriptor,
                      functions.cudnnDestroyFilterDescriptor);
-  functions.check(functions.cudnnSetFilterNdDescriptor(made.get(), typeOf(dtype),
+  functions.check(functions.cudnnSetFilterNdDescriptor(made.get(), cudnnTypeOf(dtype),
                                                        tensor.channelsLast ? CUDNN_TENSOR_NHWC
                                                                            : CUDNN_TENSOR_NCHW,
                                                        tensor.rank, tensor.extents.data()),

@@ -4,7 +4,7 @@
 #ifndef ACCC_RUNTIME_CUDA_CUDNNDESCRIPTORS_H
 #define ACCC_RUNTIME_CUDA_CUDNNDESCRIPTORS_H
 
-#include "CudnnSession.h"
+#include "CudnnFunctions.h"
 #include "accc/abi.h"
 
 #include <array>
@@ -34,10 +34,13 @@ struct CudnnConvolutionShape {
   int spatial;
   CudnnTensor x, w, y;
   std::array<int, ACCC_MAX_SPATIAL_DIMS> padding{}, stride{}, dilation{};
+  std::array<int, ACCC_MAX_SPATIAL_DIMS> paddingBehind{}; ///< padding is that in front
 };
 
 /// The buffers of a convolution or of one of its gradients, in the order of accc_call_kind.
 std::array<CudnnTensor, 3> cudnnBuffersOf(const accc_library_call &call);
+
+std::array<uint64_t, 3> cudnnBufferBytesOf(const accc_library_call &call);
 
 template <typename Pointer>
 using CudnnDescriptor = std::unique_ptr<std::remove_pointer_t<Pointer>, cudnnStatus_t (*)(Pointer)>;
@@ -45,7 +48,10 @@ using CudnnTensorDescriptor = CudnnDescriptor<cudnnTensorDescriptor_t>;
 using CudnnFilterDescriptor = CudnnDescriptor<cudnnFilterDescriptor_t>;
 using CudnnConvolutionDescriptor = CudnnDescriptor<cudnnConvolutionDescriptor_t>;
 
-/// `dtype` is one of accc_dtype. Each throws Error (machine) where the library refuses.
+/// `dtype` is one of accc_dtype.
+cudnnDataType_t cudnnTypeOf(int32_t dtype);
+
+/// Each throws Error (machine) where the library refuses.
 CudnnTensorDescriptor describeTensor(const CudnnFunctions &functions, int32_t dtype,
                                      const CudnnTensor &tensor);
 /// With such strides, in elements.

@@ -5,12 +5,6 @@
 
 namespace accc::detail {
 
-void CudnnFunctions::check(cudnnStatus_t status, const char *doing) const {
-  if (status != CUDNN_STATUS_SUCCESS)
-    throw Error(ErrorKind::machine,
-                std::string("cuDNN failed in ") + doing + ": " + cudnnGetErrorString(status));
-}
-
 static const CudnnFunctions &requireFunctions() {
   std::string why;
   if (const CudnnFunctions *functions = CudnnFunctions::find(why))

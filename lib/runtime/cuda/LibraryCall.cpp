@@ -73,7 +73,7 @@ std::unique_ptr<LibraryCall> Libraries::create(const accc_library_call &call, ui
   if (SpreadPixels::isPossible(call))
     if (auto dense = findProducts(SpreadPixels::denseOf(call), alignment))
       return cudnn().spread(call, std::move(dense));
-  return cudnn().createConvolution(call);
+  return cudnn().createConvolution(call, alignment);
 }
 
 } // namespace accc::detail

@@ -14,8 +14,10 @@
 //   STANDIN_LACKS       a function that the driver does not have
 //   STANDIN_CUBLASLT    "plain": cuBLASLt has no algorithm that adds a bias; "strided": none that
 //                       reads the addresses of matrices
-//   STANDIN_CUDNN       "random": cuDNN has only algorithms that are not reproducible;
-//                       "channels_first": only algorithms for tensors channels first
+//   STANDIN_CUDNN       "random": cuDNN has only plans and algorithms that are not reproducible;
+//                       "rounding": only some that round; "algorithms": no plans at all, only the
+//                       algorithms of its older interface; "channels_first": only those of them for
+//                       tensors channels first
 //   STANDIN_STREAMS     "eager": who waits for a stream has the work of all others done before, as
 //                       far as no event holds it back
 //   STANDIN_SEED        runs the blocks of kernels in an order drawn with it

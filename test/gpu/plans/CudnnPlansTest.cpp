@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// cuDNN has a plan for what the runtime asks: the library itself says so, for devices that are not
+// here.
+#include "cuda/CudnnPlans.h"
+#include "CallReference.h"
+#include "Calls.h"
+#include "DeviceProperties.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <iostream>
+
+using namespace accc;
+using namespace accc::detail;
+using namespace accc::test;
+using namespace accc::tool;
+
+namespace {
+
+/// What the library says of a call: empty where it has a plan.
+std::string whyNoPlan(const CudnnFunctions &functions, PlannedDevice device,
+                      const accc_library_call &call) {
+  CudnnNode properties = propertiesOf(functions, device);
+  CudnnConvolutionGraph graph(functions, CudnnMachine{.properties = properties.raw()}, call,
+                              ACCC_ALIGNMENT);
+  std::string offers;
+  return graph.plans(1, offers).empty() ? offers : "";
+}
+
+/// nullptr, with a word to ctest, where there is none.
+const CudnnFunctions *planner() {
+  std::string why;
+  const CudnnFunctions *functions = findPlanner(why);
+  if (!functions)
+    std::cout << "no cuDNN: " << why << "\n";
+  return functions;
+}
+
+/// Of sizes that models have, beside the small ones of convolutionSpecs.
+const std::vector<ConvolutionSpec> modelSpecs = {
+    {"ResNet's first", 64, 3, 64, 1, {224, 224}, {7, 7}, {2, 2}, {1, 1}, {3, 3}, {3, 3}},
+    {"ResNet's 3x3", 64, 64, 64, 1, {56, 56}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+    {"of one pixel with a stride",
+     64,
+     256,
+     512,
+     1,
+     {56, 56},
+     {1, 1},
+     {2, 2},
+     {1, 1},
+     {0, 0},
+     {0, 0}},
+    {"depthwise", 32, 96, 96, 96, {56, 56}, {5, 5}, {2, 2}, {1, 1}, {2, 2}, {2, 2}},
+    {"patches", 64, 3, 768, 1, {224, 224}, {16, 16}, {16, 16}, {1, 1}, {0, 0}, {0, 0}},
+    {"dilated", 4, 256, 256, 1, {33, 33}, {3, 3}, {1, 1}, {6, 6}, {6, 6}, {6, 6}},
+    {"of a wave", 8, 32, 64, 1, {16000}, {10}, {5}, {1}, {0}, {0}},
+    {"of a volume",
+     2,
+     16,
+     32,
+     1,
+     {16, 32, 32},
+     {3, 3, 3},
+     {1, 1, 1},
+     {1, 1, 1},
+     {1, 1, 1},
+     {1, 1, 1}},
+};
+
+} // namespace
+
+TEST_CASE("cudnn: plans for every convolution") {
+  const CudnnFunctions *functions = planner();
+  if (!functions)
+    return;
+  auto device = GENERATE(PlannedDevice::A100, PlannedDevice::H100);
+  auto specs = GENERATE(std::cref(modelSpecs), std::cref(convolutionSpecs));
+  auto type = GENERATE(ACCC_F32, ACCC_F64, ACCC_F16, ACCC_BF16);
+  auto compute = GENERATE(ACCC_COMPUTE_FULL, ACCC_COMPUTE_TF32);
+  if (compute == ACCC_COMPUTE_TF32 && type != ACCC_F32)
+    return;
+  auto [layout, filter] =
+      GENERATE(table<accc_layout, accc_layout>({{ACCC_CHANNELS_FIRST, ACCC_CHANNELS_FIRST},
+                                                {ACCC_CHANNELS_LAST, ACCC_CHANNELS_FIRST},
+                                                {ACCC_CHANNELS_LAST, ACCC_CHANNELS_LAST}}));
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  for (const ConvolutionSpec &spec : specs.get()) {
+    accc_library_call call = convolution(kind, layout, spec, filter);
+    std::ranges::fill(call.dtypes, type);
+    call.compute = compute;
+    INFO(spec.name << " on " << (device == PlannedDevice::A100 ? "A100" : "H100") << ", type "
+                   << type << ", compute " << compute << ", layouts " << layout << " and " << filter
+                   << ", kind " << kind);
+    CHECK(whyNoPlan(*functions, device, call) == "");
+  }
+}
+
+TEST_CASE("cudnn: what there are no plans for") {
+  const CudnnFunctions *functions = planner();
+  if (!functions)
+    return;
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  accc_library_call call = convolution(kind, ACCC_CHANNELS_FIRST, modelSpecs[1]);
+  SECTION("16-bit factors with an f32 result") {
+    call.dtypes[0] = call.dtypes[1] = ACCC_BF16;
+    CHECK(whyNoPlan(*functions, PlannedDevice::H100, call) != "");
+  }
+  SECTION("padding that cuts") {
+    call.u.convolution.pad_low[0] = -1;
+    CHECK(whyNoPlan(*functions, PlannedDevice::H100, call) == "padding that cuts");
+  }
+  SECTION("extents that do not fit") {
+    ++call.u.convolution.out_size[0];
+    CHECK(whyNoPlan(*functions, PlannedDevice::H100, call).starts_with("CUDNN_STATUS_"));
+  }
+}

@@ -34,6 +34,7 @@ class Row:
     tensors: int = 0
     compiler: str = ""
     target: str = "cpu"
+    dtype: str = "float32"
 
     @property
     def stem(self) -> str:
@@ -41,7 +42,7 @@ class Row:
         return self.format if self.target == "cpu" else f"{self.format}.{self.target}"
 
 
-def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], limits: Limits) -> dict:
+def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], dtype: str, limits: Limits) -> dict:
     """Builds and exports what is not there yet; what exports.json says, by format."""
     exports = folder / "exports.json"
     known = json.loads(exports.read_text()) if exports.exists() else {}
@@ -49,7 +50,7 @@ def make(suite: str, name: str, folder: pathlib.Path, formats: list[str], limits
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            call("make", "make", (suite, name, folder, missing), folder / "make.log", limits.make, limits.memory)
+            call("make", "make", (suite, name, folder, missing, dtype), folder / "make.log", limits.make, limits.memory)
         except Failure as failure:
             known = json.loads(exports.read_text()) if exports.exists() else {}
             for wanted in missing:
@@ -172,7 +173,7 @@ def _from_moved_weights(
     training = ["--steps", str(meta["steps"]), "--lr", str(meta["lr"]), "--save-params", trained]
     counts = []
     try:
-        call("make", "write_moved_weights", (row.suite, row.model, folder), log, limits.make, limits.memory)
+        call("make", "write_moved_weights", (row.suite, row.model, folder, row.dtype), log, limits.make, limits.memory)
         for weights in sorted(folder.glob("weights*.safetensors")):
             run([*command, weights, "--entry", "grad_step", "--outputs", outputs], log, **given)
             run([*command, weights, *training], log, **given)

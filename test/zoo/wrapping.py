@@ -42,14 +42,19 @@ class WithLoss(nn.Module):
         return {"loss": torch.stack(parts).mean() * self.scale}
 
 
-def prepare(model: Model) -> Model:
-    """The model as it is exported and trained: wrapped, in training mode, with nothing random in it."""
+def prepare(model: Model, dtype: str = "float32") -> Model:
+    """The model as it is exported and trained: wrapped, in training mode, with nothing random in it, its f32 in `dtype`."""
     module = model.module.train()
     remove_randomness(module)
     perturb(module)
-    wrapped = WithLoss(module).train()
-    wrapped.scale = _scale(wrapped, model.inputs)
-    return Model(wrapped, model.inputs)
+    wrapped = WithLoss(module).train()._apply(lambda x: _narrowed(x, getattr(torch, dtype)))
+    inputs = {name: _narrowed(x, getattr(torch, dtype)) for name, x in model.inputs.items()}
+    wrapped.scale = _scale(wrapped, inputs)
+    return Model(wrapped, inputs)
+
+
+def _narrowed(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return x.to(dtype) if x.dtype == torch.float32 else x
 
 
 def _scale(module: WithLoss, inputs: dict[str, torch.Tensor]) -> float:

@@ -55,15 +55,16 @@ struct SortScattersPass : TargetedPass<accc::impl::SortScattersPassBase<SortScat
     getOperation().walk([&](prim::ScatterOp op) { scatters.push_back(op); });
     for (prim::ScatterOp op : scatters) {
       auto updates = cast<RankedTensorType>(op.getIndices().getType()).getNumElements();
-      auto rows = cast<RankedTensorType>(op.getData().getType())
-                      .getDimSize(static_cast<unsigned>(op.getAxis()));
+      ArrayRef<int64_t> data = cast<RankedTensorType>(op.getData().getType()).getShape();
+      auto axis = static_cast<size_t>(op.getAxis());
+      int64_t rows = data[axis];
       if (op.getIndicesAreSorted())
         continue;
       std::optional<PlacesInLines> places = findPlaces(op.getIndices(), rows);
       if (places && places->isPermutation())
         op.setUniqueIndices(true);
-      else if (getTarget().sortsUpdates(rows, updates,
-                                        findKnownIndices(op.getIndices()) != nullptr))
+      else if (getTarget().sortsUpdates(rows * ShapedType::getNumElements(data.take_front(axis)),
+                                        updates, findKnownIndices(op.getIndices()) != nullptr))
         sortUpdates(op);
     }
   }

@@ -120,8 +120,9 @@ public:
   /// At most so many updates of a line are added by comparing the place of each element of the line
   /// with theirs.
   virtual int64_t getMaxComparedUpdates() const = 0;
-  /// Whether a scatter of so many updates to so many rows takes less time where its indices are
-  /// sorted first; `known`: they are, at compile time.
+  /// Whether a scatter by so many indices takes less time where these are sorted first; `known`:
+  /// they are, at compile time. `rows` are those that the indices choose from, all that lie before
+  /// their axis counted: each looks for its updates.
   virtual bool sortsUpdates(int64_t rows, int64_t updates, bool known) const = 0;
   /// Into chunks of how many bytes tensors between matrix products are cut where there is no memory
   /// for the whole.

@@ -8,13 +8,15 @@
 // that owns one row: each of its warps adds up the updates of a run of the indices, and what the
 // runs have is added up in their order.
 //
-// Of sorted indices a task finds those of its rows by binary searches, a lane for each row, and
-// adds up a row in registers.
+// Of sorted indices a task finds those of its rows by binary searches: two lanes look through all
+// indices for both ends of what belongs to the task, whose lanes then look there, each for its row.
+// A row is added up in registers.
 #include "codegen/kernel/Domain.h"
 #include "codegen/kernel/Scatter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -50,7 +52,9 @@ private:
 
   void checkEnds(Value task);
   Value loadIndex(Value number);
-  Value countBelow(Value row);
+  Value countBelow(Value row) { return countBelow(row, index.constant(0), whole()); }
+  Value countBelow(Value row, Value low, Value high);
+  Value whole() { return index.constant(indexCount); }
   struct Read {
     Value row;    // of the index that the lane reads
     Value exists; // whether it is one, and not past the last
@@ -140,10 +144,8 @@ ThreadScatter::ThreadScatter(exec::KernelOp kernel, func::FuncOp function, prim:
 /// it does one after the other, so that columns are divided first.
 Share ThreadScatter::chooseShare() const {
   int64_t busy = target.getBusyTasks(function);
-  // Of sorted indices the lane after that of the last row finds where this ends.
-  int64_t most = sorted ? lanes / 2 : lanes;
-  Share share{std::min(most, static_cast<int64_t>(llvm::PowerOf2Ceil(
-                                 static_cast<uint64_t>(std::max<int64_t>(extent, 1))))),
+  Share share{std::min(lanes, static_cast<int64_t>(llvm::PowerOf2Ceil(
+                                  static_cast<uint64_t>(std::max<int64_t>(extent, 1))))),
               columns};
   auto tasks = [&] { return slabs * groupsOf(share) * blocksOf(share); };
   while (tasks() < busy && share.columns > lanes)
@@ -193,11 +195,11 @@ void ThreadScatter::checkEnds(Value task) {
   });
 }
 
-/// How many of the sorted indices are below `row`.
-Value ThreadScatter::countBelow(Value row) {
-  Value zero = index.constant(0);
-  unsigned steps = llvm::Log2_64_Ceil(static_cast<uint64_t>(indexCount)) + 1;
-  return forLoop(emitter, zero, index.constant(steps), 1, {zero, index.constant(indexCount)},
+/// How many of the sorted indices are below `row`, which are at least `low` and at most `high`. All
+/// lanes take as many steps.
+Value ThreadScatter::countBelow(Value row, Value low, Value high) {
+  Value bits = b.create<math::CountLeadingZerosOp>(loc, subtract(high, low));
+  return forLoop(emitter, index.constant(0), subtract(index.constant(64), bits), 1, {low, high},
                  [&](Value, ValueRange range) -> SmallVector<Value> {
                    Value low = range[0], high = range[1];
                    Value middle = b.create<arith::ShRUIOp>(loc, add(low, high), index.constant(1));
@@ -353,8 +355,21 @@ Value ThreadScatter::apply(Value total, Value first, Value end) {
 
 void ThreadScatter::emitSortedRows(Value task, Share share) {
   auto [firstRow, endRow, firstColumn, endColumn] = enter(task, share);
-  Value own = add(firstRow, target.getLane(b, function)), next = add(own, index.constant(1));
-  Value start = countBelow(least(own, endRow));
+  Value lane = target.getLane(b, function), own = add(firstRow, lane);
+  Value isFirst = compare(arith::CmpIPredicate::eq, lane, index.constant(0));
+  Value edge = countBelow(b.create<arith::SelectOp>(loc, isFirst, firstRow, endRow));
+  Value low = target.getFromLane(emitter, edge, index.constant(0));
+  Value high = target.getFromLane(emitter, edge, index.constant(1));
+  Value start = share.rows > 1 ? countBelow(least(own, endRow), low, high) : low;
+  // Where the updates of the task's row of that number end.
+  auto endOfRow = [&](Value number) -> Value {
+    if (share.rows == 1)
+      return high;
+    Value next = add(number, index.constant(1)), last = index.constant(share.rows - 1);
+    Value ofNext = target.getFromLane(emitter, start, least(next, last));
+    return b.create<arith::SelectOp>(loc, compare(arith::CmpIPredicate::ult, number, last), ofNext,
+                                     high);
+  };
   auto emitRow = [&](Value row, Value first, Value end) {
     index.setDim(axis, row, extent);
     Value data = emitter.element(scatter.getData(), element);
@@ -362,14 +377,14 @@ void ThreadScatter::emitSortedRows(Value task, Share share) {
   };
   // A single column: each lane has a row.
   if (columns == 1) {
-    Value end = countBelow(least(next, endRow));
+    Value end = endOfRow(lane);
     return branch(emitter, compare(arith::CmpIPredicate::ult, own, endRow),
                   [&] { emitRow(own, start, end); });
   }
   forLoop(emitter, firstRow, endRow, 1, [&](Value row) {
     Value number = subtract(row, firstRow);
-    Value first = target.getFromLane(emitter, start, number);
-    Value end = target.getFromLane(emitter, start, add(number, index.constant(1)));
+    Value first = share.rows > 1 ? target.getFromLane(emitter, start, number) : low;
+    Value end = endOfRow(number);
     target.loopOverLanes(emitter, flat, columns, firstColumn, endColumn, /*exact=*/false, {},
                          [&](ValueRange, Value) {
                            set(inner, index.evaluate(index.dim(flat)).base);

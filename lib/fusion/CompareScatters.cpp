@@ -15,38 +15,14 @@ using accc::prim::Tensor;
 
 namespace {
 
-/// Whether something else than the scatter reports indices out of range.
-bool isChecked(prim::ScatterOp op) {
-  return llvm::any_of(op.getIndices().getUsers(),
-                      [](Operation *user) { return isa<prim::GatherOp>(user); });
-}
-
-/// x, of the shape that the places have, as [dimensions of the lines in the order of the data...,
-/// updates of a line], filled up with zeros to the data's extents: there, nothing is added at any
-/// place.
-Tensor byLine(Tensor x, const PlacesInLines &places) {
-  SmallVector<int64_t> permutation, extents, high;
+/// byLine(), filled up with zeros to the data's extents: there, nothing is added at any place.
+Tensor inWholeLines(Tensor x, const PlacesInLines &places) {
+  x = byLine(x, places);
+  SmallVector<int64_t> high;
   for (const PlacesInLines::Dimension &dimension : places.data)
-    if (dimension.from) {
-      permutation.push_back(*dimension.from);
-      extents.push_back(x.dim(*dimension.from));
-      high.push_back(dimension.extent - extents.back());
-    }
-  int64_t updates = 1;
-  for (int64_t d = 0; d < x.rank(); ++d)
-    if (!llvm::is_contained(permutation, d)) {
-      updates *= x.dim(d);
-      permutation.push_back(d);
-    }
-  extents.push_back(updates);
+    if (dimension.from)
+      high.push_back(dimension.extent - x.dim(static_cast<int64_t>(high.size())));
   high.push_back(0);
-  SmallVector<int64_t> moved; // of more than one element
-  for (int64_t d : permutation)
-    if (x.dim(d) > 1)
-      moved.push_back(d);
-  if (!llvm::is_sorted(moved))
-    x = x.transpose(permutation);
-  x = x.reshape(extents);
   if (llvm::all_of(high, [](int64_t more) { return more == 0; }))
     return x;
   return x.pad(0.0, SmallVector<int64_t>(high.size(), 0), high);
@@ -55,8 +31,8 @@ Tensor byLine(Tensor x, const PlacesInLines &places) {
 /// What the scatter adds to each element of the data: the updates whose place that is.
 Tensor additions(Tensor indices, Tensor updates, const PlacesInLines &places) {
   Tensor place = indices.wrap(places.place);
-  updates = byLine(updates.reshape(place.shape()), places);
-  place = byLine(place, places);
+  updates = inWholeLines(updates.reshape(place.shape()), places);
+  place = inWholeLines(place, places);
   if (places.extent() <= std::numeric_limits<int32_t>::max())
     place = place.convert(IntegerType::get(place.type().getContext(), 32));
   // [data..., updates of a line], or without the last where there is one.
@@ -91,7 +67,7 @@ struct CompareScattersPass
       if (op.getKind() != prim::ScatterKind::add || type.getRank() != 1)
         continue;
       std::optional<PlacesInLines> places = findPlaces(op.getIndices(), type.getNumElements());
-      if (!places || places->isPermutation() || (places->mayBeOutside && !isChecked(op)) ||
+      if (!places || places->isPermutation() || (places->mayBeOutside && !reportsElsewhere(op)) ||
           places->updates() > getTarget().getMaxComparedUpdates())
         continue;
       OpBuilder builder(op);

@@ -123,7 +123,9 @@ def SortScattersPass : TargetedPass<"sort-scatters"> {
     are sorted first, stably, and the updates read in their order: every task finds its own by a binary search, and
     applies them in the order that they had. Scatters by the same indices share the sorted ones; indices that are
     known are sorted at compile time. Where the indices are the places that a sort gave, each row gets one update, which
-    needs no order (`unique_indices`).
+    needs no order (`unique_indices`). Where indices are places along lines of the data, as those of a gather along one
+    dimension are, each line's are sorted by themselves, which a block of threads does, and the data's lines laid one behind the other;
+    but for places that nobody else checks, as one outside of its line would be another's.
 
         %r = prim.scatter %zeros, %indices, %updates {axis = 0, kind = add}
 

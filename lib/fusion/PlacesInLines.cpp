@@ -163,3 +163,29 @@ std::optional<PlacesInLines> accc::findPlaces(Value indices, int64_t elements) {
     return std::nullopt;
   return found;
 }
+
+prim::Tensor accc::byLine(prim::Tensor x, const PlacesInLines &places) {
+  SmallVector<int64_t> permutation, extents;
+  for (const PlacesInLines::Dimension &dimension : places.data)
+    if (dimension.from) {
+      permutation.push_back(*dimension.from);
+      extents.push_back(x.dim(*dimension.from));
+    }
+  int64_t updates = 1;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (!llvm::is_contained(permutation, d)) {
+      updates *= x.dim(d);
+      permutation.push_back(d);
+    }
+  extents.push_back(updates);
+  SmallVector<int64_t> moved; // of more than one element
+  for (int64_t d : permutation)
+    if (x.dim(d) > 1)
+      moved.push_back(d);
+  return (llvm::is_sorted(moved) ? x : x.transpose(permutation)).reshape(extents);
+}
+
+bool accc::reportsElsewhere(prim::ScatterOp scatter) {
+  return llvm::any_of(scatter.getIndices().getUsers(),
+                      [](Operation *user) { return isa<prim::GatherOp>(user); });
+}

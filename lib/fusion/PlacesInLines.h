@@ -4,7 +4,7 @@
 #ifndef ACCC_FUSION_PLACESINLINES_H
 #define ACCC_FUSION_PLACESINLINES_H
 
-#include "ir/prim/Prim.h"
+#include "ir/prim/Tensor.h"
 
 #include <optional>
 
@@ -32,6 +32,13 @@ struct PlacesInLines {
 
 /// Nothing where the indices are not known to be such of `elements` elements.
 std::optional<PlacesInLines> findPlaces(mlir::Value indices, int64_t elements);
+
+/// x, of the shape that the places have, as [dimensions of the lines in the order of the data...,
+/// updates of a line].
+prim::Tensor byLine(prim::Tensor x, const PlacesInLines &places);
+
+/// Whether something else than the scatter reports its indices that are out of range.
+bool reportsElsewhere(prim::ScatterOp scatter);
 
 } // namespace accc
 

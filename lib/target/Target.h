@@ -123,7 +123,8 @@ public:
   /// Whether a scatter by so many indices takes less time where these are sorted first; `known`:
   /// they are, at compile time. `rows` are those that the indices choose from, all that lie before
   /// their axis counted: each looks for its updates.
-  virtual bool sortsUpdates(int64_t rows, int64_t updates, bool known) const = 0;
+  /// So many, `together`, are sorted with each other: lines each by itself.
+  virtual bool sortsUpdates(int64_t rows, int64_t updates, int64_t together, bool known) const = 0;
   /// Into chunks of how many bytes tensors between matrix products are cut where there is no memory
   /// for the whole.
   virtual int64_t getChunkBytes() const = 0;

@@ -92,7 +92,7 @@ bool CpuTarget::gathersUpdates(int64_t rows, int64_t updates, int64_t most) cons
 int64_t CpuTarget::getMaxComparedUpdates() const { return 1; }
 
 // There are few tasks, each of which walks the indices once.
-bool CpuTarget::sortsUpdates(int64_t, int64_t, bool) const { return false; }
+bool CpuTarget::sortsUpdates(int64_t, int64_t, int64_t, bool) const { return false; }
 
 // What stays in the last cache; products of fewer rows take longer.
 int64_t CpuTarget::getChunkBytes() const { return sizeThreshold(1 << 24); }

@@ -35,7 +35,7 @@ public:
   std::optional<int64_t> getMaxSortedElements(int64_t elementBytes) const override;
   bool gathersUpdates(int64_t rows, int64_t updates, int64_t most) const override;
   int64_t getMaxComparedUpdates() const override;
-  bool sortsUpdates(int64_t rows, int64_t updates, bool known) const override;
+  bool sortsUpdates(int64_t rows, int64_t updates, int64_t together, bool known) const override;
   int64_t getChunkBytes() const override;
   bool computesCounts() const override;
   bool runsInLibrary(mlir::Operation *op) const override;

@@ -127,20 +127,20 @@ bool CudaTarget::gathersUpdates(int64_t rows, int64_t updates, int64_t most) con
   return most == 1 ? rows <= 4 * updates : most <= 8 && rows * most <= 3 * updates;
 }
 
-// A comparison and an addition for each, of which a byte's time has some ten; else two launches at
-// least and a walk over the indices.
-int64_t CudaTarget::getMaxComparedUpdates() const { return 64; }
+// A comparison and an addition for each, of which a byte's time has some ten; else two launches, of
+// which one sorts lines, and a few searches for each warp.
+int64_t CudaTarget::getMaxComparedUpdates() const { return 16; }
 
 // A kernel looks through all indices in every task, of which each has as many rows as a warp has
 // lanes, or one where there are few rows: a byte's time for an index. Sorting takes a launch for
 // blocks, which is a long one, and two for every time that what is sorted doubles.
-bool CudaTarget::sortsUpdates(int64_t rows, int64_t updates, bool known) const {
+bool CudaTarget::sortsUpdates(int64_t rows, int64_t updates, int64_t together, bool known) const {
   constexpr int64_t kLanes = 32, kBusyTasks = 2048, kFew = sizeThreshold(1 << 9);
   if (known)
     return updates > kFew;
   int64_t tasks =
       std::max<int64_t>(llvm::divideCeil(rows, kLanes), std::min<int64_t>(rows, kBusyTasks));
-  int64_t blocks = llvm::divideCeil(updates, *getMaxSortedElements(sizeof(int64_t)));
+  int64_t blocks = llvm::divideCeil(together, *getMaxSortedElements(sizeof(int64_t)));
   auto merges = static_cast<int64_t>(llvm::Log2_64_Ceil(static_cast<uint64_t>(blocks)));
   constexpr int64_t kBlockSort = 4, kBytes = 32; // launches; of an update, moved for each merge
   return tasks * updates >

@@ -24,6 +24,78 @@ func.func @edges(%x: tensor<3000x2xf32>, %s: tensor<3000xf32>, %to: tensor<300x2
   return %0, %1 : tensor<3000x2xf32>, tensor<3000xf32>
 }
 
+// The gradient of a gather along the first dimension: each column's places are sorted by themselves, and the data's columns lie
+// one behind the other. Two scatters into data of that shape share them; data of another number of rows has its own, and rows
+// of several elements are found by the indices themselves.
+// CHECK-LABEL: @lines
+// CHECK: %[[ALL:.*]], %{{.*}} = prim.sort %{{.*}} {descending = false, dimension = 0 : i64} : (tensor<24000xi64>)
+// CHECK: %[[PLACES:.*]] = prim.transpose %arg1 {permutation = array<i64: 1, 0>} : (tensor<400x60xi64>) -> tensor<60x400xi64>
+// CHECK: %[[NARROW:.*]] = prim.convert %[[PLACES]] : (tensor<60x400xi64>) -> tensor<60x400xi32>
+// CHECK: prim.sort %[[NARROW]] {descending = false, dimension = 1 : i64}
+// CHECK: dense<400>
+// CHECK: %[[OTHER:.*]] = prim.reshape %{{.*}} : (tensor<60x400xi64>) -> tensor<24000xi64>
+// CHECK: %[[VALUES:.*]], %[[ORDER:.*]] = prim.sort %{{.*}} {descending = false, dimension = 1 : i64}
+// CHECK: %[[LINES:.*]] = prim.constant dense<300>
+// CHECK: prim.mul %{{.*}}, %[[LINES]]
+// CHECK: %[[SORTED:.*]] = prim.reshape %{{.*}} : (tensor<60x400xi64>) -> tensor<24000xi64>
+// CHECK-NOT: prim.sort
+// CHECK: prim.transpose %arg2 {permutation = array<i64: 1, 0>} : (tensor<400x60xf32>) -> tensor<60x400xf32>
+// CHECK: %[[U:.*]] = prim.gather
+// CHECK: prim.transpose %{{.*}} {permutation = array<i64: 1, 0>} : (tensor<300x64xf32>) -> tensor<64x300xf32>
+// CHECK: %[[S:.*]] = prim.scatter %{{.*}}, %[[SORTED]], %[[U]] {axis = 0 : i64, indices_are_sorted, kind = #prim<scatter_kind add>}
+// CHECK: %[[L:.*]] = prim.reshape %[[S]] : (tensor<19200xf32>) -> tensor<64x300xf32>
+// CHECK: prim.transpose %[[L]] {permutation = array<i64: 1, 0>} : (tensor<64x300xf32>) -> tensor<300x64xf32>
+// CHECK: prim.scatter %{{.*}}, %[[SORTED]], %{{.*}} {axis = 0 : i64, indices_are_sorted, kind = #prim<scatter_kind set>}
+// CHECK: prim.scatter %{{.*}}, %[[OTHER]], %{{.*}} {axis = 0 : i64, indices_are_sorted, kind = #prim<scatter_kind max>}
+// CHECK: prim.scatter %arg4, %[[ALL]], %{{.*}} {axis = 0 : i64, indices_are_sorted, kind = #prim<scatter_kind add>}
+// CPU-LABEL: @lines
+// CPU-NOT: prim.sort
+// CPU-LABEL: @no_lines
+func.func @lines(%x: tensor<19200xf32>, %place: tensor<400x60xi64>, %u: tensor<400x60xf32>, %y: tensor<25600xf32>, %rows: tensor<19200x2xf32>, %v: tensor<400x60x2xf32>) -> (tensor<400x60xf32>, tensor<19200xf32>, tensor<19200xf32>, tensor<25600xf32>, tensor<19200x2xf32>) {
+  %zero = prim.constant dense<0> : tensor<400x60xi64>
+  %extent = prim.constant dense<300> : tensor<400x60xi64>
+  %columns = prim.constant dense<64> : tensor<400x60xi64>
+  %none = prim.constant dense<-1> : tensor<400x60xi64>
+  %low = prim.compare ge %place, %zero : (tensor<400x60xi64>, tensor<400x60xi64>) -> tensor<400x60xi1>
+  %high = prim.compare lt %place, %extent : (tensor<400x60xi64>, tensor<400x60xi64>) -> tensor<400x60xi1>
+  %both = prim.and %low, %high : (tensor<400x60xi1>, tensor<400x60xi1>) -> tensor<400x60xi1>
+  %row = prim.mul %place, %columns : (tensor<400x60xi64>, tensor<400x60xi64>) -> tensor<400x60xi64>
+  %column = prim.iota {dimension = 1 : i64} : () -> tensor<400x60xi64>
+  %flat = prim.add %row, %column : (tensor<400x60xi64>, tensor<400x60xi64>) -> tensor<400x60xi64>
+  %i = prim.select %both, %flat, %none : (tensor<400x60xi1>, tensor<400x60xi64>, tensor<400x60xi64>) -> tensor<400x60xi64>
+  %0 = prim.gather %x, %i {axis = 0 : i64} : (tensor<19200xf32>, tensor<400x60xi64>) -> tensor<400x60xf32>
+  %1 = prim.scatter %x, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<19200xf32>, tensor<400x60xi64>, tensor<400x60xf32>) -> tensor<19200xf32>
+  %2 = prim.scatter %x, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind set>} : (tensor<19200xf32>, tensor<400x60xi64>, tensor<400x60xf32>) -> tensor<19200xf32>
+  %3 = prim.scatter %y, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind max>} : (tensor<25600xf32>, tensor<400x60xi64>, tensor<400x60xf32>) -> tensor<25600xf32>
+  %4 = prim.scatter %rows, %i, %v {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<19200x2xf32>, tensor<400x60xi64>, tensor<400x60x2xf32>) -> tensor<19200x2xf32>
+  return %0, %1, %2, %3, %4 : tensor<400x60xf32>, tensor<19200xf32>, tensor<19200xf32>, tensor<25600xf32>, tensor<19200x2xf32>
+}
+
+// Nobody else reports places out of range, or a line has more of them than a block sorts: by the indices themselves.
+// CHECK-LABEL: @no_lines
+// CHECK: prim.sort {{.*}} : (tensor<24000xi64>)
+// CHECK: prim.sort {{.*}} : (tensor<57000xi64>)
+func.func @no_lines(%x: tensor<19200xf32>, %place: tensor<60x400xi64>, %u: tensor<60x400xf32>, %order: tensor<3x20000xf32>, %y: tensor<60000xf32>, %v: tensor<3x19000xf32>) -> (tensor<19200xf32>, tensor<60000xf32>) {
+  %zero = prim.constant dense<0> : tensor<60x400xi64>
+  %extent = prim.constant dense<300> : tensor<60x400xi64>
+  %none = prim.constant dense<-1> : tensor<60x400xi64>
+  %low = prim.compare ge %place, %zero : (tensor<60x400xi64>, tensor<60x400xi64>) -> tensor<60x400xi1>
+  %high = prim.compare lt %place, %extent : (tensor<60x400xi64>, tensor<60x400xi64>) -> tensor<60x400xi1>
+  %both = prim.and %low, %high : (tensor<60x400xi1>, tensor<60x400xi1>) -> tensor<60x400xi1>
+  %row = prim.iota {dimension = 0 : i64} : () -> tensor<60x400xi64>
+  %line = prim.mul %row, %extent : (tensor<60x400xi64>, tensor<60x400xi64>) -> tensor<60x400xi64>
+  %flat = prim.add %place, %line : (tensor<60x400xi64>, tensor<60x400xi64>) -> tensor<60x400xi64>
+  %i = prim.select %both, %flat, %none : (tensor<60x400xi1>, tensor<60x400xi64>, tensor<60x400xi64>) -> tensor<60x400xi64>
+  %0 = prim.scatter %x, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<19200xf32>, tensor<60x400xi64>, tensor<60x400xf32>) -> tensor<19200xf32>
+  %sorted, %places = prim.sort %order {dimension = 1 : i64, descending = false, range = array<i64: 0, 19000>} : (tensor<3x20000xf32>) -> (tensor<3x19000xf32>, tensor<3x19000xi64>)
+  %20000 = prim.constant dense<20000> : tensor<3x19000xi64>
+  %lines = prim.iota {dimension = 0 : i64} : () -> tensor<3x19000xi64>
+  %1 = prim.mul %lines, %20000 : (tensor<3x19000xi64>, tensor<3x19000xi64>) -> tensor<3x19000xi64>
+  %2 = prim.add %places, %1 : (tensor<3x19000xi64>, tensor<3x19000xi64>) -> tensor<3x19000xi64>
+  %3 = prim.scatter %y, %2, %v {axis = 0 : i64, kind = #prim<scatter_kind add>} : (tensor<60000xf32>, tensor<3x19000xi64>, tensor<3x19000xf32>) -> tensor<60000xf32>
+  return %0, %3 : tensor<19200xf32>, tensor<60000xf32>
+}
+
 // Looking through the indices of a batch of words is sooner done than sorting them.
 // CHECK-LABEL: @words
 // CHECK-NEXT: prim.scatter %arg0, %arg1, %arg2 {axis = 0 : i64, kind = #prim<scatter_kind add>}

@@ -221,6 +221,21 @@ TEST_CASE("gpu convolution: what rounds is not taken in full f32") {
   checkConvolution(call);
 }
 
+TEST_CASE("gpu convolution: plans for every shape and layout") {
+  Setting plans("STANDIN_CUDNN", "plans");
+  auto spec = GENERATE(from_range(convolutionSpecs));
+  auto layout = GENERATE(ACCC_CHANNELS_FIRST, ACCC_CHANNELS_LAST);
+  auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
+                       ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);
+  INFO(spec.name << ", layout " << layout << ", kind " << kind);
+  checkConvolution(convolution(kind, layout, spec, layout));
+}
+
+TEST_CASE("gpu convolution: of plans that are measured one that fails is not taken") {
+  Setting broken("STANDIN_CUDNN", "broken"), measured("ACCC_CUDA_TUNE", "1");
+  checkConvolution(convolution(ACCC_CALL_CONVOLUTION, ACCC_CHANNELS_FIRST, convolutionSpecs[0]));
+}
+
 TEST_CASE("gpu convolution: algorithms of the older interface, on request and without plans") {
   auto kind = GENERATE(ACCC_CALL_CONVOLUTION, ACCC_CALL_CONVOLUTION_BACKWARD_DATA,
                        ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS);

@@ -96,6 +96,17 @@ func.func @no_lines(%x: tensor<19200xf32>, %place: tensor<60x400xi64>, %u: tenso
   return %0, %3 : tensor<19200xf32>, tensor<60000xf32>
 }
 
+// As few indices are sorted where many rows before the axis would look through them.
+// CHECK-LABEL: @before_the_axis
+// CHECK: prim.sort {{.*}} : (tensor<8000xi64>)
+// CHECK-NOT: prim.sort
+// CHECK: prim.scatter %arg1, %arg2
+func.func @before_the_axis(%x: tensor<8x40000xf32>, %y: tensor<1x40000xf32>, %i: tensor<8000xi64>, %u: tensor<8x8000xf32>, %v: tensor<1x8000xf32>) -> (tensor<8x40000xf32>, tensor<1x40000xf32>) {
+  %0 = prim.scatter %x, %i, %u {axis = 1 : i64, kind = #prim<scatter_kind add>} : (tensor<8x40000xf32>, tensor<8000xi64>, tensor<8x8000xf32>) -> tensor<8x40000xf32>
+  %1 = prim.scatter %y, %i, %v {axis = 1 : i64, kind = #prim<scatter_kind add>} : (tensor<1x40000xf32>, tensor<8000xi64>, tensor<1x8000xf32>) -> tensor<1x40000xf32>
+  return %0, %1 : tensor<8x40000xf32>, tensor<1x40000xf32>
+}
+
 // Looking through the indices of a batch of words is sooner done than sorting them.
 // CHECK-LABEL: @words
 // CHECK-NEXT: prim.scatter %arg0, %arg1, %arg2 {axis = 0 : i64, kind = #prim<scatter_kind add>}

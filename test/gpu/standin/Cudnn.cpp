@@ -94,6 +94,9 @@ cudnnStatus_t list(const std::optional<Problem> &problem, int most, int *count,
                    Performance *results) {
   if (!problem || most < 1)
     return CUDNN_STATUS_BAD_PARAM;
+  std::string only = setting("STANDIN_CUDNN", "");
+  if (only == "plans")
+    return CUDNN_STATUS_NOT_SUPPORTED;
   Performance right{};
   right.algo = Algorithm(1);
   right.status = CUDNN_STATUS_SUCCESS;
@@ -109,7 +112,6 @@ cudnnStatus_t list(const std::optional<Problem> &problem, int most, int *count,
   std::vector<Performance> all{random, missing, large};
   if (problem->math == CUDNN_FMA_MATH)
     all.push_back(fast);
-  std::string only = setting("STANDIN_CUDNN", "");
   if (only != "random" && only != "rounding")
     all.insert(all.end(), 2, right); // as if there were two
   if (!isSupported(*problem))

@@ -18,8 +18,8 @@ using Kind = ConvolutionKind;
 constexpr int64_t usualWorkspace = 48 << 10;
 
 /// An engine by its number. Most are wrong for one reason each; RoundsFactors is right in all but
-/// full f32.
-enum Engine { Random, Missing, Large, RoundsSums, RoundsFactors, Converts, Right };
+/// full f32, and Broken cannot be told from a right one before it runs.
+enum Engine { Random, Missing, Large, RoundsSums, RoundsFactors, Converts, Right, Broken };
 
 /// In the order in which the library would try them.
 std::vector<Engine> enginesOf(cudnnBackendHeurMode_t mode) {
@@ -28,6 +28,8 @@ std::vector<Engine> enginesOf(cudnnBackendHeurMode_t mode) {
     return {Random};
   if (only == "rounding")
     return {RoundsSums, Converts, RoundsFactors};
+  if (only == "broken")
+    return {Broken, Right};
   if (mode == CUDNN_HEUR_MODE_INSTANT)
     return {Random, Missing, Large, RoundsSums, Converts, RoundsFactors};
   return {Right, Right}; // as if with other options

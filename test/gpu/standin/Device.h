@@ -15,9 +15,10 @@
 //   STANDIN_CUBLASLT    "plain": cuBLASLt has no algorithm that adds a bias; "strided": none that
 //                       reads the addresses of matrices
 //   STANDIN_CUDNN       "random": cuDNN has only plans and algorithms that are not reproducible;
-//                       "rounding": only some that round; "algorithms": no plans at all, only the
-//                       algorithms of its older interface; "channels_first": only those of them for
-//                       tensors channels first
+//                       "rounding": only some that round; "broken": a plan that does not run, and
+//                       then a right one; "plans": no algorithms of its older interface;
+//                       "algorithms": only these; "channels_first": only those of them for tensors
+//                       channels first
 //   STANDIN_STREAMS     "eager": who waits for a stream has the work of all others done before, as
 //                       far as no event holds it back
 //   STANDIN_SEED        runs the blocks of kernels in an order drawn with it

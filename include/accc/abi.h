@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or the meaning of a field changes. */
-#define ACCC_ABI_VERSION 5
+#define ACCC_ABI_VERSION 6
 
 /* Alignment of every buffer: the state block, the arena, the constants, every
  * slice of them, and what the runtime passes as inputs and outputs. */
@@ -91,7 +91,7 @@ typedef struct accc_value {
   const accc_indices *indices; /* of an input, or NULL */
 } accc_value;
 
-/* ---- Library calls: contractions that the runtime hands to a library. ---- */
+/* ---- Library calls: contractions and attentions that the runtime hands to a library. ---- */
 
 #define ACCC_MAX_BATCH_DIMS 4
 #define ACCC_MAX_SPATIAL_DIMS 3
@@ -105,7 +105,12 @@ typedef enum accc_call_kind {
   /* buffers: dy, w, dx      the gradient of ACCC_CALL_CONVOLUTION with respect to x */
   ACCC_CALL_CONVOLUTION_BACKWARD_DATA = 3,
   /* buffers: x, dy, dw      ... with respect to w */
-  ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS = 4
+  ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS = 4,
+  /* buffers: q, k, v, y, stats
+   * y = softmax(scale q k^T) v for each head; stats are the logarithms of the sums of e^score */
+  ACCC_CALL_ATTENTION = 5,
+  /* buffers: q, k, v, y, stats, dy, dq, dk, dv    the gradients of ACCC_CALL_ATTENTION's y */
+  ACCC_CALL_ATTENTION_BACKWARD = 6
 } accc_call_kind;
 
 /* Strides are in elements. Of (row, column) of each matrix at least one is 1. */
@@ -137,6 +142,19 @@ typedef struct accc_convolution {
   int64_t pad_low[ACCC_MAX_SPATIAL_DIMS], pad_high[ACCC_MAX_SPATIAL_DIMS];
 } accc_convolution;
 
+/* q and y [batch, heads, queries, features], k [batch, key_heads, keys, features], v likewise with
+ * value_features, as y: 16-bit floats of one type, with f32 sums and softmax. Query head h reads
+ * key head h / (heads / key_heads). stats [batch, heads, queries], contiguous, f32. Gradients lie
+ * as what they are of. */
+typedef struct accc_attention {
+  int64_t batch, heads, key_heads, queries, keys, features, value_features;
+  /* of batch, head and position, in elements; that of a feature is 1 */
+  int64_t q_strides[3], k_strides[3], v_strides[3], y_strides[3];
+  double scale;
+  int32_t causal; /* 1: the query at t reads keys s <= t alone */
+  int32_t reserved;
+} accc_attention;
+
 /* What a matmul does with its sums before it stores them. */
 typedef enum accc_epilogue {
   ACCC_EPILOGUE_NONE = 0,
@@ -158,6 +176,7 @@ typedef struct accc_library_call {
   union {
     accc_matmul matmul;
     accc_convolution convolution;
+    accc_attention attention;
   } u;
 } accc_library_call;
 

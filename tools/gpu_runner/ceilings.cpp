@@ -4,6 +4,7 @@
 #include "Commands.h"
 #include "DistinctCalls.h"
 
+#include "core/CheckCall.h"
 #include "core/DescribeCall.h"
 #include "cuda/LibraryCall.h"
 #include "cuda/SharedLibrary.h"
@@ -213,6 +214,15 @@ double flops(const accc_library_call &call) {
     for (int i = 0; i < matmul.batch_rank; ++i)
       product *= static_cast<double>(matmul.batch[i]);
     return product * double(matmul.m) * double(matmul.n) * double(matmul.k);
+  }
+  if (isAttention(call)) {
+    const accc_attention &a = call.u.attention;
+    // Scores and results; for gradients scores again, those of both factors of each.
+    bool isForward = call.kind == ACCC_CALL_ATTENTION;
+    product *=
+        double(isForward ? a.features + a.value_features : 3 * a.features + 2 * a.value_features);
+    product *= double(a.batch) * double(a.heads) * double(a.queries) * double(a.keys);
+    return a.causal ? product / 2 : product;
   }
   const accc_convolution &c = call.u.convolution;
   product *= double(c.batch) * double(c.out_channels) * double(c.in_channels) / double(c.groups);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How cuDNN would compute the convolutions of models, for devices that need not be here.
+// How cuDNN would compute the convolutions and attentions of models, for devices that need not be
+// here.
 #include "Commands.h"
 #include "DeviceProperties.h"
 #include "DistinctCalls.h"
 
+#include "core/CheckCall.h"
 #include "core/DescribeCall.h"
-#include "cuda/CudnnPlans.h"
+#include "cuda/CudnnAttentionGraph.h"
+#include "cuda/CudnnConvolutionGraph.h"
 
 #include <iostream>
 #include <memory>
@@ -23,26 +26,35 @@ struct PlanOptions {
   PlannedDevice device = PlannedDevice::H100;
 };
 
-/// A line for each convolution of an entry point that trains; how many have no plan.
+/// The engine and workspace of the plan, or what is wrong where there is none.
+template <typename Graph>
+Json planOf(const CudnnFunctions &functions, const CudnnNode &properties,
+            const accc_library_call &call) {
+  Graph graph(functions, {.properties = properties.raw()}, call, ACCC_ALIGNMENT);
+  std::string offers;
+  auto plans = graph.plans(1, offers);
+  if (plans.empty())
+    return {{"wrong", offers}};
+  return {{"engine", plans.front().engine}, {"workspace", plans.front().workspaceBytes}};
+}
+
+/// A line for each convolution or attention of an entry point that trains; how many have no plan.
 int printPlans(const CudnnFunctions &functions, const CudnnNode &properties, const Model &model) {
   const accc_entry *entry = model.find_entry("train_step");
   int without = 0;
   for (const DistinctCall &each : distinctCalls(entry ? *entry : model.entries().front())) {
     if (each.call->kind == ACCC_CALL_MATMUL)
       continue;
-    CudnnConvolutionGraph graph(functions, {.properties = properties.raw()}, *each.call,
-                                ACCC_ALIGNMENT);
-    std::string offers;
-    auto plans = graph.plans(1, offers);
+    Json plan = (isAttention(*each.call)
+                     ? planOf<CudnnAttentionGraph>
+                     : planOf<CudnnConvolutionGraph>)(functions, properties, *each.call);
     Json line{{"model", model.name()},
               {"call", describe(*each.call)},
               {"type", to_string(static_cast<DType>(each.call->dtypes[0]))},
               {"compute", each.call->compute == ACCC_COMPUTE_TF32 ? "tf32" : "full"},
               {"times", each.times}};
-    if (plans.empty())
-      line["wrong"] = offers, ++without;
-    else
-      line["engine"] = plans.front().engine, line["workspace"] = plans.front().workspaceBytes;
+    without += plan.contains("wrong");
+    line.update(plan);
     std::cout << line << std::endl;
   }
   return without;
@@ -65,7 +77,8 @@ int plans(const PlanOptions &options) {
 void accc::tool::addPlans(CLI::App &app, Action &action) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App *command = app.add_subcommand(
-      "plans", "lists how cuDNN would compute the convolutions of models; needs no device");
+      "plans",
+      "lists how cuDNN would compute the convolutions and attentions of models; needs no device");
   command->add_option("LIB", options->libraries, "models")->required();
   command->add_option("--device", options->device, "a100 or h100 (default)")
       ->transform(CLI::CheckedTransformer(std::map<std::string, PlannedDevice>{

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "CheckCall.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
 namespace accc::detail {
 
 namespace {
@@ -46,6 +50,35 @@ std::optional<std::string> whyConvolutionIsWrong(const accc_convolution &call) {
   return std::nullopt;
 }
 
+std::optional<std::string> whyAttentionIsWrong(const accc_attention &call) {
+  for (int64_t extent : {call.batch, call.heads, call.key_heads, call.queries, call.keys,
+                         call.features, call.value_features})
+    if (extent < 1)
+      return "an extent is not positive";
+  if (call.heads % call.key_heads)
+    return "its " + std::to_string(call.heads) + " heads do not divide among " +
+           std::to_string(call.key_heads) + " of keys";
+  for (const auto *strides : {&call.q_strides, &call.k_strides, &call.v_strides, &call.y_strides})
+    if (std::any_of(std::begin(*strides), std::end(*strides),
+                    [](int64_t stride) { return stride < 1; }))
+      return "a stride is not positive";
+  if (!std::isfinite(call.scale))
+    return "its scale is not finite";
+  if (call.causal != 0 && call.causal != 1)
+    return "causal is " + std::to_string(call.causal) + ", which is neither 0 nor 1";
+  if (call.reserved)
+    return "what is reserved is not 0";
+  return std::nullopt;
+}
+
+std::optional<std::string> whyContentIsWrong(const accc_library_call &call) {
+  if (call.kind == ACCC_CALL_MATMUL)
+    return whyMatmulIsWrong(call.u.matmul);
+  if (isAttention(call))
+    return whyAttentionIsWrong(call.u.attention);
+  return whyConvolutionIsWrong(call.u.convolution);
+}
+
 } // namespace
 
 std::string kindName(const accc_library_call &call) {
@@ -58,20 +91,25 @@ std::string kindName(const accc_library_call &call) {
     return "convolution's gradient of its input";
   case ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS:
     return "convolution's gradient of its weights";
+  case ACCC_CALL_ATTENTION:
+    return "attention";
+  case ACCC_CALL_ATTENTION_BACKWARD:
+    return "attention's gradients";
   default:
     return "library call of kind " + std::to_string(call.kind);
   }
 }
 
 int32_t countBuffers(const accc_library_call &call) {
+  if (isAttention(call))
+    return call.kind == ACCC_CALL_ATTENTION ? 5 : 9;
   return call.epilogue == ACCC_EPILOGUE_BIAS ? 4 : 3;
 }
 
 std::optional<std::string> whyCallIsWrong(const accc_library_call &call) {
-  if (call.kind < ACCC_CALL_MATMUL || call.kind > ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS)
+  if (call.kind < ACCC_CALL_MATMUL || call.kind > ACCC_CALL_ATTENTION_BACKWARD)
     return kindName(call) + " is unknown";
-  auto wrong = call.kind == ACCC_CALL_MATMUL ? whyMatmulIsWrong(call.u.matmul)
-                                             : whyConvolutionIsWrong(call.u.convolution);
+  auto wrong = whyContentIsWrong(call);
   if (!wrong)
     wrong = whyEpilogueIsWrong(call);
   return wrong ? std::optional(kindName(call) + ": " + *wrong) : std::nullopt;

@@ -9,6 +9,11 @@
 
 namespace accc::detail {
 
+/// Whether a call is of accc_attention.
+inline bool isAttention(const accc_library_call &call) {
+  return call.kind == ACCC_CALL_ATTENTION || call.kind == ACCC_CALL_ATTENTION_BACKWARD;
+}
+
 /// What a library call computes, for messages: "matmul", "convolution's gradient of its weights".
 std::string kindName(const accc_library_call &call);
 

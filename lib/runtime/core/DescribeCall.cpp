@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "DescribeCall.h"
 
+#include "CheckCall.h"
+
 #include <algorithm>
 
 /// "2x3x4"
@@ -9,6 +11,16 @@ static std::string join(const int64_t *values, int count) {
   for (int i = 0; i < count; ++i)
     text += (i ? "x" : "") + std::to_string(values[i]);
   return text;
+}
+
+/// "b 8 h 12 q 1024 k 1024 d 64"
+static std::string join(const accc_attention &a) {
+  auto pair = [](int64_t first, int64_t second) {
+    return std::to_string(first) + (first == second ? "" : "/" + std::to_string(second));
+  };
+  return "b " + std::to_string(a.batch) + " h " + pair(a.heads, a.key_heads) + " q " +
+         std::to_string(a.queries) + " k " + std::to_string(a.keys) + " d " +
+         pair(a.features, a.value_features) + (a.causal ? " causal" : "");
 }
 
 std::string accc::detail::describe(const accc_library_call &call) {
@@ -22,6 +34,9 @@ std::string accc::detail::describe(const accc_library_call &call) {
            std::to_string(m.n) + " k " + std::to_string(m.k) +
            (call.epilogue == ACCC_EPILOGUE_BIAS ? " + bias" : "");
   }
+  if (isAttention(call))
+    return (call.kind == ACCC_CALL_ATTENTION ? "attention " : "attention backward ") +
+           join(call.u.attention);
   const accc_convolution &c = call.u.convolution;
   const char *kind = call.kind == ACCC_CALL_CONVOLUTION                 ? "conv"
                      : call.kind == ACCC_CALL_CONVOLUTION_BACKWARD_DATA ? "conv dgrad"

@@ -12,7 +12,8 @@ namespace accc::detail {
 /// factor that lies transposed; "conv wgrad nhwc n 64 128->256 56x56 k 3x3 s 2x2 p 1x1 g 32" with
 /// the channels of input and output, the input's extents, the kernel and strides, then, where they
 /// are not the usual, padding (at both ends, where these differ), dilation, groups and the layout
-/// of the filter.
+/// of the filter; "attention backward b 8 h 12/4 q 1024 k 1024 d 64 causal" with the heads of keys
+/// behind those of queries, where they are fewer, and likewise the features of values.
 std::string describe(const accc_library_call &call);
 
 } // namespace accc::detail

@@ -2,11 +2,13 @@
 #include "Cudnn.h"
 
 #include "ChannelsFirst.h"
+#include "CudnnAttention.h"
 #include "CudnnConvolution.h"
 #include "CudnnPlannedConvolution.h"
 #include "Environment.h"
 #include "SpreadPixels.h"
 #include "accc/tensor.h"
+#include "core/CheckCall.h"
 #include "core/DescribeCall.h"
 
 #include <algorithm>
@@ -52,10 +54,8 @@ private:
   uint64_t bytes;
 };
 
-} // namespace
-
-std::optional<std::string> Cudnn::whyNot(const accc_library_call &call) {
-  const accc_convolution &c = call.u.convolution;
+/// cuDNN's older interface counts in 32 bits.
+std::optional<std::string> whyTooLarge(const accc_convolution &c) {
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
   accc_convolution whole = c; // with its padding, which may have to be part of the input
   for (int32_t i = 0; i < c.spatial_rank; ++i) {
@@ -66,6 +66,15 @@ std::optional<std::string> Cudnn::whyNot(const accc_library_call &call) {
   for (int64_t elements : elementsOf(whole))
     if (elements > most)
       return "a tensor of " + std::to_string(elements) + " elements, more than cuDNN counts";
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::string> Cudnn::whyNot(const accc_library_call &call) {
+  if (!isAttention(call))
+    if (auto tooLarge = whyTooLarge(call.u.convolution))
+      return tooLarge;
   std::string why;
   return CudnnFunctions::find(why) ? std::nullopt : std::optional("cuDNN: " + why);
 }
@@ -102,6 +111,17 @@ std::unique_ptr<LibraryCall> Cudnn::createConvolution(const accc_library_call &c
                                       describe(call) + ", " +
                                       std::string(to_string(static_cast<DType>(call.dtypes[0]))) +
                                       "; it offers " + offers + "; plans, " + plans + ")");
+}
+
+std::unique_ptr<LibraryCall> Cudnn::createAttention(const accc_library_call &call,
+                                                    uint64_t alignment) {
+  std::string offers;
+  if (auto planned = planCudnnAttention(*session, call, alignment, offers))
+    return planned;
+  throw Error(ErrorKind::machine,
+              "cuDNN has no reproducible plan for an attention (" + describe(call) + ", " +
+                  std::string(to_string(static_cast<DType>(call.dtypes[0]))) + "; it offers " +
+                  offers + "); compile the model without --library-attention");
 }
 
 } // namespace accc::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Convolutions by cuDNN 9.
+// Convolutions and attentions by cuDNN 9.
 #ifndef ACCC_RUNTIME_CUDA_CUDNN_H
 #define ACCC_RUNTIME_CUDA_CUDNN_H
 
@@ -21,11 +21,14 @@ public:
   /// reproducible algorithm.
   std::unique_ptr<LibraryCall> createConvolution(const accc_library_call &call, uint64_t alignment);
 
+  /// The same, where it has no reproducible plan.
+  std::unique_ptr<LibraryCall> createAttention(const accc_library_call &call, uint64_t alignment);
+
   /// A SpreadPixels around `dense`.
   std::unique_ptr<LibraryCall> spread(const accc_library_call &call,
                                       std::unique_ptr<LibraryCall> dense);
 
-  /// What of a convolution it cannot do, the library being absent among it.
+  /// What of a convolution or an attention it cannot do, the library being absent among it.
   static std::optional<std::string> whyNot(const accc_library_call &call);
 
 private:

@@ -28,6 +28,9 @@ ACCC_CUDNN_ATTRIBUTE(cudnnDataType_t, CUDNN_TYPE_DATA_TYPE)
 ACCC_CUDNN_ATTRIBUTE(cudnnConvolutionMode_t, CUDNN_TYPE_CONVOLUTION_MODE)
 ACCC_CUDNN_ATTRIBUTE(cudnnBackendHeurMode_t, CUDNN_TYPE_HEUR_MODE)
 ACCC_CUDNN_ATTRIBUTE(cudnnBackendNumericalNote_t, CUDNN_TYPE_NUMERICAL_NOTE)
+ACCC_CUDNN_ATTRIBUTE(cudnnPointwiseMode_t, CUDNN_TYPE_POINTWISE_MODE)
+ACCC_CUDNN_ATTRIBUTE(cudnnReduceTensorOp_t, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE)
+ACCC_CUDNN_ATTRIBUTE(bool, CUDNN_TYPE_BOOLEAN)
 ACCC_CUDNN_ATTRIBUTE(char, CUDNN_TYPE_CHAR)
 ACCC_CUDNN_ATTRIBUTE(int64_t, CUDNN_TYPE_INT64)
 ACCC_CUDNN_ATTRIBUTE(float, CUDNN_TYPE_FLOAT)
@@ -72,6 +75,11 @@ public:
   /// One of CudnnMachine's.
   CudnnNode &setDescriptor(cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t one) {
     return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &one);
+  }
+  /// The operations of a graph.
+  CudnnNode &setDescriptors(cudnnBackendAttributeName_t name,
+                            const std::vector<cudnnBackendDescriptor_t> &all) {
+    return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, int64_t(all.size()), all.data());
   }
 
   /// The first failure since the descriptor was made, or success.

@@ -4,10 +4,18 @@
 #ifndef ACCC_RUNTIME_CUDA_CUDNNSESSION_H
 #define ACCC_RUNTIME_CUDA_CUDNNSESSION_H
 
-#include "CudnnFunctions.h"
+#include "CudnnPlans.h"
 #include "DeviceMemory.h"
 
+#include <span>
+
 namespace accc::detail {
+
+/// Where an operand of a graph lies: on the device, or, of a number that is given by value, here.
+struct CudnnOperand {
+  int64_t id;
+  void *address;
+};
 
 /// The library with a handle whose work runs in the session's stream.
 class CudnnSession {
@@ -16,6 +24,10 @@ public:
   explicit CudnnSession(const Context &context);
   CudnnSession(const CudnnSession &) = delete;
   ~CudnnSession() { functions.cudnnDestroy(handle); }
+
+  /// Puts the plan's work into the session's stream. `doing` is as CudnnFunctions::check takes it.
+  void execute(const CudnnPlan &plan, std::span<const CudnnOperand> operands, CUdeviceptr workspace,
+               const char *doing) const;
 
   const Context &context;
   const CudnnFunctions &functions;

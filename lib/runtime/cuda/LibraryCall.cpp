@@ -12,17 +12,20 @@ namespace accc::detail {
 
 namespace {
 
-/// Types that both libraries know, with the sums that accc_compute names.
+/// Types that the libraries know, with the sums that accc_compute names.
 std::optional<std::string> whyTypes(const accc_library_call &call) {
   auto [a, b, result] = call.dtypes;
   auto name = [](int32_t type) {
     auto known = dtype_of(type);
     return known ? std::string(to_string(*known)) : "an unknown type";
   };
-  bool isFloat = a == ACCC_F32 || a == ACCC_F64 || a == ACCC_F16 || a == ACCC_BF16;
+  bool isHalf = a == ACCC_F16 || a == ACCC_BF16;
+  if (isAttention(call) && (!isHalf || b != a || result != a))
+    return "queries and keys of " + name(a) + ", values of " + name(b) + " and a result of " +
+           name(result) + ", not all of f16 or all of bf16";
+  bool isFloat = a == ACCC_F32 || a == ACCC_F64 || isHalf;
   // Products of 16-bit factors may keep the f32 of their sums.
-  bool isWide =
-      call.kind == ACCC_CALL_MATMUL && result == ACCC_F32 && (a == ACCC_F16 || a == ACCC_BF16);
+  bool isWide = call.kind == ACCC_CALL_MATMUL && result == ACCC_F32 && isHalf;
   if (!isFloat || a != b || (result != a && !isWide))
     return "operands of " + name(a) + " and " + name(b) + " with a result of " + name(result);
   if (call.compute != ACCC_COMPUTE_FULL && (call.compute != ACCC_COMPUTE_TF32 || a != ACCC_F32))
@@ -51,9 +54,9 @@ CublasLt &Libraries::cublasLt() {
 }
 
 Cudnn &Libraries::cudnn() {
-  if (!convolutions)
-    convolutions = std::make_unique<Cudnn>(context);
-  return *convolutions;
+  if (!graphs)
+    graphs = std::make_unique<Cudnn>(context);
+  return *graphs;
 }
 
 /// A convolution as products of matrices; null where these are not faster, or cuBLASLt has them
@@ -68,6 +71,8 @@ std::unique_ptr<LibraryCall> Libraries::findProducts(const accc_library_call &co
 std::unique_ptr<LibraryCall> Libraries::create(const accc_library_call &call, uint64_t alignment) {
   if (call.kind == ACCC_CALL_MATMUL)
     return cublasLt().createMatmul(call, alignment);
+  if (isAttention(call))
+    return cudnn().createAttention(call, alignment);
   if (auto made = findProducts(call, alignment))
     return made;
   if (SpreadPixels::isPossible(call))

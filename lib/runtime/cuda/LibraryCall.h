@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The contractions that a compiled step hands to cuBLASLt and cuDNN.
+// The contractions and attentions that a compiled step hands to cuBLASLt and cuDNN.
 #ifndef ACCC_RUNTIME_CUDA_LIBRARYCALL_H
 #define ACCC_RUNTIME_CUDA_LIBRARYCALL_H
 
@@ -48,7 +48,7 @@ private:
 
   const Context &context;
   std::unique_ptr<CublasLt> products;
-  std::unique_ptr<Cudnn> convolutions;
+  std::unique_ptr<Cudnn> graphs;
 };
 
 /// Platform::whyUnsupported.

@@ -2,14 +2,16 @@
 //
 // cuDNN has a plan for what the runtime asks: the library itself says so, for devices that are not
 // here.
-#include "cuda/CudnnPlans.h"
 #include "CallReference.h"
 #include "Calls.h"
 #include "DeviceProperties.h"
+#include "cuda/CudnnAttentionGraph.h"
+#include "cuda/CudnnConvolutionGraph.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <dlfcn.h>
 #include <iostream>
 
 using namespace accc;
@@ -20,11 +22,11 @@ using namespace accc::tool;
 namespace {
 
 /// What the library says of a call: empty where it has a plan.
+template <typename Graph = CudnnConvolutionGraph>
 std::string whyNoPlan(const CudnnFunctions &functions, PlannedDevice device,
                       const accc_library_call &call) {
   CudnnNode properties = propertiesOf(functions, device);
-  CudnnConvolutionGraph graph(functions, CudnnMachine{.properties = properties.raw()}, call,
-                              ACCC_ALIGNMENT);
+  Graph graph(functions, CudnnMachine{.properties = properties.raw()}, call, ACCC_ALIGNMENT);
   std::string offers;
   return graph.plans(1, offers).empty() ? offers : "";
 }
@@ -35,6 +37,16 @@ const CudnnFunctions *planner() {
   const CudnnFunctions *functions = findPlanner(why);
   if (!functions)
     std::cout << "no cuDNN: " << why << "\n";
+  return functions;
+}
+
+/// The same, where cuDNN finds a driver to compile for, and be it a stub.
+const CudnnFunctions *compilingPlanner() {
+  const CudnnFunctions *functions = planner();
+  if (functions && !::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
+    std::cout << "no cuDNN: to plan attentions it needs libcuda.so.1, as ctest sets it\n";
+    return nullptr;
+  }
   return functions;
 }
 
@@ -117,5 +129,61 @@ TEST_CASE("cudnn: what there are no plans for") {
   SECTION("extents that do not fit") {
     ++call.u.convolution.out_size[0];
     CHECK(whyNoPlan(*functions, PlannedDevice::H100, call).starts_with("CUDNN_STATUS_"));
+  }
+}
+
+/// Of models, with what may be odd about one: heads that share keys, other keys than queries,
+/// numbers of them that are no multiples of anything.
+static const std::vector<AttentionSpec> attentionSpecs = {
+    {"GPT-2's", 8, 12, 12, 1024, 1024, 64, 64, true, true},
+    {"BERT's", 16, 12, 12, 128, 128, 64, 64, false, true},
+    {"ViT's", 32, 12, 12, 197, 197, 64, 64, false, true},
+    {"Swin's", 64, 3, 3, 49, 49, 32, 32},
+    {"Llama's with shared heads", 2, 32, 8, 512, 512, 128, 128, true, true},
+    {"one head of keys", 2, 8, 1, 96, 96, 96, 96, true},
+    {"across", 4, 8, 8, 256, 77, 80, 80, false, true},
+    {"causal across", 4, 8, 4, 33, 70, 64, 64, true, true},
+    {"small", 2, 4, 4, 16, 16, 8, 16, true, true},
+};
+
+TEST_CASE("cudnn attention: plans") {
+  const CudnnFunctions *functions = compilingPlanner();
+  if (!functions)
+    return;
+  auto device = GENERATE(PlannedDevice::A100, PlannedDevice::H100);
+  auto kind = GENERATE(ACCC_CALL_ATTENTION, ACCC_CALL_ATTENTION_BACKWARD);
+  auto spec = GENERATE(from_range(attentionSpecs));
+  accc_library_call call = attention(kind, spec);
+  if (spec.keyHeads == 1)
+    std::ranges::fill(call.dtypes, ACCC_F16);
+  INFO(spec.name << " on " << (device == PlannedDevice::A100 ? "A100" : "H100") << ", kind "
+                 << kind);
+  CHECK(whyNoPlan<CudnnAttentionGraph>(*functions, device, call) == "");
+}
+
+TEST_CASE("cudnn attention: what there are no plans for") {
+  const CudnnFunctions *functions = compilingPlanner();
+  if (!functions)
+    return;
+  auto kind = GENERATE(ACCC_CALL_ATTENTION, ACCC_CALL_ATTENTION_BACKWARD);
+  AttentionSpec spec = {"", 2, 4, 4, 16, 16, 64, 64, true, true};
+  SECTION("rows that are not aligned") {
+    spec.features = spec.valueFeatures = 20;
+    CHECK(whyNoPlan<CudnnAttentionGraph>(*functions, PlannedDevice::H100, attention(kind, spec)) ==
+          "none");
+  }
+  SECTION("gradients of many features, on older devices") {
+    spec.features = spec.valueFeatures = 160;
+    CHECK(whyNoPlan<CudnnAttentionGraph>(*functions, PlannedDevice::A100, attention(kind, spec)) ==
+          (kind == ACCC_CALL_ATTENTION ? "" : "none"));
+  }
+  SECTION("gradients of so many scores that their workspace is too large") {
+    spec.batch = 64, spec.heads = spec.keyHeads = 16, spec.queries = spec.keys = 1024;
+    std::string why =
+        whyNoPlan<CudnnAttentionGraph>(*functions, PlannedDevice::A100, attention(kind, spec));
+    if (kind == ACCC_CALL_ATTENTION)
+      CHECK(why == "");
+    else
+      CHECK_THAT(why, Catch::Matchers::Matches("7 \\(needs [0-9]+ bytes\\)"));
   }
 }

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Stands in for libcudnn.so, in its backend interface: graphs of one convolution, whose attributes
-// it checks as the library does, and plans for them.
-#include "Convolution.h"
+// Stands in for libcudnn.so, in its backend interface: graphs of one convolution or of several
+// other operations, whose attributes it checks as the library does, and plans for them.
+#include "CudnnOperations.h"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 
 using namespace standin;
 
 namespace {
 
-using Kind = ConvolutionKind;
-
 /// What plans want, to see that they get it.
 constexpr int64_t usualWorkspace = 48 << 10;
-
-/// An engine by its number. Most are wrong for one reason each; RoundsFactors is right in all but
-/// full f32, and Broken cannot be told from a right one before it runs.
-enum Engine { Random, Missing, Large, RoundsSums, RoundsFactors, Converts, Right, Broken };
 
 /// In the order in which the library would try them.
 std::vector<Engine> enginesOf(cudnnBackendHeurMode_t mode) {
@@ -50,47 +42,6 @@ std::vector<cudnnBackendNumericalNote_t> notesOf(Engine engine) {
   }
 }
 
-/// What an operation of a graph computes.
-struct Operation {
-  ConvolutionProblem problem;
-  Kind kind;
-  std::array<int64_t, 3> ids; // of x, w and y
-};
-
-struct Attribute {
-  cudnnBackendAttributeType_t type;
-  int64_t count;
-  std::vector<char> bytes;
-};
-
-struct Node {
-  explicit Node(cudnnBackendDescriptorType_t type) : type(type) {}
-
-  template <typename T> std::vector<T> all(cudnnBackendAttributeName_t name) const {
-    auto found = attributes.find(name);
-    if (found == attributes.end())
-      return {};
-    std::vector<T> values(found->second.bytes.size() / sizeof(T));
-    std::memcpy(values.data(), found->second.bytes.data(), values.size() * sizeof(T));
-    return values;
-  }
-  template <typename T> std::optional<T> one(cudnnBackendAttributeName_t name) const {
-    auto values = all<T>(name);
-    return values.size() == 1 ? std::optional(values.front()) : std::nullopt;
-  }
-  /// A descriptor of that type which is finalized; else null.
-  const Node *node(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t wanted) const {
-    auto found = one<Node *>(name);
-    return found && (*found)->finalized && (*found)->type == wanted ? *found : nullptr;
-  }
-
-  const cudnnBackendDescriptorType_t type;
-  std::map<cudnnBackendAttributeName_t, Attribute> attributes;
-  bool finalized = false;
-  std::shared_ptr<Operation> operation; // of what was finalized with one
-  Engine engine = Missing;              // of what the library made
-};
-
 size_t bytesOf(cudnnBackendAttributeType_t type) {
   switch (type) {
   case CUDNN_TYPE_INT64:
@@ -103,11 +54,26 @@ size_t bytesOf(cudnnBackendAttributeType_t type) {
   case CUDNN_TYPE_CONVOLUTION_MODE:
   case CUDNN_TYPE_HEUR_MODE:
   case CUDNN_TYPE_NUMERICAL_NOTE:
+  case CUDNN_TYPE_POINTWISE_MODE:
+  case CUDNN_TYPE_REDUCTION_OPERATOR_TYPE:
   case CUDNN_TYPE_FLOAT:
     return 4;
+  case CUDNN_TYPE_BOOLEAN:
+    return 1;
   default:
     return 0;
   }
+}
+
+/// Indices and truth are in no memory; a number that is given by value is an f32.
+bool isElementType(const Node &node) {
+  auto type = node.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE).value_or(CUDNN_DATA_INT8);
+  if (node.is(CUDNN_ATTR_TENSOR_IS_BY_VALUE))
+    return type == CUDNN_DATA_FLOAT && !node.is(CUDNN_ATTR_TENSOR_IS_VIRTUAL) &&
+           std::ranges::all_of(node.all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS),
+                               [](int64_t extent) { return extent == 1; });
+  bool isInner = type == CUDNN_DATA_INT32 || type == CUDNN_DATA_BOOLEAN;
+  return elementsOf(type) || (isInner && node.is(CUDNN_ATTR_TENSOR_IS_VIRTUAL));
 }
 
 bool isTensor(const Node &node) {
@@ -117,81 +83,7 @@ bool isTensor(const Node &node) {
          std::ranges::all_of(extents, [](int64_t extent) { return extent > 0; }) &&
          node.all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES).size() == extents.size() &&
          node.one<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID) && alignment > 0 &&
-         (alignment & (alignment - 1)) == 0 &&
-         elementsOf(
-             node.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE).value_or(CUDNN_DATA_INT8));
-}
-
-bool isConvolution(const Node &node) {
-  auto rank = node.one<int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS).value_or(0);
-  auto fits = [&](cudnnBackendAttributeName_t name, int64_t least) {
-    auto values = node.all<int64_t>(name);
-    return int64_t(values.size()) == rank &&
-           std::ranges::all_of(values, [&](int64_t value) { return value >= least; });
-  };
-  return rank >= 2 && fits(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, 0) &&
-         fits(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, 0) &&
-         fits(CUDNN_ATTR_CONVOLUTION_DILATIONS, 1) &&
-         fits(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 1) &&
-         node.one<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE) ==
-             CUDNN_CROSS_CORRELATION &&
-         node.one<cudnnDataType_t>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE);
-}
-
-/// What an operation's attributes are called.
-struct Names {
-  Kind kind;
-  cudnnBackendAttributeName_t x, w, y, convolution, alpha, beta;
-};
-
-#define STANDIN_NAMES(kind, direction, x, w, y)                                                    \
-  Names {                                                                                          \
-    kind, CUDNN_ATTR_OPERATION_CONVOLUTION_##direction##_##x,                                      \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##direction##_##w,                                        \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##direction##_##y,                                        \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##direction##_CONV_DESC,                                  \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##direction##_ALPHA,                                      \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##direction##_BETA                                        \
-  }
-
-std::shared_ptr<Operation> operationOf(const Node &node, const Names &names) {
-  const Node *x = node.node(names.x, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  const Node *w = node.node(names.w, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  const Node *y = node.node(names.y, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  const Node *c = node.node(names.convolution, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
-  if (!x || !w || !y || !c)
-    return nullptr;
-  auto typeOf = [](const Node *tensor) {
-    return tensor->one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
-  };
-  auto type = *elementsOf(*typeOf(x));
-  bool isDouble = type == Type::F64;
-  if (typeOf(w) != typeOf(x) || typeOf(y) != typeOf(x) ||
-      c->one<cudnnDataType_t>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE) !=
-          (isDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT))
-    return nullptr;
-  // Factors are of the type in which it computes.
-  auto factor = [&](cudnnBackendAttributeName_t name) -> std::optional<double> {
-    if (isDouble)
-      return node.one<double>(name);
-    return node.one<float>(name);
-  };
-  if (factor(names.alpha) != 1 || factor(names.beta) != 0)
-    return nullptr;
-  auto elements = [](const Node *tensor) {
-    return Strided{tensor->all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS),
-                   tensor->all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES)};
-  };
-  auto made = std::make_shared<Operation>(Operation{
-      {type, elements(x), elements(w), elements(y),
-       c->all<int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS),
-       c->all<int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS),
-       c->all<int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES),
-       c->all<int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS)},
-      names.kind,
-      {*x->one<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID), *w->one<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID),
-       *y->one<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)}});
-  return made->problem.fits() ? made : nullptr;
+         (alignment & (alignment - 1)) == 0 && isElementType(node);
 }
 
 /// Takes over what the descriptor of that name computes.
@@ -199,7 +91,7 @@ cudnnStatus_t inherit(Node &node, cudnnBackendAttributeName_t name,
                       std::initializer_list<cudnnBackendDescriptorType_t> types) {
   for (cudnnBackendDescriptorType_t type : types)
     if (const Node *from = node.node(name, type)) {
-      node.operation = from->operation;
+      node.computation = from->computation;
       node.engine = from->engine;
       return CUDNN_STATUS_SUCCESS;
     }
@@ -216,30 +108,52 @@ cudnnStatus_t finalizePlan(Node &node) {
   return status;
 }
 
+/// One convolution, or operations of the other kinds.
+cudnnStatus_t finalizeGraph(Node &node) {
+  auto operations = node.all<Node *>(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  if (!node.one<cudnnHandle_t>(CUDNN_ATTR_OPERATIONGRAPH_HANDLE) || operations.empty() ||
+      !std::ranges::all_of(operations, [](Node *each) { return each->finalized; }))
+    return CUDNN_STATUS_BAD_PARAM;
+  if (operations.size() == 1 && operations.front()->computation) {
+    node.computation = operations.front()->computation;
+    return CUDNN_STATUS_SUCCESS;
+  }
+  std::vector<std::shared_ptr<const Step>> steps;
+  for (Node *each : operations) {
+    if (!each->step)
+      return CUDNN_STATUS_NOT_SUPPORTED;
+    steps.push_back(each->step);
+  }
+  node.computation = computationOf(steps);
+  return node.computation ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
+}
+
 cudnnStatus_t finalize(Node &node) {
-  auto operation = [&](const Names &names) {
-    node.operation = operationOf(node, names);
-    return node.operation ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
-  };
   auto if_ = [](bool right) { return right ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM; };
   switch (node.type) {
   case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
     return if_(isTensor(node));
   case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR:
     return if_(isConvolution(node));
+  case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
+    return if_(isPointwise(node));
+  case CUDNN_BACKEND_MATMUL_DESCRIPTOR:
+    return if_(isMatmul(node));
+  case CUDNN_BACKEND_REDUCTION_DESCRIPTOR:
+    return if_(isReduction(node));
   case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
-    return operation(STANDIN_NAMES(Kind::Forward, FORWARD, X, W, Y));
   case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
-    return operation(STANDIN_NAMES(Kind::Data, BWD_DATA, DX, W, DY));
   case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
-    return operation(STANDIN_NAMES(Kind::Weights, BWD_FILTER, X, DW, DY));
+    node.computation = convolutionOf(node);
+    return if_(node.computation != nullptr);
+  case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
+  case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
+  case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
+  case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
+    node.step = stepOf(node);
+    return if_(node.step != nullptr);
   case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
-    if (!node.one<cudnnHandle_t>(CUDNN_ATTR_OPERATIONGRAPH_HANDLE))
-      return CUDNN_STATUS_BAD_PARAM;
-    return inherit(node, CUDNN_ATTR_OPERATIONGRAPH_OPS,
-                   {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
-                    CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-                    CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR});
+    return finalizeGraph(node);
   case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR: {
     // In the older interface alone, for a test of it.
     std::string only = setting("STANDIN_CUDNN", "");
@@ -260,10 +174,10 @@ cudnnStatus_t finalize(Node &node) {
 }
 
 /// Makes what the caller created the descriptor that the library has.
-void fill(cudnnBackendDescriptor_t into, const std::shared_ptr<Operation> &operation,
+void fill(cudnnBackendDescriptor_t into, const std::shared_ptr<const Computation> &computation,
           Engine engine) {
   Node &node = *static_cast<Node *>(into);
-  node.operation = operation;
+  node.computation = computation;
   node.engine = engine;
   node.finalized = true;
 }
@@ -279,14 +193,16 @@ cudnnStatus_t giveConfigurations(const Node &node, int64_t most, int64_t *count,
   auto mode = node.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE);
   if (!mode)
     return CUDNN_STATUS_BAD_PARAM;
-  std::vector<Engine> engines = enginesOf(*mode);
+  std::vector<Engine> engines;
+  if (node.computation->isSupported())
+    engines = enginesOf(*mode);
   if (!into) { // a bound, as in the library
     *count = int64_t(engines.size()) + 2;
     return CUDNN_STATUS_SUCCESS;
   }
   *count = std::min(most, int64_t(engines.size()));
   for (int64_t i = 0; i < *count; ++i)
-    fill(static_cast<cudnnBackendDescriptor_t *>(into)[i], node.operation, engines[size_t(i)]);
+    fill(static_cast<cudnnBackendDescriptor_t *>(into)[i], node.computation, engines[size_t(i)]);
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -338,7 +254,7 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
     return giveConfigurations(node, most, count, into);
   case CUDNN_ATTR_ENGINECFG_ENGINE:
     *count = 1;
-    fill(*static_cast<cudnnBackendDescriptor_t *>(into), node.operation, node.engine);
+    fill(*static_cast<cudnnBackendDescriptor_t *>(into), node.computation, node.engine);
     return CUDNN_STATUS_SUCCESS;
   case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
     return give(std::vector<int64_t>{node.engine}, most, count, into);
@@ -362,17 +278,25 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     return CUDNN_STATUS_EXECUTION_FAILED;
   auto ids = given.all<int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   auto pointers = given.all<void *>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
-  std::array<CUdeviceptr, 3> at{};
-  for (size_t i = 0; i < at.size(); ++i) {
-    auto found = std::ranges::find(ids, planned.operation->ids[i]);
-    if (found == ids.end())
+  auto find = [&](int64_t id) {
+    auto found = std::ranges::find(ids, id);
+    return found == ids.end() ? nullptr : pointers[size_t(found - ids.begin())];
+  };
+  std::map<int64_t, CUdeviceptr> tensors;
+  for (int64_t id : planned.computation->tensorIds)
+    if (void *at = find(id))
+      tensors[id] = reinterpret_cast<CUdeviceptr>(at);
+    else
       return CUDNN_STATUS_BAD_PARAM;
-    at[i] = reinterpret_cast<CUdeviceptr>(pointers[size_t(found - ids.begin())]);
-  }
+  std::map<int64_t, double> numbers; // read now: the host may forget them
+  for (int64_t id : planned.computation->numberIds)
+    if (void *at = find(id))
+      numbers[id] = *static_cast<const float *>(at);
+    else
+      return CUDNN_STATUS_BAD_PARAM;
   auto workspace =
       reinterpret_cast<CUdeviceptr>(*given.one<void *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE));
-  bool taken = submit(handle->stream, workspace, usualWorkspace, [=, work = planned.operation] {
-    work->problem.compute(work->kind, at[0], at[1], at[2]);
-  });
+  bool taken = submit(handle->stream, workspace, usualWorkspace,
+                      [=, work = planned.computation] { work->run(tensors, numbers); });
   return taken ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }

@@ -55,6 +55,20 @@ void store(Operand &operand, Type type, int64_t index, double value) {
   }
 }
 
+double rounded(double value, Type type) {
+  switch (type) {
+  case Type::F16:
+    return double(_Float16(value));
+  case Type::BF16:
+    return std::bit_cast<float>(roundedBits(float(value), 16));
+  case Type::F32:
+    return float(value);
+  case Type::F64:
+    return value;
+  }
+  return value;
+}
+
 double roundedToTf32(double value) { return std::bit_cast<float>(roundedBits(float(value), 13)); }
 
 double scaleFactor(const void *value, Type type) {

@@ -17,6 +17,9 @@ double load(const Operand &operand, Type type, int64_t index);
 /// Rounds to nearest, ties to even.
 void store(Operand &operand, Type type, int64_t index, double value);
 
+/// As store() and load() would give it back.
+double rounded(double value, Type type);
+
 /// With 11 bits of significand, as tensor cores take factors in TF32.
 double roundedToTf32(double value);
 

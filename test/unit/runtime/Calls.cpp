@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Calls.h"
 
+#include <cmath>
 #include <cstring>
 
 namespace accc::test {
@@ -78,6 +79,27 @@ static int64_t product(const int64_t *extents, int32_t count) {
   for (int32_t i = 0; i < count; ++i)
     result *= extents[i];
   return result;
+}
+
+accc_library_call attention(accc_call_kind kind, const AttentionSpec &spec) {
+  accc_library_call call{kind, ACCC_COMPUTE_FULL, {ACCC_BF16, ACCC_BF16, ACCC_BF16}, 0, {}};
+  call.u.attention = {};
+  accc_attention &a = call.u.attention;
+  a.batch = spec.batch, a.heads = spec.heads, a.key_heads = spec.keyHeads;
+  a.queries = spec.queries, a.keys = spec.keys;
+  a.features = spec.features, a.value_features = spec.valueFeatures;
+  auto lay = [&](int64_t(&strides)[3], int64_t heads, int64_t positions, int64_t features) {
+    strides[0] = heads * positions * features;
+    strides[1] = spec.headsInside ? features : positions * features;
+    strides[2] = spec.headsInside ? heads * features : features;
+  };
+  lay(a.q_strides, a.heads, a.queries, a.features);
+  lay(a.k_strides, a.key_heads, a.keys, a.features);
+  lay(a.v_strides, a.key_heads, a.keys, a.value_features);
+  lay(a.y_strides, a.heads, a.queries, a.value_features);
+  a.scale = 1 / std::sqrt(double(a.features));
+  a.causal = spec.causal;
+  return call;
 }
 
 int64_t sizeOfX(const accc_convolution &c) {

@@ -48,6 +48,16 @@ struct ConvolutionSpec {
 accc_library_call convolution(accc_call_kind kind, accc_layout layout, const ConvolutionSpec &spec,
                               accc_layout filterLayout = ACCC_CHANNELS_FIRST);
 
+/// How an attention is written in tables.
+struct AttentionSpec {
+  std::string name;
+  int64_t batch, heads, keyHeads, queries, keys, features, valueFeatures;
+  bool causal = false;
+  bool headsInside = false; ///< [batch, position, head, feature] in memory, else heads outside
+};
+/// Of bf16.
+accc_library_call attention(accc_call_kind kind, const AttentionSpec &spec);
+
 /// Elements of x, w and y.
 int64_t sizeOfX(const accc_convolution &c);
 int64_t sizeOfW(const accc_convolution &c);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attentions as library calls, whatever device makes them.
+#include "Calls.h"
+#include "core/CheckCall.h"
+#include "core/DescribeCall.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+using namespace accc;
+using namespace accc::test;
+using Catch::Matchers::Contains;
+
+static const AttentionSpec spec = {"", 8, 12, 12, 1024, 512, 64, 64};
+
+TEST_CASE("attention: buffers") {
+  CHECK(detail::countBuffers(attention(ACCC_CALL_ATTENTION, spec)) == 5);
+  CHECK(detail::countBuffers(attention(ACCC_CALL_ATTENTION_BACKWARD, spec)) == 9);
+}
+
+TEST_CASE("attention: described") {
+  AttentionSpec other = spec;
+  CHECK(detail::describe(attention(ACCC_CALL_ATTENTION, spec)) ==
+        "attention b 8 h 12 q 1024 k 512 d 64");
+  other.keyHeads = 4, other.valueFeatures = 32, other.causal = true;
+  CHECK(detail::describe(attention(ACCC_CALL_ATTENTION_BACKWARD, other)) ==
+        "attention backward b 8 h 12/4 q 1024 k 512 d 64/32 causal");
+}
+
+TEST_CASE("attention: what is wrong") {
+  accc_library_call call = attention(ACCC_CALL_ATTENTION, spec);
+  accc_attention &a = call.u.attention;
+  auto wrong = [&] { return detail::whyCallIsWrong(call).value_or(""); };
+  CHECK(wrong() == "");
+  SECTION("extents") {
+    int64_t &extent = *GENERATE_REF(&a.batch, &a.heads, &a.key_heads, &a.queries, &a.keys,
+                                    &a.features, &a.value_features);
+    extent = 0;
+    CHECK(wrong() == "attention: an extent is not positive");
+  }
+  SECTION("strides") {
+    int64_t &stride =
+        *GENERATE_REF(&a.q_strides[0], &a.k_strides[1], &a.v_strides[2], &a.y_strides[0]);
+    stride = 0;
+    CHECK(wrong() == "attention: a stride is not positive");
+  }
+  SECTION("heads") {
+    a.key_heads = 5;
+    CHECK(wrong() == "attention: its 12 heads do not divide among 5 of keys");
+    call.kind = ACCC_CALL_ATTENTION_BACKWARD;
+    CHECK_THAT(wrong(), Contains("attention's gradients: its 12 heads"));
+  }
+  SECTION("the scale") {
+    a.scale = std::numeric_limits<double>::infinity();
+    CHECK(wrong() == "attention: its scale is not finite");
+  }
+  SECTION("what is seen") {
+    a.causal = 2;
+    CHECK(wrong() == "attention: causal is 2, which is neither 0 nor 1");
+  }
+  SECTION("what is reserved") {
+    a.reserved = 1;
+    CHECK(wrong() == "attention: what is reserved is not 0");
+  }
+  SECTION("an epilogue") {
+    call.epilogue = ACCC_EPILOGUE_BIAS;
+    CHECK(wrong() == "attention: number 1 of accc_epilogue");
+    CHECK(detail::countBuffers(call) == 5);
+  }
+  SECTION("a kind behind the last") {
+    call.kind = ACCC_CALL_ATTENTION_BACKWARD + 1;
+    CHECK(wrong() == "library call of kind 7 is unknown");
+  }
+}
+
+TEST_CASE("attention: not on a CPU") {
+  auto kind = GENERATE(ACCC_CALL_ATTENTION, ACCC_CALL_ATTENTION_BACKWARD);
+  CHECK_THAT(detail::whyCpuCannot(attention(kind, spec)).value_or(""),
+             Contains("this runtime has no such call; compile without --library-attention"));
+}

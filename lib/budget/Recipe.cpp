@@ -67,7 +67,8 @@ bool Recipe::computeAgain(Value storage, int depth) {
   if (auto fusion = dyn_cast<prim::FusionOp>(op)) {
     if (!slice(fusion, again, depth))
       return false;
-  } else if (prim::isCall(op) && !isa<CustomCallLike>(op)) { // whose cost nobody knows
+  } else if (prim::isCall(op) && op->getNumResults() == 1 &&
+             !isa<CustomCallLike>(op)) { // whose cost nobody knows
     for (Value operand : op->getOperands())
       if (!need(storageOf(operand), depth + 1))
         return false;

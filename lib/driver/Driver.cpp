@@ -81,10 +81,11 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   };
   needOneOf("--precision", options.precision, {"fp32", "tf32", "bf16"});
   llvm::Expected<std::vector<TargetChoice>> choices = chooseTargets(options.targets, options.archs);
-  bool hasTf32 = false, created = static_cast<bool>(choices);
+  bool hasTf32 = false, hasAttention = false, created = static_cast<bool>(choices);
   for (const TargetChoice &choice : choices ? *choices : std::vector<TargetChoice>()) {
     llvm::Expected<std::unique_ptr<Target>> target = createTarget(choice.target, choice.archs);
     hasTf32 |= target && (*target)->hasTf32();
+    hasAttention |= target && (*target)->hasAttention();
     created &= static_cast<bool>(target);
     need(target.takeError());
   }
@@ -92,6 +93,9 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   if (created && options.precision == "tf32" && !hasTf32)
     add("--precision tf32: --target " + llvm::join(options.targets, ",") +
         " has no TF32 arithmetic; use fp32, or --target cuda");
+  if (created && options.libraryAttention && !hasAttention)
+    add("--library-attention: --target " + llvm::join(options.targets, ",") +
+        " has no library that runs attention whole; use --target cuda");
   need(loadCustomOperators(options.customOps).takeError());
   if (!options.weights.empty())
     needOneOf("--weights", options.weights, {"embed", "beside", "none"});

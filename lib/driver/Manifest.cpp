@@ -109,6 +109,8 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
       {"arch", archs},
       {"precision", options.precision},
   };
+  if (options.libraryAttention)
+    manifest["library_attention"] = true;
   if (options.lossOnly)
     manifest["loss_only"] = true;
   if (options.memoryBudget != 0)
@@ -182,6 +184,8 @@ std::string accc::describeOptions(const CompileOptions &options) {
   if (options.acceptDamagedExport)
     text += " --accept-damaged-export";
   add("--running-variance", options.runningVariance);
+  if (options.libraryAttention)
+    text += " --library-attention";
   if (options.lossOnly)
     text += " --loss-only";
   if (options.memoryBudget != 0)

@@ -58,6 +58,10 @@ struct CompileOptions {
   /// and give is stored in bf16 (RoundContractionsPass).
   std::string precision = "fp32";
 
+  /// Attentions without a mask of the model's own are calls of a library, where a target's has
+  /// them.
+  bool libraryAttention = false;
+
   /// Steps that train return the loss and no outputs of the model.
   bool lossOnly = false;
 

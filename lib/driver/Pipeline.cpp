@@ -69,10 +69,6 @@ static LogicalResult importModel(Compilation &c) {
   return failure();
 }
 
-static LogicalResult makeModelTrainable(Compilation &c) {
-  return makeTrainable(*c.module, trainingSteps(c));
-}
-
 namespace {
 /// Says which entry point a pass works on.
 class WorkInstrumentation final : public PassInstrumentation {
@@ -110,6 +106,16 @@ static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
   return runPass(c, *c.module, std::move(pass));
 }
 
+static LogicalResult makeModelTrainable(Compilation &c) {
+  // Their masks and parts are those of the model only before the derivative. A library keeps scores
+  // in f32, also where a model in 16-bit floats rounds them.
+  if (c.options.libraryAttention &&
+      (failed(runPasses(c, createRecognizeAttentionPass({/*widenScores=*/true}))) ||
+       failed(runPasses(c, createFormAttentionPass()))))
+    return failure();
+  return makeTrainable(*c.module, trainingSteps(c));
+}
+
 LogicalResult accc::decomposeModel(Compilation &c) {
   // Windows behind the composites that slide them.
   return failure(failed(runPasses(c, createDecomposePass())) ||
@@ -125,9 +131,23 @@ static LogicalResult simplifyModel(Compilation &c) {
   return failure(failed(runPasses(c, createRoundContractionsPass())) ||
                  failed(runPasses(c, createSimplifyPass())));
 }
+static bool hasAttention(ModuleOp module) {
+  return module.walk([](AttentionLike) { return WalkResult::interrupt(); }).wasInterrupted();
+}
 static LogicalResult layOutModel(Compilation &c) {
   const auto &[target, archs] = c.branch->choice;
   bool tf32 = c.options.precision == "tf32";
+  // What no library runs whole lies as other contractions do; simplified, as it is built op by op.
+  if (hasAttention(*c.module) &&
+      (failed(runPasses(c, createExpandAttentionPass({target, archs}))) ||
+       failed(runPasses(c, createSimplifyPass()))))
+    return failure();
+  if (c.options.libraryAttention && c.target().hasAttention() && !hasAttention(*c.module))
+    c.problems.add({.message = "--library-attention: the library runs no attention of the model "
+                               "whole: it takes 16-bit floats (of --precision bf16, or of the "
+                               "model), 8 to 128 features that are a multiple of 8, and no mask "
+                               "but a causal one",
+                    .severity = Problem::Severity::Warning});
   // Products that factorizations are made of first; then variables: convolutions and what lies
   // between them are then laid out around their filters. Contractions read what that leaves;
   // padding asks how, in the end, their operands lie. Packing last, as it takes only operands that

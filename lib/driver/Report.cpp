@@ -32,6 +32,15 @@ static double flopsOf(exec::LibraryCallOp op) {
       flops *= static_cast<double>(m.batch[i]);
     return flops;
   }
+  if (call->kind == ACCC_CALL_ATTENTION || call->kind == ACCC_CALL_ATTENTION_BACKWARD) {
+    const accc_attention &a = call->u.attention;
+    double each = static_cast<double>(a.batch * a.heads) * static_cast<double>(a.queries) *
+                  static_cast<double>(a.keys);
+    bool isBackward = call->kind == ACCC_CALL_ATTENTION_BACKWARD;
+    auto features = static_cast<double>(isBackward ? 3 * a.features + 2 * a.value_features
+                                                   : a.features + a.value_features);
+    return flops * each * features / (a.causal ? 2 : 1);
+  }
   const accc_convolution &c = call->u.convolution;
   flops *= static_cast<double>(c.batch) * static_cast<double>(c.out_channels) *
            static_cast<double>(c.in_channels) / static_cast<double>(std::max<int64_t>(c.groups, 1));

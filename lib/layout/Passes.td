@@ -51,6 +51,25 @@ def LayOutConvolutionsPass : TargetedPass<"lay-out-convolutions", "::mlir::func:
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def ExpandAttentionPass : TargetedPass<"expand-attention"> {
+  let summary = "Makes contractions of attentions that no library runs whole";
+  let description = [{
+    An attention stays one op where the target's library runs it (Target::runsInLibrary): of 16-bit floats, and of
+    so many features as its kernels take. Any other becomes products, a mask and a softmax. A gradient computes
+    the weights again from queries and keys, which --simplify finds to be those of the forward pass.
+
+        %y, %stats = prim.attention %q, %k, %v {causal = false, scale = 1.250000e-01 : f64} ...
+
+    becomes
+
+        %0 = prim.dot_general %q, %k ...
+        %1 = prim.mul %0, %scale
+        ...
+        %p = prim.div %exps, %sums
+        %y = prim.dot_general %p, %v ...}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def LayOutContractionsPass : TargetedPass<"lay-out-contractions"> {
   let summary = "Brings the operands of contractions into layouts that matrix libraries accept";
   let description = [{

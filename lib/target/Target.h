@@ -133,8 +133,11 @@ public:
   virtual bool computesCounts() const = 0;
 
   // ---- Libraries ----
-  /// Whether a library runs the op, which then becomes no part of a kernel.
+  /// Whether a library runs the op, which then becomes no part of a kernel. Of calls, all but some
+  /// attentions are: those are contractions before any kernel is formed (ExpandAttention).
   virtual bool runsInLibrary(mlir::Operation *op) const = 0;
+  /// Whether a library runs attentions of some types whole: what runsInLibrary() says of each.
+  virtual bool hasAttention() const = 0;
   /// Whether the library call of a product adds a bias to every row of the result for free: an
   /// epilogue.
   virtual bool addsBias(prim::DotGeneralOp product) const = 0;

@@ -5,6 +5,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FormAttentionPass : Pass<"form-attention", "::mlir::func::FuncOp"> {
+  let summary = "Makes attentions primitives, which a library can run whole";
+  let description = [{
+    Before the derivative, so that the gradient is one op as well, which needs no weights of the forward pass but
+    the logarithm of each query's sum. Only attentions without a mask of their own or a softcap; others
+    are decomposed like every composite.
+
+        %y = nn.attention %q, %k, %v {causal = true, scale = 1.250000e-01 : f64} : ... -> tensor<8x12x1024x64xbf16>
+
+    becomes, with %q, %k and %v and the result transposed,
+
+        %0, %stats = prim.attention %1, %2, %3 {causal = true, scale = 1.250000e-01 : f64}
+                       : ... -> (tensor<8x1024x12x64xbf16>, tensor<8x12x1024xf32>)}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def DecomposePass : Pass<"decompose", "::mlir::func::FuncOp"> {
   let summary = "Replaces composite operators by primitives";
   let description = [{
@@ -61,7 +77,7 @@ def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
 def RoundContractionsPass : Pass<"round-contractions", "::mlir::func::FuncOp"> {
   let summary = "Stores what contractions read and give in bfloat16 (mixed precision)";
   let description = [{
-    Matrix products and convolutions of f32 read their factors rounded to bf16, sum in f32 and give their
+    Matrix products, convolutions and attentions of f32 read their factors rounded to bf16, sum in f32 and give their
     results rounded. Everything between is computed in f32: normalisations, functions, reductions, the loss. What
     is rounded for a contraction is so for all that read it, and kept in 16 bits alone; but for an argument of the function and
     a sum, which are more exact for others: parameters, which an optimizer updates in f32, and
@@ -79,6 +95,34 @@ def RoundContractionsPass : Pass<"round-contractions", "::mlir::func::FuncOp"> {
     of f32 (Kalamkar et al., "A Study of BFLOAT16 for Deep Learning Training", 2019).
   }];
   let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
+def RecognizeAttentionPass : Pass<"recognize-attention", "::mlir::func::FuncOp"> {
+  let summary = "Makes whole attentions of their parts, and masks that are known into none";
+  let description = [{
+    For targets whose library runs attention whole. Of products around a softmax over the keys, with a scale and
+    masks between, nn.attention is made where nothing else reads scores or weights. Masks that are
+    computed from constants are evaluated: one that hides nothing goes, one that hides s > t alone becomes
+    `causal`. Runs on what the import gives, before the derivative.
+
+    Values stay the same up to rounding where scores are numbers below 1e22: then the lowest finite float hides as
+    -inf does, and a guard against weights that are no numbers has nothing to do. Where a row may be hidden
+    entirely such a number stays what it is. Models in 16-bit floats round scores between ops, as nn.attention does
+    not; with `widen-scores` these are recognised too.
+
+        %0 = nn.matmul %q, %kt : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
+        %1 = prim.mul %0, %quarter : (tensor<2x4x8x8xf32>, tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+        %2 = nn.softmax %1 {dimension = 3 : i64} : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+        %y = nn.matmul %2, %v : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+
+    becomes
+
+        %y = nn.attention %q, %k, %v {causal = false, scale = 2.500000e-01 : f64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  }];
+  let options = [
+    Option<"widenScores", "widen-scores", "bool", "false", "Also where scores of 16-bit floats are then rounded less often than the model rounds them">
+  ];
+  let dependentDialects = ["::accc::prim::PrimDialect", "::accc::nn::NnDialect"];
 }
 
 #endif

@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 from full_size import FULL_SIZE
-from precisions import LIBRARIES
+from precisions import LIBRARIES, OPTIONS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -161,8 +161,20 @@ def compile_in(precisions, build, model, meta, folder, weights):
         library = folder / LIBRARIES[precision]
         command = [build / "bin" / "accc", "compile", model, "-o", library, "--target", "cuda"]
         command += ["--arch", ARCHS, "--weights", weights, *compile_options(meta, model.name)]
-        call([*command, "--precision", precision], stderr=subprocess.DEVNULL)
+        report = folder / "report.json"
+        call([*command, *OPTIONS[precision], "--report", report], stderr=subprocess.DEVNULL)
+        needless = precision == "bf16-attention" and not runs_attention(json.loads(report.read_text()))
+        report.unlink()
+        if needless:
+            library.unlink()
+            continue
         say(f"{folder.name} ({precision}): {library.stat().st_size / 1e6:.1f} MB")
+
+
+def runs_attention(report):
+    """Whether a step leaves an attention to the library."""
+    steps = (step for entry in report["entries"] for step in entry["steps"])
+    return any(step.get("library_call", "").startswith("attention") for step in steps)
 
 
 def pack_golden(packed, build, name):
@@ -171,7 +183,7 @@ def pack_golden(packed, build, name):
     files += (source / f"{file}.safetensors" for file in ("inputs", "golden", "golden64"))
     files = [file for file in files if file.exists()]
     meta = json.loads((source / "meta.json").read_text())
-    precisions = ["bf16"] if meta.get("precision") == "bf16" else ["fp32", "tf32"]
+    precisions = ["bf16", "bf16-attention"] if meta.get("precision") == "bf16" else ["fp32", "tf32"]
 
     def fill(folder):
         for file in files:

@@ -9,8 +9,8 @@ from machine import Failed, folders
 from precisions import packed_in
 
 NEVER = "-"
-SAID = {"fp32": "", "tf32": " (TF32)", "bf16": ""}
-TOLERANCES = {"fp32": (), "tf32": ("--tolerance", "1e-2"), "bf16": ()}
+SAID = {"fp32": "", "tf32": " (TF32)", "bf16": "", "bf16-attention": " (cuDNN's attention)"}
+TOLERANCES = {"fp32": (), "tf32": ("--tolerance", "1e-2"), "bf16": (), "bf16-attention": ()}
 """Options of the comparison: docs/correctness.md has the tolerance of TF32; goldens in bf16 have their own."""
 
 

@@ -1,8 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The precisions in which a model is packed (`accc compile --precision`)."""
+"""The precisions in which a model is packed (`accc compile --precision`): bf16 also with attentions
+that cuDNN runs whole, where the model has such."""
 
-LIBRARIES = {"fp32": "model.so", "tf32": "model_tf32.so", "bf16": "model_bf16.so"}
+LIBRARIES = {
+    "fp32": "model.so",
+    "tf32": "model_tf32.so",
+    "bf16": "model_bf16.so",
+    "bf16-attention": "model_bf16_attention.so",
+}
 """The file of a model's folder that holds it in each."""
+
+OPTIONS = {
+    "fp32": ["--precision", "fp32"],
+    "tf32": ["--precision", "tf32"],
+    "bf16": ["--precision", "bf16"],
+    "bf16-attention": ["--precision", "bf16", "--library-attention"],
+}
+"""What `accc compile` is told for each."""
 
 
 def packed_in(folder):

@@ -63,7 +63,7 @@ def make_step(name, kind, precision, file, weights):
     optimizer = make_optimizer(case.optimizer, 0.0, module.parameters(), **{setting: True})
 
     def forward():
-        with torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16"):
+        with torch.autocast("cuda", torch.bfloat16, enabled=precision.startswith("bf16")):
             outputs = module(*batch)
         logits = outputs if isinstance(outputs, torch.Tensor) else outputs[0]
         return torch.nn.functional.cross_entropy(logits.float(), target)

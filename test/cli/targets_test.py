@@ -109,6 +109,16 @@ class Precision(CommandLineTest):
         _, error = self.compile("m.so", "--precision", "tf32", code=USAGE)
         self.assertIn("--precision tf32: --target cpu has no TF32 arithmetic", error)
 
+    def test_a_target_without_a_library_for_attention_says_so(self):
+        _, error = self.compile("m.so", "--library-attention", code=USAGE)
+        self.assertIn("--library-attention: --target cpu has no library that runs attention whole", error)
+
+    @needs_cuda
+    def test_a_model_without_an_attention_to_call_is_warned_of(self):
+        """Once, and is compiled as without the option, but for what its manifest says."""
+        _, error = self.compile("m.so", "--library-attention", "--target", "cuda", "--arch", "compute_80")
+        self.assertEqual(error.count("--library-attention: the library runs no attention of the model whole"), 1)
+
     @needs_cuda
     def test_tf32_rounds_factors(self):
         self.compile("fp32.so", "--target", "cuda", "--arch", "compute_80")

@@ -25,6 +25,17 @@ bool attention(Sketch &s) {
                      s.number("softcap", s.random.chance(0.8) ? 0.0 : 2.0)}));
 }
 
+/// As --form-attention makes it: what a library runs, positions before heads.
+bool wholeAttention(Sketch &s) {
+  int64_t keyHeads = s.random.between(1, 2), heads = s.random.between(1, 2) * keyHeads;
+  int64_t batch = s.random.between(1, 2), queries = s.random.between(1, 5);
+  int64_t keys = s.random.between(1, 5), d = s.random.between(1, 4), dv = s.random.between(1, 4);
+  SmallVector<Value> operands{s.of({batch, queries, heads, d}), s.of({batch, keys, keyHeads, d}),
+                              s.of({batch, keys, keyHeads, dv})};
+  return bool(s.one("prim.attention", operands,
+                    {s.number("scale", 0.5), s.flag("causal", s.random.chance(0.4))}));
+}
+
 bool rotary(Sketch &s) {
   int64_t b = s.random.between(1, 2), h = s.random.between(1, 2), t = s.random.between(1, 4);
   int64_t half = s.random.between(1, 3), rest = s.random.chance(0.7) ? 0 : s.random.between(1, 3);
@@ -78,8 +89,10 @@ bool recurrent(Sketch &s) {
   return !s.add(name, operands, attributes).empty();
 }
 
-constexpr Production kSequences[] = {
-    {"attention", 3, attention}, {"rotary", 1, rotary}, {"recurrent", 2, recurrent}};
+constexpr Production kSequences[] = {{"attention", 3, attention},
+                                     {"whole_attention", 1, wholeAttention},
+                                     {"rotary", 1, rotary},
+                                     {"recurrent", 2, recurrent}};
 
 // ---- random numbers ----
 

@@ -87,6 +87,9 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
           "precision), which stores what they read and give in bfloat16, and computes all "
           "else, parameters and optimizer included, in f32")
       ->capture_default_str();
+  command.add_flag("--library-attention", options.libraryAttention,
+                   "Run attentions of 16-bit floats whole, by cuDNN (cuda only), which keeps no "
+                   "weights for the backward pass; those with a mask of their own are not");
   command
       .add_option_function<std::vector<std::string>>(
           "-D",

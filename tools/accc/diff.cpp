@@ -26,6 +26,7 @@ struct DiffOptions {
   double tolerance = DiffReport().tolerance;
   std::vector<std::string> modelTargets, archs, customOps, only, failOn;
   std::string precision;
+  bool libraryAttention = false;
   ReportOptions report;
   std::string junit; ///< a file to write
 };
@@ -72,11 +73,13 @@ static int diffModel(const DiffOptions &options, DiffReport &report) {
   if (options.bisect) {
     compile.targets = {"cpu"};
     compile.precision = CompileOptions().precision;
+    compile.libraryAttention = false;
   }
   if (!options.modelTargets.empty())
     compile.targets = options.modelTargets;
   if (!options.precision.empty())
     compile.precision = options.precision;
+  compile.libraryAttention |= options.libraryAttention;
   if (options.bisect || !options.modelTargets.empty() || !options.archs.empty())
     compile.archs = options.archs;
   if (options.bisect)
@@ -141,9 +144,11 @@ static void checkOptions(const DiffOptions &options, Mode mode) {
   need(!options.bisect || mode == Mode::ModelAndGoldens, "--bisect needs a model and its goldens");
   need(!options.bisect || (options.only.empty() && options.failOn.empty()),
        "--bisect compares no sections: --only and --fail-on do not go with it");
-  need((options.modelTargets.empty() && options.archs.empty() && options.precision.empty()) ||
+  need((options.modelTargets.empty() && options.archs.empty() && options.precision.empty() &&
+        !options.libraryAttention) ||
            mode == Mode::ModelAndGoldens,
-       "--target, --arch and --precision go with a model: a library is compiled");
+       "--target, --arch, --precision and --library-attention go with a model: a library is "
+       "compiled");
   need(!options.bisect || options.precision.empty() || options.precision == "fp32",
        "--bisect holds kernels to what they give in fp32: --precision does not go with it");
   auto isNamed = [](const std::vector<std::string> &list, const std::string &name) {
@@ -314,6 +319,8 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
   command->add_option("--precision", options->precision,
                       "Precision to compile a model with (default: that of the goldens; with "
                       "--bisect fp32)");
+  command->add_flag("--library-attention", options->libraryAttention,
+                    "Compile a model with this option");
   addList(*command, "--arch", options->archs, "Architectures to compile a model for")
       ->type_name("A[,B]");
   addCustomOps(*command, options->customOps);

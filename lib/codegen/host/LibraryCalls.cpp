@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contractions as the runtime's library calls see them: extents and strides.
+// Contractions and attentions as the runtime's library calls see them: extents and strides.
 #include "codegen/host/Host.h"
 #include "ir/prim/ElementTypes.h"
 
@@ -138,6 +138,31 @@ LogicalResult describeConvolution(exec::LibraryCallOp call, RankedTensorType x, 
   }
   return success();
 }
+
+/// q, k, v and y: [batch, position, head, feature].
+accc_attention describeAttention(exec::LibraryCallOp call, RankedTensorType y) {
+  RankedTensorType types[] = {tensorOf(call.getInputs()[0]), tensorOf(call.getInputs()[1]),
+                              tensorOf(call.getInputs()[2]), y};
+  const RankedTensorType &q = types[0], &k = types[1], &v = types[2];
+  accc_attention a = {};
+  a.batch = q.getDimSize(0);
+  a.queries = q.getDimSize(1);
+  a.heads = q.getDimSize(2);
+  a.features = q.getDimSize(3);
+  a.keys = k.getDimSize(1);
+  a.key_heads = k.getDimSize(2);
+  a.value_features = v.getDimSize(3);
+  for (auto [type, strides] :
+       llvm::zip(types, std::array{a.q_strides, a.k_strides, a.v_strides, a.y_strides})) {
+    SmallVector<int64_t> all = stridesOf(type.getShape());
+    strides[0] = all[0];
+    strides[1] = all[2];
+    strides[2] = all[1];
+  }
+  a.scale = cast<FloatAttr>(call.getConfig().get("scale")).getValueAsDouble();
+  a.causal = cast<BoolAttr>(call.getConfig().get("causal")).getValue();
+  return a;
+}
 } // namespace
 
 FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call, accc_compute compute) {
@@ -165,6 +190,14 @@ FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call, acc
   } else if (callee == "convolution_backward_weights") {
     result.kind = ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS;
     status = describeConvolution(call, a, c, b, result.u.convolution);
+  } else if (callee == "attention") {
+    result.kind = ACCC_CALL_ATTENTION;
+    result.u.attention = describeAttention(call, c);
+    return result;
+  } else if (callee == "attention_backward") {
+    result.kind = ACCC_CALL_ATTENTION_BACKWARD;
+    result.u.attention = describeAttention(call, tensorOf(call.getInputs()[3]));
+    return result;
   } else {
     return call.emitError("no library call '") << callee << "'";
   }

@@ -147,6 +147,19 @@ def ConvolutionLike : OpInterface<"ConvolutionLike"> {
   ];
 }
 
+def AttentionLike : OpInterface<"AttentionLike"> {
+  let description = [{
+    softmax(scale q k^T) v for each head, or its gradient: q [B, T, H, D], k [B, S, Hk, D], v [B, S, Hk, Dv].
+  }];
+  let cppNamespace = "::accc";
+  let methods = [
+    InterfaceMethod<"", "::mlir::Value", "getQ">,
+    InterfaceMethod<"", "::mlir::Value", "getK">,
+    InterfaceMethod<"", "::mlir::Value", "getV">,
+    InterfaceMethod<"Whether the query at t sees keys s <= t alone.", "bool", "getCausal">
+  ];
+}
+
 def CustomCallLike : OpInterface<"CustomCallLike"> {
   let description = [{
     A call of a function that the user gives for an operator of his own (accc/custom_op.h): its forward or

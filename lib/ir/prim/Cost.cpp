@@ -18,6 +18,13 @@ static double convolutionFlops(Value y, Value w) {
   return 2 * elements(y) * elements(w) / std::max(outputs, 1.0);
 }
 
+/// Of so many products of scores, or of weights, with what has features; a causal mask leaves half.
+static double attentionFlops(AttentionLike op, double products) {
+  auto k = cast<RankedTensorType>(op.getK().getType());
+  double flops = 2 * products * elements(op.getQ()) * static_cast<double>(k.getDimSize(1));
+  return op.getCausal() ? flops / 2 : flops;
+}
+
 double accc::flopsOf(Operation *op) {
   if (op->getNumRegions() > 0) {
     double sum = 0;
@@ -39,6 +46,8 @@ double accc::flopsOf(Operation *op) {
       .Case([](prim::ConvolutionBackwardWeightsOp c) {
         return convolutionFlops(c.getDy(), c.getResult());
       })
+      .Case([](prim::AttentionOp a) { return attentionFlops(a, 2); })
+      .Case([](prim::AttentionBackwardOp a) { return attentionFlops(a, 5); })
       .Case<prim::ReduceWindowOp, prim::ArgWindowOp>([](auto window) {
         double flops = elements(window.getResult());
         for (int64_t extent : window.getWindow())

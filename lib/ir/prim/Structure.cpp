@@ -182,7 +182,9 @@ std::unique_ptr<Region> FusionEachOp::instantiate(int64_t elements) {
 
 // ---- bodies ----
 
-bool prim::isCall(Operation *op) { return isa<MatrixProduct, ConvolutionLike, CustomCallLike>(op); }
+bool prim::isCall(Operation *op) {
+  return isa<MatrixProduct, ConvolutionLike, AttentionLike, CustomCallLike>(op);
+}
 
 /// The kind of a kernel that has the op; none if the op leaves that to others.
 static std::optional<KernelKind> kindOf(Operation *op) {

@@ -102,7 +102,11 @@ bool CpuTarget::computesCounts() const { return false; }
 
 // ---- Libraries ----
 
-bool CpuTarget::runsInLibrary(mlir::Operation *op) const { return prim::isCall(op); }
+bool CpuTarget::runsInLibrary(mlir::Operation *op) const {
+  return prim::isCall(op) && !llvm::isa<AttentionLike>(op);
+}
+
+bool CpuTarget::hasAttention() const { return false; }
 
 // oneDNN's sgemm, which most products take, has no epilogue; kernels add a bias to what they read.
 bool CpuTarget::addsBias(prim::DotGeneralOp) const { return false; }

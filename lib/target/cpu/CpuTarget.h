@@ -39,6 +39,7 @@ public:
   int64_t getChunkBytes() const override;
   bool computesCounts() const override;
   bool runsInLibrary(mlir::Operation *op) const override;
+  bool hasAttention() const override;
   bool addsBias(prim::DotGeneralOp product) const override;
   size_t getMaxBatchDimensions() const override;
   std::optional<ContractionAlignment> getContractionAlignment(mlir::Type element,

@@ -2,6 +2,7 @@
 #include "target/cuda/CudaTarget.h"
 
 #include "ir/prim/ContractionSide.h"
+#include "ir/prim/Tensor.h"
 #include "support/SizeThreshold.h"
 
 #include "llvm/ADT/bit.h"
@@ -155,7 +156,22 @@ bool CudaTarget::computesCounts() const { return true; }
 
 // ---- Libraries ----
 
-bool CudaTarget::runsInLibrary(mlir::Operation *op) const { return prim::isCall(op); }
+/// cuDNN's kernels: 16-bit floats, and up to 128 features, of which eight are 16 bytes.
+static bool hasKernelOf(AttentionLike attention) {
+  auto q = llvm::cast<mlir::RankedTensorType>(attention.getQ().getType()),
+       v = llvm::cast<mlir::RankedTensorType>(attention.getV().getType());
+  auto fits = [](int64_t features) { return features % 8 == 0 && features > 0 && features <= 128; };
+  return prim::isHalf(q.getElementType()) && fits(q.getDimSize(3)) && fits(v.getDimSize(3)) &&
+         q.getNumElements() > 0;
+}
+
+bool CudaTarget::runsInLibrary(mlir::Operation *op) const {
+  if (auto attention = llvm::dyn_cast<AttentionLike>(op))
+    return hasKernelOf(attention);
+  return prim::isCall(op);
+}
+
+bool CudaTarget::hasAttention() const { return true; }
 
 // cuBLASLt's, of floats; not where the product is one of vectors, to which other kernels belong.
 bool CudaTarget::addsBias(prim::DotGeneralOp product) const {

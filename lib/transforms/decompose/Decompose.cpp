@@ -35,7 +35,10 @@ LogicalResult decompose(Decomposable op) {
 
 SmallVector<Decomposable> findComposites(func::FuncOp function) {
   SmallVector<Decomposable> found;
-  function.walk([&](Decomposable op) { found.push_back(op); });
+  function.walk([&](Decomposable op) {
+    if (isa<nn::NnDialect>(op->getDialect())) // else a primitive that a target may run whole
+      found.push_back(op);
+  });
   return found;
 }
 

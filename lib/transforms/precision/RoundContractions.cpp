@@ -30,7 +30,8 @@ bool isRoundable(Operation *op) {
   if (auto product = dyn_cast<DotGeneralOp>(op);
       product && (product.getFullPrecision() || isOuter(product)))
     return false;
-  return isa<DotGeneralOp, ConvolutionLike>(op) && getElementTypeOrSelf(op->getOperand(0)).isF32();
+  return isa<DotGeneralOp, ConvolutionLike, AttentionLike>(op) &&
+         getElementTypeOrSelf(op->getOperand(0)).isF32();
 }
 
 /// Whether it shows all elements of its operand, none of them twice but in a broadcast.
@@ -72,6 +73,7 @@ private:
   }
 
   void round(Operation *op);
+  void roundAttention(AttentionLike op);
   void roundBias(AddedBias bias);
   void widenBehind(OptimizationBarrierOp barrier);
   Value rounded(OpBuilder &b, Value factor);
@@ -157,7 +159,29 @@ void Rounding::roundBias(AddedBias bias) {
   roundedFor(bias.addition.getResult(), /*all=*/true);
 }
 
+/// All but the statistics.
+void Rounding::roundAttention(AttentionLike op) {
+  auto backward = dyn_cast<AttentionBackwardOp>(*op);
+  OpBuilder b(op);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(backward && operand == backward.getStats() ? operand : rounded(b, operand));
+  Operation *made = b.clone(*op);
+  made->setOperands(operands);
+  for (auto [old, result] : llvm::zip_equal(op->getResults(), made->getResults())) {
+    Value value = result;
+    if (auto forward = dyn_cast<AttentionOp>(made); !forward || result != forward.getStats()) {
+      result.setType(cast<RankedTensorType>(result.getType()).clone(narrow));
+      value = widened(b, result);
+    }
+    old.replaceAllUsesWith(value);
+  }
+  op->erase();
+}
+
 void Rounding::round(Operation *op) {
+  if (auto attention = dyn_cast<AttentionLike>(op))
+    return roundAttention(attention);
   OpBuilder b(op);
   SmallVector<Value> factors;
   for (Value factor : op->getOperands())

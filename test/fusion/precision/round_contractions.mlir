@@ -126,3 +126,15 @@ func.func @exact(%x: tensor<8x8xf64>, %y: tensor<8x8xf32>, %v: tensor<8x1xf32>)
   %3 = prim.dot_general %y, %y {lhs_batch = array<i64>, lhs_contracting = array<i64>, rhs_batch = array<i64>, rhs_contracting = array<i64>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8x8x8xf32>
   return %0, %1, %2, %3 : tensor<8x8xf64>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8x8x8xf32>
 }
+
+// An attention reads and gives 16 bits; what it keeps for the gradient are the f32 of its statistics.
+// CHECK-LABEL: @attention(%arg0: tensor<2x8x4x16xf32>, %arg1: tensor<2x8x4x16xf32>)
+// CHECK-DAG: %[[Q:.*]] = prim.convert %arg0 : {{.*}} -> tensor<2x8x4x16xbf16>
+// CHECK-DAG: %[[DY:.*]] = prim.convert %arg1 : {{.*}} -> tensor<2x8x4x16xbf16>
+// CHECK: %[[Y:.*]], %[[STATS:.*]] = prim.attention %[[Q]], %[[Q]], %[[Q]] {{.*}} -> (tensor<2x8x4x16xbf16>, tensor<2x4x8xf32>)
+// CHECK: prim.attention_backward %[[Q]], %[[Q]], %[[Q]], %[[Y]], %[[STATS]], %[[DY]] {{.*}} -> (tensor<2x8x4x16xbf16>,
+func.func @attention(%q: tensor<2x8x4x16xf32>, %dy: tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) {
+  %y, %stats = prim.attention %q, %q, %q {causal = true, scale = 0.25 : f64} : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x4x8xf32>)
+  %dq, %dk, %dv = prim.attention_backward %q, %q, %q, %y, %stats, %dy {causal = true, scale = 0.25 : f64} : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)
+  return %y, %dq : tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>
+}

@@ -80,6 +80,9 @@ void checkPass(ArrayRef<std::unique_ptr<Pass> (*)()> creators) {
 
 TEST_CASE("--decompose keeps values") { checkPass({createDecomposePass}); }
 TEST_CASE("--split-windows keeps values") { checkPass({createSplitWindowsPass}); }
+TEST_CASE("--recognize-attention keeps values") {
+  checkPass({[] { return createRecognizeAttentionPass({/*widenScores=*/true}); }});
+}
 TEST_CASE("--simplify keeps values") { checkPass({createSimplifyPass}); }
 TEST_CASE("--round-contractions keeps values, which the interpreter rounds nowhere") {
   checkPass({createDecomposePass, createRoundContractionsPass, createSimplifyPass,

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <limits>
 
 using namespace accc;
@@ -171,6 +172,12 @@ static std::vector<ValueRow> makeRows() {
         "{lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, "
         "rhs_contracting = array<i64: 0>}"},
        {{13, 25, 16, 30}}},
+      {{"attention", // weights 1/4 and 3/4; the second query's head sees both keys
+        {given("1x2x1x1xf64", {1, 1}), given("1x2x1x1xf64", {0, std::log(3.0)}),
+         given("1x2x1x2xf64", {4, 8, 0, 4})},
+        {"1x2x1x2xf64", "1x1x2xf64"},
+        "{causal = true, scale = 1.0 : f64}"},
+       {{4, 8, 1, 5}, {0, std::log(4.0)}}},
       {{"convolution",
         {given("1x1x4xf32", {1, 2, 3, 4}), given("1x1x3xf32", {1, 10, 100})},
         {"1x1x2xf32"},

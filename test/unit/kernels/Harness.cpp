@@ -67,6 +67,7 @@ LogicalResult runPasses(ModuleOp module, const std::string &arch) {
   PassManager passes(module.getContext());
   passes.addNestedPass<func::FuncOp>(createDecomposePass());
   passes.addNestedPass<func::FuncOp>(createSimplifyPass());
+  passes.addNestedPass<func::FuncOp>(createExpandAttentionPass({target, {}}));
   passes.addNestedPass<func::FuncOp>(createLayOutContractionsPass());
   passes.addNestedPass<func::FuncOp>(createPackOperandsPass());
   passes.addNestedPass<func::FuncOp>(createIndexRowsPass());

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt %s --expand-attention=target=cuda --simplify | FileCheck %s --check-prefixes=CHECK,CUDA
+// RUN: accc-opt %s --expand-attention=target=cpu --simplify | FileCheck %s --check-prefixes=CHECK,CPU
+
+// CHECK-LABEL: @half
+// CUDA: prim.attention %
+// CUDA: prim.attention_backward
+// CPU-NOT: prim.attention
+func.func @half(%q: tensor<2x5x4x8xbf16>, %k: tensor<2x6x2x8xbf16>, %v: tensor<2x6x2x8xbf16>, %dy: tensor<2x5x4x8xbf16>) -> (tensor<2x5x4x8xbf16>, tensor<2x5x4x8xbf16>) {
+  %y, %stats = prim.attention %q, %k, %v {causal = true, scale = 0.5 : f64} : (tensor<2x5x4x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>) -> (tensor<2x5x4x8xbf16>, tensor<2x4x5xf32>)
+  %dq, %dk, %dv = prim.attention_backward %q, %k, %v, %y, %stats, %dy {causal = true, scale = 0.5 : f64} : (tensor<2x5x4x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x5x4x8xbf16>, tensor<2x4x5xf32>, tensor<2x5x4x8xbf16>) -> (tensor<2x5x4x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>)
+  return %y, %dq : tensor<2x5x4x8xbf16>, tensor<2x5x4x8xbf16>
+}
+
+// The gradient reads the weights that the forward pass has computed: one softmax.
+// CHECK-LABEL: @full
+// CHECK: prim.dot_general
+// CHECK: prim.exp
+// CHECK-NOT: prim.exp
+// CHECK-NOT: prim.attention
+// CHECK: return
+func.func @full(%q: tensor<2x5x4x8xf32>, %k: tensor<2x6x2x8xf32>, %v: tensor<2x6x2x8xf32>, %dy: tensor<2x5x4x8xf32>) -> (tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>) {
+  %y, %stats = prim.attention %q, %k, %v {causal = true, scale = 0.5 : f64} : (tensor<2x5x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>) -> (tensor<2x5x4x8xf32>, tensor<2x4x5xf32>)
+  %dq, %dk, %dv = prim.attention_backward %q, %k, %v, %y, %stats, %dy {causal = true, scale = 0.5 : f64} : (tensor<2x5x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x5x4x8xf32>, tensor<2x4x5xf32>, tensor<2x5x4x8xf32>) -> (tensor<2x5x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>)
+  return %y, %dq : tensor<2x5x4x8xf32>, tensor<2x5x4x8xf32>
+}
+
+// Kernels take features eight by eight.
+// CHECK-LABEL: @odd
+// CHECK-NOT: prim.attention
+func.func @odd(%q: tensor<2x5x4x6xbf16>) -> tensor<2x5x4x6xbf16> {
+  %y, %stats = prim.attention %q, %q, %q {causal = false, scale = 0.5 : f64} : (tensor<2x5x4x6xbf16>, tensor<2x5x4x6xbf16>, tensor<2x5x4x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>)
+  return %y : tensor<2x5x4x6xbf16>
+}

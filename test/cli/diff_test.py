@@ -240,6 +240,7 @@ class Diff(CommandLineTest):
         self.accc("diff", "none.so", MLP, code=USAGE)
         library = self.library()
         self.accc("diff", library, GOLDENS, code=USAGE)  # no meta.json
+        compiled = "--target, --arch, --precision and --library-attention go with a model"
         for arguments, message in (
             ([library, MLP, "--only", "kernels"], "--only kernels: there is no such section"),
             ([library, library, "--only", "colour"], "--only"),
@@ -247,9 +248,10 @@ class Diff(CommandLineTest):
             ([library, MLP, "--inputs", MLP / "inputs.safetensors"], "--inputs goes with"),
             ([library, library, "--bisect"], "--bisect needs a model and its goldens"),
             ([MLP / "model.onnx", MLP, "--bisect", "--only", "numbers"], "--bisect compares no sections"),
-            ([library, MLP, "--arch", "native"], "--target, --arch and --precision go with a model"),
-            ([library, MLP, "--target", "cuda"], "--target, --arch and --precision go with a model"),
-            ([library, library, "--precision", "fp32"], "--target, --arch and --precision go with a model"),
+            ([library, MLP, "--arch", "native"], compiled),
+            ([library, MLP, "--target", "cuda"], compiled),
+            ([library, MLP, "--library-attention"], compiled),
+            ([library, library, "--precision", "fp32"], compiled),
             ([MLP / "model.onnx", MLP, "--bisect", "--precision", "tf32"], "--precision does not go with it"),
         ):
             self.assertIn(message, self.accc("diff", *arguments, code=USAGE)[1])

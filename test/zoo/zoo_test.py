@@ -74,7 +74,7 @@ class ZooTest(unittest.TestCase):
         accc = self.folder / "accc"
         accc.write_text(COMPILER.format(python=sys.executable, answer=f"answer = {answer!r}"))
         accc.chmod(0o755)
-        settings = dict(fresh=False, keep_right=False, timeout=20, memory=16, accc=accc, target=Target("cpu"))
+        settings = dict(fresh=False, keep_right=False, timeout=20, memory=16, accc=accc, target=Target("cpu"), dtype="float32")
         return types.SimpleNamespace(**{**settings, **options})
 
     def sweep(self, answer, compiler="1", formats=("export",), **options):

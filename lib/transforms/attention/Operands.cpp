@@ -35,12 +35,6 @@ std::optional<Extents> order(Value operand, ArrayRef<int64_t> batch, ArrayRef<in
   return result;
 }
 
-/// Whether a reshape leaves the last two dimensions as they are.
-bool keepsMatrices(prim::ReshapeOp op) {
-  ArrayRef<int64_t> from = typeOf(op.getOperand()).getShape(), to = op.getType().getShape();
-  return from.size() >= 2 && to.size() >= 2 && from.take_back(2) == to.take_back(2);
-}
-
 bool swapsMatrices(ArrayRef<int64_t> permutation) {
   int64_t rank = static_cast<int64_t>(permutation.size());
   Extents swap = identity(rank);
@@ -50,6 +44,11 @@ bool swapsMatrices(ArrayRef<int64_t> permutation) {
 }
 
 } // namespace
+
+bool transforms::keepsMatrices(prim::ReshapeOp op) {
+  ArrayRef<int64_t> from = typeOf(op.getOperand()).getShape(), to = op.getType().getShape();
+  return from.size() >= 2 && to.size() >= 2 && from.take_back(2) == to.take_back(2);
+}
 
 std::optional<BatchedProduct> transforms::asBatchedProduct(Operation *op) {
   if (auto dot = dyn_cast_or_null<prim::DotGeneralOp>(op)) {

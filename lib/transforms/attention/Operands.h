@@ -25,6 +25,9 @@ struct BatchedProduct {
   llvm::ArrayRef<int64_t> leading() const { return type().getShape().drop_back(2); }
 };
 
+/// Whether a reshape leaves the last two dimensions as they are.
+bool keepsMatrices(prim::ReshapeOp op);
+
 /// Nothing where the op is no such product; or one that no other may stand for, of full precision.
 std::optional<BatchedProduct> asBatchedProduct(mlir::Operation *op);
 

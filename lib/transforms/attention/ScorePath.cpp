@@ -20,12 +20,6 @@ bool isHalfOrF32(Type type) { return prim::isHalf(type) || type.isF32(); }
 
 bool isNumber(Value value, double number) { return numberOf(value) == number; }
 
-/// Whether a reshape leaves the matrices of scores as they are.
-bool regroups(prim::ReshapeOp op) {
-  ArrayRef<int64_t> from = typeOf(op.getOperand()).getShape(), to = op.getType().getShape();
-  return from.size() >= 2 && to.size() >= 2 && from.take_back(2) == to.take_back(2);
-}
-
 /// Follows scores from the softmax back to their product. `element` is the type of the values that
 /// the weights meet; scores have it, or f32 for a 16-bit one.
 class BackwardWalk {
@@ -47,7 +41,7 @@ public:
     }
     auto next = [&](Value operand) { return reachesProduct(operand, length + 1); };
     if (auto reshape = dyn_cast_or_null<prim::ReshapeOp>(op))
-      return regroups(reshape) && next(reshape.getOperand());
+      return keepsMatrices(reshape) && next(reshape.getOperand());
     if (auto convert = dyn_cast_or_null<prim::ConvertOp>(op)) {
       path.roundsScores |= prim::isHalf(type);
       return next(convert.getOperand());
@@ -150,7 +144,7 @@ bool reachesOutput(ScorePath &path, Value weights) {
     auto reshape = dyn_cast<prim::ReshapeOp>(user);
     auto convert = dyn_cast<prim::ConvertOp>(user);
     if (reshape
-            ? !regroups(reshape)
+            ? !keepsMatrices(reshape)
             : !convert || !isHalfOrF32(element) || !isHalfOrF32(convert.getType().getElementType()))
       return false;
     weights = user->getResult(0);

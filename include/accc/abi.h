@@ -106,10 +106,12 @@ typedef enum accc_call_kind {
   ACCC_CALL_CONVOLUTION_BACKWARD_DATA = 3,
   /* buffers: x, dy, dw      ... with respect to w */
   ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS = 4,
-  /* buffers: q, k, v, y, stats
-   * y = softmax(scale q k^T) v for each head; stats are the logarithms of the sums of e^score */
+  /* buffers: q, k, v, the bias if it has one, y, stats
+   * y = softmax(scale q k^T + bias) v for each head; stats are the logarithms of the sums of
+   * e^score */
   ACCC_CALL_ATTENTION = 5,
-  /* buffers: q, k, v, y, stats, dy, dq, dk, dv    the gradients of ACCC_CALL_ATTENTION's y */
+  /* buffers: q, k, v, y, stats, dy, the bias if it has one, dq, dk, dv
+   * the gradients of ACCC_CALL_ATTENTION's y */
   ACCC_CALL_ATTENTION_BACKWARD = 6
 } accc_call_kind;
 
@@ -150,9 +152,11 @@ typedef struct accc_attention {
   int64_t batch, heads, key_heads, queries, keys, features, value_features;
   /* of batch, head and position, in elements; that of a feature is 1 */
   int64_t q_strides[3], k_strides[3], v_strides[3], y_strides[3];
+  /* of batch, head and query, each 0 where the bias has an extent of 1; that of a key is 1 */
+  int64_t bias_strides[3];
   double scale;
   int32_t causal; /* 1: the query at t reads keys s <= t alone */
-  int32_t reserved;
+  int32_t has_bias;
 } accc_attention;
 
 /* What a matmul does with its sums before it stores them. */

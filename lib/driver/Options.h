@@ -58,8 +58,7 @@ struct CompileOptions {
   /// and give is stored in bf16 (RoundContractionsPass).
   std::string precision = "fp32";
 
-  /// Attentions without a mask of the model's own are calls of a library, where a target's has
-  /// them.
+  /// Attentions are calls of a library, where a target's has them (FormAttentionPass says which).
   bool libraryAttention = false;
 
   /// Steps that train return the loss and no outputs of the model.

@@ -145,8 +145,8 @@ static LogicalResult layOutModel(Compilation &c) {
   if (c.options.libraryAttention && c.target().hasAttention() && !hasAttention(*c.module))
     c.problems.add({.message = "--library-attention: the library runs no attention of the model "
                                "whole: it takes 16-bit floats (of --precision bf16, or of the "
-                               "model), 8 to 128 features that are a multiple of 8, and no mask "
-                               "but a causal one",
+                               "model), 8 to 128 features that are a multiple of 8, and a mask "
+                               "that says where to look, if any",
                     .severity = Problem::Severity::Warning});
   // Products that factorizations are made of first; then variables: convolutions and what lies
   // between them are then laid out around their filters. Contractions read what that leaves;

@@ -26,7 +26,8 @@ struct Buffers {
 /// Computes in double what the call must come to. A place is of batch, head and position.
 class Reference {
 public:
-  explicit Reference(const accc_library_call &call) : a(call.u.attention), type(call.dtypes[0]) {}
+  explicit Reference(const accc_library_call &call)
+      : a(call.u.attention), kind(call.kind), type(call.dtypes[0]) {}
 
   /// Inputs that all types have, and what follows from them.
   Buffers compute() {
@@ -34,14 +35,21 @@ public:
     k = random(a.key_heads * a.keys * a.features, 2);
     v = random(a.key_heads * a.keys * a.value_features, 3);
     dy = random(a.heads * a.queries * a.value_features, 4);
+    bias = random(a.heads * a.queries * a.keys, 5); // of which it may read less
     y.resize(dy.size()), dq.resize(q.size()), dk.resize(k.size()), dv.resize(v.size());
     stats.resize(size_t(a.batch * a.heads * a.queries));
     for (int64_t b = 0; b < a.batch; ++b)
       for (int64_t h = 0; h < a.heads; ++h)
         for (int64_t t = 0; t < a.queries; ++t)
           computeQuery(b, h, t);
-    return {{q, k, v, y, stats, dy, dq, dk, dv},
-            {type, type, type, type, ACCC_F32, type, type, type, type}};
+    Buffers all = {{q, k, v, y, stats, dy, dq, dk, dv},
+                   {type, type, type, type, ACCC_F32, type, type, type, type}};
+    if (a.has_bias) {
+      std::ptrdiff_t at = kind == ACCC_CALL_ATTENTION ? 3 : 6;
+      all.values.insert(all.values.begin() + at, bias);
+      all.types.insert(all.types.begin() + at, type);
+    }
+    return all;
   }
 
 private:
@@ -65,7 +73,10 @@ private:
       double score = 0;
       for (int64_t i = 0; i < a.features; ++i)
         score += q[at(a.q_strides, b, h, t, i)] * k[at(a.k_strides, b, keyHead, s, i)];
-      sum += share[size_t(s)] = std::exp(score * a.scale);
+      score *= a.scale;
+      if (a.has_bias)
+        score += bias[at(a.bias_strides, b, h, t, s)];
+      sum += share[size_t(s)] = std::exp(score);
     }
     stats[size_t((b * a.heads + h) * a.queries + t)] = std::log(sum);
     for (int64_t s = 0; s < keys; ++s) {
@@ -89,12 +100,13 @@ private:
   }
 
   const accc_attention a;
-  const int32_t type;
-  std::vector<double> q, k, v, y, stats, dy, dq, dk, dv;
+  const int32_t kind, type;
+  std::vector<double> q, k, v, y, stats, dy, bias, dq, dk, dv;
 };
 
 bool isOutput(const accc_library_call &call, size_t buffer) {
-  return call.kind == ACCC_CALL_ATTENTION ? buffer >= 3 : buffer >= 6;
+  size_t inputs = call.kind == ACCC_CALL_ATTENTION ? 3 : 6;
+  return buffer >= inputs + size_t(call.u.attention.has_bias);
 }
 
 /// Rounded to a type as the device's results are, not to what tensorOf() takes.
@@ -192,6 +204,10 @@ const std::vector<AttentionSpec> specs = {
     {"causal with fewer keys", 1, 2, 2, 7, 4, 8, 8, true},
     {"grouped heads", 2, 6, 2, 5, 5, 8, 8, true, true},
     {"one head of keys", 2, 4, 1, 5, 6, 8, 16},
+    {"a bias of keys", 2, 2, 2, 5, 7, 8, 8, false, true, "b"},
+    {"a causal bias of heads", 2, 4, 2, 5, 5, 8, 8, true, true, "hq"},
+    {"a bias of all", 2, 3, 1, 4, 9, 16, 8, false, false, "bhq"},
+    {"one bias for all", 2, 3, 3, 4, 9, 8, 8, true, false, ""},
 };
 
 } // namespace
@@ -211,6 +227,7 @@ TEST_CASE("gpu attention: gradients in parts of the batch, where all would want 
   AttentionSpec spec = {"", 2, 20000, 10000, 1, 2, 8, 8};
   SECTION("") {}
   SECTION("that are aligned to little") { spec.heads = 20001, spec.keyHeads = 1; }
+  SECTION("with a bias") { spec.bias = "b"; }
   checkAttention(attention(ACCC_CALL_ATTENTION_BACKWARD, spec), 2);
 }
 

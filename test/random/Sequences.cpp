@@ -32,6 +32,9 @@ bool wholeAttention(Sketch &s) {
   int64_t keys = s.random.between(1, 5), d = s.random.between(1, 4), dv = s.random.between(1, 4);
   SmallVector<Value> operands{s.of({batch, queries, heads, d}), s.of({batch, keys, keyHeads, d}),
                               s.of({batch, keys, keyHeads, dv})};
+  auto orOne = [&](int64_t extent) { return s.random.chance(0.5) ? 1 : extent; };
+  if (s.random.chance(0.3))
+    operands.push_back(s.of({orOne(batch), orOne(heads), orOne(queries), keys}));
   return bool(s.one("prim.attention", operands,
                     {s.number("scale", 0.5), s.flag("causal", s.random.chance(0.4))}));
 }

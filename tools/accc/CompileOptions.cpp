@@ -89,7 +89,7 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
       ->capture_default_str();
   command.add_flag("--library-attention", options.libraryAttention,
                    "Run attentions of 16-bit floats whole, by cuDNN (cuda only), which keeps no "
-                   "weights for the backward pass; those with a mask of their own are not");
+                   "weights for the backward pass; not those with a bias of any numbers");
   command
       .add_option_function<std::vector<std::string>>(
           "-D",

@@ -140,7 +140,7 @@ LogicalResult describeConvolution(exec::LibraryCallOp call, RankedTensorType x, 
 }
 
 /// q, k, v and y: [batch, position, head, feature].
-accc_attention describeAttention(exec::LibraryCallOp call, RankedTensorType y) {
+accc_attention describeAttention(exec::LibraryCallOp call, RankedTensorType y, size_t biasAt) {
   RankedTensorType types[] = {tensorOf(call.getInputs()[0]), tensorOf(call.getInputs()[1]),
                               tensorOf(call.getInputs()[2]), y};
   const RankedTensorType &q = types[0], &k = types[1], &v = types[2];
@@ -158,6 +158,13 @@ accc_attention describeAttention(exec::LibraryCallOp call, RankedTensorType y) {
     strides[0] = all[0];
     strides[1] = all[2];
     strides[2] = all[1];
+  }
+  a.has_bias = call.getInputs().size() > biasAt;
+  if (a.has_bias) {
+    RankedTensorType bias = tensorOf(call.getInputs()[biasAt]);
+    SmallVector<int64_t> strides = stridesOf(bias.getShape());
+    for (int64_t d = 0; d < 3; ++d)
+      a.bias_strides[d] = bias.getDimSize(d) == 1 ? 0 : strides[d];
   }
   a.scale = cast<FloatAttr>(call.getConfig().get("scale")).getValueAsDouble();
   a.causal = cast<BoolAttr>(call.getConfig().get("causal")).getValue();
@@ -192,11 +199,11 @@ FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call, acc
     status = describeConvolution(call, a, c, b, result.u.convolution);
   } else if (callee == "attention") {
     result.kind = ACCC_CALL_ATTENTION;
-    result.u.attention = describeAttention(call, c);
+    result.u.attention = describeAttention(call, c, 3);
     return result;
   } else if (callee == "attention_backward") {
     result.kind = ACCC_CALL_ATTENTION_BACKWARD;
-    result.u.attention = describeAttention(call, tensorOf(call.getInputs()[3]));
+    result.u.attention = describeAttention(call, tensorOf(call.getInputs()[3]), 6);
     return result;
   } else {
     return call.emitError("no library call '") << callee << "'";

@@ -149,13 +149,15 @@ def ConvolutionLike : OpInterface<"ConvolutionLike"> {
 
 def AttentionLike : OpInterface<"AttentionLike"> {
   let description = [{
-    softmax(scale q k^T) v for each head, or its gradient: q [B, T, H, D], k [B, S, Hk, D], v [B, S, Hk, Dv].
+    softmax(scale q k^T + bias) v for each head, or its gradient: q [B, T, H, D], k [B, S, Hk, D], v [B, S, Hk, Dv],
+    bias [B or 1, H or 1, T or 1, S].
   }];
   let cppNamespace = "::accc";
   let methods = [
     InterfaceMethod<"", "::mlir::Value", "getQ">,
     InterfaceMethod<"", "::mlir::Value", "getK">,
     InterfaceMethod<"", "::mlir::Value", "getV">,
+    InterfaceMethod<"What is added to scores; may be null.", "::mlir::Value", "getBias">,
     InterfaceMethod<"Whether the query at t sees keys s <= t alone.", "bool", "getCausal">
   ];
 }

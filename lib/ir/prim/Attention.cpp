@@ -30,9 +30,9 @@ struct Extents {
   int64_t batch, queries, heads, features, keys, keyHeads, valueFeatures, shared;
 };
 
-// attention_c1, attention_c2
+// attention_c1, attention_c2, attention_c3
 template <typename Op>
-LogicalResult checkFactors(std::optional<Location> loc, Value q, Value k, Value v) {
+LogicalResult checkFactors(std::optional<Location> loc, Value q, Value k, Value v, Value bias) {
   for (Value factor : {q, k, v})
     if (tensorType(factor).getRank() != 4)
       return inferError<Op>(loc, "q, k and v must have rank 4, but one is ", factor.getType());
@@ -45,6 +45,17 @@ LogicalResult checkFactors(std::optional<Location> loc, Value q, Value k, Value 
                           " do not fit together");
   if (e.keys < 1 || e.features < 1)
     return inferError<Op>(loc, "there is no key, or no feature: k is ", k.getType());
+  if (!bias)
+    return success();
+  RankedTensorType added = tensorType(bias);
+  int64_t scores[] = {e.batch, e.heads, e.queries, e.keys};
+  bool fits = added.getRank() == 4 && added.getElementType() == type.getElementType() &&
+              added.getDimSize(3) == e.keys;
+  for (int64_t d = 0; fits && d < 3; ++d)
+    fits = added.getDimSize(d) == 1 || added.getDimSize(d) == scores[d];
+  if (!fits)
+    return inferError<Op>(loc, "bias ", added, " does not fit q ", q.getType(), " and k ",
+                          k.getType());
   return success();
 }
 
@@ -74,9 +85,19 @@ struct Parts {
     return x.reshape({x.dim(0), x.dim(1), e.keyHeads, e.shared, x.dim(3)});
   }
 
+  /// [B, H, T, S], or with extents of 1, as [B, Hk, T, H / Hk, S].
+  Tensor biasOf(Tensor bias) const {
+    bool one = bias.dim(1) == 1;
+    return bias
+        .reshape({bias.dim(0), one ? 1 : e.keyHeads, one ? 1 : e.shared, bias.dim(2), bias.dim(3)})
+        .transpose({0, 1, 3, 2, 4});
+  }
+
   Tensor maskedScores(AttentionLike op) const {
     double scale = cast<FloatAttr>(op->getAttr("scale")).getValueAsDouble();
     Tensor s = wideDotGeneral(grouped, k, {0, 2}, {0, 2}, {4}, {3}) * scale;
+    if (Value added = op.getBias())
+      s = s + biasOf(q.wrap(added).convert(s.elementType())).broadcastTo(s.shape());
     if (!op.getCausal())
       return s;
     auto plane = RankedTensorType::get({e.queries, e.keys}, q.getBuilder().getI32Type());
@@ -133,8 +154,13 @@ struct Weights {
 
 /// Calls body(b, t, h, weights) for each.
 template <typename Body>
-void forEachQuery(AttentionLike op, const ReferenceArray &q, const ReferenceArray &k, Body body) {
+void forEachQuery(AttentionLike op, const ReferenceArray &q, const ReferenceArray &k,
+                  const ReferenceArray *bias, Body body) {
   Extents e(op);
+  auto added = [&](int64_t b, int64_t h, int64_t t, int64_t s) {
+    auto within = [&](int64_t d, int64_t index) { return bias->shape[d] == 1 ? 0 : index; };
+    return bias ? bias->at({within(0, b), within(1, h), within(2, t), s}) : 0.0;
+  };
   double scale = cast<FloatAttr>(op->getAttr("scale")).getValueAsDouble();
   ReferenceArray::forEachIndex({e.batch, e.queries, e.heads}, [&](ArrayRef<int64_t> at) {
     int64_t b = at[0], t = at[1], h = at[2], group = h / e.shared;
@@ -146,8 +172,9 @@ void forEachQuery(AttentionLike op, const ReferenceArray &q, const ReferenceArra
       double score = 0;
       for (int64_t d = 0; d < e.features; ++d)
         score += q.at({b, t, h, d}) * k.at({b, s, group, d});
-      weights.of[static_cast<size_t>(s)] = score * scale;
-      greatest = std::max(greatest, score * scale);
+      score = score * scale + added(b, h, t, s);
+      weights.of[static_cast<size_t>(s)] = score;
+      greatest = std::max(greatest, score);
     }
     double total = 0;
     for (int64_t s = 0; s < seen; ++s) {
@@ -167,7 +194,8 @@ void forEachQuery(AttentionLike op, const ReferenceArray &q, const ReferenceArra
 
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  if (failed(checkFactors<AttentionOp>(location, adaptor.getQ(), adaptor.getK(), adaptor.getV())))
+  if (failed(checkFactors<AttentionOp>(location, adaptor.getQ(), adaptor.getK(), adaptor.getV(),
+                                       adaptor.getBias())))
     return failure();
   auto [result, stats] = resultTypes(adaptor.getQ(), adaptor.getK(), adaptor.getV());
   types.append({result, stats});
@@ -184,11 +212,11 @@ LogicalResult AttentionOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> 
 }
 
 LogicalResult AttentionOp::differentiate(Gradients &gradients) {
-  if (gradients.has(getStats()))
+  if (gradients.has(getStats()) || (getBias() && gradients.wants(getBias())))
     return pullBackThroughParts(*this, gradients);
   auto made = gradients.builder().create<AttentionBackwardOp>(
       getLoc(), getQ(), getK(), getV(), getResult(), getStats(), gradients.of(getResult()),
-      getScaleAttr(), getCausalAttr());
+      getBias(), getScaleAttr(), getCausalAttr());
   gradients.add(getQ(), made.getDq());
   gradients.add(getK(), made.getDk());
   gradients.add(getV(), made.getDv());
@@ -200,7 +228,7 @@ LogicalResult AttentionOp::evaluate(ArrayRef<ReferenceArray> operands,
   const ReferenceArray &v = operands[2];
   Extents e(*this);
   ReferenceArray y(getResult().getType().getShape()), stats(getStats().getType().getShape());
-  forEachQuery(*this, operands[0], operands[1],
+  forEachQuery(*this, operands[0], operands[1], getBias() ? &operands[3] : nullptr,
                [&](int64_t b, int64_t t, int64_t h, const Weights &weights) {
                  for (int64_t s = 0; s < e.keys; ++s)
                    for (int64_t d = 0; d < e.valueFeatures; ++d)
@@ -218,7 +246,7 @@ LogicalResult AttentionOp::evaluate(ArrayRef<ReferenceArray> operands,
 LogicalResult AttentionBackwardOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                     Adaptor adaptor, SmallVectorImpl<Type> &types) {
   Value q = adaptor.getQ(), k = adaptor.getK(), v = adaptor.getV();
-  if (failed(checkFactors<AttentionBackwardOp>(location, q, k, v)))
+  if (failed(checkFactors<AttentionBackwardOp>(location, q, k, v, adaptor.getBias())))
     return failure();
   // attention_backward_c1
   auto [y, stats] = resultTypes(q, k, v);
@@ -262,7 +290,8 @@ LogicalResult AttentionBackwardOp::evaluate(ArrayRef<ReferenceArray> operands,
   Extents e(*this);
   double scale = getScale().convertToDouble();
   ReferenceArray dq(q.shape), dk(k.shape), dv(v.shape);
-  forEachQuery(*this, q, k, [&](int64_t b, int64_t t, int64_t h, const Weights &weights) {
+  const ReferenceArray *bias = getBias() ? &operands[6] : nullptr;
+  forEachQuery(*this, q, k, bias, [&](int64_t b, int64_t t, int64_t h, const Weights &weights) {
     int64_t group = h / e.shared;
     std::vector<double> dweights(weights.of.size());
     double mean = 0;

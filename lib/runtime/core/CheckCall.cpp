@@ -62,12 +62,15 @@ std::optional<std::string> whyAttentionIsWrong(const accc_attention &call) {
     if (std::any_of(std::begin(*strides), std::end(*strides),
                     [](int64_t stride) { return stride < 1; }))
       return "a stride is not positive";
+  for (int64_t stride : call.bias_strides)
+    if (stride < 0)
+      return "a stride of its bias is negative";
   if (!std::isfinite(call.scale))
     return "its scale is not finite";
   if (call.causal != 0 && call.causal != 1)
     return "causal is " + std::to_string(call.causal) + ", which is neither 0 nor 1";
-  if (call.reserved)
-    return "what is reserved is not 0";
+  if (call.has_bias != 0 && call.has_bias != 1)
+    return "has_bias is " + std::to_string(call.has_bias) + ", which is neither 0 nor 1";
   return std::nullopt;
 }
 
@@ -102,7 +105,7 @@ std::string kindName(const accc_library_call &call) {
 
 int32_t countBuffers(const accc_library_call &call) {
   if (isAttention(call))
-    return call.kind == ACCC_CALL_ATTENTION ? 5 : 9;
+    return (call.kind == ACCC_CALL_ATTENTION ? 5 : 9) + call.u.attention.has_bias;
   return call.epilogue == ACCC_EPILOGUE_BIAS ? 4 : 3;
 }
 

@@ -20,7 +20,8 @@ static std::string join(const accc_attention &a) {
   };
   return "b " + std::to_string(a.batch) + " h " + pair(a.heads, a.key_heads) + " q " +
          std::to_string(a.queries) + " k " + std::to_string(a.keys) + " d " +
-         pair(a.features, a.value_features) + (a.causal ? " causal" : "");
+         pair(a.features, a.value_features) + (a.has_bias ? " + bias" : "") +
+         (a.causal ? " causal" : "");
 }
 
 std::string accc::detail::describe(const accc_library_call &call) {

@@ -33,9 +33,22 @@ std::vector<Buffer> buffersOf(const accc_library_call &call) {
   Buffer v = bufferOf(a.key_heads, a.keys, a.value_features, a.v_strides);
   Buffer y = bufferOf(a.heads, a.queries, a.value_features, a.y_strides);
   auto rows = static_cast<uint64_t>(a.heads * a.queries) * sizeof(float);
-  if (call.kind == ACCC_CALL_ATTENTION)
-    return {q, k, v, y, {rows, rows}};
-  return {q, k, v, y, {rows, rows}, y, q, k, v};
+  std::vector<Buffer> bias;
+  if (a.has_bias)
+    bias.push_back(bufferOf(a.heads, a.queries, a.keys, a.bias_strides));
+  std::vector<Buffer> all = {q, k, v};
+  auto add = [&](const std::vector<Buffer> &more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  if (call.kind == ACCC_CALL_ATTENTION) {
+    add(bias);
+    add({y, {rows, rows}});
+  } else {
+    add({y, {rows, rows}, y});
+    add(bias);
+    add({q, k, v});
+  }
+  return all;
 }
 
 /// How much of the batch gradients are computed for at once. Their plans keep a 16-bit number for

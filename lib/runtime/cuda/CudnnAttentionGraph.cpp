@@ -12,6 +12,19 @@ CudnnLayout layoutOf(int64_t batch, int64_t heads, int64_t positions, int64_t fe
   return {{batch, heads, positions, features}, {strides[0], strides[1], strides[2], 1}};
 }
 
+/// Extents of 1 where it repeats.
+CudnnLayout biasLayoutOf(const accc_attention &a) {
+  const int64_t extents[] = {a.batch, a.heads, a.queries};
+  CudnnLayout::Extents own = {1, 1, 1, a.keys};
+  for (size_t d = 0; d < 3; ++d)
+    own[d] = a.bias_strides[d] ? extents[d] : 1;
+  CudnnLayout layout = CudnnLayout::dense(own);
+  for (size_t d = 0; d < 3; ++d)
+    if (a.bias_strides[d])
+      layout.strides[d] = a.bias_strides[d];
+  return layout;
+}
+
 } // namespace
 
 CudnnAttentionGraph::CudnnAttentionGraph(const CudnnFunctions &functions,
@@ -40,6 +53,13 @@ uint64_t CudnnAttentionGraph::rowSumBytes(const accc_library_call &call) {
              : static_cast<uint64_t>(a.batch * a.heads * a.queries) * sizeof(float);
 }
 
+/// With the bias, which is that buffer of the call's, if there is one.
+CudnnAttentionGraph::Tensor CudnnAttentionGraph::biased(Tensor all, size_t buffer) {
+  if (!a.has_bias)
+    return all;
+  return pointwise(CUDNN_POINTWISE_ADD, {all, stored(idOf(buffer), type, biasLayoutOf(a))});
+}
+
 /// -infinity where a key comes after its query.
 CudnnAttentionGraph::Tensor CudnnAttentionGraph::masked(Tensor all) {
   if (!a.causal)
@@ -51,19 +71,21 @@ CudnnAttentionGraph::Tensor CudnnAttentionGraph::masked(Tensor all) {
 }
 
 void CudnnAttentionGraph::forward() {
+  const size_t results = a.has_bias ? 4 : 3; // the first of them
   Tensor products = inner(scores);
   matmul(stored(idOf(0), type, q), stored(idOf(1), type, k.transposed()), products);
-  Tensor score = masked(scaled(products));
+  Tensor score = masked(biased(scaled(products), 3));
   Tensor most = inner(rows);
   reduce(CUDNN_REDUCE_TENSOR_MAX, score, most);
   Tensor power = pointwise(CUDNN_POINTWISE_EXP, {pointwise(CUDNN_POINTWISE_SUB, {score, most})});
   Tensor sum = inner(rows);
   reduce(CUDNN_REDUCE_TENSOR_ADD, power, sum);
   Tensor logarithm = pointwise(CUDNN_POINTWISE_LOG, {sum});
-  pointwise(CUDNN_POINTWISE_ADD, {most, logarithm}, stored(idOf(4), CUDNN_DATA_FLOAT, rows));
+  pointwise(CUDNN_POINTWISE_ADD, {most, logarithm},
+            stored(idOf(results + 1), CUDNN_DATA_FLOAT, rows));
   Tensor share = inner(scores, type); // as the units that multiply matrices take it
   pointwise(CUDNN_POINTWISE_DIV, {power, sum}, share);
-  matmul(share, stored(idOf(2), type, v), stored(idOf(3), type, y));
+  matmul(share, stored(idOf(2), type, v), stored(idOf(results), type, y));
 }
 
 /// left right, the heads that share a head of the result added.
@@ -87,8 +109,9 @@ void CudnnAttentionGraph::backward() {
   Tensor query = stored(idOf(0), type, q), key = stored(idOf(1), type, k.transposed());
   Tensor value = stored(idOf(2), type, v.transposed()), result = stored(idOf(3), type, y);
   Tensor stats = stored(idOf(4), CUDNN_DATA_FLOAT, rows), dy = stored(idOf(5), type, y);
-  Tensor dq = stored(idOf(6), type, q), dk = stored(idOf(7), type, k);
-  Tensor dv = stored(idOf(8), type, v);
+  const size_t results = a.has_bias ? 7 : 6; // the first of them
+  Tensor dq = stored(idOf(results), type, q), dk = stored(idOf(results + 1), type, k);
+  Tensor dv = stored(idOf(results + 2), type, v);
   Tensor rowSum = inner(rows);
   reduce(CUDNN_REDUCE_TENSOR_ADD, pointwise(CUDNN_POINTWISE_MUL, {dy, result}), rowSum);
   Tensor rowSums = stored(rowSumsId, CUDNN_DATA_FLOAT, rows);
@@ -96,7 +119,7 @@ void CudnnAttentionGraph::backward() {
 
   Tensor products = inner(scores);
   matmul(query, key, products);
-  Tensor score = masked(pointwise(CUDNN_POINTWISE_SUB, {scaled(products), stats}));
+  Tensor score = masked(pointwise(CUDNN_POINTWISE_SUB, {biased(scaled(products), 6), stats}));
   Tensor share = pointwise(CUDNN_POINTWISE_EXP, {score});
   CudnnLayout turned = scores.transposed();
   Tensor shareTurned = inner(turned, type);

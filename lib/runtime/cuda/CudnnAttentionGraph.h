@@ -28,6 +28,7 @@ private:
   void backward();
   Tensor masked(Tensor scores);
   Tensor scaled(const Tensor &scores) { return pointwise(CUDNN_POINTWISE_MUL, {scores, scale}); }
+  Tensor biased(Tensor scores, size_t buffer);
   void sumProducts(const Tensor &left, const Tensor &right, const Tensor &result);
 
   const accc_attention a;

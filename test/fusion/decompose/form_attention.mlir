@@ -12,12 +12,53 @@ func.func @whole(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x5x8xf32>, %v: tensor<2x
   return %y : tensor<2x4x5x8xf32>
 }
 
-// A mask may hide all keys of a query.
+// A query without a key gives zeros, whatever the library makes of it.
 // CHECK-LABEL: @masked
-// CHECK: nn.attention
+// CHECK: %[[BIAS:.*]] = prim.select %{{.*}} : (tensor<1x1x5x5xi1>, tensor<1x1x5x5xf32>, tensor<1x1x5x5xf32>)
+// CHECK: %[[Y:.*]], %{{.*}} = prim.attention %{{.*}}, %{{.*}}, %{{.*}}, %[[BIAS]] {causal = true
+// CHECK: prim.reduce any %{{.*}} : (tensor<1x1x5x5xi1>) -> tensor<1x1x5xi1>
+// CHECK: prim.select %{{.*}}, %[[Y]], %{{.*}} : (tensor<2x5x4x8xi1>
 func.func @masked(%q: tensor<2x4x5x8xf32>, %mask: tensor<5x5xi1>) -> tensor<2x4x5x8xf32> {
   %y = nn.attention %q, %q, %q mask %mask {causal = true, scale = 0.5 : f64} : (tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>, tensor<5x5xi1>) -> tensor<2x4x5x8xf32>
   return %y : tensor<2x4x5x8xf32>
+}
+
+// One that a number hides from all keys looks at all alike.
+// CHECK-LABEL: @lowest
+// CHECK: %[[Y:.*]], %{{.*}} = prim.attention
+// CHECK: prim.reduce sum %{{.*}} {dimensions = array<i64: 1>} : (tensor<2x6x2x8xf32>) -> tensor<2x2x8xf32>
+// CHECK: prim.select %{{.*}}, %[[Y]], %{{.*}} : (tensor<2x5x4x8xi1>
+func.func @lowest(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %keys: tensor<2x1x1x6xi1>) -> tensor<2x4x5x8xf32> {
+  %zero = prim.constant dense<0.0> : tensor<2x1x1x6xf32>
+  %least = prim.constant dense<-3.40282347E+38> : tensor<2x1x1x6xf32>
+  %mask = prim.select %keys, %zero, %least : (tensor<2x1x1x6xi1>, tensor<2x1x1x6xf32>, tensor<2x1x1x6xf32>) -> tensor<2x1x1x6xf32>
+  %y = nn.attention %q, %k, %k mask %mask {causal = false, scale = 0.5 : f64} : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x8xf32>, tensor<2x1x1x6xf32>) -> tensor<2x4x5x8xf32>
+  return %y : tensor<2x4x5x8xf32>
+}
+
+// Behind a causal mask, all keys up to its own.
+// CHECK-LABEL: @lowest_causal
+// CHECK: nn.attention
+func.func @lowest_causal(%q: tensor<2x4x5x8xf32>, %keys: tensor<2x1x1x5xi1>) -> tensor<2x4x5x8xf32> {
+  %zero = prim.constant dense<0.0> : tensor<2x1x1x5xf32>
+  %least = prim.constant dense<-3.40282347E+38> : tensor<2x1x1x5xf32>
+  %mask = prim.select %keys, %zero, %least : (tensor<2x1x1x5xi1>, tensor<2x1x1x5xf32>, tensor<2x1x1x5xf32>) -> tensor<2x1x1x5xf32>
+  %y = nn.attention %q, %q, %q mask %mask {causal = true, scale = 0.5 : f64} : (tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>, tensor<2x1x1x5xf32>) -> tensor<2x4x5x8xf32>
+  return %y : tensor<2x4x5x8xf32>
+}
+
+// CHECK-LABEL: @numbers
+// CHECK: nn.attention
+func.func @numbers(%q: tensor<2x4x5x8xf32>, %mask: tensor<5x5xf32>) -> tensor<2x4x5x8xf32> {
+  %y = nn.attention %q, %q, %q mask %mask {causal = false, scale = 0.5 : f64} : (tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>, tensor<5x5xf32>) -> tensor<2x4x5x8xf32>
+  return %y : tensor<2x4x5x8xf32>
+}
+
+// CHECK-LABEL: @small_numbers
+// CHECK: nn.attention
+func.func @small_numbers(%q: tensor<2x4x5x8xf16>, %mask: tensor<5x5xi1>) -> tensor<2x4x5x8xf16> {
+  %y = nn.attention %q, %q, %q mask %mask {causal = false, scale = 0.5 : f64} : (tensor<2x4x5x8xf16>, tensor<2x4x5x8xf16>, tensor<2x4x5x8xf16>, tensor<5x5xi1>) -> tensor<2x4x5x8xf16>
+  return %y : tensor<2x4x5x8xf16>
 }
 
 // CHECK-LABEL: @capped

@@ -144,6 +144,9 @@ static const std::vector<AttentionSpec> attentionSpecs = {
     {"across", 4, 8, 8, 256, 77, 80, 80, false, true},
     {"causal across", 4, 8, 4, 33, 70, 64, 64, true, true},
     {"small", 2, 4, 4, 16, 16, 8, 16, true, true},
+    {"BERT's with padding", 16, 12, 12, 128, 128, 64, 64, false, true, "b"},
+    {"across with padding", 4, 8, 4, 49, 77, 64, 64, false, true, "bq"},
+    {"causal with a bias of heads", 2, 4, 4, 96, 96, 64, 64, true, true, "hq"},
 };
 
 TEST_CASE("cudnn attention: plans") {

@@ -344,13 +344,16 @@ public:
   /// False where they do not fit each other.
   bool take(std::vector<std::shared_ptr<const Step>> given);
 
-  /// Rows of 16-bit tensors must begin at multiples of 16 bytes.
+  /// Rows of 16-bit tensors in products must begin at multiples of 16 bytes.
   bool isSupported() const override {
-    return std::ranges::all_of(tensors, [](const auto &each) {
-      const Tensor &tensor = each.second;
+    auto isAligned = [](const Tensor &tensor) {
       return tensor.isVirtual || tensor.isNumber || tensor.type == CUDNN_DATA_FLOAT ||
              std::ranges::all_of(tensor.elements.strides,
                                  [](int64_t stride) { return stride == 1 || stride % 8 == 0; });
+    };
+    return std::ranges::all_of(steps, [&](const auto &step) {
+      return step->kind != CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR ||
+             (std::ranges::all_of(step->from, isAligned) && isAligned(step->to));
     });
   }
   void run(const std::map<int64_t, CUdeviceptr> &at,

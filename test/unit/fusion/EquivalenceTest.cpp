@@ -83,6 +83,10 @@ TEST_CASE("--split-windows keeps values") { checkPass({createSplitWindowsPass});
 TEST_CASE("--recognize-attention keeps values") {
   checkPass({[] { return createRecognizeAttentionPass({/*widenScores=*/true}); }});
 }
+TEST_CASE("--form-attention keeps values") {
+  checkPass({[] { return createRecognizeAttentionPass({/*widenScores=*/true}); },
+             createFormAttentionPass});
+}
 TEST_CASE("--simplify keeps values") { checkPass({createSimplifyPass}); }
 TEST_CASE("--round-contractions keeps values, which the interpreter rounds nowhere") {
   checkPass({createDecomposePass, createRoundContractionsPass, createSimplifyPass,

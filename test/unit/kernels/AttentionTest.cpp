@@ -15,13 +15,21 @@ namespace {
 struct Shape {
   int batch, queries, heads, keys, keyHeads, features, valueFeatures;
   const char *causal;
+  const char *bias = ""; // its extents but that of keys
 };
 
 constexpr Shape kShapes[] = {
-    {2, 7, 4, 7, 4, 8, 8, "true"},  {2, 7, 4, 5, 2, 8, 8, "false"},
-    {1, 9, 4, 5, 2, 8, 8, "true"},  {1, 3, 6, 17, 2, 8, 8, "true"},
-    {2, 5, 3, 6, 3, 5, 4, "false"}, {2, 5, 3, 6, 1, 3, 5, "true"},
-    {1, 1, 1, 1, 1, 8, 8, "true"},  {3, 33, 1, 40, 1, 16, 16, "false"},
+    {2, 7, 4, 7, 4, 8, 8, "true"},
+    {2, 7, 4, 5, 2, 8, 8, "false"},
+    {1, 9, 4, 5, 2, 8, 8, "true"},
+    {1, 3, 6, 17, 2, 8, 8, "true"},
+    {2, 5, 3, 6, 3, 5, 4, "false"},
+    {2, 5, 3, 6, 1, 3, 5, "true"},
+    {1, 1, 1, 1, 1, 8, 8, "true"},
+    {3, 33, 1, 40, 1, 16, 16, "false"},
+    {2, 7, 4, 5, 2, 8, 8, "false", "2x1x1x"},
+    {2, 7, 4, 9, 2, 8, 8, "true", "1x4x7x"},
+    {2, 3, 2, 6, 1, 5, 5, "false", "2x2x3x"},
 };
 
 /// The sums of 16-bit weights, and their rounding: a place of the type, 2^-8, for each.
@@ -40,15 +48,18 @@ std::string textOf(const Shape &s, const std::string &type) {
                                 s.valueFeatures, type),
               stats = llvm::formatv("tensor<{0}x{1}x{2}x{3}>", s.batch, s.heads, s.queries,
                                     type == "f64" ? "f64" : "f32");
+  std::string bias = llvm::formatv("tensor<{0}{1}x{2}>", s.bias, s.keys, type);
+  bool biased = *s.bias;
   return llvm::formatv(R"(
-    func.func @f(%q: {0}, %k: {1}, %v: {2}, %dy: {3}) -> ({3}, {4}, {0}, {1}, {2}) {{
-      %y, %stats = prim.attention %q, %k, %v {{causal = {5}, scale = 0.6 : f64}
-          : ({0}, {1}, {2}) -> ({3}, {4})
-      %dq, %dk, %dv = prim.attention_backward %q, %k, %v, %y, %stats, %dy
-          {{causal = {5}, scale = 0.6 : f64} : ({0}, {1}, {2}, {3}, {4}, {3}) -> ({0}, {1}, {2})
+    func.func @f(%q: {0}, %k: {1}, %v: {2}, %dy: {3}{6}) -> ({3}, {4}, {0}, {1}, {2}) {{
+      %y, %stats = prim.attention %q, %k, %v{7} {{causal = {5}, scale = 0.6 : f64}
+          : ({0}, {1}, {2}{8}) -> ({3}, {4})
+      %dq, %dk, %dv = prim.attention_backward %q, %k, %v, %y, %stats, %dy{7}
+          {{causal = {5}, scale = 0.6 : f64} : ({0}, {1}, {2}, {3}, {4}, {3}{8}) -> ({0}, {1}, {2})
       return %y, %stats, %dq, %dk, %dv : {3}, {4}, {0}, {1}, {2}
     })",
-                       q, k, v, y, stats, s.causal);
+                       q, k, v, y, stats, s.causal, biased ? ", %bias: " + bias : "",
+                       biased ? ", %bias" : "", biased ? ", " + bias : "");
 }
 
 } // namespace

@@ -59,9 +59,13 @@ TEST_CASE("attention: what is wrong") {
     a.causal = 2;
     CHECK(wrong() == "attention: causal is 2, which is neither 0 nor 1");
   }
-  SECTION("what is reserved") {
-    a.reserved = 1;
-    CHECK(wrong() == "attention: what is reserved is not 0");
+  SECTION("has_bias") {
+    a.has_bias = 2;
+    CHECK(wrong() == "attention: has_bias is 2, which is neither 0 nor 1");
+  }
+  SECTION("the strides of its bias") {
+    a.bias_strides[1] = -1;
+    CHECK(wrong() == "attention: a stride of its bias is negative");
   }
   SECTION("an epilogue") {
     call.epilogue = ACCC_EPILOGUE_BIAS;

@@ -99,6 +99,16 @@ accc_library_call attention(accc_call_kind kind, const AttentionSpec &spec) {
   lay(a.y_strides, a.heads, a.queries, a.value_features);
   a.scale = 1 / std::sqrt(double(a.features));
   a.causal = spec.causal;
+  a.has_bias = spec.bias != nullptr;
+  if (spec.bias) {
+    int64_t stride = a.keys;
+    const int64_t extents[] = {a.batch, a.heads, a.queries};
+    for (int d = 2; d >= 0; --d)
+      if (std::strchr(spec.bias, "bhq"[d])) {
+        a.bias_strides[d] = stride;
+        stride *= extents[d];
+      }
+  }
   return call;
 }
 

@@ -54,6 +54,8 @@ struct AttentionSpec {
   int64_t batch, heads, keyHeads, queries, keys, features, valueFeatures;
   bool causal = false;
   bool headsInside = false; ///< [batch, position, head, feature] in memory, else heads outside
+  /// Of a bias: which of "bhq", batch, heads and queries, it does not repeat along; null: none.
+  const char *bias = nullptr;
 };
 /// Of bf16.
 accc_library_call attention(accc_call_kind kind, const AttentionSpec &spec);

@@ -34,6 +34,27 @@ func.func @forward(%x: tensor<{rows}x{columns}x{element}> {{accc.name = "x", acc
 """
 
 # y = x + w, with an element of w for each row
+# The greatest of each row of bf16; and rows times a number each, padded.
+LOGITS = """
+func.func @forward(%a: tensor<512x{padded}xbf16> {{accc.role = #prim.role<input>, accc.name = "a"}}) -> (tensor<512xf32> {{accc.name = "y", accc.role = #prim.role<output>}}) {{
+  %0 = prim.slice %a {{starts = array<i64: 0, 0>, limits = array<i64: 512, {length}>, strides = array<i64: 1, 1>}} : (tensor<512x{padded}xbf16>) -> tensor<512x{length}xbf16>
+  %1 = prim.convert %0 : (tensor<512x{length}xbf16>) -> tensor<512x{length}xf32>
+  %2 = prim.reduce max %1 {{dimensions = array<i64: 1>}} : (tensor<512x{length}xf32>) -> tensor<512xf32>
+  return %2 : tensor<512xf32>
+}}
+"""
+PADDED = """
+func.func @forward(%a: tensor<512x{padded}xbf16> {{accc.role = #prim.role<input>, accc.name = "a"}}, %b: tensor<512xf32> {{accc.role = #prim.role<input>, accc.name = "b"}}) -> (tensor<512x{padded}xbf16> {{accc.name = "y", accc.role = #prim.role<output>}}) {{
+  %0 = prim.slice %a {{starts = array<i64: 0, 0>, limits = array<i64: 512, {length}>, strides = array<i64: 1, 1>}} : (tensor<512x{padded}xbf16>) -> tensor<512x{length}xbf16>
+  %1 = prim.convert %0 : (tensor<512x{length}xbf16>) -> tensor<512x{length}xf32>
+  %2 = prim.broadcast %b {{dimensions = array<i64: 0>}} : (tensor<512xf32>) -> tensor<512x{length}xf32>
+  %3 = prim.mul %1, %2 : (tensor<512x{length}xf32>, tensor<512x{length}xf32>) -> tensor<512x{length}xf32>
+  %4 = prim.convert %3 : (tensor<512x{length}xf32>) -> tensor<512x{length}xbf16>
+  %5 = prim.constant dense<0.0> : tensor<bf16>
+  %6 = prim.pad %4, %5 {{low = array<i64: 0, 0>, high = array<i64: 0, 7>, interior = array<i64: 0, 0>}} : (tensor<512x{length}xbf16>, tensor<bf16>) -> tensor<512x{padded}xbf16>
+  return %6 : tensor<512x{padded}xbf16>
+}}
+"""
 CHANNELS = """
 func.func @forward(%x: tensor<16x64x784xf32> {accc.name = "x", accc.role = #prim.role<input>})
     -> (tensor<16x64x784xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
@@ -172,6 +193,18 @@ class Cuda(CommandLineTest):
         self.assertNotIn(".v4", kernel)
         (kernel,) = self.kernels("doubles", ROWS.format(rows=8, columns=12, element="f64"))
         self.assertEqual(kernel.count("st.global.v2.f64"), 1)
+
+    def test_a_thread_takes_several_short_elements_of_a_row(self):
+        (kernel,) = self.kernels("logits", LOGITS.format(length=1001, padded=1008))
+        self.assertEqual(kernel.count("ld.global.v4.u16"), 2)  # by 128 threads
+        self.assertEqual(kernel.count("ld.global.u16"), 1)  # the last element
+        (kernel,) = self.kernels("unaligned", LOGITS.format(length=1001, padded=1001))
+        self.assertNotIn(".v4", kernel)
+        # Padded as it was, 16 bytes at once:
+        kernel = self.kernels("padded", PADDED.format(length=1001, padded=1008))[0]
+        self.assertEqual(kernel.count("ld.global.v4.b32"), 1)
+        self.assertEqual(kernel.count("st.global.v4.b32"), 1)
+        self.assertEqual(kernel.count("cvt.rn.bf16x2.f32"), 4)
 
     def test_a_channel_stays_in_registers(self):
         (kernel,) = self.kernels("channels", CHANNELS)

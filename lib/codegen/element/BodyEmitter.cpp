@@ -382,6 +382,7 @@ void BodyEmitter::recordAccess(Type scalar, const LaneIndex &at, bool aligned) {
     return;
   recorder->wholeVectors &= !at.lanes && at.stride == 1 && aligned;
   recorder->widestBytes = std::max<int64_t>(recorder->widestBytes, alignment(scalar));
+  recorder->narrowestBytes = std::min<int64_t>(recorder->narrowestBytes, alignment(scalar));
 }
 
 /// Of neighbours in memory. A thread's access of several bytes must be aligned to all of them;

@@ -11,6 +11,8 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <limits>
+
 namespace accc::codegen {
 
 /// Emits the body of one kernel function. The loop emitters set loop variables and ask for
@@ -105,8 +107,8 @@ public:
     /// Whether all lanes of every vector take part, and each access is of one element or of
     /// neighbours from a multiple of the width on.
     bool wholeVectors = true;
-    /// Bytes of the widest element in an access of neighbours.
-    int64_t widestBytes = 0;
+    /// Bytes of the widest and the narrowest element in an access of neighbours.
+    int64_t widestBytes = 0, narrowestBytes = std::numeric_limits<int64_t>::max();
     /// The inputs that are read, and at which offsets.
     llvm::SetVector<std::pair<mlir::Value, mlir::AffineExpr>> reads;
   };

@@ -51,21 +51,45 @@ using EmitAt = llvm::function_ref<void(BodyEmitter &)>;
 struct Neighbours {
   int64_t count = 1;
   AffineExpr multiple;
+  int64_t end; // of the innermost dimension: behind it elements are taken singly
 };
+
+/// Where the last dimension of a tensor ends that a little padding makes `length` long; else
+/// `length`.
+int64_t endOfPadded(exec::KernelOp kernel, int64_t length) {
+  int64_t mostPadding = length / 16; // what is in it is not taken in vectors
+  for (auto pad : kernel.getBody().front().getOps<prim::PadOp>()) {
+    if (pad.getType().getRank() == 0 || pad.getType().getShape().back() != length)
+      continue;
+    int64_t low = pad.getLow().back(), high = pad.getHigh().back();
+    if (low == 0 && pad.getInterior().back() == 0 && high > 0 && high <= mostPadding)
+      return length - high;
+  }
+  return length;
+}
 
 Neighbours chooseNeighbours(exec::KernelOp kernel, const Domain &domain, ArrayRef<unsigned> dims,
                             const KernelTarget &target, EmitAt emit) {
   /// In rows this long few threads of a warp have neighbours of two rows, one after the other.
   constexpr int64_t kLongRow = 512;
   int64_t length = domain.extents[dims.back()];
-  Neighbours result{chooseNeighbours(kernel, domain, dims.back(), target, emit), nullptr};
-  if (dims.size() == 1 || length < kLongRow || length % (2 * result.count) == 0)
+  Neighbours result{chooseNeighbours(kernel, domain, dims.back(), target, emit), nullptr, length};
+  if (length < kLongRow)
+    return result;
+  if (int64_t end = endOfPadded(kernel, length); end < length) {
+    Domain inside(domain);
+    inside.extents[dims.back()] = end;
+    int64_t count = chooseNeighbours(kernel, inside, dims.back(), target, emit);
+    if (count > result.count && length % count == 0)
+      return {count, nullptr, end};
+  }
+  if (dims.size() == 1 || length % (2 * result.count) == 0)
     return result;
   AffineExpr flat = getAffineConstantExpr(0, kernel.getContext());
   for (unsigned dim : dims)
     flat = flat * domain.extents[dim] + getAffineDimExpr(dim, kernel.getContext());
   int64_t count = chooseNeighbours(kernel, domain, dims.back(), target, emit, flat);
-  return count > result.count ? Neighbours{count, flat} : result;
+  return count > result.count ? Neighbours{count, flat, length} : result;
 }
 
 /// Where lanes are threads: each finds the place of its elements in all dimensions.
@@ -79,8 +103,10 @@ KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Doma
       dims.push_back(i);
   if (std::optional<Tiling> tiling = findTiling(kernel, domain, dims, target, emit))
     return emitInTiles(kernel, module, domain, *tiling, target, errors, emit);
-  Neighbours chosen =
-      elements > 1 ? chooseNeighbours(kernel, domain, dims, target, emit) : Neighbours();
+  int64_t length = dims.empty() ? 1 : domain.extents[dims.back()];
+  Neighbours chosen{1, nullptr, length};
+  if (elements > 1)
+    chosen = chooseNeighbours(kernel, domain, dims, target, emit);
   int64_t neighbours = chosen.count;
   // A task is a thread's neighbours, or single elements of all threads of a warp.
   func::FuncOp function = target.createFunction(kernel, module, /*inLanes=*/neighbours == 1);
@@ -103,10 +129,13 @@ KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Doma
     auto emitNeighbours = [&] {
       index.setVector(dims.back(), neighbours, chosen.multiple);
       setRow(emitter, domain, dims, low);
+      if (chosen.end < length)
+        index.setDim(dims.back(), index.evaluate(index.dim(dims.back())).base, chosen.end);
       emit(emitter);
       index.setVector(~0u, 1);
     };
-    if (neighbours > 1 && elements % neighbours == 0 && !chosen.multiple)
+    bool anyInRow = !chosen.multiple && chosen.end == length;
+    if (neighbours > 1 && elements % neighbours == 0 && anyInRow)
       return emitNeighbours();
     Value high = b.create<arith::AddIOp>(loc, low, size);
     auto emitSingly = [&] {
@@ -122,12 +151,12 @@ KernelFunction emitForThreads(exec::KernelOp kernel, ModuleOp module, const Doma
     if (neighbours == 1)
       return emitSingly();
     Value behind = high, bound = end;
-    if (chosen.multiple) { // in the same row
+    if (!anyInRow) {
       BodyEmitter::Scope scope(emitter);
       setRow(emitter, domain, dims, low);
       Value column = index.evaluate(index.dim(dims.back())).base;
       behind = b.create<arith::AddIOp>(loc, column, size);
-      bound = index.constant(domain.extents[dims.back()]);
+      bound = index.constant(chosen.end);
     }
     Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, behind, bound);
     branch(emitter, isWhole, emitNeighbours, emitSingly);

@@ -115,6 +115,19 @@ void Reductions::storeKept(BodyEmitter &emitter) const {
                     emitter.element(output.value, keptPosition()));
 }
 
+void Reductions::emitAll(BodyEmitter &emitter) const {
+  for (auto [level, reductions] : llvm::enumerate(levels)) {
+    storeFull(emitter, level);
+    for (prim::ReduceOp reduction : reductions) {
+      operandOf(emitter, reduction);
+      bind(emitter, reduction, initialOf(emitter, reduction));
+    }
+  }
+  storeFull(emitter, levels.size());
+  for (prim::ReduceOp column : columns)
+    operandOf(emitter, column);
+}
+
 FailureOr<KernelFunction> codegen::emitReduceKernel(exec::KernelOp kernel, ModuleOp module,
                                                     const KernelTarget &target,
                                                     ErrorTable &errors) {

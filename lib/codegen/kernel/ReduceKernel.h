@@ -40,6 +40,10 @@ struct Reductions {
   /// From now on the reduction's value is `total`, of the accumulator's type.
   void bind(BodyEmitter &emitter, prim::ReduceOp reduction, mlir::Value total) const;
 
+  /// All that is computed of an element, in place of the passes over a row: to see what it
+  /// accesses.
+  void emitAll(BodyEmitter &emitter) const;
+
   llvm::ArrayRef<int64_t> spaceShape() const;
   llvm::SmallVector<mlir::AffineExpr> keptPosition() const;
   /// How many levels of reductions the value needs.

@@ -10,14 +10,13 @@ using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
 
-/// More steps make longer code, which takes longer to compile.
-static constexpr int64_t kMostSteps = 16;
+/// Elements of a lane: more make longer code, which takes longer to compile.
+static constexpr int64_t kMostElements = 16;
 
 SmallVector<ThreadReduction::Step> ThreadReduction::stepsOfRow() {
   if (!inRegisters)
     return {};
-  return stepsFrom(target.getShare(b, function), llvm::divideCeil(elements, share.lanes),
-                   elements % share.lanes == 0);
+  return stepsToEnd(0);
 }
 
 /// A task's rows, one after the other.
@@ -28,8 +27,10 @@ void ThreadReduction::emitStrip(Value task, int64_t rows, ArrayRef<unsigned> kep
       emitter.element(value, r.position);
   });
   SmallVector<Value> totals;
-  for (size_t k = 0; k < steps.size(); ++k)
-    llvm::append_range(totals, initialOf(r.columns));
+  forEach(steps, [&](Step &) {
+    for (Value initial : initialOf(r.columns))
+      totals.push_back(emitter.toVector(initial));
+  });
   Value low = b.create<arith::MulIOp>(loc, task, index.constant(share.strip));
   Value high = b.create<arith::AddIOp>(loc, low, index.constant(share.strip));
   if (rows % share.strip != 0)
@@ -51,27 +52,24 @@ void ThreadReduction::storeColumns(Value task, int64_t tasks, Steps steps, Value
   AffineExpr element = getAffineConstantExpr(0, b.getContext());
   for (unsigned dim : reduced)
     element = element * r.domain.extents[dim] + index.dim(dim);
-  for (auto [k, step] : llvm::enumerate(steps)) {
-    for (auto [dim, value] : llvm::zip(reduced, step.at))
-      index.setDim(dim, value, r.domain.extents[dim]);
+  forEach(steps, [&](Step &step) {
     onlyWhere(step.inRow, [&] {
       for (auto [i, output] : llvm::enumerate(r.outputs)) {
         if (!output.column)
           continue;
         auto reduction = output.value.getDefiningOp<prim::ReduceOp>();
-        size_t which = llvm::find(r.columns, reduction) - r.columns.begin();
-        Value total = totals[k * r.columns.size() + which];
+        Value total = totals[llvm::find(r.columns, reduction) - r.columns.begin()];
         emitter.store(static_cast<unsigned>(i), {index.dim(strip), element},
                       emitter.convertFloat(total, Reductions::elementOf(reduction)));
       }
     });
-  }
+    totals = totals.drop_front(r.columns.size());
+  });
 }
 
 /// Whether something is read of which the elements of a result are neighbours, and those of
 /// neighbouring results are not.
 bool ThreadReduction::readsTransposed() const {
-  auto inner = static_cast<unsigned>(r.domain.innermost());
   AffineMap accesses = exec::KernelOp(r.kernel).getSpecAttr().getAccesses();
   return llvm::any_of(accesses.getResults(), [&](AffineExpr access) {
     return prim::coefficientOf(access, inner).value_or(0) > 1 &&
@@ -80,35 +78,63 @@ bool ThreadReduction::readsTransposed() const {
   });
 }
 
+/// How many neighbours a lane takes at once, of a row that has many. One element of 4 bytes after
+/// the other keeps memory busy; of narrower ones too few bytes would be on their way.
+int64_t ThreadReduction::findWidth() const {
+  constexpr int64_t kMost = 4, kBusy = 4, kWidest = 8; // bytes
+  if (!r.domain.reduced[inner])
+    return 1;
+  // A row of several dimensions or columns has no rest.
+  bool divides = reduced.size() > 1 || !r.columns.empty();
+  for (int64_t neighbours = kMost; neighbours > 1; neighbours /= 2) {
+    if (divides && r.domain.extents[inner] % neighbours != 0)
+      continue;
+    BodyEmitter::Recorder accesses = recordAccesses(
+        r.kernel, r.domain, target, [&](BodyEmitter &emitter) { r.emitAll(emitter); }, inner,
+        neighbours);
+    if (accesses.wholeVectors && accesses.narrowestBytes < kBusy &&
+        accesses.widestBytes * neighbours <= kWidest)
+      return neighbours;
+  }
+  return 1;
+}
+
 /// How a task is shared, and whether a row stays in registers: always, where columns are reduced.
 void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
-  int64_t live = countLiveRegisters(r);
+  int64_t live = countLiveRegisters(r), mostNeighbours = findWidth();
+  auto setShare = [&](const ReductionShape &shape) {
+    share = target.shareReduction(function, shape);
+    width = mostNeighbours;
+    while (width > 1 && elements < share.lanes * width)
+      width /= 2;
+  };
   auto keeps = [&](int64_t registers) {
-    int64_t steps = llvm::divideCeil(elements, share.lanes);
-    return steps <= kMostSteps && steps * registers <= target.getFreeRegisters(function);
+    int64_t ofLane = llvm::divideCeil(elements / width, share.lanes) * width,
+            rest = elements % width == 0 ? 0 : 1;
+    return ofLane <= kMostElements &&
+           (ofLane + rest) * registers <= target.getFreeRegisters(function);
   };
   int64_t ofStrip = live + static_cast<int64_t>(shared.size() + r.columns.size());
   if (!r.columns.empty()) {
-    share = target.shareReduction(function, {rows, columns, elements, r.stripRows, ofStrip});
+    setShare({rows, columns, elements, r.stripRows, ofStrip});
     inRegisters = true;
     return;
   }
   if (!shared.empty() && columns == 1) {
-    share = target.shareReduction(function, {rows, columns, elements, /*strip=*/0});
+    setShare({rows, columns, elements, /*strip=*/0});
     inRegisters = keeps(ofStrip);
     if (inRegisters)
       return;
   }
-  share = target.shareReduction(function, {.rows = rows,
-                                           .columns = columns,
-                                           .elements = elements,
-                                           .transposed = columns > 1 && readsTransposed()});
+  setShare({.rows = rows,
+            .columns = columns,
+            .elements = elements,
+            .transposed = columns > 1 && readsTransposed()});
   inRegisters = keeps(live);
 }
 
 KernelFunction ThreadReduction::emit() {
   const Domain &domain = r.domain;
-  auto inner = static_cast<unsigned>(domain.innermost());
   SmallVector<unsigned> kept;
   int64_t rows = 1, columns = domain.reduced[inner] ? 1 : domain.extents[inner];
   for (unsigned i = 0; i < r.position.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -16,33 +17,59 @@ static constexpr int64_t kLoopSteps = 4;
 /// where there are many more.
 static constexpr int64_t kCascadeTurns = 64;
 
-/// `count` steps from element `first` of the row on.
-SmallVector<ThreadReduction::Step> ThreadReduction::stepsFrom(Value first, int64_t count,
-                                                              bool allInRow) {
-  SmallVector<Step> steps(count);
-  for (auto [k, step] : llvm::enumerate(steps)) {
-    BodyEmitter::Scope scope(emitter, &step.memory);
-    Value offset = index.constant(static_cast<int64_t>(k) * share.lanes);
-    Value element = b.create<arith::AddIOp>(loc, first, offset);
-    if (!allInRow && k + 1 == steps.size()) {
-      Value last = index.constant(elements - 1);
-      step.inRow = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, element, last);
-      element = b.create<arith::MinUIOp>(loc, element, last);
-    }
-    setRow(emitter, r.domain, reduced, element);
-    for (unsigned dim : reduced)
-      step.at.push_back(index.evaluate(index.dim(dim)).base);
+/// The step at element `first + offset` of the row. Where that may be one that is not below `end`,
+/// it is the last below.
+ThreadReduction::Step ThreadReduction::makeStep(Value first, int64_t offset, int64_t neighbours,
+                                                std::optional<int64_t> end) {
+  Step step;
+  step.width = neighbours;
+  BodyEmitter::Scope scope(emitter, &step.memory);
+  Value element = b.create<arith::AddIOp>(loc, first, index.constant(offset));
+  if (end) {
+    Value last = index.constant(*end - neighbours);
+    step.inRow = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, element, last);
+    element = b.create<arith::MinUIOp>(loc, element, last);
   }
+  index.setVector(inner, neighbours);
+  setRow(emitter, r.domain, reduced, element);
+  for (unsigned dim : reduced)
+    step.at.push_back(index.evaluate(index.dim(dim)).base);
+  index.setVector(~0u, 1);
+  return step;
+}
+
+/// Those of the thread's steps that are from element `begin` of the row on.
+SmallVector<ThreadReduction::Step> ThreadReduction::stepsToEnd(int64_t begin) {
+  Value lane = target.getShare(b, function);
+  int64_t rest = elements % width, whole = elements - rest, together = share.lanes * width;
+  SmallVector<Step> steps;
+  if (begin < whole) {
+    Value first = b.create<arith::AddIOp>(loc, index.constant(begin), inElements(lane));
+    for (int64_t offset = 0; begin + offset < whole; offset += together) {
+      bool isWhole = begin + offset + together <= whole;
+      steps.push_back(
+          makeStep(first, offset, width, isWhole ? std::nullopt : std::optional<int64_t>(whole)));
+    }
+  }
+  if (rest > 0)
+    steps.push_back(makeStep(lane, whole, /*neighbours=*/1, elements));
   return steps;
 }
 
 void ThreadReduction::forEach(Steps steps, function_ref<void(Step &)> body) {
   for (Step &step : steps) {
     BodyEmitter::Scope scope(emitter, &step.memory);
+    index.setVector(inner, step.width);
     for (auto [dim, value] : llvm::zip(reduced, step.at))
       index.setDim(dim, value, r.domain.extents[dim]);
     body(step);
+    index.setVector(~0u, 1);
   }
+}
+
+/// The first element of the lane's step, of lanes beside each other.
+Value ThreadReduction::inElements(Value lane) {
+  return width == 1 ? lane : Value(b.create<arith::MulIOp>(loc, lane, index.constant(width)));
 }
 
 /// Walks the thread's part of the row, some steps at a time. `body` gets and returns the carried
@@ -51,14 +78,15 @@ void ThreadReduction::forEach(Steps steps, function_ref<void(Step &)> body) {
 SmallVector<Value> ThreadReduction::overRow(ValueRange carried, Body body, Combine combine) {
   if (inRegisters)
     return body(carried, rowSteps);
-  int64_t together = kLoopSteps * share.lanes, loops = elements / together,
-          rest = elements - loops * together;
-  Value lane = target.getShare(b, function);
+  int64_t apart = share.lanes * width, together = kLoopSteps * apart, loops = elements / together;
+  Value lane = inElements(target.getShare(b, function));
   Value start = index.constant(0), end = index.constant(loops * together);
   auto turns = [&](Value low, Value high, ValueRange from) {
     return forLoop(emitter, low, high, together, from, [&](Value i, ValueRange in) {
       Value first = b.create<arith::AddIOp>(loc, i, lane);
-      SmallVector<Step> steps = stepsFrom(first, kLoopSteps, /*allInRow=*/true);
+      SmallVector<Step> steps;
+      for (int64_t k = 0; k < kLoopSteps; ++k)
+        steps.push_back(makeStep(first, k * apart, width));
       return body(in, steps);
     });
   };
@@ -72,12 +100,10 @@ SmallVector<Value> ThreadReduction::overRow(ValueRange carried, Body body, Combi
   } else {
     values = turns(start, end, carried);
   }
-  if (rest == 0)
+  if (loops * together == elements)
     return values;
   BodyEmitter::Scope scope(emitter);
-  Value first = b.create<arith::AddIOp>(loc, end, lane);
-  SmallVector<Step> steps =
-      stepsFrom(first, llvm::divideCeil(rest, share.lanes), rest % share.lanes == 0);
+  SmallVector<Step> steps = stepsToEnd(loops * together);
   return body(values, steps);
 }
 
@@ -103,15 +129,34 @@ void ThreadReduction::storeFull(Steps steps, size_t depth) {
   });
 }
 
-/// Adds what the steps have to the thread's totals.
+/// The neighbours of a vector combined, as a tree.
+Value ThreadReduction::combineNeighbours(prim::ReduceOp reduction, Value vector) {
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < index.width(); ++i)
+    values.push_back(b.create<vector::ExtractOp>(loc, vector, ArrayRef<int64_t>{i}));
+  while (values.size() > 1) {
+    size_t half = values.size() / 2;
+    for (size_t i = 0; i < half; ++i)
+      values[i] = Reductions::combine(emitter, reduction, values[i], values[i + half]);
+    values.truncate(half);
+  }
+  return values.front();
+}
+
+/// Adds what the steps have to the thread's totals: of all neighbours, or of columns, which are
+/// vectors, of each.
 void ThreadReduction::combine(Steps steps, ArrayRef<prim::ReduceOp> reductions,
                               MutableArrayRef<Value> totals) {
   forEach(steps, [&](Step &step) {
     for (auto [reduction, total] : llvm::zip(reductions, totals)) {
       Value x = r.operandOf(emitter, reduction);
+      Value neutral = Reductions::initialOf(emitter, reduction);
+      if (isa<VectorType>(total.getType()))
+        neutral = emitter.toVector(neutral);
+      else if (step.width > 1)
+        x = combineNeighbours(reduction, x);
       if (step.inRow)
-        x = b.create<arith::SelectOp>(loc, step.inRow, x,
-                                      Reductions::initialOf(emitter, reduction));
+        x = b.create<arith::SelectOp>(loc, step.inRow, x, neutral);
       total = Reductions::combine(emitter, reduction, total, x);
     }
   });

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions by threads, some of which share the elements of a result.
 //
-// What a thread has of a row it takes in steps, an element each. Where these are few, the passes
-// are without loops, and what one computes of an element the next finds in registers: a row is read
-// once. Otherwise each pass is a loop over some steps at a time.
+// What a thread has of a row it takes in steps, an element each, or of 16-bit floats some
+// neighbours. Where these are few, the passes are without loops, and what one computes of an
+// element the next finds in registers: a row is read once. Otherwise each pass is a loop over some
+// steps at a time.
 //
 // Rows that stay in registers may be taken in strips, one row after the other: what they share,
 // such as a normalisation's scale, is read once for all of them, and what is reduced of the strip,
@@ -22,7 +23,8 @@ public:
       : r(r), function(function), target(target),
         emitter(r.kernel, function, target, errors, static_cast<unsigned>(r.position.size()) + 1),
         index(emitter.indices()), b(emitter.builder()), loc(emitter.loc()),
-        elements(r.domain.count(true)), shared(r.findShared()) {
+        inner(static_cast<unsigned>(r.domain.innermost())), elements(r.domain.count(true)),
+        shared(r.findShared()) {
     for (unsigned i = 0; i < r.position.size(); ++i)
       if (r.domain.reduced[i] && r.domain.extents[i] != 1)
         reduced.push_back(i);
@@ -33,10 +35,11 @@ public:
   KernelFunction emit();
 
 private:
-  /// An element that the thread takes.
+  /// Elements that the thread takes at once.
   struct Step {
-    llvm::SmallVector<mlir::Value> at; // values of the reduced dimensions
-    mlir::Value inRow; // whether the row has it, else it is the row's last; null if it has
+    int64_t width;                     // how many: neighbours along the innermost dimension
+    llvm::SmallVector<mlir::Value> at; // values of the reduced dimensions, of the first
+    mlir::Value inRow; // whether the row has them, else they are the row's last; null if it has
     BodyEmitter::Memory memory;
   };
   using Steps = llvm::MutableArrayRef<Step>;
@@ -45,6 +48,7 @@ private:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, mlir::ValueRange)>;
 
   bool readsTransposed() const;
+  int64_t findWidth() const;
   void chooseShare(int64_t rows, int64_t columns);
   void emitRow(Steps start);
   void emitStrip(mlir::Value task, int64_t rows, llvm::ArrayRef<unsigned> kept);
@@ -53,9 +57,13 @@ private:
   void emitOnline(size_t level, llvm::ArrayRef<OnlineSum> sums);
   void emitOutputs();
   llvm::SmallVector<Step> stepsOfRow();
-  llvm::SmallVector<Step> stepsFrom(mlir::Value first, int64_t count, bool allInRow);
+  llvm::SmallVector<Step> stepsToEnd(int64_t begin);
+  Step makeStep(mlir::Value first, int64_t offset, int64_t neighbours,
+                std::optional<int64_t> end = std::nullopt);
+  mlir::Value inElements(mlir::Value lane);
   void forEach(Steps steps, llvm::function_ref<void(Step &)> body);
   llvm::SmallVector<mlir::Value> initialOf(llvm::ArrayRef<prim::ReduceOp> reductions);
+  mlir::Value combineNeighbours(prim::ReduceOp reduction, mlir::Value vector);
   void combine(Steps steps, llvm::ArrayRef<prim::ReduceOp> reductions,
                llvm::MutableArrayRef<mlir::Value> totals);
   mlir::Value combineLanes(prim::ReduceOp reduction, mlir::Value total);
@@ -71,10 +79,12 @@ private:
   IndexEmitter &index;
   mlir::OpBuilder &b;
   mlir::Location loc;
+  unsigned inner;                        // the innermost dimension
   int64_t elements;                      // of a row
   llvm::SmallVector<mlir::Value> shared; // by the rows
   llvm::SmallVector<unsigned> reduced;
   ReductionShare share;
+  int64_t width = 1; // of steps, but for those of what is left at the end of a row
   bool inRegisters = false;
   llvm::SmallVector<Step> rowSteps;            // of the whole row, where it stays in registers
   llvm::SmallVector<mlir::Value> columnTotals; // for each step those of `r.columns`

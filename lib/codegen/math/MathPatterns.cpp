@@ -125,6 +125,55 @@ template <typename From, typename To> struct UseInstruction : OpRewritePattern<F
   }
 };
 
+/// f32 to bf16, of vectors two at a time. There is no intrinsic that gives integers, as which bf16
+/// is moved.
+struct UseRounding : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    FloatType from = elementOf(op.getIn().getType()), to = elementOf(op.getType());
+    auto vector = dyn_cast<VectorType>(op.getType());
+    if (!from || !from.isF32() || !to || !to.isBF16() || (vector && vector.getRank() != 1))
+      return rewriter.notifyMatchFailure(op, "not f32 to bf16, scalar or vector");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    if (!vector) {
+      rewriter.replaceOp(op, round(b, op.getIn(), to));
+      return success();
+    }
+    Value result = b.create<arith::ConstantOp>(b.getZeroAttr(vector));
+    int64_t count = vector.getNumElements();
+    for (int64_t i = 0; i + 1 < count; i += 2) {
+      Value low = b.create<vector::ExtractOp>(op.getIn(), i),
+            high = b.create<vector::ExtractOp>(op.getIn(), i + 1);
+      Value word =
+          instruction(b, b.getI32Type(), "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f", {high, low});
+      Value pair = b.create<vector::BitCastOp>(
+          VectorType::get({2}, to),
+          b.create<vector::SplatOp>(VectorType::get({1}, word.getType()), word));
+      result = b.create<vector::InsertStridedSliceOp>(pair, result, i, 1);
+    }
+    if (count % 2 != 0) {
+      Value last = b.create<vector::ExtractOp>(op.getIn(), count - 1);
+      result = b.create<vector::InsertOp>(round(b, last, to), result, count - 1);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  static Value instruction(ImplicitLocOpBuilder &b, Type result, StringRef text,
+                           StringRef registers, ValueRange operands) {
+    return b
+        .create<LLVM::InlineAsmOp>(result, operands, text, registers, /*has_side_effects=*/false,
+                                   /*is_align_stack=*/false, LLVM::AsmDialectAttr(), ArrayAttr())
+        .getRes();
+  }
+  static Value round(ImplicitLocOpBuilder &b, Value x, Type to) {
+    Value bits = instruction(b, b.getI16Type(), "cvt.rn.bf16.f32 $0, $1;", "=h,f", x);
+    return b.create<arith::BitcastOp>(to, bits);
+  }
+};
+
 /// 1 / x of f32.
 struct UseReciprocal : OpRewritePattern<arith::DivFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -164,7 +213,7 @@ void populateDevicePatterns(RewritePatternSet &patterns) {
 #define ACCC_DEVICE_FUNCTION(OP, NAME, ULP)                                                        \
   patterns.add<ExpandFunction<math::OP, &device::NAME>>(patterns.getContext(), preferred);
 #include "codegen/math/MathDeviceBounds.def"
-  patterns.add<UseReciprocal, UseInstruction<arith::MaximumFOp, LLVM::MaximumOp>,
+  patterns.add<UseReciprocal, UseRounding, UseInstruction<arith::MaximumFOp, LLVM::MaximumOp>,
                UseInstruction<arith::MinimumFOp, LLVM::MinimumOp>>(patterns.getContext());
   populateCallPatterns(patterns, "__nv_");
   StringRef remainder = arith::RemFOp::getOperationName();

@@ -27,10 +27,7 @@ void ThreadReduction::emitStrip(Value task, int64_t rows, ArrayRef<unsigned> kep
       emitter.element(value, r.position);
   });
   SmallVector<Value> totals;
-  forEach(steps, [&](Step &) {
-    for (Value initial : initialOf(r.columns))
-      totals.push_back(emitter.toVector(initial));
-  });
+  forEach(steps, [&](Step &) { llvm::append_range(totals, initialOf(r.columns)); });
   Value low = b.create<arith::MulIOp>(loc, task, index.constant(share.strip));
   Value high = b.create<arith::AddIOp>(loc, low, index.constant(share.strip));
   if (rows % share.strip != 0)
@@ -78,24 +75,44 @@ bool ThreadReduction::readsTransposed() const {
   });
 }
 
-/// How many neighbours a lane takes at once, of a row that has many. One element of 4 bytes after
-/// the other keeps memory busy; of narrower ones too few bytes would be on their way.
+/// Whether a lane should take so many neighbours along the innermost dimension at once. One element
+/// of 4 bytes after the other keeps memory busy; of narrower ones too few bytes would be on their
+/// way.
+bool ThreadReduction::takesVectors(int64_t neighbours) const {
+  constexpr int64_t kBusy = 4, kWidest = 8; // bytes
+  BodyEmitter::Recorder accesses = recordAccesses(
+      r.kernel, r.domain, target, [&](BodyEmitter &emitter) { r.emitAll(emitter); }, inner,
+      neighbours);
+  return accesses.wholeVectors && accesses.narrowestBytes < kBusy &&
+         accesses.widestBytes * neighbours <= kWidest;
+}
+
+static constexpr int64_t kMostNeighbours = 4;
+
+/// How many of a row that has many.
 int64_t ThreadReduction::findWidth() const {
-  constexpr int64_t kMost = 4, kBusy = 4, kWidest = 8; // bytes
   if (!r.domain.reduced[inner])
     return 1;
   // A row of several dimensions or columns has no rest.
   bool divides = reduced.size() > 1 || !r.columns.empty();
-  for (int64_t neighbours = kMost; neighbours > 1; neighbours /= 2) {
-    if (divides && r.domain.extents[inner] % neighbours != 0)
-      continue;
-    BodyEmitter::Recorder accesses = recordAccesses(
-        r.kernel, r.domain, target, [&](BodyEmitter &emitter) { r.emitAll(emitter); }, inner,
-        neighbours);
-    if (accesses.wholeVectors && accesses.narrowestBytes < kBusy &&
-        accesses.widestBytes * neighbours <= kWidest)
+  for (int64_t neighbours = kMostNeighbours; neighbours > 1; neighbours /= 2)
+    if (!(divides && r.domain.extents[inner] % neighbours != 0) && takesVectors(neighbours))
       return neighbours;
-  }
+  return 1;
+}
+
+/// How many columns.
+int64_t ThreadReduction::findColumns() const {
+  if (r.domain.reduced[inner])
+    return 1;
+  auto store = [&](BodyEmitter &emitter) {
+    r.emitAll(emitter);
+    r.storeKept(emitter);
+  };
+  for (int64_t neighbours = kMostNeighbours; neighbours > 1; neighbours /= 2)
+    if (r.domain.extents[inner] % neighbours == 0 && takesVectors(neighbours) &&
+        recordAccesses(r.kernel, r.domain, target, store, inner, neighbours).wholeVectors)
+      return neighbours;
   return 1;
 }
 
@@ -111,8 +128,8 @@ void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
   auto keeps = [&](int64_t registers) {
     int64_t ofLane = llvm::divideCeil(elements / width, share.lanes) * width,
             rest = elements % width == 0 ? 0 : 1;
-    return ofLane <= kMostElements &&
-           (ofLane + rest) * registers <= target.getFreeRegisters(function);
+    return ofLane * together <= (together > 1 ? 2 : 1) * kMostElements &&
+           (ofLane + rest) * together * registers <= target.getFreeRegisters(function);
   };
   int64_t ofStrip = live + static_cast<int64_t>(shared.size() + r.columns.size());
   if (!r.columns.empty()) {
@@ -136,7 +153,8 @@ void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
 KernelFunction ThreadReduction::emit() {
   const Domain &domain = r.domain;
   SmallVector<unsigned> kept;
-  int64_t rows = 1, columns = domain.reduced[inner] ? 1 : domain.extents[inner];
+  together = findColumns();
+  int64_t rows = 1, columns = domain.reduced[inner] ? 1 : domain.extents[inner] / together;
   for (unsigned i = 0; i < r.position.size(); ++i) {
     index.setDim(i, index.constant(0), domain.extents[i]);
     if (domain.reduced[i] || domain.extents[i] == 1 || i == inner)
@@ -165,10 +183,14 @@ KernelFunction ThreadReduction::emit() {
             hasResult = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, column, last);
             column = b.create<arith::MinUIOp>(loc, column, last);
           }
-          index.setDim(inner, column, columns);
+          if (together > 1)
+            column = b.create<arith::MulIOp>(loc, column, index.constant(together));
+          index.setVector(inner, together);
+          index.setDim(inner, column, domain.extents[inner]);
         }
         SmallVector<Step> steps = stepsOfRow();
         emitRow(steps);
+        index.setVector(inner, 1);
       });
   return KernelFunction{function, target.getLaunchShape(function, tasks)};
 }

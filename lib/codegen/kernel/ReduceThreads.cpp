@@ -30,11 +30,11 @@ ThreadReduction::Step ThreadReduction::makeStep(Value first, int64_t offset, int
     step.inRow = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, element, last);
     element = b.create<arith::MinUIOp>(loc, element, last);
   }
-  index.setVector(inner, neighbours);
+  index.setVector(inner, neighbours * together);
   setRow(emitter, r.domain, reduced, element);
   for (unsigned dim : reduced)
     step.at.push_back(index.evaluate(index.dim(dim)).base);
-  index.setVector(~0u, 1);
+  index.setVector(inner, together);
   return step;
 }
 
@@ -59,11 +59,11 @@ SmallVector<ThreadReduction::Step> ThreadReduction::stepsToEnd(int64_t begin) {
 void ThreadReduction::forEach(Steps steps, function_ref<void(Step &)> body) {
   for (Step &step : steps) {
     BodyEmitter::Scope scope(emitter, &step.memory);
-    index.setVector(inner, step.width);
+    index.setVector(inner, step.width * together);
     for (auto [dim, value] : llvm::zip(reduced, step.at))
       index.setDim(dim, value, r.domain.extents[dim]);
     body(step);
-    index.setVector(~0u, 1);
+    index.setVector(inner, together);
   }
 }
 
@@ -143,8 +143,8 @@ Value ThreadReduction::combineNeighbours(prim::ReduceOp reduction, Value vector)
   return values.front();
 }
 
-/// Adds what the steps have to the thread's totals: of all neighbours, or of columns, which are
-/// vectors, of each.
+/// Adds what the steps have to the thread's totals: of all neighbours, or where these are columns,
+/// whose totals are vectors, of each.
 void ThreadReduction::combine(Steps steps, ArrayRef<prim::ReduceOp> reductions,
                               MutableArrayRef<Value> totals) {
   forEach(steps, [&](Step &step) {
@@ -163,15 +163,23 @@ void ThreadReduction::combine(Steps steps, ArrayRef<prim::ReduceOp> reductions,
 }
 
 Value ThreadReduction::combineLanes(prim::ReduceOp reduction, Value total) {
-  return target.combineLanes(emitter, total, [&](Value a, Value c) {
-    return Reductions::combine(emitter, reduction, a, c);
-  });
+  auto ofLanes = [&](Value value) {
+    return target.combineLanes(emitter, value, [&](Value a, Value c) {
+      return Reductions::combine(emitter, reduction, a, c);
+    });
+  };
+  if (together == 1)
+    return ofLanes(total);
+  for (int64_t i = 0; i < together; ++i)
+    total = b.create<vector::InsertOp>(loc, ofLanes(b.create<vector::ExtractOp>(loc, total, i)),
+                                       total, i);
+  return total;
 }
 
 SmallVector<Value> ThreadReduction::initialOf(ArrayRef<prim::ReduceOp> reductions) {
   SmallVector<Value> initial;
   for (prim::ReduceOp reduction : reductions)
-    initial.push_back(Reductions::initialOf(emitter, reduction));
+    initial.push_back(emitter.toVector(Reductions::initialOf(emitter, reduction)));
   return initial;
 }
 

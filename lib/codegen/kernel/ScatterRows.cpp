@@ -43,6 +43,12 @@ private:
     Value firstRow, endRow, firstColumn, endColumn;
   };
   Piece enter(Value task, Share share);
+  struct Row {
+    Value number;
+    Value exists; // else it is the task's last; null if it does
+  };
+  void forRowsTogether(const Piece &piece, Share share, function_ref<void(ArrayRef<Row>)> body);
+  void forEachData(ArrayRef<Row> rows, function_ref<void(size_t, Value)> body);
   void emitRows(Value task, Share share);
   void emitSortedRows(Value task, Share share);
   void emitRun(Value task, int64_t runs);
@@ -243,9 +249,49 @@ ThreadScatter::Piece ThreadScatter::enter(Value task, Share share) {
   return {row, endOf(row, share.rows, extent), column, endOf(column, share.columns, columns)};
 }
 
+/// Calls body for the rows of a task, some at a time.
+void ThreadScatter::forRowsTogether(const Piece &piece, Share share,
+                                    function_ref<void(ArrayRef<Row>)> body) {
+  int64_t together = std::min<int64_t>(share.rows, 4);
+  bool allExist = share.rows % together == 0 && extent % share.rows == 0;
+  Value last = subtract(piece.endRow, index.constant(1));
+  forLoop(emitter, piece.firstRow, piece.endRow, together, [&](Value first) {
+    SmallVector<Row> rows = {{first, nullptr}};
+    for (int64_t i = 1; i < together; ++i) {
+      Value row = add(first, index.constant(i));
+      if (allExist)
+        rows.push_back({row, nullptr});
+      else
+        rows.push_back({least(row, last), compare(arith::CmpIPredicate::ule, row, last)});
+    }
+    body(rows);
+  });
+}
+
+/// Calls body for the number of each row and what the data have of it in the lane's column. That is
+/// read of all rows before the first body, so that it is on its way together.
+void ThreadScatter::forEachData(ArrayRef<Row> rows, function_ref<void(size_t, Value)> body) {
+  auto inRow = [&](Row row, function_ref<void()> part) {
+    BodyEmitter::Scope scope(emitter);
+    index.setDim(axis, row.number, extent);
+    part();
+  };
+  SmallVector<Value> data;
+  for (Row row : rows)
+    inRow(row, [&] { data.push_back(emitter.element(scatter.getData(), element)); });
+  for (auto [i, row] : llvm::enumerate(rows))
+    inRow(row, [&, i = i] {
+      if (row.exists)
+        branch(emitter, row.exists, [&] { body(i, data[i]); });
+      else
+        body(i, data[i]);
+    });
+}
+
 void ThreadScatter::emitRows(Value task, Share share) {
-  auto [firstRow, endRow, firstColumn, endColumn] = enter(task, share);
-  Value lane = target.getLane(b, function);
+  Piece piece = enter(task, share);
+  auto [firstRow, endRow, firstColumn, endColumn] = piece;
+  Value lane = target.getLane(b, function), own = add(firstRow, lane);
   // An element is always the same lane's: that of its column or, of a single column, of its row.
   auto inColumns = [&](function_ref<void()> body) {
     if (columns == 1)
@@ -262,14 +308,16 @@ void ThreadScatter::emitRows(Value task, Share share) {
     index.setDim(axis, row, extent);
     if (columns > 1)
       return body();
-    Value own = b.create<arith::SubIOp>(loc, row, firstRow);
-    branch(emitter, compare(arith::CmpIPredicate::eq, lane, own), body);
+    branch(emitter, compare(arith::CmpIPredicate::eq, row, own), body);
   };
-  forLoop(emitter, firstRow, endRow, 1, [&](Value row) {
-    inColumns([&] {
-      inRow(row, [&] { emitter.store(0, element, emitter.element(scatter.getData(), element)); });
-    });
-  });
+  auto copy = [&](ArrayRef<Row> rows) {
+    forEachData(rows, [&](size_t, Value data) { emitter.store(0, element, data); });
+  };
+  if (columns == 1)
+    branch(emitter, compare(arith::CmpIPredicate::ult, own, endRow),
+           [&] { copy(Row{own, nullptr}); });
+  else
+    forRowsTogether(piece, share, [&](ArrayRef<Row> rows) { inColumns([&] { copy(rows); }); });
   forLoop(emitter, index.constant(0), index.constant(indexCount), lanes, [&](Value first) {
     std::optional<Read> read = readIndex(first, lane);
     if (!read)
@@ -354,7 +402,8 @@ Value ThreadScatter::apply(Value total, Value first, Value end) {
 }
 
 void ThreadScatter::emitSortedRows(Value task, Share share) {
-  auto [firstRow, endRow, firstColumn, endColumn] = enter(task, share);
+  Piece piece = enter(task, share);
+  auto [firstRow, endRow, firstColumn, endColumn] = piece;
   Value lane = target.getLane(b, function), own = add(firstRow, lane);
   Value isFirst = compare(arith::CmpIPredicate::eq, lane, index.constant(0));
   Value edge = countBelow(b.create<arith::SelectOp>(loc, isFirst, firstRow, endRow));
@@ -370,25 +419,27 @@ void ThreadScatter::emitSortedRows(Value task, Share share) {
     return b.create<arith::SelectOp>(loc, compare(arith::CmpIPredicate::ult, number, last), ofNext,
                                      high);
   };
-  auto emitRow = [&](Value row, Value first, Value end) {
-    index.setDim(axis, row, extent);
-    Value data = emitter.element(scatter.getData(), element);
-    emitter.store(0, element, apply(data, first, end));
-  };
   // A single column: each lane has a row.
   if (columns == 1) {
     Value end = endOfRow(lane);
-    return branch(emitter, compare(arith::CmpIPredicate::ult, own, endRow),
-                  [&] { emitRow(own, start, end); });
+    return branch(emitter, compare(arith::CmpIPredicate::ult, own, endRow), [&] {
+      forEachData(Row{own, nullptr},
+                  [&](size_t, Value data) { emitter.store(0, element, apply(data, start, end)); });
+    });
   }
-  forLoop(emitter, firstRow, endRow, 1, [&](Value row) {
-    Value number = subtract(row, firstRow);
-    Value first = share.rows > 1 ? target.getFromLane(emitter, start, number) : low;
-    Value end = endOfRow(number);
+  forRowsTogether(piece, share, [&](ArrayRef<Row> rows) {
+    SmallVector<Value> firsts, ends; // of each row's updates
+    for (Row row : rows) {
+      Value number = subtract(row.number, firstRow);
+      firsts.push_back(share.rows > 1 ? target.getFromLane(emitter, start, number) : low);
+      ends.push_back(endOfRow(number));
+    }
     target.loopOverLanes(emitter, flat, columns, firstColumn, endColumn, /*exact=*/false, {},
                          [&](ValueRange, Value) {
                            set(inner, index.evaluate(index.dim(flat)).base);
-                           emitRow(row, first, end);
+                           forEachData(rows, [&](size_t i, Value data) {
+                             emitter.store(0, element, apply(data, firsts[i], ends[i]));
+                           });
                            return SmallVector<Value>();
                          });
   });

@@ -48,7 +48,9 @@ private:
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, mlir::ValueRange)>;
 
   bool readsTransposed() const;
+  bool takesVectors(int64_t neighbours) const;
   int64_t findWidth() const;
+  int64_t findColumns() const;
   void chooseShare(int64_t rows, int64_t columns);
   void emitRow(Steps start);
   void emitStrip(mlir::Value task, int64_t rows, llvm::ArrayRef<unsigned> kept);
@@ -84,7 +86,8 @@ private:
   llvm::SmallVector<mlir::Value> shared; // by the rows
   llvm::SmallVector<unsigned> reduced;
   ReductionShare share;
-  int64_t width = 1; // of steps, but for those of what is left at the end of a row
+  int64_t width = 1;    // of steps, but for those of what is left at the end of a row
+  int64_t together = 1; // columns that a lane has, neighbours
   bool inRegisters = false;
   llvm::SmallVector<Step> rowSteps;            // of the whole row, where it stays in registers
   llvm::SmallVector<mlir::Value> columnTotals; // for each step those of `r.columns`

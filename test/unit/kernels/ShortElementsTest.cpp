@@ -166,3 +166,36 @@ TEST_CASE("rows of short elements with columns of strips") {
     check(shaped(of, {512, columns, columns}, "bf16"), 4e-3);
   }
 }
+
+/// Results beside each other, of which a lane has several: few and many, in registers and not.
+TEST_CASE("columns of short elements") {
+  const int64_t shapes[][3] = {{1, 5000, 4},  {1, 3000, 64}, {3, 40, 8},    {2, 1100, 12},
+                               {40, 300, 33}, {500, 6, 6},   {2, 70, 1000}, {1, 9, 130}};
+  for (const char *element : {"bf16", "f16"})
+    for (auto [rows, extent, columns] : shapes) {
+      auto type = [](std::initializer_list<int64_t> shape, const std::string &of) {
+        std::string text = "tensor<";
+        for (int64_t extent : shape)
+          text += std::to_string(extent) + "x";
+        return text + of + ">";
+      };
+      std::string x = type({rows, extent, columns}, element),
+                  f = type({rows, extent, columns}, "f32"), k = type({rows, columns}, "f32"),
+                  s = type({rows, columns}, element), c = type({columns}, "f32");
+      check("func.func @f(%a: " + x + ", %c: " + c + ") -> (" + x + ", " + k + ", " + s + ") {\n" +
+                "  %w = prim.convert %a : (" + x + ") -> " + f +
+                "\n  %m = prim.reduce max %w {dimensions = array<i64: 1>} : (" + f + ") -> " + k +
+                "\n  %b = prim.broadcast %m {dimensions = array<i64: 0, 2>} : (" + k + ") -> " + f +
+                "\n  %d = prim.sub %w, %b : (" + f + ", " + f + ") -> " + f +
+                "\n  %e = prim.exp %d : (" + f + ") -> " + f +
+                "\n  %t = prim.reduce sum %e {dimensions = array<i64: 1>} : (" + f + ") -> " + k +
+                "\n  %tb = prim.broadcast %t {dimensions = array<i64: 0, 2>} : (" + k + ") -> " +
+                f + "\n  %y = prim.div %e, %tb : (" + f + ", " + f + ") -> " + f +
+                "\n  %r = prim.convert %y : (" + f + ") -> " + x +
+                "\n  %cb = prim.broadcast %c {dimensions = array<i64: 1>} : (" + c + ") -> " + k +
+                "\n  %u = prim.mul %m, %cb : (" + k + ", " + k + ") -> " + k +
+                "\n  %v = prim.convert %u : (" + k + ") -> " + s + "\n  return %r, %t, %v : " + x +
+                ", " + k + ", " + s + "\n}\n",
+            toleranceOf(element));
+    }
+}

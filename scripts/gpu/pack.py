@@ -146,6 +146,10 @@ def needed(program):
     }
 
 
+OF_STEPS = ["--weights", "none", "--loss-only"]
+"""For models whose steps are measured: the contenders return the loss alone as well."""
+
+
 def compile_options(meta, file):
     options = ["--loss", meta["loss"], "--optimizer", meta["optimizer"]]
     for name, size in meta["dims"].items():
@@ -156,11 +160,11 @@ def compile_options(meta, file):
     return options
 
 
-def compile_in(precisions, build, model, meta, folder, weights):
+def compile_in(precisions, build, model, meta, folder, options):
     for precision in precisions:
         library = folder / LIBRARIES[precision]
         command = [build / "bin" / "accc", "compile", model, "-o", library, "--target", "cuda"]
-        command += ["--arch", ARCHS, "--weights", weights, *compile_options(meta, model.name)]
+        command += ["--arch", ARCHS, *options, *compile_options(meta, model.name)]
         report = folder / "report.json"
         call([*command, *OPTIONS[precision], "--report", report], stderr=subprocess.DEVNULL)
         needless = precision == "bf16-attention" and not runs_attention(json.loads(report.read_text()))
@@ -188,7 +192,7 @@ def pack_golden(packed, build, name):
     def fill(folder):
         for file in files:
             shutil.copy(file, folder)
-        compile_in(precisions, build, source / "model.onnx", meta, folder, "embed")
+        compile_in(precisions, build, source / "model.onnx", meta, folder, ["--weights", "embed"])
 
     compiler = build / "bin" / "accc"
     packed.make(f"goldens/{name}", [compiler, ARCHS, precisions, source / "model.onnx", *files], fill)
@@ -214,10 +218,10 @@ def pack_model(packed, build, name, options):
     def fill(folder):
         shutil.copy(export / "meta.json", folder)
         shutil.copy(export / "inputs.safetensors", folder)
-        compile_in(LIBRARIES, build, export / "model.onnx", meta, folder, "none")
+        compile_in(LIBRARIES, build, export / "model.onnx", meta, folder, OF_STEPS)
 
     files = [export / file for file in ("model.onnx", "meta.json", "inputs.safetensors")]
-    packed.make(f"models/{name}", [build / "bin" / "accc", ARCHS, list(LIBRARIES), *files], fill)
+    packed.make(f"models/{name}", [build / "bin" / "accc", ARCHS, OF_STEPS, list(LIBRARIES), *files], fill)
 
 
 def pack_samples(packed, build, tests):

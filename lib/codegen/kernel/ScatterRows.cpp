@@ -1,116 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scatter where lanes are threads. A task owns some rows of the result, neighbours along the axis,
-// in some of the columns after it. Its lanes look through all indices, one each, for those of its
-// rows, and then apply these updates together, one after the other, a lane to each column. So
-// duplicates need no atomics: every element adds up its updates in their order.
-//
-// Few rows that get many updates each would be few tasks with much to do. A task is a block then
-// that owns one row: each of its warps adds up the updates of a run of the indices, and what the
-// runs have is added up in their order.
-//
-// Of sorted indices a task finds those of its rows by binary searches: two lanes look through all
-// indices for both ends of what belongs to the task, whose lanes then look there, each for its row.
-// A row is added up in registers.
-#include "codegen/kernel/Domain.h"
-#include "codegen/kernel/Scatter.h"
+// How updates are shared among tasks, and those of indices in any order.
+#include "codegen/kernel/ThreadScatter.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace accc;
 using namespace accc::codegen;
-
-namespace {
-
-/// How many rows and columns a task owns.
-struct Share {
-  int64_t rows, columns;
-};
-
-class ThreadScatter {
-public:
-  ThreadScatter(exec::KernelOp kernel, func::FuncOp function, prim::ScatterOp scatter,
-                const KernelTarget &target, ErrorTable &errors);
-  KernelFunction emit();
-
-private:
-  Share chooseShare() const;
-  int64_t chooseRuns();
-  struct Piece {
-    Value firstRow, endRow, firstColumn, endColumn;
-  };
-  Piece enter(Value task, Share share);
-  struct Row {
-    Value number;
-    Value exists; // else it is the task's last; null if it does
-  };
-  void forRowsTogether(const Piece &piece, Share share, function_ref<void(ArrayRef<Row>)> body);
-  void forEachData(ArrayRef<Row> rows, function_ref<void(size_t, Value)> body);
-  void emitRows(Value task, Share share);
-  void emitSortedRows(Value task, Share share);
-  void emitRun(Value task, int64_t runs);
-  Value sumOfRun(Value run, int64_t runs, Value lane, Value row);
-  Value combine(Value total, ArrayRef<Value> updates);
-  Value apply(Value total, Value first, Value end);
-
-  void checkEnds(Value task);
-  Value loadIndex(Value number);
-  Value countBelow(Value row) { return countBelow(row, index.constant(0), whole()); }
-  Value countBelow(Value row, Value low, Value high);
-  Value whole() { return index.constant(indexCount); }
-  struct Read {
-    Value row;    // of the index that the lane reads
-    Value exists; // whether it is one, and not past the last
-  };
-  std::optional<Read> readIndex(Value first, Value lane);
-  Value updateOf(Value number);
-
-  int64_t groupsOf(Share share) const {
-    // Where there are no rows a task still finds that all indices are wrong.
-    return std::max<int64_t>(1, static_cast<int64_t>(llvm::divideCeil(extent, share.rows)));
-  }
-  int64_t blocksOf(Share share) const {
-    return static_cast<int64_t>(llvm::divideCeil(columns, share.columns));
-  }
-  void set(ArrayRef<unsigned> dims, Value row) {
-    if (!dims.empty())
-      setRow(emitter, domain, dims, row);
-  }
-  Value add(Value a, Value c) { return b.create<arith::AddIOp>(loc, a, c); }
-  Value times(Value number, int64_t size) {
-    return b.create<arith::MulIOp>(loc, number, index.constant(size));
-  }
-  Value subtract(Value a, Value c) { return b.create<arith::SubIOp>(loc, a, c); }
-  Value least(Value a, Value c) { return b.create<arith::MinUIOp>(loc, a, c); }
-  Value endOf(Value first, int64_t size, int64_t limit) {
-    return least(add(first, index.constant(size)), index.constant(limit));
-  }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value c) {
-    return b.create<arith::CmpIOp>(loc, predicate, a, c);
-  }
-
-  prim::ScatterOp scatter;
-  func::FuncOp function;
-  const KernelTarget &target;
-  ArrayRef<int64_t> shape, indexShape;
-  bool sorted; // the indices are
-  unsigned axis, rank, indexRank;
-  int64_t extent, indexCount, slabs, columns;
-  // Loop variables: those of the result, those of the index that a lane reads and of the update
-  // that all apply, and the columns as one.
-  unsigned flat;
-  int64_t lanes; // of a warp
-  BodyEmitter emitter;
-  OpBuilder &b;
-  Location loc;
-  IndexEmitter &index;
-  Domain domain;
-  SmallVector<unsigned> outer, inner, readDims, appliedDims;
-  SmallVector<AffineExpr> element, indexPosition, update;
-};
 
 ThreadScatter::ThreadScatter(exec::KernelOp kernel, func::FuncOp function, prim::ScatterOp scatter,
                              const KernelTarget &target, ErrorTable &errors)
@@ -148,11 +44,11 @@ ThreadScatter::ThreadScatter(exec::KernelOp kernel, func::FuncOp function, prim:
 
 /// Each task reads all indices: as few tasks as keep the machine busy. What a lane has of an update
 /// it does one after the other, so that columns are divided first.
-Share ThreadScatter::chooseShare() const {
+ScatterShare ThreadScatter::chooseShare() const {
   int64_t busy = target.getBusyTasks(function);
-  Share share{std::min(lanes, static_cast<int64_t>(llvm::PowerOf2Ceil(
-                                  static_cast<uint64_t>(std::max<int64_t>(extent, 1))))),
-              columns};
+  ScatterShare share{std::min(lanes, static_cast<int64_t>(llvm::PowerOf2Ceil(
+                                         static_cast<uint64_t>(std::max<int64_t>(extent, 1))))),
+                     columns};
   auto tasks = [&] { return slabs * groupsOf(share) * blocksOf(share); };
   while (tasks() < busy && share.columns > lanes)
     share.columns =
@@ -189,38 +85,6 @@ Value ThreadScatter::loadIndex(Value number) {
   return b.create<arith::ExtSIOp>(loc, b.getI64Type(), loaded);
 }
 
-/// Of sorted indices those at both ends are in range if all are.
-void ThreadScatter::checkEnds(Value task) {
-  if (!sorted)
-    return;
-  branch(emitter, compare(arith::CmpIPredicate::eq, task, index.constant(0)), [&] {
-    for (int64_t end : {int64_t(0), indexCount - 1}) {
-      BodyEmitter::Scope scope(emitter);
-      readIndex(index.constant(end), index.constant(0));
-    }
-  });
-}
-
-/// How many of the sorted indices are below `row`, which are at least `low` and at most `high`. All
-/// lanes take as many steps.
-Value ThreadScatter::countBelow(Value row, Value low, Value high) {
-  Value bits = b.create<math::CountLeadingZerosOp>(loc, subtract(high, low));
-  return forLoop(emitter, index.constant(0), subtract(index.constant(64), bits), 1, {low, high},
-                 [&](Value, ValueRange range) -> SmallVector<Value> {
-                   Value low = range[0], high = range[1];
-                   Value middle = b.create<arith::ShRUIOp>(loc, add(low, high), index.constant(1));
-                   Value at = b.create<arith::MinUIOp>(loc, middle, index.constant(indexCount - 1));
-                   Value isBelow = compare(arith::CmpIPredicate::slt, loadIndex(at), row);
-                   Value open = compare(arith::CmpIPredicate::slt, low, high);
-                   Value up =
-                       b.create<arith::SelectOp>(loc, isBelow, add(middle, index.constant(1)), low);
-                   Value down = b.create<arith::SelectOp>(loc, isBelow, high, middle);
-                   return {b.create<arith::SelectOp>(loc, open, up, low),
-                           b.create<arith::SelectOp>(loc, open, down, high)};
-                 })
-      .front();
-}
-
 /// Of the index that the lane reads, `lane` after number `first`; none where there are no rows.
 std::optional<ThreadScatter::Read> ThreadScatter::readIndex(Value first, Value lane) {
   Value at = add(first, lane), limit = index.constant(indexCount - 1);
@@ -240,7 +104,7 @@ Value ThreadScatter::updateOf(Value number) {
 }
 
 /// Sets the loop variables before the axis to those of the task.
-ThreadScatter::Piece ThreadScatter::enter(Value task, Share share) {
+ThreadScatter::Piece ThreadScatter::enter(Value task, ScatterShare share) {
   int64_t groups = groupsOf(share), blocks = blocksOf(share);
   auto [slabAndGroup, block] = index.divide(task, blocks, slabs * groups * blocks);
   auto [slab, group] = index.divide(slabAndGroup, groups, slabs * groups);
@@ -250,7 +114,7 @@ ThreadScatter::Piece ThreadScatter::enter(Value task, Share share) {
 }
 
 /// Calls body for the rows of a task, some at a time.
-void ThreadScatter::forRowsTogether(const Piece &piece, Share share,
+void ThreadScatter::forRowsTogether(const Piece &piece, ScatterShare share,
                                     function_ref<void(ArrayRef<Row>)> body) {
   int64_t together = std::min<int64_t>(share.rows, 4);
   bool allExist = share.rows % together == 0 && extent % share.rows == 0;
@@ -288,7 +152,7 @@ void ThreadScatter::forEachData(ArrayRef<Row> rows, function_ref<void(size_t, Va
     });
 }
 
-void ThreadScatter::emitRows(Value task, Share share) {
+void ThreadScatter::emitRows(Value task, ScatterShare share) {
   Piece piece = enter(task, share);
   auto [firstRow, endRow, firstColumn, endColumn] = piece;
   Value lane = target.getLane(b, function), own = add(firstRow, lane);
@@ -382,72 +246,9 @@ Value ThreadScatter::combine(Value total, ArrayRef<Value> updates) {
   return total;
 }
 
-/// `total` with the updates of the sorted indices [first, end), all of one row, applied. Some are
-/// read at a time.
-Value ThreadScatter::apply(Value total, Value first, Value end) {
-  constexpr int64_t kTogether = 2;
-  auto loop = [&](Value from, Value to, int64_t step, Value before) {
-    return forLoop(emitter, from, to, step, before,
-                   [&](Value at, ValueRange in) -> SmallVector<Value> {
-                     SmallVector<Value> updates;
-                     for (int64_t i = 0; i < step; ++i)
-                       updates.push_back(updateOf(add(at, index.constant(i))));
-                     return {combine(in.front(), updates)};
-                   })
-        .front();
-  };
-  Value rest = b.create<arith::AndIOp>(loc, subtract(end, first), index.constant(kTogether - 1));
-  Value middle = subtract(end, rest);
-  return loop(middle, end, 1, loop(first, middle, kTogether, total));
-}
-
-void ThreadScatter::emitSortedRows(Value task, Share share) {
-  Piece piece = enter(task, share);
-  auto [firstRow, endRow, firstColumn, endColumn] = piece;
-  Value lane = target.getLane(b, function), own = add(firstRow, lane);
-  Value isFirst = compare(arith::CmpIPredicate::eq, lane, index.constant(0));
-  Value edge = countBelow(b.create<arith::SelectOp>(loc, isFirst, firstRow, endRow));
-  Value low = target.getFromLane(emitter, edge, index.constant(0));
-  Value high = target.getFromLane(emitter, edge, index.constant(1));
-  Value start = share.rows > 1 ? countBelow(least(own, endRow), low, high) : low;
-  // Where the updates of the task's row of that number end.
-  auto endOfRow = [&](Value number) -> Value {
-    if (share.rows == 1)
-      return high;
-    Value next = add(number, index.constant(1)), last = index.constant(share.rows - 1);
-    Value ofNext = target.getFromLane(emitter, start, least(next, last));
-    return b.create<arith::SelectOp>(loc, compare(arith::CmpIPredicate::ult, number, last), ofNext,
-                                     high);
-  };
-  // A single column: each lane has a row.
-  if (columns == 1) {
-    Value end = endOfRow(lane);
-    return branch(emitter, compare(arith::CmpIPredicate::ult, own, endRow), [&] {
-      forEachData(Row{own, nullptr},
-                  [&](size_t, Value data) { emitter.store(0, element, apply(data, start, end)); });
-    });
-  }
-  forRowsTogether(piece, share, [&](ArrayRef<Row> rows) {
-    SmallVector<Value> firsts, ends; // of each row's updates
-    for (Row row : rows) {
-      Value number = subtract(row.number, firstRow);
-      firsts.push_back(share.rows > 1 ? target.getFromLane(emitter, start, number) : low);
-      ends.push_back(endOfRow(number));
-    }
-    target.loopOverLanes(emitter, flat, columns, firstColumn, endColumn, /*exact=*/false, {},
-                         [&](ValueRange, Value) {
-                           set(inner, index.evaluate(index.dim(flat)).base);
-                           forEachData(rows, [&](size_t i, Value data) {
-                             emitter.store(0, element, apply(data, firsts[i], ends[i]));
-                           });
-                           return SmallVector<Value>();
-                         });
-  });
-}
-
 /// A task of a block: a row in as many columns as a warp has lanes.
 void ThreadScatter::emitRun(Value task, int64_t runs) {
-  Share share{1, lanes};
+  ScatterShare share{1, lanes};
   int64_t blocks = blocksOf(share);
   auto [slabAndRow, block] = index.divide(task, blocks, slabs * extent * blocks);
   auto [slab, row] = index.divide(slabAndRow, extent, slabs * extent);
@@ -494,7 +295,7 @@ KernelFunction ThreadScatter::emit() {
       emitRun(number, runs);
     });
   } else {
-    Share share = chooseShare();
+    ScatterShare share = chooseShare();
     tasks = slabs * groupsOf(share) * blocksOf(share);
     auto [begin, last] = emitter.tasks(tasks);
     forLoop(emitter, begin, last, 1, [&](Value task) {
@@ -507,8 +308,6 @@ KernelFunction ThreadScatter::emit() {
   }
   return {function, target.getLaunchShape(function, tasks)};
 }
-
-} // namespace
 
 KernelFunction codegen::emitScatterRows(exec::KernelOp kernel, func::FuncOp function,
                                         prim::ScatterOp scatter, const KernelTarget &target,

@@ -108,8 +108,8 @@ std::optional<int64_t> CudaTarget::getScanRun(int64_t lines, int64_t extent, boo
   return std::max(least, extent * lines / busy);
 }
 
-// They take a fraction of the time of a launch, and too few threads to keep a large GPU busy.
-int64_t CudaTarget::getSmallReductionBytes() const { return sizeThreshold(1 << 20); }
+// They take about the time of a launch, and too few threads to keep a large GPU busy.
+int64_t CudaTarget::getSmallReductionBytes() const { return sizeThreshold(1 << 22); }
 
 // 16 for each of the threads of the largest block.
 int64_t CudaTarget::getMaxRowElements() const { return sizeThreshold(1 << 14); }

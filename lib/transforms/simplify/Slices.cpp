@@ -125,6 +125,58 @@ LogicalResult sliceOfPad(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Where each dimension of `from` is in `to`, which has extents of 1 in other places; -1 where it
+/// is one of these itself.
+std::optional<SmallVector<int64_t>> placesOfDimensions(ArrayRef<int64_t> from,
+                                                       ArrayRef<int64_t> to) {
+  SmallVector<int64_t> places;
+  size_t next = 0;
+  for (int64_t extent : from) {
+    while (extent != 1 && next < to.size() && to[next] == 1)
+      ++next;
+    if (extent != 1 && (next == to.size() || to[next] != extent))
+      return std::nullopt;
+    places.push_back(extent == 1 ? -1 : static_cast<int64_t>(next++));
+  }
+  return places;
+}
+
+/// Whether all that is read of the value, whatever units its shape has, is slices.
+bool isOnlySliced(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    return isa<SliceOp>(user) || (isa<ReshapeOp>(user) && isOnlySliced(user->getResult(0)));
+  });
+}
+
+// Parts of what is transposed as a whole: each can be read where it was then, by whatever reads it.
+LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
+  Value whole = op.getOperand();
+  if (auto reshape = whole.getDefiningOp<ReshapeOp>())
+    whole = reshape.getOperand();
+  auto inner = whole.getDefiningOp<TransposeOp>();
+  if (!inner || op.getType().getNumElements() == 0 || !isOnlySliced(inner))
+    return failure();
+  std::optional<SmallVector<int64_t>> places =
+      placesOfDimensions(inner.getType().getShape(), tensorType(op.getOperand()).getShape());
+  if (!places)
+    return failure();
+  SmallVector<int64_t> starts, limits, strides;
+  starts.resize(places->size(), 0);
+  limits.resize(places->size(), 1);
+  strides.resize(places->size(), 1);
+  for (auto [at, from] : llvm::zip(*places, inner.getPermutation())) {
+    if (at < 0)
+      continue;
+    starts[from] = op.getStarts()[at];
+    limits[from] = op.getLimits()[at];
+    strides[from] = op.getStrides()[at];
+  }
+  Value part = rewriter.create<SliceOp>(op.getLoc(), inner.getOperand(), starts, limits, strides);
+  part = rewriter.create<TransposeOp>(op.getLoc(), part, inner.getPermutation());
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), part);
+  return success();
+}
+
 LogicalResult padOfPad(PadOp op, PatternRewriter &rewriter) {
   auto inner = op.getOperand().getDefiningOp<PadOp>();
   if (!inner || inner.getValue() != op.getValue() || !allZero(inner.getInterior()) ||
@@ -196,5 +248,6 @@ LogicalResult narrowUsed(SortOp op, PatternRewriter &rewriter) { return narrowSo
 void transforms::populateSliceRules(RewritePatternSet &patterns) {
   patterns.add(dropSlice).add(dropPad).add(dropEmptyInputs);
   patterns.add(sliceOfSlice).add(sliceOfConcatenate).add(sliceOfPad).add(padOfPad);
+  patterns.add(sliceOfTranspose);
   patterns.add(concatenateOfConcatenate).add(addOfNeighbouringPads).add(narrowUsed);
 }

@@ -40,8 +40,8 @@ func.func @dependent(%a: tensor<8x16xf32>, %w: tensor<16x128xf32>) -> tensor<16x
 // Large ones keep a launch each: the device is busy with one.
 // CHECK-LABEL: @large
 // CHECK-COUNT-2: prim.fusion
-func.func @large(%a: tensor<1024x512xf32>, %b: tensor<1024x512xf32>) -> (tensor<512xf32>, tensor<512xf32>) {
-  %0 = prim.reduce sum %a {dimensions = array<i64: 0>} : (tensor<1024x512xf32>) -> tensor<512xf32>
-  %1 = prim.reduce sum %b {dimensions = array<i64: 0>} : (tensor<1024x512xf32>) -> tensor<512xf32>
+func.func @large(%a: tensor<2048x512xf32>, %b: tensor<2048x512xf32>) -> (tensor<512xf32>, tensor<512xf32>) {
+  %0 = prim.reduce sum %a {dimensions = array<i64: 0>} : (tensor<2048x512xf32>) -> tensor<512xf32>
+  %1 = prim.reduce sum %b {dimensions = array<i64: 0>} : (tensor<2048x512xf32>) -> tensor<512xf32>
   return %0, %1 : tensor<512xf32>, tensor<512xf32>
 }

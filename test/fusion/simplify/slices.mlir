@@ -137,3 +137,47 @@ func.func @first_of_sort(%x: tensor<9xf32>) -> tensor<3xf32> {
   %0 = prim.slice %v {starts = array<i64: 0>, limits = array<i64: 3>, strides = array<i64: 1>} : (tensor<9xf32>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+// Parts of what is transposed as a whole, as the heads of one projection are.
+// CHECK-LABEL: @slices_of_transpose
+// CHECK-NEXT: %[[A:.*]] = prim.slice %arg0 {limits = array<i64: 1, 5, 2, 4>, starts = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1, 1, 1>} : (tensor<1x5x6x4xf32>) -> tensor<1x5x2x4xf32>
+// CHECK-NEXT: %[[AT:.*]] = prim.transpose %[[A]] {permutation = array<i64: 2, 1, 0, 3>} : (tensor<1x5x2x4xf32>) -> tensor<2x5x1x4xf32>
+// CHECK-NEXT: %[[AR:.*]] = prim.reshape %[[AT]] : (tensor<2x5x1x4xf32>) -> tensor<2x5x4xf32>
+// CHECK-NEXT: %[[B:.*]] = prim.slice %arg0 {limits = array<i64: 1, 4, 6, 3>, starts = array<i64: 0, 1, 2, 0>, strides = array<i64: 1, 2, 3, 1>} : (tensor<1x5x6x4xf32>) -> tensor<1x2x2x3xf32>
+// CHECK-NEXT: %[[BT:.*]] = prim.transpose %[[B]] {permutation = array<i64: 2, 1, 0, 3>} : (tensor<1x2x2x3xf32>) -> tensor<2x2x1x3xf32>
+// CHECK-NEXT: %[[BR:.*]] = prim.reshape %[[BT]] : (tensor<2x2x1x3xf32>) -> tensor<2x2x3xf32>
+// CHECK-NEXT: return %[[AR]], %[[BR]]
+func.func @slices_of_transpose(%x: tensor<1x5x6x4xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x3xf32>) {
+  %t = prim.transpose %x {permutation = array<i64: 2, 1, 0, 3>} : (tensor<1x5x6x4xf32>) -> tensor<6x5x1x4xf32>
+  %r = prim.reshape %t : (tensor<6x5x1x4xf32>) -> tensor<6x5x4xf32>
+  %a = prim.slice %r {starts = array<i64: 0, 0, 0>, limits = array<i64: 2, 5, 4>, strides = array<i64: 1, 1, 1>} : (tensor<6x5x4xf32>) -> tensor<2x5x4xf32>
+  %b = prim.slice %r {starts = array<i64: 2, 1, 0>, limits = array<i64: 6, 4, 3>, strides = array<i64: 3, 2, 1>} : (tensor<6x5x4xf32>) -> tensor<2x2x3xf32>
+  return %a, %b : tensor<2x5x4xf32>, tensor<2x2x3xf32>
+}
+
+// CHECK-LABEL: @slice_of_transpose
+// CHECK-NEXT: %[[A:.*]] = prim.slice %arg0 {limits = array<i64: 5, 3>, starts = array<i64: 0, 1>, strides = array<i64: 1, 1>} : (tensor<5x6xf32>) -> tensor<5x2xf32>
+// CHECK-NEXT: prim.transpose %[[A]] {permutation = array<i64: 1, 0>} : (tensor<5x2xf32>) -> tensor<2x5xf32>
+func.func @slice_of_transpose(%x: tensor<5x6xf32>) -> tensor<2x5xf32> {
+  %t = prim.transpose %x {permutation = array<i64: 1, 0>} : (tensor<5x6xf32>) -> tensor<6x5xf32>
+  %a = prim.slice %t {starts = array<i64: 1, 0>, limits = array<i64: 3, 5>, strides = array<i64: 1, 1>} : (tensor<6x5xf32>) -> tensor<2x5xf32>
+  return %a : tensor<2x5xf32>
+}
+
+// The whole is read as well; or another shape of it is; or nothing is taken of a dimension that is one.
+// CHECK-LABEL: @slices_of_transposes_that_stay
+// CHECK: %[[T:.*]] = prim.transpose %arg0
+// CHECK: prim.slice %[[T]]
+// CHECK: %[[U:.*]] = prim.transpose %arg1
+// CHECK: %[[R:.*]] = prim.reshape %[[U]]
+// CHECK: prim.slice %[[R]]
+func.func @slices_of_transposes_that_stay(%x: tensor<5x6xf32>, %y: tensor<4x6xf32>, %z: tensor<4x1x6xf32>) -> (tensor<6x5xf32>, tensor<2x5xf32>, tensor<2x2x4xf32>, tensor<6x4x0xf32>) {
+  %t = prim.transpose %x {permutation = array<i64: 1, 0>} : (tensor<5x6xf32>) -> tensor<6x5xf32>
+  %a = prim.slice %t {starts = array<i64: 1, 0>, limits = array<i64: 3, 5>, strides = array<i64: 1, 1>} : (tensor<6x5xf32>) -> tensor<2x5xf32>
+  %u = prim.transpose %y {permutation = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %r = prim.reshape %u : (tensor<6x4xf32>) -> tensor<3x2x4xf32>
+  %b = prim.slice %r {starts = array<i64: 1, 0, 0>, limits = array<i64: 3, 2, 4>, strides = array<i64: 1, 1, 1>} : (tensor<3x2x4xf32>) -> tensor<2x2x4xf32>
+  %v = prim.transpose %z {permutation = array<i64: 2, 0, 1>} : (tensor<4x1x6xf32>) -> tensor<6x4x1xf32>
+  %c = prim.slice %v {starts = array<i64: 0, 0, 0>, limits = array<i64: 6, 4, 0>, strides = array<i64: 1, 1, 1>} : (tensor<6x4x1xf32>) -> tensor<6x4x0xf32>
+  return %t, %a, %b, %c : tensor<6x5xf32>, tensor<2x5xf32>, tensor<2x2x4xf32>, tensor<6x4x0xf32>
+}

@@ -128,8 +128,8 @@ void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
   auto keeps = [&](int64_t registers) {
     int64_t ofLane = llvm::divideCeil(elements / width, share.lanes) * width,
             rest = elements % width == 0 ? 0 : 1;
-    return ofLane * together <= (together > 1 ? 2 : 1) * kMostElements &&
-           (ofLane + rest) * together * registers <= target.getFreeRegisters(function);
+    return ofLane * laneColumns <= (laneColumns > 1 ? 2 : 1) * kMostElements &&
+           (ofLane + rest) * laneColumns * registers <= target.getFreeRegisters(function);
   };
   int64_t ofStrip = live + static_cast<int64_t>(shared.size() + r.columns.size());
   if (!r.columns.empty()) {
@@ -137,7 +137,7 @@ void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
     inRegisters = true;
     return;
   }
-  if (!shared.empty() && columns == 1) {
+  if (!shared.empty() && r.domain.reduced[inner]) {
     setShare({rows, columns, elements, /*strip=*/0});
     inRegisters = keeps(ofStrip);
     if (inRegisters)
@@ -153,8 +153,9 @@ void ThreadReduction::chooseShare(int64_t rows, int64_t columns) {
 KernelFunction ThreadReduction::emit() {
   const Domain &domain = r.domain;
   SmallVector<unsigned> kept;
-  together = findColumns();
-  int64_t rows = 1, columns = domain.reduced[inner] ? 1 : domain.extents[inner] / together;
+  laneColumns = findColumns();
+  index.setVector(inner, laneColumns);
+  int64_t rows = 1, columns = domain.reduced[inner] ? 1 : domain.extents[inner] / laneColumns;
   for (unsigned i = 0; i < r.position.size(); ++i) {
     index.setDim(i, index.constant(0), domain.extents[i]);
     if (domain.reduced[i] || domain.extents[i] == 1 || i == inner)
@@ -183,14 +184,12 @@ KernelFunction ThreadReduction::emit() {
             hasResult = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, column, last);
             column = b.create<arith::MinUIOp>(loc, column, last);
           }
-          if (together > 1)
-            column = b.create<arith::MulIOp>(loc, column, index.constant(together));
-          index.setVector(inner, together);
+          if (laneColumns > 1)
+            column = b.create<arith::MulIOp>(loc, column, index.constant(laneColumns));
           index.setDim(inner, column, domain.extents[inner]);
         }
         SmallVector<Step> steps = stepsOfRow();
         emitRow(steps);
-        index.setVector(inner, 1);
       });
   return KernelFunction{function, target.getLaunchShape(function, tasks)};
 }

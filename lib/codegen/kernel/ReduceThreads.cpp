@@ -30,11 +30,11 @@ ThreadReduction::Step ThreadReduction::makeStep(Value first, int64_t offset, int
     step.inRow = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, element, last);
     element = b.create<arith::MinUIOp>(loc, element, last);
   }
-  index.setVector(inner, neighbours * together);
+  index.setVector(inner, neighbours * laneColumns);
   setRow(emitter, r.domain, reduced, element);
   for (unsigned dim : reduced)
     step.at.push_back(index.evaluate(index.dim(dim)).base);
-  index.setVector(inner, together);
+  index.setVector(inner, laneColumns);
   return step;
 }
 
@@ -59,11 +59,11 @@ SmallVector<ThreadReduction::Step> ThreadReduction::stepsToEnd(int64_t begin) {
 void ThreadReduction::forEach(Steps steps, function_ref<void(Step &)> body) {
   for (Step &step : steps) {
     BodyEmitter::Scope scope(emitter, &step.memory);
-    index.setVector(inner, step.width * together);
+    index.setVector(inner, step.width * laneColumns);
     for (auto [dim, value] : llvm::zip(reduced, step.at))
       index.setDim(dim, value, r.domain.extents[dim]);
     body(step);
-    index.setVector(inner, together);
+    index.setVector(inner, laneColumns);
   }
 }
 
@@ -168,9 +168,9 @@ Value ThreadReduction::combineLanes(prim::ReduceOp reduction, Value total) {
       return Reductions::combine(emitter, reduction, a, c);
     });
   };
-  if (together == 1)
+  if (laneColumns == 1)
     return ofLanes(total);
-  for (int64_t i = 0; i < together; ++i)
+  for (int64_t i = 0; i < laneColumns; ++i)
     total = b.create<vector::InsertOp>(loc, ofLanes(b.create<vector::ExtractOp>(loc, total, i)),
                                        total, i);
   return total;

@@ -86,8 +86,8 @@ private:
   llvm::SmallVector<mlir::Value> shared; // by the rows
   llvm::SmallVector<unsigned> reduced;
   ReductionShare share;
-  int64_t width = 1;    // of steps, but for those of what is left at the end of a row
-  int64_t together = 1; // columns that a lane has, neighbours
+  int64_t width = 1;       // of steps, but for those of what is left at the end of a row
+  int64_t laneColumns = 1; // columns that a lane has, neighbours
   bool inRegisters = false;
   llvm::SmallVector<Step> rowSteps;            // of the whole row, where it stays in registers
   llvm::SmallVector<mlir::Value> columnTotals; // for each step those of `r.columns`

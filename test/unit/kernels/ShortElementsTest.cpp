@@ -169,8 +169,9 @@ TEST_CASE("rows of short elements with columns of strips") {
 
 /// Results beside each other, of which a lane has several: few and many, in registers and not.
 TEST_CASE("columns of short elements") {
-  const int64_t shapes[][3] = {{1, 5000, 4},  {1, 3000, 64}, {3, 40, 8},    {2, 1100, 12},
-                               {40, 300, 33}, {500, 6, 6},   {2, 70, 1000}, {1, 9, 130}};
+  const int64_t shapes[][3] = {{1, 5000, 4},  {60, 100, 4},  {150, 9000, 4}, {1, 3000, 64},
+                               {3, 40, 8},    {2, 1100, 12}, {40, 300, 33},  {500, 6, 6},
+                               {2, 70, 1000}, {1, 9, 130}};
   for (const char *element : {"bf16", "f16"})
     for (auto [rows, extent, columns] : shapes) {
       auto type = [](std::initializer_list<int64_t> shape, const std::string &of) {

@@ -141,20 +141,23 @@ std::optional<SmallVector<int64_t>> placesOfDimensions(ArrayRef<int64_t> from,
   return places;
 }
 
-/// Whether all that is read of the value, whatever units its shape has, is slices.
-bool isOnlySliced(Value value) {
-  return llvm::all_of(value.getUsers(), [](Operation *user) {
-    return isa<SliceOp>(user) || (isa<ReshapeOp>(user) && isOnlySliced(user->getResult(0)));
+/// Whether all that is read of the value, whatever units its shape has, is at most `most` slices.
+bool isOnlySliced(Value value, int64_t &most) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return isa<SliceOp>(user) ? --most >= 0
+                              : isa<ReshapeOp>(user) && isOnlySliced(user->getResult(0), most);
   });
 }
 
-// Parts of what is transposed as a whole: each can be read where it was then, by whatever reads it.
+// A few parts of what is transposed as a whole: each can be read where it was then, by whatever
+// reads it. Of many each would be a kernel of its own.
 LogicalResult sliceOfTranspose(SliceOp op, PatternRewriter &rewriter) {
   Value whole = op.getOperand();
   if (auto reshape = whole.getDefiningOp<ReshapeOp>())
     whole = reshape.getOperand();
   auto inner = whole.getDefiningOp<TransposeOp>();
-  if (!inner || op.getType().getNumElements() == 0 || !isOnlySliced(inner))
+  int64_t few = 4;
+  if (!inner || op.getType().getNumElements() == 0 || !isOnlySliced(inner, few))
     return failure();
   std::optional<SmallVector<int64_t>> places =
       placesOfDimensions(inner.getType().getShape(), tensorType(op.getOperand()).getShape());

@@ -181,3 +181,17 @@ func.func @slices_of_transposes_that_stay(%x: tensor<5x6xf32>, %y: tensor<4x6xf3
   %c = prim.slice %v {starts = array<i64: 0, 0, 0>, limits = array<i64: 6, 4, 0>, strides = array<i64: 1, 1, 1>} : (tensor<6x4x1xf32>) -> tensor<6x4x0xf32>
   return %t, %a, %b, %c : tensor<6x5xf32>, tensor<2x5xf32>, tensor<2x2x4xf32>, tensor<6x4x0xf32>
 }
+
+// Many.
+// CHECK-LABEL: @many_slices_of_transpose
+// CHECK: %[[T:.*]] = prim.transpose %arg0
+// CHECK-COUNT-5: prim.slice %[[T]]
+func.func @many_slices_of_transpose(%x: tensor<4x5xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>) {
+  %t = prim.transpose %x {permutation = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<5x4xf32>
+  %0 = prim.slice %t {starts = array<i64: 0, 0>, limits = array<i64: 1, 4>, strides = array<i64: 1, 1>} : (tensor<5x4xf32>) -> tensor<1x4xf32>
+  %1 = prim.slice %t {starts = array<i64: 1, 0>, limits = array<i64: 2, 4>, strides = array<i64: 1, 1>} : (tensor<5x4xf32>) -> tensor<1x4xf32>
+  %2 = prim.slice %t {starts = array<i64: 2, 0>, limits = array<i64: 3, 4>, strides = array<i64: 1, 1>} : (tensor<5x4xf32>) -> tensor<1x4xf32>
+  %3 = prim.slice %t {starts = array<i64: 3, 0>, limits = array<i64: 4, 4>, strides = array<i64: 1, 1>} : (tensor<5x4xf32>) -> tensor<1x4xf32>
+  %4 = prim.slice %t {starts = array<i64: 4, 0>, limits = array<i64: 5, 4>, strides = array<i64: 1, 1>} : (tensor<5x4xf32>) -> tensor<1x4xf32>
+  return %0, %1, %2, %3, %4 : tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>
+}

@@ -200,3 +200,19 @@ TEST_CASE("columns of short elements") {
             toleranceOf(element));
     }
 }
+
+/// Of an odd number, though rows begin at a multiple of a vector.
+TEST_CASE("columns of short elements in padded rows") {
+  for (int64_t columns : {5, 13, 61}) {
+    std::string n = std::to_string(columns), x = "tensor<300x64xbf16>",
+                w = "tensor<300x" + n + "xbf16>", f = "tensor<300x" + n + "xf32>",
+                k = "tensor<" + n + "xf32>";
+    check("func.func @f(%a: " + x + ") -> " + k +
+              " {\n  %x = prim.slice %a {starts = array<i64: 0, 0>, limits = array<i64: 300, " + n +
+              ">, strides = array<i64: 1, 1>} : (" + x + ") -> " + w +
+              "\n  %w = prim.convert %x : (" + w + ") -> " + f +
+              "\n  %r = prim.reduce max %w {dimensions = array<i64: 0>} : (" + f + ") -> " + k +
+              "\n  return %r : " + k + "\n}\n",
+          0);
+  }
+}

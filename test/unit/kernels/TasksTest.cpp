@@ -75,6 +75,24 @@ TEST_CASE("rows in tasks") {
         2e-6, rows);
 }
 
+/// Some of a task's rows are read together; the last task has one.
+TEST_CASE("scatters to more rows than a task's") {
+  std::string wide = tensor({269, 2048}), updates = tensor({5, 2048}),
+              arguments = "%a: " + wide + ", %u: " + updates;
+  for (const char *kind : {"add", "mul"})
+    check(function(arguments + ", %i: " + tensor({5}, "i64"),
+                   std::string("scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind ") +
+                       kind + ">}",
+                   wide + ", " + tensor({5}, "i64") + ", " + updates, wide),
+          2e-6, 269);
+  check("func.func @f(" + arguments + ") -> " + wide +
+        " {\n  %i = prim.constant dense<[0, 3, 3, 200, 268]> : tensor<5xi64>\n" +
+        "  %r = prim.scatter %a, %i, %u {axis = 0 : i64, kind = #prim<scatter_kind add>, "
+        "indices_are_sorted} : (" +
+        wide + ", tensor<5xi64>, " + updates + ") -> " + wide + "\n  return %r : " + wide +
+        "\n}\n");
+}
+
 TEST_CASE("many reduced elements for each of several columns") {
   std::string wide = tensor({4, 70, 9, 40});
   for (const char *kind : {"sum", "max", "min", "prod"})

@@ -46,6 +46,7 @@ public:
 
   bool lanesAreThreads() const override { return true; }
   int64_t getAccessBytes() const override { return 16; }
+  RowAccess getRowAccess() const override { return {.busy = 4, .most = 8}; }
   int64_t chooseLanes(int64_t extent, int64_t unroll) const override;
   ReductionShare shareReduction(mlir::func::FuncOp function,
                                 const ReductionShape &shape) const override;

@@ -7,6 +7,7 @@ using namespace accc::codegen;
 KernelTarget::~KernelTarget() = default;
 
 int64_t KernelTarget::getAccessBytes() const { llvm_unreachable("lanes are not threads"); }
+RowAccess KernelTarget::getRowAccess() const { llvm_unreachable("lanes are not threads"); }
 
 ReductionShare KernelTarget::shareReduction(func::FuncOp, const ReductionShape &) const {
   llvm_unreachable("lanes are not threads");

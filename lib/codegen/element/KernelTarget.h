@@ -50,6 +50,12 @@ struct BlockLimits {
   int64_t sharedBytes;    // of memory that its lanes share, while several blocks run at a time
 };
 
+/// What a lane that is a thread takes at once of a row, in bytes.
+struct RowAccess {
+  int64_t busy; // one element of so many after the other keeps memory busy, of fewer not
+  int64_t most; // of several neighbours
+};
+
 class BodyEmitter;
 
 class KernelTarget {
@@ -99,6 +105,7 @@ public:
   virtual bool lanesAreThreads() const = 0;
   /// Where lanes are threads: how many bytes of memory one can access at once.
   virtual int64_t getAccessBytes() const;
+  virtual RowAccess getRowAccess() const;
   /// The number of lanes for a loop of `extent` iterations. `unroll` registers are taken as one
   /// where there is enough to fill them.
   virtual int64_t chooseLanes(int64_t extent, int64_t unroll = 1) const = 0;

@@ -75,16 +75,15 @@ bool ThreadReduction::readsTransposed() const {
   });
 }
 
-/// Whether a lane should take so many neighbours along the innermost dimension at once. One element
-/// of 4 bytes after the other keeps memory busy; of narrower ones too few bytes would be on their
-/// way.
+/// Whether a lane should take so many neighbours along the innermost dimension at once: of narrow
+/// elements, one after the other, too few bytes would be on their way.
 bool ThreadReduction::takesVectors(int64_t neighbours) const {
-  constexpr int64_t kBusy = 4, kWidest = 8; // bytes
+  RowAccess access = target.getRowAccess();
   BodyEmitter::Recorder accesses = recordAccesses(
       r.kernel, r.domain, target, [&](BodyEmitter &emitter) { r.emitAll(emitter); }, inner,
       neighbours);
-  return accesses.wholeVectors && accesses.narrowestBytes < kBusy &&
-         accesses.widestBytes * neighbours <= kWidest;
+  return accesses.wholeVectors && accesses.narrowestBytes < access.busy &&
+         accesses.widestBytes * neighbours <= access.most;
 }
 
 static constexpr int64_t kMostNeighbours = 4;

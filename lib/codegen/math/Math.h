@@ -33,9 +33,8 @@ void populateHostPatterns(mlir::RewritePatternSet &patterns);
 
 /// For GPUs: functions of f32, f16 and bf16 that instructions compute well enough
 /// (MathDeviceBounds.def), in place of the formulas; 1 / x, maxima, minima and rounding to bf16
-/// likewise. Functions
-/// of f64 become calls of CUDA's device library (`@__nv_exp`), as do remainders of f32 and f64, for
-/// which there is no instruction.
+/// likewise. Functions of f64 become calls of CUDA's device library (`@__nv_exp`), as do remainders
+/// of f32 and f64, for which there is no instruction.
 void populateDevicePatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace accc::codegen

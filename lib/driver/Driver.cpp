@@ -93,7 +93,7 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
   if (created && options.precision == "tf32" && !hasTf32)
     add("--precision tf32: --target " + llvm::join(options.targets, ",") +
         " has no TF32 arithmetic; use fp32, or --target cuda");
-  if (created && options.libraryAttention && !hasAttention)
+  if (created && options.libraryAttention.value_or(false) && !hasAttention)
     add("--library-attention: --target " + llvm::join(options.targets, ",") +
         " has no library that runs attention whole; use --target cuda");
   need(loadCustomOperators(options.customOps).takeError());

@@ -110,7 +110,7 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
       {"precision", options.precision},
   };
   if (options.libraryAttention)
-    manifest["library_attention"] = true;
+    manifest["library_attention"] = *options.libraryAttention;
   if (options.lossOnly)
     manifest["loss_only"] = true;
   if (options.memoryBudget != 0)
@@ -185,7 +185,7 @@ std::string accc::describeOptions(const CompileOptions &options) {
     text += " --accept-damaged-export";
   add("--running-variance", options.runningVariance);
   if (options.libraryAttention)
-    text += " --library-attention";
+    text += *options.libraryAttention ? " --library-attention" : " --no-library-attention";
   if (options.lossOnly)
     text += " --loss-only";
   if (options.memoryBudget != 0)

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,8 +59,9 @@ struct CompileOptions {
   /// and give is stored in bf16 (RoundContractionsPass).
   std::string precision = "fp32";
 
-  /// Attentions are calls of a library, where a target's has them (FormAttentionPass says which).
-  bool libraryAttention = false;
+  /// Attentions of 16-bit floats are calls of a library, where a target's has them: true, all that
+  /// FormAttentionPass takes; false, none; by default those without a mask, or with a causal one.
+  std::optional<bool> libraryAttention;
 
   /// Steps that train return the loss and no outputs of the model.
   bool lossOnly = false;

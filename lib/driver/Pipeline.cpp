@@ -106,12 +106,20 @@ static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
   return runPass(c, *c.module, std::move(pass));
 }
 
+// Masks and parts are those of the model only before the derivative. A library keeps scores in f32,
+// also where a model in 16-bit floats rounds them.
+static LogicalResult formAttention(Compilation &c) {
+  bool has = llvm::any_of(c.branches, [](const auto &each) { return each.target->hasAttention(); });
+  if (!has || !c.options.libraryAttention.value_or(true))
+    return success();
+  bool onlyUnmasked = !c.options.libraryAttention, onlyHalf = c.options.precision != "bf16";
+  return failure(failed(runPasses(c, createRecognizeAttentionPass(
+                                         {/*widenScores=*/true, onlyUnmasked, onlyHalf}))) ||
+                 failed(runPasses(c, createFormAttentionPass({onlyUnmasked, onlyHalf}))));
+}
+
 static LogicalResult makeModelTrainable(Compilation &c) {
-  // Their masks and parts are those of the model only before the derivative. A library keeps scores
-  // in f32, also where a model in 16-bit floats rounds them.
-  if (c.options.libraryAttention &&
-      (failed(runPasses(c, createRecognizeAttentionPass({/*widenScores=*/true}))) ||
-       failed(runPasses(c, createFormAttentionPass()))))
+  if (failed(formAttention(c)))
     return failure();
   return makeTrainable(*c.module, trainingSteps(c));
 }
@@ -142,7 +150,8 @@ static LogicalResult layOutModel(Compilation &c) {
       (failed(runPasses(c, createExpandAttentionPass({target, archs}))) ||
        failed(runPasses(c, createSimplifyPass()))))
     return failure();
-  if (c.options.libraryAttention && c.target().hasAttention() && !hasAttention(*c.module))
+  if (c.options.libraryAttention.value_or(false) && c.target().hasAttention() &&
+      !hasAttention(*c.module))
     c.problems.add({.message = "--library-attention: the library runs no attention of the model "
                                "whole: it takes 16-bit floats (of --precision bf16, or of the "
                                "model), 8 to 128 features that are a multiple of 8, and a mask "

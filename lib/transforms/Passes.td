@@ -19,6 +19,10 @@ def FormAttentionPass : Pass<"form-attention", "::mlir::func::FuncOp"> {
 
         %0, %stats = prim.attention %1, %2, %3 {causal = true, scale = 1.250000e-01 : f64}
                        : ... -> (tensor<8x1024x12x64xbf16>, tensor<8x12x1024xf32>)}];
+  let options = [
+    Option<"onlyUnmasked", "only-unmasked", "bool", "false", "Not those with a mask that is not known to be causal">,
+    Option<"onlyHalf", "only-half", "bool", "false", "Only those of 16-bit floats">
+  ];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
@@ -121,7 +125,9 @@ def RecognizeAttentionPass : Pass<"recognize-attention", "::mlir::func::FuncOp">
         %y = nn.attention %q, %k, %v {causal = false, scale = 2.500000e-01 : f64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   }];
   let options = [
-    Option<"widenScores", "widen-scores", "bool", "false", "Also where scores of 16-bit floats are then rounded less often than the model rounds them">
+    Option<"widenScores", "widen-scores", "bool", "false", "Also where scores of 16-bit floats are then rounded less often than the model rounds them">,
+    Option<"onlyUnmasked", "only-unmasked", "bool", "false", "Not those with a mask that is not known to be causal">,
+    Option<"onlyHalf", "only-half", "bool", "false", "Only those of 16-bit floats">
   ];
   let dependentDialects = ["::accc::prim::PrimDialect", "::accc::nn::NnDialect"];
 }

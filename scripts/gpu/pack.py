@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 from full_size import FULL_SIZE
-from precisions import LIBRARIES, OPTIONS
+from precisions import LIBRARIES, LIKE, OPTIONS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -161,24 +161,25 @@ def compile_options(meta, file):
 
 
 def compile_in(precisions, build, model, meta, folder, options):
+    calls = {}  # by precision
     for precision in precisions:
         library = folder / LIBRARIES[precision]
         command = [build / "bin" / "accc", "compile", model, "-o", library, "--target", "cuda"]
         command += ["--arch", ARCHS, *options, *compile_options(meta, model.name)]
         report = folder / "report.json"
         call([*command, *OPTIONS[precision], "--report", report], stderr=subprocess.DEVNULL)
-        needless = precision == "bf16-attention" and not runs_attention(json.loads(report.read_text()))
+        calls[precision] = attention_calls(json.loads(report.read_text()))
         report.unlink()
-        if needless:
+        if precision in LIKE and calls[precision] == calls[LIKE[precision]]:
             library.unlink()
             continue
         say(f"{folder.name} ({precision}): {library.stat().st_size / 1e6:.1f} MB")
 
 
-def runs_attention(report):
-    """Whether a step leaves an attention to the library."""
+def attention_calls(report):
+    """How many attentions steps leave to the library."""
     steps = (step for entry in report["entries"] for step in entry["steps"])
-    return any(step.get("library_call", "").startswith("attention") for step in steps)
+    return sum(step.get("library_call", "").startswith("attention") for step in steps)
 
 
 def pack_golden(packed, build, name):
@@ -187,7 +188,7 @@ def pack_golden(packed, build, name):
     files += (source / f"{file}.safetensors" for file in ("inputs", "golden", "golden64"))
     files = [file for file in files if file.exists()]
     meta = json.loads((source / "meta.json").read_text())
-    precisions = ["bf16", "bf16-attention"] if meta.get("precision") == "bf16" else ["fp32", "tf32"]
+    precisions = ["bf16", *LIKE] if meta.get("precision") == "bf16" else ["fp32", "tf32"]
 
     def fill(folder):
         for file in files:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The precisions in which a model is packed (`accc compile --precision`): bf16 also with attentions
-that cuDNN runs whole, where the model has such."""
+"""The precisions in which a model is packed (`accc compile --precision`): bf16 also with all or none of the attentions
+that cuDNN can run whole, where these are others than it runs by default."""
 
 LIBRARIES = {
     "fp32": "model.so",
     "tf32": "model_tf32.so",
     "bf16": "model_bf16.so",
     "bf16-attention": "model_bf16_attention.so",
+    "bf16-products": "model_bf16_products.so",
 }
 """The file of a model's folder that holds it in each."""
 
@@ -15,8 +16,12 @@ OPTIONS = {
     "tf32": ["--precision", "tf32"],
     "bf16": ["--precision", "bf16"],
     "bf16-attention": ["--precision", "bf16", "--library-attention"],
+    "bf16-products": ["--precision", "bf16", "--no-library-attention"],
 }
 """What `accc compile` is told for each."""
+
+LIKE = {"bf16-attention": "bf16", "bf16-products": "bf16"}
+"""What a precision is the same as unless the library runs more or fewer attentions."""
 
 
 def packed_in(folder):

@@ -28,6 +28,25 @@ func.func @forward(%x: tensor<1x2xf32> {accc.name = "x", accc.role = #prim.role<
 }
 """
 
+# Attentions: a causal one, and one that is told where to look.
+CAUSAL = """
+func.func @forward(%x: tensor<2x2x16x8xf32> {accc.name = "x", accc.role = #prim.role<input>})
+    -> (tensor<2x2x16x8xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
+  %0 = nn.attention %x, %x, %x {causal = true, scale = 1.0 : f64}
+    : (tensor<2x2x16x8xf32>, tensor<2x2x16x8xf32>, tensor<2x2x16x8xf32>) -> tensor<2x2x16x8xf32>
+  return %0 : tensor<2x2x16x8xf32>
+}
+"""
+MASKED = """
+func.func @forward(%x: tensor<2x2x16x8xf32> {accc.name = "x", accc.role = #prim.role<input>},
+                   %seen: tensor<2x1x1x16xi1> {accc.name = "seen", accc.role = #prim.role<input>})
+    -> (tensor<2x2x16x8xf32> {accc.name = "y", accc.role = #prim.role<output>}) {
+  %0 = nn.attention %x, %x, %x mask %seen {causal = false, scale = 1.0 : f64}
+    : (tensor<2x2x16x8xf32>, tensor<2x2x16x8xf32>, tensor<2x2x16x8xf32>, tensor<2x1x1x16xi1>) -> tensor<2x2x16x8xf32>
+  return %0 : tensor<2x2x16x8xf32>
+}
+"""
+
 # The sum of a parameter's greatest elements, each in another place than in the parameter: a line that a GPU sorts in runs.
 SORTED = """
 func.func @forward(%w: tensor<5000xf32> {accc.name = "w", accc.role = #prim.role<parameter>},
@@ -118,6 +137,28 @@ class Precision(CommandLineTest):
         """Once, and is compiled as without the option, but for what its manifest says."""
         _, error = self.compile("m.so", "--library-attention", "--target", "cuda", "--arch", "compute_80")
         self.assertEqual(error.count("--library-attention: the library runs no attention of the model whole"), 1)
+
+    @needs_cuda
+    def test_attentions_are_calls_by_default_where_they_have_no_mask_of_padding(self):
+        for source, default in ((CAUSAL, 1), (MASKED, 0)):
+            self.assertEqual(self.attention_calls(source), default)
+            self.assertEqual(self.attention_calls(source, "--library-attention"), 1)
+            self.assertEqual(self.attention_calls(source, "--no-library-attention"), 0)
+            self.assertEqual(self.attention_calls(source, "--precision", "fp32"), 0)
+
+    def attention_calls(self, source, *options):
+        """Of eval_step, in bf16 for a GPU unless the options say something else."""
+        (self.folder / "attention.mlir").write_text(source)
+        if "--precision" not in options:
+            options = ("--precision", "bf16", *options)
+        target = ("--target", "cuda", "--arch", "compute_80")
+        self.accc("compile", "attention.mlir", "-o", "a.so", *target, *options, "--report", "a.json")
+        (entry,) = json.loads((self.folder / "a.json").read_text())["entries"]
+        return sum(step.get("library_call", "").startswith("attention") for step in entry["steps"])
+
+    def test_an_option_and_its_opposite_do_not_go_together(self):
+        _, error = self.compile("m.so", "--library-attention", "--no-library-attention", code=USAGE)
+        self.assertIn("--library-attention excludes --no-library-attention", error)
 
     @needs_cuda
     def test_tf32_rounds_factors(self):

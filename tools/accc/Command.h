@@ -31,6 +31,8 @@ void addGolden(CLI::App &app, Action &action);
 /// Adds NAME=TYPE[SIZE,...] of --input. Throws CLI::ValidationError.
 void addInput(CompileOptions &options, const std::string &text);
 
+/// Adds --library-attention and its opposite.
+void addLibraryAttention(CLI::App &command, std::optional<bool> &which);
 /// Adds --custom-ops.
 void addCustomOps(CLI::App &command, std::vector<std::string> &libraries);
 /// Lets sessions of this process find these libraries, before others of the same file names.

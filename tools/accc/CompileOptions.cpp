@@ -62,6 +62,18 @@ static void addTrainingOptions(CLI::App &command, CompileOptions &options) {
                    "then need no memory; eval_step returns all");
 }
 
+void accc::tool::addLibraryAttention(CLI::App &command, std::optional<bool> &which) {
+  CLI::Option *all = command.add_flag_callback(
+      "--library-attention", [&which] { which = true; },
+      "Run attentions of 16-bit floats whole, by cuDNN (cuda only), also those with a mask of "
+      "padding; by default those without a mask, or with a causal one");
+  command
+      .add_flag_callback(
+          "--no-library-attention", [&which] { which = false; },
+          "Run attentions as products and a softmax, whatever the library could do")
+      ->excludes(all);
+}
+
 void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
   command
       .add_option("MODEL", options.model,
@@ -87,9 +99,7 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
           "precision), which stores what they read and give in bfloat16, and computes all "
           "else, parameters and optimizer included, in f32")
       ->capture_default_str();
-  command.add_flag("--library-attention", options.libraryAttention,
-                   "Run attentions of 16-bit floats whole, by cuDNN (cuda only), which keeps no "
-                   "weights for the backward pass; not those with a bias of any numbers");
+  addLibraryAttention(command, options.libraryAttention);
   command
       .add_option_function<std::vector<std::string>>(
           "-D",

@@ -61,7 +61,8 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   compile.assumeBatchNormTraining = json.value("assume_batchnorm_training", false);
   compile.acceptDamagedExport = json.value("accept_damaged_export", false);
   compile.lossOnly = json.value("loss_only", false);
-  compile.libraryAttention = json.value("library_attention", false);
+  if (json.contains("library_attention"))
+    compile.libraryAttention = json["library_attention"].get<bool>();
   compile.runningVariance = json.value("running_variance", "");
   compile.freeze = json.value("freeze", compile.freeze);
   compile.targets = json.value("targets", compile.targets);

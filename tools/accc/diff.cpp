@@ -26,7 +26,7 @@ struct DiffOptions {
   double tolerance = DiffReport().tolerance;
   std::vector<std::string> modelTargets, archs, customOps, only, failOn;
   std::string precision;
-  bool libraryAttention = false;
+  std::optional<bool> libraryAttention;
   ReportOptions report;
   std::string junit; ///< a file to write
 };
@@ -79,7 +79,8 @@ static int diffModel(const DiffOptions &options, DiffReport &report) {
     compile.targets = options.modelTargets;
   if (!options.precision.empty())
     compile.precision = options.precision;
-  compile.libraryAttention |= options.libraryAttention;
+  if (options.libraryAttention)
+    compile.libraryAttention = options.libraryAttention;
   if (options.bisect || !options.modelTargets.empty() || !options.archs.empty())
     compile.archs = options.archs;
   if (options.bisect)
@@ -319,8 +320,7 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
   command->add_option("--precision", options->precision,
                       "Precision to compile a model with (default: that of the goldens; with "
                       "--bisect fp32)");
-  command->add_flag("--library-attention", options->libraryAttention,
-                    "Compile a model with this option");
+  addLibraryAttention(*command, options->libraryAttention);
   addList(*command, "--arch", options->archs, "Architectures to compile a model for")
       ->type_name("A[,B]");
   addCustomOps(*command, options->customOps);

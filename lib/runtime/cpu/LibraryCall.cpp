@@ -116,7 +116,7 @@ std::optional<std::string> whyCpuCannot(const accc_library_call &call) {
     return wrong;
   std::string kind = kindName(call);
   if (isAttention(call))
-    return kind + ": this runtime has no such call; compile without --library-attention";
+    return kind + ": this runtime has no such call; compile with --no-library-attention";
   auto [a, b, result] = call.dtypes;
   bool isHalf = a == ACCC_F16 || a == ACCC_BF16;
   // Products of 16-bit factors may keep the f32 of their sums.

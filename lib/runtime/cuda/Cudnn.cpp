@@ -121,7 +121,7 @@ std::unique_ptr<LibraryCall> Cudnn::createAttention(const accc_library_call &cal
   throw Error(ErrorKind::machine,
               "cuDNN has no reproducible plan for an attention (" + describe(call) + ", " +
                   std::string(to_string(static_cast<DType>(call.dtypes[0]))) + "; it offers " +
-                  offers + "); compile the model without --library-attention");
+                  offers + "); compile the model with --no-library-attention");
 }
 
 } // namespace accc::detail

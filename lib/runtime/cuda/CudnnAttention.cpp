@@ -13,71 +13,97 @@ namespace {
 
 /// A buffer of the call, in bytes.
 struct Buffer {
-  uint64_t perBatch; ///< from one element of the batch to the next
-  uint64_t rest;     ///< from the first element of one to behind its last
-
-  uint64_t bytes(int64_t batch) const { return uint64_t(batch - 1) * perBatch + rest; }
+  uint64_t perBatch,
+      perKeyHead; ///< from one element of the batch, or one head of keys, to the next
+  uint64_t bytes; ///< from the first element to behind the last
 };
 
-Buffer bufferOf(int64_t heads, int64_t positions, int64_t features, const int64_t (&strides)[3]) {
-  auto last = static_cast<uint64_t>((heads - 1) * strides[1] + (positions - 1) * strides[2]);
-  return {static_cast<uint64_t>(strides[0]) * sizeof(uint16_t),
-          (last + static_cast<uint64_t>(features)) * sizeof(uint16_t)};
+/// `shared`: heads for each head of keys.
+Buffer bufferOf(const accc_attention &a, int64_t shared, int64_t positions, int64_t features,
+                const int64_t (&strides)[3], uint64_t elementBytes = sizeof(uint16_t)) {
+  int64_t last = (a.batch - 1) * strides[0] + (a.key_heads * shared - 1) * strides[1] +
+                 (positions - 1) * strides[2] + features;
+  return {static_cast<uint64_t>(strides[0]) * elementBytes,
+          static_cast<uint64_t>(shared * strides[1]) * elementBytes,
+          static_cast<uint64_t>(last) * elementBytes};
 }
 
 /// In the order of accc_call_kind.
 std::vector<Buffer> buffersOf(const accc_library_call &call) {
   const accc_attention &a = call.u.attention;
-  Buffer q = bufferOf(a.heads, a.queries, a.features, a.q_strides);
-  Buffer k = bufferOf(a.key_heads, a.keys, a.features, a.k_strides);
-  Buffer v = bufferOf(a.key_heads, a.keys, a.value_features, a.v_strides);
-  Buffer y = bufferOf(a.heads, a.queries, a.value_features, a.y_strides);
-  auto rows = static_cast<uint64_t>(a.heads * a.queries) * sizeof(float);
+  int64_t shared = a.heads / a.key_heads;
+  Buffer q = bufferOf(a, shared, a.queries, a.features, a.q_strides);
+  Buffer k = bufferOf(a, 1, a.keys, a.features, a.k_strides);
+  Buffer v = bufferOf(a, 1, a.keys, a.value_features, a.v_strides);
+  Buffer y = bufferOf(a, shared, a.queries, a.value_features, a.y_strides);
+  Buffer rows =
+      bufferOf(a, shared, a.queries, 1, {a.heads * a.queries, a.queries, 1}, sizeof(float));
   std::vector<Buffer> bias;
   if (a.has_bias)
-    bias.push_back(bufferOf(a.heads, a.queries, a.keys, a.bias_strides));
+    bias.push_back(bufferOf(a, shared, a.queries, a.keys, a.bias_strides));
   std::vector<Buffer> all = {q, k, v};
   auto add = [&](const std::vector<Buffer> &more) {
     all.insert(all.end(), more.begin(), more.end());
   };
   if (call.kind == ACCC_CALL_ATTENTION) {
     add(bias);
-    add({y, {rows, rows}});
+    add({y, rows});
   } else {
-    add({y, {rows, rows}, y});
+    add({y, rows, y});
     add(bias);
     add({q, k, v});
   }
   return all;
 }
 
-/// How much of the batch gradients are computed for at once. Their plans keep a 16-bit number for
-/// each pair of a query and a key, in tiles of these, which is to stay well within what plans may
-/// want (CudnnPlannedGraph).
-int64_t batchAtOnce(const accc_library_call &call) {
-  const accc_attention &a = call.u.attention;
-  if (call.kind == ACCC_CALL_ATTENTION)
-    return a.batch;
+/// How much of a call is computed at once, of which the whole is a multiple.
+struct Part {
+  int64_t batch, keyHeads;
+};
+
+/// The plans of gradients keep a 16-bit number for each pair of a query and a key, in tiles of
+/// these, which is to stay well within what plans may want (CudnnPlannedGraph).
+Part partOf(const accc_attention &a, bool isGradient) {
+  if (!isGradient)
+    return {a.batch, a.key_heads};
   constexpr double most = double(int64_t(1) << 30) - double(int64_t(1) << 20), tile = 128;
-  double each = 2 * double(a.heads) * (double(a.queries) + tile) * (double(a.keys) + tile);
-  int64_t batch = a.batch;
-  for (int64_t parts = 2; double(batch) * each > most && parts <= a.batch; ++parts)
-    if (a.batch % parts == 0)
-      batch = a.batch / parts;
-  return batch;
+  double each = 2 * double(a.heads / a.key_heads) * (double(a.queries) + tile) *
+                (double(a.keys) + tile); // of a head of keys
+  // The most of `all` that fits, and be it 1.
+  auto fitting = [&](int64_t all, double bytes) {
+    int64_t parts = 1;
+    while (parts < all && (all % parts != 0 || double(all / parts) * bytes > most))
+      ++parts;
+    return all / parts;
+  };
+  int64_t batch = fitting(a.batch, double(a.key_heads) * each);
+  return {batch, batch == 1 ? fitting(a.key_heads, each) : a.key_heads};
 }
 
-accc_library_call partOf(accc_library_call call) {
-  call.u.attention.batch = batchAtOnce(call);
+Part partOf(const accc_library_call &call) {
+  return partOf(call.u.attention, call.kind == ACCC_CALL_ATTENTION_BACKWARD);
+}
+
+/// The call of one part. It has the strides of the whole.
+accc_library_call callOfPart(accc_library_call call) {
+  Part part = partOf(call);
+  accc_attention &a = call.u.attention;
+  a.heads = a.heads / a.key_heads * part.keyHeads;
+  a.key_heads = part.keyHeads;
+  a.batch = part.batch;
   return call;
 }
 
-/// Of the buffers of each part of the batch.
+/// Of the buffers of each part.
 uint64_t alignmentOfParts(const accc_library_call &call, uint64_t alignment) {
-  int64_t batch = batchAtOnce(call);
-  if (batch < call.u.attention.batch)
-    for (const Buffer &each : buffersOf(call))
-      alignment = std::gcd(alignment, uint64_t(batch) * each.perBatch);
+  Part part = partOf(call);
+  const accc_attention &a = call.u.attention;
+  for (const Buffer &each : buffersOf(call)) {
+    if (part.batch < a.batch)
+      alignment = std::gcd(alignment, uint64_t(part.batch) * each.perBatch);
+    if (part.keyHeads < a.key_heads)
+      alignment = std::gcd(alignment, uint64_t(part.keyHeads) * each.perKeyHead);
+  }
   return alignment;
 }
 
@@ -86,16 +112,17 @@ uint64_t alignmentOfParts(const accc_library_call &call, uint64_t alignment) {
 class Attention final : public CudnnPlannedCall {
 public:
   Attention(const CudnnSession &session, const accc_library_call &call, uint64_t alignment)
-      : CudnnPlannedCall(session), batch(call.u.attention.batch), atOnce(batchAtOnce(call)),
-        buffers(buffersOf(call)), graph(session.functions, CudnnMachine{.handle = session.handle},
-                                        partOf(call), alignmentOfParts(call, alignment)),
-        rowSumBytes((CudnnAttentionGraph::rowSumBytes(partOf(call)) + 255) / 256 * 256) {}
+      : CudnnPlannedCall(session), batch(call.u.attention.batch),
+        keyHeads(call.u.attention.key_heads), part(partOf(call)), buffers(buffersOf(call)),
+        graph(session.functions, CudnnMachine{.handle = session.handle}, callOfPart(call),
+              alignmentOfParts(call, alignment)),
+        rowSumBytes((CudnnAttentionGraph::rowSumBytes(callOfPart(call)) + 255) / 256 * 256) {}
 
   /// Once, before anything else. False where there is no plan.
   bool choose(std::string &offers) {
     std::vector<uint64_t> bytes;
     for (const Buffer &each : buffers)
-      bytes.push_back(each.bytes(batch));
+      bytes.push_back(each.bytes);
     return CudnnPlannedCall::choose(graph, bytes, offers);
   }
 
@@ -104,22 +131,30 @@ private:
 
   void execute(const CudnnPlan &plan, std::span<const CUdeviceptr> addresses,
                CUdeviceptr scratch) override {
-    for (int64_t first = 0; first < batch; first += atOnce) {
-      std::vector<CudnnOperand> operands;
-      for (size_t i = 0; i < addresses.size(); ++i)
-        operands.push_back(
-            {CudnnAttentionGraph::idOf(i),
-             reinterpret_cast<void *>(addresses[i] + uint64_t(first) * buffers[i].perBatch)});
-      if (rowSumBytes)
-        operands.push_back({CudnnAttentionGraph::rowSumsId, reinterpret_cast<void *>(scratch)});
-      for (const CudnnNumber &number : graph.numbers())
-        operands.push_back({number.id, const_cast<float *>(&number.value)}); // read only
-      session.execute(plan, operands, scratch + rowSumBytes,
-                      "an attention (models compiled without --library-attention have none)");
-    }
+    for (int64_t b = 0; b < batch; b += part.batch)
+      for (int64_t h = 0; h < keyHeads; h += part.keyHeads)
+        executePart(plan, addresses, b, h, scratch);
   }
 
-  const int64_t batch, atOnce;
+  /// The part whose first element of the batch and first head of keys these are.
+  void executePart(const CudnnPlan &plan, std::span<const CUdeviceptr> addresses, int64_t b,
+                   int64_t h, CUdeviceptr scratch) {
+    std::vector<CudnnOperand> operands;
+    for (size_t i = 0; i < addresses.size(); ++i)
+      operands.push_back(
+          {CudnnAttentionGraph::idOf(i),
+           reinterpret_cast<void *>(addresses[i] + uint64_t(b) * buffers[i].perBatch +
+                                    uint64_t(h) * buffers[i].perKeyHead)});
+    if (rowSumBytes)
+      operands.push_back({CudnnAttentionGraph::rowSumsId, reinterpret_cast<void *>(scratch)});
+    for (const CudnnNumber &number : graph.numbers())
+      operands.push_back({number.id, const_cast<float *>(&number.value)}); // read only
+    session.execute(plan, operands, scratch + rowSumBytes,
+                    "an attention (compiled with --no-library-attention, models have none)");
+  }
+
+  const int64_t batch, keyHeads;
+  const Part part;
   const std::vector<Buffer> buffers;
   const CudnnAttentionGraph graph;
   const uint64_t rowSumBytes;

@@ -40,7 +40,9 @@ CudnnOperations::Tensor CudnnOperations::tensor(int64_t id, cudnnDataType_t type
 
 CudnnOperations::Tensor CudnnOperations::stored(int64_t id, cudnnDataType_t type,
                                                 const CudnnLayout &layout) {
-  return tensor(id, type, layout, alignment, inMemory);
+  // To its own elements it is aligned whatever the others are.
+  int64_t elementBytes = type == CUDNN_DATA_FLOAT ? sizeof(float) : sizeof(uint16_t);
+  return tensor(id, type, layout, std::max(alignment, elementBytes), inMemory);
 }
 
 CudnnOperations::Tensor CudnnOperations::inner(const CudnnLayout &layout, cudnnDataType_t type) {

@@ -156,13 +156,21 @@ bool CudaTarget::computesCounts() const { return true; }
 
 // ---- Libraries ----
 
-/// cuDNN's kernels: 16-bit floats, and up to 128 features, of which eight are 16 bytes.
+/// cuDNN's kernels: 16-bit floats, and up to 128 features, of which eight are 16 bytes. Those of
+/// gradients keep 16 bits for each score of a head of keys, in tiles, for which the runtime gives
+/// them 1 GB (CudnnAttention.cpp).
 static bool hasKernelOf(AttentionLike attention) {
   auto q = llvm::cast<mlir::RankedTensorType>(attention.getQ().getType()),
+       k = llvm::cast<mlir::RankedTensorType>(attention.getK().getType()),
        v = llvm::cast<mlir::RankedTensorType>(attention.getV().getType());
   auto fits = [](int64_t features) { return features % 8 == 0 && features > 0 && features <= 128; };
-  return prim::isHalf(q.getElementType()) && fits(q.getDimSize(3)) && fits(v.getDimSize(3)) &&
-         q.getNumElements() > 0;
+  if (!prim::isHalf(q.getElementType()) || !fits(q.getDimSize(3)) || !fits(v.getDimSize(3)) ||
+      q.getNumElements() == 0)
+    return false;
+  constexpr double kMost = (1 << 30) - (1 << 20), kTile = 128;
+  double scores = double(q.getDimSize(2) / k.getDimSize(2)) * (double(q.getDimSize(1)) + kTile) *
+                  (double(k.getDimSize(1)) + kTile);
+  return llvm::isa<prim::AttentionOp>(attention) || 2 * scores <= kMost;
 }
 
 bool CudaTarget::runsInLibrary(mlir::Operation *op) const {

@@ -116,10 +116,14 @@ void form(nn::AttentionOp op) {
 }
 
 struct FormAttentionPass : accc::impl::FormAttentionPassBase<FormAttentionPass> {
+  using FormAttentionPassBase::FormAttentionPassBase;
+
   void runOnOperation() override {
     SmallVector<nn::AttentionOp> whole;
     getOperation().walk([&](nn::AttentionOp op) {
-      if (op.getSoftcap() <= 0.0 && op.getK().getType().getDimSize(2) > 0 &&
+      bool isAsked = (!onlyUnmasked || !op.getMask()) &&
+                     (!onlyHalf || prim::isHalf(op.getQ().getType().getElementType()));
+      if (isAsked && op.getSoftcap() <= 0.0 && op.getK().getType().getDimSize(2) > 0 &&
           op.getQ().getType().getDimSize(3) > 0)
         whole.push_back(op);
     });

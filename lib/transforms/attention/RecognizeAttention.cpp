@@ -153,14 +153,16 @@ Tensor takeFactors(Tensor x, double &scale) {
   return x;
 }
 
-bool recognize(nn::SoftmaxOp softmax, KnownValues &values, bool widenScores) {
+bool recognize(nn::SoftmaxOp softmax, KnownValues &values,
+               const RecognizeAttentionPassOptions &options) {
   std::optional<ScorePath> path = findScorePath(softmax);
-  if (!path || (path->roundsScores && !widenScores))
+  if (!path || (path->roundsScores && !options.widenScores) ||
+      (options.onlyHalf && !prim::isHalf(path->output.type().getElementType())))
     return false;
   int64_t queries = path->scores.type().getShape().take_back(2)[0],
           keys = path->scores.type().getShape().back();
   std::optional<Masks> masks = simplified(path->masks, values, queries, keys);
-  if (!masks)
+  if (!masks || (options.onlyUnmasked && !masks->parts.empty()))
     return false;
 
   BatchedProduct &output = path->output, &scores = path->scores;
@@ -221,7 +223,7 @@ struct RecognizeAttentionPass : accc::impl::RecognizeAttentionPassBase<Recognize
     SmallVector<nn::SoftmaxOp> softmaxes;
     function.walk([&](nn::SoftmaxOp op) { softmaxes.push_back(op); });
     for (nn::SoftmaxOp op : softmaxes)
-      recognize(op, values, widenScores);
+      recognize(op, values, {widenScores, onlyUnmasked, onlyHalf});
     function.walk([&](nn::AttentionOp op) { simplifyMask(op, values); });
     for (Block &block : function.getBody())
       eraseDeadCode(block);

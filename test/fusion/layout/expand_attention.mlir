@@ -32,3 +32,19 @@ func.func @odd(%q: tensor<2x5x4x6xbf16>) -> tensor<2x5x4x6xbf16> {
   %y, %stats = prim.attention %q, %q, %q {causal = false, scale = 0.5 : f64} : (tensor<2x5x4x6xbf16>, tensor<2x5x4x6xbf16>, tensor<2x5x4x6xbf16>) -> (tensor<2x5x4x6xbf16>, tensor<2x4x5xf32>)
   return %y : tensor<2x5x4x6xbf16>
 }
+
+// As many scores of the two heads that share keys as the library has room for, and more.
+// CHECK-LABEL: @many
+// CUDA: prim.attention_backward
+// CPU-NOT: prim.attention
+func.func @many(%q: tensor<1x16200x2x8xbf16>, %k: tensor<1x16200x1x8xbf16>, %v: tensor<1x16200x1x8xbf16>, %y: tensor<1x16200x2x8xbf16>, %stats: tensor<1x2x16200xf32>, %dy: tensor<1x16200x2x8xbf16>) -> tensor<1x16200x2x8xbf16> {
+  %dq, %dk, %dv = prim.attention_backward %q, %k, %v, %y, %stats, %dy {causal = true, scale = 0.5 : f64} : (tensor<1x16200x2x8xbf16>, tensor<1x16200x1x8xbf16>, tensor<1x16200x1x8xbf16>, tensor<1x16200x2x8xbf16>, tensor<1x2x16200xf32>, tensor<1x16200x2x8xbf16>) -> (tensor<1x16200x2x8xbf16>, tensor<1x16200x1x8xbf16>, tensor<1x16200x1x8xbf16>)
+  return %dq : tensor<1x16200x2x8xbf16>
+}
+
+// CHECK-LABEL: @too_many
+// CHECK-NOT: prim.attention
+func.func @too_many(%q: tensor<1x16300x2x8xbf16>, %k: tensor<1x16300x1x8xbf16>, %v: tensor<1x16300x1x8xbf16>, %y: tensor<1x16300x2x8xbf16>, %stats: tensor<1x2x16300xf32>, %dy: tensor<1x16300x2x8xbf16>) -> tensor<1x16300x2x8xbf16> {
+  %dq, %dk, %dv = prim.attention_backward %q, %k, %v, %y, %stats, %dy {causal = true, scale = 0.5 : f64} : (tensor<1x16300x2x8xbf16>, tensor<1x16300x1x8xbf16>, tensor<1x16300x1x8xbf16>, tensor<1x16300x2x8xbf16>, tensor<1x2x16300xf32>, tensor<1x16300x2x8xbf16>) -> (tensor<1x16300x2x8xbf16>, tensor<1x16300x1x8xbf16>, tensor<1x16300x1x8xbf16>)
+  return %dq : tensor<1x16300x2x8xbf16>
+}

@@ -85,7 +85,7 @@ TEST_CASE("--recognize-attention keeps values") {
 }
 TEST_CASE("--form-attention keeps values") {
   checkPass({[] { return createRecognizeAttentionPass({/*widenScores=*/true}); },
-             createFormAttentionPass});
+             [] { return createFormAttentionPass(); }});
 }
 TEST_CASE("--simplify keeps values") { checkPass({createSimplifyPass}); }
 TEST_CASE("--round-contractions keeps values, which the interpreter rounds nowhere") {

@@ -81,5 +81,5 @@ TEST_CASE("attention: what is wrong") {
 TEST_CASE("attention: not on a CPU") {
   auto kind = GENERATE(ACCC_CALL_ATTENTION, ACCC_CALL_ATTENTION_BACKWARD);
   CHECK_THAT(detail::whyCpuCannot(attention(kind, spec)).value_or(""),
-             Contains("this runtime has no such call; compile without --library-attention"));
+             Contains("this runtime has no such call; compile with --no-library-attention"));
 }

@@ -119,7 +119,7 @@ static LogicalResult formAttention(Compilation &c) {
 }
 
 static LogicalResult makeModelTrainable(Compilation &c) {
-  if (failed(formAttention(c)))
+  if (failed(formAttention(c)) || failed(runPasses(c, createSinkViewsPass())))
     return failure();
   return makeTrainable(*c.module, trainingSteps(c));
 }

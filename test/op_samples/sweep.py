@@ -4,7 +4,6 @@
 import argparse
 import collections
 import json
-import multiprocessing
 import os
 import pathlib
 import re
@@ -19,6 +18,7 @@ import known
 import modules
 import samples as sampling
 import targets
+from workers import each_result
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOGETHER = 8  # samples in one module
@@ -99,10 +99,9 @@ def main(text):
     names = [n for n, info in everything().items() if re.search(options.operators, n) and options.dtype in info.dtypes]
     tasks = [argparse.Namespace(**{**vars(options), "operator": name}) for name in names]
     rows = []
-    with multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=20) as pool:
-        for found in pool.imap(check_operator, tasks):
-            rows += found
-            report(found)
+    for found in each_result(check_operator, tasks, options.jobs, tasks_per_process=20):
+        rows += found
+        report(found)
     counts = collections.Counter(row["verdict"] for row in rows)
     print(f"{len({row['operator'] for row in rows})} operators, {len(rows)} samples: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common()))
     if options.results:

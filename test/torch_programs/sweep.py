@@ -3,7 +3,6 @@
 
 import argparse
 import collections
-import multiprocessing
 import os
 import pathlib
 import sys
@@ -23,6 +22,7 @@ import samples as sampling  # noqa: E402
 import scripted  # noqa: E402
 import stateful  # noqa: E402
 import targets  # noqa: E402
+from workers import each_result  # noqa: E402
 
 LOST = {"core": (".detach()", "no_grad()"), "traced": ("no_grad()",)}  # where gradients stop, in formats that do not say
 LOST_STATE = {
@@ -131,13 +131,12 @@ def main(text):
     options.lines = options.lines or (3 if options.state else 14)
     options.target = targets.find(options.target, options.accc)
     counts = collections.Counter()
-    with multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=50) as pool:
-        tasks = ((seed, options) for seed in range(options.seed, options.seed + options.count))
-        for seed, verdict, message, source in pool.imap_unordered(check, tasks):
-            counts[verdict] += 1
-            if verdict in ("wrong", "crash") or (verdict == "refused" and options.refused):
-                print(f"{verdict}, seed {seed}: {message[:600]}\n{source}", flush=True)
-            elif verdict == "refused":
-                print(f"refused, seed {seed}: {message[:300]}", flush=True)
+    tasks = [(seed, options) for seed in range(options.seed, options.seed + options.count)]
+    for seed, verdict, message, source in each_result(check, tasks, options.jobs, tasks_per_process=50):
+        counts[verdict] += 1
+        if verdict in ("wrong", "crash") or (verdict == "refused" and options.refused):
+            print(f"{verdict}, seed {seed}: {message[:600]}\n{source}", flush=True)
+        elif verdict == "refused":
+            print(f"refused, seed {seed}: {message[:300]}", flush=True)
     print(f"{options.count} programs: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common()))
     raise SystemExit(1 if counts["wrong"] or counts["crash"] else 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Views that do nothing, and views of views: reshape, transpose, broadcast, reverse.
+#include "ir/prim/ViewChain.h"
 #include "transforms/simplify/Patterns.h"
 
 using namespace mlir;
@@ -84,6 +85,19 @@ LogicalResult transposeOfTranspose(TransposeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Transposes with reshapes between them, as what splits heads from features and brings them before
+// positions: often one transpose, or none. A contraction reads what is transposed last where it
+// lies.
+template <typename Op> LogicalResult shorterChain(Op op, PatternRewriter &rewriter) {
+  auto isContraction = [](Operation *user) { return isa<DotGeneralOp>(user); };
+  if (isa<TransposeOp>(op) && llvm::any_of(op->getUsers(), isContraction))
+    return failure();
+  ViewChain chain = followViews(op.getResult(), /*isPrivate=*/true);
+  if (chain.length < 3 || chain.opsNeeded() >= chain.length)
+    return failure();
+  return replace(op, rewriter, chain.build(rewriter, op.getLoc()).get());
+}
+
 LogicalResult broadcastOfBroadcast(BroadcastOp op, PatternRewriter &rewriter) {
   auto inner = op.getOperand().getDefiningOp<BroadcastOp>();
   if (!inner)
@@ -157,5 +171,6 @@ void transforms::populateViewRules(RewritePatternSet &patterns) {
   patterns.add(dropReshape).add(dropTranspose).add(dropBroadcast).add(dropReverse);
   patterns.add(transposeOfUnits).add(broadcastOfUnits);
   patterns.add(reshapeOfReshape).add(transposeOfTranspose).add(broadcastOfBroadcast);
+  patterns.add(shorterChain<ReshapeOp>).add(shorterChain<TransposeOp>);
   patterns.add(broadcastOfInsertedUnits).add(transposeOfBroadcast).add(reverseOfReverse);
 }

@@ -127,7 +127,7 @@ data, takes the number of elements that a mask selects for a size, and nothing b
 layers, of which `recurrent` is one."""
 UNJOINED = ("counted", "determinants", "itemized", "distances", "factored", "matched", "packed", "complex_written", "complex_solved", "spectral", "spectra", "reshaped", "placed", "taught", "steered", "renewed", "segments", "grids", "pooled", "covered", "masked", "culled", "sifted", "picked", "lengthened")
 """Operators whose backward passes have other operators, or which PyTorch itself does not join."""
-IN_ONNX = ("sampled", "spectral")
+IN_ONNX = ("sampled", "spectral", "translated")
 """Operators that ONNX has, too."""
 
 

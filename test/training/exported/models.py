@@ -710,6 +710,7 @@ CASES = {
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
                  {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),
     "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),
+    "translated": (tasks.Translated, {"source": words(20, 2, 7), "target": words(20, 2, 5)}, None, {}),
     "adapted": (tasks.Adapted, {"words": words(20, 2, 9), "target": words(20, 2, 9)}, None, {}),
     "contrasted": (tasks.Contrasted, {"images": numbers(6, 12), "texts": numbers(6, 10)}, None, {}),
     "denoised": (tasks.Denoised, {"images": numbers(4, 1, 8, 8), "times": words(50, 4), "noise": numbers(4, 1, 8, 8).flip(0)}, None, {}),

@@ -30,6 +30,21 @@ class Routed(nn.Module):
         return F.cross_entropy(self.head(x + torch.einsum("wec,ecd->wd", back, results)), target) + 0.04 * balance
 
 
+class Translated(nn.Module):
+    """An encoder and a decoder that have the batch first, of attentions that want positions first."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.head = nn.Embedding(20, 8), nn.Linear(8, 20)
+        self.layers = nn.Transformer(8, 2, 1, 1, 12, dropout=0.0, batch_first=True)
+
+    def forward(self, source, target):
+        x = self.words(target[:, :-1])
+        seen = nn.Transformer.generate_square_subsequent_mask(x.shape[1])
+        x = self.layers(self.words(source), x, tgt_mask=seen, tgt_is_causal=True)
+        return F.cross_entropy(self.head(x).flatten(0, 1), target[:, 1:].flatten())
+
+
 class Adapted(nn.Module):
     """A frozen language model with low-rank changes to a projection (LoRA)."""
 

@@ -87,6 +87,7 @@ TEST_CASE("--form-attention keeps values") {
   checkPass({[] { return createRecognizeAttentionPass({/*widenScores=*/true}); },
              [] { return createFormAttentionPass(); }});
 }
+TEST_CASE("--sink-views keeps values") { checkPass({createSinkViewsPass}); }
 TEST_CASE("--simplify keeps values") { checkPass({createSimplifyPass}); }
 TEST_CASE("--round-contractions keeps values, which the interpreter rounds nowhere") {
   checkPass({createDecomposePass, createRoundContractionsPass, createSimplifyPass,

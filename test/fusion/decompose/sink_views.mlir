@@ -80,15 +80,25 @@ func.func @windows(%x: tensor<8x6x4xf32>, %w: tensor<6x4xf32>) -> tensor<16x2x3x
   return %z : tensor<16x2x3x3xf32>
 }
 
-// What a layer contracts is transposed itself.
+// What a layer contracts is transposed itself, and has as many elements as what was last.
 // CHECK-LABEL: @features
 // CHECK-NEXT: %[[T:.*]] = prim.transpose %arg0
 // CHECK-NEXT: nn.linear %[[T]]
-func.func @features(%x: tensor<8x4x5xf32>, %w: tensor<6x4xf32>) -> tensor<8x6x5xf32> {
-  %t = prim.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<8x4x5xf32>) -> tensor<8x5x4xf32>
-  %y = nn.linear %t, %w {transpose_w = true} : (tensor<8x5x4xf32>, tensor<6x4xf32>) -> tensor<8x5x6xf32>
-  %z = prim.transpose %y {permutation = array<i64: 0, 2, 1>} : (tensor<8x5x6xf32>) -> tensor<8x6x5xf32>
-  return %z : tensor<8x6x5xf32>
+func.func @features(%x: tensor<8x4x4xf32>, %w: tensor<4x4xf32>) -> tensor<8x4x4xf32> {
+  %t = prim.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<8x4x4xf32>) -> tensor<8x4x4xf32>
+  %y = nn.linear %t, %w {transpose_w = true} : (tensor<8x4x4xf32>, tensor<4x4xf32>) -> tensor<8x4x4xf32>
+  %z = prim.transpose %y {permutation = array<i64: 0, 2, 1>} : (tensor<8x4x4xf32>) -> tensor<8x4x4xf32>
+  return %z : tensor<8x4x4xf32>
+}
+
+// ... and so it is where only what is read of the rows has their order.
+// CHECK-LABEL: @features_first
+// CHECK-NEXT: %[[T:.*]] = prim.transpose %arg0
+// CHECK-NEXT: nn.linear %[[T]]
+func.func @features_first(%x: tensor<4x8x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x8x4xf32> {
+  %t = prim.transpose %x {permutation = array<i64: 2, 1, 0>} : (tensor<4x8x4xf32>) -> tensor<4x8x4xf32>
+  %y = nn.linear %t, %w {transpose_w = true} : (tensor<4x8x4xf32>, tensor<4x4xf32>) -> tensor<4x8x4xf32>
+  return %y : tensor<4x8x4xf32>
 }
 
 // Parts of rows that were split: half of the positions.

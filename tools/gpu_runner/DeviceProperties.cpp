@@ -9,23 +9,53 @@ using namespace detail;
 
 namespace {
 
+struct Properties {
+  const char *name;
+  int capability;     ///< 900: 9.0
+  int64_t memory, l2; ///< in bytes
+  int multiprocessors;
+  int kiloHertz;       ///< of these
+  int threads, blocks; ///< of a multiprocessor
+  int64_t sharedBytes; ///< that a block may ask for
+};
+
+constexpr int64_t GiB = int64_t(1) << 30, MiB = int64_t(1) << 20, KiB = int64_t(1) << 10;
+
+Properties propertiesOf(PlannedDevice device) {
+  switch (device) {
+  case PlannedDevice::A100:
+    return {"NVIDIA A100-SXM4-80GB", 800, 79 * GiB, 40 * MiB, 108, 1410000, 2048, 32, 163 * KiB};
+  case PlannedDevice::RTX3090:
+    return {"NVIDIA GeForce RTX 3090", 860, 23 * GiB, 6 * MiB, 82, 1695000, 1536, 16, 99 * KiB};
+  case PlannedDevice::L40S:
+    return {"NVIDIA L40S", 890, 44 * GiB, 96 * MiB, 142, 2520000, 1536, 24, 99 * KiB};
+  case PlannedDevice::H100:
+    return {"NVIDIA H100 80GB HBM3", 900, 79 * GiB, 50 * MiB, 132, 1980000, 2048, 32, 227 * KiB};
+  case PlannedDevice::B200:
+    return {"NVIDIA B200", 1000, 178 * GiB, 126 * MiB, 148, 1965000, 2048, 32, 227 * KiB};
+  case PlannedDevice::RTX5090:
+    return {"NVIDIA GeForce RTX 5090", 1200, 31 * GiB, 96 * MiB, 170, 2407000, 1536, 24, 99 * KiB};
+  }
+  throw std::logic_error("no such device");
+}
+
 /// In the words that cuDNN reads and writes. Clocks are in kHz.
-constexpr const char *a100 = R"({"deviceName": "NVIDIA A100-SXM4-80GB", "deviceVer": 800,
-  "driverVer": 13000, "cudaDeviceId": 0, "pciDeviceId": 0, "isTccDriver": 0, "supportCoopLaunch": 1,
-  "totalGlobalMem": 85049999360, "l2CacheSize": 41943040, "multiProcessorCount": 108,
-  "smClockRateKHz": 1410000, "memClockRateKHz": 1593000, "warpSize": 32,
-  "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64],
-  "maxThreadsPerBlock": 1024, "maxThreadsPerSM": 2048, "maxCtasPerSM": 32, "regsPerBlock": 65536,
-  "maxRegistersPerSM": 65536, "maxSharedMemoryPerBlock": 49152,
-  "maxSharedMemoryPerBlockOptin": 166912, "reservedSharedMemoryPerBlock": 1024})";
-constexpr const char *h100 = R"({"deviceName": "NVIDIA H100 80GB HBM3", "deviceVer": 900,
-  "driverVer": 13000, "cudaDeviceId": 0, "pciDeviceId": 0, "isTccDriver": 0, "supportCoopLaunch": 1,
-  "totalGlobalMem": 85029158912, "l2CacheSize": 52428800, "multiProcessorCount": 132,
-  "smClockRateKHz": 1980000, "memClockRateKHz": 2619000, "warpSize": 32,
-  "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64],
-  "maxThreadsPerBlock": 1024, "maxThreadsPerSM": 2048, "maxCtasPerSM": 32, "regsPerBlock": 65536,
-  "maxRegistersPerSM": 65536, "maxSharedMemoryPerBlock": 49152,
-  "maxSharedMemoryPerBlockOptin": 232448, "reservedSharedMemoryPerBlock": 1024})";
+std::string describe(PlannedDevice device) {
+  Properties p = propertiesOf(device);
+  auto entry = [](const char *name, int64_t value) {
+    return ", \"" + std::string(name) + "\": " + std::to_string(value);
+  };
+  return R"({"deviceName": ")" + std::string(p.name) + "\"" + entry("deviceVer", p.capability) +
+         entry("totalGlobalMem", p.memory) + entry("l2CacheSize", p.l2) +
+         entry("multiProcessorCount", p.multiprocessors) + entry("smClockRateKHz", p.kiloHertz) +
+         entry("maxThreadsPerSM", p.threads) + entry("maxCtasPerSM", p.blocks) +
+         entry("maxSharedMemoryPerBlockOptin", p.sharedBytes) +
+         R"(, "driverVer": 13000, "cudaDeviceId": 0, "pciDeviceId": 0, "isTccDriver": 0,
+             "supportCoopLaunch": 1, "memClockRateKHz": 2619000, "warpSize": 32,
+             "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64],
+             "maxThreadsPerBlock": 1024, "regsPerBlock": 65536, "maxRegistersPerSM": 65536,
+             "maxSharedMemoryPerBlock": 49152, "reservedSharedMemoryPerBlock": 1024})";
+}
 
 } // namespace
 
@@ -36,7 +66,7 @@ const CudnnFunctions *findPlanner(std::string &why) {
   if (!functions)
     return nullptr;
   CudnnNode node(*functions, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-  std::string text = h100;
+  std::string text = describe(PlannedDevice::H100);
   node.setAll(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, text);
   if (node.finalize() == CUDNN_STATUS_SUCCESS)
     return functions;
@@ -46,7 +76,7 @@ const CudnnFunctions *findPlanner(std::string &why) {
 
 CudnnNode propertiesOf(const CudnnFunctions &functions, PlannedDevice device) {
   CudnnNode node(functions, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-  std::string text = device == PlannedDevice::A100 ? a100 : h100;
+  std::string text = describe(device);
   node.setAll(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, text);
   functions.check(node.finalize(), "describing a device");
   return node;

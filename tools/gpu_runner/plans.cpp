@@ -80,8 +80,8 @@ void accc::tool::addPlans(CLI::App &app, Action &action) {
       "plans",
       "lists how cuDNN would compute the convolutions and attentions of models; needs no device");
   command->add_option("LIB", options->libraries, "models")->required();
-  command->add_option("--device", options->device, "a100 or h100 (default)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, PlannedDevice>{
-          {"a100", PlannedDevice::A100}, {"h100", PlannedDevice::H100}}));
+  command->add_option("--device", options->device, "the device (default: h100)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, PlannedDevice>(
+          std::begin(plannedDevices), std::end(plannedDevices))));
   command->callback([options, &action] { action = [options] { return plans(*options); }; });
 }

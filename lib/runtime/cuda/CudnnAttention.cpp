@@ -13,9 +13,9 @@ namespace {
 
 /// A buffer of the call, in bytes.
 struct Buffer {
-  uint64_t perBatch,
-      perKeyHead; ///< from one element of the batch, or one head of keys, to the next
-  uint64_t bytes; ///< from the first element to behind the last
+  uint64_t perBatch;   ///< from one element of the batch to the next
+  uint64_t perKeyHead; ///< from one head of keys to the next, or the heads that share it
+  uint64_t bytes;      ///< from the first element to behind the last
 };
 
 /// `shared`: heads for each head of keys.

@@ -153,15 +153,42 @@ TEST_CASE("cudnn attention: plans") {
   const CudnnFunctions *functions = compilingPlanner();
   if (!functions)
     return;
-  auto device = GENERATE(PlannedDevice::A100, PlannedDevice::H100);
+  auto [name, device] = GENERATE(from_range(std::begin(plannedDevices), std::end(plannedDevices)));
   auto kind = GENERATE(ACCC_CALL_ATTENTION, ACCC_CALL_ATTENTION_BACKWARD);
   auto spec = GENERATE(from_range(attentionSpecs));
+  bool isUsual = device == PlannedDevice::A100 || device == PlannedDevice::H100;
+  if (!isUsual && spec.name != attentionSpecs.front().name)
+    return; // they take long
   accc_library_call call = attention(kind, spec);
   if (spec.keyHeads == 1)
     std::ranges::fill(call.dtypes, ACCC_F16);
-  INFO(spec.name << " on " << (device == PlannedDevice::A100 ? "A100" : "H100") << ", kind "
-                 << kind);
+  INFO(spec.name << " on " << name << ", kind " << kind);
   CHECK(whyNoPlan<CudnnAttentionGraph>(*functions, device, call) == "");
+}
+
+// A quarter of a second each: `cudnn_plans_tests [sweep]` runs it.
+TEST_CASE("cudnn attention: plans for any sizes on any device", "[.][sweep]") {
+  const CudnnFunctions *functions = compilingPlanner();
+  if (!functions)
+    return;
+  auto [name, device] = GENERATE(from_range(std::begin(plannedDevices), std::end(plannedDevices)));
+  auto kind = GENERATE(ACCC_CALL_ATTENTION, ACCC_CALL_ATTENTION_BACKWARD);
+  auto check = [&, name = name, device = device](AttentionSpec spec) {
+    spec.headsInside = true;
+    accc_library_call call = attention(kind, spec);
+    INFO(name << ", kind " << kind << ", " << spec.queries << " queries, " << spec.keys << " keys, "
+              << spec.features << " and " << spec.valueFeatures << " features, " << spec.keyHeads
+              << " heads of keys, causal " << spec.causal);
+    CHECK(whyNoPlan<CudnnAttentionGraph>(*functions, device, call) == "");
+  };
+  for (int64_t positions : {1, 2, 7, 16, 49, 64, 129, 577, 2048})
+    for (bool causal : {false, true})
+      check({"", 2, 4, 4, positions, positions, 64, 64, causal});
+  for (int64_t keys : {1, 9, 77, 300})
+    check({"", 2, 4, 2, 130, keys, 64, 64});
+  for (int64_t features = 8; features <= 128; features += 8)
+    check({"", 2, 4, 1, 100, 100, features, features, true});
+  check({"", 2, 4, 4, 100, 100, 24, 128});
 }
 
 TEST_CASE("cudnn attention: what there are no plans for") {

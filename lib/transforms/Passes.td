@@ -30,15 +30,16 @@ def SinkViewsPass : Pass<"sink-views", "::mlir::func::FuncOp"> {
   let summary = "Moves transposes of rows behind the linear layers that read them";
   let description = [{
     A linear layer gives the same of each row, wherever the row lies. Modules that want positions before the batch
-    transpose what they read and what they give, with layers in between: where all readers of a layer transpose
-    what it gives, the transpose before it moves behind it, where the two are one, or none. Before the derivative,
-    whose products then read rows where they lie, too; behind what recognises attentions by their views.
+    transpose what they read and what they give, with layers in between: where all that is read of what a layer
+    gives has the rows in their own order again, the transpose before the layer moves behind it, where views are
+    simplified. Before the derivative, whose products then read rows where they lie, too; behind what recognises
+    attentions by their views.
 
         %t = prim.transpose %x {permutation = array<i64: 1, 0, 2>} : (tensor<8x5x4xf32>) -> tensor<5x8x4xf32>
         %y = nn.linear %t, %w {transpose_w = true} : (tensor<5x8x4xf32>, tensor<6x4xf32>) -> tensor<5x8x6xf32>
         %z = prim.transpose %y {permutation = array<i64: 1, 0, 2>} : (tensor<5x8x6xf32>) -> tensor<8x5x6xf32>
 
-    becomes, when the two transposes are simplified,
+    becomes
 
         %z = nn.linear %x, %w {transpose_w = true} : (tensor<8x5x4xf32>, tensor<6x4xf32>) -> tensor<8x5x6xf32>
   }];

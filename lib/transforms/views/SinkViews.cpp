@@ -92,6 +92,7 @@ struct SinkViewsPass : accc::impl::SinkViewsPassBase<SinkViewsPass> {
       any |= sink(op);
     if (!any)
       return;
+    // What is left of the views is what the derivative undoes.
     GreedyRewriteConfig config;
     config.useTopDownTraversal = true;
     config.enableRegionSimplification = GreedySimplifyRegionLevel::Disabled;

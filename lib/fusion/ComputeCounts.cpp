@@ -25,11 +25,11 @@ std::optional<unsigned> dimensionOfCount(prim::ConstantOp op) {
 }
 
 /// Whether what reads the value becomes a kernel: neither a library nor the caller does.
-bool isReadByKernels(Value value, const Target &target) {
+bool isReadByKernels(Value value) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (isa<prim::ReshapeOp>(user))
-      return isReadByKernels(user->getResult(0), target);
-    return !user->hasTrait<OpTrait::IsTerminator>() && !target.runsInLibrary(user) &&
+      return isReadByKernels(user->getResult(0));
+    return !user->hasTrait<OpTrait::IsTerminator>() && !prim::isCall(user) &&
            !isa<prim::OptimizationBarrierOp>(user);
   });
 }
@@ -43,7 +43,7 @@ struct ComputeCountsPass : TargetedPass<accc::impl::ComputeCountsPassBase<Comput
     SmallVector<prim::ConstantOp> constants(getOperation().front().getOps<prim::ConstantOp>());
     for (prim::ConstantOp op : constants) {
       std::optional<unsigned> dimension = dimensionOfCount(op);
-      if (!dimension || !isReadByKernels(op, getTarget()))
+      if (!dimension || !isReadByKernels(op))
         continue;
       OpBuilder builder(op);
       auto type = cast<RankedTensorType>(op.getType());

@@ -75,7 +75,7 @@ Groups::Groups(Block &block, const Target &target) : target(target) {
 }
 
 bool Groups::standsAlone(Operation *op) const {
-  return target.runsInLibrary(op) ||
+  return prim::isCall(op) ||
          isa<prim::OptimizationBarrierOp, prim::FusionOp, prim::FusionEachOp>(op);
 }
 

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or the meaning of a field changes. */
-#define ACCC_ABI_VERSION 7
+#define ACCC_ABI_VERSION 8
 
 /* Alignment of every buffer: the state block, the arena, the constants, every
  * slice of them, and what the runtime passes as inputs and outputs. */
@@ -144,14 +144,20 @@ typedef struct accc_convolution {
   int64_t pad_low[ACCC_MAX_SPATIAL_DIMS], pad_high[ACCC_MAX_SPATIAL_DIMS];
 } accc_convolution;
 
+/* Where a tensor [batch, head, position, feature] lies in a buffer, in elements: perhaps beside
+ * others, between whose rows its own are. */
+typedef struct accc_head_view {
+  int64_t offset;
+  int64_t strides[3]; /* of batch, head and position; that of a feature is 1 */
+} accc_head_view;
+
 /* q and y [batch, heads, queries, features], k [batch, key_heads, keys, features], v likewise with
  * value_features, as y: 16-bit floats of one type, with f32 sums and softmax. Query head h reads
- * key head h / (heads / key_heads). stats [batch, heads, queries], contiguous, f32. Gradients lie
- * as what they are of. */
+ * key head h / (heads / key_heads). stats [batch, heads, queries], contiguous, f32. Several of q, k
+ * and v may be the same buffer, and several of dq, dk and dv, of which no two share an element. */
 typedef struct accc_attention {
   int64_t batch, heads, key_heads, queries, keys, features, value_features;
-  /* of batch, head and position, in elements; that of a feature is 1 */
-  int64_t q_strides[3], k_strides[3], v_strides[3], y_strides[3];
+  accc_head_view q, k, v, y, dy, dq, dk, dv; /* those of gradients: zeros in ACCC_CALL_ATTENTION */
   /* of batch, head and query, each 0 where the bias has an extent of 1; that of a key is 1 */
   int64_t bias_strides[3];
   double scale;

@@ -148,6 +148,7 @@ static LogicalResult layOutModel(Compilation &c) {
   // What no library runs whole lies as other contractions do; simplified, as it is built op by op.
   if (hasAttention(*c.module) &&
       (failed(runPasses(c, createExpandAttentionPass({target, archs}))) ||
+       failed(runPasses(c, createViewAttentionOperandsPass({target, archs}))) ||
        failed(runPasses(c, createSimplifyPass()))))
     return failure();
   if (c.options.libraryAttention.value_or(false) && c.target().hasAttention() &&

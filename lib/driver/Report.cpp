@@ -8,14 +8,20 @@
 
 #include "llvm/Support/JSON.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace accc;
 namespace json = llvm::json;
 
+/// Of each value once, of which a call may read several parts.
 static double bytesOf(OperandRange buffers) {
   double sum = 0;
+  std::set<std::pair<int64_t, int64_t>> seen;
   for (Value buffer : buffers)
-    sum += bytesOf(cast<exec::BufferType>(buffer.getType()).getTensor());
+    if (auto slice = buffer.getDefiningOp<exec::SliceOp>();
+        seen.insert({slice.getValue(), slice.getPart().value_or(0)}).second)
+      sum += bytesOf(cast<exec::BufferType>(buffer.getType()).getTensor());
   return sum;
 }
 

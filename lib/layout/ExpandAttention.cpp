@@ -19,19 +19,27 @@ struct ExpandAttentionPass
 
   void runOnOperation() override {
     SmallVector<Operation *> expanded;
-    getOperation().walk([&](AttentionLike op) {
+    auto find = [&](AttentionLike op) {
       if (!getTarget().runsInLibrary(op))
         expanded.push_back(op);
-    });
-    for (Operation *op : expanded) {
+    };
+    getOperation().walk(find);
+    bool isAny = !expanded.empty();
+    while (!expanded.empty()) {
+      Operation *op = expanded.pop_back_val();
       OpBuilder b(op);
+      Operation *before = op->getPrevNode();
       SmallVector<Value> values;
       if (failed(cast<Decomposable>(op).decompose(b, values)))
         return signalPassFailure();
+      // Of views it becomes one of tensors.
+      for (Operation *made = op->getPrevNode(); made != before; made = made->getPrevNode())
+        if (auto attention = dyn_cast<AttentionLike>(made))
+          find(attention);
       op->replaceAllUsesWith(values);
       op->erase();
     }
-    if (!expanded.empty()) // a gradient has more parts than somebody may read
+    if (isAny) // a gradient has more parts than somebody may read
       eraseDeadCode(getOperation().front());
   }
 };

@@ -70,6 +70,33 @@ def ExpandAttentionPass : TargetedPass<"expand-attention"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def ViewAttentionOperandsPass : TargetedPass<"view-attention-operands"> {
+  let summary = "Lets attentions read and write parts of tensors where they lie";
+  let description = [{
+    A library's attention reads each head of each position wherever strides lead it, and writes results so. What
+    transposes, reshapes and slices make of tensors before an attention, and after it as far as it leads to one
+    value, transposes, reshapes and concatenations of gradients, is not made: the attention is one of views
+    (prim.strided_attention). Slices stay where they read less than the tensor between them, which would be kept in
+    memory for them, and all where the library cannot read so (Target::runsInLibrary): where rows are not aligned.
+
+        %qkv = prim.dot_general %x, %w ... -> tensor<8x96x1536xbf16>
+        %0 = prim.slice %qkv {limits = array<i64: 8, 96, 512>, starts = array<i64: 0, 0, 0>, ...}
+        %q = prim.reshape %0 : (tensor<8x96x512xbf16>) -> tensor<8x96x8x64xbf16>
+        ...                                                // %k, %v
+        %y, %stats = prim.attention %q, %k, %v ...
+
+    becomes
+
+        %y, %stats = prim.strided_attention %qkv, %qkv, %qkv {views = [
+            memref<8x96x8x64xbf16, strided<[147456, 1536, 64, 1]>>,
+            memref<8x96x8x64xbf16, strided<[147456, 1536, 64, 1], offset: 512>>, ...
+
+    Behind --expand-attention, which leaves those that the library runs, and before the passes that lay out products,
+    which may make views of what is read here.
+  }];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 def LayOutContractionsPass : TargetedPass<"lay-out-contractions"> {
   let summary = "Brings the operands of contractions into layouts that matrix libraries accept";
   let description = [{

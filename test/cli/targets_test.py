@@ -154,7 +154,7 @@ class Precision(CommandLineTest):
         target = ("--target", "cuda", "--arch", "compute_80")
         self.accc("compile", "attention.mlir", "-o", "a.so", *target, *options, "--report", "a.json")
         (entry,) = json.loads((self.folder / "a.json").read_text())["entries"]
-        return sum(step.get("library_call", "").startswith("attention") for step in entry["steps"])
+        return sum("attention" in step.get("library_call", "") for step in entry["steps"])
 
     def test_an_option_and_its_opposite_do_not_go_together(self):
         _, error = self.compile("m.so", "--library-attention", "--no-library-attention", code=USAGE)

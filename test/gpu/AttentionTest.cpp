@@ -26,22 +26,28 @@ struct Buffers {
 /// Computes in double what the call must come to. A place is of batch, head and position.
 class Reference {
 public:
-  explicit Reference(const accc_library_call &call)
-      : a(call.u.attention), kind(call.kind), type(call.dtypes[0]) {}
+  Reference(const accc_library_call &call, bool isPacked)
+      : a(call.u.attention), kind(call.kind), type(call.dtypes[0]), isPacked(isPacked) {}
 
   /// Inputs that all types have, and what follows from them.
   Buffers compute() {
-    q = random(a.heads * a.queries * a.features, 1);
-    k = random(a.key_heads * a.keys * a.features, 2);
-    v = random(a.key_heads * a.keys * a.value_features, 3);
-    dy = random(a.heads * a.queries * a.value_features, 4);
-    bias = random(a.heads * a.queries * a.keys, 5); // of which it may read less
+    size_t ofV = sizeOf(a.v, a.key_heads, a.keys, a.value_features);
+    q = random(isPacked ? ofV : sizeOf(a.q, a.heads, a.queries, a.features), 1);
+    k = isPacked ? q : random(sizeOf(a.k, a.key_heads, a.keys, a.features), 2);
+    v = isPacked ? q : random(ofV, 3);
+    dy = random(sizeOf(a.y, a.heads, a.queries, a.value_features), 4);
+    bias = random(size_t(a.batch * a.heads * a.queries * a.keys), 5); // it may read less
     y.resize(dy.size()), dq.resize(q.size()), dk.resize(k.size()), dv.resize(v.size());
     stats.resize(size_t(a.batch * a.heads * a.queries));
     for (int64_t b = 0; b < a.batch; ++b)
       for (int64_t h = 0; h < a.heads; ++h)
         for (int64_t t = 0; t < a.queries; ++t)
           computeQuery(b, h, t);
+    if (isPacked) {
+      for (size_t i = 0; i < dq.size(); ++i)
+        dq[i] += dk[i] + dv[i];
+      dk = dv = dq;
+    }
     Buffers all = {{q, k, v, y, stats, dy, dq, dk, dv},
                    {type, type, type, type, ACCC_F32, type, type, type, type}};
     if (a.has_bias) {
@@ -53,15 +59,21 @@ public:
   }
 
 private:
-  std::vector<double> random(int64_t count, uint32_t seed) const {
+  static std::vector<double> random(size_t count, uint32_t seed) {
     std::vector<double> values;
-    for (float each : randomFloats(size_t(count * a.batch), seed))
+    for (float each : randomFloats(count, seed))
       values.push_back(std::round(each * 16) / 16);
     return values;
   }
 
-  static size_t at(const int64_t (&strides)[3], int64_t b, int64_t h, int64_t t, int64_t i) {
-    return size_t(b * strides[0] + h * strides[1] + t * strides[2] + i);
+  static size_t at(const accc_head_view &view, int64_t b, int64_t h, int64_t t, int64_t i) {
+    return size_t(view.offset + b * view.strides[0] + h * view.strides[1] + t * view.strides[2] +
+                  i);
+  }
+
+  size_t sizeOf(const accc_head_view &view, int64_t heads, int64_t positions,
+                int64_t features) const {
+    return at(view, a.batch - 1, heads - 1, positions - 1, features);
   }
 
   void computeQuery(int64_t b, int64_t h, int64_t t) {
@@ -72,17 +84,18 @@ private:
     for (int64_t s = 0; s < keys; ++s) {
       double score = 0;
       for (int64_t i = 0; i < a.features; ++i)
-        score += q[at(a.q_strides, b, h, t, i)] * k[at(a.k_strides, b, keyHead, s, i)];
+        score += q[at(a.q, b, h, t, i)] * k[at(a.k, b, keyHead, s, i)];
       score *= a.scale;
       if (a.has_bias)
-        score += bias[at(a.bias_strides, b, h, t, s)];
+        score +=
+            bias[at({0, {a.bias_strides[0], a.bias_strides[1], a.bias_strides[2]}}, b, h, t, s)];
       sum += share[size_t(s)] = std::exp(score);
     }
     stats[size_t((b * a.heads + h) * a.queries + t)] = std::log(sum);
     for (int64_t s = 0; s < keys; ++s) {
       share[size_t(s)] /= sum;
       for (int64_t i = 0; i < a.value_features; ++i) {
-        size_t result = at(a.y_strides, b, h, t, i), value = at(a.v_strides, b, keyHead, s, i);
+        size_t result = at(a.y, b, h, t, i), value = at(a.v, b, keyHead, s, i);
         y[result] += share[size_t(s)] * v[value];
         dv[value] += share[size_t(s)] * dy[result];
         dShare[size_t(s)] += dy[result] * v[value];
@@ -92,7 +105,7 @@ private:
     for (int64_t s = 0; s < keys; ++s) {
       double dScore = share[size_t(s)] * (dShare[size_t(s)] - rowSum) * a.scale;
       for (int64_t i = 0; i < a.features; ++i) {
-        size_t query = at(a.q_strides, b, h, t, i), key = at(a.k_strides, b, keyHead, s, i);
+        size_t query = at(a.q, b, h, t, i), key = at(a.k, b, keyHead, s, i);
         dq[query] += dScore * k[key];
         dk[key] += dScore * q[query];
       }
@@ -101,12 +114,20 @@ private:
 
   const accc_attention a;
   const int32_t kind, type;
+  const bool isPacked;
   std::vector<double> q, k, v, y, stats, dy, bias, dq, dk, dv;
 };
 
 bool isOutput(const accc_library_call &call, size_t buffer) {
   size_t inputs = call.kind == ACCC_CALL_ATTENTION ? 3 : 6;
   return buffer >= inputs + size_t(call.u.attention.has_bias);
+}
+
+/// Whether a buffer is that of the one before, where q, k and v are packed.
+bool isPart(const accc_library_call &call, size_t buffer) {
+  size_t last = size_t(detail::countBuffers(call)) - 1;
+  return buffer == 1 || buffer == 2 ||
+         (call.kind == ACCC_CALL_ATTENTION_BACKWARD && buffer + 1 >= last);
 }
 
 /// Rounded to a type as the device's results are, not to what tensorOf() takes.
@@ -136,7 +157,8 @@ Tensor tensorWith(int32_t type, const std::vector<double> &values) {
 constexpr int timesEnqueued = 2;
 
 /// All buffers after the call, which is made several times and must leave the same bits each time.
-std::vector<Tensor> resultsOf(const accc_library_call &call, const Buffers &given, int parts) {
+std::vector<Tensor> resultsOf(const accc_library_call &call, bool isPacked, const Buffers &given,
+                              int parts) {
   StandIn gpu;
   auto why = gpuPlatform().whyUnsupported(call);
   INFO(why.value_or(""));
@@ -150,6 +172,10 @@ std::vector<Tensor> resultsOf(const accc_library_call &call, const Buffers &give
     tensors.push_back(tensorWith(given.types[i], isOutput(call, i) ? nothing : given.values[i]));
     buffers.push_back({ACCC_STATE, isOutput(call, i) ? ACCC_WRITE : ACCC_READ, model.state_size,
                        tensors.back().size_bytes()});
+    if (isPacked && isPart(call, i)) {
+      buffers.back().offset = buffers[i - 1].offset;
+      continue;
+    }
     model.state_size +=
         (tensors.back().size_bytes() + ACCC_ALIGNMENT - 1) / ACCC_ALIGNMENT * ACCC_ALIGNMENT;
   }
@@ -183,9 +209,9 @@ std::vector<Tensor> resultsOf(const accc_library_call &call, const Buffers &give
 }
 
 /// `parts`: how many executions of a plan the call takes.
-void checkAttention(const accc_library_call &call, int parts = 1) {
-  Buffers right = Reference(call).compute();
-  std::vector<Tensor> results = resultsOf(call, right, parts);
+void checkAttention(const accc_library_call &call, int parts = 1, bool isPacked = false) {
+  Buffers right = Reference(call, isPacked).compute();
+  std::vector<Tensor> results = resultsOf(call, isPacked, right, parts);
   for (size_t i = 0; i < results.size(); ++i) {
     INFO("buffer " << i);
     // Shares and gradients of scores are rounded, too, before they are multiplied.
@@ -208,6 +234,8 @@ const std::vector<AttentionSpec> specs = {
     {"a causal bias of heads", 2, 4, 2, 5, 5, 8, 8, true, true, "hq"},
     {"a bias of all", 2, 3, 1, 4, 9, 16, 8, false, false, "bhq"},
     {"one bias for all", 2, 3, 3, 4, 9, 8, 8, true, false, ""},
+    {"packed", 2, 3, 3, 7, 7, 16, 16, true, true, nullptr, true},
+    {"packed, grouped heads", 2, 4, 2, 5, 5, 8, 16, false, true, "b", true},
 };
 
 } // namespace
@@ -219,7 +247,7 @@ TEST_CASE("gpu attention: forward and gradients") {
   INFO(spec.name << ", kind " << kind << ", type " << type);
   accc_library_call call = attention(kind, spec);
   std::ranges::fill(call.dtypes, type);
-  checkAttention(call);
+  checkAttention(call, 1, spec.packed);
 }
 
 TEST_CASE("gpu attention: gradients in parts of the batch, where all would want too much memory") {
@@ -237,7 +265,8 @@ TEST_CASE("gpu attention: gradients in parts of the heads, where one of the batc
   SECTION("inside of positions") { spec.headsInside = true; }
   SECTION("with a bias of heads") { spec.bias = "h"; }
   SECTION("with a bias that heads share") { spec.bias = "b"; }
-  checkAttention(attention(ACCC_CALL_ATTENTION_BACKWARD, spec), 4);
+  SECTION("packed") { spec.keys = 1, spec.packed = true; }
+  checkAttention(attention(ACCC_CALL_ATTENTION_BACKWARD, spec), 4, spec.packed);
 }
 
 TEST_CASE("gpu attention: no plan") {

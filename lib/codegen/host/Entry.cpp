@@ -52,7 +52,7 @@ public:
 
   SmallVector<llvm::Constant *> steps; // accc_step
   SmallVector<accc_buffer> buffers;    // of all steps
-  SmallVector<accc_library_call> calls;
+  SmallVector<accc_library_call, 0> calls;
   SmallVector<llvm::Constant *> customCalls; // accc_custom_call
   int64_t launches = 0;
 
@@ -158,7 +158,7 @@ LogicalResult EntryEmitter::addCall(exec::LibraryCallOp call) {
     return failure();
   size_t first = buffers.size();
   append(call.getInputs(), ACCC_READ);
-  append(call.getOutputs(), ACCC_WRITE);
+  append(outputsOf(call), ACCC_WRITE);
   addStep(ACCC_STEP_LIBRARY_CALL, static_cast<int64_t>(calls.size()), 0, first, labelOf(call),
           call);
   calls.push_back(*description);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contractions and attentions as the runtime's library calls see them: extents and strides.
 #include "codegen/host/Host.h"
+#include "ir/prim/AttentionRules.h"
 #include "ir/prim/ElementTypes.h"
-
 #include "ir/prim/MergedDimensions.h"
+#include "ir/prim/StridedView.h"
 #include "support/Fault.h"
 
 #include <array>
@@ -139,31 +140,45 @@ LogicalResult describeConvolution(exec::LibraryCallOp call, RankedTensorType x, 
   return success();
 }
 
-/// q, k, v and y: [batch, position, head, feature].
-accc_attention describeAttention(exec::LibraryCallOp call, RankedTensorType y, size_t biasAt) {
-  RankedTensorType types[] = {tensorOf(call.getInputs()[0]), tensorOf(call.getInputs()[1]),
-                              tensorOf(call.getInputs()[2]), y};
-  const RankedTensorType &q = types[0], &k = types[1], &v = types[2];
+/// Of a view [batch, position, head, feature].
+accc_head_view describeView(const prim::StridedView &view) {
+  return {view.offset, {view.strides[0], view.strides[2], view.strides[1]}};
+}
+
+/// The views of an attention in their order, those of its operands and results, which are also
+/// given where they are views of all.
+SmallVector<prim::StridedView> viewsOf(exec::LibraryCallOp call, ArrayRef<Value> tensors) {
+  SmallVector<prim::StridedView> views;
+  if (auto types = call.getConfig().getAs<ArrayAttr>("views"))
+    for (Type type : types.getAsValueRange<TypeAttr>())
+      views.push_back(*prim::StridedView::of(cast<MemRefType>(type)));
+  else
+    for (Value tensor : tensors)
+      views.push_back(prim::StridedView::all(tensorOf(tensor).getShape()));
+  return views;
+}
+
+accc_attention describeAttention(exec::LibraryCallOp call, bool isBackward) {
+  OperandRange in = call.getInputs(), out = call.getOutputs();
+  SmallVector<Value> tensors = {in[0], in[1], in[2]};
+  if (isBackward)
+    tensors.append({in[3], in[5]});
+  llvm::append_range(tensors, isBackward ? out : out.take_front());
+  SmallVector<prim::StridedView> views = viewsOf(call, tensors);
   accc_attention a = {};
-  a.batch = q.getDimSize(0);
-  a.queries = q.getDimSize(1);
-  a.heads = q.getDimSize(2);
-  a.features = q.getDimSize(3);
-  a.keys = k.getDimSize(1);
-  a.key_heads = k.getDimSize(2);
-  a.value_features = v.getDimSize(3);
-  for (auto [type, strides] :
-       llvm::zip(types, std::array{a.q_strides, a.k_strides, a.v_strides, a.y_strides})) {
-    SmallVector<int64_t> all = stridesOf(type.getShape());
-    strides[0] = all[0];
-    strides[1] = all[2];
-    strides[2] = all[1];
-  }
-  a.has_bias = call.getInputs().size() > biasAt;
+  prim::AttentionExtents e(views[0].shape, views[1].shape, views[2].shape);
+  a.batch = e.batch, a.heads = e.heads, a.key_heads = e.keyHeads;
+  a.queries = e.queries, a.keys = e.keys;
+  a.features = e.features, a.value_features = e.valueFeatures;
+  accc_head_view *described[] = {&a.q, &a.k, &a.v, &a.y, &a.dy, &a.dq, &a.dk, &a.dv};
+  for (auto [to, view] : llvm::zip(described, views))
+    *to = describeView(view);
+  size_t biasAt = isBackward ? 6 : 3;
+  a.has_bias = in.size() > biasAt;
   if (a.has_bias) {
-    RankedTensorType bias = tensorOf(call.getInputs()[biasAt]);
+    RankedTensorType bias = tensorOf(in[static_cast<unsigned>(biasAt)]);
     SmallVector<int64_t> strides = stridesOf(bias.getShape());
-    for (int64_t d = 0; d < 3; ++d)
+    for (unsigned d = 0; d < 3; ++d)
       a.bias_strides[d] = bias.getDimSize(d) == 1 ? 0 : strides[d];
   }
   a.scale = cast<FloatAttr>(call.getConfig().get("scale")).getValueAsDouble();
@@ -197,13 +212,13 @@ FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call, acc
   } else if (callee == "convolution_backward_weights") {
     result.kind = ACCC_CALL_CONVOLUTION_BACKWARD_WEIGHTS;
     status = describeConvolution(call, a, c, b, result.u.convolution);
-  } else if (callee == "attention") {
+  } else if (callee == "attention" || callee == "strided_attention") {
     result.kind = ACCC_CALL_ATTENTION;
-    result.u.attention = describeAttention(call, c, 3);
+    result.u.attention = describeAttention(call, /*isBackward=*/false);
     return result;
-  } else if (callee == "attention_backward") {
+  } else if (callee == "attention_backward" || callee == "strided_attention_backward") {
     result.kind = ACCC_CALL_ATTENTION_BACKWARD;
-    result.u.attention = describeAttention(call, tensorOf(call.getInputs()[3]), 6);
+    result.u.attention = describeAttention(call, /*isBackward=*/true);
     return result;
   } else {
     return call.emitError("no library call '") << callee << "'";
@@ -211,4 +226,14 @@ FailureOr<accc_library_call> codegen::describeCall(exec::LibraryCallOp call, acc
   if (failed(status))
     return failure();
   return result;
+}
+
+SmallVector<Value> codegen::outputsOf(exec::LibraryCallOp call) {
+  OperandRange own = call.getOutputs();
+  auto places = call.getConfig().getAs<DenseI64ArrayAttr>("places");
+  if (!places)
+    return llvm::to_vector(own);
+  return llvm::map_to_vector(places.asArrayRef(), [&](int64_t place) -> Value {
+    return own[static_cast<unsigned>(place)];
+  });
 }

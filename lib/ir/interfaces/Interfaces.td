@@ -150,13 +150,20 @@ def ConvolutionLike : OpInterface<"ConvolutionLike"> {
 def AttentionLike : OpInterface<"AttentionLike"> {
   let description = [{
     softmax(scale q k^T + bias) v for each head, or its gradient: q [B, T, H, D], k [B, S, Hk, D], v [B, S, Hk, Dv],
-    bias [B or 1, H or 1, T or 1, S].
+    bias [B or 1, H or 1, T or 1, S]. The three are operands, or views of operands.
   }];
   let cppNamespace = "::accc";
   let methods = [
     InterfaceMethod<"", "::mlir::Value", "getQ">,
     InterfaceMethod<"", "::mlir::Value", "getK">,
     InterfaceMethod<"", "::mlir::Value", "getV">,
+    InterfaceMethod<"The types of q, k and v themselves.",
+                    "::llvm::SmallVector<::mlir::RankedTensorType, 3>", "getFactorTypes", (ins), "", [{
+      ::llvm::SmallVector<::mlir::RankedTensorType, 3> types;
+      for (::mlir::Value factor : {$_op.getQ(), $_op.getK(), $_op.getV()})
+        types.push_back(::llvm::cast<::mlir::RankedTensorType>(factor.getType()));
+      return types;
+    }]>,
     InterfaceMethod<"What is added to scores; may be null.", "::mlir::Value", "getBias">,
     InterfaceMethod<"Whether the query at t sees keys s <= t alone.", "bool", "getCausal">
   ];

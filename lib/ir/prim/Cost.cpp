@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/prim/Cost.h"
 
+#include "ir/prim/AttentionRules.h"
 #include "ir/prim/Prim.h"
 
 using namespace mlir;
@@ -18,10 +19,12 @@ static double convolutionFlops(Value y, Value w) {
   return 2 * elements(y) * elements(w) / std::max(outputs, 1.0);
 }
 
-/// Of so many products of scores, or of weights, with what has features; a causal mask leaves half.
+/// Scores and results, or for gradients scores again and both factors of each; a causal mask leaves
+/// half.
 static double attentionFlops(AttentionLike op, double products) {
-  auto k = cast<RankedTensorType>(op.getK().getType());
-  double flops = 2 * products * elements(op.getQ()) * static_cast<double>(k.getDimSize(1));
+  prim::AttentionExtents e(op);
+  double flops = 2 * products * static_cast<double>(op.getFactorTypes()[0].getNumElements()) *
+                 static_cast<double>(e.keys);
   return op.getCausal() ? flops / 2 : flops;
 }
 
@@ -46,8 +49,10 @@ double accc::flopsOf(Operation *op) {
       .Case([](prim::ConvolutionBackwardWeightsOp c) {
         return convolutionFlops(c.getDy(), c.getResult());
       })
-      .Case([](prim::AttentionOp a) { return attentionFlops(a, 2); })
-      .Case([](prim::AttentionBackwardOp a) { return attentionFlops(a, 5); })
+      .Case<prim::AttentionOp, prim::StridedAttentionOp>(
+          [](auto attention) { return attentionFlops(attention, 2); })
+      .Case<prim::AttentionBackwardOp, prim::StridedAttentionBackwardOp>(
+          [](auto attention) { return attentionFlops(attention, 5); })
       .Case<prim::ReduceWindowOp, prim::ArgWindowOp>([](auto window) {
         double flops = elements(window.getResult());
         for (int64_t extent : window.getWindow())

@@ -52,3 +52,34 @@ LogicalResult accc::decomposeInPlace(Operation *op, MutableArrayRef<Value> track
   op->erase();
   return success();
 }
+
+LogicalResult accc::differentiateParts(Operation *op, Gradients &gradients) {
+  OpBuilder &builder = gradients.builder();
+  Operation *before = &*std::prev(builder.getInsertionPoint());
+  SmallVector<Value> values;
+  if (failed(cast<Decomposable>(op).decompose(builder, values)))
+    return failure();
+  SmallVector<Operation *> parts;
+  for (Operation *part = &*std::prev(builder.getInsertionPoint()); part != before;
+       part = part->getPrevNode())
+    parts.push_back(part); // the last one first
+  ReverseWalk walk(
+      [&](Value value) {
+        return llvm::is_contained(parts, value.getDefiningOp()) ||
+               (llvm::is_contained(op->getOperands(), value) && gradients.wants(value));
+      },
+      builder);
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
+    if (gradients.has(result))
+      walk.seed(value, gradients.of(result));
+  for (Operation *part : parts)
+    if (isa<Differentiable>(part) &&
+        llvm::any_of(part->getResults(), [&](Value result) { return walk.has(result); }) &&
+        failed(walk.visit(part)))
+      return failure();
+  llvm::SmallSetVector<Value, 6> operands(op->operand_begin(), op->operand_end());
+  for (Value operand : operands)
+    if (Value cotangent = walk.find(operand))
+      gradients.add(operand, cotangent);
+  return success();
+}

@@ -50,6 +50,10 @@ private:
 mlir::LogicalResult decomposeInPlace(mlir::Operation *op,
                                      llvm::MutableArrayRef<mlir::Value> tracked);
 
+/// The rule of an op that is Decomposable: the derivative of what it decomposes into, which is
+/// built again for it.
+mlir::LogicalResult differentiateParts(mlir::Operation *op, Gradients &gradients);
+
 } // namespace accc
 
 #endif

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <vector>
 
 namespace accc::detail {
 
@@ -50,7 +51,14 @@ std::optional<std::string> whyConvolutionIsWrong(const accc_convolution &call) {
   return std::nullopt;
 }
 
-std::optional<std::string> whyAttentionIsWrong(const accc_attention &call) {
+std::vector<const accc_head_view *> viewsOf(const accc_attention &call, bool isBackward) {
+  std::vector<const accc_head_view *> views = {&call.q, &call.k, &call.v, &call.y};
+  if (isBackward)
+    views.insert(views.end(), {&call.dy, &call.dq, &call.dk, &call.dv});
+  return views;
+}
+
+std::optional<std::string> whyAttentionIsWrong(const accc_attention &call, bool isBackward) {
   for (int64_t extent : {call.batch, call.heads, call.key_heads, call.queries, call.keys,
                          call.features, call.value_features})
     if (extent < 1)
@@ -58,10 +66,13 @@ std::optional<std::string> whyAttentionIsWrong(const accc_attention &call) {
   if (call.heads % call.key_heads)
     return "its " + std::to_string(call.heads) + " heads do not divide among " +
            std::to_string(call.key_heads) + " of keys";
-  for (const auto *strides : {&call.q_strides, &call.k_strides, &call.v_strides, &call.y_strides})
-    if (std::any_of(std::begin(*strides), std::end(*strides),
+  for (const accc_head_view *view : viewsOf(call, isBackward)) {
+    if (view->offset < 0)
+      return "an offset is negative";
+    if (std::any_of(std::begin(view->strides), std::end(view->strides),
                     [](int64_t stride) { return stride < 1; }))
       return "a stride is not positive";
+  }
   for (int64_t stride : call.bias_strides)
     if (stride < 0)
       return "a stride of its bias is negative";
@@ -78,7 +89,7 @@ std::optional<std::string> whyContentIsWrong(const accc_library_call &call) {
   if (call.kind == ACCC_CALL_MATMUL)
     return whyMatmulIsWrong(call.u.matmul);
   if (isAttention(call))
-    return whyAttentionIsWrong(call.u.attention);
+    return whyAttentionIsWrong(call.u.attention, call.kind == ACCC_CALL_ATTENTION_BACKWARD);
   return whyConvolutionIsWrong(call.u.convolution);
 }
 

@@ -13,45 +13,50 @@ namespace {
 
 /// A buffer of the call, in bytes.
 struct Buffer {
+  uint64_t offset;     ///< of the first element
   uint64_t perBatch;   ///< from one element of the batch to the next
   uint64_t perKeyHead; ///< from one head of keys to the next, or the heads that share it
-  uint64_t bytes;      ///< from the first element to behind the last
+  uint64_t bytes;      ///< up to behind the last element
 };
 
 /// `shared`: heads for each head of keys.
 Buffer bufferOf(const accc_attention &a, int64_t shared, int64_t positions, int64_t features,
-                const int64_t (&strides)[3], uint64_t elementBytes = sizeof(uint16_t)) {
-  int64_t last = (a.batch - 1) * strides[0] + (a.key_heads * shared - 1) * strides[1] +
-                 (positions - 1) * strides[2] + features;
-  return {static_cast<uint64_t>(strides[0]) * elementBytes,
-          static_cast<uint64_t>(shared * strides[1]) * elementBytes,
-          static_cast<uint64_t>(last) * elementBytes};
+                const accc_head_view &view, uint64_t elementBytes = sizeof(uint16_t)) {
+  const auto &strides = view.strides;
+  int64_t last = view.offset + (a.batch - 1) * strides[0] +
+                 (a.key_heads * shared - 1) * strides[1] + (positions - 1) * strides[2] + features;
+  auto bytes = [&](int64_t elements) { return static_cast<uint64_t>(elements) * elementBytes; };
+  return {bytes(view.offset), bytes(strides[0]), bytes(shared * strides[1]), bytes(last)};
 }
 
 /// In the order of accc_call_kind.
 std::vector<Buffer> buffersOf(const accc_library_call &call) {
   const accc_attention &a = call.u.attention;
   int64_t shared = a.heads / a.key_heads;
-  Buffer q = bufferOf(a, shared, a.queries, a.features, a.q_strides);
-  Buffer k = bufferOf(a, 1, a.keys, a.features, a.k_strides);
-  Buffer v = bufferOf(a, 1, a.keys, a.value_features, a.v_strides);
-  Buffer y = bufferOf(a, shared, a.queries, a.value_features, a.y_strides);
+  auto ofQueries = [&](const accc_head_view &view, int64_t features) {
+    return bufferOf(a, shared, a.queries, features, view);
+  };
+  auto ofKeys = [&](const accc_head_view &view, int64_t features) {
+    return bufferOf(a, 1, a.keys, features, view);
+  };
   Buffer rows =
-      bufferOf(a, shared, a.queries, 1, {a.heads * a.queries, a.queries, 1}, sizeof(float));
-  std::vector<Buffer> bias;
-  if (a.has_bias)
-    bias.push_back(bufferOf(a, shared, a.queries, a.keys, a.bias_strides));
-  std::vector<Buffer> all = {q, k, v};
-  auto add = [&](const std::vector<Buffer> &more) {
-    all.insert(all.end(), more.begin(), more.end());
+      bufferOf(a, shared, a.queries, 1, {0, {a.heads * a.queries, a.queries, 1}}, sizeof(float));
+  std::vector<Buffer> all = {ofQueries(a.q, a.features), ofKeys(a.k, a.features),
+                             ofKeys(a.v, a.value_features)};
+  auto addBias = [&] {
+    const int64_t(&s)[3] = a.bias_strides;
+    if (a.has_bias)
+      all.push_back(bufferOf(a, shared, a.queries, a.keys, {0, {s[0], s[1], s[2]}}));
   };
   if (call.kind == ACCC_CALL_ATTENTION) {
-    add(bias);
-    add({y, rows});
+    addBias();
+    all.insert(all.end(), {ofQueries(a.y, a.value_features), rows});
   } else {
-    add({y, rows, y});
-    add(bias);
-    add({q, k, v});
+    all.insert(all.end(),
+               {ofQueries(a.y, a.value_features), rows, ofQueries(a.dy, a.value_features)});
+    addBias();
+    all.insert(all.end(), {ofQueries(a.dq, a.features), ofKeys(a.dk, a.features),
+                           ofKeys(a.dv, a.value_features)});
   }
   return all;
 }
@@ -94,11 +99,12 @@ accc_library_call callOfPart(accc_library_call call) {
   return call;
 }
 
-/// Of the buffers of each part.
+/// Of what each part has of the buffers.
 uint64_t alignmentOfParts(const accc_library_call &call, uint64_t alignment) {
   Part part = partOf(call);
   const accc_attention &a = call.u.attention;
   for (const Buffer &each : buffersOf(call)) {
+    alignment = std::gcd(alignment, each.offset);
     if (part.batch < a.batch)
       alignment = std::gcd(alignment, uint64_t(part.batch) * each.perBatch);
     if (part.keyHeads < a.key_heads)
@@ -141,10 +147,10 @@ private:
                    int64_t h, CUdeviceptr scratch) {
     std::vector<CudnnOperand> operands;
     for (size_t i = 0; i < addresses.size(); ++i)
-      operands.push_back(
-          {CudnnAttentionGraph::idOf(i),
-           reinterpret_cast<void *>(addresses[i] + uint64_t(b) * buffers[i].perBatch +
-                                    uint64_t(h) * buffers[i].perKeyHead)});
+      operands.push_back({CudnnAttentionGraph::idOf(i),
+                          reinterpret_cast<void *>(addresses[i] + buffers[i].offset +
+                                                   uint64_t(b) * buffers[i].perBatch +
+                                                   uint64_t(h) * buffers[i].perKeyHead)});
     if (rowSumBytes)
       operands.push_back({CudnnAttentionGraph::rowSumsId, reinterpret_cast<void *>(scratch)});
     for (const CudnnNumber &number : graph.numbers())

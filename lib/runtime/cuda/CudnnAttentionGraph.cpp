@@ -8,8 +8,9 @@ namespace accc::detail {
 namespace {
 
 CudnnLayout layoutOf(int64_t batch, int64_t heads, int64_t positions, int64_t features,
-                     const int64_t (&strides)[3]) {
-  return {{batch, heads, positions, features}, {strides[0], strides[1], strides[2], 1}};
+                     const accc_head_view &view) {
+  return {{batch, heads, positions, features},
+          {view.strides[0], view.strides[1], view.strides[2], 1}};
 }
 
 /// Extents of 1 where it repeats.
@@ -32,10 +33,10 @@ CudnnAttentionGraph::CudnnAttentionGraph(const CudnnFunctions &functions,
                                          uint64_t alignment)
     : CudnnOperations(functions, machine, alignment), a(call.u.attention),
       type(call.dtypes[0] == ACCC_F16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16),
-      q(layoutOf(a.batch, a.heads, a.queries, a.features, a.q_strides)),
-      k(layoutOf(a.batch, a.key_heads, a.keys, a.features, a.k_strides)),
-      v(layoutOf(a.batch, a.key_heads, a.keys, a.value_features, a.v_strides)),
-      y(layoutOf(a.batch, a.heads, a.queries, a.value_features, a.y_strides)),
+      q(layoutOf(a.batch, a.heads, a.queries, a.features, a.q)),
+      k(layoutOf(a.batch, a.key_heads, a.keys, a.features, a.k)),
+      v(layoutOf(a.batch, a.key_heads, a.keys, a.value_features, a.v)),
+      y(layoutOf(a.batch, a.heads, a.queries, a.value_features, a.y)),
       rows(CudnnLayout::dense({a.batch, a.heads, a.queries, 1})),
       scores(CudnnLayout::dense({a.batch, a.heads, a.queries, a.keys})),
       scale(number(float(a.scale))) {
@@ -108,10 +109,14 @@ void CudnnAttentionGraph::sumProducts(const Tensor &left, const Tensor &right,
 void CudnnAttentionGraph::backward() {
   Tensor query = stored(idOf(0), type, q), key = stored(idOf(1), type, k.transposed());
   Tensor value = stored(idOf(2), type, v.transposed()), result = stored(idOf(3), type, y);
-  Tensor stats = stored(idOf(4), CUDNN_DATA_FLOAT, rows), dy = stored(idOf(5), type, y);
+  Tensor stats = stored(idOf(4), CUDNN_DATA_FLOAT, rows);
+  auto gradient = [&](size_t buffer, const CudnnLayout &of, const accc_head_view &view) {
+    const CudnnLayout::Extents &e = of.extents;
+    return stored(idOf(buffer), type, layoutOf(e[0], e[1], e[2], e[3], view));
+  };
   const size_t results = a.has_bias ? 7 : 6; // the first of them
-  Tensor dq = stored(idOf(results), type, q), dk = stored(idOf(results + 1), type, k);
-  Tensor dv = stored(idOf(results + 2), type, v);
+  Tensor dy = gradient(5, y, a.dy), dq = gradient(results, q, a.dq);
+  Tensor dk = gradient(results + 1, k, a.dk), dv = gradient(results + 2, v, a.dv);
   Tensor rowSum = inner(rows);
   reduce(CUDNN_REDUCE_TENSOR_ADD, pointwise(CUDNN_POINTWISE_MUL, {dy, result}), rowSum);
   Tensor rowSums = stored(rowSumsId, CUDNN_DATA_FLOAT, rows);

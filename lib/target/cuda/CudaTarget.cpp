@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "target/cuda/CudaTarget.h"
 
+#include "ir/prim/AttentionRules.h"
 #include "ir/prim/ContractionSide.h"
+#include "ir/prim/StridedView.h"
 #include "ir/prim/Tensor.h"
 #include "support/SizeThreshold.h"
 
@@ -156,21 +158,31 @@ bool CudaTarget::computesCounts() const { return true; }
 
 // ---- Libraries ----
 
+/// Whether each row of each view begins at 16 bytes.
+static bool hasAlignedViews(AttentionLike attention) {
+  auto views = attention->getAttrOfType<mlir::ArrayAttr>("views");
+  return !views || llvm::all_of(views.getAsValueRange<mlir::TypeAttr>(), [](mlir::Type type) {
+    auto view = prim::StridedView::of(llvm::cast<mlir::MemRefType>(type));
+    auto isAligned = [](int64_t elements) { return elements % 8 == 0; };
+    return view->strides.back() == 1 && isAligned(view->offset) &&
+           llvm::all_of(llvm::ArrayRef(view->strides).drop_back(), isAligned);
+  });
+}
+
 /// cuDNN's kernels: 16-bit floats, and up to 128 features, of which eight are 16 bytes. Those of
 /// gradients keep 16 bits for each score of a head of keys, in tiles, for which the runtime gives
 /// them 1 GB (CudnnAttention.cpp).
 static bool hasKernelOf(AttentionLike attention) {
-  auto q = llvm::cast<mlir::RankedTensorType>(attention.getQ().getType()),
-       k = llvm::cast<mlir::RankedTensorType>(attention.getK().getType()),
-       v = llvm::cast<mlir::RankedTensorType>(attention.getV().getType());
+  prim::AttentionExtents e(attention);
   auto fits = [](int64_t features) { return features % 8 == 0 && features > 0 && features <= 128; };
-  if (!prim::isHalf(q.getElementType()) || !fits(q.getDimSize(3)) || !fits(v.getDimSize(3)) ||
+  mlir::RankedTensorType q = attention.getFactorTypes()[0];
+  if (!prim::isHalf(q.getElementType()) || !fits(e.features) || !fits(e.valueFeatures) ||
       q.getNumElements() == 0)
     return false;
   constexpr double kMost = (1 << 30) - (1 << 20), kTile = 128;
-  double scores = double(q.getDimSize(2) / k.getDimSize(2)) * (double(q.getDimSize(1)) + kTile) *
-                  (double(k.getDimSize(1)) + kTile);
-  return llvm::isa<prim::AttentionOp>(attention) || 2 * scores <= kMost;
+  double scores = double(e.shared) * (double(e.queries) + kTile) * (double(e.keys) + kTile);
+  bool isForward = llvm::isa<prim::AttentionOp, prim::StridedAttentionOp>(attention);
+  return (isForward || 2 * scores <= kMost) && hasAlignedViews(attention);
 }
 
 bool CudaTarget::runsInLibrary(mlir::Operation *op) const {

@@ -147,6 +147,8 @@ static const std::vector<AttentionSpec> attentionSpecs = {
     {"BERT's with padding", 16, 12, 12, 128, 128, 64, 64, false, true, "b"},
     {"across with padding", 4, 8, 4, 49, 77, 64, 64, false, true, "bq"},
     {"causal with a bias of heads", 2, 4, 4, 96, 96, 64, 64, true, true, "hq"},
+    {"GPT-2's, packed", 8, 12, 12, 1024, 1024, 64, 64, true, true, nullptr, true},
+    {"shared heads, packed", 2, 8, 2, 77, 77, 96, 96, false, true, nullptr, true},
 };
 
 TEST_CASE("cudnn attention: plans") {
@@ -175,11 +177,17 @@ TEST_CASE("cudnn attention: plans for any sizes on any device", "[.][sweep]") {
   auto kind = GENERATE(ACCC_CALL_ATTENTION, ACCC_CALL_ATTENTION_BACKWARD);
   auto check = [&, name = name, device = device](AttentionSpec spec) {
     spec.headsInside = true;
-    accc_library_call call = attention(kind, spec);
-    INFO(name << ", kind " << kind << ", " << spec.queries << " queries, " << spec.keys << " keys, "
-              << spec.features << " and " << spec.valueFeatures << " features, " << spec.keyHeads
-              << " heads of keys, causal " << spec.causal);
-    CHECK(whyNoPlan<CudnnAttentionGraph>(*functions, device, call) == "");
+    for (bool packed : {false, true}) {
+      if (packed && spec.queries != spec.keys)
+        continue;
+      spec.packed = packed;
+      accc_library_call call = attention(kind, spec);
+      INFO(name << ", kind " << kind << ", " << spec.queries << " queries, " << spec.keys
+                << " keys, " << spec.features << " and " << spec.valueFeatures << " features, "
+                << spec.keyHeads << " heads of keys, causal " << spec.causal << ", packed "
+                << packed);
+      CHECK(whyNoPlan<CudnnAttentionGraph>(*functions, device, call) == "");
+    }
   };
   for (int64_t positions : {1, 2, 7, 16, 49, 64, 129, 577, 2048})
     for (bool causal : {false, true})

@@ -94,6 +94,8 @@ std::shared_ptr<const Computation> operationOf(const Node &node, const Names &na
                          c->all<int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES),
                          c->all<int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS)},
       names.kind, std::vector<int64_t>{id(x), id(w), id(y)});
+  for (const Node *tensor : {x, w, y})
+    made->alignments[id(tensor)] = *tensor->one<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
   return made->problem.fits() ? made : nullptr;
 }
 

@@ -288,6 +288,9 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
       tensors[id] = reinterpret_cast<CUdeviceptr>(at);
     else
       return CUDNN_STATUS_BAD_PARAM;
+  for (auto [id, bytes] : planned.computation->alignments)
+    if (tensors.at(id) % CUdeviceptr(bytes)) // what a kernel loads at once would be misaligned
+      return CUDNN_STATUS_EXECUTION_FAILED;
   std::map<int64_t, double> numbers; // read now: the host may forget them
   for (int64_t id : planned.computation->numberIds)
     if (void *at = find(id))

@@ -27,6 +27,8 @@ public:
 
   /// Of what each execution is given: tensors in the device's memory, and floats in the host's.
   std::vector<int64_t> tensorIds, numberIds;
+  /// In bytes, of each of the tensors: what their addresses have been said to be multiples of.
+  std::map<int64_t, int64_t> alignments;
 };
 
 struct Step; // of CudnnOperations.h

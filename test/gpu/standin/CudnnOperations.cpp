@@ -16,6 +16,7 @@ struct Tensor {
   cudnnDataType_t type;
   Strided elements;
   bool isVirtual, isNumber;
+  int64_t alignment; ///< in bytes
 
   bool operator==(const Tensor &other) const {
     return id == other.id && type == other.type && elements.extents == other.elements.extents &&
@@ -88,7 +89,8 @@ std::optional<Tensor> tensorOf(const Node &operation, cudnnBackendAttributeName_
                 {node->all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS),
                  node->all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES)},
                 node->is(CUDNN_ATTR_TENSOR_IS_VIRTUAL),
-                node->is(CUDNN_ATTR_TENSOR_IS_BY_VALUE)};
+                node->is(CUDNN_ATTR_TENSOR_IS_BY_VALUE),
+                *node->one<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)};
 }
 
 /// Where an operation's tensors are, and its descriptor if it has one.
@@ -379,6 +381,8 @@ bool Steps::take(std::vector<std::shared_ptr<const Step>> given) {
       return false;
     if (!tensor.isVirtual)
       (tensor.isNumber ? numberIds : tensorIds).push_back(id);
+    if (!tensor.isVirtual && !tensor.isNumber)
+      alignments[id] = tensor.alignment;
   }
   while (!given.empty()) {
     auto ready = std::ranges::find_if(given, [&](const auto &step) {

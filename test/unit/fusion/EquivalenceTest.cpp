@@ -93,6 +93,9 @@ TEST_CASE("--round-contractions keeps values, which the interpreter rounds nowhe
   checkPass({createDecomposePass, createRoundContractionsPass, createSimplifyPass,
              [] { return createFuseEpiloguesPass({"cuda", {}}); }});
 }
+TEST_CASE("--view-attention-operands keeps values") {
+  checkPass({[] { return createViewAttentionOperandsPass({"cuda", {}}); }});
+}
 TEST_CASE("--lay-out-contractions keeps values") { checkPass({createLayOutContractionsPass}); }
 TEST_CASE("--pad-contractions keeps values") {
   // Small products are padded in a build with small thresholds.

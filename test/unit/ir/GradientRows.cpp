@@ -303,6 +303,26 @@ static std::vector<GradientRow> makeRows() {
         {"1x3x2x2xf64"}},
        {"1x3x2x2xf64", "1x3x1x2xf64", "1x3x1x2xf64"},
        "{causal = true, scale = 7.0e-01 : f64}"},
+      {"strided_attention", // parts of rows, into positions before the batch
+       {{"2x3x18xf64"}, {"2x3x18xf64"}, {"2x3x18xf64"}},
+       {"3x2x4x3xf64", "2x4x3xf64"},
+       "{causal = false, scale = 7.0e-01 : f64, views = ["
+       "memref<2x3x4x2xf64, strided<[54, 18, 2, 1]>>, "
+       "memref<2x3x2x2xf64, strided<[54, 18, 2, 1], offset: 8>>, "
+       "memref<2x3x2x3xf64, strided<[54, 18, 3, 1], offset: 12>>, "
+       "memref<2x3x4x3xf64, strided<[12, 24, 3, 1]>>]}"},
+      {"strided_attention_backward", // into rows that have all three
+       {{"1x3x8xf64"}, {"1x3x8xf64"}, {"1x3x8xf64"}, {"1x3x2x2xf64"}, {"1x2x3xf64"}, {"2x3x2xf64"}},
+       {"1x3x8xf64"},
+       "{causal = true, places = array<i64: 0, 0, 0>, scale = 7.0e-01 : f64, views = ["
+       "memref<1x3x2x2xf64, strided<[24, 8, 2, 1]>>, "
+       "memref<1x3x1x2xf64, strided<[24, 8, 2, 1], offset: 4>>, "
+       "memref<1x3x1x2xf64, strided<[24, 8, 2, 1], offset: 6>>, "
+       "memref<1x3x2x2xf64, strided<[12, 4, 2, 1]>>, "
+       "memref<1x3x2x2xf64, strided<[12, 2, 6, 1]>>, "
+       "memref<1x3x2x2xf64, strided<[24, 8, 2, 1]>>, "
+       "memref<1x3x1x2xf64, strided<[24, 8, 2, 1], offset: 4>>, "
+       "memref<1x3x1x2xf64, strided<[24, 8, 2, 1], offset: 6>>]}"},
       {"convolution", {{"2x4x5x5xf64"}, {"2x2x2x2xf64"}}, {"2x2x3x4xf64"}, "{" + geometry + "}"},
       {"convolution",
        {{"1x5x5x4xf64"}, {"2x2x2x2xf64"}},

@@ -68,6 +68,7 @@ LogicalResult runPasses(ModuleOp module, const std::string &arch) {
   passes.addNestedPass<func::FuncOp>(createDecomposePass());
   passes.addNestedPass<func::FuncOp>(createSimplifyPass());
   passes.addNestedPass<func::FuncOp>(createExpandAttentionPass({target, {}}));
+  passes.addNestedPass<func::FuncOp>(createViewAttentionOperandsPass({target, {}}));
   passes.addNestedPass<func::FuncOp>(createLayOutContractionsPass());
   passes.addNestedPass<func::FuncOp>(createPackOperandsPass());
   passes.addNestedPass<func::FuncOp>(createIndexRowsPass());

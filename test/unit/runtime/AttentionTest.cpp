@@ -41,9 +41,24 @@ TEST_CASE("attention: what is wrong") {
   }
   SECTION("strides") {
     int64_t &stride =
-        *GENERATE_REF(&a.q_strides[0], &a.k_strides[1], &a.v_strides[2], &a.y_strides[0]);
+        *GENERATE_REF(&a.q.strides[0], &a.k.strides[1], &a.v.strides[2], &a.y.strides[0]);
     stride = 0;
     CHECK(wrong() == "attention: a stride is not positive");
+  }
+  SECTION("offsets") {
+    int64_t &offset = *GENERATE_REF(&a.q.offset, &a.k.offset, &a.v.offset, &a.y.offset);
+    offset = -1;
+    CHECK(wrong() == "attention: an offset is negative");
+  }
+  SECTION("where gradients lie") {
+    CHECK(a.dq.strides[0] == 0); // of no interest
+    call = attention(ACCC_CALL_ATTENTION_BACKWARD, spec);
+    CHECK(wrong() == "");
+    accc_head_view &view = *GENERATE_REF(&a.dy, &a.dq, &a.dk, &a.dv);
+    view.strides[1] = 0;
+    CHECK(wrong() == "attention's gradients: a stride is not positive");
+    view.offset = -8;
+    CHECK(wrong() == "attention's gradients: an offset is negative");
   }
   SECTION("heads") {
     a.key_heads = 5;

@@ -88,15 +88,24 @@ accc_library_call attention(accc_call_kind kind, const AttentionSpec &spec) {
   a.batch = spec.batch, a.heads = spec.heads, a.key_heads = spec.keyHeads;
   a.queries = spec.queries, a.keys = spec.keys;
   a.features = spec.features, a.value_features = spec.valueFeatures;
-  auto lay = [&](int64_t(&strides)[3], int64_t heads, int64_t positions, int64_t features) {
-    strides[0] = heads * positions * features;
-    strides[1] = spec.headsInside ? features : positions * features;
-    strides[2] = spec.headsInside ? heads * features : features;
+  auto lay = [&](int64_t heads, int64_t positions, int64_t features) -> accc_head_view {
+    return {0,
+            {heads * positions * features, spec.headsInside ? features : positions * features,
+             spec.headsInside ? heads * features : features}};
   };
-  lay(a.q_strides, a.heads, a.queries, a.features);
-  lay(a.k_strides, a.key_heads, a.keys, a.features);
-  lay(a.v_strides, a.key_heads, a.keys, a.value_features);
-  lay(a.y_strides, a.heads, a.queries, a.value_features);
+  a.q = lay(a.heads, a.queries, a.features);
+  a.k = lay(a.key_heads, a.keys, a.features);
+  a.v = lay(a.key_heads, a.keys, a.value_features);
+  a.y = lay(a.heads, a.queries, a.value_features);
+  if (spec.packed) {
+    int64_t q = a.heads * a.features, k = a.key_heads * a.features,
+            row = q + k + a.key_heads * a.value_features;
+    a.q = {0, {a.queries * row, a.features, row}};
+    a.k = {q, {a.queries * row, a.features, row}};
+    a.v = {q + k, {a.queries * row, a.value_features, row}};
+  }
+  if (kind == ACCC_CALL_ATTENTION_BACKWARD)
+    a.dy = a.y, a.dq = a.q, a.dk = a.k, a.dv = a.v;
   a.scale = 1 / std::sqrt(double(a.features));
   a.causal = spec.causal;
   a.has_bias = spec.bias != nullptr;

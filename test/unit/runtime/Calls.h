@@ -56,6 +56,8 @@ struct AttentionSpec {
   bool headsInside = false; ///< [batch, position, head, feature] in memory, else heads outside
   /// Of a bias: which of "bhq", batch, heads and queries, it does not repeat along; null: none.
   const char *bias = nullptr;
+  /// q, k and v lie in one buffer, those of a position side by side, and so do their gradients.
+  bool packed = false;
 };
 /// Of bf16.
 accc_library_call attention(accc_call_kind kind, const AttentionSpec &spec);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Elements of a tensor as a tensor of their own, without a copy.
+#ifndef ACCC_IR_PRIM_STRIDEDVIEW_H
+#define ACCC_IR_PRIM_STRIDEDVIEW_H
+
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <optional>
+
+namespace accc::prim {
+
+/// Where the elements of a view are in the tensor that it is a view of, counted row-major. There is
+/// at least one, and no extent is 0.
+struct StridedView {
+  llvm::SmallVector<int64_t> shape, strides;
+  int64_t offset = 0;
+
+  /// All elements of a tensor in their order.
+  static StridedView all(llvm::ArrayRef<int64_t> shape);
+  /// Nothing where the type is not static, or has a stride that is negative.
+  static std::optional<StridedView> of(mlir::MemRefType type);
+  mlir::MemRefType type(mlir::Type elementType) const;
+
+  int64_t elements() const;
+  /// The place of the last one.
+  int64_t last() const;
+
+  StridedView transposed(llvm::ArrayRef<int64_t> permutation) const;
+  /// Nothing where new dimensions have no stride.
+  std::optional<StridedView> reshaped(llvm::ArrayRef<int64_t> to) const;
+  std::optional<StridedView> sliced(llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> limits,
+                                    llvm::ArrayRef<int64_t> steps) const;
+
+  /// Of transposes and reshapes: where this is an operand's, the result's (of slices, too), and
+  /// where it is a result's, the operand's.
+  std::optional<StridedView> through(mlir::Operation *view) const;
+  std::optional<StridedView> before(mlir::Operation *view) const;
+
+  bool operator==(const StridedView &) const = default;
+};
+
+} // namespace accc::prim
+
+#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/prim/ViewChain.h"
 
-#include <numeric>
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace accc;
@@ -11,13 +11,6 @@ namespace {
 
 ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-SmallVector<int64_t> inOrder(ArrayRef<int64_t> entries, ArrayRef<int64_t> order) {
-  SmallVector<int64_t> result;
-  for (int64_t at : order)
-    result.push_back(entries[at]);
-  return result;
 }
 
 bool isView(Operation *op) { return isa_and_nonnull<TransposeOp, ReshapeOp>(op); }
@@ -145,12 +138,12 @@ SmallVector<int64_t> ViewChain::permutation() const {
   for (auto [d, extent] : llvm::enumerate(shapeOf(source)))
     if (extent == 1)
       result.push_back(static_cast<int64_t>(d));
-  llvm::append_range(result, inOrder(dimensions, order));
+  llvm::append_range(result, applyPermutation(ArrayRef<int64_t>(dimensions), order));
   return result;
 }
 
 SmallVector<int64_t> ViewChain::permutedShape() const {
-  return inOrder(splits() ? ArrayRef<int64_t>(factors) : shapeOf(source), permutation());
+  return applyPermutation(splits() ? ArrayRef<int64_t>(factors) : shapeOf(source), permutation());
 }
 
 size_t ViewChain::opsNeeded() const {

@@ -11,7 +11,8 @@ def FormAttentionPass : Pass<"form-attention", "::mlir::func::FuncOp"> {
     Before the derivative, so that the gradient is one op as well, which needs no weights of the forward pass but
     the logarithm of each query's sum. A mask becomes a bias if it says where to look and no more: booleans, or
     floats of which a select makes 0 or a number that hides (not in f16, whose range is too small for such). Others, and
-    those with a softcap, are decomposed like every composite.
+    those with a softcap, are decomposed like every composite. Gradients that a file holds itself
+    (nn.attention_backward), if there is no mask, are those of an attention that they compute again: --simplify finds it to be the file's.
 
         %y = nn.attention %q, %k, %v {causal = true, scale = 1.250000e-01 : f64} : ... -> tensor<8x12x1024x64xbf16>
 

@@ -171,11 +171,19 @@ Entities flashAttentionBackward(Node &node) {
   if (node.real("dropout_p") != 0)
     fail("is not supported with a dropout, whose mask the file does not hold");
   allowGroupedHeads(node);
-  SmallVector<Tensor> gradients = pullBack(node, scaledDotProductAttention,
-                                           {{"query", node.floatIn("query")},
-                                            {"key", node.floatIn("key")},
-                                            {"value", node.floatIn("value")}},
-                                           node.floatIn("grad_out"));
+  Tensor q = node.floatIn("query"), k = node.floatIn("key"), v = node.floatIn("value");
+  if (q.dim(2) > 0 && k.dim(2) > 0 && v.dim(-1) > 0) {
+    Value mask = node.optional("attn_mask");
+    if (mask && !node.wrap(mask).elementType().isInteger(1))
+      mask = node.wrap(mask).convert(q.elementType());
+    Operation *made = node.create<nn::AttentionBackwardOp>(
+        {q, k, v, node.floatIn("grad_out").convert(q.elementType()), mask},
+        {node.f64("scale", scaleOf(node, q)), node.flag("causal", node.boolean("is_causal"))});
+    return {made->getResult(0), made->getResult(1), made->getResult(2)};
+  }
+  SmallVector<Tensor> gradients =
+      pullBack(node, scaledDotProductAttention, {{"query", q}, {"key", k}, {"value", v}},
+               node.floatIn("grad_out"));
   return {gradients[0], gradients[1], gradients[2]};
 }
 

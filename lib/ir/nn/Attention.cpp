@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/nn/Rules.h"
+#include "ir/prim/ReverseWalk.h"
 
 #include <limits>
 
@@ -13,30 +14,43 @@ using accc::prim::Tensor;
 
 // ---- attention ----
 
-LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  auto q = typeOf(adaptor.getQ()), k = typeOf(adaptor.getK()), v = typeOf(adaptor.getV());
-  // attention_c1
+namespace {
+// attention_c1, attention_c2
+template <typename Op>
+LogicalResult checkFactors(std::optional<Location> location, typename Op::Adaptor op) {
+  auto q = typeOf(op.getQ()), k = typeOf(op.getK()), v = typeOf(op.getV());
   if (q.getRank() != 4 || k.getRank() != 4 || v.getRank() != 4)
-    return prim::inferError<AttentionOp>(location, "q, k and v of types ", q, ", ", k, " and ", v,
-                                         " do not have rank 4");
+    return prim::inferError<Op>(location, "q, k and v of types ", q, ", ", k, " and ", v,
+                                " do not have rank 4");
   auto agree = [](RankedTensorType a, RankedTensorType b, int64_t d) {
     return a.getDimSize(d) == b.getDimSize(d);
   };
   int64_t groups = k.getDimSize(1);
   if (!agree(q, k, 0) || !agree(q, k, 3) || !agree(k, v, 0) || !agree(k, v, 1) || !agree(k, v, 2) ||
       groups < 1 || q.getDimSize(1) % groups != 0)
-    return prim::inferError<AttentionOp>(location, "the extents of q ", q, ", k ", k, " and v ", v,
-                                         " do not agree");
+    return prim::inferError<Op>(location, "the extents of q ", q, ", k ", k, " and v ", v,
+                                " do not agree");
   if (q.getElementType() != k.getElementType() || q.getElementType() != v.getElementType())
-    return prim::inferError<AttentionOp>(location, "q, k and v have different element types");
-  // attention_c2
+    return prim::inferError<Op>(location, "q, k and v have different element types");
   int64_t scores[] = {q.getDimSize(0), q.getDimSize(1), q.getDimSize(2), k.getDimSize(2)};
-  if (adaptor.getMask() && !broadcastsTo(shapeOf(adaptor.getMask()), scores))
-    return prim::inferError<AttentionOp>(location, "mask of type ", adaptor.getMask().getType(),
-                                         " does not broadcast to the scores of q ", q, " and k ",
-                                         k);
-  types.push_back(q.clone({q.getDimSize(0), q.getDimSize(1), q.getDimSize(2), v.getDimSize(3)}));
+  if (op.getMask() && !broadcastsTo(shapeOf(op.getMask()), scores))
+    return prim::inferError<Op>(location, "mask of type ", op.getMask().getType(),
+                                " does not broadcast to the scores of q ", q, " and k ", k);
+  return success();
+}
+
+template <typename Adaptor> RankedTensorType resultOf(Adaptor op) {
+  auto q = typeOf(op.getQ());
+  return q.clone(
+      {q.getDimSize(0), q.getDimSize(1), q.getDimSize(2), typeOf(op.getV()).getDimSize(3)});
+}
+} // namespace
+
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  if (failed(checkFactors<AttentionOp>(location, adaptor)))
+    return failure();
+  types.push_back(resultOf(adaptor));
   return success();
 }
 
@@ -86,6 +100,42 @@ LogicalResult AttentionOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> 
     weights = weights.reshape({batch, groups, heads / groups, queries, keys});
   Tensor sum = dotGeneral(weights, v, {0, 1}, {0, 1}, {weights.rank() - 1}, {2});
   results.push_back(sum.reshape(getType().getShape()));
+  return success();
+}
+
+// ---- attention_backward ----
+
+LogicalResult AttentionBackwardOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                    Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  if (failed(checkFactors<AttentionBackwardOp>(location, adaptor)))
+    return failure();
+  RankedTensorType y = resultOf(adaptor);
+  if (adaptor.getDy().getType() != y)
+    return prim::inferError<AttentionBackwardOp>(location, "dy is ", adaptor.getDy().getType(),
+                                                 ", but the attention gives ", y);
+  types.append({adaptor.getQ().getType(), adaptor.getK().getType(), adaptor.getV().getType()});
+  return success();
+}
+
+// As derivatives of the attention's parts.
+LogicalResult AttentionBackwardOp::decompose(OpBuilder &builder, SmallVectorImpl<Value> &results) {
+  // The factors may be one value, of which each has a gradient of its own.
+  SmallVector<Value> factors = {getQ(), getK(), getV()}, leaves;
+  for (Value factor : factors)
+    leaves.push_back(builder.create<prim::OptimizationBarrierOp>(getLoc(), factor)->getResult(0));
+  auto attention =
+      builder.create<AttentionOp>(getLoc(), leaves[0], leaves[1], leaves[2], getMask(),
+                                  getScaleAttr(), getCausalAttr(), builder.getF64FloatAttr(0));
+  ReverseWalk walk([&](Value value) { return llvm::is_contained(leaves, value); }, builder);
+  walk.seed(attention.getResult(), getDy());
+  if (failed(differentiateParts(attention, walk)))
+    return failure();
+  attention.erase();
+  for (auto [factor, leaf] : llvm::zip_equal(factors, leaves)) {
+    results.push_back(walk.find(leaf));
+    leaf.replaceAllUsesWith(factor);
+    leaf.getDefiningOp()->erase();
+  }
   return success();
 }
 

@@ -22,6 +22,17 @@ def Nn_AttentionOp : Nn_Op<"attention", Nn_Multiplies> {
     $q `,` $k `,` $v (`mask` $mask^)? attr-dict `:` functional-type(operands, results)}];
 }
 
+def Nn_AttentionBackwardOp : Nn_Op<"attention_backward", Nn_Multiplies> {
+  let summary = "the gradients of nn.attention with respect to q, k and v";
+  let description = [{
+    q, k, v and mask are those of an attention, and dy [B, H, T, Dv] the gradient of its result. Of backward passes
+    that a file holds.
+    attention_backward_c1: q, k, v and mask are those of an attention, of whose result dy has the type.}];
+  let arguments = (ins Prim_FloatTensor:$q, Prim_FloatTensor:$k, Prim_FloatTensor:$v, Prim_FloatTensor:$dy,
+                       Optional<Prim_TensorOf<[I1, Prim_Float]>>:$mask, Nn_NumberAttr:$scale, BoolAttr:$causal);
+  let results = (outs Prim_FloatTensor:$dq, Prim_FloatTensor:$dk, Prim_FloatTensor:$dv);
+}
+
 def Nn_RotaryEmbeddingOp : Nn_OpWithGradient<"rotary_embedding", [AllTypesMatch<["x", "result"]>]> {
   let summary = "rotates pairs of features by an angle that depends on the position";
   let description = [{

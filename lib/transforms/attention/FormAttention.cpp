@@ -115,19 +115,43 @@ void form(nn::AttentionOp op) {
   op.erase();
 }
 
+/// A file's own gradient; the attention that it is of becomes this one, if it is in the file.
+void form(nn::AttentionBackwardOp op) {
+  OpBuilder b(op);
+  auto turned = [&](Value x) { return Tensor(b, op.getLoc(), x).transpose({0, 2, 1, 3}); };
+  Tensor q = turned(op.getQ()), k = turned(op.getK()), v = turned(op.getV());
+  auto attention =
+      b.create<prim::AttentionOp>(op.getLoc(), q, k, v, Value(), b.getF64FloatAttr(op.getScale()),
+                                  b.getBoolAttr(op.getCausal()));
+  auto made = b.create<prim::AttentionBackwardOp>(
+      op.getLoc(), q, k, v, attention.getResult(), attention.getStats(), turned(op.getDy()),
+      Value(), attention.getScaleAttr(), attention.getCausalAttr());
+  for (auto [result, gradient] : llvm::zip_equal(op->getResults(), made->getResults()))
+    result.replaceAllUsesWith(turned(gradient).get());
+  op.erase();
+}
+
 struct FormAttentionPass : accc::impl::FormAttentionPassBase<FormAttentionPass> {
   using FormAttentionPassBase::FormAttentionPassBase;
 
   void runOnOperation() override {
+    auto isAsked = [&](auto op) {
+      return (!onlyHalf || prim::isHalf(op.getQ().getType().getElementType())) &&
+             op.getK().getType().getDimSize(2) > 0 && op.getQ().getType().getDimSize(3) > 0;
+    };
     SmallVector<nn::AttentionOp> whole;
     getOperation().walk([&](nn::AttentionOp op) {
-      bool isAsked = (!onlyUnmasked || !op.getMask()) &&
-                     (!onlyHalf || prim::isHalf(op.getQ().getType().getElementType()));
-      if (isAsked && op.getSoftcap() <= 0.0 && op.getK().getType().getDimSize(2) > 0 &&
-          op.getQ().getType().getDimSize(3) > 0)
+      if (isAsked(op) && (!onlyUnmasked || !op.getMask()) && op.getSoftcap() <= 0.0)
         whole.push_back(op);
     });
     for (nn::AttentionOp op : whole)
+      form(op);
+    SmallVector<nn::AttentionBackwardOp> gradients;
+    getOperation().walk([&](nn::AttentionBackwardOp op) {
+      if (isAsked(op) && !op.getMask())
+        gradients.push_back(op);
+    });
+    for (nn::AttentionBackwardOp op : gradients)
       form(op);
   }
 };

@@ -198,7 +198,7 @@ bool recognize(nn::SoftmaxOp softmax, KnownValues &values,
 }
 
 /// Takes a mask away that is known, where a flag or nothing does the same.
-void simplifyMask(nn::AttentionOp op, KnownValues &values) {
+template <typename Op> void simplifyMask(Op op, KnownValues &values) {
   if (!op.getMask())
     return;
   int64_t queries = typeOf(op.getQ()).getDimSize(2), keys = typeOf(op.getK()).getDimSize(2);
@@ -225,6 +225,7 @@ struct RecognizeAttentionPass : accc::impl::RecognizeAttentionPassBase<Recognize
     for (nn::SoftmaxOp op : softmaxes)
       recognize(op, values, {widenScores, onlyUnmasked, onlyHalf});
     function.walk([&](nn::AttentionOp op) { simplifyMask(op, values); });
+    function.walk([&](nn::AttentionBackwardOp op) { simplifyMask(op, values); });
     for (Block &block : function.getBody())
       eraseDeadCode(block);
   }

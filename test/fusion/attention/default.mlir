@@ -56,3 +56,20 @@ func.func @masked_parts(%q: tensor<2x2x4x8xbf16>, %k: tensor<2x2x4x8xbf16>, %v: 
   %y = nn.matmul %p, %v : (tensor<2x2x4x4xbf16>, tensor<2x2x4x8xbf16>) -> tensor<2x2x4x8xbf16>
   return %y : tensor<2x2x4x8xbf16>
 }
+
+// Gradients that a file holds.
+// CHECK-LABEL: @backward
+// CHECK: %[[Y:.*]], %[[STATS:.*]] = prim.attention
+// CHECK: prim.attention_backward %{{.*}}, %[[Y]], %[[STATS]], %{{.*}} {causal = true, scale = 5.000000e-01 : f64}
+// CHECK-NOT: nn.attention_backward
+func.func @backward(%q: tensor<2x4x3x8xbf16>, %k: tensor<2x2x3x8xbf16>, %v: tensor<2x2x3x16xbf16>, %dy: tensor<2x4x3x16xbf16>) -> (tensor<2x4x3x8xbf16>, tensor<2x2x3x8xbf16>, tensor<2x2x3x16xbf16>) {
+  %dq, %dk, %dv = nn.attention_backward %q, %k, %v, %dy {causal = true, scale = 5.0e-01 : f64} : (tensor<2x4x3x8xbf16>, tensor<2x2x3x8xbf16>, tensor<2x2x3x16xbf16>, tensor<2x4x3x16xbf16>) -> (tensor<2x4x3x8xbf16>, tensor<2x2x3x8xbf16>, tensor<2x2x3x16xbf16>)
+  return %dq, %dk, %dv : tensor<2x4x3x8xbf16>, tensor<2x2x3x8xbf16>, tensor<2x2x3x16xbf16>
+}
+
+// CHECK-LABEL: @backward_f32
+// CHECK: nn.attention_backward
+func.func @backward_f32(%q: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  %dq, %dk, %dv = nn.attention_backward %q, %q, %q, %q {causal = false, scale = 5.0e-01 : f64} : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>)
+  return %dq : tensor<2x4x3x8xf32>
+}

@@ -462,6 +462,28 @@ for transpose in (False, True):
     case(f"lu_solve, {'transposed' if transpose else 'plain'}", f"lu_solve %0, %1, %2, %3 {{transpose = {str(transpose).lower()}}}", [a, lu, pivots, b],
          lambda a, lu, pivots, b, t=transpose: torch.linalg.solve(a.mT if t else a, b), kind="bend")
 
+# ---- the gradients of an attention, and theirs ----
+
+
+def attention_gradients(q, k, v, dy, added, causal=False):
+    shared = q.shape[1] // k.shape[1]
+    scores = 0.5 * q @ k.repeat_interleave(shared, 1).mT + added
+    if causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:]).tril() == 0, -torch.inf)
+    y = scores.softmax(-1) @ v.repeat_interleave(shared, 1)
+    return torch.autograd.grad(y, (q, k, v), dy, create_graph=True)
+
+
+for causal, keys, heads in ((False, 2, 2), (True, 3, 4)):
+    case(f"attention_backward{', causal' if causal else ''}",
+         f"attention_backward %0, %1, %2, %3 {{scale = 0.5, causal = {str(causal).lower()}}}",
+         [randn(1, 4, 3, 2), randn(1, heads, keys, 2), randn(1, heads, keys, 3), randn(1, 4, 3, 3)],
+         lambda q, k, v, dy, causal=causal: attention_gradients(q, k, v, dy, 0, causal))
+hidden = torch.tensor([[0.0, -torch.inf], [0, 0], [-torch.inf, 0]])
+case("attention_backward, bool mask", "attention_backward %0, %1, %2, %3, %4 {scale = 0.5, causal = false}",
+     [randn(1, 2, 3, 2), randn(1, 1, 2, 2), randn(1, 1, 2, 3), randn(1, 2, 3, 3), hidden == 0],
+     lambda q, k, v, dy, mask: attention_gradients(q, k, v, dy, hidden))
+
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "NnGoldens.inc")
 with open(path, "w") as out:
     out.write("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Normalisations.
+#include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
 #include "frontend/aten/SelectionRules.h"
@@ -383,20 +384,31 @@ Entities instanceNorm(Node &node) {
   return {node.make<nn::ByModeOp>({y, evaluated})};
 }
 
-/// x / (k + alpha / size * sum of squares over `size` neighbouring channels)^beta is built of pools
-/// by PyTorch itself; what arrives here is the norm of weights.
-Entities weightNorm(Node &node) {
+/// v with the norm g in each slice along a dimension, and the norms that v has there.
+Entities weightNormWithNorms(Node &node) {
   Tensor v = node.floatIn("v"), g = node.floatIn("g");
   // -1 is not the last dimension but none: one norm for the whole weight.
   int64_t dim = node.integer("dim");
   if (dim != -1)
     dim = node.axis(dim, v.rank());
-  SmallVector<int64_t> others;
+  SmallVector<int64_t> others, kept(v.rank(), 1);
   for (int64_t d = 0; d < v.rank(); ++d)
-    if (d != dim)
+    if (d == dim)
+      kept[static_cast<size_t>(d)] = v.dim(d);
+    else
       others.push_back(d);
-  Tensor norm = prim::sqrt(prim::sum(v * v, others)).broadcastAlong(v.shape(), others);
-  return {v * (node.broadcastTo(g, v.shape()) / norm)};
+  Tensor norms = prim::sqrt(prim::sum(v * v, others));
+  Tensor scale = node.broadcastTo(g, v.shape()) / norms.broadcastAlong(v.shape(), others);
+  return {v * scale, detach(norms.reshape(kept))};
+}
+
+Entities weightNorm(Node &node) { return {weightNormWithNorms(node).front()}; }
+
+Entities weightNormBackward(Node &node) {
+  SmallVector<Tensor> gradients =
+      pullBack(node, weightNorm, {{"v", node.floatIn("saved_v")}, {"g", node.floatIn("saved_g")}},
+               node.floatIn("grad_w"));
+  return {gradients[0], gradients[1]};
 }
 
 } // namespace
@@ -455,6 +467,9 @@ ArrayRef<OpRow> accc::aten::normalizationOps() {
        "eps, cudnn_enabled)",
        instanceNorm},
       {"_weight_norm(v, g, dim=0)", weightNorm},
+      {"_weight_norm_interface(v, g, dim=0)", weightNormWithNorms},
+      {"_weight_norm_interface_backward(grad_w, saved_v, saved_g, saved_norms, dim)",
+       weightNormBackward},
   };
   return rows;
 }

@@ -56,8 +56,8 @@ void addDescription(mlir::ModuleOp program, const WeightTable &weights,
 mlir::FailureOr<accc_library_call> describeCall(exec::LibraryCallOp call,
                                                 accc_compute compute = ACCC_COMPUTE_FULL);
 
-/// The call's output buffers in the order of accc_call_kind: one for each result of its, of which
-/// several may lie in one.
+/// A buffer for each result of the call, in the order of accc_call_kind: several results may lie in
+/// one.
 llvm::SmallVector<mlir::Value> outputsOf(exec::LibraryCallOp call);
 
 class ConstantWriter;

@@ -145,8 +145,7 @@ accc_head_view describeView(const prim::StridedView &view) {
   return {view.offset, {view.strides[0], view.strides[2], view.strides[1]}};
 }
 
-/// The views of an attention in their order, those of its operands and results, which are also
-/// given where they are views of all.
+/// The views that the call's configuration gives, or else all of each of these tensors.
 SmallVector<prim::StridedView> viewsOf(exec::LibraryCallOp call, ArrayRef<Value> tensors) {
   SmallVector<prim::StridedView> views;
   if (auto types = call.getConfig().getAs<ArrayAttr>("views"))

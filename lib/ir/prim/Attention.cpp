@@ -68,6 +68,18 @@ struct Parts {
   Tensor rounded; // the weights as their products read them
 };
 
+// ---- as numbers ----
+
+/// A bias is the last operand.
+template <typename Op> ReferenceAttention valuesOf(Op op, ArrayRef<ReferenceArray> operands) {
+  return {operands[0],
+          operands[1],
+          operands[2],
+          op.getBias() ? &operands.back() : nullptr,
+          op.getScale().convertToDouble(),
+          op.getCausal()};
+}
+
 } // namespace
 
 // ---- attention ----
@@ -105,13 +117,7 @@ LogicalResult AttentionOp::differentiate(Gradients &gradients) {
 
 LogicalResult AttentionOp::evaluate(ArrayRef<ReferenceArray> operands,
                                     SmallVectorImpl<ReferenceArray> &results) {
-  ReferenceAttention attention = {operands[0],
-                                  operands[1],
-                                  operands[2],
-                                  getBias() ? &operands[3] : nullptr,
-                                  getScale().convertToDouble(),
-                                  getCausal()};
-  auto [y, stats] = attention.forward();
+  auto [y, stats] = valuesOf(*this, operands).forward();
   results.append({std::move(y), std::move(stats)});
   return success();
 }
@@ -161,13 +167,7 @@ LogicalResult AttentionBackwardOp::differentiate(Gradients &gradients) {
 
 LogicalResult AttentionBackwardOp::evaluate(ArrayRef<ReferenceArray> operands,
                                             SmallVectorImpl<ReferenceArray> &results) {
-  ReferenceAttention attention = {operands[0],
-                                  operands[1],
-                                  operands[2],
-                                  getBias() ? &operands[6] : nullptr,
-                                  getScale().convertToDouble(),
-                                  getCausal()};
-  auto [dq, dk, dv] = attention.backward(operands[5]);
+  auto [dq, dk, dv] = valuesOf(*this, operands).backward(operands[5]);
   results.append({std::move(dq), std::move(dk), std::move(dv)});
   return success();
 }

@@ -125,11 +125,12 @@ ReferenceArray nothing(Type type) {
                         std::numeric_limits<double>::quiet_NaN());
 }
 
+/// Gives `use` the attention of the views; a bias is the last operand.
 template <typename Op, typename Use>
-auto withValues(Op op, ArrayRef<ReferenceArray> operands, size_t biasAt, Use use) {
+auto withValues(Op op, ArrayRef<ReferenceArray> operands, Use use) {
   ReferenceArray q = viewed(operands[0], viewOf(op, 0)), k = viewed(operands[1], viewOf(op, 1)),
                  v = viewed(operands[2], viewOf(op, 2));
-  return use(ReferenceAttention{q, k, v, op.getBias() ? &operands[biasAt] : nullptr,
+  return use(ReferenceAttention{q, k, v, op.getBias() ? &operands.back() : nullptr,
                                 op.getScale().convertToDouble(), op.getCausal()});
 }
 
@@ -168,8 +169,7 @@ LogicalResult StridedAttentionOp::differentiate(Gradients &gradients) {
 
 LogicalResult StridedAttentionOp::evaluate(ArrayRef<ReferenceArray> operands,
                                            SmallVectorImpl<ReferenceArray> &results) {
-  auto [y, stats] =
-      withValues(*this, operands, 3, [](auto attention) { return attention.forward(); });
+  auto [y, stats] = withValues(*this, operands, [](auto attention) { return attention.forward(); });
   results.push_back(nothing(getResult().getType()));
   put(results.back(), y, viewOf(*this, 3));
   results.push_back(std::move(stats));
@@ -232,7 +232,7 @@ LogicalResult StridedAttentionBackwardOp::evaluate(ArrayRef<ReferenceArray> oper
                                                    SmallVectorImpl<ReferenceArray> &results) {
   ReferenceArray dy = viewed(operands[5], viewOf(*this, 4));
   auto [dq, dk, dv] =
-      withValues(*this, operands, 6, [&](auto attention) { return attention.backward(dy); });
+      withValues(*this, operands, [&](auto attention) { return attention.backward(dy); });
   for (Value gradient : getGradients())
     results.push_back(nothing(gradient.getType()));
   const ReferenceArray *parts[] = {&dq, &dk, &dv};

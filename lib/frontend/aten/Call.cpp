@@ -60,6 +60,11 @@ void Caller::requireKnown(Location loc, Value mask) {
   fail("this use of the elements that a mask selects is not supported");
 }
 
+void Caller::requireKnownSize(Location loc, Value size) {
+  NodeBuilder(function, loc).knownIntegers(size, "size");
+  fail("this use of how many elements a mask selects is not supported");
+}
+
 Value Caller::recorded(Location loc, Value value) {
   return hasGradient ? value : withoutGradient(function, loc, value);
 }
@@ -268,7 +273,8 @@ std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<
             for (const MutableTensor &each : value)
               list.push_back(each ? read(loc, each) : Value());
             return list;
-          } else if constexpr (std::is_same_v<T, Selection> || std::is_same_v<T, Selections>) {
+          } else if constexpr (std::is_same_v<T, Selection> || std::is_same_v<T, Selections> ||
+                               std::is_same_v<T, SelectedSizes>) {
             return NoValue(); // of another way to call
           } else {
             return value;

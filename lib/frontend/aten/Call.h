@@ -21,10 +21,18 @@ struct Selection {
 };
 using Selections = std::vector<Selection>;
 
+/// A list of sizes, of which one is how many elements a mask selects.
+struct SelectedSizes {
+  /// With the number of all elements of the mask in its place.
+  Integers sizes;
+  mlir::Value mask;
+  int64_t dim = 0;
+};
+
 /// What a name of a program stands for. Empty tensors of a list are None.
 using Local = std::variant<NoValue, MutableTensor, MutableTensors, Selection, Selections, int64_t,
-                           double, bool, std::string, Integers, Reals, Booleans, mlir::Type,
-                           MemoryFormat, Irrelevant>;
+                           double, bool, std::string, Integers, SelectedSizes, Reals, Booleans,
+                           mlir::Type, MemoryFormat, Irrelevant>;
 
 /// An argument with the name of its parameter; by position where that is empty.
 struct NamedLocal {
@@ -49,6 +57,8 @@ public:
   bool isKnown(mlir::Location loc, mlir::Value value);
   /// Throws ImportError, which says why the value of a mask is not known.
   void requireKnown(mlir::Location loc, mlir::Value mask);
+  /// The same of a size.
+  void requireKnownSize(mlir::Location loc, mlir::Value size);
 
   /// The value of a tensor as it is now.
   mlir::Value read(mlir::Location loc, const MutableTensor &tensor) {

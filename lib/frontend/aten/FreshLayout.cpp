@@ -99,9 +99,15 @@ std::optional<Kind> kindOf(StringRef op) {
 
 } // namespace
 
-// Elementwise operators whose results lie otherwise than those of arithmetic.
-constexpr StringRef kCopies[] = {"clone",    "copy",      "detach",    "fill",       "to",
-                                 "_to_copy", "ones_like", "full_like", "zeros_like", "masked_fill"};
+// Elementwise operators whose results lie otherwise than those of arithmetic, or of which that is
+// not known.
+constexpr StringRef kOthersElementwise =
+    " clone copy detach alias fill to _to_copy ones_like full_like zeros_like empty_like "
+    "masked_fill "
+    "sigmoid_backward tanh_backward threshold_backward hardtanh_backward leaky_relu_backward "
+    "elu_backward softplus_backward gelu_backward silu_backward mish_backward hardswish_backward "
+    "hardsigmoid_backward log_sigmoid_backward logit_backward hardshrink_backward "
+    "softshrink_backward native_dropout_backward log_sigmoid ";
 
 bool accc::aten::isElementwise(StringRef op) {
   std::optional<Operator> known = findOperator(op);
@@ -109,7 +115,7 @@ bool accc::aten::isElementwise(StringRef op) {
     return false;
   auto [name, overload] = op.split('.');
   std::string plain = known->inPlace ? functionalName(name) : name.str();
-  return llvm::is_contained(kCopies, plain) ||
+  return kOthersElementwise.contains(" " + plain + " ") ||
          kindOf((plain + "." + overload).str()) == Kind::Elementwise;
 }
 
@@ -151,7 +157,9 @@ constexpr StringRef kAlongDims[] = {"select",
                                     "sort",
                                     "argsort",
                                     "topk",
-                                    "gather"};
+                                    "gather",
+                                    "scatter",
+                                    "scatter_add"};
 
 bool accc::aten::isAlongDims(StringRef op) {
   std::optional<Operator> known = findOperator(op);

@@ -34,6 +34,7 @@ struct MutableTensor::State {
   /// The operator of whose result the strides would say whether this is a copy; or "".
   std::string doubt = {};
   bool isNumber = false;
+  Value countedMask = {};
 };
 
 MutableTensor::MutableTensor(Value value, StringRef name, Layout layout) {
@@ -53,6 +54,7 @@ MutableTensor MutableTensor::view(ViewStep step, Value value, Layout layout, boo
   result.state->steps.push_back(std::move(step));
   result.state->name = name.str();
   result.state->isNumber = false;
+  result.state->countedMask = nullptr;
   if (isMaybe && result.state->doubt.empty())
     result.state->doubt = layout.origin();
   result.state->layout = std::move(layout);
@@ -65,6 +67,11 @@ void MutableTensor::markConstant() { state->storage->hasGradient = false; }
 void MutableTensor::markLeaf() { state->storage->isLeaf = true; }
 void MutableTensor::markNumber() { state->isNumber = true; }
 bool MutableTensor::isNumber() const { return state->isNumber; }
+void MutableTensor::markCount(Value mask) {
+  markNumber();
+  state->countedMask = mask;
+}
+Value MutableTensor::countedMask() const { return state->countedMask; }
 
 Type MutableTensor::type() const { return state->value.getType(); }
 

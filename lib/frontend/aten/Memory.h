@@ -74,6 +74,10 @@ public:
   /// trace: it decides no element type.
   void markNumber();
   bool isNumber() const;
+  /// The same, and that the number is how many elements of this mask are true.
+  void markCount(mlir::Value mask);
+  /// That mask, or null.
+  mlir::Value countedMask() const;
 
 private:
   struct Storage;

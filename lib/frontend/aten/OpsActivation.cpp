@@ -390,8 +390,10 @@ ArrayRef<OpRow> accc::aten::activationOps() {
       {"hardshrink_backward(grad_out, self, lambd)",
        [](Node &node) { return alike(node, shrinkBackward<true>, "self", "grad_out"); }},
       {"softshrink_backward(grad_output, self, lambd)", alike<shrinkBackward<false>>},
-      {"_softmax_backward_data(grad_output, output, dim, input_dtype)", softmaxBackward},
-      {"_log_softmax_backward_data(grad_output, output, dim, input_dtype)", logSoftmaxBackward},
+      {"_softmax_backward_data(grad_output, output, dim, input_dtype)", softmaxBackward,
+       Alias::None, selected::softmaxBackward},
+      {"_log_softmax_backward_data(grad_output, output, dim, input_dtype)", logSoftmaxBackward,
+       Alias::None, selected::softmaxBackward},
   };
   return rows;
 }

@@ -138,13 +138,13 @@ ArrayRef<OpRow> accc::aten::convolutionOps() {
        convTranspose<3>},
       {"convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, "
        "groups)",
-       convolution},
+       convolution, Alias::None, selected::convolution},
       {"convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, "
        "transposed, output_padding, groups, output_mask)",
-       convolutionBackward},
+       convolutionBackward, Alias::None, selected::convolutionBackward},
       {"_convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, "
        "groups, benchmark=False, deterministic=False, cudnn_enabled=True, allow_tf32=True)",
-       convolution},
+       convolution, Alias::None, selected::convolution},
       {"_convolution_mode(input, weight, bias, stride, padding, dilation, groups)",
        [](Node &node) -> Entities {
          switch (node.in("weight").rank()) {

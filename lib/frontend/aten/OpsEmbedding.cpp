@@ -170,7 +170,7 @@ ArrayRef<OpRow> accc::aten::embeddingOps() {
        embedding, Alias::None, selected::embedding},
       {"embedding_dense_backward(grad_output, indices, num_weights, padding_idx, "
        "scale_grad_by_freq)",
-       embeddingBackward},
+       embeddingBackward, Alias::None, selected::embeddingBackward},
       {"embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
        "per_sample_weights=None, include_last_offset=False, padding_idx=None)",
        embeddingBag<true>},

@@ -2,6 +2,7 @@
 // Tensors made of nothing.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Gradient.h"
 
 #include <cmath>
@@ -188,25 +189,26 @@ template <bool upper> Entities triangleIndices(Node &node) {
 
 ArrayRef<OpRow> accc::aten::factoryOps() {
   static const OpRow rows[] = {
-      {"full(size, fill_value, *, dtype=None)", full},
+      {"full(size, fill_value, *, dtype=None)", full, Alias::None, selected::ofSizes},
       {"full_like(self, fill_value, *, dtype=None)", fullLike},
-      {"new_full(self, size, fill_value, *, dtype=None)", newFull},
+      {"new_full(self, size, fill_value, *, dtype=None)", newFull, Alias::None, selected::ofSizes},
       {"fill(self, value)", fill},
-      {"zeros(size, *, dtype=None)", constant<0>},
+      {"zeros(size, *, dtype=None)", constant<0>, Alias::None, selected::ofSizes},
       {"_efficientzerotensor(size, *, dtype=None)", constant<0>}, // of forward-mode derivatives
-      {"ones(size, *, dtype=None)", constant<1>},
+      {"ones(size, *, dtype=None)", constant<1>, Alias::None, selected::ofSizes},
       {"zeros_like(self, *, dtype=None)", constantLike<0>},
       {"ones_like(self, *, dtype=None)", constantLike<1>},
       {"zero(self, *, dtype=None)", constantLike<0>},
-      {"new_zeros(self, size, *, dtype=None)", newConstant<0>},
-      {"new_ones(self, size, *, dtype=None)", newConstant<1>},
+      {"new_zeros(self, size, *, dtype=None)", newConstant<0>, Alias::None, selected::ofSizes},
+      {"new_ones(self, size, *, dtype=None)", newConstant<1>, Alias::None, selected::ofSizes},
       // What is in them is nobody's business; zeros are the same in every run.
-      {"empty(size, *, dtype=None)", constant<0>},
+      {"empty(size, *, dtype=None)", constant<0>, Alias::None, selected::ofSizes},
       {"empty_like(self, *, dtype=None)", constantLike<0>},
-      {"new_empty(self, size, *, dtype=None)", newConstant<0>},
+      {"new_empty(self, size, *, dtype=None)", newConstant<0>, Alias::None, selected::ofSizes},
       {"new_empty_strided(self, size, stride, *, dtype=None)", newConstant<0>},
       {"empty_strided(size, stride, *, dtype=None)", constant<0>},
-      {"empty_permuted(size, physical_layout=[], *, dtype=None)", constant<0>},
+      {"empty_permuted(size, physical_layout=[], *, dtype=None)", constant<0>, Alias::None,
+       selected::ofSizes},
       {"arange(end, *, dtype=None, start=0, step=1)", arange},
       {"arange.start(start, end, *, dtype=None, step=1)", arange},
       {"arange.start_step(start, end, step=1, *, dtype=None)", arange},

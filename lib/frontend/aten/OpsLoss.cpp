@@ -262,7 +262,7 @@ ArrayRef<OpRow> accc::aten::lossOps() {
       {"nll_loss2d_forward(self, target, weight, reduction, ignore_index)", nllForward},
       {"nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index, "
        "total_weight)",
-       backward<nll>},
+       backward<nll>, None, selected::classLossBackward},
       {"nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, "
        "total_weight)",
        backward<nll>},
@@ -287,12 +287,16 @@ ArrayRef<OpRow> accc::aten::lossOps() {
       {"cosine_similarity(x1, x2, dim=1, eps=1e-08)", cosineSimilarity, None, selected::similarity},
       {"cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1)", cosineEmbedding},
 
-      {"mse_loss_backward(grad_output, self, target, reduction)", backward<mse>},
-      {"smooth_l1_loss_backward(grad_output, self, target, reduction, beta)", backward<smoothL1>},
-      {"huber_loss_backward(grad_output, self, target, reduction, delta)", backward<huber>},
+      {"mse_loss_backward(grad_output, self, target, reduction)", backward<mse>, None,
+       selected::elementLossBackward},
+      {"smooth_l1_loss_backward(grad_output, self, target, reduction, beta)", backward<smoothL1>,
+       None, selected::elementLossBackward},
+      {"huber_loss_backward(grad_output, self, target, reduction, delta)", backward<huber>, None,
+       selected::elementLossBackward},
       {"binary_cross_entropy_backward(grad_output, self, target, weight=None, reduction=1)",
-       backward<bce>},
-      {"soft_margin_loss_backward(grad_output, self, target, reduction)", backward<softMargin>},
+       backward<bce>, None, selected::elementLossBackward},
+      {"soft_margin_loss_backward(grad_output, self, target, reduction)", backward<softMargin>,
+       None, selected::elementLossBackward},
   };
   return rows;
 }

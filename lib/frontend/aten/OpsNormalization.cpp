@@ -453,16 +453,17 @@ ArrayRef<OpRow> accc::aten::normalizationOps() {
        Alias::None, selected::normalization},
       {"native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, "
        "output_mask)",
-       layerNormBackward},
+       layerNormBackward, Alias::None, selected::normalizationBackward},
       {"rms_norm(input, normalized_shape, weight=None, eps=None)", rmsNorm, Alias::None,
        selected::normalization},
       {"_fused_rms_norm(input, normalized_shape, weight, eps)", rmsNorm},
       {"group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True)",
        groupNorm, Alias::None, selected::sampleNormalization},
-      {"native_group_norm(input, weight, bias, N, C, HxW, group, eps)", nativeGroupNorm},
+      {"native_group_norm(input, weight, bias, N, C, HxW, group, eps)", nativeGroupNorm,
+       Alias::None, selected::sampleNormalization},
       {"native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group, "
        "output_mask)",
-       groupNormBackward},
+       groupNormBackward, Alias::None, selected::sampleNormalizationBackward},
       {"instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, "
        "eps, cudnn_enabled)",
        instanceNorm},

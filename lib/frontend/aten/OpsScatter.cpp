@@ -3,6 +3,7 @@
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Promotion.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Formulas.h"
 #include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
@@ -228,10 +229,14 @@ ArrayRef<OpRow> accc::aten::scatterOps() {
       {"index_copy(self, dim, index, source)", byParts<scatterSlices<false>>},
       {"index_fill(self, dim, index, value)",
        [](Node &node) { return byParts(node, fillSlices, {"value"}); }},
-      {"slice_scatter(self, src, dim=0, start=None, end=None, step=1)", byParts<sliceScatter>},
-      {"select_scatter(self, src, dim, index)", byParts<selectScatter>},
-      {"masked_scatter(self, mask, source)", byParts<maskedScatter>},
-      {"masked_scatter_backward(grad_output, mask, sizes)", byParts<maskedScatterBackward>},
+      {"slice_scatter(self, src, dim=0, start=None, end=None, step=1)", byParts<sliceScatter>,
+       Alias::None, selected::scatterAlong},
+      {"select_scatter(self, src, dim, index)", byParts<selectScatter>, Alias::None,
+       selected::scatterAlong},
+      {"masked_scatter(self, mask, source)", byParts<maskedScatter>, Alias::None,
+       selected::writeAll},
+      {"masked_scatter_backward(grad_output, mask, sizes)", byParts<maskedScatterBackward>,
+       Alias::None, selected::writeAllBackward},
   };
   return rows;
 }

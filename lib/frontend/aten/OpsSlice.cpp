@@ -299,9 +299,10 @@ ArrayRef<OpRow> accc::aten::sliceOps() {
       {"diagonal_copy(self, offset=0, dim1=0, dim2=1)", byParts<diagonal>},
       {"diagonal_scatter(self, src, offset=0, dim1=0, dim2=1)", byParts<diagonalScatter>},
 
-      {"select_backward(grad_output, input_sizes, dim, index)", byParts<backwardOfView<select>>},
+      {"select_backward(grad_output, input_sizes, dim, index)", byParts<backwardOfView<select>>,
+       Alias::None, selected::viewBackward},
       {"slice_backward(grad_output, input_sizes, dim, start, end, step)",
-       byParts<backwardOfView<slice>>},
+       byParts<backwardOfView<slice>>, Alias::None, selected::viewBackward},
       {"diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)",
        byParts<backwardOfView<diagonal>>},
       {"unfold_backward(grad_in, input_sizes, dim, size, step)", byParts<unfoldBackward>},

@@ -19,7 +19,8 @@ static Integers numbersOf(ArrayRef<int64_t> shape) { return Integers(shape.begin
 bool accc::aten::hasSelection(const Arguments &arguments) {
   return llvm::any_of(arguments, [](const NamedLocal &each) {
     return std::holds_alternative<Selection>(each.value) ||
-           std::holds_alternative<Selections>(each.value);
+           std::holds_alternative<Selections>(each.value) ||
+           std::holds_alternative<SelectedSizes>(each.value);
   });
 }
 
@@ -50,8 +51,29 @@ Local accc::aten::sizeOf(Caller &caller, Location loc, const Selection &selectio
       selection.mask, "mask",
       Layout::contiguous(cast<RankedTensorType>(selection.mask.getType()).getShape()));
   Local count = caller.call(loc, "sum", {{"self", mask}}, "count").front();
-  std::get<MutableTensor>(count).markNumber();
+  std::get<MutableTensor>(count).markCount(selection.mask);
   return others == 1 ? count : evaluateNumbers(caller, loc, "mul", {count, others});
+}
+
+Local accc::aten::listOfSizes(Caller &caller, Location loc, ArrayRef<Local> sizes) {
+  Integers integers;
+  std::optional<SelectedSizes> selected;
+  for (const Local &size : sizes) {
+    const auto *tensor = std::get_if<MutableTensor>(&size);
+    const auto *known = std::get_if<int64_t>(&size);
+    Value mask = tensor ? tensor->countedMask() : Value();
+    if (tensor && (!mask || selected))
+      caller.requireKnownSize(loc, caller.read(loc, *tensor));
+    if (!known && !mask)
+      fail("a size is no integer that is known at compile time");
+    if (mask)
+      selected = SelectedSizes{{}, mask, static_cast<int64_t>(integers.size())};
+    integers.push_back(known ? *known : cast<RankedTensorType>(mask.getType()).getNumElements());
+  }
+  if (!selected)
+    return integers;
+  selected->sizes = integers;
+  return *selected;
 }
 
 // ---- arguments ----
@@ -67,11 +89,18 @@ SelectedCall::SelectedCall(Caller &caller, Location loc, const Operator &op, Str
       note(*selection);
     if (auto *list = std::get_if<Selections>(&each.value))
       llvm::for_each(*list, [&](const Selection &selection) { note(selection); });
+    if (auto *sizes = std::get_if<SelectedSizes>(&each.value))
+      note(sizes->mask);
   }
 }
 
+void SelectedCall::note(Value mask) {
+  isOne &= !firstMask || isSameValue(firstMask, mask);
+  firstMask = firstMask ? firstMask : mask;
+}
+
 void SelectedCall::note(const Selection &selection) {
-  isOne &= !any || isSameValue(any->mask, selection.mask);
+  note(selection.mask);
   any = any ? any : selection;
   ++selections;
 }
@@ -85,16 +114,16 @@ bool SelectedCall::isGiven(StringRef parameter) const {
 static int64_t fromEnd(const Selection &selection) { return selection.rank() - selection.dim; }
 
 bool SelectedCall::isAligned() const {
-  return llvm::all_of(given, [&](const NamedLocal &each) {
-    if (auto *selection = std::get_if<Selection>(&each.value))
-      return fromEnd(*selection) == fromEnd(*any);
-    auto *tensor = std::get_if<MutableTensor>(&each.value);
-    if (!tensor || !*tensor)
-      return !std::holds_alternative<MutableTensors>(each.value) &&
-             !std::holds_alternative<Selections>(each.value);
-    int64_t place = tensor->rank() - fromEnd(*any);
-    return place < 0 || tensor->shape()[place] == 1;
-  });
+  return any && llvm::all_of(given, [&](const NamedLocal &each) {
+           if (auto *selection = std::get_if<Selection>(&each.value))
+             return fromEnd(*selection) == fromEnd(*any);
+           auto *tensor = std::get_if<MutableTensor>(&each.value);
+           if (!tensor || !*tensor)
+             return !std::holds_alternative<MutableTensors>(each.value) &&
+                    !std::holds_alternative<Selections>(each.value);
+           int64_t place = tensor->rank() - fromEnd(*any);
+           return place < 0 || tensor->shape()[place] == 1;
+         });
 }
 
 std::optional<Integers> SelectedCall::dims(const Selection &self) const {
@@ -120,9 +149,12 @@ Arguments SelectedCall::withElements() const {
   for (NamedLocal &each : all) {
     auto *selection = std::get_if<Selection>(&each.value);
     auto *list = std::get_if<Selections>(&each.value);
+    auto *sizes = std::get_if<SelectedSizes>(&each.value);
     auto *tensor = std::get_if<MutableTensor>(&each.value);
     if (selection) {
       each.value = Local(selection->elements);
+    } else if (sizes) {
+      each.value = Local(Integers(sizes->sizes));
     } else if (list) {
       MutableTensors tensors;
       for (const Selection &selection : *list)
@@ -131,7 +163,7 @@ Arguments SelectedCall::withElements() const {
     } else if (tensor && *tensor && !tensor->isNumber() &&
                isa<FloatType>(getElementTypeOrSelf(tensor->type()))) {
       each.value =
-          Local((*this)("where.self", {{"condition", isAny(any->mask)},
+          Local((*this)("where.self", {{"condition", isAny(firstMask)},
                                        {"self", *tensor},
                                        {"other", (*this)("detach", {{"self", *tensor}})}}));
     }
@@ -226,11 +258,11 @@ bool SelectedCall::giveCall(const Arguments &arguments) {
 bool SelectedCall::giveSelections(const Arguments &arguments,
                                   function_ref<std::optional<int64_t>(int64_t)> dimOf) {
   giveCall(arguments);
-  int64_t size = cast<RankedTensorType>(any->mask.getType()).getNumElements();
+  int64_t size = cast<RankedTensorType>(firstMask.getType()).getNumElements();
   auto selected = [&](const MutableTensor &tensor) -> std::optional<Selection> {
     std::optional<int64_t> dim = tensor ? dimOf(tensor.rank()) : std::nullopt;
     bool fits = dim && *dim >= 0 && *dim < tensor.rank() && tensor.shape()[*dim] == size;
-    return fits ? std::optional(Selection{tensor, any->mask, *dim}) : std::nullopt;
+    return fits ? std::optional(Selection{tensor, firstMask, *dim}) : std::nullopt;
   };
   for (Local &result : results) {
     MutableTensors tensors;
@@ -280,7 +312,7 @@ std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, L
                                                                const llvm::StringMap<Local> &locals,
                                                                StringRef name) {
   SelectedCall call(caller, loc, op, opName, given, locals, name);
-  if (!call.first()) {
+  if (!call.mask()) {
     bool isRead = op.selected && op.selected(call);
     return isRead ? std::optional(std::move(call.results)) : std::nullopt;
   }
@@ -294,6 +326,6 @@ std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, L
     return self && isAlongDims(opName) && call.isAligned() && call.giveAlongOthers(*self);
   };
   if (!call.hasOneMask() || !isDone())
-    caller.requireKnown(loc, call.first()->mask);
+    caller.requireKnown(loc, call.mask());
   return std::move(call.results);
 }

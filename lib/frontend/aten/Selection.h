@@ -24,6 +24,10 @@ std::optional<std::vector<Local>> callOnSelections(Caller &caller, mlir::Locatio
 Local sizeOf(Caller &caller, mlir::Location loc, const Selection &selection,
              std::optional<int64_t> dim);
 
+/// The list of these sizes, of which one may be how many elements a mask selects. Throws
+/// ImportError for another that is not known.
+Local listOfSizes(Caller &caller, mlir::Location loc, llvm::ArrayRef<Local> sizes);
+
 /// A call of an operator for what masks select: what the rules of SelectionRules.h ask and build
 /// with.
 class SelectedCall {
@@ -41,18 +45,18 @@ public:
     return found == locals.end() ? nullptr : std::get_if<T>(&found->second);
   }
   bool isGiven(llvm::StringRef parameter) const;
-  /// The first of the selections among the arguments, or null.
-  const Selection *first() const { return any ? &*any : nullptr; }
+  /// The mask of the first selection, or of the first sizes, among the arguments; or null.
+  mlir::Value mask() const { return firstMask; }
   /// Whether there are some, all by the same mask, and the result is not written into an argument.
-  bool hasOneMask() const { return any && isOne; }
+  bool hasOneMask() const { return firstMask && isOne; }
   bool isOnlySelection() const { return selections == 1; }
   /// Whether what is given for an element of the selections depends on those in its place and on
   /// tensors that have nothing along the mask.
   bool isAligned() const;
   /// The dimensions in the arguments, made positive for `self`; nothing where one is not given.
   std::optional<Integers> dims(const Selection &self) const;
-  /// The arguments with the elements of selections in their place. Others that have a gradient do
-  /// not have one where nothing is selected.
+  /// The arguments with the elements of selections in their place, and sizes that have room for
+  /// these. Others that have a gradient do not have one where nothing is selected.
   Arguments withElements() const;
   /// The same with something else in place of one argument.
   Arguments withElements(llvm::StringRef parameter, const Local &instead) const;
@@ -92,6 +96,7 @@ public:
   std::vector<Local> results;
 
 private:
+  void note(mlir::Value mask);
   void note(const Selection &selection);
 
   Caller &caller;
@@ -101,10 +106,15 @@ private:
   const Arguments &given;
   const llvm::StringMap<Local> &locals;
   llvm::StringRef name;
+  mlir::Value firstMask;
   std::optional<Selection> any;
   bool isOne = true;
   int selections = 0;
 };
+
+inline mlir::Type elementTypeOf(const Selection &x) {
+  return mlir::getElementTypeOrSelf(x.elements.type());
+}
 
 /// Whether two values are computed in the same way.
 bool isSameValue(mlir::Value a, mlir::Value b);

@@ -13,8 +13,6 @@ using namespace accc::aten;
 
 using Arguments = std::vector<NamedLocal>;
 
-static Type elementTypeOf(const Selection &x) { return getElementTypeOrSelf(x.elements.type()); }
-
 // ---- dimensions ----
 
 static Integers allDims(const Selection &x) {
@@ -208,17 +206,32 @@ bool selected::cumulativeProduct(SelectedCall &call) { return giveScaled(call, i
 
 // ---- losses ----
 
-static constexpr int64_t kNone = 0, kMean = 1, kIgnored = -100;
+static constexpr int64_t kNone = 0, kMean = 1, kSum = 2, kIgnored = -100;
 
-bool selected::elementLoss(SelectedCall &call) {
-  if (!call.first() || !call.isAligned())
-    return false;
+/// The kind of reduction, which is a mean unless another is given.
+static int64_t reductionOf(const SelectedCall &call) {
   const auto *reduction = call.argument<int64_t>("reduction");
-  int64_t kind = reduction ? *reduction : kMean;
+  return reduction ? *reduction : kMean;
+}
+
+static Arguments withReduction(const SelectedCall &call, int64_t kind) {
   Arguments each = call.withElements();
   llvm::erase_if(each, [](const NamedLocal &argument) { return argument.name == "reduction"; });
-  each.push_back({"reduction", kNone});
-  if (!call.giveSelections(each, [&](int64_t rank) { return call.alignedDim(rank); }))
+  each.push_back({"reduction", kind});
+  return each;
+}
+
+/// Calls a loss that is reduced in this way, or its gradient, of which the results are aligned with
+/// the arguments.
+static bool giveReduced(SelectedCall &call, int64_t kind) {
+  return call.isAligned() && call.giveSelections(withReduction(call, kind), [&](int64_t rank) {
+    return call.alignedDim(rank);
+  });
+}
+
+bool selected::elementLoss(SelectedCall &call) {
+  int64_t kind = reductionOf(call);
+  if (!giveReduced(call, kNone))
     return false;
   Selection losses = std::get<Selection>(call.results.front());
   if (kind == kNone)
@@ -228,16 +241,41 @@ bool selected::elementLoss(SelectedCall &call) {
                                  : sumOf(call, losses, dims, /*keepsDims=*/false));
 }
 
-bool selected::classLoss(SelectedCall &call) {
+bool selected::elementLossBackward(SelectedCall &call) {
+  int64_t kind = reductionOf(call);
+  if (!giveReduced(call, kind == kMean ? kSum : kind))
+    return false;
+  Selection gradient = std::get<Selection>(call.results.front());
+  if (kind != kMean)
+    return true;
+  MutableTensor count = countOf(call, gradient, allDims(gradient));
+  MutableTensor mean = call("div.Tensor", {{"self", gradient.elements}, {"other", count}});
+  return call.give(Selection{mean, gradient.mask, gradient.dim});
+}
+
+static bool fitsClassLoss(const SelectedCall &call) {
   const auto *scores = call.argument<Selection>("self"),
              *classes = call.argument<Selection>("target");
-  const auto *reduction = call.argument<int64_t>("reduction");
-  bool fits = scores && classes && scores->dim == 0 && classes->dim == 0 && scores->rank() == 2 &&
-              classes->rank() == 1 && isa<IntegerType>(elementTypeOf(*classes)) &&
-              (!reduction || *reduction != kNone);
-  if (!fits)
-    return false;
+  return scores && classes && scores->dim == 0 && classes->dim == 0 && scores->rank() == 2 &&
+         classes->rank() == 1 && isa<IntegerType>(elementTypeOf(*classes)) &&
+         reductionOf(call) != kNone;
+}
+
+/// The arguments of a loss of scores and classes, with the class that it leaves out for what is not
+/// selected.
+static Arguments withoutOthers(const SelectedCall &call) {
   const auto *ignored = call.argument<int64_t>("ignore_index");
-  return call.giveCall(
-      call.withElements("target", call.filled(*classes, ignored ? *ignored : kIgnored)));
+  return call.withElements(
+      "target", call.filled(*call.argument<Selection>("target"), ignored ? *ignored : kIgnored));
+}
+
+bool selected::classLoss(SelectedCall &call) {
+  return fitsClassLoss(call) && call.giveCall(withoutOthers(call));
+}
+
+bool selected::classLossBackward(SelectedCall &call) {
+  if (!fitsClassLoss(call) ||
+      !call.giveSelections(withoutOthers(call), [](int64_t) { return std::optional<int64_t>(0); }))
+    return false;
+  return call.give(call.repeated(std::get<Selection>(call.results.front())));
 }

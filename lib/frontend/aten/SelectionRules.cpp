@@ -3,7 +3,6 @@
 #include "frontend/aten/Selection.h"
 
 #include <limits>
-#include <numeric>
 
 using namespace mlir;
 using namespace accc;
@@ -29,7 +28,7 @@ static std::optional<MaskIndex> onlyMask(const MutableTensors &indices) {
 
 /// Gives what a mask selects of x, unless its value is known.
 static bool giveSelected(SelectedCall &call, const MutableTensor &x, const MaskIndex &index) {
-  if (call.first() || call.isKnown(call.read(index.mask)))
+  if (call.mask() || call.isKnown(call.read(index.mask)))
     return false;
   std::optional<Selection> found = call.select(x, call.read(index.mask), index.dim);
   return found && call.give(*found);
@@ -48,7 +47,17 @@ static bool giveIndexed(SelectedCall &call, const Selection &x, const MutableTen
   });
 }
 
+/// Of x[indices], where a mask selects the indices.
+static bool giveAtSelected(SelectedCall &call, const Selections &indices) {
+  const auto *x = call.argument<MutableTensor>("self");
+  return x && indices.size() == 1 && isa<IntegerType>(elementTypeOf(indices.front())) &&
+         !elementTypeOf(indices.front()).isInteger(1) &&
+         call.giveForElements([&](int64_t) { return std::optional(indices.front().dim); });
+}
+
 bool selected::read(SelectedCall &call) {
+  if (const auto *selected = call.argument<Selections>("indices"))
+    return giveAtSelected(call, *selected);
   const auto *x = call.argument<MutableTensor>("self");
   const auto *indices = call.argument<MutableTensors>("indices");
   if (const auto *selection = call.argument<Selection>("self"))
@@ -98,19 +107,41 @@ static std::optional<MutableTensor> written(const SelectedCall &call, const Muta
       {{"condition", call.view(call.tensor(values.mask), place)}, {"self", there}, {"other", x}});
 }
 
+/// Gives x with the selection where its mask is true, or writes that into x.
+static bool giveWritten(SelectedCall &call, const MutableTensor &x, const MaskIndex &index,
+                        const Selection &values, bool accumulates) {
+  if (!isSameValue(call.read(index.mask), values.mask))
+    return false;
+  std::optional<MutableTensor> result = written(call, x, index.dim, values, accumulates);
+  if (!result)
+    return false;
+  return call.give(call.op().inPlace ? call("copy_", {{"self", x}, {"src", *result}}) : *result);
+}
+
+/// Adds at indices that a mask selects: nothing for what it does not.
+static bool giveAdded(SelectedCall &call, const Selections &indices, const Selection &values) {
+  return call.argument<MutableTensor>("self") && indices.size() == 1 &&
+         indices.front().dim == values.dim &&
+         call.giveCall(call.withElements("values", call.filled(values, int64_t(0))));
+}
+
 bool selected::write(SelectedCall &call) {
   const auto *x = call.argument<MutableTensor>("self");
   const auto *values = call.argument<Selection>("values");
   const auto *indices = call.argument<MutableTensors>("indices");
   const auto *accumulate = call.argument<bool>("accumulate");
+  if (const auto *places = call.argument<Selections>("indices"))
+    return values && accumulate && *accumulate && giveAdded(call, *places, *values);
   std::optional<MaskIndex> index = indices ? onlyMask(*indices) : std::nullopt;
-  if (!x || !values || !index || !isSameValue(call.read(index->mask), values->mask))
-    return false;
-  std::optional<MutableTensor> result =
-      written(call, *x, index->dim, *values, accumulate && *accumulate);
-  if (!result)
-    return false;
-  return call.give(call.op().inPlace ? call("copy_", {{"self", *x}, {"src", *result}}) : *result);
+  return x && values && index && giveWritten(call, *x, *index, *values, accumulate && *accumulate);
+}
+
+bool selected::writeAll(SelectedCall &call) {
+  const auto *x = call.argument<MutableTensor>("self"),
+             *mask = call.argument<MutableTensor>("mask");
+  const auto *values = call.argument<Selection>("source");
+  return x && mask && values && x->shape() == mask->shape() &&
+         giveWritten(call, *x, {*mask, 0}, *values, /*accumulates=*/false);
 }
 
 // ---- what treats the elements of the mask alike ----
@@ -238,7 +269,7 @@ bool selected::transposeMatrix(SelectedCall &call) {
   const auto *self = call.argument<Selection>("self");
   if (self && self->rank() == 1)
     return call.give(*self);
-  return giveSwapped(call, -2, -1);
+  return self && self->rank() == 2 && giveSwapped(call, -2, -1); // numpy_T reverses all
 }
 
 bool selected::permute(SelectedCall &call) {
@@ -251,61 +282,6 @@ bool selected::permute(SelectedCall &call) {
   });
 }
 
-static int64_t productOf(ArrayRef<int64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
-}
-
-/// In this shape, of which a dimension holds the mask's with so many elements in front of each and
-/// behind each, of which each has its own part.
-static bool giveInShape(SelectedCall &call, const Selection &x, SmallVector<int64_t> shape,
-                        int64_t dim, int64_t before, int64_t behind) {
-  if (productOf(x.elements.shape()) == 0)
-    return false;
-  int64_t size = x.elements.shape()[x.dim];
-  shape[dim] = before * size * behind;
-  Value mask = x.mask;
-  if (before != 1 || behind != 1) {
-    MutableTensor flags = call.view(call.tensor(mask), {1, size, 1});
-    flags = call("expand", {{"self", flags}, {"size", Integers{before, size, behind}}});
-    mask = call.read(call.view(flags, {before * size * behind}));
-  }
-  return call.give(Selection{call.view(x.elements, shape), mask, dim});
-}
-
-bool selected::reshape(SelectedCall &call) {
-  const auto *self = call.argument<Selection>("self");
-  const Integers *shape = call.argument<Integers>("shape");
-  shape = shape ? shape : call.argument<Integers>("size");
-  if (!self || !shape || shape->empty() || shape->front() != -1)
-    return false;
-  ArrayRef<int64_t> old = self->elements.shape();
-  int64_t rest = productOf(ArrayRef(*shape).drop_front()),
-          inner = productOf(old.drop_front(self->dim + 1));
-  if (rest <= 0 || inner % rest != 0)
-    return false;
-  return giveInShape(call, *self, *shape, 0, productOf(old.take_front(self->dim)), inner / rest);
-}
-
-bool selected::flatten(SelectedCall &call) {
-  const auto *self = call.argument<Selection>("self");
-  if (!self)
-    return false;
-  auto dimOr = [&](StringRef name, int64_t otherwise) {
-    const auto *given = call.argument<int64_t>(name);
-    return given ? *given < 0 ? *given + self->rank() : *given : otherwise;
-  };
-  int64_t first = dimOr("start_dim", 0), last = dimOr("end_dim", self->rank() - 1);
-  if (first <= self->dim && self->dim <= last) {
-    ArrayRef<int64_t> old = self->elements.shape();
-    SmallVector<int64_t> shape(old.take_front(first + 1));
-    llvm::append_range(shape, old.drop_front(last + 1));
-    return giveInShape(call, *self, shape, first, productOf(old.slice(first, self->dim - first)),
-                       productOf(old.slice(self->dim + 1, last - self->dim)));
-  }
-  return call.giveForElements(
-      [&](int64_t) { return std::optional(self->dim - (last < self->dim ? last - first : 0)); });
-}
-
 bool selected::broadcastTensors(SelectedCall &call) {
   const auto *list = call.argument<Selections>("tensors");
   bool isOfOneShape = list && llvm::all_of(*list, [&](const Selection &each) {
@@ -313,16 +289,6 @@ bool selected::broadcastTensors(SelectedCall &call) {
                                each.dim == list->front().dim;
                       });
   return isOfOneShape && call.give(*list);
-}
-
-bool selected::expand(SelectedCall &call) {
-  const auto *self = call.argument<Selection>("self");
-  const auto *size = call.argument<Integers>("size");
-  if (!self || !size)
-    return false;
-  int64_t dim = static_cast<int64_t>(size->size()) - (self->rank() - self->dim);
-  return dim >= 0 && (*size)[static_cast<size_t>(dim)] == -1 &&
-         call.giveForElements([&](int64_t) { return std::optional(dim); });
 }
 
 bool selected::flip(SelectedCall &call) {

@@ -17,6 +17,8 @@ bool readAll(SelectedCall &call);
 bool indexSelect(SelectedCall &call);
 /// Writes back to where the same mask is true: x[mask] = y.
 bool write(SelectedCall &call);
+/// The same as masked_scatter(x, mask, y), of a mask of the shape of x.
+bool writeAll(SelectedCall &call);
 
 /// Products of matrices of which the mask selects rows or columns, or both of those along which
 /// they are multiplied.
@@ -40,18 +42,40 @@ bool unsqueeze(SelectedCall &call);
 bool transpose(SelectedCall &call);
 bool transposeMatrix(SelectedCall &call);
 bool permute(SelectedCall &call);
-/// The shape [-1, ...], of which the other extents are those of parts of what each element of the
-/// mask has behind it.
-bool reshape(SelectedCall &call);
-bool flatten(SelectedCall &call);
 bool broadcastTensors(SelectedCall &call);
-bool expand(SelectedCall &call);
 /// In reverse order, or several times, along the mask.
 bool flip(SelectedCall &call);
 bool repeatInterleaved(SelectedCall &call);
 /// Tensors side by side along another dimension than the mask's.
 bool concatenate(SelectedCall &call);
 bool stack(SelectedCall &call);
+
+// ---- SelectionSizes.cpp ----
+
+/// What is made in a given size, of which one extent is how many elements a mask selects; or in a
+/// size that is known, of the element type that a selection has.
+bool ofSizes(SelectedCall &call);
+bool expand(SelectedCall &call);
+bool expandAs(SelectedCall &call);
+/// The shape [-1, ...], of which the other extents are those of parts of what each element of the
+/// mask has behind it; or one with how many elements the mask selects, of which those in front have
+/// as many elements as before, and those behind.
+bool reshape(SelectedCall &call);
+bool flatten(SelectedCall &call);
+/// Parts along another dimension than the mask's replaced.
+bool scatterAlong(SelectedCall &call);
+/// The gradient of what is read along another dimension than the mask's.
+bool viewBackward(SelectedCall &call);
+/// The gradient of what masked_scatter() writes, of a mask that selects it.
+bool writeAllBackward(SelectedCall &call);
+
+// ---- SelectionBackward.cpp ----
+
+bool softmaxBackward(SelectedCall &call);
+bool normalizationBackward(SelectedCall &call);
+bool sampleNormalizationBackward(SelectedCall &call);
+bool convolutionBackward(SelectedCall &call);
+bool embeddingBackward(SelectedCall &call);
 
 // ---- SelectionReductions.cpp ----
 
@@ -79,6 +103,9 @@ bool cumulativeProduct(SelectedCall &call);
 bool elementLoss(SelectedCall &call);
 /// A loss of scores and classes that leaves a class out.
 bool classLoss(SelectedCall &call);
+/// Their gradients, one for each element of the mask.
+bool elementLossBackward(SelectedCall &call);
+bool classLossBackward(SelectedCall &call);
 
 } // namespace accc::aten::selected
 

@@ -119,6 +119,11 @@ aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) 
     return list;
   }
   if (kind == "as_optional_tensors") {
+    if (value.size() == 1 && value.at(size_t(0)).tag() == "as_tensor") {
+      aten::Local only = look(value.at(size_t(0)).content().at("name").string());
+      if (auto *selection = std::get_if<aten::Selection>(&only))
+        return aten::Selections{*selection};
+    }
     aten::MutableTensors list;
     for (size_t i = 0; i < value.size(); ++i)
       list.push_back(value.at(i).tag() == "as_none" ? aten::MutableTensor()
@@ -158,18 +163,11 @@ aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) 
   if (kind == "as_sym_bool")
     return symbolic(value, "as_bool", [](const Json &v) { return v.boolean(); }, look);
   if (kind == "as_sym_ints") {
-    aten::Integers integers;
-    for (size_t i = 0; i < value.size(); ++i) {
-      aten::Local each =
-          symbolic(value.at(i), "as_int", [](const Json &v) { return v.integer(); }, look);
-      if (auto *number = std::get_if<aten::MutableTensor>(&each))
-        NodeBuilder(*this, opBuilder.getUnknownLoc())
-            .knownIntegers(caller.read(opBuilder.getUnknownLoc(), *number), "size");
-      if (!std::holds_alternative<int64_t>(each))
-        fail("a size is no integer that is known at compile time");
-      integers.push_back(std::get<int64_t>(each));
-    }
-    return integers;
+    SmallVector<aten::Local> sizes;
+    for (size_t i = 0; i < value.size(); ++i)
+      sizes.push_back(
+          symbolic(value.at(i), "as_int", [](const Json &v) { return v.integer(); }, look));
+    return aten::listOfSizes(caller, opBuilder.getUnknownLoc(), sizes);
   }
   if (kind == "as_scalar_type")
     return elementType(context, value.integer());

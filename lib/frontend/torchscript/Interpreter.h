@@ -115,6 +115,8 @@ private:
                                                     const Arguments &arguments, bool isImplicit);
   std::optional<aten::Local> convert(const IValue &value, llvm::StringRef type,
                                      llvm::StringRef parameter, bool isImplicit);
+  /// Sizes of which one is how many elements a mask selects; nothing for other lists.
+  std::optional<aten::Local> listOfSizes(llvm::ArrayRef<IValue> elements);
   void checkVersion(llvm::StringRef name, const Arguments &arguments) const;
   /// What size(), numel() and len() give of what a mask selects, or nothing for other names.
   std::optional<IValue> sizeOf(const aten::Selection &selection, llvm::StringRef name,

@@ -165,7 +165,7 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
     bool areSelections = !elements->empty() && llvm::all_of(*elements, [](const IValue &each) {
       return each.is<aten::Selection>();
     });
-    if (element == "Tensor" && areSelections) {
+    if ((element == "Tensor" || element == "Tensor?") && areSelections) {
       aten::Selections list;
       for (const IValue &each : *elements)
         list.push_back(*each.get<aten::Selection>());
@@ -177,6 +177,9 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
           return std::optional(aten::MutableTensor());
         return each.tensor() ? std::optional(*each.tensor()) : std::nullopt;
       });
+    auto isCount = [](const IValue &each) { return each.tensor() && each.tensor()->countedMask(); };
+    if (element == "int" && llvm::any_of(*elements, isCount))
+      return listOfSizes(*elements);
     if (element == "int")
       return listOf<int64_t>(*elements, [&](const IValue &each) -> std::optional<int64_t> {
         IValue known = number(each);
@@ -369,27 +372,6 @@ IValue Interpreter::callCustom(Location loc, const prim::CustomOperator &op,
   return results.size() == 1 ? results.front() : heap.tuple(std::move(results));
 }
 
-std::optional<IValue> Interpreter::sizeOf(const aten::Selection &selection, StringRef name,
-                                          ArrayRef<IValue> arguments) {
-  auto extent = [&](std::optional<int64_t> dim) {
-    return fromLocal(heap, aten::sizeOf(caller, opBuilder.getUnknownLoc(), selection, dim));
-  };
-  if (name == "numel")
-    return extent(std::nullopt);
-  if (name == "len")
-    return extent(0);
-  if (name != "size")
-    return std::nullopt;
-  if (!arguments.empty()) {
-    auto *dim = arguments.front().get<int64_t>();
-    return dim ? std::optional(extent(*dim)) : std::nullopt;
-  }
-  std::vector<IValue> all;
-  for (int64_t dim = 0; dim < cast<RankedTensorType>(selection.elements.type()).getRank(); ++dim)
-    all.push_back(extent(dim));
-  return heap.list(std::move(all));
-}
-
 std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments &arguments) {
   ArrayRef<IValue> values = arguments.values;
   if (name == "is_grad_enabled")
@@ -422,6 +404,9 @@ std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments 
       return fromLocal(heap, aten::evaluateNumbers(caller, loc, "sym_float",
                                                    {aten::numberOf(caller, loc, tensor)}));
   }
+  if (conversion == "int" && values.size() == 1 && values[0].tensor() &&
+      values[0].tensor()->countedMask())
+    return values[0];
   // 1.0 / n, of a number that depends on data.
   if (name == "div" && values.size() == 2 && !values[0].tensor() && values[1].tensor() &&
       values[1].tensor()->isNumber())

@@ -652,6 +652,29 @@ class Picked(nn.Module):
         return halved, some.square().mean(), (some.softmax(-1) * y.exp()[rows]).sum(), F.mse_loss(some, y.sin()[rows]), self.mix.weight[:, columns].square().sum(), some.sum(0) / some.shape[0]
 
 
+class Gleaned(nn.Module):
+    """What masks select, in operators that have backward ones of their own, and in sizes that say how many elements that are."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix, self.words, self.norm, self.groups, self.conv = nn.Linear(4, 6), nn.Embedding(3, 6), nn.LayerNorm(6), nn.GroupNorm(2, 4), nn.Conv1d(2, 2, 3)
+
+    def forward(self, x):
+        y = torch.tanh(self.mix(x))
+        rows, classes, w = x[:, 0] > 0, (x[:, 1] > 0).long() + (x[:, 2] > 0), torch.linspace(-1, 1, 6).to(x)
+        some, other, truth = y[rows], y.cos()[rows], x[:, [0, 1, 2, 3, 1, 2]].sigmoid()[rows]
+        count = some.shape[0]
+        normal = self.norm(some * other).pow(3).mean(0), self.groups(torch.stack([y, y.exp(), y.sin(), w * y], 1)[rows]).pow(3).mean(0)
+        losses = F.cross_entropy(some, classes[rows], ignore_index=2), F.huber_loss(some, other), F.smooth_l1_loss(some, other, reduction="sum"), F.mse_loss(other, some, reduction="none").square().sum()
+        losses += F.binary_cross_entropy(some.sigmoid(), truth), F.binary_cross_entropy_with_logits(other, truth), F.kl_div(some.log_softmax(-1), truth, reduction="batchmean")
+        active = (F.gelu(some) + F.silu(some) + F.elu(some) + F.mish(some) + F.hardswish(some * 9)).sum(0), F.normalize(some * other).sum(0), (F.softplus(other) + F.leaky_relu(some) + F.hardtanh(other * 2)).mean()
+        along = (some.softmax(0) * other).sum(0), (some.log_softmax(0) * other).square().sum(0)
+        parts = self.conv(y.view(7, 2, 3)[rows]).square().sum(0), self.words(classes[rows]).square().sum(0), some[:, 2] @ other[:, -1], y[classes[rows]].cos().sum(0), (some[:, 1:4] * other[:, 2:5]).sum(0)
+        shaped = some.view(count, 2, 3).exp().sum((0, 2)), (w.expand(count, 6) * some).sum(0), (torch.ones(count, 6) + torch.zeros(count, 1) - some).square().sum(0)
+        shaped += y.index_put((rows,), some * other, accumulate=True), y.masked_scatter(y > 0, y.exp()[y > 0]), (x * y.masked_select(y > 99).sum()).sum()
+        return *normal, *losses, *active, *along, *parts, *shaped
+
+
 class Measured(nn.Module):
     """Sizes that follow from others, arithmetic on them, and a branch that they decide."""
 
@@ -705,6 +728,7 @@ CASES = {
     "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
     "masked": (Masked, {"x": numbers(3, 4, 4)}, None, {}),
     "picked": (Picked, {"x": numbers(7, 4)}, None, {}),
+    "gleaned": (Gleaned, {"x": numbers(7, 4)}, None, {}),
     "sifted": (Sifted, {"x": numbers(7, 4)}, None, {}),
     "culled": (Culled, {"x": numbers(6, 4)}, None, {}),
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},

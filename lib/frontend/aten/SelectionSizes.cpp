@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sizes of what a mask selects.
+#include "frontend/aten/Selection.h"
+#include "frontend/aten/SelectionRules.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::aten;
+
+static int64_t productOf(ArrayRef<int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
+}
+
+bool selected::ofSizes(SelectedCall &call) {
+  if (const auto *sizes = call.argument<SelectedSizes>("size"))
+    return call.giveForElements([&](int64_t) { return std::optional(sizes->dim); });
+  // new_zeros(x, [4, 5]), where x says the element type alone
+  return call.mask() && call.argument<Integers>("size") && call.giveCall(call.withElements());
+}
+
+/// Of expand(x, [n, 5]), where n, the number of selected elements, is that of `dim` of so many
+/// dimensions: x has the elements of the mask in the same place, or one for all.
+static bool giveExpanded(SelectedCall &call, int64_t rank, int64_t dim) {
+  int64_t behind = rank - dim;
+  const auto *self = call.argument<Selection>("self");
+  const auto *tensor = call.argument<MutableTensor>("self");
+  bool fits = self && self->rank() - self->dim == behind;
+  if (tensor && *tensor) {
+    int64_t place = tensor->rank() - behind;
+    fits = place < 0 || tensor->shape()[place] == 1;
+  }
+  return fits && call.giveForElements([&](int64_t) { return std::optional(dim); });
+}
+
+bool selected::expandAs(SelectedCall &call) {
+  const auto *other = call.argument<Selection>("other");
+  return other && giveExpanded(call, other->rank(), other->dim);
+}
+
+bool selected::expand(SelectedCall &call) {
+  if (const auto *sizes = call.argument<SelectedSizes>("size"))
+    return giveExpanded(call, static_cast<int64_t>(sizes->sizes.size()), sizes->dim);
+  const auto *self = call.argument<Selection>("self");
+  const auto *size = call.argument<Integers>("size");
+  if (!self || !size)
+    return false;
+  int64_t dim = static_cast<int64_t>(size->size()) - (self->rank() - self->dim);
+  return dim >= 0 && (*size)[static_cast<size_t>(dim)] == -1 &&
+         call.giveForElements([&](int64_t) { return std::optional(dim); });
+}
+
+/// In sizes of which those in front of the mask's have as many elements as before, and those behind
+/// it; nothing for others.
+static std::optional<Selection> inSizes(const SelectedCall &call, const Selection &x,
+                                        const SelectedSizes &sizes) {
+  ArrayRef<int64_t> old = x.elements.shape();
+  SmallVector<int64_t> shape(sizes.sizes);
+  auto open = llvm::find(shape, -1);
+  if (open != shape.end()) {
+    *open = 1;
+    int64_t others = productOf(shape);
+    *open = others > 0 ? productOf(old) / others : -1;
+  }
+  auto before = [](ArrayRef<int64_t> extents, int64_t dim) {
+    return productOf(extents.take_front(static_cast<size_t>(dim)));
+  };
+  bool fits = llvm::all_of(shape, [](int64_t extent) { return extent > 0; }) &&
+              productOf(shape) == productOf(old) && before(shape, sizes.dim) == before(old, x.dim);
+  return fits ? std::optional(Selection{call.view(x.elements, shape), x.mask, sizes.dim})
+              : std::nullopt;
+}
+
+/// In this shape, of which a dimension holds the mask's with so many elements in front of each and
+/// behind each, of which each has its own part.
+static bool giveInShape(SelectedCall &call, const Selection &x, SmallVector<int64_t> shape,
+                        int64_t dim, int64_t before, int64_t behind) {
+  if (productOf(x.elements.shape()) == 0)
+    return false;
+  int64_t size = x.elements.shape()[x.dim];
+  shape[dim] = before * size * behind;
+  Value mask = x.mask;
+  if (before != 1 || behind != 1) {
+    MutableTensor flags = call.view(call.tensor(mask), {1, size, 1});
+    flags = call("expand", {{"self", flags}, {"size", Integers{before, size, behind}}});
+    mask = call.read(call.view(flags, {before * size * behind}));
+  }
+  return call.give(Selection{call.view(x.elements, shape), mask, dim});
+}
+
+bool selected::reshape(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  for (StringRef name : {"shape", "size"})
+    if (const auto *sizes = call.argument<SelectedSizes>(name)) {
+      std::optional<Selection> result = self ? inSizes(call, *self, *sizes) : std::nullopt;
+      return result && call.give(*result);
+    }
+  const Integers *shape = call.argument<Integers>("shape");
+  shape = shape ? shape : call.argument<Integers>("size");
+  if (!self || !shape || shape->empty() || shape->front() != -1)
+    return false;
+  ArrayRef<int64_t> old = self->elements.shape();
+  int64_t rest = productOf(ArrayRef(*shape).drop_front()),
+          inner = productOf(old.drop_front(self->dim + 1));
+  if (rest <= 0 || inner % rest != 0)
+    return false;
+  return giveInShape(call, *self, *shape, 0, productOf(old.take_front(self->dim)), inner / rest);
+}
+
+bool selected::flatten(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  if (!self)
+    return false;
+  auto dimOr = [&](StringRef name, int64_t otherwise) {
+    const auto *given = call.argument<int64_t>(name);
+    return given ? *given < 0 ? *given + self->rank() : *given : otherwise;
+  };
+  int64_t first = dimOr("start_dim", 0), last = dimOr("end_dim", self->rank() - 1);
+  if (first <= self->dim && self->dim <= last) {
+    ArrayRef<int64_t> old = self->elements.shape();
+    SmallVector<int64_t> shape(old.take_front(first + 1));
+    llvm::append_range(shape, old.drop_front(last + 1));
+    return giveInShape(call, *self, shape, first, productOf(old.slice(first, self->dim - first)),
+                       productOf(old.slice(self->dim + 1, last - self->dim)));
+  }
+  return call.giveForElements(
+      [&](int64_t) { return std::optional(self->dim - (last < self->dim ? last - first : 0)); });
+}
+
+bool selected::scatterAlong(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self"), *source = call.argument<Selection>("src");
+  std::optional<Integers> dims = self ? call.dims(*self) : std::nullopt;
+  if (!dims || !source || llvm::is_contained(*dims, self->dim))
+    return false;
+  bool isGone = source->rank() < self->rank(); // select_scatter(x, y, dim, i)
+  return source->dim == self->dim - (isGone && dims->front() < self->dim) &&
+         call.giveForElements([&](int64_t) { return std::optional(self->dim); });
+}
+
+bool selected::writeAllBackward(SelectedCall &call) {
+  const auto *gradient = call.argument<MutableTensor>("grad_output"),
+             *mask = call.argument<MutableTensor>("mask");
+  const auto *sizes = call.argument<SelectedSizes>("sizes");
+  if (!gradient || !mask || !sizes || sizes->sizes.size() != 1 ||
+      gradient->shape() != mask->shape() || !isSameValue(call.read(*mask), sizes->mask))
+    return false;
+  std::optional<Selection> selected = call.select(*gradient, sizes->mask, 0);
+  return selected && call.give(*selected);
+}
+
+bool selected::viewBackward(SelectedCall &call) {
+  const auto *gradient = call.argument<Selection>("grad_output");
+  const auto *sizes = call.argument<SelectedSizes>("input_sizes");
+  const auto *given = call.argument<int64_t>("dim");
+  if (!gradient || !sizes || !given)
+    return false;
+  auto rank = static_cast<int64_t>(sizes->sizes.size());
+  int64_t dim = *given < 0 ? *given + rank : *given;
+  bool isGone = gradient->rank() < rank; // select(x, dim, i)
+  return dim != sizes->dim && gradient->dim == sizes->dim - (isGone && dim < sizes->dim) &&
+         call.giveForElements([&](int64_t) { return std::optional(sizes->dim); });
+}

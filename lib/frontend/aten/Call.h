@@ -19,6 +19,8 @@ struct Selection {
 
   int64_t rank() const { return elements.rank(); }
 };
+/// A list of which one at least is such; others without a mask are plain tensors, and without
+/// elements None.
 using Selections = std::vector<Selection>;
 
 /// A list of sizes, of which one is how many elements a mask selects.

@@ -311,7 +311,7 @@ ArrayRef<OpRow> accc::aten::contractionOps() {
       {"matmul(self, other)", byProducts<matmul>, Alias::None, selected::product},
       {"linalg_matmul(self, other)", byProducts<matmul>, Alias::None, selected::product},
       {"mm(self, mat2)", byProducts<mm>, Alias::None, selected::product},
-      {"bmm(self, mat2)", byProducts<mm>},
+      {"bmm(self, mat2)", byProducts<mm>, Alias::None, selected::product},
       {"mv(self, vec)", byProducts<mv>},
       {"dot(self, tensor)", byProducts<dot>, Alias::None, selected::product},
       {"addmm(self, mat1, mat2, *, beta=1, alpha=1)", addmm, Alias::None, selected::addedProduct},

@@ -254,7 +254,7 @@ ArrayRef<OpRow> accc::aten::randomOps() {
       {"alpha_dropout(input, p, train)", alphaDropout<false>},
       {"feature_alpha_dropout(input, p, train)", alphaDropout<true>},
       {"feature_dropout(input, p, train)", featureDropout},
-      {"native_dropout(input, p, train)", nativeDropout},
+      {"native_dropout(input, p, train)", nativeDropout, Alias::None, selected::dropout},
       {"native_dropout_backward(grad_output, mask, scale)",
        [](Node &node) -> Entities {
          Tensor g = node.floatIn("grad_output");

@@ -105,10 +105,10 @@ Entities nonzeroOfSize(Node &node) {
 
 ArrayRef<OpRow> accc::aten::selectionOps() {
   static const OpRow rows[] = {
-      {"nonzero(self)", nonzero},
-      {"argwhere(self)", nonzero},
-      {"nonzero_numpy(self)", nonzeroVectors},
-      {"where(condition)", whereTrue},
+      {"nonzero(self)", nonzero, Alias::None, selected::nonzero},
+      {"argwhere(self)", nonzero, Alias::None, selected::nonzero},
+      {"nonzero_numpy(self)", nonzeroVectors, Alias::None, selected::nonzeroVectors},
+      {"where(condition)", whereTrue, Alias::None, selected::whereTrue},
       {"nonzero_static(self, *, size, fill_value=-1)", nonzeroOfSize},
       {"masked_select(self, mask)", byParts<maskedSelect>, Alias::None, selected::readAll},
   };

@@ -311,7 +311,7 @@ ArrayRef<OpRow> accc::aten::shapeOps() {
       {"swapaxes(self, axis0, axis1)", byParts<swapAxes>, View},
       {"t(self)", byParts<transposeLast<true>>, View, selected::transposeMatrix},
       {"t_copy(self)", byParts<transposeLast<true>>},
-      {"mT(self)", byParts<transposeLast<false>>, View},
+      {"mT(self)", byParts<transposeLast<false>>, View, selected::transposeMatrices},
       {"adjoint(self)", conjugateTransposed<false>, View},
       {"mH(self)", conjugateTransposed<false>, View},
       {"matrix_H(self)", conjugateTransposed<true>, View},

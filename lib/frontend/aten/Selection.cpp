@@ -5,6 +5,7 @@
 #include "frontend/aten/Selection.h"
 #include "frontend/aten/FreshLayout.h"
 #include "frontend/aten/Numbers.h"
+#include "frontend/aten/SelectionRules.h"
 
 #include "mlir/IR/OperationSupport.h"
 
@@ -55,6 +56,21 @@ Local accc::aten::sizeOf(Caller &caller, Location loc, const Selection &selectio
   return others == 1 ? count : evaluateNumbers(caller, loc, "mul", {count, others});
 }
 
+Local accc::aten::listOfTensors(ArrayRef<Local> tensors) {
+  MutableTensors plain;
+  Selections selections;
+  for (const Local &each : tensors) {
+    const auto *selection = std::get_if<Selection>(&each);
+    const auto *tensor = std::get_if<MutableTensor>(&each);
+    if (!selection && !tensor && !std::holds_alternative<NoValue>(each))
+      fail("an element of a list is no tensor");
+    plain.push_back(tensor ? *tensor : MutableTensor());
+    selections.push_back(selection ? *selection : Selection{plain.back(), nullptr, 0});
+  }
+  bool isAny = llvm::any_of(selections, [](const Selection &each) { return bool(each.mask); });
+  return isAny ? Local(selections) : Local(plain);
+}
+
 Local accc::aten::listOfSizes(Caller &caller, Location loc, ArrayRef<Local> sizes) {
   Integers integers;
   std::optional<SelectedSizes> selected;
@@ -84,11 +100,13 @@ SelectedCall::SelectedCall(Caller &caller, Location loc, const Operator &op, Str
     : caller(caller), loc(loc), called(op), opName(opName), given(given), locals(locals),
       name(name) {
   for (const NamedLocal &each : given) {
-    isOne &= each.name != "out";
+    isWritten |= each.name == "out";
     if (auto *selection = std::get_if<Selection>(&each.value))
       note(*selection);
     if (auto *list = std::get_if<Selections>(&each.value))
-      llvm::for_each(*list, [&](const Selection &selection) { note(selection); });
+      for (const Selection &selection : *list)
+        if (selection.mask)
+          note(selection);
     if (auto *sizes = std::get_if<SelectedSizes>(&each.value))
       note(sizes->mask);
   }
@@ -146,19 +164,23 @@ std::optional<Integers> SelectedCall::dims(const Selection &self) const {
 
 Arguments SelectedCall::withElements() const {
   Arguments all = given;
+  auto elementsOf = [&](const Selection &selection, StringRef parameter) {
+    bool isIndex = parameter == "index" || parameter == "indices";
+    return isIndex && selection.mask ? indices(selection) : selection.elements;
+  };
   for (NamedLocal &each : all) {
     auto *selection = std::get_if<Selection>(&each.value);
     auto *list = std::get_if<Selections>(&each.value);
     auto *sizes = std::get_if<SelectedSizes>(&each.value);
     auto *tensor = std::get_if<MutableTensor>(&each.value);
     if (selection) {
-      each.value = Local(selection->elements);
+      each.value = Local(elementsOf(*selection, each.name));
     } else if (sizes) {
       each.value = Local(Integers(sizes->sizes));
     } else if (list) {
       MutableTensors tensors;
       for (const Selection &selection : *list)
-        tensors.push_back(selection.elements);
+        tensors.push_back(elementsOf(selection, each.name));
       each.value = Local(tensors);
     } else if (tensor && *tensor && !tensor->isNumber() &&
                isa<FloatType>(getElementTypeOrSelf(tensor->type()))) {
@@ -173,9 +195,7 @@ Arguments SelectedCall::withElements() const {
 
 Arguments SelectedCall::withElements(StringRef parameter, const Local &instead) const {
   Arguments all = withElements();
-  for (NamedLocal &each : all)
-    if (each.name == parameter)
-      each.value = instead;
+  replace(all, parameter, instead);
   return all;
 }
 
@@ -203,6 +223,15 @@ MutableTensor SelectedCall::maskOf(const Selection &selection) const {
 
 MutableTensor SelectedCall::isAny(Value mask) const {
   return (*this)("any", {{"self", tensor(mask)}});
+}
+
+MutableTensor SelectedCall::indices(const Selection &selection) const {
+  if (!isa<IntegerType>(elementTypeOf(selection)) || elementTypeOf(selection).isInteger(1))
+    return selection.elements;
+  MutableTensor zeros = (*this)("zeros_like", {{"self", selection.elements}});
+  return (*this)(
+      "where.self",
+      {{"condition", isAny(selection.mask)}, {"self", selection.elements}, {"other", zeros}});
 }
 
 MutableTensor SelectedCall::filled(const Selection &selection, Local otherwise) const {
@@ -318,6 +347,8 @@ std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, L
   }
   bool writesAll = op.inPlace && !call.argument<Selection>("self");
   auto isDone = [&] {
+    if (!call.hasOneMask())
+      return call.hasMasks() && op.selected == selected::concatenate && op.selected(call);
     if (op.selected && op.selected(call))
       return true;
     if (isElementwise(opName) && call.isAligned() && !writesAll)
@@ -325,7 +356,7 @@ std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, L
     const auto *self = call.argument<Selection>("self");
     return self && isAlongDims(opName) && call.isAligned() && call.giveAlongOthers(*self);
   };
-  if (!call.hasOneMask() || !isDone())
+  if (!isDone())
     caller.requireKnown(loc, call.mask());
   return std::move(call.results);
 }

@@ -24,6 +24,9 @@ std::optional<std::vector<Local>> callOnSelections(Caller &caller, mlir::Locatio
 Local sizeOf(Caller &caller, mlir::Location loc, const Selection &selection,
              std::optional<int64_t> dim);
 
+/// The list of these tensors, of which some may be selections or None.
+Local listOfTensors(llvm::ArrayRef<Local> tensors);
+
 /// The list of these sizes, of which one may be how many elements a mask selects. Throws
 /// ImportError for another that is not known.
 Local listOfSizes(Caller &caller, mlir::Location loc, llvm::ArrayRef<Local> sizes);
@@ -48,7 +51,9 @@ public:
   /// The mask of the first selection, or of the first sizes, among the arguments; or null.
   mlir::Value mask() const { return firstMask; }
   /// Whether there are some, all by the same mask, and the result is not written into an argument.
-  bool hasOneMask() const { return firstMask && isOne; }
+  bool hasOneMask() const { return firstMask && isOne && !isWritten; }
+  /// The same, of several masks.
+  bool hasMasks() const { return firstMask && !isWritten; }
   bool isOnlySelection() const { return selections == 1; }
   /// Whether what is given for an element of the selections depends on those in its place and on
   /// tensors that have nothing along the mask.
@@ -71,6 +76,8 @@ public:
   /// The mask in the place of a selection's dimension, [1..., elements, 1...].
   MutableTensor maskOf(const Selection &selection) const;
   MutableTensor isAny(mlir::Value mask) const;
+  /// The elements, as indices: 0 where nothing is selected, which is in range.
+  MutableTensor indices(const Selection &selection) const;
   /// The elements, and `otherwise` where the mask is false.
   MutableTensor filled(const Selection &selection, Local otherwise) const;
   /// What the mask selects of x along the dimensions from `dim` on; nothing where it does not fit.
@@ -108,12 +115,19 @@ private:
   llvm::StringRef name;
   mlir::Value firstMask;
   std::optional<Selection> any;
-  bool isOne = true;
+  bool isOne = true, isWritten = false;
   int selections = 0;
 };
 
 inline mlir::Type elementTypeOf(const Selection &x) {
   return mlir::getElementTypeOrSelf(x.elements.type());
+}
+
+/// Puts another value in place of an argument.
+inline void replace(SelectedCall::Arguments &arguments, llvm::StringRef parameter, Local instead) {
+  for (NamedLocal &each : arguments)
+    if (each.name == parameter)
+      each.value = instead;
 }
 
 /// Whether two values are computed in the same way.

@@ -47,30 +47,29 @@ static bool giveIndexed(SelectedCall &call, const Selection &x, const MutableTen
   });
 }
 
-/// Of x[indices], where a mask selects the indices.
-static bool giveAtSelected(SelectedCall &call, const Selections &indices) {
-  const auto *x = call.argument<MutableTensor>("self");
-  return x && indices.size() == 1 && isa<IntegerType>(elementTypeOf(indices.front())) &&
-         !elementTypeOf(indices.front()).isInteger(1) &&
-         call.giveForElements([&](int64_t) { return std::optional(indices.front().dim); });
+/// Of y[mask], where another mask selects y and this one.
+static bool readNested(SelectedCall &call) {
+  const auto *x = call.argument<Selection>("self");
+  const auto *indices = call.argument<Selections>("indices");
+  if (!x || indices->size() != 1 || !indices->front().mask ||
+      !elementTypeOf(indices->front()).isInteger(1) || x->dim != 0 || indices->front().dim != 0)
+    return false;
+  const Selection &inner = indices->front();
+  MutableTensor mask =
+      call("logical_and", {{"self", call.maskOf(inner)}, {"other", inner.elements}});
+  std::optional<Selection> found = call.select(x->elements, call.read(mask), 0);
+  return found && call.give(*found);
 }
 
 bool selected::read(SelectedCall &call) {
-  if (const auto *selected = call.argument<Selections>("indices"))
-    return giveAtSelected(call, *selected);
+  if (call.argument<Selections>("indices"))
+    return readNested(call) || readAtSelected(call);
   const auto *x = call.argument<MutableTensor>("self");
   const auto *indices = call.argument<MutableTensors>("indices");
   if (const auto *selection = call.argument<Selection>("self"))
     return indices && giveIndexed(call, *selection, *indices);
   std::optional<MaskIndex> index = indices ? onlyMask(*indices) : std::nullopt;
   return x && *x && index && giveSelected(call, *x, *index);
-}
-
-bool selected::indexSelect(SelectedCall &call) {
-  const auto *x = call.argument<Selection>("self");
-  std::optional<Integers> dims = x ? call.dims(*x) : std::nullopt;
-  return dims && call.isOnlySelection() && dims->front() != x->dim &&
-         call.giveForElements([&](int64_t) { return std::optional(x->dim); });
 }
 
 bool selected::readAll(SelectedCall &call) {
@@ -118,20 +117,13 @@ static bool giveWritten(SelectedCall &call, const MutableTensor &x, const MaskIn
   return call.give(call.op().inPlace ? call("copy_", {{"self", x}, {"src", *result}}) : *result);
 }
 
-/// Adds at indices that a mask selects: nothing for what it does not.
-static bool giveAdded(SelectedCall &call, const Selections &indices, const Selection &values) {
-  return call.argument<MutableTensor>("self") && indices.size() == 1 &&
-         indices.front().dim == values.dim &&
-         call.giveCall(call.withElements("values", call.filled(values, int64_t(0))));
-}
-
 bool selected::write(SelectedCall &call) {
   const auto *x = call.argument<MutableTensor>("self");
   const auto *values = call.argument<Selection>("values");
   const auto *indices = call.argument<MutableTensors>("indices");
   const auto *accumulate = call.argument<bool>("accumulate");
-  if (const auto *places = call.argument<Selections>("indices"))
-    return values && accumulate && *accumulate && giveAdded(call, *places, *values);
+  if (call.argument<Selections>("indices"))
+    return writeAtSelected(call);
   std::optional<MaskIndex> index = indices ? onlyMask(*indices) : std::nullopt;
   return x && values && index && giveWritten(call, *x, *index, *values, accumulate && *accumulate);
 }
@@ -189,19 +181,32 @@ bool selected::convolution(SelectedCall &call) {
   return rank && rank == filters && giveAlike(call, "input", *rank - 1);
 }
 
-/// Matrices of which the mask selects rows of the left one, columns of the right one, or both of
-/// those along which they are multiplied.
-static bool giveProduct(SelectedCall &call, StringRef left, StringRef right) {
+/// Matrices of which the mask selects rows of the left one, columns of the right one, both of those
+/// along which they are multiplied, or pairs.
+static bool giveProduct(SelectedCall &call, StringRef left, StringRef right,
+                        const MutableTensor *added = nullptr) {
   const auto *a = call.argument<Selection>(left), *b = call.argument<Selection>(right);
-  std::optional<int64_t> columns = rankOf(call, right);
+  std::optional<int64_t> rows = rankOf(call, left), columns = rankOf(call, right);
+  if (!rows || !columns || (!a && !b))
+    return false;
+  auto giveAlong = [&](int64_t dim) {
+    return call.giveForElements([&](int64_t) { return std::optional(dim); });
+  };
   if (!b)
-    return columns && *columns <= 2 && giveAlike(call, left, 1);
-  std::optional<int64_t> rows = rankOf(call, left);
+    return (*columns <= 2 && giveAlike(call, left, 1)) ||
+           (*columns <= *rows && a->dim == *rows - 2 && giveAlong(a->dim));
   if (!a)
-    return rows && *rows <= 2 && *columns > 1 && b->dim == *columns - 1 &&
+    return *rows <= std::max<int64_t>(*columns, 2) && *columns > 1 && b->dim == *columns - 1 &&
            call.giveForElements([](int64_t rank) { return std::optional(rank - 1); });
+  if (*rows == *columns && a->dim == b->dim && a->dim < *rows - 2)
+    return giveAlong(a->dim);
   bool isInner = a->dim == *rows - 1 && b->dim == std::max<int64_t>(0, *columns - 2);
-  return isInner && call.giveCall(call.withElements(left, call.filled(*a, int64_t(0))));
+  if (!isInner)
+    return false;
+  SelectedCall::Arguments arguments = call.withElements(left, call.filled(*a, int64_t(0)));
+  if (added)
+    replace(arguments, "self", *added); // which is there where nothing is selected, too
+  return call.giveCall(arguments);
 }
 
 bool selected::product(SelectedCall &call) {
@@ -212,7 +217,8 @@ bool selected::product(SelectedCall &call) {
 }
 
 bool selected::addedProduct(SelectedCall &call) {
-  return rankOf(call, "self") == 1 && giveProduct(call, "mat1", "mat2");
+  const auto *added = call.argument<MutableTensor>("self");
+  return added && *added && added->rank() == 1 && giveProduct(call, "mat1", "mat2", added);
 }
 
 bool selected::similarity(SelectedCall &call) {
@@ -272,6 +278,11 @@ bool selected::transposeMatrix(SelectedCall &call) {
   return self && self->rank() == 2 && giveSwapped(call, -2, -1); // numpy_T reverses all
 }
 
+bool selected::transposeMatrices(SelectedCall &call) {
+  const auto *self = call.argument<Selection>("self");
+  return self && self->rank() >= 2 && giveSwapped(call, -2, -1);
+}
+
 bool selected::permute(SelectedCall &call) {
   const auto *self = call.argument<Selection>("self");
   const auto *dims = call.argument<Integers>("dims");
@@ -285,7 +296,8 @@ bool selected::permute(SelectedCall &call) {
 bool selected::broadcastTensors(SelectedCall &call) {
   const auto *list = call.argument<Selections>("tensors");
   bool isOfOneShape = list && llvm::all_of(*list, [&](const Selection &each) {
-                        return each.elements.shape() == list->front().elements.shape() &&
+                        return each.mask &&
+                               each.elements.shape() == list->front().elements.shape() &&
                                each.dim == list->front().dim;
                       });
   return isOfOneShape && call.give(*list);
@@ -319,22 +331,40 @@ bool selected::repeatInterleaved(SelectedCall &call) {
   return call.give(Selection{elements, call.read(repeated(flags, 0)), dim});
 }
 
+/// Selections and plain tensors one behind the other along the dimension of their masks.
+static bool giveLonger(SelectedCall &call, const Selections &list, int64_t dim) {
+  Type i1 = IntegerType::get(list.front().elements.type().getContext(), 1);
+  MutableTensors elements, masks;
+  for (const Selection &each : list) {
+    if (!each.elements || each.rank() != list.front().rank() || (each.mask && each.dim != dim))
+      return false;
+    Integers size{each.elements.shape()[dim]};
+    elements.push_back(each.elements);
+    masks.push_back(each.mask ? call.view(call.tensor(each.mask), size)
+                              : call("ones", {{"size", size}, {"dtype", i1}}));
+  }
+  MutableTensor mask = call("cat", {{"tensors", masks}});
+  MutableTensor joined = call("cat", {{"tensors", elements}, {"dim", dim}});
+  return call.give(call.repeated({joined, call.read(mask), dim}));
+}
+
 /// Selections along one dimension, joined along `dim`, which `isNew` or another of theirs.
 static bool giveJoined(SelectedCall &call, bool isNew) {
   const auto *list = call.argument<Selections>("tensors");
   const auto *given = call.argument<int64_t>("dim");
   if (!list)
     return false;
-  const Selection &first = list->front();
-  bool isOne = llvm::all_of(*list, [&](const Selection &each) {
-    return each.rank() == first.rank() && each.dim == first.dim;
-  });
+  const Selection &first = *llvm::find_if(*list, [](const Selection &each) { return each.mask; });
   int64_t dim = given ? *given : 0;
   dim += dim < 0 ? first.rank() + isNew : 0;
-  if (!isOne || (!isNew && dim == first.dim))
-    return false;
-  return call.giveForElements(
-      [&](int64_t) { return std::optional(first.dim + (isNew && dim <= first.dim)); });
+  if (!isNew && dim == first.dim)
+    return giveLonger(call, *list, dim);
+  bool isOne = call.hasOneMask() && llvm::all_of(*list, [&](const Selection &each) {
+                 return each.mask && each.rank() == first.rank() && each.dim == first.dim;
+               });
+  return isOne && call.giveForElements([&](int64_t) {
+    return std::optional(first.dim + (isNew && dim <= first.dim));
+  });
 }
 bool selected::concatenate(SelectedCall &call) { return giveJoined(call, /*isNew=*/false); }
 bool selected::stack(SelectedCall &call) { return giveJoined(call, /*isNew=*/true); }

@@ -13,8 +13,6 @@ namespace accc::aten::selected {
 /// Selects by a mask, x[mask] or x[:, mask], or along another dimension of what one selects.
 bool read(SelectedCall &call);
 bool readAll(SelectedCall &call);
-/// Along another dimension than the mask's.
-bool indexSelect(SelectedCall &call);
 /// Writes back to where the same mask is true: x[mask] = y.
 bool write(SelectedCall &call);
 /// The same as masked_scatter(x, mask, y), of a mask of the shape of x.
@@ -41,14 +39,31 @@ bool slice(SelectedCall &call);
 bool unsqueeze(SelectedCall &call);
 bool transpose(SelectedCall &call);
 bool transposeMatrix(SelectedCall &call);
+bool transposeMatrices(SelectedCall &call);
 bool permute(SelectedCall &call);
 bool broadcastTensors(SelectedCall &call);
 /// In reverse order, or several times, along the mask.
 bool flip(SelectedCall &call);
 bool repeatInterleaved(SelectedCall &call);
-/// Tensors side by side along another dimension than the mask's.
+/// Tensors side by side along another dimension than the mask's; or one behind the other along it,
+/// also of several masks and whole ones.
 bool concatenate(SelectedCall &call);
 bool stack(SelectedCall &call);
+
+// ---- SelectionIndices.cpp ----
+
+/// Where a mask is true.
+bool nonzero(SelectedCall &call);
+bool nonzeroVectors(SelectedCall &call);
+bool whereTrue(SelectedCall &call);
+/// x[indices] and x[indices] = y, where a mask selects the indices.
+bool readAtSelected(SelectedCall &call);
+bool writeAtSelected(SelectedCall &call);
+/// With selected indices, or along another dimension than the mask's.
+bool indexSelect(SelectedCall &call);
+bool addAlong(SelectedCall &call);
+/// Writes a number, or slices, at selected indices.
+bool writeAlong(SelectedCall &call);
 
 // ---- SelectionSizes.cpp ----
 

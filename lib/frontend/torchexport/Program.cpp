@@ -99,36 +99,19 @@ aten::Local ProgramImporter::argument(const Json &argument, const Scope &scope) 
   std::string kind = argument.tag();
   Json value = argument.content();
   auto look = [&](const std::string &name) { return lookup(name, scope); };
-  auto tensor = [&](const Json &each) { return lookupTensor(each.at("name").string(), scope); };
   if (kind == "as_none")
     return aten::NoValue();
   if (kind == "as_tensor")
     return look(value.at("name").string());
-  if (kind == "as_tensors") {
-    aten::Selections selections;
+  if (kind == "as_tensors" || kind == "as_optional_tensors") {
+    SmallVector<aten::Local> list;
     for (size_t i = 0; i < value.size(); ++i) {
-      aten::Local each = look(value.at(i).at("name").string());
-      if (auto *selection = std::get_if<aten::Selection>(&each))
-        selections.push_back(*selection);
+      Json each = value.at(i);
+      bool isNone = kind == "as_optional_tensors" && each.tag() == "as_none";
+      Json name = kind == "as_tensors" ? each : each.content();
+      list.push_back(isNone ? aten::Local(aten::NoValue()) : look(name.at("name").string()));
     }
-    if (!selections.empty() && selections.size() == value.size())
-      return selections;
-    aten::MutableTensors list;
-    for (size_t i = 0; i < value.size(); ++i)
-      list.push_back(tensor(value.at(i)));
-    return list;
-  }
-  if (kind == "as_optional_tensors") {
-    if (value.size() == 1 && value.at(size_t(0)).tag() == "as_tensor") {
-      aten::Local only = look(value.at(size_t(0)).content().at("name").string());
-      if (auto *selection = std::get_if<aten::Selection>(&only))
-        return aten::Selections{*selection};
-    }
-    aten::MutableTensors list;
-    for (size_t i = 0; i < value.size(); ++i)
-      list.push_back(value.at(i).tag() == "as_none" ? aten::MutableTensor()
-                                                    : tensor(value.at(i).content()));
-    return list;
+    return aten::listOfTensors(list);
   }
   if (kind == "as_int")
     return value.integer();

@@ -115,6 +115,8 @@ private:
                                                     const Arguments &arguments, bool isImplicit);
   std::optional<aten::Local> convert(const IValue &value, llvm::StringRef type,
                                      llvm::StringRef parameter, bool isImplicit);
+  /// Nothing for a list that has other elements.
+  std::optional<aten::Local> listOfTensors(llvm::ArrayRef<IValue> elements, bool mayBeNone);
   /// Sizes of which one is how many elements a mask selects; nothing for other lists.
   std::optional<aten::Local> listOfSizes(llvm::ArrayRef<IValue> elements);
   void checkVersion(llvm::StringRef name, const Arguments &arguments) const;

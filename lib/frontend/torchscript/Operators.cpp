@@ -162,21 +162,8 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
       bool isSized = !type.drop_front(bracket).starts_with("[]");
       return isSized ? convert(value, element, parameter, isImplicit) : std::nullopt;
     }
-    bool areSelections = !elements->empty() && llvm::all_of(*elements, [](const IValue &each) {
-      return each.is<aten::Selection>();
-    });
-    if ((element == "Tensor" || element == "Tensor?") && areSelections) {
-      aten::Selections list;
-      for (const IValue &each : *elements)
-        list.push_back(*each.get<aten::Selection>());
-      return aten::Local(list);
-    }
     if (element == "Tensor" || element == "Tensor?")
-      return listOf<aten::MutableTensor>(*elements, [&](const IValue &each) {
-        if (each.isNone() && element == "Tensor?")
-          return std::optional(aten::MutableTensor());
-        return each.tensor() ? std::optional(*each.tensor()) : std::nullopt;
-      });
+      return listOfTensors(*elements, /*mayBeNone=*/element == "Tensor?");
     auto isCount = [](const IValue &each) { return each.tensor() && each.tensor()->countedMask(); };
     if (element == "int" && llvm::any_of(*elements, isCount))
       return listOfSizes(*elements);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sizes that say how many elements a mask selects.
+// What masks select, in lists and sizes.
 #include "frontend/aten/Selection.h"
 #include "frontend/torchscript/Interpreter.h"
 
@@ -29,6 +29,20 @@ std::optional<IValue> Interpreter::sizeOf(const aten::Selection &selection, Stri
   for (int64_t dim = 0; dim < cast<RankedTensorType>(selection.elements.type()).getRank(); ++dim)
     all.push_back(extent(dim));
   return heap.list(std::move(all));
+}
+
+std::optional<aten::Local> Interpreter::listOfTensors(ArrayRef<IValue> elements, bool mayBeNone) {
+  SmallVector<aten::Local> tensors;
+  for (const IValue &each : elements)
+    if (each.tensor())
+      tensors.push_back(*each.tensor());
+    else if (auto *selection = each.get<aten::Selection>())
+      tensors.push_back(*selection);
+    else if (mayBeNone && each.isNone())
+      tensors.push_back(aten::NoValue());
+    else
+      return std::nullopt;
+  return aten::listOfTensors(tensors);
 }
 
 std::optional<aten::Local> Interpreter::listOfSizes(ArrayRef<IValue> elements) {

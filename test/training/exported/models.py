@@ -342,7 +342,7 @@ class Cut(nn.Module):
         torch._check(begin >= 0)
         rows, indices = x[:, 0] > 0, (x > 1).long().sum(1)
         some, chosen = x[rows], indices[rows]
-        return (x[x > 0][begin:].sum(), some.norm(-1), some.max(0).indices, torch.cat([some, some.sin()]).sum(0),
+        return (x[x > 0][begin:].sum(), some.norm(-1), some.max(0).indices, (some @ some.t()).sum(),
                 F.embedding(chosen, some).sum(), F.embedding(chosen, x, scale_grad_by_freq=True).sum())
 
 
@@ -633,7 +633,8 @@ class Sifted(nn.Module):
             shaped = cube.flatten(0, 1).cumsum(0).sum(0), some.view(-1, 2).cumsum(0).sum(0), behind.flatten(1, 2).cumsum(1).sum(1), cube.view(-1, 6).cumsum(0).sum(0)
             if least < 99:
                 chosen += some.argmax(0).sum() * y.mean(), some[:, 0].argmin() * y.sum(), (behind.argmax(-1, keepdim=True) + 1).sum() * y.mean()
-            results += *turned, *repeated, *chosen, *shaped
+            longer = torch.cat([some, y[x[:, 1] > 0], w[None]]).cumsum(0).sum(0), torch.cat([behind, behind.cos()], 2).cumsum(2).sum((0, 2)), some[some > 0].cumsum(0).sum(), cube[cube.sum((1, 2)) > 0].cumsum(0).sum((0, 1))
+            results += *turned, *repeated, *chosen, *shaped, *longer
         return results
 
 
@@ -673,6 +674,37 @@ class Gleaned(nn.Module):
         shaped = some.view(count, 2, 3).exp().sum((0, 2)), (w.expand(count, 6) * some).sum(0), (torch.ones(count, 6) + torch.zeros(count, 1) - some).square().sum(0)
         shaped += y.index_put((rows,), some * other, accumulate=True), y.masked_scatter(y > 0, y.exp()[y > 0]), (x * y.masked_select(y > 99).sum()).sum()
         return *normal, *losses, *active, *along, *parts, *shaped
+
+
+class Located(nn.Module):
+    """Where masks are true: indices that depend on data, read at and written to, also where there are none."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix, self.gate, self.experts = nn.Linear(4, 6), nn.Linear(4, 3), nn.Parameter(torch.linspace(-1, 1, 18).view(3, 6))
+
+    def forward(self, x):
+        y, w = torch.tanh(self.mix(x)), torch.linspace(-1, 1, 6).to(x)
+        results = ()
+        for least in (0.1, 99):
+            rows, = torch.where(x[:, 0] > least)
+            columns = (y.detach().sum(0) > least).nonzero().squeeze(1)
+            i, j = (y > least).nonzero(as_tuple=True)
+            read = y[rows].exp().sum(0), y[:, columns].square().sum(1), (y[i, j] * w[j]).sum(), y.index_select(0, rows).cos().sum(0)
+            written, behind, both, last = y.clone(), y.clone(), y.clone(), y.clone()
+            written[rows] = y[rows].sin()
+            behind[:, columns] = 0.5 * y[:, columns]
+            both[i, j] = y[i, j].square()
+            last[rows - 7] = 0.5
+            added = y.index_put((rows,), y[rows].sin(), accumulate=True), torch.zeros_like(y).index_add(0, rows, y[rows] * w), y.index_copy(0, rows, y[rows].exp())
+            results += *read, written, behind, both, last, *added
+        weights, chosen = self.gate(x).softmax(-1).topk(2)
+        mixed = torch.zeros_like(y)
+        for expert in range(3):
+            token, place = torch.where(chosen == expert)
+            mixed.index_add_(0, token, torch.tanh(y[token] * self.experts[expert]) * weights[token, place, None])
+        pairs = torch.stack([y, y.cos()], 1)[(x[:, 0] > 0.1).nonzero().flatten()]
+        return *results, mixed, (pairs @ pairs.transpose(1, 2)).square().sum(0), torch.bmm(pairs, pairs.mT).sum(0)
 
 
 class Measured(nn.Module):
@@ -728,6 +760,7 @@ CASES = {
     "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
     "masked": (Masked, {"x": numbers(3, 4, 4)}, None, {}),
     "picked": (Picked, {"x": numbers(7, 4)}, None, {}),
+    "located": (Located, {"x": numbers(7, 4)}, None, {}),
     "gleaned": (Gleaned, {"x": numbers(7, 4)}, None, {}),
     "sifted": (Sifted, {"x": numbers(7, 4)}, None, {}),
     "culled": (Culled, {"x": numbers(6, 4)}, None, {}),

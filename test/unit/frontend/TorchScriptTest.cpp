@@ -158,6 +158,8 @@ TEST_CASE("TorchScript: a mask that decides a size must be known") {
                         "    return torch.sum(torch.add(y, torch.zeros([2])))\n"),
              Contains("must be known at compile time"));
   CHECK_THAT(problemsOf("    return torch.mul(torch.nonzero(x), 2)\n"),
+             Contains("the mask that selects elements"));
+  CHECK_THAT(problemsOf("    return torch.sum(torch.nonzero(torch.sum(x)))\n"),
              Contains("'self', which decides the size of the result"));
 }
 

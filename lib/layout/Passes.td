@@ -76,8 +76,9 @@ def ViewAttentionOperandsPass : TargetedPass<"view-attention-operands"> {
     A library's attention reads each head of each position wherever strides lead it, and writes results so. What
     transposes, reshapes and slices make of tensors before an attention, and after it as far as it leads to one
     value, transposes, reshapes and concatenations of gradients, is not made: the attention is one of views
-    (prim.strided_attention). Slices stay where they read less than the tensor between them, which would be kept in
-    memory for them, and all where the library cannot read so (Target::runsInLibrary): where rows are not aligned.
+    (prim.strided_attention). Sums on the way, as biases' gradients are, read what is written. Slices stay where they
+    read less than the tensor between them, which would be kept in memory for them, and all where the library cannot
+    read so (Target::runsInLibrary): where rows are not aligned.
 
         %qkv = prim.dot_general %x, %w ... -> tensor<8x96x1536xbf16>
         %0 = prim.slice %qkv {limits = array<i64: 8, 96, 512>, starts = array<i64: 0, 0, 0>, ...}

@@ -71,12 +71,22 @@ SmallVector<Viewed> sourcesOf(ArrayRef<Value> values) {
 
 // ---- what is written ----
 
-/// The op that alone reads a value, but for gradients of attentions, if it leaves every number as
-/// it is: a transpose, a reshape, a concatenation, or a conversion between the type of the
-/// attention and f32, which holds its numbers.
+/// Whether the op sums a value up, as biases' gradients do: its kernel reads wherever that lies.
+bool isSum(Operation *reader) {
+  if (!isa<ConvertOp>(reader))
+    return isa<ReduceOp>(reader);
+  return !reader->use_empty() && llvm::all_of(reader->getUsers(), llvm::IsaPred<ReduceOp>);
+}
+
+/// Whether the op may read a value back from one behind it.
+bool isAside(Operation *reader) { return isa<AttentionBackwardOp>(reader) || isSum(reader); }
+
+/// The op that alone reads a value, but for those aside, if it leaves every number as it is: a
+/// transpose, a reshape, a concatenation, or a conversion between the type of the attention and
+/// f32, which holds its numbers.
 Operation *onlyReader(Value value, Type element) {
-  auto readers = llvm::make_filter_range(
-      value.getUsers(), [](Operation *user) { return !isa<AttentionBackwardOp>(user); });
+  auto readers =
+      llvm::make_filter_range(value.getUsers(), [](Operation *user) { return !isAside(user); });
   if (!llvm::hasSingleElement(readers))
     return nullptr;
   Operation *reader = *readers.begin();
@@ -88,12 +98,10 @@ Operation *onlyReader(Value value, Type element) {
 }
 
 /// The ops behind a value of which each alone reads what the one before gives, the first one first;
-/// a concatenation ends them. Gradients of attentions may read the value, and nothing behind it.
+/// a concatenation ends them. Others may read what the library writes from behind it.
 SmallVector<Operation *> chainBehind(Value value, Type element) {
   SmallVector<Operation *> chain;
   while (Operation *reader = onlyReader(value, element)) {
-    if (!chain.empty() && !value.hasOneUse())
-      break;
     chain.push_back(reader);
     if (isa<ConcatenateOp>(reader))
       break;
@@ -151,7 +159,8 @@ std::optional<Written> findJoined(ConcatenateOp join, Operation *op, Type elemen
   Written written = furthestBehind(join.getResult(), all, element);
   for (OpResult result : op->getResults()) {
     SmallVector<Operation *> chain = chainBehind(result, element);
-    if (chain.empty() || chain.pop_back_val() != join || !result.hasOneUse())
+    if (chain.empty() || chain.pop_back_val() != join || !result.hasOneUse() ||
+        !llvm::all_of(chain, [](Operation *step) { return step->hasOneUse(); }))
       continue;
     Value joined = chain.empty() ? Value(result) : chain.back()->getResult(0);
     auto operand = static_cast<size_t>(
@@ -242,24 +251,26 @@ private:
     b.setInsertionPointAfter(made);
     for (auto [each, value] : llvm::zip(written, made->getResults())) {
       Tensor now(b, op.getLoc(), value);
-      if (!each.isJoined())
-        restore(each.views.front().first, now, each.chain);
+      restore(now, each.chain);
       Value target = each.target;
       target.replaceAllUsesWith(now.convert(typeOf(target).getElementType()).get());
     }
     return true;
   }
 
-  /// Has gradients of attentions read what they did.
-  void restore(OpResult result, Tensor now, ArrayRef<Operation *> chain) {
+  /// Has those that read aside of the chain read what they did, back from the end of it.
+  void restore(Tensor now, ArrayRef<Operation *> chain) {
     for (Operation *step : llvm::reverse(chain)) {
+      Value read = step->getOperand(0);
       if (auto transpose = dyn_cast<TransposeOp>(step))
         now = now.transpose(invertPermutationVector(transpose.getPermutation()));
       else if (isa<ReshapeOp>(step))
-        now = now.reshape(typeOf(step->getOperand(0)).getShape());
+        now = now.reshape(typeOf(read).getShape());
+      if (!llvm::any_of(read.getUsers(), isAside))
+        continue;
+      Value same = now.convert(typeOf(read).getElementType()).get();
+      read.replaceUsesWithIf(same, [](OpOperand &use) { return isAside(use.getOwner()); });
     }
-    result.replaceUsesWithIf(
-        now.get(), [](OpOperand &use) { return isa<AttentionBackwardOp>(use.getOwner()); });
   }
 
   void runOn(AttentionOp forward) {

@@ -137,12 +137,76 @@ func.func @made_of_others(%q: tensor<2x6x2x8xbf16>, %y: tensor<2x6x2x8xbf16>, %s
 
 // What comes of a result behind its transpose is read by another attention's gradient as it is.
 // CHECK-LABEL: @read_by_another
-// CHECK: %[[Y:.*]], %{{.*}} = prim.strided_attention {{.*}} -> (tensor<6x2x2x8xbf16>, tensor<2x2x6xf32>)
+// CHECK: %[[ROWS:.*]], %{{.*}} = prim.strided_attention {{.*}} -> (tensor<6x32xbf16>, tensor<2x2x6xf32>)
+// CHECK: %[[Y:.*]] = prim.reshape %[[ROWS]] : (tensor<6x32xbf16>) -> tensor<6x2x2x8xbf16>
 // CHECK: prim.attention_backward %[[Y]], %[[Y]], %[[Y]]
+// CHECK: return %[[ROWS]]
 func.func @read_by_another(%q: tensor<2x6x2x8xbf16>, %y: tensor<6x2x2x8xbf16>, %stats: tensor<6x2x2xf32>) -> (tensor<6x32xbf16>, tensor<6x2x2x8xbf16>) {
   %0, %1 = prim.attention %q, %q, %q {causal = false, scale = 0.5 : f64} : (tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>) -> (tensor<2x6x2x8xbf16>, tensor<2x2x6xf32>)
   %2 = prim.transpose %0 {permutation = array<i64: 1, 0, 2, 3>} : (tensor<2x6x2x8xbf16>) -> tensor<6x2x2x8xbf16>
   %3 = prim.reshape %2 : (tensor<6x2x2x8xbf16>) -> tensor<6x32xbf16>
   %dq, %dk, %dv = prim.attention_backward %2, %2, %2, %y, %stats, %y {causal = false, scale = 0.5 : f64} : (tensor<6x2x2x8xbf16>, tensor<6x2x2x8xbf16>, tensor<6x2x2x8xbf16>, tensor<6x2x2x8xbf16>, tensor<6x2x2xf32>, tensor<6x2x2x8xbf16>) -> (tensor<6x2x2x8xbf16>, tensor<6x2x2x8xbf16>, tensor<6x2x2x8xbf16>)
   return %3, %dq : tensor<6x32xbf16>, tensor<6x2x2x8xbf16>
+}
+
+// Gradients with the heads first, stacked, of which a bias takes the sum before they are brought where q, k and v lie:
+// it reads them there.
+// CHECK-LABEL: @summed_before
+// CHECK: %[[D:.*]] = prim.strided_attention_backward {{.*}}places = array<i64: 0, 0, 0>,
+// CHECK-SAME: memref<2x6x2x8xbf16, strided<[288, 48, 8, 1]>>, memref<2x6x2x8xbf16, strided<[288, 48, 8, 1], offset: 16>>, memref<2x6x2x8xbf16, strided<[288, 48, 8, 1], offset: 32>>]}
+// CHECK-SAME: -> tensor<12x48xbf16>
+// CHECK: %[[PARTS:.*]] = prim.reshape %[[D]] : (tensor<12x48xbf16>) -> tensor<2x6x3x2x8xbf16>
+// CHECK: %[[STACKED:.*]] = prim.transpose %[[PARTS]] {permutation = array<i64: 2, 0, 3, 1, 4>}
+// CHECK: %[[WIDE:.*]] = prim.convert %[[STACKED]]
+// CHECK: %[[SUM:.*]] = prim.reduce sum %[[WIDE]] {dimensions = array<i64: 1, 3>}
+// CHECK: return %[[D]], %[[SUM]]
+func.func @summed_before(%q: tensor<2x6x2x8xbf16>, %y: tensor<2x6x2x8xbf16>, %stats: tensor<2x2x6xf32>, %dy: tensor<2x6x2x8xbf16>) -> (tensor<12x48xbf16>, tensor<3x2x8xf32>) {
+  %dq, %dk, %dv = prim.attention_backward %q, %q, %q, %y, %stats, %dy {causal = false, scale = 0.5 : f64} : (tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x2x6xf32>, tensor<2x6x2x8xbf16>) -> (tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>)
+  %0 = prim.transpose %dq {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x6x2x8xbf16>) -> tensor<2x2x6x8xbf16>
+  %1 = prim.transpose %dk {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x6x2x8xbf16>) -> tensor<2x2x6x8xbf16>
+  %2 = prim.transpose %dv {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x6x2x8xbf16>) -> tensor<2x2x6x8xbf16>
+  %3 = prim.reshape %0 : (tensor<2x2x6x8xbf16>) -> tensor<1x2x2x6x8xbf16>
+  %4 = prim.reshape %1 : (tensor<2x2x6x8xbf16>) -> tensor<1x2x2x6x8xbf16>
+  %5 = prim.reshape %2 : (tensor<2x2x6x8xbf16>) -> tensor<1x2x2x6x8xbf16>
+  %6 = prim.concatenate %3, %4, %5 {dimension = 0 : i64} : (tensor<1x2x2x6x8xbf16>, tensor<1x2x2x6x8xbf16>, tensor<1x2x2x6x8xbf16>) -> tensor<3x2x2x6x8xbf16>
+  %7 = prim.convert %6 : (tensor<3x2x2x6x8xbf16>) -> tensor<3x2x2x6x8xf32>
+  %8 = prim.reduce sum %7 {dimensions = array<i64: 1, 3>} : (tensor<3x2x2x6x8xf32>) -> tensor<3x2x8xf32>
+  %9 = prim.transpose %6 {permutation = array<i64: 1, 3, 0, 2, 4>} : (tensor<3x2x2x6x8xbf16>) -> tensor<2x6x3x2x8xbf16>
+  %10 = prim.reshape %9 : (tensor<2x6x3x2x8xbf16>) -> tensor<12x48xbf16>
+  return %10, %8 : tensor<12x48xbf16>, tensor<3x2x8xf32>
+}
+
+// One gradient of which a sum reads the transpose, and one of which something else reads the f32 as well.
+// CHECK-LABEL: @summed_between
+// CHECK: %[[D:.*]]:3 = prim.strided_attention_backward {{.*}}-> (tensor<12x16xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>)
+// CHECK: %[[ROWS:.*]] = prim.reshape %[[D]]#0
+// CHECK: %[[WIDE:.*]] = prim.convert %[[ROWS]]
+// CHECK: prim.reduce sum %[[WIDE]]
+// CHECK: prim.transpose %[[D]]#1
+func.func @summed_between(%q: tensor<2x6x2x8xbf16>, %y: tensor<2x6x2x8xbf16>, %stats: tensor<2x2x6xf32>, %dy: tensor<2x6x2x8xbf16>) -> (tensor<12x16xbf16>, tensor<2x8xf32>, tensor<6x2x2x8xbf16>, tensor<2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xbf16>) {
+  %dq, %dk, %dv = prim.attention_backward %q, %q, %q, %y, %stats, %dy {causal = false, scale = 0.5 : f64} : (tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x2x6xf32>, tensor<2x6x2x8xbf16>) -> (tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>)
+  %0 = prim.transpose %dq {permutation = array<i64: 1, 0, 2, 3>} : (tensor<2x6x2x8xbf16>) -> tensor<6x2x2x8xbf16>
+  %1 = prim.convert %0 : (tensor<6x2x2x8xbf16>) -> tensor<6x2x2x8xf32>
+  %2 = prim.reduce sum %1 {dimensions = array<i64: 0, 1>} : (tensor<6x2x2x8xf32>) -> tensor<2x8xf32>
+  %3 = prim.reshape %0 : (tensor<6x2x2x8xbf16>) -> tensor<12x16xbf16>
+  %4 = prim.transpose %dk {permutation = array<i64: 1, 0, 2, 3>} : (tensor<2x6x2x8xbf16>) -> tensor<6x2x2x8xbf16>
+  %5 = prim.convert %dk : (tensor<2x6x2x8xbf16>) -> tensor<2x6x2x8xf32>
+  %6 = prim.reduce sum %5 {dimensions = array<i64: 0, 1>} : (tensor<2x6x2x8xf32>) -> tensor<2x8xf32>
+  return %3, %2, %4, %6, %5, %dv : tensor<12x16xbf16>, tensor<2x8xf32>, tensor<6x2x2x8xbf16>, tensor<2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xbf16>
+}
+
+// A sum of one part of a concatenation reads that part: it is not written into the whole.
+// CHECK-LABEL: @summed_part
+// CHECK: prim.strided_attention_backward {{.*}}places = array<i64: 0, 1, 2>,
+// CHECK-SAME: -> (tensor<2x2x6x8xbf16>, tensor<2x2x6x8xbf16>, tensor<2x2x6x8xbf16>)
+// CHECK-NOT: prim.attention_backward
+// CHECK: prim.concatenate
+func.func @summed_part(%q: tensor<2x6x2x8xbf16>, %y: tensor<2x6x2x8xbf16>, %stats: tensor<2x2x6xf32>, %dy: tensor<2x6x2x8xbf16>) -> (tensor<2x6x6x8xbf16>, tensor<2x8xbf16>) {
+  %dq, %dk, %dv = prim.attention_backward %q, %q, %q, %y, %stats, %dy {causal = false, scale = 0.5 : f64} : (tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x2x6xf32>, tensor<2x6x2x8xbf16>) -> (tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>, tensor<2x6x2x8xbf16>)
+  %0 = prim.transpose %dq {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x6x2x8xbf16>) -> tensor<2x2x6x8xbf16>
+  %1 = prim.transpose %dk {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x6x2x8xbf16>) -> tensor<2x2x6x8xbf16>
+  %2 = prim.transpose %dv {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x6x2x8xbf16>) -> tensor<2x2x6x8xbf16>
+  %3 = prim.reduce sum %1 {dimensions = array<i64: 0, 2>} : (tensor<2x2x6x8xbf16>) -> tensor<2x8xbf16>
+  %4 = prim.concatenate %0, %1, %2 {dimension = 1 : i64} : (tensor<2x2x6x8xbf16>, tensor<2x2x6x8xbf16>, tensor<2x2x6x8xbf16>) -> tensor<2x6x6x8xbf16>
+  return %4, %3 : tensor<2x6x6x8xbf16>, tensor<2x8xbf16>
 }

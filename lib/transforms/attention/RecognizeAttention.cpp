@@ -35,7 +35,7 @@ struct Masks {
 std::optional<Masks> simplified(ArrayRef<MaskPart> parts, KnownValues &values, int64_t queries,
                                 int64_t keys) {
   Masks masks;
-  std::optional<MaskPart> causal;
+  SmallVector<MaskPart> causal;
   for (MaskPart part : parts) {
     auto known = findKnownMask(values, part.value, queries, keys, part.negated);
     if (known && known->hidesNothing)
@@ -44,10 +44,8 @@ std::optional<Masks> simplified(ArrayRef<MaskPart> parts, KnownValues &values, i
       // Below another mask, whose rows may hide all that this one shows, a number is not -inf.
       if (part.hidden == -kInfinity)
         masks.causal = true;
-      else if (!causal)
-        causal = part;
       else
-        masks.parts.push_back(part);
+        causal.push_back(part);
       continue;
     }
     // What a number that is hidden is does not matter where something else is seen.
@@ -55,10 +53,11 @@ std::optional<Masks> simplified(ArrayRef<MaskPart> parts, KnownValues &values, i
       part.hidden = -kInfinity;
     masks.parts.push_back(part);
   }
-  if (causal && masks.parts.empty())
-    masks.causal = true;
-  else if (causal)
-    masks.parts.push_back(*causal);
+  // Several causal ones hide what each does.
+  if (masks.parts.empty())
+    masks.causal |= !causal.empty();
+  else
+    masks.parts.append(causal);
   auto isNumber = [](const MaskPart &part) { return part.hidden && *part.hidden != -kInfinity; };
   bool together = masks.parts.size() > 1 || (masks.causal && !masks.parts.empty());
   if (together && llvm::any_of(masks.parts, isNumber))

@@ -109,26 +109,44 @@ private:
     return c.out_channels * (c.in_channels / c.groups) * area(kernel);
   }
 
-  /// Calls body(offset in x, in w, in y) for each product that the convolution adds up.
+  /// Calls body(offset in x, in w, in y) for each product that the convolution adds up. One weight
+  /// is multiplied with a whole row at a time: the innermost loop has no condition and few strides.
   template <typename Body> void forEachProduct(Body body) const {
     int64_t inPerGroup = c.in_channels / c.groups, outPerGroup = c.out_channels / c.groups;
     for (int64_t n = 0; n < c.batch; ++n)
       for (int64_t o = 0; o < c.out_channels; ++o)
         for (int64_t i = 0; i < inPerGroup; ++i)
-          alongDimension(0, n * x.batch + (o / outPerGroup * inPerGroup + i) * x.channel,
-                         (o * inPerGroup + i) * area(kernel), n * y.batch + o * y.channel, body);
+          forEachWeight(n * x.batch + (o / outPerGroup * inPerGroup + i) * x.channel,
+                        (o * inPerGroup + i) * area(kernel), n * y.batch + o * y.channel, body);
   }
 
+  /// The same for one plane of each of the three, which begin at these offsets.
   template <typename Body>
-  void alongDimension(size_t d, int64_t xAt, int64_t wAt, int64_t yAt, Body &body) const {
-    if (d == in.size())
-      return body(xAt, wAt, yAt);
-    int64_t inner = d == 0 ? kernel[1] * kernel[2] : d == 1 ? kernel[2] : 1;
-    for (int64_t p = 0; p < out[d]; ++p)
-      for (int64_t q = 0; q < kernel[d]; ++q) {
-        int64_t at = p * stride[d] + q * dilation[d] - low[d];
-        if (at >= 0 && at < in[d])
-          alongDimension(d + 1, xAt + at * x.place[d], wAt + q * inner, yAt + p * y.place[d], body);
+  void forEachWeight(int64_t xAt, int64_t wAt, int64_t yAt, Body &body) const {
+    Spatial q;
+    for (q[0] = 0; q[0] < kernel[0]; ++q[0])
+      for (q[1] = 0; q[1] < kernel[1]; ++q[1])
+        for (q[2] = 0; q[2] < kernel[2]; ++q[2], ++wAt)
+          forEachPlace(q, xAt, wAt, yAt, body);
+  }
+
+  /// The same for the weight at `q` of the window: where that meets the input and not its padding.
+  template <typename Body>
+  void forEachPlace(const Spatial &q, int64_t xAt, int64_t wAt, int64_t yAt, Body &body) const {
+    Spatial first, end, xStep;
+    for (size_t d = 0; d < in.size(); ++d) {
+      int64_t at = q[d] * dilation[d] - low[d]; // of the first output
+      first[d] = at >= 0 ? 0 : (-at + stride[d] - 1) / stride[d];
+      end[d] = at >= in[d] ? 0 : std::min(out[d], (in[d] - 1 - at) / stride[d] + 1);
+      xStep[d] = stride[d] * x.place[d];
+      xAt += at * x.place[d];
+    }
+    for (int64_t p0 = first[0]; p0 < end[0]; ++p0)
+      for (int64_t p1 = first[1]; p1 < end[1]; ++p1) {
+        int64_t xRow = xAt + p0 * xStep[0] + p1 * xStep[1];
+        int64_t yRow = yAt + p0 * y.place[0] + p1 * y.place[1];
+        for (int64_t p2 = first[2]; p2 < end[2]; ++p2)
+          body(xRow + p2 * xStep[2], wAt, yRow + p2 * y.place[2]);
       }
   }
 

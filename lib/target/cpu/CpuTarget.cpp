@@ -119,8 +119,11 @@ std::optional<ContractionAlignment> CpuTarget::getContractionAlignment(mlir::Typ
 }
 
 // oneDNN copies what is not channels last into a layout of its own, and results back: one read and
-// one write.
-std::optional<ConvolutionLayout> CpuTarget::getConvolutionLayout(mlir::Type, bool) const {
+// one write. The loops for f64 (lib/runtime/cpu/DoubleCalls.cpp) go along rows, which lie together
+// channels first.
+std::optional<ConvolutionLayout> CpuTarget::getConvolutionLayout(mlir::Type element, bool) const {
+  if (element.isF64())
+    return std::nullopt;
   return ConvolutionLayout{.copiedBytes = 2, .launchedBytes = 0, .filtersLast = false};
 }
 

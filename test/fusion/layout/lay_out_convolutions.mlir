@@ -106,3 +106,12 @@ func.func @none(%x: tensor<2x3x4x5xf32>) -> tensor<2x4x5x3xf32> {
   %1 = prim.exp %0 : (tensor<2x4x5x3xf32>) -> tensor<2x4x5x3xf32>
   return %1 : tensor<2x4x5x3xf32>
 }
+
+// oneDNN has no convolutions of f64: those stay channels first.
+// CHECK-LABEL: @double
+// CHECK-NEXT: prim.convolution %arg0, %arg1 {dilations
+// CHECK-NEXT: return
+func.func @double(%x: tensor<2x3x8x8xf64>, %w: tensor<4x3x3x3xf64>) -> tensor<2x4x6x6xf64> {
+  %0 = prim.convolution %x, %w {dilations = array<i64: 1, 1>, groups = 1 : i64, pad_high = array<i64: 0, 0>, pad_low = array<i64: 0, 0>, strides = array<i64: 1, 1>} : (tensor<2x3x8x8xf64>, tensor<4x3x3x3xf64>) -> tensor<2x4x6x6xf64>
+  return %0 : tensor<2x4x6x6xf64>
+}

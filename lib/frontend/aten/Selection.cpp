@@ -36,7 +36,16 @@ static bool isSameComputation(Value a, Value b, int depth) {
              OperationEquivalence::IgnoreLocations);
 }
 
-bool accc::aten::isSameValue(Value a, Value b) { return isSameComputation(a, b, /*depth=*/8); }
+static Value reshaped(Value value) {
+  while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
+    value = reshape->getOperand(0);
+  return value;
+}
+
+bool accc::aten::isSameMask(Value a, Value b) {
+  auto elementsOf = [](Value x) { return cast<RankedTensorType>(x.getType()).getNumElements(); };
+  return elementsOf(a) == elementsOf(b) && isSameComputation(reshaped(a), reshaped(b), /*depth=*/8);
+}
 
 Local accc::aten::sizeOf(Caller &caller, Location loc, const Selection &selection,
                          std::optional<int64_t> dim) {
@@ -113,7 +122,7 @@ SelectedCall::SelectedCall(Caller &caller, Location loc, const Operator &op, Str
 }
 
 void SelectedCall::note(Value mask) {
-  isOne &= !firstMask || isSameValue(firstMask, mask);
+  isOne &= !firstMask || isSameMask(firstMask, mask);
   firstMask = firstMask ? firstMask : mask;
 }
 

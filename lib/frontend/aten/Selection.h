@@ -130,8 +130,8 @@ inline void replace(SelectedCall::Arguments &arguments, llvm::StringRef paramete
       each.value = instead;
 }
 
-/// Whether two values are computed in the same way.
-bool isSameValue(mlir::Value a, mlir::Value b);
+/// Whether two masks are computed in the same way, but for their shapes.
+bool isSameMask(mlir::Value a, mlir::Value b);
 
 } // namespace accc::aten
 

@@ -19,7 +19,9 @@ static std::optional<Selection> placesOf(SelectedCall &call, StringRef parameter
   Integers shape(x->shape().begin(), x->shape().end());
   if (llvm::is_contained(shape, 0))
     return std::nullopt;
-  MutableTensor mask = call("ne.Scalar", {{"self", *x}, {"other", int64_t(0)}});
+  MutableTensor mask = *x;
+  if (!getElementTypeOrSelf(x->type()).isInteger(1))
+    mask = call("ne.Scalar", {{"self", *x}, {"other", int64_t(0)}});
   MutableTensor all = call("ones", {{"size", shape}, {"dtype", i1}});
   return call.repeated({call("nonzero", {{"self", all}}), call.read(mask), 0});
 }

@@ -109,7 +109,7 @@ static std::optional<MutableTensor> written(const SelectedCall &call, const Muta
 /// Gives x with the selection where its mask is true, or writes that into x.
 static bool giveWritten(SelectedCall &call, const MutableTensor &x, const MaskIndex &index,
                         const Selection &values, bool accumulates) {
-  if (!isSameValue(call.read(index.mask), values.mask))
+  if (!isSameMask(call.read(index.mask), values.mask))
     return false;
   std::optional<MutableTensor> result = written(call, x, index.dim, values, accumulates);
   if (!result)

@@ -82,8 +82,11 @@ static bool giveInShape(SelectedCall &call, const Selection &x, SmallVector<int6
   shape[dim] = before * size * behind;
   Value mask = x.mask;
   if (before != 1 || behind != 1) {
-    MutableTensor flags = call.view(call.tensor(mask), {1, size, 1});
-    flags = call("expand", {{"self", flags}, {"size", Integers{before, size, behind}}});
+    MutableTensor flags = call.view(call.tensor(mask), {size, 1});
+    Integers all{size, behind};
+    if (before != 1)
+      all.insert(all.begin(), before);
+    flags = call("expand", {{"self", flags}, {"size", all}});
     mask = call.read(call.view(flags, {before * size * behind}));
   }
   return call.give(Selection{call.view(x.elements, shape), mask, dim});
@@ -143,7 +146,7 @@ bool selected::writeAllBackward(SelectedCall &call) {
              *mask = call.argument<MutableTensor>("mask");
   const auto *sizes = call.argument<SelectedSizes>("sizes");
   if (!gradient || !mask || !sizes || sizes->sizes.size() != 1 ||
-      gradient->shape() != mask->shape() || !isSameValue(call.read(*mask), sizes->mask))
+      gradient->shape() != mask->shape() || !isSameMask(call.read(*mask), sizes->mask))
     return false;
   std::optional<Selection> selected = call.select(*gradient, sizes->mask, 0);
   return selected && call.give(*selected);

@@ -10,11 +10,16 @@
 
 namespace accc::frontend {
 
+/// What hangs on how many elements a mask selects, in a graph of ONNX (onnx/SelectedNode.h).
+struct SelectedValue;
+
 /// A tensor; or a sequence, whose length is always known and which exists only while importing; or
 /// an optional without a value; or what a node that could not be imported would have given.
 struct Entity {
   mlir::Value tensor;
   std::shared_ptr<const std::vector<Entity>> sequence;
+  /// Beside a tensor, where that is a number.
+  std::shared_ptr<const SelectedValue> selected;
   bool isNone = false;
   bool isBroken = false;
 

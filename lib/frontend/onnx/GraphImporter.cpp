@@ -5,6 +5,7 @@
 #include "frontend/common/Gradient.h"
 #include "frontend/onnx/CustomNode.h"
 #include "frontend/onnx/OpTable.h"
+#include "frontend/onnx/SelectedNode.h"
 #include "support/ModuleLocation.h"
 #include "support/WorkScope.h"
 
@@ -194,6 +195,8 @@ Value GraphImporter::tensorNamed(StringRef name, Frame &frame) {
   Entity entity = lookup(name, frame);
   if (entity.isBroken)
     throw FileError{}; // its problem is known
+  if (entity.selected && !entity.tensor)
+    refuseSelected(entity, caller, opBuilder.getUnknownLoc());
   if (!entity.tensor)
     fail("'" + name + "' is not a tensor");
   return outsideBranch(entity.tensor);
@@ -305,6 +308,8 @@ Entities GraphImporter::runRule(const onnx::NodeProto &node, Frame &frame, Entit
   if (broken)
     return {};
   Node view(*this, frame, node, opset(node, frame), location(node), std::move(inputs));
+  if (std::optional<Entities> results = SelectedNode(view, caller, view.loc()).run())
+    return *results;
   return build([&] { return op->rule(view); });
 }
 

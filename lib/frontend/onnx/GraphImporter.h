@@ -3,6 +3,7 @@
 #ifndef ACCC_FRONTEND_ONNX_GRAPHIMPORTER_H
 #define ACCC_FRONTEND_ONNX_GRAPHIMPORTER_H
 
+#include "frontend/aten/Call.h"
 #include "frontend/common/ForwardBuilder.h"
 #include "frontend/onnx/Functions.h"
 #include "frontend/onnx/Initializers.h"
@@ -137,6 +138,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> outside;
   Frame main;
   Functions functions;
+  aten::Caller caller{*this};
   std::optional<TrainingInfo> training;
   bool initializes = false;
   struct {

@@ -79,7 +79,7 @@ public:
 
 private:
   static bool isAbsent(const Entity &entity) {
-    return !entity.tensor && !entity.sequence && !entity.isNone;
+    return !entity.tensor && !entity.sequence && !entity.selected && !entity.isNone;
   }
   GraphImporter &parent;
   Frame &frame;

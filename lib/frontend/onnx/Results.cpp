@@ -2,6 +2,7 @@
 // What a model gives: its outputs, and what its own training step assigns.
 #include "frontend/common/ImportError.h"
 #include "frontend/onnx/GraphImporter.h"
+#include "frontend/onnx/SelectedNode.h"
 
 using namespace mlir;
 using namespace accc;
@@ -10,6 +11,8 @@ using namespace accc::onnx_import;
 void GraphImporter::importOutput(const std::string &name, ForwardOutput &output) {
   try {
     Entity entity = lookup(name, main);
+    if (entity.selected && !entity.tensor)
+      refuseSelected(entity, caller, opBuilder.getUnknownLoc());
     if (!entity.isBroken && !entity.tensor)
       fail("the output '" + name + "' is not a tensor");
     output.value = entity.tensor; // without one, its problem is known

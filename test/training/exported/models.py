@@ -707,6 +707,29 @@ class Located(nn.Module):
         return *results, mixed, (pairs @ pairs.transpose(1, 2)).square().sum(0), torch.bmm(pairs, pairs.mT).sum(0)
 
 
+class Singled(nn.Module):
+    """What masks select, in operators that ONNX has: functions, products, reductions, shapes, losses, and what is written back."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix, self.norm, self.conv, self.groups = nn.Linear(4, 6), nn.LayerNorm(6), nn.Conv1d(1, 2, 3), nn.GroupNorm(2, 4)
+
+    def forward(self, x):
+        y, w = torch.tanh(self.mix(x)), torch.linspace(-1, 1, 6).to(x)
+        rows, classes, positive, one = x[:, 0] > 0, (x[:, 1] > 0).long() + (x[:, 2] > 0), y > 0, torch.ones(2, 6)
+        some, other, each = y[rows], y.cos()[rows], y[positive]
+        active = torch.sigmoid(each) + torch.relu(each) + F.leaky_relu(each) + F.elu(each) + F.softplus(each) + F.hardswish(each) + F.gelu(each) + F.mish(each) + F.hardtanh(each, -0.2, 0.2)
+        plain = active.sum() / each.shape[0], each.abs().sqrt().log().mean(), (each.exp() - each.sin() * 2).pow(2).mean(), each.std(), each.max(), each.clamp(min=0.1).sum(), torch.where(each > 0.2, each, each * 3).sum()
+        reduced = some.amax(0).sum(), some.amin(1).sum(), some.mean(0, keepdim=True).exp(), some.norm(dim=0), some.logsumexp(0), some.cumsum(0).square().sum(0), some.softmax(-1).mul(other).sum(0), some.log_softmax(0).mul(other).sum(0)
+        products = self.norm(some).pow(3).mean(0), (some @ self.mix.weight).square().sum(0), F.linear(some, self.norm.weight * one).exp().sum(0), some.t() @ other, self.conv(some[:, None]).square().sum((0, 2)), self.groups(torch.stack([y, y.exp(), y.sin(), w * y], 1)[rows]).pow(3).mean(0)
+        losses = F.cross_entropy(some, classes[rows]), F.nll_loss(some, classes[rows], reduction="sum"), F.mse_loss(some, other), F.smooth_l1_loss(some, other, reduction="sum"), F.kl_div(some.log_softmax(-1), other.softmax(-1), reduction="batchmean")
+        shaped = some.view(some.shape[0], 2, 3).exp().sum((0, 2)), (w.expand(some.shape[0], 6) * some).sum(0), torch.cat([some, y, other]).cumsum(0).sum(0), torch.cat([some, other], 1)[:, 2:9:2].sum(0), torch.stack([some, other], 1)[:, 1].sum(0), some.gather(1, classes[rows][:, None]).sum(), y[classes[rows]].sum(0)
+        written, row, added = y.clone(), y.clone(), y.clone()
+        written[positive] = each * 2 + 1
+        row[rows] = some * other
+        return *plain, *reduced, *products, *losses, *shaped, written, row, added.index_put((positive,), each.exp(), accumulate=True), y.masked_scatter(positive, each.exp())
+
+
 class Measured(nn.Module):
     """Sizes that follow from others, arithmetic on them, and a branch that they decide."""
 
@@ -760,6 +783,7 @@ CASES = {
     "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
     "masked": (Masked, {"x": numbers(3, 4, 4)}, None, {}),
     "picked": (Picked, {"x": numbers(7, 4)}, None, {}),
+    "singled": (Singled, {"x": numbers(7, 4)}, None, {}),
     "located": (Located, {"x": numbers(7, 4)}, None, {}),
     "gleaned": (Gleaned, {"x": numbers(7, 4)}, None, {}),
     "sifted": (Sifted, {"x": numbers(7, 4)}, None, {}),

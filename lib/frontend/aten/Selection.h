@@ -123,6 +123,17 @@ inline mlir::Type elementTypeOf(const Selection &x) {
   return mlir::getElementTypeOrSelf(x.elements.type());
 }
 
+namespace selected {
+/// Gives x with the selection where its mask is true, from this dimension on, or writes that into
+/// x; false where the shapes do not fit.
+bool giveWritten(SelectedCall &call, const MutableTensor &x, int64_t dim, const Selection &values,
+                 bool accumulates);
+} // namespace selected
+
+/// Whether indices along neighbouring dimensions are where their mask is true, each time it is, in
+/// order: those of where(mask).
+bool arePlaces(const SelectedCall &call, llvm::ArrayRef<Selection> columns);
+
 /// Puts another value in place of an argument.
 inline void replace(SelectedCall::Arguments &arguments, llvm::StringRef parameter, Local instead) {
   for (NamedLocal &each : arguments)

@@ -56,6 +56,9 @@ struct Places {
   int64_t first, count;
 
   const Selection &front() const { return (*all)[static_cast<size_t>(first)]; }
+  ArrayRef<Selection> columns() const {
+    return ArrayRef(*all).slice(static_cast<size_t>(first), static_cast<size_t>(count));
+  }
 };
 } // namespace
 
@@ -76,8 +79,17 @@ static std::optional<Places> placesIn(const SelectedCall &call) {
   return fits ? std::optional(places) : std::nullopt;
 }
 
+/// x[mask] of indices that are all places of the mask; nothing for others.
+static std::optional<Selection> readByMask(const SelectedCall &call, const Places &places) {
+  const auto *x = call.argument<MutableTensor>("self");
+  return x && arePlaces(call, places.columns()) ? call.select(*x, places.front().mask, places.first)
+                                                : std::nullopt;
+}
+
 bool selected::readAtSelected(SelectedCall &call) {
   std::optional<Places> places = placesIn(call);
+  if (std::optional<Selection> read = places ? readByMask(call, *places) : std::nullopt)
+    return call.give(*read);
   return places && call.argument<MutableTensor>("self") && call.giveForElements([&](int64_t) {
     return std::optional(places->first + places->front().dim);
   });
@@ -165,12 +177,22 @@ static bool giveAdded(SelectedCall &call, const MutableTensor &x, StringRef para
   return call.giveCall(arguments);
 }
 
+/// Writes x[mask] = values for indices that are all places of the mask.
+static bool giveByMask(SelectedCall &call, const MutableTensor &x, const Places &places) {
+  const auto *values = call.argument<Selection>("values");
+  const auto *accumulate = call.argument<bool>("accumulate");
+  return values && arePlaces(call, places.columns()) &&
+         selected::giveWritten(call, x, places.first, *values, accumulate && *accumulate);
+}
+
 bool selected::writeAtSelected(SelectedCall &call) {
   std::optional<Places> places = placesIn(call);
   const auto *x = call.argument<MutableTensor>("self");
   const auto *accumulate = call.argument<bool>("accumulate");
   if (!places || !x || places->first + places->count > x->rank())
     return false;
+  if (giveByMask(call, *x, *places))
+    return true;
   int64_t rank = x->rank() - places->count + places->front().rank();
   if (!fitsPlaces(call, places->first, places->front(), rank, "values"))
     return false;

@@ -106,12 +106,9 @@ static std::optional<MutableTensor> written(const SelectedCall &call, const Muta
       {{"condition", call.view(call.tensor(values.mask), place)}, {"self", there}, {"other", x}});
 }
 
-/// Gives x with the selection where its mask is true, or writes that into x.
-static bool giveWritten(SelectedCall &call, const MutableTensor &x, const MaskIndex &index,
-                        const Selection &values, bool accumulates) {
-  if (!isSameMask(call.read(index.mask), values.mask))
-    return false;
-  std::optional<MutableTensor> result = written(call, x, index.dim, values, accumulates);
+bool selected::giveWritten(SelectedCall &call, const MutableTensor &x, int64_t dim,
+                           const Selection &values, bool accumulates) {
+  std::optional<MutableTensor> result = written(call, x, dim, values, accumulates);
   if (!result)
     return false;
   return call.give(call.op().inPlace ? call("copy_", {{"self", x}, {"src", *result}}) : *result);
@@ -125,7 +122,8 @@ bool selected::write(SelectedCall &call) {
   if (call.argument<Selections>("indices"))
     return writeAtSelected(call);
   std::optional<MaskIndex> index = indices ? onlyMask(*indices) : std::nullopt;
-  return x && values && index && giveWritten(call, *x, *index, *values, accumulate && *accumulate);
+  return x && values && index && isSameMask(call.read(index->mask), values->mask) &&
+         giveWritten(call, *x, index->dim, *values, accumulate && *accumulate);
 }
 
 bool selected::writeAll(SelectedCall &call) {
@@ -133,7 +131,8 @@ bool selected::writeAll(SelectedCall &call) {
              *mask = call.argument<MutableTensor>("mask");
   const auto *values = call.argument<Selection>("source");
   return x && mask && values && x->shape() == mask->shape() &&
-         giveWritten(call, *x, {*mask, 0}, *values, /*accumulates=*/false);
+         isSameMask(call.read(*mask), values->mask) &&
+         giveWritten(call, *x, 0, *values, /*accumulates=*/false);
 }
 
 // ---- what treats the elements of the mask alike ----

@@ -332,7 +332,9 @@ bool SelectedCall::giveForElements() {
 
 bool SelectedCall::giveAlongOthers(const Selection &self) {
   std::optional<Integers> all = dims(self);
-  if (!all || llvm::is_contained(*all, self.dim))
+  // An index is not broadcast: scatter() writes to as many rows as the index has.
+  const auto *index = argument<MutableTensor>("index");
+  if (!all || llvm::is_contained(*all, self.dim) || (index && *index && index->rank() > 0))
     return false;
   int64_t before = llvm::count_if(*all, [&](int64_t dim) { return dim < self.dim; });
   int64_t rank = self.rank(), count = static_cast<int64_t>(all->size());

@@ -34,14 +34,15 @@ bool selected::softmaxBackward(SelectedCall &call) {
 }
 
 /// The gradient of the input, one for each element of the mask, and those of what all of them
-/// share, to which what is not selected adds nothing.
+/// share, to which what is not selected adds nothing: 0 times 0, as elements may have an infinity
+/// or NaN where nothing is selected.
 static bool giveGradients(SelectedCall &call, StringRef gradient, int64_t inner) {
   const auto *x = call.argument<Selection>(gradient);
   const auto *input = call.argument<Selection>("input");
   if (!x || !input || x->rank() != input->rank() || x->dim != input->dim ||
       x->dim >= x->rank() - inner)
     return false;
-  call.giveCall(withZeros(call, {gradient}));
+  call.giveCall(withZeros(call, {gradient, "input", "mean", "rstd"}));
   if (auto *tensor = std::get_if<MutableTensor>(&call.results.front()); tensor && *tensor)
     call.results.front() = Local(call.repeated({*tensor, x->mask, x->dim}));
   return true;

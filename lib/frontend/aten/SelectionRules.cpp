@@ -202,7 +202,9 @@ static bool giveProduct(SelectedCall &call, StringRef left, StringRef right,
   bool isInner = a->dim == *rows - 1 && b->dim == std::max<int64_t>(0, *columns - 2);
   if (!isInner)
     return false;
+  // Both, as 0 times an infinity or NaN, which elements have where nothing is selected, is NaN.
   SelectedCall::Arguments arguments = call.withElements(left, call.filled(*a, int64_t(0)));
+  replace(arguments, right, call.filled(*b, int64_t(0)));
   if (added)
     replace(arguments, "self", *added); // which is there where nothing is selected, too
   return call.giveCall(arguments);

@@ -213,9 +213,11 @@ Local accc::aten::numberOf(Caller &caller, Location loc, const MutableTensor &te
 
 Local accc::aten::evaluateNumbers(Caller &caller, Location loc, StringRef name,
                                   ArrayRef<Local> arguments) {
-  static constexpr std::pair<StringRef, StringRef> kOperators[] = {
-      {"add", "add.Tensor"},     {"sub", "sub.Tensor"},  {"mul", "mul.Tensor"},
-      {"truediv", "div.Tensor"}, {"sym_max", "maximum"}, {"sym_min", "minimum"}};
+  static constexpr std::pair<StringRef, StringRef> kOperators[] = {{"add", "add.Tensor"},
+                                                                   {"sub", "sub.Tensor"},
+                                                                   {"mul", "mul.Tensor"},
+                                                                   {"sym_max", "maximum"},
+                                                                   {"sym_min", "minimum"}};
   Builder builder(loc.getContext());
   auto tensor = [&](const Local &value) -> Local {
     if (std::holds_alternative<MutableTensor>(value))
@@ -224,11 +226,17 @@ Local accc::aten::evaluateNumbers(Caller &caller, Location loc, StringRef name,
     Type type = isReal ? Type(builder.getF64Type()) : Type(builder.getI64Type());
     return asNumber(caller, loc, "scalar_tensor", {{"s", value}, {"dtype", type}});
   };
+  auto real = [&](const Local &value) {
+    return asNumber(caller, loc, "to.dtype",
+                    {{"self", value}, {"dtype", Type(builder.getF64Type())}});
+  };
   if (name == "neg" && arguments.size() == 1)
     return asNumber(caller, loc, "neg", {{"self", arguments[0]}});
   if (name == "sym_float" && arguments.size() == 1)
-    return asNumber(caller, loc, "to.dtype",
-                    {{"self", arguments[0]}, {"dtype", Type(builder.getF64Type())}});
+    return real(arguments[0]);
+  if (name == "truediv" && arguments.size() == 2) // Python's float, also of integers
+    return asNumber(caller, loc, "div.Tensor",
+                    {{"self", real(tensor(arguments[0]))}, {"other", real(tensor(arguments[1]))}});
   for (auto [known, op] : kOperators)
     if (name == known && arguments.size() == 2)
       return asNumber(caller, loc, op,

@@ -209,6 +209,11 @@ TEST_CASE("torch.export: numbers that are elements of tensors must be known wher
              Contains("(aten.item.default): a tensor of 2 elements is no number"));
 }
 
+TEST_CASE("torch.export: quotients of sizes that depend on data are floats of Python") {
+  std::string text = import(program("gleaned")).text();
+  CHECK_THAT(text, Contains("prim.div") && Contains("tensor<f64>"));
+}
+
 TEST_CASE("torch.export: parameters that the program writes into") {
   std::string bytes = program("taught");
   Imported model = import(bytes);

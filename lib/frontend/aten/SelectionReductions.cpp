@@ -129,10 +129,26 @@ static MutableTensor countOf(const SelectedCall &call, const Selection &x, const
   return call("mul.Scalar", {{"self", count}, {"other", each}});
 }
 
+/// In f32 where it has floats of 16 bits: a sum of many does not fit f16, of which the mean does.
+static Selection widened(const SelectedCall &call, const Selection &x) {
+  auto type = dyn_cast<FloatType>(elementTypeOf(x));
+  if (!type || type.getWidth() >= 32)
+    return x;
+  Type f32 = Float32Type::get(type.getContext());
+  return {call("to.dtype", {{"self", x.elements}, {"dtype", f32}}), x.mask, x.dim};
+}
+
+/// The result for what widened() gives of x.
+static MutableTensor narrowed(const SelectedCall &call, const MutableTensor &result,
+                              const Selection &x) {
+  return call("to.dtype", {{"self", result}, {"dtype", elementTypeOf(x)}});
+}
+
 static MutableTensor meanOf(const SelectedCall &call, const Selection &x, const Integers &dims,
                             bool keepsDims) {
-  return call("div.Tensor",
-              {{"self", sumOf(call, x, dims, keepsDims)}, {"other", countOf(call, x, dims)}});
+  MutableTensor sum = sumOf(call, widened(call, x), dims, keepsDims);
+  MutableTensor mean = call("div.Tensor", {{"self", sum}, {"other", countOf(call, x, dims)}});
+  return narrowed(call, mean, x);
 }
 
 bool selected::mean(SelectedCall &call) {
@@ -153,12 +169,13 @@ static std::optional<double> correctionOf(const SelectedCall &call) {
   return unbiased && !*unbiased ? 0 : 1;
 }
 
+/// Of what widened() gives.
 static std::optional<MutableTensor> varianceOf(const SelectedCall &call) {
   std::optional<Integers> dims = reducedDims(call);
   std::optional<double> correction = correctionOf(call);
   if (!dims || !correction)
     return std::nullopt;
-  const Selection &x = *call.argument<Selection>("self");
+  Selection x = widened(call, *call.argument<Selection>("self"));
   MutableTensor mean = meanOf(call, x, *dims, /*keepsDims=*/true);
   MutableTensor apart = call("sub.Tensor", {{"self", x.elements}, {"other", mean}});
   Selection squares{call("square", {{"self", apart}}), x.mask, x.dim};
@@ -171,7 +188,7 @@ static std::optional<MutableTensor> varianceOf(const SelectedCall &call) {
 
 bool selected::variance(SelectedCall &call) {
   std::optional<MutableTensor> variance = varianceOf(call);
-  return variance && call.give(*variance);
+  return variance && call.give(narrowed(call, *variance, *call.argument<Selection>("self")));
 }
 
 // The gradient of a deviation of 0 is 0.
@@ -183,7 +200,8 @@ bool selected::deviation(SelectedCall &call) {
   MutableTensor safe =
       call("masked_fill.Scalar", {{"self", *variance}, {"mask", isZero}, {"value", 1.0}});
   MutableTensor root = call("sqrt", {{"self", safe}});
-  return call.give(call("masked_fill.Scalar", {{"self", root}, {"mask", isZero}, {"value", 0.0}}));
+  root = call("masked_fill.Scalar", {{"self", root}, {"mask", isZero}, {"value", 0.0}});
+  return call.give(narrowed(call, root, *call.argument<Selection>("self")));
 }
 
 // ---- an element for each ----

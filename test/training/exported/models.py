@@ -611,7 +611,10 @@ class Culled(nn.Module):
         losses = F.mse_loss(some, other, reduction="none").sum(0), F.smooth_l1_loss(some, other, reduction="sum"), F.cross_entropy(some, classes[rows], ignore_index=2)
         shaped = some.unsqueeze(0).exp().sum((0, 1)), behind.flatten(0, 1).exp().sum(1), torch.stack([some, other]).exp().sum((0, 1))
         along = F.cosine_similarity(behind, behind.cos(), 0).sum(1), behind.select(1, 2).exp().sum(1), behind.sum(0).exp().sum(1), behind[:, [[0, 2], [1, 1]]].exp().sum(3)
-        return *reduced, *losses, *shaped, *along, y.index_put((rows,), some * 2, accumulate=True)
+        # Sums of which overflow in 16 bits.
+        large = ((y[:, :2] > 0).half() * 400)[rows]
+        halves = (large * 100).mean(0) / 40000 * some.mean(), large.var(0, False) / 40000 * some.mean(), large.std() / 400 * some.mean()
+        return *reduced, *losses, *shaped, *along, *halves, y.index_put((rows,), some * 2, accumulate=True)
 
 
 class Sifted(nn.Module):

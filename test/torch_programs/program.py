@@ -12,7 +12,7 @@ import chooser
 import helpers
 import rounding
 
-for name in ("catalogue", "catalogue_types", "catalogue_views", "catalogue_indices", "catalogue_writes", "catalogue_flow"):
+for name in ("catalogue", "catalogue_types", "catalogue_views", "catalogue_indices", "catalogue_selections", "catalogue_writes", "catalogue_flow"):
     importlib.import_module(name)
 
 MOST_ELEMENTS, GREATEST = 600, 50.0

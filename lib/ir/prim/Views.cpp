@@ -99,9 +99,13 @@ SmallVector<ChunkedDimension> BroadcastOp::getChunkedDimensions() {
 }
 
 Value BroadcastOp::emitElement(ElementEmitter &emitter, ArrayRef<AffineExpr> index) {
+  // A dimension that is not repeated keeps its index, which is 0 where its extent is 1 as well, so
+  // that it stays that of the kernel's row.
+  RankedTensorType result = tensorType(getResult());
   SmallVector<AffineExpr> from;
   for (auto [dimension, extent] : llvm::zip(getDimensions(), tensorType(getOperand()).getShape()))
-    from.push_back(extent == 1 ? constantIndex(emitter, 0) : index[dimension]);
+    from.push_back(extent == result.getDimSize(dimension) ? index[dimension]
+                                                          : constantIndex(emitter, 0));
   return emitter.element(getOperand(), from);
 }
 

@@ -255,6 +255,16 @@ static const PatternCase kPatterns[] = {
     %u = prim.broadcast %s {dimensions = array<i64: 1>} : (tensor<70xf32>) -> tensor<37x70xf32>
     %z = prim.sub %y, %u : (tensor<37x70xf32>, tensor<37x70xf32>) -> tensor<37x70xf32>
     return %s, %z : tensor<70xf32>, tensor<37x70xf32> })"},
+  {"one sample's rows, before a constant", 1, R"(func.func @f(%x: tensor<2x5x9xf32>) -> tensor<2x5x9xf32> {
+    %m = prim.reduce max %x {dimensions = array<i64: 2>} : (tensor<2x5x9xf32>) -> tensor<2x5xf32>
+    %c = prim.reshape %m : (tensor<2x5xf32>) -> tensor<2x5x1xf32>
+    %e = prim.exp %c : (tensor<2x5x1xf32>) -> tensor<2x5x1xf32>
+    %b = prim.broadcast %e {dimensions = array<i64: 0, 1, 2>} : (tensor<2x5x1xf32>) -> tensor<2x5x9xf32>
+    %y = prim.mul %x, %b : (tensor<2x5x9xf32>, tensor<2x5x9xf32>) -> tensor<2x5x9xf32>
+    %s = prim.slice %y {starts = array<i64: 0, 0, 0>, limits = array<i64: 1, 5, 9>, strides = array<i64: 1, 1, 1>} : (tensor<2x5x9xf32>) -> tensor<1x5x9xf32>
+    %k = prim.constant dense<-0.5> : tensor<1x5x9xf32>
+    %z = prim.concatenate %s, %k {dimension = 0 : i64} : (tensor<1x5x9xf32>, tensor<1x5x9xf32>) -> tensor<2x5x9xf32>
+    return %z : tensor<2x5x9xf32> })"},
   {"rank 0 in and out of a reduction", 0, R"(func.func @f(%a: tensor<f32>, %x: tensor<7x9xf32>) -> (tensor<f32>, tensor<7x9xf32>) {
     %b = prim.broadcast %a {dimensions = array<i64>} : (tensor<f32>) -> tensor<7x9xf32>
     %m = prim.mul %x, %b : (tensor<7x9xf32>, tensor<7x9xf32>) -> tensor<7x9xf32>

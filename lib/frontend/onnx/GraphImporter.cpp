@@ -159,6 +159,8 @@ Entity GraphImporter::insideBranch(const Entity &entity, Value isTaken) {
       elements.push_back(insideBranch(element, isTaken));
     return Entity::ofSequence(std::move(elements));
   }
+  if (entity.selected && !entity.tensor)
+    refuseSelected(entity, caller, opBuilder.getUnknownLoc());
   if (!entity.tensor || !frontend::isDifferentiable(entity.tensor.getType()) ||
       knownValue(entity.tensor))
     return entity;

@@ -152,10 +152,16 @@ template <bool isLog> static Result softmax(const SelectedNode &node) {
                    {{"self", node.input(0)}, {"dim", node.node.integer("axis", -1)}});
 }
 
+/// The result in the element type of the input, which ATen widens for sums of integers.
+static Local asInput(const SelectedNode &node, const Local &result) {
+  return node.call("to.dtype", {{"self", result}, {"dtype", elementTypeOf(node.input(0))}});
+}
+
 static Result cumulativeSum(const SelectedNode &node) {
   if (node.node.integer("exclusive", 0) != 0 || node.node.integer("reverse", 0) != 0)
     return std::nullopt;
-  return node.call("cumsum", {{"self", node.input(0)}, {"dim", node.node.knownInteger(1, "axis")}});
+  return asInput(node, node.call("cumsum", {{"self", node.input(0)},
+                                            {"dim", node.node.knownInteger(1, "axis")}}));
 }
 
 /// Reduces along the axes, all where none are given.
@@ -185,7 +191,7 @@ static Result reduce(const SelectedNode &node) {
                        .Case("ReduceLogSumExp", "logsumexp")
                        .Case("ReduceL2", "linalg_vector_norm")
                        .Default("");
-  return node.call(name, {{"self", self}, {"dim", axes}, {"keepdim", keeps}});
+  return asInput(node, node.call(name, {{"self", self}, {"dim", axes}, {"keepdim", keeps}}));
 }
 
 // ---- losses ----

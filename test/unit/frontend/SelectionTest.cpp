@@ -28,6 +28,30 @@ TEST_CASE("sizes that only the data tell are refused with the reason") {
   CHECK_THAT(problem(selection), Contains("the number of selected boxes depends on input 0"));
 }
 
+TEST_CASE("what a mask selects keeps its element type, and is refused as a result") {
+  const std::string selected = "{ zero = Constant<value_floats = [0.0]>() mask = Greater(x, zero)"
+                               " places = NonZero(mask) rows = Transpose(places)"
+                               " some = GatherND(numbers, rows) ";
+  const std::string numbers = "<int32[4] numbers = {1, 2, 4, 8}, int64 axis = {0}> ";
+  auto model =
+      importText("g (float[4] x) => (int32 sum, int32[1] least, int32 last) " + numbers + selected +
+                 "sum = ReduceSum<keepdims = 0>(some) least = ReduceMin(some)"
+                 " sums = CumSum(some, axis) last = ReduceMax<keepdims = 0>(sums) }");
+  REQUIRE(model.problems().empty());
+  auto results = model.run({{"x", array({4}, {1, -1, 2, 0})}});
+  CHECK(results["sum"].values == std::vector<double>{5});
+  CHECK(results["least"].values == std::vector<double>{1});
+  CHECK(results["last"].values == std::vector<double>{5});
+  CHECK(model.run({{"x", array({4}, {-1, -1, -1, -1})}})["sum"].values == std::vector<double>{0});
+
+  CHECK_THAT(problem("g (float[4] x) => (int32[n] some) " + numbers + selected + "}"),
+             Contains("the mask that selects elements"));
+  CHECK_THAT(
+      problem("g (float[4] x) => (int32[n] y) " + numbers + selected + "y = BitwiseNot(some) }",
+              18),
+      Contains("the mask that selects elements"));
+}
+
 TEST_CASE("Unique takes all NaNs as one and 64-bit integers exactly") {
   auto model = importText(R"(
     g (float x) => (int64[n] counts, float[n] values, int64[k] large) {

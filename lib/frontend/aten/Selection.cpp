@@ -36,7 +36,7 @@ static bool isSameComputation(Value a, Value b, int depth) {
              OperationEquivalence::IgnoreLocations);
 }
 
-static Value reshaped(Value value) {
+Value accc::aten::withoutReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
     value = reshape->getOperand(0);
   return value;
@@ -44,7 +44,8 @@ static Value reshaped(Value value) {
 
 bool accc::aten::isSameMask(Value a, Value b) {
   auto elementsOf = [](Value x) { return cast<RankedTensorType>(x.getType()).getNumElements(); };
-  return elementsOf(a) == elementsOf(b) && isSameComputation(reshaped(a), reshaped(b), /*depth=*/8);
+  return elementsOf(a) == elementsOf(b) &&
+         isSameComputation(withoutReshapes(a), withoutReshapes(b), /*depth=*/8);
 }
 
 Local accc::aten::sizeOf(Caller &caller, Location loc, const Selection &selection,

@@ -141,6 +141,9 @@ inline void replace(SelectedCall::Arguments &arguments, llvm::StringRef paramete
       each.value = instead;
 }
 
+/// The value that this one is in another shape.
+mlir::Value withoutReshapes(mlir::Value value);
+
 /// Whether two masks are computed in the same way, but for their shapes.
 bool isSameMask(mlir::Value a, mlir::Value b);
 

@@ -95,21 +95,14 @@ static std::optional<SelectedSizes> sizesOf(const Selection &x) {
   return SelectedSizes{Integers(shape.begin(), shape.end()), x.mask, x.dim};
 }
 
-/// The value that this one has in another shape.
-static Value reshaped(Value value) {
-  while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
-    value = reshape->getOperand(0);
-  return value;
-}
-
 /// The mask of which this one counts all elements that are true, or null: PyTorch's exporter sums
 /// it up.
 static Value maskSummedIn(Value count) {
-  auto sum = reshaped(count).getDefiningOp<prim::ReduceOp>();
+  auto sum = aten::withoutReshapes(count).getDefiningOp<prim::ReduceOp>();
   if (!sum || sum.getKind() != prim::ReduceKind::sum ||
       cast<RankedTensorType>(sum.getType()).getNumElements() != 1)
     return {};
-  auto ones = reshaped(sum->getOperand(0)).getDefiningOp<prim::ConvertOp>();
+  auto ones = aten::withoutReshapes(sum->getOperand(0)).getDefiningOp<prim::ConvertOp>();
   Value mask = ones ? ones->getOperand(0) : Value();
   return mask && getElementTypeOrSelf(mask.getType()).isInteger(1) ? mask : Value();
 }

@@ -111,6 +111,14 @@ static std::optional<SmallVector<Value>> moveKnown(Operation *op) {
       builder.create<prim::ConstantOp>(op->getLoc(), type, DenseElementsAttr::get(type, moved))};
 }
 
+/// The same bits, which need not be a number that a double of the interpreter holds.
+static SmallVector<Value> castKnown(prim::BitcastOp op) {
+  OpBuilder builder(op);
+  DenseElementsAttr known = knownValue(op.getOperand());
+  return {builder.create<prim::ConstantOp>(op.getLoc(), op.getType(),
+                                           known.bitcast(getElementTypeOrSelf(op.getType())))};
+}
+
 /// The values of an op whose operands are all known, or nothing: what doubles do not hold stays to
 /// be computed by the step.
 static std::optional<SmallVector<Value>> evaluateKnown(Operation *op) {
@@ -118,6 +126,8 @@ static std::optional<SmallVector<Value>> evaluateKnown(Operation *op) {
   ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
   if (getElementTypeOrSelf(op->getResult(0)).isInteger(64) && moves(*op))
     return moveKnown(op);
+  if (auto cast = dyn_cast<prim::BitcastOp>(op))
+    return castKnown(cast);
   SmallVector<ReferenceArray> operands, results;
   bool isExact = true, mayRound = false;
   auto isExactIn = [](const ReferenceArray &array, Value value) {

@@ -195,6 +195,22 @@ TEST_CASE("an output that is listed several times is one") {
   CHECK_THAT(model.warnings(), Contains("the output 'y' is in the file several times"));
 }
 
+TEST_CASE("the same bits as integers of 64 bits are known") {
+  // 1.5000000000000002 is 0x3FF8000000000001, which no double holds.
+  auto model = importText(R"(
+    g (float[4] x) => (float[2,2] y) {
+      number = Constant<value = double[1] {1.5000000000000002}>()
+      bits = BitCast<to = 7>(number)
+      back = BitCast<to = 11>(bits)
+      two = Ceil(back)
+      size = Cast<to = 7>(two)
+      shape = Concat<axis = 0>(size, size)
+      y = Reshape(x, shape)
+    })",
+                          {}, 26);
+  CHECK(model.problems() == "");
+}
+
 TEST_CASE("shapes computed from shapes are known") {
   auto model = importText(R"(
     g (float[4,6] x) => (float[4,2,3] y) <int64[1] zero = {0}, int64 one = {1}, int64[1] two = {2}> {

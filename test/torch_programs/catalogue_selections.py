@@ -13,6 +13,14 @@ def rows(c):
     return a, mask, some, other
 
 
+def attention(c, a, some, other):
+    """Of selected queries, keys, or both."""
+    a, some, other = (f"{x}.flatten(1)" for x in (a, some, other))
+    q, k, v = c.one((some, a, f"{a}.sin()"), (a, some, other), (some, other, some))
+    causal = c.one("", ", is_causal=True") if q == some and k != a else ""
+    return f"F.scaled_dot_product_attention({q}[None], {k}[None], {v}[None]{causal}).square().sum(1)"
+
+
 @line
 def of_rows(c):
     a, mask, some, other = rows(c)
@@ -30,6 +38,10 @@ def of_rows(c):
         f"F.layer_norm({some}, {c.shape(a)[1:]}).pow(3).sum(0)",
         f"{some}.flatten(1).scatter(1, torch.zeros({some}.shape[0], 1, dtype=torch.long), {c.number()}).sum(0)",
         f"{some}.sum(0) / {some}.shape[0]",
+        f"torch.einsum('{c.one('nd,nk->dk', 'nd,kd->nk', 'nd,nd->n', 'nd,nk')}', {some}.flatten(1), {other}.flatten(1)).square().sum()",
+        f"F.pad({some}.flatten(1), ({c.one('0, 0', '1, 2')}, 0, {c.shape(a)[0] + c.one(0, 2)} - {some}.shape[0]){c.one('', f', value={c.number()}')})",
+        f"F.pad({some}.flatten(1), ({c.one('0, 1', '1, 0, 2, 1')})).cumsum(0).sum(0)",
+        attention(c, a, some, other),
         f"{some}.reshape(-1).{c.one('argmax', 'argmin')}() * {c.number()}",
     )
 

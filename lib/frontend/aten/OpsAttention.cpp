@@ -2,6 +2,7 @@
 // Scaled dot-product attention.
 #include "frontend/aten/Backward.h"
 #include "frontend/aten/OpTable.h"
+#include "frontend/aten/SelectionRules.h"
 #include "frontend/common/Gradient.h"
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
@@ -193,7 +194,7 @@ ArrayRef<OpRow> accc::aten::attentionOps() {
   static const OpRow rows[] = {
       {"scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, "
        "is_causal=False, *, scale=None, enable_gqa=False)",
-       scaledDotProductAttention},
+       scaledDotProductAttention, Alias::None, selected::attention},
       {"_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p=0.0, "
        "is_causal=False, *, attn_mask=None, scale=None)",
        flashAttention},

@@ -88,6 +88,8 @@ Local accc::aten::listOfSizes(Caller &caller, Location loc, ArrayRef<Local> size
     const auto *tensor = std::get_if<MutableTensor>(&size);
     const auto *known = std::get_if<int64_t>(&size);
     Value mask = tensor ? tensor->countedMask() : Value();
+    if (tensor && !mask)
+      mask = maskOfRest(caller, loc, caller.read(loc, *tensor));
     if (tensor && (!mask || selected))
       caller.requireKnownSize(loc, caller.read(loc, *tensor));
     if (!known && !mask)
@@ -136,6 +138,13 @@ void SelectedCall::note(const Selection &selection) {
 bool SelectedCall::isGiven(StringRef parameter) const {
   auto found = locals.find(parameter);
   return found != locals.end() && !std::holds_alternative<NoValue>(found->second);
+}
+
+std::optional<int64_t> SelectedCall::rankOf(StringRef parameter) const {
+  if (const auto *selection = argument<Selection>(parameter))
+    return selection->rank();
+  const auto *tensor = argument<MutableTensor>(parameter);
+  return tensor && *tensor ? std::optional(tensor->rank()) : std::nullopt;
 }
 
 /// How many dimensions a selection has from that of the mask to the last.
@@ -229,6 +238,17 @@ MutableTensor SelectedCall::maskOf(const Selection &selection) const {
   shape[static_cast<size_t>(selection.dim)] =
       cast<RankedTensorType>(selection.mask.getType()).getNumElements();
   return view(tensor(selection.mask), shape);
+}
+
+MutableTensor SelectedCall::flags(Value mask) const {
+  return view(tensor(mask), {cast<RankedTensorType>(mask.getType()).getNumElements()});
+}
+
+MutableTensor SelectedCall::placesAmong(Value mask) const {
+  Type i64 = IntegerType::get(mask.getContext(), 64);
+  MutableTensor counts =
+      (*this)("cumsum", {{"self", flags(mask)}, {"dim", int64_t(0)}, {"dtype", i64}});
+  return (*this)("sub.Scalar", {{"self", counts}, {"other", int64_t(1)}});
 }
 
 MutableTensor SelectedCall::isAny(Value mask) const {
@@ -331,6 +351,12 @@ bool SelectedCall::giveForElements() {
   return giveForElements([&](int64_t rank) { return alignedDim(rank); });
 }
 
+bool SelectedCall::giveAlike(StringRef input, int64_t inner) {
+  const auto *x = argument<Selection>(input);
+  return x && isOnlySelection() && x->dim < x->rank() - inner &&
+         giveForElements([&](int64_t) { return std::optional(x->dim); });
+}
+
 bool SelectedCall::giveAlongOthers(const Selection &self) {
   std::optional<Integers> all = dims(self);
   // An index is not broadcast: scatter() writes to as many rows as the index has.
@@ -357,10 +383,11 @@ std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, L
     bool isRead = op.selected && op.selected(call);
     return isRead ? std::optional(std::move(call.results)) : std::nullopt;
   }
+  bool takesSeveral = op.selected == selected::concatenate || op.selected == selected::pad;
   bool writesAll = op.inPlace && !call.argument<Selection>("self");
   auto isDone = [&] {
     if (!call.hasOneMask())
-      return call.hasMasks() && op.selected == selected::concatenate && op.selected(call);
+      return call.hasMasks() && takesSeveral && op.selected(call);
     if (op.selected && op.selected(call))
       return true;
     if (isElementwise(opName) && call.isAligned() && !writesAll)

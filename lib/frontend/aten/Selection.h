@@ -31,6 +31,19 @@ Local listOfTensors(llvm::ArrayRef<Local> tensors);
 /// ImportError for another that is not known.
 Local listOfSizes(Caller &caller, mlir::Location loc, llvm::ArrayRef<Local> sizes);
 
+/// Whether a number is how many elements a mask selects, or what these leave of a greater number.
+bool isSelectedSize(Caller &caller, mlir::Location loc, const MutableTensor &number);
+
+/// The mask of which a value is the number of true elements, or null.
+mlir::Value maskCountedBy(mlir::Value number);
+
+/// The mask that selects as many elements as a value, `total - n`, says that others leave; or null.
+mlir::Value maskOfRest(Caller &caller, mlir::Location loc, mlir::Value number);
+
+/// As many true elements as `total - n`, where the mask has n of no more than `total`: its false
+/// ones, and those that it does not have.
+mlir::Value maskOfRest(Caller &caller, mlir::Location loc, mlir::Value mask, int64_t total);
+
 /// A call of an operator for what masks select: what the rules of SelectionRules.h ask and build
 /// with.
 class SelectedCall {
@@ -48,6 +61,8 @@ public:
     return found == locals.end() ? nullptr : std::get_if<T>(&found->second);
   }
   bool isGiven(llvm::StringRef parameter) const;
+  /// The number of dimensions of an argument, whether a mask selects it or not.
+  std::optional<int64_t> rankOf(llvm::StringRef parameter) const;
   /// The mask of the first selection, or of the first sizes, among the arguments; or null.
   mlir::Value mask() const { return firstMask; }
   /// Whether there are some, all by the same mask, and the result is not written into an argument.
@@ -73,8 +88,15 @@ public:
   MutableTensor tensor(mlir::Value value) const;
   mlir::Value read(const MutableTensor &tensor) const { return caller.read(loc, tensor); }
   bool isKnown(mlir::Value value) const { return caller.isKnown(loc, value); }
+  mlir::Value maskOfRest(mlir::Value mask, int64_t total) const {
+    return aten::maskOfRest(caller, loc, mask, total);
+  }
   /// The mask in the place of a selection's dimension, [1..., elements, 1...].
   MutableTensor maskOf(const Selection &selection) const;
+  /// The mask as a vector.
+  MutableTensor flags(mlir::Value mask) const;
+  /// How many elements are selected in front of each of the mask, if that is selected itself.
+  MutableTensor placesAmong(mlir::Value mask) const;
   MutableTensor isAny(mlir::Value mask) const;
   /// The elements, as indices: 0 where nothing is selected, which is in range.
   MutableTensor indices(const Selection &selection) const;
@@ -97,6 +119,9 @@ public:
                       llvm::function_ref<std::optional<int64_t>(int64_t rank)> dimOf);
   /// The dimension of the mask in a result of so many dimensions that is aligned.
   std::optional<int64_t> alignedDim(int64_t rank) const;
+  /// For an operator that treats all in front of the last `inner` dimensions of `input` alike,
+  /// where that alone is a selection.
+  bool giveAlike(llvm::StringRef input, int64_t inner);
   /// For an operator along other dimensions than the mask's.
   bool giveAlongOthers(const Selection &self);
 
@@ -128,7 +153,14 @@ namespace selected {
 /// x; false where the shapes do not fit.
 bool giveWritten(SelectedCall &call, const MutableTensor &x, int64_t dim, const Selection &values,
                  bool accumulates);
+/// The selected elements one behind the other, and `value` behind them, `total` in all.
+MutableTensor compact(const SelectedCall &call, const Selection &selection, int64_t total,
+                      const Local &value);
 } // namespace selected
+
+/// How many elements masks select together, where that does not depend on data; since all are
+/// known, or since one selects what another one leaves.
+std::optional<int64_t> sizeOfMasks(const SelectedCall &call, llvm::ArrayRef<mlir::Value> masks);
 
 /// Whether indices along neighbouring dimensions are where their mask is true, each time it is, in
 /// order: those of where(mask).

@@ -103,12 +103,8 @@ bool selected::placeOfExtreme(SelectedCall &call) {
   const Selection &self = *call.argument<Selection>("self");
   if (!call.giveCall(call.withElements("self", call.repeated(self).elements)))
     return false;
-  Type i64 = IntegerType::get(self.mask.getContext(), 64);
-  int64_t size = self.elements.shape()[self.dim];
-  MutableTensor flags = call.view(call.tensor(self.mask), {size});
-  MutableTensor counts = call("cumsum", {{"self", flags}, {"dim", int64_t(0)}, {"dtype", i64}});
-  MutableTensor places = call("sub.Scalar", {{"self", counts}, {"other", int64_t(1)}});
-  places = call("clamp_min", {{"self", places}, {"min", int64_t(0)}});
+  MutableTensor places =
+      call("clamp_min", {{"self", call.placesAmong(self.mask)}, {"min", int64_t(0)}});
   return call.give(call("take", {{"self", places}, {"index", call.results.front()}}));
 }
 

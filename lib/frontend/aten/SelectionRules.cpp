@@ -137,89 +137,31 @@ bool selected::writeAll(SelectedCall &call) {
 
 // ---- what treats the elements of the mask alike ----
 
-/// Of an operator that treats all in front of the last `inner` dimensions of `input` alike, where
-/// that alone is a selection.
-static bool giveAlike(SelectedCall &call, StringRef input, int64_t inner) {
-  const auto *x = call.argument<Selection>(input);
-  return x && call.isOnlySelection() && x->dim < x->rank() - inner &&
-         call.giveForElements([&](int64_t) { return std::optional(x->dim); });
-}
-
-/// The number of dimensions of an argument, whether a mask selects it or not.
-static std::optional<int64_t> rankOf(const SelectedCall &call, StringRef parameter) {
-  if (const auto *selection = call.argument<Selection>(parameter))
-    return selection->rank();
-  const auto *tensor = call.argument<MutableTensor>(parameter);
-  return tensor && *tensor ? std::optional(tensor->rank()) : std::nullopt;
-}
-
-bool selected::linear(SelectedCall &call) { return giveAlike(call, "input", 1); }
+bool selected::linear(SelectedCall &call) { return call.giveAlike("input", 1); }
 bool selected::embedding(SelectedCall &call) {
   const auto *counts = call.argument<bool>("scale_grad_by_freq"); // the repeated elements, too
-  return (!counts || !*counts) && giveAlike(call, "indices", 0);
+  return (!counts || !*counts) && call.giveAlike("indices", 0);
 }
-bool selected::dropout(SelectedCall &call) { return giveAlike(call, "input", 0); }
+bool selected::dropout(SelectedCall &call) { return call.giveAlike("input", 0); }
 
 bool selected::oneHot(SelectedCall &call) {
   const auto *classes = call.argument<int64_t>("num_classes");
-  return classes && *classes > 0 && giveAlike(call, "self", 0);
+  return classes && *classes > 0 && call.giveAlike("self", 0);
 }
 
 bool selected::normalization(SelectedCall &call) {
   const auto *shape = call.argument<Integers>("normalized_shape");
-  return shape && giveAlike(call, "input", static_cast<int64_t>(shape->size()));
+  return shape && call.giveAlike("input", static_cast<int64_t>(shape->size()));
 }
 
 bool selected::sampleNormalization(SelectedCall &call) {
-  return giveAlike(call, "input", rankOf(call, "input").value_or(0) - 1);
+  return call.giveAlike("input", call.rankOf("input").value_or(0) - 1);
 }
 
 /// A sample has one dimension less than the filters.
 bool selected::convolution(SelectedCall &call) {
-  std::optional<int64_t> rank = rankOf(call, "input"), filters = rankOf(call, "weight");
-  return rank && rank == filters && giveAlike(call, "input", *rank - 1);
-}
-
-/// Matrices of which the mask selects rows of the left one, columns of the right one, both of those
-/// along which they are multiplied, or pairs.
-static bool giveProduct(SelectedCall &call, StringRef left, StringRef right,
-                        const MutableTensor *added = nullptr) {
-  const auto *a = call.argument<Selection>(left), *b = call.argument<Selection>(right);
-  std::optional<int64_t> rows = rankOf(call, left), columns = rankOf(call, right);
-  if (!rows || !columns || (!a && !b))
-    return false;
-  auto giveAlong = [&](int64_t dim) {
-    return call.giveForElements([&](int64_t) { return std::optional(dim); });
-  };
-  if (!b)
-    return (*columns <= 2 && giveAlike(call, left, 1)) ||
-           (*columns <= *rows && a->dim == *rows - 2 && giveAlong(a->dim));
-  if (!a)
-    return *rows <= std::max<int64_t>(*columns, 2) && *columns > 1 && b->dim == *columns - 1 &&
-           call.giveForElements([](int64_t rank) { return std::optional(rank - 1); });
-  if (*rows == *columns && a->dim == b->dim && a->dim < *rows - 2)
-    return giveAlong(a->dim);
-  bool isInner = a->dim == *rows - 1 && b->dim == std::max<int64_t>(0, *columns - 2);
-  if (!isInner)
-    return false;
-  // Both, as 0 times an infinity or NaN, which elements have where nothing is selected, is NaN.
-  SelectedCall::Arguments arguments = call.withElements(left, call.filled(*a, int64_t(0)));
-  replace(arguments, right, call.filled(*b, int64_t(0)));
-  if (added)
-    replace(arguments, "self", *added); // which is there where nothing is selected, too
-  return call.giveCall(arguments);
-}
-
-bool selected::product(SelectedCall &call) {
-  for (StringRef other : {"other", "mat2", "tensor", "vec"})
-    if (call.isGiven(other))
-      return giveProduct(call, "self", other);
-  return false;
-}
-
-bool selected::addedProduct(SelectedCall &call) {
-  const auto *added = call.argument<MutableTensor>("self");
-  return added && *added && added->rank() == 1 && giveProduct(call, "mat1", "mat2", added);
+  std::optional<int64_t> rank = call.rankOf("input"), filters = call.rankOf("weight");
+  return rank && rank == filters && call.giveAlike("input", *rank - 1);
 }
 
 bool selected::similarity(SelectedCall &call) {
@@ -336,6 +278,7 @@ bool selected::repeatInterleaved(SelectedCall &call) {
 static bool giveLonger(SelectedCall &call, const Selections &list, int64_t dim) {
   Type i1 = IntegerType::get(list.front().elements.type().getContext(), 1);
   MutableTensors elements, masks;
+  SmallVector<Value> all;
   for (const Selection &each : list) {
     if (!each.elements || each.rank() != list.front().rank() || (each.mask && each.dim != dim))
       return false;
@@ -343,10 +286,14 @@ static bool giveLonger(SelectedCall &call, const Selections &list, int64_t dim) 
     elements.push_back(each.elements);
     masks.push_back(each.mask ? call.view(call.tensor(each.mask), size)
                               : call("ones", {{"size", size}, {"dtype", i1}}));
+    all.push_back(call.read(masks.back()));
   }
   MutableTensor mask = call("cat", {{"tensors", masks}});
   MutableTensor joined = call("cat", {{"tensors", elements}, {"dim", dim}});
-  return call.give(call.repeated({joined, call.read(mask), dim}));
+  Selection longer{joined, call.read(mask), dim};
+  if (std::optional<int64_t> size = sizeOfMasks(call, all))
+    return call.give(selected::compact(call, longer, *size, int64_t(0)));
+  return call.give(call.repeated(longer));
 }
 
 /// Selections along one dimension, joined along `dim`, which `isNew` or another of theirs.

@@ -18,10 +18,6 @@ bool write(SelectedCall &call);
 /// The same as masked_scatter(x, mask, y), of a mask of the shape of x.
 bool writeAll(SelectedCall &call);
 
-/// Products of matrices of which the mask selects rows or columns, or both of those along which
-/// they are multiplied.
-bool product(SelectedCall &call);
-bool addedProduct(SelectedCall &call);
 /// What treats all in front of the last dimensions of its input alike: what multiplies or
 /// normalizes these, or a sample.
 bool linear(SelectedCall &call);
@@ -49,6 +45,21 @@ bool repeatInterleaved(SelectedCall &call);
 /// also of several masks and whole ones.
 bool concatenate(SelectedCall &call);
 bool stack(SelectedCall &call);
+
+// ---- SelectionPadding.cpp ----
+
+/// With constants around, also as many behind as make a size that does not depend on data.
+bool pad(SelectedCall &call);
+
+// ---- SelectionProducts.cpp ----
+
+/// Products of matrices of which the mask selects rows or columns, or both of those along which
+/// they are multiplied.
+bool product(SelectedCall &call);
+bool addedProduct(SelectedCall &call);
+bool sumOfProducts(SelectedCall &call);
+/// Attention of which the mask selects samples, queries, or keys with their values.
+bool attention(SelectedCall &call);
 
 // ---- SelectionIndices.cpp ----
 

@@ -163,42 +163,48 @@ Labelled contract(Labelled a, Labelled b, llvm::function_ref<bool(int)> isWanted
 
 } // namespace
 
-Tensor accc::frontend::einsum(NodeBuilder &node, std::string equation, ArrayRef<Tensor> inputs) {
+EinsumLabels accc::frontend::einsumLabels(std::string equation, ArrayRef<int64_t> ranks) {
   equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
   auto [left, right] = StringRef(equation).split("->");
-  bool explicitOutput = StringRef(equation).contains("->");
   SmallVector<StringRef> terms;
   left.split(terms, ',');
-  if (terms.size() != inputs.size() || terms.empty())
-    fail("the equation has " + Twine(terms.size()) + " terms for " + Twine(inputs.size()) +
+  if (terms.size() != ranks.size() || terms.empty())
+    fail("the equation has " + Twine(terms.size()) + " terms for " + Twine(ranks.size()) +
          " operands");
-
-  Type type = inputs[0].elementType(),
-       wide = type.isInteger(1) ? Type(node.builder().getI64Type()) : type;
-  SmallVector<Labelled> operands;
+  EinsumLabels labels;
   std::map<int, int> uses;
   int64_t ellipsisRank = 0;
-  for (auto [i, term] : llvm::enumerate(terms)) {
-    Tensor x = inputs[i];
-    if (x.elementType() != type)
-      fail("the operands have different element types");
-    SmallVector<int> labels = parseLabels(term, x.rank(), /*isOutput=*/false, 0);
-    for (int label : labels) {
+  for (auto [term, rank] : llvm::zip_equal(terms, ranks)) {
+    labels.operands.push_back(parseLabels(term, rank, /*isOutput=*/false, 0));
+    for (int label : labels.operands.back()) {
       ++uses[label];
       if (label >= 256)
         ellipsisRank = std::max<int64_t>(ellipsisRank, label - 255);
     }
-    operands.push_back(takeDiagonals(node, {x.convert(wide), labels}));
   }
-  SmallVector<int> output;
-  if (explicitOutput) {
-    output = parseLabels(right, 0, /*isOutput=*/true, ellipsisRank);
-  } else {
-    for (int64_t d = ellipsisRank; d > 0; --d)
-      output.push_back(256 + static_cast<int>(d) - 1);
-    for (auto [label, count] : uses)
-      if (label < 256 && count == 1)
-        output.push_back(label);
+  if (StringRef(equation).contains("->")) {
+    labels.result = parseLabels(right, 0, /*isOutput=*/true, ellipsisRank);
+    return labels;
+  }
+  for (int64_t d = ellipsisRank; d > 0; --d)
+    labels.result.push_back(256 + static_cast<int>(d) - 1);
+  for (auto [label, count] : uses)
+    if (label < 256 && count == 1)
+      labels.result.push_back(label);
+  return labels;
+}
+
+Tensor accc::frontend::einsum(NodeBuilder &node, std::string equation, ArrayRef<Tensor> inputs) {
+  auto ranks = llvm::map_to_vector(inputs, [](Tensor x) { return x.rank(); });
+  EinsumLabels labels = einsumLabels(std::move(equation), ranks);
+  ArrayRef<int> output = labels.result;
+  Type type = inputs[0].elementType(),
+       wide = type.isInteger(1) ? Type(node.builder().getI64Type()) : type;
+  SmallVector<Labelled> operands;
+  for (auto [x, names] : llvm::zip_equal(inputs, labels.operands)) {
+    if (x.elementType() != type)
+      fail("the operands have different element types");
+    operands.push_back(takeDiagonals(node, {Tensor(x).convert(wide), names}));
   }
 
   // Left to right; a label is summed as soon as neither the output nor a later operand has it.

@@ -7,6 +7,16 @@
 
 namespace accc::frontend {
 
+/// The label of each dimension. Those of an ellipsis are numbers that no letter has, the same for
+/// the same distance from its end.
+struct EinsumLabels {
+  llvm::SmallVector<llvm::SmallVector<int>> operands;
+  llvm::SmallVector<int> result;
+};
+
+/// Throws ImportError for an equation that does not fit operands with so many dimensions.
+EinsumLabels einsumLabels(std::string equation, llvm::ArrayRef<int64_t> ranks);
+
 /// The sum of products that `equation` describes ("bij,bjk->bik"; spaces do not count, `...` stands
 /// for leading dimensions, without `->` the labels that stand once are kept, in alphabetical
 /// order), contracted from left to right. The operands are of one element type; integers are exact,

@@ -61,9 +61,18 @@ std::optional<aten::Local> SelectedNode::ofElements() const {
       return std::nullopt;
     inputs.push_back(node.has(i) ? node.entity(i) : Entity());
   }
+  return aten::Selection{tensor(resultOf(*op, inputs)), x->mask, x->dim};
+}
+
+aten::Local SelectedNode::ofSizes(const aten::SelectedSizes &sizes) const {
+  const OpRow *op = findOp(node.proto().domain(), node.proto().op_type());
+  Value result = resultOf(*op, {entityOf(aten::Integers(sizes.sizes))});
+  return aten::Selection{tensor(result), sizes.mask, sizes.dim};
+}
+
+Value SelectedNode::resultOf(const OpRow &op, const Entities &inputs) const {
   Node view(node.importer(), node.scope(), node.proto(), node.opset(), loc, inputs);
-  Entities results = node.importer().build([&] { return op->rule(view); });
-  return aten::Selection{tensor(results.front().tensor), x->mask, x->dim};
+  return node.importer().build([&] { return op.rule(view); }).front().tensor;
 }
 
 aten::Local SelectedNode::countOf(Value mask) const {

@@ -5,7 +5,7 @@
 #ifndef ACCC_FRONTEND_ONNX_SELECTEDNODE_H
 #define ACCC_FRONTEND_ONNX_SELECTEDNODE_H
 
-#include "frontend/aten/Call.h"
+#include "frontend/aten/Selection.h"
 #include "frontend/onnx/Node.h"
 
 namespace accc::frontend {
@@ -19,6 +19,8 @@ struct SelectedValue {
 } // namespace accc::frontend
 
 namespace accc::onnx_import {
+
+struct OpRow;
 
 class SelectedNode {
 public:
@@ -58,10 +60,19 @@ public:
   /// What the operator itself makes of the elements of its first input, and nothing of other
   /// selections.
   std::optional<aten::Local> ofElements() const;
+  /// What the operator itself makes in these sizes, its only input.
+  aten::Local ofSizes(const aten::SelectedSizes &sizes) const;
+  /// The mask that selects as many elements as a number, total - n, says that others leave; or
+  /// null.
+  mlir::Value maskOfRest(const aten::MutableTensor &number) const {
+    return aten::maskOfRest(caller, loc, read(number));
+  }
   /// How many elements of the mask are true.
   aten::Local countOf(mlir::Value mask) const;
 
 private:
+  /// The result of the operator's own rule.
+  mlir::Value resultOf(const OpRow &op, const Entities &inputs) const;
   Entity entityOf(const aten::Local &local) const;
 
   aten::Caller &caller;

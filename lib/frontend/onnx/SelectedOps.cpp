@@ -68,6 +68,22 @@ static Result binary(const SelectedNode &node) {
   return result;
 }
 
+/// Of numbers, or of lists of one, what selected elements leave of a greater number is how many
+/// elements another mask selects.
+static Result difference(const SelectedNode &node) {
+  std::optional<aten::SelectedSizes> sizes = node.inputAs<aten::SelectedSizes>(1);
+  bool isList = sizes && sizes->sizes.size() == 1;
+  if (!isList && !node.countedMask(1))
+    return binary(node);
+  Local taken = node.input(1);
+  if (isList)
+    taken =
+        node.call("reshape", {{"self", node.countOf(sizes->mask)}, {"shape", aten::Integers{1}}});
+  Local left = node.call("sub.Tensor", {{"self", node.input(0)}, {"other", taken}});
+  Value rest = node.maskOfRest(std::get<aten::MutableTensor>(left));
+  return rest ? Result(node.countOf(rest)) : isList ? std::nullopt : Result(left);
+}
+
 static Result raised(const SelectedNode &node) {
   Local base = node.input(0), exponent = node.input(1);
   if (!isa_and_nonnull<FloatType>(elementTypeOf(base)))
@@ -117,6 +133,14 @@ static Result gemm(const SelectedNode &node) {
   Local product = node.call("mm", {{"self", node.input(0)}, {"mat2", right}});
   return node.node.has(2) ? node.call("add.Tensor", {{"self", product}, {"other", node.input(2)}})
                           : product;
+}
+
+static Result sumOfProducts(const SelectedNode &node) {
+  SmallVector<Local> inputs;
+  for (size_t i = 0; i < node.node.inputs(); ++i)
+    inputs.push_back(node.input(i));
+  return node.call("einsum", {{"equation", node.node.string("equation", "")},
+                              {"tensors", aten::listOfTensors(inputs)}});
 }
 
 /// What treats the samples, along the first dimension, alike.
@@ -217,17 +241,19 @@ SelectedRule accc::onnx_import::selectedRule(StringRef op) {
     return rule;
   if (kElementwise.contains((" " + op + " ").str()))
     return [](const SelectedNode &node) { return node.ofElements(); };
-  if (op != "Pow" && !binaryOp(op).empty())
+  if (op != "Pow" && op != "Sub" && !binaryOp(op).empty())
     return binary;
   if (op.starts_with("Reduce") && op != "ReduceProd" && op != "ReduceLogSum")
     return reduce;
   return llvm::StringSwitch<SelectedRule>(op)
+      .Case("Sub", difference)
       .Case("Pow", raised)
       .Case("Where", where)
       .Case("Cast", cast)
       .Case("CastLike", castLike)
       .Case("MatMul", matMul)
       .Case("Gemm", gemm)
+      .Case("Einsum", sumOfProducts)
       .Cases("Conv", "ConvTranspose", "AveragePool", "MaxPool", "GlobalAveragePool", ofSamples)
       .Cases("InstanceNormalization", "GroupNormalization", ofSamples)
       .Case("LayerNormalization", layerNorm)

@@ -95,18 +95,6 @@ static std::optional<SelectedSizes> sizesOf(const Selection &x) {
   return SelectedSizes{Integers(shape.begin(), shape.end()), x.mask, x.dim};
 }
 
-/// The mask of which this one counts all elements that are true, or null: PyTorch's exporter sums
-/// it up.
-static Value maskSummedIn(Value count) {
-  auto sum = aten::withoutReshapes(count).getDefiningOp<prim::ReduceOp>();
-  if (!sum || sum.getKind() != prim::ReduceKind::sum ||
-      cast<RankedTensorType>(sum.getType()).getNumElements() != 1)
-    return {};
-  auto ones = aten::withoutReshapes(sum->getOperand(0)).getDefiningOp<prim::ConvertOp>();
-  Value mask = ones ? ones->getOperand(0) : Value();
-  return mask && getElementTypeOrSelf(mask.getType()).isInteger(1) ? mask : Value();
-}
-
 /// A list that is computed, one of whose elements is how many of the mask's are true.
 static std::optional<SelectedSizes> listComputed(Value list, Value mask) {
   SelectedSizes all{{}, nullptr, -1};
@@ -117,7 +105,7 @@ static std::optional<SelectedSizes> listComputed(Value list, Value mask) {
         all.sizes.push_back(size.getSExtValue());
       continue;
     }
-    Value summed = maskSummedIn(part);
+    Value summed = aten::maskCountedBy(part);
     if (all.mask || !summed || !aten::isSameMask(summed, mask))
       return std::nullopt;
     all.mask = mask;
@@ -246,6 +234,22 @@ static Result squeeze(const SelectedNode &node) {
   return result;
 }
 
+/// Sizes before each dimension, then those behind each; ATen has both of the last one first.
+static Result pad(const SelectedNode &node) {
+  std::optional<Selection> x = node.selection(0);
+  std::optional<SelectedSizes> sizes = listIn(node, 1);
+  if (!x || !sizes || node.node.string("mode", "constant") != "constant" || node.node.has(3) ||
+      static_cast<int64_t>(sizes->sizes.size()) != 2 * x->rank() ||
+      (node.node.has(2) && !node.isKnown(2)))
+    return std::nullopt;
+  SmallVector<int64_t> order;
+  for (int64_t d = x->rank() - 1; d >= 0; --d)
+    order.append({d, d + x->rank()});
+  double value = node.node.has(2) ? node.node.knownReal(2, "constant_value") : 0.0;
+  return node.call("constant_pad_nd",
+                   {{"self", *x}, {"pad", listOf(*sizes, order)}, {"value", value}});
+}
+
 /// A size of 0 is that of the input, unless `allowzero` says otherwise.
 static Result reshape(const SelectedNode &node) {
   std::optional<SelectedSizes> shape = listIn(node, 1);
@@ -306,6 +310,11 @@ static Result expand(const SelectedNode &node) {
   }
   Local sizes = all.mask ? Local(all) : Local(all.sizes);
   return node.call("expand", {{"self", node.input(0)}, {"size", sizes}});
+}
+
+static Result constantOfShape(const SelectedNode &node) {
+  std::optional<SelectedSizes> sizes = listIn(node, 0);
+  return sizes && sizes->mask ? Result(node.ofSizes(*sizes)) : std::nullopt;
 }
 
 // ---- parts ----
@@ -418,8 +427,10 @@ SelectedRule accc::onnx_import::selectedShapeRule(StringRef op) {
       .Case("Transpose", transpose)
       .Case("Unsqueeze", unsqueeze)
       .Case("Squeeze", squeeze)
+      .Case("Pad", pad)
       .Case("Reshape", reshape)
       .Case("Expand", expand)
+      .Case("ConstantOfShape", constantOfShape)
       .Case("Gather", gather)
       .Case("Slice", slice)
       .Default(nullptr);

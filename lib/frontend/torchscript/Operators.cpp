@@ -164,8 +164,11 @@ std::optional<aten::Local> Interpreter::convert(const IValue &given, StringRef t
     }
     if (element == "Tensor" || element == "Tensor?")
       return listOfTensors(*elements, /*mayBeNone=*/element == "Tensor?");
-    auto isCount = [](const IValue &each) { return each.tensor() && each.tensor()->countedMask(); };
-    if (element == "int" && llvm::any_of(*elements, isCount))
+    auto isSelected = [&](const IValue &each) {
+      return each.tensor() &&
+             aten::isSelectedSize(caller, opBuilder.getUnknownLoc(), *each.tensor());
+    };
+    if (element == "int" && llvm::any_of(*elements, isSelected))
       return listOfSizes(*elements);
     if (element == "int")
       return listOf<int64_t>(*elements, [&](const IValue &each) -> std::optional<int64_t> {
@@ -392,7 +395,7 @@ std::optional<IValue> Interpreter::callStateful(StringRef name, const Arguments 
                                                    {aten::numberOf(caller, loc, tensor)}));
   }
   if (conversion == "int" && values.size() == 1 && values[0].tensor() &&
-      values[0].tensor()->countedMask())
+      aten::isSelectedSize(caller, opBuilder.getUnknownLoc(), *values[0].tensor()))
     return values[0];
   // 1.0 / n, of a number that depends on data.
   if (name == "div" && values.size() == 2 && !values[0].tensor() && values[1].tensor() &&

@@ -12,6 +12,7 @@ import torch._higher_order_ops as control
 from torch import nn
 from torch.nn import functional as F
 
+import selections
 import spectra
 import tasks
 
@@ -552,191 +553,6 @@ class Mapped(nn.Module):
         return attend, pairs, each, *models, outer, chunks, scaled, shares, rows, written, *parts
 
 
-class Masked(nn.Module):
-    """What masks select that depend on data: written back where they came from, averaged, classified."""
-
-    def __init__(self):
-        super().__init__()
-        self.mix = nn.Linear(4, 6)
-        self.head = nn.Linear(6, 3)
-        self.scale = nn.Parameter(torch.ones(6))
-
-    def forward(self, x):
-        y = self.mix(x)
-        leaky = y.clone()
-        leaky[leaky < 0] *= 0.5
-        leaky[leaky > 0.1] = leaky[leaky > 0.1].sqrt()
-        positive = y > 0
-        other = y.clone()
-        other[positive] += (y[positive] * 2).log() + y.detach().exp()[positive]
-        rows = x[..., 0] > 0
-        classes = (x[..., 1] > 0).long() + (x[..., 2] > 0)
-        scores = self.head(y[rows])
-        # As PyTorch does, a row that is not selected takes no part, whatever its value and gradient would be.
-        never = y > 99
-        odd = (x[positive[..., :4]] * 9).long() % 2 == 1
-        losses = F.mse_loss(y[positive], y.detach().sin()[positive]), F.smooth_l1_loss(y[rows], y[rows] * self.scale + 1, reduction="sum")
-        return (leaky, other, y[positive].mean(), y.masked_select(positive).exp().reshape(-1).sum(), odd.sum() * y.mean(), (y[never] - 100).log().sum() + self.scale.sum(),
-                (y[rows] * self.scale).softmax(-1)[:, 1:3].square().mean(), F.cross_entropy(scores, classes[rows]), *losses,
-                y[rows].mean(0).exp(), y[rows].square().sum((1, 0), keepdim=True), *self.along(y, rows))
-
-    def along(self, y, rows):
-        """What is reduced, scaled, multiplied, joined and turned along a mask, also behind other dimensions."""
-        z, columns = y[0], y.detach().sum((0, 1)) > 0
-        some, other = y[rows], y.sin()[rows]
-        halved = z.clone()
-        halved[:, columns] *= 0.5
-        reduced = some.norm(), some.norm(dim=1).sum(), some.max(), some.amin(0), (some * 0.1 + 1).prod(0), some.var(0), some.std(), some.var(1).mean(), (some > 1).any(0) * y.sum()
-        scaled = (some.softmax(0) * some).sum(0), some.cumsum(0).square().mean(), F.layer_norm(some, (6,)).pow(3).mean(), F.rms_norm(some, (6,)).pow(3).mean()
-        turned = some.t() @ other, (some @ self.head.weight.t()).square().mean(), (self.head.weight @ z.t()[:, rows[0]]).square().sum(1), torch.dot(y[..., 0][rows], y[..., 1][rows])
-        joined = torch.cat([some, other], 1).square().mean(), torch.stack([some, other], -1).exp().mean((0, 2)), (some[:, None].expand(-1, 2, -1) * y[0, :2]).sum(0)
-        shaped = F.l1_loss(some.flatten(), other.flatten()), some.view(-1, 2, 3).sum(1).square().mean(), some[:, [0, 2]].square().mean(0), some.sort(1)[0][:, 1].mean(), F.cosine_similarity(some, other.exp()).mean()
-        counted = some.sum() / some.shape[0], other.square().sum(0) / (1 + some.numel())
-        behind = halved, z[:, columns].mean(1), y[..., columns].square().sum(), F.mse_loss(z[:, columns], z.cos()[:, columns]), z[:, columns].sum(0).square().sum(), (z[:, columns] * z[:, :1]).relu().amax(1)
-        return *reduced, *scaled, *turned, *joined, *shaped, *counted, *behind
-
-
-class Culled(nn.Module):
-    """What masks select, with the options and along the dimensions that operators have for it."""
-
-    def __init__(self):
-        super().__init__()
-        self.mix = nn.Linear(4, 6)
-
-    def forward(self, x):
-        y = torch.tanh(self.mix(x))
-        rows, classes = x[:, 0] > 0, (x > 0).sum(1)
-        some, other, behind = y[rows], y.cos()[rows], y.t().reshape(2, 3, 6)[:, :, rows]
-        reduced = some.mean(0, keepdim=True).exp(), some.var(0, keepdim=True).exp(), (some * 0.1 + 1).cumprod(0).mean(0)
-        losses = F.mse_loss(some, other, reduction="none").sum(0), F.smooth_l1_loss(some, other, reduction="sum"), F.cross_entropy(some, classes[rows], ignore_index=2)
-        shaped = some.unsqueeze(0).exp().sum((0, 1)), behind.flatten(0, 1).exp().sum(1), torch.stack([some, other]).exp().sum((0, 1))
-        along = F.cosine_similarity(behind, behind.cos(), 0).sum(1), behind.select(1, 2).exp().sum(1), behind.sum(0).exp().sum(1), behind[:, [[0, 2], [1, 1]]].exp().sum(3)
-        # Sums of which overflow in 16 bits.
-        large = ((y[:, :2] > 0).half() * 400)[rows]
-        halves = (large * 100).mean(0) / 40000 * some.mean(), large.var(0, False) / 40000 * some.mean(), large.std() / 400 * some.mean()
-        return *reduced, *losses, *shaped, *along, *halves, y.index_put((rows,), some * 2, accumulate=True)
-
-
-class Sifted(nn.Module):
-    """What masks select, in another order, several times, along other dimensions, and in other shapes; where some are selected, all and none."""
-
-    def __init__(self):
-        super().__init__()
-        self.mix = nn.Linear(4, 6)
-
-    def forward(self, x):
-        y, w = torch.tanh(self.mix(x)), torch.linspace(-1, 1, 6).to(x)
-        results = ()
-        for least in (0.1, -99, 99):
-            rows = x[:, 0] > least
-            some, cube, behind = y[rows], torch.stack([y, y.exp(), y.cos()], 1)[rows], torch.stack([y.t(), y.t().exp()])[:, :, rows]
-            turned = some.flip(0).cumsum(0).sum(0), some.flip((0, 1)).softmax(0).mul(w).sum(0), behind.flip(2).cumsum(2).sum((0, 2)), (some.flip(0) * y.sin()[rows].flip(0)).sum(0)
-            repeated = some.repeat_interleave(3, 0).cumsum(0).sum(0), some.repeat_interleave(2, 1).sum(0), behind.repeat_interleave(2, -1).cumsum(-1).sum((0, 2))
-            chosen = some.topk(2)[0].sum(0), some.sort()[0].mul(w).sum(0), behind.topk(2, 1)[0].sum((0, 2)), behind.index_select(1, torch.tensor([3, 1])).square().sum((0, 2))
-            shaped = cube.flatten(0, 1).cumsum(0).sum(0), some.view(-1, 2).cumsum(0).sum(0), behind.flatten(1, 2).cumsum(1).sum(1), cube.view(-1, 6).cumsum(0).sum(0)
-            if least < 99:
-                chosen += some.argmax(0).sum() * y.mean(), some[:, 0].argmin() * y.sum(), (behind.argmax(-1, keepdim=True) + 1).sum() * y.mean()
-            longer = torch.cat([some, y[x[:, 1] > 0], w[None]]).cumsum(0).sum(0), torch.cat([behind, behind.cos()], 2).cumsum(2).sum((0, 2)), some[some > 0].cumsum(0).sum(), cube[cube.sum((1, 2)) > 0].cumsum(0).sum((0, 1))
-            results += *turned, *repeated, *chosen, *shaped, *longer
-        return results
-
-
-class Picked(nn.Module):
-    """What masks select, in the operators that decomposition and PyTorch's backward pass make of it."""
-
-    def __init__(self):
-        super().__init__()
-        self.mix = nn.Linear(4, 6)
-
-    def forward(self, x):
-        y = torch.tanh(self.mix(x))
-        rows, columns = x[:, 0] > 0, x.sum(0) > 0
-        some = y[rows]
-        halved = torch.where(rows[:, None], y * 0.5, y)
-        return halved, some.square().mean(), (some.softmax(-1) * y.exp()[rows]).sum(), F.mse_loss(some, y.sin()[rows]), self.mix.weight[:, columns].square().sum(), some.sum(0) / some.shape[0]
-
-
-class Gleaned(nn.Module):
-    """What masks select, in operators that have backward ones of their own, and in sizes that say how many elements that are."""
-
-    def __init__(self):
-        super().__init__()
-        self.mix, self.words, self.norm, self.groups, self.conv = nn.Linear(4, 6), nn.Embedding(3, 6), nn.LayerNorm(6), nn.GroupNorm(2, 4), nn.Conv1d(2, 2, 3)
-
-    def forward(self, x):
-        y = torch.tanh(self.mix(x))
-        rows, classes, w = x[:, 0] > 0, (x[:, 1] > 0).long() + (x[:, 2] > 0), torch.linspace(-1, 1, 6).to(x)
-        some, other, truth = y[rows], y.cos()[rows], x[:, [0, 1, 2, 3, 1, 2]].sigmoid()[rows]
-        count = some.shape[0]
-        normal = self.norm(some * other).pow(3).mean(0), self.groups(torch.stack([y, y.exp(), y.sin(), w * y], 1)[rows]).pow(3).mean(0)
-        losses = F.cross_entropy(some, classes[rows], ignore_index=2), F.huber_loss(some, other), F.smooth_l1_loss(some, other, reduction="sum"), F.mse_loss(other, some, reduction="none").square().sum()
-        losses += F.binary_cross_entropy(some.sigmoid(), truth), F.binary_cross_entropy_with_logits(other, truth), F.kl_div(some.log_softmax(-1), truth, reduction="batchmean")
-        active = (F.gelu(some) + F.silu(some) + F.elu(some) + F.mish(some) + F.hardswish(some * 9)).sum(0), F.normalize(some * other).sum(0), (F.softplus(other) + F.leaky_relu(some) + F.hardtanh(other * 2)).mean()
-        along = (some.softmax(0) * other).sum(0), (some.log_softmax(0) * other).square().sum(0)
-        parts = self.conv(y.view(7, 2, 3)[rows]).square().sum(0), self.words(classes[rows]).square().sum(0), some[:, 2] @ other[:, -1], y[classes[rows]].cos().sum(0), (some[:, 1:4] * other[:, 2:5]).sum(0)
-        shaped = some.view(count, 2, 3).exp().sum((0, 2)), (w.expand(count, 6) * some).sum(0), (torch.ones(count, 6) + torch.zeros(count, 1) - some).square().sum(0)
-        shaped += y.index_put((rows,), some * other, accumulate=True), y.masked_scatter(y > 0, y.exp()[y > 0]), (x * y.masked_select(y > 99).sum()).sum()
-        # Where nothing is selected, 1 / 0 is nowhere, and gradients of what is there for all are 0.
-        never = y[x[:, 0] > 99]
-        least = never / never.shape[0]
-        nothing = self.norm(least).sum(), (never @ self.mix.weight / never.shape[0]).sum(), self.conv(least.view(-1, 2, 3)).sum(), (some * (1 / count)).sum(0)
-        return *normal, *losses, *active, *along, *parts, *shaped, *nothing
-
-
-class Located(nn.Module):
-    """Where masks are true: indices that depend on data, read at and written to, also where there are none."""
-
-    def __init__(self):
-        super().__init__()
-        self.mix, self.gate, self.experts = nn.Linear(4, 6), nn.Linear(4, 3), nn.Parameter(torch.linspace(-1, 1, 18).view(3, 6))
-
-    def forward(self, x):
-        y, w = torch.tanh(self.mix(x)), torch.linspace(-1, 1, 6).to(x)
-        results = ()
-        for least in (0.1, 99):
-            rows, = torch.where(x[:, 0] > least)
-            columns = (y.detach().sum(0) > least).nonzero().squeeze(1)
-            i, j = (y > least).nonzero(as_tuple=True)
-            read = y[rows].exp().sum(0), y[:, columns].square().sum(1), (y[i, j] * w[j]).sum(), y.index_select(0, rows).cos().sum(0)
-            written, behind, both, last = y.clone(), y.clone(), y.clone(), y.clone()
-            written[rows] = y[rows].sin()
-            behind[:, columns] = 0.5 * y[:, columns]
-            both[i, j] = y[i, j].square()
-            last[rows - 7] = 0.5
-            added = y.index_put((rows,), y[rows].sin(), accumulate=True), torch.zeros_like(y).index_add(0, rows, y[rows] * w), y.index_copy(0, rows, y[rows].exp())
-            results += *read, written, behind, both, last, *added
-        weights, chosen = self.gate(x).softmax(-1).topk(2)
-        mixed = torch.zeros_like(y)
-        for expert in range(3):
-            token, place = torch.where(chosen == expert)
-            mixed.index_add_(0, token, torch.tanh(y[token] * self.experts[expert]) * weights[token, place, None])
-        pairs = torch.stack([y, y.cos()], 1)[(x[:, 0] > 0.1).nonzero().flatten()]
-        return *results, mixed, (pairs @ pairs.transpose(1, 2)).square().sum(0), torch.bmm(pairs, pairs.mT).sum(0)
-
-
-class Singled(nn.Module):
-    """What masks select, in operators that ONNX has: functions, products, reductions, shapes, losses, and what is written back."""
-
-    def __init__(self):
-        super().__init__()
-        self.mix, self.norm, self.conv, self.groups = nn.Linear(4, 6), nn.LayerNorm(6), nn.Conv1d(1, 2, 3), nn.GroupNorm(2, 4)
-
-    def forward(self, x):
-        y, w = torch.tanh(self.mix(x)), torch.linspace(-1, 1, 6).to(x)
-        rows, classes, positive, one = x[:, 0] > 0, (x[:, 1] > 0).long() + (x[:, 2] > 0), y > 0, torch.ones(2, 6)
-        some, other, each = y[rows], y.cos()[rows], y[positive]
-        active = torch.sigmoid(each) + torch.relu(each) + F.leaky_relu(each) + F.elu(each) + F.softplus(each) + F.hardswish(each) + F.gelu(each) + F.mish(each) + F.hardtanh(each, -0.2, 0.2)
-        plain = active.sum() / each.shape[0], each.abs().sqrt().log().mean(), (each.exp() - each.sin() * 2).pow(2).mean(), each.std(), each.max(), each.clamp(min=0.1).sum(), torch.where(each > 0.2, each, each * 3).sum()
-        reduced = some.amax(0).sum(), some.amin(1).sum(), some.mean(0, keepdim=True).exp(), some.norm(dim=0), some.logsumexp(0), some.cumsum(0).square().sum(0), some.softmax(-1).mul(other).sum(0), some.log_softmax(0).mul(other).sum(0)
-        products = self.norm(some).pow(3).mean(0), (some @ self.mix.weight).square().sum(0), F.linear(some, self.norm.weight * one).exp().sum(0), some.t() @ other, self.conv(some[:, None]).square().sum((0, 2)), self.groups(torch.stack([y, y.exp(), y.sin(), w * y], 1)[rows]).pow(3).mean(0)
-        losses = F.cross_entropy(some, classes[rows]), F.nll_loss(some, classes[rows], reduction="sum"), F.mse_loss(some, other), F.smooth_l1_loss(some, other, reduction="sum"), F.kl_div(some.log_softmax(-1), other.softmax(-1), reduction="batchmean")
-        shaped = some.view(some.shape[0], 2, 3).exp().sum((0, 2)), (w.expand(some.shape[0], 6) * some).sum(0), torch.cat([some, y, other]).cumsum(0).sum(0), torch.cat([some, other], 1)[:, 2:9:2].sum(0), torch.stack([some, other], 1)[:, 1].sum(0), some.gather(1, classes[rows][:, None]).sum(), y[classes[rows]].sum(0)
-        written, row, added = y.clone(), y.clone(), y.clone()
-        written[positive] = each * 2 + 1
-        row[rows] = some * other
-        return *plain, *reduced, *products, *losses, *shaped, written, row, added.index_put((positive,), each.exp(), accumulate=True), y.masked_scatter(positive, each.exp())
-
-
 class Measured(nn.Module):
     """Sizes that follow from others, arithmetic on them, and a branch that they decide."""
 
@@ -788,13 +604,14 @@ CASES = {
     "indexed": (Indexed, {"values": numbers(3, 5, 6), "places": words(9, 3, 5)},
                 {"values": {0: OPEN}, "places": {0: OPEN}}, {"values.0": 3}),
     "mapped": (Mapped, {"x": numbers(2, 5, 4)}, None, {}),
-    "masked": (Masked, {"x": numbers(3, 4, 4)}, None, {}),
-    "picked": (Picked, {"x": numbers(7, 4)}, None, {}),
-    "singled": (Singled, {"x": numbers(7, 4)}, None, {}),
-    "located": (Located, {"x": numbers(7, 4)}, None, {}),
-    "gleaned": (Gleaned, {"x": numbers(7, 4)}, None, {}),
-    "sifted": (Sifted, {"x": numbers(7, 4)}, None, {}),
-    "culled": (Culled, {"x": numbers(6, 4)}, None, {}),
+    "masked": (selections.Masked, {"x": numbers(3, 4, 4)}, None, {}),
+    "picked": (selections.Picked, {"x": numbers(7, 4)}, None, {}),
+    "singled": (selections.Singled, {"x": numbers(7, 4)}, None, {}),
+    "located": (selections.Located, {"x": numbers(7, 4)}, None, {}),
+    "gleaned": (selections.Gleaned, {"x": numbers(7, 4)}, None, {}),
+    "sifted": (selections.Sifted, {"x": numbers(7, 4)}, None, {}),
+    "culled": (selections.Culled, {"x": numbers(6, 4)}, None, {}),
+    "attended": (selections.Attended, {"x": numbers(7, 4)}, None, {}),
     "measured": (Measured, {"x": numbers(3, 4, 4), "rows": numbers(7, 4)},
                  {"x": {0: OPEN, 1: torch.export.Dim.AUTO}, "rows": {0: 2 * OPEN + 1}}, {"rows.0": 7, "x.1": 4}),
     "routed": (tasks.Routed, {"x": numbers(24, 16), "target": words(5, 24)}, None, {}),

@@ -52,6 +52,40 @@ TEST_CASE("what a mask selects keeps its element type, and is refused as a resul
       Contains("the mask that selects elements"));
 }
 
+TEST_CASE("what a mask selects is summed in products, and padded to a size that is known") {
+  auto model = importText(R"(
+    g (float[4] x) => (float product, float[2,2] sums, float[6] padded, float[5] filled)
+        <float[4,2] numbers = {1, 2, 3, 4, 5, 6, 7, 8}, int64[1] zero = {0}, int64[1] five = {5}> {
+      none = Constant<value_floats = [0.0]>()
+      mask = Greater(x, none)
+      places = NonZero(mask)
+      rows = Transpose(places)
+      some = GatherND(numbers, rows)
+      chosen = GatherND(x, rows)
+      product = Einsum<equation = "n,n->">(chosen, chosen)
+      sums = Einsum<equation = "nk, nl">(some, some)
+      size = Shape(chosen)
+      six = Constant<value_ints = [6]>()
+      other = Constant<value_float = -1.0>()
+      rest = Sub(six, size)
+      pads = Concat<axis = 0>(zero, rest)
+      padded = Pad(chosen, pads, other)
+      least = Sub(five, size)
+      zeros = ConstantOfShape(least)
+      filled = Concat<axis = 0>(chosen, zeros)
+    })",
+                          {}, 17);
+  REQUIRE(model.problems() == "");
+  auto results = model.run({{"x", array({4}, {3, -1, 2, 0})}});
+  CHECK(results["product"].values == std::vector<double>{13});
+  CHECK(results["sums"].values == std::vector<double>{26, 32, 32, 40});
+  CHECK(results["padded"].values == std::vector<double>{3, 2, -1, -1, -1, -1});
+  CHECK(results["filled"].values == std::vector<double>{3, 2, 0, 0, 0});
+  results = model.run({{"x", array({4}, {-3, -1, -2, 0})}});
+  CHECK(results["sums"].values == std::vector<double>{0, 0, 0, 0});
+  CHECK(results["padded"].values == std::vector<double>(6, -1));
+}
+
 TEST_CASE("Unique takes all NaNs as one and 64-bit integers exactly") {
   auto model = importText(R"(
     g (float x) => (int64[n] counts, float[n] values, int64[k] large) {

@@ -297,7 +297,8 @@ Entities oneHot(Node &node) {
 
 ArrayRef<OpRow> accc::aten::indexingOps() {
   static const OpRow rows[] = {
-      {"gather(self, dim, index, *, sparse_grad=False)", byParts<gather>},
+      {"gather(self, dim, index, *, sparse_grad=False)", byParts<gather>, Alias::None,
+       selected::readElements},
       {"index_select(self, dim, index)", byParts<indexSelect>, Alias::None, selected::indexSelect},
       {"take_along_dim(self, indices, dim=None)", byParts<takeAlongDim>},
       {"index(self, indices)", byParts<index>, Alias::None, selected::read},

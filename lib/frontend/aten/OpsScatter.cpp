@@ -221,9 +221,12 @@ ArrayRef<OpRow> accc::aten::scatterOps() {
        [](Node &node) {
          // A product of complex numbers is none of their parts.
          return node.has("reduce") ? scatter(node) : byParts(node, scatter, {"src", "value"});
-       }},
-      {"scatter_add(self, dim, index, src)", byParts<scatterAdd>},
-      {"scatter_reduce(self, dim, index, src, reduce, *, include_self=True)", scatterReduce},
+       },
+       Alias::None, selected::writeElements},
+      {"scatter_add(self, dim, index, src)", byParts<scatterAdd>, Alias::None,
+       selected::addElements},
+      {"scatter_reduce(self, dim, index, src, reduce, *, include_self=True)", scatterReduce,
+       Alias::None, selected::writeElements},
       {"index_reduce(self, dim, index, source, reduce, *, include_self=True)", indexReduce},
       {"index_add(self, dim, index, source, *, alpha=1)", byParts<scatterSlices<true>>, Alias::None,
        selected::addAlong},

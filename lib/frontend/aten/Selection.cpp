@@ -89,7 +89,7 @@ Local accc::aten::listOfSizes(Caller &caller, Location loc, ArrayRef<Local> size
     const auto *known = std::get_if<int64_t>(&size);
     Value mask = tensor ? tensor->countedMask() : Value();
     if (tensor && !mask)
-      mask = maskOfRest(caller, loc, caller.read(loc, *tensor));
+      mask = maskOfNumber(caller, loc, caller.read(loc, *tensor));
     if (tensor && (!mask || selected))
       caller.requireKnownSize(loc, caller.read(loc, *tensor));
     if (!known && !mask)
@@ -383,7 +383,8 @@ std::optional<std::vector<Local>> accc::aten::callOnSelections(Caller &caller, L
     bool isRead = op.selected && op.selected(call);
     return isRead ? std::optional(std::move(call.results)) : std::nullopt;
   }
-  bool takesSeveral = op.selected == selected::concatenate || op.selected == selected::pad;
+  bool takesSeveral =
+      llvm::is_contained({selected::concatenate, selected::pad, selected::write}, op.selected);
   bool writesAll = op.inPlace && !call.argument<Selection>("self");
   auto isDone = [&] {
     if (!call.hasOneMask())

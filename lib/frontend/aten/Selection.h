@@ -31,14 +31,16 @@ Local listOfTensors(llvm::ArrayRef<Local> tensors);
 /// ImportError for another that is not known.
 Local listOfSizes(Caller &caller, mlir::Location loc, llvm::ArrayRef<Local> sizes);
 
-/// Whether a number is how many elements a mask selects, or what these leave of a greater number.
+/// Whether a number is how many elements a mask selects, or computed of that as maskOfNumber() has
+/// it.
 bool isSelectedSize(Caller &caller, mlir::Location loc, const MutableTensor &number);
 
 /// The mask of which a value is the number of true elements, or null.
 mlir::Value maskCountedBy(mlir::Value number);
 
-/// The mask that selects as many elements as a value, `total - n`, says that others leave; or null.
-mlir::Value maskOfRest(Caller &caller, mlir::Location loc, mlir::Value number);
+/// The mask that selects as many elements as a value says that is `total - n` or `n + more`, where
+/// another one selects n; or null.
+mlir::Value maskOfNumber(Caller &caller, mlir::Location loc, mlir::Value number);
 
 /// As many true elements as `total - n`, where the mask has n of no more than `total`: its false
 /// ones, and those that it does not have.
@@ -153,6 +155,16 @@ namespace selected {
 /// x; false where the shapes do not fit.
 bool giveWritten(SelectedCall &call, const MutableTensor &x, int64_t dim, const Selection &values,
                  bool accumulates);
+/// Indices from 0 on, of which those that are out of range are greater than the extent, with one
+/// more than all others for what is not selected.
+MutableTensor orBehind(const SelectedCall &call, const Selection &indices, int64_t extent);
+/// Calls an operator that writes into x, with these arguments, of which indices along `dim` are
+/// orBehind(): into a tensor of one more along it, which is cut off.
+bool giveOverwritten(SelectedCall &call, const MutableTensor &x, int64_t dim,
+                     SelectedCall::Arguments arguments);
+/// Calls an operator that adds to x, which keeps its gradient where nothing is selected.
+bool giveAdded(SelectedCall &call, const MutableTensor &x, llvm::StringRef parameter,
+               const Local &values);
 /// The selected elements one behind the other, and `value` behind them, `total` in all.
 MutableTensor compact(const SelectedCall &call, const Selection &selection, int64_t total,
                       const Local &value);

@@ -133,50 +133,6 @@ static Local zeroed(const SelectedCall &call, const Selection &places, int64_t b
       {{"self", *call.argument<MutableTensor>(values)}, {"mask", isOut}, {"value", int64_t(0)}});
 }
 
-/// Indices from 0 on, of which those that are out of range are greater than the extent.
-static MutableTensor positive(const SelectedCall &call, const MutableTensor &indices,
-                              int64_t extent) {
-  auto compared = [&](StringRef op, const MutableTensor &x, int64_t bound) {
-    return call(op, {{"self", x}, {"other", bound}});
-  };
-  MutableTensor wrapped = call("add.Scalar", {{"self", indices}, {"other", extent}});
-  MutableTensor all = call(
-      "where.self",
-      {{"condition", compared("lt.Scalar", indices, 0)}, {"self", wrapped}, {"other", indices}});
-  MutableTensor isOut = call("logical_or", {{"self", compared("lt.Scalar", all, 0)},
-                                            {"other", compared("ge.Scalar", all, extent)}});
-  return call("masked_fill.Scalar", {{"self", all}, {"mask", isOut}, {"value", extent + 1}});
-}
-
-/// The same, with one more than all others for what is not selected.
-static MutableTensor orBehind(const SelectedCall &call, const Selection &indices, int64_t extent) {
-  return call.filled({positive(call, indices.elements, extent), indices.mask, indices.dim}, extent);
-}
-
-/// Calls an operator that writes into x, with these arguments, of which indices along `dim` are
-/// orBehind(): into a tensor of one more along it, which is cut off.
-static bool giveOverwritten(SelectedCall &call, const MutableTensor &x, int64_t dim,
-                            SelectedCall::Arguments arguments) {
-  int64_t extent = x.shape()[dim];
-  Integers shape(x.shape().begin(), x.shape().end());
-  shape[static_cast<size_t>(dim)] = 1;
-  MutableTensor more = call("new_zeros", {{"self", x}, {"size", shape}});
-  replace(arguments, "self", call("cat", {{"tensors", MutableTensors{x, more}}, {"dim", dim}}));
-  call.giveCall(arguments);
-  MutableTensor result =
-      call("slice.Tensor",
-           {{"self", call.results.front()}, {"dim", dim}, {"start", int64_t(0)}, {"end", extent}});
-  return call.give(call.op().inPlace ? call("copy_", {{"self", x}, {"src", result}}) : result);
-}
-
-/// Calls an operator that adds to x, which keeps its gradient where nothing is selected.
-static bool giveAdded(SelectedCall &call, const MutableTensor &x, StringRef parameter,
-                      const Local &values) {
-  SelectedCall::Arguments arguments = call.withElements(parameter, values);
-  replace(arguments, "self", x);
-  return call.giveCall(arguments);
-}
-
 /// Writes x[mask] = values for indices that are all places of the mask.
 static bool giveByMask(SelectedCall &call, const MutableTensor &x, const Places &places) {
   const auto *values = call.argument<Selection>("values");
@@ -198,42 +154,12 @@ bool selected::writeAtSelected(SelectedCall &call) {
     return false;
   if (accumulate && *accumulate) {
     int64_t behind = rank - (places->first + places->front().dim);
-    return giveAdded(call, *x, "values", zeroed(call, places->front(), behind, "values"));
+    return selected::giveAdded(call, *x, "values", zeroed(call, places->front(), behind, "values"));
   }
   MutableTensors indices;
   for (const Selection &each : *places->all)
     indices.push_back(each.elements ? call.indices(each) : each.elements);
   indices[static_cast<size_t>(places->first)] =
-      orBehind(call, places->front(), x->shape()[places->first]);
-  return giveOverwritten(call, *x, places->first, call.withElements("indices", indices));
-}
-
-/// The dimension of x along which an operator writes at selected indices.
-static std::optional<int64_t> writtenDim(const SelectedCall &call) {
-  const auto *x = call.argument<MutableTensor>("self");
-  const auto *index = call.argument<Selection>("index");
-  const auto *dim = call.argument<int64_t>("dim");
-  if (!x || !index || index->rank() != 1 || !dim)
-    return std::nullopt;
-  int64_t positive = *dim < 0 ? *dim + x->rank() : *dim;
-  return positive >= 0 && positive < x->rank() ? std::optional(positive) : std::nullopt;
-}
-
-bool selected::addAlong(SelectedCall &call) {
-  std::optional<int64_t> dim = writtenDim(call);
-  const auto *source = call.argument<Selection>("source");
-  return dim && source && source->dim == *dim &&
-         giveAdded(call, *call.argument<MutableTensor>("self"), "source",
-                   call.filled(*source, int64_t(0)));
-}
-
-bool selected::writeAlong(SelectedCall &call) {
-  std::optional<int64_t> dim = writtenDim(call);
-  const auto *source = call.argument<Selection>("source");
-  if (!dim || (call.isGiven("source") && (!source || source->dim != *dim)))
-    return false;
-  const auto &x = *call.argument<MutableTensor>("self");
-  const auto &index = *call.argument<Selection>("index");
-  return giveOverwritten(call, x, *dim,
-                         call.withElements("index", orBehind(call, index, x.shape()[*dim])));
+      selected::orBehind(call, places->front(), x->shape()[places->first]);
+  return selected::giveOverwritten(call, *x, places->first, call.withElements("indices", indices));
 }

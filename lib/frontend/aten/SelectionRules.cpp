@@ -47,17 +47,23 @@ static bool giveIndexed(SelectedCall &call, const Selection &x, const MutableTen
   });
 }
 
-/// Of y[mask], where another mask selects y and this one.
+/// The mask of y[mask], where another one selects y and this one.
+static std::optional<MutableTensor> nestedMask(const SelectedCall &call, const Selection &x) {
+  const auto *indices = call.argument<Selections>("indices");
+  if (!indices || indices->size() != 1)
+    return std::nullopt;
+  const Selection &inner = indices->front();
+  if (!inner.mask || !elementTypeOf(inner).isInteger(1) || x.dim != 0 || inner.dim != 0 ||
+      !isSameMask(x.mask, inner.mask))
+    return std::nullopt;
+  return call("logical_and", {{"self", call.maskOf(inner)}, {"other", inner.elements}});
+}
+
 static bool readNested(SelectedCall &call) {
   const auto *x = call.argument<Selection>("self");
-  const auto *indices = call.argument<Selections>("indices");
-  if (!x || indices->size() != 1 || !indices->front().mask ||
-      !elementTypeOf(indices->front()).isInteger(1) || x->dim != 0 || indices->front().dim != 0)
-    return false;
-  const Selection &inner = indices->front();
-  MutableTensor mask =
-      call("logical_and", {{"self", call.maskOf(inner)}, {"other", inner.elements}});
-  std::optional<Selection> found = call.select(x->elements, call.read(mask), 0);
+  std::optional<MutableTensor> mask = x ? nestedMask(call, *x) : std::nullopt;
+  std::optional<Selection> found =
+      mask ? call.select(x->elements, call.read(*mask), 0) : std::nullopt;
   return found && call.give(*found);
 }
 
@@ -114,7 +120,41 @@ bool selected::giveWritten(SelectedCall &call, const MutableTensor &x, int64_t d
   return call.give(call.op().inPlace ? call("copy_", {{"self", x}, {"src", *result}}) : *result);
 }
 
+/// Writes y[mask] = z, where another mask selects y and this one; z is a number, or what both
+/// select.
+static bool writeNested(SelectedCall &call) {
+  const auto *x = call.argument<Selection>("self");
+  const auto *values = call.argument<Selection>("values");
+  const auto *number = call.argument<MutableTensor>("values");
+  const auto *accumulate = call.argument<bool>("accumulate");
+  std::optional<MutableTensor> mask = x ? nestedMask(call, *x) : std::nullopt;
+  if (!mask || (accumulate && *accumulate))
+    return false;
+  bool isNumber = number && *number && number->rank() == 0;
+  auto sizeOf = [](const Selection &each) {
+    return cast<RankedTensorType>(each.elements.type()).getNumElements();
+  };
+  bool isSelected = values && values->dim == 0 && sizeOf(*values) == sizeOf(*x) &&
+                    isSameMask(values->mask, call.read(*mask));
+  if (!isNumber && !isSelected)
+    return false;
+  ArrayRef<int64_t> shape = x->elements.shape();
+  SmallVector<int64_t> place(mask->shape());
+  place.resize(shape.size(), 1);
+  MutableTensor result =
+      call("where.self", {{"condition", call.view(*mask, place)},
+                          {"self", isNumber ? *number : call.view(values->elements, shape)},
+                          {"other", x->elements}});
+  if (call.op().inPlace)
+    result = call("copy_", {{"self", x->elements}, {"src", result}});
+  return call.give(Selection{result, x->mask, 0});
+}
+
 bool selected::write(SelectedCall &call) {
+  if (call.argument<Selection>("self"))
+    return writeNested(call);
+  if (!call.hasOneMask())
+    return false;
   const auto *x = call.argument<MutableTensor>("self");
   const auto *values = call.argument<Selection>("values");
   const auto *indices = call.argument<MutableTensors>("indices");

@@ -72,9 +72,16 @@ bool readAtSelected(SelectedCall &call);
 bool writeAtSelected(SelectedCall &call);
 /// With selected indices, or along another dimension than the mask's.
 bool indexSelect(SelectedCall &call);
+
+// ---- SelectionScatter.cpp ----
+
 bool addAlong(SelectedCall &call);
 /// Writes a number, or slices, at selected indices.
 bool writeAlong(SelectedCall &call);
+/// The same of elements, each of which has an index: messages along the edges of a graph.
+bool addElements(SelectedCall &call);
+bool writeElements(SelectedCall &call);
+bool readElements(SelectedCall &call);
 
 // ---- SelectionSizes.cpp ----
 

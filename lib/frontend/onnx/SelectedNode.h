@@ -62,10 +62,10 @@ public:
   std::optional<aten::Local> ofElements() const;
   /// What the operator itself makes in these sizes, its only input.
   aten::Local ofSizes(const aten::SelectedSizes &sizes) const;
-  /// The mask that selects as many elements as a number, total - n, says that others leave; or
-  /// null.
-  mlir::Value maskOfRest(const aten::MutableTensor &number) const {
-    return aten::maskOfRest(caller, loc, read(number));
+  /// The mask that selects as many elements as a number says that is computed of how many another
+  /// one selects; or null.
+  mlir::Value maskOfNumber(const aten::MutableTensor &number) const {
+    return aten::maskOfNumber(caller, loc, read(number));
   }
   /// How many elements of the mask are true.
   aten::Local countOf(mlir::Value mask) const;

@@ -80,7 +80,7 @@ static Result difference(const SelectedNode &node) {
     taken =
         node.call("reshape", {{"self", node.countOf(sizes->mask)}, {"shape", aten::Integers{1}}});
   Local left = node.call("sub.Tensor", {{"self", node.input(0)}, {"other", taken}});
-  Value rest = node.maskOfRest(std::get<aten::MutableTensor>(left));
+  Value rest = node.maskOfNumber(std::get<aten::MutableTensor>(left));
   return rest ? Result(node.countOf(rest)) : isList ? std::nullopt : Result(left);
 }
 

@@ -192,7 +192,7 @@ class Singled(nn.Module):
 
 
 class Attended(nn.Module):
-    """What masks select, in attention, in sums of products, and padded to sizes that do not depend on data."""
+    """What masks select, in attention, in sums of products, padded to sizes that do not depend on data, and with parts overwritten."""
 
     def __init__(self):
         super().__init__()
@@ -218,7 +218,45 @@ class Attended(nn.Module):
             columns = y[:, y.sum(0) > least]
             results += F.pad(some * other, (1, 0, 0, 9 - some.shape[0]), value=0.5), F.pad(columns, (0, 6 - columns.shape[1]))
             results += torch.cat([some, torch.zeros(7 - some.shape[0], 6)]), F.pad(some, (2, 1)).cumsum(1).sum(0), F.pad(some, (0, 0, 1, 2), value=1.5).cumsum(0).sum(0)
+            near = some.clone()
+            near[other[:, 0] > 0.9] -= 1
+            near[near > 0.5] *= 0.5
+            near[other[:, 1] > 0.9] = 2
+            results += (near * other).sum(0),
             both = torch.cat([w, some])[None]
             left, right = F.pad(F.scaled_dot_product_attention(both, both.sin(), both), (0, 0, 0, 14 - both.shape[1])).split(7, 1)
             results += left, right
         return results
+
+
+class Linked(nn.Module):
+    """Messages along the edges of a graph, in which each node has one edge to itself, as PyTorch Geometric's layers have it."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix, self.heads = nn.Linear(4, 6), nn.Parameter(torch.linspace(-1, 1, 12).view(2, 6))
+
+    def forward(self, x, edges):
+        y, nodes = torch.tanh(self.mix(x)), x.shape[0]
+        loops = torch.arange(nodes).view(1, -1).repeat(2, 1)
+        source, target = torch.cat([edges[:, edges[0] != edges[1]], loops], 1)
+
+        def each(messages):
+            return target.view(-1, *[1] * (messages.dim() - 1)).expand_as(messages), messages
+
+        # Weighted by the number of edges (GCN).
+        weights = torch.ones(source.shape[0]).to(x)
+        degree = weights.new_zeros(nodes).scatter_add_(0, target, weights).pow(-0.5)
+        convolved = y.new_zeros(nodes, 6).scatter_add_(0, *each((degree[source] * weights * degree[target]).view(-1, 1) * y.index_select(0, source)))
+        # By scores, among the edges to the same node (GAT).
+        scores = F.leaky_relu((y @ self.heads[0])[source] + (y @ self.heads[1])[target], 0.2)
+        greatest = scores.new_zeros(nodes).scatter_reduce(0, *each(scores.detach()), "amax", include_self=False)
+        shares = (scores - greatest[target]).exp()
+        shares = shares / shares.new_zeros(nodes).scatter_add(0, *each(shares))[target]
+        attended = torch.zeros_like(y).index_add(0, target, shares.view(-1, 1) * y[source])
+        # The mean, and no edge of a node to itself.
+        some = edges[0] != edges[1]
+        across = y[edges[0, some]] * y[edges[1, some]].cos()
+        mean = y.scatter_reduce(0, edges[1, some].view(-1, 1).expand_as(across), across, "mean", include_self=False)
+        beside = y.gather(0, edges[1, some].view(-1, 1).expand(-1, 6)).square().sum(0)
+        return convolved, attended, mean, beside, y.scatter(0, edges[0, some].view(-1, 1).expand(-1, 2), 0.5)

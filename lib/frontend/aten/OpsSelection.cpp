@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Elements that a mask chooses: how many there are is the size of the result, so that the mask must
-// be known while compiling, but where the call gives the size.
+// Elements that a mask chooses, and those that differ: how many there are is the size of the
+// result, so that what decides it must be known while compiling, but where the call gives the size.
 #include "frontend/aten/OpTable.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/SelectionRules.h"
+#include "frontend/common/Distinct.h"
 #include "frontend/common/Indexing.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace accc;
@@ -101,6 +104,49 @@ Entities nonzeroOfSize(Node &node) {
   return {node.concatenate(columns, 1)};
 }
 
+// ---- what differs ----
+
+/// What differs, where each slice is in it, and how many slices are each; the last two are empty
+/// where they are not asked for. Without a dimension, elements are compared.
+Entities unique(Node &node, Among among, bool hasDimension, bool withCounts) {
+  Tensor x = node.in("self");
+  std::string what = "'self', whose different elements decide the size of the result,";
+  SmallVector<int64_t> order = orderOfKnown(node, x, what);
+  if (isa<FloatType>(x.elementType()) &&
+      llvm::any_of(node.knownReals(x, what), [](double value) { return std::isnan(value); }))
+    fail("NaNs, each of which differs from all others");
+  SmallVector<int64_t> places(x.shape());
+  int64_t axis = 0;
+  if (hasDimension) {
+    axis = node.axis(node.integer("dim"), x.rank());
+    places = {x.dim(axis)};
+  } else {
+    x = flat(x);
+  }
+  Distinct different = distinctSlices(order, x.shape(), axis, among);
+  auto count = static_cast<int64_t>(different.first.size());
+  Tensor none = node.integers(ArrayRef<int64_t>(), {0});
+  Tensor inverse = node.boolean("return_inverse") ? node.integers(different.inverse, places) : none;
+  Tensor counts = withCounts ? node.integers(different.counts, {count}) : none;
+  return {x.gather(node.integers(different.first, {count}), axis), inverse, counts};
+}
+
+// In their order, also where `sorted` asks for none.
+Entities uniqueElements(Node &node) {
+  return unique(node, Among::allSorted, false, node.boolean("return_counts"));
+}
+Entities uniqueSlices(Node &node) {
+  return unique(node, Among::allSorted, true, node.boolean("return_counts"));
+}
+Entities uniqueNeighbors(Node &node) {
+  return unique(node, Among::neighbors, node.has("dim"), node.boolean("return_counts"));
+}
+/// The older form, without counts.
+Entities uniqueAndInverse(Node &node) {
+  Entities all = unique(node, Among::allSorted, false, false);
+  return {all[0], all[1]};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::selectionOps() {
@@ -111,6 +157,12 @@ ArrayRef<OpRow> accc::aten::selectionOps() {
       {"where(condition)", whereTrue, Alias::None, selected::whereTrue},
       {"nonzero_static(self, *, size, fill_value=-1)", nonzeroOfSize},
       {"masked_select(self, mask)", byParts<maskedSelect>, Alias::None, selected::readAll},
+      {"_unique(self, sorted=True, return_inverse=False)", uniqueAndInverse},
+      {"_unique2(self, sorted=True, return_inverse=False, return_counts=False)", uniqueElements},
+      {"unique_dim(self, dim, sorted=True, return_inverse=False, return_counts=False)",
+       uniqueSlices},
+      {"unique_consecutive(self, return_inverse=False, return_counts=False, dim=None)",
+       uniqueNeighbors},
   };
   return rows;
 }

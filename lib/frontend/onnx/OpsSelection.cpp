@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is there, and how much of it, depends on the data: these must be known at compile time, for
 // every tensor has a size.
+#include "frontend/common/Distinct.h"
 #include "frontend/common/Indexing.h"
 #include "frontend/onnx/OpTable.h"
-
-#include <bit>
-#include <cmath>
-#include <map>
 
 using namespace mlir;
 using namespace accc;
@@ -59,62 +56,21 @@ Entities nonZero(Node &node) {
   return {node.integers(indices, {x.rank(), count})};
 }
 
-// ---- unique ----
-
-/// A number that orders doubles: -0 is 0, and all NaNs are one, after everything else.
-int64_t orderOf(double value) {
-  if (std::isnan(value))
-    return std::numeric_limits<int64_t>::max();
-  int64_t bits = std::bit_cast<int64_t>(value == 0 ? 0.0 : value);
-  return bits < 0 ? std::numeric_limits<int64_t>::min() - bits : bits;
-}
-
-/// Numbers that order the elements of a constant.
-SmallVector<int64_t> orderOfElements(Node &node, Tensor x) {
-  if (isa<FloatType>(x.elementType()))
-    return llvm::map_to_vector(node.knownReals(0, "input"), orderOf);
-  SmallVector<int64_t> values = node.knownIntegers(0, "input");
-  if (x.elementType().isUnsignedInteger(64))
-    for (int64_t &value : values)
-      value ^= std::numeric_limits<int64_t>::min();
-  return values;
-}
-
 /// The different slices along an axis, or the different elements.
 Entities unique(Node &node) {
   requireConstant(node, 0, "different elements");
   Tensor x = node.in(0);
-  bool whole = !node.hasAttribute("axis");
-  int64_t axis = whole ? 0 : node.axis(node.integer("axis"), x.rank());
-  SmallVector<int64_t> values = orderOfElements(node, x);
-  if (whole)
+  SmallVector<int64_t> order = orderOfKnown(node, x, "input");
+  int64_t axis = 0;
+  if (node.hasAttribute("axis"))
+    axis = node.axis(node.integer("axis"), x.rank());
+  else
     x = flat(x);
-  int64_t stride = stridesOf(x.shape())[axis], count = x.dim(axis);
-  std::vector<std::vector<int64_t>> slices(count);
-  for (auto [i, value] : llvm::enumerate(values))
-    slices[static_cast<int64_t>(i) / stride % count].push_back(value);
-
-  // Slices in order, and where they come first: their numbers are positions in `first`.
-  std::map<std::vector<int64_t>, int64_t> numbers;
-  SmallVector<int64_t> first, inverse, counts;
-  for (int64_t i = 0; i < count; ++i)
-    if (numbers.try_emplace(slices[i], static_cast<int64_t>(first.size())).second)
-      first.push_back(i);
-  if (node.integer("sorted", 1) != 0) {
-    SmallVector<int64_t> sorted;
-    for (auto &[slice, number] : numbers) {
-      sorted.push_back(first[number]);
-      number = static_cast<int64_t>(sorted.size()) - 1;
-    }
-    first = sorted;
-  }
-  counts.assign(first.size(), 0);
-  for (const std::vector<int64_t> &slice : slices) {
-    inverse.push_back(numbers[slice]);
-    ++counts[inverse.back()];
-  }
-  Tensor indices = asIndices(node, first);
-  return {x.gather(indices, axis), indices, asIndices(node, inverse), asIndices(node, counts)};
+  Among among = node.integer("sorted", 1) != 0 ? Among::allSorted : Among::allAsFound;
+  Distinct different = distinctSlices(order, x.shape(), axis, among);
+  Tensor indices = asIndices(node, different.first);
+  return {x.gather(indices, axis), indices, asIndices(node, different.inverse),
+          asIndices(node, different.counts)};
 }
 
 // ---- boxes ----

@@ -50,12 +50,13 @@ def of_rows(c):
 def back_to_rows(c):
     a, mask, some, other = rows(c)
     where = f"torch.where({mask})[0]"
-    elements = f"({a} > {c.number()})"
+    elements, behind = f"({a} > {c.number()})", [-1] + [1] * (len(c.shape(a)) - 1)
     return c.one(
         f"{a}.index_put(({c.one(mask, where)},), {other}{c.one('', ', accumulate=True')})",
         f"{a}.index_{c.one('add', 'copy')}(0, {where}, {other})",
         f"torch.zeros_like({a}).index_add(0, {where} // 2, {other}, alpha={c.number()})",
         f"{a}.index_fill(0, {where}, {c.number()})",
+        f"{a}.masked_scatter({mask}.view({behind}){c.one('', f'.expand_as({a})')}, {other})",
         f"{a}.masked_scatter({elements}, {a}[{elements}].{c.one('exp', 'sin')}())",
         f"{a}.index_put(torch.where({elements}), {a}[{elements}].{c.one('square', 'relu')}())",
     )

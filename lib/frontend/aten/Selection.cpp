@@ -25,28 +25,55 @@ bool accc::aten::hasSelection(const Arguments &arguments) {
   });
 }
 
+static int64_t elementsOf(Value x) { return cast<RankedTensorType>(x.getType()).getNumElements(); }
+
+static bool isSameComputation(Value a, Value b, int depth);
+
+/// Whether both have the same elements, in whatever shapes.
+static bool areSameElements(Value a, Value b, int depth) {
+  return elementsOf(a) == elementsOf(b) &&
+         isSameComputation(withoutReshapes(a), withoutReshapes(b), depth);
+}
+
+/// Whether both are the same pointwise function of the same elements: ~x.view(...) has those of ~x.
+static bool isSamePointwise(Operation *a, Operation *b, int depth) {
+  return isa<Pointwise>(a) && a->getName() == b->getName() && a->getNumRegions() == 0 &&
+         a->getAttrDictionary() == b->getAttrDictionary() &&
+         a->getNumOperands() == b->getNumOperands() &&
+         getElementTypeOrSelf(a->getResult(0)) == getElementTypeOrSelf(b->getResult(0)) &&
+         llvm::all_of(llvm::zip(a->getOperands(), b->getOperands()), [&](auto pair) {
+           auto [x, y] = pair;
+           return elementsOf(x) == elementsOf(a->getResult(0)) && areSameElements(x, y, depth);
+         });
+}
+
 static bool isSameComputation(Value a, Value b, int depth) {
   if (a == b)
     return true;
   auto first = dyn_cast<OpResult>(a), second = dyn_cast<OpResult>(b);
-  return first && second && depth > 0 && first.getResultNumber() == second.getResultNumber() &&
-         OperationEquivalence::isEquivalentTo(
-             first.getOwner(), second.getOwner(),
-             [&](Value x, Value y) { return success(isSameComputation(x, y, depth - 1)); }, nullptr,
-             OperationEquivalence::IgnoreLocations);
+  if (!first || !second || depth == 0 || first.getResultNumber() != second.getResultNumber())
+    return false;
+  if (a.getType() != b.getType())
+    return isSamePointwise(first.getOwner(), second.getOwner(), depth - 1);
+  return OperationEquivalence::isEquivalentTo(
+      first.getOwner(), second.getOwner(),
+      [&](Value x, Value y) { return success(isSameComputation(x, y, depth - 1)); }, nullptr,
+      OperationEquivalence::IgnoreLocations);
 }
 
 Value accc::aten::withoutReshapes(Value value) {
-  while (auto reshape = value.getDefiningOp<prim::ReshapeOp>())
-    value = reshape->getOperand(0);
+  auto isWhole = [](Operation *op) { // x[:]
+    return isa<prim::SliceOp>(op) && op->getOperand(0).getType() == op->getResult(0).getType();
+  };
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<prim::ReshapeOp>(op) && !isWhole(op))
+      break;
+    value = op->getOperand(0);
+  }
   return value;
 }
 
-bool accc::aten::isSameMask(Value a, Value b) {
-  auto elementsOf = [](Value x) { return cast<RankedTensorType>(x.getType()).getNumElements(); };
-  return elementsOf(a) == elementsOf(b) &&
-         isSameComputation(withoutReshapes(a), withoutReshapes(b), /*depth=*/8);
-}
+bool accc::aten::isSameMask(Value a, Value b) { return areSameElements(a, b, /*depth=*/8); }
 
 Local accc::aten::sizeOf(Caller &caller, Location loc, const Selection &selection,
                          std::optional<int64_t> dim) {

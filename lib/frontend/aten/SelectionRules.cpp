@@ -166,13 +166,46 @@ bool selected::write(SelectedCall &call) {
          giveWritten(call, *x, index->dim, *values, accumulate && *accumulate);
 }
 
+/// Whether a predicate is the mask, for all elements that a tensor of this shape has behind each of
+/// the mask's.
+static bool isMaskInFront(Value predicate, ArrayRef<int64_t> shape, Value mask) {
+  ArrayRef<int64_t> own = cast<RankedTensorType>(mask.getType()).getShape();
+  auto shapeOf = [&] { return cast<RankedTensorType>(predicate.getType()).getShape(); };
+  auto isInFront = [&](ArrayRef<int64_t> all) {
+    return all.size() >= own.size() && all.take_front(own.size()) == own;
+  };
+  if (auto broadcast = predicate.getDefiningOp<prim::BroadcastOp>();
+      broadcast && shapeOf() == shape) {
+    for (auto [i, dim] : llvm::enumerate(broadcast.getDimensions()))
+      if (dim != static_cast<int64_t>(i))
+        return false;
+    predicate = broadcast.getOperand();
+  } else if (shapeOf().size() != shape.size()) {
+    return false; // its dimensions are the last ones
+  }
+  return isInFront(shape) && isInFront(shapeOf()) && isSameMask(predicate, mask);
+}
+
 bool selected::writeAll(SelectedCall &call) {
   const auto *x = call.argument<MutableTensor>("self"),
              *mask = call.argument<MutableTensor>("mask");
   const auto *values = call.argument<Selection>("source");
-  return x && mask && values && x->shape() == mask->shape() &&
-         isSameMask(call.read(*mask), values->mask) &&
+  return x && mask && values && isMaskInFront(call.read(*mask), x->shape(), values->mask) &&
          giveWritten(call, *x, 0, *values, /*accumulates=*/false);
+}
+
+bool selected::writeAllBackward(SelectedCall &call) {
+  const auto *gradient = call.argument<MutableTensor>("grad_output"),
+             *mask = call.argument<MutableTensor>("mask");
+  const auto *sizes = call.argument<SelectedSizes>("sizes");
+  if (!gradient || !mask || !sizes || sizes->dim != 0 ||
+      !isMaskInFront(call.read(*mask), gradient->shape(), sizes->mask))
+    return false;
+  int64_t rank = cast<RankedTensorType>(sizes->mask.getType()).getRank();
+  if (gradient->shape().drop_front(rank) != ArrayRef<int64_t>(sizes->sizes).drop_front())
+    return false;
+  std::optional<Selection> selected = call.select(*gradient, sizes->mask, 0);
+  return selected && call.give(*selected);
 }
 
 // ---- what treats the elements of the mask alike ----

@@ -15,8 +15,9 @@ bool read(SelectedCall &call);
 bool readAll(SelectedCall &call);
 /// Writes back to where the same mask is true: x[mask] = y.
 bool write(SelectedCall &call);
-/// The same as masked_scatter(x, mask, y), of a mask of the shape of x.
+/// The same as masked_scatter(x, mask, y), and its gradient.
 bool writeAll(SelectedCall &call);
+bool writeAllBackward(SelectedCall &call);
 
 /// What treats all in front of the last dimensions of its input alike: what multiplies or
 /// normalizes these, or a sample.
@@ -99,8 +100,6 @@ bool flatten(SelectedCall &call);
 bool scatterAlong(SelectedCall &call);
 /// The gradient of what is read along another dimension than the mask's.
 bool viewBackward(SelectedCall &call);
-/// The gradient of what masked_scatter() writes, of a mask that selects it.
-bool writeAllBackward(SelectedCall &call);
 
 // ---- SelectionBackward.cpp ----
 

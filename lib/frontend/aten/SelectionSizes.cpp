@@ -141,17 +141,6 @@ bool selected::scatterAlong(SelectedCall &call) {
          call.giveForElements([&](int64_t) { return std::optional(self->dim); });
 }
 
-bool selected::writeAllBackward(SelectedCall &call) {
-  const auto *gradient = call.argument<MutableTensor>("grad_output"),
-             *mask = call.argument<MutableTensor>("mask");
-  const auto *sizes = call.argument<SelectedSizes>("sizes");
-  if (!gradient || !mask || !sizes || sizes->sizes.size() != 1 ||
-      gradient->shape() != mask->shape() || !isSameMask(call.read(*mask), sizes->mask))
-    return false;
-  std::optional<Selection> selected = call.select(*gradient, sizes->mask, 0);
-  return selected && call.give(*selected);
-}
-
 bool selected::viewBackward(SelectedCall &call) {
   const auto *gradient = call.argument<Selection>("grad_output");
   const auto *sizes = call.argument<SelectedSizes>("input_sizes");

@@ -130,6 +130,7 @@ class Gleaned(nn.Module):
         parts = self.conv(y.view(7, 2, 3)[rows]).square().sum(0), self.words(classes[rows]).square().sum(0), some[:, 2] @ other[:, -1], y[classes[rows]].cos().sum(0), (some[:, 1:4] * other[:, 2:5]).sum(0)
         shaped = some.view(count, 2, 3).exp().sum((0, 2)), (w.expand(count, 6) * some).sum(0), (torch.ones(count, 6) + torch.zeros(count, 1) - some).square().sum(0)
         shaped += y.index_put((rows,), some * other, accumulate=True), y.masked_scatter(y > 0, y.exp()[y > 0]), (x * y.masked_select(y > 99).sum()).sum()
+        shaped += y.masked_scatter(rows[:, None], self.norm(y.cos()[rows])), y.masked_scatter(~rows[:, None], y.sin()[~rows]), y.masked_scatter(rows[:, None].expand_as(y), y.exp()[rows])
         # Where nothing is selected, 1 / 0 is nowhere, and gradients of what is there for all are 0.
         never = y[x[:, 0] > 99]
         least = never / never.shape[0]

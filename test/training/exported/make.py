@@ -43,6 +43,11 @@ def to_precision(dtype):
     return lambda x: x.to(dtype) if x.is_floating_point() else x.to(dtype.to_complex()) if x.is_complex() else x
 
 
+def cloned(inputs):
+    """For a forward pass that writes into them."""
+    return {name: x.clone() for name, x in inputs.items()}
+
+
 def reals(tensors):
     """Those with fractions, complex ones as pairs."""
     parts = {name: torch.view_as_real(x) if x.is_complex() else x for name, x in tensors.items()}
@@ -56,7 +61,7 @@ def train(model, inputs, dtype):
     optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=RATE)
     results, losses = {}, []
     for step in range(STEPS):
-        found = model(**inputs)
+        found = model(**cloned(inputs))
         loss = weigh(found)
         optimizer.zero_grad()
         loss.backward()
@@ -93,7 +98,7 @@ def trace(model, inputs, path):
     """The module with its loss as torch.jit.trace writes it: a dict of a trace holds nothing but tensors."""
     flat = with_loss(model, gives=lambda loss, found: {"loss": loss} | named(found))
     put_back = keep(flat)
-    traced = torch.jit.trace(flat, example_kwarg_inputs=inputs, check_trace=False, strict=False)
+    traced = torch.jit.trace(flat, example_kwarg_inputs=cloned(inputs), check_trace=False, strict=False)
     traced.load_state_dict(model.state_dict(), strict=False)  # tracing ran it
     put_back()
     torch.jit.save(traced, path)

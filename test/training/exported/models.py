@@ -17,6 +17,20 @@ import spectra
 import tasks
 
 
+class Rescaled(nn.Module):
+    """Writes into its input, as preprocessing does, and reads it behind that."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(6, 3)
+
+    def forward(self, x):
+        before = x.sum(1, keepdim=True)
+        x[:, :2].clamp_(min=0)
+        x.sub_(0.5).div_(0.25)
+        return self.linear(x) * before
+
+
 class Written(nn.Module):
     """Writes into tensors, views and buffers, as PyTorch's programs do."""
 
@@ -630,6 +644,7 @@ CASES = {
     "packed": (tasks.Packed, {"words": words(20, 2, 12), "text": torch.tensor([[0] * 5 + [1] * 4 + [2] * 3, [0] * 7 + [1] * 5]),
                               "target": words(20, 2, 12)}, None, {}),
     "spectra": (spectra.Spectra, {"sound": numbers(3, 63)}, None, {}),
+    "rescaled": (Rescaled, {"x": numbers(4, 6)}, None, {}),
     "opposed": (tasks.Opposed, {"noise": numbers(8, 4), "real": numbers(8, 6)}, None, {}),
 }
 """Name -> (module, inputs, dynamic_shapes, sizes of open dimensions)."""

@@ -162,6 +162,20 @@ Entities embeddingBagBackward(Node &node) {
   return {table.scatter(indices, rows, 0, ScatterKind::add)};
 }
 
+/// From the gradient of each bag, a sum, those of the numbers that its rows are multiplied by.
+Entities embeddingBagFactorsBackward(Node &node) {
+  Tensor g = node.floatIn("grad"), table = node.floatIn("weight"),
+         indices = node.indexIn("indices");
+  if (g.rank() != 2 || table.rank() != 2 || indices.rank() != 1)
+    fail("a gradient of shape " + show(g.shape()) + ", a table of shape " + show(table.shape()) +
+         " and indices of shape " + show(indices.shape()));
+  Tensor bag = node.reshape(node.indexIn("offset2bag"), indices.shape());
+  Tensor products = g.gather(bag, 0) * table.gather(indices, 0);
+  if (int64_t padding = node.integer("padding_idx"); padding >= 0)
+    products = withoutRowsOf(products, indices, padding);
+  return {prim::sum(products, {1})};
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::embeddingOps() {
@@ -186,6 +200,9 @@ ArrayRef<OpRow> accc::aten::embeddingOps() {
       {"_embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, "
        "num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx=-1)",
        embeddingBagBackward},
+      {"_embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, "
+       "mode, padding_idx=-1)",
+       embeddingBagFactorsBackward},
   };
   return rows;
 }

@@ -73,6 +73,8 @@ Tensor accc::frontend::alongAxis(NodeBuilder &node, Tensor indices, ArrayRef<int
     Tensor index = wrapNegative(indices.convert(node.builder().getI64Type()), 1);
     return whereInside(index, 1, index);
   }
+  if (indices.size() == 0) // PyTorch takes none of any shape
+    return indices.convert(node.builder().getI64Type());
   if (indices.rank() != static_cast<int64_t>(shape.size()))
     fail("the indices have the shape " + show(indices.shape()) + " for data of shape " +
          show(shape));

@@ -8,8 +8,8 @@ ZERO = torch.zeros((), dtype=torch.int64)
 BAGS = {"input": torch.tensor([1, 0, 1, 1]), "offsets": torch.tensor([0, 2])}
 
 
-def bag(mode, padding):
-    return lambda x: F.embedding_bag(BAGS["input"], x, BAGS["offsets"], mode=mode, padding_idx=padding)
+def bag(mode, padding, factors=lambda x: None):
+    return lambda x: F.embedding_bag(BAGS["input"], x, BAGS["offsets"], mode=mode, padding_idx=padding, per_sample_weights=factors(x))
 
 
 CORNERS = {
@@ -36,4 +36,6 @@ CORNERS = {
     "rnn_cells": lambda x: torch.rnn_tanh_cell(x, x, x.mT @ x, x.mT @ x) + torch.rnn_relu_cell(x, x, x.mT @ x, x.mT @ x, x[0], x[1]),
     "poisson_full": lambda x: F.poisson_nll_loss(x, torch.tensor([[0.0, 1.0, 2.0], [3.0, 0.5, 9.0]]).to(x), full=True, reduction="none"),
     "addbmm_without_sum": lambda x: torch.baddbmm(torch.ones_like(x)[None], x[None], x[None].mT @ x[None], beta=0),
+    "bag_by_factors": bag("sum", None, lambda x: x.flatten()[:4].exp()), "bag_by_factors_without_first": bag("sum", 0, lambda x: x.flatten()[2:].sin()),
+    "gather_none": lambda x: x + x[0].gather(0, torch.zeros(2, 0, dtype=torch.int64)).sum(),
 }

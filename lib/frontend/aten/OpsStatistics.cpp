@@ -373,6 +373,8 @@ Tensor covariance(Node &node) {
   if (x.rank() > 2)
     fail("a tensor of shape " + show(x.shape()) + " is no matrix");
   x = x.rank() == 2 ? x : x.reshape({1, x.size()});
+  if (node.has("aweights"))
+    x = x.convert(promoteTypes(x.elementType(), node.in("aweights").elementType()));
   double correction = node.number("correction");
   auto products = [&](Tensor a, Tensor b) {
     Tensor c = prim::dotGeneral(a, b, {}, {}, {1}, {1});
@@ -390,7 +392,8 @@ Tensor covariance(Node &node) {
   Tensor centred = x - mean.broadcastAlong(x.shape(), {1});
   Tensor lost = all.full(correction);
   if (node.has("aweights")) {
-    Tensor squares = *weights * node.reshape(node.in("aweights"), weights->shape());
+    Tensor amounts = node.in("aweights").convert(x.elementType());
+    Tensor squares = *weights * node.reshape(amounts, weights->shape());
     lost = prim::sum(squares, {0}) * correction / all;
   }
   Tensor c = products(centred, centred * wide), freedom = prim::max(all - lost, 0.0);

@@ -534,6 +534,7 @@ COVARIANCES = {
     "cov": lambda x: torch.cov(x) + torch.cov(x[0], correction=0),
     "cov_weighted": lambda x: torch.cov(x, fweights=torch.tensor([2, 0, 1]), aweights=x.exp().mean(0)) + torch.cov(x[0], correction=0, aweights=x[1].exp()),
     "cov_repeated": lambda x: torch.cov(x, fweights=torch.tensor([2, 3, 1])),
+    "cov_of_types": lambda x: torch.cov(x, aweights=x.double().exp().mean(0)).to(x) + torch.cov(x, aweights=torch.tensor([0.5, 2, 1.5]).half()),
     "corrcoef": lambda x: torch.corrcoef(x.t() @ torch.tensor([[1.0, 2, 0, -1], [0.5, 0, 1, 3]]).to(x)),
 }
 """Operators that PyTorch traces, but does not export."""

@@ -80,6 +80,28 @@ Entities crossEntropy(Node &node) {
                                   {scores.x, scores.target, node.optional("weight")}, attributes))};
 }
 
+/// A linear layer and the loss of its scores, which PyTorch computes for some rows at a time. The
+/// gradients that it gives beside a reduced loss are for its own backward pass.
+Entities lossOfLinear(Node &node, int64_t reduction) {
+  Tensor x = node.floatIn("input");
+  auto ofItsType = [&](StringRef name) { return node.floatIn(name).convert(x.elementType()); };
+  Value bias = node.has("linear_bias") ? ofItsType("linear_bias").get() : Value();
+  Tensor scores = node.make<nn::LinearOp>({x, ofItsType("linear_weight"), bias},
+                                          {node.flag("transpose_w", true)});
+  node.set("self", scores.get());
+  node.set("reduction", reduction);
+  return crossEntropy(node);
+}
+Entities reducedLossOfLinear(Node &node) {
+  Entities results = lossOfLinear(node, node.string("reduction") == "sum" ? 2 : 1);
+  results.resize(4, Entity::none());
+  return results;
+}
+Entities lossesOfLinear(Node &node) {
+  node.set("label_smoothing", 0.0);
+  return lossOfLinear(node, 0);
+}
+
 Entities nll(Node &node) {
   ClassScores scores(node);
   return {scores.finish(
@@ -252,6 +274,14 @@ ArrayRef<OpRow> accc::aten::lossOps() {
       {"cross_entropy_loss(self, target, weight=None, reduction=1, ignore_index=-100, "
        "label_smoothing=0.0)",
        crossEntropy, None, selected::classLoss},
+      {"torch_nn::_linear_cross_entropy_batch_chunked(input, linear_weight, target, linear_bias, "
+       "weight, reduction, ignore_index, label_smoothing, batch_chunk_size, acc_policy, acc_dtype, "
+       "allow_retain_graph, compute_input_grad, compute_linear_weight_grad, "
+       "compute_linear_bias_grad)",
+       reducedLossOfLinear},
+      {"torch_nn::_linear_cross_entropy_batch_chunked_no_reduction(input, linear_weight, target, "
+       "linear_bias, weight, ignore_index, batch_chunk_size, acc_policy, acc_dtype)",
+       lossesOfLinear},
       {"nll_loss(self, target, weight=None, reduction=1, ignore_index=-100)", nll, None,
        selected::classLoss},
       {"nll_loss_nd(self, target, weight=None, reduction=1, ignore_index=-100)", nll, None,

@@ -31,6 +31,20 @@ class Rescaled(nn.Module):
         return self.linear(x) * before
 
 
+class Headed(nn.Module):
+    """A head over many classes and its loss together, which PyTorch computes for some rows at a time."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.head = nn.Linear(6, 8), nn.Linear(8, 5)
+
+    def forward(self, x):
+        x, target = self.first(x).tanh(), torch.tensor([3, 1, 0, 2, 4])
+        loss = functools.partial(F.linear_cross_entropy, x, self.head.weight, options=nn.LinearCrossEntropyOptions(batch_chunk_size=2))
+        each = loss(target, weight=torch.arange(1.0, 6).to(x), reduction="none", ignore_index=2)
+        return loss(target, linear_bias=self.head.bias), loss(torch.full((5, 5), 0.2).tril().to(x), reduction="sum"), each
+
+
 class Written(nn.Module):
     """Writes into tensors, views and buffers, as PyTorch's programs do."""
 
@@ -644,6 +658,7 @@ CASES = {
     "packed": (tasks.Packed, {"words": words(20, 2, 12), "text": torch.tensor([[0] * 5 + [1] * 4 + [2] * 3, [0] * 7 + [1] * 5]),
                               "target": words(20, 2, 12)}, None, {}),
     "spectra": (spectra.Spectra, {"sound": numbers(3, 63)}, None, {}),
+    "headed": (Headed, {"x": numbers(5, 6)}, None, {}),
     "rescaled": (Rescaled, {"x": numbers(4, 6)}, None, {}),
     "opposed": (tasks.Opposed, {"noise": numbers(8, 4), "real": numbers(8, 6)}, None, {}),
 }

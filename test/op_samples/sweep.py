@@ -14,6 +14,7 @@ import warnings
 import torch
 
 import checking
+import judging
 import known
 import modules
 import samples as sampling
@@ -21,30 +22,9 @@ import targets
 from workers import each_result
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOGETHER = 8  # samples in one module
-SECONDS = 300  # for an operator
-
-
-def judge(parts, task, folder):
-    """A verdict and a message for each of some samples, checked together; in halves where not all of them are right."""
-    try:
-        compiler = checking.Compiler(task.accc, task.target, task.limit * len(parts))
-        wrong = checking.check(sampling.Samples(parts), task.format, compiler, folder)
-        verdict, message = ("wrong" if wrong else "right"), "\n".join(wrong)
-    except checking.NoExport as error:
-        verdict, message = "no export", str(error)
-    except checking.Refused as error:
-        verdict, message = "refused", str(error)
-    except checking.Crash as error:
-        verdict, message = "crash", str(error)
-    except checking.TooSlow as error:
-        verdict, message = "too slow", str(error)
-    except Exception as error:
-        verdict, message = "no reference", f"{type(error).__name__}: {str(error)[:300]}"
-    if verdict == "right" or len(parts) == 1:
-        return [(part, verdict, message) for part in parts]
-    half = len(parts) // 2
-    return judge(parts[:half], task, folder) + judge(parts[half:], task, folder)
+TOGETHER = 32  # samples in one module
+OPERATORS = 8  # in one task
+SECONDS = 900  # for a task, which ends what it has begun
 
 
 def everything():
@@ -52,29 +32,32 @@ def everything():
     return {**sampling.operators(), **modules.modules()}
 
 
-def check_operator(task):
-    """A row for each sample of an operator or a module."""
+def check_operators(task):
+    """A row for each sample of some operators or modules, many of which make one module."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # PyTorch's exporters say much
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    info, rows, end = everything()[task.operator], [], time.monotonic() + SECONDS
-    samples_of = modules.module_samples if task.operator in modules.modules() else sampling.operator_samples
+    task.end = time.monotonic() + SECONDS
     with tempfile.TemporaryDirectory() as folder:
-        for kind, samples in given(samples_of, info, task):
-            for parts in batches(samples):
-                late = time.monotonic() > end
-                judged = [(x, "not run", f"the operator took {SECONDS} s") for x in parts] if late else judge(parts, task, pathlib.Path(folder))
-                for part, verdict, message in judged:
-                    if verdict == "wrong" and (why := known.difference(task.operator, message)):
-                        verdict, message = "known", why
-                    rows.append({"operator": task.operator, "kind": kind, "sample": part.text[:300], "verdict": verdict, "message": message})
-    return rows
+        return [
+            row(*x, *found)
+            for batch in batches([x for name in task.names for x in samples_of(name, task)])
+            for x, found in zip(batch, judging.judge([part for _, _, part in batch], task, pathlib.Path(folder)))
+        ]
 
 
-def given(samples_of, info, task):
-    """All samples by kind; nothing of an operator of which PyTorch can make none here (sparse tensors, say)."""
+def row(operator, kind, part, verdict, message):
+    if verdict == "wrong" and (why := known.difference(operator, message)):
+        verdict, message = "known", why
+    return {"operator": operator, "kind": kind, "sample": part.text[:300], "verdict": verdict, "message": message}
+
+
+def samples_of(name, task):
+    """All samples of an operator or a module, with its name and their kind; nothing of an operator of which PyTorch can make
+    none here (sparse tensors, say)."""
+    find = modules.module_samples if name in modules.modules() else sampling.operator_samples
     try:
-        return list(samples_of(info, task.dtype, task.samples))
+        return [(name, kind, part) for kind, parts in find(everything()[name], task.dtype, task.samples) for part in parts]
     except Exception:
         return []
 
@@ -97,9 +80,9 @@ def main(text):
     options = parser.parse_args()
     options.target = targets.find(options.target, options.accc)
     names = [n for n, info in everything().items() if re.search(options.operators, n) and options.dtype in info.dtypes]
-    tasks = [argparse.Namespace(**{**vars(options), "operator": name}) for name in names]
+    tasks = [argparse.Namespace(**vars(options), names=names[i : i + OPERATORS]) for i in range(0, len(names), OPERATORS)]
     rows = []
-    for found in each_result(check_operator, tasks, options.jobs, tasks_per_process=20):
+    for found in each_result(check_operators, tasks, options.jobs, tasks_per_process=4):
         rows += found
         report(found)
     counts = collections.Counter(row["verdict"] for row in rows)
@@ -111,10 +94,10 @@ def main(text):
 
 def report(rows):
     """A line for each verdict of an operator but right ones, with its first sample and message."""
-    first = {}
+    same = {}
     for row in rows:
-        first.setdefault((row["kind"], row["verdict"]), row)
-    for (kind, verdict), row in first.items():
+        same.setdefault((row["operator"], row["kind"], row["verdict"]), []).append(row)
+    for (operator, kind, verdict), found in same.items():
         if verdict != "right":
-            count = sum(other["verdict"] == verdict and other["kind"] == kind for other in rows)
-            print(f"{row['operator']} ({kind}): {count} {verdict}, as ({row['sample'][:100]}): {row['message'][:300]}", flush=True)
+            first = found[0]
+            print(f"{operator} ({kind}): {len(found)} {verdict}, as ({first['sample'][:100]}): {first['message'][:300]}", flush=True)

@@ -253,6 +253,9 @@ def _unknown(func, args, kwargs) -> Iterator[str]:
     """What exporters of ONNX leave out without a word; of lookups the newer one leaves the call in the file."""
     if func is not torch.ops.aten.embedding.default:
         yield from (text for name, text in _UNKNOWN.items() if _argument(name, func, args, kwargs))
+    scatters = (torch.ops.aten.scatter_reduce, torch.ops.aten.scatter_reduce_)
+    if func.overloadpacket in scatters and _argument("reduce", func, args, kwargs) == "mean":
+        yield "scatter_reduce takes a mean, of which they write the last element"
 
 
 def _mistaken(func, args, kwargs) -> str | None:

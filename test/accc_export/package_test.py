@@ -85,6 +85,14 @@ class Scattered(nn.Linear):
         return torch.zeros(2, 4).index_put((torch.tensor([0, 1, 0]),), super().forward(x), accumulate=True)
 
 
+class ScatteredMeans(nn.Linear):
+    def __init__(self):
+        super().__init__(4, 4)
+
+    def forward(self, x):
+        return x.scatter_reduce(0, torch.zeros(3, 4, dtype=torch.long), super().forward(x), "mean")
+
+
 class Distances(nn.Linear):
     def __init__(self):
         super().__init__(4, 4)
@@ -346,6 +354,7 @@ class PackageTest(unittest.TestCase):
         self.refused("gets wrong: index_put.accumulate=True.", Scattered(), torch.randn(3, 4))
         self.refused("gets wrong: cdist", Distances(), torch.randn(3, 4))
         self.refused("number of its own .*ends in .pt2", nn.AvgPool2d(2, divisor_override=3), torch.randn(1, 2, 4, 4))
+        self.refused("takes a mean.*ends in .pt2", ScatteredMeans(), torch.randn(3, 4))
         smooth = nn.CrossEntropyLoss(label_smoothing=0.1)
         self.refused("smooths labels .*ends in .pt2", smooth, (x, torch.tensor([0, 3, 1])))
         self.refused("keeps statistics .*ends in .pt2", nn.InstanceNorm1d(3, track_running_stats=True, momentum=None), x)

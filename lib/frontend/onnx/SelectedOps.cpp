@@ -68,20 +68,27 @@ static Result binary(const SelectedNode &node) {
   return result;
 }
 
-/// Of numbers, or of lists of one, what selected elements leave of a greater number is how many
-/// elements another mask selects.
-static Result difference(const SelectedNode &node) {
-  std::optional<aten::SelectedSizes> sizes = node.inputAs<aten::SelectedSizes>(1);
-  bool isList = sizes && sizes->sizes.size() == 1;
-  if (!isList && !node.countedMask(1))
+/// Of numbers, or of lists of one: how many elements a mask selects and a number are together, and
+/// what they leave of a greater number, is how many another mask selects.
+static Result sumOrDifference(const SelectedNode &node) {
+  SmallVector<Local> operands;
+  bool isList = false, isCounted = false;
+  for (size_t i = 0; i < node.node.inputs(); ++i) {
+    std::optional<aten::SelectedSizes> sizes = node.inputAs<aten::SelectedSizes>(i);
+    bool isOne = sizes && sizes->sizes.size() == 1;
+    operands.push_back(isOne ? node.call("reshape", {{"self", node.countOf(sizes->mask)},
+                                                     {"shape", aten::Integers{1}}})
+                             : node.input(i));
+    isList |= isOne;
+    isCounted |= isOne || node.countedMask(i);
+  }
+  if (!isCounted || operands.size() != 2)
     return binary(node);
-  Local taken = node.input(1);
-  if (isList)
-    taken =
-        node.call("reshape", {{"self", node.countOf(sizes->mask)}, {"shape", aten::Integers{1}}});
-  Local left = node.call("sub.Tensor", {{"self", node.input(0)}, {"other", taken}});
-  Value rest = node.maskOfNumber(std::get<aten::MutableTensor>(left));
-  return rest ? Result(node.countOf(rest)) : isList ? std::nullopt : Result(left);
+  Local result = node.call(binaryOp(node.node.proto().op_type()),
+                           {{"self", operands[0]}, {"other", operands[1]}});
+  const auto *number = std::get_if<aten::MutableTensor>(&result);
+  Value mask = number ? node.maskOfNumber(*number) : Value();
+  return mask ? Result(node.countOf(mask)) : isList ? std::nullopt : Result(result);
 }
 
 static Result raised(const SelectedNode &node) {
@@ -241,12 +248,12 @@ SelectedRule accc::onnx_import::selectedRule(StringRef op) {
     return rule;
   if (kElementwise.contains((" " + op + " ").str()))
     return [](const SelectedNode &node) { return node.ofElements(); };
-  if (op != "Pow" && op != "Sub" && !binaryOp(op).empty())
+  if (!llvm::is_contained({"Pow", "Add", "Sub"}, op) && !binaryOp(op).empty())
     return binary;
   if (op.starts_with("Reduce") && op != "ReduceProd" && op != "ReduceLogSum")
     return reduce;
   return llvm::StringSwitch<SelectedRule>(op)
-      .Case("Sub", difference)
+      .Cases("Add", "Sub", sumOrDifference)
       .Case("Pow", raised)
       .Case("Where", where)
       .Case("Cast", cast)

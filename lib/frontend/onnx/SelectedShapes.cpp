@@ -77,6 +77,27 @@ static Result gatherElements(const SelectedNode &node) {
       {{"self", node.input(0)}, {"dim", node.node.integer("axis", 0)}, {"index", node.input(1)}});
 }
 
+static Result scatterElements(const SelectedNode &node) {
+  std::string reduction = node.node.string("reduction", "none");
+  std::vector<aten::NamedLocal> arguments{{"self", node.input(0)},
+                                          {"dim", node.node.integer("axis", 0)},
+                                          {"index", node.input(1)},
+                                          {"src", node.input(2)}};
+  if (reduction == "none")
+    return node.call("scatter.src", arguments);
+  if (reduction == "add")
+    return node.call("scatter_add", arguments);
+  StringRef kind = llvm::StringSwitch<StringRef>(reduction)
+                       .Case("mul", "prod")
+                       .Case("max", "amax")
+                       .Case("min", "amin")
+                       .Default("");
+  if (kind.empty())
+    return std::nullopt;
+  arguments.push_back({"reduce", kind.str()});
+  return node.call("scatter_reduce.two", arguments);
+}
+
 // ---- sizes ----
 
 /// A list of which one is the number of selected elements, or none.
@@ -420,6 +441,7 @@ SelectedRule accc::onnx_import::selectedShapeRule(StringRef op) {
       .Case("GatherND", gatherND)
       .Case("ScatterND", scatterND)
       .Case("GatherElements", gatherElements)
+      .Cases("Scatter", "ScatterElements", scatterElements)
       .Case("Shape", shapeOf)
       .Case("Size", size)
       .Case("ReduceProd", reduceProd)

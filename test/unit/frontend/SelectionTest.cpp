@@ -86,6 +86,44 @@ TEST_CASE("what a mask selects is summed in products, and padded to a size that 
   CHECK(results["padded"].values == std::vector<double>(6, -1));
 }
 
+TEST_CASE("what a mask selects is scattered at selected indices, and followed by others") {
+  auto model = importText(R"(
+    g (float[4] x, int64[4] to) => (float[2] added, float[2] product, float[2] least,
+                                    float[2] greatest, float total) {
+      none = Constant<value_floats = [0.0]>()
+      base = Constant<value_floats = [1.0, 4.0]>()
+      mask = Greater(x, none)
+      places = NonZero(mask)
+      rows = Transpose(places)
+      some = GatherND(x, rows)
+      at = GatherND(to, rows)
+      added = ScatterElements<axis = 0, reduction = "add">(base, at, some)
+      product = ScatterElements<axis = 0, reduction = "mul">(base, at, some)
+      least = ScatterElements<axis = 0, reduction = "min">(base, at, some)
+      greatest = ScatterElements<axis = 0, reduction = "max">(base, at, some)
+      one = Constant<value_ints = [1]>()
+      size = Shape(some)
+      more = Add(size, one)
+      halves = ConstantOfShape<value = float[1] {0.5}>(more)
+      five = Constant<value_floats = [5.0]>()
+      longer = Concat<axis = 0>(some, five)
+      halved = Mul(longer, halves)
+      total = ReduceSum<keepdims = 0>(halved)
+    })",
+                          {}, 18);
+  REQUIRE(model.problems() == "");
+  auto results = model.run({{"x", array({4}, {3, -1, 2, 0})}, {"to", array({4}, {1, 0, 1, 0})}});
+  CHECK(results["added"].values == std::vector<double>{1, 9});
+  CHECK(results["product"].values == std::vector<double>{1, 24});
+  CHECK(results["least"].values == std::vector<double>{1, 2});
+  CHECK(results["greatest"].values == std::vector<double>{1, 4});
+  CHECK(results["total"].values == std::vector<double>{5});
+  results = model.run({{"x", array({4}, {-3, -1, -2, 0})}, {"to", array({4}, {1, 0, 1, 0})}});
+  CHECK(results["added"].values == std::vector<double>{1, 4});
+  CHECK(results["product"].values == std::vector<double>{1, 4});
+  CHECK(results["total"].values == std::vector<double>{2.5});
+}
+
 TEST_CASE("Unique takes all NaNs as one and 64-bit integers exactly") {
   auto model = importText(R"(
     g (float x) => (int64[n] counts, float[n] values, int64[k] large) {

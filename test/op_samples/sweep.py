@@ -40,14 +40,14 @@ def check_operators(task):
     task.end = time.monotonic() + SECONDS
     with tempfile.TemporaryDirectory() as folder:
         return [
-            row(*x, *found)
+            row(*x, *found, task.dtype)
             for batch in batches([x for name in task.names for x in samples_of(name, task)])
             for x, found in zip(batch, judging.judge([part for _, _, part in batch], task, pathlib.Path(folder)))
         ]
 
 
-def row(operator, kind, part, verdict, message):
-    if verdict == "wrong" and (why := known.difference(operator, message)):
+def row(operator, kind, part, verdict, message, dtype):
+    if verdict == "wrong" and (why := known.difference(operator, message, dtype)):
         verdict, message = "known", why
     return {"operator": operator, "kind": kind, "sample": part.text[:300], "verdict": verdict, "message": message}
 

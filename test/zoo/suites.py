@@ -3,7 +3,7 @@
 
 import importlib
 
-SUITES = ("timm", "huggingface", "torchbench")
+SUITES = ("timm", "huggingface", "torchbench", "libraries")
 
 
 def load(suite: str):

@@ -118,8 +118,8 @@ static bool fitsMask(const SelectedCall &call, bool ofQueries, bool ofKeys) {
 /// Samples or heads; queries; keys with their values; or both.
 bool selected::attention(SelectedCall &call) {
   const auto *q = call.argument<Selection>("query"), *k = call.argument<Selection>("key"),
-             *v = call.argument<Selection>("value");
-  bool isOfSamples = llvm::none_of(std::array{q, k, v}, [](const Selection *each) {
+             *v = call.argument<Selection>("value"), *mask = call.argument<Selection>("attn_mask");
+  bool isOfSamples = llvm::none_of(std::array{q, k, v, mask}, [](const Selection *each) {
     return isAlong(each, 1) || isAlong(each, 2);
   });
   if (isOfSamples)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Writes at selected indices along a dimension, and of what masks select.
+// Reads and writes at indices that a mask selects, along a dimension.
 #include "frontend/aten/Selection.h"
 #include "frontend/aten/SelectionRules.h"
 
@@ -48,6 +48,28 @@ bool selected::giveAdded(SelectedCall &call, const MutableTensor &x, StringRef p
   return call.giveCall(arguments);
 }
 
+/// Whether what is written, if it is no number, is selected as the indices are.
+static bool hasSource(const SelectedCall &call, int64_t dim, StringRef parameter) {
+  const auto *source = call.argument<Selection>(parameter);
+  return source ? source->dim == dim : !call.isGiven(parameter);
+}
+
+/// Writes at the selected indices along a dimension of `self`.
+static bool giveWrittenAlong(SelectedCall &call, int64_t dim) {
+  const auto &x = *call.argument<MutableTensor>("self");
+  const auto &index = *call.argument<Selection>("index");
+  MutableTensor places = selected::orBehind(call, index, x.shape()[dim]);
+  return selected::giveOverwritten(call, x, dim, call.withElements("index", places));
+}
+
+/// Adds what is selected with the indices along a dimension of `self`.
+static bool giveAddedAlong(SelectedCall &call, int64_t dim, StringRef parameter) {
+  const auto *source = call.argument<Selection>(parameter);
+  return source && source->dim == dim &&
+         selected::giveAdded(call, *call.argument<MutableTensor>("self"), parameter,
+                             call.filled(*source, int64_t(0)));
+}
+
 // ---- slices ----
 
 /// The dimension of x along which an operator writes at selected indices.
@@ -63,21 +85,12 @@ static std::optional<int64_t> writtenDim(const SelectedCall &call) {
 
 bool selected::addAlong(SelectedCall &call) {
   std::optional<int64_t> dim = writtenDim(call);
-  const auto *source = call.argument<Selection>("source");
-  return dim && source && source->dim == *dim &&
-         giveAdded(call, *call.argument<MutableTensor>("self"), "source",
-                   call.filled(*source, int64_t(0)));
+  return dim && giveAddedAlong(call, *dim, "source");
 }
 
 bool selected::writeAlong(SelectedCall &call) {
   std::optional<int64_t> dim = writtenDim(call);
-  const auto *source = call.argument<Selection>("source");
-  if (!dim || (call.isGiven("source") && (!source || source->dim != *dim)))
-    return false;
-  const auto &x = *call.argument<MutableTensor>("self");
-  const auto &index = *call.argument<Selection>("index");
-  return giveOverwritten(call, x, *dim,
-                         call.withElements("index", orBehind(call, index, x.shape()[*dim])));
+  return dim && hasSource(call, *dim, "source") && giveWrittenAlong(call, *dim);
 }
 
 // ---- elements ----
@@ -94,28 +107,14 @@ static std::optional<int64_t> elementsDim(const SelectedCall &call) {
   return dim == index->dim ? std::optional(dim) : std::nullopt;
 }
 
-/// Whether what is written has an element for each index.
-static bool hasSource(const SelectedCall &call, int64_t dim) {
-  const auto *source = call.argument<Selection>("src");
-  return source ? source->dim == dim : !call.isGiven("src");
-}
-
 bool selected::addElements(SelectedCall &call) {
   std::optional<int64_t> dim = elementsDim(call);
-  const auto *source = call.argument<Selection>("src");
-  return dim && source && hasSource(call, *dim) &&
-         giveAdded(call, *call.argument<MutableTensor>("self"), "src",
-                   call.filled(*source, int64_t(0)));
+  return dim && giveAddedAlong(call, *dim, "src");
 }
 
 bool selected::writeElements(SelectedCall &call) {
   std::optional<int64_t> dim = elementsDim(call);
-  if (!dim || !hasSource(call, *dim))
-    return false;
-  const auto &x = *call.argument<MutableTensor>("self");
-  const auto &index = *call.argument<Selection>("index");
-  return giveOverwritten(call, x, *dim,
-                         call.withElements("index", orBehind(call, index, x.shape()[*dim])));
+  return dim && hasSource(call, *dim, "src") && giveWrittenAlong(call, *dim);
 }
 
 bool selected::readElements(SelectedCall &call) {

@@ -27,20 +27,34 @@ FACTOR, RELATIVE, ABSOLUTE = 16, 2e-5, 1e-6
 LAST_PLACE = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
 
 
-class NoExport(Exception):
+class Unjudged(Exception):
+    """Why no numbers were compared."""
+
+    verdict: str
+
+
+class NoExport(Unjudged):
     """PyTorch writes no file, or one that is wrong itself."""
 
+    verdict = "no export"
 
-class Refused(Exception):
+
+class Refused(Unjudged):
     """accc says why it does not take the file."""
 
+    verdict = "refused"
 
-class Crash(Exception):
+
+class Crash(Unjudged):
     """accc ends without a word of its own or not at all, or a kernel does what it must not."""
 
+    verdict = "crash"
 
-class TooSlow(Exception):
+
+class TooSlow(Unjudged):
     """A library's run takes longer than allowed: on a machine that interprets its kernels, no fault."""
+
+    verdict = "too slow"
 
 
 @dataclasses.dataclass

@@ -45,13 +45,7 @@ def _verdict(parts, task, folder):
         compiler = checking.Compiler(task.accc, task.target, task.limit * len(parts), COMPILE_SECONDS + 5 * len(parts))
         wrong = checking.check(sampling.Samples(parts), task.format, compiler, folder)
         return ("wrong", "\n".join(wrong)) if wrong else ("right", "")
-    except checking.NoExport as error:
-        return "no export", str(error)
-    except checking.Refused as error:
-        return "refused", str(error)
-    except checking.Crash as error:
-        return "crash", str(error)
-    except checking.TooSlow as error:
-        return "too slow", str(error)
+    except checking.Unjudged as error:
+        return error.verdict, str(error)
     except Exception as error:
         return "no reference", f"{type(error).__name__}: {str(error)[:300]}"

@@ -53,14 +53,8 @@ def judge(program, options, folder):
         if wrong and rounding_decides(program, options, folder):
             return "rounding", "\n".join(wrong)
         return ("wrong" if wrong else "right"), "\n".join(wrong)
-    except checking.NoExport as error:
-        return "no export", str(error)
-    except checking.Refused as error:
-        return "refused", str(error)
-    except checking.Crash as error:
-        return "crash", str(error)
-    except checking.TooSlow as error:
-        return "too slow", str(error)
+    except checking.Unjudged as error:
+        return error.verdict, str(error)
 
 
 def fits(program, format, folder):

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TorchScript modules: names, state, shapes, what is refused and where, and damaged files.
 #include "ArchiveEdit.h"
-#include "ModelText.h"
+#include "TorchScriptText.h"
 
-#include "frontend/torchscript/Import.h"
-
-#include "llvm/Support/MemoryBuffer.h"
 #include <catch2/catch.hpp>
 
 #include <random>
@@ -16,48 +13,13 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// The bytes of test/training/FILE.pt.
-std::string module(const std::string &file) {
-  auto buffer = llvm::MemoryBuffer::getFile(ACCC_TRAINING "/" + file + ".pt");
-  REQUIRE(buffer);
-  return (*buffer)->getBuffer().str();
-}
-
-Imported import(const std::string &bytes, const ImportOptions &options = {}) {
-  Imported imported;
-  imported.context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
-  imported.result = importTorchScriptBytes(bytes, options, *imported.context);
-  return imported;
-}
-
-ImportOptions typed(std::map<std::string, InputType> types,
-                    std::map<std::string, int64_t> dimensions = {}) {
-  ImportOptions options;
-  options.inputTypes = std::move(types);
-  options.dimensions = std::move(dimensions);
-  return options;
-}
-
 const ImportOptions kWords = typed({{"words", {"int64", {"3", "5"}}}});
-const ImportOptions kX = typed({{"x", {"float32", {"4", "6"}}}});
-
-/// What a module gives whose forward is `body`, in the place of that of
-/// test/training/scripted/loop.
-std::string withBody(const std::string &body) {
-  return changed(
-      module("scripted/refused/loop"), "code/__torch__/modules.py", [&](std::string &text) {
-        text = "class Loop(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n"
-               "  def forward(self: __torch__.modules.Loop,\n      x: Tensor) -> Tensor:\n" +
-               body;
-      });
-}
-
-std::string problemsOf(const std::string &body) { return import(withBody(body), kX).problems(); }
+const ImportOptions kX = typedX();
 
 } // namespace
 
 TEST_CASE("TorchScript: names and roles are the module's") {
-  Imported model = import(module("scripted/state/scripted"), kWords);
+  Imported model = importScripted(scriptedModule("scripted/state/scripted"), kWords);
   REQUIRE(model.problems().empty());
   CHECK_THAT(model.role("words"), Contains("input"));
   CHECK_THAT(model.role("embedding.weight"), Contains("parameter"));
@@ -73,39 +35,42 @@ TEST_CASE("TorchScript: names and roles are the module's") {
 }
 
 TEST_CASE("TorchScript: shapes come from the examples of a trace or from the options") {
-  std::string traced = module("exported/cnn/traced"),
-              scripted = module("scripted/control/scripted");
-  Imported model = import(traced);
+  std::string traced = scriptedModule("exported/cnn/traced"),
+              scripted = scriptedModule("scripted/control/scripted");
+  Imported model = importScripted(traced);
   CHECK(model.problems().empty());
   CHECK_THAT(model.text(), Contains("tensor<2x3x15x17xf32>"));
-  CHECK_THAT(import(scripted).problems(), Contains("--input x=float32[8,16]"));
-  CHECK_THAT(import(scripted, typed({{"x", {"float32", {"batch", "6"}}}})).problems(),
+  CHECK_THAT(importScripted(scripted).problems(), Contains("--input x=float32[8,16]"));
+  CHECK_THAT(importScripted(scripted, typed({{"x", {"float32", {"batch", "6"}}}})).problems(),
              Contains("fix them with -D batch=N"));
-  Imported sized = import(scripted, typed({{"x", {"float32", {"batch", "6"}}}}, {{"batch", 5}}));
+  Imported sized =
+      importScripted(scripted, typed({{"x", {"float32", {"batch", "6"}}}}, {{"batch", 5}}));
   CHECK(sized.problems().empty());
   CHECK_THAT(sized.text(), Contains("tensor<5x6xf32>"));
-  CHECK_THAT(import(scripted, typed({{"x", {"float33", {"4", "6"}}}})).problems(),
+  CHECK_THAT(importScripted(scripted, typed({{"x", {"float33", {"4", "6"}}}})).problems(),
              Contains("'float33' is no element type"));
-  CHECK_THAT(import(scripted, typed({{"y", {"float32", {"4", "6"}}}})).problems(),
+  CHECK_THAT(importScripted(scripted, typed({{"y", {"float32", {"4", "6"}}}})).problems(),
              Contains("forward has no argument of this name"));
   // An optional argument is given, too.
-  Imported biased =
-      import(scripted, typed({{"x", {"float32", {"4", "6"}}}, {"bias", {"float32", {"6"}}}}));
+  Imported biased = importScripted(
+      scripted, typed({{"x", {"float32", {"4", "6"}}}, {"bias", {"float32", {"6"}}}}));
   CHECK(biased.problems().empty());
   CHECK_THAT(biased.role("bias"), Contains("input"));
 }
 
 TEST_CASE("TorchScript: inputs in lists, tuples and dicts are called as torch.export calls them") {
-  Imported traced = import(module("scripted/nested/traced"));
+  Imported traced = importScripted(scriptedModule("scripted/nested/traced"));
   REQUIRE(traced.problems().empty());
   for (const char *input : {"batch_words", "batch_b_1", "levels_0", "levels_1", "pair_0", "pair_1"})
     CHECK_THAT(traced.role(input), Contains("input"));
-  CHECK_THAT(import(module("scripted/nested/traced"), typed({}, {{"levels_2.0", 5}})).problems(),
-             Contains("levels_2.0"));
+  CHECK_THAT(
+      importScripted(scriptedModule("scripted/nested/traced"), typed({}, {{"levels_2.0", 5}}))
+          .problems(),
+      Contains("levels_2.0"));
 
   // A scripted module says how many there are only by --input.
   auto problems = [](const std::map<std::string, InputType> &types) {
-    return import(module("scripted/nested/scripted"), typed(types)).problems();
+    return importScripted(scriptedModule("scripted/nested/scripted"), typed(types)).problems();
   };
   InputType square = {"float32", {"2", "2"}};
   CHECK_THAT(problems({}), Contains("the list 'levels'") &&
@@ -125,14 +90,15 @@ TEST_CASE("TorchScript: inputs in lists, tuples and dicts are called as torch.ex
 
 TEST_CASE("TorchScript: arguments that are no tensors") {
   auto problems = [](const std::string &type, std::map<std::string, InputType> types = {}) {
-    std::string changedType = changed(
-        module("scripted/refused/loop"), "code/__torch__/modules.py", [&](std::string &text) {
-          text = "class Loop(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
-                 "  training : bool\n"
-                 "  def forward(self: __torch__.modules.Loop,\n      x: " +
-                 type + ") -> Tensor:\n    return torch.zeros([2])\n";
-        });
-    return import(changedType, typed(std::move(types))).problems();
+    std::string changedType =
+        changed(scriptedModule("scripted/refused/loop"), "code/__torch__/modules.py",
+                [&](std::string &text) {
+                  text = "class Loop(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+                         "  training : bool\n"
+                         "  def forward(self: __torch__.modules.Loop,\n      x: " +
+                         type + ") -> Tensor:\n    return torch.zeros([2])\n";
+                });
+    return importScripted(changedType, typed(std::move(types))).problems();
   };
   InputType row = {"float32", {"2"}};
   for (const char *type : {"int", "List[int]", "Dict[str, float]", "Dict[Tensor, Tensor]",
@@ -144,23 +110,6 @@ TEST_CASE("TorchScript: arguments that are no tensors") {
   CHECK(problems("Dict[int, Tensor]", {{"x_3", row}}).empty());
   CHECK_THAT(problems("Dict[int, Tensor]", {{"x_a", row}}), Contains("the dict 'x'"));
   CHECK(problems("Dict[str, List[Tensor]]", {{"x_a_b_0", row}, {"x_a_b_1", row}}).empty());
-}
-
-TEST_CASE("TorchScript: a mask that decides a size must be known") {
-  CHECK_THAT(problemsOf("    return torch.masked_select(x, torch.gt(x, 0))\n"),
-             Contains("the mask that selects elements, which decides how many there are "
-                      "(torch.where(mask, x, 0), or a product with the mask, keeps all), must be "
-                      "known at compile time"));
-  std::string selected = "    y = torch.masked_select(x, torch.gt(x, 0))\n    return torch.";
-  for (const char *use :
-       {"mul(y, torch.masked_select(x, torch.lt(x, 0)))", "sum(torch.add(y, torch.zeros([2])))",
-        "scatter(torch.unsqueeze(y, 1), 1, torch.zeros([1, 1], dtype=4), 2.)"})
-    CHECK_THAT(problemsOf(selected + use + "\n"), Contains("must be known at compile time"));
-  CHECK_THAT(problemsOf("    return torch.mul(torch.nonzero(x), 2)\n"),
-             Contains("the mask that selects elements"));
-  for (const char *call : {"sum(torch.nonzero(torch.sum(x)))", "_unique2(x)", "unique_dim(x, 0)"})
-    CHECK_THAT(problemsOf("    return torch." + std::string(call) + "\n"),
-               Contains("the size of the result"));
 }
 
 TEST_CASE("TorchScript: packed sequences have lengths that are known and fit") {
@@ -190,15 +139,16 @@ TEST_CASE("TorchScript: the device of a tensor is a CPU") {
 
 TEST_CASE("TorchScript: attributes of modules that are no tensors") {
   auto problems = [](const std::string &body) {
-    return import(changed(module("scripted/refused/loop"), "code/__torch__/modules.py",
-                          [&](std::string &text) {
-                            text = "class Loop(Module):\n  __parameters__ = []\n"
-                                   "  __buffers__ = []\n  training : bool\n  kept : List[Tensor]\n"
-                                   "  def forward(self: __torch__.modules.Loop,\n"
-                                   "      x: Tensor) -> Tensor:\n" +
-                                   body;
-                          }),
-                  kX)
+    return importScripted(
+               changed(scriptedModule("scripted/refused/loop"), "code/__torch__/modules.py",
+                       [&](std::string &text) {
+                         text = "class Loop(Module):\n  __parameters__ = []\n"
+                                "  __buffers__ = []\n  training : bool\n  kept : List[Tensor]\n"
+                                "  def forward(self: __torch__.modules.Loop,\n"
+                                "      x: Tensor) -> Tensor:\n" +
+                                body;
+                       }),
+               kX)
         .problems();
   };
   // Set before anything reads it: the next step does not see it either.
@@ -212,18 +162,18 @@ TEST_CASE("TorchScript: attributes of modules that are no tensors") {
 }
 
 TEST_CASE("TorchScript: other sizes than a trace's by position") {
-  std::string traced = module("exported/language/traced");
+  std::string traced = scriptedModule("exported/language/traced");
   ImportOptions other;
   other.dimensions = {{"words.0", 5}};
-  Imported model = import(traced, other);
+  Imported model = importScripted(traced, other);
   CHECK(bool(model.result.module));
   other.dimensions = {{"word.0", 5}};
-  CHECK_THAT(import(traced, other).problems(), Contains("did you mean 'words.0'"));
+  CHECK_THAT(importScripted(traced, other).problems(), Contains("did you mean 'words.0'"));
 }
 
 TEST_CASE("TorchScript: what depends on data is refused at its line") {
   auto problems = [](const std::string &name, const ImportOptions &options = kX) {
-    return import(module("scripted/refused/" + name), options).problems();
+    return importScripted(scriptedModule("scripted/refused/" + name), options).problems();
   };
   CHECK_THAT(problems("data"), Contains("modules.py, line 150") &&
                                    Contains("known at compile time") &&
@@ -241,27 +191,6 @@ TEST_CASE("TorchScript: what depends on data is refused at its line") {
              Contains("containers.py, line ") && Contains("changes a list that is an attribute"));
   CHECK_THAT(problems("unknown"), // both operators
              Contains("(torch.linalg_eigvalsh)") && Contains("(torch.special_bessel_j0)"));
-}
-
-TEST_CASE("TorchScript: what two masks that depend on data select does not meet") {
-  const std::string masks = "    some = torch.index(x, [torch.gt(x, 0)])\n"
-                            "    other = torch.index(torch.sin(x), [torch.lt(x, 1)])\n"
-                            "    same = torch.index(torch.sin(x), [torch.gt(x, 0)])\n"
-                            "    y = torch.mul(x, 2)\n";
-  auto problems = [&](const std::string &rest) { return problemsOf(masks + rest); };
-  const std::string unknown = "the mask that selects elements";
-  CHECK(problems("    return torch.sum(torch.mul(some, same))\n").empty());
-  CHECK_THAT(problems("    return torch.sum(torch.mul(some, other))\n"),
-             Contains("torch.mul") && Contains(unknown));
-  CHECK(problems("    return torch.index_put_(y, [torch.gt(x, 0)], some)\n").empty());
-  CHECK_THAT(problems("    return torch.index_put_(y, [torch.lt(x, 1)], some)\n"),
-             Contains("torch.index_put_") && Contains(unknown));
-  // Rows of a group, of which the mask selects some, are not normalized one by one.
-  CHECK_THAT(problemsOf("    behind = annotate(List[Optional[Tensor]], [None, None, "
-                        "torch.gt(torch.sum(x, [0]), 0)])\n"
-                        "    some = torch.index(torch.unsqueeze(x, 0), behind)\n"
-                        "    return torch.sum(torch.group_norm(some, 1))\n"),
-             Contains("torch.group_norm") && Contains(unknown));
 }
 
 TEST_CASE("TorchScript: what depends on strides that are not known is refused") {
@@ -405,7 +334,7 @@ TEST_CASE("TorchScript: what forward does by self.training, evaluation does as w
   auto warned = [](const std::string &body, bool isTrained = true) {
     ImportOptions options = kX;
     options.training = isTrained;
-    return import(withBody("    a = self.training\n" + body), options).warnings();
+    return importScripted(withBody("    a = self.training\n" + body), options).warnings();
   };
   const std::string branch =
       "    if b:\n      y = torch.neg(x)\n    else:\n      y = x\n    return y\n";
@@ -458,9 +387,9 @@ TEST_CASE("TorchScript: programs that do not end or grow without bound", "[hosti
 }
 
 TEST_CASE("TorchScript: tensors stay inside their storage", "[hostile]") {
-  std::string bytes = module("exported/cnn/traced");
+  std::string bytes = scriptedModule("exported/cnn/traced");
   auto problems = [&](const std::string &from, const std::string &to) {
-    return import(replaced(bytes, "/data.pkl", from, to)).problems();
+    return importScripted(replaced(bytes, "/data.pkl", from, to)).problems();
   };
   using namespace std::string_literals;
   // Of features.0.weight, (8, 3, 3, 3): its number of elements, its offset, and its shape.
@@ -472,11 +401,11 @@ TEST_CASE("TorchScript: tensors stay inside their storage", "[hostile]") {
 }
 
 TEST_CASE("TorchScript: truncated and damaged files", "[hostile]") {
-  std::string bytes = module("scripted/state/scripted");
-  REQUIRE(import(bytes, kWords).result.module);
+  std::string bytes = scriptedModule("scripted/state/scripted");
+  REQUIRE(importScripted(bytes, kWords).result.module);
   std::mt19937 random(1);
   auto survives = [](const std::string &damaged) {
-    Imported model = import(damaged, kWords);
+    Imported model = importScripted(damaged, kWords);
     CHECK((model.result.module || !model.result.problems.empty()));
   };
   for (size_t length = 0; length < bytes.size(); length += 97)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/common/ForwardBuilder.h"
+#include "frontend/common/FullPrecision.h"
 #include "frontend/common/ImportError.h"
 #include "frontend/common/TensorTypes.h"
 #include "frontend/common/WideNode.h"
@@ -239,7 +240,6 @@ void ForwardBuilder::settle(Operation *last, Entities &results, ReplaceHeld repl
     return;
   SmallVector<Operation *> built = sinceLast();
   verifyAll(built);
-  WideNode wide(built, opBuilder);
   auto replaceAll = [&](function_ref<Value(Value)> replaced) {
     for (Entity &entity : results)
       entity = mapped(entity, replaced);
@@ -248,6 +248,19 @@ void ForwardBuilder::settle(Operation *last, Entities &results, ReplaceHeld repl
         variable.update = replaced(variable.update);
     replaceHeld(replaced);
   };
+  auto replaceBy = [&](const llvm::DenseMap<Value, Value> &others) {
+    if (!others.empty())
+      replaceAll([&](Value value) {
+        auto found = others.find(value);
+        return found == others.end() ? value : found->second;
+      });
+  };
+  if (isFullPrecision) {
+    replaceBy(keepFullPrecision(built));
+    built = sinceLast();
+    verifyAll(built);
+  }
+  WideNode wide(built, opBuilder);
   if (wide.hasChanged()) {
     replaceAll([&](Value value) { return wide.narrowed(value); });
     built = sinceLast();
@@ -261,11 +274,7 @@ void ForwardBuilder::settle(Operation *last, Entities &results, ReplaceHeld repl
       result.replaceAllUsesWith(constant);
     }
   }
-  if (!folded.empty())
-    replaceAll([&](Value value) {
-      auto found = folded.find(value);
-      return found == folded.end() ? value : found->second;
-    });
+  replaceBy(folded);
   if (depth > 1)
     for (Operation *op : sinceLast())
       settled.insert(op);

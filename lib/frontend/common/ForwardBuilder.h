@@ -151,6 +151,8 @@ protected:
   std::map<std::string, std::vector<std::string>> aliases; // as in ImportResult
   std::vector<Problem> remarks, problems;
   std::string diagnostics; // errors that MLIR reported while a rule ran
+  /// Rules run where the module switches torch.autocast off: products of f32 stay in f32.
+  bool isFullPrecision = false;
 
 private:
   mlir::Value addArgument(mlir::RankedTensorType type, llvm::StringRef name);

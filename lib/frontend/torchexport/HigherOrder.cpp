@@ -203,7 +203,8 @@ Locals ProgramImporter::runHigherOrder(const Json &node, StringRef name, const S
   if (name == "wrap_with_set_grad_enabled")
     return runBlock(node, 1, flagAt(0).value_or(false), scope);
   if (name == "wrap_with_autocast") {
-    llvm::SaveAndRestore around(isAutocast, flagAt(2).value_or(true));
+    bool isOn = flagAt(2).value_or(true);
+    llvm::SaveAndRestore around(isAutocast, isOn), without(isFullPrecision, !isOn);
     return runBlock(node, 4, /*hasGradient=*/true, scope);
   }
   if (!levelsOfInputs(node).empty())

@@ -3,6 +3,8 @@
 #include "frontend/torchscript/Interpreter.h"
 #include "support/WorkScope.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 using namespace accc;
 using namespace accc::torchscript;
@@ -219,12 +221,13 @@ std::optional<IValue> Interpreter::runFor(const Statement &statement, Frame &fra
   return std::nullopt;
 }
 
+/// Whether torch.autocast is on in a block of the context; nothing if the context is another.
 /// PyTorch's own class, whose methods do nothing: what the block computes depends on it all the
 /// same.
-static bool isAutocast(const IValue &context) {
+static std::optional<bool> autocastIn(const IValue &context) {
   Object *object = context.object();
   if (!object || object->type->name != "autocast")
-    return false;
+    return std::nullopt;
   auto enabled = object->attributes.find("_enabled");
   return enabled == object->attributes.end() || isEqual(enabled->second, false) != true;
 }
@@ -233,8 +236,10 @@ static bool isAutocast(const IValue &context) {
 std::optional<IValue> Interpreter::runWith(const Statement &statement, Frame &frame) {
   try {
     IValue context = evaluate(*statement.value, frame);
-    if (isAutocast(context))
+    std::optional<bool> autocast = autocastIn(context);
+    if (autocast == true)
       fail("autocast is not supported inside a model: save it without");
+    llvm::SaveAndRestore around(isFullPrecision, isFullPrecision || autocast == false);
     IValue entered = callMethod(context, "__enter__", {}, frame);
     if (!statement.targets.empty())
       assign(statement.targets.front(), entered, frame);

@@ -18,8 +18,9 @@ def Prim_DotGeneralOp : Prim_MatrixProduct<"dot_general"> {
     shape(result) = batch extents + free extents of lhs + free extents of rhs, each in operand order.
     Accumulates in f32 for f16 and bf16. The result has the factors' element type, or with `wide_result`
     f32: the sums as they are.
-    `full_precision`: no option may round the factors further (--precision tf32). It is of products that
-    stand for something else: a factorization's, a Fourier transform's, a resize's. So are their gradients.
+    `full_precision`: no option may round the factors further (--precision tf32, bf16). It is of products that
+    stand for something else, a factorization's, a Fourier transform's, a resize's, and of those that a module
+    takes out of torch.autocast. So are their gradients.
     dot_general_c1: batch and contracting lists have equal length on both sides, distinct and in range.
     dot_general_c2: paired dimensions have equal extents.
     dot_general_c3: both operands have the same element type.

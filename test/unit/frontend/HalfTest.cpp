@@ -6,6 +6,7 @@
 #include "frontend/torchexport/Import.h"
 #include "ir/prim/Prim.h"
 #include "ir/prim/Tensor.h"
+#include "support/ModuleLocation.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include <catch2/catch.hpp>
@@ -111,4 +112,20 @@ TEST_CASE("half: whole models compute nothing in 16 bits but what rounds itself"
     ++models;
   }
   CHECK(models >= 11);
+}
+
+TEST_CASE("half: what a module takes out of autocast multiplies in f32, whatever the precision") {
+  auto products = [](const std::string &file) {
+    mlir::MLIRContext context;
+    ImportResult result = importTorchExport(ACCC_TRAINING "/half/autocast/" + file, {}, context);
+    REQUIRE(result.module);
+    std::vector<std::string> modules;
+    result.module->walk([&](prim::DotGeneralOp product) {
+      if (product.getFullPrecision())
+        modules.push_back(moduleNames(product.getLoc()));
+    });
+    return modules;
+  };
+  CHECK(products("model.pt2") == std::vector<std::string>{"own"});
+  CHECK(products("joint.pt2").empty()); // PyTorch's joint graphs do not say it
 }

@@ -316,13 +316,20 @@ TEST_CASE("TorchScript: what PyTorch does beside the program's operators") {
                          "    enabled: bool=True) -> NoneType:\n"
                          "    self._enabled = enabled\n    return None\n";
   auto inside = [&](const std::string &enabled) {
-    return problemsOf("    _0 = __torch__.modules.autocast.__new__(__torch__.modules.autocast)\n"
-                      "    _1 = (_0).__init__(" +
-                      enabled + ", )\n    with _0:\n      y = torch.neg(x)\n    return y\n" +
-                      autocast);
+    std::string products =
+        "    _0 = __torch__.modules.autocast.__new__(__torch__.modules.autocast)\n"
+        "    _1 = (_0).__init__(" +
+        enabled +
+        ", )\n    with _0:\n      y = torch.matmul(x, torch.t(x))\n"
+        "    return torch.matmul(y, x)\n";
+    return importScripted(withBody(products + autocast), typedX());
   };
-  CHECK(inside("False").empty());
-  CHECK_THAT(inside("True"), Contains("autocast is not supported inside a model"));
+  Imported off = inside("False");
+  REQUIRE(off.problems().empty());
+  std::string text = off.text(); // what is computed in f32 whatever --precision says, and the other
+  CHECK(llvm::StringRef(text).count("full_precision") == 1);
+  CHECK(llvm::StringRef(text).count("prim.dot_general") == 1);
+  CHECK_THAT(inside("True").problems(), Contains("autocast is not supported inside a model"));
   CHECK_THAT(problemsOf("    return torch.to_mkldnn(x)\n"),
              Contains("torch.jit.optimize_for_inference"));
   CHECK(problemsOf("    _0 = ops.profiler._record_function_enter_new(\"a\", None)\n"

@@ -24,6 +24,9 @@
 
 using namespace accc;
 
+/// Of the runtime of scripts/guards' builds, which count conditions: exit() would call it.
+extern "C" int __llvm_profile_write_file() __attribute__((weak));
+
 namespace {
 
 std::atomic<pid_t> compiler = 0;
@@ -187,6 +190,8 @@ void handleEndings(const struct sigaction (&before)[std::size(kEndings)]) {
   if (!flushOutput() && code == 0)
     code = static_cast<int>(ExitCode::Machine);
   std::fflush(nullptr);
+  if (__llvm_profile_write_file)
+    __llvm_profile_write_file();
   _exit(code);
 }
 

@@ -107,8 +107,7 @@ static void pathsOf(const Json &spec, const std::string &path, std::vector<std::
   }
 }
 
-/// Where the values are that the program takes, by the names of the parameters of `forward`.
-static std::vector<std::string> inputPaths(const Json &program) {
+std::vector<std::string> accc::torchexport::inputPaths(const Json &program) {
   std::vector<std::string> paths;
   std::optional<Json> call = rootSignature(program);
   std::optional<Json> names = call ? call->find("forward_arg_names") : std::nullopt;
@@ -127,12 +126,16 @@ static std::vector<std::string> inputPaths(const Json &program) {
   return paths;
 }
 
-Names ProgramImporter::guardedNames(const Json &specs, const Scope &scope) const {
+std::vector<std::string> accc::torchexport::inputArguments(const Json &specs) {
   std::vector<std::string> arguments;
   for (size_t i = 0; i < specs.size(); ++i)
     if (specs.at(i).has("user_input") || specs.at(i).has("constant_input"))
       arguments.push_back(argumentName(specs.at(i)).value_or(""));
-  std::vector<std::string> paths = inputPaths(program);
+  return arguments;
+}
+
+Names ProgramImporter::guardedNames(const Json &specs, const Scope &scope) const {
+  std::vector<std::string> arguments = inputArguments(specs), paths = inputPaths(program);
   Names names;
   if (paths.size() != arguments.size())
     return names;

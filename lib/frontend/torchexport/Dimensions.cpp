@@ -46,14 +46,14 @@ static std::optional<std::string> expressionOf(const Json &size) {
 void ProgramImporter::readDimensions(const Json &input) {
   if (input.tag() == "as_sym_int" && input.content().tag() == "as_name") {
     std::string name = input.content().content().string();
-    readDimension(name, graph.at("sym_int_values").at(name.c_str()));
+    readDimension(inputName(name), graph.at("sym_int_values").at(name.c_str()));
   }
   if (input.tag() != "as_tensor")
     return;
   std::string argument = input.content().at("name").string();
   Json sizes = graph.at("tensor_values").at(argument.c_str()).at("sizes");
   for (size_t i = 0; i < sizes.size(); ++i)
-    readDimension(positionOf(argument, i), sizes.at(i));
+    readDimension(positionOf(inputName(argument), i), sizes.at(i));
 }
 
 void ProgramImporter::readDimension(const std::string &position, const Json &size) {
@@ -142,7 +142,7 @@ SmallVector<int64_t> ProgramImporter::inputShape(const std::string &argument, co
   for (size_t i = 0; i < sizes.size(); ++i) {
     std::optional<int64_t> size = sizeOf(sizes.at(i));
     if (!size) {
-      open.push_back(positionOf(argument, i));
+      open.push_back(positionOf(inputName(argument), i));
       if (importOptions.openDimension) {
         for (const std::string &symbol : unknownSymbols(*expressionOf(sizes.at(i))))
           symbols[symbol] = *importOptions.openDimension;
@@ -152,7 +152,7 @@ SmallVector<int64_t> ProgramImporter::inputShape(const std::string &argument, co
     shape.push_back(size.value_or(ShapedType::kDynamic));
   }
   if (!open.empty())
-    leftOpen(argument, open);
+    leftOpen(inputName(argument), open);
   return shape;
 }
 
@@ -160,7 +160,7 @@ void ProgramImporter::importNumber(const std::string &name, Scope &scope) {
   Json value = graph.at("sym_int_values").at(name.c_str());
   std::optional<int64_t> known = sizeOf(value);
   if (!known)
-    fail("the input '" + name + "' is a number, which is to be known at compile time: -D " + name +
-         "=N");
+    fail("the input '" + inputName(name) +
+         "' is a number, which is to be known at compile time: -D " + inputName(name) + "=N");
   scope[name] = *known;
 }

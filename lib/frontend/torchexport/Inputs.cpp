@@ -20,6 +20,46 @@ std::optional<std::string> accc::torchexport::argumentName(const Json &spec) {
   return name ? std::optional(name->string()) : std::nullopt;
 }
 
+/// "batch_image" of "['batch']['Image']", as PyTorch names the value in the graph, but in lower
+/// case.
+static std::string nameOfPath(llvm::StringRef path) {
+  std::string name;
+  for (size_t at = 0; at < path.size();) {
+    llvm::StringRef key = path.substr(at).split(']').first;
+    at += key.size() + 1;
+    name += (name.empty() ? "" : "_") + key.ltrim('[').trim('\'').str();
+  }
+  for (char &each : name)
+    if (!llvm::isAlnum(each))
+      each = '_';
+  return name;
+}
+
+std::string ProgramImporter::inputName(const std::string &argument) const {
+  auto found = inputNames.find(argument);
+  return found == inputNames.end() ? argument : found->second;
+}
+
+void ProgramImporter::nameInputs(const Json &specs) {
+  std::vector<std::string> arguments = inputArguments(specs), paths = inputPaths(program);
+  if (paths.size() != arguments.size())
+    return;
+  std::map<std::string, size_t> uses;
+  for (auto [argument, path] : llvm::zip(arguments, paths)) {
+    std::string name = nameOfPath(path);
+    llvm::StringRef rest = argument;
+    // Names that are equal in lower case got numbers.
+    bool isName = rest.consume_front(llvm::StringRef(name).lower()) && !name.empty() &&
+                  (rest.empty() ||
+                   (rest.consume_front("_") && !rest.empty() && llvm::all_of(rest, llvm::isDigit)));
+    inputNames[argument] = isName ? name : argument;
+    ++uses[inputNames[argument]];
+  }
+  for (auto &[argument, name] : inputNames)
+    if (uses[name] > 1)
+      name = argument;
+}
+
 void ProgramImporter::findLeft(const Json &specs) {
   Json outputs = signature.at("output_specs");
   for (const char *kind : {"buffer", "parameter"}) {
@@ -43,6 +83,7 @@ void ProgramImporter::findLeft(const Json &specs) {
 
 void ProgramImporter::importInputs(Scope &scope) {
   Json specs = signature.at("input_specs");
+  nameInputs(specs);
   findLeft(specs);
   // A size that is given for one input may be that of others, too.
   for (size_t i = 0; i < specs.size(); ++i) {
@@ -102,7 +143,7 @@ void ProgramImporter::importInput(const Json &spec, Scope &scope) {
     else if (given.tag() == "as_sym_int" && given.content().tag() == "as_name")
       importNumber(given.content().content().string(), scope);
     else if (given.tag().starts_with("as_sym_") && given.content().tag() == "as_name")
-      fail("the input '" + given.content().content().string() +
+      fail("the input '" + inputName(given.content().content().string()) +
            "' is a number that is no integer; export the model with its value, or as a tensor");
   } else if (kind != "token") { // tokens order operators, as their nodes do
     fail("inputs of the kind '" + kind + "' are not supported");
@@ -166,21 +207,22 @@ void ProgramImporter::importVariable(const std::string &argument, const std::str
 
 void ProgramImporter::importUserInput(const std::string &argument, Scope &scope) {
   Json meta = graph.at("tensor_values").at(argument.c_str());
+  std::string name = inputName(argument);
   Type element = elementType(context, meta.at("dtype").integer());
-  Location loc = NameLoc::get(opBuilder.getStringAttr(argument));
+  Location loc = NameLoc::get(opBuilder.getStringAttr(name));
   auto bind = [&](Value value) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
     auto type = RankedTensorType::get(isComplex(element) ? shape.drop_back() : shape, element);
     scope[argument] =
-        caller.ofElementType(loc, givenTensor(value, type, argument, argument), element, argument);
+        caller.ofElementType(loc, givenTensor(value, type, argument, name), element, name);
   };
-  if (auto known = importOptions.inputs.find(argument); known != importOptions.inputs.end()) {
+  if (auto known = importOptions.inputs.find(name); known != importOptions.inputs.end()) {
     if (known->second.getElementType() !=
         pairsOf(RankedTensorType::get({}, element)).getElementType())
-      fail("the value given for the input '" + argument + "' has another element type");
+      fail("the value given for the input '" + name + "' has another element type");
     bind(opBuilder.create<prim::ConstantOp>(loc, known->second.getType(), known->second));
     return;
   }
   auto type = pairsOf(RankedTensorType::get(inputShape(argument, meta.at("sizes")), element));
-  bind(addInput(type.getShape(), type.getElementType(), argument));
+  bind(addInput(type.getShape(), type.getElementType(), name));
 }

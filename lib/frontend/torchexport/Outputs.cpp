@@ -124,10 +124,11 @@ void ProgramImporter::importOutput(const std::string &kind, const Json &content,
   } else if (kind == "gradient_to_parameter") {
     importGradient(content, scope);
   } else if (kind == "gradient_to_user_input") {
-    warn("the gradient with respect to the input '" + content.at("user_input_name").string() +
+    warn("the gradient with respect to the input '" +
+         inputName(content.at("user_input_name").string()) +
          "' is not computed: entry points give those of parameters");
   } else if (kind == "user_input_mutation") {
-    warn("forward writes into the input '" + content.at("user_input_name").string() +
+    warn("forward writes into the input '" + inputName(content.at("user_input_name").string()) +
          "', of which a step reads a copy: the caller's tensor stays as it is");
   } else if (kind == "buffer_mutation" || kind == "parameter_mutation") {
     bool isBuffer = kind == "buffer_mutation";

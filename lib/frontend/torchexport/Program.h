@@ -25,6 +25,13 @@ std::optional<Json> rootSignature(const Json &program);
 /// The name in the graph of what a specification of an input is about.
 std::optional<std::string> argumentName(const Json &spec);
 
+/// Where the values are that the program takes, in the containers that are the arguments of
+/// `forward`: "['x']", "['state'][0]"; "" where that cannot be said. None if the file does not say.
+std::vector<std::string> inputPaths(const Json &program);
+
+/// Of each of these values, in the same order, the name in the graph.
+std::vector<std::string> inputArguments(const Json &specs);
+
 /// Whether a node computes a number from sizes of tensors and other numbers.
 bool isOfSizes(llvm::StringRef target);
 
@@ -56,6 +63,10 @@ private:
   };
   // ---- inputs (Inputs.cpp) ----
   void importInputs(Scope &scope);
+  /// Finds what `forward` calls its arguments: PyTorch names them in lower case in the graph.
+  void nameInputs(const Json &specs);
+  /// What the caller calls an input of this name in the graph.
+  std::string inputName(const std::string &argument) const;
   /// What a functional program leaves in buffers and parameters: its outputs say it.
   void findLeft(const Json &specs);
   void importInput(const Json &spec, Scope &scope);
@@ -252,6 +263,7 @@ private:
   std::map<std::string, size_t> byName;  // of buffers and parameters
   std::set<std::string> written;         // names of variables
   std::set<std::string> falseConstants;
+  std::map<std::string, std::string> inputNames; // by their names in the graph
   /// What a functional program leaves in its parameters, by its name in the graph that is imported:
   /// the parameter's argument.
   std::map<std::string, std::string> leftInParameters;

@@ -64,6 +64,37 @@ TEST_CASE("torch.export: outputs that would have the name of another") {
   CHECK(model.result.outputs == std::vector<std::string>{"outputs_0", "outputs_0_", "outputs_1"});
 }
 
+TEST_CASE("torch.export: inputs are named as forward names its arguments") {
+  // PyTorch writes their names in lower case, with numbers where they are equal then.
+  std::string bytes =
+      replaced(program("written"), kModel, R"([\\\"image\\\"])", R"([\\\"Image\\\"])");
+  Imported model = import(bytes, sized({{"Image.0", 3}}));
+  CHECK(model.problems().empty());
+  CHECK_THAT(model.role("Image"), Contains("input"));
+  CHECK_THAT(import(bytes).problems(), Contains("-D Image.0=N"));
+
+  auto namedAs = [](const std::string &first, const std::string &second) {
+    return changed(program("measured"), kModel, [&](std::string &text) {
+      auto replace = [&](const std::string &from, const std::string &to) {
+        for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at))
+          text.replace(at, from.size(), to), at += to.size();
+      };
+      replace(R"("rows")", R"("x_1")");
+      replace(R"([\\\"x\\\", \\\"rows\\\")", first + ", " + second);
+    });
+  };
+  auto keys = [](const char *name) { return R"(\\\")" + std::string(name) + R"(\\\")"; };
+  auto sizes = [](const std::string &a, const std::string &b) {
+    return sized({{a + ".0", 3}, {a + ".1", 4}, {b + ".0", 7}});
+  };
+  std::string list = "[";
+  CHECK(import(namedAs(list + keys("X"), keys("x")), sizes("X", "x")).problems().empty());
+  CHECK(import(namedAs(list + keys("x"), keys("X")), sizes("x", "X")).problems().empty());
+  // What is another name, or that of two, stays as it is in the graph.
+  CHECK(import(namedAs(list + keys("y"), keys("X")), sizes("x", "X")).problems().empty());
+  CHECK(import(namedAs(list + keys("x"), keys("x")), sizes("x", "x_1")).problems().empty());
+}
+
 TEST_CASE("torch.export: tied parameters are one, and their other names are kept") {
   Imported model = import(program("language"), sized({{"words.0", 3}}));
   REQUIRE(model.problems().empty());

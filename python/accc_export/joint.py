@@ -2,11 +2,14 @@
 """Programs of torch.export that hold their backward pass."""
 
 import copy
+import itertools
 
 import torch
 import torch.utils._pytree as pytree
 from torch.export.exported_program import _decompose_exported_program
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
+
+_APART = "accc_input_"
 
 
 def with_backward(program: torch.export.ExportedProgram, loss_index: int = 0) -> torch.export.ExportedProgram:
@@ -16,8 +19,11 @@ def with_backward(program: torch.export.ExportedProgram, loss_index: int = 0) ->
     autograd calls, and PyTorch (2.15) fails to take some of them apart (causal attention of transposed heads).
     """
     prepare(program, loss_index)
+    names = _give_names_apart(program)
     options = {"cia_to_decomp": {}, "python_decomp_table": {}, "decompose_custom_triton_ops": False}
-    return _decompose_exported_program(program, joint_loss_index=loss_index, **options)
+    joint = _decompose_exported_program(program, joint_loss_index=loss_index, **options)
+    _give_names(joint, names)
+    return joint
 
 
 def prepare(program: torch.export.ExportedProgram, loss_index: int = 0) -> None:
@@ -27,6 +33,39 @@ def prepare(program: torch.export.ExportedProgram, loss_index: int = 0) -> None:
     """
     _merge_tied(program)
     _stop_unreached(program, loss_index)
+
+
+def _give_names_apart(program) -> dict[str, str]:
+    """Names the inputs as no operator is named, of which PyTorch (2.15) loses the gradients then: new name -> old name.
+
+    A module with the argument t, or T, would have none, since `t` is the transpose of each linear layer.
+    """
+    names = {f"{_APART}{i}": name for i, name in enumerate(program.graph_signature.user_inputs) if isinstance(name, str)}
+    _rename(program, {old: new for new, old in names.items()})
+    return names
+
+
+def _give_names(program, names: dict[str, str]) -> None:
+    """Other nodes that bear one of the names get another."""
+    held = {node.name for node in program.graph.nodes}
+    free = (name for i in itertools.count() if (name := f"{_APART}{i}") not in held)
+    others = {name: next(free) for name in names.values() if name in held}
+    _rename(program, others)
+    _rename(program, names)
+
+
+def _rename(program, names: dict[str, str]) -> None:
+    for node in program.graph.nodes:
+        if (new := names.get(node.name)) is None:
+            continue
+        program.graph_signature.replace_all_uses(node.name, new)
+        for spec in program.graph_signature.output_specs:
+            if spec.kind in (OutputKind.GRADIENT_TO_USER_INPUT, OutputKind.USER_INPUT_MUTATION) and spec.target == node.name:
+                spec.target = new
+        node.name = new
+        if node.op == "placeholder":
+            node.target = new
+    program.graph_module.recompile()
 
 
 def _parameters(program):

@@ -204,6 +204,23 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual(safetensors.torch.load_file(folder / "golden.safetensors")["scores"].shape, (3, 2))
         accc_export.export_joint(nn.Linear(4, 2), torch.randn(3, 4), self.path, loss=lambda found: found["output"].sum())
 
+    def test_a_joint_graph_whose_inputs_are_named_like_operators(self):
+        inputs = {"t": torch.randn(3, 4), "mul": torch.randn(3, 2), "T": torch.tensor(2.0)}
+        accc_export.export_joint(Tempered(), inputs, self.path, loss="output:loss")
+        program = torch.export.load(self.path)
+        specs = program.graph_signature
+        self.assertEqual(specs.user_inputs[0], "t")
+        self.assertEqual(len({node.name for node in program.graph.nodes}), len(program.graph.nodes))
+        module = Tempered()
+        module.load_state_dict(program.state_dict)
+        module(**inputs)["loss"].backward()
+        kinds = [x.kind.name for x in specs.output_specs]
+        results = program.graph_module(*module.parameters(), *inputs.values())
+        torch.testing.assert_close(results[kinds.index("GRADIENT_TO_PARAMETER")], module.layer.weight.grad)
+        if ACCC.exists():
+            shown = subprocess.run([ACCC, "inspect", "--json", self.path], check=True, capture_output=True, text=True).stdout
+            self.assertTrue(all(f'"{name}"' in shown for name in inputs))
+
     def test_refusals(self):
         x, y = torch.randn(3, 4), torch.randn(3, 2)
         linear = nn.Linear(4, 2)
@@ -304,6 +321,17 @@ class Scalar(nn.Linear):
     def forward(self, x):
         scores = super().forward(x)
         return {"loss": scores.square().mean(), "scores": scores}
+
+
+class Tempered(nn.Module):
+    """Its arguments are in the graph, in lower case, beside operators of these names."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+
+    def forward(self, t, mul, T):
+        return {"loss": (self.layer(t) * mul / T).square().sum()}
 
 
 class Alike(nn.Module):

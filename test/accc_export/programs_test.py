@@ -218,7 +218,7 @@ class ProgramsTest(unittest.TestCase):
         results = program.graph_module(*module.parameters(), *inputs.values())
         torch.testing.assert_close(results[kinds.index("GRADIENT_TO_PARAMETER")], module.layer.weight.grad)
         if ACCC.exists():
-            shown = subprocess.run([ACCC, "inspect", "--json", self.path], check=True, capture_output=True, text=True).stdout
+            shown = subprocess.run([ACCC, "inspect", "--json", self.path], check=True, capture_output=True, text=True, timeout=60).stdout
             self.assertTrue(all(f'"{name}"' in shown for name in inputs))
 
     def test_refusals(self):

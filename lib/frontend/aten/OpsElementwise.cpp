@@ -471,6 +471,7 @@ ArrayRef<OpRow> accc::aten::elementwiseOps() {
       {"to.other(self, other, non_blocking=False, copy=False, memory_format=None)", toOther},
       {"type_as(self, other, copy=False, memory_format=None)", toOther},
       {"_to_copy(self, *, dtype=None, copy=True, memory_format=None)", toDtype},
+      {"to_dense(self, dtype=None, *, masked_grad=None, copy=False, memory_format=None)", toDtype},
   };
   return rows;
 }

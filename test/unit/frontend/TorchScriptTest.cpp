@@ -330,6 +330,7 @@ TEST_CASE("TorchScript: what PyTorch does beside the program's operators") {
   CHECK(llvm::StringRef(text).count("full_precision") == 1);
   CHECK(llvm::StringRef(text).count("prim.dot_general") == 1);
   CHECK_THAT(inside("True").problems(), Contains("autocast is not supported inside a model"));
+  CHECK(problemsOf("    return torch.to_dense(x)\n").empty()); // which it is
   CHECK_THAT(problemsOf("    return torch.to_mkldnn(x)\n"),
              Contains("torch.jit.optimize_for_inference"));
   CHECK(problemsOf("    _0 = ops.profiler._record_function_enter_new(\"a\", None)\n"

@@ -9,6 +9,8 @@ import torch.utils._pytree as pytree
 from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import InputKind, OutputKind
 
+from .errors import ExportError
+
 _APART = "accc_input_"
 
 
@@ -29,10 +31,44 @@ def with_backward(program: torch.export.ExportedProgram, loss_index: int = 0) ->
 def prepare(program: torch.export.ExportedProgram, loss_index: int = 0) -> None:
     """Makes a program fit for a joint graph, which PyTorch (2.15) refuses of two kinds of parameters.
 
-    The gradient of a tied one becomes that of its first name, and one that does not reach the loss has none.
+    The gradient of a tied one becomes that of its first name, and one that does not reach the loss has none. Raises ExportError
+    where PyTorch would make another program of it.
     """
+    _check_windows(program)
     _merge_tied(program)
     _stop_unreached(program, loss_index)
+
+
+def _check_windows(program) -> None:
+    """Refuses writes into windows of unfold() that leave elements out, or share them.
+
+    PyTorch (2.15) writes windows back as a sum of them, into zeros.
+    """
+    for module in program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            written = node.args[0] if node.args and _aliases(node, writes=True) else None
+            if any(not _are_parts(window) for window in _windows(written)):
+                raise ExportError("forward writes into windows of unfold(), and a joint graph loses what lies between them")
+
+
+def _aliases(node, writes=False) -> bool:
+    """Whether the first argument of a call is one with its result, or is written."""
+    schema = getattr(node.target, "_schema", None)
+    alias = schema.arguments[0].alias_info if schema and schema.arguments else None
+    return bool(alias) and (alias.is_write or not writes)
+
+
+def _windows(node):
+    """The calls of unfold() that a value is a view of."""
+    while isinstance(node, torch.fx.Node) and node.args and _aliases(node):
+        if node.target is torch.ops.aten.unfold.default:
+            yield node
+        node = node.args[0]
+
+
+def _are_parts(window) -> bool:
+    x, dim, size, step = window.args
+    return size == step and x.meta["val"].shape[dim] % size == 0
 
 
 def _give_names_apart(program) -> dict[str, str]:

@@ -238,6 +238,9 @@ class ProgramsTest(unittest.TestCase):
         self.assertFalse([name for name in called if "bernoulli" in name])
         self.path.unlink()
         self.refused("makes no joint graph of the module .*export\\(\\) writes it", joint, Alike(), x, self.path, loss="output:loss")
+        self.refused("no joint graph .* loses what lies between them.* export\\(\\) writes it", joint, Windowed(3), x, self.path, loss="output:loss")
+        joint(Windowed(2), x, self.path, loss="output:loss")
+        self.path.unlink()
         self.refused("an output is called loss", joint, Scalar(), x, self.path, loss="mse=scores", target=y)
         self.refused("no scalar, but torch.float32 of shape", joint, linear, x, self.path, loss=lambda found: found["output"])
         self.refused("names the input z; there are input, target", joint, linear, x, self.path, loss="mse", target=y, dynamic={"n": {"z": 0}})
@@ -332,6 +335,19 @@ class Tempered(nn.Module):
 
     def forward(self, t, mul, T):
         return {"loss": (self.layer(t) * mul / T).square().sum()}
+
+
+class Windowed(nn.Module):
+    """Writes into windows of two elements."""
+
+    def __init__(self, step):
+        super().__init__()
+        self.layer, self.step = nn.Linear(4, 4), step
+
+    def forward(self, x):
+        y = self.layer(x)
+        y.unfold(1, 2, self.step)[..., 1:] *= 2
+        return {"loss": y.square().sum()}
 
 
 class Alike(nn.Module):

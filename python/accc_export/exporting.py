@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import onnx
 import torch
 
+from .agreement import check_gradients, check_joint, check_program
 from .calls import Call, Inputs, make_call
 from .chance import warn_of_chance
 from .errors import ExportError, ExportWarning
@@ -17,7 +18,7 @@ from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
 from .modules import metadata, observe, preserved, state_of
-from .programs import JOINT, PROGRAM, check_drawn, check_gradients, check_values, parameters_of, program_of, verify_program, write_program
+from .programs import JOINT, PROGRAM, check_drawn, parameters_of, program_of, verify_program, write_program
 from .stops import check_stops
 from .training import Loss, make_loss, takes_target
 from .verify import verify
@@ -100,7 +101,8 @@ def export(
     with preserved(module):
         observation = observe(module, call, state)
         outputs = _output_names(call, list(observation.outputs), output_names)
-        check_gradients(module, call, state, observation, outputs)
+        if observation.functions or observation.hooks:
+            check_gradients(module, call, state, observation, outputs, program_of(module, call, call.inputs, outputs, {}, None))
         check_stops(module, call, state, observation)
         warn_of_chance(module, call, state, observation)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
@@ -166,14 +168,15 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
     with preserved(module):
         observation = observe(module, call, state, only_norms=False)
         outputs = _output_names(call, list(observation.outputs), output_names)
-        check_gradients(module, call, state, observation, outputs)
         warn_of_chance(module, call, state, observation)
-        program = program_of(module, call, inputs, outputs, axes, _loss_of(loss, outputs, target))
+        loss_of = _loss_of(loss, outputs, target)
+        program = program_of(module, call, inputs, outputs, axes, loss_of)
         verify_program(program, state, observation)
         if loss is None:
-            check_values(module, call, state, observation, outputs, program)
+            check_program(module, call, state, observation, outputs, program)
         else:
             check_drawn(program, observation)
+            check_joint(module, call, state, observation, outputs, loss_of, target, program)
     write_program(program, path)
     parameters = parameters_of(program, state)
     floats = {name for name, x in state.buffers.items() if x.is_floating_point()}

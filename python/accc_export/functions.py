@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Subclasses of torch.autograd.Function, of which an exporter keeps the forward pass alone, and hooks, of which nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 
-from .errors import ExportError
-
 TOLERANCE = 1e-3
 """Of a gradient, relative to its root mean square: far above rounding, far below another formula."""
+
+FACTOR = 4
+"""Of what moving the weights by a float does to a gradient."""
 
 
 def functions_of(outputs: Iterable[torch.Tensor]) -> set[str]:
@@ -27,29 +28,16 @@ def functions_of(outputs: Iterable[torch.Tensor]) -> set[str]:
     return names
 
 
-def check_functions(names: set[str], expected: dict[str, torch.Tensor], found: dict[str, torch.Tensor]) -> None:
-    """Raises ExportError where gradients differ between the module and its program, which has no backward passes of its own."""
-    listed = differing(expected, found)
-    if not listed:
-        return
-    lost = (
-        f"an export keeps of a torch.autograd.Function ({', '.join(sorted(names))}) the forward pass alone"
-        if names
-        else "an export keeps no hooks (register_hook)"
-    )
-    raise ExportError(
-        f"the exported program has other gradients than the module ({listed}): {lost}. Write what it does to gradients "
-        "with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted, and "
-        "give the file a name that ends in .pt2: ONNX has no detach()"
-    )
+def differing(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor], moved: Sequence[dict[str, torch.Tensor]] = ()) -> str:
+    """The parameters whose gradients differ, as text; one that has none has that of zero.
 
-
-def differing(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> str:
-    """The parameters whose gradients differ, as text; one that has none has that of zero."""
+    Those of `moved` are as right as `a`: what is at most FACTOR times as far from `a` as they are does not differ.
+    """
 
     def differs(name):
         x, y = a.get(name), b.get(name)
-        return not is_close(torch.zeros_like(y) if x is None else x, torch.zeros_like(x) if y is None else y)
+        x, y = torch.zeros_like(y) if x is None else x, torch.zeros_like(x) if y is None else y
+        return not is_close(x, y, FACTOR * max((_distance(x, z[name]) for z in moved if name in z), default=0.0))
 
     wrong = [name for name in {**a, **b} if differs(name)]
     return ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
@@ -62,9 +50,19 @@ def gradients(outputs: Iterable[torch.Tensor], parameters: dict[str, torch.Tenso
     return {name: x.detach() for name, x in zip(parameters, found) if x is not None}
 
 
-def is_close(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether b is what rounding makes of a, with the same infinities and NaN."""
+def is_close(a: torch.Tensor, b: torch.Tensor, allowed: float = 0.0) -> bool:
+    """Whether b is what rounding makes of a, with the same infinities and NaN; also where it is as near as `allowed`."""
+    return _distance(a, b) <= TOLERANCE * _finite(a).norm().item() + 1e-9 * a.numel() ** 0.5 + allowed
+
+
+def _distance(a: torch.Tensor, b: torch.Tensor) -> float:
+    """The norm of the difference; infinite where only one is infinite or NaN."""
     a, b = (x.to_dense() if x.is_sparse else x for x in (a, b))
     same = (a == b) | (a.isnan() & b.isnan())
-    difference, size = torch.where(same, 0, a - b).norm(), torch.where(a.isfinite(), a, 0).norm()
-    return bool(difference <= TOLERANCE * size + 1e-9 * a.numel() ** 0.5)
+    distance = torch.where(same, 0, a - b).norm()
+    return distance.item() if distance.isfinite() else float("inf")
+
+
+def _finite(x: torch.Tensor) -> torch.Tensor:
+    x = x.to_dense() if x.is_sparse else x
+    return torch.where(x.isfinite(), x, 0)

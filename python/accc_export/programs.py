@@ -14,9 +14,8 @@ from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
 from .exporters import Axes, first_lines
 from .files import write_whole
-from .functions import check_functions, gradients, is_close
 from .joint import with_backward
-from .modules import Observation, State, preserved_buffers, preserved_values, without_hooks
+from .modules import Observation, State
 from .training import Loss
 
 PROGRAM, JOINT = "torch.export", "joint"
@@ -66,76 +65,6 @@ def _joined(program: torch.export.ExportedProgram) -> torch.export.ExportedProgr
             f"PyTorch makes no joint graph of the module ({type(error).__name__}: {first_lines(error)}). "
             "accc derives the backward pass of a program without one: export() writes it, with a loss that forward returns"
         ) from error
-
-
-def check_gradients(module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str]) -> None:
-    """Raises ExportError where an export loses a gradient of the module's own. To be called within `preserved`."""
-    if not observation.functions and not observation.hooks:
-        return
-
-    def run(called, parameters):
-        written = [state.parameters[name] for name in observation.written]
-        with preserved_buffers(module), preserved_values(written), torch.enable_grad(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            return gradients(called().values(), {name: x for name, x in parameters.items() if x.requires_grad})
-
-    program = program_of(module, call, call.inputs, outputs, {}, None).module()
-    expected = run(lambda: call.run(module), state.parameters)
-    try:
-        with without_hooks(state.parameters.values()):  # which the program shares
-            found = run(lambda: program(*call.inputs.values()), dict(program.named_parameters()))
-    except RuntimeError as error:  # it may write into what the derivative needs, where a backward pass of its own did not
-        raise ExportError(f"PyTorch finds no gradient of the exported program: {first_lines(error)}") from error
-    check_functions(observation.functions, expected, found)
-
-
-def check_values(
-    module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str], program: torch.export.ExportedProgram
-) -> None:
-    """Raises ExportError where the program computes something else than the module, which may ask whether it is exported,
-    or leaves something else in its buffers.
-
-    To be called within `preserved`. A module that draws random numbers is not checked.
-    """
-    if observation.drawn:
-        return
-
-    def run(called, holder):
-        written = [state.parameters[name] for name in observation.written]
-        with preserved_buffers(holder), preserved_values(written), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            found = {name: x.detach() for name, x in zip(outputs, called().values())}
-            return found, {name: x.detach().clone() for name, x in holder.named_buffers() if name in state.buffers}
-
-    expected, left = run(lambda: call.run(module), module)
-    exported = program.module()
-    found, left_by_program = run(lambda: exported(*call.inputs.values()), exported)
-    if problems := _differing(expected, found):
-        raise ExportError(
-            f"torch.export's program computes other values than the module, also in PyTorch: {', '.join(problems[:20])}. "
-            "The module may take another branch while it is exported (torch.compiler.is_exporting())"
-        )
-    if problems := _differing(left, left_by_program):
-        raise ExportError(
-            f"torch.export's program leaves other values in buffers than the module, also in PyTorch: {', '.join(problems[:20])}. "
-            "It loses a tensor that forward sets for a buffer of a part (self.mean = ...): write into the buffer (self.mean.copy_(...))"
-        )
-
-
-def _differing(expected: Mapping[str, torch.Tensor], found: Mapping[str, torch.Tensor]) -> list[str]:
-    return [name for name, x in expected.items() if name in found and not _are_same(x, found[name])]
-
-
-def _are_same(expected: torch.Tensor, found: torch.Tensor) -> bool:
-    """Of integers nothing is asked but their shape: they may be positions of equal values."""
-    if expected.shape != found.shape or expected.dtype != found.dtype:
-        return False
-    if not (expected.is_floating_point() or expected.is_complex()):
-        return True
-    finite = expected.isfinite()
-    wide = torch.complex128 if expected.is_complex() else torch.float64
-    close = not finite.any() or is_close(expected[finite].to(wide), found[finite].to(wide))
-    return close and torch.equal(finite, found.isfinite())
 
 
 def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[str]:

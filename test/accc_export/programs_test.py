@@ -265,6 +265,15 @@ class ProgramsTest(unittest.TestCase):
         with self.assertRaisesRegex(accc_export.ExportError, "other gradients than the module"):
             accc_export.export_joint(Reversed(-0.5), inputs, self.folder / "joint.pt2", loss=lambda x: x["output"].mean())
 
+    def test_gradients_that_an_export_loses(self):
+        x = torch.randn(3, 4)
+        for module in (Unseen(0.0), Unseen(0.5)):
+            self.refused(r"torch.export's program has other gradients .*\(fixed.weight", accc_export.export, module, x, self.path)
+            self.refused(r"the joint graph has other gradients .*\(fixed", accc_export.export_joint, module, x, self.path, loss=lambda found: found["output"].sum())
+        for dropout in (0.0, 0.5):
+            accc_export.export(nn.Sequential(nn.Linear(4, 4), nn.Dropout(dropout)), x, self.path)
+            accc_export.export_joint(Cancelling(), x, self.path, loss="output:loss")
+
     def test_hooks(self):
         def hooked(hook, of_parameter):
             module = Hooked(None if of_parameter else hook)
@@ -359,6 +368,31 @@ class Alike(nn.Module):
 
     def forward(self, x):
         return {"loss": ((self.first + self.second) * x).sum()}
+
+
+class Unseen(nn.Module):
+    """Of its torch.no_grad() PyTorch (2.15) exports nothing."""
+
+    def __init__(self, dropout):
+        super().__init__()
+        self.fixed, self.layer, self.dropout = nn.Linear(4, 4), nn.Linear(4, 4), nn.Dropout(dropout)
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            with torch.no_grad():
+                h = self.fixed(x)
+            return self.dropout(self.layer(h + self.fixed(x).tanh()).float())
+
+
+class Cancelling(nn.Linear):
+    """Has a parameter whose gradient is rounding alone: softmax does not see what all scores have in common."""
+
+    def __init__(self):
+        super().__init__(4, 4)
+        self.common = nn.Parameter(torch.tensor(100.0))
+
+    def forward(self, x):
+        return {"loss": -(super().forward(x) + self.common).log_softmax(1)[:, 0].mean()}
 
 
 class Data(nn.Linear):

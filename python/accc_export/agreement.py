@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Whether a program of torch.export computes what its module does: outputs, buffers and gradients, by a run of both in PyTorch."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+import torch
+from torch.export.graph_signature import InputKind, OutputKind
+
+from .calls import Call
+from .errors import ExportError
+from .exporters import first_lines
+from .functions import differing, gradients, is_close
+from .modules import Observation, State, preserved_buffers, preserved_values, without_hooks
+from .noise import move
+from .training import Loss
+
+Tensors = dict[str, torch.Tensor]
+
+
+@dataclasses.dataclass
+class _Run:
+    """One forward and backward pass: what it gave, left in the buffers, and which random numbers come next."""
+
+    outputs: Tensors
+    buffers: Tensors
+    gradients: Tensors
+    drawn: torch.Tensor
+
+
+def check_program(
+    module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str], program: torch.export.ExportedProgram
+) -> None:
+    """Raises ExportError where the program computes something else than the module, which may ask whether it is exported,
+    leaves something else in its buffers, or has other gradients. To be called within `preserved`."""
+    expected = _Module(module, call, state, observation, outputs)
+    found = _run_program(program, call, state, observation, outputs)
+    _compare(expected, found, observation, "torch.export's program")
+
+
+def check_joint(
+    module: torch.nn.Module,
+    call: Call,
+    state: State,
+    observation: Observation,
+    outputs: list[str],
+    loss: Loss,
+    target: torch.Tensor | None,
+    program: torch.export.ExportedProgram,
+) -> None:
+    """Raises ExportError where a joint graph computes something else than the module, its loss, and its gradients in PyTorch.
+    To be called within `preserved`."""
+    expected = _Module(module, call, state, observation, outputs, loss, target)
+    found = _run_joint(program, call, target, state, list(expected.run().outputs))
+    _compare(expected, found, observation, "the joint graph")
+
+
+def check_gradients(module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str], program) -> None:
+    """Raises ExportError where an export to ONNX, which takes the way of a program of torch.export, loses a gradient of the module's
+    own. To be called within `preserved`."""
+    expected = _Module(module, call, state, observation, outputs)
+    found = _run_program(program, call, state, observation, outputs)
+    more = ", and give the file a name that ends in .pt2: ONNX has no detach()"
+    _compare_gradients(expected, found, observation, "the exported program", more)
+
+
+class _Module:
+    """Runs of the module: of all outputs, or of a loss as well."""
+
+    def __init__(self, module, call, state, observation, outputs, loss: Loss | None = None, target=None) -> None:
+        self.module, self.call, self.state, self.observation = module, call, state, observation
+        self.outputs, self.loss, self.target = outputs, loss, target
+        self._run = None
+
+    def run(self) -> _Run:
+        if self._run is None:
+            self._run = self._pass()
+        return self._run
+
+    def moved(self, seed: int) -> Tensors:
+        """The gradients of the module whose every weight is moved to the next float."""
+        with preserved_values(self.state.parameters.values()):
+            move(self.module, seed)
+            return self._pass().gradients
+
+    def _pass(self) -> _Run:
+        return _run(self._named, self.module, self.state.parameters, self.state, self.observation, self._differentiate)
+
+    def _named(self) -> Tensors:
+        found = dict(zip(self.outputs, self.call.run(self.module).values()))
+        return found if self.loss is None else {"loss": self.loss(found, self.target), **_others(found)}
+
+    def _differentiate(self, found: Tensors, parameters: Tensors) -> Tensors:
+        return gradients(found.values() if self.loss is None else [found["loss"]], parameters)
+
+
+def _others(outputs: Tensors) -> Tensors:
+    return {name: x for name, x in outputs.items() if name != "loss"}
+
+
+def _run(
+    called: Callable[[], Tensors],
+    holder: torch.nn.Module,
+    parameters: Mapping[str, torch.Tensor],
+    state: State,
+    observation: Observation,
+    differentiate: Callable[[Tensors, Tensors], Tensors],
+) -> _Run:
+    written = [state.parameters[name] for name in observation.written]
+    with preserved_buffers(holder), preserved_values(written), torch.enable_grad(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        found = called()
+        drawn = torch.get_rng_state()
+        return _Run(
+            outputs={name: x.detach() for name, x in found.items()},
+            buffers={name: x.detach().clone() for name, x in holder.named_buffers() if name in state.buffers},
+            gradients=differentiate(found, {name: x for name, x in parameters.items() if x.requires_grad}),
+            drawn=drawn,
+        )
+
+
+def _run_program(program, call: Call, state: State, observation: Observation, outputs: list[str]) -> _Run:
+    exported = program.module()
+
+    def called():
+        return dict(zip(outputs, exported(*call.inputs.values()).values()))
+
+    def differentiate(found, parameters):
+        return gradients(found.values(), parameters)
+
+    try:
+        with without_hooks(state.parameters.values()):  # which the program shares
+            return _run(called, exported, dict(exported.named_parameters()), state, observation, differentiate)
+    except RuntimeError as error:  # it may write into what the derivative needs, where a backward pass of its own did not
+        raise ExportError(f"PyTorch finds no gradient of the exported program: {first_lines(error)}") from error
+
+
+def _run_joint(program, call: Call, target: torch.Tensor | None, state: State, outputs: list[str]) -> _Run:
+    held = {**program.state_dict, **program.constants}
+    given = iter(call.inputs.values() if target is None else (*call.inputs.values(), target))
+    specs = program.graph_signature
+    args = [next(given) if spec.kind is InputKind.USER_INPUT else held[spec.target] for spec in specs.input_specs]
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        results = program.graph_module(*args)
+        drawn = torch.get_rng_state()
+    first = state.first_names()
+
+    def named(kind):
+        return {first[spec.target]: x for spec, x in zip(specs.output_specs, results) if spec.kind is kind}
+
+    returned = [x for spec, x in zip(specs.output_specs, results) if spec.kind in (OutputKind.LOSS_OUTPUT, OutputKind.USER_OUTPUT)]
+    return _Run(
+        outputs=dict(zip(outputs, returned)),
+        buffers={**state.buffers, **named(OutputKind.BUFFER_MUTATION)},
+        gradients=named(OutputKind.GRADIENT_TO_PARAMETER),
+        drawn=drawn,
+    )
+
+
+def _compare(module: _Module, found: _Run, observation: Observation, what: str) -> None:
+    """A module that draws random numbers is compared where its program draws the same ones."""
+    expected = module.run()
+    wrong = _differing(expected.outputs, found.outputs)
+    if observation.drawn and (wrong or not torch.equal(expected.drawn, found.drawn)):
+        return
+    if wrong:
+        raise ExportError(
+            f"{what} computes other values than the module, also in PyTorch: {', '.join(wrong[:20])}. "
+            "The module may take another branch while it is exported (torch.compiler.is_exporting())"
+        )
+    if wrong := _differing(expected.buffers, found.buffers):
+        raise ExportError(
+            f"{what} leaves other values in buffers than the module, also in PyTorch: {', '.join(wrong[:20])}. "
+            "It loses a tensor that forward sets for a buffer of a part (self.mean = ...): write into the buffer (self.mean.copy_(...))"
+        )
+    _compare_gradients(module, found, observation, what)
+
+
+def _compare_gradients(module: _Module, found: _Run, observation: Observation, what: str, more: str = "") -> None:
+    """Where gradients differ by more than rounding decides, which a run from moved weights shows."""
+    expected = module.run().gradients
+    if not differing(expected, found.gradients):
+        return
+    listed = differing(expected, found.gradients, [module.moved(seed) for seed in (1, 2)])
+    if not listed:
+        return
+    if observation.functions:
+        lost = f"an export keeps of a torch.autograd.Function ({', '.join(sorted(observation.functions))}) the forward pass alone"
+    elif observation.hooks:
+        lost = "an export keeps no hooks (register_hook)"
+    else:
+        lost = "PyTorch loses what forward says of gradients (torch.no_grad() inside torch.autocast() with 2.15)"
+    raise ExportError(
+        f"{what} has other gradients than the module, also in PyTorch ({listed}): {lost}. Write what it does to gradients "
+        f"with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted{more}"
+    )
+
+
+def _differing(expected: Tensors, found: Tensors) -> list[str]:
+    return [name for name, x in expected.items() if name in found and not _are_same(x, found[name])]
+
+
+def _are_same(expected: torch.Tensor, found: torch.Tensor) -> bool:
+    """Of integers nothing is asked but their shape: they may be positions of equal values."""
+    if expected.shape != found.shape or expected.dtype != found.dtype:
+        return False
+    if not (expected.is_floating_point() or expected.is_complex()):
+        return True
+    finite = expected.isfinite()
+    wide = torch.complex128 if expected.is_complex() else torch.float64
+    close = not finite.any() or is_close(expected[finite].to(wide), found[finite].to(wide))
+    return close and torch.equal(finite, found.isfinite())

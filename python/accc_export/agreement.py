@@ -172,7 +172,8 @@ def _compare(module: _Module, found: _Run, observation: Observation, what: str) 
     if wrong := _differing(expected.buffers, found.buffers):
         raise ExportError(
             f"{what} leaves other values in buffers than the module, also in PyTorch: {', '.join(wrong[:20])}. "
-            "It loses a tensor that forward sets for a buffer of a part (self.mean = ...): write into the buffer (self.mean.copy_(...))"
+            "It loses a tensor that forward sets for a buffer of a part (self.mean = ...): write into the buffer (self.mean.copy_(...)), "
+            "or, where forward sets it the first time alone, call the module once before"
         )
     _compare_gradients(module, found, observation, what)
 

@@ -52,7 +52,7 @@ def warn_of_chance(module: torch.nn.Module, call: Call, state: State, observatio
 
 
 def _draws(module: torch.nn.Module, call: Call, written: list[torch.Tensor]) -> int:
-    with preserved_buffers(module), preserved_values(written), torch.random.fork_rng(devices=[]), torch.no_grad():
+    with preserved_buffers(module), preserved_values(written), torch.random.fork_rng(devices=[]), torch.enable_grad():
         with plain_drop_paths(), _Draws() as draws:
             call.run(module)
     return draws.count

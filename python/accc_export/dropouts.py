@@ -10,13 +10,15 @@ import torch
 
 
 @contextlib.contextmanager
-def plain_dropouts() -> Iterator[None]:
+def plain_dropouts(as_factors: bool = False) -> Iterator[None]:
     """Calls torch.dropout for dropouts in place and for those of whole channels.
 
     PyTorch (2.15) takes the others apart when it writes ONNX or a joint graph. What it writes are random masks, which nothing
-    tells from randomness that is meant: they would drop in evaluation, too.
+    tells from randomness that is meant: they would drop in evaluation, too. So it does with derivatives of dropouts that
+    themselves have one: `as_factors` drops ones, and multiplies with what is left.
     """
     calls = {"dropout_": _in_place, "feature_dropout": _of_channels, "feature_dropout_": _of_channels_in_place}
+    calls |= {"dropout": _as_factor} if as_factors else {}
     with contextlib.ExitStack() as stack:
         for name, call in calls.items():  # where torch.nn.functional finds them
             stack.enter_context(mock.patch.object(torch._VF, name, call))
@@ -50,6 +52,10 @@ def _drop_path(x: torch.Tensor, drop_prob: float = 0.0, training: bool = False, 
 
 def _in_place(x: torch.Tensor, p: float, train: bool) -> torch.Tensor:
     return x.copy_(torch.dropout(x, p, train)) if train and p > 0 else x
+
+
+def _as_factor(x: torch.Tensor, p: float, train: bool) -> torch.Tensor:
+    return x * _mask(x, p, *x.shape) if train and p > 0 else x
 
 
 def _of_channels(x: torch.Tensor, p: float, train: bool) -> torch.Tensor:

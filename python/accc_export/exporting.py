@@ -17,7 +17,7 @@ from .errors import ExportError, ExportWarning
 from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
-from .modules import metadata, observe, preserved, state_of
+from .modules import Observation, metadata, observe, preserved, state_of
 from .programs import JOINT, PROGRAM, check_drawn, parameters_of, program_of, verify_program, write_program
 from .stops import check_stops
 from .training import Loss, make_loss, takes_target
@@ -119,7 +119,7 @@ def export(
             except ExportError as error:
                 failures.append(f"{candidate}: {error}" if len(exporters) > 1 else str(error))
         else:
-            raise ExportError("\n".join(failures))
+            raise ExportError(_hint(observation) + "\n".join(failures))
     for failure in failures:
         text = f"exported with {candidate}, as another exporter does not work: {failure}"
         warnings.warn(text, ExportWarning, stacklevel=2)
@@ -140,6 +140,8 @@ def export_joint(
     output_names: Sequence[str] | None = None,
 ) -> Export:
     """Writes `module` with its loss and PyTorch's own backward pass, as a .pt2 file: `accc compile` takes no --loss then.
+
+    Its forward may take derivatives (torch.autograd.grad, torch.func), of which `export` knows nothing.
 
     loss
         as `accc compile --loss` has it, or a function of what `forward` returns by name, `{"output": ...}`, and, if
@@ -170,7 +172,10 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         outputs = _output_names(call, list(observation.outputs), output_names)
         warn_of_chance(module, call, state, observation)
         loss_of = _loss_of(loss, outputs, target)
-        program = program_of(module, call, inputs, outputs, axes, loss_of)
+        try:
+            program = program_of(module, call, inputs, outputs, axes, loss_of)
+        except ExportError as error:
+            raise ExportError(_hint(observation) + str(error)) from error.__cause__
         verify_program(program, state, observation)
         if loss is None:
             check_program(module, call, state, observation, outputs, program)
@@ -194,6 +199,12 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         dims={f"{name}.{axis}": inputs[name].shape[axis] for name, held in axes.items() for axis in held},
         random=observation.drawn > 0,
     )
+
+
+def _hint(observation: Observation) -> str:
+    if not observation.derives:
+        return ""
+    return "forward takes derivatives (torch.autograd.grad): export_joint() writes such a module, with its loss and without open dimensions. "
 
 
 def _loss_of(loss, outputs: list[str], target: torch.Tensor | None) -> Loss | None:

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs of torch.export that hold their backward pass."""
 
+import contextlib
 import copy
 import itertools
+from collections.abc import Iterator
+from unittest import mock
 
 import torch
 import torch.utils._pytree as pytree
+from torch._higher_order_ops import effects
 from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import InputKind, OutputKind
 
 from .errors import ExportError
 
 _APART = "accc_input_"
+
+AS_THEY_ARE = {"cia_to_decomp": {}, "python_decomp_table": {}, "decompose_custom_triton_ops": False}
+"""Of _decompose_exported_program: no operator is taken apart."""
 
 
 def with_backward(program: torch.export.ExportedProgram, loss_index: int = 0) -> torch.export.ExportedProgram:
@@ -22,10 +29,27 @@ def with_backward(program: torch.export.ExportedProgram, loss_index: int = 0) ->
     """
     prepare(program, loss_index)
     names = _give_names_apart(program)
-    options = {"cia_to_decomp": {}, "python_decomp_table": {}, "decompose_custom_triton_ops": False}
-    joint = _decompose_exported_program(program, joint_loss_index=loss_index, **options)
+    with plain_checks():
+        joint = _decompose_exported_program(program, joint_loss_index=loss_index, **AS_THEY_ARE)
     _give_names(joint, names)
     return joint
+
+
+@contextlib.contextmanager
+def plain_checks() -> Iterator[None]:
+    """Inside, graphs keep the check that torch.linalg makes of a factorization as an operator like others.
+
+    PyTorch (2.15) gives it an effect, for whose order it finds no place in a joint graph.
+    """
+    check = torch.ops.aten._linalg_check_errors.default
+    effect = effects._get_effect(check)
+    kept = mock.patch.object(torch.fx.node, "_side_effectful_functions", {*torch.fx.node._side_effectful_functions, check})
+    effects._register_effectful_op(check, None)
+    try:
+        with kept:
+            yield
+    finally:
+        effects._register_effectful_op(check, effect)
 
 
 def prepare(program: torch.export.ExportedProgram, loss_index: int = 0) -> None:
@@ -124,16 +148,21 @@ def _merge_tied(program) -> None:
 
 def _stop_unreached(program, loss_index: int) -> None:
     """Freezes the parameters to which no gradient of the loss flows."""
-    module = copy.deepcopy(program.module())  # whose buffers a forward pass may change
     args, kwargs = program.example_inputs
-    with torch.enable_grad(), torch.random.fork_rng(devices=[]):
-        loss = pytree.tree_leaves(module(*args, **kwargs))[loss_index]
-        trained = {name: x for name, x in module.named_parameters(remove_duplicate=False) if x.requires_grad}
-        gradients = torch.autograd.grad(loss, list(trained.values()), allow_unused=True)
-    unreached = {name for name, gradient in zip(trained, gradients) if gradient is None}
+    module = copy.deepcopy(program.module())  # whose buffers a forward pass may change
+    names = unreached(module, args, lambda found: pytree.tree_leaves(found)[loss_index], kwargs)
     for name, node in _parameters(program):
-        if name in unreached:
+        if name in names:
             _freeze(node)
+
+
+def unreached(module: torch.nn.Module, args, loss, kwargs=None) -> set[str]:
+    """The trained parameters, by each of their names, to which no gradient of `loss(what the module returns)` flows."""
+    with torch.enable_grad(), torch.random.fork_rng(devices=[]):
+        value = loss(module(*args, **(kwargs or {})))
+        trained = {name: x for name, x in module.named_parameters(remove_duplicate=False) if x.requires_grad}
+        gradients = torch.autograd.grad(value, list(trained.values()), allow_unused=True)
+    return {name for name, gradient in zip(trained, gradients) if gradient is None}
 
 
 def _freeze(node) -> None:

@@ -153,6 +153,8 @@ class Observation:
     """Dropouts that are random masks in files that take them apart."""
     hooks: bool
     """Whether a tensor or a parameter has hooks, which may change its gradient."""
+    derives: bool
+    """Whether forward takes derivatives itself, by torch.autograd.grad or what calls it."""
 
 
 def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bool = True) -> Observation:
@@ -197,6 +199,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         mistaken=watch.mistaken,
         masks=calls.masks,
         hooks=calls.hooks or any(x._backward_hooks for x in state.parameters.values()),
+        derives=calls.derives,
     )
 
 
@@ -358,11 +361,11 @@ _MASKS = (functional.alpha_dropout, functional.feature_alpha_dropout)
 
 
 class _Calls(TorchFunctionMode):
-    """Sees calls that are other operators by the time _Watch sees them, and whether hooks of tensors are registered."""
+    """Sees calls that are other operators by the time _Watch sees them, hooks that are registered and derivatives that are taken."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.hooks = False
+        self.hooks, self.derives = False, False
         self.unknown: set[str] = set()
         """What exporters of ONNX leave out without a word."""
         self.masks: set[str] = set()
@@ -370,6 +373,7 @@ class _Calls(TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         self.hooks |= func is torch.Tensor.register_hook
+        self.derives |= func is torch.autograd.grad
         if func in _CALLS:
             text, is_lost = _CALLS[func]
             if is_lost(_given(func, args, kwargs)):

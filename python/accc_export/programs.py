@@ -16,6 +16,7 @@ from .exporters import Axes, first_lines
 from .files import write_whole
 from .joint import with_backward
 from .modules import Observation, State
+from .traced_joint import trace_joint
 from .training import Loss
 
 PROGRAM, JOINT = "torch.export", "joint"
@@ -46,25 +47,47 @@ def program_of(
     dims = {dim: torch.export.Dim(dim) for held in axes.values() for dim in held.values()}
     shapes = tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in inputs)
     try:
-        with warnings.catch_warnings(), flat_forward(module, call, list(inputs), returned):
-            warnings.simplefilter("ignore")
-            with plain_drop_paths(), contextlib.nullcontext() if loss is None else plain_dropouts():
-                program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
-            return program if loss is None else _joined(program)
+        with _traceable(module, call, inputs, returned, loss):
+            program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
+        return program if loss is None else _joined(program)
     except ExportError:
         raise
+    except _NotJoined as error:
+        failure = ExportError(str(error))
     except Exception as error:  # whatever the tracer and the module's own code raise
-        raise ExportError(f"torch.export fails: {first_lines(error)}") from error
+        failure = ExportError(f"torch.export fails: {first_lines(error)}")
+    if loss is None or dims:
+        raise failure
+    try:
+        with _traceable(module, call, inputs, returned, loss), plain_dropouts(as_factors=True):
+            return trace_joint(module, tuple(inputs.values()))
+    except ExportError:
+        raise
+    except Exception as error:  # likewise
+        raise failure from error
+
+
+@contextlib.contextmanager
+def _traceable(module: torch.nn.Module, call: Call, inputs: Mapping[str, torch.Tensor], returned, loss: Loss | None):
+    with warnings.catch_warnings(), flat_forward(module, call, list(inputs), returned):
+        warnings.simplefilter("ignore")
+        with plain_drop_paths(), contextlib.nullcontext() if loss is None else plain_dropouts():
+            yield
+
+
+class _NotJoined(Exception):
+    """PyTorch makes no joint graph of a program."""
 
 
 def _joined(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     try:
         return with_backward(program)
     except Exception as error:  # whatever PyTorch does not expect of the graph
-        raise ExportError(
+        text = (
             f"PyTorch makes no joint graph of the module ({type(error).__name__}: {first_lines(error)}). "
             "accc derives the backward pass of a program without one: export() writes it, with a loss that forward returns"
-        ) from error
+        )
+        raise (ExportError if isinstance(error, ExportError) else _NotJoined)(text) from error
 
 
 def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[str]:
@@ -79,14 +102,21 @@ def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[s
     return [name for name in state.parameters if name in names]
 
 
+_SHAPED = ("empty_like", "full_like", "new_empty", "new_full", "new_ones", "new_zeros", "ones_like", "zeros_like")
+"""Operators that read of a tensor its shape and type."""
+
+
 def _read(graph: torch.fx.Graph) -> set[str]:
-    """The names of the nodes on which an output hangs, or one that writes."""
+    """The names of the nodes on whose values an output hangs, or one that writes."""
     pending = [node for node in graph.nodes if node.op != "placeholder" and node.is_impure()]
     found = set(pending)
+    shaped = {getattr(torch.ops.aten, name) for name in _SHAPED}
     while pending:
-        new = set(pending.pop().all_input_nodes) - found
-        found |= new
-        pending.extend(new)
+        node = pending.pop()
+        if getattr(node.target, "overloadpacket", None) not in shaped:
+            new = set(node.all_input_nodes) - found
+            found |= new
+            pending.extend(new)
     return {node.name for node in found}
 
 

@@ -57,7 +57,7 @@ def make_loss(text: str, outputs: Iterable[str]) -> Loss:
         output = name.removeprefix("output:")
         _check(text, options, set())
         _find(text, output, outputs)
-        return lambda results, target: results[output].reshape(())
+        return lambda results, target: results[output].reshape(()).clone()  # apart from the output in a joint graph
     if name not in (*_CLASSES, *_ELEMENTS):
         known = ", ".join((*_CLASSES, *_ELEMENTS))
         raise ExportError(f"there is no loss {name!r}: choose {known} or output:NAME")

@@ -18,9 +18,11 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test")]
 import accc_export  # noqa: E402
 import targets  # noqa: E402
 from accc_export import joint  # noqa: E402
+from accc_export.traced_joint import trace_joint  # noqa: E402
 
 PROGRAMS = ("export", "core", "joint")  # of torch.export
-FORMATS = {"export": ".pt2", "core": ".pt2", "joint": ".pt2", "traced": ".pt", "scripted": ".pt", "onnx": ".onnx"}
+FORMATS = {"export": ".pt2", "core": ".pt2", "joint": ".pt2", "derived": ".pt2", "traced": ".pt", "scripted": ".pt", "onnx": ".onnx"}
+JOINT = ("joint", "derived")  # hold the backward pass, the second that of derivatives which forward takes
 # A tensor may be this many times as far from PyTorch's as PyTorch's is from its own in double precision, and in any case as
 # far as a few roundings of single precision, or the last place of 16 bits if it or what the module is given is of them.
 FACTOR, RELATIVE, ABSOLUTE = 16, 2e-5, 1e-6
@@ -139,7 +141,7 @@ def results(module, inputs):
         gradients = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True)
     for (name, parameter), gradient in zip(parameters.items(), gradients):
         found[f"grad.{name}"] = torch.zeros_like(parameter) if gradient is None else gradient
-    return {name: x.detach() for name, x in found.items()}
+    return {name: x.detach().clone() for name, x in found.items()}  # PyTorch has zeros without memory
 
 
 def write(module, format, path):
@@ -153,6 +155,8 @@ def write(module, format, path):
                 torch.jit.save(traced(module, tuple(inputs.values())), path)
             elif format == "scripted":
                 torch.jit.save(torch.jit.script(module), path)
+            elif format == "derived":
+                torch.export.save(trace_joint(module, tuple(inputs.values())), path)
             else:
                 program = torch.export.export(module, (), kwargs=inputs)
                 program = program.run_decompositions() if format == "core" else program
@@ -176,7 +180,7 @@ def found_by_accc(module, format, path, compiler, folder):
     """accc's results and gradients, and buffers after a step."""
     library, inputs, outputs = folder / "model.so", folder / "inputs.safetensors", folder / "outputs.safetensors"
     trained = folder / "trained.safetensors"
-    loss = [] if format == "joint" else ["--loss", "output:loss"]
+    loss = [] if format in JOINT else ["--loss", "output:loss"]
     given = [f"--input={described(name, x)}" for name, x in module.inputs.items()] if format == "scripted" else []
     compiler.compile(path, library, "--optimizer", "sgd", "--weights", "embed", "-q", *loss, *given)
     save_file(module.inputs, inputs)

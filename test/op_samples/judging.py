@@ -43,6 +43,7 @@ def _named(message):
 def _verdict(parts, task, folder):
     try:
         compiler = checking.Compiler(task.accc, task.target, task.limit * len(parts), COMPILE_SECONDS + 5 * len(parts))
+        parts = [sampling.derived(part) for part in parts] if task.format == "derived" else parts
         wrong = checking.check(sampling.Samples(parts), task.format, compiler, folder)
         return ("wrong", "\n".join(wrong)) if wrong else ("right", "")
     except checking.Unjudged as error:

@@ -52,6 +52,23 @@ class Sample:
         return found
 
 
+class Derived(Sample):
+    """The derivatives of a sample's results, by all of its tensors that have one."""
+
+    def call(self, tensors):
+        tensors = list(tensors)
+        taken = [x for x in tensors if x.requires_grad]
+        results = [x for x in super().call(tensors) if x.requires_grad]
+        if not results:
+            return []
+        found = torch.autograd.grad(sum(map(weigh, results)), taken, create_graph=True, allow_unused=True)
+        return [x for x in found if x is not None]
+
+
+def derived(sample):
+    return Derived(sample.function, sample.leaves, sample.spec, sample.text)
+
+
 class Samples(torch.nn.Module):
     """Several samples in one module: tensors that take gradients are its parameters, others its inputs.
 

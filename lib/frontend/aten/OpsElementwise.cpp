@@ -356,6 +356,8 @@ Entities converted(Node &node, Type type) {
   return {x.map([&](Tensor part) { return part.convert(complex.getElementType()); }).value(node)};
 }
 Entities toDtype(Node &node) {
+  if (!node.isTensor("self") && node.has("dtype")) // the zero of a forward-mode derivative
+    return {asTensor(node, "self", node.elementType("dtype", Type()))};
   return converted(node, node.anyElementType("dtype", node.tensorType("self").getElementType()));
 }
 Entities toOther(Node &node) { return converted(node, node.tensorType("other").getElementType()); }

@@ -72,6 +72,20 @@ template <int value> Entities newConstant(Node &node) {
   return newFull(node);
 }
 
+/// Of the shape and type of `other`, behind the first dimensions of `self`: a forward-mode
+/// derivative.
+Entities zeroTangent(Node &node) {
+  RankedTensorType other = node.tensorType("other");
+  ArrayRef<int64_t> own = node.tensorType("self").getShape();
+  int64_t batch = node.integer("self_num_batch_dims");
+  if (batch < 0 || batch > static_cast<int64_t>(own.size()))
+    fail("self has no " + Twine(batch) + " dimensions");
+  SmallVector<int64_t> shape(own.take_front(batch));
+  shape.append(other.getShape().begin(), other.getShape().end());
+  node.set("fill_value", int64_t(0));
+  return filled(node, shape, other.getElementType(), "fill_value");
+}
+
 /// start, start + step, ... below end.
 Entities arange(Node &node) {
   bool integral = node.isInteger("start") && node.isInteger("end") && node.isInteger("step");
@@ -195,6 +209,7 @@ ArrayRef<OpRow> accc::aten::factoryOps() {
       {"fill(self, value)", fill},
       {"zeros(size, *, dtype=None)", constant<0>, Alias::None, selected::ofSizes},
       {"_efficientzerotensor(size, *, dtype=None)", constant<0>}, // of forward-mode derivatives
+      {"_new_zeros_with_same_feature_meta(self, other, *, self_num_batch_dims=0)", zeroTangent},
       {"ones(size, *, dtype=None)", constant<1>, Alias::None, selected::ofSizes},
       {"zeros_like(self, *, dtype=None)", constantLike<0>},
       {"ones_like(self, *, dtype=None)", constantLike<1>},

@@ -7,6 +7,7 @@
 #include "frontend/common/Indexing.h"
 #include "ir/nn/Nn.h"
 
+#include <array>
 #include <limits>
 #include <numeric>
 
@@ -214,21 +215,36 @@ Entities inferenceBatchNorm(Node &node) {
   return noStatistics(node, BatchNorm(node).inference(node));
 }
 
+/// The gradients of input, weight and bias.
+using NormGradients = std::array<Tensor, 3>;
+
+NormGradients gradientsByBatch(Node &node, Tensor x, Tensor g, Tensor weight) {
+  SmallVector<int64_t> dims = allButChannels(x), channels = {x.dim(1)};
+  Statistics s(x, dims, kept(node, "save_mean", channels), kept(node, "save_invstd", channels));
+  return {s.gradient(g * s.spread(weight)), prim::sum(g * s.normal(), dims), prim::sum(g, dims)};
+}
+
+NormGradients gradientsByRunning(Node &node, Tensor x, Tensor g, Tensor weight) {
+  SmallVector<int64_t> dims = allButChannels(x), channels = {x.dim(1)};
+  Tensor var = node.reshape(wideIn(node, "running_var"), channels);
+  Statistics s(x, dims, node.reshape(wideIn(node, "running_mean"), channels),
+               prim::rsqrt(var + node.real("eps")));
+  return {g * s.spread(weight) * s.spread(s.rstd), prim::sum(g * s.normal(), dims),
+          prim::sum(g, dims)};
+}
+
+/// Forward may take derivatives: those of a batch norm in evaluation are by its running statistics.
 Entities batchNormBackward(Node &node) {
   checkChannels(node.in("input"));
   Tensor x = wideIn(node, "input"), weight = prim::widen(perChannel(node, "weight", x, 1));
-  Tensor g = outputGradient(node, "grad_out", x);
-  SmallVector<int64_t> dims = allButChannels(x), channels = {x.dim(1)};
+  Tensor g = outputGradient(node, "grad_out", x), scale = node.reshape(weight, {x.dim(1)});
   bool trains = node.boolean("train");
-  Tensor mean = trains ? kept(node, "save_mean", channels)
-                       : node.reshape(wideIn(node, "running_mean"), channels);
-  Tensor rstd =
-      trains ? kept(node, "save_invstd", channels)
-             : prim::rsqrt(node.reshape(wideIn(node, "running_var"), channels) + node.real("eps"));
-  Statistics s(x, dims, mean, rstd);
-  Tensor scaled = g * s.spread(node.reshape(weight, channels));
-  return masked(node, trains ? s.gradient(scaled) : scaled * s.spread(rstd),
-                prim::sum(g * s.normal(), dims), prim::sum(g, dims));
+  NormGradients found =
+      trains ? gradientsByBatch(node, x, g, scale) : gradientsByRunning(node, x, g, scale);
+  if (trains && node.has("running_mean"))
+    for (auto [gradient, evaluated] : llvm::zip(found, gradientsByRunning(node, x, g, scale)))
+      gradient = node.make<nn::ByModeOp>({gradient, evaluated});
+  return masked(node, found[0], found[1], found[2]);
 }
 
 /// The same, with other names.

@@ -22,13 +22,14 @@ import torch
 from safetensors.torch import save_file
 from torch.export.experimental import _export_forward_backward
 
+import derivatives
 import models
 import operators
 from models import REFUSED, listed, named, numbers, tidy, weigh, with_loss
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2] / "python"))
-from accc_export import export, joint, noise  # noqa: E402
+from accc_export import export, export_joint, golden, joint, noise  # noqa: E402
 
 STEPS, RATE = 3, 0.05
 
@@ -171,13 +172,32 @@ def make(case):
     if case in IN_ONNX:
         write_onnx(model, inputs, folder / "model.onnx")
     save_file(inputs, folder / "inputs.safetensors")
-    golden = train(model, inputs, torch.float32)
-    save_file(golden, folder / "golden.safetensors")
+    trained = train(model, inputs, torch.float32)
+    save_file(trained, folder / "golden.safetensors")
     save_file(train(model, inputs, torch.float64), folder / "golden64.safetensors")
     meta = {"files": files, "loss": "output:loss", "optimizer": "sgd", "lr": RATE, "steps": STEPS, "dims": dims,
             "dropout": False, "torch": torch.__version__}
-    meta |= noise.measure(model, golden, lambda m: train(m, inputs, torch.float32))
+    meta |= noise.measure(model, trained, lambda m: train(m, inputs, torch.float32))
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+
+
+def make_derived(case):
+    """A joint graph of what autograd runs: forward takes derivatives."""
+    build, inputs = derivatives.cases()[case]
+    torch.manual_seed(0)
+    golden(build(), inputs, HERE / case, exporter="joint", loss="output:loss", lr=RATE, steps=STEPS)
+    tidy(HERE / case / "model.pt2", zipfile.ZIP_DEFLATED)
+
+
+def make_evaluated():
+    """A joint graph and what its forward gives in evaluation, for test/cli/evaluation_test.py."""
+    torch.manual_seed(0)
+    model, inputs, folder = derivatives.Settled(), {"x": torch.randn(5, 4)}, HERE.parent / "evaluated"
+    folder.mkdir(exist_ok=True)
+    export_joint(model, inputs, folder / "model.pt2", loss="output:loss")
+    tidy(folder / "model.pt2", zipfile.ZIP_DEFLATED)
+    save_file({name: x.detach() for name, x in inputs.items()}, folder / "inputs.safetensors")
+    save_file({name: x.detach() for name, x in model.eval()(**inputs).items()}, folder / "outputs.safetensors")
 
 
 def make_refused(case):
@@ -191,9 +211,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("cases", nargs="*", default=[], metavar="CASE")
     options = parser.parse_args()
-    for case in options.cases or [*CASES, *REFUSED]:
-        make_refused(case) if case in REFUSED else make(case)
+    derived = derivatives.cases()
+    for case in options.cases or [*CASES, *derived, *REFUSED]:
+        (make_refused if case in REFUSED else make_derived if case in derived else make)(case)
         print(case)
+    if not options.cases:
+        make_evaluated()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Joint graphs of what autograd runs, where torch.export cannot follow the module: its forward may take derivatives
+(torch.autograd.grad, torch.func.grad, jacrev, hessian, jvp)."""
+
+import inspect
+import operator
+
+import torch
+import torch.utils._pytree as pytree
+from torch._functorch.aot_autograd import aot_export_module
+from torch.export.exported_program import _decompose_exported_program
+from torch.export.graph_signature import OutputKind
+
+from .errors import ExportError
+from .joint import AS_THEY_ARE, plain_checks, unreached
+
+_GRADIENT = "grad."
+
+
+def trace_joint(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.export.ExportedProgram:
+    """A program as `with_backward` gives it, of a module whose forward takes flat tensors and returns a dict, the loss first.
+
+    Sizes are fixed. To be called where another forward of the module may be left behind.
+    """
+    with plain_checks():
+        joint = _trace(module, inputs)
+    _check_evaluation(joint)
+    return joint
+
+
+def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.export.ExportedProgram:
+    inputs = tuple(x.detach().clone() for x in inputs)
+    forward, names = module.forward, []
+    trained = [name for name, x in module.named_parameters(remove_duplicate=False) if x.requires_grad]
+    tied = _tied(module)
+    skipped = set(tied)
+
+    def flat(*tensors):
+        held = dict(module.named_parameters(remove_duplicate=False))
+        for name, first in tied.items():
+            part, _, leaf = name.rpartition(".")
+            module.get_submodule(part)._parameters[leaf] = held[first]
+        # An argument that forward makes a leaf would get a gradient, and PyTorch counts outputs twice that share memory.
+        (name, loss), *others = forward(*(x.detach() for x in tensors)).items()
+        names[:] = (name, *(name for name, _ in others))
+        if skipped:
+            loss = _Reach.apply(loss, *(held[name] for name in trained if name in skipped))
+        return loss, *(x.detach().clone() for _, x in others)
+
+    vars(module)["forward"] = flat
+    skipped |= unreached(module, inputs, lambda found: found[0])
+    graph, signature = aot_export_module(module, inputs, trace_joint=True, output_loss_index=0)
+
+    def replayed(*tensors):
+        held = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+        results = list(graph(*held.values(), *tensors))
+        for name in signature.buffers_to_mutate.values():
+            held[name].copy_(results.pop(0))
+        results = results[len(signature.user_inputs_to_mutate) :]
+        found = dict(zip((*names, *(_GRADIENT + name for name in trained)), results, strict=True))
+        return {name: x for name, x in found.items() if name.removeprefix(_GRADIENT) not in skipped}
+
+    replayed.__signature__ = inspect.signature(forward)
+    vars(module)["forward"] = replayed
+    with torch.no_grad():
+        program = torch.export.export(module, inputs)
+    joint = _decompose_exported_program(program, joint_loss_index=None, **AS_THEY_ARE)
+    _say_what_is_what(joint, names, [name for name in trained if name not in skipped])
+    return joint
+
+
+def _tied(module: torch.nn.Module) -> dict[str, str]:
+    """Further names of parameters -> the first."""
+    first: dict[int, str] = {}
+    names = {name: first.setdefault(id(x), name) for name, x in module.named_parameters(remove_duplicate=False)}
+    return {name: kept for name, kept in names.items() if name != kept}
+
+
+class _Reach(torch.autograd.Function):
+    """The loss, as if it hung on the parameters to which no gradient flows: PyTorch (2.15) wants one for each."""
+
+    @staticmethod
+    def forward(ctx, loss, *parameters):
+        ctx.save_for_backward(*parameters)
+        return loss.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, *map(torch.zeros_like, ctx.saved_tensors)
+
+
+def _say_what_is_what(joint: torch.export.ExportedProgram, names: list[str], gradients: list[str]) -> None:
+    """Makes the first output the loss, and those behind the others gradients of parameters, which are not returned."""
+    returned = [spec for spec in joint.graph_signature.output_specs if spec.kind is OutputKind.USER_OUTPUT]
+    returned[0].kind = OutputKind.LOSS_OUTPUT
+    for spec, name in zip(returned[len(names) :], gradients, strict=True):
+        spec.kind, spec.target = OutputKind.GRADIENT_TO_PARAMETER, name
+    called = joint.module_call_graph[0].signature
+    called.outputs = called.outputs[: len(names)]
+    called.out_spec = pytree.tree_structure(dict.fromkeys(names, 0))
+
+
+_OF_TRAINING = {
+    torch.ops.aten.native_dropout: ((1,), torch.ops.aten.native_dropout_backward),
+    torch.ops.aten._native_batch_norm_legit: ((1, 2), torch.ops.aten.native_batch_norm_backward),
+    torch.ops.aten._native_batch_norm_legit_functional: ((1, 2), torch.ops.aten.native_batch_norm_backward),
+}
+"""Operators that do something else in evaluation -> which of their results are those of training alone, and what knows that."""
+
+
+def _check_evaluation(joint: torch.export.ExportedProgram) -> None:
+    """Raises ExportError where what forward returns, or leaves in a buffer, would be that of training in evaluation."""
+    results = dict(zip(joint.graph.output_node().args[0], joint.graph_signature.output_specs))
+    pending = [node for node, spec in results.items() if spec.kind is not OutputKind.GRADIENT_TO_PARAMETER]
+    found = set(pending)
+    while pending:
+        new = set(pending.pop().all_input_nodes) - found
+        found |= new
+        pending.extend(new)
+    for node in found:
+        for read in node.all_input_nodes if node.op == "call_function" else ():
+            source = read.args[0] if read.target is operator.getitem else None
+            places, known = _OF_TRAINING.get(getattr(getattr(source, "target", None), "overloadpacket", None), ((), None))
+            if read.target is operator.getitem and read.args[1] in places and node.target.overloadpacket is not known:
+                raise ExportError(
+                    f"forward takes a second derivative through {source.target} in training mode, which evaluation would not have: "
+                    "put this part of the module into evaluation mode"
+                )

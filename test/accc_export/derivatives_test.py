@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Joint graphs of modules whose forward takes derivatives. Needs PyTorch; scripts/sweep --package runs it.
+
+What build/bin/accc makes of such models is tested in test/training/exported (derivatives.py).
+"""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "training" / "exported")]
+
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+
+import accc_export  # noqa: E402
+import derivatives  # noqa: E402
+
+torch.set_num_threads(1)
+
+
+class DerivativesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "m.pt2"
+
+    def export(self, module, inputs, **options):
+        return accc_export.export_joint(module, inputs, self.path, loss="output:loss", **options)
+
+    def test_the_module_is_left_as_it_was(self):
+        for name, (build, inputs) in derivatives.cases().items():
+            with self.subTest(name):
+                module = build()
+                state = {name: x.clone() for name, x in module.state_dict().items()}
+                done = self.export(module, inputs)
+                self.assertEqual((done.exporter, sorted(done.inputs)), ("joint", sorted(inputs)))
+                self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
+                self.assertNotIn("forward", vars(module))
+                self.assertTrue(all(x.requires_grad for x in module.parameters()))
+
+    def test_which_parameters_have_a_gradient(self):
+        done = self.export(Sloped(), torch.randn(3, 4))
+        specs = torch.export.load(self.path).graph_signature
+        gradients = {x.target for x in specs.output_specs if x.kind.name == "GRADIENT_TO_PARAMETER"}
+        self.assertEqual(gradients, {"first.weight", "last.weight"})
+        self.assertEqual(done.parameters, ("first.weight", "last.weight", "fixed.weight"))
+        self.assertEqual((done.frozen, done.outputs), (("fixed.weight",), ("slope",)))
+
+    def test_refusals(self):
+        hint = r"export_joint\(\) writes such a module, with its loss and without open dimensions"
+        module, x = Sloped(), torch.randn(3, 4)
+        for name in ("m.pt2", "m.onnx"):
+            with self.assertRaisesRegex(accc_export.ExportError, hint):
+                accc_export.export(module, x, self.path.with_name(name))
+        with self.assertRaisesRegex(accc_export.ExportError, hint):
+            self.export(module, x, dynamic={"batch": {"x": 0}})
+        attended = nn.MultiheadAttention(4, 2, dropout=0.5, batch_first=True)
+        with self.assertRaisesRegex(accc_export.ExportError, "second derivative through aten.native_dropout.* evaluation"):
+            self.export(Attending(attended), torch.randn(2, 3, 4))
+        self.assertEqual(list(self.path.parent.iterdir()), [])
+
+
+class Sloped(nn.Module):
+    """A slope, in which a bias is lost; weights of two names, and one that is not trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(4, 4, bias=False), nn.Linear(4, 1)
+        self.tied, self.fixed = nn.Linear(4, 4, bias=False), nn.Linear(4, 1, bias=False)
+        self.tied.weight = self.first.weight
+        self.fixed.requires_grad_(False)
+
+    def forward(self, x):
+        x = x.requires_grad_()
+        y = self.last(self.tied(self.first(x)).tanh())
+        (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        return {"loss": slope.square().mean() + self.fixed(slope).mean(), "slope": slope}
+
+
+class Attending(nn.Module):
+    def __init__(self, attention):
+        super().__init__()
+        self.attention = attention
+
+    def forward(self, x):
+        x = x.requires_grad_()
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+            y, _ = self.attention(x, x, x, need_weights=False)
+        (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        return {"loss": slope.square().mean()}
+
+
+if __name__ == "__main__":
+    unittest.main()

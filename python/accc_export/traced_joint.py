@@ -7,6 +7,7 @@ import operator
 
 import torch
 import torch.utils._pytree as pytree
+from torch._dispatch.python import enable_python_dispatcher
 from torch._functorch.aot_autograd import aot_export_module
 from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import OutputKind
@@ -14,7 +15,7 @@ from torch.export.graph_signature import OutputKind
 from .errors import ExportError
 from .joint import AS_THEY_ARE, plain_checks, unreached
 
-_GRADIENT = "grad."
+_GRADIENT = "gradient of "
 
 
 def trace_joint(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.export.ExportedProgram:
@@ -34,6 +35,7 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.e
     trained = [name for name, x in module.named_parameters(remove_duplicate=False) if x.requires_grad]
     tied = _tied(module)
     skipped = set(tied)
+    cut = set(tied)  # as traced: of some operators PyTorch takes apart, it takes other derivatives, which are zero
 
     def flat(*tensors):
         held = dict(module.named_parameters(remove_duplicate=False))
@@ -43,12 +45,14 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.e
         # An argument that forward makes a leaf would get a gradient, and PyTorch counts outputs twice that share memory.
         (name, loss), *others = forward(*(x.detach() for x in tensors)).items()
         names[:] = (name, *(name for name, _ in others))
-        if skipped:
-            loss = _Reach.apply(loss, *(held[name] for name in trained if name in skipped))
+        if cut:
+            loss = _Reach.apply(loss, *(held[name] for name in trained if name in cut))
         return loss, *(x.detach().clone() for _, x in others)
 
     vars(module)["forward"] = flat
     skipped |= unreached(module, inputs, lambda found: found[0])
+    with enable_python_dispatcher():
+        cut |= skipped | unreached(module, inputs, lambda found: found[0])
     graph, signature = aot_export_module(module, inputs, trace_joint=True, output_loss_index=0)
 
     def replayed(*tensors):
@@ -57,8 +61,8 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.e
         for name in signature.buffers_to_mutate.values():
             held[name].copy_(results.pop(0))
         results = results[len(signature.user_inputs_to_mutate) :]
-        found = dict(zip((*names, *(_GRADIENT + name for name in trained)), results, strict=True))
-        return {name: x for name, x in found.items() if name.removeprefix(_GRADIENT) not in skipped}
+        outputs, gradients = results[: len(names)], zip(trained, results[len(names) :], strict=True)
+        return dict(zip(names, outputs)) | {_GRADIENT + name: x for name, x in gradients if name not in skipped}
 
     replayed.__signature__ = inspect.signature(forward)
     vars(module)["forward"] = replayed

@@ -64,7 +64,7 @@ def program_of(
     except ExportError:
         raise
     except Exception as error:  # likewise
-        raise failure from error
+        raise ExportError(f"{failure}. Nor does PyTorch trace what autograd runs: {first_lines(error)}") from error
 
 
 @contextlib.contextmanager

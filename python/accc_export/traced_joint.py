@@ -9,6 +9,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch._dispatch.python import enable_python_dispatcher
 from torch._functorch.aot_autograd import aot_export_module
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import OutputKind
 
@@ -53,7 +54,10 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.e
     skipped |= unreached(module, inputs, lambda found: found[0])
     with enable_python_dispatcher():
         cut |= skipped | unreached(module, inputs, lambda found: found[0])
-    graph, signature = aot_export_module(module, inputs, trace_joint=True, output_loss_index=0)
+    mode = FakeTensorMode(allow_non_fake_inputs=True)  # tensors that are neither parameters nor buffers are constants
+    with mode:
+        traced = tuple(mode.from_tensor(x) for x in inputs)
+    graph, signature = aot_export_module(module, traced, trace_joint=True, output_loss_index=0)
 
     def replayed(*tensors):
         held = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}

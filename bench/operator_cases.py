@@ -180,6 +180,7 @@ case("lovasz_65536x8", lovasz, r(65536, 8), args=(i(8, 65536),))
 
 # ---- convolutions ----
 
+case("conv2d_one_place", F.conv2d, r(64, 256, 4, 4), r(1, 256, 4, 4))
 case(
     "conv1d_dil_wavenet",
     lambda x, m, m2, m3: m3(F.relu(m2(F.relu(m(x))))),

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times training steps of single operators and small patterns beside PyTorch eager, to find cliffs.
 
-    bench/operators.py                       # all of operator_cases.py, some 10 minutes
+    bench/operators.py                       # all of operator_cases.py and derivative_cases.py, some 10 minutes
     bench/operators.py 'sort|topk' --threads 2
     bench/operators.py conv --before OLD     # and beside another build of accc
 
 Each case is a module of which the inputs are parameters, with the mean square of its results as
-loss and plain SGD, exported by torch.export. The contenders take turns; of each round the 10th
+loss and plain SGD, exported by torch.export, or, in derivative_cases.py, a model whose forward takes
+derivatives, exported with its backward pass. The contenders take turns; of each round the 10th
 percentile of the step times counts, and of the rounds the best: on a shared machine, and for a
 cliff, that says more than a median. One thread is the default because two wait for each other
 wherever something else has a core. Prints a table, the worst ratio first.
@@ -57,17 +58,23 @@ def run_accc(program, *arguments):
     return done.stdout
 
 
-def export(module, inputs, folder):
+def export(module, inputs, folder, derives):
     """Writes model.pt2, and inputs.safetensors where the case has inputs."""
     import torch
     from safetensors.torch import save_file
 
-    program = torch.export.export(module, inputs)
-    torch.export.save(program, folder / "model.pt2")
-    specs = program.graph_signature.input_specs
-    names = [spec.arg.name for spec in specs if spec.kind.name == "USER_INPUT"]
+    if derives:
+        import accc_export
+
+        names = accc_export.export_joint(module, inputs, folder / "model.pt2", loss="output:output").inputs
+    else:
+        program = torch.export.export(module, inputs)
+        torch.export.save(program, folder / "model.pt2")
+        specs = program.graph_signature.input_specs
+        names = [spec.arg.name for spec in specs if spec.kind.name == "USER_INPUT"]
     if inputs:
-        save_file(dict(zip(names, (x.contiguous() for x in inputs))), folder / "inputs.safetensors")
+        stored = {name: x.detach().contiguous() for name, x in zip(names, inputs)}
+        save_file(stored, folder / "inputs.safetensors")
 
 
 def serve(case, folder, options):
@@ -77,7 +84,7 @@ def serve(case, folder, options):
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     module, inputs = case()
-    export(module, inputs, folder)
+    export(module, inputs, folder, case in derivative_cases())
     print("exported", flush=True)
     sys.stdin.readline()
     base = worker.memory("VmRSS") - sum(x.nbytes for x in (*module.state_dict().values(), *inputs))
@@ -142,7 +149,8 @@ def measure(case, folder, options):
             begin = time.perf_counter()
             command = ["compile", folder / "model.pt2", "-o", folder / f"{name}.so", "-q"]
             command += ["--arch", "native", "--weights", "beside", "--optimizer", "sgd"]
-            run_accc(program, *command, "--loss", "output:output_0")
+            command += [] if case in derivative_cases() else ["--loss", "output:output_0"]
+            run_accc(program, *command)
             result.setdefault("compile_s", time.perf_counter() - begin)
         stored = folder / "inputs.safetensors"
         given = ["--inputs", stored] if stored.exists() else []
@@ -164,6 +172,13 @@ def measure(case, folder, options):
         torch_side.stop()
 
 
+def derivative_cases():
+    """Which joint graphs hold: their loss is in the file."""
+    import derivative_cases
+
+    return derivative_cases.CASES.values()
+
+
 def row(name, result):
     ratio = result["torch"] / result["accc"]
     cells = [name, f"{ratio:.2f}", f"{result['accc']:.3g}", f"{result['torch']:.3g}"]
@@ -180,10 +195,11 @@ def main():
         os.environ[name] = str(options.threads)
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     warnings.filterwarnings("ignore")
-    import operator_cases  # with torch, which reads the environment
+    import derivative_cases  # with torch, which reads the environment
+    import operator_cases
 
     results, failures = {}, {}
-    for name, case in operator_cases.CASES.items():
+    for name, case in (operator_cases.CASES | derivative_cases.CASES).items():
         if not re.search(options.pattern, name):
             continue
         with tempfile.TemporaryDirectory(prefix="accc-bench-") as folder:

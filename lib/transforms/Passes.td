@@ -85,7 +85,8 @@ def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
   let summary = "Simplifies primitives: algebra, constant folding, common subexpressions, dead code";
   let description = [{
     Composes views, removes ops without effect and evaluates constants. Values stay the same up to rounding: sums
-    are not reordered, and no rule assumes that numbers are finite.
+    are not reordered, and no rule assumes that numbers are finite. A convolution whose kernel covers its input, which
+    has one place, becomes a product of matrices.
 
         %0 = prim.reshape %x : (tensor<32x8xf32>) -> tensor<4x64xf32>
         %1 = prim.neg %0 : (tensor<4x64xf32>) -> tensor<4x64xf32>

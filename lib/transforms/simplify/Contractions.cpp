@@ -93,8 +93,53 @@ LogicalResult transposeOfScaledDot(TransposeOp op, PatternRewriter &rewriter) {
   return replace(op, rewriter, x.transpose(op.getPermutation()) * *factor);
 }
 
+/// Whether a kernel covers the whole of its input, so that it has one place.
+template <typename Op>
+bool hasOnePlace(Op op, RankedTensorType x, RankedTensorType w, RankedTensorType y) {
+  auto areAll = [](ArrayRef<int64_t> numbers, int64_t number) {
+    return llvm::all_of(numbers, [&](int64_t each) { return each == number; });
+  };
+  return op.getGroups() == 1 && !op.getChannelsLast() && !op.getFilterChannelsLast() &&
+         areAll(op.getPadLow(), 0) && areAll(op.getPadHigh(), 0) &&
+         x.getShape().drop_front(2) == w.getShape().drop_front(2) &&
+         areAll(y.getShape().drop_front(2), 1);
+}
+
+/// All dimensions but the first: the channels and the kernel.
+SmallVector<int64_t> behindFirst(RankedTensorType type) {
+  SmallVector<int64_t> dimensions(type.getRank() - 1);
+  std::iota(dimensions.begin(), dimensions.end(), 1);
+  return dimensions;
+}
+
+// A convolution at one place is a product of matrices, as the last one of a discriminator or one
+// of squeezed channels, for which oneDNN has no fast gradient.
+LogicalResult convolutionAtOnePlace(ConvolutionOp op, PatternRewriter &rewriter) {
+  RankedTensorType x = op.getX().getType(), w = op.getW().getType();
+  if (!hasOnePlace(op, x, w, op.getType()))
+    return failure();
+  Tensor product = dotGeneral(tensor(rewriter, op, op.getX()), tensor(rewriter, op, op.getW()), {},
+                              {}, behindFirst(x), behindFirst(w));
+  return replace(op, rewriter, product.reshape(op.getType().getShape()));
+}
+LogicalResult dataGradientAtOnePlace(ConvolutionBackwardDataOp op, PatternRewriter &rewriter) {
+  RankedTensorType x = op.getType(), w = op.getW().getType();
+  if (!hasOnePlace(op, x, w, op.getDy().getType()))
+    return failure();
+  Tensor dy = tensor(rewriter, op, op.getDy()).reshape({x.getDimSize(0), w.getDimSize(0)});
+  return replace(op, rewriter, dotGeneral(dy, tensor(rewriter, op, op.getW()), {}, {}, {1}, {0}));
+}
+LogicalResult weightGradientAtOnePlace(ConvolutionBackwardWeightsOp op, PatternRewriter &rewriter) {
+  RankedTensorType x = op.getX().getType(), w = op.getType();
+  if (!hasOnePlace(op, x, w, op.getDy().getType()))
+    return failure();
+  Tensor dy = tensor(rewriter, op, op.getDy()).reshape({x.getDimSize(0), w.getDimSize(0)});
+  return replace(op, rewriter, dotGeneral(dy, tensor(rewriter, op, op.getX()), {}, {}, {0}, {0}));
+}
+
 } // namespace
 
 void transforms::populateContractionRules(RewritePatternSet &patterns) {
   patterns.add(dotOfTranspose).add(dotOfScaled).add(transposeOfDot).add(transposeOfScaledDot);
+  patterns.add(convolutionAtOnePlace).add(dataGradientAtOnePlace).add(weightGradientAtOnePlace);
 }

@@ -11,9 +11,9 @@ from torch.nn import functional as F
 class Equation(nn.Module):
     """Burgers' equation, whose residual has second derivatives, with a viscosity to find."""
 
-    def __init__(self):
+    def __init__(self, width=12):
         super().__init__()
-        self.field = nn.Sequential(nn.Linear(2, 12), nn.Tanh(), nn.Linear(12, 12), nn.GELU(), nn.Linear(12, 1))
+        self.field = nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, 1))
         self.viscosity = nn.Parameter(torch.tensor(0.1))
 
     def forward(self, x, t, start):
@@ -29,10 +29,10 @@ class Equation(nn.Module):
 class Forces(nn.Module):
     """An energy of atoms that exchange messages, trained by its forces."""
 
-    def __init__(self):
+    def __init__(self, width=8):
         super().__init__()
-        self.kinds, self.filters, self.inner = nn.Embedding(5, 8), nn.Linear(6, 8), nn.Linear(8, 8, bias=False)
-        self.head = nn.Sequential(nn.Linear(8, 8), nn.SiLU(), nn.LayerNorm(8), nn.Linear(8, 1))
+        self.kinds, self.filters, self.inner = nn.Embedding(5, width), nn.Linear(6, width), nn.Linear(width, width, bias=False)
+        self.head = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.LayerNorm(width), nn.Linear(width, 1))
         self.register_buffer("centers", torch.linspace(0, 4, 6))
 
     def forward(self, kinds, positions, edges, forces):
@@ -50,11 +50,12 @@ class Forces(nn.Module):
 class Penalized(nn.Module):
     """A critic of images whose slope is held near one, and a spectral norm."""
 
-    def __init__(self):
+    def __init__(self, width=8, pixels=16):
         super().__init__()
+        features = width * (pixels // 8) ** 2
         self.critic = nn.Sequential(
-            nn.Conv2d(2, 6, 4, 2, 1), nn.LeakyReLU(0.2), nn.Conv2d(6, 8, 4, 2, 1), nn.InstanceNorm2d(8, affine=True), nn.SiLU(),
-            nn.AvgPool2d(2), nn.Flatten(), nn.utils.parametrizations.spectral_norm(nn.Linear(32, 1)),
+            nn.Conv2d(2, 6, 4, 2, 1), nn.LeakyReLU(0.2), nn.Conv2d(6, width, 4, 2, 1), nn.InstanceNorm2d(width, affine=True), nn.SiLU(),
+            nn.AvgPool2d(2), nn.Flatten(), nn.utils.parametrizations.spectral_norm(nn.Linear(features, 1)),
         )
 
     def forward(self, real, made, share):
@@ -67,10 +68,11 @@ class Penalized(nn.Module):
 class Adapted(nn.Module):
     """Parameters that are good after a step of their own (MAML)."""
 
-    def __init__(self):
+    def __init__(self, width=4, pixels=4):
         super().__init__()
         self.net = nn.Sequential(
-            nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4, track_running_stats=False), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(16, 3)
+            nn.Conv2d(1, width, 3, padding=1), nn.BatchNorm2d(width, track_running_stats=False), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Flatten(), nn.Linear(width * (pixels // 2) ** 2, 3),
         )
 
     def forward(self, support, classes, query, wanted):
@@ -120,7 +122,8 @@ class Settled(nn.Module):
         return {"loss": slope.square().mean(), "slope": slope}
 
 
-def _pairs(count):
+def pairs(count):
+    """Which atoms see each other: all."""
     edges = torch.combinations(torch.arange(count))
     return torch.cat([edges, edges.flip(1)]).T.contiguous()
 
@@ -132,7 +135,7 @@ def cases():
     classes = {name: torch.tensor([0, 1, 2, 2, 1, 0]) for name in ("classes", "wanted")}
     return {
         "equation": (Equation, {"x": torch.rand(8, 1), "t": torch.rand(8, 1), "start": torch.rand(8, 1)}),
-        "forces": (Forces, {"kinds": torch.randint(5, (6,)), "positions": torch.randn(6, 3), "edges": _pairs(6), "forces": torch.randn(6, 3)}),
+        "forces": (Forces, {"kinds": torch.randint(5, (6,)), "positions": torch.randn(6, 3), "edges": pairs(6), "forces": torch.randn(6, 3)}),
         "penalized": (Penalized, images | {"share": torch.rand(3, 1, 1, 1)}),
         "inner_step": (Adapted, tasks | classes),
         "motion": (Motion, {"state": torch.randn(4, 4), "acceleration": torch.randn(4, 2)}),

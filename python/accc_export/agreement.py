@@ -13,6 +13,7 @@ from .exporters import first_lines
 from .functions import differing, gradients, is_close
 from .modules import Observation, State, preserved_buffers, preserved_values, without_hooks
 from .noise import move
+from .programs import program_of
 from .training import Loss
 
 Tensors = dict[str, torch.Tensor]
@@ -55,9 +56,12 @@ def check_joint(
     _compare(expected, found, observation, "the joint graph")
 
 
-def check_gradients(module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str], program) -> None:
-    """Raises ExportError where an export to ONNX, which takes the way of a program of torch.export, loses a gradient of the module's
-    own. To be called within `preserved`."""
+def check_gradients(module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str]) -> None:
+    """Raises ExportError where an export by way of a program of torch.export, to ONNX or as a joint graph, loses a gradient of the
+    module's own functions and hooks. To be called within `preserved`."""
+    if not observation.functions and not observation.hooks:
+        return
+    program = program_of(module, call, call.inputs, outputs, {})
     expected = _Module(module, call, state, observation, outputs)
     found = _run_program(program, call, state, observation, outputs)
     more = ", and give the file a name that ends in .pt2: ONNX has no detach()"
@@ -194,7 +198,8 @@ def _compare_gradients(module: _Module, found: _Run, observation: Observation, w
         lost = "PyTorch loses what forward says of gradients (torch.no_grad() inside torch.autocast() with 2.15)"
     raise ExportError(
         f"{what} has other gradients than the module, also in PyTorch ({listed}): {lost}. Write what it does to gradients "
-        f"with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted{more}"
+        f"with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted{more}, "
+        "or write what autograd runs: export_joint()"
     )
 
 

@@ -18,7 +18,9 @@ from .exporters import EXPORTERS, FOLDED, Axes, run_exporter
 from .files import scratch, write_model
 from .graphs import describe, nodes_of, opset_of, repair
 from .modules import Observation, metadata, observe, preserved, state_of
-from .programs import JOINT, PROGRAM, check_drawn, parameters_of, program_of, verify_program, write_program
+from .programs import (
+    JOINT, PROGRAM, check_drawn, joint_of_autograd, joint_of_program, parameters_of, program_of, verify_program, write_program,
+)
 from .stops import check_stops
 from .training import Loss, make_loss, takes_target
 from .verify import verify
@@ -101,8 +103,7 @@ def export(
     with preserved(module):
         observation = observe(module, call, state)
         outputs = _output_names(call, list(observation.outputs), output_names)
-        if observation.functions or observation.hooks:
-            check_gradients(module, call, state, observation, outputs, program_of(module, call, call.inputs, outputs, {}, None))
+        check_gradients(module, call, state, observation, outputs)
         check_stops(module, call, state, observation)
         warn_of_chance(module, call, state, observation)
         state = state.snapshot()  # tracing a batch norm in training mode moves its statistics
@@ -141,7 +142,8 @@ def export_joint(
 ) -> Export:
     """Writes `module` with its loss and PyTorch's own backward pass, as a .pt2 file: `accc compile` takes no --loss then.
 
-    Its forward may take derivatives (torch.autograd.grad, torch.func), of which `export` knows nothing.
+    Its forward may take derivatives (torch.autograd.grad, torch.func), and have functions with backward passes of their own, of
+    which `export` knows nothing: the file then holds what autograd runs, without open dimensions.
 
     loss
         as `accc compile --loss` has it, or a function of what `forward` returns by name, `{"output": ...}`, and, if
@@ -171,17 +173,15 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         observation = observe(module, call, state, only_norms=False)
         outputs = _output_names(call, list(observation.outputs), output_names)
         warn_of_chance(module, call, state, observation)
-        loss_of = _loss_of(loss, outputs, target)
         try:
-            program = program_of(module, call, inputs, outputs, axes, loss_of)
+            if loss is None:
+                program = program_of(module, call, inputs, outputs, axes)
+                verify_program(program, state, observation)
+                check_program(module, call, state, observation, outputs, program)
+            else:
+                program = _joint(module, call, inputs, outputs, axes, _loss_of(loss, outputs, target), target, state, observation)
         except ExportError as error:
             raise ExportError(_hint(observation) + str(error)) from error.__cause__
-        verify_program(program, state, observation)
-        if loss is None:
-            check_program(module, call, state, observation, outputs, program)
-        else:
-            check_drawn(program, observation)
-            check_joint(module, call, state, observation, outputs, loss_of, target, program)
     write_program(program, path)
     parameters = parameters_of(program, state)
     floats = {name for name, x in state.buffers.items() if x.is_floating_point()}
@@ -199,6 +199,24 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         dims={f"{name}.{axis}": inputs[name].shape[axis] for name, held in axes.items() for axis in held},
         random=observation.drawn > 0,
     )
+
+
+def _joint(module, call, inputs, outputs, axes, loss, target, state, observation) -> torch.export.ExportedProgram:
+    """The first of PyTorch's ways to a joint graph that gives one which computes what the module does."""
+    failures = []
+    for way in (joint_of_program, joint_of_autograd):
+        try:
+            if way is joint_of_program:  # of which check_joint can tell nothing where it draws other random numbers
+                check_gradients(module, call, state, observation, outputs)
+            program = way(module, call, inputs, outputs, axes, loss)
+            verify_program(program, state, observation)
+            check_drawn(program, observation)
+            check_joint(module, call, state, observation, outputs, loss, target, program)
+            return program
+        except ExportError as error:
+            failures.append(error)
+    first, second = map(str, failures)
+    raise ExportError(first if first == second else f"{first}\nOf what autograd runs: {second}") from failures[0].__cause__
 
 
 def _hint(observation: Observation) -> str:

@@ -23,14 +23,47 @@ PROGRAM, JOINT = "torch.export", "joint"
 
 
 def program_of(
-    module: torch.nn.Module,
-    call: Call,
-    inputs: Mapping[str, torch.Tensor],
-    outputs: list[str],
-    axes: Axes,
-    loss: Loss | None,
+    module: torch.nn.Module, call: Call, inputs: Mapping[str, torch.Tensor], outputs: list[str], axes: Axes, loss: Loss | None = None
 ) -> torch.export.ExportedProgram:
-    """The module as torch.export has it, which returns a dict of its outputs; with a loss, a joint graph that has it first."""
+    """The module as torch.export has it, which returns a dict of its outputs; with a loss, that first, and others detached."""
+    dims = {dim: torch.export.Dim(dim) for held in axes.values() for dim in held.values()}
+    shapes = tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in inputs)
+    try:
+        with _traceable(module, call, inputs, outputs, loss):
+            return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
+    except ExportError:
+        raise
+    except Exception as error:  # whatever the tracer and the module's own code raise
+        raise ExportError(f"torch.export fails: {first_lines(error)}") from error
+
+
+def joint_of_program(module, call: Call, inputs, outputs, axes: Axes, loss: Loss) -> torch.export.ExportedProgram:
+    """The joint graph of such a program, which returns the loss first."""
+    program = program_of(module, call, inputs, outputs, axes, loss)
+    try:
+        return with_backward(program)
+    except Exception as error:  # whatever PyTorch does not expect of the graph
+        raise ExportError(
+            f"PyTorch makes no joint graph of the module ({type(error).__name__}: {first_lines(error)}). "
+            "accc derives the backward pass of a program without one: export() writes it, with a loss that forward returns"
+        ) from error
+
+
+def joint_of_autograd(module, call: Call, inputs, outputs, axes: Axes, loss: Loss) -> torch.export.ExportedProgram:
+    """The same of what autograd runs: derivatives that forward takes, backward passes of functions of its own, hooks of tensors."""
+    if axes:
+        raise ExportError("it has no open dimensions")
+    try:
+        with _traceable(module, call, inputs, outputs, loss), plain_dropouts(as_factors=True):
+            return trace_joint(module, tuple(inputs.values()))
+    except ExportError:
+        raise
+    except Exception as error:  # likewise
+        raise ExportError(f"PyTorch traces no graph ({type(error).__name__}: {first_lines(error)})") from error
+
+
+@contextlib.contextmanager
+def _traceable(module: torch.nn.Module, call: Call, inputs: Mapping[str, torch.Tensor], outputs: list[str], loss: Loss | None):
     for name in inputs:
         if not name.isidentifier():
             raise ExportError(f"the input {name} has a name that no argument of a program can have")
@@ -44,50 +77,10 @@ def program_of(
             raise ExportError(f"the loss is no scalar, but {value.dtype} of shape {list(value.shape)}")
         return {"loss": value, **{name: x.detach() for name, x in named.items() if name != "loss"}}
 
-    dims = {dim: torch.export.Dim(dim) for held in axes.values() for dim in held.values()}
-    shapes = tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in inputs)
-    try:
-        with _traceable(module, call, inputs, returned, loss):
-            program = torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
-        return program if loss is None else _joined(program)
-    except ExportError:
-        raise
-    except _NotJoined as error:
-        failure = ExportError(str(error))
-    except Exception as error:  # whatever the tracer and the module's own code raise
-        failure = ExportError(f"torch.export fails: {first_lines(error)}")
-    if loss is None or dims:
-        raise failure
-    try:
-        with _traceable(module, call, inputs, returned, loss), plain_dropouts(as_factors=True):
-            return trace_joint(module, tuple(inputs.values()))
-    except ExportError:
-        raise
-    except Exception as error:  # likewise
-        raise ExportError(f"{failure}. Nor does PyTorch trace what autograd runs: {first_lines(error)}") from error
-
-
-@contextlib.contextmanager
-def _traceable(module: torch.nn.Module, call: Call, inputs: Mapping[str, torch.Tensor], returned, loss: Loss | None):
     with warnings.catch_warnings(), flat_forward(module, call, list(inputs), returned):
         warnings.simplefilter("ignore")
         with plain_drop_paths(), contextlib.nullcontext() if loss is None else plain_dropouts():
             yield
-
-
-class _NotJoined(Exception):
-    """PyTorch makes no joint graph of a program."""
-
-
-def _joined(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    try:
-        return with_backward(program)
-    except Exception as error:  # whatever PyTorch does not expect of the graph
-        text = (
-            f"PyTorch makes no joint graph of the module ({type(error).__name__}: {first_lines(error)}). "
-            "accc derives the backward pass of a program without one: export() writes it, with a loss that forward returns"
-        )
-        raise (ExportError if isinstance(error, ExportError) else _NotJoined)(text) from error
 
 
 def parameters_of(program: torch.export.ExportedProgram, state: State) -> list[str]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Joint graphs of what autograd runs, where torch.export cannot follow the module: its forward may take derivatives
-(torch.autograd.grad, torch.func.grad, jacrev, hessian, jvp)."""
+"""Joint graphs of what autograd runs, where torch.export cannot follow the module or loses something of it: its forward may take
+derivatives (torch.autograd.grad, torch.func.grad, jacrev, hessian, jvp), and have functions with backward passes of their own."""
 
 import inspect
 import operator
@@ -15,6 +15,7 @@ from torch.export.graph_signature import OutputKind
 
 from .errors import ExportError
 from .joint import AS_THEY_ARE, plain_checks, unreached
+from .modules import preserved_buffers
 
 _GRADIENT = "gradient of "
 
@@ -51,8 +52,9 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.e
         return loss, *(x.detach().clone() for _, x in others)
 
     vars(module)["forward"] = flat
-    skipped |= unreached(module, inputs, lambda found: found[0])
-    with enable_python_dispatcher():
+    with preserved_buffers(module):
+        skipped |= unreached(module, inputs, lambda found: found[0])
+    with preserved_buffers(module), enable_python_dispatcher():
         cut |= skipped | unreached(module, inputs, lambda found: found[0])
     mode = FakeTensorMode(allow_non_fake_inputs=True)  # tensors that are neither parameters nor buffers are constants
     with mode:

@@ -262,14 +262,17 @@ class ProgramsTest(unittest.TestCase):
                 accc_export.export(Reversed(-0.5), inputs, self.folder / f"reversed_{name}")
         with self.assertRaisesRegex(accc_export.ExportError, "PyTorch finds no gradient of the exported program: .*inplace"):
             accc_export.export(Attending(4, 4), inputs, self.folder / "attending.pt2")
-        with self.assertRaisesRegex(accc_export.ExportError, "other gradients than the module"):
-            accc_export.export_joint(Reversed(-0.5), inputs, self.folder / "joint.pt2", loss=lambda x: x["output"].mean())
+        for module in (Reversed(-0.5), Attending(4, 4)):  # what autograd runs
+            self.trained_as_joint_graph(module, inputs)
 
     def test_gradients_that_an_export_loses(self):
         x = torch.randn(3, 4)
         for module in (Unseen(0.0), Unseen(0.5)):
             self.refused(r"torch.export's program has other gradients .*\(fixed.weight", accc_export.export, module, x, self.path)
-            self.refused(r"the joint graph has other gradients .*\(fixed", accc_export.export_joint, module, x, self.path, loss=lambda found: found["output"].sum())
+            done = accc_export.export_joint(module, x, self.path, loss=lambda found: found["output"].sum())
+            gradients = {x.target for x in torch.export.load(self.path).graph_signature.output_specs if x.kind.name.startswith("GRADIENT")}
+            self.assertEqual((gradients, done.random), ({"fixed.weight", "fixed.bias", "layer.weight", "layer.bias"}, module.dropout.p > 0))
+            self.path.unlink()
         for dropout in (0.0, 0.5):
             accc_export.export(nn.Sequential(nn.Linear(4, 4), nn.Dropout(dropout)), x, self.path)
             accc_export.export_joint(Cancelling(), x, self.path, loss="output:loss")
@@ -287,6 +290,21 @@ class ProgramsTest(unittest.TestCase):
                 with self.assertRaisesRegex(accc_export.ExportError, r"other gradients .*mix.weight.*no hooks"):
                     module = hooked(lambda gradient: gradient / 2, of_parameter)
                     accc_export.export(module, torch.randn(5, 4), self.folder / f"hooked_{name}")
+
+        module = hooked(lambda gradient: gradient / 2, False)
+        self.trained_as_joint_graph(module, torch.randn(5, 4))
+        module.mix.weight.register_hook(lambda gradient: gradient / 2)
+        self.path.unlink(missing_ok=True)
+        with self.assertRaisesRegex(accc_export.ExportError, "joint graph has other gradients .*mix.weight.*no hooks"):
+            accc_export.export_joint(module, torch.randn(5, 4), self.path, loss=lambda found: found["output"].square().mean())
+
+    def trained_as_joint_graph(self, module, inputs):
+        """Its gradients are those of the module; so are the steps of what accc makes of it, where that is built."""
+        wrapped, golden = Squared(module), self.folder / "joint"
+        accc_export.golden(wrapped, inputs, golden, exporter="joint", loss="output:loss", steps=2, lr=0.1)
+        self.assertGreater(safetensors.torch.load_file(golden / "golden.safetensors")["grad.module.mix.weight" if hasattr(module, "mix") else "grad.module.weight"].norm(), 0)
+        if ACCC.exists():
+            self.compare(golden, "model.pt2")
 
     @unittest.skipUnless(ACCC.exists(), "accc is not built")
     def test_goldens(self):
@@ -368,6 +386,15 @@ class Alike(nn.Module):
 
     def forward(self, x):
         return {"loss": ((self.first + self.second) * x).sum()}
+
+
+class Squared(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, x):
+        return {"loss": self.module(x).square().mean()}
 
 
 class Unseen(nn.Module):

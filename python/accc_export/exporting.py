@@ -143,7 +143,7 @@ def export_joint(
     """Writes `module` with its loss and PyTorch's own backward pass, as a .pt2 file: `accc compile` takes no --loss then.
 
     Its forward may take derivatives (torch.autograd.grad, torch.func), and have functions with backward passes of their own, of
-    which `export` knows nothing: the file then holds what autograd runs, without open dimensions.
+    which `export` knows nothing: the file then holds what autograd runs.
 
     loss
         as `accc compile --loss` has it, or a function of what `forward` returns by name, `{"output": ...}`, and, if
@@ -181,7 +181,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
             else:
                 program = _joint(module, call, inputs, outputs, axes, _loss_of(loss, outputs, target), target, state, observation)
         except ExportError as error:
-            raise ExportError(_hint(observation) + str(error)) from error.__cause__
+            raise ExportError((_hint(observation) if loss is None else "") + str(error)) from error.__cause__
     write_program(program, path)
     parameters = parameters_of(program, state)
     floats = {name for name, x in state.buffers.items() if x.is_floating_point()}
@@ -222,7 +222,7 @@ def _joint(module, call, inputs, outputs, axes, loss, target, state, observation
 def _hint(observation: Observation) -> str:
     if not observation.derives:
         return ""
-    return "forward takes derivatives (torch.autograd.grad): export_joint() writes such a module, with its loss and without open dimensions. "
+    return "forward takes derivatives (torch.autograd.grad): export_joint() writes such a module, with its loss. "
 
 
 def _loss_of(loss, outputs: list[str], target: torch.Tensor | None) -> Loss | None:

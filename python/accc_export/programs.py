@@ -26,11 +26,9 @@ def program_of(
     module: torch.nn.Module, call: Call, inputs: Mapping[str, torch.Tensor], outputs: list[str], axes: Axes, loss: Loss | None = None
 ) -> torch.export.ExportedProgram:
     """The module as torch.export has it, which returns a dict of its outputs; with a loss, that first, and others detached."""
-    dims = {dim: torch.export.Dim(dim) for held in axes.values() for dim in held.values()}
-    shapes = tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in inputs)
     try:
         with _traceable(module, call, inputs, outputs, loss):
-            return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=shapes if dims else None)
+            return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs, axes))
     except ExportError:
         raise
     except Exception as error:  # whatever the tracer and the module's own code raise
@@ -51,15 +49,19 @@ def joint_of_program(module, call: Call, inputs, outputs, axes: Axes, loss: Loss
 
 def joint_of_autograd(module, call: Call, inputs, outputs, axes: Axes, loss: Loss) -> torch.export.ExportedProgram:
     """The same of what autograd runs: derivatives that forward takes, backward passes of functions of its own, hooks of tensors."""
-    if axes:
-        raise ExportError("it has no open dimensions")
     try:
         with _traceable(module, call, inputs, outputs, loss), plain_dropouts(as_factors=True):
-            return trace_joint(module, tuple(inputs.values()))
+            return trace_joint(module, tuple(inputs.values()), _shapes(inputs, axes))
     except ExportError:
         raise
     except Exception as error:  # likewise
         raise ExportError(f"PyTorch traces no graph ({type(error).__name__}: {first_lines(error)})") from error
+
+
+def _shapes(inputs: Mapping[str, torch.Tensor], axes: Axes):
+    """The open dimensions of each input, as torch.export takes them; None without any."""
+    dims = {dim: torch.export.Dim(dim) for held in axes.values() for dim in held.values()}
+    return tuple({axis: dims[dim] for axis, dim in axes.get(name, {}).items()} for name in inputs) if dims else None
 
 
 @contextlib.contextmanager

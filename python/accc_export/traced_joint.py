@@ -4,34 +4,40 @@ derivatives (torch.autograd.grad, torch.func.grad, jacrev, hessian, jvp), and ha
 
 import inspect
 import operator
+from collections.abc import Mapping
 
 import torch
 import torch.utils._pytree as pytree
 from torch._dispatch.python import enable_python_dispatcher
 from torch._functorch.aot_autograd import aot_export_module
+from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import OutputKind
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 from .errors import ExportError
 from .joint import AS_THEY_ARE, plain_checks, unreached
 from .modules import preserved_buffers
 
+Shapes = tuple[Mapping[int, torch.export.Dim], ...]
+
 _GRADIENT = "gradient of "
 
 
-def trace_joint(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.export.ExportedProgram:
+def trace_joint(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], shapes: Shapes | None = None) -> torch.export.ExportedProgram:
     """A program as `with_backward` gives it, of a module whose forward takes flat tensors and returns a dict, the loss first.
 
-    Sizes are fixed. To be called where another forward of the module may be left behind.
+    `shapes` are the open dimensions of each input, as torch.export takes them. To be called where another forward of the module
+    may be left behind.
     """
     with plain_checks():
-        joint = _trace(module, inputs)
+        joint = _trace(module, inputs, shapes)
     _check_evaluation(joint)
     return joint
 
 
-def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.export.ExportedProgram:
+def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], shapes: Shapes | None) -> torch.export.ExportedProgram:
     inputs = tuple(x.detach().clone() for x in inputs)
     forward, names = module.forward, []
     trained = [name for name, x in module.named_parameters(remove_duplicate=False) if x.requires_grad]
@@ -56,10 +62,12 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.e
         skipped |= unreached(module, inputs, lambda found: found[0])
     with preserved_buffers(module), enable_python_dispatcher():
         cut |= skipped | unreached(module, inputs, lambda found: found[0])
-    mode = FakeTensorMode(allow_non_fake_inputs=True)  # tensors that are neither parameters nor buffers are constants
-    with mode:
-        traced = tuple(mode.from_tensor(x) for x in inputs)
+    environment = ShapeEnv()
+    traced = _fakes(inputs, shapes or ({},) * len(inputs), environment)
+    known = len(environment.guards)
     graph, signature = aot_export_module(module, traced, trace_joint=True, output_loss_index=0)
+    if asked := [str(guard.expr) for guard in environment.guards[known:]]:
+        raise ExportError(f"what it runs depends on the size of an open dimension ({', '.join(asked)})")
 
     def replayed(*tensors):
         held = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
@@ -73,10 +81,23 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.e
     replayed.__signature__ = inspect.signature(forward)
     vars(module)["forward"] = replayed
     with torch.no_grad():
-        program = torch.export.export(module, inputs)
+        program = torch.export.export(module, inputs, dynamic_shapes=shapes)
     joint = _decompose_exported_program(program, joint_loss_index=None, **AS_THEY_ARE)
     _say_what_is_what(joint, names, [name for name in trained if name not in skipped])
     return joint
+
+
+def _fakes(inputs: tuple[torch.Tensor, ...], shapes: Shapes, environment: ShapeEnv) -> tuple[torch.Tensor, ...]:
+    """Tensors without values, with symbols for their open dimensions. Others that forward meets, but parameters and buffers, are constants."""
+    mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=environment)
+    made, sizes = [], {}
+    for i, (x, held) in enumerate(zip(inputs, shapes)):
+        kinds = [DimDynamic.DYNAMIC if axis in held else DimDynamic.STATIC for axis in range(x.dim())]
+        context = StatelessSymbolicContext(dynamic_sizes=kinds)
+        made.append(mode.from_tensor(x, symbolic_context=context, source=ConstantSource(f"input {i}")))
+        for axis, dim in held.items():
+            torch._check(sizes.setdefault(dim.__name__, made[-1].shape[axis]) == made[-1].shape[axis])
+    return tuple(made)
 
 
 def _tied(module: torch.nn.Module) -> dict[str, str]:

@@ -42,14 +42,14 @@ def plain_checks() -> Iterator[None]:
     PyTorch (2.15) gives it an effect, for whose order it finds no place in a joint graph.
     """
     check = torch.ops.aten._linalg_check_errors.default
-    effect = effects._get_effect(check)
-    kept = mock.patch.object(torch.fx.node, "_side_effectful_functions", {*torch.fx.node._side_effectful_functions, check})
-    effects._register_effectful_op(check, None)
-    try:
-        with kept:
-            yield
-    finally:
-        effects._register_effectful_op(check, effect)
+    effect = effects._get_effect(check) if hasattr(effects, "_get_effect") else None  # older PyTorch gives it none
+    with contextlib.ExitStack() as stack:
+        kept = {*torch.fx.node._side_effectful_functions, check}
+        stack.enter_context(mock.patch.object(torch.fx.node, "_side_effectful_functions", kept))
+        if effect is not None:
+            effects._register_effectful_op(check, None)
+            stack.callback(effects._register_effectful_op, check, effect)
+        yield
 
 
 def prepare(program: torch.export.ExportedProgram, loss_index: int = 0) -> None:

@@ -16,7 +16,6 @@ from .exporters import Axes, first_lines
 from .files import write_whole
 from .joint import with_backward
 from .modules import Observation, State
-from .traced_joint import trace_joint
 from .training import Loss
 
 PROGRAM, JOINT = "torch.export", "joint"
@@ -49,6 +48,8 @@ def joint_of_program(module, call: Call, inputs, outputs, axes: Axes, loss: Loss
 
 def joint_of_autograd(module, call: Call, inputs, outputs, axes: Axes, loss: Loss) -> torch.export.ExportedProgram:
     """The same of what autograd runs: derivatives that forward takes, backward passes of functions of its own, hooks of tensors."""
+    from .traced_joint import trace_joint  # loads much of PyTorch, for seconds
+
     try:
         with _traceable(module, call, inputs, outputs, loss), plain_dropouts(as_factors=True):
             return trace_joint(module, tuple(inputs.values()), _shapes(inputs, axes))

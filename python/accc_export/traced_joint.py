@@ -132,7 +132,7 @@ def _say_what_is_what(joint: torch.export.ExportedProgram, names: list[str], gra
 
 
 _OF_TRAINING = {
-    torch.ops.aten.native_dropout: ((1,), torch.ops.aten.native_dropout_backward),
+    torch.ops.aten.native_dropout: ((1,), None),
     torch.ops.aten._native_batch_norm_legit: ((1, 2), torch.ops.aten.native_batch_norm_backward),
     torch.ops.aten._native_batch_norm_legit_functional: ((1, 2), torch.ops.aten.native_batch_norm_backward),
 }

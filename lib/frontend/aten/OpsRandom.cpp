@@ -259,8 +259,7 @@ ArrayRef<OpRow> accc::aten::randomOps() {
        [](Node &node) -> Entities {
          Tensor g = node.floatIn("grad_output");
          Tensor mask = node.broadcastTo(node.in("mask").convert(g.elementType()), g.shape());
-         // In evaluation nothing is dropped, nor from a derivative that forward takes.
-         return {node.make<nn::ByModeOp>({g * (mask * node.real("scale")), g})};
+         return {g * (mask * node.real("scale"))};
        }},
       {"rand(size, *, dtype=None)", rand},
       {"rand_like(self, *, dtype=None)", randLike},

@@ -338,6 +338,16 @@ TEST_CASE("TorchScript: what PyTorch does beside the program's operators") {
             .empty());
 }
 
+TEST_CASE("TorchScript: zeros of derivatives in forward mode") {
+  std::string zeros =
+      "    _0 = torch._new_zeros_with_same_feature_meta(x, torch.slice(x, 0, 0, 3), "
+      "self_num_batch_dims=";
+  Imported batched = importScripted(withBody(zeros + "1)\n    return _0\n"), typedX());
+  REQUIRE(batched.problems().empty());
+  CHECK_THAT(batched.text(), Contains("return %0 : tensor<4x3x6xf32>"));
+  CHECK_THAT(problemsOf(zeros + "3)\n    return _0\n"), Contains("self has no 3 dimensions"));
+}
+
 TEST_CASE("TorchScript: what forward does by self.training, evaluation does as well") {
   auto warned = [](const std::string &body, bool isTrained = true) {
     ImportOptions options = kX;

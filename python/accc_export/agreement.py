@@ -18,6 +18,8 @@ from .training import Loss
 
 Tensors = dict[str, torch.Tensor]
 
+_RECORDED = ", or write what autograd runs: export_joint()"
+
 
 @dataclasses.dataclass
 class _Run:
@@ -36,7 +38,7 @@ def check_program(
     leaves something else in its buffers, or has other gradients. To be called within `preserved`."""
     expected = _Module(module, call, state, observation, outputs)
     found = _run_program(program, call, state, observation, outputs)
-    _compare(expected, found, observation, "torch.export's program")
+    _compare(expected, found, observation, "torch.export's program", _RECORDED)
 
 
 def check_joint(
@@ -65,7 +67,7 @@ def check_gradients(module: torch.nn.Module, call: Call, state: State, observati
     expected = _Module(module, call, state, observation, outputs)
     found = _run_program(program, call, state, observation, outputs)
     more = ", and give the file a name that ends in .pt2: ONNX has no detach()"
-    _compare_gradients(expected, found, observation, "the exported program", more)
+    _compare_gradients(expected, found, observation, "the exported program", more + _RECORDED)
 
 
 class _Module:
@@ -162,7 +164,7 @@ def _run_joint(program, call: Call, target: torch.Tensor | None, state: State, o
     )
 
 
-def _compare(module: _Module, found: _Run, observation: Observation, what: str) -> None:
+def _compare(module: _Module, found: _Run, observation: Observation, what: str, more: str = "") -> None:
     """A module that draws random numbers is compared where its program draws the same ones."""
     expected = module.run()
     wrong = _differing(expected.outputs, found.outputs)
@@ -179,7 +181,7 @@ def _compare(module: _Module, found: _Run, observation: Observation, what: str) 
             "It loses a tensor that forward sets for a buffer of a part (self.mean = ...): write into the buffer (self.mean.copy_(...)), "
             "or, where forward sets it the first time alone, call the module once before"
         )
-    _compare_gradients(module, found, observation, what)
+    _compare_gradients(module, found, observation, what, more)
 
 
 def _compare_gradients(module: _Module, found: _Run, observation: Observation, what: str, more: str = "") -> None:
@@ -198,8 +200,7 @@ def _compare_gradients(module: _Module, found: _Run, observation: Observation, w
         lost = "PyTorch loses what forward says of gradients (torch.no_grad() inside torch.autocast() with 2.15)"
     raise ExportError(
         f"{what} has other gradients than the module, also in PyTorch ({listed}): {lost}. Write what it does to gradients "
-        f"with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted{more}, "
-        "or write what autograd runs: export_joint()"
+        f"with detach() and differentiable operators, as in y = g + (y - g).detach(), where g has the gradient wanted{more}"
     )
 
 

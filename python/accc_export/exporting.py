@@ -204,7 +204,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
 def _joint(module, call, inputs, outputs, axes, loss, target, state, observation) -> torch.export.ExportedProgram:
     """The first of PyTorch's ways to a joint graph that gives one which computes what the module does."""
     failures = []
-    for way in (joint_of_program, joint_of_autograd):
+    for way in (joint_of_autograd,) if observation.derives else (joint_of_program, joint_of_autograd):
         try:
             if way is joint_of_program:  # of which check_joint can tell nothing where it draws other random numbers
                 check_gradients(module, call, state, observation, outputs)
@@ -215,8 +215,7 @@ def _joint(module, call, inputs, outputs, axes, loss, target, state, observation
             return program
         except ExportError as error:
             failures.append(error)
-    first, second = map(str, failures)
-    raise ExportError(first if first == second else f"{first}\nOf what autograd runs: {second}") from failures[0].__cause__
+    raise ExportError("\nOf what autograd runs: ".join(dict.fromkeys(map(str, failures)))) from failures[0].__cause__
 
 
 def _hint(observation: Observation) -> str:

@@ -65,7 +65,12 @@ def fits(program, format, folder):
 
 def made(program, options, folder):
     """The program as a module."""
-    return scripted.module(program, folder) if options.format == "scripted" else sampling.Samples([sample(program)])
+    return scripted.module(program, folder) if options.format == "scripted" else sampling.Samples([asked(program, options)])
+
+
+def asked(program, options):
+    """What is compared: results, or their derivatives."""
+    return sampling.derived(sample(program)) if options.format == "derived" else sample(program)
 
 
 def rounding_decides(program, options, folder):
@@ -73,7 +78,7 @@ def rounding_decides(program, options, folder):
     relative = checking.rounding_of([torch.zeros((), dtype=options.dtype)])
     if options.state:
         return rounding.decides(lambda convert: stateful.train(program.make(folder), program.optimizer, convert), lambda g: stateful.train(program.make(folder), program.optimizer, lambda x: rounding.moved(x, g)), relative)
-    run = lambda program, convert: checking.reference(sampling.Samples([sample(program)]), convert)  # noqa: E731
+    run = lambda program, convert: checking.reference(sampling.Samples([asked(program, options)]), convert)  # noqa: E731
     return rounding.decides(lambda convert: run(program, convert), lambda g: run(program.moved(g), checking.as_given), relative)
 
 

@@ -58,7 +58,7 @@ class Derived(Sample):
     def call(self, tensors):
         tensors = list(tensors)
         taken = [x for x in tensors if x.requires_grad]
-        results = [x for x in super().call(tensors) if x.requires_grad]
+        results = [torch.view_as_real(x) if x.is_complex() else x for x in super().call(tensors) if x.requires_grad]
         if not results:
             return []
         found = torch.autograd.grad(sum(map(weigh, results)), taken, create_graph=True, allow_unused=True)

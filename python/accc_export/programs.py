@@ -10,6 +10,7 @@ import torch
 from torch.export.graph_signature import InputKind
 
 from .calls import Call, flat_forward
+from .constants import known_constants
 from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
 from .exporters import Axes, first_lines
@@ -80,7 +81,7 @@ def _traceable(module: torch.nn.Module, call: Call, inputs: Mapping[str, torch.T
             raise ExportError(f"the loss is no scalar, but {value.dtype} of shape {list(value.shape)}")
         return {"loss": value, **{name: x.detach() for name, x in named.items() if name != "loss"}}
 
-    with warnings.catch_warnings(), flat_forward(module, call, list(inputs), returned):
+    with warnings.catch_warnings(), known_constants(), flat_forward(module, call, list(inputs), returned):
         warnings.simplefilter("ignore")
         with plain_drop_paths(), contextlib.nullcontext() if loss is None else plain_dropouts():
             yield

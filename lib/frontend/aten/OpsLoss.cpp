@@ -266,6 +266,19 @@ Entities cosineEmbedding(Node &node) {
                             prim::select(prim::equal(sign, -1.0), apart, zero))};
 }
 
+/// A second derivative asks with a gradient for each element, also of a loss that is reduced.
+template <Rule rule> Entities elementBackward(Node &node) {
+  Tensor g = node.floatIn("grad_output");
+  nn::Reduction kind = reductionOf(node);
+  if (kind != nn::Reduction::none && g.rank() > 0) {
+    auto [x, target] = node.broadcast(node.floatIn("self"), node.floatIn("target"));
+    node.set("reduction", int64_t(0));
+    if (kind == nn::Reduction::mean)
+      node.set("grad_output", (g / static_cast<double>(x.size())).get());
+  }
+  return backward<rule>(node);
+}
+
 } // namespace
 
 ArrayRef<OpRow> accc::aten::lossOps() {
@@ -317,16 +330,16 @@ ArrayRef<OpRow> accc::aten::lossOps() {
       {"cosine_similarity(x1, x2, dim=1, eps=1e-08)", cosineSimilarity, None, selected::similarity},
       {"cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1)", cosineEmbedding},
 
-      {"mse_loss_backward(grad_output, self, target, reduction)", backward<mse>, None,
+      {"mse_loss_backward(grad_output, self, target, reduction)", elementBackward<mse>, None,
        selected::elementLossBackward},
-      {"smooth_l1_loss_backward(grad_output, self, target, reduction, beta)", backward<smoothL1>,
+      {"smooth_l1_loss_backward(grad_output, self, target, reduction, beta)",
+       elementBackward<smoothL1>, None, selected::elementLossBackward},
+      {"huber_loss_backward(grad_output, self, target, reduction, delta)", elementBackward<huber>,
        None, selected::elementLossBackward},
-      {"huber_loss_backward(grad_output, self, target, reduction, delta)", backward<huber>, None,
-       selected::elementLossBackward},
       {"binary_cross_entropy_backward(grad_output, self, target, weight=None, reduction=1)",
-       backward<bce>, None, selected::elementLossBackward},
-      {"soft_margin_loss_backward(grad_output, self, target, reduction)", backward<softMargin>,
-       None, selected::elementLossBackward},
+       elementBackward<bce>, None, selected::elementLossBackward},
+      {"soft_margin_loss_backward(grad_output, self, target, reduction)",
+       elementBackward<softMargin>, None, selected::elementLossBackward},
   };
   return rows;
 }

@@ -106,6 +106,22 @@ class Motion(nn.Module):
         return {"loss": F.mse_loss(found, acceleration) + spread.square().mean(), "acceleration": found, "laplacian": spread}
 
 
+class Nested(nn.Module):
+    """Slopes of what is computed of mean losses, of which second derivatives ask for each element."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 3)
+
+    def forward(self, x, wanted):
+        x = x.requires_grad_()
+        y = self.net(x)
+        losses = F.mse_loss(y, wanted), F.smooth_l1_loss(y, wanted), F.huber_loss(y, wanted, reduction="sum"), F.soft_margin_loss(y, wanted.sign())
+        value = torch.stack([*losses, F.binary_cross_entropy(y.sigmoid(), wanted.sigmoid())]).tanh().prod()
+        (slope,) = torch.autograd.grad(value, x, create_graph=True)
+        return {"loss": slope.square().sum() * 100, "slope": slope}
+
+
 class Settled(nn.Module):
     """A slope that is another one in evaluation."""
 
@@ -139,4 +155,5 @@ def cases():
         "penalized": (Penalized, images | {"share": torch.rand(3, 1, 1, 1)}),
         "inner_step": (Adapted, tasks | classes),
         "motion": (Motion, {"state": torch.randn(4, 4), "acceleration": torch.randn(4, 2)}),
+        "nested": (Nested, {"x": torch.randn(5, 4), "wanted": torch.randn(5, 3)}),
     }

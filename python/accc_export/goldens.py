@@ -209,8 +209,8 @@ class GoldenRun:
     def _first_loss(self, seed: int) -> torch.Tensor:
         module = self._copy()
         torch.manual_seed(seed)
-        with torch.no_grad():
-            return self.loss(self._run(module, None, torch.float32), self.target)
+        with torch.enable_grad():  # forward may take derivatives
+            return self.loss(self._run(module, None, torch.float32), self.target).detach()
 
     def _copy(self) -> torch.nn.Module:
         try:

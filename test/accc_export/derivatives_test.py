@@ -5,6 +5,7 @@
 What build/bin/accc makes of such models is tested in test/training/exported (derivatives.py).
 """
 
+import json
 import pathlib
 import sys
 import tempfile
@@ -41,6 +42,13 @@ class DerivativesTest(unittest.TestCase):
                 self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
                 self.assertNotIn("forward", vars(module))
                 self.assertTrue(all(x.requires_grad for x in module.parameters()))
+
+    def test_a_golden_of_a_module_with_dropout(self):
+        golden = self.path.with_name("golden")
+        accc_export.golden(derivatives.Settled(), torch.randn(5, 4), golden, exporter="joint", loss="output:loss", steps=2)
+        meta = json.loads((golden / "meta.json").read_text())
+        self.assertTrue(meta["dropout"])
+        self.assertGreater(meta["loss_std"], 0)
 
     def test_which_parameters_have_a_gradient(self):
         done = self.export(Sloped(), torch.randn(3, 4))

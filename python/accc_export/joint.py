@@ -4,7 +4,7 @@
 import contextlib
 import copy
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from unittest import mock
 
 import torch
@@ -50,6 +50,18 @@ def plain_checks() -> Iterator[None]:
             effects._register_effectful_op(check, None)
             stack.callback(effects._register_effectful_op, check, effect)
         yield
+
+
+def behind(nodes: Iterable[torch.fx.Node], read: Callable[[torch.fx.Node], Iterable[torch.fx.Node]] | None = None) -> set[torch.fx.Node]:
+    """These and all nodes on which they hang, by what each reads: by default its inputs."""
+    pending = list(nodes)
+    found = set(pending)
+    while pending:
+        node = pending.pop()
+        new = set(read(node) if read else node.all_input_nodes) - found
+        found |= new
+        pending.extend(new)
+    return found
 
 
 def prepare(program: torch.export.ExportedProgram, loss_index: int = 0) -> None:

@@ -15,7 +15,7 @@ from .dropouts import plain_drop_paths, plain_dropouts
 from .errors import ExportError
 from .exporters import Axes, first_lines
 from .files import write_whole
-from .joint import with_backward
+from .joint import behind, with_backward
 from .modules import Observation, State
 from .training import Loss
 
@@ -105,16 +105,12 @@ _SHAPED = ("empty_like", "full_like", "new_empty", "new_full", "new_ones", "new_
 
 def _read(graph: torch.fx.Graph) -> set[str]:
     """The names of the nodes on whose values an output hangs, or one that writes."""
-    pending = [node for node in graph.nodes if node.op != "placeholder" and node.is_impure()]
-    found = set(pending)
     shaped = {getattr(torch.ops.aten, name) for name in _SHAPED}
-    while pending:
-        node = pending.pop()
-        if getattr(node.target, "overloadpacket", None) not in shaped:
-            new = set(node.all_input_nodes) - found
-            found |= new
-            pending.extend(new)
-    return {node.name for node in found}
+
+    def read(node):
+        return () if getattr(node.target, "overloadpacket", None) in shaped else node.all_input_nodes
+
+    return {node.name for node in behind((x for x in graph.nodes if x.op != "placeholder" and x.is_impure()), read)}
 
 
 def verify_program(program: torch.export.ExportedProgram, state: State, observation: Observation) -> None:

@@ -17,7 +17,7 @@ from torch.export.graph_signature import OutputKind
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 from .errors import ExportError
-from .joint import AS_THEY_ARE, plain_checks, unreached
+from .joint import AS_THEY_ARE, behind, plain_checks, unreached
 from .modules import preserved_buffers
 
 Shapes = tuple[Mapping[int, torch.export.Dim], ...]
@@ -141,18 +141,12 @@ _OF_TRAINING = {
 
 def _check_evaluation(joint: torch.export.ExportedProgram) -> None:
     """Raises ExportError where what forward returns, or leaves in a buffer, would be that of training in evaluation."""
-    results = dict(zip(joint.graph.output_node().args[0], joint.graph_signature.output_specs))
-    pending = [node for node, spec in results.items() if spec.kind is not OutputKind.GRADIENT_TO_PARAMETER]
-    found = set(pending)
-    while pending:
-        new = set(pending.pop().all_input_nodes) - found
-        found |= new
-        pending.extend(new)
-    for node in found:
+    results = zip(joint.graph.output_node().args[0], joint.graph_signature.output_specs)
+    for node in behind(node for node, spec in results if spec.kind is not OutputKind.GRADIENT_TO_PARAMETER):
         for read in node.all_input_nodes if node.op == "call_function" else ():
             source = read.args[0] if read.target is operator.getitem else None
             places, known = _OF_TRAINING.get(getattr(getattr(source, "target", None), "overloadpacket", None), ((), None))
-            if read.target is operator.getitem and read.args[1] in places and node.target.overloadpacket is not known:
+            if read.target is operator.getitem and read.args[1] in places and getattr(node.target, "overloadpacket", node.target) is not known:
                 raise ExportError(
                     f"forward takes a second derivative through {source.target} in training mode, which evaluation would not have: "
                     "put this part of the module into evaluation mode"

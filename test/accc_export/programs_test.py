@@ -22,6 +22,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import accc_export  # noqa: E402
+from accc_export.functions import differing  # noqa: E402
 
 torch.set_num_threads(1)
 ACCC = ROOT / "build" / "bin" / "accc"
@@ -276,6 +277,13 @@ class ProgramsTest(unittest.TestCase):
         for dropout in (0.0, 0.5):
             accc_export.export(nn.Sequential(nn.Linear(4, 4), nn.Dropout(dropout)), x, self.path)
             accc_export.export_joint(Cancelling(), x, self.path, loss="output:loss")
+
+    def test_what_rounding_decides_does_not_differ(self):
+        x = torch.randn(5)
+        self.assertEqual(differing({"w": x, "v": x}, {"w": x * 1.5, "v": x * (1 + 1e-5)}), "w")
+        for share, listed in ((0.2, ""), (0.1, "w")):  # of moved weights a gradient that is so far away
+            self.assertEqual(differing({"w": x}, {"w": x * 1.5}, [{"w": x}, {"w": x * (1 + share)}]), listed)
+        self.assertEqual(differing({"w": x}, {}), "w")
 
     def test_hooks(self):
         def hooked(hook, of_parameter):

@@ -5,8 +5,9 @@ sizes that they are trained in."""
 import pathlib
 import sys
 
-import torch
 from torch import nn
+
+from operator_cases import i, r
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "training" / "exported")]
@@ -28,15 +29,11 @@ class Loss(nn.Module):
 
 
 def case(name, model, *inputs):
-    CASES[name] = lambda: (Loss(model()), tuple(make() for make in inputs))
+    def make():
+        return Loss(model()), tuple(given() for given in inputs)
 
-
-def r(*shape):
-    return lambda: torch.randn(shape)
-
-
-def i(bound, *shape):
-    return lambda: torch.randint(bound, shape)
+    make.is_joint = True
+    CASES[name] = make
 
 
 case("derived_equation_4096x64", lambda: derivatives.Equation(64), r(4096, 1), r(4096, 1), r(4096, 1))

@@ -58,12 +58,17 @@ def run_accc(program, *arguments):
     return done.stdout
 
 
-def export(module, inputs, folder, derives):
+def is_joint(case):
+    """Whether the file holds the loss and the backward pass."""
+    return getattr(case, "is_joint", False)
+
+
+def export(module, inputs, folder, joint):
     """Writes model.pt2, and inputs.safetensors where the case has inputs."""
     import torch
     from safetensors.torch import save_file
 
-    if derives:
+    if joint:
         import accc_export
 
         names = accc_export.export_joint(module, inputs, folder / "model.pt2", loss="output:output").inputs
@@ -84,7 +89,7 @@ def serve(case, folder, options):
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     module, inputs = case()
-    export(module, inputs, folder, case in derivative_cases())
+    export(module, inputs, folder, is_joint(case))
     print("exported", flush=True)
     sys.stdin.readline()
     base = worker.memory("VmRSS") - sum(x.nbytes for x in (*module.state_dict().values(), *inputs))
@@ -149,7 +154,7 @@ def measure(case, folder, options):
             begin = time.perf_counter()
             command = ["compile", folder / "model.pt2", "-o", folder / f"{name}.so", "-q"]
             command += ["--arch", "native", "--weights", "beside", "--optimizer", "sgd"]
-            command += [] if case in derivative_cases() else ["--loss", "output:output_0"]
+            command += [] if is_joint(case) else ["--loss", "output:output_0"]
             run_accc(program, *command)
             result.setdefault("compile_s", time.perf_counter() - begin)
         stored = folder / "inputs.safetensors"
@@ -170,13 +175,6 @@ def measure(case, folder, options):
         return result | {name: min(each) for name, each in times.items()}
     finally:
         torch_side.stop()
-
-
-def derivative_cases():
-    """Which joint graphs hold: their loss is in the file."""
-    import derivative_cases
-
-    return derivative_cases.CASES.values()
 
 
 def row(name, result):

@@ -140,12 +140,17 @@ def check_drawn(program: torch.export.ExportedProgram, observation: Observation)
         )
 
 
+_OF_TRACING = ("stack_trace", "from_node")
+"""What nodes tell of how they were traced: lines of the module's code, and graphs by their address."""
+
+
 def write_program(program: torch.export.ExportedProgram, path: pathlib.Path) -> None:
     """Writes the program, without what tells of the machine and the batch that it was exported with."""
     for part in program.graph_module.modules():
         if isinstance(part, torch.fx.GraphModule):
             for node in part.graph.nodes:
-                node.meta.pop("stack_trace", None)
+                for name in _OF_TRACING:
+                    node.meta.pop(name, None)
     program._example_inputs = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import torch
 import torch.utils._pytree as pytree
 from torch._dispatch.python import enable_python_dispatcher
-from torch._functorch.aot_autograd import aot_export_module
 from torch._dynamo.source import ConstantSource
+from torch._functorch.aot_autograd import aot_export_module
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export.exported_program import _decompose_exported_program
 from torch.export.graph_signature import OutputKind

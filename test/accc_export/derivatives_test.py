@@ -58,6 +58,15 @@ class DerivativesTest(unittest.TestCase):
         self.assertEqual(done.parameters, ("first.weight", "last.weight", "fixed.weight"))
         self.assertEqual((done.frozen, done.outputs), (("fixed.weight",), ("slope",)))
 
+    def test_factorizations_are_checked(self):
+        for module in (Solved(False), Solved(True)):  # of a program, and of what autograd runs
+            self.export(module, torch.randn(3, 3))
+            called = [str(node.target) for node in torch.export.load(self.path).graph.nodes]
+            self.assertIn("aten._linalg_check_errors.default", called)
+
+    def test_numbers_that_forward_compares_are_known(self):
+        accc_export.export(Timed(4, 4), torch.randn(3, 4), self.path)
+
     def test_open_dimensions(self):
         opened = {"equation": {"points": {"x": 0, "t": 0, "start": 0}}, "forces": {"atoms": {"kinds": 0, "positions": 0, "forces": 0}, "pairs": {"edges": 1}}}
         others = {"equation": {"x": torch.rand(5, 1), "t": torch.rand(5, 1), "start": torch.rand(5, 1)}}
@@ -110,6 +119,26 @@ class Sloped(nn.Module):
         y = self.last(self.tied(self.first(x)).tanh())
         (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
         return {"loss": slope.square().mean() + self.fixed(slope).mean(), "slope": slope}
+
+
+class Solved(nn.Module):
+    def __init__(self, derives):
+        super().__init__()
+        self.weight, self.derives = nn.Parameter(torch.eye(3)), derives
+
+    def forward(self, x):
+        loss = torch.linalg.solve(self.weight, x).square().sum()
+        return {"loss": torch.autograd.grad(loss, self.weight, create_graph=True)[0].sum() if self.derives else loss}
+
+
+class Timed(nn.Linear):
+    """Asks whether its times grow, as solvers of differential equations do."""
+
+    def forward(self, x):
+        times = torch.tensor([0.0, 0.5, 1.0])
+        if not (times[1:] > times[:-1]).all():
+            raise ValueError("times must grow")
+        return x + sum((b - a) * super(Timed, self).forward(x) for a, b in zip(times[:-1], times[1:]))
 
 
 class Counting(Sloped):

@@ -169,7 +169,8 @@ class ProgramsTest(unittest.TestCase):
         self.assertTrue(all(torch.equal(x, state[name]) for name, x in module.state_dict().items()))
         with zipfile.ZipFile(self.path) as archive:
             text = next(archive.read(name).decode() for name in archive.namelist() if "/models/" in name)
-        self.assertNotIn("stack_trace", text)
+        for told in ("stack_trace", "from_node"):
+            self.assertNotIn(told, text)
         self.assertNotIn(str(ROOT), text)
 
     def test_what_a_forward_pass_writes_is_put_back(self):

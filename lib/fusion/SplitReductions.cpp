@@ -42,7 +42,8 @@ Parts chooseParts(RankedTensorType type, ArrayRef<int64_t> dimensions, int64_t c
   int64_t elements = type.getNumElements();
   std::optional<ReductionParts> wanted =
       target.getReductionParts(elements, columns, whichDimensions(dimensions, type.getRank()));
-  if (!wanted || type.getElementTypeBitWidth() < 32)
+  bool isTruth = type.getElementType().isInteger(1);
+  if (!wanted || (type.getElementTypeBitWidth() < 32 && !isTruth))
     return {}; // of fewer bits: what is accumulated is more than what is stored
   auto areLongEnough = [&](int64_t parts) {
     return elements / parts / columns >= wanted->leastRows;

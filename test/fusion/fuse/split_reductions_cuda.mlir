@@ -193,3 +193,12 @@ func.func @places(%x: tensor<2x65536x3xf32>, %y: tensor<4x1000xf32>, %z: tensor<
   %2 = prim.arg_reduce max %z {dimension = 1 : i64} : (tensor<4096x32768xf32>) -> tensor<4096xi64>
   return %0, %1, %2 : tensor<2x3xi64>, tensor<4xi64>, tensor<4096xi64>
 }
+
+// Whether all of a gradient is finite: of booleans no part takes more than an element.
+// CHECK-LABEL: @truth
+// CHECK-NEXT: %[[PARTS:.*]] = prim.reduce all %arg0 {dimensions = array<i64: 1>} : (tensor<1024x768xi1>) -> tensor<1024xi1>
+// CHECK-NEXT: prim.reduce all %[[PARTS]] {dimensions = array<i64: 0>} : (tensor<1024xi1>) -> tensor<i1>
+func.func @truth(%x: tensor<1024x768xi1>) -> tensor<i1> {
+  %0 = prim.reduce all %x {dimensions = array<i64: 0, 1>} : (tensor<1024x768xi1>) -> tensor<i1>
+  return %0 : tensor<i1>
+}

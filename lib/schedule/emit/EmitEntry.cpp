@@ -4,6 +4,9 @@
 #include "ir/nn/IndexBounds.h"
 #include "ir/prim/FunctionContract.h"
 
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/MapVector.h"
+
 using namespace mlir;
 using namespace accc;
 
@@ -38,7 +41,9 @@ private:
   void emitLaunch(prim::FusionOp fusion);
   void emitLaunchEach(prim::FusionEachOp fusion);
   void emitCustomCall(CustomCallLike call);
+  std::pair<Value, Value> placesOf(const Copy &copy);
   void emitCopy(const Copy &copy);
+  void emitUpdates(ArrayRef<Copy> copies);
 
   func::FuncOp function;
   const Order &order;
@@ -129,12 +134,45 @@ SmallVector<Value> EntryEmitter::buffers(ValueRange values) {
   return llvm::map_to_vector(values, [&](Value value) { return buffer(value); });
 }
 
-void EntryEmitter::emitCopy(const Copy &copy) {
+/// What a copy reads and writes, as tensors of one dimension.
+std::pair<Value, Value> EntryEmitter::placesOf(const Copy &copy) {
   auto type = cast<RankedTensorType>(copy.value.getType());
   auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
-  exec::KernelOp kernel = kernels.getCopy(type, copy.value.getLoc());
-  b.create<exec::LaunchOp>(copy.value.getLoc(), kernel.getSymName(),
-                           slice(copy.from, copy.value, flat), slice(copy.to, copy.value, flat));
+  Value from = slice(copy.from, copy.value, flat);
+  return {from, slice(copy.to, copy.value, flat)};
+}
+
+void EntryEmitter::emitCopy(const Copy &copy) {
+  auto [from, to] = placesOf(copy);
+  exec::KernelOp kernel =
+      kernels.getCopy(cast<RankedTensorType>(copy.value.getType()), copy.value.getLoc());
+  b.create<exec::LaunchOp>(copy.value.getLoc(), kernel.getSymName(), from, to);
+}
+
+/// The copies to variables, one launch for all of a type: none reads what another writes.
+void EntryEmitter::emitUpdates(ArrayRef<Copy> copies) {
+  llvm::MapVector<Type, SmallVector<const Copy *>> byType;
+  for (const Copy &copy : copies)
+    byType[getElementTypeOrSelf(copy.value.getType())].push_back(&copy);
+  for (auto &[elementType, alike] : byType) {
+    if (alike.size() == 1) {
+      emitCopy(*alike.front());
+      continue;
+    }
+    SmallVector<int64_t> sizes;
+    SmallVector<Value> inputs, outputs;
+    SmallVector<Location> locations;
+    for (const Copy *copy : alike) {
+      auto [from, to] = placesOf(*copy);
+      inputs.push_back(from);
+      outputs.push_back(to);
+      sizes.push_back(cast<RankedTensorType>(copy->value.getType()).getNumElements());
+      locations.push_back(copy->value.getLoc());
+    }
+    Location loc = b.getFusedLoc(locations);
+    b.create<exec::LaunchEachOp>(loc, kernels.getCopyEach(elementType, loc).getSymName(), sizes,
+                                 inputs, outputs);
+  }
 }
 
 void EntryEmitter::emitLaunch(prim::FusionOp fusion) {
@@ -186,8 +224,7 @@ void EntryEmitter::emit() {
     emitCopy(copy);
   if (!updates && placement.firstUpdateCopy < copies.size())
     check();
-  for (const Copy &copy : copies.drop_front(placement.firstUpdateCopy))
-    emitCopy(copy);
+  emitUpdates(copies.drop_front(placement.firstUpdateCopy));
 }
 
 void accc::emitEntry(func::FuncOp function, const Order &order, const Placement &placement,

@@ -41,14 +41,20 @@ exec::KernelOp KernelTable::get(prim::FusionEachOp fusion) {
                 fusion.getLoc());
 }
 
-exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
-  Region body;
+/// Gives a tensor of this type as it is.
+static void buildCopy(Region &body, RankedTensorType type, Location loc) {
   Block &block = body.emplaceBlock();
-  auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
-  Value argument = block.addArgument(flat, loc);
+  Value argument = block.addArgument(type, loc);
   OpBuilder b(type.getContext()); // the free region has none to give
   b.setInsertionPointToEnd(&block);
   b.create<prim::YieldOp>(loc, argument);
+}
+
+exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
+  auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
+  Region body;
+  buildCopy(body, flat, loc);
+  Builder b(type.getContext());
   auto none = b.getDenseI64ArrayAttr({});
   auto spec = prim::KernelSpecAttr::get(b.getContext(), b.getDenseI64ArrayAttr(flat.getShape()),
                                         /*reduced=*/none, /*levels=*/none,
@@ -56,6 +62,12 @@ exec::KernelOp KernelTable::getCopy(RankedTensorType type, Location loc) {
                                         /*in_place=*/b.getDenseI64ArrayAttr({0}),
                                         b.getMultiDimIdentityMap(1));
   return insert(body, prim::KernelKind::loop, spec, "copy", loc);
+}
+
+exec::KernelOp KernelTable::getCopyEach(Type elementType, Location loc) {
+  Region body;
+  buildCopy(body, RankedTensorType::get({prim::FusionEachOp::kAnyExtent}, elementType), loc);
+  return insert(body, prim::KernelKind::each, /*spec=*/{}, "copy", loc);
 }
 
 exec::ConstantOp KernelTable::getConstant(ElementsAttr value, Location loc) {

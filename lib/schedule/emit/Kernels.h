@@ -21,6 +21,8 @@ public:
   exec::KernelOp get(prim::FusionEachOp fusion);
   /// The kernel that copies a tensor of this type.
   exec::KernelOp getCopy(mlir::RankedTensorType type, mlir::Location loc);
+  /// The kernel, of kind `each`, that copies a tensor of these elements in each of its segments.
+  exec::KernelOp getCopyEach(mlir::Type elementType, mlir::Location loc);
   /// The read-only tensor with this value.
   exec::ConstantOp getConstant(mlir::ElementsAttr value, mlir::Location loc);
 

@@ -36,7 +36,7 @@ public:
 
   /// In order: results for the caller, which may show what a variable held before its update; what
   /// has to be saved before its variable changes; new values of variables. Those from
-  /// `firstUpdateCopy` on change variables.
+  /// `firstUpdateCopy` on change variables, and none of them reads what another writes.
   llvm::SmallVector<Copy> copies;
   size_t firstUpdateCopy = 0;
   /// In bytes; the first ACCC_ALIGNMENT of them hold the status word.

@@ -26,7 +26,7 @@ import sys
 import numpy as np
 from safetensors.numpy import load_file
 
-TOLERANCES = {"fp32": 1e-4, "bf16": 1e-3}
+TOLERANCES = {"fp32": 1e-4, "bf16": 1e-3, "fp16": 1e-4}
 """By the precision of the goldens, as in tools/accc/Goldens.h."""
 
 

@@ -36,7 +36,7 @@ def main():
     parser.add_argument(
         "--model-only", type=pathlib.Path, metavar="FILE", help="just the ONNX file"
     )
-    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32", help="of the goldens")
+    parser.add_argument("--precision", choices=("fp32", "bf16", "fp16"), default="fp32", help="of the goldens")
     parser.add_argument(
         "--dtype", choices=("float32", "float16", "bfloat16"), default="float32", help="of the module and its inputs"
     )

@@ -9,6 +9,7 @@
 #include "driver/TrainingSteps.h"
 #include "support/Suggest.h"
 #include "training/loss/Loss.h"
+#include "training/optimizer/LossScale.h"
 #include "training/optimizer/ParameterGroups.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -27,6 +28,8 @@ static void checkTraining(const CompileOptions &options,
       need(parseLoss(step.loss).takeError());
     if (!step.optimizer.empty())
       need(ParameterGroups::parse(step.optimizer, step.groups).takeError());
+    if (!step.lossScale.empty() && &step == &steps->front()) // that of all
+      need(parseLossScale(step.lossScale).takeError());
     for (const std::string &text : step.train)
       need(NamePattern::parse("--train", text).takeError());
   }
@@ -79,7 +82,7 @@ std::vector<Problem> accc::checkOptions(const CompileOptions &options) {
       add(std::string(option) + " " + name + ": there are " + llvm::join(names, ", ") +
           didYouMean(name, names));
   };
-  needOneOf("--precision", options.precision, {"fp32", "tf32", "bf16"});
+  needOneOf("--precision", options.precision, {"fp32", "tf32", "bf16", "fp16"});
   llvm::Expected<std::vector<TargetChoice>> choices = chooseTargets(options.targets, options.archs);
   bool hasTf32 = false, hasAttention = false, created = static_cast<bool>(choices);
   for (const TargetChoice &choice : choices ? *choices : std::vector<TargetChoice>()) {

@@ -111,6 +111,8 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
   };
   if (options.libraryAttention)
     manifest["library_attention"] = *options.libraryAttention;
+  if (!options.lossScale.empty())
+    manifest["loss_scale"] = options.lossScale;
   if (options.lossOnly)
     manifest["loss_only"] = true;
   if (options.memoryBudget != 0)
@@ -166,6 +168,7 @@ std::string accc::describeOptions(const CompileOptions &options) {
   add("--target", targets);
   add("--arch", archs);
   add("--precision", options.precision);
+  add("--loss-scale", options.lossScale);
   addAll("--freeze", options.freeze);
   for (const auto &input : options.inputs)
     add("--input", describeInput(input));

@@ -55,9 +55,12 @@ struct CompileOptions {
   /// Of several targets, and several archs of one, the library takes the best that the machine can
   /// run (chooseTargets).
   std::vector<std::string> targets = {"cpu"}, archs;
-  /// fp32; tf32: contractions of f32 may round their factors to TF32; bf16: what contractions read
-  /// and give is stored in bf16 (RoundContractionsPass).
+  /// fp32; tf32: contractions of f32 may round their factors to TF32; bf16, fp16: what contractions
+  /// read and give is stored in bf16 or f16 (RoundContractionsPass).
   std::string precision = "fp32";
+
+  /// As --loss-scale; empty: dynamic with the precision fp16, else none.
+  std::string lossScale;
 
   /// Attentions of 16-bit floats are calls of a library, where a target's has them: true, all that
   /// FormAttentionPass takes; false, none; by default those without a mask, or with a causal one.

@@ -106,13 +106,24 @@ static LogicalResult runPasses(Compilation &c, std::unique_ptr<Pass> pass) {
   return runPass(c, *c.module, std::move(pass));
 }
 
+/// What the precision stores the factors and results of contractions in; empty: what they are in.
+static StringRef roundedType(const CompileOptions &options) {
+  return llvm::StringSwitch<StringRef>(options.precision)
+      .Case("bf16", "bf16")
+      .Case("fp16", "f16")
+      .Default("");
+}
+
 // Masks and parts are those of the model only before the derivative. A library keeps scores in f32,
 // also where a model in 16-bit floats rounds them.
 static LogicalResult formAttention(Compilation &c) {
   bool has = llvm::any_of(c.branches, [](const auto &each) { return each.target->hasAttention(); });
   if (!has || !c.options.libraryAttention.value_or(true))
     return success();
-  bool onlyUnmasked = !c.options.libraryAttention, onlyHalf = c.options.precision != "bf16";
+  // Of f16 no number is low enough for a mask (FormAttentionPass), which --precision is to make of
+  // f32.
+  StringRef rounded = roundedType(c.options);
+  bool onlyUnmasked = !c.options.libraryAttention || rounded == "f16", onlyHalf = rounded.empty();
   return failure(failed(runPasses(c, createRecognizeAttentionPass(
                                          {/*widenScores=*/true, onlyUnmasked, onlyHalf}))) ||
                  failed(runPasses(c, createFormAttentionPass({onlyUnmasked, onlyHalf}))));
@@ -130,13 +141,14 @@ LogicalResult accc::decomposeModel(Compilation &c) {
                  failed(runPasses(c, createSplitWindowsPass())));
 }
 static LogicalResult simplifyModel(Compilation &c) {
-  if (failed(runPasses(c, createSimplifyPass())))
+  StringRef rounded = roundedType(c.options);
+  if (failed(runPasses(c, createSimplifyPass({/*keepFactors=*/rounded == "f16"}))))
     return failure();
-  if (c.options.precision != "bf16")
+  if (rounded.empty())
     return success();
   // After the derivative, so that one rule rounds forward and backward pass, and of few primitives.
   // It shows each reader what was rounded in views of its own, which are simplified in turn.
-  return failure(failed(runPasses(c, createRoundContractionsPass())) ||
+  return failure(failed(runPasses(c, createRoundContractionsPass({rounded.str()}))) ||
                  failed(runPasses(c, createSimplifyPass())));
 }
 static bool hasAttention(ModuleOp module) {
@@ -154,8 +166,8 @@ static LogicalResult layOutModel(Compilation &c) {
   if (c.options.libraryAttention.value_or(false) && c.target().hasAttention() &&
       !hasAttention(*c.module))
     c.problems.add({.message = "--library-attention: the library runs no attention of the model "
-                               "whole: it takes 16-bit floats (of --precision bf16, or of the "
-                               "model), 8 to 128 features that are a multiple of 8, and a mask "
+                               "whole: it takes 16-bit floats (of --precision bf16 or fp16, or of "
+                               "the model), 8 to 128 features that are a multiple of 8, and a mask "
                                "that says where to look, if any",
                     .severity = Problem::Severity::Warning});
   // Products that factorizations are made of first; then variables: convolutions and what lies

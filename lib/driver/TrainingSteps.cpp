@@ -45,6 +45,11 @@ public:
       step.groups = options.parameterGroups;
       step.otherNames = otherNames;
       step.lossOnly = options.lossOnly;
+      step.isLossScaleImplied = options.lossScale.empty() && options.precision == "fp16";
+      if (step.isLossScaleImplied)
+        step.lossScale = "dynamic";
+      else if (options.lossScale != "none")
+        step.lossScale = options.lossScale;
     }
     readOptimizers();
     readTrained();

@@ -8,6 +8,7 @@
 #include "training/autodiff/Activity.h"
 #include "training/autodiff/Differentiate.h"
 #include "training/optimizer/ApplyOptimizer.h"
+#include "training/optimizer/OptimizerValues.h"
 
 #include "llvm/Support/Regex.h"
 
@@ -115,11 +116,33 @@ static LogicalResult checkClear(StepFunction step) {
   return success(isAssumed);
 }
 
+std::string accc::askedLossScale(const TrainingOptions &options) {
+  return options.isLossScaleImplied ? "--precision fp16, which scales the loss"
+                                    : "--loss-scale " + options.lossScale;
+}
+
+/// Fails where the loss that a plan scales has its gradients already, or nothing moves the scale.
+static LogicalResult checkLossScale(StepFunction forward, const TrainingPlan &plan) {
+  if (!plan.lossScale)
+    return success();
+  auto refuse = [&] {
+    return emitUsageFault(wholeModel(forward)) << askedLossScale(plan.options) << ": ";
+  };
+  if (holdsGradients(forward))
+    return refuse() << "the model holds the gradients of its loss, which can no longer be scaled; "
+                       "--loss-scale none takes them as they are";
+  if (plan.lossScale->isDynamic && !plan.optimizer)
+    return refuse() << "an --optimizer moves a dynamic loss scale, and there is none; use "
+                       "--loss-scale fixed=S, or none";
+  return success();
+}
+
 /// Appends `grad.<parameter>` for every trained parameter, behind a barrier: an optimizer in the
-/// same step changes nothing about how a gradient is computed. Those that do not reach the loss are
-/// frozen, here and in `forward`: as in PyTorch, where they have no gradient, an optimizer leaves
-/// them alone.
-static LogicalResult addGradients(StepFunction step, StepFunction forward) {
+/// same step changes nothing about how a gradient is computed. They are of the scaled loss where
+/// the plan scales it. Parameters that do not reach the loss are frozen, here and in `forward`: as
+/// in PyTorch, where they have no gradient, an optimizer leaves them alone.
+static LogicalResult addGradients(StepFunction step, StepFunction forward,
+                                  const TrainingPlan &plan) {
   SmallVector<unsigned> trained;
   SmallVector<Value> wanted;
   for (unsigned i : step.argumentsOf(Role::Parameter)) {
@@ -128,10 +151,13 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
     trained.push_back(i);
     wanted.push_back(step.get().getArgument(i));
   }
+  Value scale;
+  if (plan.lossScale)
+    scale = LossScaler(*plan.lossScale, step, plan.options.name).addScale();
   OpBuilder builder = step.builder();
-  FailureOr<SmallVector<Value>> gradients = holdsGradients(forward)
-                                                ? takeGradients(step, wanted)
-                                                : differentiate(findLoss(step), wanted, builder);
+  FailureOr<SmallVector<Value>> gradients =
+      holdsGradients(forward) ? takeGradients(step, wanted)
+                              : differentiate(findLoss(step), wanted, builder, scale);
   if (failed(gradients))
     return failure();
 
@@ -165,10 +191,34 @@ static LogicalResult addGradients(StepFunction step, StepFunction forward) {
   return success();
 }
 
-/// What the optimizer of a plan appends to a step.
+/// What the optimizer of a plan appends to a step. `isScaled`: the gradients are of a scaled loss.
 static void addUpdates(StepFunction step, const TrainingPlan &plan,
-                       ArrayRef<TrainedParameter> trained) {
+                       MutableArrayRef<TrainedParameter> trained, bool isScaled) {
+  std::optional<LossScaler> scaler;
+  if (plan.lossScale)
+    scaler.emplace(*plan.lossScale, step, plan.options.name);
+  SmallVector<Value> given;
+  for (TrainedParameter &each : trained) {
+    given.push_back(each.gradient);
+    if (scaler && isScaled)
+      each.gradient = scaler->unscale(each.gradient);
+  }
   applyOptimizer(step, *plan.optimizer, plan.options.name, plan.options.otherNames, trained);
+  if (scaler)
+    scaler->skipUnlessFinite(given, /*movesScale=*/true);
+}
+
+/// Gives the gradients of the loss in place of those of the scaled one.
+static void unscaleGradients(StepFunction step, const TrainingPlan &plan) {
+  LossScaler scaler(*plan.lossScale, step, plan.options.name);
+  SmallVector<Value> given;
+  for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
+    if (step.resultRole(i) != Role::Gradient)
+      continue;
+    given.push_back(step.result(i));
+    step.setResult(i, scaler.unscale(step.result(i)));
+  }
+  scaler.skipUnlessFinite(given, /*movesScale=*/false);
 }
 
 /// apply_step: gradients in, new parameters out.
@@ -185,11 +235,16 @@ static void buildApplyStep(StepFunction gradStep, const TrainingPlan &plan) {
     Value parameter = additions.addArgument(name, Role::Parameter, source.getArgument(i).getType());
     trained.push_back({name.str(), parameter, {}});
   }
-  for (TrainedParameter &each : trained)
-    each.gradient =
-        additions.addArgument("grad." + each.name, Role::Gradient, each.value.getType());
+  OpBuilder builder = step.builder();
+  for (TrainedParameter &each : trained) {
+    auto type = cast<RankedTensorType>(each.value.getType());
+    if (plan.lossScale && prim::isHalf(type.getElementType()))
+      type = type.clone(builder.getF32Type()); // LossScaler::unscale
+    Value gradient = additions.addArgument("grad." + each.name, Role::Gradient, type);
+    each.gradient = behindBarrier(builder, gradient);
+  }
   additions.commit();
-  addUpdates(step, plan, trained);
+  addUpdates(step, plan, trained, /*isScaled=*/false);
 }
 
 void accc::checkDerivatives(StepFunction step, StringRef name) {
@@ -226,7 +281,7 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
     checkDerivatives(gradStep, plan.loss->output);
     return failure();
   }
-  if (failed(addGradients(gradStep, forward)))
+  if (failed(checkLossScale(forward, plan)) || failed(addGradients(gradStep, forward, plan)))
     return failure();
   if (plan.options.lossOnly && failed(returnLossOnly(gradStep)))
     return failure();
@@ -241,10 +296,12 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
     StepFunction trainStep = StepFunction::copy(gradStep.get(), entryName(kTrainStep, name));
     SmallVector<TrainedParameter> trained = takeGradientResults(trainStep);
     startFromWrites(trainStep, trained);
-    addUpdates(trainStep, plan, trained);
+    addUpdates(trainStep, plan, trained, /*isScaled=*/true);
     trainStep.get()->moveBefore(gradStep.get());
     buildApplyStep(gradStep, plan);
   }
+  if (plan.lossScale)
+    unscaleGradients(gradStep, plan);
 
   StepFunction evalStep = StepFunction::copy(forward.get(), entryName(kEvalStep, name));
   evalStep.eraseResultsOf(Role::Gradient);

@@ -6,6 +6,7 @@
 #include "training/StepFunction.h"
 #include "training/TrainingOptions.h"
 #include "training/loss/Loss.h"
+#include "training/optimizer/LossScale.h"
 #include "training/optimizer/ParameterGroups.h"
 
 #include <optional>
@@ -18,7 +19,11 @@ struct TrainingPlan {
   /// None where the model holds its loss and gradients.
   std::optional<LossChoice> loss;
   std::optional<ParameterGroups> optimizer;
+  std::optional<LossScale> lossScale;
 };
+
+/// The option that asks for the loss scale, as messages say it.
+std::string askedLossScale(const TrainingOptions &options);
 
 /// Whether the model itself computes its loss and the gradients of its parameters.
 bool holdsGradients(StepFunction forward);

@@ -16,7 +16,7 @@ using namespace accc;
 
 /// Reads the loss and the optimizer of a step, which stay empty after an error.
 static TrainingPlan readPlan(Location loc, const TrainingOptions &options, bool &good) {
-  TrainingPlan plan{options, {}, {}};
+  TrainingPlan plan{options, {}, {}, {}};
   auto read = [&](auto parsed, auto &result) {
     if (parsed) {
       result = std::move(*parsed);
@@ -29,6 +29,8 @@ static TrainingPlan readPlan(Location loc, const TrainingOptions &options, bool 
     read(parseLoss(options.loss), plan.loss);
   if (!options.optimizer.empty())
     read(ParameterGroups::parse(options.optimizer, options.groups), plan.optimizer);
+  if (!options.lossScale.empty())
+    read(parseLossScale(options.lossScale), plan.lossScale);
   return plan;
 }
 
@@ -42,6 +44,11 @@ static LogicalResult takeTraining(StepFunction forward, const TrainingOptions &o
                                  << ": the model holds its own training step (training_info), with "
                                     "its loss and optimizer, which is taken as it is; leave "
                                  << option << " out";
+  if (!options.lossScale.empty())
+    return emitUsageFault(loc)
+           << askedLossScale(options)
+           << ": the model holds its own training step (training_info), whose "
+              "loss can no longer be scaled; --loss-scale none takes it as it is";
   auto [train, eval] = splitTraining(forward);
   if (options.lossOnly && failed(returnLossOnly(train)))
     return failure();
@@ -56,6 +63,7 @@ static LogicalResult takeForward(StepFunction forward, const TrainingOptions &op
   bool good = true;
   for (auto [option, isGiven] :
        {std::pair("--optimizer", !options.optimizer.empty()),
+        std::pair("--loss-scale", !options.lossScale.empty() && !options.isLossScaleImplied),
         std::pair("--loss-only", options.lossOnly), std::pair("--train", !options.train.empty()),
         std::pair("--freeze", !options.freeze.empty())}) {
     good &= !isGiven;

@@ -14,6 +14,7 @@ struct MakeTrainablePass : accc::impl::MakeTrainablePassBase<MakeTrainablePass> 
 
   void runOnOperation() override {
     accc::TrainingOptions options{loss, optimizer, {freeze.begin(), freeze.end()}};
+    options.lossScale = lossScale;
     if (failed(accc::makeTrainable(getOperation(), options)))
       signalPassFailure();
   }

@@ -100,6 +100,12 @@ void StepAdditions::commit() {
   values.clear();
 }
 
+void StepFunction::setResult(unsigned i, Value value) const {
+  terminator()->setOperand(i, value);
+  function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
+                                     terminator()->getOperandTypes()));
+}
+
 void StepFunction::setResultRole(unsigned i, Role role) const {
   function.setResultAttr(i, kRoleAttr, prim::RoleAttr::get(function.getContext(), role));
 }

@@ -45,6 +45,7 @@ public:
   /// `updates`: for the role update, the name of the variable.
   void addResult(mlir::Value value, llvm::StringRef name, Role role,
                  llvm::StringRef updates = "") const;
+  void setResult(unsigned i, mlir::Value value) const;
   void setResultRole(unsigned i, Role role) const;
   void eraseResult(unsigned i) const;
   void eraseResultsOf(Role role) const;

@@ -24,6 +24,10 @@ struct TrainingOptions {
   std::vector<std::string> train = {};
   /// As `--param-group`: a regular expression, and the options or the optimizer of what it finds.
   std::vector<std::pair<std::string, std::string>> groups = {};
+  /// As `--loss-scale`, but for `none`; empty: none. With `isLossScaleImplied` --precision asks for
+  /// it.
+  std::string lossScale = {};
+  bool isLossScaleImplied = false;
   /// The steps that train return the loss and no outputs of the model.
   bool lossOnly = false;
   /// Of several steps, what tells their entry points apart: `train_step.d`. Empty for the only one.

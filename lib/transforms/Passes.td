@@ -98,13 +98,16 @@ def SimplifyPass : Pass<"simplify", "::mlir::func::FuncOp"> {
 
         %4 = prim.add %x, %x : (tensor<32x8xf32>, tensor<32x8xf32>) -> tensor<32x8xf32>
   }];
+  let options = [
+    Option<"keepFactors", "keep-factors", "bool", "false", "What scales an operand of a product stays there, where it keeps sums in the range of f16">
+  ];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
 def RoundContractionsPass : Pass<"round-contractions", "::mlir::func::FuncOp"> {
-  let summary = "Stores what contractions read and give in bfloat16 (mixed precision)";
+  let summary = "Stores what contractions read and give in 16-bit floats (mixed precision)";
   let description = [{
-    Matrix products, convolutions and attentions of f32 read their factors rounded to bf16, sum in f32 and give their
+    Matrix products, convolutions and attentions of f32 read their factors rounded to bf16 or f16, sum in f32 and give their
     results rounded. Everything between is computed in f32: normalisations, functions, reductions, the loss. What
     is rounded for a contraction is so for all that read it, and kept in 16 bits alone; but for an argument of the function and
     a sum, which are more exact for others: parameters, which an optimizer updates in f32, and
@@ -121,6 +124,7 @@ def RoundContractionsPass : Pass<"round-contractions", "::mlir::func::FuncOp"> {
     Micikevicius et al., "Mixed Precision Training", 2018; in bf16 gradients need no loss scale: it has the exponents
     of f32 (Kalamkar et al., "A Study of BFLOAT16 for Deep Learning Training", 2019).
   }];
+  let options = [Option<"type", "type", "std::string", "\"bf16\"", "bf16 or f16">];
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 

@@ -23,6 +23,9 @@ from .noise import measure, move
 from .programs import JOINT, PROGRAM
 from .training import HALF, Loss, Optimizer, make_loss, takes_target, widened
 
+MIXED = {"bf16": torch.bfloat16, "fp16": torch.float16}
+"""The types of mixed precision, by `accc compile --precision`."""
+
 
 def golden(
     module: torch.nn.Module,
@@ -55,8 +58,10 @@ def golden(
     compute them. `lr` is the learning rate, by default the optimizer's. A module that draws random numbers (dropout)
     has no goldens, as no two implementations draw the same: mean and deviation of its first loss are written.
 
-    `precision` is that of `accc compile --precision`, "fp32" or "bf16". For "bf16" the module runs under
-    `torch.autocast` in bfloat16, the loss in float32: `accc diff` then passes what is at most twice as far from the run in float64.
+    `precision` is that of `accc compile --precision`, "fp32", "bf16" or "fp16". For the last two the module runs under
+    `torch.autocast` in bfloat16 or float16, the loss in float32: `accc diff` then passes what is at most twice as far from the run in
+    float64. For "fp16" `torch.amp.GradScaler` scales the loss, from the start by a quarter of the greatest scale that keeps the gradients
+    of all steps finite: one that skipped a step would compare what rounding decides.
 
     Small gradients and updates are held to their own size, and to what rounding decides: four more runs, from weights
     that are moved by some floats, measure that. Without `noise` there are none, and `accc diff` passes any gradient below
@@ -67,8 +72,8 @@ def golden(
 
     The other arguments are those of `export`.
     """
-    if precision not in ("fp32", "bf16"):
-        raise ExportError(f"the precision {precision}: there are fp32 and bf16")
+    if precision != "fp32" and precision not in MIXED:
+        raise ExportError(f"the precision {precision}: there are fp32, {' and '.join(MIXED)}")
     if takes_target(loss) == (target is None):
         raise ExportError(f"the loss {loss} {'needs a target' if target is None else 'takes no target'}")
     directory = pathlib.Path(directory)
@@ -81,6 +86,7 @@ def golden(
         files, exports = _export_all(module, inputs, exporters, folder, {"loss": loss, "target": target}, options)
         with preserved(module):
             run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps, precision)
+            scale = {} if run.loss_scale is None else {"loss_scale": f"dynamic,init_scale={run.loss_scale:g}"}
             meta = {
                 "files": files,
                 "loss": loss,
@@ -88,6 +94,7 @@ def golden(
                 "lr": run.lr,
                 "steps": steps,
                 "precision": precision,
+                **scale,
                 "dims": exports[0].dims,
                 "dropout": exports[0].random,
                 "torch": torch.__version__,
@@ -140,6 +147,19 @@ class GoldenRun:
         self.optimizer = optimizer
         self.loss: Loss = make_loss(loss, done.returned)
         self.lr = Optimizer(optimizer, lr, [torch.nn.Parameter(torch.zeros(1))]).lr
+        self.loss_scale: float | None = None
+        if precision == "fp16":
+            self.loss_scale = self._greatest_scale() / 4
+
+    def _greatest_scale(self) -> float:
+        """The greatest from 2^16 down with which no step is skipped."""
+        self.loss_scale = 2.0**16
+        while self.steps and not self.done.random and self.loss_scale > 2.0**-16:
+            self.train(self._copy(), torch.float32)
+            if self.last_scale == self.loss_scale:
+                break
+            self.loss_scale = self.last_scale
+        return self.loss_scale
 
     def losses_over_seeds(self) -> tuple[float, float]:
         """Mean and standard deviation of the first step's loss over the masks of dropout."""
@@ -161,7 +181,7 @@ class GoldenRun:
         if double:
             with _InDouble() if halves.seen else contextlib.nullcontext():
                 self._write_double(folder)
-        half = {"half": True} if halves.seen else {}
+        half = {"half": True} if halves.seen and self.precision not in MIXED else {}  # autocast makes some of any module
         return half if not noise else half | measure(self.module, golden, lambda module: self.train(module, torch.float32), self.precision)
 
     def _write_double(self, folder: pathlib.Path) -> None:
@@ -179,19 +199,24 @@ class GoldenRun:
         inputs, target = [_to(x, dtype) for x in self.call.inputs.values()], _to(self.target, dtype)
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         optimizer = Optimizer(self.optimizer, self.lr, [p for p in module.parameters() if p.requires_grad])
+        mixed = self._is_mixed(dtype)
+        scaler = torch.amp.GradScaler(_device(module), self.loss_scale or 1.0, enabled=mixed and self.precision == "fp16")
         results, history = {}, []
         for step in range(self.steps):
             outputs = self._run(module, inputs, dtype)
             loss = self.loss(outputs, target)
             optimizer.torch.zero_grad()
-            loss.backward()
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer.torch)
             if step == 0:
                 results.update({name: x.detach().clone() for name, x in outputs.items()})
                 results["loss"] = loss.detach().clone()
                 gradients = {name: tensors[name].grad for name in self.done.parameters}
                 results.update({f"grad.{n}": _dense(x).clone() for n, x in gradients.items() if x is not None})
-            optimizer.step()
+            optimizer.step(scaler)
+            scaler.update()
             history.append(loss.detach().clone())
+        self.last_scale = scaler.get_scale()
         results["losses"] = torch.stack(history)
         tensors |= dict(module.named_buffers())  # a step may have set others
         held = (*self.done.parameters, *self.done.statistics)
@@ -199,12 +224,15 @@ class GoldenRun:
         return results
 
     def _run(self, module: torch.nn.Module, inputs: list | None, dtype: torch.dtype) -> dict[str, torch.Tensor]:
-        """The module's outputs, in float32 by the golden's precision; those that this left in bfloat16 as float32."""
-        mixed = self.precision == "bf16" and dtype == torch.float32
-        device = next((p.device.type for p in module.parameters()), "cpu")
-        with torch.autocast(device, torch.bfloat16, enabled=mixed):
+        """The module's outputs, in float32 by the golden's precision; those that this left in 16 bits as float32."""
+        mixed = self._is_mixed(dtype)
+        autocast = torch.autocast(_device(module), MIXED.get(self.precision), enabled=mixed)
+        with autocast, _no_onednn() if mixed and self.precision == "fp16" else contextlib.nullcontext():
             outputs = dict(zip(self.done.returned, self.call.run(module, inputs).values()))
         return {name: widened(x) for name, x in outputs.items()} if mixed else outputs
+
+    def _is_mixed(self, dtype: torch.dtype) -> bool:
+        return self.precision in MIXED and dtype == torch.float32
 
     def _first_loss(self, seed: int) -> torch.Tensor:
         module = self._copy()
@@ -217,6 +245,21 @@ class GoldenRun:
             return copy.deepcopy(self.module)
         except RuntimeError as error:
             raise ExportError(f"the module cannot be copied, and goldens train a copy: {error}") from error
+
+
+@contextlib.contextmanager
+def _no_onednn():
+    """PyTorch's own operators: oneDNN has no LSTM in float16, and PyTorch does not ask it whether it has."""
+    before = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(before)
+
+
+def _device(module: torch.nn.Module) -> str:
+    return next((p.device.type for p in module.parameters()), "cpu")
 
 
 class _Halves(TorchDispatchMode):

@@ -13,8 +13,8 @@ import torch
 DISTANCES = (1, 2, 4, 8)
 """By how many steps the weights of each run are moved; as `accc golden` does it."""
 
-FLOATS = {"fp32": 1, "bf16": 2**13}
-"""By precision, the floats of a step: to the next, or as far as an eighth of bf16's last place, in which products round them."""
+FLOATS = {"fp32": 1, "bf16": 2**13, "fp16": 2**10}
+"""By precision, the floats of a step: to the next, or as far as an eighth of the last place of the type to which products round them."""
 
 INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 

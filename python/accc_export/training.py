@@ -90,10 +90,14 @@ class Optimizer:
         self.lr, self.clip = settings["lr"], clip
         self.torch = kind(self.parameters, **settings)
 
-    def step(self) -> None:
+    def step(self, scaler: torch.amp.GradScaler | None = None) -> None:
+        """With gradients that `scaler` has unscaled, which may skip the step."""
         if self.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
-        self.torch.step()
+        if scaler is None:
+            self.torch.step()
+        else:
+            scaler.step(self.torch)
 
 
 def make_optimizer(text: str, lr: float, parameters, **settings) -> torch.optim.Optimizer:

@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 from full_size import FULL_SIZE
-from precisions import LIBRARIES, LIKE, OPTIONS
+from precisions import LIBRARIES, LIKE, OF_GOLDENS, OPTIONS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -154,6 +154,8 @@ def compile_options(meta, file):
     options = ["--loss", meta["loss"], "--optimizer", meta["optimizer"]]
     for name, size in meta["dims"].items():
         options += ["-D", f"{name}={size}"]
+    if scale := meta.get("loss_scale"):
+        options += ["--loss-scale", scale]
     for entry in meta["files"]:
         if entry["file"] == file and entry.get("freeze"):
             options += ["--freeze", "^(" + "|".join(map(re.escape, entry["freeze"])) + ")$"]
@@ -188,7 +190,7 @@ def pack_golden(packed, build, name):
     files += (source / f"{file}.safetensors" for file in ("inputs", "golden", "golden64"))
     files = [file for file in files if file.exists()]
     meta = json.loads((source / "meta.json").read_text())
-    precisions = ["bf16", *LIKE] if meta.get("precision") == "bf16" else ["fp32", "tf32"]
+    precisions = OF_GOLDENS[meta.get("precision", "fp32")]
 
     def fill(folder):
         for file in files:

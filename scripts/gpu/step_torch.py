@@ -2,9 +2,9 @@
 """One PyTorch contender of the part `steps`: step_torch.py MODEL KIND PRECISION INPUTS PARAMS META
 
 KIND is eager, eager-graph (the whole step captured as a CUDA graph) or compile[-MODE], each with
--channels-last for that layout of images; PRECISION is
-fp32, tf32 or bf16 (torch.autocast); INPUTS the safetensors file that accc is given; PARAMS where the weights are written that
-accc is to start from, if there are none yet. It is asked for rounds as rounds.py says. The learning rate is zero, so that all steps are
+-channels-last for that layout of images; PRECISION is fp32, tf32, bf16 (torch.autocast) or fp16 (with torch.amp.GradScaler,
+too); INPUTS the safetensors file that accc is given; PARAMS where the weights are written that accc is to start from, if
+there are none yet. It is asked for rounds as rounds.py says. The learning rate is zero, so that all steps are
 alike. In each step the inputs come from pinned memory of the host and the loss goes back, where it is read
 one step late, as with accc.
 """
@@ -22,6 +22,7 @@ import rounds
 from accc_export.training import make_optimizer
 
 TYPES = {"F32": torch.float32, "I64": torch.int64, "I32": torch.int32}
+MIXED = {"bf16": torch.bfloat16, "fp16": torch.float16}
 CHANNELS_LAST = "-channels-last"
 
 
@@ -62,8 +63,11 @@ def make_step(name, kind, precision, file, weights):
     setting = "capturable" if graph and case.optimizer.startswith("adam") else "fused"
     optimizer = make_optimizer(case.optimizer, 0.0, module.parameters(), **{setting: True})
 
+    mixed = precision.split("-")[0]
+    scaler = torch.amp.GradScaler("cuda", enabled=mixed == "fp16")
+
     def forward():
-        with torch.autocast("cuda", torch.bfloat16, enabled=precision.startswith("bf16")):
+        with torch.autocast("cuda", MIXED.get(mixed), enabled=mixed in MIXED):
             outputs = module(*batch)
         logits = outputs if isinstance(outputs, torch.Tensor) else outputs[0]
         return torch.nn.functional.cross_entropy(logits.float(), target)
@@ -74,8 +78,9 @@ def make_step(name, kind, precision, file, weights):
     def step():
         optimizer.zero_grad(set_to_none=True)
         loss = forward()
-        loss.backward()
-        optimizer.step()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
         return loss
 
     run = captured(step) if graph else step

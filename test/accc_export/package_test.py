@@ -521,7 +521,7 @@ class GoldenTest(unittest.TestCase):
             accc_export.golden(module, x, folder, precision="bf16", **settings)
             golden, double = (load_file(folder / f"{file}.safetensors") for file in ("golden", "golden64"))
             meta = json.loads((folder / "meta.json").read_text())
-            with self.assertRaisesRegex(accc_export.ExportError, "precision fp8: there are fp32 and bf16"):
+            with self.assertRaisesRegex(accc_export.ExportError, "precision fp8: there are fp32, bf16 and fp16"):
                 accc_export.golden(module, x, folder, precision="fp8", **settings)
         self.assertEqual(meta["precision"], "bf16")
         self.assertEqual({tensor.dtype for tensor in golden.values()}, {torch.float32})
@@ -530,6 +530,26 @@ class GoldenTest(unittest.TestCase):
             error = ((golden[name] - double[name]).norm() / double[name].norm()).item()
             self.assertTrue(2**-12 < error < 2**-6, error)
             self.assertLess(double[name].square().mean().sqrt().item() * 2**-12, meta["noise"][name])
+
+    def test_loss_scale(self):
+        """That of float16 keeps the gradients finite, and these are those of the loss."""
+        torch.manual_seed(0)
+        module, x, y = nn.Linear(64, 8), torch.randn(16, 64), 1000 * torch.randn(16, 8)
+        settings = {"loss": "mse", "target": y, "exporter": "torchscript", "steps": 2}
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "golden"
+            accc_export.golden(module, x, folder, precision="fp16", **settings)
+            golden, double = (load_file(folder / f"{file}.safetensors") for file in ("golden", "golden64"))
+            meta = json.loads((folder / "meta.json").read_text())
+        self.assertNotIn("half", meta)
+        self.assertRegex(meta["loss_scale"], r"^dynamic,init_scale=\d+$")
+        scale = float(meta["loss_scale"].split("=")[1])
+        # The greatest, of which it is a quarter, takes the weight's gradient almost out of float16's range.
+        largest = double["grad.weight"].abs().max().item()
+        self.assertTrue(65504 / 8.1 < scale * largest < 65504 / 3.9, scale * largest)
+        for name in ("output", "grad.weight"):
+            error = ((golden[name] - double[name]).norm() / double[name].norm()).item()
+            self.assertTrue(2**-15 < error < 2**-9, error)
 
     def test_files(self):
         torch.manual_seed(0)

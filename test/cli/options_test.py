@@ -14,6 +14,8 @@ from command_line import ACCC, DATA, DONE, MACHINE, MLP, SECONDS, TRAINING, USAG
 MODEL = MLP / "model.onnx"
 INPUTS = ["--inputs", MLP / "inputs.safetensors"]
 FORWARD = ["compile", MODEL, "-o", "m.so", "-D", "batch=64"]
+JOINT = ["compile", MLP.parents[1] / "exported" / "activations" / "joint.pt2", "-o", "m.so"]
+OWN = ["compile", MLP.parents[1] / "steps" / "linear" / "model.onnx", "-o", "m.so", "-D", "batch=4"]
 TRAINED = ["compile", MODEL, "-o", "m.so", *TRAINING]
 
 
@@ -37,7 +39,7 @@ class Options(CommandLineTest):
         library = self.library()
         for option in (
             *("--loss", "--optimizer", "--train", "--freeze", "--header", "--report", "--dump-dir"),
-            *("--weights", "--stop-after", "--running-variance", "--custom-ops", "--precision", "--output"),
+            *("--weights", "--stop-after", "--running-variance", "--custom-ops", "--precision", "--loss-scale", "--output"),
         ):
             output = [] if option == "--output" else ["-o", "m.so"]
             error = self.refused("compile", MODEL, "-D", "batch=64", *output, option, "")
@@ -72,7 +74,7 @@ class Options(CommandLineTest):
         self.assertIn("--only: there is an empty part in 'numbers,'", self.refused("diff", library, library, "--only", "numbers,"))
 
     def test_what_needs_training(self):
-        for option in (["--train", "."], ["--freeze", "bias"], ["--optimizer", "sgd"], ["--loss-only"]):
+        for option in (["--train", "."], ["--freeze", "bias"], ["--optimizer", "sgd"], ["--loss-only"], ["--loss-scale", "dynamic"]):
             self.assertIn(f"error: {option[0]} needs a --loss", self.refused(*FORWARD, *option))
         error = self.refused(*FORWARD, "--train", ".", "--freeze", "bias")
         self.assertIn("2 errors", error)
@@ -91,6 +93,33 @@ class Options(CommandLineTest):
         error = self.refused(*FORWARD, "--loss", "cross_entropy", "--optimizer", "sgd,lr=1e99")
         self.assertIn("'lr' must fit into a float, and is 1e99", error)
         self.assertIn("1e99 is more than", self.refused("run", self.library(), *INPUTS, "--lr", "1e99"))
+
+    def test_loss_scales(self):
+        training = ["--loss", "cross_entropy", "--optimizer", "sgd"]
+        for scale, message in (
+            ("dynamc", "there are dynamic, fixed=S and none; did you mean 'dynamic'?"),
+            ("dynamic=8", "dynamic takes no value; its first one is init_scale"),
+            ("dynamic,growth_interval=0", "'growth_interval' must be at least 1"),
+            ("dynamic,backoff_factor=2", "'backoff_factor' must be between"),
+            ("dynamic,growth=2", "there is no option 'growth'; dynamic knows init_scale=NUMBER"),
+            ("fixed", "needs a positive number that fits into a float, as in fixed=1024"),
+            ("fixed=-1", "needs a positive number"),
+            ("fixed=1e39", "needs a positive number"),
+            ("fixed=8,init_scale=8", "there is no option 'init_scale'; fixed knows none"),
+        ):
+            self.assertIn(f"--loss-scale {scale}: {message}", self.refused(*FORWARD, *training, "--loss-scale", scale))
+        # What moves a dynamic scale is an optimizer; and the loss of gradients that are there already is not scaled any more.
+        for model, given, told in (
+            (FORWARD, ["--loss", "cross_entropy", "--precision", "fp16"], "--precision fp16, which scales the loss: an --optimizer moves"),
+            (FORWARD, ["--loss", "cross_entropy", "--loss-scale", "dynamic"], "--loss-scale dynamic: an --optimizer moves"),
+            (JOINT, ["--optimizer", "sgd", "--precision", "fp16"], "scales the loss: the model holds the gradients of its loss"),
+            (JOINT, ["--optimizer", "sgd", "--loss-scale", "fixed=8"], "fixed=8: the model holds the gradients of its loss"),
+            (OWN, ["--precision", "fp16"], "scales the loss: the model holds its own training step (training_info)"),
+        ):
+            error = self.refused(*model, *given)
+            self.assertIn(told, error)
+            self.assertIn("--loss-scale", error.split(told)[1])
+            self.accc(*model, *[x for x in given if x not in ("--loss-scale", "dynamic", "fixed=8")], "--loss-scale", "none")
 
     def test_machines_that_are_not_there(self):
         for arch in ("sm_85", "compute_81"):

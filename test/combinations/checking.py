@@ -167,7 +167,9 @@ class Checker:
             wrong = compare(found, expected, made.tolerance, rounding)
         if wrong:
             raise Failure(f"compiled otherwise: {wrong}", commands)
-        partner = other if "step" in settings else library  # a checkpoint is for steps of the same names
+        # A checkpoint is for steps of the same names, with a loss scale or without.
+        is_apart = "step" in settings or "--loss-scale" in made.more or "fp16" in made.more
+        partner = other if is_apart else library
         settings = {**settings, "other": partner, **case.settings}
         varied = self.run(other, made, case.calls, settings, case.environment, "varied", commands)
         # Within a budget a step in two has other copies than a step in one, which may add in another order.

@@ -155,10 +155,18 @@ def no_clipping(made, random):
     made.tolerance = max(made.tolerance, ROUNDING)
 
 
+def loss_scale(made, random):
+    """A power of two, which changes no bit but where a gradient is too small for f32."""
+    if not made.losses or not made.optimizers:
+        return False
+    made.more += ["--loss-scale", random.choice(["dynamic", "dynamic,growth_interval=1", "dynamic,init_scale=8", "fixed=1024"])]
+    made.tolerance = max(made.tolerance, ROUNDING)
+
+
 SAME_BITS = [
     other_sizes, weights, reports, several_archs, both_targets, train_all, own_rate, defaults, named, one_group,
 ]  # fmt: skip
-ROUNDED = [budget, loss_only, other_arch, no_clipping]
+ROUNDED = [budget, loss_only, other_arch, no_clipping, loss_scale]
 
 
 # ---- GPUs ----
@@ -173,7 +181,8 @@ def on_gpu(made, random):
         made.more += ["--precision", "tf32"]
         made.tolerance = TF32_ROUNDING
     elif precision < 0.4:
-        made.more += ["--precision", "bf16"]
+        scales = bool(made.losses and made.optimizers)
+        made.more += ["--precision", random.choice(["bf16", "fp16"] if scales else ["bf16"])]
         made.tolerance = BF16_ROUNDING
 
 

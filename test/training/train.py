@@ -43,6 +43,8 @@ def compile_options(meta, file):
         options += ["--loss", loss]
     if meta.get("precision", "fp32") != "fp32":
         options += ["--precision", meta["precision"]]
+    if scale := meta.get("loss_scale"):
+        options += ["--loss-scale", scale]
     for name, size in meta["dims"].items():
         options += ["-D", f"{name}={size}"]
     for name in entry.get("freeze", []):

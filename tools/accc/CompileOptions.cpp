@@ -95,10 +95,19 @@ void accc::tool::addCompileOptions(CLI::App &command, CompileOptions &options) {
       .add_option(
           "--precision", options.precision,
           "Precision of f32 matrix products and convolutions: fp32; tf32 (cuda only), which "
-          "rounds factors to 11 bits of significand and uses tensor cores; or bf16 (mixed "
-          "precision), which stores what they read and give in bfloat16, and computes all "
+          "rounds factors to 11 bits of significand and uses tensor cores; or bf16 or fp16 (mixed "
+          "precision), which store what they read and give in bfloat16 or float16, and compute all "
           "else, parameters and optimizer included, in f32")
       ->capture_default_str();
+  command
+      .add_option(
+          "--loss-scale", options.lossScale,
+          "Multiply the loss before the backward pass, so that float16 holds small gradients, "
+          "and divide the gradients again; a step with a gradient that is not finite changes "
+          "nothing but the scale. dynamic, as torch.amp.GradScaler "
+          "(init_scale=65536,growth_factor=2,backoff_factor=0.5,growth_interval=2000); "
+          "fixed=S; or none (default: dynamic with --precision fp16, else none)")
+      ->type_name("SPEC");
   addLibraryAttention(command, options.libraryAttention);
   command
       .add_option_function<std::vector<std::string>>(

@@ -60,6 +60,7 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   compile.assumeDropoutTraining = json.value("assume_dropout_training", false);
   compile.assumeBatchNormTraining = json.value("assume_batchnorm_training", false);
   compile.acceptDamagedExport = json.value("accept_damaged_export", false);
+  compile.lossScale = json.value("loss_scale", "");
   compile.lossOnly = json.value("loss_only", false);
   if (json.contains("library_attention"))
     compile.libraryAttention = json["library_attention"].get<bool>();

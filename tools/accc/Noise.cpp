@@ -14,12 +14,12 @@ using namespace accc::tool;
 /// off by some floats, too; and of few runs the farthest may by chance be close to the golden.
 static constexpr int32_t kDistances[] = {1, 2, 4, 8};
 
-/// How many floats a step is: to the next, or as far as an eighth of the last place of bf16, where
-/// products round the weights to it.
+/// How many floats a step is: to the next, or as far as an eighth of the last place of the 16-bit
+/// float to which products round the weights.
 static int32_t floatsOfStep(const Model &model) {
   auto manifest = nlohmann::json::parse(model.description().manifest, nullptr, false);
-  bool isMixed = manifest.is_object() && manifest.value("precision", "fp32") == "bf16";
-  return isMixed ? 1 << 13 : 1;
+  std::string precision = manifest.is_object() ? manifest.value("precision", "fp32") : "fp32";
+  return precision == "bf16" ? 1 << 13 : precision == "fp16" ? 1 << 10 : 1;
 }
 
 /// `places` are the bits of floats: sign and magnitude, so that those of one sign are in order.

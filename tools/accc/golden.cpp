@@ -92,7 +92,7 @@ static ordered_json describeRun(const Model &model, const RecordOptions &options
                     {"archs", split(manifest.value("arch", ""))}};
   for (const char *name :
        {"train", "param_groups", "inputs", "freeze", "precision", "assume_dropout_training",
-        "assume_batchnorm_training", "running_variance", "loss_only"})
+        "assume_batchnorm_training", "running_variance", "loss_only", "loss_scale"})
     if (manifest.contains(name))
       meta[name] = manifest[name];
   if (manifest.contains("accepted_damage"))

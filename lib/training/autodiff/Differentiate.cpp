@@ -72,7 +72,7 @@ static void keepRounded(Block &block, Operation *last) {
 }
 
 FailureOr<SmallVector<Value>> accc::differentiate(Value loss, ArrayRef<Value> wanted,
-                                                  OpBuilder &builder) {
+                                                  OpBuilder &builder, Value seed) {
   auto lossType = dyn_cast<RankedTensorType>(loss.getType());
   if (!isFloatTensor(loss.getType()) || lossType.getRank() != 0)
     return emitError(loss.getLoc()) << "the loss must be a scalar float, and is " << loss.getType();
@@ -89,9 +89,10 @@ FailureOr<SmallVector<Value>> accc::differentiate(Value loss, ArrayRef<Value> wa
   for (Operation &op : *loss.getParentBlock())
     if (activity->isActive(&op))
       order.push_back(&op);
-  if (activity->isActive(loss)) // d loss / d loss = 1
-    walk.seed(loss, builder.create<prim::ConstantOp>(loss.getLoc(), lossType,
-                                                     prim::splat(lossType, 1.0)));
+  if (!seed)
+    seed = builder.create<prim::ConstantOp>(loss.getLoc(), lossType, prim::splat(lossType, 1.0));
+  if (activity->isActive(loss))
+    walk.seed(loss, seed);
   for (Operation *op : llvm::reverse(order))
     if (llvm::any_of(op->getResults(), [&](Value result) { return walk.has(result); }))
       if (failed(walk.visit(op)))

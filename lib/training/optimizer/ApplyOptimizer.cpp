@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "training/optimizer/ApplyOptimizer.h"
 
-#include "support/ModuleLocation.h"
+#include "training/optimizer/OptimizerValues.h"
 
 using namespace mlir;
 using namespace accc;
@@ -9,14 +9,8 @@ using accc::prim::Tensor;
 
 void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, StringRef name,
                           const OtherNames &otherNames, ArrayRef<TrainedParameter> parameters) {
-  const std::string prefix = name.empty() ? "optimizer." : ("optimizer." + name + ".").str();
   OpBuilder builder = step.builder();
-  Location loc = withModule(NameLoc::get(builder.getStringAttr("optimizer")), "optimizer");
-  // What the model computes from a parameter, it may compute as well: each for itself. Kernels know
-  // by the barrier what belongs to the optimizer.
-  auto behindBarrier = [&](Value value) {
-    return Tensor(builder, loc, builder.create<prim::OptimizationBarrierOp>(loc, value));
-  };
+  auto apart = [&](Value value) { return behindBarrier(builder, value); };
   StepAdditions additions(step);
   auto update = [&](Tensor value, const std::string &name) {
     additions.addResult(value, name, Role::Update, name);
@@ -24,18 +18,18 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
   auto f32 = RankedTensorType::get({}, builder.getF32Type());
   auto i64 = RankedTensorType::get({}, builder.getI64Type());
 
-  Tensor rate = behindBarrier(additions.addArgument("learning_rate", Role::LearningRate, f32));
+  Tensor rate = apart(additions.addArgument("learning_rate", Role::LearningRate, f32));
   std::optional<Tensor> count;
   if (llvm::any_of(groups.all(), [](const Optimizer *each) { return each->countsSteps(); })) {
-    Tensor done = behindBarrier(additions.addArgument(prefix + "step", Role::OptimizerState, i64));
+    Tensor done = apart(additions.addArgument(stateName(name, "step"), Role::OptimizerState, i64));
     Tensor next = done + 1.0;
-    update(next, prefix + "step");
+    update(next, stateName(name, "step"));
     count = next.convert(builder.getF32Type());
   }
 
   SmallVector<Tensor> gradients;
   for (const TrainedParameter &each : parameters)
-    gradients.push_back(widen(behindBarrier(each.gradient)));
+    gradients.push_back(widen(Tensor(builder, each.gradient.getLoc(), each.gradient)));
   if (std::optional<double> norm = groups.getCommon().clipGradNorm)
     clipGradNorm(gradients, *norm);
 
@@ -47,16 +41,15 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
     const Optimizer &optimizer = groups.choose(each.name, otherNames);
     // 16-bit floats are updated in f32, and rounded once.
     auto type = cast<RankedTensorType>(each.value.getType());
-    Tensor parameter = widen(behindBarrier(each.value));
+    Tensor parameter = widen(apart(each.value));
     SmallVector<Tensor> local;
     for (Tensor scalar : prepared[&optimizer])
       local.push_back(scalar.convert(parameter.elementType()));
     std::vector<std::string> names = optimizer.slots();
     SmallVector<Tensor> state;
     for (std::string &slot : names) {
-      slot = prefix + slot + "." + each.name;
-      state.push_back(
-          widen(behindBarrier(additions.addArgument(slot, Role::OptimizerState, type))));
+      slot = stateName(name, slot + "." + each.name);
+      state.push_back(widen(apart(additions.addArgument(slot, Role::OptimizerState, type))));
     }
     Tensor updated = optimizer.update(parameter, gradient, state, local);
     update(updated.convert(type.getElementType()), each.name);

@@ -10,7 +10,8 @@ namespace accc {
 
 struct TrainedParameter {
   std::string name;
-  mlir::Value value, gradient;
+  mlir::Value value;
+  mlir::Value gradient; // behind a barrier
 };
 
 /// Appends to the function: the arguments `learning_rate` and the optimizer's state

@@ -221,9 +221,14 @@ void Rounding::widenBehind(OptimizationBarrierOp barrier) {
 
 namespace {
 struct RoundContractionsPass : accc::impl::RoundContractionsPassBase<RoundContractionsPass> {
+  using RoundContractionsPassBase::RoundContractionsPassBase;
+
   void runOnOperation() override {
     Block &block = getOperation().front();
-    Rounding(block, BFloat16Type::get(&getContext())).run();
+    Type narrow = BFloat16Type::get(&getContext());
+    if (type == "f16")
+      narrow = Float16Type::get(&getContext());
+    Rounding(block, narrow).run();
     eraseDeadCode(block);
   }
 };

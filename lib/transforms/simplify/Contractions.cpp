@@ -139,7 +139,10 @@ LogicalResult weightGradientAtOnePlace(ConvolutionBackwardWeightsOp op, PatternR
 
 } // namespace
 
-void transforms::populateContractionRules(RewritePatternSet &patterns) {
-  patterns.add(dotOfTranspose).add(dotOfScaled).add(transposeOfDot).add(transposeOfScaledDot);
+void transforms::populateContractionRules(RewritePatternSet &patterns, bool keepFactors) {
+  patterns.add(dotOfTranspose);
+  if (!keepFactors)
+    patterns.add(dotOfScaled);
+  patterns.add(transposeOfDot).add(transposeOfScaledDot);
   patterns.add(convolutionAtOnePlace).add(dataGradientAtOnePlace).add(weightGradientAtOnePlace);
 }

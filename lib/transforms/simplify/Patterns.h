@@ -9,13 +9,14 @@
 
 namespace accc::transforms {
 
-void populateViewRules(mlir::RewritePatternSet &patterns);        // views of views
-void populateSliceRules(mlir::RewritePatternSet &patterns);       // slice, pad, concatenate
-void populateCancellingRules(mlir::RewritePatternSet &patterns);  // views around pointwise ops
-void populateArithmeticRules(mlir::RewritePatternSet &patterns);  // algebra of numbers
-void populateChoiceRules(mlir::RewritePatternSet &patterns);      // booleans, select, convert
-void populateReductionRules(mlir::RewritePatternSet &patterns);   // reductions of views
-void populateContractionRules(mlir::RewritePatternSet &patterns); // dot_general of views
+void populateViewRules(mlir::RewritePatternSet &patterns);       // views of views
+void populateSliceRules(mlir::RewritePatternSet &patterns);      // slice, pad, concatenate
+void populateCancellingRules(mlir::RewritePatternSet &patterns); // views around pointwise ops
+void populateArithmeticRules(mlir::RewritePatternSet &patterns); // algebra of numbers
+void populateChoiceRules(mlir::RewritePatternSet &patterns);     // booleans, select, convert
+void populateReductionRules(mlir::RewritePatternSet &patterns);  // reductions of views
+/// dot_general of views and, unless factors are kept where they are, of factors
+void populateContractionRules(mlir::RewritePatternSet &patterns, bool keepFactors);
 void populateKnownIndexRules(
     mlir::RewritePatternSet &patterns);                        // gathers and scatters by constants
 void populateConstantRules(mlir::RewritePatternSet &patterns); // what is known at compile time

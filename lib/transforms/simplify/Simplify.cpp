@@ -29,6 +29,8 @@ struct RewriteCounter : RewriterBase::Listener {
 constexpr int kRounds = 4;
 
 struct SimplifyPass : accc::impl::SimplifyPassBase<SimplifyPass> {
+  using SimplifyPassBase::SimplifyPassBase;
+
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     transforms::populateConstantRules(set);
@@ -39,7 +41,7 @@ struct SimplifyPass : accc::impl::SimplifyPassBase<SimplifyPass> {
     transforms::populateArithmeticRules(set);
     transforms::populateChoiceRules(set);
     transforms::populateReductionRules(set);
-    transforms::populateContractionRules(set);
+    transforms::populateContractionRules(set, keepFactors);
     patterns = FrozenRewritePatternSet(std::move(set));
     return success();
   }

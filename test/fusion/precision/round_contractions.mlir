@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: accc-opt %s --round-contractions --simplify | FileCheck %s
+// RUN: accc-opt %s --round-contractions=type=f16 --simplify=keep-factors | sed s/f16/bf16/g | FileCheck %s
 
 // What a product reads is rounded where it is computed, and kept so; its result, and that of an addition of a bias to it, as
 // well. A product that leads to no other keeps the f32 of its sums.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the optimizer's part of a step reads, and what its state is called.
+#ifndef ACCC_TRAINING_OPTIMIZER_OPTIMIZERVALUES_H
+#define ACCC_TRAINING_OPTIMIZER_OPTIMIZERVALUES_H
+
+#include "ir/prim/Tensor.h"
+
+namespace accc {
+
+/// `optimizer.<state>`, or `optimizer.<step>.<state>` of a training step with a name: its own.
+std::string stateName(llvm::StringRef step, llvm::StringRef state);
+
+/// The value behind a barrier of its own (prim.optimization_barrier). What the model computes from
+/// a parameter, the optimizer may compute as well: each for itself. Kernels know by the barrier
+/// what belongs to the optimizer.
+prim::Tensor behindBarrier(mlir::OpBuilder &builder, mlir::Value value);
+
+} // namespace accc
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Trains with a loss scale, with train_step and with grad_step and apply_step, on a batch of which
+// every now and then an element is infinite. Such a step changes no variable but the scale, which
+// moves as PyTorch's; after all others every variable is, to the bit, what a library without a
+// loss scale makes of these steps alone: scales are powers of two.
+//
+//   scaled SCALED.so PLAIN.so BATCH.safetensors LEARNING_RATE
+//
+// SCALED is compiled with --loss-scale dynamic,init_scale=1024,growth_interval=2, and its step has
+// no name.
+#include <accc/accc.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+
+using accc::Tensor;
+
+static int wrong = 0;
+
+static void expect(bool holds, int step, const std::string &what) {
+  if (holds)
+    return;
+  std::printf("step %d: %s\n", step, what.c_str());
+  ++wrong;
+}
+
+static bool equal(const Tensor &a, const Tensor &b) {
+  return a.size_bytes() == b.size_bytes() && std::memcmp(a.raw(), b.raw(), a.size_bytes()) == 0;
+}
+
+static accc::TensorMap spoiled(const accc::TensorMap &batch) {
+  accc::TensorMap result = batch;
+  for (auto &[name, tensor] : result)
+    if (tensor.dtype() == accc::DType::f32) {
+      tensor = tensor.clone();
+      tensor.data<float>().back() = std::numeric_limits<float>::infinity();
+    }
+  return result;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 5)
+    return 2;
+  accc::Model scaled = accc::Model::load(argv[1]), plain = accc::Model::load(argv[2]);
+  const accc::TensorMap good = accc::load_safetensors(argv[3]), bad = spoiled(good);
+  accc::TrainerOptions options{.learning_rate = std::strtof(argv[4], nullptr), .seed = 7};
+  accc::Trainer together(scaled, options), apart(scaled, options), without(plain, options);
+
+  // What torch.amp.GradScaler(init_scale=1024, growth_interval=2) gives.
+  struct Step {
+    bool isGood;
+    float scale;
+    int64_t tracker;
+  };
+  constexpr Step kSteps[] = {{true, 1024, 1}, {true, 2048, 0}, {false, 1024, 0}, {true, 1024, 1},
+                             {true, 2048, 0}, {true, 2048, 1}, {false, 1024, 0}, {false, 512, 0},
+                             {true, 512, 1},  {true, 1024, 0}};
+  int number = 0;
+  for (const Step &step : kSteps) {
+    const accc::TensorMap &batch = step.isGood ? good : bad;
+    float loss = together.step(batch).loss();
+    accc::Result gradients = apart.grad_step(batch);
+    float again = gradients.loss();
+    apart.apply_step(gradients);
+    expect(std::memcmp(&loss, &again, sizeof loss) == 0, number, "grad_step has another loss");
+    if (step.isGood)
+      expect(without.step(batch).loss() == loss, number, "a scale changes the loss");
+    else
+      expect(!std::isfinite(loss), number, "an infinite input gives a finite loss");
+    expect(together.parameter("optimizer.loss_scale").data<float>()[0] == step.scale, number,
+           "the loss scale is wrong");
+    expect(together.parameter("optimizer.growth_tracker").data<int64_t>()[0] == step.tracker,
+           number, "the number of finite steps is wrong");
+    for (const accc_variable &variable : scaled.variables()) {
+      std::string name = variable.tensor.name;
+      expect(equal(apart.parameter(name), together.parameter(name)), number,
+             name + " differs after grad_step and apply_step");
+      if (plain.find_variable(name))
+        expect(equal(without.parameter(name), together.parameter(name)), number,
+               name + " differs from what it is without a loss scale");
+    }
+    ++number;
+  }
+  std::printf("%d steps with a loss scale: %d differences\n", number, wrong);
+  return wrong != 0;
+}

@@ -35,9 +35,10 @@ static bool equal(const Tensor &a, const Tensor &b) {
 static accc::TensorMap spoiled(const accc::TensorMap &batch) {
   accc::TensorMap result = batch;
   for (auto &[name, tensor] : result)
-    if (tensor.dtype() == accc::DType::f32) {
-      tensor = tensor.clone();
-      tensor.data<float>().back() = std::numeric_limits<float>::infinity();
+    if (accc::DType type = tensor.dtype(); type == accc::DType::f32 || type == accc::DType::bf16) {
+      Tensor wide = tensor.to(accc::DType::f32).clone();
+      wide.data<float>().back() = std::numeric_limits<float>::infinity();
+      tensor = wide.to(type);
     }
   return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Booleans, select, compare, convert, and min and max of integers.
+// Booleans, select, compare, convert, is_finite, and min and max of integers.
 #include "ir/prim/IntegerBounds.h"
 #include "transforms/simplify/Patterns.h"
 
@@ -170,10 +170,23 @@ LogicalResult simplifyConvert(ConvertOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// What gradients of 16 bits are asked, which an optimizer reads in f32.
+LogicalResult isFiniteBeforeConvert(IsFiniteOp op, PatternRewriter &rewriter) {
+  auto convert = op.getOperand().getDefiningOp<ConvertOp>();
+  if (!convert)
+    return failure();
+  Type from = tensorType(convert.getOperand()).getElementType();
+  if (!isa<FloatType>(from) || !contains(convert.getType().getElementType(), from))
+    return failure();
+  rewriter.replaceOpWithNewOp<IsFiniteOp>(op, op.getType(), convert.getOperand());
+  return success();
+}
+
 } // namespace
 
 void transforms::populateChoiceRules(RewritePatternSet &patterns) {
   patterns.add(notOfNot).add(simplifyLogic<AndOp>).add(simplifyLogic<OrOp>);
   patterns.add(simplifySelect).add(dropIdleGuard).add(simplifyCompare).add(decideCompare);
   patterns.add(decideExtreme<MinOp>).add(decideExtreme<MaxOp>).add(simplifyConvert);
+  patterns.add(isFiniteBeforeConvert);
 }

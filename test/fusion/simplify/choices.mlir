@@ -102,3 +102,20 @@ func.func @compare_with_itself(%i: tensor<3xi32>) -> (tensor<3xi1>, tensor<3xi1>
   %5 = prim.compare ge %i, %i : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi1>
   return %0, %1, %2, %3, %4, %5 : tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>, tensor<3xi1>
 }
+
+// A float of more bits is finite where it was; one of fewer may not be, and an integer is none.
+// CHECK-LABEL: @finite
+// CHECK-DAG: prim.is_finite %arg0 : (tensor<3xf16>) -> tensor<3xi1>
+// CHECK-DAG: %[[F:.*]] = prim.convert %arg1
+// CHECK-DAG: prim.is_finite %[[F]] : (tensor<3xf16>) -> tensor<3xi1>
+// CHECK-DAG: %[[I:.*]] = prim.convert %arg2
+// CHECK-DAG: prim.is_finite %[[I]] : (tensor<3xf32>) -> tensor<3xi1>
+func.func @finite(%h: tensor<3xf16>, %x: tensor<3xf32>, %i: tensor<3xi8>) -> (tensor<3xi1>, tensor<3xi1>, tensor<3xi1>) {
+  %0 = prim.convert %h : (tensor<3xf16>) -> tensor<3xf32>
+  %1 = prim.is_finite %0 : (tensor<3xf32>) -> tensor<3xi1>
+  %2 = prim.convert %x : (tensor<3xf32>) -> tensor<3xf16>
+  %3 = prim.is_finite %2 : (tensor<3xf16>) -> tensor<3xi1>
+  %4 = prim.convert %i : (tensor<3xi8>) -> tensor<3xf32>
+  %5 = prim.is_finite %4 : (tensor<3xf32>) -> tensor<3xi1>
+  return %1, %3, %5 : tensor<3xi1>, tensor<3xi1>, tensor<3xi1>
+}

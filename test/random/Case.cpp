@@ -29,6 +29,7 @@ CaseOptions CaseOptions::of(ModuleOp module) {
   CaseOptions options;
   options.loss = stringOf(module, "random.loss");
   options.optimizer = stringOf(module, "random.optimizer");
+  options.lossScale = stringOf(module, "random.loss_scale");
   if (std::string freeze = stringOf(module, "random.freeze"); !freeze.empty())
     options.freeze.push_back(freeze);
   if (std::string arch = stringOf(module, "random.arch"); !arch.empty())
@@ -52,6 +53,7 @@ void CaseOptions::write(ModuleOp module) const {
   };
   set("random.loss", loss);
   set("random.optimizer", optimizer);
+  set("random.loss_scale", lossScale);
   if (!freeze.empty())
     set("random.freeze", freeze.front());
   set("random.arch", arch);

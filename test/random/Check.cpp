@@ -39,6 +39,7 @@ CompileOptions optionsOf(const CaseOptions &options) {
     result.losses = {options.loss};
   if (!options.optimizer.empty())
     result.optimizers = {options.optimizer};
+  result.lossScale = options.lossScale;
   result.freeze = options.freeze;
   const char *target = std::getenv("ACCC_TEST_TARGET");
   bool cuda = target && StringRef(target) == "cuda";

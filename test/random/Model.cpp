@@ -290,8 +290,9 @@ OwningOpRef<ModuleOp> accc::test::randomModel(MLIRContext *context, uint64_t see
   if (random.chance(0.25))
     options.memory = random.chance(0.5) ? 1 : 1.2; // with more, copies become part of other kernels
   if (random.chance(0.2))
-    options.lossScale = random.pick<const char *>(
-        {"dynamic", "dynamic,init_scale=4,growth_interval=1", "dynamic,init_scale=8e37", "fixed=8"});
+    options.lossScale =
+        random.pick<const char *>({"dynamic", "dynamic,init_scale=4,growth_interval=1",
+                                   "dynamic,init_scale=8e37", "fixed=8"});
   OwningOpRef<ModuleOp> module = sketch.finish();
   options.write(*module);
   return module;

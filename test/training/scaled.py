@@ -17,8 +17,10 @@ model = pathlib.Path(sys.argv[3])
 meta = json.loads((model.parent / "meta.json").read_text())
 command = ["compile", model, *compile_options(meta, model.name), *sys.argv[4:]]
 with tempfile.TemporaryDirectory() as name:
-    scaled, plain = pathlib.Path(name) / "scaled.so", pathlib.Path(name) / "plain.so"
+    scaled, large, plain = (pathlib.Path(name) / file for file in ("scaled.so", "large.so", "plain.so"))
     accc(*command, "-o", scaled, "--loss-scale", "dynamic,init_scale=1024,growth_interval=2")
+    accc(*command, "-o", large, "--loss-scale", "dynamic,init_scale=1e37,growth_factor=1e30,growth_interval=1")
     accc(*command, "-o", plain)
     inputs = model.parent / "inputs.safetensors"
-    sys.exit(subprocess.run([sys.argv[2], scaled, plain, inputs, str(meta["lr"])], timeout=SECONDS).returncode)
+    program = [sys.argv[2], scaled, large, plain, inputs, str(meta["lr"])]
+    sys.exit(subprocess.run(program, timeout=SECONDS).returncode)

@@ -20,7 +20,8 @@
 
 namespace {
 
-constexpr int64_t kBatch = 64; // rows of all processes together
+constexpr int64_t kBatch = 64;            // rows of all processes together
+constexpr size_t kMost = size_t(1) << 30; // elements of a message, which MPI counts in an int
 
 /// The rows `which` of images and labels, as a batch.
 accc::TensorMap take(const accc::Tensor &images, const accc::Tensor &labels, const int64_t *which,
@@ -37,8 +38,8 @@ accc::TensorMap take(const accc::Tensor &images, const accc::Tensor &labels, con
   return {{"images", std::move(rows)}, {"target", std::move(target)}};
 }
 
-/// The gradients of a step, each the mean of those of all processes, which send them as one
-/// message. Of losses that are means over rows, in equal shares, that is the gradient of the whole
+/// The gradients of a step, each the mean of those of all processes, which send them together.
+/// Of losses that are means over rows, in equal shares, that is the gradient of the whole
 /// batch.
 accc::TensorMap averaged(const accc::Result &step, std::vector<float> &message, int processes) {
   accc::TensorMap gradients;
@@ -48,8 +49,10 @@ accc::TensorMap averaged(const accc::Result &step, std::vector<float> &message, 
       gradients.emplace(name, tensor.clone()); // f32, as the parameters of this model are
       message.insert(message.end(), tensor.data<float>().begin(), tensor.data<float>().end());
     }
-  MPI_Allreduce(MPI_IN_PLACE, message.data(), static_cast<int>(message.size()), MPI_FLOAT, MPI_SUM,
-                MPI_COMM_WORLD);
+  for (size_t begin = 0; begin < message.size(); begin += kMost)
+    MPI_Allreduce(MPI_IN_PLACE, message.data() + begin,
+                  static_cast<int>(std::min(kMost, message.size() - begin)), MPI_FLOAT, MPI_SUM,
+                  MPI_COMM_WORLD);
   auto from = message.begin();
   for (auto &[name, tensor] : gradients)
     for (float &value : tensor.data<float>())

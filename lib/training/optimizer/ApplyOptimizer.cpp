@@ -29,7 +29,7 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
 
   SmallVector<Tensor> gradients;
   for (const TrainedParameter &each : parameters)
-    gradients.push_back(widen(Tensor(builder, each.gradient.getLoc(), each.gradient)));
+    gradients.push_back(widen(inOptimizer(builder, each.gradient)));
   if (std::optional<double> norm = groups.getCommon().clipGradNorm)
     clipGradNorm(gradients, *norm);
 

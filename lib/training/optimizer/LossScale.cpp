@@ -71,14 +71,14 @@ Tensor LossScaler::readState(StringRef name, Type elementType) {
 Tensor LossScaler::readVariable(Value variable) {
   for (Operation *user : variable.getUsers())
     if (isa<prim::OptimizationBarrierOp>(user))
-      return {builder, user->getLoc(), user->getResult(0)};
+      return inOptimizer(builder, user->getResult(0));
   return behindBarrier(builder, variable);
 }
 
 Tensor LossScaler::readScale() { return started(readState(scaleName, builder.getF32Type())); }
 
 Value LossScaler::unscale(Value gradient) {
-  Tensor wide = widen(Tensor(builder, gradient.getLoc(), gradient));
+  Tensor wide = widen(inOptimizer(builder, gradient));
   if (!options.isDynamic)
     return wide * (1.0 / options.initial);
   if (!inverse)
@@ -89,7 +89,7 @@ Value LossScaler::unscale(Value gradient) {
 Value LossScaler::areFinite(ArrayRef<Value> gradients) {
   std::optional<Tensor> finite;
   for (Value gradient : gradients) {
-    Tensor elements = isFinite(Tensor(builder, gradient.getLoc(), gradient));
+    Tensor elements = isFinite(inOptimizer(builder, gradient));
     SmallVector<int64_t> all(elements.rank());
     std::iota(all.begin(), all.end(), 0);
     Tensor own = reduce(prim::ReduceKind::all, elements, all);

@@ -10,7 +10,12 @@ std::string accc::stateName(StringRef step, StringRef state) {
   return ("optimizer." + (step.empty() ? "" : step + ".") + state).str();
 }
 
+prim::Tensor accc::inOptimizer(OpBuilder &builder, Value value) {
+  return {builder, withModule(NameLoc::get(builder.getStringAttr("optimizer")), "optimizer"),
+          value};
+}
+
 prim::Tensor accc::behindBarrier(OpBuilder &builder, Value value) {
-  Location loc = withModule(NameLoc::get(builder.getStringAttr("optimizer")), "optimizer");
-  return {builder, loc, builder.create<prim::OptimizationBarrierOp>(loc, value)};
+  prim::Tensor x = inOptimizer(builder, value);
+  return x.wrap(builder.create<prim::OptimizationBarrierOp>(x.getLoc(), value));
 }

@@ -10,6 +10,9 @@ namespace accc {
 /// `optimizer.<state>`, or `optimizer.<step>.<state>` of a training step with a name: its own.
 std::string stateName(llvm::StringRef step, llvm::StringRef state);
 
+/// The value as the optimizer computes with it: what is made of it is said to be the optimizer's.
+prim::Tensor inOptimizer(mlir::OpBuilder &builder, mlir::Value value);
+
 /// The value behind a barrier of its own (prim.optimization_barrier). What the model computes from
 /// a parameter, the optimizer may compute as well: each for itself. Kernels know by the barrier
 /// what belongs to the optimizer.

@@ -86,7 +86,7 @@ def golden(
         files, exports = _export_all(module, inputs, exporters, folder, {"loss": loss, "target": target}, options)
         with preserved(module):
             run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps, precision)
-            scale = {} if run.loss_scale is None else {"loss_scale": f"dynamic,init_scale={run.loss_scale:g}"}
+            scale = {} if run.loss_scale is None else {"loss_scale": f"dynamic,init_scale={run.loss_scale:.17g}"}
             meta = {
                 "files": files,
                 "loss": loss,
@@ -153,13 +153,16 @@ class GoldenRun:
 
     def _greatest_scale(self) -> float:
         """The greatest from 2^16 down with which no step is skipped."""
-        self.loss_scale = 2.0**16
-        while self.steps and not self.done.random and self.loss_scale > 2.0**-16:
+        scale = 2.0**16
+        if self.steps == 0 or self.done.random:
+            return scale
+        while scale > 2.0**-16:
+            self.loss_scale = scale
             self.train(self._copy(), torch.float32)
-            if self.last_scale == self.loss_scale:
-                break
-            self.loss_scale = self.last_scale
-        return self.loss_scale
+            if self.last_scale == scale:
+                return scale
+            scale = self.last_scale
+        raise ExportError("the gradients are not finite in float16, whatever the loss is scaled by: use precision='bf16'")
 
     def losses_over_seeds(self) -> tuple[float, float]:
         """Mean and standard deviation of the first step's loss over the masks of dropout."""

@@ -541,6 +541,8 @@ class GoldenTest(unittest.TestCase):
             accc_export.golden(module, x, folder, precision="fp16", **settings)
             golden, double = (load_file(folder / f"{file}.safetensors") for file in ("golden", "golden64"))
             meta = json.loads((folder / "meta.json").read_text())
+            with self.assertRaisesRegex(accc_export.ExportError, "not finite in float16, whatever the loss is scaled by"):
+                accc_export.golden(module, 1e30 * x, folder, precision="fp16", **settings)
         self.assertNotIn("half", meta)
         self.assertRegex(meta["loss_scale"], r"^dynamic,init_scale=\d+$")
         scale = float(meta["loss_scale"].split("=")[1])

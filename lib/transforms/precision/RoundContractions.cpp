@@ -225,6 +225,11 @@ struct RoundContractionsPass : accc::impl::RoundContractionsPassBase<RoundContra
 
   void runOnOperation() override {
     Block &block = getOperation().front();
+    if (type != "bf16" && type != "f16") {
+      emitError(getOperation().getLoc())
+          << "--round-contractions rounds to bf16 and f16, not to " << type;
+      return signalPassFailure();
+    }
     Type narrow = BFloat16Type::get(&getContext());
     if (type == "f16")
       narrow = Float16Type::get(&getContext());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: accc-opt %s --round-contractions --simplify | FileCheck %s
 // RUN: accc-opt %s --round-contractions=type=f16 --simplify=keep-factors | sed s/f16/bf16/g | FileCheck %s
+// RUN: not accc-opt %s --round-contractions=type=f8 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: --round-contractions rounds to bf16 and f16, not to f8
 
 // What a product reads is rounded where it is computed, and kept so; its result, and that of an addition of a bias to it, as
 // well. A product that leads to no other keeps the f32 of its sums.

@@ -2,13 +2,7 @@
 # Installs the build folder BUILD to a prefix below WORK, copies the project EXAMPLE out of the tree, builds
 # it, a library of custom operators among it, against the installation with the compilers C and CXX, and
 # trains.
-
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status COMMAND_ECHO STDOUT TIMEOUT 300)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR "failed: ${ARGV}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})

@@ -2,13 +2,7 @@
 # Installs the build folder BUILD to a prefix below WORK, copies the project data-parallel out of the tree EXAMPLES,
 # with the digits that it trains on, builds it against the installation with the compiler CXX, and trains with
 # several processes (data_parallel.py, run by PYTHON).
-
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status COMMAND_ECHO STDOUT TIMEOUT 300)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR "failed: ${ARGV}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})

@@ -2,13 +2,7 @@
 # Installs the build folder BUILD to a prefix below WORK, copies the project EXAMPLE out of the tree,
 # builds it against the installation with the compiler CXX, and trains; where the folder STANDIN has a
 # stand-in for a GPU, on that, too: the program finds the installed runtime for it.
-
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status COMMAND_ECHO STDOUT TIMEOUT 300)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR "failed: ${ARGV}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})

@@ -109,6 +109,15 @@ class Diff(CommandLineTest):
         self.assertIn(f"* entry train_step is missing in {other}\n", out)
         self.assertTrue(out.endswith("failed: manifest, interface, numbers\n"), out)
 
+    def test_a_loss_scale_is_part_of_the_training(self):
+        """The numbers are the same to the bit."""
+        self.trained("a.so", "sgd")
+        self.trained("b.so", "sgd", "--loss-scale", "fixed=8")
+        sections, report = self.diff("a.so", "b.so", code=DATA)
+        (change,) = sections["manifest"]["changes"]
+        self.assertEqual((change["what"], change["b"], change["fails"]), ("loss_scale", "fixed=8", True))
+        self.assertEqual(report["failed"], ["manifest"])
+
     def test_hyperparameters_fail_and_are_shown(self):
         for optimizer, other, moved, changes in (
             ("sgd,momentum=0.9", "sgd,momentum=0.1", "6.weight", {"optimizer_options momentum": ("0.9", "0.1")}),

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct or the meaning of a field changes. */
-#define ACCC_ABI_VERSION 8
+#define ACCC_ABI_VERSION 9
 
 /* Alignment of every buffer: the state block, the arena, the constants, every
  * slice of them, and what the runtime passes as inputs and outputs. */
@@ -207,6 +207,22 @@ typedef struct accc_custom_call {
   const int32_t *buffers;
 } accc_custom_call;
 
+/* ---- Collectives: what the processes that train a model together exchange (accc/group.h). ---- */
+
+typedef enum accc_collective_kind {
+  /* the mean of floats over all n processes: the sum of each one's x / n */
+  ACCC_ALL_REDUCE = 1,
+  /* what the first process has */
+  ACCC_BROADCAST = 2
+} accc_collective_kind;
+
+/* All processes make the same collectives in the same order. Buffers: tensors to send and then, as
+ * many and as large, those that are received, which may be the same. */
+typedef struct accc_collective {
+  int32_t kind;  /* accc_collective_kind */
+  int32_t dtype; /* accc_dtype of all tensors */
+} accc_collective;
+
 /* ---- Kernels: machine code of the library. ---- */
 
 /* On a CPU: the tasks of the half-open range [begin, end). Calls for disjoint ranges may run at the
@@ -257,7 +273,13 @@ typedef enum accc_step_kind {
    * status themselves. */
   ACCC_STEP_CHECK = 3,
   /* Number `index` of accc_entry.custom_calls. */
-  ACCC_STEP_CUSTOM_CALL = 4
+  ACCC_STEP_CUSTOM_CALL = 4,
+  /* Number `index` of accc_entry.collectives. Steps that do not use its buffers may run while it is
+   * under way. */
+  ACCC_STEP_COLLECTIVE = 5,
+  /* Makes the status of the call ACCC_OTHER_FAILED where it is ACCC_DONE, unless it is that in all
+   * processes. Stands behind the collectives of an entry, and before its check if it has one. */
+  ACCC_STEP_AGREE = 6
 } accc_step_kind;
 
 typedef struct accc_step {
@@ -275,7 +297,9 @@ typedef struct accc_step {
 typedef enum accc_status {
   ACCC_DONE = 0,
   ACCC_FIRST_DATA_ERROR = 1,
-  ACCC_CALL_FAILED = -1 /* a library or custom call; the runtime, which made it, knows why */
+  ACCC_CALL_FAILED = -1, /* a library or custom call or a collective; the runtime, which made it,
+                            knows why */
+  ACCC_OTHER_FAILED = -2 /* this process could go on, another of its group cannot, and says why */
 } accc_status;
 
 typedef struct accc_entry {
@@ -287,11 +311,12 @@ typedef struct accc_entry {
   const char *sizes;
   uint64_t arena_size; /* bytes of scratch, contents undefined at the start of a call */
   int32_t num_inputs, num_outputs, num_library_calls, num_errors, num_steps, num_buffers;
-  int32_t num_launches, num_custom_calls; /* launches: among the steps */
+  int32_t num_launches, num_custom_calls, num_collectives; /* launches: among the steps */
   const accc_value *inputs;
   const accc_value *outputs;
   const accc_library_call *library_calls;
   const accc_custom_call *custom_calls;
+  const accc_collective *collectives;
   const char *const *errors;
   const accc_step *steps;
   const accc_buffer *buffers; /* of all steps */

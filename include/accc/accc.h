@@ -5,6 +5,7 @@
 #define ACCC_ACCC_H
 
 #include "accc/error.h"
+#include "accc/group.h"
 #include "accc/model.h"
 #include "accc/safetensors.h"
 #include "accc/session.h"

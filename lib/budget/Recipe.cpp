@@ -67,7 +67,7 @@ bool Recipe::computeAgain(Value storage, int depth) {
   if (auto fusion = dyn_cast<prim::FusionOp>(op)) {
     if (!slice(fusion, again, depth))
       return false;
-  } else if (prim::isCall(op) && op->getNumResults() == 1 &&
+  } else if (prim::isCall(op) && op->getNumResults() == 1 && !op->hasTrait<Collective>() &&
              !isa<CustomCallLike>(op)) { // whose cost nobody knows
     for (Value operand : op->getOperands())
       if (!need(storageOf(operand), depth + 1))

@@ -45,8 +45,12 @@ static LogicalResult formKernels(Compilation &c, Attempt &attempt) {
                            c.options.report.empty() ? nullptr : &attempt.notes)))
       return failure();
   }
-  // Behind them: the kernels that it joins must not grow any more.
-  return runPass(c, *attempt.module, createFuseHorizontallyPass());
+  const auto &[target, archs] = c.branch->choice;
+  // Behind them: the kernels that it joins must not grow any more. Then it is known when each
+  // gradient is there.
+  return failure(
+      failed(runPass(c, *attempt.module, createFuseHorizontallyPass())) ||
+      failed(runPass(c, *attempt.module, createCombineCollectivesPass({target, archs}))));
 }
 
 /// Last: only final kernels can be copied, and what they take be known.

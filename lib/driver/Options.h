@@ -69,6 +69,9 @@ struct CompileOptions {
   /// Steps that train return the loss and no outputs of the model.
   bool lossOnly = false;
 
+  /// Several processes train the model together, each on rows of its own: gradients are averaged.
+  bool dataParallel = false;
+
   /// Bytes that a step may take: state, inputs, outputs and scratch memory; 0: as many as it likes.
   int64_t memoryBudget = 0;
 

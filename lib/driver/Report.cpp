@@ -88,6 +88,12 @@ static json::Object describeStep(Operation &op, SymbolTable &symbols) {
                         {"backward", call.getBackward()},
                         {"flops", 0.0},
                         {"bytes", bytesOf(call.getInputs()) + bytesOf(call.getOutputs())}};
+  if (auto collective = dyn_cast<exec::CollectiveOp>(op))
+    return json::Object{
+        {"collective", collective.getCallee()},
+        {"tensors", static_cast<int64_t>(collective.getInputs().size())},
+        {"flops", 0.0},
+        {"bytes", bytesOf(collective.getInputs()) + bytesOf(collective.getOutputs())}};
   auto call = cast<exec::LibraryCallOp>(op);
   return json::Object{{"library_call", call.getCallee()},
                       {"flops", flopsOf(call)},
@@ -96,7 +102,7 @@ static json::Object describeStep(Operation &op, SymbolTable &symbols) {
 
 namespace {
 struct StepCounts {
-  int64_t launches = 0, libraryCalls = 0, customCalls = 0;
+  int64_t launches = 0, libraryCalls = 0, customCalls = 0, collectives = 0;
 
   /// Whether the op computes something: slices and checks do not.
   bool add(Operation &op) {
@@ -104,7 +110,8 @@ struct StepCounts {
     launches += isLaunch;
     libraryCalls += isa<exec::LibraryCallOp>(op);
     customCalls += isa<exec::CustomCallOp>(op);
-    return isLaunch || isa<exec::LibraryCallOp, exec::CustomCallOp>(op);
+    collectives += isa<exec::CollectiveOp>(op);
+    return isLaunch || isa<exec::LibraryCallOp, exec::CustomCallOp, exec::CollectiveOp>(op);
   }
 };
 } // namespace
@@ -132,6 +139,7 @@ static void printEntry(json::OStream &out, exec::EntryOp entry, StringRef target
   out.attribute("launches", counts.launches);
   out.attribute("library_calls", counts.libraryCalls);
   out.attribute("custom_calls", counts.customCalls);
+  out.attribute("collectives", counts.collectives);
   out.attribute("flops", flops);
   out.attribute("bytes", bytes);
 }
@@ -195,6 +203,7 @@ static json::Object summarize(ArrayRef<TargetProgram> programs, StringRef model,
                                      {"launches", counts.launches},
                                      {"library_calls", counts.libraryCalls},
                                      {"custom_calls", counts.customCalls},
+                                     {"collectives", counts.collectives},
                                      {"arena_bytes", static_cast<int64_t>(entry.getArenaSize())}});
     }
   json::Object kernels, seconds;

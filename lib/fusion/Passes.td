@@ -245,4 +245,25 @@ def FuseHorizontallyPass : Pass<"fuse-horizontally", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::accc::prim::PrimDialect"];
 }
 
+def CombineCollectivesPass : TargetedPass<"combine-collectives"> {
+  let summary = "Exchanges gradients in buckets, as soon as these are computed";
+  let description = [{
+    Collectives of one sort and one element type are combined, in the order in which what they send is computed,
+    until a bucket is as large as the target likes. Each bucket then stands right behind the last kernel that it
+    waits for: the kernels that follow, of the rest of the backward pass, run while it is under way. Their
+    readers wait for the whole bucket.
+
+        %dw2 = prim.fusion "..." ...
+        %dw1 = prim.fusion "..." ...
+        %a2 = prim.all_reduce %dw2
+        %a1 = prim.all_reduce %dw1
+
+    becomes
+
+        %dw2 = prim.fusion "..." ...
+        %dw1 = prim.fusion "..." ...
+        %a:2 = prim.all_reduce %dw2, %dw1}];
+  let dependentDialects = ["::accc::prim::PrimDialect"];
+}
+
 #endif

@@ -102,7 +102,7 @@ static bool isOfOneOrder(Operation *op, ArrayRef<int64_t> order) {
         slides.push_back(d);
     return llvm::is_sorted(slides);
   }
-  if (isa<prim::OptimizationBarrierOp>(op))
+  if (isa<prim::OptimizationBarrierOp>(op) || op->hasTrait<Collective>())
     return true;
   return isa<Dimensioned>(op) && !isa<prim::GatherOp, prim::ScatterOp>(op);
 }

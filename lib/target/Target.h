@@ -128,6 +128,9 @@ public:
   /// Into chunks of how many bytes tensors between matrix products are cut where there is no memory
   /// for the whole.
   virtual int64_t getChunkBytes() const = 0;
+  /// How many bytes processes exchange at once, so that a message's delay does not show, before the
+  /// rest is computed.
+  virtual int64_t getBucketBytes() const = 0;
   /// Whether a kernel has the numbers of a constant that counts (0, 1, 2, ...) sooner computed than
   /// read.
   virtual bool computesCounts() const = 0;

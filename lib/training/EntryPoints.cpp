@@ -9,6 +9,7 @@
 #include "training/autodiff/Differentiate.h"
 #include "training/optimizer/ApplyOptimizer.h"
 #include "training/optimizer/OptimizerValues.h"
+#include "training/parallel/DataParallel.h"
 
 #include "llvm/Support/Regex.h"
 
@@ -197,6 +198,9 @@ static void addUpdates(StepFunction step, const TrainingPlan &plan,
   std::optional<LossScaler> scaler;
   if (plan.lossScale)
     scaler.emplace(*plan.lossScale, step, plan.options.name);
+  // Scaled ones, so that one that is not finite is none in any process.
+  if (plan.options.dataParallel)
+    averageGradients(step, trained);
   SmallVector<Value> given;
   for (TrainedParameter &each : trained) {
     given.push_back(each.gradient);
@@ -247,6 +251,21 @@ static void buildApplyStep(StepFunction gradStep, const TrainingPlan &plan) {
   addUpdates(step, plan, trained, /*isScaled=*/false);
 }
 
+/// Fails where no step of the plan averages gradients, or evaluation changes a process's variables.
+static LogicalResult checkDataParallel(StepFunction evalStep, const TrainingPlan &plan) {
+  if (!plan.options.dataParallel)
+    return success();
+  auto refuse = [&] { return emitUsageFault(wholeModel(evalStep)) << "--data-parallel: "; };
+  if (!plan.optimizer)
+    return refuse() << "the processes average the gradients for an --optimizer, and there is none";
+  for (unsigned i = 0, e = evalStep.numResults(); i < e; ++i)
+    if (evalStep.resultRole(i) == Role::Update)
+      return refuse() << "eval_step of the model changes '"
+                      << resultText(evalStep.get(), i, kUpdatesAttr)
+                      << "', which would then not be the same in all processes";
+  return success();
+}
+
 void accc::checkDerivatives(StepFunction step, StringRef name) {
   Value output;
   for (unsigned i = 0, e = step.numResults(); i < e; ++i)
@@ -287,6 +306,8 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
     return failure();
   takeSeedAndStep(gradStep);
   eraseDeadCode(gradStep.body());
+  if (plan.options.dataParallel)
+    averageLoss(gradStep);
 
   std::vector<std::string> names;
   for (unsigned i : gradStep.argumentsOf(Role::Parameter))
@@ -295,6 +316,8 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
   if (plan.optimizer) {
     StepFunction trainStep = StepFunction::copy(gradStep.get(), entryName(kTrainStep, name));
     SmallVector<TrainedParameter> trained = takeGradientResults(trainStep);
+    if (plan.options.dataParallel)
+      shareUpdates(trainStep);
     startFromWrites(trainStep, trained);
     addUpdates(trainStep, plan, trained, /*isScaled=*/true);
     trainStep.get()->moveBefore(gradStep.get());
@@ -302,6 +325,8 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
   }
   if (plan.lossScale)
     unscaleGradients(gradStep, plan);
+  if (plan.options.dataParallel) // last: each process skips updates by its own gradients here
+    shareUpdates(gradStep);
 
   StepFunction evalStep = StepFunction::copy(forward.get(), entryName(kEvalStep, name));
   evalStep.eraseResultsOf(Role::Gradient);
@@ -309,5 +334,7 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
     return failure();
   useEvaluationMode(evalStep);
   takeSeedAndStep(evalStep);
+  if (failed(checkDataParallel(evalStep, plan)))
+    return failure();
   return names;
 }

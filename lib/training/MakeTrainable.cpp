@@ -49,6 +49,9 @@ static LogicalResult takeTraining(StepFunction forward, const TrainingOptions &o
            << askedLossScale(options)
            << ": the model holds its own training step (training_info), whose "
               "loss can no longer be scaled; --loss-scale none takes it as it is";
+  if (options.dataParallel)
+    return emitUsageFault(loc) << "--data-parallel: the model holds its own training step "
+                                  "(training_info), in which nothing says what a gradient is";
   auto [train, eval] = splitTraining(forward);
   if (options.lossOnly && failed(returnLossOnly(train)))
     return failure();
@@ -64,7 +67,9 @@ static LogicalResult takeForward(StepFunction forward, const TrainingOptions &op
   for (auto [option, isGiven] :
        {std::pair("--optimizer", !options.optimizer.empty()),
         std::pair("--loss-scale", !options.lossScale.empty() && !options.isLossScaleImplied),
-        std::pair("--loss-only", options.lossOnly), std::pair("--train", !options.train.empty()),
+        std::pair("--loss-only", options.lossOnly),
+        std::pair("--data-parallel", options.dataParallel),
+        std::pair("--train", !options.train.empty()),
         std::pair("--freeze", !options.freeze.empty())}) {
     good &= !isGiven;
     if (isGiven)

@@ -19,6 +19,16 @@ DONE, DATA, USAGE, MACHINE, BUG = range(5)
 # A command that takes longer hangs: the test fails.
 SECONDS = 300
 
+# How mpirun starts processes as root in a container, on fewer cores than processes, without a way to other machines.
+MPI_HERE = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_plm": "isolated",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMP_NUM_THREADS": "1",
+}
+
 # y = tanh(x w), w [4, 3]
 SMALL = """
 func.func @forward(%w: tensor<4x3xf32> {accc.name = "w", accc.role = #prim.role<parameter>},

@@ -253,7 +253,7 @@ class Diff(CommandLineTest):
         for arguments, message in (
             ([library, MLP, "--only", "kernels"], "--only kernels: there is no such section"),
             ([library, library, "--only", "colour"], "--only"),
-            ([library, MLP, "--steps", "2"], "--steps goes with two libraries or --targets"),
+            ([library, MLP, "--steps", "2"], "--steps goes with two libraries, --targets or --simulate-ranks"),
             ([library, MLP, "--inputs", MLP / "inputs.safetensors"], "--inputs goes with"),
             ([library, library, "--bisect"], "--bisect needs a model and its goldens"),
             ([MLP / "model.onnx", MLP, "--bisect", "--only", "numbers"], "--bisect compares no sections"),

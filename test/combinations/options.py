@@ -128,6 +128,13 @@ def one_group(made, random):
     made.more += ["--param-group", ".", ",".join(options) or DEFAULTS[name][-2]]
 
 
+def data_parallel(made, random):
+    """Of a process that trains alone."""
+    if not made.optimizers:
+        return False
+    made.more += ["--data-parallel"]
+
+
 # ---- The same but for the order of sums ----
 
 
@@ -165,6 +172,7 @@ def loss_scale(made, random):
 
 SAME_BITS = [
     other_sizes, weights, reports, several_archs, both_targets, train_all, own_rate, defaults, named, one_group,
+    data_parallel,
 ]  # fmt: skip
 ROUNDED = [budget, loss_only, other_arch, no_clipping, loss_scale]
 

@@ -19,7 +19,7 @@ MAY_INCLUDE = [
     ("include/accc", []),
     ("lib/runtime/data", ["accc"]),
     ("lib/runtime/core", ["data", "accc"]),
-    *[(f"lib/runtime/{target}", ["core", "data", "accc"]) for target in ("cpu", "cuda")],
+    *[(f"lib/runtime/{target}", ["core", "data", "accc"]) for target in ("cpu", "cuda", "distributed")],
     ("lib/reference/ptx", []),  # also part of a stand-in for the driver library, without the compiler
     ("lib/driver", ["debug"] + STAGES + ["target", "ir", "support", "accc"]),
     ("lib/debug", STAGES + ["target", "ir", "support", "accc"]),
@@ -42,7 +42,7 @@ MAY_INCLUDE = [
 SUFFIXES = {".h", ".cpp", ".c", ".td", ".def", ".inc"}
 INCLUDE = re.compile(r'^\s*#?include\s+["<]([^">]+)[">]')
 COMPILER = ["driver", "debug", *STAGES, "target", "ir", "support"]
-RUNTIME = ["core", "cpu", "cuda", "data"]
+RUNTIME = ["core", "cpu", "cuda", "data", "distributed"]
 
 
 def below(path, folder):

@@ -166,6 +166,7 @@ static int bench(const BenchOptions &options) {
       {"launches", entry.num_launches},
       {"library_calls", entry.num_library_calls},
       {"custom_calls", entry.num_custom_calls},
+      {"collectives", entry.num_collectives},
       {"arena_bytes", entry.arena_size},
       {"state_bytes", session.state_bytes()},
       {"working_bytes", session.working_bytes()},
@@ -189,6 +190,8 @@ static int bench(const BenchOptions &options) {
   print("  launches    %d kernels, %d library calls", entry.num_launches, entry.num_library_calls);
   if (entry.num_custom_calls)
     print(", %d custom calls", entry.num_custom_calls);
+  if (entry.num_collectives)
+    print(", %d collectives", entry.num_collectives);
   print("\n");
   print("  memory      %s state, %s arena, %s at the peak of the process\n",
         humanBytes(session.state_bytes()).c_str(), humanBytes(entry.arena_size).c_str(),

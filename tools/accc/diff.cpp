@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // accc diff A B: a library, a model or what `accc run` wrote against goldens, or two libraries.
-// accc diff A --targets: the targets of one library.
+// accc diff A --targets: the targets of one library. accc diff A --simulate-ranks N: processes with
+// parts of a batch against one with the whole.
 #include "Bisection.h"
 #include "Command.h"
 #include "JUnit.h"
 #include "Json.h"
 #include "LibraryDiff.h"
+#include "RankDiff.h"
 #include "ScratchFolder.h"
 #include "TargetDiff.h"
 
@@ -22,6 +24,7 @@ namespace {
 struct DiffOptions {
   std::string a, b;
   RunSettings run;
+  int ranks = 0; ///< to simulate; 0: none
   bool bisect = false, targets = false, hasSteps = false, hasTolerance = false;
   double tolerance = DiffReport().tolerance;
   std::vector<std::string> modelTargets, archs, customOps, only, failOn;
@@ -107,7 +110,14 @@ static int diffModel(const DiffOptions &options, DiffReport &report) {
 
 namespace {
 /// The kinds of things that are compared.
-enum class Mode { Targets, Libraries, LibraryAndGoldens, ModelAndGoldens, ResultsAndGoldens };
+enum class Mode {
+  Targets,
+  Ranks,
+  Libraries,
+  LibraryAndGoldens,
+  ModelAndGoldens,
+  ResultsAndGoldens
+};
 } // namespace
 
 static Mode modeOf(const DiffOptions &options) {
@@ -116,9 +126,14 @@ static Mode modeOf(const DiffOptions &options) {
       throw Error(ErrorKind::usage, options.a + " is no library: --targets compares those of one");
     return Mode::Targets;
   }
+  if (options.ranks) {
+    if (!isLibrary(options.a))
+      throw Error(ErrorKind::usage, options.a + " is no library, which --simulate-ranks runs");
+    return Mode::Ranks;
+  }
   if (options.b.empty())
     throw Error(ErrorKind::usage, "B is missing: goldens or a library to compare " + options.a +
-                                      " with, or --targets");
+                                      " with, --targets or --simulate-ranks");
   if (fs::is_directory(options.b))
     return fs::path(options.a).extension() == ".safetensors" ? Mode::ResultsAndGoldens
            : isLibrary(options.a)                            ? Mode::LibraryAndGoldens
@@ -131,17 +146,17 @@ static Mode modeOf(const DiffOptions &options) {
 }
 
 static void checkOptions(const DiffOptions &options, Mode mode) {
-  bool runs = mode == Mode::Targets || mode == Mode::Libraries;
+  bool runs = mode == Mode::Targets || mode == Mode::Ranks || mode == Mode::Libraries;
   auto need = [](bool holds, const char *message) {
     if (!holds)
       throw Error(ErrorKind::usage, message);
   };
   need(options.run.params.empty() || runs || mode == Mode::ResultsAndGoldens,
-       "--params goes with the outputs of a run, two libraries, or --targets");
+       "--params goes with the outputs of a run, two libraries, --targets or --simulate-ranks");
   need(options.run.inputs.empty() || runs,
-       "--inputs goes with two libraries or --targets: goldens have their own");
+       "--inputs goes with two libraries, --targets or --simulate-ranks: goldens have their own");
   need(!options.hasSteps || runs,
-       "--steps goes with two libraries or --targets: goldens say theirs");
+       "--steps goes with two libraries, --targets or --simulate-ranks: goldens say theirs");
   need(!options.bisect || mode == Mode::ModelAndGoldens, "--bisect needs a model and its goldens");
   need(!options.bisect || (options.only.empty() && options.failOn.empty()),
        "--bisect compares no sections: --only and --fail-on do not go with it");
@@ -188,7 +203,7 @@ static int diff(const DiffOptions &options) {
   if (!options.failOn.empty())
     report.choice.failOn = options.failOn;
   // What is expected is a; goldens are, wherever they stand.
-  if (mode != Mode::Libraries && mode != Mode::Targets) {
+  if (mode != Mode::Libraries && mode != Mode::Targets && mode != Mode::Ranks) {
     std::swap(report.a, report.b);
     if (!options.hasTolerance)
       report.tolerance = readGoldenMeta(options.b, options.a).tolerance();
@@ -196,6 +211,9 @@ static int diff(const DiffOptions &options) {
   switch (mode) {
   case Mode::Targets:
     diffTargets(options.a, options.run, report);
+    break;
+  case Mode::Ranks:
+    diffRanks(options.a, options.ranks, options.run, report);
     break;
   case Mode::Libraries:
     diffLibraries(options.run, report);
@@ -250,14 +268,14 @@ static void addSectionOptions(CLI::App &command, DiffOptions &options) {
 static void addRunOptions(CLI::App &command, DiffOptions &options) {
   command
       .add_option("--params", options.run.params,
-                  "With two libraries or --targets: initial parameters and buffers; with the "
+                  "With two libraries, --targets or --simulate-ranks: initial parameters and "
+                  "buffers; with the "
                   "outputs of a first grad_step: the parameters after all train_steps")
       ->type_name("P.safetensors")
       ->check(CLI::ExistingFile);
   command
-      .add_option(
-          "--inputs", options.run.inputs,
-          "With two libraries or --targets: the batch; default: random floats, integers 0 or 1")
+      .add_option("--inputs", options.run.inputs,
+                  "Likewise: the batch; default: random floats, integers 0 or 1")
       ->type_name("IN.safetensors")
       ->check(CLI::ExistingFile);
   command
@@ -267,7 +285,7 @@ static void addRunOptions(CLI::App &command, DiffOptions &options) {
             options.run.steps = steps;
             options.hasSteps = true;
           },
-          "With two libraries or --targets: number of training steps (default: 3)")
+          "Likewise: number of training steps (default: 3)")
       ->check(wholeNumber(1));
 }
 
@@ -309,6 +327,15 @@ void accc::tool::addDiff(CLI::App &app, Action &action) {
       ->add_flag("--targets", options->targets,
                  "Compare the numbers of each target of a library with those of its last one (cpu)")
       ->excludes(b);
+  command
+      ->add_option("--simulate-ranks", options->ranks,
+                   "Train a library compiled with --data-parallel as so many processes with a part "
+                   "of the rows each, and compare with one that has all rows; for two sizes of the "
+                   "library")
+      ->type_name("N")
+      ->check(wholeNumber(2))
+      ->excludes(b)
+      ->excludes("--targets");
   addSectionOptions(*command, *options);
   addRunOptions(*command, *options);
   command->add_flag(

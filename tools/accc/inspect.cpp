@@ -67,6 +67,7 @@ static ordered_json describeLibrary(const Model &model) {
                                {"launches", entry.num_launches},
                                {"library_calls", entry.num_library_calls},
                                {"custom_calls", describeCustomCalls(entry)},
+                               {"collectives", entry.num_collectives},
                                {"arena_bytes", entry.arena_size},
                                {"inputs", describeValues(entry.inputs, entry.num_inputs)},
                                {"outputs", describeValues(entry.outputs, entry.num_outputs)}});
@@ -107,8 +108,8 @@ static void printExport(const ordered_json &json, const char *damage) {
 }
 
 /// "2 custom calls, ", nothing where there are none.
-static std::string countCustomCalls(const ordered_json &calls) {
-  return calls.empty() ? "" : std::to_string(calls.size()) + " custom calls, ";
+static std::string countIfAny(size_t count, const std::string &what) {
+  return count == 0 ? "" : std::to_string(count) + " " + what + ", ";
 }
 
 static void printCustomOperators(const ordered_json &calls) {
@@ -142,7 +143,8 @@ static void printLibrary(const ordered_json &json) {
     if (entry["sizes"] != "")
       std::cout << " " << entry["sizes"].get<std::string>();
     std::cout << ": " << entry["launches"] << " launches, " << entry["library_calls"]
-              << " library calls, " << countCustomCalls(entry["custom_calls"])
+              << " library calls, " << countIfAny(entry["custom_calls"].size(), "custom calls")
+              << countIfAny(entry["collectives"].get<size_t>(), "collectives")
               << humanBytes(entry["arena_bytes"].get<double>()) << " arena\n";
     printCustomOperators(entry["custom_calls"]);
     std::cout << "  inputs\n";

@@ -2,6 +2,7 @@
 // Entry points: what each runs, and what a runtime needs to know to call it.
 #include "codegen/host/Code.h"
 #include "ir/nn/IndexBounds.h"
+#include "ir/prim/ElementTypes.h"
 #include "ir/prim/FunctionContract.h"
 #include "support/Fault.h"
 #include "support/ModuleLocation.h"
@@ -39,6 +40,20 @@ std::string labelOf(exec::CustomCallOp call) {
          shapesOf(call.getInputs()) + " -> " + shapesOf(call.getOutputs());
 }
 
+std::string labelOf(exec::CollectiveOp collective) {
+  size_t count = collective.getInputs().size();
+  return collective.getCallee().str() + " " +
+         (count == 1 ? shapesOf(collective.getInputs()) : std::to_string(count) + " tensors");
+}
+
+accc_collective describeCollective(exec::CollectiveOp collective) {
+  auto tensor = cast<exec::BufferType>(collective.getInputs().front().getType()).getTensor();
+  return {.kind = llvm::StringSwitch<int32_t>(collective.getCallee())
+                      .Case("all_reduce", ACCC_ALL_REDUCE)
+                      .Case("broadcast_from", ACCC_BROADCAST),
+          .dtype = dtypeOf(tensor.getElementType())};
+}
+
 /// The steps of one entry.
 class EntryEmitter {
 public:
@@ -54,6 +69,7 @@ public:
   SmallVector<accc_buffer> buffers;    // of all steps
   SmallVector<accc_library_call, 0> calls;
   SmallVector<llvm::Constant *> customCalls; // accc_custom_call
+  SmallVector<accc_collective> collectives;
   int64_t launches = 0;
 
 private:
@@ -67,6 +83,7 @@ private:
   void addLaunch(exec::LaunchEachOp launch);
   LogicalResult addCall(exec::LibraryCallOp call);
   void addCall(exec::CustomCallOp call);
+  void addCollective(exec::CollectiveOp collective);
 
   exec::EntryOp entry;
   const KernelShapes &kernels;
@@ -174,6 +191,15 @@ void EntryEmitter::addCall(exec::CustomCallOp call) {
   customCalls.push_back(describeCustomCall(call, w));
 }
 
+void EntryEmitter::addCollective(exec::CollectiveOp collective) {
+  size_t first = buffers.size();
+  append(collective.getInputs(), ACCC_READ);
+  append(collective.getOutputs(), ACCC_WRITE);
+  addStep(ACCC_STEP_COLLECTIVE, static_cast<int64_t>(collectives.size()), 0, first,
+          labelOf(collective), collective);
+  collectives.push_back(describeCollective(collective));
+}
+
 LogicalResult EntryEmitter::emit() {
   for (Operation &op : entry.getBody().front()) {
     if (auto slice = dyn_cast<exec::SliceOp>(op))
@@ -184,6 +210,10 @@ LogicalResult EntryEmitter::emit() {
       addLaunch(each);
     else if (auto call = dyn_cast<exec::CustomCallOp>(op))
       addCall(call);
+    else if (auto collective = dyn_cast<exec::CollectiveOp>(op))
+      addCollective(collective);
+    else if (isa<exec::AgreeOp>(op))
+      addStep(ACCC_STEP_AGREE, 0, 0, buffers.size(), "agree", &op);
     else if (isa<exec::CheckOp>(op))
       addStep(ACCC_STEP_CHECK, 0, 0, buffers.size(), "check", &op);
     else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
@@ -251,12 +281,24 @@ FailureOr<llvm::Constant *> codegen::describeEntry(exec::EntryOp entry, const Ke
   SmallVector<llvm::Constant *> inputs = describeValues(w, entry.getInputs()),
                                 outputs = describeValues(w, entry.getOutputs());
   auto count = [&](const auto &list) { return w.i32(static_cast<int64_t>(list.size())); };
-  return w.structure(
-      {w.string(entry.getEntryName()), w.string(entry.getSizesText()),
-       w.i64(static_cast<int64_t>(entry.getArenaSize())), count(inputs), count(outputs),
-       count(emitter.calls), count(errors), count(emitter.steps), count(emitter.buffers),
-       w.i32(emitter.launches), count(emitter.customCalls), w.array(inputs, "inputs"),
-       w.array(outputs, "outputs"), w.structs(ArrayRef(emitter.calls), "library_calls"),
-       w.array(emitter.customCalls, "custom_calls"), w.array(errors, "errors"),
-       w.array(emitter.steps, "steps"), w.structs(ArrayRef(emitter.buffers), "buffers")});
+  return w.structure({w.string(entry.getEntryName()),
+                      w.string(entry.getSizesText()),
+                      w.i64(static_cast<int64_t>(entry.getArenaSize())),
+                      count(inputs),
+                      count(outputs),
+                      count(emitter.calls),
+                      count(errors),
+                      count(emitter.steps),
+                      count(emitter.buffers),
+                      w.i32(emitter.launches),
+                      count(emitter.customCalls),
+                      count(emitter.collectives),
+                      w.array(inputs, "inputs"),
+                      w.array(outputs, "outputs"),
+                      w.structs(ArrayRef(emitter.calls), "library_calls"),
+                      w.array(emitter.customCalls, "custom_calls"),
+                      w.structs(ArrayRef(emitter.collectives), "collectives"),
+                      w.array(errors, "errors"),
+                      w.array(emitter.steps, "steps"),
+                      w.structs(ArrayRef(emitter.buffers), "buffers")});
 }

@@ -121,6 +121,21 @@ def Exec_CustomCallOp : Exec_Op<"custom_call", [AttrSizedOperandSegments]> {
     `:` type($inputs) `->` type($outputs)}];
 }
 
+def Exec_CollectiveOp : Exec_Op<"collective", [AttrSizedOperandSegments]> {
+  let summary = "exchanges tensors with the other processes that train the model";
+  let description = [{
+    `callee` is the mnemonic of the prim op (all_reduce, broadcast_from). Output i is that of input i, and may be
+    the same buffer. All inputs are of one element type.}];
+  let arguments = (ins StrAttr:$callee, Variadic<Exec_Buffer>:$inputs, Variadic<Exec_Buffer>:$outputs);
+  let assemblyFormat = "$callee `(` $inputs `)` `->` `(` $outputs `)` attr-dict `:` type($inputs) `->` type($outputs)";
+}
+
+def Exec_AgreeOp : Exec_Op<"agree"> {
+  let summary = "lets the call fail in all processes if it has failed in one";
+  let description = [{Stands behind the collectives of an entry, and before its check if it has one: no process changes its state alone.}];
+  let assemblyFormat = "attr-dict";
+}
+
 def Exec_CheckOp : Exec_Op<"check"> {
   let summary = "ends the call here with its status if a kernel has reported a data error";
   let description = [{Stands before the first launch that changes the state.}];

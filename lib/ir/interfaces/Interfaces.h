@@ -44,6 +44,11 @@ class Expensive : public mlir::OpTrait::TraitBase<ConcreteType, Expensive> {};
 template <typename ConcreteType>
 class RoundsItself : public mlir::OpTrait::TraitBase<ConcreteType, RoundsItself> {};
 
+/// All processes that train a model together run the op at the same time, each with its own values.
+/// Results are of the operands' types, one each.
+template <typename ConcreteType>
+class Collective : public mlir::OpTrait::TraitBase<ConcreteType, Collective> {};
+
 /// The gradient with respect to every operand is zero: comparisons, rounding, random bits, ...
 template <typename ConcreteType>
 class ZeroGradient : public mlir::OpTrait::TraitBase<ConcreteType, ZeroGradient> {};

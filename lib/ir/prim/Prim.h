@@ -21,8 +21,8 @@
 #include "ir/prim/Families.h.inc"
 
 namespace accc::prim {
-/// Whether the op is a matrix product, a convolution, an attention or a custom call: what becomes a
-/// call into a library and is never part of a kernel.
+/// Whether the op is a matrix product, a convolution, an attention, a custom call or a collective:
+/// what the runtime has done by a library and is never part of a kernel.
 bool isCall(mlir::Operation *op);
 
 /// How the kernel made of these ops walks its data: as the one op does that has an order of its

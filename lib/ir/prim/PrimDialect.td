@@ -75,6 +75,7 @@ def Prim_PiecewiseConstant : NativeOpTrait<"PiecewiseConstant"> { let cppNamespa
 def Prim_ReportsErrors : NativeOpTrait<"ReportsErrors"> { let cppNamespace = "::accc"; }
 def Prim_Expensive : NativeOpTrait<"Expensive"> { let cppNamespace = "::accc"; }
 def Prim_RoundsItself : NativeOpTrait<"RoundsItself"> { let cppNamespace = "::accc"; }
+def Prim_Collective : NativeOpTrait<"Collective"> { let cppNamespace = "::accc"; }
 
 // Every primitive: pure, a shape rule, a value, a fusion class with its rule.
 class Prim_Op<string mnemonic, string fusionClass, list<Trait> rules, list<Trait> traits = []>

@@ -183,7 +183,8 @@ std::unique_ptr<Region> FusionEachOp::instantiate(int64_t elements) {
 // ---- bodies ----
 
 bool prim::isCall(Operation *op) {
-  return isa<MatrixProduct, ConvolutionLike, AttentionLike, CustomCallLike>(op);
+  return isa<MatrixProduct, ConvolutionLike, AttentionLike, CustomCallLike>(op) ||
+         op->hasTrait<Collective>();
 }
 
 /// The kind of a kernel that has the op; none if the op leaves that to others.

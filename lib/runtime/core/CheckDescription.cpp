@@ -187,11 +187,13 @@ private:
     std::string name = entry.name;
     require(entry.num_inputs >= 0 && entry.num_outputs >= 0 && entry.num_library_calls >= 0 &&
                 entry.num_errors >= 0 && entry.num_steps >= 0 && entry.num_buffers >= 0 &&
-                entry.num_launches >= 0 && entry.num_custom_calls >= 0,
+                entry.num_launches >= 0 && entry.num_custom_calls >= 0 &&
+                entry.num_collectives >= 0,
             name + " has a negative count");
     require((entry.num_inputs == 0 || entry.inputs) && (entry.num_outputs == 0 || entry.outputs) &&
                 (entry.num_library_calls == 0 || entry.library_calls) &&
                 (entry.num_custom_calls == 0 || entry.custom_calls) &&
+                (entry.num_collectives == 0 || entry.collectives) &&
                 (entry.num_errors == 0 || entry.errors) && (entry.num_steps == 0 || entry.steps) &&
                 (entry.num_buffers == 0 || entry.buffers),
             name + " lacks a table");
@@ -253,11 +255,12 @@ private:
 
   void checkStep(const accc_step &step, const accc_entry &entry, const accc_code &code) const {
     std::string name = entry.name;
-    require(step.kind >= ACCC_STEP_LAUNCH && step.kind <= ACCC_STEP_CUSTOM_CALL,
+    require(step.kind >= ACCC_STEP_LAUNCH && step.kind <= ACCC_STEP_AGREE,
             name + " has a step of an unknown kind");
     int32_t count = step.kind == ACCC_STEP_LAUNCH         ? code.num_kernels
                     : step.kind == ACCC_STEP_LIBRARY_CALL ? entry.num_library_calls
                     : step.kind == ACCC_STEP_CUSTOM_CALL  ? entry.num_custom_calls
+                    : step.kind == ACCC_STEP_COLLECTIVE   ? entry.num_collectives
                                                           : 1;
     require(step.index >= 0 && step.index < count && step.tasks >= 0,
             name + " has a step that runs nothing of the library's");
@@ -270,6 +273,23 @@ private:
             name + " has a library call with too few or too many buffers");
     if (step.kind == ACCC_STEP_CUSTOM_CALL)
       checkCustomBuffers(entry.custom_calls[step.index], step, entry);
+    if (step.kind == ACCC_STEP_COLLECTIVE)
+      checkCollective(entry.collectives[step.index], step, entry);
+  }
+
+  void checkCollective(const accc_collective &collective, const accc_step &step,
+                       const accc_entry &entry) const {
+    std::string name = std::string(entry.name) + "'s collective";
+    auto type = dtype_of(collective.dtype);
+    require(type.has_value() &&
+                (collective.kind == ACCC_ALL_REDUCE || collective.kind == ACCC_BROADCAST),
+            name + " is of an unknown kind or type");
+    require(step.num_buffers % 2 == 0, name + " does not receive as many tensors as it sends");
+    const accc_buffer *sent = entry.buffers + step.first_buffer,
+                      *received = sent + step.num_buffers / 2;
+    for (int32_t i = 0; i < step.num_buffers / 2; ++i)
+      require(sent[i].bytes == received[i].bytes && sent[i].bytes % size_of(*type) == 0,
+              name + " receives a tensor of another size than it sends");
   }
 
   void checkBuffer(const accc_buffer &buffer, const accc_entry &entry,

@@ -6,6 +6,7 @@
 #define ACCC_RUNTIME_CORE_DEVICE_H
 
 #include "accc/abi.h"
+#include "accc/group.h"
 #include "accc/tensor.h"
 #include "core/CustomOperators.h"
 
@@ -93,6 +94,9 @@ struct DeviceOptions {
   /// As in SessionOptions.
   int threads = 0;
   bool graph = true;
+  /// The session's place among those that train together; null where it trains alone. Outlives the
+  /// device.
+  Group *group = nullptr;
   /// Those that the code calls, if any; they outlive the device.
   const CustomOperators *customOperators = nullptr;
 };

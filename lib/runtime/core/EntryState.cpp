@@ -82,11 +82,11 @@ void EntryState::bind(const Find &find, std::string problems) {
     const Source given = find(input.tensor.name);
     if (!given && isKnownToSession(input.usage)) {
       char *bytes = static_cast<char *>(known[i].raw());
+      const int64_t seed = progress.seed + progress.rank; // each process draws its own numbers
       if (input.usage == ACCC_LEARNING_RATE)
         std::memcpy(bytes, &progress.learningRate, sizeof progress.learningRate);
       else
-        std::memcpy(bytes, input.usage == ACCC_SEED ? &progress.seed : &progress.step,
-                    sizeof(int64_t));
+        std::memcpy(bytes, input.usage == ACCC_SEED ? &seed : &progress.step, sizeof(int64_t));
       inputs[i] = {&known[i]};
       continue;
     }

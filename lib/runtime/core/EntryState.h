@@ -54,6 +54,7 @@ namespace detail {
 struct Progress {
   float learningRate;
   int64_t seed, step;
+  int rank = 0;      // in the session's group
   double waited = 0; // seconds, for runs under way
 };
 

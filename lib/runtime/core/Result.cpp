@@ -65,6 +65,10 @@ static std::optional<Error> whyFailed(int32_t status, const detail::EntryState &
   }
   if (status == ACCC_CALL_FAILED)
     return Error(ErrorKind::machine, std::string(entry.name) + ": " + owner.prepared->failure());
+  if (status == ACCC_OTHER_FAILED)
+    return Error(ErrorKind::data, std::string(entry.name) +
+                                      ": another process of the group could not take this step, "
+                                      "and says why; no process has changed its state");
   if (status != ACCC_DONE)
     return Error(ErrorKind::bug, std::string(entry.name) + " returned the unknown status " +
                                      std::to_string(status));

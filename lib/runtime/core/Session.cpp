@@ -16,11 +16,11 @@ static float learningRateOf(const Model &model, const SessionOptions &options) {
 
 Session::Impl::Impl(Model loaded, const SessionOptions &options)
     : model(loaded.is_to_run() ? std::move(loaded) : Model::load(loaded.path())),
-      customOperators(model.code(), model.path()),
-      progress{learningRateOf(model, options), options.seed, 0},
+      group(options.group), customOperators(model.code(), model.path()),
+      progress{.learningRate = learningRateOf(model, options), .seed = options.seed, .step = 0},
       device(detail::findPlatform(model.code().target)
                  ->open(model.description(), model.code(),
-                        {options.threads, options.graph, &customOperators})),
+                        {options.threads, options.graph, group.get(), &customOperators})),
       entries(model.entries().size()) {
   for (const accc_entry &entry : model.entries()) {
     for (int32_t i = 0; i < entry.num_inputs; ++i)
@@ -28,6 +28,9 @@ Session::Impl::Impl(Model loaded, const SessionOptions &options)
     for (int32_t i = 0; i < entry.num_outputs; ++i)
       knownNames.insert(entry.outputs[i].tensor.name);
   }
+  requireGroupFits();
+  if (group)
+    progress.rank = group->rank();
   initialiseState();
 }
 
@@ -139,6 +142,8 @@ std::string Session::Impl::unknownNames(const TensorMap &inputs) const {
 Result Session::Impl::run(std::string_view name, const detail::EntryState::Find &find,
                           std::string problems) {
   detail::EntryState &entry = prepare(choose(name, find, problems));
+  if (entry.entry.num_collectives && !sharesState)
+    shareState();
   requireValues();
   entry.bind(find, std::move(problems));
   return Result(entry.start());
@@ -200,6 +205,7 @@ void Session::prepare(std::string_view name, std::string_view sizes) {
       impl_->prepare(entry);
 }
 
+void Session::share_state() { impl_->shareState(); }
 void Session::synchronize() const { impl_->settle(); }
 double Session::wait_seconds() const { return impl_->progress.waited; }
 
@@ -217,7 +223,8 @@ std::vector<ProfiledStep> Session::profile(std::string_view name, std::string_vi
   std::vector<ProfiledStep> steps;
   for (const accc_step &step :
        std::span(entry.entry.steps, static_cast<size_t>(entry.entry.num_steps)))
-    if (step.kind != ACCC_STEP_CHECK && steps.size() < seconds.size())
+    if (step.kind != ACCC_STEP_CHECK && step.kind != ACCC_STEP_AGREE &&
+        steps.size() < seconds.size())
       steps.push_back({step.label, step.module ? step.module : "", seconds[steps.size()]});
   return steps;
 }

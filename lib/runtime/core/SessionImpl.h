@@ -32,11 +32,20 @@ struct Session::Impl {
   /// Throws Error (usage) where a parameter has no value yet.
   void requireValues() const;
 
+  /// Whether training steps exchange anything with other processes.
+  bool trainsTogether() const;
+  /// Throws Error (usage) where the session has a group, with which its model exchanges nothing.
+  void requireGroupFits() const;
+  /// As Session::share_state().
+  void shareState();
+
   /// Parameters and buffers, and where wanted the optimizer's state, in the model's order.
   NamedTensors tensors(bool withOptimizer) const;
   void load(const SafetensorsReader &file, bool withOptimizer, const LoadOptions &options);
 
   Model model;
+  std::shared_ptr<Group> group;            // null: the session trains alone
+  bool sharesState = false;                // whether the group began with one state
   detail::CustomOperators customOperators; // that the model calls
   detail::Progress progress;
   std::unique_ptr<detail::Device> device;

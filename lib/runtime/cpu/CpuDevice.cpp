@@ -57,7 +57,10 @@ const Platform &cpuPlatform() {
 CpuDevice::CpuDevice(const accc_model_description &model, const accc_code &code,
                      const DeviceOptions &options)
     : model(model), code(code), customOperators(options.customOperators), team(options.threads),
-      state(model.state_size, "the model's state"), poison(environmentFlag("ACCC_POISON")) {}
+      state(model.state_size, "the model's state"), poison(environmentFlag("ACCC_POISON")) {
+  if (options.group && options.group->size() > 1)
+    others.emplace(*options.group);
+}
 
 std::unique_ptr<DeviceEntry> CpuDevice::prepare(const accc_entry &entry) {
   auto made = std::make_unique<CpuEntry>(entry, *this);
@@ -84,6 +87,7 @@ void CpuDevice::writeState(uint64_t offset, const void *from, uint64_t bytes) {
 
 CpuEntry::CpuEntry(const accc_entry &entry, CpuDevice &device)
     : entry(entry), device(device), launches(static_cast<size_t>(entry.num_launches), device.team),
+      exchanges(entry, device.others ? &*device.others : nullptr),
       io(static_cast<size_t>(entry.num_inputs + entry.num_outputs)),
       aligned(static_cast<size_t>(entry.num_inputs)) {
   Team::Scope scope(device.team); // oneDNN fixes the number of threads when it generates its code
@@ -180,20 +184,50 @@ char *const *CpuEntry::addresses(const accc_step &step) {
 int64_t CpuEntry::runSteps() {
   status = ACCC_DONE;
   for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps))) {
-    if (step.kind == ACCC_STEP_LAUNCH) {
+    const bool isTogether = step.kind == ACCC_STEP_COLLECTIVE || step.kind == ACCC_STEP_AGREE;
+    // Where a call has failed, the others still wait for what this process sends.
+    if (isTogether || (entry.num_collectives && status != ACCC_CALL_FAILED)) {
+      if (!runTogether(step))
+        return ACCC_CALL_FAILED;
+    }
+    if (isTogether)
+      continue;
+    if (step.kind == ACCC_STEP_CHECK) {
+      if (status != ACCC_DONE)
+        break;
+    } else if (status == ACCC_CALL_FAILED) {
+      continue;
+    } else if (step.kind == ACCC_STEP_LAUNCH) {
       accc_kernel_function kernel = device.code.kernels[step.index].function;
       measure([&] { launches.run(kernel, addresses(step), step.tasks); });
-    } else if (step.kind != ACCC_STEP_CHECK) {
-      if (int32_t failed = runCall(step))
-        return failed;
-    } else if (status != ACCC_DONE) {
-      break;
+    } else if (!runCall(step)) {
+      status = ACCC_CALL_FAILED;
     }
   }
   return status;
 }
 
-int32_t CpuEntry::runCall(const accc_step &step) {
+bool CpuEntry::runTogether(const accc_step &step) {
+  try {
+    exchanges.waitBefore(step);
+    if (step.kind == ACCC_STEP_COLLECTIVE) {
+      measure([&] {
+        exchanges.start(step, addresses(step));
+        if (!seconds.empty())
+          exchanges.finish();
+      });
+    } else if (step.kind == ACCC_STEP_AGREE && !exchanges.agree(status == ACCC_DONE) &&
+               status == ACCC_DONE) {
+      status = ACCC_OTHER_FAILED;
+    }
+    return true;
+  } catch (const std::exception &error) {
+    callError = error.what();
+    return false;
+  }
+}
+
+bool CpuEntry::runCall(const accc_step &step) {
   auto index = static_cast<size_t>(step.index);
   bool isCustom = step.kind == ACCC_STEP_CUSTOM_CALL;
   char *scratch = device.scratch.data();
@@ -205,18 +239,18 @@ int32_t CpuEntry::runCall(const accc_step &step) {
       else
         calls.at(index)->run(own, scratch);
     });
-    return ACCC_DONE;
+    return true;
   } catch (const std::exception &error) {
     callError = isCustom ? error.what()
                          : "library call " + std::to_string(index) + " failed: " + error.what();
-    return ACCC_CALL_FAILED;
+    return false;
   }
 }
 
 void CpuEntry::startProfile() {
-  seconds.assign(
-      static_cast<size_t>(entry.num_launches + entry.num_library_calls + entry.num_custom_calls),
-      0);
+  seconds.assign(static_cast<size_t>(entry.num_launches + entry.num_library_calls +
+                                     entry.num_custom_calls + entry.num_collectives),
+                 0);
 }
 
 /// Runs one step, measured if a profile is taken.

@@ -4,6 +4,7 @@
 #ifndef ACCC_RUNTIME_CPU_CPUDEVICE_H
 #define ACCC_RUNTIME_CPU_CPUDEVICE_H
 
+#include "Exchanges.h"
 #include "Launches.h"
 #include "LibraryCall.h"
 #include "Memory.h"
@@ -36,7 +37,8 @@ private:
   const CustomOperators *customOperators;
   Team team;
   Memory state, arena, scratch;
-  bool poison; // ACCC_POISON=1
+  std::optional<GroupThread> others; // that train together with this process
+  bool poison;                       // ACCC_POISON=1
 };
 
 class CpuEntry final : public DeviceEntry {
@@ -60,8 +62,10 @@ private:
   char *address(const accc_buffer &buffer);
   char *const *addresses(const accc_step &step);
   int64_t runSteps();
-  /// A library or custom call: ACCC_DONE, or ACCC_CALL_FAILED where it throws.
-  int32_t runCall(const accc_step &step);
+  /// A collective, or agreement on how to go on. False where the others cannot be reached.
+  bool runTogether(const accc_step &step);
+  /// A library or custom call; false where it throws.
+  bool runCall(const accc_step &step);
   template <typename Work> void measure(Work work);
 
   const accc_entry &entry;
@@ -69,8 +73,9 @@ private:
   Launches launches;
   std::vector<std::unique_ptr<LibraryCall>> calls;
   std::vector<CustomCall> customCalls;
+  Exchanges exchanges;
   uint64_t mostScratch = 0;
-  int64_t status = ACCC_DONE;  // of the kernels
+  int64_t status = ACCC_DONE;  // of the kernels and calls
   int64_t result = ACCC_DONE;  // of the last run
   std::vector<char *> io;      // the entry's inputs, then its outputs
   std::vector<char *> buffers; // of the present step

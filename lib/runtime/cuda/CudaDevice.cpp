@@ -4,6 +4,7 @@
 #include "CudaEntry.h"
 #include "Environment.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -16,6 +17,14 @@ constexpr uint64_t defaultLargeBytes = 32 << 10;
 /// Copying this much from the host takes longer than what a second stream costs: events, and a copy
 /// on the device.
 constexpr uint64_t defaultOverlapBytes = 1 << 20;
+
+/// The one for this process among those of its machine. Where it sees a single one, that was chosen
+/// for it.
+int deviceNumber(const Driver &driver, const Group *group) {
+  int count = 1;
+  driver.check(driver.cuDeviceGetCount(&count), "counting the devices");
+  return group ? group->local_rank() % std::max(count, 1) : 0;
+}
 
 /// What a kernel may ask for without saying so beforehand.
 constexpr int32_t ordinarySharedBytes = 48 << 10;
@@ -69,8 +78,9 @@ LoadedCode::~LoadedCode() {
 
 CudaDevice::CudaDevice(const Driver &driver, const accc_model_description &model,
                        const accc_code &code, const DeviceOptions &options)
-    : context(driver), code(code), customOperators(options.customOperators), loaded(context, code),
-      libraries(context), state(context, model.state_size, "the model's state"),
+    : context(driver, deviceNumber(driver, options.group)), code(code),
+      customOperators(options.customOperators), loaded(context, code), libraries(context),
+      state(context, model.state_size, "the model's state"),
       constants(context, model.constants_bytes, "the model's constants"),
       tables(context, code.tables_bytes, "the model's tables"),
       limits{environmentBytes("ACCC_CUDA_LARGE_BYTES", defaultLargeBytes),
@@ -78,6 +88,8 @@ CudaDevice::CudaDevice(const Driver &driver, const accc_model_description &model
       graphs(options.graph && environmentFlag("ACCC_CUDA_GRAPH", true)),
       branches(environmentFlag("ACCC_CUDA_BRANCHES", false)),
       poison(environmentFlag("ACCC_POISON", false)) {
+  if (options.group && options.group->size() > 1)
+    others = std::make_unique<Nccl>(context, *options.group);
   if (state.size())
     driver.check(driver.cuMemsetD8Async(state.address(), 0, state.size(), context.stream),
                  "clearing the model's state");

@@ -6,6 +6,7 @@
 
 #include "DeviceMemory.h"
 #include "LibraryCall.h"
+#include "Nccl.h"
 #include "Transfers.h"
 #include "core/Device.h"
 
@@ -57,6 +58,7 @@ private:
   const CustomOperators *customOperators;
   LoadedCode loaded;
   Libraries libraries;
+  std::unique_ptr<Nccl> others; // that train together with this process; null where it is alone
   DeviceMemory state, constants, tables, arena, scratch;
   /// Raised when arena or scratch move: addresses that were taken before are void.
   uint64_t generation = 0;

@@ -2,7 +2,7 @@
 #include "CudaEntry.h"
 
 #include "CaptureOrder.h"
-#include "StepOrder.h"
+#include "core/StepOrder.h"
 
 #include <algorithm>
 #include <numeric>
@@ -73,7 +73,7 @@ Graph::~Graph() {
 
 CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
     : entry(entry), device(device), context(device.context), driver(device.context.driver),
-      transfers(context, entry, device.limits) {
+      transfers(context, entry, device.limits, device.others && entry.num_collectives) {
   for (int32_t i = 0; i < entry.num_library_calls; ++i)
     calls.push_back(device.libraries.create(entry.library_calls[i], alignmentOf(entry, i)));
   for (const accc_custom_call &call :
@@ -82,7 +82,8 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
                              /*threads=*/1);
   uint64_t inTables = 0;
   for (int32_t i = 0; i < entry.num_steps; ++i)
-    if (entry.steps[i].kind != ACCC_STEP_CHECK) { // kernels look at the status themselves
+    if (entry.steps[i].kind != ACCC_STEP_CHECK && // kernels look at the status themselves
+        (entry.steps[i].kind != ACCC_STEP_AGREE || device.others)) {
       addStep(entry.steps[i]);
       const Step &added = steps.back();
       if (added.kernel && added.kernel->buffers_in_memory)
@@ -91,6 +92,8 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
   measureScratch();
   if (device.graphs && device.branches)
     findBranches();
+  else if (device.graphs && device.others && entry.num_collectives)
+    waitsFor = stepsBesideCollectives(entry);
   tables = DeviceMemory(context, inTables, doing("the buffers' addresses of")());
   device.stagingBytes += stagingBytes();
 }
@@ -108,6 +111,10 @@ void CudaEntry::addStep(const accc_step &step) {
     added.call = calls.at(static_cast<size_t>(step.index)).get();
   } else if (step.kind == ACCC_STEP_CUSTOM_CALL) {
     added.customCall = &customCalls.at(static_cast<size_t>(step.index));
+  } else if (step.kind == ACCC_STEP_COLLECTIVE) {
+    added.collective = entry.collectives + step.index;
+  } else if (step.kind == ACCC_STEP_AGREE) {
+    added.isAgreement = true;
   } else {
     added.kernel = device.code.kernels + step.index;
     added.function = device.loaded.functions.at(static_cast<size_t>(step.index));
@@ -304,6 +311,14 @@ void CudaEntry::enqueue(const Step &step) {
         pointer(device.scratch.address()), context.stream);
     return;
   }
+  if (step.collective)
+    return enqueueCollective(step);
+  if (step.isAgreement) {
+    driver.check(driver.cuMemcpyDtoDAsync(transfers.ownStatus(), transfers.status(),
+                                          sizeof(int64_t), context.stream),
+                 doing("keeping the status of"));
+    return device.others->enqueueMaximum(transfers.status());
+  }
   if (step.blocks == 0)
     return;
   driver.check(
@@ -316,9 +331,25 @@ void CudaEntry::enqueue(const Step &step) {
       });
 }
 
+std::span<const accc_buffer> CudaEntry::buffersOf(const Step &step) const {
+  return {entry.buffers + step.step->first_buffer, static_cast<size_t>(step.step->num_buffers)};
+}
+
+void CudaEntry::enqueueCollective(const Step &step) {
+  if (device.others)
+    return device.others->enqueue(*step.collective, buffersOf(step), step.addresses);
+  const size_t count = step.addresses.size() / 2;
+  for (size_t i = 0; i < count; ++i)
+    if (CUdeviceptr from = step.addresses[i], to = step.addresses[count + i];
+        from != to && buffersOf(step)[i].bytes)
+      driver.check(driver.cuMemcpyDtoDAsync(to, from, buffersOf(step)[i].bytes, context.stream),
+                   doing("copying tensors of"));
+}
+
 void CudaEntry::startProfile() {
   context.makeCurrent();
-  seconds.assign(steps.size(), 0);
+  const auto agreements = std::ranges::count_if(steps, &Step::isAgreement);
+  seconds.assign(steps.size() - static_cast<size_t>(agreements), 0);
   while (events.size() < steps.size() + 1)
     events.emplace_back(context, CU_EVENT_DEFAULT);
 }
@@ -329,8 +360,10 @@ void CudaEntry::record(size_t event) {
 }
 
 void CudaEntry::addTimes() {
-  for (size_t i = 0; i < seconds.size(); ++i)
-    seconds[i] += events[i].secondsTo(events[i + 1], doing("profiling"));
+  auto next = seconds.begin();
+  for (size_t i = 0; i < steps.size(); ++i)
+    if (!steps[i].isAgreement)
+      *next++ += events[i].secondsTo(events[i + 1], doing("profiling"));
 }
 
 } // namespace accc::detail

@@ -70,6 +70,8 @@ private:
     uint32_t blocks = 0;
     LibraryCall *call = nullptr; // else one of these
     CustomCall *customCall = nullptr;
+    const accc_collective *collective = nullptr;
+    bool isAgreement = false;
     uint64_t scratch = 0;               // where its scratch begins in the device's
     std::vector<CUdeviceptr> addresses; // of its buffers
     CUdeviceptr table = 0;              // where they are, for a kernel that looks there
@@ -92,6 +94,8 @@ private:
   void capture();
   void fillMemory();
   void enqueue(const Step &step);
+  void enqueueCollective(const Step &step);
+  std::span<const accc_buffer> buffersOf(const Step &step) const;
   void record(size_t event);
   void addTimes();
   /// "<what> <entry>", put together when it is called for.

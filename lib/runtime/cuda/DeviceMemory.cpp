@@ -10,8 +10,9 @@ namespace accc::detail {
 
 // ---- Context ----
 
-Context::Context(const Driver &driver) : driver(driver) {
-  driver.check(driver.cuDeviceGet(&device, 0), "taking the first device");
+Context::Context(const Driver &driver, int number) : driver(driver) {
+  driver.check(driver.cuDeviceGet(&device, number),
+               [&] { return "taking device " + std::to_string(number); });
   driver.check(driver.cuDevicePrimaryCtxRetain(&context, device), "opening the device");
   try {
     makeCurrent();

@@ -10,11 +10,12 @@
 
 namespace accc::detail {
 
-/// The first device's primary context, with a stream in it in which all work of a session runs, but
+/// A device's primary context, with a stream in it in which all work of a session runs, but
 /// for copies of large inputs to the device, which have a second one beside it.
 class Context {
 public:
-  explicit Context(const Driver &driver);
+  /// `number`: of the device, among those that the process may use.
+  explicit Context(const Driver &driver, int number = 0);
   Context(const Context &) = delete;
   ~Context();
 

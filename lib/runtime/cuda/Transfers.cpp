@@ -26,9 +26,11 @@ TensorBlock::TensorBlock(const accc_value *values, int32_t count, uint64_t extra
   offsets.push_back(place(extra));
 }
 
-Transfers::Transfers(const Context &context, const accc_entry &entry, TransferLimits limits)
-    : context(context), entry(entry), inputs(entry.inputs, entry.num_inputs, 0, limits.large),
-      outputs(entry.outputs, entry.num_outputs, sizeof(int64_t), limits.large),
+Transfers::Transfers(const Context &context, const accc_entry &entry, TransferLimits limits,
+                     bool together)
+    : context(context), entry(entry), statusBytes(sizeof(int64_t) * (together ? 2 : 1)),
+      inputs(entry.inputs, entry.num_inputs, 0, limits.large),
+      outputs(entry.outputs, entry.num_outputs, statusBytes, limits.large),
       inputMemory(context, inputs.bytes(), doing("the inputs of")()),
       outputMemory(context, outputs.bytes(), doing("the outputs of")()),
       ring{Slot(context, inputs.smallBytes() + outputs.smallBytes(), entry.num_inputs,
@@ -51,7 +53,7 @@ Transfers::Transfers(const Context &context, const accc_entry &entry, TransferLi
   for (int32_t i = 0; i < entry.num_outputs; ++i)
     if (auto number = static_cast<size_t>(i); !outputs.isLarge(number))
       clearBehind(outputs[number] + size_bytes_of(entry.outputs[i].tensor));
-  clearBehind(outputs.extra() + sizeof(int64_t));
+  clearBehind(outputs.extra() + statusBytes);
 }
 
 char *Transfers::pin(std::unique_ptr<PinnedMemory> &memory, uint64_t bytes, const char *what) {
@@ -112,9 +114,10 @@ void Transfers::receive(size_t slot) {
 
 int32_t Transfers::wait(size_t slot) const {
   ring[slot].received.wait(doing("running"));
-  int64_t status = 0;
-  std::memcpy(&status, result(ring[slot], outputs.extra()), sizeof status);
-  return static_cast<int32_t>(status);
+  int64_t status[2] = {};
+  std::memcpy(status, result(ring[slot], outputs.extra()), statusBytes);
+  const bool isOthers = statusBytes == sizeof status && status[1] == ACCC_DONE;
+  return isOthers && status[0] != ACCC_DONE ? ACCC_OTHER_FAILED : static_cast<int32_t>(status[0]);
 }
 
 static Tensor tensorAt(const accc_tensor &tensor, char *data) {

@@ -53,7 +53,8 @@ class Transfers {
 public:
   static constexpr size_t slots = 2;
 
-  Transfers(const Context &context, const accc_entry &entry, TransferLimits limits);
+  /// `together`: the status becomes that of several processes, and ownStatus() keeps this one's.
+  Transfers(const Context &context, const accc_entry &entry, TransferLimits limits, bool together);
 
   CUdeviceptr input(size_t number) const { return inputMemory.address() + inputs[number]; }
   CUdeviceptr output(size_t number) const { return results() + outputs[number]; }
@@ -61,6 +62,7 @@ public:
   CUdeviceptr results() const { return outputMemory.address(); }
   uint64_t resultBytes() const { return outputMemory.size(); }
   CUdeviceptr status() const { return results() + outputs.extra(); }
+  CUdeviceptr ownStatus() const { return status() + sizeof(int64_t); }
   uint64_t deviceBytes() const;
 
   /// Copies the host's inputs to the slot, and puts their way to the device into the streams. The
@@ -71,7 +73,7 @@ public:
   /// Puts the way of the small outputs and the status to the slot into the stream, and marks its
   /// end.
   void receive(size_t slot);
-  /// Waits for that mark. Returns the status.
+  /// Waits for that mark. Returns the status, ACCC_OTHER_FAILED where that is not this process's.
   int32_t wait(size_t slot) const;
   /// The small outputs in the slot's memory; large ones without memory.
   std::vector<Tensor> outputTensors(size_t slot) const;
@@ -102,6 +104,7 @@ private:
 
   const Context &context;
   const accc_entry &entry;
+  uint64_t statusBytes;
   TensorBlock inputs, outputs;
   DeviceMemory inputMemory, outputMemory; // on the device
   std::array<Slot, slots> ring;

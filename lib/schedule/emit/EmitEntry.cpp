@@ -202,6 +202,11 @@ void EntryEmitter::emitStep(Operation *step) {
     return emitLaunchEach(fusion);
   if (auto call = dyn_cast<CustomCallLike>(step))
     return emitCustomCall(call);
+  if (step->hasTrait<Collective>()) {
+    b.create<exec::CollectiveOp>(step->getLoc(), step->getName().stripDialect(),
+                                 buffers(step->getOperands()), buffers(step->getResults()));
+    return;
+  }
   b.create<exec::LibraryCallOp>(step->getLoc(), step->getName().stripDialect(),
                                 step->getAttrDictionary(), buffers(step->getOperands()),
                                 buffers(step->getResults()));
@@ -212,7 +217,16 @@ void EntryEmitter::emit() {
   b.setInsertionPointToEnd(&entry.getBody().emplaceBlock());
   ArrayRef<Operation *> steps(order.steps);
   ArrayRef<Copy> copies(placement.copies);
-  auto check = [&] { b.create<exec::CheckOp>(function.getLoc()); };
+  bool exchanges =
+      llvm::any_of(steps, [](Operation *step) { return step->hasTrait<Collective>(); });
+  auto agree = [&] {
+    if (exchanges)
+      b.create<exec::AgreeOp>(function.getLoc());
+  };
+  auto check = [&] {
+    agree();
+    b.create<exec::CheckOp>(function.getLoc());
+  };
   for (Operation *step : steps.take_front(order.firstUpdate))
     emitStep(step);
   bool updates = order.firstUpdate < order.size();
@@ -224,6 +238,8 @@ void EntryEmitter::emit() {
     emitCopy(copy);
   if (!updates && placement.firstUpdateCopy < copies.size())
     check();
+  else if (!updates)
+    agree();
   emitUpdates(copies.drop_front(placement.firstUpdateCopy));
 }
 

@@ -36,6 +36,9 @@ static bool mayShareMemory(OpOperand &use, Value result) {
     prim::KernelSpecAttr spec = fusion.getSpecAttr();
     return spec && llvm::is_contained(spec.getInPlace().asArrayRef(), operand);
   }
+  if (step->hasTrait<Collective>()) // in place, each tensor for itself
+    return operand == cast<OpResult>(result).getResultNumber() &&
+           llvm::count(step->getOperands(), use.get()) == 1;
   auto each = dyn_cast<prim::FusionEachOp>(step);
   if (!each)
     return false;

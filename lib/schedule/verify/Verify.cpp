@@ -47,6 +47,7 @@ struct Access {
   SmallVector<Buffer> inputs, outputs;
   exec::KernelOp kernel; // null for a call
   size_t numSegments = 1;
+  bool isInPlace = false; // output i may lie where input i does
 };
 
 class EntryVerifier {
@@ -75,6 +76,7 @@ private:
   std::map<Memory, Contents> memories;
   llvm::DenseMap<int64_t, Attribute> constantOf; // by value
   bool checked = false;
+  bool exchanges = false, agreed = false; // with other processes
 };
 } // namespace
 
@@ -141,6 +143,12 @@ FailureOr<Access> EntryVerifier::accessOf(Operation &op) {
     return access;
   } else if (auto call = dyn_cast<exec::CustomCallOp>(op)) {
     read(call);
+    return access;
+  } else if (auto collective = dyn_cast<exec::CollectiveOp>(op)) {
+    read(collective);
+    access.isInPlace = true;
+    if (access.inputs.size() != access.outputs.size())
+      return emitBug(op.getLoc()) << "a collective does not give a tensor for each that it sends";
     return access;
   } else {
     return emitBug(op.getLoc()) << "not an op of an entry";
@@ -249,6 +257,8 @@ LogicalResult EntryVerifier::checkOverlaps(Operation &op, const Access &access) 
          ++it) {
       if (!it->buffer->overlaps(input))
         continue;
+      if (access.isInPlace && it->number == i && it->buffer->range == input.range)
+        continue;
       if (!kernel || it->buffer->range != input.range || it->segment != i / inputs ||
           !mayWriteOver(kernel, i % inputs, it->number))
         return emitBug(op.getLoc()) << "an output of a step overlaps one of its inputs";
@@ -267,9 +277,18 @@ LogicalResult EntryVerifier::run(Operation &op) {
       return emitBug(op.getLoc()) << "two constants are called value " << slice.getValue();
     return success();
   }
+  if (isa<exec::AgreeOp>(op)) {
+    agreed = true;
+    return success();
+  }
   if (isa<exec::CheckOp>(op)) {
     checked = true;
     return success();
+  }
+  if (isa<exec::CollectiveOp>(op)) {
+    exchanges = true;
+    if (agreed)
+      return emitBug(op.getLoc()) << "processes exchange data after having agreed to go on";
   }
   FailureOr<Access> access = accessOf(op);
   if (failed(access))
@@ -292,9 +311,14 @@ LogicalResult EntryVerifier::run(Operation &op) {
 LogicalResult EntryVerifier::verify() {
   if (failed(begin()))
     return failure();
-  for (Operation &op : entry.getBody().front())
+  for (Operation &op : entry.getBody().front()) {
     if (failed(run(op)))
       return failure();
+    if (checked && exchanges && !agreed)
+      return emitBug(op.getLoc()) << "processes go on without having agreed to";
+  }
+  if (exchanges && !agreed)
+    return emitBug(entry.getLoc()) << "processes end without having agreed on how";
   return end();
 }
 

@@ -97,6 +97,9 @@ bool CpuTarget::sortsUpdates(int64_t, int64_t, int64_t, bool) const { return fal
 // What stays in the last cache; products of fewer rows take longer.
 int64_t CpuTarget::getChunkBytes() const { return sizeThreshold(1 << 24); }
 
+// As DistributedDataParallel's buckets.
+int64_t CpuTarget::getBucketBytes() const { return sizeThreshold(25 << 20); }
+
 // Vectors of them come from the nearest cache.
 bool CpuTarget::computesCounts() const { return false; }
 

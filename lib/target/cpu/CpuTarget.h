@@ -37,6 +37,7 @@ public:
   int64_t getMaxComparedUpdates() const override;
   bool sortsUpdates(int64_t rows, int64_t updates, int64_t together, bool known) const override;
   int64_t getChunkBytes() const override;
+  int64_t getBucketBytes() const override;
   bool computesCounts() const override;
   bool runsInLibrary(mlir::Operation *op) const override;
   bool hasAttention() const override;

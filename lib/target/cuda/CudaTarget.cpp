@@ -153,6 +153,9 @@ bool CudaTarget::sortsUpdates(int64_t rows, int64_t updates, int64_t together, b
 // What fills the device and stays in its cache.
 int64_t CudaTarget::getChunkBytes() const { return sizeThreshold(1 << 25); }
 
+// As DistributedDataParallel's buckets.
+int64_t CudaTarget::getBucketBytes() const { return sizeThreshold(25 << 20); }
+
 // Every thread knows its place; what it reads are eight bytes, as a rule, for an element of four.
 bool CudaTarget::computesCounts() const { return true; }
 

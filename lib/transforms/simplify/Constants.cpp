@@ -100,7 +100,8 @@ struct FoldConstants : OpInterfaceRewritePattern<Evaluable> {
 
   LogicalResult matchAndRewrite(Evaluable op, PatternRewriter &rewriter) const override {
     if (op->getNumOperands() == 0 || op->getNumResults() != 1 ||
-        isa<RandomBitsOp, OptimizationBarrierOp, CustomCallLike>(op.getOperation()))
+        isa<RandomBitsOp, OptimizationBarrierOp, CustomCallLike>(op.getOperation()) ||
+        op->hasTrait<Collective>())
       return failure();
     RankedTensorType type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (!type || type.getNumElements() > kGreatestFold)

@@ -48,6 +48,8 @@ std::vector<OpRow> pointwise() {
   for (const char *op : {"neg", "abs", "sign"})
     rows.push_back(unary(op, kNumber));
   rows.push_back(unary("not", kBits));
+  rows.push_back(unary("all_reduce", kFloat)); // of a group of one
+  rows.push_back(unary("broadcast_from", kAny));
   rows.push_back({"is_finite", {"$S$T"}, {"$Si1"}, kFloat, "", kShapes});
   for (const char *op : {"add", "sub", "mul", "div", "rem", "max", "min"})
     rows.push_back(binary(op, kNumber));

@@ -299,28 +299,35 @@ static const accc_value peek_outputs[] = {OUT_LOSS, OUT_Y};
 static const accc_custom_call custom_call = {
     "acme::swish", "folder/libacme.so", 0, 0, 0, 0, NULL, NULL, NULL, NULL};
 
+/* Of a list of a table, the fields of an entry that count and point. */
+#define STEPS(list) .num_steps = COUNT(list##_steps), .steps = list##_steps
+#define BUFFERS(list) .num_buffers = COUNT(list##_buffers), .buffers = list##_buffers
+#define INPUTS(count, list) .num_inputs = count, .inputs = list
+#define OUTPUTS(count, list) .num_outputs = count, .outputs = list
+#define CALL_AND_ERROR(list)                                                                       \
+  .num_library_calls = 1, .library_calls = list, .num_errors = 1, .errors = errors
+
 static const accc_entry entries[] = {
-    {"train_step", ALL, ARENA_SIZE, 5, 2, 1, 1, COUNT(train_steps), COUNT(train_buffers), 5, 0,
-     train_inputs, train_outputs, calls, NULL, errors, train_steps, train_buffers},
-    {"grad_step", ALL, ARENA_SIZE, 4, 3, 1, 1, COUNT(grad_steps), COUNT(grad_buffers), 3, 0,
-     grad_inputs, grad_outputs, calls, NULL, errors, grad_steps, grad_buffers},
+    {"train_step", ALL, ARENA_SIZE, INPUTS(5, train_inputs), OUTPUTS(2, train_outputs),
+     CALL_AND_ERROR(calls), STEPS(train), BUFFERS(train), .num_launches = 5},
+    {"grad_step", ALL, ARENA_SIZE, INPUTS(4, grad_inputs), OUTPUTS(3, grad_outputs),
+     CALL_AND_ERROR(calls), STEPS(grad), BUFFERS(grad), .num_launches = 3},
 #ifdef SIZES
-    {"train_step", FEW, ARENA_SIZE, 5, 2, 1, 1, COUNT(few_train_steps), COUNT(few_train_buffers), 5,
-     0, few_train_inputs, train_outputs, few_calls, NULL, errors, few_train_steps,
-     few_train_buffers},
-    {"grad_step", FEW, ARENA_SIZE, 4, 3, 1, 1, COUNT(few_grad_steps), COUNT(few_grad_buffers), 3, 0,
-     few_grad_inputs, grad_outputs, few_calls, NULL, errors, few_grad_steps, few_grad_buffers},
+    {"train_step", FEW, ARENA_SIZE, INPUTS(5, few_train_inputs), OUTPUTS(2, train_outputs),
+     CALL_AND_ERROR(few_calls), STEPS(few_train), BUFFERS(few_train), .num_launches = 5},
+    {"grad_step", FEW, ARENA_SIZE, INPUTS(4, few_grad_inputs), OUTPUTS(3, grad_outputs),
+     CALL_AND_ERROR(few_calls), STEPS(few_grad), BUFFERS(few_grad), .num_launches = 3},
 #endif
-    {"apply_step", "", ARENA_SIZE, 3, 0, 0, 0, COUNT(apply_steps), COUNT(apply_buffers), 1, 0,
-     apply_inputs, NULL, NULL, NULL, NULL, apply_steps, apply_buffers},
-    {"eval_step", ALL, SMALL_ARENA_SIZE, 1, 1, 1, 0, COUNT(eval_steps), COUNT(eval_buffers), 1,
-     CUSTOM_CALLS, eval_inputs, eval_outputs, calls, &custom_call, NULL, eval_steps, eval_buffers},
+    {"apply_step", "", ARENA_SIZE, INPUTS(3, apply_inputs), STEPS(apply), BUFFERS(apply),
+     .num_launches = 1},
+    {"eval_step", ALL, SMALL_ARENA_SIZE, INPUTS(1, eval_inputs), OUTPUTS(1, eval_outputs),
+     .num_library_calls = 1, .library_calls = calls, .num_custom_calls = CUSTOM_CALLS,
+     .custom_calls = &custom_call, STEPS(eval), BUFFERS(eval), .num_launches = 1},
 #ifdef TWICE
-    {"apply_step", "", ARENA_SIZE, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,
-     NULL},
+    {"apply_step", "", ARENA_SIZE, .num_inputs = 0},
 #endif
-    {"peek", "", ARENA_SIZE, 0, 2, 0, 0, COUNT(peek_steps), COUNT(peek_buffers), 1, 0, NULL,
-     peek_outputs, NULL, NULL, NULL, peek_steps, peek_buffers}};
+    {"peek", "", ARENA_SIZE, OUTPUTS(2, peek_outputs), STEPS(peek), BUFFERS(peek),
+     .num_launches = 1}};
 
 #ifdef WRONG_TARGET
 #define TARGET "tpu"

@@ -84,6 +84,9 @@ private:
 /// Ancestors take the square of this in bits: 32 MiB. Longer entry points stay in order.
 constexpr size_t mostSteps = 1 << 14;
 
+/// Among the numbers of memories: what collectives work on beside their buffers.
+constexpr int theOthers = ACCC_STATUS + 1;
+
 } // namespace
 
 std::vector<std::vector<size_t>> stepsToWaitFor(const accc_entry &entry,
@@ -95,7 +98,8 @@ std::vector<std::vector<size_t>> stepsToWaitFor(const accc_entry &entry,
   size_t barrier = 0; // all from here on wait for the step before it, if any
   for (size_t i = 0; i < count; ++i) {
     const accc_step &step = entry.steps[i];
-    bool ordered = step.kind == ACCC_STEP_CHECK || step.kind == ACCC_STEP_CUSTOM_CALL;
+    bool ordered = step.kind == ACCC_STEP_CHECK || step.kind == ACCC_STEP_CUSTOM_CALL ||
+                   step.kind == ACCC_STEP_AGREE;
     if (count > mostSteps) {
       if (i)
         result[i] = {i - 1};
@@ -118,6 +122,8 @@ std::vector<std::vector<size_t>> stepsToWaitFor(const accc_entry &entry,
     }
     if (scratch[i] >= 0)
       memories[-1 - scratch[i]].access(0, 1, i, /*writes=*/true, found);
+    if (step.kind == ACCC_STEP_COLLECTIVE)
+      memories[theOthers].access(0, 1, i, /*writes=*/true, found);
     // The latest first: what it waits for is left out behind it.
     std::sort(found.rbegin(), found.rend());
     for (size_t before : found)
@@ -129,6 +135,22 @@ std::vector<std::vector<size_t>> stepsToWaitFor(const accc_entry &entry,
     std::reverse(result[i].begin(), result[i].end());
     if (ordered)
       barrier = i + 1;
+  }
+  return result;
+}
+
+std::vector<std::vector<size_t>> stepsBesideCollectives(const accc_entry &entry) {
+  auto result =
+      stepsToWaitFor(entry, std::vector<int>(static_cast<size_t>(entry.num_steps), /*none=*/-1));
+  auto isCollective = [&](size_t step) { return entry.steps[step].kind == ACCC_STEP_COLLECTIVE; };
+  std::optional<size_t> last; // that is none
+  for (size_t i = 0; i < result.size(); ++i) {
+    if (isCollective(i))
+      continue;
+    std::erase_if(result[i], [&](size_t before) { return !isCollective(before); });
+    if (last)
+      result[i].insert(std::upper_bound(result[i].begin(), result[i].end(), *last), *last);
+    last = i;
   }
   return result;
 }

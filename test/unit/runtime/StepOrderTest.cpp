@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "cuda/StepOrder.h"
+#include "core/StepOrder.h"
 
 #include <catch2/catch.hpp>
 
@@ -34,19 +34,20 @@ struct Entry {
     buffers.insert(buffers.end(), added.begin(), added.end());
     scratch.push_back(block);
   }
-  Waits waits() const {
+  accc_entry get() const {
     accc_entry entry{};
     entry.steps = steps.data();
     entry.num_steps = static_cast<int32_t>(steps.size());
     entry.buffers = buffers.data();
     entry.num_buffers = static_cast<int32_t>(buffers.size());
-    return stepsToWaitFor(entry, scratch);
+    return entry;
   }
+  Waits waits() const { return stepsToWaitFor(get(), scratch); }
 };
 
 } // namespace
 
-TEST_CASE("gpu step order: a step waits for what wrote its operands") {
+TEST_CASE("step order: a step waits for what wrote its operands") {
   Entry entry;
   entry.add({write(0)});
   entry.add({read(0), write(64)});  // two that read the same
@@ -55,7 +56,7 @@ TEST_CASE("gpu step order: a step waits for what wrote its operands") {
   CHECK(entry.waits() == Waits{{}, {0}, {0}, {1, 2}});
 }
 
-TEST_CASE("gpu step order: memory is written anew when all have read it") {
+TEST_CASE("step order: memory is written anew when all have read it") {
   Entry entry;
   entry.add({write(0, 256)});
   entry.add({read(0), write(256)});
@@ -68,7 +69,7 @@ TEST_CASE("gpu step order: memory is written anew when all have read it") {
   CHECK(entry.waits() == Waits{{}, {0}, {0}, {1, 2}, {0}, {0}, {3}, {4, 5, 6}});
 }
 
-TEST_CASE("gpu step order: memory is written in the order of the steps") {
+TEST_CASE("step order: memory is written in the order of the steps") {
   Entry entry;
   entry.add({write(0)});
   entry.add({write(32)});
@@ -77,7 +78,7 @@ TEST_CASE("gpu step order: memory is written in the order of the steps") {
   CHECK(entry.waits() == Waits{{}, {0}, {}, {1, 2}});
 }
 
-TEST_CASE("gpu step order: memories are apart") {
+TEST_CASE("step order: memories are apart") {
   Entry entry;
   entry.add({buffer(ACCC_WRITE, 0, 64, ACCC_OUTPUT)});
   entry.add({buffer(ACCC_WRITE, 1, 64, ACCC_OUTPUT)}); // number 1
@@ -87,7 +88,7 @@ TEST_CASE("gpu step order: memories are apart") {
   CHECK(entry.waits() == Waits{{}, {}, {}, {}, {0}});
 }
 
-TEST_CASE("gpu step order: what is waited for already is left out") {
+TEST_CASE("step order: what is waited for already is left out") {
   Entry entry;
   entry.add({write(0)});
   entry.add({read(0), write(64)});
@@ -95,8 +96,8 @@ TEST_CASE("gpu step order: what is waited for already is left out") {
   CHECK(entry.waits() == Waits{{}, {0}, {1}});
 }
 
-TEST_CASE("gpu step order: a check and a custom call part what is before and behind") {
-  accc_step_kind kind = GENERATE(ACCC_STEP_CHECK, ACCC_STEP_CUSTOM_CALL);
+TEST_CASE("step order: checks, custom calls and agreement part what is before and behind") {
+  accc_step_kind kind = GENERATE(ACCC_STEP_CHECK, ACCC_STEP_CUSTOM_CALL, ACCC_STEP_AGREE);
   Entry entry;
   entry.add({write(0)});
   entry.add({write(64)});
@@ -107,14 +108,40 @@ TEST_CASE("gpu step order: a check and a custom call part what is before and beh
   CHECK(entry.waits() == Waits{{}, {}, {0, 1}, {2}, {2}, {3, 4}});
 }
 
-TEST_CASE("gpu step order: calls with the same scratch run one after the other") {
+TEST_CASE("step order: calls with the same scratch run one after the other") {
   Entry entry;
   for (int block : {0, 1, 0, -1, 1})
     entry.add({write(64 * entry.steps.size())}, ACCC_STEP_LIBRARY_CALL, block);
   CHECK(entry.waits() == Waits{{}, {}, {0}, {}, {1}});
 }
 
-TEST_CASE("gpu step order: long entry points stay in order") {
+TEST_CASE("step order: collectives wait for each other, and for what they send") {
+  Entry entry;
+  entry.add({write(0)});
+  entry.add({read(0), write(64)}, ACCC_STEP_COLLECTIVE);
+  entry.add({write(128)});
+  entry.add({read(128), write(128)}, ACCC_STEP_COLLECTIVE); // in place
+  entry.add({write(192)});
+  entry.add({read(64), write(256)});
+  entry.add({write(128)});
+  CHECK(entry.waits() == Waits{{}, {0}, {}, {1, 2}, {}, {1}, {3}});
+}
+
+TEST_CASE("step order: collectives run beside steps that wait for each other") {
+  Entry entry;
+  entry.add({write(0)});
+  entry.add({read(0), write(64)}, ACCC_STEP_COLLECTIVE);
+  entry.add({write(128)});
+  entry.add({read(128), write(192)}, ACCC_STEP_COLLECTIVE);
+  entry.add({write(256)});
+  entry.add({read(192), write(320)});
+  entry.add({read(64), write(384)});
+  entry.add({}, ACCC_STEP_AGREE);
+  CHECK(stepsBesideCollectives(entry.get()) ==
+        Waits{{}, {0}, {0}, {1, 2}, {2}, {3, 4}, {1, 5}, {6}});
+}
+
+TEST_CASE("step order: long entry points stay in order") {
   Entry entry;
   for (uint64_t i = 0; i < (1 << 14) + 1; ++i)
     entry.add({write(64 * i)});

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fusion/Passes.h"
+#include "ir/prim/Prim.h"
+#include "support/SortBlock.h"
+#include "support/TensorBytes.h"
+#include "target/TargetedPass.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+namespace accc {
+#define GEN_PASS_DEF_COMBINECOLLECTIVESPASS
+#include "fusion/Passes.h.inc"
+} // namespace accc
+
+using namespace mlir;
+using namespace accc;
+
+namespace {
+/// The collectives of a block, and where it has what they send.
+class Combiner {
+public:
+  Combiner(Block &block, int64_t bucketBytes) : block(block), bucketBytes(bucketBytes) {
+    for (Operation &op : block.without_terminator())
+      position[&op] = static_cast<int64_t>(position.size());
+  }
+
+  void run() {
+    for (Operation *op : inOrderOfSending())
+      add(op);
+    for (Bucket &bucket : buckets)
+      combine(bucket);
+    sortBlock(block, ranks());
+  }
+
+private:
+  /// What becomes one collective: the ops and what they send.
+  struct Bucket {
+    SmallVector<Operation *> members;
+    int64_t bytes = 0;
+  };
+  /// What two collectives have in common that can become one: the op, the elements' type, and how
+  /// many collectives have to come before it. Those of one number do not wait for each other.
+  using Sort = std::tuple<OperationName, Type, int64_t>;
+
+  SmallVector<Operation *> inOrderOfSending();
+  void add(Operation *op);
+  void combine(Bucket &bucket);
+  int64_t readyAt(Value value) const;
+  int64_t readyAt(Operation *op) const;
+  DenseMap<Operation *, int64_t> ranks() const;
+
+  Block &block;
+  int64_t bucketBytes;
+  DenseMap<Operation *, int64_t> position;
+  DenseMap<Operation *, int64_t> depth; // collectives on the way to an op
+  std::vector<Bucket> buckets;
+  std::vector<std::pair<Sort, size_t>> open; // the last bucket of each sort
+};
+} // namespace
+
+static bool isCollective(Operation *op) { return op->hasTrait<Collective>(); }
+
+/// A place in its operand's memory: what is left of these ops outside of kernels.
+static bool isAlias(Operation *op) { return isa<prim::ReshapeOp, prim::SliceOp>(op); }
+
+/// The position of the op that computes the value, -1 for an argument.
+int64_t Combiner::readyAt(Value value) const {
+  Operation *op = value.getDefiningOp();
+  while (op && isAlias(op))
+    op = op->getOperand(0).getDefiningOp();
+  return op ? position.lookup(op) : -1;
+}
+
+int64_t Combiner::readyAt(Operation *op) const {
+  int64_t at = -1;
+  for (Value operand : op->getOperands())
+    at = std::max(at, readyAt(operand));
+  return at;
+}
+
+SmallVector<Operation *> Combiner::inOrderOfSending() {
+  SmallVector<Operation *> all;
+  for (Operation &op : block.without_terminator()) {
+    int64_t before = 0;
+    for (Value operand : op.getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        before = std::max(before, depth.lookup(producer) + isCollective(producer));
+    depth[&op] = before;
+    if (isCollective(&op))
+      all.push_back(&op);
+  }
+  auto order = [&](Operation *op) { return std::pair(readyAt(op), position.lookup(op)); };
+  llvm::sort(all, [&](Operation *a, Operation *b) { return order(a) < order(b); });
+  return all;
+}
+
+void Combiner::add(Operation *op) {
+  Sort sort(op->getName(), getElementTypeOrSelf(op->getOperand(0)), depth.lookup(op));
+  auto known = llvm::find_if(open, [&](const auto &each) { return each.first == sort; });
+  bool isFirst = known == open.end();
+  size_t &last = isFirst ? open.emplace_back(sort, buckets.size()).second : known->second;
+  if (isFirst || buckets[last].bytes >= bucketBytes) {
+    last = buckets.size();
+    buckets.emplace_back();
+  }
+  Bucket &bucket = buckets[last];
+  bucket.members.push_back(op);
+  for (Value operand : op->getOperands())
+    bucket.bytes += tensorBytes(operand);
+}
+
+void Combiner::combine(Bucket &bucket) {
+  Operation *last = bucket.members.back(); // to send
+  if (bucket.members.size() == 1)
+    return;
+  SmallVector<Value> inputs, outputs;
+  SmallVector<Location> locations;
+  for (Operation *op : bucket.members) {
+    llvm::append_range(inputs, op->getOperands());
+    llvm::append_range(outputs, op->getResults());
+    locations.push_back(op->getLoc());
+  }
+  OpBuilder b(last);
+  OperationState state(b.getFusedLoc(locations), last->getName());
+  state.addOperands(inputs);
+  state.addTypes(ValueRange(outputs).getTypes());
+  Operation *all = b.create(state);
+  position[all] = position.lookup(last);
+  for (auto [old, now] : llvm::zip_equal(outputs, all->getResults()))
+    old.replaceAllUsesWith(now);
+  for (Operation *op : bucket.members)
+    op->erase();
+}
+
+/// As things stand, but for collectives and places in memory: behind what computes these.
+DenseMap<Operation *, int64_t> Combiner::ranks() const {
+  DenseMap<Operation *, int64_t> ranks;
+  auto count = static_cast<int64_t>(position.size()) + 1;
+  for (Operation &op : block.without_terminator()) {
+    int64_t at = position.lookup(&op);
+    bool follows = isCollective(&op) || isAlias(&op);
+    ranks[&op] = follows ? readyAt(&op) * count + 1 + at : at * count;
+  }
+  return ranks;
+}
+
+namespace {
+struct CombineCollectivesPass
+    : TargetedPass<accc::impl::CombineCollectivesPassBase<CombineCollectivesPass>> {
+  using TargetedPass::TargetedPass;
+
+  void runOnOperation() override {
+    Block &block = getOperation().front();
+    if (llvm::any_of(block, [](Operation &op) { return isCollective(&op); }))
+      Combiner(block, getTarget().getBucketBytes()).run();
+  }
+};
+} // namespace

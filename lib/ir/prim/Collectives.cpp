@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/prim/Prim.h"
+
+using namespace mlir;
+using namespace accc;
+using namespace accc::prim;
+
+#define GET_OP_CLASSES
+#include "ir/prim/Collectives.cpp.inc"
+
+/// Of each input.
+static LogicalResult inferTypes(TypeRange inputs, SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, inputs);
+  return success();
+}
+
+// ---- all_reduce ----
+
+LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  return inferTypes(adaptor.getInputs().getTypes(), types);
+}
+
+// What is differentiated is the mean of the processes' losses.
+LogicalResult AllReduceOp::differentiate(Gradients &gradients) {
+  SmallVector<Value> cotangents;
+  for (Value output : getOutputs())
+    cotangents.push_back(gradients.of(output));
+  auto means = gradients.builder().create<AllReduceOp>(getLoc(), cotangents);
+  for (auto [input, mean] : llvm::zip_equal(getInputs(), means.getOutputs()))
+    gradients.add(input, mean);
+  return success();
+}
+
+LogicalResult AllReduceOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                    SmallVectorImpl<ReferenceArray> &results) {
+  llvm::append_range(results, operands);
+  return success();
+}
+
+// ---- broadcast_from ----
+
+LogicalResult BroadcastFromOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  return inferTypes(adaptor.getInputs().getTypes(), types);
+}
+
+LogicalResult BroadcastFromOp::evaluate(ArrayRef<ReferenceArray> operands,
+                                        SmallVectorImpl<ReferenceArray> &results) {
+  llvm::append_range(results, operands);
+  return success();
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the sessions of a group begin: with one model, and one state.
+#include "SessionImpl.h"
+#include "VariableOrder.h"
+#include "accc/checksum.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace accc {
+
+namespace {
+
+/// Collects what must be the same in all processes.
+class Fingerprint {
+public:
+  void add(std::string_view text) { bytes.append(text).push_back('\0'); }
+  void add(uint64_t number) {
+    bytes.append(reinterpret_cast<const char *>(&number), sizeof number);
+  }
+  uint64_t get() const {
+    Xxh64 hash;
+    hash.add(bytes.data(), bytes.size());
+    return hash.get();
+  }
+
+private:
+  std::string bytes;
+};
+
+bool isCollective(const accc_step &step) { return step.kind == ACCC_STEP_COLLECTIVE; }
+
+/// Of what is exchanged, and of the variables that are to stay equal. The code may be for another
+/// machine.
+uint64_t fingerprint(const Model &model) {
+  Fingerprint print;
+  print.add(model.description().manifest);
+  for (const accc_variable &variable : model.variables()) {
+    print.add(to_string(variable.tensor));
+    print.add(variable.tensor.name);
+    for (int64_t dimension : detail::orderOf(model.description(), model.code(), variable))
+      print.add(static_cast<uint64_t>(dimension));
+  }
+  for (const accc_entry &entry : model.entries()) {
+    print.add(entry.name);
+    print.add(entry.sizes);
+    for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps)))
+      for (int32_t i = 0; isCollective(step) && i < step.num_buffers; ++i) {
+        print.add(static_cast<uint64_t>(entry.collectives[step.index].kind));
+        print.add(static_cast<uint64_t>(entry.collectives[step.index].dtype));
+        print.add(entry.buffers[step.first_buffer + i].bytes);
+      }
+  }
+  return print.get();
+}
+
+/// Whether it is true in all processes, which all ask.
+bool isTrueForAll(Group &group, bool isTrue) {
+  int64_t others = isTrue ? 0 : 1;
+  group.sum(&others, 1, DType::i64);
+  return others == 0;
+}
+
+} // namespace
+
+bool Session::Impl::trainsTogether() const {
+  return std::ranges::any_of(model.entries(),
+                             [](const accc_entry &entry) { return entry.num_collectives != 0; });
+}
+
+void Session::Impl::requireGroupFits() const {
+  if (group && !trainsTogether())
+    throw Error(ErrorKind::usage, model.path() +
+                                      ": the session is given a group of processes, with which the "
+                                      "library exchanges nothing: compile it with --data-parallel");
+}
+
+void Session::Impl::shareState() {
+  if (!group || group->size() == 1)
+    return;
+  const uint64_t own = fingerprint(model);
+  uint64_t first = own;
+  group->broadcast(&first, sizeof first);
+  if (!isTrueForAll(*group, first == own))
+    throw Error(ErrorKind::usage,
+                model.path() + ": the processes of the group do not all run the same library, with "
+                               "code for the same kind of machine");
+  settle();
+  const bool isFirst = group->rank() == 0;
+  if (!isTrueForAll(*group, !isFirst || unset.empty())) {
+    if (isFirst)
+      requireValues();
+    throw Error(ErrorKind::usage,
+                model.path() + ": parameters of the first process of the group have no value yet");
+  }
+  constexpr uint64_t most = uint64_t(64) << 20;
+  std::vector<char> block(std::min(most, device->stateBytes()));
+  for (uint64_t begin = 0, end = device->stateBytes(); begin < end; begin += block.size()) {
+    const uint64_t bytes = std::min<uint64_t>(block.size(), end - begin);
+    device->readState(begin, block.data(), bytes);
+    group->broadcast(block.data(), bytes);
+    if (!isFirst)
+      device->writeState(begin, block.data(), bytes);
+  }
+  unset.clear();
+  sharesState = true;
+}
+
+} // namespace accc

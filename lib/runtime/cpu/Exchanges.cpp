@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Exchanges.h"
+
+#include "accc/error.h"
+#include "accc/model.h"
+#include "core/GroupMath.h"
+#include "core/StepOrder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace accc::detail {
+
+Exchanges::Exchanges(const accc_entry &entry, GroupThread *others)
+    : entry(entry), others(entry.num_collectives ? others : nullptr),
+      numbers(static_cast<size_t>(entry.num_steps)) {
+  if (this->others)
+    waitsFor = stepsBesideCollectives(entry);
+}
+
+void Exchanges::waitBefore(const accc_step &step) {
+  if (!others)
+    return;
+  uint64_t number = 0;
+  for (size_t before : waitsFor[static_cast<size_t>(&step - entry.steps)])
+    number = std::max(number, numbers[before]);
+  // Those of collectives come after each other by themselves.
+  if (number != 0 && step.kind != ACCC_STEP_COLLECTIVE)
+    others->waitFor(number);
+}
+
+void Exchanges::exchange(const accc_collective &collective, const std::vector<Piece> &pieces) {
+  const auto type = static_cast<DType>(collective.dtype);
+  for (const Piece &piece : pieces) {
+    if (collective.kind == ACCC_BROADCAST) {
+      if (piece.to != piece.from)
+        std::memcpy(piece.to, piece.from, piece.bytes);
+      others->group.broadcast(piece.to, piece.bytes);
+      continue;
+    }
+    const size_t count = piece.bytes / size_of(type);
+    scale(piece.to, piece.from, count, type, 1.0 / others->group.size());
+    others->group.sum(piece.to, count, type);
+  }
+}
+
+void Exchanges::start(const accc_step &step, char *const *buffers) {
+  const int32_t count = step.num_buffers / 2;
+  std::vector<Piece> pieces;
+  for (int32_t i = 0; i < count; ++i)
+    if (uint64_t bytes = entry.buffers[step.first_buffer + i].bytes)
+      pieces.push_back({buffers[i], buffers[count + i], bytes});
+  if (!others) {
+    for (const Piece &piece : pieces)
+      if (piece.to != piece.from)
+        std::memcpy(piece.to, piece.from, piece.bytes);
+    return;
+  }
+  const accc_collective &collective = entry.collectives[step.index];
+  last = others->start(
+      [this, &collective, pieces = std::move(pieces)] { exchange(collective, pieces); });
+  numbers[static_cast<size_t>(&step - entry.steps)] = last;
+}
+
+void Exchanges::finish() {
+  if (others && last)
+    others->waitFor(last);
+}
+
+bool Exchanges::agree(bool couldGoOn) {
+  if (!others)
+    return couldGoOn;
+  int64_t stopped = couldGoOn ? 0 : 1;
+  others->waitFor(others->start([&] { others->group.sum(&stopped, 1, DType::i64); }));
+  return stopped == 0;
+}
+
+} // namespace accc::detail

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `--data-parallel`: several processes train one model, each on rows of its own. What a step leaves
+// in a variable is the same in all of them.
+#ifndef ACCC_TRAINING_PARALLEL_DATAPARALLEL_H
+#define ACCC_TRAINING_PARALLEL_DATAPARALLEL_H
+
+#include "training/optimizer/ApplyOptimizer.h"
+
+namespace accc {
+
+/// The gradients that an optimizer is given become their means over the processes.
+void averageGradients(StepFunction step, llvm::MutableArrayRef<TrainedParameter> trained);
+
+/// So does the loss of a step that trains.
+void averageLoss(StepFunction step);
+
+/// What the model itself leaves in variables, such as running statistics, becomes what the first
+/// process has of it.
+void shareUpdates(StepFunction step);
+
+} // namespace accc
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: accc-opt --form-fusions --combine-collectives %s | FileCheck %s
+
+// Gradients are sent together, as soon as the last of them is there, and before what follows that.
+// CHECK-LABEL: @bucket
+// CHECK: %[[B:.*]] = prim.dot_general
+// CHECK-NEXT: %[[A:.*]] = prim.dot_general
+// CHECK-NEXT: %[[R:.*]]:2 = prim.all_reduce %[[B]], %[[A]]
+// CHECK-NEXT: prim.fusion loop "exp"
+// CHECK: prim.fusion loop "neg"(%[[R]]#1)
+// CHECK: prim.fusion loop "neg"(%[[R]]#0)
+func.func @bucket(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %b = prim.dot_general %x, %y {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a = prim.dot_general %b, %y {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %e = prim.exp %a : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %ra = prim.all_reduce %a : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %na = prim.neg %ra : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %rb = prim.all_reduce %b : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %nb = prim.neg %rb : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %e, %na, %nb : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// Not together: other types of elements, another collective, one that needs the other.
+// CHECK-LABEL: @apart
+// CHECK-DAG: prim.all_reduce %arg0 : (tensor<4xf32>)
+// CHECK-DAG: prim.all_reduce %arg1 : (tensor<4xf64>)
+// CHECK-DAG: prim.broadcast_from %arg2
+// CHECK: prim.all_reduce %{{.*}} : (tensor<4xf32>)
+func.func @apart(%a: tensor<4xf32>, %b: tensor<4xf64>, %c: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf64>, tensor<4xf32>) {
+  %0 = prim.all_reduce %a : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = prim.all_reduce %b : (tensor<4xf64>) -> tensor<4xf64>
+  %2 = prim.broadcast_from %c : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = prim.all_reduce %0 : (tensor<4xf32>) -> tensor<4xf32>
+  return %3, %1, %2 : tensor<4xf32>, tensor<4xf64>, tensor<4xf32>
+}
+
+// A bucket is full at 25 MiB.
+// CHECK-LABEL: @full
+// CHECK: prim.all_reduce %arg0, %arg1 :
+// CHECK: prim.all_reduce %arg2 :
+func.func @full(%a: tensor<4194304xf32>, %b: tensor<4194304xf32>, %c: tensor<4xf32>) -> (tensor<4194304xf32>, tensor<4194304xf32>, tensor<4xf32>) {
+  %0 = prim.all_reduce %a : (tensor<4194304xf32>) -> tensor<4194304xf32>
+  %1 = prim.all_reduce %b : (tensor<4194304xf32>) -> tensor<4194304xf32>
+  %2 = prim.all_reduce %c : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1, %2 : tensor<4194304xf32>, tensor<4194304xf32>, tensor<4xf32>
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Trains with --data-parallel in groups of threads. With one batch for all, a power of two of them
+// does, to the bit, what one does alone: x / n is exact. With batches of their own all end with the
+// same bits. What fails in one changes nothing in any.
+//
+//   together LIBRARY.so PLAIN.so OTHER.so BATCH.safetensors LEARNING_RATE
+//
+// PLAIN is compiled without --data-parallel, OTHER with another optimizer.
+#include <accc/accc.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+
+using accc::Tensor;
+using accc::TensorMap;
+using accc::Trainer;
+
+static std::atomic<int> wrong = 0;
+
+static void expect(bool holds, const std::string &what) {
+  if (holds)
+    return;
+  std::printf("%s\n", what.c_str());
+  ++wrong;
+}
+
+static bool equal(const TensorMap &a, const TensorMap &b) {
+  if (a.size() != b.size())
+    return false;
+  for (const auto &[name, tensor] : a) {
+    auto other = b.find(name);
+    if (other == b.end() || tensor.size_bytes() != other->second.size_bytes() ||
+        std::memcmp(tensor.raw(), other->second.raw(), tensor.size_bytes()) != 0)
+      return false;
+  }
+  return true;
+}
+
+static TensorMap variables(Trainer &trainer) {
+  TensorMap result;
+  for (const accc_variable &variable : trainer.model().variables())
+    result.emplace(variable.tensor.name, trainer.parameter(variable.tensor.name).clone());
+  return result;
+}
+
+static TensorMap gradientsOf(const accc::Result &result) {
+  TensorMap gradients;
+  for (const auto &[name, tensor] : result.tensors())
+    if (name.starts_with("grad."))
+      gradients.emplace(name, tensor.clone());
+  return gradients;
+}
+
+/// The error of a call, empty where there is none.
+static std::string errorOf(const std::function<void()> &call) {
+  try {
+    call();
+  } catch (const accc::Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+class Tests {
+public:
+  Tests(char **arguments)
+      : library(arguments[1]), plain(arguments[2]), other(arguments[3]),
+        batch(accc::load_safetensors(arguments[4])),
+        rate(static_cast<float>(std::atof(arguments[5]))) {}
+
+  void run() {
+    bool matters = !equal(after(library, batch, 0, steps), after(library, batch, 1, steps));
+    TensorMap alone = after(library, batch, seed, steps);
+    expect(equal(alone, after(plain, batch, seed, steps)),
+           "without a group, the library does not train as without the option");
+    // What draws random numbers draws others in each.
+    if (!matters) {
+      for (int ranks : {2, 4})
+        checkEqualBatches(ranks, alone);
+    }
+    checkOwnBatches();
+    checkSeeds();
+    checkBadData();
+    checkLibraries();
+    checkSharing();
+  }
+
+private:
+  static constexpr int steps = 4, seed = 7;
+
+  accc::TrainerOptions options(std::shared_ptr<accc::Group> group = nullptr,
+                               int64_t from = seed) const {
+    return {.learning_rate = rate, .seed = from, .threads = 1, .group = std::move(group)};
+  }
+
+  TensorMap after(const std::string &path, const TensorMap &given, int64_t from, int count) const {
+    Trainer trainer(accc::Model::load(path), options(nullptr, from));
+    for (int i = 0; i < count; ++i)
+      trainer.step(given);
+    return variables(trainer);
+  }
+
+  /// Rows in another order, or an element changed.
+  TensorMap batchOf(int rank) const {
+    TensorMap own;
+    for (const auto &[name, tensor] : batch) {
+      own.emplace(name, tensor.clone());
+      if (tensor.dtype() == accc::DType::f32)
+        for (float &value : own.at(name).data<float>())
+          value *= 1.0f + 0.25f * static_cast<float>(rank);
+    }
+    return own;
+  }
+
+  template <typename Work> static void runAll(int ranks, Work work) {
+    std::vector<std::thread> threads;
+    for (auto &group : accc::thread_groups(ranks))
+      threads.emplace_back([&, group = std::move(group)]() mutable {
+        try {
+          work(std::move(group));
+        } catch (const accc::Error &error) {
+          expect(false, error.what());
+        }
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+
+  void checkEqualBatches(int ranks, const TensorMap &alone) {
+    runAll(ranks, [&](std::shared_ptr<accc::Group> group) {
+      const int rank = group->rank();
+      Trainer whole(accc::Model::load(library), options(group));
+      if (rank) // the first process's state counts
+        for (auto &[name, tensor] : variables(whole))
+          if (tensor.dtype() == accc::DType::f32)
+            whole.set_parameter(name, Tensor(tensor.dtype(), tensor.shape()));
+      for (int i = 0; i < steps; ++i)
+        whole.step(batch);
+      expect(equal(variables(whole), alone), "rank " + std::to_string(rank) + " of " +
+                                                 std::to_string(ranks) +
+                                                 " does not train as one alone");
+    });
+    runAll(ranks, [&](std::shared_ptr<accc::Group> group) {
+      const int rank = group->rank();
+      Trainer parts(accc::Model::load(library), options(group));
+      for (int i = 0; i < steps; ++i)
+        parts.apply_step(parts.grad_step(batch));
+      expect(equal(variables(parts), alone),
+             "rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
+                 ": grad_step and apply_step do not train as one alone");
+    });
+  }
+
+  void checkOwnBatches() {
+    constexpr int ranks = 3;
+    std::vector<TensorMap> ends(ranks), halfway(ranks);
+    std::vector<float> losses(ranks);
+    runAll(ranks, [&](std::shared_ptr<accc::Group> group) {
+      const auto rank = static_cast<size_t>(group->rank());
+      Trainer trainer(accc::Model::load(library), options(group));
+      const TensorMap own = batchOf(group->rank());
+      trainer.grad_step(own); // running statistics
+      halfway[rank] = variables(trainer);
+      for (int i = 0; i < steps; ++i)
+        losses[rank] = trainer.step(own).loss();
+      trainer.apply_step(trainer.grad_step(own));
+      ends[rank] = variables(trainer);
+    });
+    for (size_t rank = 1; rank < ranks; ++rank) {
+      expect(equal(halfway[rank], halfway[0]), "grad_step leaves processes with other buffers");
+      expect(equal(ends[rank], ends[0]), "processes end with other bits");
+      expect(std::memcmp(&losses[rank], &losses[0], sizeof(float)) == 0, // a NaN, too
+             "the loss is not that of all");
+    }
+    expect(!equal(ends[0], halfway[0]), "nothing was trained");
+  }
+
+  /// Each draws its own numbers, those of a process alone with seed + rank; what is exchanged is
+  /// their mean.
+  void checkSeeds() {
+    runAll(2, [&](std::shared_ptr<accc::Group> group) {
+      const int rank = group->rank();
+      Trainer together(accc::Model::load(library), options(group));
+      Trainer alone(accc::Model::load(library), options(nullptr, seed + rank));
+      expect(equal(gradientsOf(together.grad_step(batch)), gradientsOf(alone.grad_step(batch))),
+             "rank " + std::to_string(rank) + " does not draw the numbers of its own seed");
+    });
+  }
+
+  void checkBadData() {
+    auto target = batch.find("target");
+    if (target == batch.end() || target->second.dtype() != accc::DType::i64)
+      return;
+    constexpr int ranks = 3;
+    std::vector<TensorMap> ends(ranks);
+    runAll(ranks, [&](std::shared_ptr<accc::Group> group) {
+      const auto rank = static_cast<size_t>(group->rank());
+      Trainer trainer(accc::Model::load(library), options(group));
+      const TensorMap own = batchOf(group->rank());
+      trainer.step(own);
+      const TensorMap before = variables(trainer);
+      const int64_t count = trainer.step_count();
+      TensorMap bad = own;
+      bad.at("target") = target->second.clone();
+      bad.at("target").data<int64_t>()[0] = 1000000;
+      std::string error = errorOf([&] { trainer.step(rank == 1 ? bad : own).wait(); });
+      expect(error.find(rank == 1 ? "1000000"
+                                  : "another process of the group could not take this step") !=
+                 std::string::npos,
+             "rank " + std::to_string(rank) + " says of bad data in rank 1: " + error);
+      expect(equal(variables(trainer), before), "a step that failed changed something");
+      expect(trainer.step_count() == count, "a step that failed counts");
+      for (int i = 1; i < steps; ++i)
+        trainer.step(own);
+      ends[rank] = variables(trainer);
+    });
+    expect(equal(ends[1], ends[0]) && equal(ends[2], ends[0]),
+           "after a step that failed processes train apart");
+  }
+
+  void checkLibraries() {
+    runAll(2, [&](std::shared_ptr<accc::Group> group) {
+      const bool isOther = group->rank() == 1;
+      Trainer trainer(accc::Model::load(isOther ? other : library), options(group));
+      std::string error = errorOf([&] { trainer.step(batch); });
+      expect(error.find("do not all run the same library") != std::string::npos,
+             "other libraries: " + error);
+    });
+    std::string error = errorOf(
+        [&] { Trainer(accc::Model::load(plain), options(accc::thread_groups(1).front())); });
+    expect(error.find("compile it with --data-parallel") != std::string::npos,
+           "a group and a library that exchanges nothing: " + error);
+  }
+
+  void checkSharing() {
+    std::vector<TensorMap> found(2);
+    runAll(2, [&](std::shared_ptr<accc::Group> group) {
+      const auto rank = static_cast<size_t>(group->rank());
+      Trainer trainer(accc::Model::load(library), options(group));
+      trainer.step(batch);
+      if (rank == 0)
+        for (auto &[name, tensor] : variables(trainer))
+          if (tensor.dtype() == accc::DType::f32)
+            trainer.set_parameter(name, Tensor(tensor.dtype(), tensor.shape()));
+      trainer.session().share_state();
+      found[rank] = variables(trainer);
+    });
+    expect(equal(found[0], found[1]), "share_state leaves processes with other bits");
+  }
+
+  const std::string library, plain, other;
+  const TensorMap batch;
+  const float rate;
+};
+
+int main(int argc, char **argv) {
+  if (argc != 6)
+    return 2;
+  try {
+    Tests(argv).run();
+  } catch (const accc::Error &error) {
+    std::printf("%s\n", error.what());
+    return 1;
+  }
+  return wrong ? 1 : 0;
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles a golden model with --data-parallel, and trains it in groups of threads (together.cpp).
+
+    together.py ACCC TOGETHER MODEL.onnx [OPTION of accc compile...]
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from train import SECONDS, accc, compile_options
+
+model = pathlib.Path(sys.argv[3])
+meta = json.loads((model.parent / "meta.json").read_text())
+options = compile_options(meta, model.name)
+command = ["compile", model, *options, *sys.argv[4:]]
+others = [*options]
+others[others.index("--optimizer") + 1] = "adagrad"
+with tempfile.TemporaryDirectory() as name:
+    library, plain, other = (pathlib.Path(name) / file for file in ("library.so", "plain.so", "other.so"))
+    accc(*command, "-o", library, "--data-parallel")
+    accc(*command, "-o", plain)
+    accc("compile", model, *others, *sys.argv[4:], "-o", other, "--data-parallel")
+    inputs = model.parent / "inputs.safetensors"
+    program = [sys.argv[2], library, plain, other, inputs, str(meta["lr"])]
+    sys.exit(subprocess.run(program, timeout=SECONDS).returncode)

@@ -259,7 +259,7 @@ Training accc::test::train(const TrainedModel &model) {
   if (training.error.empty()) {
     // The stand-in for a GPU tells of every read of memory that nobody has written.
     Setting poison("ACCC_POISON", testsCuda() ? "0" : "1");
-    training.library = traceLibrary(library, *trainable, start, model.steps, 1, training.error);
+    training.library = traceLibrary(library, *trainable, start, model.steps, 1, 1, training.error);
   }
   llvm::sys::fs::remove(library);
   return training;

@@ -41,6 +41,8 @@ CaseOptions CaseOptions::of(ModuleOp module) {
     options.seed = seed.getInt();
   if (auto threads = module->getAttrOfType<IntegerAttr>("random.threads"))
     options.threads = static_cast<int>(threads.getInt());
+  if (auto ranks = module->getAttrOfType<IntegerAttr>("random.ranks"))
+    options.ranks = static_cast<int>(ranks.getInt());
   options.memory = numberOf(module, "random.memory", options.memory);
   return options;
 }
@@ -62,6 +64,8 @@ void CaseOptions::write(ModuleOp module) const {
   module->setAttr("random.target_high", b.getF64FloatAttr(targetHigh));
   module->setAttr("random.seed", b.getI64IntegerAttr(seed));
   module->setAttr("random.threads", b.getI64IntegerAttr(threads));
+  if (ranks != 0)
+    module->setAttr("random.ranks", b.getI64IntegerAttr(ranks));
   if (memory != 0)
     module->setAttr("random.memory", b.getF64FloatAttr(memory));
 }

@@ -40,6 +40,7 @@ CompileOptions optionsOf(const CaseOptions &options) {
   if (!options.optimizer.empty())
     result.optimizers = {options.optimizer};
   result.lossScale = options.lossScale;
+  result.dataParallel = options.ranks != 0;
   result.freeze = options.freeze;
   const char *target = std::getenv("ACCC_TEST_TARGET");
   bool cuda = target && StringRef(target) == "cuda";
@@ -337,8 +338,11 @@ bool Checker::compile() {
 
 void Checker::checkLibrary() {
   std::string error;
-  Trace trace =
-      traceLibrary(library.str().str(), *trainable, start, kSteps, options.threads, error);
+  // Threads on the stand-in for a GPU's driver, which takes one call at a time, wait for each
+  // other.
+  bool isAlone = compileOptions.targets.front() == "cuda";
+  Trace trace = traceLibrary(library.str().str(), *trainable, start, kSteps, options.threads,
+                             isAlone ? 1 : std::max(options.ranks, 1), error);
   llvm::sys::fs::remove(library);
   if (!error.empty()) {
     fail("a run fails", error);

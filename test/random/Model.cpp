@@ -293,6 +293,8 @@ OwningOpRef<ModuleOp> accc::test::randomModel(MLIRContext *context, uint64_t see
     options.lossScale =
         random.pick<const char *>({"dynamic", "dynamic,init_scale=4,growth_interval=1",
                                    "dynamic,init_scale=8e37", "fixed=8"});
+  if (!options.optimizer.empty() && random.chance(0.2))
+    options.ranks = static_cast<int>(random.between(1, 4));
   OwningOpRef<ModuleOp> module = sketch.finish();
   options.write(*module);
   return module;

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <thread>
 
 using namespace mlir;
 using namespace accc;
@@ -102,8 +104,8 @@ namespace {
 /// The entry points of a library, as numbers of the reference.
 class LibraryCaller {
 public:
-  LibraryCaller(const Model &model, int threads, const TensorMap &inputs)
-      : session(model, {.threads = threads}), inputs(inputs) {}
+  LibraryCaller(const Model &model, const SessionOptions &options, const TensorMap &inputs)
+      : session(model, options), inputs(inputs) {}
 
   Result call(func::FuncOp function, const std::string &prefix, Trace &trace,
               const Result *more = nullptr) {
@@ -133,10 +135,31 @@ private:
 };
 } // namespace
 
-Trace accc::test::traceLibrary(const std::string &path, ModuleOp trainable, const Values &start,
-                               int steps, int threads, std::string &error) {
+/// What one of a group computes, or alone.
+static Trace traceOne(const Model &model, ModuleOp trainable, const TensorMap &inputs, int steps,
+                      const SessionOptions &options, std::string &error) {
   Trace trace;
   auto entry = [&](StringRef name) { return trainable.lookupSymbol<func::FuncOp>(name); };
+  try {
+    LibraryCaller apart(model, options, inputs);
+    Result gradients = apart.call(entry("grad_step"), "grad_step", trace);
+    if (func::FuncOp apply = entry("apply_step"))
+      apart.call(apply, "apply_step", trace, &gradients);
+    LibraryCaller(model, options, inputs).call(entry("eval_step"), "eval_step", trace);
+    LibraryCaller together(model, options, inputs);
+    if (func::FuncOp train = entry("train_step"))
+      for (int64_t step = 0; step < steps; ++step) {
+        together.setStep(step);
+        together.call(train, trainStepName(step), trace);
+      }
+  } catch (const std::exception &caught) { // as code without RTTI must
+    error = caught.what();
+  }
+  return trace;
+}
+
+Trace accc::test::traceLibrary(const std::string &path, ModuleOp trainable, const Values &start,
+                               int steps, int threads, int ranks, std::string &error) {
   TensorMap inputs;
   for (auto function : trainable.getOps<func::FuncOp>())
     for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
@@ -147,23 +170,33 @@ Trace accc::test::traceLibrary(const std::string &path, ModuleOp trainable, cons
         inputs.insert_or_assign(
             name, toTensor(start.at(name), cast<RankedTensorType>(function.getArgumentTypes()[i])));
     }
+  std::optional<Model> model;
   try {
-    Model model = Model::load(path);
-    LibraryCaller apart(model, threads, inputs);
-    Result gradients = apart.call(entry("grad_step"), "grad_step", trace);
-    if (func::FuncOp apply = entry("apply_step"))
-      apart.call(apply, "apply_step", trace, &gradients);
-    LibraryCaller(model, threads, inputs).call(entry("eval_step"), "eval_step", trace);
-    LibraryCaller together(model, threads, inputs);
-    if (func::FuncOp train = entry("train_step"))
-      for (int64_t step = 0; step < steps; ++step) {
-        together.setStep(step);
-        together.call(train, trainStepName(step), trace);
-      }
-  } catch (const std::exception &caught) { // as code without RTTI must
+    model = Model::load(path);
+  } catch (const std::exception &caught) {
     error = caught.what();
+    return {};
   }
-  return trace;
+  if (ranks == 1)
+    return traceOne(*model, trainable, inputs, steps, {.threads = threads}, error);
+  std::vector<Trace> traces(static_cast<size_t>(ranks));
+  std::vector<std::string> errors(traces.size());
+  std::vector<std::thread> running;
+  for (std::shared_ptr<Group> &group : thread_groups(ranks))
+    running.emplace_back([&, group = std::move(group)]() mutable {
+      auto rank = static_cast<size_t>(group->rank());
+      SessionOptions options{.threads = threads, .group = std::move(group)};
+      traces[rank] = traceOne(*model, trainable, inputs, steps, options, errors[rank]);
+    });
+  for (std::thread &thread : running)
+    thread.join();
+  for (size_t rank = 0; rank < traces.size() && error.empty(); ++rank) {
+    error = errors[rank];
+    for (const auto &[key, array] : traces[rank])
+      if (error.empty() && distance(array, traces.front()[key]) != 0)
+        error = "rank " + std::to_string(rank) + " has another " + key;
+  }
+  return std::move(traces.front());
 }
 
 double accc::test::distance(const ReferenceArray &a, const ReferenceArray &b) {

@@ -27,10 +27,11 @@ Values firstValues(mlir::ModuleOp trainable, Values arguments, const CaseOptions
 mlir::FailureOr<Trace> traceModule(mlir::ModuleOp module, const Values &start, int steps,
                                    const Interpreter &interpreter);
 
-/// Runs a library that was compiled from `trainable`, a module of entry points. `error` says why it
-/// could not.
+/// Runs a library that was compiled from `trainable`, a module of entry points, in a group of
+/// `ranks` that all have the same data. `error` says why it could not, or that not all have the
+/// same numbers.
 Trace traceLibrary(const std::string &path, mlir::ModuleOp trainable, const Values &start,
-                   int steps, int threads, std::string &error);
+                   int steps, int threads, int ranks, std::string &error);
 
 /// ||a - b|| / ||b||; infinite where a number is not finite and the other is not the same.
 double distance(const ReferenceArray &a, const ReferenceArray &b);

@@ -12,6 +12,10 @@
 
 namespace accc::detail {
 
+/// So many bytes of tensors travel as one message: to start another would take longer than to copy
+/// them.
+static constexpr uint64_t mostTogether = uint64_t(1) << 20;
+
 Exchanges::Exchanges(const accc_entry &entry, GroupThread *others)
     : entry(entry), others(entry.num_collectives ? others : nullptr),
       numbers(static_cast<size_t>(entry.num_steps)) {
@@ -30,18 +34,39 @@ void Exchanges::waitBefore(const accc_step &step) {
     others->waitFor(number);
 }
 
-void Exchanges::exchange(const accc_collective &collective, const std::vector<Piece> &pieces) {
+void Exchanges::exchange(const accc_collective &collective, const Piece &piece) {
+  if (collective.kind == ACCC_BROADCAST) {
+    if (piece.to != piece.from)
+      std::memcpy(piece.to, piece.from, piece.bytes);
+    return others->group.broadcast(piece.to, piece.bytes);
+  }
   const auto type = static_cast<DType>(collective.dtype);
-  for (const Piece &piece : pieces) {
-    if (collective.kind == ACCC_BROADCAST) {
-      if (piece.to != piece.from)
-        std::memcpy(piece.to, piece.from, piece.bytes);
-      others->group.broadcast(piece.to, piece.bytes);
-      continue;
+  const size_t count = piece.bytes / size_of(type);
+  scale(piece.to, piece.from, count, type, 1.0 / others->group.size());
+  others->group.sum(piece.to, count, type);
+}
+
+void Exchanges::exchange(const accc_collective &collective, std::span<const Piece> pieces) {
+  while (!pieces.empty()) {
+    size_t count = 1;
+    uint64_t bytes = pieces[0].bytes;
+    while (count < pieces.size() && bytes + pieces[count].bytes <= mostTogether)
+      bytes += pieces[count++].bytes;
+    if (count == 1) {
+      exchange(collective, pieces[0]);
+    } else {
+      message.resize(std::max<size_t>(message.size(), bytes));
+      char *at = message.data();
+      for (const Piece &piece : pieces.first(count))
+        at = std::copy_n(piece.from, piece.bytes, at);
+      exchange(collective, {message.data(), message.data(), bytes});
+      at = message.data();
+      for (const Piece &piece : pieces.first(count)) {
+        std::memcpy(piece.to, at, piece.bytes);
+        at += piece.bytes;
+      }
     }
-    const size_t count = piece.bytes / size_of(type);
-    scale(piece.to, piece.from, count, type, 1.0 / others->group.size());
-    others->group.sum(piece.to, count, type);
+    pieces = pieces.subspan(count);
   }
 }
 
@@ -59,7 +84,7 @@ void Exchanges::start(const accc_step &step, char *const *buffers) {
   }
   const accc_collective &collective = entry.collectives[step.index];
   last = others->start(
-      [this, &collective, pieces = std::move(pieces)] { exchange(collective, pieces); });
+      [this, &collective, pieces = std::move(pieces)] { exchange(collective, std::span(pieces)); });
   numbers[static_cast<size_t>(&step - entry.steps)] = last;
 }
 

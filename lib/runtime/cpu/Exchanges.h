@@ -7,6 +7,7 @@
 #include "accc/abi.h"
 #include "core/GroupThread.h"
 
+#include <span>
 #include <vector>
 
 namespace accc::detail {
@@ -30,13 +31,15 @@ private:
     char *from, *to;
     uint64_t bytes;
   };
-  void exchange(const accc_collective &collective, const std::vector<Piece> &pieces);
+  void exchange(const accc_collective &collective, const Piece &piece);
+  void exchange(const accc_collective &collective, std::span<const Piece> pieces);
 
   const accc_entry &entry;
   GroupThread *others;
   std::vector<std::vector<size_t>> waitsFor; // stepsBesideCollectives
   std::vector<uint64_t> numbers;             // by step: of what was started last, 0: nothing
   uint64_t last = 0;
+  std::vector<char> message; // several tensors
 };
 
 } // namespace accc::detail

@@ -85,6 +85,20 @@ static void run(char **arguments) {
   }
   if (rank == 0)
     trainer.save(arguments[4]);
+  // What one sends in train_step is not what another sends in grad_step. Nobody goes on after that.
+  before = hashOf(trainer);
+  std::string error;
+  try {
+    if (rank == 1)
+      trainer.grad_step(batch).wait();
+    else
+      trainer.step(batch).wait();
+  } catch (const accc::Error &caught) {
+    error = caught.what();
+  }
+  expect(error.find("that exchange other tensors") != std::string::npos,
+         "other entry points: " + error);
+  expect(hashOf(trainer) == before, "a step that does not fit changed something");
 }
 
 int main(int argc, char **argv) {

@@ -87,6 +87,7 @@ public:
     checkSeeds();
     checkBadData();
     checkLibraries();
+    checkEntries();
     checkSharing();
   }
 
@@ -235,6 +236,26 @@ private:
         [&] { Trainer(accc::Model::load(plain), options(accc::thread_groups(1).front())); });
     expect(error.find("compile it with --data-parallel") != std::string::npos,
            "a group and a library that exchanges nothing: " + error);
+  }
+
+  /// What one sends in train_step is not what another sends in apply_step.
+  void checkEntries() {
+    runAll(2, [&](std::shared_ptr<accc::Group> group) {
+      const int rank = group->rank();
+      Trainer trainer(accc::Model::load(library), options(group));
+      const TensorMap gradients = gradientsOf(trainer.grad_step(batch));
+      const TensorMap before = variables(trainer);
+      std::string error = errorOf([&] {
+        if (rank)
+          trainer.apply_step(gradients).wait();
+        else
+          trainer.step(batch).wait();
+      });
+      expect(error.find("run entry points, or sizes of one, that exchange other tensors") !=
+                 std::string::npos,
+             "other entry points: " + error);
+      expect(equal(variables(trainer), before), "a step that does not fit changed something");
+    });
   }
 
   void checkSharing() {

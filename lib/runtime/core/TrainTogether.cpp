@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How the sessions of a group begin: with one model, and one state.
+#include "Agreement.h"
 #include "SessionImpl.h"
 #include "VariableOrder.h"
 #include "accc/checksum.h"
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 
 namespace accc {
 
@@ -30,8 +30,6 @@ private:
   std::string bytes;
 };
 
-bool isCollective(const accc_step &step) { return step.kind == ACCC_STEP_COLLECTIVE; }
-
 /// Of what is exchanged, and of the variables that are to stay equal. The code may be for another
 /// machine.
 uint64_t fingerprint(const Model &model) {
@@ -46,21 +44,9 @@ uint64_t fingerprint(const Model &model) {
   for (const accc_entry &entry : model.entries()) {
     print.add(entry.name);
     print.add(entry.sizes);
-    for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps)))
-      for (int32_t i = 0; isCollective(step) && i < step.num_buffers; ++i) {
-        print.add(static_cast<uint64_t>(entry.collectives[step.index].kind));
-        print.add(static_cast<uint64_t>(entry.collectives[step.index].dtype));
-        print.add(entry.buffers[step.first_buffer + i].bytes);
-      }
+    print.add(detail::fingerprintOf(entry));
   }
   return print.get();
-}
-
-/// Whether it is true in all processes, which all ask.
-bool isTrueForAll(Group &group, bool isTrue) {
-  int64_t others = isTrue ? 0 : 1;
-  group.sum(&others, 1, DType::i64);
-  return others == 0;
 }
 
 } // namespace
@@ -80,16 +66,13 @@ void Session::Impl::requireGroupFits() const {
 void Session::Impl::shareState() {
   if (!group || group->size() == 1)
     return;
-  const uint64_t own = fingerprint(model);
-  uint64_t first = own;
-  group->broadcast(&first, sizeof first);
-  if (!isTrueForAll(*group, first == own))
+  if (!detail::isSameForAll(*group, fingerprint(model)))
     throw Error(ErrorKind::usage,
                 model.path() + ": the processes of the group do not all run the same library, with "
                                "code for the same kind of machine");
   settle();
   const bool isFirst = group->rank() == 0;
-  if (!isTrueForAll(*group, !isFirst || unset.empty())) {
+  if (!detail::isTrueForAll(*group, !isFirst || unset.empty())) {
     if (isFirst)
       requireValues();
     throw Error(ErrorKind::usage,

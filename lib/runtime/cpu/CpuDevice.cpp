@@ -183,6 +183,7 @@ char *const *CpuEntry::addresses(const accc_step &step) {
 
 int64_t CpuEntry::runSteps() {
   status = ACCC_DONE;
+  exchanges.begin();
   for (const accc_step &step : std::span(entry.steps, static_cast<size_t>(entry.num_steps))) {
     const bool isTogether = step.kind == ACCC_STEP_COLLECTIVE || step.kind == ACCC_STEP_AGREE;
     // Where a call has failed, the others still wait for what this process sends.

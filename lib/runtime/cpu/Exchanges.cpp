@@ -3,6 +3,7 @@
 
 #include "accc/error.h"
 #include "accc/model.h"
+#include "core/Agreement.h"
 #include "core/GroupMath.h"
 #include "core/StepOrder.h"
 
@@ -18,9 +19,14 @@ static constexpr uint64_t mostTogether = uint64_t(1) << 20;
 
 Exchanges::Exchanges(const accc_entry &entry, GroupThread *others)
     : entry(entry), others(entry.num_collectives ? others : nullptr),
-      numbers(static_cast<size_t>(entry.num_steps)) {
+      numbers(static_cast<size_t>(entry.num_steps)), fingerprint(fingerprintOf(entry)) {
   if (this->others)
     waitsFor = stepsBesideCollectives(entry);
+}
+
+void Exchanges::begin() {
+  if (others)
+    others->start([this] { requireSameForAll(others->group, entry, fingerprint); });
 }
 
 void Exchanges::waitBefore(const accc_step &step) {
@@ -96,9 +102,9 @@ void Exchanges::finish() {
 bool Exchanges::agree(bool couldGoOn) {
   if (!others)
     return couldGoOn;
-  int64_t stopped = couldGoOn ? 0 : 1;
-  others->waitFor(others->start([&] { others->group.sum(&stopped, 1, DType::i64); }));
-  return stopped == 0;
+  bool allGoOn = false;
+  others->waitFor(others->start([&] { allGoOn = isTrueForAll(others->group, couldGoOn); }));
+  return allGoOn;
 }
 
 } // namespace accc::detail

@@ -17,6 +17,8 @@ public:
   /// `others` is null where the process trains alone: what is received is what was sent.
   Exchanges(const accc_entry &entry, GroupThread *others);
 
+  /// At the start of a run: fails it where the others are about to exchange something else.
+  void begin();
   /// Waits until nothing is under way that this step has to wait for. Throws what went wrong in it.
   void waitBefore(const accc_step &step);
   /// Starts a collective on the addresses of the step's buffers.
@@ -39,6 +41,7 @@ private:
   std::vector<std::vector<size_t>> waitsFor; // stepsBesideCollectives
   std::vector<uint64_t> numbers;             // by step: of what was started last, 0: nothing
   uint64_t last = 0;
+  uint64_t fingerprint;      // of the entry
   std::vector<char> message; // several tensors
 };
 

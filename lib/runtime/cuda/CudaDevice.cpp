@@ -80,7 +80,7 @@ CudaDevice::CudaDevice(const Driver &driver, const accc_model_description &model
                        const accc_code &code, const DeviceOptions &options)
     : context(driver, deviceNumber(driver, options.group)), code(code),
       customOperators(options.customOperators), loaded(context, code), libraries(context),
-      state(context, model.state_size, "the model's state"),
+      group(options.group), state(context, model.state_size, "the model's state"),
       constants(context, model.constants_bytes, "the model's constants"),
       tables(context, code.tables_bytes, "the model's tables"),
       limits{environmentBytes("ACCC_CUDA_LARGE_BYTES", defaultLargeBytes),

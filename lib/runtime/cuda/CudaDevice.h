@@ -58,6 +58,7 @@ private:
   const CustomOperators *customOperators;
   LoadedCode loaded;
   Libraries libraries;
+  Group *group;                 // as in DeviceOptions
   std::unique_ptr<Nccl> others; // that train together with this process; null where it is alone
   DeviceMemory state, constants, tables, arena, scratch;
   /// Raised when arena or scratch move: addresses that were taken before are void.

@@ -2,6 +2,7 @@
 #include "CudaEntry.h"
 
 #include "CaptureOrder.h"
+#include "core/Agreement.h"
 #include "core/StepOrder.h"
 
 #include <algorithm>
@@ -94,6 +95,8 @@ CudaEntry::CudaEntry(const accc_entry &entry, CudaDevice &device)
     findBranches();
   else if (device.graphs && device.others && entry.num_collectives)
     waitsFor = stepsBesideCollectives(entry);
+  if (device.others && entry.num_collectives)
+    fingerprint = fingerprintOf(entry);
   tables = DeviceMemory(context, inTables, doing("the buffers' addresses of")());
   device.stagingBytes += stagingBytes();
 }
@@ -221,6 +224,8 @@ void CudaEntry::start(size_t slot, const std::vector<Source> &inputs) {
   context.makeCurrent();
   if (generation != device.generation)
     resolve();
+  if (device.others && entry.num_collectives)
+    requireSameForAll(*device.group, entry, fingerprint);
   try {
     transfers.send(slot, inputs);
     copyOnDevice(inputs);

@@ -117,6 +117,7 @@ private:
   DeviceMemory tables;                // of steps with a table
   uint64_t generation = ~uint64_t(0); // of the device, when the addresses were taken
   bool hasRun = false;
+  uint64_t fingerprint = 0; // fingerprintOf, where others exchange it
   std::unique_ptr<Graph> graph;
   std::vector<double> seconds; // one for each launch and call; empty unless a profile is taken
   std::vector<Event> events;   // before the first and after each, likewise

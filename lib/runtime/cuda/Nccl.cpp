@@ -4,6 +4,7 @@
 #include "LibraryFunctions.h"
 #include "accc/error.h"
 #include "accc/model.h"
+#include "core/Agreement.h"
 
 #include <nccl.h>
 
@@ -55,11 +56,10 @@ ncclDataType_t typeOf(DType type) {
 
 /// Tells all processes of a group whether one of them cannot go on, and why this one cannot.
 void requireAll(Group &group, const std::string &why) {
-  int64_t stopped = why.empty() ? 0 : 1;
-  group.sum(&stopped, 1, DType::i64);
+  const bool canAll = isTrueForAll(group, why.empty());
   if (!why.empty())
     throw Error(ErrorKind::machine, why);
-  if (stopped)
+  if (!canAll)
     throw Error(ErrorKind::machine, "another process of the group has no GPU to train on with this "
                                     "one, and says why");
 }

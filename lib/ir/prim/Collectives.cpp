@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/prim/Infer.h"
 #include "ir/prim/Prim.h"
+
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace accc;
@@ -8,17 +11,25 @@ using namespace accc::prim;
 #define GET_OP_CLASSES
 #include "ir/prim/Collectives.cpp.inc"
 
-/// Of each input.
-static LogicalResult inferTypes(TypeRange inputs, SmallVectorImpl<Type> &types) {
+/// Of each input. What is sent at once is one run of elements.
+template <typename Op>
+static LogicalResult inferTypes(std::optional<Location> loc, TypeRange inputs,
+                                SmallVectorImpl<Type> &types) {
+  if (inputs.empty())
+    return inferError<Op>(loc, "needs at least one operand");
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (getElementTypeOrSelf(input) != getElementTypeOrSelf(inputs.front()))
+      return inferError<Op>(loc, "operand ", i, " is ", input, ", but operand 0 is ",
+                            inputs.front(), ": all have one element type");
   llvm::append_range(types, inputs);
   return success();
 }
 
 // ---- all_reduce ----
 
-LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
-  return inferTypes(adaptor.getInputs().getTypes(), types);
+LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  return inferTypes<AllReduceOp>(loc, adaptor.getInputs().getTypes(), types);
 }
 
 // What is differentiated is the mean of the processes' losses.
@@ -40,9 +51,9 @@ LogicalResult AllReduceOp::evaluate(ArrayRef<ReferenceArray> operands,
 
 // ---- broadcast_from ----
 
-LogicalResult BroadcastFromOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+LogicalResult BroadcastFromOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  return inferTypes(adaptor.getInputs().getTypes(), types);
+  return inferTypes<BroadcastFromOp>(loc, adaptor.getInputs().getTypes(), types);
 }
 
 LogicalResult BroadcastFromOp::evaluate(ArrayRef<ReferenceArray> operands,

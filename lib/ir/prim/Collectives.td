@@ -17,14 +17,18 @@ def Prim_AllReduceOp : Prim_CollectiveOp<"all_reduce", Prim_HasGradient> {
   let summary = "the mean of each tensor over all processes";
   let description = [{
     Element by element: the sum over the processes of x / n, for n of them, as DistributedDataParallel has it of
-    gradients. All processes get the same bits.}];
+    gradients. All processes get the same bits.
+    all_reduce_c1: at least one operand.
+    all_reduce_c2: the operands agree in element type.}];
   let arguments = (ins Variadic<Prim_FloatTensor>:$inputs);
   let results = (outs Variadic<Prim_FloatTensor>:$outputs);
 }
 
 def Prim_BroadcastFromOp : Prim_CollectiveOp<"broadcast_from", Prim_NoGradient> {
   let summary = "the first process's value of each tensor";
-  let description = [{What process 0 has, of any element type, is the result in all processes: a constant, for derivatives.}];
+  let description = [{
+    What process 0 has, of any element type, is the result in all processes: a constant, for derivatives.
+    Constraints as all_reduce_c1 and c2.}];
 }
 
 #endif

@@ -84,19 +84,18 @@ Nccl::Nccl(const Context &context, Group &group) : context(context) {
   if (ncclResult_t result = functions->ncclCommInitRank(&made, group.size(), id, group.rank());
       result != ncclSuccess)
     why = functions->whyFailed(result, "joining a group") + "; each process needs a GPU of its own";
-  communicator = made;
+  communicator = {made, {functions}};
   requireAll(group, why);
 }
 
-Nccl::~Nccl() {
-  if (communicator)
-    functions->ncclCommDestroy(static_cast<ncclComm_t>(communicator));
+void Nccl::Leave::operator()(void *communicator) const {
+  functions->ncclCommDestroy(static_cast<ncclComm_t>(communicator));
 }
 
 void Nccl::enqueue(const accc_collective &collective, std::span<const accc_buffer> buffers,
                    std::span<const CUdeviceptr> addresses) const {
   const auto type = static_cast<DType>(collective.dtype);
-  auto *comm = static_cast<ncclComm_t>(communicator);
+  auto *comm = static_cast<ncclComm_t>(communicator.get());
   const size_t count = buffers.size() / 2;
   functions->check(functions->ncclGroupStart(), "exchanging tensors");
   for (size_t i = 0; i < count; ++i) {
@@ -117,7 +116,8 @@ void Nccl::enqueue(const accc_collective &collective, std::span<const accc_buffe
 
 void Nccl::enqueueMaximum(CUdeviceptr number) const {
   functions->check(functions->ncclAllReduce(pointer(number), pointer(number), 1, ncclInt64, ncclMax,
-                                            static_cast<ncclComm_t>(communicator), context.stream),
+                                            static_cast<ncclComm_t>(communicator.get()),
+                                            context.stream),
                    "agreeing to go on");
 }
 

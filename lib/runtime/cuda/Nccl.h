@@ -8,6 +8,7 @@
 #include "accc/abi.h"
 #include "accc/group.h"
 
+#include <memory>
 #include <span>
 
 namespace accc::detail {
@@ -22,7 +23,6 @@ public:
   /// its own.
   Nccl(const Context &context, Group &group);
   Nccl(const Nccl &) = delete;
-  ~Nccl();
 
   /// Puts a collective into the session's stream, where it may be captured. `buffers` are those of
   /// the step, and `addresses` where they are.
@@ -32,9 +32,14 @@ public:
   void enqueueMaximum(CUdeviceptr number) const;
 
 private:
+  struct Leave {
+    const NcclFunctions *functions;
+    void operator()(void *communicator) const;
+  };
+
   const Context &context;
   const NcclFunctions *functions = nullptr;
-  void *communicator = nullptr; // ncclComm_t
+  std::unique_ptr<void, Leave> communicator; // ncclComm_t
 };
 
 } // namespace accc::detail

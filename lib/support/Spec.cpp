@@ -114,10 +114,12 @@ std::optional<int64_t> Spec::integer(StringRef option) {
   return result;
 }
 
-bool Spec::flag(StringRef option) {
+bool Spec::flag(StringRef option, bool fallback) {
   asked.push_back(option.str());
   Option *found = find(option);
-  StringRef given = !found ? "false" : found->value ? StringRef(*found->value) : "true";
+  StringRef given = !found         ? (fallback ? "true" : "false")
+                    : found->value ? StringRef(*found->value)
+                                   : "true";
   if (found)
     found->known = true;
   if (given != "true" && given != "false")

@@ -34,8 +34,8 @@ public:
   /// A number in [low, high]; `fallback` where the option is absent.
   double number(llvm::StringRef option, double fallback, double low, double high);
   std::optional<int64_t> integer(llvm::StringRef option);
-  /// True if the option stands there without a value, or with =true.
-  bool flag(llvm::StringRef option);
+  /// True if the option stands there without a value, or with =true; `fallback` where it is absent.
+  bool flag(llvm::StringRef option, bool fallback = false);
   /// Numbers separated by colons, `1:0.5:2`, or the name of a text file of numbers. Empty where
   /// absent.
   std::vector<double> numbers(llvm::StringRef option);

@@ -8,6 +8,7 @@
 #include "training/autodiff/Activity.h"
 #include "training/autodiff/Differentiate.h"
 #include "training/optimizer/ApplyOptimizer.h"
+#include "training/optimizer/CheckParameters.h"
 #include "training/optimizer/OptimizerValues.h"
 #include "training/parallel/DataParallel.h"
 
@@ -313,6 +314,9 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
   for (unsigned i : gradStep.argumentsOf(Role::Parameter))
     if (!gradStep.isFrozen(i))
       names.push_back(gradStep.argumentName(i).str());
+  if (plan.optimizer && failed(checkParameters(gradStep, *plan.optimizer, plan.options.optimizer,
+                                               plan.options.otherNames)))
+    return failure();
   if (plan.optimizer) {
     StepFunction trainStep = StepFunction::copy(gradStep.get(), entryName(kTrainStep, name));
     SmallVector<TrainedParameter> trained = takeGradientResults(trainStep);

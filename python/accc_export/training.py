@@ -11,6 +11,7 @@ import torch
 from torch.nn import functional
 
 from .errors import ExportError
+from .optimizers import Lion, Muon
 
 Loss = Callable[[dict[str, torch.Tensor], torch.Tensor | None], torch.Tensor]
 """From outputs by name, and the target, to the scalar loss."""
@@ -25,15 +26,30 @@ _LOSS_OPTIONS = {
     "cross_entropy": {"ignore_index", "weight", "class_dim", "label_smoothing"},
     "nll": {"ignore_index", "weight", "class_dim"},
 }
+
+
+def _adafactor(params, eps1: float = torch.finfo(torch.float32).eps, eps2: float = 1e-3, **settings):
+    """With an epsilon that is that of float32 also in other types, in which PyTorch has theirs."""
+    return torch.optim.Adafactor(params, eps=(eps1, eps2), **settings)
+
+
+_ADAM = {"beta1", "beta2", "eps", "weight_decay", "maximize"}
 _OPTIMIZERS = {
     "sgd": (torch.optim.SGD, {"momentum", "dampening", "nesterov", "weight_decay", "maximize"}),
-    "adam": (torch.optim.Adam, {"beta1", "beta2", "eps", "weight_decay", "amsgrad", "maximize"}),
-    "adamw": (torch.optim.AdamW, {"beta1", "beta2", "eps", "weight_decay", "amsgrad", "maximize"}),
+    "adam": (torch.optim.Adam, _ADAM | {"amsgrad"}),
+    "adamw": (torch.optim.AdamW, _ADAM | {"amsgrad"}),
+    "nadam": (torch.optim.NAdam, _ADAM | {"momentum_decay", "decoupled_weight_decay"}),
+    "radam": (torch.optim.RAdam, _ADAM | {"decoupled_weight_decay"}),
+    "adamax": (torch.optim.Adamax, _ADAM),
     "rmsprop": (torch.optim.RMSprop, {"alpha", "eps", "momentum", "weight_decay", "centered", "maximize"}),
     "adagrad": (torch.optim.Adagrad, {"lr_decay", "eps", "weight_decay", "maximize"}),
+    "adadelta": (torch.optim.Adadelta, {"rho", "eps", "weight_decay", "maximize"}),
+    "adafactor": (_adafactor, {"beta2_decay", "eps1", "eps2", "d", "weight_decay", "maximize"}),
+    "lion": (Lion, {"beta1", "beta2", "weight_decay", "maximize"}),
+    "muon": (Muon, {"momentum", "weight_decay", "eps", "ns_steps", "nesterov", "match_rms_adamw"}),
 }
-_FLAGS = {"nesterov", "maximize", "amsgrad", "centered"}
-_RATES = {"rmsprop": 1e-2, "adagrad": 1e-2}
+_FLAGS = {"nesterov", "maximize", "amsgrad", "centered", "decoupled_weight_decay", "match_rms_adamw"}
+_RATES = {"nadam": 2e-3, "adamax": 2e-3, "rmsprop": 1e-2, "adagrad": 1e-2, "adadelta": 1.0, "adafactor": 1e-2, "lion": 1e-4}
 """Learning rates of those that have another than 1e-3."""
 
 
@@ -88,7 +104,10 @@ class Optimizer:
         if lr is not None:
             settings["lr"] = lr
         self.lr, self.clip = settings["lr"], clip
-        self.torch = kind(self.parameters, **settings)
+        try:
+            self.torch = kind(self.parameters, **settings)
+        except ValueError as error:
+            raise ExportError(f"{text}: {error}") from None
 
     def step(self, scaler: torch.amp.GradScaler | None = None) -> None:
         """With gradients that `scaler` has unscaled, which may skip the step."""
@@ -106,8 +125,8 @@ def make_optimizer(text: str, lr: float, parameters, **settings) -> torch.optim.
     return kind(parameters, **{**own, "lr": lr, **settings})
 
 
-def _optimizer(text: str) -> tuple[type[torch.optim.Optimizer], dict, float | None]:
-    """Class, settings and the norm to clip to."""
+def _optimizer(text: str) -> tuple[Callable[..., torch.optim.Optimizer], dict, float | None]:
+    """What makes it, its settings and the norm to clip to."""
     name, value, options = _parse(text)
     if name not in _OPTIMIZERS or value is not None:
         raise ExportError(f"there is no optimizer {text.split(',')[0]!r}: choose {', '.join(_OPTIMIZERS)}")
@@ -116,7 +135,7 @@ def _optimizer(text: str) -> tuple[type[torch.optim.Optimizer], dict, float | No
     settings = {key: _flag(x) if key in _FLAGS else float(x) for key, x in options.items()}
     clip = settings.pop("clip_grad_norm", 0) or None
     if "beta1" in settings or "beta2" in settings:
-        settings["betas"] = (settings.pop("beta1", 0.9), settings.pop("beta2", 0.999))
+        settings["betas"] = (settings.pop("beta1", 0.9), settings.pop("beta2", 0.99 if name == "lion" else 0.999))
     return kind, {"lr": _RATES.get(name, 1e-3), **settings}, clip
 
 

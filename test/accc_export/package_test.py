@@ -494,6 +494,19 @@ class TrainingTest(unittest.TestCase):
         self.assertIsNone(rmsprop.clip)
         adagrad = training.Optimizer("adagrad,lr_decay=0.1", None, [parameter])
         self.assertEqual((adagrad.lr, adagrad.torch.param_groups[0]["lr_decay"]), (0.01, 0.1))
+        nadam = training.Optimizer("nadam,momentum_decay=0.1,decoupled_weight_decay", None, [parameter])
+        settings = nadam.torch.param_groups[0]
+        self.assertEqual((nadam.lr, settings["momentum_decay"]), (2e-3, 0.1))
+        self.assertTrue(settings["decoupled_weight_decay"])
+        adafactor = training.Optimizer("adafactor,eps2=0.1", None, [parameter])
+        self.assertEqual(adafactor.torch.param_groups[0]["eps"], (torch.finfo(torch.float32).eps, 0.1))
+        lion = training.Optimizer("lion,beta1=0.5", None, [parameter])
+        self.assertEqual((lion.lr, lion.torch.param_groups[0]["betas"]), (1e-4, (0.5, 0.99)))
+        muon = training.Optimizer("muon,ns_steps=3,nesterov=false", None, [nn.Parameter(torch.zeros(2, 3))])
+        settings = muon.torch.param_groups[0]
+        self.assertEqual((settings["ns_steps"], settings["nesterov"]), (3, False))
+        with self.assertRaisesRegex(accc_export.ExportError, r"muon: muon updates matrices, and is given .* shape \[2\]"):
+            training.Optimizer("muon", None, [parameter])
 
     def test_what_is_wrong_is_named(self):
         for pattern, text in (
@@ -506,7 +519,7 @@ class TrainingTest(unittest.TestCase):
         ):
             with self.assertRaisesRegex(accc_export.ExportError, pattern):
                 training.make_loss(text, ["other", "scores"])
-        for pattern, text in (("no optimizer 'lion': choose sgd", "lion"), ("no option beta1", "sgd,beta1=0.9")):
+        for pattern, text in (("no optimizer 'lbfgs': choose sgd", "lbfgs"), ("no option beta1", "sgd,beta1=0.9")):
             with self.assertRaisesRegex(accc_export.ExportError, pattern):
                 training.Optimizer(text, None, [nn.Parameter(torch.zeros(1))])
 
@@ -587,7 +600,7 @@ class GoldenTest(unittest.TestCase):
             with self.assertRaisesRegex(accc_export.ExportError, "mse needs a target"):
                 accc_export.golden(module, x, folder, loss="mse")
             with self.assertRaisesRegex(accc_export.ExportError, "no optimizer"):
-                accc_export.golden(module, x, folder, loss="mse", target=y, optimizer="lion", exporter="torchscript")
+                accc_export.golden(module, x, folder, loss="mse", target=y, optimizer="lbfgs", exporter="torchscript")
             self.assertEqual(len(list(folder.iterdir())), 7)  # as they were
             self.assertEqual([x.name for x in folder.parent.iterdir()], ["golden"])
 

@@ -18,6 +18,7 @@ from options import ROUNDED, SAME_BITS, VARIATIONS, Compilation
 OPTIMIZERS = [
     "sgd", "sgd,momentum=0.9", "sgd,momentum=0.9,nesterov,weight_decay=0.01", "adam", "adam,amsgrad", "adamw",
     "adamw,clip_grad_norm=0.5", "rmsprop,momentum=0.5", "rmsprop,centered", "adagrad", "sgd,maximize",
+    "nadam", "radam,weight_decay=0.1,decoupled_weight_decay", "adamax", "adadelta", "adafactor", "lion,weight_decay=0.1",
 ]  # fmt: skip
 CASES_OF_A_LIBRARY = 3
 MINIMISING_SECONDS = 300  # what hangs takes its limit in each try

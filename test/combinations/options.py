@@ -100,6 +100,12 @@ DEFAULTS = {
     "adamw": ["beta1=0.9", "beta2=0.999", "eps=1e-8", "weight_decay=0.01"],
     "rmsprop": ["alpha=0.99", "eps=1e-8", "momentum=0", "weight_decay=0"],
     "adagrad": ["lr_decay=0", "eps=1e-10", "weight_decay=0", "clip_grad_norm=0"],
+    "nadam": ["beta1=0.9", "beta2=0.999", "eps=1e-8", "momentum_decay=4e-3"],
+    "radam": ["beta1=0.9", "beta2=0.999", "eps=1e-8"],
+    "adamax": ["beta1=0.9", "beta2=0.999", "eps=1e-8", "weight_decay=0"],
+    "adadelta": ["rho=0.9", "eps=1e-6", "weight_decay=0"],
+    "adafactor": ["beta2_decay=-0.8", "eps2=1e-3", "d=1", "weight_decay=0"],
+    "lion": ["beta1=0.9", "beta2=0.99"],
     "cross_entropy": ["ignore_index=-100", "label_smoothing=0"],
 }
 

@@ -232,7 +232,8 @@ void addOutputs(Sketch &s) {
 }
 
 std::string randomOptimizer(Random &random) {
-  std::string text = random.pick({"sgd", "adam", "adamw"});
+  std::string text =
+      random.pick({"sgd", "adam", "adamw", "nadam", "radam", "adamax", "adadelta", "adafactor"});
   auto maybe = [&](double probability, const std::string &option) {
     if (random.chance(probability))
       text += "," + option;
@@ -245,10 +246,19 @@ std::string randomOptimizer(Random &random) {
       else
         maybe(0.3, "dampening=0.3");
     }
+  } else if (text == "adafactor") {
+    maybe(0.3, "beta2_decay=-0.5");
+    maybe(0.3, "d=2");
+    text += ",eps1=1e-2"; // as below
   } else {
-    maybe(0.3, "amsgrad");
-    maybe(0.3, "beta1=0.8");
-    maybe(0.3, "beta2=0.9");
+    if (text == "adam" || text == "adamw")
+      maybe(0.3, "amsgrad");
+    if (text == "nadam" || text == "radam")
+      maybe(0.3, "decoupled_weight_decay");
+    if (text != "adadelta") {
+      maybe(0.3, "beta1=0.8");
+      maybe(0.3, "beta2=0.9");
+    }
     // Where gradients are noise, a small number makes their signs the update.
     text += random.chance(0.7) ? ",eps=1e-2" : ",eps=1e-8";
   }

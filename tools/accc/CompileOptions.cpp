@@ -36,7 +36,8 @@ static void addTrainingOptions(CLI::App &command, CompileOptions &options) {
       ->allow_extra_args(false);
   command
       .add_option("--optimizer", options.optimizers,
-                  "Optimizer: sgd, adam, adamw, rmsprop or adagrad with options, as in "
+                  "Optimizer: sgd, adam, adamw, nadam, radam, adamax, rmsprop, adagrad, adadelta, "
+                  "adafactor, lion or muon with options, as in "
                   "sgd,momentum=0.9,nesterov; of "
                   "one step with its name: d=adam,beta1=0.5")
       ->type_name("[STEP=]OPTIMIZER")

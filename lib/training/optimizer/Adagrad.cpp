@@ -2,8 +2,6 @@
 // --optimizer adagrad: torch.optim.Adagrad, whose sums start as zeros.
 #include "training/optimizer/Optimizer.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace accc;
 using accc::prim::Tensor;
@@ -23,11 +21,14 @@ public:
     learningRate = 1e-2;
   }
 
-  std::vector<std::string> slots() const override { return {"sum"}; }
+  std::vector<Slot> slots(RankedTensorType parameter) const override {
+    return slotsLike(parameter, {"sum"});
+  }
 
   bool countsSteps() const override { return rateDecay != 0.0; }
 
-  SmallVector<Tensor> prepare(Tensor learningRate, std::optional<Tensor> step) const override {
+  SmallVector<Tensor> prepare(Tensor learningRate, std::optional<Tensor> step,
+                              MutableArrayRef<Tensor>) const override {
     if (!step)
       return {learningRate};
     return {learningRate / ((*step - 1.0) * rateDecay + 1.0)};
@@ -41,7 +42,6 @@ public:
   }
 
 private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double rateDecay, epsilon, weightDecay;
   bool maximize;
 };

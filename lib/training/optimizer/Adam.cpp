@@ -2,9 +2,6 @@
 // --optimizer adam, adamw: torch.optim.Adam and torch.optim.AdamW.
 #include "training/optimizer/Optimizer.h"
 
-#include <cmath>
-#include <limits>
-
 using namespace mlir;
 using namespace accc;
 using accc::prim::Tensor;
@@ -25,16 +22,17 @@ public:
         weightDecay(spec.number("weight_decay", decoupled ? 0.01 : 0.0, 0.0, kInfinity)),
         amsgrad(spec.flag("amsgrad")), maximize(spec.flag("maximize")), decoupled(decoupled) {}
 
-  std::vector<std::string> slots() const override {
-    std::vector<std::string> names = {"exp_avg", "exp_avg_sq"};
+  std::vector<Slot> slots(RankedTensorType parameter) const override {
+    SmallVector<StringRef> names = {"exp_avg", "exp_avg_sq"};
     if (amsgrad)
       names.push_back("max_exp_avg_sq");
-    return names;
+    return slotsLike(parameter, names);
   }
 
   bool countsSteps() const override { return true; }
 
-  SmallVector<Tensor> prepare(Tensor learningRate, std::optional<Tensor> step) const override {
+  SmallVector<Tensor> prepare(Tensor learningRate, std::optional<Tensor> step,
+                              MutableArrayRef<Tensor>) const override {
     Tensor stepSize = learningRate / biasCorrection(beta1, *step);
     Tensor rootScale = rsqrt(biasCorrection(beta2, *step));
     SmallVector<Tensor> shared = {stepSize, rootScale};
@@ -58,13 +56,6 @@ public:
   }
 
 private:
-  // 1 - beta^t as -expm1(t log beta): 1 - 0.999^1 computed in f32 would be off by 1e-5 of itself.
-  static Tensor biasCorrection(double beta, Tensor step) {
-    return beta == 0.0 ? step.full(1.0) : -expm1(step * std::log(beta));
-  }
-
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr double kBelowOne = 1.0 - std::numeric_limits<double>::epsilon();
   double beta1, beta2, epsilon, weightDecay;
   bool amsgrad, maximize, decoupled;
 };

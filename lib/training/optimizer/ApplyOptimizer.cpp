@@ -34,9 +34,18 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
     clipGradNorm(gradients, *norm);
 
   DenseMap<const Optimizer *, SmallVector<Tensor>> prepared;
-  for (const Optimizer *each : groups.all())
+  for (auto [g, each] : llvm::enumerate(groups.all())) {
+    std::vector<std::string> names = each->sharedSlots();
+    SmallVector<Tensor> state;
+    for (std::string &slot : names) {
+      slot = stateName(name, g == 0 ? slot : "group" + std::to_string(g) + "." + slot);
+      state.push_back(apart(additions.addArgument(slot, Role::OptimizerState, f32)));
+    }
     prepared[each] = each->prepare(each->rateScale == 1.0 ? rate : rate * each->rateScale,
-                                   each->countsSteps() ? count : std::nullopt);
+                                   each->countsSteps() ? count : std::nullopt, state);
+    for (auto [name, value] : llvm::zip_equal(names, state))
+      update(value, name);
+  }
   for (auto [each, gradient] : llvm::zip_equal(parameters, gradients)) {
     const Optimizer &optimizer = groups.choose(each.name, otherNames);
     // 16-bit floats are updated in f32, and rounded once.
@@ -45,15 +54,16 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
     SmallVector<Tensor> local;
     for (Tensor scalar : prepared[&optimizer])
       local.push_back(scalar.convert(parameter.elementType()));
-    std::vector<std::string> names = optimizer.slots();
+    std::vector<Optimizer::Slot> slots = optimizer.slots(type);
     SmallVector<Tensor> state;
-    for (std::string &slot : names) {
-      slot = stateName(name, slot + "." + each.name);
-      state.push_back(widen(apart(additions.addArgument(slot, Role::OptimizerState, type))));
+    for (Optimizer::Slot &slot : slots) {
+      slot.name = stateName(name, slot.name + "." + each.name);
+      Value value = additions.addArgument(slot.name, Role::OptimizerState, slot.type);
+      state.push_back(widen(apart(value)));
     }
     Tensor updated = optimizer.update(parameter, gradient, state, local);
     update(updated.convert(type.getElementType()), each.name);
-    for (auto [name, value] : llvm::zip_equal(names, state))
-      update(value.convert(type.getElementType()), name);
+    for (auto [slot, value] : llvm::zip_equal(slots, state))
+      update(value.convert(type.getElementType()), slot.name);
   }
 }

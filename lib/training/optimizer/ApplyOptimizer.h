@@ -15,9 +15,10 @@ struct TrainedParameter {
 };
 
 /// Appends to the function: the arguments `learning_rate` and the optimizer's state
-/// (`optimizer.<slot>.<parameter>`, and `optimizer.step` if one of the groups counts), and an
-/// `update` of every parameter and state. The state of a step with a name is its own:
-/// `optimizer.<name>.<slot>.<parameter>`.
+/// (`optimizer.<slot>.<parameter>`, `optimizer.step` if one of the groups counts, and what an
+/// optimizer keeps for all its parameters: `optimizer.<slot>`, or `optimizer.group<N>.<slot>` of
+/// the N-th --param-group), and an `update` of every parameter and state. The state of a step with
+/// a name is its own: `optimizer.<name>.<slot>.<parameter>`.
 void applyOptimizer(StepFunction step, const ParameterGroups &groups, llvm::StringRef name,
                     const OtherNames &otherNames, llvm::ArrayRef<TrainedParameter> parameters);
 

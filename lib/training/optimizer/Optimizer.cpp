@@ -5,7 +5,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
-#include <limits>
+#include <cmath>
 
 using namespace mlir;
 using namespace accc;
@@ -38,9 +38,8 @@ llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef 
                       spec.getName().str() + "'; there are " + llvm::join(known, ", ") +
                       didYouMean(spec.getName(), known));
 
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  optimizer->learningRate = spec.number("lr", optimizer->learningRate, 0.0, infinity);
-  if (double norm = spec.number(kClipGradNorm, 0.0, 0.0, infinity); norm > 0.0)
+  optimizer->learningRate = spec.number("lr", optimizer->learningRate, 0.0, kInfinity);
+  if (double norm = spec.number(kClipGradNorm, 0.0, 0.0, kInfinity); norm > 0.0)
     optimizer->clipGradNorm = norm;
   if (spec.getValue())
     spec.addError("the name of an optimizer takes no value");
@@ -54,6 +53,19 @@ Tensor accc::withDecay(Tensor g, Tensor p, bool maximize, double weightDecay) {
   if (maximize)
     g = -g;
   return weightDecay == 0.0 ? g : g + p * weightDecay;
+}
+
+std::vector<Optimizer::Slot> accc::slotsLike(RankedTensorType parameter,
+                                             llvm::ArrayRef<llvm::StringRef> names) {
+  std::vector<Optimizer::Slot> slots;
+  for (llvm::StringRef name : names)
+    slots.push_back({name.str(), parameter});
+  return slots;
+}
+
+// As -expm1(step log beta): 1 - 0.999^1 computed in f32 would be off by 1e-5 of itself.
+Tensor accc::biasCorrection(double beta, Tensor step) {
+  return beta == 0.0 ? step.full(1.0) : -expm1(step * std::log(beta));
 }
 
 void accc::clipGradNorm(MutableArrayRef<Tensor> gradients, double maxNorm) {

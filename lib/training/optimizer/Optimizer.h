@@ -8,6 +8,7 @@
 
 #include "llvm/Support/Error.h"
 
+#include <limits>
 #include <memory>
 
 namespace accc {
@@ -16,9 +17,22 @@ class Optimizer {
 public:
   virtual ~Optimizer() = default;
 
-  /// The tensors kept for each parameter, by torch's names ("exp_avg"). Each has the parameter's
-  /// type and starts as zeros.
-  virtual std::vector<std::string> slots() const = 0;
+  /// A tensor that is kept for a parameter, and starts as zeros.
+  struct Slot {
+    std::string name;
+    mlir::RankedTensorType type;
+  };
+
+  /// What a parameter would have to be to be updated, if this one cannot be: "it updates
+  /// matrices". Else nothing.
+  virtual std::string whyNot(mlir::RankedTensorType) const { return {}; }
+
+  /// The tensors kept for a parameter of this type, by torch's names ("exp_avg"), with elements of
+  /// its type.
+  virtual std::vector<Slot> slots(mlir::RankedTensorType parameter) const = 0;
+
+  /// The scalars kept for all parameters together, f32, which start as zeros.
+  virtual std::vector<std::string> sharedSlots() const { return {}; }
 
   /// True if the update depends on how many were done before.
   virtual bool countsSteps() const = 0;
@@ -26,8 +40,10 @@ public:
   /// What all parameters share, computed once for an update: tensors of rank 0, f32.
   ///   learningRate  f32, rank 0
   ///   step          f32, rank 0: 1 at the first update; null unless countsSteps()
-  virtual llvm::SmallVector<prim::Tensor> prepare(prim::Tensor learningRate,
-                                                  std::optional<prim::Tensor> step) const = 0;
+  ///   state         the values of sharedSlots(); receives the new ones
+  virtual llvm::SmallVector<prim::Tensor>
+  prepare(prim::Tensor learningRate, std::optional<prim::Tensor> step,
+          llvm::MutableArrayRef<prim::Tensor> state) const = 0;
 
   /// The new value of a parameter. `state` holds the values of slots() and receives the new ones;
   /// `shared` is what prepare() gave, in the parameter's element type.
@@ -46,6 +62,10 @@ public:
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
+/// Limits of options: of numbers that are not negative, and of what is less than 1.
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kBelowOne = 1.0 - std::numeric_limits<double>::epsilon();
+
 inline constexpr llvm::StringLiteral kClipGradNorm = "clip_grad_norm";
 
 /// Whether Optimizers.def has an optimizer of this name.
@@ -58,6 +78,13 @@ llvm::Expected<std::unique_ptr<Optimizer>> parseOptimizer(llvm::StringRef text,
 
 /// What most updates start with: the gradient g, or -g to maximize the loss, and weightDecay p.
 prim::Tensor withDecay(prim::Tensor g, prim::Tensor p, bool maximize, double weightDecay);
+
+/// Slots of the parameter's own type.
+std::vector<Optimizer::Slot> slotsLike(mlir::RankedTensorType parameter,
+                                       llvm::ArrayRef<llvm::StringRef> names);
+
+/// 1 - beta^step, by which an average of `step` values that began as zero falls short.
+prim::Tensor biasCorrection(double beta, prim::Tensor step);
 
 /// torch.nn.utils.clip_grad_norm_: scales all gradients by min(1, maxNorm / (norm + 1e-6)), where
 /// norm is the 2-norm of all of them together.

@@ -2,8 +2,6 @@
 // --optimizer rmsprop: torch.optim.RMSprop.
 #include "training/optimizer/Optimizer.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace accc;
 using accc::prim::Tensor;
@@ -26,18 +24,19 @@ public:
     learningRate = 1e-2;
   }
 
-  std::vector<std::string> slots() const override {
-    std::vector<std::string> names = {"square_avg"};
+  std::vector<Slot> slots(RankedTensorType parameter) const override {
+    SmallVector<StringRef> names = {"square_avg"};
     if (centered)
       names.push_back("grad_avg");
     if (momentum != 0.0)
       names.push_back("momentum_buffer");
-    return names;
+    return slotsLike(parameter, names);
   }
 
   bool countsSteps() const override { return false; }
 
-  SmallVector<Tensor> prepare(Tensor learningRate, std::optional<Tensor>) const override {
+  SmallVector<Tensor> prepare(Tensor learningRate, std::optional<Tensor>,
+                              MutableArrayRef<Tensor>) const override {
     return {learningRate};
   }
 
@@ -59,7 +58,6 @@ public:
   }
 
 private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double alpha, epsilon, momentum, weightDecay;
   bool centered, maximize;
 };

@@ -2,8 +2,6 @@
 // --optimizer sgd: torch.optim.SGD.
 #include "training/optimizer/Optimizer.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace accc;
 using accc::prim::Tensor;
@@ -23,15 +21,17 @@ public:
       spec.addError("nesterov needs a momentum and no dampening");
   }
 
-  std::vector<std::string> slots() const override {
-    return momentum == 0.0 ? std::vector<std::string>()
-                           : std::vector<std::string>{"momentum_buffer"};
+  std::vector<Slot> slots(RankedTensorType parameter) const override {
+    if (momentum == 0.0)
+      return {};
+    return slotsLike(parameter, {"momentum_buffer"});
   }
 
   // Without dampening a buffer that starts as zeros gives b = g' by itself.
   bool countsSteps() const override { return momentum != 0.0 && dampening != 0.0; }
 
-  SmallVector<Tensor> prepare(Tensor learningRate, std::optional<Tensor> step) const override {
+  SmallVector<Tensor> prepare(Tensor learningRate, std::optional<Tensor> step,
+                              MutableArrayRef<Tensor>) const override {
     SmallVector<Tensor> shared = {learningRate};
     if (step)
       shared.push_back(select(*step <= 1.0, step->full(1.0), step->full(1.0 - dampening)));
@@ -50,7 +50,6 @@ public:
   }
 
 private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double momentum, dampening, weightDecay;
   bool nesterov, maximize;
 };

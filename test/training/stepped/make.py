@@ -23,6 +23,7 @@ from torch.nn import functional as F
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE.parent / "exported")]
 from accc_export import export, noise  # noqa: E402
+from accc_export.optimizers import Lion, Muon  # noqa: E402
 from make import tidy_script  # noqa: E402
 from models import numbers, tidy  # noqa: E402
 
@@ -88,13 +89,66 @@ class Grouped(nn.Module):
         nn.utils.clip_grad_norm_(self.parameters(), 0.5)
 
 
-CASES = {"adversaries": Adversaries, "grouped": Grouped}
+class Assorted(nn.Module):
+    """An optimizer for each layer; matrices that are tall and wide, a filter, and biases."""
 
-SLOTS = {"momentum_buffer", "exp_avg", "exp_avg_sq", "square_avg"}
+    inputs = {"words": torch.tensor([[1, 5, 2, 2], [0, 3, 6, 1], [4, 4, 7, 5]]), "target": torch.tensor([2, 0, 1])}
+    losses = {"": "loss"}
+    rate = 1e-2
+    rounds = 8  # radam divides by square roots from the sixth step on
+    options = {
+        "optimizer": "muon,lr=0.01",
+        "param_groups": [
+            ["^words", "lion,lr=0.01,weight_decay=0.1"],
+            ["^inner.bias", "radam,lr=0.02"],
+            ["^wide.bias", "nadam,lr=0.02"],
+            ["^tall.bias", "nadam,lr=0.01,beta1=0.5,momentum_decay=0.5"],
+            ["^head.bias", "adadelta,lr=2"],
+            ["^filter", "adafactor,lr=0.05"],
+            ["^norm", "adamax,lr=0.03"],
+            ["^head.weight", "muon,lr=0.02,match_rms_adamw"],
+        ],
+    }
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.filter = nn.Embedding(8, 6), nn.Conv1d(6, 6, 3, padding=1)
+        self.inner, self.wide, self.tall = nn.Linear(6, 6), nn.Linear(6, 9), nn.Linear(9, 5)
+        self.norm, self.head = nn.LayerNorm(5), nn.Linear(5, 3)
+
+    def forward(self, words, target):
+        x = self.filter(self.words(words).mT).mT
+        x = self.norm(self.tall(torch.tanh(self.wide(torch.tanh(self.inner(x))))))
+        return {"loss": F.cross_entropy(self.head(x.mean(1)), target)}
+
+    def optimizers(self):
+        optim = torch.optim
+        return {
+            "": [
+                Muon([self.inner.weight, self.wide.weight, self.tall.weight], lr=0.01),
+                Muon([self.head.weight], lr=0.02, match_rms_adamw=True),
+                Lion([self.words.weight], lr=0.01, weight_decay=0.1),
+                optim.RAdam([self.inner.bias], lr=0.02),
+                optim.NAdam([self.wide.bias], lr=0.02),
+                optim.NAdam([self.tall.bias], lr=0.01, betas=(0.5, 0.999), momentum_decay=0.5),
+                optim.Adadelta([self.head.bias], lr=2),
+                optim.Adafactor(self.filter.parameters(), lr=0.05, eps=(torch.finfo(torch.float32).eps, 1e-3)),
+                optim.Adamax(self.norm.parameters(), lr=0.03),
+            ]
+        }
+
+
+CASES = {"adversaries": Adversaries, "grouped": Grouped, "assorted": Assorted}
+
+SLOTS = {"momentum_buffer", "exp_avg", "exp_avg_sq", "exp_inf", "square_avg", "acc_delta", "row_var", "col_var", "variance"}
 
 
 def entry(kind, step):
     return f"{kind}.{step}" if step else kind
+
+
+def rounds(model):
+    return getattr(model, "rounds", ROUNDS)
 
 
 def first(model, inputs):
@@ -119,7 +173,7 @@ def train(model, dtype):
     inputs = {n: x.to(dtype) if x.is_floating_point() else x for n, x in model.inputs.items()}
     results = first(model, inputs)
     optimizers, losses = model.optimizers(), {step: [] for step in model.losses}
-    for _ in range(ROUNDS):
+    for _ in range(rounds(model)):
         for step, loss in model.losses.items():
             found = model(**inputs)[loss]
             model.zero_grad()
@@ -159,7 +213,7 @@ def make(case):
     save_file(golden, folder / "golden.safetensors")
     save_file(train(model, torch.float64), folder / "golden64.safetensors")
     losses = [f"{step}=output:{loss}" if step else f"output:{loss}" for step, loss in model.losses.items()]
-    meta = {"files": [], "loss": losses, "lr": model.rate, "steps": ROUNDS, "dims": {}, "dropout": False}
+    meta = {"files": [], "loss": losses, "lr": model.rate, "steps": rounds(model), "dims": {}, "dropout": False}
     meta |= model.options | {"torch": torch.__version__}
     meta |= noise.measure(model, golden, lambda m: train(m, torch.float32))
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace accc;
 using namespace accc::test;
 
@@ -26,45 +28,92 @@ func.func @forward(
   return %loss : tensor<f64>
 })";
 
+// sum((a b)^2)
+const char *kMatrices = R"(
+func.func @forward(
+    %a: tensor<3x2xf64> {accc.name = "a", accc.role = #prim.role<parameter>},
+    %b: tensor<2x4xf64> {accc.name = "b", accc.role = #prim.role<parameter>})
+    -> (tensor<f64> {accc.name = "loss", accc.role = #prim.role<output>}) {
+  %product = prim.dot_general %a, %b {lhs_batch = array<i64>, rhs_batch = array<i64>,
+      lhs_contracting = array<i64: 1>, rhs_contracting = array<i64: 0>}
+      : (tensor<3x2xf64>, tensor<2x4xf64>) -> tensor<3x4xf64>
+  %square = prim.mul %product, %product : (tensor<3x4xf64>, tensor<3x4xf64>) -> tensor<3x4xf64>
+  %loss = prim.reduce sum %square {dimensions = array<i64: 0, 1>} : (tensor<3x4xf64>) -> tensor<f64>
+  return %loss : tensor<f64>
+})";
+
 struct Row {
   const char *spec;
-  std::vector<double> expected; // w, then v, after four steps at 0.1
+  std::vector<double> expected; // the parameters in their order, after steps at 0.1
+  int steps = 4;
 };
 const Row kRows[] = {
 #include "OptimizerRows.inc"
+};
+const Row kMatrixRows[] = {
+#include "MatrixRows.inc"
 };
 
 Values start() {
   return {{"w", array({3}, {1.0, -0.5, 0.25})}, {"v", scalar(0.3)}, {"learning_rate", scalar(0.1)}};
 }
 
-void check(const Row &row, const Values &values) {
-  std::vector<double> found = values.at("w").values;
-  found.push_back(values.at("v").values[0]);
-  for (size_t i = 0; i < found.size(); ++i)
-    CHECK(found[i] == Approx(row.expected[i]).epsilon(1e-6).margin(1e-7));
+Values startOfMatrices() {
+  auto wave = [](llvm::ArrayRef<int64_t> shape) {
+    std::vector<double> values;
+    for (int64_t i = 0; i < shape[0] * shape[1]; ++i)
+      values.push_back(2.0 * std::sin(1.7 * static_cast<double>(i)));
+    return array(shape, values);
+  };
+  return {{"a", wave({3, 2})}, {"b", wave({2, 4})}, {"learning_rate", scalar(0.1)}};
+}
+
+/// Trains by train_step, and by grad_step and apply_step.
+void check(const Row &row, const char *text, const Values &start,
+           llvm::ArrayRef<const char *> parameters) {
+  INFO(row.spec);
+  Trainable model(text);
+  model.mustMake({"output:loss", row.spec, {}});
+  auto checkEnd = [&](const Values &values) {
+    std::vector<double> found;
+    for (const char *name : parameters)
+      llvm::append_range(found, values.at(name).values);
+    REQUIRE(found.size() == row.expected.size());
+    for (size_t i = 0; i < found.size(); ++i)
+      CHECK(found[i] == Approx(row.expected[i]).epsilon(1e-6).margin(1e-7));
+  };
+
+  Values values = start;
+  for (int step = 0; step < row.steps; ++step)
+    model.run("train_step", values);
+  checkEnd(values);
+
+  Values split = start;
+  for (int step = 0; step < row.steps; ++step) {
+    for (auto &[name, gradient] : model.run("grad_step", split))
+      split[name] = gradient;
+    model.run("apply_step", split);
+  }
+  checkEnd(split);
 }
 } // namespace
 
 TEST_CASE("optimizers are those of torch.optim") {
-  for (const Row &row : kRows) {
-    INFO(row.spec);
-    Trainable model(kModel);
-    model.mustMake({"output:loss", row.spec, {}});
+  for (const Row &row : kRows)
+    check(row, kModel, start(), {"w", "v"});
+  for (const Row &row : kMatrixRows)
+    check(row, kMatrices, startOfMatrices(), {"a", "b"});
+}
 
-    Values values = start();
-    for (int step = 0; step < 4; ++step)
-      model.run("train_step", values);
-    check(row, values);
-
-    Values split = start();
-    for (int step = 0; step < 4; ++step) {
-      for (auto &[name, gradient] : model.run("grad_step", split))
-        split[name] = gradient;
-      model.run("apply_step", split);
-    }
-    check(row, split);
-  }
+TEST_CASE("an optimizer of matrices refuses other parameters") {
+  CHECK(Trainable(kModel).make({"output:loss", "muon", {}}) ==
+        "error: --optimizer muon: it updates matrices, which 'w' and 1 other parameter are not; "
+        "give them another optimizer, as in --param-group 'bias$' adamw\n");
+  TrainingOptions options{"output:loss", "sgd", {}};
+  options.groups = {{"^v$", "muon"}};
+  CHECK(Trainable(kModel).make(options) ==
+        "error: --param-group ^v$: it updates matrices, which 'v' is not; give it another "
+        "optimizer, as in --param-group 'bias$' adamw\n");
 }
 
 TEST_CASE("specs of optimizers that make no sense are refused") {
@@ -73,9 +122,11 @@ TEST_CASE("specs of optimizers that make no sense are refused") {
     return optimizer ? std::string() : llvm::toString(optimizer.takeError());
   };
   CHECK(error("sgd,lr=0.1,momentum=0.9") == "");
-  CHECK(error("lion") ==
-        "--optimizer lion: there is no optimizer 'lion'; there are sgd, adam, adamw, rmsprop, "
-        "adagrad");
+  CHECK(error("lbfgs") ==
+        "--optimizer lbfgs: there is no optimizer 'lbfgs'; there are sgd, adam, adamw, nadam, "
+        "radam, adamax, rmsprop, adagrad, adadelta, adafactor, lion, muon");
+  CHECK(error("muon,ns_steps=100") ==
+        "--optimizer muon,ns_steps=100: ns_steps must be between 0 and 99, and is 100");
   CHECK(error("sgd,nesterov") ==
         "--optimizer sgd,nesterov: nesterov needs a momentum and no dampening");
   CHECK(error("adam,beta1=1") ==

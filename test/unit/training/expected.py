@@ -1,15 +1,42 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes OptimizerRows.inc and LossRows.inc: what PyTorch makes of the tests' small problems, in float64.
+"""Writes OptimizerRows.inc, MatrixRows.inc and LossRows.inc: what PyTorch makes of the tests' small problems, in float64.
 
 Run it in this folder after adding a row; it needs torch.
 """
 
+import inspect
+
 import torch
 import torch.nn.functional as F
+from torch.optim import _muon
 
 HEADER = "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n// Written by expected.py.\n"
 LR = 0.1
+
+
+class Lion(torch.optim.Optimizer):
+    """Algorithm 2 of Chen et al., 2023."""
+
+    def __init__(self, parameters, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0, maximize=False):
+        super().__init__(parameters, dict(lr=lr, betas=betas, weight_decay=weight_decay, maximize=maximize))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            (beta1, beta2), lr = group["betas"], group["lr"]
+            for p in group["params"]:
+                g = -p.grad if group["maximize"] else p.grad
+                m = self.state[p].get("exp_avg", torch.zeros_like(p))
+                update = torch.sign(beta1 * m + (1 - beta1) * g)
+                self.state[p]["exp_avg"] = beta2 * m + (1 - beta2) * g
+                p -= lr * (update + group["weight_decay"] * p)
+
+
+# PyTorch's iteration, which rounds to bf16, in the type of its gradient.
+iteration = inspect.getsource(_muon._zeropower_via_newtonschulz)
+assert "torch.bfloat16" in iteration
+exec(iteration.replace("torch.bfloat16", "grad.dtype"), vars(_muon))
 
 OPTIMIZERS = {
     "sgd": (torch.optim.SGD, {}),
@@ -39,11 +66,65 @@ OPTIMIZERS = {
     "adagrad": (torch.optim.Adagrad, {}),
     "adagrad,lr_decay=0.5,weight_decay=0.1": (torch.optim.Adagrad, dict(lr_decay=0.5, weight_decay=0.1)),
     "adagrad,eps=0.01,maximize": (torch.optim.Adagrad, dict(eps=1e-2, maximize=True)),
+    "nadam": (torch.optim.NAdam, {}),
+    "nadam,beta1=0.5,beta2=0.9,eps=0.001,momentum_decay=0.5,maximize": (
+        torch.optim.NAdam,
+        dict(betas=(0.5, 0.9), eps=1e-3, momentum_decay=0.5, maximize=True),
+    ),
+    "nadam,weight_decay=0.3": (torch.optim.NAdam, dict(weight_decay=0.3)),
+    "nadam,weight_decay=0.3,decoupled_weight_decay": (
+        torch.optim.NAdam,
+        dict(weight_decay=0.3, decoupled_weight_decay=True),
+    ),
+    "radam": (torch.optim.RAdam, {}, 8),
+    "radam,beta1=0.5,beta2=0.8,eps=0.001": (torch.optim.RAdam, dict(betas=(0.5, 0.8), eps=1e-3), 12),
+    "radam,beta2=0.6,maximize": (torch.optim.RAdam, dict(betas=(0.9, 0.6), maximize=True), 8),
+    "radam,weight_decay=0.3": (torch.optim.RAdam, dict(weight_decay=0.3), 8),
+    "radam,weight_decay=0.3,decoupled_weight_decay": (
+        torch.optim.RAdam,
+        dict(weight_decay=0.3, decoupled_weight_decay=True),
+        8,
+    ),
+    "adamax": (torch.optim.Adamax, {}),
+    "adamax,beta1=0.5,beta2=0.9,eps=0.001,weight_decay=0.1,maximize": (
+        torch.optim.Adamax,
+        dict(betas=(0.5, 0.9), eps=1e-3, weight_decay=0.1, maximize=True),
+    ),
+    "adadelta": (torch.optim.Adadelta, {}),
+    "adadelta,rho=0.5,eps=0.01,weight_decay=0.1,maximize": (
+        torch.optim.Adadelta,
+        dict(rho=0.5, eps=1e-2, weight_decay=0.1, maximize=True),
+    ),
+    "adafactor": (torch.optim.Adafactor, {}),
+    "adafactor,beta2_decay=-0.5,eps1=0.1,eps2=0.5,weight_decay=0.1": (
+        torch.optim.Adafactor,
+        dict(beta2_decay=-0.5, eps=(0.1, 0.5), weight_decay=0.1),
+    ),
+    "adafactor,d=2,maximize": (torch.optim.Adafactor, dict(d=2.0, maximize=True)),
+    "lion": (Lion, {}),
+    "lion,beta1=0.5,beta2=0.6,weight_decay=0.1,maximize": (
+        Lion,
+        dict(betas=(0.5, 0.6), weight_decay=0.1, maximize=True),
+    ),
+}
+
+MATRIX_OPTIMIZERS = {
+    "adafactor": (torch.optim.Adafactor, {}),
+    "adafactor,eps1=0.5,d=1.5,weight_decay=0.1": (
+        torch.optim.Adafactor,
+        dict(eps=(0.5, 1e-3), d=1.5, weight_decay=0.1),
+    ),
+    "muon": (torch.optim.Muon, {}),
+    "muon,momentum=0.5,nesterov=false,weight_decay=0,ns_steps=3": (
+        torch.optim.Muon,
+        dict(momentum=0.5, nesterov=False, weight_decay=0.0, ns_steps=3),
+    ),
+    "muon,eps=100,match_rms_adamw": (torch.optim.Muon, dict(eps=100.0, adjust_lr_fn="match_rms_adamw")),
 }
 
 
 def train(kind, options, steps=4):
-    """The loss of the tests: sum(w^4) / 4 + v * sum(w), whose gradients grow and shrink."""
+    """sum(w^4) / 4 + v * sum(w), whose gradients grow and shrink."""
     w = torch.tensor([1.0, -0.5, 0.25], dtype=torch.float64, requires_grad=True)
     v = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
     clip = options.get("clip")
@@ -55,6 +136,17 @@ def train(kind, options, steps=4):
             torch.nn.utils.clip_grad_norm_([w, v], clip)
         optimizer.step()
     return [*w.tolist(), v.item()]
+
+
+def train_matrices(kind, options):
+    """The sum of the squares of a b, of a tall and a wide matrix."""
+    a, b = wave(3, 2).requires_grad_(), wave(2, 4).requires_grad_()
+    optimizer = kind([a, b], lr=LR, **options)
+    for _ in range(3):
+        optimizer.zero_grad()
+        (a @ b).square().sum().backward()
+        optimizer.step()
+    return [*a.flatten().tolist(), *b.flatten().tolist()]
 
 
 def wave(*shape):
@@ -114,8 +206,12 @@ def braces(values):
 def main():
     with open("OptimizerRows.inc", "w") as out:
         out.write(HEADER)
-        for spec, (kind, options) in OPTIMIZERS.items():
-            out.write(f'{{"{spec}", {braces(train(kind, options))}}},\n')
+        for spec, (kind, options, *steps) in OPTIMIZERS.items():
+            out.write(f'{{"{spec}", {braces(train(kind, options, *steps))}{"".join(f", {n}" for n in steps)}}},\n')
+    with open("MatrixRows.inc", "w") as out:
+        out.write(HEADER)
+        for spec, (kind, options) in MATRIX_OPTIMIZERS.items():
+            out.write(f'{{"{spec}", {braces(train_matrices(kind, options))}, 3}},\n')
     with open("LossRows.inc", "w") as out:
         out.write(HEADER)
         for spec, shape, target, loss in LOSSES:

@@ -20,11 +20,17 @@ _CLASSES = {"cross_entropy": functional.cross_entropy, "nll": functional.nll_los
 _ELEMENTS = {
     "mse": functional.mse_loss,
     "l1": functional.l1_loss,
+    "smooth_l1": functional.smooth_l1_loss,
+    "huber": functional.huber_loss,
+    "bce": functional.binary_cross_entropy,
     "bce_with_logits": functional.binary_cross_entropy_with_logits,
 }
 _LOSS_OPTIONS = {
     "cross_entropy": {"ignore_index", "weight", "class_dim", "label_smoothing"},
     "nll": {"ignore_index", "weight", "class_dim"},
+    "smooth_l1": {"beta"},
+    "huber": {"delta"},
+    "bce_with_logits": {"pos_weight"},
 }
 
 
@@ -80,10 +86,10 @@ def make_loss(text: str, outputs: Iterable[str]) -> Loss:
     _check(text, options, _LOSS_OPTIONS.get(name, set()))
     output = _find(text, value, outputs) if value is not None else outputs[0]
     if name in _ELEMENTS:
-        return lambda results, target: _ELEMENTS[name](widened(results[output]), widened(target))
+        return _element_loss(name, output, options)
     dim = int(options.pop("class_dim", 1))
     settings = {key: int(x) if key == "ignore_index" else float(x) for key, x in options.items() if key != "weight"}
-    weight = _class_weights(options["weight"]) if "weight" in options else None
+    weight = _weights("weight", options["weight"]) if "weight" in options else None
 
     def classes(results, target):
         scores = widened(results[output])
@@ -92,6 +98,20 @@ def make_loss(text: str, outputs: Iterable[str]) -> Loss:
         return _CLASSES[name](scores, widened(target), weight=own, **settings)
 
     return classes
+
+
+def _element_loss(name: str, output: str, options: dict[str, str]) -> Loss:
+    weight = _weights("pos_weight", options.pop("pos_weight")) if "pos_weight" in options else None
+    if weight is not None and weight.numel() == 1:
+        weight = weight.reshape(())  # which scalar scores take
+    settings = {key: float(x) for key, x in options.items()}
+
+    def elements(results, target):
+        scores = widened(results[output])
+        more = {} if weight is None else {"pos_weight": weight.to(scores)}
+        return _ELEMENTS[name](scores, widened(target), **settings, **more)
+
+    return elements
 
 
 class Optimizer:
@@ -168,7 +188,7 @@ def _flag(value: str | None) -> bool:
     return value is None or value.lower() in ("1", "true")
 
 
-def _class_weights(text: str) -> torch.Tensor:
+def _weights(option: str, text: str) -> torch.Tensor:
     """Numbers with colons between, or a text file of numbers."""
     try:
         numbers = [float(x) for x in text.split(":")]
@@ -176,5 +196,5 @@ def _class_weights(text: str) -> torch.Tensor:
         try:
             numbers = [float(x) for x in pathlib.Path(text).read_text().split()]
         except (OSError, ValueError) as error:
-            raise ExportError(f"weight={text} is neither numbers nor a file of numbers: {error}") from None
+            raise ExportError(f"{option}={text} is neither numbers nor a file of numbers: {error}") from None
     return torch.tensor(numbers, dtype=torch.float64)

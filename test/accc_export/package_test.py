@@ -477,7 +477,15 @@ class TrainingTest(unittest.TestCase):
         last = self.loss("nll=scores,class_dim=-1", scores.movedim(1, -1), classes)
         self.assertEqual(last, functional.nll_loss(scores, classes))
         for name, function in training._ELEMENTS.items():
-            self.assertEqual(self.loss(f"{name}=scores", scores, floats), function(scores, floats))
+            own = scores.sigmoid() if name == "bce" else scores
+            self.assertEqual(self.loss(f"{name}=scores", own, floats), function(own, floats))
+        expected = functional.smooth_l1_loss(scores, floats, beta=0.1)
+        self.assertEqual(self.loss("smooth_l1=scores,beta=0.1", scores, floats), expected)
+        expected = functional.huber_loss(scores, floats, delta=0.1)
+        self.assertEqual(self.loss("huber=scores,delta=0.1", scores, floats), expected)
+        expected = functional.binary_cross_entropy_with_logits(scores.mT, floats.mT, pos_weight=weight)
+        text = "bce_with_logits=scores,pos_weight=0.5:1:2"
+        self.assertEqual(self.loss(text, scores.mT, floats.mT), expected)
         self.assertEqual(self.loss("output:scores", torch.tensor([3.0]), None), 3)
 
     def test_optimizers(self):
@@ -510,7 +518,7 @@ class TrainingTest(unittest.TestCase):
 
     def test_what_is_wrong_is_named(self):
         for pattern, text in (
-            ("there is no loss 'huber': choose cross_entropy", "huber"),
+            ("there is no loss 'hinge': choose cross_entropy", "hinge"),
             ("mse,label_smoothing=1: there is no option label_smoothing", "mse,label_smoothing=1"),
             ("there is no output logits; there are other, scores", "mse=logits"),
             ("there is no output loss", "output:loss"),

@@ -182,8 +182,9 @@ void addLoss(Sketch &s, CaseOptions &options) {
   }
   if (kind < 8) {
     addOutput(lossOutput(0), "scores");
-    options.loss =
-        s.random.pick({"mse=scores", "l1=scores", "bce_with_logits=scores", "mse=scores"});
+    options.loss = s.random.pick({"mse=scores", "l1=scores", "bce_with_logits=scores", "mse=scores",
+                                  "smooth_l1=scores,beta=0.5", "huber=scores,delta=0.5",
+                                  "bce_with_logits=scores,pos_weight=2"});
     bool isProbability = StringRef(options.loss).starts_with("bce");
     options.targetLow = isProbability ? 0 : -1;
     return;

@@ -28,7 +28,8 @@ static void addDimension(CompileOptions &options, const std::string &text) {
 static void addTrainingOptions(CLI::App &command, CompileOptions &options) {
   command
       .add_option("--loss", options.losses,
-                  "Loss: cross_entropy, nll, mse, l1 or bce_with_logits of the first output (or "
+                  "Loss: cross_entropy, nll, mse, l1, smooth_l1, huber, bce or bce_with_logits of "
+                  "the first output (or "
                   "=OUTPUT) and an input `target`, or output:NAME for the model's own; none for "
                   "a joint graph or an ONNX model with a training_info, which hold theirs. Of "
                   "several each makes a training step of its own, which is named: d=output:d_loss")

@@ -73,16 +73,7 @@ Tensor ClassLoss::classesSecond(Tensor output) const {
   return output.transpose(permutation);
 }
 
-Value ClassLoss::weightConstant(Tensor output) const {
-  if (weight.empty())
-    return {};
-  auto type = RankedTensorType::get({static_cast<int64_t>(weight.size())}, output.elementType());
-  SmallVector<Attribute> values;
-  for (double w : weight)
-    values.push_back(FloatAttr::get(output.elementType(), w));
-  return output.getBuilder().create<prim::ConstantOp>(output.getLoc(),
-                                                      DenseElementsAttr::get(type, values));
-}
+Value ClassLoss::weightConstant(Tensor output) const { return constantOf(output, weight); }
 
 IntegerAttr ClassLoss::ignoreIndexAttr(OpBuilder &builder) const {
   return builder.getI64IntegerAttr(ignoreIndex);

@@ -3,6 +3,7 @@
 #ifndef ACCC_TRAINING_LOSS_ELEMENTLOSSES_H
 #define ACCC_TRAINING_LOSS_ELEMENTLOSSES_H
 
+#include "ir/nn/Nn.h"
 #include "training/loss/Loss.h"
 
 namespace accc {
@@ -17,6 +18,14 @@ public:
     return output;
   }
 };
+
+/// Op of the output, the target and what else it takes, with the mean as its reduction.
+template <typename Op, typename... More>
+mlir::Value meanLoss(prim::Tensor output, mlir::Value target, More... more) {
+  mlir::OpBuilder &builder = output.getBuilder();
+  auto mean = nn::ReductionAttr::get(builder.getContext(), nn::Reduction::mean);
+  return builder.create<Op>(output.getLoc(), output.get(), target, more..., mean);
+}
 
 } // namespace accc
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // --loss l1: torch.nn.functional.l1_loss.
-#include "ir/nn/Nn.h"
 #include "training/loss/ElementLosses.h"
 
 using namespace mlir;
@@ -11,10 +10,7 @@ namespace {
 class L1Loss final : public ElementLoss {
 public:
   Value build(Tensor output, Value target) const override {
-    OpBuilder &builder = output.getBuilder();
-    return builder.create<nn::L1LossOp>(
-        output.getLoc(), output.get(), target,
-        nn::ReductionAttr::get(builder.getContext(), nn::Reduction::mean));
+    return meanLoss<nn::L1LossOp>(output, target);
   }
 };
 } // namespace

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+using namespace mlir;
 using namespace accc;
 
 static llvm::Error usageError(const std::string &message) {
@@ -54,4 +55,15 @@ llvm::Expected<LossChoice> accc::parseLoss(llvm::StringRef text) {
 std::string accc::unknownOutput(llvm::StringRef name, const std::vector<std::string> &known) {
   return "--loss names the output '" + name.str() + "', and the model has '" +
          llvm::join(known, "', '") + "'" + didYouMean(name, known);
+}
+
+Value accc::constantOf(prim::Tensor output, ArrayRef<double> numbers) {
+  if (numbers.empty())
+    return {};
+  auto type = RankedTensorType::get({static_cast<int64_t>(numbers.size())}, output.elementType());
+  SmallVector<Attribute> values;
+  for (double number : numbers)
+    values.push_back(FloatAttr::get(output.elementType(), number));
+  return output.getBuilder().create<prim::ConstantOp>(output.getLoc(),
+                                                      DenseElementsAttr::get(type, values));
 }

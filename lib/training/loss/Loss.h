@@ -48,6 +48,9 @@ llvm::Expected<LossChoice> parseLoss(llvm::StringRef text);
 /// That the model has no output of this name, but those of `known`.
 std::string unknownOutput(llvm::StringRef name, const std::vector<std::string> &known);
 
+/// Numbers in the output's element type, as a constant of one dimension; null where there are none.
+mlir::Value constantOf(prim::Tensor output, llvm::ArrayRef<double> numbers);
+
 // One for each line of Losses.def: takes its options from the spec.
 #define ACCC_LOSS(name, Name) std::unique_ptr<Loss> create##Name##Loss(Spec &spec);
 #include "training/loss/Losses.def"

@@ -69,6 +69,16 @@ TEST_CASE("losses and their gradients are those of torch") {
   }
 }
 
+TEST_CASE("a binary cross entropy takes probabilities") {
+  Trainable model(identityModel({2}));
+  model.mustMake({"bce", "", {}});
+  Values values = {{"x", array({2}, {0.25, 0.5})}, {"target", array({2}, {0.0, 1.0})}};
+  Values results = model.run("grad_step", values);
+  CHECK(results.at("loss").values[0] == Approx(-(std::log(0.75) + std::log(0.5)) / 2));
+  CHECK(results.at("grad.x").values[0] == Approx(0.5 / 0.75));
+  CHECK(results.at("grad.x").values[1] == Approx(-0.5 / 0.5));
+}
+
 TEST_CASE("specs of losses that make no sense are refused") {
   auto error = [](const char *spec) {
     auto loss = parseLoss(spec);
@@ -77,14 +87,17 @@ TEST_CASE("specs of losses that make no sense are refused") {
   CHECK(error("cross_entropy=logits,ignore_index=-1") == "");
   CHECK(error("output:loss") == "");
   CHECK(error("output:") == "--loss output: needs the name of an output, as in output:loss");
-  CHECK(error("hinge") ==
-        "--loss hinge: there is no loss 'hinge'; there are cross_entropy, nll, mse, l1, "
-        "bce_with_logits, and output:NAME for a loss that the model computes");
+  CHECK(
+      error("hinge") ==
+      "--loss hinge: there is no loss 'hinge'; there are cross_entropy, nll, mse, l1, "
+      "smooth_l1, huber, bce, bce_with_logits, and output:NAME for a loss that the model computes");
   CHECK(error("mse,label_smoothing=0.1") ==
         "--loss mse,label_smoothing=0.1: there is no option 'label_smoothing'; mse knows none");
   CHECK(error("cross_entropy,label_smoothing=2") ==
         "--loss cross_entropy,label_smoothing=2: 'label_smoothing' must be between 0 and 1, and is "
         "2");
+  CHECK(error("smooth_l1,beta=-1").find("'beta' must be between 0 and") != std::string::npos);
+  CHECK(error("huber,delta=0").find("'delta' must be between") != std::string::npos);
   CHECK(error("cross_entropy,weight=no/such/file").find("cannot be read") != std::string::npos);
 }
 
@@ -94,6 +107,9 @@ TEST_CASE("a loss that does not fit its output is refused") {
   };
   CHECK(problems({2, 3}, "cross_entropy,weight=1:2") ==
         "error: node 'y': the loss has 2 class weights for 3 classes\n");
+  CHECK(problems({2, 3}, "bce_with_logits,pos_weight=1:2") ==
+        "error: node 'y': the loss has 2 positive weights for 3 classes, the last dimension of "
+        "'tensor<2x3xf64>'\n");
   CHECK(problems({2, 3}, "mse=z") == "error: --loss names the output 'z', and the model has 'y'\n");
   CHECK(problems({2, 3}, "output:y") ==
         "error: node 'y': --loss output:y needs a scalar float, and it is 'tensor<2x3xf64>'\n");

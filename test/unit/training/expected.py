@@ -159,6 +159,11 @@ CLASSES = torch.tensor([[2, 0], [-100, 1]])  # [N, d]
 WEIGHT = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)
 
 
+def bce(*weight):
+    weight = torch.tensor(weight if len(weight) > 1 else weight[0], dtype=torch.float64)
+    return lambda x, t: F.binary_cross_entropy_with_logits(x, t, pos_weight=weight)
+
+
 def first(target):
     return target[:, 0]
 
@@ -195,6 +200,14 @@ LOSSES = [
     ("nll,weight=0.5:1:2,class_dim=1", (2, 3, 2), CLASSES, lambda x, t: F.nll_loss(x, t, weight=WEIGHT)),
     ("mse", (2, 3), wave(2, 3).flip(0), F.mse_loss),
     ("l1", (2, 3), wave(2, 3).flip(0), F.l1_loss),
+    ("smooth_l1", (2, 3), wave(2, 3).flip(0), F.smooth_l1_loss),
+    ("smooth_l1,beta=3", (2, 3), wave(2, 3).flip(0), lambda x, t: F.smooth_l1_loss(x, t, beta=3)),
+    ("smooth_l1,beta=0", (2, 3), wave(2, 3).flip(0), F.l1_loss),
+    ("huber", (2, 3), wave(2, 3).flip(0), F.huber_loss),
+    ("huber,delta=3", (2, 3), wave(2, 3).flip(0), lambda x, t: F.huber_loss(x, t, delta=3)),
+    ("bce_with_logits,pos_weight=3", (2, 3), wave(2, 3).flip(0).clamp(0, 1), bce(3.0)),
+    ("bce_with_logits,pos_weight=3", (), wave(3)[2].clamp(0, 1), bce(3.0)),
+    ("bce_with_logits,pos_weight=3:1:0.5", (2, 3), wave(2, 3).flip(0).clamp(0, 1), bce(3.0, 1.0, 0.5)),
     ("bce_with_logits", (2, 3), wave(2, 3).flip(0).clamp(0, 1), F.binary_cross_entropy_with_logits),
 ]
 

@@ -21,7 +21,7 @@ from .files import whole_folder
 from .modules import preserved
 from .noise import measure, move
 from .programs import JOINT, PROGRAM
-from .training import HALF, Loss, Optimizer, make_loss, takes_target, widened
+from .training import HALF, Groups, Loss, Optimizer, learning_rate, make_loss, takes_target, widened
 
 MIXED = {"bf16": torch.bfloat16, "fp16": torch.float16}
 """The types of mixed precision, by `accc compile --precision`."""
@@ -36,6 +36,7 @@ def golden(
     target: torch.Tensor | None = None,
     optimizer: str = "sgd",
     lr: float | None = None,
+    param_groups: Groups = (),
     steps: int = 10,
     dynamic: Dynamic | None = None,
     exporter: str | Sequence[str] = "auto",
@@ -55,7 +56,8 @@ def golden(
     run: the folder holds the model and the batch alone.
 
     `loss` and `optimizer` are those of `accc compile --loss` and `--optimizer`, with their options; PyTorch's own
-    compute them. `lr` is the learning rate, by default the optimizer's. A module that draws random numbers (dropout)
+    compute them. `lr` is the learning rate, by default the optimizer's. `param_groups` are those of `--param-group`:
+    regular expressions with options, as in [("bias$", "weight_decay=0"), ("^words", "sgd,lr=0.1")]. A module that draws random numbers (dropout)
     has no goldens, as no two implementations draw the same: mean and deviation of its first loss are written.
 
     `precision` is that of `accc compile --precision`, "fp32", "bf16" or "fp16". For the last two the module runs under
@@ -85,7 +87,7 @@ def golden(
         options = {"dynamic": dynamic, "input_names": input_names, "output_names": output_names}
         files, exports = _export_all(module, inputs, exporters, folder, {"loss": loss, "target": target}, options)
         with preserved(module):
-            run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps, precision)
+            run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps, precision, param_groups)
             scale = {} if run.loss_scale is None else {"loss_scale": f"dynamic,init_scale={run.loss_scale:.17g}"}
             meta = {
                 "files": files,
@@ -95,6 +97,7 @@ def golden(
                 "steps": steps,
                 "precision": precision,
                 **scale,
+                **({"param_groups": [list(group) for group in param_groups]} if param_groups else {}),
                 "dims": exports[0].dims,
                 "dropout": exports[0].random,
                 "torch": torch.__version__,
@@ -140,13 +143,23 @@ class GoldenRun:
     """The training of copies of one module on one batch."""
 
     def __init__(
-        self, module, call: Call, done: Export, loss: str, target, optimizer: str, lr, steps: int, precision: str = "fp32"
+        self,
+        module,
+        call: Call,
+        done: Export,
+        loss: str,
+        target,
+        optimizer: str,
+        lr,
+        steps: int,
+        precision: str = "fp32",
+        groups: Groups = (),
     ) -> None:
         self.module, self.call, self.done, self.target, self.steps = module, call, done, target, steps
         self.precision = precision
-        self.optimizer = optimizer
+        self.optimizer, self.groups = optimizer, groups
         self.loss: Loss = make_loss(loss, done.returned)
-        self.lr = Optimizer(optimizer, lr, [torch.nn.Parameter(torch.zeros(1))]).lr
+        self.lr = learning_rate(optimizer, lr)
         self.loss_scale: float | None = None
         if precision == "fp16":
             self.loss_scale = self._greatest_scale() / 4
@@ -201,16 +214,18 @@ class GoldenRun:
         module = module._apply(lambda x: _to(x, dtype))  # Module.to(dtype) would drop imaginary parts
         inputs, target = [_to(x, dtype) for x in self.call.inputs.values()], _to(self.target, dtype)
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-        optimizer = Optimizer(self.optimizer, self.lr, [p for p in module.parameters() if p.requires_grad])
+        named = ((n, p) for n, p in module.named_parameters(remove_duplicate=False) if p.requires_grad)
+        optimizer = Optimizer(self.optimizer, self.lr, named, self.groups)
         mixed = self._is_mixed(dtype)
         scaler = torch.amp.GradScaler(_device(module), self.loss_scale or 1.0, enabled=mixed and self.precision == "fp16")
         results, history = {}, []
         for step in range(self.steps):
             outputs = self._run(module, inputs, dtype)
             loss = self.loss(outputs, target)
-            optimizer.torch.zero_grad()
+            optimizer.zero_grad()
             scaler.scale(loss).backward()
-            scaler.unscale_(optimizer.torch)
+            for each in optimizer.torch:
+                scaler.unscale_(each)
             if step == 0:
                 results.update({name: x.detach().clone() for name, x in outputs.items()})
                 results["loss"] = loss.detach().clone()

@@ -5,7 +5,8 @@ docs/losses-and-optimizers.md describes both: `name[=value][,option[=value]]...`
 """
 
 import pathlib
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch.nn import functional
@@ -114,29 +115,78 @@ def _element_loss(name: str, output: str, options: dict[str, str]) -> Loss:
     return elements
 
 
-class Optimizer:
-    """PyTorch's optimizer, with the gradients clipped first where the spec says so."""
+Groups = Sequence[tuple[str, str]]
+"""Regular expressions for parameters, and their options or optimizer, as `--param-group` takes them."""
 
-    def __init__(self, text: str, lr: float | None, parameters: Iterable[torch.nn.Parameter]) -> None:
-        """`lr` replaces the rate of the spec. Raises ExportError for a spec that accc does not know."""
-        self.parameters = list(parameters)
-        kind, settings, clip = _optimizer(text)
-        if lr is not None:
-            settings["lr"] = lr
-        self.lr, self.clip = settings["lr"], clip
-        try:
-            self.torch = kind(self.parameters, **settings)
-        except ValueError as error:
-            raise ExportError(f"{text}: {error}") from None
+
+class Optimizer:
+    """PyTorch's optimizers, with the gradients clipped first where the spec says so."""
+
+    def __init__(self, text: str, lr: float | None, named: Iterable[tuple[str, torch.nn.Parameter]], groups: Groups = ()) -> None:
+        """`lr` replaces the rate of the spec, to which those of `groups` keep their proportion. A parameter may have several names.
+
+        Raises ExportError for what accc does not know."""
+        names: dict[torch.nn.Parameter, list[str]] = {}
+        for name, parameter in named:
+            names.setdefault(parameter, []).append(name)
+        members: list[list[torch.nn.Parameter]] = [[] for _ in range(len(groups) + 1)]
+        for parameter, own in names.items():
+            members[_group(own, groups)].append(parameter)
+        self.parameters, self.lr = list(names), learning_rate(text, lr)
+        _, settings, self.clip = _optimizer(text)
+        self.torch = []
+        for (pattern, options), own in zip((("", ""), *groups), members):
+            if own or pattern:
+                self.torch.append(_make(_group_text(text, options), self.lr, settings["lr"], own, pattern))
+
+    def zero_grad(self) -> None:
+        for each in self.torch:
+            each.zero_grad()
 
     def step(self, scaler: torch.amp.GradScaler | None = None) -> None:
         """With gradients that `scaler` has unscaled, which may skip the step."""
         if self.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
-        if scaler is None:
-            self.torch.step()
-        else:
-            scaler.step(self.torch)
+        for each in self.torch:
+            if scaler is None:
+                each.step()
+            else:
+                scaler.step(each)
+
+
+def learning_rate(text: str, lr: float | None) -> float:
+    """`lr`, or that of the spec."""
+    return _optimizer(text)[1]["lr"] if lr is None else lr
+
+
+def _group(names: list[str], groups: Groups) -> int:
+    """The first group that finds one of the names, counted from 1; 0 if none does."""
+    found = (i for i, (pattern, _) in enumerate(groups, 1) if any(re.search(pattern, name) for name in names))
+    return next(found, 0)
+
+
+def _group_text(text: str, options: str) -> str:
+    """The spec with the options of a group in place of its own."""
+    if options.split(",")[0] in _OPTIMIZERS:
+        return options
+    keys = {part.split("=")[0] for part in options.split(",")} | {"clip_grad_norm"}
+    kept = [part for part in text.split(",") if part.split("=")[0] not in keys]
+    return ",".join([*kept, *filter(None, [options])])
+
+
+def _make(text: str, lr: float, base: float, parameters: list, pattern: str) -> torch.optim.Optimizer:
+    """The optimizer of a group, whose rate is to `lr` what that of its spec is to `base`."""
+    kind, settings, clip = _optimizer(text)
+    if pattern and (clip is not None or not parameters):
+        why = "clip_grad_norm scales all gradients together" if parameters else "no parameter has such a name"
+        raise ExportError(f"the group {pattern}: {why}")
+    if settings["lr"] != base and base == 0:
+        raise ExportError(f"{text}: its learning rate is kept in proportion to one that is 0")
+    rate = lr if settings["lr"] == base else lr * (settings["lr"] / base)
+    try:
+        return kind(parameters, **{**settings, "lr": rate})
+    except ValueError as error:
+        raise ExportError(f"{text}: {error}") from None
 
 
 def make_optimizer(text: str, lr: float, parameters, **settings) -> torch.optim.Optimizer:

@@ -26,6 +26,7 @@ from torch.nn import functional  # noqa: E402
 
 import accc_export  # noqa: E402
 from accc_export import exporting, training  # noqa: E402
+from accc_export.optimizers import Muon  # noqa: E402
 
 torch.set_num_threads(1)
 
@@ -489,32 +490,50 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual(self.loss("output:scores", torch.tensor([3.0]), None), 3)
 
     def test_optimizers(self):
-        parameter = nn.Parameter(torch.zeros(2))
-        adam = training.Optimizer("adam,beta2=0.9,amsgrad,weight_decay=0.1,clip_grad_norm=1", None, [parameter])
-        settings = adam.torch.param_groups[0]
+        named = [("b", nn.Parameter(torch.zeros(2)))]
+        adam = training.Optimizer("adam,beta2=0.9,amsgrad,weight_decay=0.1,clip_grad_norm=1", None, named)
+        settings = adam.torch[0].param_groups[0]
         self.assertEqual((settings["betas"], settings["amsgrad"], settings["weight_decay"]), ((0.9, 0.9), True, 0.1))
         self.assertEqual((adam.clip, adam.lr), (1, 1e-3))
-        sgd = training.Optimizer("sgd,momentum=0.9,nesterov,lr=5", 0.5, [parameter])
-        self.assertEqual((sgd.lr, sgd.torch.param_groups[0]["nesterov"]), (0.5, True))
-        rmsprop = training.Optimizer("rmsprop,alpha=0.9,centered,clip_grad_norm=0", None, [parameter])
-        settings = rmsprop.torch.param_groups[0]
+        sgd = training.Optimizer("sgd,momentum=0.9,nesterov,lr=5", 0.5, named)
+        self.assertEqual((sgd.lr, sgd.torch[0].param_groups[0]["nesterov"]), (0.5, True))
+        rmsprop = training.Optimizer("rmsprop,alpha=0.9,centered,clip_grad_norm=0", None, named)
+        settings = rmsprop.torch[0].param_groups[0]
         self.assertEqual((rmsprop.lr, settings["alpha"], settings["centered"]), (0.01, 0.9, True))
         self.assertIsNone(rmsprop.clip)
-        adagrad = training.Optimizer("adagrad,lr_decay=0.1", None, [parameter])
-        self.assertEqual((adagrad.lr, adagrad.torch.param_groups[0]["lr_decay"]), (0.01, 0.1))
-        nadam = training.Optimizer("nadam,momentum_decay=0.1,decoupled_weight_decay", None, [parameter])
-        settings = nadam.torch.param_groups[0]
+        adagrad = training.Optimizer("adagrad,lr_decay=0.1", None, named)
+        self.assertEqual((adagrad.lr, adagrad.torch[0].param_groups[0]["lr_decay"]), (0.01, 0.1))
+        nadam = training.Optimizer("nadam,momentum_decay=0.1,decoupled_weight_decay", None, named)
+        settings = nadam.torch[0].param_groups[0]
         self.assertEqual((nadam.lr, settings["momentum_decay"]), (2e-3, 0.1))
         self.assertTrue(settings["decoupled_weight_decay"])
-        adafactor = training.Optimizer("adafactor,eps2=0.1", None, [parameter])
-        self.assertEqual(adafactor.torch.param_groups[0]["eps"], (torch.finfo(torch.float32).eps, 0.1))
-        lion = training.Optimizer("lion,beta1=0.5", None, [parameter])
-        self.assertEqual((lion.lr, lion.torch.param_groups[0]["betas"]), (1e-4, (0.5, 0.99)))
-        muon = training.Optimizer("muon,ns_steps=3,nesterov=false", None, [nn.Parameter(torch.zeros(2, 3))])
-        settings = muon.torch.param_groups[0]
+        adafactor = training.Optimizer("adafactor,eps2=0.1", None, named)
+        self.assertEqual(adafactor.torch[0].param_groups[0]["eps"], (torch.finfo(torch.float32).eps, 0.1))
+        lion = training.Optimizer("lion,beta1=0.5", None, named)
+        self.assertEqual((lion.lr, lion.torch[0].param_groups[0]["betas"]), (1e-4, (0.5, 0.99)))
+        muon = training.Optimizer("muon,ns_steps=3,nesterov=false", None, [("w", nn.Parameter(torch.zeros(2, 3)))])
+        settings = muon.torch[0].param_groups[0]
         self.assertEqual((settings["ns_steps"], settings["nesterov"]), (3, False))
         with self.assertRaisesRegex(accc_export.ExportError, r"muon: muon updates matrices, and is given .* shape \[2\]"):
-            training.Optimizer("muon", None, [parameter])
+            training.Optimizer("muon", None, named)
+
+    def test_parameter_groups(self):
+        named = [(n, nn.Parameter(torch.zeros(2, 2))) for n in ("words", "inner.weight", "inner.bias", "head.weight")]
+        named.append(("output", named[0][1]))  # tied
+        groups = [("output", "sgd,lr=0.2"), ("bias$", "weight_decay=0,lr=0.03"), ("head", "muon"), ("words", "lr=7")]
+        made = training.Optimizer("adamw,lr=0.01,weight_decay=0.3,clip_grad_norm=2", 0.1, named, groups[:3])
+        rest, words, bias, head = (each.param_groups[0] for each in made.torch)
+        self.assertEqual([len(each["params"]) for each in (rest, words, bias, head)], [1, 1, 1, 1])
+        self.assertIs(words["params"][0], named[0][1])
+        for each, rate in ((rest, 0.1), (words, 2), (bias, 0.3), (head, 0.01)):
+            self.assertAlmostEqual(each["lr"], rate)
+        self.assertEqual((rest["weight_decay"], bias["weight_decay"], made.clip), (0.3, 0, 2))
+        with self.assertRaisesRegex(accc_export.ExportError, "the group words: no parameter has such a name"):
+            training.Optimizer("adamw", None, named, groups)
+        with self.assertRaisesRegex(accc_export.ExportError, "clip_grad_norm scales all gradients"):
+            training.Optimizer("adamw", None, named, [("words", "sgd,clip_grad_norm=1")])
+        with self.assertRaisesRegex(accc_export.ExportError, "in proportion to one that is 0"):
+            training.Optimizer("adamw,lr=0", None, named, [("words", "lr=1")])
 
     def test_what_is_wrong_is_named(self):
         for pattern, text in (
@@ -529,7 +548,7 @@ class TrainingTest(unittest.TestCase):
                 training.make_loss(text, ["other", "scores"])
         for pattern, text in (("no optimizer 'lbfgs': choose sgd", "lbfgs"), ("no option beta1", "sgd,beta1=0.9")):
             with self.assertRaisesRegex(accc_export.ExportError, pattern):
-                training.Optimizer(text, None, [nn.Parameter(torch.zeros(1))])
+                training.Optimizer(text, None, [("w", nn.Parameter(torch.zeros(1)))])
 
 
 class GoldenTest(unittest.TestCase):
@@ -611,6 +630,27 @@ class GoldenTest(unittest.TestCase):
                 accc_export.golden(module, x, folder, loss="mse", target=y, optimizer="lbfgs", exporter="torchscript")
             self.assertEqual(len(list(folder.iterdir())), 7)  # as they were
             self.assertEqual([x.name for x in folder.parent.iterdir()], ["golden"])
+
+    def test_parameter_groups(self):
+        torch.manual_seed(0)
+        module, x, y = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 3)), torch.randn(5, 4), torch.randn(5, 3)
+        groups = [("0.weight", "muon,lr=0.1"), ("bias$", "lr=0.01")]
+        settings = {"loss": "mse", "target": y, "optimizer": "sgd,lr=0.05", "param_groups": groups, "steps": 2}
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "golden"
+            accc_export.golden(module, x, folder, exporter="torch.export", noise=False, **settings)
+            golden, meta = load_file(folder / "golden.safetensors"), json.loads((folder / "meta.json").read_text())
+        self.assertEqual((meta["param_groups"], meta["lr"]), ([list(group) for group in groups], 0.05))
+        first, second = module
+        rest = [{"params": [second.weight]}, {"params": [first.bias, second.bias], "lr": 0.01}]
+        optimizers = [Muon([first.weight], lr=0.1), torch.optim.SGD(rest, lr=0.05)]
+        for _ in range(2):
+            module.zero_grad()
+            functional.mse_loss(module(x), y).backward()
+            for optimizer in optimizers:
+                optimizer.step()
+        for n, tensor in module.state_dict().items():
+            self.assertTrue(torch.equal(golden[f"param.{n}"], tensor), n)
 
     def test_dropout(self):
         module = nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.5))

@@ -66,7 +66,8 @@ private:
   /// of Newton and Schulz, which brings all singular values near 1.
   Tensor orthogonalize(Tensor x) const {
     const bool isTall = x.dim(0) > x.dim(1);
-    const int64_t outer = isTall ? 1 : 0, inner = 1 - outer; // A sums over the inner dimension
+    // A sums over the greater dimension: (X X^T) X is X (X^T X).
+    const int64_t inner = isTall ? 0 : 1;
     x = x / max(sqrt(sumAll(x * x)), epsilon);
     for (int64_t i = 0; i < iterations; ++i) {
       Tensor gram = dotGeneral(x, x, {}, {}, {inner}, {inner});

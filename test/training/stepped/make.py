@@ -104,7 +104,7 @@ class Assorted(nn.Module):
             ["^wide.bias", "nadam,lr=0.02"],
             ["^tall.bias", "nadam,lr=0.01,beta1=0.5,momentum_decay=0.5"],
             ["^head.bias", "adadelta,lr=2"],
-            ["^filter", "adafactor,lr=0.05"],
+            ["^filter", "adafactor,lr=0.5"],  # from the fifth step on its rate falls
             ["^norm", "adamax,lr=0.03"],
             ["^head.weight", "muon,lr=0.02,match_rms_adamw"],
         ],
@@ -132,7 +132,7 @@ class Assorted(nn.Module):
                 optim.NAdam([self.wide.bias], lr=0.02),
                 optim.NAdam([self.tall.bias], lr=0.01, betas=(0.5, 0.999), momentum_decay=0.5),
                 optim.Adadelta([self.head.bias], lr=2),
-                optim.Adafactor(self.filter.parameters(), lr=0.05, eps=(torch.finfo(torch.float32).eps, 1e-3)),
+                optim.Adafactor(self.filter.parameters(), lr=0.5, eps=(torch.finfo(torch.float32).eps, 1e-3)),
                 optim.Adamax(self.norm.parameters(), lr=0.03),
             ]
         }

@@ -114,6 +114,7 @@ MATRIX_OPTIMIZERS = {
         torch.optim.Adafactor,
         dict(eps=(0.5, 1e-3), d=1.5, weight_decay=0.1),
     ),
+    "adafactor,eps1=0.2,clip_grad_norm=1.5": (torch.optim.Adafactor, dict(eps=(0.2, 1e-3), clip=1.5)),
     "muon": (torch.optim.Muon, {}),
     "muon,momentum=0.5,nesterov=false,weight_decay=0,ns_steps=3": (
         torch.optim.Muon,
@@ -141,10 +142,13 @@ def train(kind, options, steps=4):
 def train_matrices(kind, options):
     """The sum of the squares of a b, of a tall and a wide matrix."""
     a, b = wave(3, 2).requires_grad_(), wave(2, 4).requires_grad_()
-    optimizer = kind([a, b], lr=LR, **options)
+    clip = options.get("clip")
+    optimizer = kind([a, b], lr=LR, **{k: o for k, o in options.items() if k != "clip"})
     for _ in range(3):
         optimizer.zero_grad()
         (a @ b).square().sum().backward()
+        if clip:
+            torch.nn.utils.clip_grad_norm_([a, b], clip)
         optimizer.step()
     return [*a.flatten().tolist(), *b.flatten().tolist()]
 

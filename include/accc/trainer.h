@@ -19,7 +19,7 @@ namespace accc {
 
 using TrainerOptions = SessionOptions;
 
-/// Time spent in step(), grad_step() and apply_step() and, on a GPU, in waiting for their results,
+/// Time spent in the steps that train (all but eval()) and, on a GPU, in waiting for their results,
 /// without the first call of each at each size (which also prepares buffers and library kernels).
 struct Throughput {
   int64_t steps = 0;
@@ -30,8 +30,8 @@ struct Throughput {
 };
 
 /// Trains one model. A batch holds the model's inputs by name, and `target` if the loss has one.
-/// Errors are those of Session::run. On a GPU, step(), grad_step() and apply_step() return before
-/// the work is done (see Session::run), except for the first call of each at each size.
+/// Errors are those of Session::run. On a GPU all steps but eval() return before the work is done
+/// (see Session::run), except for the first call of each at each size.
 class Trainer {
 public:
   explicit Trainer(Model model, const TrainerOptions &options = {});
@@ -44,6 +44,12 @@ public:
   Result apply_step(const Result &gradients) { return apply_step({}, gradients); }
   /// ... or by your own gradients `grad.<parameter>` (accumulated, clipped, ...).
   Result apply_step(const TensorMap &gradients) { return apply_step({}, gradients); }
+  /// Of a library that was compiled with --accumulate-gradients: adds the gradients of a batch to
+  /// those of others, and changes nothing else but running statistics ...
+  Result accumulate_step(const TensorMap &batch) { return accumulate_step({}, batch); }
+  /// ... and updates by the mean over these batches. The next begin anew. Without any the gradients
+  /// are zeros.
+  Result update_step() { return update_step({}); }
   /// The model's outputs in evaluation mode. Changes nothing but parameters into which the model
   /// itself writes (embeddings with max_norm), and step_count() where it draws random numbers in
   /// evaluation, too: the next steps draw others then. Waits for the result.
@@ -55,6 +61,8 @@ public:
   Result grad_step(std::string_view name, const TensorMap &batch);
   Result apply_step(std::string_view name, const Result &gradients);
   Result apply_step(std::string_view name, const TensorMap &gradients);
+  Result accumulate_step(std::string_view name, const TensorMap &batch);
+  Result update_step(std::string_view name);
   Result eval(std::string_view name, const TensorMap &batch);
 
   /// Takes effect from the next step. Parameter groups and training steps with a learning rate of

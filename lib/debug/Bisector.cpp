@@ -95,7 +95,7 @@ LogicalResult Bisector::judge(StringRef name, ModuleOp module, Transform phase) 
   NamedArrays expected;
   for (auto function : module.getOps<func::FuncOp>()) {
     StringRef entry = function.getSymName();
-    if (!isEntryName(entry) || entryKind(entry) == kApplyStep)
+    if (!isEntryName(entry) || updatesAlone(entry))
       continue;
     FailureOr<NamedArrays> results = evaluate(function, start);
     if (failed(results))

@@ -243,8 +243,9 @@ std::string accc::makeHeader(ModuleOp program, StringRef name) {
   w.line("      : trainer(accc::Model::load(library), options) {}");
   w.line();
   for (const std::string &step : steps)
-    for (auto [kind, method] : {std::pair(kTrainStep, "step"), std::pair(kGradStep, "grad_step"),
-                                std::pair(kEvalStep, "eval")})
+    for (auto [kind, method] :
+         {std::pair(kTrainStep, "step"), std::pair(kGradStep, "grad_step"),
+          std::pair(kAccumulateStep, "accumulate_step"), std::pair(kEvalStep, "eval")})
       if (entries.contains(entryName(kind, step)))
         w.line("  ", scopeOf(step), "Outputs ", method, "(const ", scopeOf(step),
                "Inputs &batch) { return {trainer.", method, "(",

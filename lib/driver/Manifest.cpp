@@ -115,6 +115,8 @@ std::string accc::makeManifest(const CompileOptions &options, const InputHashes 
     manifest["loss_scale"] = options.lossScale;
   if (options.lossOnly)
     manifest["loss_only"] = true;
+  if (options.accumulateGradients)
+    manifest["accumulate_gradients"] = true;
   if (options.dataParallel)
     manifest["data_parallel"] = true;
   if (options.memoryBudget != 0)
@@ -193,6 +195,8 @@ std::string accc::describeOptions(const CompileOptions &options) {
     text += *options.libraryAttention ? " --library-attention" : " --no-library-attention";
   if (options.lossOnly)
     text += " --loss-only";
+  if (options.accumulateGradients)
+    text += " --accumulate-gradients";
   if (options.dataParallel)
     text += " --data-parallel";
   if (options.memoryBudget != 0)

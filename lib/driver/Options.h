@@ -69,6 +69,9 @@ struct CompileOptions {
   /// Steps that train return the loss and no outputs of the model.
   bool lossOnly = false;
 
+  /// Gradients of several batches can be added up before an update.
+  bool accumulateGradients = false;
+
   /// Several processes train the model together, each on rows of its own: gradients are averaged.
   bool dataParallel = false;
 

@@ -45,6 +45,7 @@ public:
       step.groups = options.parameterGroups;
       step.otherNames = otherNames;
       step.lossOnly = options.lossOnly;
+      step.accumulates = options.accumulateGradients;
       step.dataParallel = options.dataParallel;
       step.isLossScaleImplied = options.lossScale.empty() && options.precision == "fp16";
       if (step.isLossScaleImplied)

@@ -3,6 +3,7 @@
 
 #include "support/DeadCode.h"
 #include "support/Fault.h"
+#include "training/Accumulation.h"
 #include "training/EvaluationMode.h"
 #include "training/StepLoss.h"
 #include "training/autodiff/Activity.h"
@@ -226,11 +227,13 @@ static void unscaleGradients(StepFunction step, const TrainingPlan &plan) {
   scaler.skipUnlessFinite(given, /*movesScale=*/false);
 }
 
-/// apply_step: gradients in, new parameters out.
-static void buildApplyStep(StepFunction gradStep, const TrainingPlan &plan) {
+/// A step of a kind that takes the parameters that `gradStep` trains, and nothing yet to update
+/// them by.
+static std::pair<StepFunction, SmallVector<TrainedParameter>>
+beginUpdate(StepFunction gradStep, StringRef kind, const TrainingPlan &plan) {
   func::FuncOp source = gradStep.get();
   StepFunction step = StepFunction::create(cast<ModuleOp>(source->getParentOp()), source.getLoc(),
-                                           entryName(kApplyStep, plan.options.name));
+                                           entryName(kind, plan.options.name));
   StepAdditions additions(step);
   SmallVector<TrainedParameter> trained;
   for (unsigned i : gradStep.argumentsOf(Role::Parameter)) {
@@ -240,7 +243,14 @@ static void buildApplyStep(StepFunction gradStep, const TrainingPlan &plan) {
     Value parameter = additions.addArgument(name, Role::Parameter, source.getArgument(i).getType());
     trained.push_back({name.str(), parameter, {}});
   }
+  return {step, trained};
+}
+
+/// apply_step: gradients in, new parameters out.
+static void buildApplyStep(StepFunction gradStep, const TrainingPlan &plan) {
+  auto [step, trained] = beginUpdate(gradStep, kApplyStep, plan);
   OpBuilder builder = step.builder();
+  StepAdditions additions(step);
   for (TrainedParameter &each : trained) {
     auto type = cast<RankedTensorType>(each.value.getType());
     if (plan.lossScale && prim::isHalf(type.getElementType()))
@@ -250,6 +260,38 @@ static void buildApplyStep(StepFunction gradStep, const TrainingPlan &plan) {
   }
   additions.commit();
   addUpdates(step, plan, trained, /*isScaled=*/false);
+}
+
+/// accumulate_step: what grad_step does, but gradients are added to those of other batches.
+static void buildAccumulateStep(StepFunction gradStep, const TrainingPlan &plan) {
+  StepFunction step =
+      StepFunction::copy(gradStep.get(), entryName(kAccumulateStep, plan.options.name));
+  SmallVector<TrainedParameter> trained = takeGradientResults(step);
+  if (plan.lossScale) {
+    SmallVector<Value> given =
+        llvm::map_to_vector(trained, [](const TrainedParameter &each) { return each.gradient; });
+    LossScaler(*plan.lossScale, step, plan.options.name)
+        .skipUnlessFinite(given, /*movesScale=*/false);
+  }
+  if (plan.options.dataParallel)
+    shareUpdates(step);
+  addToSums(step, trained, plan.options.name); // last: update_step looks whether they are finite
+}
+
+/// update_step: the update by the mean of what accumulate_step has added up.
+static void buildUpdateStep(StepFunction gradStep, const TrainingPlan &plan) {
+  auto [step, trained] = beginUpdate(gradStep, kUpdateStep, plan);
+  takeMeans(step, trained, plan.options.name);
+  addUpdates(step, plan, trained, /*isScaled=*/plan.lossScale.has_value());
+  clearSums(step, trained, plan.options.name); // also where the update is skipped
+}
+
+/// Fails where gradients are to be added up that nothing updates by.
+static LogicalResult checkAccumulation(StepFunction forward, const TrainingPlan &plan) {
+  if (!plan.options.accumulates || plan.optimizer)
+    return success();
+  return emitUsageFault(wholeModel(forward))
+         << "--accumulate-gradients: they are added up for an --optimizer, and there is none";
 }
 
 /// Fails where no step of the plan averages gradients, or evaluation changes a process's variables.
@@ -301,7 +343,8 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
     checkDerivatives(gradStep, plan.loss->output);
     return failure();
   }
-  if (failed(checkLossScale(forward, plan)) || failed(addGradients(gradStep, forward, plan)))
+  if (failed(checkLossScale(forward, plan)) || failed(checkAccumulation(forward, plan)) ||
+      failed(addGradients(gradStep, forward, plan)))
     return failure();
   if (plan.options.lossOnly && failed(returnLossOnly(gradStep)))
     return failure();
@@ -326,6 +369,10 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
     addUpdates(trainStep, plan, trained, /*isScaled=*/true);
     trainStep.get()->moveBefore(gradStep.get());
     buildApplyStep(gradStep, plan);
+    if (plan.options.accumulates) {
+      buildAccumulateStep(gradStep, plan);
+      buildUpdateStep(gradStep, plan);
+    }
   }
   if (plan.lossScale)
     unscaleGradients(gradStep, plan);

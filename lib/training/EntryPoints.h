@@ -29,9 +29,9 @@ std::string askedLossScale(const TrainingOptions &options);
 bool holdsGradients(StepFunction forward);
 
 /// Adds to the module grad_step and eval_step of `forward`, which learns which parameters are
-/// trained, and train_step and apply_step if the plan has an optimizer. Returns the names of the
-/// trained parameters. Fails where the loss does not fit the model, an op on the way to it has no
-/// derivative, or nothing is left to train.
+/// trained, and train_step and apply_step if the plan has an optimizer, and accumulate_step and
+/// update_step if it accumulates. Returns the names of the trained parameters. Fails where the loss
+/// does not fit the model, an op on the way to it has no derivative, or nothing is left to train.
 mlir::FailureOr<std::vector<std::string>> buildEntryPoints(StepFunction forward,
                                                            const TrainingPlan &plan);
 

@@ -49,6 +49,9 @@ static LogicalResult takeTraining(StepFunction forward, const TrainingOptions &o
            << askedLossScale(options)
            << ": the model holds its own training step (training_info), whose "
               "loss can no longer be scaled; --loss-scale none takes it as it is";
+  if (options.accumulates)
+    return emitUsageFault(loc) << "--accumulate-gradients: the model holds its own training step "
+                                  "(training_info), in which nothing says what a gradient is";
   if (options.dataParallel)
     return emitUsageFault(loc) << "--data-parallel: the model holds its own training step "
                                   "(training_info), in which nothing says what a gradient is";
@@ -68,6 +71,7 @@ static LogicalResult takeForward(StepFunction forward, const TrainingOptions &op
        {std::pair("--optimizer", !options.optimizer.empty()),
         std::pair("--loss-scale", !options.lossScale.empty() && !options.isLossScaleImplied),
         std::pair("--loss-only", options.lossOnly),
+        std::pair("--accumulate-gradients", options.accumulates),
         std::pair("--data-parallel", options.dataParallel),
         std::pair("--train", !options.train.empty()),
         std::pair("--freeze", !options.freeze.empty())}) {

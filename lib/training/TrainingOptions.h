@@ -30,6 +30,8 @@ struct TrainingOptions {
   bool isLossScaleImplied = false;
   /// The steps that train return the loss and no outputs of the model.
   bool lossOnly = false;
+  /// As `--accumulate-gradients`.
+  bool accumulates = false;
   /// As `--data-parallel`.
   bool dataParallel = false;
   /// Of several steps, what tells their entry points apart: `train_step.d`. Empty for the only one.

@@ -8,6 +8,7 @@ from command_line import GOLDENS, USAGE, CommandLineTest, read_safetensors
 
 STEPPED = GOLDENS.parent / "stepped"
 GAN, GROUPED = STEPPED / "adversaries", STEPPED / "grouped"
+OWN = GOLDENS.parent / "steps" / "normalized" / "model.onnx"
 LOSSES = ["--loss", "d=output:d_loss", "--loss", "g=output:g_loss"]
 TRAINED = ["--train", r"d=^judge\.", "--train", r"g=^make\."]
 
@@ -111,6 +112,24 @@ class Steps(CommandLineTest):
             with self.subTest(message):
                 self.assertIn(message, self.compile(GAN, *options, code=USAGE))
                 self.assertFalse((self.folder / "m.so").exists())
+
+    def test_gradients_of_several_batches(self):
+        self.compile(GAN, *LOSSES, "--optimizer", "sgd", "--accumulate-gradients", "--header", "m.h")
+        inspected = json.loads(self.accc("inspect", "m.so", "--json")[0])
+        entries = [entry["name"] for entry in inspected["entries"]]
+        for step in "dg":
+            self.assertIn(f"accumulate_step.{step}", entries)
+            self.assertIn(f"update_step.{step}", entries)
+        self.assertIn("optimizer.d.accumulated_batches", [each["name"] for each in inspected["variables"]])
+        self.assertIn("trainer.accumulate_step(\"g\", batch.tensors())", (self.folder / "m.h").read_text())
+        self.assertTrue(inspected["manifest"]["accumulate_gradients"])
+        for options, message in (
+            (LOSSES, "--accumulate-gradients: they are added up for an --optimizer, and there is none"),
+            ([], "--accumulate-gradients needs a --loss"),
+        ):
+            self.assertIn(message, self.compile(GAN, *options, "--accumulate-gradients", code=USAGE))
+        error = self.accc("compile", OWN, "-o", "m.so", "--accumulate-gradients", code=USAGE)[1]
+        self.assertIn("--accumulate-gradients: the model holds its own training step", error)
 
     def test_what_is_said_of_groups_must_fit(self):
         training = ["--loss", "output:loss", "--optimizer", "sgd,momentum=0.9"]

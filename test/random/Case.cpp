@@ -43,6 +43,7 @@ CaseOptions CaseOptions::of(ModuleOp module) {
     options.threads = static_cast<int>(threads.getInt());
   if (auto ranks = module->getAttrOfType<IntegerAttr>("random.ranks"))
     options.ranks = static_cast<int>(ranks.getInt());
+  options.accumulates = module->hasAttr("random.accumulates");
   options.memory = numberOf(module, "random.memory", options.memory);
   return options;
 }
@@ -66,6 +67,8 @@ void CaseOptions::write(ModuleOp module) const {
   module->setAttr("random.threads", b.getI64IntegerAttr(threads));
   if (ranks != 0)
     module->setAttr("random.ranks", b.getI64IntegerAttr(ranks));
+  if (accumulates)
+    module->setAttr("random.accumulates", b.getUnitAttr());
   if (memory != 0)
     module->setAttr("random.memory", b.getF64FloatAttr(memory));
 }

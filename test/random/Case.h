@@ -29,6 +29,7 @@ struct CaseOptions {
   std::string arch = "x86-64-v3";
   int threads = 1;
   int ranks = 0;                        ///< with --data-parallel, so many; 0: without
+  bool accumulates = false;             ///< with --accumulate-gradients
   double targetLow = 0, targetHigh = 1; ///< the range of `target`
   double memory = 0;                    ///< --memory-budget, in the least that will do; 0: none
 

@@ -41,6 +41,7 @@ CompileOptions optionsOf(const CaseOptions &options) {
     result.optimizers = {options.optimizer};
   result.lossScale = options.lossScale;
   result.dataParallel = options.ranks != 0;
+  result.accumulateGradients = options.accumulates;
   result.freeze = options.freeze;
   const char *target = std::getenv("ACCC_TEST_TARGET");
   bool cuda = target && StringRef(target) == "cuda";

@@ -308,6 +308,7 @@ OwningOpRef<ModuleOp> accc::test::randomModel(MLIRContext *context, uint64_t see
          "dynamic,init_scale=664613997892457936451903530140172288", "fixed=8"});
   if (!options.optimizer.empty() && random.chance(0.2))
     options.ranks = static_cast<int>(random.between(1, 4));
+  options.accumulates = !options.optimizer.empty() && random.chance(0.2);
   OwningOpRef<ModuleOp> module = sketch.finish();
   options.write(*module);
   return module;

@@ -78,6 +78,8 @@ private:
 };
 
 std::string trainStepName(int64_t step) { return "train_step " + std::to_string(step + 1); }
+std::string batchName(int64_t batch) { return "accumulate_step " + std::to_string(batch + 1); }
+constexpr int64_t kBatches = 2; // of an update_step
 } // namespace
 
 FailureOr<Trace> accc::test::traceModule(ModuleOp module, const Values &start, int steps,
@@ -90,6 +92,14 @@ FailureOr<Trace> accc::test::traceModule(ModuleOp module, const Values &start, i
   if (failed(apart.call("apply_step", "apply_step", trace)))
     return failure();
   if (failed(Caller(module, interpreter, start).call("eval_step", "eval_step", trace)))
+    return failure();
+  Caller added(module, interpreter, start);
+  for (int64_t batch = 0; batch < kBatches; ++batch) {
+    added.setStep(batch);
+    if (failed(added.call("accumulate_step", batchName(batch), trace)))
+      return failure();
+  }
+  if (failed(added.call("update_step", "update_step", trace)))
     return failure();
   Caller together(module, interpreter, start);
   for (int64_t step = 0; step < steps; ++step) {
@@ -146,6 +156,14 @@ static Trace traceOne(const Model &model, ModuleOp trainable, const TensorMap &i
     if (func::FuncOp apply = entry("apply_step"))
       apart.call(apply, "apply_step", trace, &gradients);
     LibraryCaller(model, options, inputs).call(entry("eval_step"), "eval_step", trace);
+    if (func::FuncOp accumulate = entry("accumulate_step")) {
+      LibraryCaller added(model, options, inputs);
+      for (int64_t batch = 0; batch < kBatches; ++batch) {
+        added.setStep(batch);
+        added.call(accumulate, batchName(batch), trace);
+      }
+      added.call(entry("update_step"), "update_step", trace);
+    }
     LibraryCaller together(model, options, inputs);
     if (func::FuncOp train = entry("train_step"))
       for (int64_t step = 0; step < steps; ++step) {

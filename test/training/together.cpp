@@ -155,6 +155,17 @@ private:
              "rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
                  ": grad_step and apply_step do not train as one alone");
     });
+    runAll(ranks, [&](std::shared_ptr<accc::Group> group) {
+      const int rank = group->rank();
+      Trainer added(accc::Model::load(library), options(group));
+      for (int i = 0; i < steps; ++i) {
+        added.accumulate_step(batch);
+        added.update_step();
+      }
+      expect(equal(variables(added), alone),
+             "rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
+                 ": accumulate_step and update_step do not train as one alone");
+    });
   }
 
   void checkOwnBatches() {
@@ -170,6 +181,9 @@ private:
       for (int i = 0; i < steps; ++i)
         losses[rank] = trainer.step(own).loss();
       trainer.apply_step(trainer.grad_step(own));
+      for (int i = 0; i < 2; ++i)
+        trainer.accumulate_step(own);
+      trainer.update_step();
       ends[rank] = variables(trainer);
     });
     for (size_t rank = 1; rank < ranks; ++rank) {

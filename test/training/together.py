@@ -16,14 +16,15 @@ from train import SECONDS, accc, compile_options
 model = pathlib.Path(sys.argv[3])
 meta = json.loads((model.parent / "meta.json").read_text())
 options = compile_options(meta, model.name)
-command = ["compile", model, *options, *sys.argv[4:]]
+more = [*sys.argv[4:], "--accumulate-gradients"]
+command = ["compile", model, *options, *more]
 others = [*options]
 others[others.index("--optimizer") + 1] = "adagrad"
 with tempfile.TemporaryDirectory() as name:
     library, plain, other = (pathlib.Path(name) / file for file in ("library.so", "plain.so", "other.so"))
     accc(*command, "-o", library, "--data-parallel")
     accc(*command, "-o", plain)
-    accc("compile", model, *others, *sys.argv[4:], "-o", other, "--data-parallel")
+    accc("compile", model, *others, *more, "-o", other, "--data-parallel")
     inputs = model.parent / "inputs.safetensors"
     program = [sys.argv[2], library, plain, other, inputs, str(meta["lr"])]
     sys.exit(subprocess.run(program, timeout=SECONDS).returncode)

@@ -62,6 +62,9 @@ static void addTrainingOptions(CLI::App &command, CompileOptions &options) {
   command.add_flag("--loss-only", options.lossOnly,
                    "Steps that train return the loss and no outputs of the model, for which they "
                    "then need no memory; eval_step returns all");
+  command.add_flag("--accumulate-gradients", options.accumulateGradients,
+                   "Add accumulate_step, which adds the gradients of a batch to those of others, "
+                   "and update_step, which updates by their mean");
   command.add_flag("--data-parallel", options.dataParallel,
                    "Several processes train the model together, each on rows of its own: the steps "
                    "average their gradients (accc/group.h)");

@@ -159,7 +159,7 @@ static TensorMap runAsGoldens(const Model &model, const fs::path &folder, const 
   bool hasGradients = model.find_entry(entryNameOf("grad_step", stepNamesOf(model).front()));
   for (const accc_entry &entry : model.entries()) {
     std::string_view kind = kindOf(entry.name);
-    if (kind == "eval_step" ? meta.isOwn || !hasGradients : kind != "apply_step")
+    if (kind == "eval_step" ? meta.isOwn || !hasGradients : !updatesAlone(entry.name))
       options.entries.insert(entry.name);
   }
   TensorMap results = toGoldens(model, record(session, inputs, options));

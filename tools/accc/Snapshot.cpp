@@ -238,7 +238,8 @@ static bool isTraining(const std::string &option) {
   for (const char *name :
        {"loss", "loss_options", "optimizer", "optimizer_options", "learning_rate", "train",
         "param_groups", "group_options", "freeze", "assume_dropout_training",
-        "assume_batchnorm_training", "running_variance", "loss_scale", "data_parallel"})
+        "assume_batchnorm_training", "running_variance", "loss_scale", "data_parallel",
+        "accumulate_gradients"})
     if (firstWord(option) == name)
       return true;
   return false;

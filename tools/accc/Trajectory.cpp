@@ -21,6 +21,11 @@ std::string_view accc::tool::kindOf(std::string_view entry) {
   return entry.substr(0, entry.find('.'));
 }
 
+bool accc::tool::updatesAlone(std::string_view entry) {
+  const std::string_view kind = kindOf(entry);
+  return kind.starts_with("apply_step") || kind.starts_with("update_step");
+}
+
 std::vector<std::string> accc::tool::stepNamesOf(const Model &model) {
   std::vector<std::string> names;
   for (const accc_entry &entry : model.entries()) {
@@ -65,7 +70,7 @@ void accc::tool::setVariables(Session &session, const TensorMap &values) {
 TensorMap accc::tool::randomInputsAt(const Model &model, std::string_view sizes) {
   TensorMap inputs;
   for (const accc_entry &entry : model.entries())
-    if ((entry.sizes == sizes || !*entry.sizes) && kindOf(entry.name) != "apply_step")
+    if ((entry.sizes == sizes || !*entry.sizes) && !updatesAlone(entry.name))
       inputs.merge(randomInputs(entry, 42));
   return inputs;
 }
@@ -102,6 +107,8 @@ public:
         add(trajectory.gradients, session.run(entry, inputs), prefixOf(entry, step));
     for (const std::string &step : steps)
       apply(step);
+    for (const std::string &step : steps)
+      accumulate(step);
     train();
     return std::move(trajectory);
   }
@@ -138,6 +145,20 @@ private:
     if (given.empty() || !begins("apply_step", step))
       return;
     session.run(entry, given).wait();
+    keepApplied();
+  }
+
+  void accumulate(const std::string &step) {
+    if (!has("update_step", step) || !begins("accumulate_step", step))
+      return;
+    for (int batch = 0; batch < 2; ++batch)
+      session.run(entry, inputs).wait();
+    entry = entryNameOf("update_step", step);
+    session.run(entry, {}).wait();
+    keepApplied();
+  }
+
+  void keepApplied() {
     for (auto &[name, tensor] : variablesOf(session))
       trajectory.applied.emplace(entry + " " + name, std::move(tensor));
   }
@@ -219,7 +240,7 @@ TensorMap accc::tool::allOf(const Trajectory &trajectory) {
 
 /// The variable's name of "apply_step <variable>".
 static std::string withoutEntry(const std::string &name) {
-  return name.starts_with("apply_step") ? name.substr(name.find(' ') + 1) : name;
+  return updatesAlone(name) ? name.substr(name.find(' ') + 1) : name;
 }
 
 /// The rule for a tensor of a part.

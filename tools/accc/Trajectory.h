@@ -20,6 +20,9 @@ namespace accc::tool {
 std::vector<std::string> stepNamesOf(const Model &model);
 /// "train_step" of "train_step.d".
 std::string_view kindOf(std::string_view entry);
+/// Whether an entry point updates by gradients that are there, and takes no data: apply_step,
+/// update_step.
+bool updatesAlone(std::string_view entry);
 /// "train_step.d"; "train_step" of a step without a name.
 std::string entryNameOf(std::string_view kind, const std::string &step);
 
@@ -28,7 +31,8 @@ std::string entryNameOf(std::string_view kind, const std::string &step);
 struct Trajectory {
   TensorMap outputs;            ///< of eval_step, as "eval_step y"
   TensorMap gradients;          ///< all that grad_step gives: `grad.<parameter>`, outputs, loss
-  TensorMap applied;            ///< variables after an apply_step with gradients of a grad_step
+  TensorMap applied;            ///< variables after an apply_step with gradients of a grad_step,
+                                ///< and after an update_step behind some accumulate_steps
   TensorMap losses;             ///< `losses` of all train_steps
   TensorMap variables;          ///< parameters, buffers, optimizer state after the last
   std::set<std::string> states; ///< which variables are optimizer state
@@ -50,7 +54,7 @@ TensorMap variablesOf(Session &session);
 /// Gives a session the values of the variables of these names, types and shapes.
 void setVariables(Session &session, const TensorMap &values);
 
-/// Data for all entry points at some sizes but apply_step, as randomInputs() makes it.
+/// Data for all entry points at some sizes that take any, as randomInputs() makes it.
 TensorMap randomInputsAt(const Model &model, std::string_view sizes);
 
 /// Whether a name of a trajectory is that of a gradient, or of losses of a step.

@@ -125,7 +125,7 @@ static int recordGoldens(const RecordOptions &options) {
 
   TrajectoryOptions run{.steps = options.run.steps};
   for (const accc_entry &entry : model.entries())
-    if (entry.sizes == sizes && kindOf(entry.name) != "apply_step")
+    if (entry.sizes == sizes && !updatesAlone(entry.name))
       run.entries.insert(entry.name);
   const Trajectory trajectory = record(session, inputs, run);
   TensorMap goldens = toGoldens(model, trajectory);

@@ -13,7 +13,13 @@ StringRef accc::entryKind(StringRef entry) { return entry.split('.').first; }
 StringRef accc::stepName(StringRef entry) { return entry.split('.').second; }
 
 bool accc::isEntryName(StringRef entry) {
-  return llvm::is_contained({kTrainStep, kGradStep, kApplyStep, kEvalStep}, entryKind(entry));
+  return llvm::is_contained(
+      {kTrainStep, kGradStep, kApplyStep, kEvalStep, kAccumulateStep, kUpdateStep},
+      entryKind(entry));
+}
+
+bool accc::updatesAlone(StringRef entry) {
+  return llvm::is_contained({kApplyStep, kUpdateStep}, entryKind(entry));
 }
 
 StringRef accc::argumentText(func::FuncOp function, unsigned i, StringRef attribute) {

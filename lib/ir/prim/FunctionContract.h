@@ -23,7 +23,9 @@ inline constexpr const char kTrainingAttr[] = "accc.training";
 
 // The entry points of training.
 inline constexpr llvm::StringLiteral kTrainStep = "train_step", kGradStep = "grad_step",
-                                     kApplyStep = "apply_step", kEvalStep = "eval_step";
+                                     kApplyStep = "apply_step", kEvalStep = "eval_step",
+                                     kAccumulateStep = "accumulate_step",
+                                     kUpdateStep = "update_step";
 
 /// The entry point of a kind that belongs to a training step: `train_step.d`, and `train_step` of
 /// the only step, which has no name.
@@ -32,8 +34,10 @@ std::string entryName(llvm::StringRef kind, llvm::StringRef step);
 llvm::StringRef entryKind(llvm::StringRef entry);
 /// The training step that an entry point belongs to: what stands behind it.
 llvm::StringRef stepName(llvm::StringRef entry);
-/// Whether an entry point bears the name of one of the four kinds.
+/// Whether an entry point bears the name of one of these kinds.
 bool isEntryName(llvm::StringRef entry);
+/// Whether an entry point updates by gradients that are there, and takes no data.
+bool updatesAlone(llvm::StringRef entry);
 
 /// The text of an attribute of argument or result number `i`; empty where there is none.
 llvm::StringRef argumentText(mlir::func::FuncOp function, unsigned i, llvm::StringRef attribute);

@@ -67,6 +67,14 @@ Result Trainer::apply_step(std::string_view name, const TensorMap &gradients) {
   return timed(1, [&] { return session_.run(entry_of("apply_step", name), gradients); });
 }
 
+Result Trainer::accumulate_step(std::string_view name, const TensorMap &batch) {
+  return timed(0, [&] { return session_.run(entry_of("accumulate_step", name), batch); });
+}
+
+Result Trainer::update_step(std::string_view name) {
+  return timed(1, [&] { return session_.run(entry_of("update_step", name), {}); });
+}
+
 Result Trainer::eval(std::string_view name, const TensorMap &batch) {
   session_.synchronize();
   double waited = session_.wait_seconds();

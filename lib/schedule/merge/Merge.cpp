@@ -118,7 +118,7 @@ LogicalResult Merger::checkChoice(MutableArrayRef<exec::EntryOp> entries) {
 
 LogicalResult Merger::addEntries() {
   for (auto first : (*programs.front().program).getOps<exec::EntryOp>()) {
-    if (entryKind(first.getSymName()) == kApplyStep) {
+    if (updatesAlone(first.getSymName())) {
       addEntry(first, "");
       continue;
     }

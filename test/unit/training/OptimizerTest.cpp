@@ -105,6 +105,58 @@ TEST_CASE("optimizers are those of torch.optim") {
     check(row, kMatrices, startOfMatrices(), {"a", "b"});
 }
 
+TEST_CASE("gradients of several batches are added up and averaged") {
+  Trainable model(kModel);
+  TrainingOptions options{"output:loss", "sgd", {}};
+  options.accumulates = true;
+  model.mustMake(options);
+  auto gradients = [&](double w) {
+    Values values = start();
+    values["w"].values.assign(3, w);
+    return model.run("grad_step", values).at("grad.w").values[0];
+  };
+  Values values = start();
+  for (double w : {1.0, 2.0, 4.0}) { // what else changes parameters between batches
+    values["w"].values.assign(3, w);
+    model.run("accumulate_step", values);
+  }
+  CHECK(values.at("optimizer.accumulated_batches").values[0] == 3);
+  double mean = (gradients(1.0) + gradients(2.0) + gradients(4.0)) / 3;
+  model.run("update_step", values);
+  CHECK(values.at("w").values[0] == Approx(4.0 - 0.1 * mean));
+  CHECK(values.at("optimizer.accumulated_batches").values[0] == 0);
+  CHECK(values.at("optimizer.grad_sum.w").values == std::vector<double>(3, 0.0));
+
+  Values before = values;
+  model.run("update_step", values); // by nothing
+  CHECK(values.at("w").values == before.at("w").values);
+}
+
+TEST_CASE("gradients that are not finite are no longer among the next ones") {
+  Trainable model(kModel);
+  TrainingOptions options{"output:loss", "sgd", {}};
+  options.accumulates = true;
+  options.lossScale = "dynamic,init_scale=4";
+  model.mustMake(options);
+  Values values = start();
+  model.run("accumulate_step", values);
+  values["w"].values[0] = std::numeric_limits<double>::infinity();
+  model.run("accumulate_step", values);
+  values["w"].values[0] = 1.0;
+  Values before = values;
+  model.run("update_step", values);
+  CHECK(values.at("w").values == before.at("w").values);
+  CHECK(values.at("optimizer.loss_scale").values[0] == 2);
+  CHECK(values.at("optimizer.accumulated_batches").values[0] == 0);
+
+  Values whole = values;
+  model.run("train_step", whole);
+  model.run("accumulate_step", values);
+  model.run("update_step", values);
+  CHECK(values.at("w").values == whole.at("w").values);
+  CHECK(values.at("optimizer.growth_tracker").values[0] == 1);
+}
+
 TEST_CASE("an optimizer of matrices refuses other parameters") {
   CHECK(Trainable(kModel).make({"output:loss", "muon", {}}) ==
         "error: --optimizer muon: it updates matrices, which 'w' and 1 other parameter are not; "

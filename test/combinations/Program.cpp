@@ -168,6 +168,11 @@ Result Program::compute(const Call &call, const TensorMap &batch) {
   const bool hasGradients = model.find_entry(entryName(call, "grad_step"));
   if (call.what == "sum" && hasGradients)
     return accumulate(call, batch);
+  if (call.is("added") && model.find_entry(entryName(call, "accumulate_step"))) {
+    Result result = trainer.accumulate_step(call.step, batch);
+    trainer.update_step(call.step);
+    return result;
+  }
   if (!hasGradients || (!call.is("apart") && !call.is("copied")))
     return trainer.step(call.step, batch);
   Result gradients = trainer.grad_step(call.step, batch);

@@ -7,7 +7,7 @@ BEFORE = [
     "refused", "evaluated", "detour", "resumed", "through", "rewritten", "moved", "profiled", "prepared", "another",
 ]  # fmt: skip
 WHERE = ["thread", "team", "beside"]
-STEP = ["apart", "copied", "session"]
+STEP = ["apart", "copied", "session", "added"]
 ENVIRONMENTS = [
     {"OMP_DYNAMIC": "true"},
     {"OMP_THREAD_LIMIT": "1"},

@@ -167,13 +167,14 @@ class Checker:
             wrong = compare(found, expected, made.tolerance, rounding)
         if wrong:
             raise Failure(f"compiled otherwise: {wrong}", commands)
-        # A checkpoint is for steps of the same names, with a loss scale or without.
-        is_apart = "step" in settings or "--loss-scale" in made.more or "fp16" in made.more
+        # A checkpoint is for steps of the same names, and of the same state.
+        options = ("--loss-scale", "fp16", "--accumulate-gradients")
+        is_apart = "step" in settings or any(option in made.more for option in options)
         partner = other if is_apart else library
         settings = {**settings, "other": partner, **case.settings}
         varied = self.run(other, made, case.calls, settings, case.environment, "varied", commands)
         # Within a budget a step in two has other copies than a step in one, which may add in another order.
-        apart = "--memory-budget" in made.more and any("/apart" in call for call in case.calls)
+        apart = "--memory-budget" in made.more and any(how in call for call in case.calls for how in ("/apart", "/added"))
         same = varied["threads"] == found["threads"] and not apart
         if wrong := compare(varied, found, 0 if same else max(made.tolerance, 1e-4)):
             raise Failure(f"called otherwise: {wrong}", commands)

@@ -13,8 +13,9 @@
 //                     another (Detours.cpp)
 //   where it is made  thread, team (a parallel region), beside (another trainer's steps)
 //   a step            apart (grad_step and apply_step), copied (with a copy of the gradients),
-//   session its inputs        shared (FROM without a copy), misaligned its result        kept (read
-//   again at the end), late (read at the end alone)
+//                     added (accumulate_step and update_step, where there are such), session
+//   its inputs        shared (FROM without a copy), misaligned
+//   its result        kept (read again at the end), late (read at the end alone)
 //
 // Settings: threads, rate, sizes of the batch, step (the name of the only one), weights (a file, or
 // a library that has them), other (a library of the same variables), moved (each weight by a bit),

@@ -176,9 +176,15 @@ def loss_scale(made, random):
     made.tolerance = max(made.tolerance, ROUNDING)
 
 
+def accumulates(made, random):
+    if not made.losses or not made.optimizers:
+        return False
+    made.more += ["--accumulate-gradients"]
+
+
 SAME_BITS = [
     other_sizes, weights, reports, several_archs, both_targets, train_all, own_rate, defaults, named, one_group,
-    data_parallel,
+    data_parallel, accumulates,
 ]  # fmt: skip
 ROUNDED = [budget, loss_only, other_arch, no_clipping, loss_scale]
 

@@ -5,7 +5,7 @@
 // there adds nothing.
 //
 //   accumulated LIBRARY.so BATCH.safetensors LEARNING_RATE
-#include <accc/accc.h>
+#include "Expect.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,19 +16,6 @@
 using accc::Tensor;
 using accc::TensorMap;
 using accc::Trainer;
-
-static int wrong = 0;
-
-static void expect(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  std::printf("%s\n", what.c_str());
-  ++wrong;
-}
-
-static bool equal(const Tensor &a, const Tensor &b) {
-  return a.size_bytes() == b.size_bytes() && std::memcmp(a.raw(), b.raw(), a.size_bytes()) == 0;
-}
 
 static void expectEqual(Trainer &a, Trainer &b, const std::string &when) {
   for (const accc_variable &variable : a.model().variables())
@@ -52,14 +39,6 @@ static TensorMap rotated(const TensorMap &batch, int64_t by) {
     result.emplace(name, other);
   }
   return result;
-}
-
-static TensorMap gradientsOf(const accc::Result &result) {
-  TensorMap gradients;
-  for (const auto &[name, tensor] : result.tensors())
-    if (name.starts_with("grad."))
-      gradients.emplace(name, tensor.clone());
-  return gradients;
 }
 
 static void forEach(TensorMap &tensors,
@@ -156,6 +135,6 @@ int main(int argc, char **argv) {
   accc::TrainerOptions options{.learning_rate = std::strtof(argv[3], nullptr), .seed = 7};
   trainByOne(model, options, batch);
   trainBySeveral(model, options, batch, std::string(argv[1]) + ".checkpoint");
-  std::printf("accumulate_step and update_step beside others: %d differences\n", wrong);
+  std::printf("accumulate_step and update_step beside others: %d differences\n", wrong.load());
   return wrong != 0;
 }

@@ -5,7 +5,7 @@
 //   alternate BOTH.so LARGE.so SMALL.so BATCH.safetensors SCRATCH
 //
 // BATCH holds a batch for LARGE; SMALL takes half as many rows.
-#include <accc/accc.h>
+#include "Expect.h"
 
 #include <cstdio>
 #include <cstring>
@@ -27,10 +27,6 @@ static TensorMap half(const TensorMap &batch) {
   return result;
 }
 
-static bool equal(const Tensor &a, const Tensor &b) {
-  return a.size_bytes() == b.size_bytes() && std::memcmp(a.raw(), b.raw(), a.size_bytes()) == 0;
-}
-
 int main(int argc, char **argv) {
   if (argc != 6)
     return 2;
@@ -42,7 +38,6 @@ int main(int argc, char **argv) {
   batches[1] = half(batches[0]);
   std::string state = std::string(argv[5]) + "/state.safetensors";
 
-  int wrong = 0;
   for (int step = 0; step < 10; ++step) {
     const TensorMap &batch = batches[step % 2];
     accc::Trainer &alone = step % 2 ? small : large;
@@ -70,6 +65,6 @@ int main(int argc, char **argv) {
       ++wrong;
     }
   }
-  std::printf("%d differences\n", wrong);
+  std::printf("%d differences\n", wrong.load());
   return wrong != 0;
 }

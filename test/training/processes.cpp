@@ -3,7 +3,7 @@
 // every step, and after one whose data is at fault in one process, those of before.
 //
 //   mpirun -n N processes LIBRARY.so BATCH.safetensors LEARNING_RATE OUT.safetensors
-#include <accc/accc.h>
+#include "Expect.h"
 #include <accc/checksum.h>
 #include <accc/mpi.h>
 
@@ -13,15 +13,6 @@
 
 using accc::Tensor;
 using accc::TensorMap;
-
-static int wrong = 0;
-
-static void expect(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  std::printf("%s\n", what.c_str());
-  ++wrong;
-}
 
 static uint64_t hashOf(accc::Trainer &trainer) {
   std::string bytes;

@@ -6,9 +6,8 @@
 //   together LIBRARY.so PLAIN.so OTHER.so BATCH.safetensors LEARNING_RATE
 //
 // PLAIN is compiled without --data-parallel, OTHER with another optimizer.
-#include <accc/accc.h>
+#include "Expect.h"
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,15 +19,6 @@ using accc::Tensor;
 using accc::TensorMap;
 using accc::Trainer;
 
-static std::atomic<int> wrong = 0;
-
-static void expect(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  std::printf("%s\n", what.c_str());
-  ++wrong;
-}
-
 static bool equal(const TensorMap &a, const TensorMap &b) {
   if (a.size() != b.size())
     return false;
@@ -39,21 +29,6 @@ static bool equal(const TensorMap &a, const TensorMap &b) {
       return false;
   }
   return true;
-}
-
-static TensorMap variables(Trainer &trainer) {
-  TensorMap result;
-  for (const accc_variable &variable : trainer.model().variables())
-    result.emplace(variable.tensor.name, trainer.parameter(variable.tensor.name).clone());
-  return result;
-}
-
-static TensorMap gradientsOf(const accc::Result &result) {
-  TensorMap gradients;
-  for (const auto &[name, tensor] : result.tensors())
-    if (name.starts_with("grad."))
-      gradients.emplace(name, tensor.clone());
-  return gradients;
 }
 
 /// The error of a call, empty where there is none.

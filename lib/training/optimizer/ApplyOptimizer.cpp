@@ -15,6 +15,12 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
   auto update = [&](Tensor value, const std::string &name) {
     additions.addResult(value, name, Role::Update, name);
   };
+  auto typeOf = [](const TrainedParameter &each) {
+    return cast<RankedTensorType>(each.value.getType());
+  };
+  auto slotName = [&](const Optimizer::Slot &slot, const TrainedParameter &each) {
+    return stateName(name, slot.name + "." + each.name);
+  };
   auto f32 = RankedTensorType::get({}, builder.getF32Type());
   auto i64 = RankedTensorType::get({}, builder.getI64Type());
 
@@ -33,37 +39,40 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
   if (std::optional<double> norm = groups.getCommon().clipGradNorm)
     clipGradNorm(gradients, *norm);
 
-  DenseMap<const Optimizer *, SmallVector<Tensor>> prepared;
-  for (auto [g, each] : llvm::enumerate(groups.all())) {
-    std::vector<std::string> names = each->sharedSlots();
-    SmallVector<Tensor> state;
-    for (std::string &slot : names) {
-      slot = stateName(name, g == 0 ? slot : "group" + std::to_string(g) + "." + slot);
-      state.push_back(apart(additions.addArgument(slot, Role::OptimizerState, f32)));
+  for (auto [g, optimizer] : llvm::enumerate(groups.all())) {
+    auto shareName = [&](const std::string &slot) {
+      return stateName(name, g == 0 ? slot : "group" + std::to_string(g) + "." + slot);
+    };
+    std::vector<std::string> sharedNames = optimizer->sharedSlots();
+    SmallVector<Tensor> sharedState;
+    for (const std::string &slot : sharedNames)
+      sharedState.push_back(
+          apart(additions.addArgument(shareName(slot), Role::OptimizerState, f32)));
+    SmallVector<Tensor> shared =
+        optimizer->prepare(optimizer->rateScale == 1.0 ? rate : rate * optimizer->rateScale,
+                           optimizer->countsSteps() ? count : std::nullopt, sharedState);
+    for (auto [slot, value] : llvm::zip_equal(sharedNames, sharedState))
+      update(value, shareName(slot));
+
+    std::vector<Optimizer::Update> updates;
+    SmallVector<const TrainedParameter *> members;
+    for (auto [each, gradient] : llvm::zip_equal(parameters, gradients)) {
+      if (&groups.choose(each.name, otherNames) != optimizer)
+        continue;
+      // 16-bit floats are updated in f32, and rounded once.
+      members.push_back(&each);
+      updates.push_back({widen(apart(each.value)), gradient, {}});
+      for (const Optimizer::Slot &slot : optimizer->slots(typeOf(each))) {
+        Value value = additions.addArgument(slotName(slot, each), Role::OptimizerState, slot.type);
+        updates.back().state.push_back(widen(apart(value)));
+      }
     }
-    prepared[each] = each->prepare(each->rateScale == 1.0 ? rate : rate * each->rateScale,
-                                   each->countsSteps() ? count : std::nullopt, state);
-    for (auto [name, value] : llvm::zip_equal(names, state))
-      update(value, name);
-  }
-  for (auto [each, gradient] : llvm::zip_equal(parameters, gradients)) {
-    const Optimizer &optimizer = groups.choose(each.name, otherNames);
-    // 16-bit floats are updated in f32, and rounded once.
-    auto type = cast<RankedTensorType>(each.value.getType());
-    Tensor parameter = widen(apart(each.value));
-    SmallVector<Tensor> local;
-    for (Tensor scalar : prepared[&optimizer])
-      local.push_back(scalar.convert(parameter.elementType()));
-    std::vector<Optimizer::Slot> slots = optimizer.slots(type);
-    SmallVector<Tensor> state;
-    for (Optimizer::Slot &slot : slots) {
-      slot.name = stateName(name, slot.name + "." + each.name);
-      Value value = additions.addArgument(slot.name, Role::OptimizerState, slot.type);
-      state.push_back(widen(apart(value)));
+    optimizer->updateAll(updates, shared);
+    for (auto [member, done] : llvm::zip_equal(members, updates)) {
+      Type element = typeOf(*member).getElementType();
+      update(done.parameter.convert(element), member->name);
+      for (auto [slot, value] : llvm::zip_equal(optimizer->slots(typeOf(*member)), done.state))
+        update(value.convert(element), slotName(slot, *member));
     }
-    Tensor updated = optimizer.update(parameter, gradient, state, local);
-    update(updated.convert(type.getElementType()), each.name);
-    for (auto [slot, value] : llvm::zip_equal(slots, state))
-      update(value.convert(type.getElementType()), slot.name);
   }
 }

@@ -2,6 +2,8 @@
 // --optimizer muon: torch.optim.Muon.
 #include "training/optimizer/Optimizer.h"
 
+#include "llvm/ADT/MapVector.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -48,12 +50,23 @@ public:
 
   Tensor update(Tensor p, Tensor g, MutableArrayRef<Tensor> state,
                 ArrayRef<Tensor> shared) const override {
-    Tensor &buffer = state[0];
-    buffer = buffer + (g - buffer) * (1.0 - momentum);
-    Tensor direction = orthogonalize(nesterov ? g + (buffer - g) * momentum : buffer);
-    if (weightDecay != 0.0)
-      p = p * (1.0 - shared[1]);
-    return p - direction * (shared[0] * stepScale(p.dim(0), p.dim(1)));
+    return move(p, orthogonalize({direction(g, state[0])}).front(), shared);
+  }
+
+  // Matrices of one shape are one, in a batch: a product of each alone is too small for a GPU.
+  void updateAll(MutableArrayRef<Update> updates, ArrayRef<Tensor> shared) const override {
+    llvm::MapVector<Type, SmallVector<Update *>> batches;
+    for (Update &each : updates)
+      batches[each.parameter.type()].push_back(&each);
+    for (auto &[type, members] : batches) {
+      SmallVector<Tensor> directions, own;
+      for (Update *each : members)
+        directions.push_back(direction(each->gradient, each->state[0]));
+      for (Tensor scalar : shared)
+        own.push_back(scalar.convert(members.front()->parameter.elementType()));
+      for (auto [each, orthogonal] : llvm::zip_equal(members, orthogonalize(directions)))
+        each->parameter = move(each->parameter, orthogonal, own);
+    }
   }
 
 private:
@@ -62,21 +75,42 @@ private:
     return matchAdamW ? 0.2 * std::sqrt(std::max(m, n)) : std::sqrt(std::max(1.0, m / n));
   }
 
-  /// About the nearest matrix with orthonormal rows, or columns if it is tall: a quintic iteration
-  /// of Newton and Schulz, which brings all singular values near 1.
-  Tensor orthogonalize(Tensor x) const {
-    const bool isTall = x.dim(0) > x.dim(1);
+  /// What the momentum, which becomes the new one, and a gradient point to.
+  Tensor direction(Tensor g, Tensor &buffer) const {
+    buffer = buffer + (g - buffer) * (1.0 - momentum);
+    return nesterov ? g + (buffer - g) * momentum : buffer;
+  }
+
+  Tensor move(Tensor p, Tensor orthogonal, ArrayRef<Tensor> shared) const {
+    if (weightDecay != 0.0)
+      p = p * (1.0 - shared[1]);
+    return p - orthogonal * (shared[0] * stepScale(p.dim(0), p.dim(1)));
+  }
+
+  /// About the nearest matrices with orthonormal rows, or columns if they are tall: a quintic
+  /// iteration of Newton and Schulz, which brings all singular values near 1. All are of one shape.
+  SmallVector<Tensor> orthogonalize(ArrayRef<Tensor> directions) const {
+    const int64_t rows = directions.front().dim(0), columns = directions.front().dim(1);
+    const bool isTall = rows > columns;
     // A sums over the greater dimension: (X X^T) X is X (X^T X).
-    const int64_t inner = isTall ? 0 : 1;
-    x = x / max(sqrt(sumAll(x * x)), epsilon);
+    const int64_t inner = isTall ? 1 : 2;
+    SmallVector<Tensor> normalized;
+    for (Tensor x : directions)
+      normalized.push_back((x / max(sqrt(sumAll(x * x)), epsilon)).reshape({1, rows, columns}));
+    Tensor x = concatenate(normalized, 0);
     for (int64_t i = 0; i < iterations; ++i) {
-      Tensor gram = dotGeneral(x, x, {}, {}, {inner}, {inner});
-      Tensor polynomial = gram * kB + dotGeneral(gram, gram, {}, {}, {1}, {0}) * kC;
-      Tensor product = isTall ? dotGeneral(x, polynomial, {}, {}, {1}, {0})
-                              : dotGeneral(polynomial, x, {}, {}, {1}, {0});
+      Tensor gram = dotGeneral(x, x, {0}, {0}, {inner}, {inner});
+      Tensor polynomial = gram * kB + dotGeneral(gram, gram, {0}, {0}, {2}, {1}) * kC;
+      Tensor product = isTall ? dotGeneral(x, polynomial, {0}, {0}, {2}, {1})
+                              : dotGeneral(polynomial, x, {0}, {0}, {2}, {1});
       x = x * kA + product;
     }
-    return x;
+    SmallVector<Tensor> results;
+    for (size_t i = 0; i < directions.size(); ++i) {
+      auto at = static_cast<int64_t>(i);
+      results.push_back(x.sliceDim(0, at, at + 1).reshape({rows, columns}));
+    }
+    return results;
   }
 
   static constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;

@@ -49,6 +49,15 @@ llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef 
   return optimizer;
 }
 
+void Optimizer::updateAll(MutableArrayRef<Update> updates, ArrayRef<Tensor> shared) const {
+  for (Update &each : updates) {
+    SmallVector<Tensor> own;
+    for (Tensor scalar : shared)
+      own.push_back(scalar.convert(each.parameter.elementType()));
+    each.parameter = update(each.parameter, each.gradient, each.state, own);
+  }
+}
+
 Tensor accc::withDecay(Tensor g, Tensor p, bool maximize, double weightDecay) {
   if (maximize)
     g = -g;

@@ -51,6 +51,17 @@ public:
                               llvm::MutableArrayRef<prim::Tensor> state,
                               llvm::ArrayRef<prim::Tensor> shared) const = 0;
 
+  /// A parameter with its gradient and the values of its slots(); receives the new ones.
+  struct Update {
+    prim::Tensor parameter, gradient;
+    llvm::SmallVector<prim::Tensor> state;
+  };
+
+  /// Updates all parameters of the optimizer: one by one, where it gains nothing from doing several
+  /// at once. `shared` is what prepare() gave.
+  virtual void updateAll(llvm::MutableArrayRef<Update> updates,
+                         llvm::ArrayRef<prim::Tensor> shared) const;
+
   /// `lr=`: what a trainer uses where it says nothing else. The rate itself is an input of each
   /// step.
   double learningRate = 1e-3;

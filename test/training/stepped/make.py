@@ -90,7 +90,7 @@ class Grouped(nn.Module):
 
 
 class Assorted(nn.Module):
-    """An optimizer for each layer; matrices that are tall and wide, a filter, and biases."""
+    """An optimizer for each layer; matrices that are tall, wide, and two of one shape, a filter, and biases."""
 
     inputs = {"words": torch.tensor([[1, 5, 2, 2], [0, 3, 6, 1], [4, 4, 7, 5]]), "target": torch.tensor([2, 0, 1])}
     losses = {"": "loss"}
@@ -114,18 +114,20 @@ class Assorted(nn.Module):
         super().__init__()
         self.words, self.filter = nn.Embedding(8, 6), nn.Conv1d(6, 6, 3, padding=1)
         self.inner, self.wide, self.tall = nn.Linear(6, 6), nn.Linear(6, 9), nn.Linear(9, 5)
+        self.second = nn.Linear(6, 6, bias=False)
         self.norm, self.head = nn.LayerNorm(5), nn.Linear(5, 3)
 
     def forward(self, words, target):
         x = self.filter(self.words(words).mT).mT
-        x = self.norm(self.tall(torch.tanh(self.wide(torch.tanh(self.inner(x))))))
+        x = torch.tanh(self.second(torch.tanh(self.inner(x))))
+        x = self.norm(self.tall(torch.tanh(self.wide(x))))
         return {"loss": F.cross_entropy(self.head(x.mean(1)), target)}
 
     def optimizers(self):
         optim = torch.optim
         return {
             "": [
-                Muon([self.inner.weight, self.wide.weight, self.tall.weight], lr=0.01),
+                Muon([self.inner.weight, self.second.weight, self.wide.weight, self.tall.weight], lr=0.01),
                 Muon([self.head.weight], lr=0.02, match_rms_adamw=True),
                 Lion([self.words.weight], lr=0.01, weight_decay=0.1),
                 optim.RAdam([self.inner.bias], lr=0.02),

@@ -2,7 +2,6 @@
 """Goldens: what PyTorch makes of a training step, for `accc diff` to compare with."""
 
 import contextlib
-import copy
 import json
 import os
 import pathlib
@@ -18,7 +17,7 @@ from .calls import Call, Inputs, make_call
 from .errors import ExportError, ExportWarning
 from .exporting import Dynamic, Export, export, export_joint
 from .files import whole_folder
-from .modules import preserved
+from .modules import copied, preserved
 from .noise import measure, move
 from .programs import JOINT, PROGRAM
 from .training import HALF, Groups, Loss, Optimizer, learning_rate, make_loss, takes_target, widened
@@ -260,7 +259,7 @@ class GoldenRun:
 
     def _copy(self) -> torch.nn.Module:
         try:
-            return copy.deepcopy(self.module)
+            return copied(self.module)
         except RuntimeError as error:
             raise ExportError(f"the module cannot be copied, and goldens train a copy: {error}") from error
 

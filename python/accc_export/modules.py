@@ -2,6 +2,7 @@
 """What a module consists of, and what one forward pass shows of it."""
 
 import contextlib
+import copy
 import dataclasses
 import inspect
 import json
@@ -119,6 +120,23 @@ def without_hooks(parameters: Iterable[torch.nn.Parameter]) -> Iterator[None]:
     finally:
         for parameter, held in hooks.items():
             parameter._backward_hooks = held
+
+
+class _Cut(TorchFunctionMode):
+    """Copies tensors that were computed as ones that were not: copy.deepcopy refuses those of a graph."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.__deepcopy__ and not args[0].is_leaf:
+            tensor, memo = args
+            memo[id(tensor)] = tensor.detach().clone()
+            return memo[id(tensor)]
+        return function(*args, **(kwargs or {}))
+
+
+def copied(module: torch.nn.Module) -> torch.nn.Module:
+    """A copy of the module, which may keep results of an earlier pass: the distribution that a policy sampled from."""
+    with _Cut():
+        return copy.deepcopy(module)
 
 
 def _put_back(values: dict[torch.Tensor, torch.Tensor]) -> None:

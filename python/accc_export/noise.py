@@ -5,10 +5,11 @@ A gradient of 1e-5 passes any absolute tolerance of 1e-4. It is held to its own 
 apart runs are that are as right as the golden: of the same module, each weight of which is moved by some floats.
 """
 
-import copy
 from collections.abc import Callable
 
 import torch
+
+from .modules import copied
 
 DISTANCES = (1, 2, 4, 8)
 """By how many steps the weights of each run are moved; as `accc golden` does it."""
@@ -51,7 +52,7 @@ def measure(
     `train` gives what `golden` holds, of a copy of the module.
     """
     floats = FLOATS[precision]
-    runs = [train(move(copy.deepcopy(module), distance, distance * floats)) for distance in DISTANCES]
+    runs = [train(move(copied(module), distance, distance * floats)) for distance in DISTANCES]
     noise = {name: max(_distance(run[name], x) for run in runs) for name, x in golden.items()}
     initial = {f"param.{name}": x for name, x in (*module.named_parameters(), *module.named_buffers())}
     return {"noise": noise, "updates": {name: _distance(initial[name], x) for name, x in golden.items() if name in initial}}

@@ -331,6 +331,12 @@ class ProgramsTest(unittest.TestCase):
         with self.assertRaisesRegex(accc_export.ExportError, "make a golden of each"):
             accc_export.golden(module, inputs, golden, exporter=["joint", "dynamo"], dynamic=dynamic, **settings)
 
+    def test_goldens_of_a_module_that_keeps_what_it_computed(self):
+        module, golden = Policy(4, 2), self.folder / "golden"
+        accc_export.golden(module, torch.randn(3, 4), golden, exporter="torch.export", loss="output:loss", steps=1)
+        found = safetensors.torch.load_file(golden / "golden.safetensors")
+        self.assertTrue(torch.equal(found["loss"], -module.kept["log_prob"].detach().mean()))
+
     @unittest.skipUnless(ACCC.exists(), "accc is not built")
     def test_goldens_of_complex_parameters(self):
         torch.manual_seed(0)
@@ -351,6 +357,19 @@ class ProgramsTest(unittest.TestCase):
     def compare(self, golden, model):
         done = subprocess.run([ACCC, "diff", golden / model, golden], capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Policy(nn.Linear):
+    """Keeps the distribution of its latest pass where no other module sees it, as libraries of reinforcement learning do."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.kept = {}
+
+    def forward(self, x):
+        mean, log_scale = super().forward(x).unbind(1)
+        self.kept["log_prob"] = torch.distributions.Normal(mean, log_scale.exp()).log_prob(x[:, 0])
+        return {"loss": -self.kept["log_prob"].mean()}
 
 
 class Scalar(nn.Linear):

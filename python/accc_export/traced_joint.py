@@ -2,9 +2,11 @@
 """Joint graphs of what autograd runs, where torch.export cannot follow the module or loses something of it: its forward may take
 derivatives (torch.autograd.grad, torch.func.grad, jacrev, hessian, jvp), and have functions with backward passes of their own."""
 
+import contextlib
 import inspect
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from unittest import mock
 
 import torch
 import torch.utils._pytree as pytree
@@ -65,7 +67,8 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], shapes: Sh
     environment = ShapeEnv()
     traced = _fakes(inputs, shapes or ({},) * len(inputs), environment)
     known = len(environment.guards)
-    graph, signature = aot_export_module(module, traced, trace_joint=True, output_loss_index=0)
+    with _exporting():
+        graph, signature = aot_export_module(module, traced, trace_joint=True, output_loss_index=0)
     if asked := [str(guard.expr) for guard in environment.guards[known:]]:
         raise ExportError(f"what it runs depends on the size of an open dimension ({', '.join(asked)})")
 
@@ -85,6 +88,14 @@ def _trace(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], shapes: Sh
     joint = _decompose_exported_program(program, joint_loss_index=None, **AS_THEY_ARE)
     _say_what_is_what(joint, names, [name for name in trained if name not in skipped])
     return joint
+
+
+@contextlib.contextmanager
+def _exporting() -> Iterator[None]:
+    """As inside torch.export: where a module asks whether it is exported, it does not look at values, which a trace has none of.
+    A distribution that checks its arguments then leaves an assertion in the graph."""
+    with mock.patch.object(torch.compiler, "_is_compiling_flag", True), mock.patch.object(torch.compiler, "_is_exporting_flag", True):
+        yield
 
 
 def _fakes(inputs: tuple[torch.Tensor, ...], shapes: Shapes, environment: ShapeEnv) -> tuple[torch.Tensor, ...]:

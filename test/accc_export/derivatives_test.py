@@ -64,6 +64,11 @@ class DerivativesTest(unittest.TestCase):
             called = [str(node.target) for node in torch.export.load(self.path).graph.nodes]
             self.assertIn("aten._linalg_check_errors.default", called)
 
+    def test_distributions_check_their_arguments(self):
+        self.export(Scored(4, 2), torch.randn(3, 4))
+        called = [str(node.target) for node in torch.export.load(self.path).graph.nodes]
+        self.assertTrue(any(name.startswith("aten._assert_async") for name in called), called)
+
     def test_numbers_that_forward_compares_are_known(self):
         accc_export.export(Timed(4, 4), torch.randn(3, 4), self.path)
 
@@ -129,6 +134,17 @@ class Solved(nn.Module):
     def forward(self, x):
         loss = torch.linalg.solve(self.weight, x).square().sum()
         return {"loss": torch.autograd.grad(loss, self.weight, create_graph=True)[0].sum() if self.derives else loss}
+
+
+class Scored(nn.Linear):
+    """Asks for a small score of a distribution."""
+
+    def forward(self, x):
+        x = x.requires_grad_()
+        mean, log_scale = super().forward(x).unbind(1)
+        likelihood = torch.distributions.Normal(mean, log_scale.exp(), validate_args=True).log_prob(x[:, 0])
+        (score,) = torch.autograd.grad(likelihood.sum(), x, create_graph=True)
+        return {"loss": score.square().mean()}
 
 
 class Timed(nn.Linear):

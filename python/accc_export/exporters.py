@@ -17,6 +17,7 @@ import contextlib
 import itertools
 import pathlib
 import re
+import traceback
 import warnings
 from collections.abc import Iterator
 from unittest import mock
@@ -24,6 +25,8 @@ from unittest import mock
 import onnx
 import torch
 from onnxscript import opset18 as op
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from .calls import Call, flat_forward
 from .dropouts import plain_drop_paths, plain_dropouts
@@ -45,6 +48,8 @@ _UNTRACEABLE = (
     "PyTorch cannot trace what forward reads or writes by a tensor's .data, or makes by torch.autograd.grad(): "
     "in place of .data use detach(), and write under torch.no_grad()"
 )
+_OF_VALUES = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
+"""What PyTorch raises where it is asked for a number or a size that depends on the values of a tensor."""
 _LARGE = 1 << 30  # a protobuf message holds less than 2 GiB
 
 
@@ -213,4 +218,13 @@ def first_lines(error: BaseException) -> str:
         error = error.__cause__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = " ".join(lines[:3])[:500] or type(error).__name__
+    if isinstance(error, _OF_VALUES):
+        return f"what {_asking(error)} does depends on the values of a tensor, and a trace has none ({text.partition(' (unhinted')[0]})"
     return f"{_UNTRACEABLE} ({text})" if "fake tensor in the exported program" in text else text
+
+
+def _asking(error: BaseException) -> str:
+    """The line of the module, or of a library that it uses, at which PyTorch was asked for what it does not know."""
+    own = (str(pathlib.Path(torch.__file__).parent), str(pathlib.Path(__file__).parent))
+    frames = [x for x in traceback.extract_tb(error.__traceback__) if not x.filename.startswith(own) and x.line]
+    return f"{frames[-1].filename}:{frames[-1].lineno} (`{frames[-1].line}`)" if frames else "forward"

@@ -63,7 +63,7 @@ def check_gradients(module: torch.nn.Module, call: Call, state: State, observati
     module's own functions and hooks. To be called within `preserved`."""
     if not observation.functions and not observation.hooks:
         return
-    program = program_of(module, call, call.inputs, outputs, {})
+    program = program_of(module, call, observation, call.inputs, outputs, {})
     expected = _Module(module, call, state, observation, outputs)
     found = _run_program(program, call, state, observation, outputs)
     more = ", and give the file a name that ends in .pt2: ONNX has no detach()"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tensors that forward makes of numbers."""
+"""Tensors of which forward may ask for the values: those that it makes of numbers, and those that the module holds."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from unittest import mock
 
+import torch
 from torch._subclasses import fake_tensor
 from torch.fx.experimental import proxy_tensor
 
@@ -12,13 +13,26 @@ _ELEMENTS = 4096
 
 
 @contextlib.contextmanager
-def known_constants() -> Iterator[None]:
+def known_constants(fixed: Iterable[torch.Tensor] = ()) -> Iterator[None]:
     """Inside, tracers know the values of small tensors that forward makes of numbers, as it may ask for: a solver compares its times.
 
-    PyTorch (2.15) knows those of one element. What is written into is not known any more, here as there.
+    PyTorch (2.15) knows those of one element. What is written into is not known any more, here as there. It knows none of what
+    the module holds: those of `fixed`, which no pass writes, are known here, as is the flag of a layer that was initialised by
+    its first batch.
     """
+    held = {id(x): x for x in fixed if x.numel() <= _ELEMENTS}
+    convert = fake_tensor.FakeTensorConverter.from_real_tensor
+
+    def converted(self, mode, tensor, *args, **kwargs):
+        fake = convert(self, mode, tensor, *args, **kwargs)
+        if id(tensor) in held and fake.constant is None:
+            fake.constant = tensor.detach().clone()
+            self.add_constant_storage_mapping(fake)
+        return fake
+
     with contextlib.ExitStack() as stack:
         for module in (fake_tensor, proxy_tensor):
             if hasattr(module, "CONSTANT_NUMEL_LIMIT"):
                 stack.enter_context(mock.patch.object(module, "CONSTANT_NUMEL_LIMIT", _ELEMENTS))
+        stack.enter_context(mock.patch.object(fake_tensor.FakeTensorConverter, "from_real_tensor", converted))
         yield

@@ -175,7 +175,7 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
         warn_of_chance(module, call, state, observation)
         try:
             if loss is None:
-                program = program_of(module, call, inputs, outputs, axes)
+                program = program_of(module, call, observation, inputs, outputs, axes)
                 verify_program(program, state, observation)
                 check_program(module, call, state, observation, outputs, program)
             else:
@@ -208,7 +208,7 @@ def _joint(module, call, inputs, outputs, axes, loss, target, state, observation
         try:
             if way is joint_of_program:  # of which check_joint can tell nothing where it draws other random numbers
                 check_gradients(module, call, state, observation, outputs)
-            program = way(module, call, inputs, outputs, axes, loss)
+            program = way(module, call, observation, inputs, outputs, axes, loss)
             verify_program(program, state, observation)
             check_drawn(program, observation)
             check_joint(module, call, state, observation, outputs, loss, target, program)

@@ -12,6 +12,7 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from .calls import Call
 from .errors import ExportError
@@ -173,6 +174,8 @@ class Observation:
     """Whether a tensor or a parameter has hooks, which may change its gradient."""
     derives: bool
     """Whether forward takes derivatives itself, by torch.autograd.grad or what calls it."""
+    fixed: list[torch.Tensor]
+    """Numbers and flags that the module holds, and that the pass neither wrote nor replaced."""
 
 
 def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bool = True) -> Observation:
@@ -183,6 +186,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
     """
     before = state.snapshot().buffers
     watch, calls = _Watch(state.parameters), _Calls()
+    versions = {x: x._version for x in _integers(module)}
     with preserved_buffers(module):
         try:
             with _all_trainable(state), torch.enable_grad():
@@ -194,6 +198,7 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
             _put_back({state.parameters[n]: value for n, value in watch.written.items()})
         after = dict(module.named_buffers(remove_duplicate=False))
         changed = [n for n, x in before.items() if after.get(n) is None or not _same(x, after[n])]
+        fixed = [x for x in _integers(module) if versions.get(x) == x._version]
     if only_norms and watch.written:
         raise ExportError(
             f"the forward pass writes into the parameter {sorted(watch.written)[0]} (max_norm of an embedding does), and "
@@ -218,7 +223,14 @@ def observe(module: torch.nn.Module, call: Call, state: State, *, only_norms: bo
         masks=calls.masks,
         hooks=calls.hooks or any(x._backward_hooks for x in state.parameters.values()),
         derives=calls.derives,
+        fixed=fixed,
     )
+
+
+def _integers(module: torch.nn.Module) -> list[torch.Tensor]:
+    """The integers and truth values among the module's buffers and other attributes."""
+    held = [x for part in module.modules() for x in tree_leaves(vars(part)) if isinstance(x, torch.Tensor)]
+    return [x for x in held if not (x.is_floating_point() or x.is_complex() or x.is_inference())]
 
 
 @contextlib.contextmanager

@@ -22,22 +22,41 @@ from .training import Loss
 PROGRAM, JOINT = "torch.export", "joint"
 
 
+_NUMBERS = (torch.ops.aten.item.default, torch.ops.aten._local_scalar_dense.default)
+
+
 def program_of(
-    module: torch.nn.Module, call: Call, inputs: Mapping[str, torch.Tensor], outputs: list[str], axes: Axes, loss: Loss | None = None
+    module: torch.nn.Module,
+    call: Call,
+    observation: Observation,
+    inputs: Mapping[str, torch.Tensor],
+    outputs: list[str],
+    axes: Axes,
+    loss: Loss | None = None,
 ) -> torch.export.ExportedProgram:
     """The module as torch.export has it, which returns a dict of its outputs; with a loss, that first, and others detached."""
     try:
-        with _traceable(module, call, inputs, outputs, loss):
-            return torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs, axes))
+        with _traceable(module, call, observation.fixed, inputs, outputs, loss):
+            return _without_known_numbers(torch.export.export(module, tuple(inputs.values()), dynamic_shapes=_shapes(inputs, axes)))
     except ExportError:
         raise
     except Exception as error:  # whatever the tracer and the module's own code raise
         raise ExportError(f"torch.export fails: {first_lines(error)}") from error
 
 
-def joint_of_program(module, call: Call, inputs, outputs, axes: Axes, loss: Loss) -> torch.export.ExportedProgram:
+def _without_known_numbers(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+    """Of a number that known_constants() knows, the graph holds the call that nothing reads, and PyTorch (2.15) reads no file with one."""
+    for node in list(program.graph.nodes):
+        number = node.meta.get("val")
+        if node.target in _NUMBERS and not node.users and not isinstance(number, (torch.SymBool, torch.SymFloat, torch.SymInt)):
+            program.graph.erase_node(node)
+    program.graph_module.recompile()
+    return program
+
+
+def joint_of_program(module, call: Call, observation: Observation, inputs, outputs, axes: Axes, loss: Loss) -> torch.export.ExportedProgram:
     """The joint graph of such a program, which returns the loss first."""
-    program = program_of(module, call, inputs, outputs, axes, loss)
+    program = program_of(module, call, observation, inputs, outputs, axes, loss)
     try:
         return with_backward(program)
     except Exception as error:  # whatever PyTorch does not expect of the graph
@@ -47,12 +66,12 @@ def joint_of_program(module, call: Call, inputs, outputs, axes: Axes, loss: Loss
         ) from error
 
 
-def joint_of_autograd(module, call: Call, inputs, outputs, axes: Axes, loss: Loss) -> torch.export.ExportedProgram:
+def joint_of_autograd(module, call: Call, observation: Observation, inputs, outputs, axes: Axes, loss: Loss) -> torch.export.ExportedProgram:
     """The same of what autograd runs: derivatives that forward takes, backward passes of functions of its own, hooks of tensors."""
     from .traced_joint import trace_joint  # loads much of PyTorch, for seconds
 
     try:
-        with _traceable(module, call, inputs, outputs, loss), plain_dropouts(as_factors=True):
+        with _traceable(module, call, observation.fixed, inputs, outputs, loss), plain_dropouts(as_factors=True):
             return trace_joint(module, tuple(inputs.values()), _shapes(inputs, axes))
     except ExportError:
         raise
@@ -67,7 +86,9 @@ def _shapes(inputs: Mapping[str, torch.Tensor], axes: Axes):
 
 
 @contextlib.contextmanager
-def _traceable(module: torch.nn.Module, call: Call, inputs: Mapping[str, torch.Tensor], outputs: list[str], loss: Loss | None):
+def _traceable(
+    module: torch.nn.Module, call: Call, fixed: list[torch.Tensor], inputs: Mapping[str, torch.Tensor], outputs: list[str], loss: Loss | None
+):
     for name in inputs:
         if not name.isidentifier():
             raise ExportError(f"the input {name} has a name that no argument of a program can have")
@@ -81,7 +102,7 @@ def _traceable(module: torch.nn.Module, call: Call, inputs: Mapping[str, torch.T
             raise ExportError(f"the loss is no scalar, but {value.dtype} of shape {list(value.shape)}")
         return {"loss": value, **{name: x.detach() for name, x in named.items() if name != "loss"}}
 
-    with warnings.catch_warnings(), known_constants(), flat_forward(module, call, list(inputs), returned):
+    with warnings.catch_warnings(), known_constants(fixed), flat_forward(module, call, list(inputs), returned):
         warnings.simplefilter("ignore")
         with plain_drop_paths(), contextlib.nullcontext() if loss is None else plain_dropouts():
             yield

@@ -250,12 +250,24 @@ class ProgramsTest(unittest.TestCase):
         self.refused("no exporter or external_data", accc_export.export, linear, x, self.path, external_data=True)
         self.refused("the input a.b has a name", accc_export.export, linear, x, self.path, input_names=["a.b"])
         self.refused("torch.export fails: what .*programs_test.py:.*if x.sum.. > 0.* depends on the values of a tensor", accc_export.export, Branch(), x, self.path)
+        self.refused("torch.export fails: what .*if not self.ready.* depends on the values", accc_export.export, Initialised(4, 2), x, self.path)
         self.refused("torch.export fails: what .*programs_test.py:.*torch.equal.* depends on .*aten.equal", accc_export.export, Comparing(4, 2), x, self.path)
         self.refused("in place of .data use detach", accc_export.export, Data(4, 2), x, self.path)
         self.refused("other values than the module, also in PyTorch: output", accc_export.export, Asking(4, 2), x, self.path)
         averages = nn.Sequential(Average(), nn.Linear(4, 2))
         self.refused("leaves other values in buffers .*: 0.mean. It loses", accc_export.export, averages, x, self.path)
         self.refused("buffer row shares its memory with the parameter weight", accc_export.export, Row(4, 2), x, self.path)
+
+    def test_flags_that_no_pass_writes_are_known(self):
+        module, x = Initialised(4, 2), torch.randn(5, 4)
+        module(x)
+        self.assertFalse(module.bias.equal(torch.zeros(2)))
+        accc_export.export(module, x, self.path)
+        self.assertIn("ready", torch.export.load(self.path).state_dict)
+        self.trained_as_joint_graph(module, x)
+        if ACCC.exists():
+            accc_export.golden(Squared(module), x, self.folder / "golden", exporter="torch.export", loss="output:loss", steps=2)
+            self.compare(self.folder / "golden", "model.pt2")
 
     def test_functions_with_a_backward_of_their_own(self):
         inputs = {"x": torch.randn(5, 4)}
@@ -485,6 +497,23 @@ class Branch(nn.Linear):
 
     def forward(self, x):
         return super().forward(x if x.sum() > 0 else -x)
+
+
+class Initialised(nn.Linear):
+    """Takes its bias from the first batch, and the sine of some columns: flags, in a buffer and in an attribute that is none."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.register_buffer("ready", torch.tensor(False))
+        self.is_angle = torch.tensor([True, False, False, True])
+
+    def forward(self, x):
+        if not self.ready:
+            with torch.no_grad():
+                self.bias.copy_(x.mean(0)[: self.out_features])
+                self.ready.fill_(True)
+        columns = [x[:, i].sin() if is_angle else x[:, i] for i, is_angle in enumerate(self.is_angle)]
+        return super().forward(torch.stack(columns, 1))
 
 
 class Comparing(nn.Linear):

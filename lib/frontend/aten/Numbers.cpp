@@ -177,21 +177,33 @@ Local accc::aten::evaluateNumbers(StringRef name, ArrayRef<Local> arguments) {
   fail("the operator is not supported");
 }
 
-Local accc::aten::numberOf(DenseElementsAttr value) {
+std::vector<Local> accc::aten::allNumbersOf(DenseElementsAttr value) {
   Type type = value.getElementType();
-  if (value.getNumElements() != 1 || !type.isIntOrFloat())
-    fail("a tensor of " + Twine(value.getNumElements()) + " elements is no number");
+  if (!type.isIntOrFloat())
+    fail("the elements of a tensor are no integers, floats or booleans");
+  std::vector<Local> numbers;
   if (isa<FloatType>(type)) {
-    bool isLossy;
-    APFloat real = *value.getValues<APFloat>().begin();
-    real.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
-    return real.convertToDouble();
+    for (APFloat real : value.getValues<APFloat>()) {
+      bool isLossy;
+      real.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
+      numbers.push_back(real.convertToDouble());
+    }
+    return numbers;
   }
-  APInt integer = *value.getValues<APInt>().begin();
-  if (type.isInteger(1))
-    return integer.getBoolValue();
-  return type.isUnsignedInteger() ? static_cast<int64_t>(integer.getZExtValue())
-                                  : integer.getSExtValue();
+  for (const APInt &integer : value.getValues<APInt>()) {
+    if (type.isInteger(1))
+      numbers.push_back(integer.getBoolValue());
+    else
+      numbers.push_back(type.isUnsignedInteger() ? static_cast<int64_t>(integer.getZExtValue())
+                                                 : integer.getSExtValue());
+  }
+  return numbers;
+}
+
+Local accc::aten::numberOf(DenseElementsAttr value) {
+  if (value.getNumElements() != 1)
+    fail("a tensor of " + Twine(value.getNumElements()) + " elements is no number");
+  return allNumbersOf(value).front();
 }
 
 // ---- numbers that depend on data ----

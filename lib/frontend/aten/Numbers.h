@@ -22,6 +22,9 @@ Local numberOf(Caller &caller, mlir::Location loc, const MutableTensor &tensor);
 /// more elements, and for a complex one.
 Local numberOf(mlir::DenseElementsAttr value);
 
+/// The same of all elements, row by row.
+std::vector<Local> allNumbersOf(mlir::DenseElementsAttr value);
+
 } // namespace accc::aten
 
 #endif

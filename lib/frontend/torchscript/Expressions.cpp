@@ -145,6 +145,8 @@ IValue Interpreter::callMethod(const IValue &self, const std::string &name, Argu
                                const Frame &frame) {
   if (self.is<Broken>())
     throw Stop();
+  if (self.tensor() && name == "tolist" && arguments.values.empty())
+    return elementsOf(*self.tensor());
   Object *object = self.object();
   if (!object)
     fail("calls '" + name + "' of " + kindOf(self));

@@ -125,6 +125,9 @@ private:
                                llvm::ArrayRef<IValue> arguments);
   /// The one element of a tensor, as int, float or bool. Throws ImportError where it is not known.
   IValue elementOf(const aten::MutableTensor &tensor);
+  /// What Tensor.tolist() gives: its elements as a list of lists, and a number of one without
+  /// dimensions. Throws ImportError where they are not known.
+  IValue elementsOf(const aten::MutableTensor &tensor);
   /// A tensor of a number, or of a list of numbers.
   IValue makeTensor(const IValue &value, const IValue &type);
 

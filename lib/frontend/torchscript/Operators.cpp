@@ -51,6 +51,29 @@ IValue Interpreter::elementOf(const aten::MutableTensor &tensor) {
   return fromLocal(heap, aten::numberOf(node.knownElements(value, "value of a tensor")));
 }
 
+IValue Interpreter::elementsOf(const aten::MutableTensor &tensor) {
+  mlir::Value value = caller.read(opBuilder.getUnknownLoc(), tensor);
+  NodeBuilder node(*this, opBuilder.getUnknownLoc());
+  std::vector<IValue> elements;
+  for (aten::Local &each : aten::allNumbersOf(node.knownElements(value, "values of a tensor")))
+    elements.push_back(fromLocal(heap, std::move(each)));
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  if (shape.empty())
+    return elements.front();
+  // From the innermost dimension out.
+  for (size_t dim = shape.size(); dim-- > 0;) {
+    size_t length = static_cast<size_t>(shape[dim]);
+    size_t count = static_cast<size_t>(ShapedType::getNumElements(shape.take_front(dim)));
+    std::vector<IValue> lists;
+    for (size_t i = 0; i < count; ++i)
+      lists.push_back(heap.list(
+          std::vector<IValue>(elements.begin() + static_cast<ptrdiff_t>(i * length),
+                              elements.begin() + static_cast<ptrdiff_t>((i + 1) * length))));
+    elements = std::move(lists);
+  }
+  return elements.front();
+}
+
 namespace {
 
 /// The numbers of a list of lists, row by row, and its shape.

@@ -143,7 +143,8 @@ class State(nn.Module):
 
 
 class Itemized(nn.Module):
-    """Numbers that are elements of tensors: of buffers, of a shape, complex ones, and one that depends on the number of steps."""
+    """Numbers that are elements of tensors: of buffers, of a shape, complex ones, lists of them, and one that depends on the number of
+    steps."""
 
     def __init__(self):
         super().__init__()
@@ -159,6 +160,14 @@ class Itemized(nn.Module):
         shape = torch._shape_as_tensor(y)
         y = torch.view_as_real(z).view(int(shape[0]), 2 * int(shape[1])) * float(self.rate)
         y = y[:, :int((self.table + 2).max())] / self.rate.item()
+        dims: List[int] = torch.arange(1, y.dim()).tolist()
+        y = y - y.mean(dims, keepdim=True)
+        rows: List[List[int]] = self.table[1:3, 2:5].tolist()
+        scales: List[float] = torch.stack([self.rate, self.rate.exp()]).tolist()
+        signs: List[bool] = (self.table[0, :2] > 0).tolist()
+        rate: float = self.rate.tolist()
+        for row in rows:
+            y = y + rate * y[:, row[1]].unsqueeze(1) * scales[row[0] % 2] if signs[1] else y * row[2]
         return {"loss": weigh([y]), "y": y}
 
 

@@ -41,7 +41,8 @@ LogicalResult accc::addLoss(StepFunction step, const LossChoice &choice) {
   auto type = cast<RankedTensorType>(output.getType());
   Location loc = NameLoc::get(StringAttr::get(output.getContext(), step.resultName(*index)));
 
-  if (!choice.loss && (type.getRank() != 0 || !isa<FloatType>(type.getElementType())))
+  // As PyTorch's backward(), which takes any shape of one element.
+  if (!choice.loss && (type.getNumElements() != 1 || !isa<FloatType>(type.getElementType())))
     return emitError(loc) << "--loss output:" << choice.output
                           << " needs a scalar float, and it is " << type;
   for (unsigned i = 0, e = step.numResults(); i < e; ++i) {
@@ -51,7 +52,7 @@ LogicalResult accc::addLoss(StepFunction step, const LossChoice &choice) {
       return emitError(wholeModel(step)) << "the model has an output named 'loss' already: use "
                                             "--loss output:loss, or rename it";
     // The model's own name for it is ours, too.
-    if (type.getElementType().isF32()) {
+    if (type.getElementType().isF32() && type.getRank() == 0) {
       step.setResultRole(i, Role::Loss);
       return success();
     }
@@ -71,7 +72,8 @@ LogicalResult accc::addLoss(StepFunction step, const LossChoice &choice) {
     loss = choice.loss->build(wide, target);
     describeIndices(step);
   }
-  step.addResult(Tensor(builder, loc, loss).convert(builder.getF32Type()), "loss", Role::Loss);
+  Tensor scalar = Tensor(builder, loc, loss).reshape({});
+  step.addResult(scalar.convert(builder.getF32Type()), "loss", Role::Loss);
   return success();
 }
 

@@ -79,6 +79,17 @@ TEST_CASE("a binary cross entropy takes probabilities") {
   CHECK(results.at("grad.x").values[1] == Approx(-0.5 / 0.5));
 }
 
+TEST_CASE("a loss of one element is one, whatever its shape") {
+  Trainable model(identityModel({1, 1}));
+  model.mustMake({"output:y", "", {}});
+  Values values = {{"x", array({1, 1}, {2.5})}};
+  Values results = model.run("grad_step", values);
+  CHECK(results.at("loss").shape.empty());
+  CHECK(results.at("loss").values[0] == 2.5);
+  CHECK(results.at("grad.x").shape.size() == 2);
+  CHECK(results.at("grad.x").values[0] == 1);
+}
+
 TEST_CASE("specs of losses that make no sense are refused") {
   auto error = [](const char *spec) {
     auto loss = parseLoss(spec);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/aten/Call.h"
+#include "frontend/aten/ForEach.h"
 #include "frontend/aten/FreshLayout.h"
 #include "frontend/aten/Parts.h"
 #include "frontend/aten/Selection.h"
@@ -228,6 +229,8 @@ static std::optional<MemoryFormat> memoryFormatOf(const std::vector<NamedLocal> 
 
 std::vector<Local> Caller::call(Location loc, StringRef name, const std::vector<NamedLocal> &given,
                                 StringRef resultName) {
+  if (isForEach(name))
+    return callForEach(*this, loc, name, given, resultName);
   std::optional<Operator> op = findOperator(name);
   if (!op)
     fail("the operator is not supported");

@@ -175,6 +175,25 @@ class Taught(nn.Module):
         return results
 
 
+class Followed(nn.Module):
+    """A teacher that follows the student by operators on lists of tensors, and some through which a gradient flows."""
+
+    def __init__(self):
+        super().__init__()
+        self.student = nn.Linear(4, 6)
+        self.teacher = nn.Linear(4, 6).requires_grad_(False)
+
+    def forward(self, x):
+        followers, leaders = list(self.teacher.parameters()), [p.detach() for p in self.student.parameters()]
+        torch._foreach_mul_(followers, 0.9)
+        torch._foreach_add_(followers, leaders, alpha=0.1)
+        taught = self.teacher(x)
+        answers = torch._foreach_mul([self.student(x), self.student.bias], [2.0, 0.5])
+        answers = torch._foreach_addcmul(answers, [taught, self.student.bias], answers, [0.5, 0.25])
+        answers = torch._foreach_lerp(torch._foreach_sin(answers), answers, 0.3)
+        return *answers, *torch._foreach_norm(answers), *torch._foreach_pow(torch._foreach_sigmoid(answers), 1.5)
+
+
 class Recalled(nn.Module):
     """Running statistics that forward reads after it has moved them, which no gradient reaches, and what a step hands to the next."""
 
@@ -620,6 +639,7 @@ CASES = {
     "normed": (Normed, {"x": numbers(5, 4)}, None, {}),
     "counted": (Counted, {"x": numbers(5, 4)}, None, {}),
     "taught": (Taught, {"x": numbers(5, 4)}, None, {}),
+    "followed": (Followed, {"x": numbers(5, 4)}, None, {}),
     "steered": (Steered, {"x": numbers(3, 5, 4)}, None, {}),
     "parts": (Parts, {"x": numbers(5, 4)}, None, {}),
     "itemized": (Itemized, {"x": numbers(3, 4, 7)}, None, {}),

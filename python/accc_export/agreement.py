@@ -2,11 +2,12 @@
 """Whether a program of torch.export computes what its module does: outputs, buffers and gradients, by a run of both in PyTorch."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
 
+from .attributes import Values, attributes_of, changed_attributes, put_back
 from .calls import Call
 from .errors import ExportError
 from .exporters import first_lines
@@ -29,6 +30,50 @@ class _Run:
     buffers: Tensors
     gradients: Tensors
     drawn: torch.Tensor
+
+
+def check_attributes(module: torch.nn.Module, call: Call, observation: Observation, before: Values) -> None:
+    """Raises ExportError where a call of the module computes something else behind another one, which left it something in
+    attributes: in a file, every step is a first call. `before` is what these were before the observed call.
+
+    To be called within `preserved`.
+    """
+    changed = changed_attributes(module, before)
+    if not changed:
+        return
+    left = other = attributes_of(module)
+    with preserved_values(module.parameters()):  # a mean of one batch stays what it is where that comes again
+        _unsettle(module.parameters())
+        try:
+            _outputs_from(before, module, call, observation)
+            other = attributes_of(module)
+        except Exception:  # which forward may raise of such parameters
+            pass
+    first, behind, again = (_outputs_from(values, module, call, observation) for values in (before, other, before))
+    put_back(left)
+    if _differing(first, behind) and not _differing(first, again):  # others differ by chance
+        raise ExportError(
+            f"forward reads what its last call left in the attributes {', '.join(changed[:20])}, and exports lose that: make "
+            "each a buffer, and write into it (self.mean.copy_(...)), or, where forward sets it the first time alone, call the "
+            "module once before"
+        )
+
+
+def _unsettle(parameters: Iterable[torch.nn.Parameter]) -> None:
+    """Changes each by a half at most, by another part from element to element."""
+    with torch.no_grad():
+        for x in parameters:
+            if x.is_floating_point() or x.is_complex():
+                x.mul_(1 + 0.5 * torch.arange(x.numel(), device=x.device).cos().reshape(x.shape).to(x.dtype))
+
+
+def _outputs_from(values: Values, module: torch.nn.Module, call: Call, observation: Observation) -> Tensors:
+    """What one call gives behind what left these attributes, always with the same random numbers."""
+    put_back(values)
+    written = [x for name, x in module.named_parameters() if name in observation.written]
+    with preserved_buffers(module), preserved_values(written), torch.enable_grad(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return {name: x.detach().clone() for name, x in call.run(module).items()}
 
 
 def check_program(

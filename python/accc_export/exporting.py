@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 import onnx
 import torch
 
-from .agreement import check_gradients, check_joint, check_program
+from .agreement import check_attributes, check_gradients, check_joint, check_program
+from .attributes import attributes_of
 from .calls import Call, Inputs, make_call
 from .chance import warn_of_chance
 from .errors import ExportError, ExportWarning
@@ -101,7 +102,9 @@ def export(
     state = state_of(module)
     axes = _axes(dynamic or {}, call.inputs)
     with preserved(module):
+        before = attributes_of(module)
         observation = observe(module, call, state)
+        check_attributes(module, call, observation, before)
         outputs = _output_names(call, list(observation.outputs), output_names)
         check_gradients(module, call, state, observation, outputs)
         check_stops(module, call, state, observation)
@@ -170,7 +173,9 @@ def _export_program(module, example_inputs, path, dynamic, input_names, output_n
     state = state_of(module)
     axes = _axes(dynamic or {}, inputs)
     with preserved(module):
+        before = attributes_of(module)
         observation = observe(module, call, state, only_norms=False)
+        check_attributes(module, call, observation, before)
         outputs = _output_names(call, list(observation.outputs), output_names)
         warn_of_chance(module, call, state, observation)
         try:

@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from .attributes import preserved_attributes
 from .calls import Call
 from .errors import ExportError
 from .functions import functions_of
@@ -67,7 +68,7 @@ def state_of(module: torch.nn.Module) -> State:
 
 @contextlib.contextmanager
 def preserved(module: torch.nn.Module) -> Iterator[None]:
-    """Leaves the module as it was: modes, buffers, gradients, and PyTorch's random numbers.
+    """Leaves the module as it was: modes, buffers, other attributes, gradients, and PyTorch's random numbers.
 
     Inside, a module in evaluation mode is in training mode; parts of a module in training mode stay
     in the mode that they are in (a batch norm whose statistics are frozen).
@@ -77,7 +78,7 @@ def preserved(module: torch.nn.Module) -> Iterator[None]:
     buffers = {x for x in module.buffers()}
     devices = sorted({x.device.index or 0 for x in (*parameters, *buffers) if x.is_cuda})
     try:
-        with torch.random.fork_rng(devices=devices), preserved_buffers(module):
+        with torch.random.fork_rng(devices=devices), preserved_buffers(module), preserved_attributes(module):
             if not module.training:
                 module.train()
             yield

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attributes of a module's parts that are neither parameters nor buffers: what forward sets them to is in no file."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+
+import torch
+
+Values = Mapping[torch.nn.Module, Mapping[str, "_Held"]]
+
+_OF_PYTORCH = set(vars(torch.nn.Module())) | {"forward"}
+"""What PyTorch keeps in a module, parameters and buffers among it, and what exports put in the place of the method."""
+
+
+def attributes_of(module: torch.nn.Module) -> Values:
+    """Those of each part, with lists and dicts as they are now."""
+    return {part: {name: _Held(x) for name, x in vars(part).items() if name not in _OF_PYTORCH} for part in module.modules()}
+
+
+@contextlib.contextmanager
+def preserved_attributes(module: torch.nn.Module) -> Iterator[None]:
+    """Leaves the attributes as they were, but for what is written into tensors."""
+    held = attributes_of(module)
+    try:
+        yield
+    finally:
+        put_back(held)
+
+
+def put_back(values: Values) -> None:
+    for part, held in values.items():
+        for name in [name for name in vars(part) if name not in _OF_PYTORCH and name not in held]:
+            del vars(part)[name]
+        for name, x in held.items():
+            vars(part)[name] = x.restored()
+
+
+def changed_attributes(module: torch.nn.Module, before: Values) -> list[str]:
+    """The names of those that are others than before: other objects, or numbers and texts of another value."""
+    names = []
+    for path, part in module.named_modules():
+        held = {name: _Held(x) for name, x in vars(part).items() if name not in _OF_PYTORCH}
+        names += [f"{path}.{name}" if path else name for name in _changed(before.get(part, {}), held)]
+    return sorted(names)
+
+
+class _Held:
+    """The value of an attribute, and of a list or dict what is in it."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+        self.content = value.copy() if type(value) in (list, dict) else None
+
+    def restored(self) -> object:
+        if self.content is not None:
+            self.value.clear()
+            (self.value.extend if isinstance(self.value, list) else self.value.update)(self.content)
+        return self.value
+
+    def elements(self) -> dict:
+        content = self.value if self.content is None else self.content
+        return content if isinstance(content, dict) else dict(enumerate(content if self.content is not None else [content]))
+
+
+def _changed(before: Mapping[str, _Held], after: Mapping[str, _Held]) -> Iterator[str]:
+    for name in {**before, **after}:
+        a, b = (held[name].elements() if name in held else {} for held in (before, after))
+        if a.keys() != b.keys() or not all(_same(x, b[key]) for key, x in a.items()):
+            yield name
+
+
+def _same(a: object, b: object) -> bool:
+    return a is b or (type(a) is type(b) and isinstance(a, (bool, int, float, str)) and a == b)

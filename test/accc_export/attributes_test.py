@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""accc_export and attributes that forward sets, which are neither parameters nor buffers."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import torch
+from torch import nn
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import accc_export
+
+
+class Averaged(nn.Linear):
+    """What a covariance of all batches is: the first call sees none."""
+
+    covariance = None
+
+    def forward(self, x):
+        y = super().forward(x)
+        found = (y.T @ y).detach() / len(y)
+        self.covariance = found if self.covariance is None else 0.9 * self.covariance + 0.1 * found
+        return {"loss": ((y @ self.covariance) * y).mean()}
+
+
+class Queued(nn.Linear):
+    """A list of what earlier batches were."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.held = []
+
+    def forward(self, x):
+        y = super().forward(x)
+        self.held.append(y.detach())
+        return {"loss": (y - torch.stack(self.held).mean(0)).square().mean() + y.mean()}
+
+
+class Warmed(nn.Linear):
+    """A factor that grows with the number of calls."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return {"loss": super().forward(x).square().mean() * min(1, self.calls / 10)}
+
+
+class Spiking(nn.Linear):
+    """A potential that starts anew in each call, and a table that the first one makes."""
+
+    table = None
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.memories = {"potential": 0.0}
+
+    def forward(self, x):
+        if self.table is None or len(self.table) < len(x):
+            self.table = torch.arange(len(x)).cos()
+        self.memories["potential"] = 0.0
+        for _ in range(3):
+            self.memories["potential"] = 0.5 * self.memories["potential"] + super().forward(x) * self.table[:, None]
+        return {"loss": self.memories["potential"].square().mean()}
+
+
+class AttributesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        torch.manual_seed(0)
+        self.x = torch.randn(5, 4)
+
+    def test_what_the_next_call_reads_is_refused(self):
+        for module, name in (Averaged(4, 2), "covariance"), (Queued(4, 2), "held"), (Warmed(4, 2), "calls"):
+            before = dict(vars(module))
+            for path in "m.pt2", "m.onnx":
+                with self.assertRaisesRegex(accc_export.ExportError, f"what its last call left in the attributes {name}, "):
+                    accc_export.export(module, self.x, self.folder / path)
+            with self.assertRaisesRegex(accc_export.ExportError, f"what its last call left in the attributes {name}, "):
+                accc_export.export_joint(nn.Sequential(module)[0], self.x, self.folder / "m.pt2", loss="output:loss")
+            self.assertEqual(dict(vars(module)), before)
+            self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual((module.calls, Queued(4, 2).held), (0, []))
+
+    def test_a_part_is_named_by_its_path(self):
+        with self.assertRaisesRegex(accc_export.ExportError, "left in the attributes 1.covariance, "):
+            accc_export.export(nn.Sequential(nn.Linear(4, 4), Averaged(4, 2)), self.x, self.folder / "m.pt2")
+
+    def test_what_each_call_sets_anew(self):
+        module = Spiking(4, 2)
+        for path in "m.pt2", "m.onnx":
+            accc_export.export(module, self.x, self.folder / path)
+            self.assertEqual((module.table, module.memories), (None, {"potential": 0.0}))
+        accc_export.golden(module, self.x, self.folder / "golden", loss="output:loss", exporter=["torch.export", "joint"], steps=2)
+        self.assertEqual(module.memories, {"potential": 0.0})
+        self.assertEqual(json.loads((self.folder / "golden" / "meta.json").read_text())["steps"], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

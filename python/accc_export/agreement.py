@@ -20,6 +20,8 @@ from .training import Loss
 Tensors = dict[str, torch.Tensor]
 
 _RECORDED = ", or write what autograd runs: export_joint()"
+_FOR_ONNX = ", and give the file a name that ends in .pt2: ONNX has no detach()" + _RECORDED
+"""What else may be done about a gradient that is lost."""
 
 
 @dataclasses.dataclass
@@ -103,16 +105,17 @@ def check_joint(
     _compare(expected, found, observation, "the joint graph")
 
 
-def check_gradients(module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str]) -> None:
+def check_gradients(
+    module: torch.nn.Module, call: Call, state: State, observation: Observation, outputs: list[str], more: str = _FOR_ONNX
+) -> None:
     """Raises ExportError where an export by way of a program of torch.export, to ONNX or as a joint graph, loses a gradient of the
-    module's own functions and hooks. To be called within `preserved`."""
+    module's own functions and hooks; `more` is what else to do then. To be called within `preserved`."""
     if not observation.functions and not observation.hooks:
         return
     program = program_of(module, call, observation, call.inputs, outputs, {})
     expected = _Module(module, call, state, observation, outputs)
     found = _run_program(program, call, state, observation, outputs)
-    more = ", and give the file a name that ends in .pt2: ONNX has no detach()"
-    _compare_gradients(expected, found, observation, "the exported program", more + _RECORDED)
+    _compare_gradients(expected, found, observation, "the exported program", more)
 
 
 class _Module:

@@ -212,7 +212,7 @@ def _joint(module, call, inputs, outputs, axes, loss, target, state, observation
     for way in (joint_of_autograd,) if observation.derives else (joint_of_program, joint_of_autograd):
         try:
             if way is joint_of_program:  # of which check_joint can tell nothing where it draws other random numbers
-                check_gradients(module, call, state, observation, outputs)
+                check_gradients(module, call, state, observation, outputs, more="")
             program = way(module, call, observation, inputs, outputs, axes, loss)
             verify_program(program, state, observation)
             check_drawn(program, observation)

@@ -277,6 +277,10 @@ class ProgramsTest(unittest.TestCase):
                 accc_export.export(Reversed(-0.5), inputs, self.folder / f"reversed_{name}")
         with self.assertRaisesRegex(accc_export.ExportError, "PyTorch finds no gradient of the exported program: .*inplace"):
             accc_export.export(Attending(4, 4), inputs, self.folder / "attending.pt2")
+        with self.assertRaisesRegex(accc_export.ExportError, r"\(Scaled\).* where g has the gradient wanted\nOf what autograd runs: ") as raised:
+            averaged = nn.Sequential(Average(), Reversed(-0.5))
+            accc_export.export_joint(averaged, torch.randn(5, 4), self.folder / "averaged.pt2", loss=lambda found: sum(x.sum() for x in found.values()))
+        self.assertNotRegex(str(raised.exception), "ONNX|export_joint")  # which is what was called
         for module in (Reversed(-0.5), Attending(4, 4)):  # what autograd runs
             self.trained_as_joint_graph(module, inputs)
 

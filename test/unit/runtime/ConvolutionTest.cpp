@@ -77,6 +77,19 @@ TEST_CASE("convolution: copies in other layouts are no multiples of the tensors"
   CHECK(prepared->scratchBytes() <= (bytes >> 32 ? bytes / 2 : 2 * bytes));
 }
 
+TEST_CASE("convolution: one thread computes no gradient element by element") {
+  // Of groups of few channels, oneDNN has nothing else channels last; with copies it has products.
+  ConvolutionSpec spec = {"", 2, 3, 15, 3, {48, 48}, {33, 33}, {1, 1}, {1, 1}, {16, 16}, {16, 16}};
+  accc_library_call call =
+      convolution(ACCC_CALL_CONVOLUTION_BACKWARD_DATA, ACCC_CHANNELS_LAST, spec);
+  const accc_convolution &c = call.u.convolution;
+  detail::Team team(1);
+  detail::Team::Scope scope(team);
+  auto prepared = detail::createConvolution(ACCC_CALL_CONVOLUTION_BACKWARD_DATA, c, team);
+  uint64_t copies = sizeof(float) * static_cast<uint64_t>(sizeOfX(c) + sizeOfY(c));
+  CHECK(prepared->scratchBytes() >= copies);
+}
+
 TEST_CASE("library calls: what cannot be done says why") {
   using Catch::Matchers::Contains;
   accc_library_call call = matmul(1, 2, 2, 2);

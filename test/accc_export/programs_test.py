@@ -349,10 +349,13 @@ class ProgramsTest(unittest.TestCase):
             accc_export.golden(module, inputs, golden, exporter=["joint", "dynamo"], dynamic=dynamic, **settings)
 
     def test_goldens_of_a_module_that_keeps_what_it_computed(self):
-        module, golden = Policy(4, 2), self.folder / "golden"
-        accc_export.golden(module, torch.randn(3, 4), golden, exporter="torch.export", loss="output:loss", steps=1)
+        module, inputs, golden = Policy(4, 2), torch.randn(3, 4), self.folder / "golden"
+        expected = module(inputs)["loss"].detach()
+        kept = module.kept["log_prob"]
+        accc_export.golden(module, inputs, golden, exporter="torch.export", loss="output:loss", steps=1)
         found = safetensors.torch.load_file(golden / "golden.safetensors")
-        self.assertTrue(torch.equal(found["loss"], -module.kept["log_prob"].detach().mean()))
+        self.assertTrue(torch.equal(found["loss"], expected))
+        self.assertIs(module.kept["log_prob"], kept)
 
     @unittest.skipUnless(ACCC.exists(), "accc is not built")
     def test_goldens_of_complex_parameters(self):

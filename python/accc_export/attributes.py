@@ -19,7 +19,7 @@ def attributes_of(module: torch.nn.Module) -> Values:
 
 @contextlib.contextmanager
 def preserved_attributes(module: torch.nn.Module) -> Iterator[None]:
-    """Leaves the attributes as they were, but for what is written into tensors."""
+    """Leaves the attributes as they were, and the tensors among them."""
     held = attributes_of(module)
     try:
         yield
@@ -36,7 +36,8 @@ def put_back(values: Values) -> None:
 
 
 def changed_attributes(module: torch.nn.Module, before: Values) -> list[str]:
-    """The names of those that are others than before: other objects, or numbers and texts of another value."""
+    """The names of those that are others than before: other objects, numbers and texts of another value, or tensors that were
+    written into."""
     names = []
     for path, part in module.named_modules():
         held = {name: _Held(x) for name, x in vars(part).items() if name not in _OF_PYTORCH}
@@ -45,13 +46,21 @@ def changed_attributes(module: torch.nn.Module, before: Values) -> list[str]:
 
 
 class _Held:
-    """The value of an attribute, and of a list or dict what is in it."""
+    """The value of an attribute, of a list or dict what is in it, and of tensors their numbers."""
 
     def __init__(self, value: object) -> None:
         self.value = value
         self.content = value.copy() if type(value) in (list, dict) else None
+        tensors = {key: x for key, x in self.elements().items() if type(x) is torch.Tensor and not x.is_inference()}
+        self.versions = {key: x._version for key, x in tensors.items()}
+        self.numbers = {key: x.detach().clone() for key, x in tensors.items()}
 
     def restored(self) -> object:
+        for key, numbers in self.numbers.items():
+            x = self.elements()[key]
+            if x._version != self.versions[key]:
+                with torch.no_grad():
+                    x.copy_(numbers)
         if self.content is not None:
             self.value.clear()
             (self.value.extend if isinstance(self.value, list) else self.value.update)(self.content)
@@ -65,7 +74,8 @@ class _Held:
 def _changed(before: Mapping[str, _Held], after: Mapping[str, _Held]) -> Iterator[str]:
     for name in {**before, **after}:
         a, b = (held[name].elements() if name in held else {} for held in (before, after))
-        if a.keys() != b.keys() or not all(_same(x, b[key]) for key, x in a.items()):
+        same = a.keys() == b.keys() and all(_same(x, b[key]) for key, x in a.items())
+        if not same or before[name].versions != after[name].versions:
             yield name
 
 

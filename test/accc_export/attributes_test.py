@@ -29,6 +29,18 @@ class Averaged(nn.Linear):
         return {"loss": ((y @ self.covariance) * y).mean()}
 
 
+class Written(nn.Linear):
+    """A mean that is written into a tensor which is no buffer."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.mean = torch.zeros(sizes[0])
+
+    def forward(self, x):
+        self.mean.mul_(0.9).add_(x.mean(0))
+        return {"loss": super().forward(x - self.mean).square().mean()}
+
+
 class Queued(nn.Linear):
     """A list of what earlier batches were."""
 
@@ -72,6 +84,18 @@ class Spiking(nn.Linear):
         return {"loss": self.memories["potential"].square().mean()}
 
 
+class Noted(nn.Linear):
+    """A tensor for others to read."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.latest = torch.zeros(sizes[0])
+
+    def forward(self, x):
+        self.latest.copy_(x.mean(0))
+        return {"loss": super().forward(x).square().mean()}
+
+
 class AttributesTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -81,13 +105,15 @@ class AttributesTest(unittest.TestCase):
         self.x = torch.randn(5, 4)
 
     def test_what_the_next_call_reads_is_refused(self):
-        for module, name in (Averaged(4, 2), "covariance"), (Queued(4, 2), "held"), (Warmed(4, 2), "calls"):
+        for module, name in (Averaged(4, 2), "covariance"), (Written(4, 2), "mean"), (Queued(4, 2), "held"), (Warmed(4, 2), "calls"):
             before = dict(vars(module))
             for path in "m.pt2", "m.onnx":
                 with self.assertRaisesRegex(accc_export.ExportError, f"what its last call left in the attributes {name}, "):
                     accc_export.export(module, self.x, self.folder / path)
             with self.assertRaisesRegex(accc_export.ExportError, f"what its last call left in the attributes {name}, "):
                 accc_export.export_joint(nn.Sequential(module)[0], self.x, self.folder / "m.pt2", loss="output:loss")
+            self.assertTrue(all(x is before[key] for key, x in vars(module).items() if isinstance(x, torch.Tensor)))
+            self.assertFalse(name == "mean" and module.mean.any())
             self.assertEqual(dict(vars(module)), before)
             self.assertEqual(list(self.folder.iterdir()), [])
         self.assertEqual((module.calls, Queued(4, 2).held), (0, []))
@@ -95,6 +121,12 @@ class AttributesTest(unittest.TestCase):
     def test_a_part_is_named_by_its_path(self):
         with self.assertRaisesRegex(accc_export.ExportError, "left in the attributes 1.covariance, "):
             accc_export.export(nn.Sequential(nn.Linear(4, 4), Averaged(4, 2)), self.x, self.folder / "m.pt2")
+
+    def test_what_is_written_for_others(self):
+        module = Noted(4, 2)
+        for path in "m.pt2", "m.onnx":
+            accc_export.export(module, self.x, self.folder / path)
+            self.assertFalse(module.latest.any())
 
     def test_what_each_call_sets_anew(self):
         module = Spiking(4, 2)

@@ -133,7 +133,7 @@ class Optimizer:
         for parameter, own in names.items():
             members[_group(own, groups)].append(parameter)
         self.parameters, self.lr = list(names), learning_rate(text, lr)
-        _, settings, self.clip = _optimizer(text)
+        _, settings, self.clip, self.clip_value = _optimizer(text)
         self.torch = []
         for (pattern, options), own in zip((("", ""), *groups), members):
             if own or pattern:
@@ -147,6 +147,8 @@ class Optimizer:
         """With gradients that `scaler` has unscaled, which may skip the step."""
         if self.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
+        if self.clip_value is not None:
+            torch.nn.utils.clip_grad_value_(self.parameters, self.clip_value)
         for each in self.torch:
             if scaler is None:
                 each.step()
@@ -169,16 +171,16 @@ def _group_text(text: str, options: str) -> str:
     """The spec with the options of a group in place of its own."""
     if options.split(",")[0] in _OPTIMIZERS:
         return options
-    keys = {part.split("=")[0] for part in options.split(",")} | {"clip_grad_norm"}
+    keys = {part.split("=")[0] for part in options.split(",")} | {"clip_grad_norm", "clip_grad_value"}
     kept = [part for part in text.split(",") if part.split("=")[0] not in keys]
     return ",".join([*kept, *filter(None, [options])])
 
 
 def _make(text: str, lr: float, base: float, parameters: list, pattern: str) -> torch.optim.Optimizer:
     """The optimizer of a group, whose rate is to `lr` what that of its spec is to `base`."""
-    kind, settings, clip = _optimizer(text)
-    if pattern and (clip is not None or not parameters):
-        why = "clip_grad_norm scales all gradients together" if parameters else "no parameter has such a name"
+    kind, settings, *clips = _optimizer(text)
+    if pattern and (clips != [None, None] or not parameters):
+        why = "clip_grad_norm and clip_grad_value are for all gradients" if parameters else "no parameter has such a name"
         raise ExportError(f"the group {pattern}: {why}")
     if settings["lr"] != base and base == 0:
         raise ExportError(f"{text}: its learning rate is kept in proportion to one that is 0")
@@ -191,22 +193,22 @@ def _make(text: str, lr: float, base: float, parameters: list, pattern: str) -> 
 
 def make_optimizer(text: str, lr: float, parameters, **settings) -> torch.optim.Optimizer:
     """The optimizer that a spec names, with settings of PyTorch's such as `fused`, without clipping."""
-    kind, own, _ = _optimizer(text)
+    kind, own, *_ = _optimizer(text)
     return kind(parameters, **{**own, "lr": lr, **settings})
 
 
-def _optimizer(text: str) -> tuple[Callable[..., torch.optim.Optimizer], dict, float | None]:
-    """What makes it, its settings and the norm to clip to."""
+def _optimizer(text: str) -> tuple[Callable[..., torch.optim.Optimizer], dict, float | None, float | None]:
+    """What makes it, its settings, the norm and the value to clip to."""
     name, value, options = _parse(text)
     if name not in _OPTIMIZERS or value is not None:
         raise ExportError(f"there is no optimizer {text.split(',')[0]!r}: choose {', '.join(_OPTIMIZERS)}")
     kind, known = _OPTIMIZERS[name]
-    _check(text, options, known | {"lr", "clip_grad_norm"})
+    _check(text, options, known | {"lr", "clip_grad_norm", "clip_grad_value"})
     settings = {key: _flag(x) if key in _FLAGS else float(x) for key, x in options.items()}
-    clip = settings.pop("clip_grad_norm", 0) or None
+    clip, clip_value = (settings.pop(option, 0) or None for option in ("clip_grad_norm", "clip_grad_value"))
     if "beta1" in settings or "beta2" in settings:
         settings["betas"] = (settings.pop("beta1", 0.9), settings.pop("beta2", 0.99 if name == "lion" else 0.999))
-    return kind, {"lr": _RATES.get(name, 1e-3), **settings}, clip
+    return kind, {"lr": _RATES.get(name, 1e-3), **settings}, clip, clip_value
 
 
 def _parse(text: str) -> tuple[str, str | None, dict[str, str | None]]:

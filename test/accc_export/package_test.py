@@ -497,6 +497,10 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual((adam.clip, adam.lr), (1, 1e-3))
         sgd = training.Optimizer("sgd,momentum=0.9,nesterov,lr=5", 0.5, named)
         self.assertEqual((sgd.lr, sgd.torch[0].param_groups[0]["nesterov"]), (0.5, True))
+        valued = training.Optimizer("sgd,clip_grad_value=0.5,lr=1", None, named)
+        named[0][1].grad = torch.tensor([3.0, -0.25])
+        valued.step()
+        self.assertEqual(named[0][1].tolist(), [-0.5, 0.25])
         rmsprop = training.Optimizer("rmsprop,alpha=0.9,centered,clip_grad_norm=0", None, named)
         settings = rmsprop.torch[0].param_groups[0]
         self.assertEqual((rmsprop.lr, settings["alpha"], settings["centered"]), (0.01, 0.9, True))
@@ -530,7 +534,7 @@ class TrainingTest(unittest.TestCase):
         self.assertEqual((rest["weight_decay"], bias["weight_decay"], made.clip), (0.3, 0, 2))
         with self.assertRaisesRegex(accc_export.ExportError, "the group words: no parameter has such a name"):
             training.Optimizer("adamw", None, named, groups)
-        with self.assertRaisesRegex(accc_export.ExportError, "clip_grad_norm scales all gradients"):
+        with self.assertRaisesRegex(accc_export.ExportError, "clip_grad_norm and clip_grad_value are for all"):
             training.Optimizer("adamw", None, named, [("words", "sgd,clip_grad_norm=1")])
         with self.assertRaisesRegex(accc_export.ExportError, "in proportion to one that is 0"):
             training.Optimizer("adamw,lr=0", None, named, [("words", "lr=1")])

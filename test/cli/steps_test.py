@@ -142,6 +142,7 @@ class Steps(CommandLineTest):
             ([*training, "--param-group", "head", "beta1=0.9"], "there is no option 'beta1'; sgd knows"),
             ([*training, "--param-group", "head", "adamm"], "there is no option 'adamm'"),
             ([*training, "--param-group", "head", "adam,clip_grad_norm=1"], "clip_grad_norm scales all gradients together"),
+            ([*training, "--param-group", "head", "clip_grad_value=1"], "clip_grad_value clips the gradients of all"),
             (["--loss", "output:loss", "--optimizer", "sgd,lr=0", "--param-group", "head", "lr=1"], "in proportion to that of --optimizer, which is 0"),
         ):
             with self.subTest(message):

@@ -266,7 +266,8 @@ std::string randomOptimizer(Random &random) {
   maybe(0.3, "weight_decay=0.1");
   maybe(0.2, "maximize");
   if (random.chance(0.35))
-    text += random.chance(0.7) ? ",clip_grad_norm=0.1" : ",clip_grad_norm=10";
+    text += random.pick<const char *>(
+        {",clip_grad_norm=0.1", ",clip_grad_norm=10", ",clip_grad_value=0.1"});
   return text;
 }
 

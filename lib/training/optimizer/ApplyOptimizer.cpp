@@ -38,6 +38,9 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
     gradients.push_back(widen(inOptimizer(builder, each.gradient)));
   if (std::optional<double> norm = groups.getCommon().clipGradNorm)
     clipGradNorm(gradients, *norm);
+  if (std::optional<double> value = groups.getCommon().clipGradValue)
+    for (Tensor &gradient : gradients)
+      gradient = min(max(gradient, -*value), *value);
 
   for (auto [g, optimizer] : llvm::enumerate(groups.all())) {
     auto shareName = [&](const std::string &slot) {

@@ -41,6 +41,10 @@ llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef 
   optimizer->learningRate = spec.number("lr", optimizer->learningRate, 0.0, kInfinity);
   if (double norm = spec.number(kClipGradNorm, 0.0, 0.0, kInfinity); norm > 0.0)
     optimizer->clipGradNorm = norm;
+  if (double value = spec.number(kClipGradValue, 0.0, 0.0, kInfinity); value > 0.0)
+    optimizer->clipGradValue = value;
+  if (optimizer->clipGradNorm && optimizer->clipGradValue)
+    spec.addError("clip_grad_norm and clip_grad_value are one or the other");
   if (spec.getValue())
     spec.addError("the name of an optimizer takes no value");
   if (std::string error = spec.error(); !error.empty())

@@ -69,6 +69,8 @@ public:
   double rateScale = 1.0;
   /// `clip_grad_norm=`: all gradients are scaled so that their common 2-norm is at most this.
   std::optional<double> clipGradNorm;
+  /// `clip_grad_value=`: each element of all gradients is brought into [-value, value].
+  std::optional<double> clipGradValue;
   /// All options with their values (Spec::getSettings).
   std::vector<std::pair<std::string, std::string>> settings;
 };
@@ -77,7 +79,8 @@ public:
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kBelowOne = 1.0 - std::numeric_limits<double>::epsilon();
 
-inline constexpr llvm::StringLiteral kClipGradNorm = "clip_grad_norm";
+inline constexpr llvm::StringLiteral kClipGradNorm = "clip_grad_norm",
+                                     kClipGradValue = "clip_grad_value";
 
 /// Whether Optimizers.def has an optimizer of this name.
 bool isOptimizer(llvm::StringRef name);

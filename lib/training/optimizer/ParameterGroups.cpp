@@ -18,7 +18,7 @@ static std::string change(StringRef base, StringRef changes) {
   changes.split(news, ',');
   auto key = [](StringRef part) { return part.split('=').first; };
   llvm::erase_if(parts, [&](StringRef part) {
-    return key(part) == kClipGradNorm ||
+    return key(part) == kClipGradNorm || key(part) == kClipGradValue ||
            llvm::any_of(news, [&](StringRef other) { return key(other) == key(part); });
   });
   llvm::append_range(parts, news);
@@ -42,6 +42,9 @@ parseGroup(StringRef optimizer, const Optimizer &common, const GroupOption &opti
   if ((*own)->clipGradNorm)
     return usageError(what + " " + options + ": " + kClipGradNorm.str() +
                       " scales all gradients together; give it to --optimizer");
+  if ((*own)->clipGradValue)
+    return usageError(what + " " + options + ": " + kClipGradValue.str() +
+                      " clips the gradients of all; give it to --optimizer");
   if ((*own)->learningRate != common.learningRate && common.learningRate == 0.0)
     return usageError(
         what + " " + options +

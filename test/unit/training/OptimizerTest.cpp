@@ -177,6 +177,8 @@ TEST_CASE("specs of optimizers that make no sense are refused") {
   CHECK(error("lbfgs") ==
         "--optimizer lbfgs: there is no optimizer 'lbfgs'; there are sgd, adam, adamw, nadam, "
         "radam, adamax, rmsprop, adagrad, adadelta, adafactor, lion, muon");
+  CHECK(error("sgd,clip_grad_norm=1,clip_grad_value=1").find("are one or the other") !=
+        std::string::npos);
   CHECK(error("muon,ns_steps=100") ==
         "--optimizer muon,ns_steps=100: ns_steps must be between 0 and 99, and is 100");
   CHECK(error("sgd,nesterov") ==

@@ -109,6 +109,7 @@ OPTIMIZERS = {
 }
 
 MATRIX_OPTIMIZERS = {
+    "sgd,clip_grad_value=2": (torch.optim.SGD, dict(clip_value=2.0)),
     "adafactor": (torch.optim.Adafactor, {}),
     "adafactor,eps1=0.5,d=1.5,weight_decay=0.1": (
         torch.optim.Adafactor,
@@ -142,13 +143,15 @@ def train(kind, options, steps=4):
 def train_matrices(kind, options):
     """The sum of the squares of a b, of a tall and a wide matrix."""
     a, b = wave(3, 2).requires_grad_(), wave(2, 4).requires_grad_()
-    clip = options.get("clip")
-    optimizer = kind([a, b], lr=LR, **{k: o for k, o in options.items() if k != "clip"})
+    clip, value = options.get("clip"), options.get("clip_value")
+    optimizer = kind([a, b], lr=LR, **{k: o for k, o in options.items() if k not in ("clip", "clip_value")})
     for _ in range(3):
         optimizer.zero_grad()
         (a @ b).square().sum().backward()
         if clip:
             torch.nn.utils.clip_grad_norm_([a, b], clip)
+        if value:
+            torch.nn.utils.clip_grad_value_([a, b], value)
         optimizer.step()
     return [*a.flatten().tolist(), *b.flatten().tolist()]
 

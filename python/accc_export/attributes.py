@@ -73,7 +73,10 @@ class _Held:
 
 def _changed(before: Mapping[str, _Held], after: Mapping[str, _Held]) -> Iterator[str]:
     for name in {**before, **after}:
-        a, b = (held[name].elements() if name in held else {} for held in (before, after))
+        if name not in before or name not in after:
+            yield name
+            continue
+        a, b = before[name].elements(), after[name].elements()
         same = a.keys() == b.keys() and all(_same(x, b[key]) for key, x in a.items())
         if not same or before[name].versions != after[name].versions:
             yield name

@@ -13,7 +13,7 @@ namespace {
 // a = rho a + (1 - rho) d^2
 // p = p - lr d
 // Source: Zeiler, 2012.
-class AdadeltaOptimizer final : public Optimizer {
+class AdadeltaOptimizer final : public SingleOptimizer {
 public:
   explicit AdadeltaOptimizer(Spec &spec)
       : rho(spec.number("rho", 0.9, 0.0, 1.0)), epsilon(spec.number("eps", 1e-6, 0.0, kInfinity)),

@@ -20,7 +20,7 @@ namespace {
 // u = g / sqrt(max(v, eps1^2))
 // p = p - a / max(1, rms(u) / d) u
 // Source: Shazeer and Stern, 2018.
-class AdafactorOptimizer final : public Optimizer {
+class AdafactorOptimizer final : public SingleOptimizer {
 public:
   explicit AdafactorOptimizer(Spec &spec)
       : beta2Decay(spec.number("beta2_decay", -0.8, -kInfinity, 0.0)),

@@ -11,7 +11,7 @@ namespace {
 // s = s + g^2
 // p = p - lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps)
 // Source: Duchi et al., 2011.
-class AdagradOptimizer final : public Optimizer {
+class AdagradOptimizer final : public SingleOptimizer {
 public:
   explicit AdagradOptimizer(Spec &spec)
       : rateDecay(spec.number("lr_decay", 0.0, 0.0, kInfinity)),

@@ -13,7 +13,7 @@ namespace {
 // p = p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
 // With amsgrad, the greatest v so far stands in place of v in the last line.
 // Sources: Kingma and Ba, 2015; Reddi et al., 2018; Loshchilov and Hutter, 2019.
-class AdamOptimizer final : public Optimizer {
+class AdamOptimizer final : public SingleOptimizer {
 public:
   AdamOptimizer(Spec &spec, bool decoupled)
       : beta1(spec.number("beta1", 0.9, 0.0, kBelowOne)),

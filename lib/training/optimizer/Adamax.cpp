@@ -12,7 +12,7 @@ namespace {
 // u = max(beta2 u, |g| + eps)
 // p = p - lr / (1 - beta1^t) * m / u
 // Source: Kingma and Ba, 2015, section 7.
-class AdamaxOptimizer final : public Optimizer {
+class AdamaxOptimizer final : public SingleOptimizer {
 public:
   explicit AdamaxOptimizer(Spec &spec)
       : beta1(spec.number("beta1", 0.9, 0.0, kBelowOne)),

@@ -11,7 +11,7 @@ namespace {
 // p = p - lr sign(beta1 m + (1 - beta1) g)
 // m = beta2 m + (1 - beta2) g
 // Source: Chen et al., 2023, with its defaults.
-class LionOptimizer final : public Optimizer {
+class LionOptimizer final : public SingleOptimizer {
 public:
   explicit LionOptimizer(Spec &spec)
       : beta1(spec.number("beta1", 0.9, 0.0, kBelowOne)),

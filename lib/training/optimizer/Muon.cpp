@@ -48,11 +48,6 @@ public:
     return {learningRate, learningRate * weightDecay};
   }
 
-  Tensor update(Tensor p, Tensor g, MutableArrayRef<Tensor> state,
-                ArrayRef<Tensor> shared) const override {
-    return move(p, orthogonalize({direction(g, state[0])}).front(), shared);
-  }
-
   // Matrices of one shape are one, in a batch: a product of each alone is too small for a GPU.
   void updateAll(MutableArrayRef<Update> updates, ArrayRef<Tensor> shared) const override {
     llvm::MapVector<Type, SmallVector<Update *>> batches;

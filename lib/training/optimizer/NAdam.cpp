@@ -16,7 +16,7 @@ namespace {
 // v    = beta2 v + (1 - beta2) g^2
 // p    = p - lr ((1 - mu_t) / (1 - M) g + mu_(t+1) / (1 - M mu_(t+1)) m) / (sqrt(v) / sqrt(1 -
 // beta2^t) + eps) Source: Dozat, 2016.
-class NAdamOptimizer final : public Optimizer {
+class NAdamOptimizer final : public SingleOptimizer {
 public:
   explicit NAdamOptimizer(Spec &spec)
       : beta1(spec.number("beta1", 0.9, 0.0, kBelowOne)),

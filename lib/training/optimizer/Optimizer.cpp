@@ -53,7 +53,7 @@ llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef 
   return optimizer;
 }
 
-void Optimizer::updateAll(MutableArrayRef<Update> updates, ArrayRef<Tensor> shared) const {
+void SingleOptimizer::updateAll(MutableArrayRef<Update> updates, ArrayRef<Tensor> shared) const {
   for (Update &each : updates) {
     SmallVector<Tensor> own;
     for (Tensor scalar : shared)

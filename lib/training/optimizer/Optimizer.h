@@ -45,22 +45,15 @@ public:
   prepare(prim::Tensor learningRate, std::optional<prim::Tensor> step,
           llvm::MutableArrayRef<prim::Tensor> state) const = 0;
 
-  /// The new value of a parameter. `state` holds the values of slots() and receives the new ones;
-  /// `shared` is what prepare() gave, in the parameter's element type.
-  virtual prim::Tensor update(prim::Tensor parameter, prim::Tensor gradient,
-                              llvm::MutableArrayRef<prim::Tensor> state,
-                              llvm::ArrayRef<prim::Tensor> shared) const = 0;
-
-  /// A parameter with its gradient and the values of its slots(); receives the new ones.
+  /// A parameter with its gradient and the values of its slots(). Receives the new values.
   struct Update {
     prim::Tensor parameter, gradient;
     llvm::SmallVector<prim::Tensor> state;
   };
 
-  /// Updates all parameters of the optimizer: one by one, where it gains nothing from doing several
-  /// at once. `shared` is what prepare() gave.
+  /// Updates all parameters of the optimizer. `shared` is what prepare() gave.
   virtual void updateAll(llvm::MutableArrayRef<Update> updates,
-                         llvm::ArrayRef<prim::Tensor> shared) const;
+                         llvm::ArrayRef<prim::Tensor> shared) const = 0;
 
   /// `lr=`: what a trainer uses where it says nothing else. The rate itself is an input of each
   /// step.
@@ -73,6 +66,19 @@ public:
   std::optional<double> clipGradValue;
   /// All options with their values (Spec::getSettings).
   std::vector<std::pair<std::string, std::string>> settings;
+};
+
+/// One that updates each parameter by itself, as all do that gain nothing from several at once.
+class SingleOptimizer : public Optimizer {
+public:
+  /// The new value of a parameter. `state` holds the values of slots() and receives the new ones;
+  /// `shared` is what prepare() gave, in the parameter's element type.
+  virtual prim::Tensor update(prim::Tensor parameter, prim::Tensor gradient,
+                              llvm::MutableArrayRef<prim::Tensor> state,
+                              llvm::ArrayRef<prim::Tensor> shared) const = 0;
+
+  void updateAll(llvm::MutableArrayRef<Update> updates,
+                 llvm::ArrayRef<prim::Tensor> shared) const final;
 };
 
 /// Limits of options: of numbers that are not negative, and of what is less than 1.

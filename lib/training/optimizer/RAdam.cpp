@@ -16,7 +16,7 @@ namespace {
 // p = p - lr / (1 - beta1^t) * m * s, where s is 1 while r <= 5, and then
 //   sqrt((r - 4) (r - 2) R / ((R - 4) (R - 2) r)) sqrt(1 - beta2^t) / (sqrt(v) + eps)
 // Source: Liu et al., 2020.
-class RAdamOptimizer final : public Optimizer {
+class RAdamOptimizer final : public SingleOptimizer {
 public:
   explicit RAdamOptimizer(Spec &spec)
       : beta1(spec.number("beta1", 0.9, 0.0, kBelowOne)),

@@ -13,7 +13,7 @@ namespace {
 // b = momentum b + g / (sqrt(v) + eps)
 // p = p - lr b
 // Sources: Tieleman and Hinton, 2012; centered: Graves, 2013.
-class RmsPropOptimizer final : public Optimizer {
+class RmsPropOptimizer final : public SingleOptimizer {
 public:
   explicit RmsPropOptimizer(Spec &spec)
       : alpha(spec.number("alpha", 0.99, 0.0, 1.0)),

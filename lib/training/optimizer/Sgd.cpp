@@ -10,7 +10,7 @@ namespace {
 // g' = g + weight_decay p
 // b  = momentum b + (1 - dampening) g', and b = g' in the first step
 // p  = p - lr (g' + momentum b if nesterov, else b)
-class SgdOptimizer final : public Optimizer {
+class SgdOptimizer final : public SingleOptimizer {
 public:
   explicit SgdOptimizer(Spec &spec)
       : momentum(spec.number("momentum", 0.0, 0.0, kInfinity)),

@@ -2,8 +2,6 @@
 // --optimizer adafactor: torch.optim.Adafactor.
 #include "training/optimizer/Optimizer.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace accc;
 using accc::prim::Tensor;

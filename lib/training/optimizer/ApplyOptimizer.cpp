@@ -7,32 +7,96 @@ using namespace mlir;
 using namespace accc;
 using accc::prim::Tensor;
 
-void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, StringRef name,
-                          const OtherNames &otherNames, ArrayRef<TrainedParameter> parameters) {
-  OpBuilder builder = step.builder();
-  auto apart = [&](Value value) { return behindBarrier(builder, value); };
-  StepAdditions additions(step);
-  auto update = [&](Tensor value, const std::string &name) {
-    additions.addResult(value, name, Role::Update, name);
-  };
-  auto typeOf = [](const TrainedParameter &each) {
-    return cast<RankedTensorType>(each.value.getType());
-  };
-  auto slotName = [&](const Optimizer::Slot &slot, const TrainedParameter &each) {
-    return stateName(name, slot.name + "." + each.name);
-  };
-  auto f32 = RankedTensorType::get({}, builder.getF32Type());
-  auto i64 = RankedTensorType::get({}, builder.getI64Type());
+namespace {
+/// Appends what optimizers read and give to a step.
+class Applier {
+public:
+  Applier(StepFunction step, StringRef name)
+      : builder(step.builder()), additions(step), name(name),
+        f32(RankedTensorType::get({}, builder.getF32Type())),
+        rate(read("learning_rate", Role::LearningRate, f32)) {}
 
-  Tensor rate = apart(additions.addArgument("learning_rate", Role::LearningRate, f32));
-  std::optional<Tensor> count;
-  if (llvm::any_of(groups.all(), [](const Optimizer *each) { return each->countsSteps(); })) {
-    Tensor done = apart(additions.addArgument(stateName(name, "step"), Role::OptimizerState, i64));
-    Tensor next = done + 1.0;
-    update(next, stateName(name, "step"));
+  /// The number of updates with this one, in f32.
+  void countStep() {
+    const std::string slot = stateName(name, "step");
+    auto i64 = RankedTensorType::get({}, builder.getI64Type());
+    Tensor next = read(slot, Role::OptimizerState, i64) + 1.0;
+    update(next, slot);
     count = next.convert(builder.getF32Type());
   }
 
+  /// `group`: in the order of ParameterGroups::all().
+  void apply(const Optimizer &optimizer, size_t group,
+             ArrayRef<std::pair<const TrainedParameter *, Tensor>> members);
+
+private:
+  Tensor read(const std::string &slot, Role role, RankedTensorType type) {
+    return behindBarrier(builder, additions.addArgument(slot, role, type));
+  }
+  void update(Tensor value, const std::string &variable) {
+    additions.addResult(value, variable, Role::Update, variable);
+  }
+  SmallVector<Tensor> prepare(const Optimizer &optimizer, size_t group);
+  std::string slotName(const Optimizer::Slot &slot, const TrainedParameter &parameter) const {
+    return stateName(name, slot.name + "." + parameter.name);
+  }
+
+  OpBuilder builder;
+  StepAdditions additions;
+  StringRef name;
+  RankedTensorType f32;
+  Tensor rate;
+  std::optional<Tensor> count;
+};
+} // namespace
+
+static RankedTensorType typeOf(const TrainedParameter &parameter) {
+  return cast<RankedTensorType>(parameter.value.getType());
+}
+
+SmallVector<Tensor> Applier::prepare(const Optimizer &optimizer, size_t group) {
+  std::vector<std::string> names = optimizer.sharedSlots();
+  SmallVector<Tensor> state;
+  for (std::string &slot : names) {
+    slot = stateName(name, group == 0 ? slot : "group" + std::to_string(group) + "." + slot);
+    state.push_back(read(slot, Role::OptimizerState, f32));
+  }
+  SmallVector<Tensor> shared =
+      optimizer.prepare(optimizer.rateScale == 1.0 ? rate : rate * optimizer.rateScale,
+                        optimizer.countsSteps() ? count : std::nullopt, state);
+  for (auto [slot, value] : llvm::zip_equal(names, state))
+    update(value, slot);
+  return shared;
+}
+
+// 16-bit floats are updated in f32, and rounded once.
+void Applier::apply(const Optimizer &optimizer, size_t group,
+                    ArrayRef<std::pair<const TrainedParameter *, Tensor>> members) {
+  SmallVector<Tensor> shared = prepare(optimizer, group);
+  std::vector<Optimizer::Update> updates;
+  for (auto [parameter, gradient] : members) {
+    updates.push_back({widen(behindBarrier(builder, parameter->value)), gradient, {}});
+    for (const Optimizer::Slot &slot : optimizer.slots(typeOf(*parameter)))
+      updates.back().state.push_back(
+          widen(read(slotName(slot, *parameter), Role::OptimizerState, slot.type)));
+  }
+  optimizer.updateAll(updates, shared);
+  for (auto [member, done] : llvm::zip_equal(members, updates)) {
+    const TrainedParameter &parameter = *member.first;
+    Type element = typeOf(parameter).getElementType();
+    update(done.parameter.convert(element), parameter.name);
+    for (auto [slot, value] : llvm::zip_equal(optimizer.slots(typeOf(parameter)), done.state))
+      update(value.convert(element), slotName(slot, parameter));
+  }
+}
+
+void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, StringRef name,
+                          const OtherNames &otherNames, ArrayRef<TrainedParameter> parameters) {
+  Applier applier(step, name);
+  if (llvm::any_of(groups.all(), [](const Optimizer *each) { return each->countsSteps(); }))
+    applier.countStep();
+
+  OpBuilder builder = step.builder();
   SmallVector<Tensor> gradients;
   for (const TrainedParameter &each : parameters)
     gradients.push_back(widen(inOptimizer(builder, each.gradient)));
@@ -42,40 +106,11 @@ void accc::applyOptimizer(StepFunction step, const ParameterGroups &groups, Stri
     for (Tensor &gradient : gradients)
       gradient = min(max(gradient, -*value), *value);
 
-  for (auto [g, optimizer] : llvm::enumerate(groups.all())) {
-    auto shareName = [&](const std::string &slot) {
-      return stateName(name, g == 0 ? slot : "group" + std::to_string(g) + "." + slot);
-    };
-    std::vector<std::string> sharedNames = optimizer->sharedSlots();
-    SmallVector<Tensor> sharedState;
-    for (const std::string &slot : sharedNames)
-      sharedState.push_back(
-          apart(additions.addArgument(shareName(slot), Role::OptimizerState, f32)));
-    SmallVector<Tensor> shared =
-        optimizer->prepare(optimizer->rateScale == 1.0 ? rate : rate * optimizer->rateScale,
-                           optimizer->countsSteps() ? count : std::nullopt, sharedState);
-    for (auto [slot, value] : llvm::zip_equal(sharedNames, sharedState))
-      update(value, shareName(slot));
-
-    std::vector<Optimizer::Update> updates;
-    SmallVector<const TrainedParameter *> members;
-    for (auto [each, gradient] : llvm::zip_equal(parameters, gradients)) {
-      if (&groups.choose(each.name, otherNames) != optimizer)
-        continue;
-      // 16-bit floats are updated in f32, and rounded once.
-      members.push_back(&each);
-      updates.push_back({widen(apart(each.value)), gradient, {}});
-      for (const Optimizer::Slot &slot : optimizer->slots(typeOf(each))) {
-        Value value = additions.addArgument(slotName(slot, each), Role::OptimizerState, slot.type);
-        updates.back().state.push_back(widen(apart(value)));
-      }
-    }
-    optimizer->updateAll(updates, shared);
-    for (auto [member, done] : llvm::zip_equal(members, updates)) {
-      Type element = typeOf(*member).getElementType();
-      update(done.parameter.convert(element), member->name);
-      for (auto [slot, value] : llvm::zip_equal(optimizer->slots(typeOf(*member)), done.state))
-        update(value.convert(element), slotName(slot, *member));
-    }
+  for (auto [group, optimizer] : llvm::enumerate(groups.all())) {
+    SmallVector<std::pair<const TrainedParameter *, Tensor>> members;
+    for (auto [each, gradient] : llvm::zip_equal(parameters, gradients))
+      if (&groups.choose(each.name, otherNames) == optimizer)
+        members.emplace_back(&each, gradient);
+    applier.apply(*optimizer, group, members);
   }
 }

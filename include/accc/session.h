@@ -163,6 +163,11 @@ public:
   void save(const std::string &path) const;
   void load(const std::string &path, const LoadOptions &options = {});
 
+  /// Of a library that was compiled with --average-weights: as save(), with averages in place of
+  /// the parameters that a training step (the only one, or the one of this name) has averaged, and
+  /// of their type. Throws Error (usage) where it averages none.
+  void save_averages(const std::string &path, std::string_view step = {}) const;
+
   /// Everything needed to resume training exactly: what save() writes, the optimizer state, step,
   /// seed and learning rate.
   void save_checkpoint(const std::string &path) const;

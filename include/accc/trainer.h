@@ -19,8 +19,9 @@ namespace accc {
 
 using TrainerOptions = SessionOptions;
 
-/// Time spent in the steps that train (all but eval()) and, on a GPU, in waiting for their results,
-/// without the first call of each at each size (which also prepares buffers and library kernels).
+/// Time spent in the steps that train (all but eval() and average_eval()) and, on a GPU, in waiting
+/// for their results, without the first call of each at each size (which also prepares buffers and
+/// library kernels).
 struct Throughput {
   int64_t steps = 0;
   int64_t examples = 0; ///< rows of the first input of each batch
@@ -30,8 +31,8 @@ struct Throughput {
 };
 
 /// Trains one model. A batch holds the model's inputs by name, and `target` if the loss has one.
-/// Errors are those of Session::run. On a GPU all steps but eval() return before the work is done
-/// (see Session::run), except for the first call of each at each size.
+/// Errors are those of Session::run. On a GPU all steps but those two return before the work is
+/// done (see Session::run), except for the first call of each at each size.
 class Trainer {
 public:
   explicit Trainer(Model model, const TrainerOptions &options = {});
@@ -55,6 +56,11 @@ public:
   /// evaluation, too: the next steps draw others then. Waits for the result.
   Result eval(const TensorMap &batch) { return eval({}, batch); }
 
+  /// Of a library that was compiled with --average-weights: the same of averages over the updates
+  /// in place of trained parameters, of the parameters before the first update. Changes nothing but
+  /// step_count() where it draws random numbers.
+  Result average_eval(const TensorMap &batch) { return average_eval({}, batch); }
+
   /// The same for one of several training steps, each with its loss, its parameters and its
   /// optimizer: step("d", batch) where the library was compiled with --loss d=output:d_loss.
   Result step(std::string_view name, const TensorMap &batch);
@@ -64,6 +70,7 @@ public:
   Result accumulate_step(std::string_view name, const TensorMap &batch);
   Result update_step(std::string_view name);
   Result eval(std::string_view name, const TensorMap &batch);
+  Result average_eval(std::string_view name, const TensorMap &batch);
 
   /// Takes effect from the next step. Parameter groups and training steps with a learning rate of
   /// their own keep it in proportion to this, which is that of the first --optimizer.
@@ -75,6 +82,9 @@ public:
   void save(const std::string &path) const { session_.save(path); }
   void load(const std::string &path, const LoadOptions &options = {}) {
     session_.load(path, options);
+  }
+  void save_averages(const std::string &path, std::string_view name = {}) const {
+    session_.save_averages(path, name);
   }
   void save_checkpoint(const std::string &path) const { session_.save_checkpoint(path); }
   void load_checkpoint(const std::string &path) { session_.load_checkpoint(path); }
@@ -97,6 +107,7 @@ public:
 
 private:
   template <typename Call> Result timed(int64_t steps, Call &&call);
+  Result evaluate(const std::string &entry, const TensorMap &batch);
 
   Session session_;
   Throughput throughput_;             // without the time of waiting for results

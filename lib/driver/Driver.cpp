@@ -8,6 +8,7 @@
 #include "driver/Sizes.h"
 #include "driver/TrainingSteps.h"
 #include "support/Suggest.h"
+#include "training/WeightAverage.h"
 #include "training/loss/Loss.h"
 #include "training/optimizer/LossScale.h"
 #include "training/optimizer/ParameterGroups.h"
@@ -28,6 +29,8 @@ static void checkTraining(const CompileOptions &options,
       need(parseLoss(step.loss).takeError());
     if (!step.optimizer.empty())
       need(ParameterGroups::parse(step.optimizer, step.groups).takeError());
+    if (!step.average.empty())
+      need(parseWeightAverage(step.average).takeError());
     if (!step.lossScale.empty() && &step == &steps->front()) // that of all
       need(parseLossScale(step.lossScale).takeError());
     for (const std::string &text : step.train)

@@ -245,7 +245,8 @@ std::string accc::makeHeader(ModuleOp program, StringRef name) {
   for (const std::string &step : steps)
     for (auto [kind, method] :
          {std::pair(kTrainStep, "step"), std::pair(kGradStep, "grad_step"),
-          std::pair(kAccumulateStep, "accumulate_step"), std::pair(kEvalStep, "eval")})
+          std::pair(kAccumulateStep, "accumulate_step"), std::pair(kEvalStep, "eval"),
+          std::pair(kAverageEvalStep, "average_eval")})
       if (entries.contains(entryName(kind, step)))
         w.line("  ", scopeOf(step), "Outputs ", method, "(const ", scopeOf(step),
                "Inputs &batch) { return {trainer.", method, "(",

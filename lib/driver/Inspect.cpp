@@ -97,6 +97,7 @@ Outcome accc::inspectModel(const CompileOptions &options) {
   CompileOptions forwardOnly = options;
   forwardOnly.losses.clear();
   forwardOnly.optimizers.clear();
+  forwardOnly.averages.clear();
   forwardOnly.parameterGroups.clear();
   forwardOnly.train.clear();
   forwardOnly.stopAfter = "trainable";

@@ -51,6 +51,7 @@ static void addTexts(llvm::json::Object &manifest, StringRef key,
 static void addTraining(llvm::json::Object &manifest, const CompileOptions &options) {
   addTexts(manifest, "loss", options.losses);
   addTexts(manifest, "optimizer", options.optimizers);
+  addTexts(manifest, "average_weights", options.averages);
   if (!options.train.empty())
     manifest["train"] = llvm::json::Array(options.train);
   llvm::json::Object losses, optimizers, groups;
@@ -165,6 +166,7 @@ std::string accc::describeOptions(const CompileOptions &options) {
   };
   addAll("--loss", options.losses);
   addAll("--optimizer", options.optimizers);
+  addAll("--average-weights", options.averages);
   addAll("--train", options.train);
   for (const auto &[names, changes] : options.parameterGroups)
     text += " --param-group '" + names + "' '" + changes + "'";

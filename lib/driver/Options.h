@@ -28,9 +28,9 @@ struct CompileOptions {
   /// The library to write; with stopAfter the IR (empty: it goes to Outcome::text).
   std::string output;
 
-  /// As --loss, --optimizer and --train: [STEP=]SPEC (readTrainingSteps). Without a loss nothing is
-  /// trained.
-  std::vector<std::string> losses, optimizers, train;
+  /// As --loss, --optimizer, --train and --average-weights: [STEP=]SPEC (readTrainingSteps).
+  /// Without a loss nothing is trained.
+  std::vector<std::string> losses, optimizers, train, averages;
   /// As --param-group: a regular expression, and the options or the optimizer of what it finds.
   std::vector<std::pair<std::string, std::string>> parameterGroups;
   std::vector<std::string> freeze;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/TrainingSteps.h"
 
+#include "training/WeightAverage.h"
 #include "training/loss/Loss.h"
 #include "training/optimizer/Optimizer.h"
 
@@ -53,7 +54,8 @@ public:
       else if (options.lossScale != "none")
         step.lossScale = options.lossScale;
     }
-    readOptimizers();
+    readSpecs("--optimizer", options.optimizers, isOptimizer, &TrainingOptions::optimizer);
+    readSpecs("--average-weights", options.averages, isWeightAverage, &TrainingOptions::average);
     readTrained();
     llvm::Error all = llvm::Error::success();
     for (const std::string &error : errors)
@@ -82,21 +84,25 @@ private:
               ": of several losses each needs a name for its step, as in --loss d=" + step.loss);
   }
 
-  void readOptimizers() {
-    for (StringRef text : options.optimizers) {
-      auto [name, spec] = splitSpec(text, isOptimizer);
-      std::string &optimizer = name.empty() ? common : named[name];
-      if (!optimizer.empty())
-        errors.push_back("--optimizer " + text.str() + ": there is --optimizer " +
-                         (name.empty() ? "" : name.str() + "=") + optimizer + ", too");
+  /// Those of an option of which a step has one, its own or the one for all.
+  void readSpecs(const std::string &option, const std::vector<std::string> &texts,
+                 bool (*isSpec)(StringRef), std::string TrainingOptions::*member) {
+    std::string common;
+    llvm::StringMap<std::string> named;
+    for (StringRef text : texts) {
+      auto [name, spec] = splitSpec(text, isSpec);
+      std::string &known = name.empty() ? common : named[name];
+      if (!known.empty())
+        errors.push_back(option + " " + text.str() + ": there is " + option + " " +
+                         (name.empty() ? "" : name.str() + "=") + known + ", too");
       else if (!name.empty() && !find(name))
-        errors.push_back("--optimizer " + text.str() + ": there is no step '" + name.str() +
+        errors.push_back(option + " " + text.str() + ": there is no step '" + name.str() +
                          "', which needs a --loss " + name.str() + "=...");
-      optimizer = spec.str();
+      known = spec.str();
     }
     for (TrainingOptions &step : steps) {
       auto own = step.name.empty() ? named.end() : named.find(step.name);
-      step.optimizer = own == named.end() ? common : own->second;
+      step.*member = own == named.end() ? common : own->second;
     }
   }
 
@@ -125,8 +131,6 @@ private:
 
   const CompileOptions &options;
   std::vector<TrainingOptions> steps;
-  std::string common; // optimizer
-  llvm::StringMap<std::string> named;
   std::vector<std::string> errors;
 };
 } // namespace

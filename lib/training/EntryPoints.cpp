@@ -210,6 +210,8 @@ static void addUpdates(StepFunction step, const TrainingPlan &plan,
       each.gradient = scaler->unscale(each.gradient);
   }
   applyOptimizer(step, *plan.optimizer, plan.options.name, plan.options.otherNames, trained);
+  if (plan.average)
+    averageWeights(step, *plan.average, trained, plan.options.name);
   if (scaler)
     scaler->skipUnlessFinite(given, /*movesScale=*/true);
 }
@@ -286,12 +288,16 @@ static void buildUpdateStep(StepFunction gradStep, const TrainingPlan &plan) {
   clearSums(step, trained, plan.options.name); // also where the update is skipped
 }
 
-/// Fails where gradients are to be added up that nothing updates by.
-static LogicalResult checkAccumulation(StepFunction forward, const TrainingPlan &plan) {
-  if (!plan.options.accumulates || plan.optimizer)
-    return success();
-  return emitUsageFault(wholeModel(forward))
-         << "--accumulate-gradients: they are added up for an --optimizer, and there is none";
+/// Fails where gradients are to be added up, or weights averaged, that nothing updates.
+static LogicalResult checkUpdates(StepFunction forward, const TrainingPlan &plan) {
+  auto refuse = [&] { return emitUsageFault(wholeModel(forward)); };
+  if (plan.options.accumulates && !plan.optimizer)
+    return refuse()
+           << "--accumulate-gradients: they are added up for an --optimizer, and there is none";
+  if (plan.average && !plan.optimizer)
+    return refuse() << "--average-weights " << plan.options.average
+                    << ": they are averaged behind an --optimizer, and there is none";
+  return success();
 }
 
 /// Fails where no step of the plan averages gradients, or evaluation changes a process's variables.
@@ -343,7 +349,7 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
     checkDerivatives(gradStep, plan.loss->output);
     return failure();
   }
-  if (failed(checkLossScale(forward, plan)) || failed(checkAccumulation(forward, plan)) ||
+  if (failed(checkLossScale(forward, plan)) || failed(checkUpdates(forward, plan)) ||
       failed(addGradients(gradStep, forward, plan)))
     return failure();
   if (plan.options.lossOnly && failed(returnLossOnly(gradStep)))
@@ -387,5 +393,7 @@ FailureOr<std::vector<std::string>> accc::buildEntryPoints(StepFunction forward,
   takeSeedAndStep(evalStep);
   if (failed(checkDataParallel(evalStep, plan)))
     return failure();
+  if (plan.average)
+    buildAverageEvalStep(evalStep, name);
   return names;
 }

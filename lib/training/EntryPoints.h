@@ -5,6 +5,7 @@
 
 #include "training/StepFunction.h"
 #include "training/TrainingOptions.h"
+#include "training/WeightAverage.h"
 #include "training/loss/Loss.h"
 #include "training/optimizer/LossScale.h"
 #include "training/optimizer/ParameterGroups.h"
@@ -20,6 +21,7 @@ struct TrainingPlan {
   std::optional<LossChoice> loss;
   std::optional<ParameterGroups> optimizer;
   std::optional<LossScale> lossScale;
+  std::optional<WeightAverage> average;
 };
 
 /// The option that asks for the loss scale, as messages say it.
@@ -29,9 +31,10 @@ std::string askedLossScale(const TrainingOptions &options);
 bool holdsGradients(StepFunction forward);
 
 /// Adds to the module grad_step and eval_step of `forward`, which learns which parameters are
-/// trained, and train_step and apply_step if the plan has an optimizer, and accumulate_step and
-/// update_step if it accumulates. Returns the names of the trained parameters. Fails where the loss
-/// does not fit the model, an op on the way to it has no derivative, or nothing is left to train.
+/// trained, and train_step and apply_step if the plan has an optimizer, accumulate_step and
+/// update_step if it accumulates, and average_eval_step if it averages weights. Returns the names
+/// of the trained parameters. Fails where the loss does not fit the model, an op on the way to it
+/// has no derivative, or nothing is left to train.
 mlir::FailureOr<std::vector<std::string>> buildEntryPoints(StepFunction forward,
                                                            const TrainingPlan &plan);
 

@@ -16,7 +16,7 @@ using namespace accc;
 
 /// Reads the loss and the optimizer of a step, which stay empty after an error.
 static TrainingPlan readPlan(Location loc, const TrainingOptions &options, bool &good) {
-  TrainingPlan plan{options, {}, {}, {}};
+  TrainingPlan plan{options, {}, {}, {}, {}};
   auto read = [&](auto parsed, auto &result) {
     if (parsed) {
       result = std::move(*parsed);
@@ -31,6 +31,8 @@ static TrainingPlan readPlan(Location loc, const TrainingOptions &options, bool 
     read(ParameterGroups::parse(options.optimizer, options.groups), plan.optimizer);
   if (!options.lossScale.empty())
     read(parseLossScale(options.lossScale), plan.lossScale);
+  if (!options.average.empty())
+    read(parseWeightAverage(options.average), plan.average);
   return plan;
 }
 
@@ -49,6 +51,10 @@ static LogicalResult takeTraining(StepFunction forward, const TrainingOptions &o
            << askedLossScale(options)
            << ": the model holds its own training step (training_info), whose "
               "loss can no longer be scaled; --loss-scale none takes it as it is";
+  if (!options.average.empty())
+    return emitUsageFault(loc) << "--average-weights " << options.average
+                               << ": the model holds its own training step (training_info), in "
+                                  "which nothing says where its updates end";
   if (options.accumulates)
     return emitUsageFault(loc) << "--accumulate-gradients: the model holds its own training step "
                                   "(training_info), in which nothing says what a gradient is";
@@ -72,6 +78,7 @@ static LogicalResult takeForward(StepFunction forward, const TrainingOptions &op
         std::pair("--loss-scale", !options.lossScale.empty() && !options.isLossScaleImplied),
         std::pair("--loss-only", options.lossOnly),
         std::pair("--accumulate-gradients", options.accumulates),
+        std::pair("--average-weights", !options.average.empty()),
         std::pair("--data-parallel", options.dataParallel),
         std::pair("--train", !options.train.empty()),
         std::pair("--freeze", !options.freeze.empty())}) {

@@ -14,8 +14,9 @@ namespace accc {
 
 /// Replaces `@forward` by the entry points of docs/function-contract.md:
 ///
-///   loss and optimizer  train_step, grad_step, apply_step, eval_step; and accumulate_step and
-///                       update_step where gradients accumulate
+///   loss and optimizer  train_step, grad_step, apply_step, eval_step; accumulate_step and
+///                       update_step where gradients accumulate; average_eval_step where weights
+///                       are averaged
 ///   loss alone          grad_step, eval_step
 ///   neither             eval_step, which is the forward function as it stands
 ///

@@ -15,6 +15,7 @@ struct MakeTrainablePass : accc::impl::MakeTrainablePassBase<MakeTrainablePass> 
   void runOnOperation() override {
     accc::TrainingOptions options{loss, optimizer, {freeze.begin(), freeze.end()}};
     options.lossScale = lossScale;
+    options.average = averageWeights;
     options.accumulates = accumulateGradients;
     options.dataParallel = dataParallel;
     if (failed(accc::makeTrainable(getOperation(), options)))

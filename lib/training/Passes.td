@@ -24,6 +24,8 @@ def MakeTrainablePass : Pass<"make-trainable", "::mlir::ModuleOp"> {
     Option<"loss", "loss", "std::string", "\"\"", "as --loss of the command line">,
     Option<"optimizer", "optimizer", "std::string", "\"\"", "as --optimizer of the command line">,
     Option<"lossScale", "loss-scale", "std::string", "\"\"", "as --loss-scale of the command line">,
+    Option<"averageWeights", "average-weights", "std::string", "\"\"",
+           "as --average-weights of the command line">,
     Option<"accumulateGradients", "accumulate-gradients", "bool", "false",
            "as --accumulate-gradients of the command line">,
     Option<"dataParallel", "data-parallel", "bool", "false", "as --data-parallel of the command line">,

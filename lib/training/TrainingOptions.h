@@ -30,6 +30,8 @@ struct TrainingOptions {
   bool isLossScaleImplied = false;
   /// The steps that train return the loss and no outputs of the model.
   bool lossOnly = false;
+  /// As `--average-weights`; empty: none.
+  std::string average = {};
   /// As `--accumulate-gradients`.
   bool accumulates = false;
   /// As `--data-parallel`.

@@ -20,7 +20,7 @@ from .files import whole_folder
 from .modules import copied, preserved
 from .noise import measure, move
 from .programs import JOINT, PROGRAM
-from .training import HALF, Groups, Loss, Optimizer, learning_rate, make_loss, takes_target, widened
+from .training import HALF, Groups, Loss, Optimizer, WeightAverage, learning_rate, make_loss, takes_target, widened
 
 MIXED = {"bf16": torch.bfloat16, "fp16": torch.float16}
 """The types of mixed precision, by `accc compile --precision`."""
@@ -36,6 +36,7 @@ def golden(
     optimizer: str = "sgd",
     lr: float | None = None,
     param_groups: Groups = (),
+    average_weights: str | None = None,
     steps: int = 10,
     dynamic: Dynamic | None = None,
     exporter: str | Sequence[str] = "auto",
@@ -56,7 +57,8 @@ def golden(
 
     `loss` and `optimizer` are those of `accc compile --loss` and `--optimizer`, with their options; PyTorch's own
     compute them. `lr` is the learning rate, by default the optimizer's. `param_groups` are those of `--param-group`:
-    regular expressions with options, as in [("bias$", "weight_decay=0"), ("^words", "sgd,lr=0.1")]. A module that draws random numbers (dropout)
+    regular expressions with options, as in [("bias$", "weight_decay=0"), ("^words", "sgd,lr=0.1")]. `average_weights`
+    is that of `--average-weights`, as in "ema,decay=0.99": the averages after the last step are written as well. A module that draws random numbers (dropout)
     has no goldens, as no two implementations draw the same: mean and deviation of its first loss are written.
 
     `precision` is that of `accc compile --precision`, "fp32", "bf16" or "fp16". For the last two the module runs under
@@ -86,7 +88,7 @@ def golden(
         options = {"dynamic": dynamic, "input_names": input_names, "output_names": output_names}
         files, exports = _export_all(module, inputs, exporters, folder, {"loss": loss, "target": target}, options)
         with preserved(module):
-            run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps, precision, param_groups)
+            run = GoldenRun(module, call, exports[0], loss, target, optimizer, lr, steps, precision, param_groups, average_weights)
             scale = {} if run.loss_scale is None else {"loss_scale": f"dynamic,init_scale={run.loss_scale:.17g}"}
             meta = {
                 "files": files,
@@ -97,6 +99,7 @@ def golden(
                 "precision": precision,
                 **scale,
                 **({"param_groups": [list(group) for group in param_groups]} if param_groups else {}),
+                **({"average_weights": average_weights} if average_weights else {}),
                 "dims": exports[0].dims,
                 "dropout": exports[0].random,
                 "torch": torch.__version__,
@@ -153,10 +156,11 @@ class GoldenRun:
         steps: int,
         precision: str = "fp32",
         groups: Groups = (),
+        average: str | None = None,
     ) -> None:
         self.module, self.call, self.done, self.target, self.steps = module, call, done, target, steps
         self.precision = precision
-        self.optimizer, self.groups = optimizer, groups
+        self.optimizer, self.groups, self.average = optimizer, groups, average
         self.loss: Loss = make_loss(loss, done.returned)
         self.lr = learning_rate(optimizer, lr)
         self.loss_scale: float | None = None
@@ -208,13 +212,16 @@ class GoldenRun:
         save_tensors({name: _to(x, torch.float32) for name, x in results.items()}, folder / "golden64.safetensors")
 
     def train(self, module: torch.nn.Module, dtype: torch.dtype) -> dict[str, torch.Tensor]:
-        """`loss`, outputs and `grad.<parameter>` of the first step, `losses` of all, `param.<tensor>` after the last."""
+        """`loss`, outputs and `grad.<parameter>` of the first step, `losses` of all, `param.<tensor>` after the last.
+
+        With averages of weights also `state.optimizer.ema.<parameter>`."""
         torch.manual_seed(0)
         module = module._apply(lambda x: _to(x, dtype))  # Module.to(dtype) would drop imaginary parts
         inputs, target = [_to(x, dtype) for x in self.call.inputs.values()], _to(self.target, dtype)
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         named = ((n, p) for n, p in module.named_parameters(remove_duplicate=False) if p.requires_grad)
         optimizer = Optimizer(self.optimizer, self.lr, named, self.groups)
+        average = None if self.average is None else WeightAverage(self.average, ((n, tensors[n]) for n in self.done.parameters))
         mixed = self._is_mixed(dtype)
         scaler = torch.amp.GradScaler(_device(module), self.loss_scale or 1.0, enabled=mixed and self.precision == "fp16")
         results, history = {}, []
@@ -232,12 +239,16 @@ class GoldenRun:
                 results.update({f"grad.{n}": _dense(x).clone() for n, x in gradients.items() if x is not None})
             optimizer.step(scaler)
             scaler.update()
+            if average is not None:
+                average.update()
             history.append(loss.detach().clone())
         self.last_scale = scaler.get_scale()
         results["losses"] = torch.stack(history)
         tensors |= dict(module.named_buffers())  # a step may have set others
         held = (*self.done.parameters, *self.done.statistics)
         results.update({f"param.{name}": tensors[name].detach().clone() for name in held})
+        if average is not None:
+            results.update({f"state.optimizer.ema.{n}": x for n, x in average.averages.items() if f"grad.{n}" in results})
         return results
 
     def _run(self, module: torch.nn.Module, inputs: list | None, dtype: torch.dtype) -> dict[str, torch.Tensor]:

@@ -55,7 +55,7 @@ _OPTIMIZERS = {
     "lion": (Lion, {"beta1", "beta2", "weight_decay", "maximize"}),
     "muon": (Muon, {"momentum", "weight_decay", "eps", "ns_steps", "nesterov", "match_rms_adamw"}),
 }
-_FLAGS = {"nesterov", "maximize", "amsgrad", "centered", "decoupled_weight_decay", "match_rms_adamw"}
+_FLAGS = {"nesterov", "maximize", "amsgrad", "centered", "decoupled_weight_decay", "match_rms_adamw", "warmup"}
 _RATES = {"nadam": 2e-3, "adamax": 2e-3, "rmsprop": 1e-2, "adagrad": 1e-2, "adadelta": 1.0, "adafactor": 1e-2, "lion": 1e-4}
 """Learning rates of those that have another than 1e-3."""
 
@@ -154,6 +154,29 @@ class Optimizer:
                 each.step()
             else:
                 scaler.step(each)
+
+
+class WeightAverage:
+    """The averages of `--average-weights`: `torch.optim.swa_utils.get_ema_multi_avg_fn`, also with a decay that warms up."""
+
+    def __init__(self, text: str, named: Iterable[tuple[str, torch.nn.Parameter]]) -> None:
+        """Raises ExportError for what accc does not know."""
+        name, value, options = _parse(text)
+        if name != "ema" or value is not None:
+            raise ExportError(f"there is no average of weights {text.split(',')[0]!r}: choose ema")
+        _check(text, options, {"decay", "warmup"})
+        self.decay, self.warms_up = float(options.get("decay", 0.999)), "warmup" in options and _flag(options["warmup"])
+        self.parameters, self.count = dict(named), 0
+        self.averages = {name: widened(p.detach()).clone() for name, p in self.parameters.items()}
+
+    def update(self) -> None:
+        """Behind the optimizer's step."""
+        weight = 1 - self.decay
+        if self.warms_up:
+            weight = max(9 / (10 + self.count), weight)
+        for name, parameter in self.parameters.items():
+            self.averages[name].lerp_(widened(parameter.detach()), weight if self.count else 1.0)
+        self.count += 1
 
 
 def learning_rate(text: str, lr: float | None) -> float:

@@ -656,6 +656,30 @@ class GoldenTest(unittest.TestCase):
         for n, tensor in module.state_dict().items():
             self.assertTrue(torch.equal(golden[f"param.{n}"], tensor), n)
 
+    def test_averages_of_weights(self):
+        torch.manual_seed(0)
+        module, x, y = nn.Linear(4, 3), torch.randn(5, 4), torch.randn(5, 3)
+        settings = {"loss": "mse", "target": y, "optimizer": "sgd,lr=0.05", "steps": 4, "exporter": "torch.export", "noise": False}
+        swa_utils = torch.optim.swa_utils
+        warm = {"avg_fn": lambda average, new, count: average + max(9 / (10 + count), 0.5) * (new - average)}
+        for text, rule in (("ema,decay=0.5", {"multi_avg_fn": swa_utils.get_ema_multi_avg_fn(0.5)}), ("ema,decay=0.5,warmup", warm)):
+            with tempfile.TemporaryDirectory() as name:
+                folder = pathlib.Path(name) / "golden"
+                accc_export.golden(module, x, folder, average_weights=text, **settings)
+                golden, meta = load_file(folder / "golden.safetensors"), json.loads((folder / "meta.json").read_text())
+                with self.assertRaisesRegex(accc_export.ExportError, "there is no option decoy"):
+                    accc_export.golden(module, x, folder, average_weights="ema,decoy=0.5", **settings)
+            self.assertEqual(meta["average_weights"], text)
+            own = copy.deepcopy(module)
+            average, optimizer = swa_utils.AveragedModel(own, **rule), torch.optim.SGD(own.parameters(), lr=0.05)
+            for _ in range(4):
+                own.zero_grad()
+                functional.mse_loss(own(x), y).backward()
+                optimizer.step()
+                average.update_parameters(own)
+            for n, tensor in average.module.state_dict().items():
+                torch.testing.assert_close(golden[f"state.optimizer.ema.{n}"], tensor)
+
     def test_dropout(self):
         module = nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.5))
         with tempfile.TemporaryDirectory() as folder:

@@ -131,6 +131,36 @@ class Steps(CommandLineTest):
         error = self.accc("compile", OWN, "-o", "m.so", "--accumulate-gradients", code=USAGE)[1]
         self.assertIn("--accumulate-gradients: the model holds its own training step", error)
 
+    def test_averages_of_weights(self):
+        training = [*LOSSES, *TRAINED, "--optimizer", "sgd"]
+        self.compile(GAN, *training, "--average-weights", "g=ema,decay=0.9", "--header", "m.h")
+        inspected = json.loads(self.accc("inspect", "m.so", "--json")[0])
+        entries = [entry["name"] for entry in inspected["entries"]]
+        self.assertIn("average_eval_step.g", entries)
+        self.assertNotIn("average_eval_step.d", entries)
+        averages = [each["name"] for each in inspected["variables"] if "ema." in each["name"]]
+        self.assertIn("optimizer.g.ema.make.0.weight", averages)
+        self.assertTrue(all(name.startswith("optimizer.g.ema.make.") for name in averages), averages)
+        self.assertIn("average_eval(const g::Inputs &batch) { return {trainer.average_eval(\"g\", batch.tensors())}; }", (self.folder / "m.h").read_text())
+        self.assertEqual(inspected["manifest"]["average_weights"], "g=ema,decay=0.9")
+        self.accc("golden", "m.so", "-o", "golden", "--steps", "3")
+        golden = read_safetensors(self.folder / "golden" / "golden.safetensors")
+        self.assertIn("average_eval_step.g made", golden)
+        self.accc("diff", GAN / "export.pt2", "golden")
+        for options, message in (
+            ([*LOSSES, "--average-weights", "ema"], "--average-weights ema: they are averaged behind an --optimizer, and there is none"),
+            (["--average-weights", "ema"], "--average-weights needs a --loss"),
+            ([*training, "--average-weights", "h=ema"], "--average-weights h=ema: there is no step 'h', which needs a --loss h=..."),
+            ([*training, "--average-weights", "ema", "--average-weights", "ema,warmup"], "there is --average-weights ema, too"),
+            ([*training, "--average-weights", "swa"], "--average-weights swa: there is ema"),
+            ([*training, "--average-weights", "ema=0.9"], "ema takes no value; what it keeps at each update is decay"),
+            ([*training, "--average-weights", "ema,decay=2"], "decay"),
+        ):
+            with self.subTest(message):
+                self.assertIn(message, self.compile(GAN, *options, code=USAGE))
+        error = self.accc("compile", OWN, "-o", "m.so", "--average-weights", "ema", code=USAGE)[1]
+        self.assertIn("--average-weights ema: the model holds its own training step", error)
+
     def test_what_is_said_of_groups_must_fit(self):
         training = ["--loss", "output:loss", "--optimizer", "sgd,momentum=0.9"]
         for options, message in (

@@ -51,6 +51,8 @@ void Program::evaluate(const Call &call) {
       }))
     return;
   trainer.eval(call.step, batchOf(call, "eval_step", 3));
+  if (model.find_entry(entryName(call, "average_eval_step")))
+    trainer.average_eval(call.step, batchOf(call, "average_eval_step", 3));
 }
 
 /// A step with which the data may be at fault: weights that were trained so may have no inverse.

@@ -168,7 +168,7 @@ class Checker:
         if wrong:
             raise Failure(f"compiled otherwise: {wrong}", commands)
         # A checkpoint is for steps of the same names, and of the same state.
-        options = ("--loss-scale", "fp16", "--accumulate-gradients")
+        options = ("--loss-scale", "fp16", "--accumulate-gradients", "--average-weights")
         is_apart = "step" in settings or any(option in made.more for option in options)
         partner = other if is_apart else library
         settings = {**settings, "other": partner, **case.settings}

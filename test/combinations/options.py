@@ -182,9 +182,15 @@ def accumulates(made, random):
     made.more += ["--accumulate-gradients"]
 
 
+def averages(made, random):
+    if not made.losses or not made.optimizers:
+        return False
+    made.more += ["--average-weights", random.choice(["ema", "ema,decay=0.5", "ema,warmup"])]
+
+
 SAME_BITS = [
     other_sizes, weights, reports, several_archs, both_targets, train_all, own_rate, defaults, named, one_group,
-    data_parallel, accumulates,
+    data_parallel, accumulates, averages,
 ]  # fmt: skip
 ROUNDED = [budget, loss_only, other_arch, no_clipping, loss_scale]
 

@@ -30,6 +30,7 @@ CaseOptions CaseOptions::of(ModuleOp module) {
   options.loss = stringOf(module, "random.loss");
   options.optimizer = stringOf(module, "random.optimizer");
   options.lossScale = stringOf(module, "random.loss_scale");
+  options.average = stringOf(module, "random.average");
   if (std::string freeze = stringOf(module, "random.freeze"); !freeze.empty())
     options.freeze.push_back(freeze);
   if (std::string arch = stringOf(module, "random.arch"); !arch.empty())
@@ -57,6 +58,7 @@ void CaseOptions::write(ModuleOp module) const {
   set("random.loss", loss);
   set("random.optimizer", optimizer);
   set("random.loss_scale", lossScale);
+  set("random.average", average);
   if (!freeze.empty())
     set("random.freeze", freeze.front());
   set("random.arch", arch);

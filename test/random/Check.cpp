@@ -42,6 +42,8 @@ CompileOptions optionsOf(const CaseOptions &options) {
   result.lossScale = options.lossScale;
   result.dataParallel = options.ranks != 0;
   result.accumulateGradients = options.accumulates;
+  if (!options.average.empty())
+    result.averages = {options.average};
   result.freeze = options.freeze;
   const char *target = std::getenv("ACCC_TEST_TARGET");
   bool cuda = target && StringRef(target) == "cuda";

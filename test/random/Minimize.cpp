@@ -186,7 +186,7 @@ bool Minimizer::dropOptions() {
   if (CaseOptions::of(*module).optimizer != "sgd")
     changed |= tryText("random.optimizer", "sgd");
   for (StringRef name : {"random.freeze", "random.threads", "random.memory", "random.loss_scale",
-                         "random.ranks", "random.accumulates"})
+                         "random.ranks", "random.accumulates", "random.average"})
     if ((*module)->hasAttr(name))
       changed |= attempt([&](ModuleOp candidate) {
         candidate->removeAttr(name);

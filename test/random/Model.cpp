@@ -310,6 +310,8 @@ OwningOpRef<ModuleOp> accc::test::randomModel(MLIRContext *context, uint64_t see
   if (!options.optimizer.empty() && random.chance(0.2))
     options.ranks = static_cast<int>(random.between(1, 4));
   options.accumulates = !options.optimizer.empty() && random.chance(0.2);
+  if (!options.optimizer.empty() && random.chance(0.2))
+    options.average = random.pick<const char *>({"ema", "ema,decay=0.3", "ema,decay=0.6,warmup"});
   OwningOpRef<ModuleOp> module = sketch.finish();
   options.write(*module);
   return module;

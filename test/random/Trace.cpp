@@ -78,6 +78,7 @@ private:
 };
 
 std::string trainStepName(int64_t step) { return "train_step " + std::to_string(step + 1); }
+std::string averageName(int64_t step) { return "average_eval_step " + std::to_string(step + 1); }
 std::string batchName(int64_t batch) { return "accumulate_step " + std::to_string(batch + 1); }
 constexpr int64_t kBatches = 2; // of an update_step
 } // namespace
@@ -104,7 +105,8 @@ FailureOr<Trace> accc::test::traceModule(ModuleOp module, const Values &start, i
   Caller together(module, interpreter, start);
   for (int64_t step = 0; step < steps; ++step) {
     together.setStep(step);
-    if (failed(together.call("train_step", trainStepName(step), trace)))
+    if (failed(together.call("train_step", trainStepName(step), trace)) ||
+        failed(together.call("average_eval_step", averageName(step), trace)))
       return failure();
   }
   return trace;
@@ -169,6 +171,8 @@ static Trace traceOne(const Model &model, ModuleOp trainable, const TensorMap &i
       for (int64_t step = 0; step < steps; ++step) {
         together.setStep(step);
         together.call(train, trainStepName(step), trace);
+        if (func::FuncOp average = entry("average_eval_step"))
+          together.call(average, averageName(step), trace);
       }
   } catch (const std::exception &caught) { // as code without RTTI must
     error = caught.what();

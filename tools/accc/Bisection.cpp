@@ -44,7 +44,7 @@ static bool importIsRight(const Bisection &bisection, const fs::path &folder, do
     return true;
   for (const auto &[name, golden] : load_safetensors(file)) {
     if (isLossesName(name) || name.starts_with("param.") || name.starts_with("state.") ||
-        name.starts_with("eval_step"))
+        name.starts_with("eval_step") || isAveragedName(name))
       continue;
     auto rule = isGradientName(name) ? judgeGradient : judge;
     Verdict verdict = rule(name, find(bisection.exact, name), golden, measured, tolerance);

@@ -62,6 +62,13 @@ static void addTrainingOptions(CLI::App &command, CompileOptions &options) {
   command.add_flag("--loss-only", options.lossOnly,
                    "Steps that train return the loss and no outputs of the model, for which they "
                    "then need no memory; eval_step returns all");
+  command
+      .add_option("--average-weights", options.averages,
+                  "Keep an exponential moving average of the trained parameters, ema,decay=0.999, "
+                  "and add average_eval_step, which evaluates it; of one step with its name: "
+                  "g=ema,decay=0.99")
+      ->type_name("[STEP=]AVERAGE")
+      ->allow_extra_args(false);
   command.add_flag("--accumulate-gradients", options.accumulateGradients,
                    "Add accumulate_step, which adds the gradients of a batch to those of others, "
                    "and update_step, which updates by their mean");

@@ -54,6 +54,7 @@ static GoldenMeta parseMeta(const json &json, const std::string &model) {
   CompileOptions &compile = meta.compile;
   compile.losses = textsAt(json, "loss");
   compile.optimizers = textsAt(json, "optimizer");
+  compile.averages = textsAt(json, "average_weights");
   compile.train = json.value("train", compile.train);
   compile.parameterGroups = json.value("param_groups", compile.parameterGroups);
   compile.precision = json.value("precision", compile.precision);
@@ -128,6 +129,7 @@ TensorMap accc::tool::toGoldens(const Model &model, const Trajectory &trajectory
       results.emplace(name.substr(prefix.size()), tensor);
   }
   results.insert(trajectory.losses.begin(), trajectory.losses.end());
+  results.insert(trajectory.averaged.begin(), trajectory.averaged.end());
   for (const auto &[name, tensor] : trajectory.variables) {
     bool isState = model.find_variable(name)->role == ACCC_OPTIMIZER_STATE;
     results.emplace((isState ? "state." : "param.") + name, tensor);
@@ -188,9 +190,10 @@ static Verdict judgeDropout(const std::string &subject, const GoldenMeta &meta,
   return verdict;
 }
 
-/// Forward, backward, update: the first bad tensor is then the nearest to the cause.
+/// Forward, backward, update, average: the first bad tensor is then the nearest to the cause.
 static int rankOf(const std::string &name) {
-  return name.starts_with("state.")   ? 4
+  return isAveragedName(name)         ? 5
+         : name.starts_with("state.") ? 4
          : name.starts_with("param.") ? 3
          : isLossesName(name)         ? 2
                                       : isGradientName(name);
@@ -241,7 +244,7 @@ static Section judgeGoldens(const std::string &subject, const fs::path &folder,
   TensorMap goldens = load_safetensors(folder / kGoldenFile), exact;
   if (fs::exists(folder / kGolden64File))
     exact = load_safetensors(folder / kGolden64File);
-  for (int rank = 0; rank <= 4; ++rank)
+  for (int rank = 0; rank <= 5; ++rank)
     for (const auto &[name, golden] : goldens) {
       if (rankOf(name) != rank || (leftOut && leftOut(name)))
         continue;
@@ -270,6 +273,6 @@ void accc::tool::diffResults(const std::string &results, const std::string &para
   report.add(
       judgeGoldens(results, folder, meta, report.tolerance, found, [&](const std::string &name) {
         return isLossesName(name) || name.starts_with("state.") || name.starts_with("eval_step") ||
-               (name.starts_with("param.") && params.empty());
+               isAveragedName(name) || (name.starts_with("param.") && params.empty());
       }));
 }

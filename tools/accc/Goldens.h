@@ -22,7 +22,8 @@ namespace accc::tool {
 //   initial.safetensors   parameters and buffers to start from; else those of the model
 //   golden.safetensors    outputs, `loss` and `grad.<parameter>` of a grad_step; `losses` of all
 //                         train_steps; `param.<variable>` and `state.<optimizer state>` after them;
-//                         `eval_step <output>`. Of a training step with a name: `grad_step.d loss`,
+//                         `eval_step <output>`, and `average_eval_step <output>` after
+//                         the last train_step. Of a training step with a name: `grad_step.d loss`,
 //                         `grad_step.d grad.<parameter>`, `losses.d`, `eval_step.d <output>`
 //   golden64.safetensors  the same from a run in float64
 // What small tensors are held to is in meta.json: `noise`, and `updates` of `param.<variable>`.

@@ -96,7 +96,7 @@ public:
       : library(library), ranks(ranks), settings(settings), report(report),
         model(Model::load(library)) {
     for (const accc_entry &entry : model.entries())
-      if (kindOf(entry.name) != "eval_step")
+      if (!evaluates(entry.name))
         run.entries.insert(entry.name);
     run.steps = settings.steps;
   }

@@ -26,6 +26,11 @@ bool accc::tool::updatesAlone(std::string_view entry) {
   return kind.starts_with("apply_step") || kind.starts_with("update_step");
 }
 
+bool accc::tool::evaluates(std::string_view entry) {
+  const std::string_view kind = kindOf(entry);
+  return kind == "eval_step" || kind == "average_eval_step";
+}
+
 std::vector<std::string> accc::tool::stepNamesOf(const Model &model) {
   std::vector<std::string> names;
   for (const accc_entry &entry : model.entries()) {
@@ -48,6 +53,10 @@ bool accc::tool::isGradientName(const std::string &name) {
 
 bool accc::tool::isLossesName(const std::string &name) {
   return name == "losses" || name.starts_with("losses.");
+}
+
+bool accc::tool::isAveragedName(const std::string &name) {
+  return name.starts_with("average_eval_step");
 }
 
 // ---- Running ----
@@ -182,6 +191,9 @@ private:
       trajectory.losses.emplace(name,
                                 Tensor::of<float>({options.steps}, std::span<const float>(values)));
     trajectory.variables = variablesOf(session);
+    for (const std::string &step : steps)
+      if (has("average_eval_step", step))
+        add(trajectory.averaged, session.run(entry, inputs), entry + " ");
   }
 
   Session &session;
@@ -204,9 +216,9 @@ Trajectory accc::tool::record(Session &session, const TensorMap &inputs,
 // ---- Comparing ----
 
 /// In the order of Trajectory.
-static constexpr TensorMap Trajectory::*kParts[] = {&Trajectory::outputs, &Trajectory::gradients,
-                                                    &Trajectory::applied, &Trajectory::losses,
-                                                    &Trajectory::variables};
+static constexpr TensorMap Trajectory::*kParts[] = {&Trajectory::outputs,   &Trajectory::gradients,
+                                                    &Trajectory::applied,   &Trajectory::losses,
+                                                    &Trajectory::variables, &Trajectory::averaged};
 
 /// How far a variable is from what it was before training.
 static std::optional<double> updateOf(const Trajectory &trajectory, const std::string &name,

@@ -23,6 +23,8 @@ std::string_view kindOf(std::string_view entry);
 /// Whether an entry point updates by gradients that are there, and takes no data: apply_step,
 /// update_step.
 bool updatesAlone(std::string_view entry);
+/// Whether an entry point is one of evaluation: eval_step, average_eval_step.
+bool evaluates(std::string_view entry);
 /// "train_step.d"; "train_step" of a step without a name.
 std::string entryNameOf(std::string_view kind, const std::string &step);
 
@@ -35,6 +37,8 @@ struct Trajectory {
                                 ///< and after an update_step behind some accumulate_steps
   TensorMap losses;             ///< `losses` of all train_steps
   TensorMap variables;          ///< parameters, buffers, optimizer state after the last
+  TensorMap averaged;           ///< outputs of average_eval_step after the last train_step, as
+                                ///< "average_eval_step y"
   std::set<std::string> states; ///< which variables are optimizer state
   TensorMap initial;            ///< all variables before
 };
@@ -57,9 +61,11 @@ void setVariables(Session &session, const TensorMap &values);
 /// Data for all entry points at some sizes that take any, as randomInputs() makes it.
 TensorMap randomInputsAt(const Model &model, std::string_view sizes);
 
-/// Whether a name of a trajectory is that of a gradient, or of losses of a step.
+/// Whether a name of a trajectory is that of a gradient, of losses of a step, or of an output of
+/// average_eval_step.
 bool isGradientName(const std::string &name);
 bool isLossesName(const std::string &name);
+bool isAveragedName(const std::string &name);
 
 /// By the name of a variable, how far training moved it: the RMSE to what it was before.
 using Updates = std::map<std::string, double>;

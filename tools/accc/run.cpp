@@ -109,8 +109,8 @@ void accc::tool::addRun(CLI::App &app, Action &action) {
   command->add_option("LIB", options->library, "The library")->required();
   command
       ->add_option("--entry", options->entry,
-                   "Entry point: train_step, grad_step, apply_step, eval_step, accumulate_step or "
-                   "update_step")
+                   "Entry point: train_step, grad_step, apply_step, eval_step, accumulate_step, "
+                   "update_step or average_eval_step")
       ->capture_default_str();
   command->add_option("--inputs", options->inputs, "Inputs by name, including `target`")
       ->type_name("IN.safetensors");

@@ -13,9 +13,9 @@ StringRef accc::entryKind(StringRef entry) { return entry.split('.').first; }
 StringRef accc::stepName(StringRef entry) { return entry.split('.').second; }
 
 bool accc::isEntryName(StringRef entry) {
-  return llvm::is_contained(
-      {kTrainStep, kGradStep, kApplyStep, kEvalStep, kAccumulateStep, kUpdateStep},
-      entryKind(entry));
+  return llvm::is_contained({kTrainStep, kGradStep, kApplyStep, kEvalStep, kAccumulateStep,
+                             kUpdateStep, kAverageEvalStep},
+                            entryKind(entry));
 }
 
 bool accc::updatesAlone(StringRef entry) {

@@ -25,7 +25,8 @@ inline constexpr const char kTrainingAttr[] = "accc.training";
 inline constexpr llvm::StringLiteral kTrainStep = "train_step", kGradStep = "grad_step",
                                      kApplyStep = "apply_step", kEvalStep = "eval_step",
                                      kAccumulateStep = "accumulate_step",
-                                     kUpdateStep = "update_step";
+                                     kUpdateStep = "update_step",
+                                     kAverageEvalStep = "average_eval_step";
 
 /// The entry point of a kind that belongs to a training step: `train_step.d`, and `train_step` of
 /// the only step, which has no name.

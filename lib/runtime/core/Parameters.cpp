@@ -134,14 +134,39 @@ void Session::Impl::load(const SafetensorsReader &file, bool withOptimizer,
   }
 }
 
+/// Writes parameters and buffers under all their names.
+void Session::Impl::save(const std::string &path, NamedTensors tensors) const {
+  Aliases aliases = detail::readAliases(model.description().manifest);
+  for (size_t i = 0, e = tensors.size(); i < e; ++i)
+    for (const auto &[alias, name] : aliases)
+      if (name == tensors[i].first)
+        tensors.emplace_back(alias, tensors[i].second);
+  // "pt" is what PyTorch's loaders look for.
+  save_safetensors(path, tensors, {{"format", "pt"}});
+}
+
 void Session::save(const std::string &path) const {
   impl_->requireValues();
   impl_->settle();
+  impl_->save(path, impl_->tensors(/*withOptimizer=*/false));
+}
+
+void Session::save_averages(const std::string &path, std::string_view step) const {
+  const std::string prefix = "optimizer." + (step.empty() ? "" : std::string(step) + ".");
+  const accc_variable *count = impl_->model.find_variable(prefix + "n_averaged");
+  if (!count)
+    throw Error(ErrorKind::usage,
+                "model " + std::string(impl_->model.name()) + " has no averages of parameters" +
+                    (step.empty() ? "" : " of a step '" + std::string(step) + "'") +
+                    ": compile it with --average-weights");
+  impl_->requireValues();
+  impl_->settle();
   NamedTensors tensors = impl_->tensors(/*withOptimizer=*/false);
-  for (const auto &[alias, name] : detail::readAliases(impl_->model.description().manifest))
-    tensors.emplace_back(alias, impl_->view(impl_->variable(name)));
-  // "pt" is what PyTorch's loaders look for.
-  save_safetensors(path, tensors, {{"format", "pt"}});
+  if (impl_->view(*count).item<int64_t>() > 0)
+    for (auto &[name, value] : tensors)
+      if (const accc_variable *average = impl_->model.find_variable(prefix + "ema." + name))
+        value = impl_->view(*average).to(value.dtype());
+  impl_->save(path, std::move(tensors));
 }
 
 void Session::load(const std::string &path, const LoadOptions &options) {

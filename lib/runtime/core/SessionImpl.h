@@ -41,6 +41,7 @@ struct Session::Impl {
 
   /// Parameters and buffers, and where wanted the optimizer's state, in the model's order.
   NamedTensors tensors(bool withOptimizer) const;
+  void save(const std::string &path, NamedTensors tensors) const;
   void load(const SafetensorsReader &file, bool withOptimizer, const LoadOptions &options);
 
   Model model;

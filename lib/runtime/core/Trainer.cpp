@@ -75,13 +75,21 @@ Result Trainer::update_step(std::string_view name) {
   return timed(1, [&] { return session_.run(entry_of("update_step", name), {}); });
 }
 
-Result Trainer::eval(std::string_view name, const TensorMap &batch) {
+Result Trainer::evaluate(const std::string &entry, const TensorMap &batch) {
   session_.synchronize();
   double waited = session_.wait_seconds();
-  Result result = session_.run(entry_of("eval_step", name), batch);
+  Result result = session_.run(entry, batch);
   result.wait();
   otherWaits_ += session_.wait_seconds() - waited;
   return result;
+}
+
+Result Trainer::eval(std::string_view name, const TensorMap &batch) {
+  return evaluate(entry_of("eval_step", name), batch);
+}
+
+Result Trainer::average_eval(std::string_view name, const TensorMap &batch) {
+  return evaluate(entry_of("average_eval_step", name), batch);
 }
 
 int64_t Trainer::batch_size() const {

@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[2] / "python"), str(HERE.parent / "exported")]
 from accc_export import export, noise  # noqa: E402
 from accc_export.optimizers import Lion, Muon  # noqa: E402
+from accc_export.training import WeightAverage  # noqa: E402
 from make import tidy_script  # noqa: E402
 from models import numbers, tidy  # noqa: E402
 
@@ -54,6 +55,16 @@ class Adversaries(nn.Module):
     def optimizers(self):
         judge = torch.optim.Adam(self.judge.parameters(), lr=0.004, betas=(0.5, 0.999))
         return {"d": [judge], "g": [torch.optim.RMSprop(self.make.parameters(), lr=0.001, alpha=0.9)]}
+
+
+class Averaged(Adversaries):
+    """Weights of the generator are averaged, with a decay that warms up for two steps, and evaluated."""
+
+    rounds = 5
+    options = Adversaries.options | {"average_weights": "g=ema,decay=0.3,warmup"}
+
+    def averages(self):
+        return {"g": WeightAverage("ema,decay=0.3,warmup", ((f"make.{n}", p) for n, p in self.make.named_parameters()))}
 
 
 class Grouped(nn.Module):
@@ -140,7 +151,7 @@ class Assorted(nn.Module):
         }
 
 
-CASES = {"adversaries": Adversaries, "grouped": Grouped, "assorted": Assorted}
+CASES = {"adversaries": Adversaries, "averaged": Averaged, "grouped": Grouped, "assorted": Assorted}
 
 SLOTS = {"momentum_buffer", "exp_avg", "exp_avg_sq", "exp_inf", "square_avg", "acc_delta", "row_var", "col_var", "variance"}
 
@@ -175,6 +186,7 @@ def train(model, dtype):
     inputs = {n: x.to(dtype) if x.is_floating_point() else x for n, x in model.inputs.items()}
     results = first(model, inputs)
     optimizers, losses = model.optimizers(), {step: [] for step in model.losses}
+    averages = model.averages() if hasattr(model, "averages") else {}
     for _ in range(rounds(model)):
         for step, loss in model.losses.items():
             found = model(**inputs)[loss]
@@ -184,6 +196,8 @@ def train(model, dtype):
                 model.clip()
             for optimizer in optimizers[step]:
                 optimizer.step()
+            if step in averages:
+                averages[step].update()
             losses[step].append(found.detach())
     results |= {entry("losses", step): torch.stack(values) for step, values in losses.items()}
     results |= {f"param.{n}": x.detach() for n, x in model.state_dict().items() if x.is_floating_point()}
@@ -193,6 +207,8 @@ def train(model, dtype):
             for p, state in optimizer.state.items():
                 prefix = f"state.{entry('optimizer', step)}"
                 results |= {f"{prefix}.{slot}.{names[p]}": x for slot, x in state.items() if slot in SLOTS}
+    for step, average in averages.items():
+        results |= {f"state.{entry('optimizer', step)}.ema.{n}": x for n, x in average.averages.items()}
     return {name: x.float().contiguous().clone() for name, x in results.items()}
 
 

@@ -157,6 +157,35 @@ TEST_CASE("gradients that are not finite are no longer among the next ones") {
   CHECK(values.at("optimizer.growth_tracker").values[0] == 1);
 }
 
+TEST_CASE("averages follow the weights that updates leave") {
+  for (bool warmsUp : {false, true}) {
+    INFO((warmsUp ? "with" : "without") << " warmup");
+    Trainable model(kModel);
+    TrainingOptions options{"output:loss", "adam", {}};
+    options.average = warmsUp ? "ema,decay=0.3,warmup" : "ema,decay=0.3";
+    model.mustMake(options);
+    Values values = start();
+    CHECK(model.run("average_eval_step", values).at("loss").values[0] ==
+          Approx(model.run("eval_step", values).at("loss").values[0]));
+    std::vector<double> averages;
+    for (int n = 0; n < 6; ++n) {
+      model.run("train_step", values);
+      double decay = n == 0 ? 0.0 : warmsUp ? std::min(0.3, (1.0 + n) / (10.0 + n)) : 0.3;
+      averages.resize(3);
+      for (size_t i = 0; i < 3; ++i) {
+        averages[i] = decay * averages[i] + (1 - decay) * values.at("w").values[i];
+        CHECK(values.at("optimizer.ema.w").values[i] == Approx(averages[i]).epsilon(1e-12));
+      }
+      CHECK(values.at("optimizer.n_averaged").values[0] == n + 1);
+    }
+    Values own = values;
+    own["w"] = values.at("optimizer.ema.w");
+    own["v"] = values.at("optimizer.ema.v");
+    CHECK(model.run("average_eval_step", values).at("loss").values[0] ==
+          Approx(model.run("eval_step", own).at("loss").values[0]).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("an optimizer of matrices refuses other parameters") {
   CHECK(Trainable(kModel).make({"output:loss", "muon", {}}) ==
         "error: --optimizer muon: it updates matrices, which 'w' and 1 other parameter are not; "

@@ -10,6 +10,10 @@
 using namespace accc;
 using llvm::StringRef;
 
+std::vector<std::string> accc::knownLosses() { return lossNames(); }
+
+std::vector<std::string> accc::knownOptimizers() { return optimizerNames(); }
+
 namespace {
 /// `text` of an option, as in [step=]text.
 struct Named {

@@ -10,6 +10,10 @@
 
 namespace accc {
 
+/// The losses and optimizers there are, as --loss and --optimizer name them.
+std::vector<std::string> knownLosses();
+std::vector<std::string> knownOptimizers();
+
 /// One for each `--loss`; where there is none, one without a loss. Several have names, which
 /// `--loss`, `--optimizer` and `--train` begin with: `d=output:d_loss`. What stands there without a
 /// name belongs to every step. The errors, a list of them, are about names; specs are not read.

@@ -2,6 +2,8 @@
 // The options that say what to compile and how.
 #include "Command.h"
 
+#include "driver/TrainingSteps.h"
+
 #include <cctype>
 
 using namespace accc;
@@ -24,23 +26,32 @@ static void addDimension(CompileOptions &options, const std::string &text) {
   all.insert(all.end(), sizes.begin(), sizes.end());
 }
 
+/// "a, b or c"
+static std::string alternatives(const std::vector<std::string> &names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
+  return text;
+}
+
 /// What is trained, and how.
 static void addTrainingOptions(CLI::App &command, CompileOptions &options) {
   command
-      .add_option("--loss", options.losses,
-                  "Loss: cross_entropy, nll, mse, l1, smooth_l1, huber, bce or bce_with_logits of "
-                  "the first output (or "
-                  "=OUTPUT) and an input `target`, or output:NAME for the model's own; none for "
-                  "a joint graph or an ONNX model with a training_info, which hold theirs. Of "
-                  "several each makes a training step of its own, which is named: d=output:d_loss")
+      .add_option(
+          "--loss", options.losses,
+          "Loss: " + alternatives(knownLosses()) +
+              " of the first output (or "
+              "=OUTPUT) and an input `target`, or output:NAME for the model's own; none for "
+              "a joint graph or an ONNX model with a training_info, which hold theirs. Of "
+              "several each makes a training step of its own, which is named: d=output:d_loss")
       ->type_name("[STEP=]LOSS")
       ->allow_extra_args(false);
   command
       .add_option("--optimizer", options.optimizers,
-                  "Optimizer: sgd, adam, adamw, nadam, radam, adamax, rmsprop, adagrad, adadelta, "
-                  "adafactor, lion or muon with options, as in "
-                  "sgd,momentum=0.9,nesterov; of "
-                  "one step with its name: d=adam,beta1=0.5")
+                  "Optimizer: " + alternatives(knownOptimizers()) +
+                      " with options, as in "
+                      "sgd,momentum=0.9,nesterov; of "
+                      "one step with its name: d=adam,beta1=0.5")
       ->type_name("[STEP=]OPTIMIZER")
       ->allow_extra_args(false);
   command

@@ -12,13 +12,14 @@ static llvm::Error usageError(const std::string &message) {
   return llvm::createStringError(std::errc::invalid_argument, message.c_str());
 }
 
-bool accc::isLoss(llvm::StringRef name) {
-#define ACCC_LOSS(known, Name)                                                                     \
-  if (name == #known)                                                                              \
-    return true;
+std::vector<std::string> accc::lossNames() {
+  return {
+#define ACCC_LOSS(name, Name) #name,
 #include "training/loss/Losses.def"
-  return false;
+  };
 }
+
+bool accc::isLoss(llvm::StringRef name) { return llvm::is_contained(lossNames(), name); }
 
 llvm::Expected<LossChoice> accc::parseLoss(llvm::StringRef text) {
   LossChoice choice;
@@ -30,17 +31,15 @@ llvm::Expected<LossChoice> accc::parseLoss(llvm::StringRef text) {
   }
 
   Spec spec("--loss", text);
-  std::vector<std::string> known;
 #define ACCC_LOSS(name, Name)                                                                      \
-  known.push_back(#name);                                                                          \
   if (spec.getName() == #name)                                                                     \
     choice.loss = create##Name##Loss(spec);
 #include "training/loss/Losses.def"
   if (!choice.loss)
     return usageError("--loss " + text.str() + ": there is no loss '" + spec.getName().str() +
-                      "'; there are " + llvm::join(known, ", ") +
+                      "'; there are " + llvm::join(lossNames(), ", ") +
                       ", and output:NAME for a loss that the model computes" +
-                      didYouMean(spec.getName(), known));
+                      didYouMean(spec.getName(), lossNames()));
   if (std::string error = spec.error(); !error.empty())
     return usageError(error);
   choice.output = spec.getValue().value_or("");

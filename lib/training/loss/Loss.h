@@ -38,6 +38,9 @@ struct LossChoice {
   std::vector<std::string> files;
 };
 
+/// The names in Losses.def, in the order of messages.
+std::vector<std::string> lossNames();
+
 /// Whether Losses.def has a loss of this name.
 bool isLoss(llvm::StringRef name);
 

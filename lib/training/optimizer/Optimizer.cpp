@@ -15,28 +15,27 @@ static llvm::Error usageError(const std::string &message) {
   return llvm::createStringError(std::errc::invalid_argument, message.c_str());
 }
 
-bool accc::isOptimizer(llvm::StringRef name) {
-#define ACCC_OPTIMIZER(known, Name)                                                                \
-  if (name == #known)                                                                              \
-    return true;
+std::vector<std::string> accc::optimizerNames() {
+  return {
+#define ACCC_OPTIMIZER(name, Name) #name,
 #include "training/optimizer/Optimizers.def"
-  return false;
+  };
 }
+
+bool accc::isOptimizer(llvm::StringRef name) { return llvm::is_contained(optimizerNames(), name); }
 
 llvm::Expected<std::unique_ptr<Optimizer>> accc::parseOptimizer(llvm::StringRef text,
                                                                 llvm::StringRef what) {
   Spec spec(what, text);
   std::unique_ptr<Optimizer> optimizer;
-  std::vector<std::string> known;
 #define ACCC_OPTIMIZER(name, Name)                                                                 \
-  known.push_back(#name);                                                                          \
   if (spec.getName() == #name)                                                                     \
     optimizer = create##Name##Optimizer(spec);
 #include "training/optimizer/Optimizers.def"
   if (!optimizer)
     return usageError((what + " " + text).str() + ": there is no optimizer '" +
-                      spec.getName().str() + "'; there are " + llvm::join(known, ", ") +
-                      didYouMean(spec.getName(), known));
+                      spec.getName().str() + "'; there are " + llvm::join(optimizerNames(), ", ") +
+                      didYouMean(spec.getName(), optimizerNames()));
 
   optimizer->learningRate = spec.number("lr", optimizer->learningRate, 0.0, kInfinity);
   if (double norm = spec.number(kClipGradNorm, 0.0, 0.0, kInfinity); norm > 0.0)

@@ -88,6 +88,9 @@ inline constexpr double kBelowOne = 1.0 - std::numeric_limits<double>::epsilon()
 inline constexpr llvm::StringLiteral kClipGradNorm = "clip_grad_norm",
                                      kClipGradValue = "clip_grad_value";
 
+/// The names in Optimizers.def, in the order of messages.
+std::vector<std::string> optimizerNames();
+
 /// Whether Optimizers.def has an optimizer of this name.
 bool isOptimizer(llvm::StringRef name);
 
